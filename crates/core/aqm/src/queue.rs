@@ -1,0 +1,105 @@
+//! The interface of every queue.
+
+use shoal_packet::Packet;
+use shoal_units::{Stream, Time};
+
+/// Why a packet was marked or dropped.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Reason {
+    /// The buffer is full.
+    Buffer,
+    /// The instantaneous queue is above a fixed threshold.
+    Threshold,
+    /// A random early decision.
+    Early,
+    /// The averaged queue is above its upper limit.
+    Forced,
+}
+
+/// The two classes that measurements keep apart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Class {
+    /// ECN-capable packets.
+    Ect,
+    /// Packets that are not ECN-capable.
+    NotEct,
+}
+
+impl Class {
+    /// The class of a packet.
+    #[inline]
+    pub const fn of(packet: &Packet) -> Self {
+        if packet.ecn.is_capable() { Self::Ect } else { Self::NotEct }
+    }
+}
+
+/// What waits in a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Backlog {
+    /// Waiting packets.
+    pub packets: u32,
+    /// Waiting bytes.
+    pub bytes: u64,
+}
+
+/// What became of an arriving packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub enum Verdict {
+    /// It waits; `mark` says why it was marked, if it was.
+    Queued {
+        /// Why it was marked on arrival.
+        mark: Option<Reason>,
+    },
+    /// It is gone.
+    Dropped(Reason),
+}
+
+/// What came out of a queue. The value is short-lived and copied once into the wire's ring, so the packet is inline.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub enum Dequeued {
+    /// Nothing waits.
+    Empty,
+    /// The next packet to transmit.
+    Packet {
+        /// The packet; its `enqueued` says when it arrived.
+        packet: Packet,
+        /// Why it was marked on departure, if it was.
+        mark: Option<Reason>,
+    },
+    /// A packet was dropped on departure; ask again.
+    Dropped {
+        /// The packet.
+        packet: Packet,
+        /// Why.
+        reason: Reason,
+    },
+}
+
+/// A queue with its marking and dropping law.
+///
+/// The caller guarantees that `now` never decreases over calls, and that `dequeue` is called when transmission of a
+/// packet may start (the transmitter is idle), in particular right after an `enqueue` into an idle port.
+pub trait Queue {
+    /// A packet arrives. Sets `packet.enqueued` and, if it marks, `packet.ecn`.
+    fn enqueue(&mut self, packet: Packet, now: Time, random: &mut Stream) -> Verdict;
+    /// The transmitter is free.
+    fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued;
+    /// What waits now.
+    fn backlog(&self) -> Backlog;
+    /// What waits of one class; queues that do not keep classes apart count them all the same.
+    fn class_backlog(&self, class: Class) -> Backlog;
+    /// When the queue wants [`Queue::on_timer`] to be called; [`Time::NEVER`] if it has no timer.
+    fn next_timer(&self) -> Time {
+        Time::NEVER
+    }
+    /// Its timer has come: periodic control laws.
+    fn on_timer(&mut self, now: Time) {
+        let _ = now;
+    }
+    /// The averaged queue in bytes, if the law keeps one. For output.
+    fn average_bytes(&self) -> Option<f64> {
+        None
+    }
+}

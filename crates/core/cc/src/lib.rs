@@ -1,0 +1,19 @@
+//! Congestion controllers: pure control laws. No clock, no I/O, no randomness, no packets: a controller sees one
+//! documented value per occasion and changes a [`Window`].
+//!
+//! The recovery skeleton (Open, Disorder, CWR, Recovery, Loss; rate halving, PRR) belongs to the endpoint in `tcp`;
+//! a controller is a strategy plugged into it. Window arithmetic is integer, exactly as in the modelled implementation.
+#![no_std]
+#![warn(missing_docs)]
+#[cfg(test)]
+extern crate std;
+
+mod controller;
+mod growth;
+mod sample;
+mod window;
+
+pub use controller::{CongestionControl, EcnUse, Reduction};
+pub use growth::{AckCounting, GrowthRules, SlowStartTest};
+pub use sample::{AckSample, Signal};
+pub use window::{INFINITE_SSTHRESH, Window};

@@ -1,0 +1,15 @@
+//! What travels: segments as endpoints and queues see them. Pure values; depends on `units` only.
+//!
+//! A packet is a plain value of 64 bytes (one cache line), copied, never shared.
+#![no_std]
+#![warn(missing_docs)]
+#[cfg(test)]
+extern crate std;
+
+mod ecn;
+mod packet;
+mod seq;
+
+pub use ecn::Ecn;
+pub use packet::{FlowId, Flags, Packet, Sack, SackBlocks};
+pub use seq::Seq;

@@ -1,0 +1,22 @@
+//! Quantities with their units in the type, and seeded random streams.
+//!
+//! Pure values: no clock, no I/O, no ambient randomness. Time is an integer number of picoseconds so that
+//! event order is exact and equal on every machine (40 Gbit/s serialises one byte in 200 ps).
+#![no_std]
+#![warn(missing_docs)]
+#[cfg(test)]
+extern crate std;
+
+mod model;
+mod probability;
+mod random;
+mod rate;
+mod size;
+mod time;
+
+pub use model::{Difference, ModelDoc, ModelKind, ParameterDoc};
+pub use probability::Probability;
+pub use random::Stream;
+pub use rate::{Rate, Serialiser};
+pub use size::{Bytes, Packets};
+pub use time::{Span, Time};
