@@ -8,11 +8,13 @@
 #[cfg(test)]
 extern crate std;
 
+mod config;
 mod controller;
 mod growth;
 mod sample;
 mod window;
 
+pub use config::*;
 pub use controller::{CongestionControl, EcnUse, Reduction};
 pub use growth::{AckCounting, GrowthRules, SlowStartTest};
 pub use sample::{AckSample, Signal};

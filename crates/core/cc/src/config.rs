@@ -1,0 +1,171 @@
+//! Controller configurations: plain values, the factory input. Named presets live with each controller.
+
+/// Any controller with its parameters.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum CcConfig {
+    /// Reno (RFC 5681 as Linux has it).
+    Reno(RenoConfig),
+    /// CUBIC.
+    Cubic(CubicConfig),
+    /// DCTCP with named policies.
+    Dctcp(DctcpConfig),
+}
+
+/// Reno has no parameters of its own; the stack profile carries what differs between hosts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RenoConfig {
+    /// What `cwnd` rate halving may go down to in CWR: half of `ssthresh` (Linux 3.2 `tcp_reno_min_cwnd`) or `ssthresh`.
+    pub halves_to_half_ssthresh: bool,
+}
+
+/// Which CUBIC arithmetic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CubicArithmetic {
+    /// Linux `net/ipv4/tcp_cubic.c`: beta 717/1024, integer cube root, jiffies of `hz`.
+    Linux,
+    /// RFC 9438 with its floating-point formulas.
+    Rfc9438,
+}
+
+/// CUBIC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CubicConfig {
+    /// Which arithmetic.
+    pub arithmetic: CubicArithmetic,
+    /// Release W_max faster after consecutive reductions below it.
+    pub fast_convergence: bool,
+    /// Reno-friendly region.
+    pub reno_friendly: bool,
+    /// HyStart.
+    pub hystart: bool,
+}
+
+/// Resolution of alpha.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AlphaResolution {
+    /// 2^-10, both the decay and the increment truncated: floor 15/1024 (Stanford patch, Linux 3.18).
+    Bits10,
+    /// 2^-10, decay by `min_not_zero`: falls from 15/1024 to 0 in one step (Linux since 4.x).
+    Bits10MinNotZero,
+    /// 2^-20 truncating (K13).
+    Bits20,
+    /// Double precision: the law itself, for comparison.
+    Exact,
+}
+
+/// When alpha is updated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AlphaUpdate {
+    /// Once a window of data.
+    PerWindow,
+    /// On every ACK, with F = 1 if it carries ECE, else 0 (K13).
+    PerAck,
+}
+
+/// What the marked fraction counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MarkCounting {
+    /// Packets delivered, SACKed ones included (current Linux).
+    Packets,
+    /// Bytes acknowledged; a duplicate ACK counts one MSS (Stanford patch, Linux 3.18, RFC 8257).
+    Bytes,
+    /// ACKs: each is worth one, whatever it acknowledges (only with [`AlphaUpdate::PerAck`]; reading G5).
+    Acks,
+}
+
+/// Gain of the moving average.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gain {
+    /// g = 2^-shift.
+    Shift(u8),
+    /// With per-ACK updates: g per window = 2^-shift, divided by the packets in flight (K13's suggestion in III-B c).
+    PerWindowInFlight(u8),
+}
+
+/// What happens to alpha on an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AlphaAfter {
+    /// Nothing.
+    Keep,
+    /// Back to the initial value.
+    Reinitialise,
+    /// Set to one (Linux 3.18 `dctcp_clamp_alpha_on_loss`).
+    One,
+    /// One update with what was counted so far (FreeBSD).
+    Update,
+}
+
+/// How a reduction is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CutStyle {
+    /// Once a window, `cwnd` set at once (Stanford patch, RFC 8257).
+    OnceAtOnce,
+    /// Once a window, `ssthresh` set and `cwnd` brought there by the endpoint over one round trip (Linux since 3.18).
+    OnceSpread,
+    /// On each ECN-Echo, to `cwnd_max (1 - alpha/2)` with `cwnd_max` latched at the start of CWR, if lower (K13 III-B d).
+    Progressive,
+    /// Half a packet for each marked packet: the idealisation behind the law W = 2/p (DH).
+    PerMark,
+}
+
+/// Value of `ssthresh` after a cut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SsthreshAfterCut {
+    /// The new `cwnd`.
+    Cwnd,
+    /// One less (K13: with the test `cwnd <= ssthresh` the first ACK would otherwise be slow start).
+    CwndMinusOne,
+}
+
+/// What happens to the linear-increase counter at an ECN episode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CounterOnCut {
+    /// Cleared at every episode.
+    Clear,
+    /// Kept if the window was not reduced (K13 III-A b).
+    KeepUnlessCut,
+}
+
+/// Response to packet loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LossResponse {
+    /// Halve (RFC 8257, Linux since 5.1; Stanford patch).
+    Halve,
+    /// Scale by alpha like a mark (Linux 3.18 to 5.0).
+    Alpha,
+}
+
+/// DCTCP: one controller, named policies; a variant is a preset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DctcpConfig {
+    /// Resolution of alpha.
+    pub alpha_resolution: AlphaResolution,
+    /// When alpha is updated.
+    pub alpha_update: AlphaUpdate,
+    /// What the marked fraction counts.
+    pub counting: MarkCounting,
+    /// Gain of the moving average.
+    pub gain: Gain,
+    /// First value of alpha, in 1/1024.
+    pub initial_alpha_q10: u16,
+    /// Alpha when sending resumes after an idle period longer than the RTO.
+    pub alpha_after_idle: AlphaAfter,
+    /// Alpha on a retransmission timeout.
+    pub alpha_on_timeout: AlphaAfter,
+    /// Whether a duplicate ACK counts in the marked fraction.
+    pub counts_duplicates: bool,
+    /// How a reduction is made.
+    pub cut: CutStyle,
+    /// Value of `ssthresh` after a cut.
+    pub ssthresh_after_cut: SsthreshAfterCut,
+    /// Whether the window grows in CWR.
+    pub grows_in_cwr: bool,
+    /// What happens to the linear-increase counter.
+    pub counter_on_cut: CounterOnCut,
+    /// Response to packet loss.
+    pub loss: LossResponse,
+    /// Whether CWR is sent.
+    pub sends_cwr: bool,
+    /// Lowest window after a cut, in packets.
+    pub floor_packets: u32,
+}

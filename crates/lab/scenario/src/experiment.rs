@@ -1,0 +1,138 @@
+//! The resolved experiment: base units, explicit graph, one entry a flow. What the simulator runs.
+
+use shoal_aqm::QueueConfig;
+use shoal_tcp::EndpointConfig;
+use shoal_units::{Rate, Span, Time};
+
+/// Index into [`Experiment::nodes`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct NodeId(pub u32);
+/// Index into [`Experiment::links`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct LinkId(pub u32);
+
+/// A complete, validated experiment.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Experiment {
+    /// Title for reports.
+    pub title: String,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// When the run ends.
+    pub duration: Span,
+    /// Measurements start here.
+    pub warmup: Span,
+    /// Hosts and switches.
+    pub nodes: Vec<Node>,
+    /// Unidirectional links, each with the queue at its head.
+    pub links: Vec<Link>,
+    /// Routes, shared between flows: links from source to destination.
+    pub paths: Vec<Vec<LinkId>>,
+    /// Endpoint configurations, shared between flows.
+    pub endpoints: Vec<EndpointConfig>,
+    /// Flow groups, in file order.
+    pub groups: Vec<Group>,
+    /// One entry a flow, in group order.
+    pub flows: Vec<Flow>,
+    /// What is recorded beside the summary.
+    pub trace: TraceConfig,
+}
+
+/// A host or switch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Node {
+    /// Name for reports.
+    pub name: String,
+}
+
+/// A unidirectional link.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Link {
+    /// Name for reports; also the name of its random stream.
+    pub name: String,
+    /// Where it starts.
+    pub from: NodeId,
+    /// Where it ends.
+    pub to: NodeId,
+    /// Line rate; `None` is a pure delay without queue.
+    pub rate: Option<Rate>,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Bytes a packet takes on the wire beyond its IP size (Ethernet framing: 38 with preamble and gap).
+    pub overhead_bytes: u16,
+    /// The queue; ignored for pure delays.
+    pub queue: QueueConfig,
+    /// Whether the result reports it as a bottleneck.
+    pub monitored: bool,
+}
+
+/// A flow group of the scenario file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Group {
+    /// Name for reports.
+    pub name: String,
+    /// Controller preset, as written.
+    pub cc: String,
+}
+
+/// One flow.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Flow {
+    /// Index into [`Experiment::groups`].
+    pub group: u32,
+    /// Index into [`Experiment::endpoints`].
+    pub endpoint: u32,
+    /// Index into [`Experiment::paths`]: data.
+    pub forward: u32,
+    /// Index into [`Experiment::paths`]: acknowledgements.
+    pub backward: u32,
+    /// When it connects.
+    pub start: Time,
+    /// When its application stops writing.
+    pub stop: Option<Time>,
+    /// What its application does.
+    pub app: App,
+}
+
+/// What an application writes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum App {
+    /// Always data to send.
+    Bulk,
+    /// `rounds` transfers of `bytes`, one every `interval` (the first at the start) on one connection.
+    Transfers {
+        /// Bytes of one transfer.
+        bytes: u64,
+        /// How many.
+        rounds: u32,
+        /// From one start to the next; a transfer that is late starts when the one before it has finished.
+        interval: Span,
+    },
+    /// Writes `chunk_bytes` every `interval`: an application-limited flow of constant bit rate.
+    ConstantRate {
+        /// Bytes of one write.
+        chunk_bytes: u32,
+        /// Time between writes.
+        interval: Span,
+    },
+    /// Bulk while on, silent while off; starts on.
+    OnOff {
+        /// Length of an on period.
+        on: Span,
+        /// Length of an off period.
+        off: Span,
+    },
+}
+
+/// What is recorded beside the summary.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TraceConfig {
+    /// Bin of the time series; `None` records none.
+    pub series_interval: Option<Span>,
+    /// Every change of a controller (cwnd, ssthresh, alpha, state) of the first `controller_flows` flows.
+    pub controller_flows: u32,
+    /// Every arrival, mark, drop and departure at monitored links.
+    pub packets: bool,
+    /// All packets at monitored links as pcapng.
+    pub pcap: bool,
+}
