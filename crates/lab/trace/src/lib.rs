@@ -1,1 +1,33 @@
-//! (being written)
+//! What is recorded: counters and distributions of links and flows, time series, the result that `--json` prints,
+//! and its forms on disk (Parquet, pcapng).
+//!
+//! No clock and no randomness: the caller says what time it is. The per-packet calls ([`QueueMeter`], [`Histogram`],
+//! [`FlowMeter`]) allocate nothing in the steady state. Every formula of a published number has one owner, here:
+//! [`metrics`] for what is computed between flows, the meters for what is measured.
+
+mod bins;
+mod flow_meter;
+mod histogram;
+mod kinds;
+pub mod metrics;
+mod queue_meter;
+mod result;
+mod schema;
+mod table;
+
+pub use bins::{FlowBin, FlowBinRates, QueueBin};
+pub use flow_meter::{FlowCounters, FlowMeter, FlowSpan};
+pub use histogram::{Bucket, Histogram};
+pub use kinds::{DropReason, FlowEvent, FlowState, MarkReason, PacketEvent, TrafficClass};
+pub use queue_meter::QueueMeter;
+pub use result::{
+    AlphaSummary, Bottleneck, ClassCounts, ClassDelays, Distribution, DroppedBy, FlowResult, GroupResult,
+    MarkedBy, Metrics, RateSummary, RunResult, SCHEMA, SrttSummary, Summary, Window,
+};
+pub use schema::{
+    ControllerRow, DelayBucketRow, EventRow, FlowRow, PacketRow, QueueBucketRow, QueueRow, TABLES,
+    schema_markdown,
+};
+pub use table::{
+    Cell, Column, ColumnKind, ColumnSpec, GroupIndex, LinkIndex, Names, Row, Series, Table, TableSpec,
+};

@@ -1,0 +1,165 @@
+//! What accumulates between two rows of the binned series.
+
+use crate::{FlowCounters, LinkIndex, QueueRow};
+use shoal_units::{Rate, Serialiser, Time};
+
+/// The current bin of a link's [`QueueRow`]s. Fed like a [`crate::QueueMeter`].
+#[derive(Clone, Debug)]
+pub struct QueueBin {
+    link: LinkIndex,
+    serialiser: Serialiser,
+    start: Time,
+    packets: u32,
+    bytes: u64,
+    backlog_since: Time,
+    /// Packet picoseconds and byte picoseconds.
+    packet_integral: u128,
+    byte_integral: u128,
+    /// Picoseconds of transmission in this bin, including what the last packet needs beyond it.
+    busy_ps: u64,
+    busy_until: Time,
+    marks: u32,
+    drops: u32,
+}
+
+impl QueueBin {
+    /// The first bin of an empty queue at a link of `rate`.
+    ///
+    /// # Panics
+    /// If the rate is zero.
+    pub fn new(link: LinkIndex, rate: Rate) -> Self {
+        Self {
+            link,
+            serialiser: Serialiser::new(rate),
+            start: Time::ZERO,
+            packets: 0,
+            bytes: 0,
+            backlog_since: Time::ZERO,
+            packet_integral: 0,
+            byte_integral: 0,
+            busy_ps: 0,
+            busy_until: Time::ZERO,
+            marks: 0,
+            drops: 0,
+        }
+    }
+    /// From `now` on, `packets` with `bytes` in total wait.
+    #[inline]
+    pub fn on_backlog(&mut self, now: Time, packets: u32, bytes: u64) {
+        let span = u128::from(now.since(self.backlog_since).as_picos());
+        self.packet_integral += u128::from(self.packets) * span;
+        self.byte_integral += u128::from(self.bytes) * span;
+        self.backlog_since = now;
+        self.packets = packets;
+        self.bytes = bytes;
+    }
+    /// A packet was marked.
+    #[inline]
+    pub fn on_mark(&mut self) {
+        self.marks += 1;
+    }
+    /// A packet was dropped.
+    #[inline]
+    pub fn on_drop(&mut self) {
+        self.drops += 1;
+    }
+    /// Transmission of a packet begins.
+    #[inline]
+    pub fn on_departure(&mut self, now: Time, wire_bytes: u32) {
+        let span = self.serialiser.span(wire_bytes);
+        self.busy_ps += span.as_picos();
+        self.busy_until = now + span;
+    }
+    /// Ends the bin at `now`, after its start and not before the last report, and begins the next one.
+    pub fn close(&mut self, now: Time, average_bytes: Option<f64>) -> QueueRow {
+        self.on_backlog(now, self.packets, self.bytes);
+        let span = now.since(self.start).as_picos() as f64;
+        let beyond = self.busy_until.since(now).as_picos();
+        let row = QueueRow {
+            time_s: now.as_secs_f64(),
+            link: self.link,
+            packets: self.packet_integral as f64 / span,
+            bytes: self.byte_integral as f64 / span,
+            average_bytes,
+            marks: self.marks,
+            drops: self.drops,
+            utilisation: (self.busy_ps - beyond) as f64 / span,
+        };
+        self.start = now;
+        (self.packet_integral, self.byte_integral, self.busy_ps) = (0, 0, beyond);
+        (self.marks, self.drops) = (0, 0);
+        row
+    }
+}
+
+/// The current bin of a flow's [`crate::FlowRow`]s: what its counters were when the bin began.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FlowBin {
+    start: Time,
+    delivered_bytes: u64,
+    wire_bytes: u64,
+}
+
+/// Rates of a flow in one bin.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FlowBinRates {
+    /// Payload delivered in order, in bit/s.
+    pub goodput_bps: f64,
+    /// Bits on the bottleneck's wire, in bit/s.
+    pub wire_bps: f64,
+}
+
+impl FlowBin {
+    /// Ends the bin at `now`, after its start, and begins the next one.
+    pub fn close(&mut self, now: Time, counters: &FlowCounters) -> FlowBinRates {
+        let seconds = now.since(self.start).as_secs_f64();
+        let rates = FlowBinRates {
+            goodput_bps: 8.0 * (counters.delivered_bytes - self.delivered_bytes) as f64 / seconds,
+            wire_bps: 8.0 * (counters.wire_bytes - self.wire_bytes) as f64 / seconds,
+        };
+        *self =
+            Self { start: now, delivered_bytes: counters.delivered_bytes, wire_bytes: counters.wire_bytes };
+        rates
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shoal_units::Span;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn bins_partition_the_time() {
+        let mut bin = QueueBin::new(LinkIndex(3), Rate::from_bps(10_000_000));
+        bin.on_backlog(ms(5), 2, 3000);
+        // 2500 B take 2 ms: half of it falls into the second bin.
+        bin.on_departure(ms(9), 2500);
+        bin.on_mark();
+        let first = bin.close(ms(10), Some(7.0));
+        assert_eq!((first.time_s, first.packets, first.bytes), (0.01, 1.0, 1500.0));
+        assert_eq!((first.utilisation, first.marks, first.average_bytes), (0.1, 1, Some(7.0)));
+        bin.on_drop();
+        let second = bin.close(ms(20), None);
+        assert_eq!((second.packets, second.utilisation, second.marks, second.drops), (2.0, 0.1, 0, 1));
+        assert_eq!(bin.close(ms(30), None).utilisation, 0.0);
+    }
+
+    #[test]
+    fn flow_rates_are_those_of_the_bin() {
+        let mut bin = FlowBin::default();
+        let counters =
+            |bytes| FlowCounters { delivered_bytes: bytes, wire_bytes: 2 * bytes, ..Default::default() };
+        assert_eq!(
+            bin.close(ms(1000), &counters(1000)),
+            FlowBinRates { goodput_bps: 8000.0, wire_bps: 16_000.0 }
+        );
+        assert_eq!(
+            bin.close(ms(1500), &counters(1500)),
+            FlowBinRates { goodput_bps: 8000.0, wire_bps: 16_000.0 }
+        );
+    }
+}

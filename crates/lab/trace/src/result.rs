@@ -1,0 +1,298 @@
+//! The result of one run, as `--json` prints it. The shape is a contract: additions are fine, changes are not.
+//!
+//! Fields are written in the order of declaration and numbers in their shortest exact form, so equal results are equal
+//! bytes. What cannot be measured (the mean of nothing) is null, never NaN.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Version of the shape.
+pub const SCHEMA: u32 = 1;
+
+/// One run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunResult {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Version of shoal that made it.
+    pub version: String,
+    /// The resolved scenario.
+    pub scenario: serde_json::Value,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// The plane: `sim` or `linux`.
+    pub on: String,
+    /// What the measurements cover.
+    pub window: Window,
+    /// Monitored links, in scenario order.
+    pub bottlenecks: Vec<Bottleneck>,
+    /// Flow groups, in scenario order.
+    pub groups: Vec<GroupResult>,
+    /// What is computed between flows.
+    pub metrics: Metrics,
+    /// Events the engine processed in the whole run; null where there is no engine.
+    pub events: Option<u64>,
+}
+
+/// The measurement window, `[start_s, end_s)`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Window {
+    /// Start, in seconds after the start of the experiment.
+    pub start_s: f64,
+    /// End, in seconds after the start of the experiment.
+    pub end_s: f64,
+}
+
+/// A monitored link. Everything covers the measurement window only.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Bottleneck {
+    /// Name of the link.
+    pub name: String,
+    /// Line rate in bit/s.
+    pub rate_bps: f64,
+    /// Fraction of the time the link transmitted.
+    pub utilisation: Option<f64>,
+    /// Waiting bytes, weighted by time. The packet in transmission does not wait.
+    pub queue_bytes: Distribution,
+    /// Waiting packets, weighted by time.
+    pub queue_packets: Distribution,
+    /// Fraction of the time nothing waited.
+    pub queue_empty: Option<f64>,
+    /// Time in the queue in seconds, one value a packet, at its departure.
+    pub delay_s: ClassDelays,
+    /// Packets that arrived at the queue.
+    pub arrived: u64,
+    /// Packets the queue marked.
+    pub marked: u64,
+    /// Packets the queue dropped.
+    pub dropped: u64,
+    /// Packets whose transmission began.
+    pub departed: u64,
+    /// Bytes on the wire of those, framing included.
+    pub departed_bytes: u64,
+    /// `dropped` by cause.
+    pub dropped_by: DroppedBy,
+    /// `marked` by cause.
+    pub marked_by: MarkedBy,
+    /// The part of the ECN-capable packets.
+    pub ect: ClassCounts,
+    /// The part of the others.
+    pub not_ect: ClassCounts,
+}
+
+/// Summary of a weighted distribution. Quantiles have three significant digits, the rest is exact.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Standard deviation.
+    pub sd: Option<f64>,
+    /// Smallest value.
+    pub min: Option<f64>,
+    /// 5 % quantile.
+    pub p5: Option<f64>,
+    /// Lower quartile.
+    pub p25: Option<f64>,
+    /// Median.
+    pub p50: Option<f64>,
+    /// Upper quartile.
+    pub p75: Option<f64>,
+    /// 95 % quantile.
+    pub p95: Option<f64>,
+    /// 99 % quantile.
+    pub p99: Option<f64>,
+    /// 99.9 % quantile.
+    pub p999: Option<f64>,
+    /// Largest value.
+    pub max: Option<f64>,
+}
+
+/// Queueing delay per class.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ClassDelays {
+    /// Both classes.
+    pub all: Distribution,
+    /// ECN-capable packets.
+    pub ect: Distribution,
+    /// The others.
+    pub not_ect: Distribution,
+}
+
+/// Drops by cause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct DroppedBy {
+    /// By the marking law: the sum of the last three.
+    pub aqm: u64,
+    /// The buffer was full.
+    pub buffer: u64,
+    /// Above a fixed threshold.
+    pub threshold: u64,
+    /// Random early decision.
+    pub early: u64,
+    /// Average above its upper limit.
+    pub forced: u64,
+}
+
+/// Marks by cause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct MarkedBy {
+    /// Above a fixed threshold.
+    pub threshold: u64,
+    /// Random early decision.
+    pub early: u64,
+    /// Average above its upper limit.
+    pub forced: u64,
+}
+
+/// Packet counts of one class.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ClassCounts {
+    /// Packets that arrived.
+    pub arrived: u64,
+    /// Packets the queue marked.
+    pub marked: u64,
+    /// Packets the queue dropped.
+    pub dropped: u64,
+    /// Packets whose transmission began.
+    pub departed: u64,
+    /// Bytes on the wire of those.
+    pub departed_bytes: u64,
+    /// `marked / arrived`.
+    pub mark_fraction: Option<f64>,
+    /// `dropped / arrived`.
+    pub drop_fraction: Option<f64>,
+}
+
+/// A flow group.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct GroupResult {
+    /// Name of the group.
+    pub name: String,
+    /// Controller preset.
+    pub cc: String,
+    /// Its flows, in the order of their numbers.
+    pub flows: Vec<FlowResult>,
+    /// Rates of the flows on the bottleneck's wire.
+    pub wire_bps: RateSummary,
+    /// Rates of the flows as their applications see them.
+    pub goodput_bps: RateSummary,
+    /// Completion times of all transfers of the group, in seconds.
+    pub fct_s: Distribution,
+    /// Completion times of all transfers, each divided by the time it would take alone ([`crate::metrics::ideal_fct_s`]).
+    pub slowdown: Distribution,
+}
+
+/// One flow. Counts and rates cover the measurement window only; a flow that lives for a part of it still has its
+/// bytes divided by the whole window, so that rates add up.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FlowResult {
+    /// Bits of payload delivered in order, a second.
+    pub goodput_bps: Option<f64>,
+    /// Bits on the bottleneck's wire, a second.
+    pub wire_bps: Option<f64>,
+    /// Congestion window in packets, weighted by time.
+    pub cwnd_packets: Summary,
+    /// DCTCP's estimate of the marked fraction, weighted by time; null for controllers without one.
+    pub alpha: AlphaSummary,
+    /// Smoothed round-trip time in seconds, one value an update.
+    pub srtt_s: SrttSummary,
+    /// Marked packets the receiver saw.
+    pub marks_seen: u64,
+    /// Packets the sender declared lost.
+    pub losses: u64,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Window reductions.
+    pub reductions: u64,
+    /// Completion times of its transfers in seconds, in order.
+    pub fct_s: Vec<f64>,
+    /// Those divided by the time each transfer would take alone; empty if that is not known.
+    pub slowdown: Vec<f64>,
+    /// Payload bytes delivered in order.
+    pub delivered_bytes: u64,
+    /// When it connected, in seconds after the start of the experiment.
+    pub start_s: f64,
+    /// When its last byte was acknowledged; null if it was still running at the end.
+    pub stop_s: Option<f64>,
+}
+
+/// Mean and range.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Summary {
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Standard deviation.
+    pub sd: Option<f64>,
+    /// Smallest value.
+    pub min: Option<f64>,
+    /// Largest value.
+    pub max: Option<f64>,
+}
+
+/// Smoothed round-trip time of a flow.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct SrttSummary {
+    /// Mean over the updates.
+    pub mean: Option<f64>,
+    /// Smallest value.
+    pub min: Option<f64>,
+    /// Largest value.
+    pub max: Option<f64>,
+    /// Number of updates.
+    pub count: u64,
+}
+
+/// DCTCP's alpha.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct AlphaSummary {
+    /// Mean over time.
+    pub mean: Option<f64>,
+}
+
+/// Rates of the flows of a group.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct RateSummary {
+    /// Mean over the flows.
+    pub mean: Option<f64>,
+    /// Sum over the flows.
+    pub sum: Option<f64>,
+}
+
+/// What is computed between flows; the formulas are those of [`crate::metrics`].
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Metrics {
+    /// Jain's index of the wire rates of all flows.
+    pub jain: Option<f64>,
+    /// Mean wire rate of a flow of the first group over that of the second, for every two groups in scenario order;
+    /// the key is `first/second`.
+    pub rate_ratio: BTreeMap<String, Option<f64>>,
+}
+
+impl RunResult {
+    /// The JSON text, indented, with a newline at the end.
+    pub fn to_json(&self) -> String {
+        // Neither maps with foreign keys nor fallible serialisers are inside, so this cannot fail.
+        let mut text = serde_json::to_string_pretty(self).expect("a result is plain data");
+        text.push('\n');
+        text
+    }
+}
+
+impl GroupResult {
+    /// The group with what follows from its flows.
+    pub fn new(name: String, cc: String, flows: Vec<FlowResult>) -> Self {
+        use crate::metrics::{order_statistics, rate_summary};
+        let all = |of: fn(&FlowResult) -> &Vec<f64>| flows.iter().flat_map(of).copied().collect::<Vec<_>>();
+        Self {
+            wire_bps: rate_summary(flows.iter().map(|flow| flow.wire_bps)),
+            goodput_bps: rate_summary(flows.iter().map(|flow| flow.goodput_bps)),
+            fct_s: order_statistics(&all(|flow| &flow.fct_s)),
+            slowdown: order_statistics(&all(|flow| &flow.slowdown)),
+            name,
+            cc,
+            flows,
+        }
+    }
+}

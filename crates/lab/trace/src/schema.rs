@@ -1,0 +1,186 @@
+//! The tables, each declared once. Times are seconds since the start of the experiment unless the name says otherwise.
+
+use crate::{
+    Cell, Column, ColumnSpec, FlowEvent, FlowState, GroupIndex, LinkIndex, PacketEvent, Row, TableSpec,
+    TrafficClass,
+};
+use shoal_packet::Ecn;
+
+macro_rules! tables {
+    ($(
+        #[doc = $doc:literal]
+        $table:literal => $row:ident {
+            $( #[doc = $column_doc:literal] $column:ident: $type:ty [$unit:literal], )+
+        }
+    )+) => {
+        $(
+            #[doc = $doc]
+            #[derive(Clone, Copy, PartialEq, Debug)]
+            pub struct $row { $( #[doc = $column_doc] pub $column: $type, )+ }
+
+            impl Row for $row {
+                const SPEC: TableSpec = TableSpec {
+                    name: $table,
+                    doc: $doc.trim_ascii(),
+                    columns: &[$(ColumnSpec {
+                        name: stringify!($column),
+                        kind: <$type as Cell>::KIND,
+                        unit: $unit,
+                        doc: $column_doc.trim_ascii(),
+                    }),+],
+                };
+                #[inline]
+                fn append(self, columns: &mut [Column]) {
+                    let mut columns = columns.iter_mut();
+                    $( self.$column.append(columns.next().expect("a column for each field")); )+
+                    debug_assert!(columns.next().is_none(), "a field for each column");
+                }
+            }
+        )+
+
+        /// All tables.
+        pub const TABLES: &[TableSpec] = &[$($row::SPEC),+];
+    };
+}
+
+tables! {
+    /// State of a monitored link, one row a link and bin.
+    "queue" => QueueRow {
+        /// End of the bin.
+        time_s: f64 ["s"],
+        /// Name of the link.
+        link: LinkIndex [""],
+        /// Waiting packets, time average of the bin.
+        packets: f64 ["packets"],
+        /// Waiting bytes, time average of the bin.
+        bytes: f64 ["B"],
+        /// The queue's own average at the end of the bin, if it keeps one.
+        average_bytes: Option<f64> ["B"],
+        /// Packets marked in the bin.
+        marks: u32 ["packets"],
+        /// Packets dropped in the bin.
+        drops: u32 ["packets"],
+        /// Fraction of the bin in which the link transmitted.
+        utilisation: f64 [""],
+    }
+
+    /// State of a flow, one row a flow and bin.
+    "flows" => FlowRow {
+        /// End of the bin.
+        time_s: f64 ["s"],
+        /// Number of the flow.
+        flow: u32 [""],
+        /// Name of its group.
+        group: GroupIndex [""],
+        /// Payload delivered in order in the bin, a second.
+        goodput_bps: f64 ["bit/s"],
+        /// Bits on the bottleneck's wire in the bin, a second.
+        wire_bps: f64 ["bit/s"],
+        /// Congestion window at the end of the bin.
+        cwnd_packets: u32 ["packets"],
+        /// Slow-start threshold at the end of the bin; none while it is unlimited.
+        ssthresh_packets: Option<f64> ["packets"],
+        /// DCTCP's estimate of the marked fraction at the end of the bin.
+        alpha: Option<f64> [""],
+        /// Smoothed round-trip time at the end of the bin.
+        srtt_s: Option<f64> ["s"],
+        /// State of the sender's recovery machine at the end of the bin.
+        state: FlowState [""],
+    }
+
+    /// Every change of a sender's congestion window, threshold, alpha or state.
+    "controller" => ControllerRow {
+        /// When it changed.
+        time_s: f64 ["s"],
+        /// Number of the flow.
+        flow: u32 [""],
+        /// Congestion window from then on.
+        cwnd_packets: u32 ["packets"],
+        /// Slow-start threshold from then on; none while it is unlimited.
+        ssthresh_packets: Option<f64> ["packets"],
+        /// DCTCP's estimate of the marked fraction from then on.
+        alpha: Option<f64> [""],
+        /// State of the sender's recovery machine from then on.
+        state: FlowState [""],
+    }
+
+    /// What happened to flows.
+    "events" => EventRow {
+        /// When it happened.
+        time_s: f64 ["s"],
+        /// Number of the flow.
+        flow: u32 [""],
+        /// What happened.
+        kind: FlowEvent [""],
+    }
+
+    /// What happened to every packet at the monitored links.
+    "packets" => PacketRow {
+        /// When it happened.
+        time_ps: u64 ["ps"],
+        /// Name of the link.
+        link: LinkIndex [""],
+        /// Number of the flow.
+        flow: u32 [""],
+        /// What happened.
+        event: PacketEvent [""],
+        /// Size of the IP packet.
+        size: u32 ["B"],
+        /// ECN codepoint after the event.
+        ecn: Ecn [""],
+        /// Sequence number of the first payload byte.
+        seq: u32 [""],
+        /// Waiting bytes after the event.
+        backlog_bytes: u64 ["B"],
+        /// Time in the queue so far.
+        sojourn_ps: u64 ["ps"],
+    }
+
+    /// Distribution of the queueing delay of packets in the measurement window, one row a link, class and bucket.
+    "delay_distribution" => DelayBucketRow {
+        /// Name of the link.
+        link: LinkIndex [""],
+        /// Class of the packets.
+        class: TrafficClass [""],
+        /// Shortest delay of the bucket.
+        low_s: f64 ["s"],
+        /// Longest delay of the bucket.
+        high_s: f64 ["s"],
+        /// Packets in the bucket.
+        packets: u64 ["packets"],
+    }
+
+    /// Distribution of the waiting bytes over the measurement window, one row a link and bucket.
+    "queue_distribution" => QueueBucketRow {
+        /// Name of the link.
+        link: LinkIndex [""],
+        /// Fewest bytes of the bucket.
+        low_bytes: u64 ["B"],
+        /// Most bytes of the bucket.
+        high_bytes: u64 ["B"],
+        /// Time spent in the bucket.
+        time_s: f64 ["s"],
+    }
+}
+
+/// The reference page of all tables.
+pub fn schema_markdown() -> String {
+    let mut text = String::new();
+    for table in TABLES {
+        text += &format!(
+            "## `{}`\n\n{}\n\n| column | type | unit | meaning |\n|---|---|---|---|\n",
+            table.name, table.doc
+        );
+        for column in table.columns {
+            text += &format!(
+                "| `{}` | {} | {} | {} |\n",
+                column.name,
+                column.kind.describe(),
+                column.unit,
+                column.doc
+            );
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,244 @@
+//! Typed columns. A table is declared once as a [`Row`] (see `schema.rs`); its files, its view in Python and its
+//! documentation come from that declaration.
+
+use crate::{FlowEvent, FlowState, PacketEvent, TrafficClass};
+use shoal_packet::Ecn;
+use std::marker::PhantomData;
+
+/// Type of a column, and for text the list of its words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ColumnKind {
+    /// 64-bit floating point; NaN means that there is no value (null in files).
+    F64,
+    /// 32-bit unsigned integer.
+    U32,
+    /// 64-bit unsigned integer.
+    U64,
+    /// Name of a link.
+    LinkName,
+    /// Name of a flow group.
+    GroupName,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+impl ColumnKind {
+    /// The type as documentation names it.
+    pub fn describe(self) -> String {
+        match self {
+            Self::F64 => "f64".to_owned(),
+            Self::U32 => "u32".to_owned(),
+            Self::U64 => "u64".to_owned(),
+            Self::LinkName | Self::GroupName => "text".to_owned(),
+            Self::Word(words) => format!("text: {}", words.join(", ")),
+        }
+    }
+}
+
+/// Declaration of a column.
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnSpec {
+    /// Name in files and in Python.
+    pub name: &'static str,
+    /// Type.
+    pub kind: ColumnKind,
+    /// Unit; empty if there is none.
+    pub unit: &'static str,
+    /// One sentence.
+    pub doc: &'static str,
+}
+
+/// Declaration of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct TableSpec {
+    /// Name in files and in Python.
+    pub name: &'static str,
+    /// What a row is.
+    pub doc: &'static str,
+    /// Its columns.
+    pub columns: &'static [ColumnSpec],
+}
+
+/// The values of a column.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Column {
+    /// Floating point; NaN means that there is no value.
+    F64(Vec<f64>),
+    /// 32-bit unsigned integers.
+    U32(Vec<u32>),
+    /// 64-bit unsigned integers.
+    U64(Vec<u64>),
+    /// Words, each by its position in the list.
+    Text {
+        /// The words in use.
+        words: Vec<String>,
+        /// One position a row.
+        codes: Vec<u32>,
+    },
+}
+
+/// Number of a monitored link: its position in [`Names::links`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkIndex(pub u32);
+/// Number of a flow group: its position in [`Names::groups`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GroupIndex(pub u32);
+
+/// The names that rows refer to by number.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Names {
+    /// Monitored links.
+    pub links: Vec<String>,
+    /// Flow groups.
+    pub groups: Vec<String>,
+}
+
+/// A value that fits a column.
+pub trait Cell {
+    /// The column it fits.
+    const KIND: ColumnKind;
+    /// Appends it.
+    ///
+    /// # Panics
+    /// If the column is of another kind.
+    fn append(self, column: &mut Column);
+}
+
+/// A row of a declared table.
+pub trait Row {
+    /// The declaration.
+    const SPEC: TableSpec;
+    /// Appends one value to each column.
+    ///
+    /// # Panics
+    /// If the columns are not those of the declaration.
+    fn append(self, columns: &mut [Column]);
+}
+
+/// Columns of equal length with their declaration.
+#[derive(Clone, Debug)]
+pub struct Table {
+    spec: TableSpec,
+    columns: Vec<Column>,
+}
+
+/// A table that grows by rows of one type.
+#[derive(Clone, Debug)]
+pub struct Series<R> {
+    table: Table,
+    row: PhantomData<R>,
+}
+
+impl<R: Row> Series<R> {
+    /// An empty table.
+    pub fn new(names: &Names) -> Self {
+        let columns = R::SPEC.columns.iter().map(|column| Column::new(column.kind, names)).collect();
+        Self { table: Table { spec: R::SPEC, columns }, row: PhantomData }
+    }
+    /// Appends a row.
+    #[inline]
+    pub fn push(&mut self, row: R) {
+        row.append(&mut self.table.columns);
+    }
+    /// Removes all rows and keeps the memory.
+    pub fn clear(&mut self) {
+        self.table.columns.iter_mut().for_each(Column::clear);
+    }
+    /// The table so far.
+    pub const fn table(&self) -> &Table {
+        &self.table
+    }
+    /// The table.
+    pub fn into_table(self) -> Table {
+        self.table
+    }
+}
+
+impl Table {
+    /// Its declaration.
+    pub const fn spec(&self) -> &TableSpec {
+        &self.spec
+    }
+    /// Its columns, in the order of the declaration.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+    /// Its columns for a consumer that takes over the memory.
+    pub fn into_columns(self) -> Vec<Column> {
+        self.columns
+    }
+    /// The column of that name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.spec.columns.iter().position(|column| column.name == name).map(|index| &self.columns[index])
+    }
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.columns.first().map_or(0, Column::len)
+    }
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Column {
+    fn new(kind: ColumnKind, names: &Names) -> Self {
+        let text = |words| Self::Text { words, codes: Vec::new() };
+        match kind {
+            ColumnKind::F64 => Self::F64(Vec::new()),
+            ColumnKind::U32 => Self::U32(Vec::new()),
+            ColumnKind::U64 => Self::U64(Vec::new()),
+            ColumnKind::LinkName => text(names.links.clone()),
+            ColumnKind::GroupName => text(names.groups.clone()),
+            ColumnKind::Word(words) => text(words.iter().map(|&word| word.to_owned()).collect()),
+        }
+    }
+    fn clear(&mut self) {
+        match self {
+            Self::F64(values) => values.clear(),
+            Self::U32(values) | Self::Text { codes: values, .. } => values.clear(),
+            Self::U64(values) => values.clear(),
+        }
+    }
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::F64(values) => values.len(),
+            Self::U32(values) | Self::Text { codes: values, .. } => values.len(),
+            Self::U64(values) => values.len(),
+        }
+    }
+    /// Whether there are no values.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+macro_rules! cell {
+    ($type:ty, $kind:expr, $column:pat => $values:ident, $value:ident => $convert:expr) => {
+        impl Cell for $type {
+            const KIND: ColumnKind = $kind;
+            #[inline]
+            fn append(self, column: &mut Column) {
+                let $value = self;
+                match column {
+                    $column => $values.push($convert),
+                    other => unreachable!("a {} does not fit {other:?}", stringify!($type)),
+                }
+            }
+        }
+    };
+}
+
+cell!(f64, ColumnKind::F64, Column::F64(values) => values, value => value);
+cell!(Option<f64>, ColumnKind::F64, Column::F64(values) => values, value => value.unwrap_or(f64::NAN));
+cell!(u32, ColumnKind::U32, Column::U32(values) => values, value => value);
+cell!(u64, ColumnKind::U64, Column::U64(values) => values, value => value);
+cell!(LinkIndex, ColumnKind::LinkName, Column::Text { codes, .. } => codes, value => value.0);
+cell!(GroupIndex, ColumnKind::GroupName, Column::Text { codes, .. } => codes, value => value.0);
+cell!(FlowState, ColumnKind::Word(FlowState::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
+cell!(FlowEvent, ColumnKind::Word(FlowEvent::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
+cell!(PacketEvent, ColumnKind::Word(PacketEvent::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
+cell!(TrafficClass, ColumnKind::Word(TrafficClass::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
+// The position is the value on the wire (RFC 3168 section 5).
+cell!(Ecn, ColumnKind::Word(&["not_ect", "ect1", "ect0", "ce"]), Column::Text { codes, .. } => codes, value => value as u32);
