@@ -1,4 +1,5 @@
-//! Controller configurations: plain values, the factory input. Named presets live with each controller.
+//! Controller configurations: plain values, the factory input. Named presets live with each controller
+//! (`*/presets.rs`) and are listed in [`PRESETS`](crate::PRESETS).
 
 /// Any controller with its parameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -11,17 +12,42 @@ pub enum CcConfig {
     Dctcp(DctcpConfig),
 }
 
+impl CcConfig {
+    /// What the flow runs instead if ECN was not negotiated: DCTCP becomes Reno (Linux `dctcp_init` installs its
+    /// `dctcp_reno`), all others stay.
+    pub const fn without_ecn(self) -> Self {
+        match self {
+            Self::Dctcp(config) => {
+                Self::Reno(RenoConfig { halves_to_half_ssthresh: false, undo: config.undo })
+            }
+            other => other,
+        }
+    }
+}
+
+/// Window restored when a reduction turns out spurious.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum UndoWindow {
+    /// `max(cwnd, 2 ssthresh)` (Linux Reno before 4.15).
+    #[default]
+    TwiceSsthresh,
+    /// `max(cwnd, cwnd at the reduction)` (Linux Reno since 4.15; DCTCP and CUBIC modules by their `loss_cwnd`).
+    AtReduction,
+}
+
 /// Reno has no parameters of its own; the stack profile carries what differs between hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RenoConfig {
     /// What `cwnd` rate halving may go down to in CWR: half of `ssthresh` (Linux 3.2 `tcp_reno_min_cwnd`) or `ssthresh`.
     pub halves_to_half_ssthresh: bool,
+    /// Window restored by an undo.
+    pub undo: UndoWindow,
 }
 
 /// Which CUBIC arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CubicArithmetic {
-    /// Linux `net/ipv4/tcp_cubic.c`: beta 717/1024, integer cube root, jiffies of `hz`.
+    /// Linux `net/ipv4/tcp_cubic.c`: beta 717/1024, integer cube root, clock of HZ = 1000.
     Linux,
     /// RFC 9438 with its floating-point formulas.
     Rfc9438,
@@ -58,7 +84,8 @@ pub enum AlphaResolution {
 pub enum AlphaUpdate {
     /// Once a window of data.
     PerWindow,
-    /// On every ACK, with F = 1 if it carries ECE, else 0 (K13).
+    /// On every ACK, with F = 1 if it carries ECE, else 0 (K13). An ACK's weight is what it counts by
+    /// [`MarkCounting`]: one, its packets, or its bytes in MSS.
     PerAck,
 }
 
@@ -69,7 +96,7 @@ pub enum MarkCounting {
     Packets,
     /// Bytes acknowledged; a duplicate ACK counts one MSS (Stanford patch, Linux 3.18, RFC 8257).
     Bytes,
-    /// ACKs: each is worth one, whatever it acknowledges (only with [`AlphaUpdate::PerAck`]; reading G5).
+    /// ACKs: each is worth one, whatever it acknowledges (K13 updates "on the reception of each acknowledgement"; G5).
     Acks,
 }
 
@@ -78,7 +105,8 @@ pub enum MarkCounting {
 pub enum Gain {
     /// g = 2^-shift.
     Shift(u8),
-    /// With per-ACK updates: g per window = 2^-shift, divided by the packets in flight (K13's suggestion in III-B c).
+    /// With per-ACK updates: g = 2^-shift per window, so that each packet in flight has an equal part of it (K13's
+    /// suggestion in III-B c).
     PerWindowInFlight(u8),
 }
 
@@ -152,8 +180,12 @@ pub struct DctcpConfig {
     pub alpha_after_idle: AlphaAfter,
     /// Alpha on a retransmission timeout.
     pub alpha_on_timeout: AlphaAfter,
-    /// Whether a duplicate ACK counts in the marked fraction.
+    /// Whether a duplicate ACK counts in the marked fraction. No effect with [`MarkCounting::Packets`], which counts
+    /// what the duplicate SACKs.
     pub counts_duplicates: bool,
+    /// With [`MarkCounting::Bytes`]: a duplicate ACK counts one MSS, but at most this. Linux takes the MSS it estimates
+    /// for its own *receive* direction (`icsk_ack.rcv_mss`), which stays at 536 B (`TCP_MSS_DEFAULT`) while no data comes in.
+    pub duplicate_bytes_max: u32,
     /// How a reduction is made.
     pub cut: CutStyle,
     /// Value of `ssthresh` after a cut.
@@ -164,6 +196,11 @@ pub struct DctcpConfig {
     pub counter_on_cut: CounterOnCut,
     /// Response to packet loss.
     pub loss: LossResponse,
+    /// Whether loss found in CWR cuts `ssthresh` once more, from the window at that moment (Linux since 5.1:
+    /// `dctcp_state` acts on every transition into Recovery).
+    pub cuts_again_on_loss_in_cwr: bool,
+    /// Window restored by an undo.
+    pub undo: UndoWindow,
     /// Whether CWR is sent.
     pub sends_cwr: bool,
     /// Lowest window after a cut, in packets.

@@ -56,6 +56,11 @@ pub trait CongestionControl {
     fn on_idle_restart(&mut self, window: &mut Window, now: Time, idle: Span) {
         let _ = (window, now, idle);
     }
+    /// Sending resumes after an idle period longer than the retransmission timeout, of which `on_idle_restart` cannot
+    /// know (FreeBSD `after_idle`). Called after `on_idle_restart`.
+    fn on_idle_beyond_rto(&mut self, window: &mut Window, mss: u32) {
+        let _ = (window, mss);
+    }
     /// `packets` new packets were sent; `snd_nxt` is the stream position after them.
     fn on_sent(&mut self, now: Time, packets: u32, snd_nxt: u64) {
         let _ = (now, packets, snd_nxt);

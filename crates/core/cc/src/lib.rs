@@ -8,14 +8,24 @@
 #[cfg(test)]
 extern crate std;
 
+mod any;
 mod config;
 mod controller;
+pub mod cubic;
+pub mod dctcp;
 mod growth;
+mod presets;
+pub mod reno;
 mod sample;
 mod window;
 
+pub use any::AnyController;
 pub use config::*;
 pub use controller::{CongestionControl, EcnUse, Reduction};
+pub use cubic::{LinuxCubic, Rfc9438Cubic};
+pub use dctcp::Dctcp;
 pub use growth::{AckCounting, GrowthRules, SlowStartTest};
+pub use presets::{PRESETS, Preset};
+pub use reno::Reno;
 pub use sample::{AckSample, Signal};
 pub use window::{INFINITE_SSTHRESH, Window};

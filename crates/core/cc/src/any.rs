@@ -1,0 +1,118 @@
+//! All controllers behind one type, dispatched by `match`.
+
+use crate::cubic::{LinuxCubic, Rfc9438Cubic};
+use crate::{
+    AckSample, CcConfig, CongestionControl, CubicArithmetic, Dctcp, EcnUse, GrowthRules, Reduction, Reno,
+    Signal, Window,
+};
+use shoal_units::{Rate, Span, Time};
+
+/// Any controller.
+#[derive(Clone, Copy, Debug)]
+pub enum AnyController {
+    /// Reno.
+    Reno(Reno),
+    /// CUBIC, Linux integers.
+    Cubic(LinuxCubic),
+    /// CUBIC, RFC 9438.
+    CubicRfc9438(Rfc9438Cubic),
+    /// DCTCP.
+    Dctcp(Dctcp),
+}
+
+// One per flow: 40,000 flows have to fit the cache hierarchy (design: at most 2 KiB a flow in all).
+const _: () = assert!(size_of::<AnyController>() <= 192);
+
+impl AnyController {
+    /// The controller that `config` describes, on a host with `rules`.
+    pub fn new(config: &CcConfig, rules: GrowthRules) -> Self {
+        match *config {
+            CcConfig::Reno(config) => Self::Reno(Reno::new(config, rules)),
+            CcConfig::Cubic(config) => match config.arithmetic {
+                CubicArithmetic::Linux => Self::Cubic(LinuxCubic::new(config, rules)),
+                CubicArithmetic::Rfc9438 => Self::CubicRfc9438(Rfc9438Cubic::new(config, rules)),
+            },
+            CcConfig::Dctcp(config) => Self::Dctcp(Dctcp::new(config, rules)),
+        }
+    }
+}
+
+/// Forwards one call to the controller inside.
+macro_rules! forward {
+    ($self:ident, $controller:ident => $call:expr) => {
+        match $self {
+            Self::Reno($controller) => $call,
+            Self::Cubic($controller) => $call,
+            Self::CubicRfc9438($controller) => $call,
+            Self::Dctcp($controller) => $call,
+        }
+    };
+}
+
+impl CongestionControl for AnyController {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        forward!(self, cc => cc.on_ack(window, ack));
+    }
+    #[inline]
+    fn on_growth(&mut self, window: &mut Window, ack: &AckSample) {
+        forward!(self, cc => cc.on_growth(window, ack));
+    }
+    fn on_ecn(&mut self, window: &mut Window, signal: &Signal) -> Reduction {
+        forward!(self, cc => cc.on_ecn(window, signal))
+    }
+    #[inline]
+    fn on_ece_in_cwr(&mut self, window: &mut Window, ack: &AckSample) {
+        forward!(self, cc => cc.on_ece_in_cwr(window, ack));
+    }
+    fn on_loss(&mut self, window: &mut Window, signal: &Signal) {
+        forward!(self, cc => cc.on_loss(window, signal));
+    }
+    fn on_loss_in_cwr(&mut self, window: &mut Window, signal: &Signal) {
+        forward!(self, cc => cc.on_loss_in_cwr(window, signal));
+    }
+    fn on_rto(&mut self, window: &mut Window, signal: &Signal, already_reduced: bool) {
+        forward!(self, cc => cc.on_rto(window, signal, already_reduced));
+    }
+    fn on_exit(&mut self, window: &mut Window, now: Time) {
+        forward!(self, cc => cc.on_exit(window, now));
+    }
+    fn on_idle_restart(&mut self, window: &mut Window, now: Time, idle: Span) {
+        forward!(self, cc => cc.on_idle_restart(window, now, idle));
+    }
+    fn on_idle_beyond_rto(&mut self, window: &mut Window, mss: u32) {
+        forward!(self, cc => cc.on_idle_beyond_rto(window, mss));
+    }
+    #[inline]
+    fn on_sent(&mut self, now: Time, packets: u32, snd_nxt: u64) {
+        forward!(self, cc => cc.on_sent(now, packets, snd_nxt));
+    }
+    fn on_established(&mut self, now: Time, snd_nxt: u64) {
+        forward!(self, cc => cc.on_established(now, snd_nxt));
+    }
+    fn undo_cwnd(&self, window: &Window) -> u32 {
+        forward!(self, cc => cc.undo_cwnd(window))
+    }
+    fn rate_halving_floor(&self, window: &Window) -> u32 {
+        forward!(self, cc => cc.rate_halving_floor(window))
+    }
+    #[inline]
+    fn grows_in_cwr(&self) -> bool {
+        forward!(self, cc => cc.grows_in_cwr())
+    }
+    #[inline]
+    fn sends_cwr(&self) -> bool {
+        forward!(self, cc => cc.sends_cwr())
+    }
+    #[inline]
+    fn ecn_use(&self) -> EcnUse {
+        forward!(self, cc => cc.ecn_use())
+    }
+    #[inline]
+    fn pacing_rate(&self) -> Option<Rate> {
+        forward!(self, cc => cc.pacing_rate())
+    }
+    fn alpha(&self) -> Option<f64> {
+        forward!(self, cc => cc.alpha())
+    }
+}

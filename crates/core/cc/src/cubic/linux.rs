@@ -1,0 +1,259 @@
+//! CUBIC in the integers of Linux `net/ipv4/tcp_cubic.c`. Windows are packets (`quantum` 1).
+//!
+//! The version follows the host stack: see [`Era`].
+
+use super::cbrt::cube_root;
+use super::clock::{Era, HZ, elapsed, jiffies};
+use super::hystart::HyStart;
+use crate::reno::undo_window;
+use crate::{AckSample, CongestionControl, CubicConfig, GrowthRules, Reduction, Signal, UndoWindow, Window};
+use shoal_units::{Span, Time};
+
+/// The window after a reduction, of 1024 (`beta`).
+pub(super) const BETA_Q10: u64 = 717;
+/// Scaling of the cubic, C = 41 * 10 / 1024 = 0.4 (`bic_scale`; `cube_rtt_scale` = 10 times it).
+const CUBE_SCALE_Q10: u64 = 41 * 10;
+/// Time to the origin cubed, for one packet, in 2^-30 s^3: 2^40 / 410 (`cube_factor`).
+const CUBE_FACTOR: u64 = (1 << 40) / CUBE_SCALE_Q10;
+/// Time inside the cubic has 2^-10 s (`BICTCP_HZ`).
+const TIME_SHIFT: u32 = 10;
+/// Eighths of a window acknowledged for one packet of the Reno estimate: 8 (1+b)/(3 (1-b)) in integers (`beta_scale`).
+const RENO_EIGHTHS: u64 = 8 * (1024 + BETA_Q10) / 3 / (1024 - BETA_Q10);
+/// Fixed point of the delayed-ACK ratio (`ACK_RATIO_SHIFT`) and its limit of 32 packets an ACK.
+const RATIO_SHIFT: u32 = 4;
+const RATIO_LIMIT: u32 = 32 << RATIO_SHIFT;
+
+/// CUBIC, Linux integers.
+#[derive(Clone, Copy, Debug)]
+pub struct LinuxCubic {
+    config: CubicConfig,
+    rules: GrowthRules,
+    era: Era,
+    /// ACKs (3.x) or packets (6.x) for one packet of growth.
+    cnt: u32,
+    /// `cwnd` before the last reduction, less by fast convergence; zero if unknown.
+    last_max_cwnd: u32,
+    last_cwnd: u32,
+    last_time: u32,
+    origin: u32,
+    /// Time from the start of the epoch to the origin, 2^-10 s (`bic_K`).
+    time_to_origin: u32,
+    /// Smallest RTT in the unit of the era; zero before the first sample.
+    delay_min: u32,
+    /// Start of the epoch in jiffies; none between a reduction and the next growth.
+    epoch_start: Option<u32>,
+    ack_cnt: u32,
+    reno_cwnd: u32,
+    /// Packets an ACK, 2^-4 (3.x `delayed_ack`).
+    ack_ratio: u32,
+    cwnd_before_cut: u32,
+    last_sent: u32,
+    in_loss: bool,
+    hystart: HyStart,
+}
+
+impl LinuxCubic {
+    /// A controller for one connection.
+    pub fn new(config: CubicConfig, rules: GrowthRules) -> Self {
+        Self {
+            config,
+            rules,
+            era: Era::of(&rules),
+            cnt: 0,
+            last_max_cwnd: 0,
+            last_cwnd: 0,
+            last_time: 0,
+            origin: 0,
+            time_to_origin: 0,
+            delay_min: 0,
+            epoch_start: None,
+            ack_cnt: 0,
+            reno_cwnd: 0,
+            ack_ratio: 2 << RATIO_SHIFT,
+            cwnd_before_cut: 0,
+            last_sent: 0,
+            in_loss: false,
+            hystart: HyStart::new(),
+        }
+    }
+
+    /// All that a timeout forgets (`bictcp_reset`).
+    fn reset(&mut self) {
+        let keep = *self;
+        *self = Self {
+            cwnd_before_cut: keep.cwnd_before_cut,
+            last_sent: keep.last_sent,
+            in_loss: keep.in_loss,
+            hystart: keep.hystart,
+            ..Self::new(keep.config, keep.rules)
+        };
+    }
+
+    fn cut(&mut self, window: &mut Window) {
+        self.epoch_start = None;
+        self.cwnd_before_cut = window.cwnd;
+        let cwnd = u64::from(window.cwnd);
+        self.last_max_cwnd = if window.cwnd < self.last_max_cwnd && self.config.fast_convergence {
+            (cwnd * (1024 + BETA_Q10) / 2048) as u32
+        } else {
+            window.cwnd
+        };
+        window.ssthresh = ((cwnd * BETA_Q10 / 1024) as u32).max(2 * window.quantum);
+        window.cwnd_cnt = 0;
+    }
+
+    /// Computes `cnt` (`bictcp_update`).
+    fn update(&mut self, now: u32, cwnd: u32, acked: u32) {
+        self.ack_cnt = self.ack_cnt.wrapping_add(acked);
+        if self.last_cwnd == cwnd && elapsed(now, self.last_time) <= (HZ / 32) as i32 {
+            return;
+        }
+        let computed_this_jiffy = self.era == Era::V6 && self.epoch_start.is_some() && now == self.last_time;
+        if !computed_this_jiffy {
+            self.last_cwnd = cwnd;
+            self.last_time = now;
+            let epoch_start = *self.epoch_start.get_or_insert_with(|| {
+                self.ack_cnt = acked;
+                self.reno_cwnd = cwnd;
+                (self.time_to_origin, self.origin) = if self.last_max_cwnd <= cwnd {
+                    (0, cwnd)
+                } else {
+                    let deficit = u64::from(self.last_max_cwnd - cwnd);
+                    (cube_root(CUBE_FACTOR.wrapping_mul(deficit)), self.last_max_cwnd)
+                };
+                now
+            });
+            self.cnt = self.cubic_count(now.wrapping_sub(epoch_start), cwnd);
+        }
+        if self.config.reno_friendly {
+            self.follow_reno(cwnd);
+        }
+        self.cnt = match self.era {
+            Era::V6 => self.cnt.max(2),
+            Era::V3_18 | Era::V3_2 => {
+                ((u64::from(self.cnt) << RATIO_SHIFT) / u64::from(self.ack_ratio.max(1))).max(1) as u32
+            }
+        };
+    }
+
+    /// ACKs a packet so that one RTT later the window is on the curve.
+    fn cubic_count(&self, since_epoch: u32, cwnd: u32) -> u32 {
+        let ahead = u64::from(since_epoch) + u64::from(self.era.delay_in_jiffies(self.delay_min));
+        let t = (ahead << TIME_SHIFT) / u64::from(HZ);
+        let target = self.target(t);
+        let count = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
+        // Before the first reduction: at least 5 % an RTT.
+        if self.last_max_cwnd == 0 { count.min(20) } else { count }
+    }
+
+    /// W(t) = origin + C (t - K)^3, `t` in 2^-10 s, wrapping as the kernel's 64-bit product does (347 s past the origin).
+    fn target(&self, t: u64) -> u32 {
+        let origin_at = u64::from(self.time_to_origin);
+        let distance = t.abs_diff(origin_at);
+        let cube = CUBE_SCALE_Q10.wrapping_mul(distance).wrapping_mul(distance).wrapping_mul(distance);
+        let delta = (cube >> (10 + 3 * TIME_SHIFT)) as u32;
+        if t < origin_at { self.origin.wrapping_sub(delta) } else { self.origin.wrapping_add(delta) }
+    }
+
+    /// Not slower than Reno with the same reduction would be: one packet for 1.875 windows acknowledged.
+    fn follow_reno(&mut self, cwnd: u32) {
+        let needed = ((u64::from(cwnd) * RENO_EIGHTHS) >> 3).max(1) as u32;
+        if self.ack_cnt > needed {
+            // The kernel's loop leaves 1..=needed.
+            let steps = (self.ack_cnt - 1) / needed;
+            self.ack_cnt -= steps * needed;
+            self.reno_cwnd = self.reno_cwnd.saturating_add(steps);
+        }
+        if self.reno_cwnd > cwnd {
+            self.cnt = self.cnt.min(cwnd / (self.reno_cwnd - cwnd));
+        }
+    }
+}
+
+impl CongestionControl for LinuxCubic {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        if self.era != Era::V6 && ack.acked_packets > 0 && !ack.in_cwr && !self.in_loss {
+            let ratio = self.ack_ratio - (self.ack_ratio >> RATIO_SHIFT);
+            self.ack_ratio = ratio.saturating_add(ack.acked_packets).min(RATIO_LIMIT);
+        }
+        let Some(rtt) = ack.rtt else { return };
+        // Samples within a second of the start of an epoch may hold recovery's queue.
+        if self.epoch_start.is_some_and(|start| elapsed(jiffies(ack.now), start) < HZ as i32) {
+            return;
+        }
+        let delay = self.era.delay(ack.now, rtt);
+        if self.delay_min == 0 || self.delay_min > delay {
+            self.delay_min = delay;
+        }
+        if self.config.hystart {
+            self.hystart.on_delay(self.era, &self.rules, window, ack, delay, self.delay_min);
+        }
+    }
+
+    #[inline]
+    fn on_growth(&mut self, window: &mut Window, ack: &AckSample) {
+        if ack.app_limited {
+            return;
+        }
+        let mut acked = ack.acked_packets;
+        if self.rules.in_slow_start(window) {
+            if self.config.hystart {
+                self.hystart.on_slow_start(self.era, ack);
+            }
+            acked = self.rules.slow_start(window, acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        let counted = if self.era == Era::V6 { acked } else { 1 };
+        self.update(jiffies(ack.now), window.cwnd, counted);
+        self.rules.linear(window, self.cnt, acked);
+    }
+
+    fn on_ecn(&mut self, window: &mut Window, _signal: &Signal) -> Reduction {
+        self.cut(window);
+        Reduction::Spread
+    }
+    fn on_loss(&mut self, window: &mut Window, _signal: &Signal) {
+        self.in_loss = true;
+        self.cut(window);
+    }
+    fn on_loss_in_cwr(&mut self, _window: &mut Window, _signal: &Signal) {
+        self.in_loss = true;
+    }
+    fn on_rto(&mut self, window: &mut Window, signal: &Signal, already_reduced: bool) {
+        self.in_loss = true;
+        if !already_reduced {
+            self.cut(window);
+        }
+        window.cwnd_cnt = 0;
+        // `set_state(Loss)` comes after `ssthresh`: the window before the timeout is forgotten, too.
+        self.reset();
+        self.hystart.restart(self.era, signal.now, signal.snd_nxt);
+    }
+    fn on_exit(&mut self, _window: &mut Window, _now: Time) {
+        self.in_loss = false;
+    }
+    fn on_idle_restart(&mut self, _window: &mut Window, now: Time, _idle: Span) {
+        // Since 4.3: the epoch moves on by the time since the last packet, so that idleness does not count as growth.
+        if self.era != Era::V6 {
+            return;
+        }
+        let now = jiffies(now);
+        let since_sent = elapsed(now, self.last_sent);
+        if let Some(start) = self.epoch_start.filter(|_| since_sent > 0) {
+            let moved = start.wrapping_add(since_sent as u32);
+            self.epoch_start = Some(if elapsed(moved, now) > 0 { now } else { moved });
+        }
+    }
+    #[inline]
+    fn on_sent(&mut self, now: Time, _packets: u32, _snd_nxt: u64) {
+        self.last_sent = jiffies(now);
+    }
+    fn on_established(&mut self, now: Time, snd_nxt: u64) {
+        self.hystart.start_round(self.era, now, snd_nxt);
+    }
+    fn undo_cwnd(&self, window: &Window) -> u32 {
+        undo_window(UndoWindow::AtReduction, window, self.cwnd_before_cut)
+    }
+}

@@ -1,0 +1,193 @@
+//! The moving average of the marked fraction: alpha <- (1 - g) alpha + g F, in each resolution.
+
+use crate::{AckSample, AlphaAfter, AlphaResolution, AlphaUpdate, DctcpConfig, Gain, MarkCounting};
+
+/// Alpha in the arithmetic of its resolution.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Alpha {
+    /// Fraction of 2^10, truncating.
+    Bits10(u32),
+    /// Fraction of 2^10; a decay that would be nothing takes all.
+    Bits10MinNotZero(u32),
+    /// Fraction of 2^20, truncating.
+    Bits20(u32),
+    /// The law itself.
+    Exact(f64),
+}
+
+/// One step of the average: `marked` of `weight`, each in units of which a gain of 2^-shift has `unit`.
+#[derive(Clone, Copy)]
+struct Step {
+    marked: u64,
+    weight: u64,
+    unit: u64,
+    shift: u8,
+}
+
+impl Alpha {
+    fn new(resolution: AlphaResolution, alpha_q10: u16) -> Self {
+        let q10 = u32::from(alpha_q10.min(1 << 10));
+        match resolution {
+            AlphaResolution::Bits10 => Self::Bits10(q10),
+            AlphaResolution::Bits10MinNotZero => Self::Bits10MinNotZero(q10),
+            AlphaResolution::Bits20 => Self::Bits20(q10 << 10),
+            AlphaResolution::Exact => Self::Exact(f64::from(q10) / 1024.0),
+        }
+    }
+
+    /// alpha <- alpha - g alpha (weight/unit) + g marked/unit, limited to one.
+    ///
+    /// With weight = unit = what a window delivered this is the kernel's
+    /// `alpha - (alpha >> g) + (marked << (10 - g)) / total`, since nested floors of divisions are one floor.
+    #[inline]
+    fn average(&mut self, step: Step) {
+        match self {
+            Self::Bits10(alpha) => *alpha = average_fixed(*alpha, 10, false, step),
+            Self::Bits10MinNotZero(alpha) => *alpha = average_fixed(*alpha, 10, true, step),
+            Self::Bits20(alpha) => *alpha = average_fixed(*alpha, 20, false, step),
+            Self::Exact(alpha) => {
+                let gain = 1.0 / ((1u64 << step.shift) as f64 * step.unit as f64);
+                let change = gain * (step.marked as f64 - *alpha * step.weight as f64);
+                *alpha = (*alpha + change).clamp(0.0, 1.0);
+            }
+        }
+    }
+
+    /// Floor of `cwnd` alpha / 2 (Linux `(cwnd * alpha) >> 11`).
+    #[inline]
+    fn half_of(self, cwnd: u32) -> u32 {
+        let scaled = |alpha: u32, bits: u32| ((u64::from(cwnd) * u64::from(alpha)) >> (bits + 1)) as u32;
+        match self {
+            Self::Bits10(alpha) | Self::Bits10MinNotZero(alpha) => scaled(alpha, 10),
+            Self::Bits20(alpha) => scaled(alpha, 20),
+            Self::Exact(alpha) => (f64::from(cwnd) * alpha / 2.0) as u32,
+        }
+    }
+
+    fn as_f64(self) -> f64 {
+        match self {
+            Self::Bits10(alpha) | Self::Bits10MinNotZero(alpha) => f64::from(alpha) / f64::from(1 << 10),
+            Self::Bits20(alpha) => f64::from(alpha) / f64::from(1 << 20),
+            Self::Exact(alpha) => alpha,
+        }
+    }
+}
+
+#[inline]
+fn average_fixed(alpha: u32, bits: u32, takes_remainder: bool, step: Step) -> u32 {
+    let one = 1u64 << bits;
+    let divisor = step.unit.max(1) << step.shift;
+    let old = u64::from(alpha);
+    let mut decay = (old * step.weight / divisor).min(old);
+    if takes_remainder && decay == 0 {
+        decay = old;
+    }
+    (old - decay + step.marked * one / divisor).min(one) as u32
+}
+
+/// Counts what ACKs report and keeps alpha.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Estimator {
+    alpha: Alpha,
+    /// Marked and all, since the last update, in the units of [`MarkCounting`].
+    marked: u64,
+    total: u64,
+    /// Stream position whose acknowledgement ends the observation window (Linux `next_seq`).
+    window_end: u64,
+}
+
+impl Estimator {
+    pub(super) fn new(config: &DctcpConfig) -> Self {
+        let alpha = Alpha::new(config.alpha_resolution, config.initial_alpha_q10);
+        Self { alpha, marked: 0, total: 0, window_end: 0 }
+    }
+
+    /// The first observation window ends with the first new byte that is acknowledged (Linux `dctcp_init`).
+    pub(super) fn start(&mut self, snd_nxt: u64) {
+        self.window_end = snd_nxt;
+    }
+
+    #[inline]
+    pub(super) fn on_ack(&mut self, config: &DctcpConfig, ack: &AckSample) {
+        let (marked, total) = counted(config, ack);
+        match config.alpha_update {
+            AlphaUpdate::PerAck => {
+                if total > 0 {
+                    self.alpha.average(per_ack_step(config, ack, marked, total));
+                }
+            }
+            AlphaUpdate::PerWindow => {
+                self.marked += marked;
+                self.total += total;
+                if ack.snd_una >= self.window_end {
+                    self.end_window(config);
+                    self.window_end = ack.snd_nxt;
+                }
+            }
+        }
+    }
+
+    /// What an event does to alpha. `mss` lengthens the observation window after an early update (FreeBSD `save_sndnxt`).
+    pub(super) fn on_event(&mut self, config: &DctcpConfig, action: AlphaAfter, mss: u32) {
+        match action {
+            AlphaAfter::Keep => {}
+            AlphaAfter::Reinitialise => {
+                self.alpha = Alpha::new(config.alpha_resolution, config.initial_alpha_q10);
+                (self.marked, self.total) = (0, 0);
+            }
+            AlphaAfter::One => self.alpha = Alpha::new(config.alpha_resolution, 1 << 10),
+            AlphaAfter::Update => {
+                self.end_window(config);
+                self.window_end = self.window_end.saturating_add(u64::from(mss));
+            }
+        }
+    }
+
+    /// Floor of `cwnd` alpha / 2.
+    #[inline]
+    pub(super) fn cut_of(&self, cwnd: u32) -> u32 {
+        self.alpha.half_of(cwnd)
+    }
+
+    pub(super) fn as_f64(&self) -> f64 {
+        self.alpha.as_f64()
+    }
+
+    fn end_window(&mut self, config: &DctcpConfig) {
+        let total = self.total.max(1);
+        let (Gain::Shift(shift) | Gain::PerWindowInFlight(shift)) = config.gain;
+        self.alpha.average(Step { marked: self.marked, weight: total, unit: total, shift });
+        (self.marked, self.total) = (0, 0);
+    }
+}
+
+/// What `ack` counts: (marked, all).
+#[inline]
+fn counted(config: &DctcpConfig, ack: &AckSample) -> (u64, u64) {
+    let duplicate = ack.duplicate && config.counts_duplicates;
+    let total = match config.counting {
+        MarkCounting::Packets => {
+            return (u64::from(ack.marked_packets), u64::from(ack.delivered_packets));
+        }
+        MarkCounting::Bytes if ack.acked_bytes > 0 => ack.acked_bytes,
+        MarkCounting::Bytes if duplicate => u64::from(ack.mss.min(config.duplicate_bytes_max)),
+        MarkCounting::Bytes => 0,
+        MarkCounting::Acks => u64::from(ack.acked_bytes > 0 || duplicate),
+    };
+    (if ack.ece { total } else { 0 }, total)
+}
+
+/// The step of a per-ACK update: one packet's (or ACK's) worth has gain 2^-shift, or its part of the flight.
+#[inline]
+fn per_ack_step(config: &DctcpConfig, ack: &AckSample, marked: u64, weight: u64) -> Step {
+    let packet = match config.counting {
+        MarkCounting::Bytes => u64::from(ack.mss.max(1)),
+        MarkCounting::Packets | MarkCounting::Acks => 1,
+    };
+    match config.gain {
+        Gain::Shift(shift) => Step { marked, weight, unit: packet, shift },
+        Gain::PerWindowInFlight(shift) => {
+            Step { marked, weight, unit: packet * u64::from(ack.in_flight_before.max(1)), shift }
+        }
+    }
+}

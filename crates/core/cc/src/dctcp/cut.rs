@@ -1,0 +1,137 @@
+//! Reductions: when and how far the window goes down.
+
+use super::alpha::Estimator;
+use crate::reno::half_of;
+use crate::{
+    AckSample, CounterOnCut, CutStyle, DctcpConfig, LossResponse, Reduction, SsthreshAfterCut, Window,
+};
+
+/// What a reduction remembers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cut {
+    /// `cwnd` at the start of CWR; zero outside (K13 `cwnd_max`).
+    cwnd_max: u32,
+    /// `cwnd` before the last reduction (Linux `loss_cwnd`).
+    pub(super) cwnd_before: u32,
+    /// [`CutStyle::PerMark`]: half window units still to be taken away. The odd half stays for the next mark.
+    owed_halves: u64,
+    /// In Recovery or Loss: marks are not acted upon.
+    in_loss: bool,
+}
+
+impl Cut {
+    /// Counts marks for [`CutStyle::PerMark`].
+    #[inline]
+    pub(super) fn on_ack(&mut self, config: &DctcpConfig, window: &Window, ack: &AckSample) {
+        if config.cut == CutStyle::PerMark && !self.in_loss {
+            self.owed_halves += u64::from(ack.marked_packets) * u64::from(window.quantum);
+        }
+    }
+
+    /// First ECN-Echo of an episode.
+    pub(super) fn on_ecn(
+        &mut self,
+        config: &DctcpConfig,
+        alpha: &Estimator,
+        window: &mut Window,
+    ) -> Reduction {
+        self.cwnd_before = window.cwnd;
+        match config.cut {
+            CutStyle::OnceSpread => {
+                window.ssthresh = scaled(config, alpha, window, window.cwnd);
+                clear_counter(config, window, window.ssthresh < window.cwnd);
+                return Reduction::Spread;
+            }
+            CutStyle::OnceAtOnce => {
+                let target = scaled(config, alpha, window, window.cwnd);
+                set(config, window, target);
+            }
+            CutStyle::Progressive => {
+                self.cwnd_max = window.cwnd;
+                let target = scaled(config, alpha, window, window.cwnd);
+                set(config, window, target.min(window.cwnd));
+            }
+            CutStyle::PerMark => {
+                let target = self.pay(config, window);
+                set(config, window, target);
+            }
+        }
+        Reduction::Done
+    }
+
+    /// A further ACK with ECN-Echo in the same episode.
+    #[inline]
+    pub(super) fn on_ece_in_cwr(&mut self, config: &DctcpConfig, alpha: &Estimator, window: &mut Window) {
+        let target = match config.cut {
+            CutStyle::OnceAtOnce | CutStyle::OnceSpread => return,
+            CutStyle::Progressive if self.cwnd_max == 0 => return,
+            CutStyle::Progressive => scaled(config, alpha, window, self.cwnd_max),
+            CutStyle::PerMark => self.pay(config, window),
+        };
+        if target < window.cwnd {
+            set(config, window, target);
+        }
+    }
+
+    /// Packet loss or timeout: sets `ssthresh`.
+    pub(super) fn on_loss(&mut self, config: &DctcpConfig, alpha: &Estimator, window: &mut Window) {
+        self.cwnd_before = window.cwnd;
+        window.ssthresh = match config.loss {
+            LossResponse::Halve => half_of(window),
+            LossResponse::Alpha => scaled(config, alpha, window, window.cwnd),
+        };
+        window.cwnd_cnt = 0;
+    }
+
+    /// Recovery or Loss begins: what the marks had begun is over.
+    pub(super) fn enter_loss(&mut self) {
+        self.cwnd_max = 0;
+        self.owed_halves = 0;
+        self.in_loss = true;
+    }
+
+    pub(super) fn on_exit(&mut self) {
+        self.cwnd_max = 0;
+        self.in_loss = false;
+    }
+
+    /// The window less what is owed, in whole units.
+    #[inline]
+    fn pay(&mut self, config: &DctcpConfig, window: &Window) -> u32 {
+        let units = u32::try_from(self.owed_halves / 2).unwrap_or(u32::MAX);
+        self.owed_halves %= 2;
+        window.cwnd.saturating_sub(units).max(floor(config, window))
+    }
+}
+
+/// `cwnd` (1 - alpha/2), the reduction rounded down, not below the floor (Linux `dctcp_ssthresh`; K13 equation 1).
+#[inline]
+fn scaled(config: &DctcpConfig, alpha: &Estimator, window: &Window, cwnd: u32) -> u32 {
+    (cwnd - alpha.cut_of(cwnd)).max(floor(config, window))
+}
+
+#[inline]
+fn floor(config: &DctcpConfig, window: &Window) -> u32 {
+    config.floor_packets.saturating_mul(window.quantum)
+}
+
+/// Sets `cwnd` and `ssthresh` at once.
+#[inline]
+fn set(config: &DctcpConfig, window: &mut Window, cwnd: u32) {
+    clear_counter(config, window, cwnd < window.cwnd);
+    window.cwnd = cwnd;
+    window.ssthresh = match config.ssthresh_after_cut {
+        SsthreshAfterCut::Cwnd => cwnd,
+        // RFC 5681 equation 4 keeps ssthresh at two packets or more; K13 does not say what happens there.
+        SsthreshAfterCut::CwndMinusOne => {
+            cwnd.saturating_sub(window.quantum).max(2u32.saturating_mul(window.quantum))
+        }
+    };
+}
+
+#[inline]
+fn clear_counter(config: &DctcpConfig, window: &mut Window, cut: bool) {
+    if cut || config.counter_on_cut == CounterOnCut::Clear {
+        window.cwnd_cnt = 0;
+    }
+}

@@ -1,0 +1,103 @@
+//! DCTCP: one controller with named policies. A variant is a preset ([`presets`]), an ablation a changed field.
+//!
+//! `alpha.rs` keeps the marked fraction, `cut.rs` makes the reductions; growth is Reno's by the rules of the stack.
+
+mod alpha;
+mod cut;
+pub mod presets;
+
+use crate::reno::undo_window;
+use crate::{
+    AckSample, CongestionControl, CutStyle, DctcpConfig, EcnUse, GrowthRules, Reduction, Signal, Window,
+};
+use alpha::Estimator;
+use cut::Cut;
+use shoal_units::Time;
+
+/// DCTCP.
+#[derive(Clone, Copy, Debug)]
+pub struct Dctcp {
+    config: DctcpConfig,
+    rules: GrowthRules,
+    estimator: Estimator,
+    cut: Cut,
+}
+
+impl Dctcp {
+    /// A controller for one connection.
+    pub fn new(config: DctcpConfig, rules: GrowthRules) -> Self {
+        Self { config, rules, estimator: Estimator::new(&config), cut: Cut::default() }
+    }
+}
+
+impl CongestionControl for Dctcp {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        self.estimator.on_ack(&self.config, ack);
+        self.cut.on_ack(&self.config, window, ack);
+    }
+    #[inline]
+    fn on_growth(&mut self, window: &mut Window, ack: &AckSample) {
+        self.rules.reno(window, ack);
+    }
+    fn on_ecn(&mut self, window: &mut Window, _signal: &Signal) -> Reduction {
+        self.cut.on_ecn(&self.config, &self.estimator, window)
+    }
+    #[inline]
+    fn on_ece_in_cwr(&mut self, window: &mut Window, _ack: &AckSample) {
+        self.cut.on_ece_in_cwr(&self.config, &self.estimator, window);
+    }
+    fn on_loss(&mut self, window: &mut Window, _signal: &Signal) {
+        self.cut.enter_loss();
+        self.cut.on_loss(&self.config, &self.estimator, window);
+    }
+    fn on_loss_in_cwr(&mut self, window: &mut Window, _signal: &Signal) {
+        self.cut.enter_loss();
+        if self.config.cuts_again_on_loss_in_cwr {
+            self.cut.on_loss(&self.config, &self.estimator, window);
+        }
+    }
+    fn on_rto(&mut self, window: &mut Window, signal: &Signal, already_reduced: bool) {
+        self.cut.enter_loss();
+        if !already_reduced {
+            self.cut.on_loss(&self.config, &self.estimator, window);
+        }
+        window.cwnd_cnt = 0;
+        // After the cut: Linux 3.18 computes ssthresh before it enters Loss, where alpha is clamped.
+        self.estimator.on_event(&self.config, self.config.alpha_on_timeout, signal.mss);
+    }
+    fn on_exit(&mut self, _window: &mut Window, _now: Time) {
+        self.cut.on_exit();
+    }
+    fn on_idle_beyond_rto(&mut self, _window: &mut Window, mss: u32) {
+        self.estimator.on_event(&self.config, self.config.alpha_after_idle, mss);
+    }
+    fn on_established(&mut self, _now: Time, snd_nxt: u64) {
+        self.estimator.start(snd_nxt);
+    }
+    fn undo_cwnd(&self, window: &Window) -> u32 {
+        undo_window(self.config.undo, window, self.cut.cwnd_before)
+    }
+    #[inline]
+    fn grows_in_cwr(&self) -> bool {
+        self.config.grows_in_cwr
+    }
+    #[inline]
+    fn sends_cwr(&self) -> bool {
+        self.config.sends_cwr
+    }
+    #[inline]
+    fn ecn_use(&self) -> EcnUse {
+        EcnUse::Dctcp
+    }
+    fn alpha(&self) -> Option<f64> {
+        Some(self.estimator.as_f64())
+    }
+}
+
+impl DctcpConfig {
+    /// Whether a window of data sees at most one reduction by marks.
+    pub const fn cuts_once_a_window(&self) -> bool {
+        matches!(self.cut, CutStyle::OnceAtOnce | CutStyle::OnceSpread)
+    }
+}

@@ -1,0 +1,97 @@
+//! Reno (RFC 5681) as Linux has it: growth by the stack's rules, halving on every signal.
+
+use crate::{AckSample, CongestionControl, GrowthRules, Reduction, RenoConfig, Signal, UndoWindow, Window};
+use shoal_units::{Difference, ModelDoc, ModelKind, ParameterDoc};
+
+/// The preset `reno`. Rate halving exists only in kernels whose Reno has `tcp_reno_min_cwnd`, hence the floor.
+pub const RENO: RenoConfig = RenoConfig { halves_to_half_ssthresh: true, undo: UndoWindow::TwiceSsthresh };
+
+/// Description of `reno`.
+pub const RENO_DOC: ModelDoc = ModelDoc {
+    name: "reno",
+    kind: ModelKind::CongestionControl,
+    summary: "Slow start, linear increase, halving on loss and on the first ECN-Echo of a window.",
+    follows: "RFC 5681; Linux net/ipv4/tcp_cong.c (tcp_reno)",
+    parameters: &[
+        ParameterDoc {
+            name: "halves_to_half_ssthresh",
+            unit: "bool",
+            default: "true",
+            doc: "Rate halving may take cwnd down to half of ssthresh instead of ssthresh.",
+            source: "Linux 3.2 tcp_reno_min_cwnd",
+        },
+        ParameterDoc {
+            name: "undo",
+            unit: "twice-ssthresh | at-reduction",
+            default: "twice-ssthresh",
+            doc: "Window restored when a reduction turns out spurious.",
+            source: "Linux tcp_undo_cwr before 4.15; tcp_reno_undo_cwnd since",
+        },
+    ],
+    differences: &[Difference {
+        text: "An undo restores max(cwnd, 2 ssthresh) as Linux did before 4.15; later kernels restore the window at the \
+               reduction, which is one packet more if that was odd.",
+        test: "undo_restores_twice_the_threshold",
+    }],
+};
+
+/// Reno.
+#[derive(Clone, Copy, Debug)]
+pub struct Reno {
+    config: RenoConfig,
+    rules: GrowthRules,
+    cwnd_at_reduction: u32,
+}
+
+impl Reno {
+    /// A controller for one connection.
+    pub const fn new(config: RenoConfig, rules: GrowthRules) -> Self {
+        Self { config, rules, cwnd_at_reduction: 0 }
+    }
+
+    fn halve(&mut self, window: &mut Window) {
+        self.cwnd_at_reduction = window.cwnd;
+        window.ssthresh = half_of(window);
+        window.cwnd_cnt = 0;
+    }
+}
+
+impl CongestionControl for Reno {
+    #[inline]
+    fn on_growth(&mut self, window: &mut Window, ack: &AckSample) {
+        self.rules.reno(window, ack);
+    }
+    fn on_ecn(&mut self, window: &mut Window, _signal: &Signal) -> Reduction {
+        self.halve(window);
+        Reduction::Spread
+    }
+    fn on_loss(&mut self, window: &mut Window, _signal: &Signal) {
+        self.halve(window);
+    }
+    fn on_rto(&mut self, window: &mut Window, _signal: &Signal, already_reduced: bool) {
+        if !already_reduced {
+            self.halve(window);
+        }
+        window.cwnd_cnt = 0;
+    }
+    fn undo_cwnd(&self, window: &Window) -> u32 {
+        undo_window(self.config.undo, window, self.cwnd_at_reduction)
+    }
+    fn rate_halving_floor(&self, window: &Window) -> u32 {
+        if self.config.halves_to_half_ssthresh { window.ssthresh / 2 } else { window.ssthresh }
+    }
+}
+
+/// Half the window, at least two packets (RFC 5681 equation 4; Linux `tcp_reno_ssthresh`).
+#[inline]
+pub(crate) fn half_of(window: &Window) -> u32 {
+    (window.cwnd / 2).max(2 * window.quantum)
+}
+
+/// The window an undo restores.
+pub(crate) fn undo_window(rule: UndoWindow, window: &Window, cwnd_at_reduction: u32) -> u32 {
+    match rule {
+        UndoWindow::TwiceSsthresh => window.cwnd.max(window.ssthresh.saturating_mul(2)),
+        UndoWindow::AtReduction => window.cwnd.max(cwnd_at_reduction),
+    }
+}
