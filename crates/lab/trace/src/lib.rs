@@ -5,17 +5,23 @@
 //! [`FlowMeter`]) allocate nothing in the steady state. Every formula of a published number has one owner, here:
 //! [`metrics`] for what is computed between flows, the meters for what is measured.
 
+mod atomic_file;
 mod bins;
+mod error;
 mod flow_meter;
 mod histogram;
 mod kinds;
 pub mod metrics;
+pub mod parquet_out;
+pub mod pcapng;
 mod queue_meter;
 mod result;
 mod schema;
 mod table;
 
+pub use atomic_file::AtomicFile;
 pub use bins::{FlowBin, FlowBinRates, QueueBin};
+pub use error::{WriteError, WriteFailure};
 pub use flow_meter::{FlowCounters, FlowMeter, FlowSpan};
 pub use histogram::{Bucket, Histogram};
 pub use kinds::{DropReason, FlowEvent, FlowState, MarkReason, PacketEvent, TrafficClass};

@@ -1,0 +1,109 @@
+//! The blocks of a pcapng file (draft-ietf-opsawg-pcapng section 4), little-endian. Only those that we write.
+
+use super::{PacketNote, headers::Headers};
+use shoal_units::{Rate, Time};
+
+const SECTION_HEADER: u32 = 0x0A0D_0D0A;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const ENHANCED_PACKET: u32 = 6;
+/// Packets begin with the IP header (LINKTYPE_RAW).
+const LINK_TYPE_RAW: u16 = 101;
+
+const OPTION_END: u16 = 0;
+const OPTION_COMMENT: u16 = 1;
+const OPTION_USER_APPLICATION: u16 = 4;
+const OPTION_INTERFACE_NAME: u16 = 2;
+const OPTION_INTERFACE_SPEED: u16 = 8;
+const OPTION_TIME_RESOLUTION: u16 = 9;
+
+/// Begins the file.
+pub(super) fn section_header(out: &mut Vec<u8>) {
+    block(out, SECTION_HEADER, |out| {
+        out.extend(0x1A2B_3C4Du32.to_le_bytes());
+        out.extend(1u16.to_le_bytes());
+        out.extend(0u16.to_le_bytes());
+        // Length of the section: unknown.
+        out.extend(u64::MAX.to_le_bytes());
+        option(out, OPTION_USER_APPLICATION, concat!("shoal ", env!("CARGO_PKG_VERSION")).as_bytes());
+        option(out, OPTION_END, &[]);
+    });
+}
+
+/// Declares an interface.
+pub(super) fn interface(out: &mut Vec<u8>, name: &str, rate: Rate) {
+    block(out, INTERFACE_DESCRIPTION, |out| {
+        out.extend(LINK_TYPE_RAW.to_le_bytes());
+        out.extend(0u16.to_le_bytes());
+        // No limit on the length of packets.
+        out.extend(0u32.to_le_bytes());
+        // An option holds 65,535 bytes; a name of that length helps nobody.
+        option(out, OPTION_INTERFACE_NAME, &name.as_bytes()[..name.floor_char_boundary(255)]);
+        option(out, OPTION_INTERFACE_SPEED, &rate.as_bps().to_le_bytes());
+        // 10^-9 s.
+        option(out, OPTION_TIME_RESOLUTION, &[9]);
+        option(out, OPTION_END, &[]);
+    });
+}
+
+/// A packet with `kept_payload` bytes of its payload.
+pub(super) fn packet(
+    out: &mut Vec<u8>,
+    now: Time,
+    interface: u32,
+    headers: &Headers,
+    kept_payload: u16,
+    note: Option<PacketNote>,
+) {
+    let nanoseconds = now.as_picos() / 1000;
+    let header_bytes = headers.ip.header_len() + headers.tcp.header_len();
+    block(out, ENHANCED_PACKET, |out| {
+        out.extend(interface.to_le_bytes());
+        out.extend(((nanoseconds >> 32) as u32).to_le_bytes());
+        out.extend((nanoseconds as u32).to_le_bytes());
+        out.extend((header_bytes as u32 + u32::from(kept_payload)).to_le_bytes());
+        out.extend((header_bytes as u32 + u32::from(headers.payload)).to_le_bytes());
+        out.extend_from_slice(&headers.ip.to_bytes());
+        out.extend_from_slice(&headers.tcp.to_bytes());
+        out.resize(out.len() + usize::from(kept_payload), 0);
+        pad(out);
+        if let Some(note) = note {
+            comment(out, note);
+            option(out, OPTION_END, &[]);
+        }
+    });
+}
+
+fn comment(out: &mut Vec<u8>, note: PacketNote) {
+    let (verb, reason) = match note {
+        PacketNote::Marked(reason) => ("marked: ", reason.as_str()),
+        PacketNote::Dropped(reason) => ("dropped: ", reason.as_str()),
+    };
+    out.extend(OPTION_COMMENT.to_le_bytes());
+    out.extend(((verb.len() + reason.len()) as u16).to_le_bytes());
+    out.extend_from_slice(verb.as_bytes());
+    out.extend_from_slice(reason.as_bytes());
+    pad(out);
+}
+
+/// A block with its type and, before and after the body, its length. Bodies are multiples of four bytes long.
+fn block(out: &mut Vec<u8>, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.extend(kind.to_le_bytes());
+    out.extend([0; 4]);
+    body(out);
+    let length = ((out.len() - start + 4) as u32).to_le_bytes();
+    out.extend(length);
+    out[start + 4..start + 8].copy_from_slice(&length);
+}
+
+fn option(out: &mut Vec<u8>, code: u16, value: &[u8]) {
+    out.extend(code.to_le_bytes());
+    out.extend((value.len() as u16).to_le_bytes());
+    out.extend_from_slice(value);
+    pad(out);
+}
+
+/// Blocks and their parts are aligned to four bytes; every block starts aligned in `out`.
+fn pad(out: &mut Vec<u8>) {
+    out.resize(out.len().next_multiple_of(4), 0);
+}

@@ -1,0 +1,191 @@
+//! IPv4 and TCP headers of a simulated packet.
+
+use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader};
+use shoal_packet::{Flags, FlowId, Packet, Sack, Seq};
+use shoal_units::Time;
+
+/// Which way a packet goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// From the host that opened the connection.
+    Forward,
+    /// To it.
+    Backward,
+}
+
+/// What the handshake of a flow announces. Packets do not carry it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Endpoints {
+    /// Maximum segment size (RFC 9293 section 3.7.1), both ways.
+    pub mss: u16,
+    /// Window scale (RFC 7323 section 2) that the opening host announces for its own windows.
+    pub forward_window_scale: u8,
+    /// Window scale that the other host announces.
+    pub backward_window_scale: u8,
+    /// Whether SACK is permitted (RFC 2018), both ways.
+    pub sack: bool,
+}
+
+/// Headers with valid checksums, and the payload they announce, which is zeros.
+pub(super) struct Headers {
+    pub ip: Ipv4Header,
+    pub tcp: TcpHeader,
+    pub payload: u16,
+}
+
+/// Discard protocol (RFC 863): receivers throw the data away, and no dissector looks into it.
+const SERVER_PORT: u16 = 9;
+const CLIENT_PORT_BASE: u16 = 49_152;
+const TIME_TO_LIVE: u8 = 64;
+/// TCP header and timestamp option: below that, the packet has none.
+const HEADER_BYTES_WITH_TIMESTAMPS: u16 = 20 + 20 + 12;
+const MAX_OPTION_BYTES: usize = 40;
+
+static ZEROS: [u8; u16::MAX as usize] = [0; u16::MAX as usize];
+
+impl Headers {
+    /// The headers of a packet at time `now`.
+    ///
+    /// A capture's length fields must agree with its headers, so the IP length is that of headers and payload. It equals
+    /// [`Packet::size`] wherever the size leaves room for the options that the packet carries; a larger size is filled
+    /// with no-operation options up to the 40 bytes that TCP allows.
+    pub fn of(packet: &Packet, now: Time, direction: Direction, endpoints: &Endpoints) -> Self {
+        let (source, destination, source_port, destination_port) = addresses(packet.flow, direction);
+        let own_base = initial_sequence(packet.flow, direction);
+        let other_base = initial_sequence(packet.flow, direction.reversed());
+
+        let has = |flag| packet.flags.has(flag);
+        let acknowledged = if has(Flags::ACK) { packet.ack.0.wrapping_add(other_base) } else { 0 };
+        let mut tcp =
+            TcpHeader::new(source_port, destination_port, packet.seq.0.wrapping_add(own_base), packet.window);
+        tcp.acknowledgment_number = acknowledged;
+        tcp.fin = has(Flags::FIN);
+        tcp.syn = has(Flags::SYN);
+        tcp.rst = has(Flags::RST);
+        tcp.psh = has(Flags::PSH);
+        tcp.ack = has(Flags::ACK);
+        tcp.ece = has(Flags::ECE);
+        tcp.cwr = has(Flags::CWR);
+        let options = Options::of(packet, now, direction, endpoints, other_base);
+        tcp.set_options_raw(options.as_slice()).expect("options are at most 40 bytes");
+
+        let payload_bytes = packet.payload.min(u16::MAX - 120);
+        let mut ip = Ipv4Header::new(
+            tcp.header_len_u16() + payload_bytes,
+            TIME_TO_LIVE,
+            IpNumber::TCP,
+            source,
+            destination,
+        )
+        .expect("the length was limited");
+        // Never fragmented, so the identification is free (RFC 6864 section 4.1).
+        ip.dont_fragment = true;
+        ip.ecn = IpEcn::try_new(packet.ecn as u8).expect("a codepoint has two bits");
+        ip.header_checksum = ip.calc_header_checksum();
+        tcp.checksum = tcp
+            .calc_checksum_ipv4_raw(source, destination, &ZEROS[..usize::from(payload_bytes)])
+            .expect("the length was limited");
+        Self { ip, tcp, payload: payload_bytes }
+    }
+}
+
+impl Direction {
+    const fn reversed(self) -> Self {
+        match self {
+            Self::Forward => Self::Backward,
+            Self::Backward => Self::Forward,
+        }
+    }
+}
+
+/// Addresses and ports, one pair of hosts a flow: 10.0.0.0/9 opens connections to 10.128.0.0/9.
+fn addresses(flow: FlowId, direction: Direction) -> ([u8; 4], [u8; 4], u16, u16) {
+    // Two out of 2^23 host numbers are not usable as hosts; flows beyond go to the next port.
+    const HOSTS: u32 = (1 << 23) - 2;
+    let host = flow.0 % HOSTS + 1;
+    let client = (0x0A00_0000 | host).to_be_bytes();
+    let server = (0x0A80_0000 | host).to_be_bytes();
+    let client_port = CLIENT_PORT_BASE + (flow.0 / HOSTS) as u16;
+    match direction {
+        Direction::Forward => (client, server, client_port, SERVER_PORT),
+        Direction::Backward => (server, client, SERVER_PORT, client_port),
+    }
+}
+
+/// A different initial sequence number for each flow and direction, so that a mix-up is visible in a capture.
+fn initial_sequence(flow: FlowId, direction: Direction) -> u32 {
+    // Multiplication by an odd constant (2^32 / golden ratio) spreads consecutive numbers.
+    flow.0.wrapping_mul(2).wrapping_add(direction as u32 + 1).wrapping_mul(0x9E37_79B9)
+}
+
+/// TCP options in the order in which Linux writes them (`tcp_options_write`).
+struct Options {
+    bytes: [u8; MAX_OPTION_BYTES],
+    length: usize,
+}
+
+impl Options {
+    fn of(packet: &Packet, now: Time, direction: Direction, endpoints: &Endpoints, other_base: u32) -> Self {
+        let mut options = Self { bytes: [0; MAX_OPTION_BYTES], length: 0 };
+        let header_bytes = packet.size.saturating_sub(packet.payload);
+        let timestamps = header_bytes >= HEADER_BYTES_WITH_TIMESTAMPS;
+        if packet.flags.has(Flags::SYN) {
+            options.push(&[2, 4]);
+            options.push(&endpoints.mss.to_be_bytes());
+            if endpoints.sack {
+                options.push(&[4, 2]);
+            }
+            // The two options together are aligned; each alone is not.
+            if endpoints.sack != timestamps {
+                options.push(&[NO_OPERATION; 2]);
+            }
+        } else if timestamps {
+            options.push(&[NO_OPERATION; 2]);
+        }
+        if timestamps {
+            options.push(&[8, 10]);
+            options.push(&wire_timestamp(packet.ts_val, now).to_be_bytes());
+            options.push(&wire_timestamp(packet.ts_ecr, now).to_be_bytes());
+        }
+        if packet.flags.has(Flags::SYN) {
+            let scale = match direction {
+                Direction::Forward => endpoints.forward_window_scale,
+                Direction::Backward => endpoints.backward_window_scale,
+            };
+            options.push(&[NO_OPERATION, 3, 3, scale]);
+        }
+        options.push_sack(packet.sack.as_slice(), other_base);
+        let target = usize::from(header_bytes).saturating_sub(40).min(MAX_OPTION_BYTES);
+        while options.length < target || !options.length.is_multiple_of(4) {
+            options.push(&[NO_OPERATION]);
+        }
+        options
+    }
+    fn push_sack(&mut self, blocks: &[Sack], base: u32) {
+        let room = (MAX_OPTION_BYTES - self.length).saturating_sub(4) / 8;
+        let blocks = &blocks[..blocks.len().min(room)];
+        if blocks.is_empty() {
+            return;
+        }
+        self.push(&[NO_OPERATION, NO_OPERATION, 5, 2 + 8 * blocks.len() as u8]);
+        for block in blocks {
+            self.push(&block.left.0.wrapping_add(base).to_be_bytes());
+            self.push(&block.right.0.wrapping_add(base).to_be_bytes());
+        }
+    }
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes[self.length..self.length + bytes.len()].copy_from_slice(bytes);
+        self.length += bytes.len();
+    }
+    fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+const NO_OPERATION: u8 = 1;
+
+/// Milliseconds, as Linux puts them on the wire, from our wrapping microseconds. The wrap after 71 minutes is undone with
+/// the present time, which the sender's clock is close to; 0 says that nothing is echoed and stays.
+fn wire_timestamp(microseconds: u32, now: Time) -> u32 {
+    if microseconds == 0 { 0 } else { (Seq(microseconds).near(now.as_micros()) / 1000) as u32 }
+}

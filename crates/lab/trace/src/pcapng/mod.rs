@@ -1,0 +1,108 @@
+//! Captures that tshark and Wireshark open: pcapng (draft-ietf-opsawg-pcapng) with one interface a monitored link,
+//! raw IPv4 packets, nanosecond time stamps, and a comment on every marked or dropped packet.
+
+mod block;
+mod headers;
+
+pub use headers::{Direction, Endpoints};
+
+use crate::atomic_file::AtomicFile;
+use crate::{DropReason, MarkReason, WriteError};
+use shoal_packet::Packet;
+use shoal_units::{Rate, Time};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// A monitored link.
+#[derive(Clone, Debug)]
+pub struct Interface {
+    /// Name of the link.
+    pub name: String,
+    /// Its line rate.
+    pub rate: Rate,
+}
+
+/// What the link's queue did to a packet; becomes the packet's comment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PacketNote {
+    /// It set CE.
+    Marked(MarkReason),
+    /// It dropped the packet.
+    Dropped(DropReason),
+}
+
+/// How much of each packet is kept. The checksums are valid for a payload of zeros either way; readers can verify them
+/// only on whole packets, and tshark calls those of shortened ones unverified, not wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Capture {
+    /// Headers and payload.
+    Whole,
+    /// The headers, with the original length recorded: about a tenth of the file.
+    Headers,
+}
+
+/// Writes a capture. Every call writes one packet; the caller keeps the order of time for each interface.
+pub struct PcapWriter<W: Write> {
+    sink: BufWriter<W>,
+    capture: Capture,
+    interfaces: u32,
+    /// Reused, so that a packet allocates nothing.
+    block: Vec<u8>,
+}
+
+impl<W: Write> PcapWriter<W> {
+    /// Writes the file's head.
+    pub fn new(sink: W, interfaces: &[Interface], capture: Capture) -> io::Result<Self> {
+        let mut sink = BufWriter::new(sink);
+        let mut head = Vec::new();
+        block::section_header(&mut head);
+        for interface in interfaces {
+            block::interface(&mut head, &interface.name, interface.rate);
+        }
+        sink.write_all(&head)?;
+        Ok(Self { sink, capture, interfaces: interfaces.len() as u32, block: Vec::with_capacity(2048) })
+    }
+
+    /// Writes a packet seen at `interface`, the position in the list given to [`Self::new`].
+    ///
+    /// # Panics
+    /// If there is no such interface.
+    pub fn write(
+        &mut self,
+        now: Time,
+        interface: u32,
+        packet: &Packet,
+        direction: Direction,
+        endpoints: &Endpoints,
+        note: Option<PacketNote>,
+    ) -> io::Result<()> {
+        assert!(interface < self.interfaces, "interface {interface} of {}", self.interfaces);
+        let headers = headers::Headers::of(packet, now, direction, endpoints);
+        let payload = match self.capture {
+            Capture::Whole => headers.payload,
+            Capture::Headers => 0,
+        };
+        self.block.clear();
+        block::packet(&mut self.block, now, interface, &headers, payload, note);
+        self.sink.write_all(&self.block)
+    }
+
+    /// Writes what is buffered and gives the sink back.
+    pub fn finish(self) -> io::Result<W> {
+        self.sink.into_inner().map_err(io::IntoInnerError::into_error)
+    }
+}
+
+impl PcapWriter<AtomicFile> {
+    /// Opens a file; it gets its name on [`Self::commit`], and disappears if that is not reached.
+    pub fn create(path: &Path, interfaces: &[Interface], capture: Capture) -> Result<Self, WriteError> {
+        AtomicFile::create(path)
+            .and_then(|file| Self::new(file, interfaces, capture))
+            .map_err(|error| WriteError::new(path, error))
+    }
+    /// Writes what is buffered and gives the file its name.
+    pub fn commit(self) -> Result<(), WriteError> {
+        let path = self.sink.get_ref().target().to_owned();
+        self.finish().and_then(AtomicFile::commit).map_err(|error| WriteError::new(&path, error))
+    }
+}
