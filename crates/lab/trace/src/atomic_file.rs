@@ -1,47 +1,63 @@
 //! Files that are there completely or not at all.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// A file under a temporary name beside its place, which it takes on [`Self::commit`]. Dropped before that (on an error,
-/// a panic, an interrupt that unwinds) it is removed.
+/// a panic, an interrupt that unwinds) it is removed. Devices and pipes are written as they are.
 #[derive(Debug)]
 pub struct AtomicFile {
     file: File,
-    temporary: PathBuf,
     target: PathBuf,
-    committed: bool,
+    /// `None` after the commit, and for what is not a regular file.
+    temporary: Option<PathBuf>,
 }
 
 impl AtomicFile {
     /// Creates the temporary file. The folder must exist; an existing target stays as it is until the commit replaces it.
     pub fn create(target: &Path) -> io::Result<Self> {
-        if target.is_dir() {
-            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
-        }
-        let name = target
-            .file_name()
-            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}.partial", std::process::id()));
-        let temporary = target.with_file_name(hidden);
-        let file = OpenOptions::new().write(true).create(true).truncate(true).open(&temporary)?;
-        Ok(Self { file, temporary, target: target.to_owned(), committed: false })
+        let target = match fs::metadata(target) {
+            Ok(found) if found.is_dir() => {
+                return Err(io::Error::new(ErrorKind::IsADirectory, "it is a directory"));
+            }
+            // Renaming would replace the device by a file.
+            Ok(found) if !found.is_file() => {
+                let file = File::options().write(true).open(target)?;
+                return Ok(Self { file, target: target.to_owned(), temporary: None });
+            }
+            // Renaming would replace a link instead of the file it points to.
+            Ok(_) => fs::canonicalize(target)?,
+            Err(_) => target.to_owned(),
+        };
+        let temporary = temporary_name(&target)?;
+        Ok(Self { file: File::create(&temporary)?, target, temporary: Some(temporary) })
     }
     /// Gives the file its name.
     pub fn commit(mut self) -> io::Result<()> {
-        // Some file systems report a full disk only here.
-        self.file.sync_all()?;
-        fs::rename(&self.temporary, &self.target)?;
-        self.committed = true;
+        if let Some(temporary) = &self.temporary {
+            // Some file systems report a full disk only here.
+            self.file.sync_all()?;
+            fs::rename(temporary, &self.target)?;
+            self.temporary = None;
+        }
         Ok(())
     }
     /// Where it will be.
     pub fn target(&self) -> &Path {
         &self.target
     }
+}
+
+fn temporary_name(target: &Path) -> io::Result<PathBuf> {
+    let name =
+        target.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "it names no file"))?;
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    // Two processes with the same target: the last one to finish wins, with a whole file.
+    hidden.push(format!(".{}.partial", std::process::id()));
+    Ok(target.with_file_name(hidden))
 }
 
 impl Write for AtomicFile {
@@ -55,9 +71,9 @@ impl Write for AtomicFile {
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
-        if !self.committed {
+        if let Some(temporary) = &self.temporary {
             // The error that brought us here is the one to report.
-            let _ = fs::remove_file(&self.temporary);
+            let _ = fs::remove_file(temporary);
         }
     }
 }

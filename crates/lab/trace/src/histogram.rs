@@ -126,8 +126,8 @@ impl Histogram {
             below += u128::from(bucket.weight);
             below >= target
         })?;
-        let middle = bucket.low as f64 + (bucket.high - bucket.low) as f64 / 2.0;
-        Some(middle.clamp(self.min as f64, self.max as f64))
+        let middle = bucket.low + (bucket.high - bucket.low) / 2;
+        Some(middle.clamp(self.min, self.max) as f64)
     }
 
     /// The buckets that hold weight, in rising order.
