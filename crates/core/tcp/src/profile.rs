@@ -12,6 +12,16 @@ pub enum Recovery {
     Prr,
 }
 
+/// How lost segments are told from delayed ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LossDetection {
+    /// Forward acknowledgement: everything more than three packets below the highest SACK is lost (Linux until 4.14).
+    Fack,
+    /// RACK (RFC 8985): a segment is lost if one sent later was delivered, after a reordering window of a quarter RTT
+    /// that closes with the third duplicate ACK or in recovery (Linux since 4.18).
+    Rack,
+}
+
 /// What a receiver does when the DCTCP echo state changes (semantics C1, C2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EchoChange {
@@ -32,8 +42,15 @@ pub struct Profile {
     pub cwr: Recovery,
     /// How fast recovery paces retransmissions.
     pub recovery: Recovery,
-    /// Extra packet PRR allows in slow-start mode on every ACK (`+ 1` of Linux 3.2 to 3.6 outside the minimum).
+    /// How lost segments are found.
+    pub loss_detection: LossDetection,
+    /// PRR in its slow-start part sends one packet more on every ACK (Linux before 4.5) or only on ACKs that advance
+    /// without new losses (later).
     pub prr_always_one_more: bool,
+    /// The window grows before the ACK is judged, and ECE blocks growth (3.2); else after, and only the state blocks it.
+    pub grows_before_judging: bool,
+    /// Tail loss probe (RFC 8985 section 7; Linux since 3.10).
+    pub tail_loss_probe: bool,
     /// Lower bound of the retransmission timeout.
     pub rto_min: Span,
     /// Upper bound of the retransmission timeout.
@@ -54,7 +71,7 @@ pub struct Profile {
     pub undo: bool,
     /// Restart from the initial window after an idle RTO (`tcp_slow_start_after_idle`).
     pub slow_start_after_idle: bool,
-    /// Limit bursts after Disorder to flight + 3 (Linux `tcp_moderate_cwnd`).
+    /// Limit bursts in Disorder and Loss to flight + 3 (Linux `tcp_moderate_cwnd`).
     pub moderates_bursts: bool,
     /// DCTCP echo at the receiver.
     pub echo_change: EchoChange,
@@ -73,7 +90,10 @@ impl Profile {
         },
         cwr: Recovery::RateHalving,
         recovery: Recovery::Prr,
+        loss_detection: LossDetection::Fack,
         prr_always_one_more: true,
+        grows_before_judging: true,
+        tail_loss_probe: false,
         rto_min: Span::from_millis(200),
         rto_max: Span::from_secs(120),
         rto_initial: Span::from_secs(1),
@@ -98,7 +118,8 @@ impl Profile {
         },
         cwr: Recovery::Prr,
         recovery: Recovery::Prr,
-        prr_always_one_more: false,
+        grows_before_judging: false,
+        tail_loss_probe: true,
         cwnd_limited_slack: None,
         ..Self::LINUX_3_2
     };
@@ -110,6 +131,8 @@ impl Profile {
             slow_start_test: SlowStartTest::Below,
             slow_start_counting: AckCounting::PerPacket,
         },
+        loss_detection: LossDetection::Rack,
+        prr_always_one_more: false,
         moderates_bursts: false,
         echo_change: EchoChange::FlushAndAck,
         ..Self::LINUX_3_18
@@ -155,4 +178,26 @@ pub struct EndpointConfig {
     pub receive_window_bytes: u32,
     /// Upper bound of `cwnd` in packets.
     pub cwnd_clamp_packets: u32,
+}
+
+impl EndpointConfig {
+    /// Maximum segment size: payload of a full packet, bytes.
+    #[inline]
+    pub const fn mss(&self) -> u16 {
+        self.mtu_bytes - self.header_bytes
+    }
+    /// Window scale (RFC 7323): the smallest that can express the receive window.
+    pub const fn window_scale(&self) -> u8 {
+        let mut scale = 0;
+        while scale < 14 && (self.receive_window_bytes >> scale) > 0xffff {
+            scale += 1;
+        }
+        scale
+    }
+    /// The receive window as on the wire. Constant: the application reads at once, and out-of-order data lies inside it.
+    #[inline]
+    pub const fn advertised_window(&self) -> u16 {
+        let scaled = self.receive_window_bytes >> self.window_scale();
+        if scaled > 0xffff { 0xffff } else { scaled as u16 }
+    }
 }

@@ -1,1 +1,18 @@
-//! (being written)
+//! The packet simulator: an event engine, links, hosts and applications around the pure laws of `core`.
+//!
+//! Deterministic: integer time, one total order of events by (time, order of insertion), one random stream a consumer.
+//! Costs follow packets, not flows or links that are idle: a link has at most one pending event, timers are re-armed
+//! lazily, nothing is allocated per packet once the rings have grown.
+#![warn(missing_docs)]
+
+mod app;
+mod engine;
+mod events;
+mod flow;
+mod network;
+mod outcome;
+mod port;
+mod recorder;
+
+pub use engine::{Options, Progress, run};
+pub use outcome::Outcome;

@@ -1,0 +1,15 @@
+//! Where endpoints put the packets they send.
+
+use shoal_packet::Packet;
+
+/// Takes packets in the order in which they leave the host.
+pub trait Output {
+    /// A packet leaves.
+    fn transmit(&mut self, packet: Packet);
+}
+
+impl Output for Vec<Packet> {
+    fn transmit(&mut self, packet: Packet) {
+        self.push(packet);
+    }
+}

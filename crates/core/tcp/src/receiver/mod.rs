@@ -1,0 +1,208 @@
+//! The receiving side of a connection: reassembly, SACK generation, delayed ACKs, ECN feedback. The application reads
+//! at once.
+
+mod delayed_ack;
+mod ecn;
+mod reassembly;
+
+use crate::sender::{SYN_BYTES, timestamp};
+use crate::{EcnSetting, EndpointConfig, Output};
+use delayed_ack::DelayedAck;
+use ecn::Feedback;
+use reassembly::{Arrival, Reassembly};
+use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, SackBlocks, Seq};
+use shoal_units::Time;
+
+/// The receiver of a connection.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    reassembly: Reassembly,
+    delayed: DelayedAck,
+    feedback: Feedback,
+    flow: FlowId,
+    established: bool,
+    /// Timestamp to echo (RFC 7323 section 4.3).
+    ts_recent: u32,
+    /// Position of the last ACK sent (Linux `rcv_wup`).
+    last_ack: u64,
+    acks_sent: u64,
+    marks_seen: u64,
+}
+
+impl Receiver {
+    /// A listening receiver; `flow` names the connection in its packets.
+    pub fn new(_config: &EndpointConfig, flow: FlowId) -> Self {
+        Self {
+            reassembly: Reassembly::new(),
+            delayed: DelayedAck::new(),
+            feedback: Feedback::None,
+            flow,
+            established: false,
+            ts_recent: 0,
+            last_ack: 1,
+            acks_sent: 0,
+            marks_seen: 0,
+        }
+    }
+
+    /// A packet of the peer arrives.
+    #[inline]
+    pub fn on_packet(&mut self, config: &EndpointConfig, packet: &Packet, now: Time, out: &mut impl Output) {
+        if packet.flags.has(Flags::SYN) {
+            self.on_syn(config, packet, now, out);
+            return;
+        }
+        if !self.established || (packet.payload == 0 && !packet.flags.has(Flags::FIN)) {
+            return;
+        }
+        self.on_data(config, packet, now, out);
+    }
+
+    /// The next time at which [`Receiver::on_timer`] must be called.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.delayed.deadline()
+    }
+
+    /// Time has passed: sends the delayed ACK if it is due.
+    pub fn on_timer(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
+        if now >= self.delayed.deadline() {
+            self.delayed.on_timeout();
+            self.send_ack(config, self.reassembly.next(), SackBlocks::EMPTY, now, out);
+        }
+    }
+
+    /// Payload bytes delivered in order.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.reassembly.next() - 1
+    }
+    /// ACKs sent.
+    pub fn acks_sent(&self) -> u64 {
+        self.acks_sent
+    }
+    /// Data packets that arrived with CE.
+    pub fn marks_seen(&self) -> u64 {
+        self.marks_seen
+    }
+    /// Bytes of heap behind this receiver.
+    pub fn heap_bytes(&self) -> usize {
+        self.reassembly.heap_bytes()
+    }
+
+    fn on_syn(&mut self, config: &EndpointConfig, packet: &Packet, now: Time, out: &mut impl Output) {
+        self.established = true;
+        self.ts_recent = packet.ts_val;
+        let mut reply = Packet::empty(self.flow, SYN_BYTES);
+        reply.seq = Seq(0);
+        reply.ack = Seq(1);
+        reply.flags = Flags::SYN.with(Flags::ACK);
+        reply.window = config.advertised_window();
+        reply.ts_val = timestamp(now);
+        reply.ts_ecr = packet.ts_val;
+        if config.ecn == EcnSetting::On && packet.flags.has(Flags::ECE.with(Flags::CWR)) {
+            self.feedback = Feedback::for_config(config);
+            reply.flags = reply.flags.with(Flags::ECE);
+            if self.feedback.sets_ect_on_acks() {
+                reply.ecn = Ecn::Ect0;
+            }
+        }
+        out.transmit(reply);
+    }
+
+    #[inline]
+    fn on_data(&mut self, config: &EndpointConfig, packet: &Packet, now: Time, out: &mut impl Output) {
+        let next_before = self.reassembly.next();
+        let start = packet.seq.near(next_before);
+        let end = start + u64::from(packet.payload) + u64::from(packet.flags.has(Flags::FIN));
+        if end > next_before + u64::from(config.receive_window_bytes) {
+            return; // Beyond the window.
+        }
+        // RFC 7323 4.3: remember the timestamp of what may advance the last ACK sent.
+        if start <= self.last_ack && (packet.ts_val.wrapping_sub(self.ts_recent) as i32) >= 0 {
+            self.ts_recent = packet.ts_val;
+        }
+        self.marks_seen += u64::from(packet.ecn.is_ce());
+        let arrival = self.reassembly.insert(start, end);
+        if let Arrival::Old = arrival {
+            // Duplicate data: acknowledged at once, with a D-SACK (RFC 2883).
+            self.feedback.on_old_data(packet);
+            let sack = self.sack_option(config, Some((start, end)));
+            self.delayed.enter_quick_mode(config);
+            self.send_ack(config, self.reassembly.next(), sack, now, out);
+            return;
+        }
+        let in_order = self.reassembly.next() > next_before;
+        self.delayed.on_data(config, u32::from(packet.payload), now);
+        let reaction = self.feedback.on_data(config, packet, self.delayed.is_pending());
+        if reaction.flush {
+            // The ACK of what was received before the CE state changed (RFC 8257 section 3.2).
+            self.send_ack_with(config, next_before, SackBlocks::EMPTY, reaction.flush_ece, now, out);
+        }
+        if reaction.quick {
+            self.delayed.enter_quick_mode_two();
+        }
+        let hole = self.reassembly.has_holes();
+        let unacked = self.reassembly.next() - self.last_ack;
+        let at_once = reaction.at_once
+            || hole
+            || arrival == Arrival::FilledHole
+            || packet.flags.has(Flags::FIN)
+            || !config.delayed_ack
+            || unacked > u64::from(config.mss())
+            || self.delayed.in_quick_mode();
+        if at_once {
+            let sack = self.sack_option(config, None);
+            self.send_ack(config, self.reassembly.next(), sack, now, out);
+        } else if in_order {
+            self.delayed.arm(config, now);
+        }
+    }
+
+    fn sack_option(&self, config: &EndpointConfig, duplicate: Option<(u64, u64)>) -> SackBlocks {
+        let mut option = SackBlocks::EMPTY;
+        if config.sack {
+            let blocks = duplicate.into_iter().chain(self.reassembly.recent_blocks());
+            for (left, right) in blocks {
+                if !option.push(Sack { left: Seq::of(left), right: Seq::of(right) }) {
+                    break;
+                }
+            }
+        }
+        option
+    }
+
+    #[inline]
+    fn send_ack(&mut self, config: &EndpointConfig, position: u64, sack: SackBlocks, now: Time, out: &mut impl Output) {
+        self.send_ack_with(config, position, sack, self.feedback.ece(), now, out);
+    }
+
+    #[inline]
+    fn send_ack_with(
+        &mut self,
+        config: &EndpointConfig,
+        position: u64,
+        sack: SackBlocks,
+        ece: bool,
+        now: Time,
+        out: &mut impl Output,
+    ) {
+        // A SACK option takes 2 bytes of padding, 2 of header and 8 a block (RFC 2018).
+        let blocks = sack.as_slice().len() as u16;
+        let option = if blocks == 0 { 0 } else { 4 + 8 * blocks };
+        let mut ack = Packet::empty(self.flow, config.header_bytes + option);
+        ack.seq = Seq(1);
+        ack.ack = Seq::of(position);
+        ack.sack = sack;
+        ack.flags = if ece { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
+        ack.window = config.advertised_window();
+        ack.ts_val = timestamp(now);
+        ack.ts_ecr = self.ts_recent;
+        if self.feedback.sets_ect_on_acks() {
+            ack.ecn = Ecn::Ect0;
+        }
+        self.last_ack = position;
+        self.acks_sent += 1;
+        self.delayed.on_ack_sent();
+        out.transmit(ack);
+    }
+}

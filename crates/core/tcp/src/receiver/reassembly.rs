@@ -1,0 +1,162 @@
+//! Which stream positions have arrived.
+
+/// What an arriving range was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Arrival {
+    /// It extended the in-order data.
+    InOrder,
+    /// It extended the in-order data and joined ranges that were waiting.
+    FilledHole,
+    /// It lies beyond a hole.
+    OutOfOrder,
+    /// All of it had arrived before.
+    Old,
+}
+
+/// In-order position, and the ranges that wait beyond it.
+#[derive(Clone, Debug)]
+pub(super) struct Reassembly {
+    next: u64,
+    /// Disjoint, sorted, not touching.
+    waiting: Vec<(u64, u64)>,
+    /// Ranges in the order in which they last changed, newest first (RFC 2018 section 4); at most four as in Linux.
+    recent: [(u64, u64); 4],
+}
+
+impl Reassembly {
+    pub(super) const fn new() -> Self {
+        Self { next: 1, waiting: Vec::new(), recent: [(0, 0); 4] }
+    }
+    #[inline]
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+    #[inline]
+    pub(super) fn has_holes(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+    /// SACK blocks, newest first.
+    pub(super) fn recent_blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.recent.iter().copied().take_while(|&(left, right)| left != right)
+    }
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.waiting.capacity() * size_of::<(u64, u64)>()
+    }
+
+    /// The range [start, end) arrives.
+    #[inline]
+    pub(super) fn insert(&mut self, start: u64, end: u64) -> Arrival {
+        if end <= self.next {
+            return Arrival::Old;
+        }
+        if start <= self.next {
+            self.next = end;
+            if self.waiting.is_empty() {
+                return Arrival::InOrder;
+            }
+            return self.absorb();
+        }
+        self.insert_waiting(start, end)
+    }
+
+    /// In-order data grew: takes in the ranges it now reaches.
+    fn absorb(&mut self) -> Arrival {
+        let mut reached = 0;
+        while let Some(&(left, right)) = self.waiting.get(reached) {
+            if left > self.next {
+                break;
+            }
+            self.next = self.next.max(right);
+            reached += 1;
+        }
+        self.waiting.drain(..reached);
+        let next = self.next;
+        let mut kept = 0;
+        for index in 0..self.recent.len() {
+            if self.recent[index].1 > next {
+                self.recent[kept] = self.recent[index];
+                kept += 1;
+            }
+        }
+        self.recent[kept..].fill((0, 0));
+        if reached > 0 { Arrival::FilledHole } else { Arrival::InOrder }
+    }
+
+    fn insert_waiting(&mut self, start: u64, end: u64) -> Arrival {
+        let first = self.waiting.partition_point(|&(_, right)| right < start);
+        let mut last = first;
+        let (mut left, mut right) = (start, end);
+        while let Some(&(l, r)) = self.waiting.get(last) {
+            if l > end {
+                break;
+            }
+            if l <= start && end <= r {
+                return Arrival::Old;
+            }
+            left = left.min(l);
+            right = right.max(r);
+            last += 1;
+        }
+        self.waiting.splice(first..last, [(left, right)]);
+        self.note_recent((left, right));
+        Arrival::OutOfOrder
+    }
+
+    /// Moves the changed range to the front and drops those it swallowed.
+    fn note_recent(&mut self, changed: (u64, u64)) {
+        let mut updated = [(0, 0); 4];
+        updated[0] = changed;
+        let others = self.recent.iter().filter(|&&(l, r)| l != r && (r < changed.0 || l > changed.1));
+        for (slot, &block) in updated[1..].iter_mut().zip(others) {
+            *slot = block;
+        }
+        self.recent = updated;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn newest_block_first_and_absorbed() {
+        let mut r = Reassembly::new();
+        assert_eq!(r.insert(11, 21), Arrival::OutOfOrder);
+        assert_eq!(r.insert(31, 41), Arrival::OutOfOrder);
+        assert_eq!(r.insert(21, 26), Arrival::OutOfOrder);
+        assert_eq!(r.recent_blocks().collect::<Vec<_>>(), [(11, 26), (31, 41)]);
+        assert_eq!(r.insert(11, 21), Arrival::Old);
+        assert_eq!(r.insert(1, 11), Arrival::FilledHole);
+        assert_eq!((r.next(), r.has_holes()), (26, true));
+        assert_eq!(r.recent_blocks().collect::<Vec<_>>(), [(31, 41)]);
+        assert_eq!(r.insert(26, 31), Arrival::FilledHole);
+        assert_eq!((r.next(), r.has_holes()), (41, false));
+    }
+
+    proptest! {
+        #[test]
+        fn equals_a_bitmap(ranges in prop::collection::vec((1u64..120, 1u64..20), 1..60)) {
+            let mut r = Reassembly::new();
+            let mut have = [false; 200];
+            have[0] = true;
+            for (start, len) in ranges {
+                let known = (start..start + len).all(|p| have[p as usize]);
+                let verdict = r.insert(start, start + len);
+                prop_assert_eq!(verdict == Arrival::Old, known);
+                have[start as usize..(start + len) as usize].fill(true);
+                let next = have.iter().position(|b| !b).unwrap() as u64;
+                prop_assert_eq!(r.next(), next);
+                for &(l, e) in &r.waiting {
+                    prop_assert!((l..e).all(|p| have[p as usize]) && !have[e as usize] && !have[l as usize - 1]);
+                }
+                let held: u64 = r.waiting.iter().map(|(l, e)| e - l).sum();
+                let want = have.iter().filter(|b| **b).count() as u64 - next;
+                prop_assert_eq!(held, want);
+                for b in r.recent_blocks() {
+                    prop_assert!(r.waiting.contains(&b));
+                }
+            }
+        }
+    }
+}

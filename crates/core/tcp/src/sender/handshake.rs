@@ -1,0 +1,99 @@
+//! Opening the connection, with ECN negotiation (RFC 9293 section 3.5, RFC 3168 section 6.1.1).
+
+use super::{Connection, Sender};
+use crate::{EcnSetting, EndpointConfig, Output};
+use shoal_cc::{AnyController, CcConfig, CongestionControl, EcnUse, RenoConfig};
+use shoal_packet::{Ecn, Flags, Packet, Seq};
+use shoal_units::Time;
+
+/// SYN and SYN/ACK: 20 B IP, 20 B TCP, 20 B options (MSS, SACK permitted, timestamps, window scale).
+pub(crate) const SYN_BYTES: u16 = 60;
+
+impl Sender {
+    /// Opens the connection: sends SYN.
+    pub fn connect(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
+        debug_assert_eq!(self.connection, Connection::Closed);
+        self.connection = Connection::SynSent;
+        self.snd_nxt = 1;
+        self.send_syn(config, now, out);
+    }
+
+    fn send_syn(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
+        let mut syn = Packet::empty(self.flow, SYN_BYTES);
+        syn.seq = Seq(0);
+        syn.flags = Flags::SYN;
+        syn.window = config.advertised_window();
+        if config.ecn == EcnSetting::On {
+            syn.flags = syn.flags.with(Flags::ECE).with(Flags::CWR);
+            // RFC 3168 6.1.1 forbids ECT on SYN; DCTCP stacks set it on every packet (Linux INET_ECN_xmit).
+            if self.cc.ecn_use() == EcnUse::Dctcp {
+                syn.ecn = Ecn::Ect0;
+            }
+        }
+        syn.ts_val = timestamp(now);
+        self.rto_deadline = now + config.stack.rto_initial.saturating_mul(1 << self.backoff).min(config.stack.rto_max);
+        self.last_sent = now;
+        out.transmit(syn);
+    }
+
+    pub(super) fn on_syn_timeout(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
+        self.backoff = (self.backoff + 1).min(7);
+        self.counters.timeouts += 1;
+        self.send_syn(config, now, out);
+    }
+
+    pub(super) fn on_syn_ack(&mut self, config: &EndpointConfig, packet: &Packet, now: Time, out: &mut impl Output) {
+        if !packet.flags.has(Flags::SYN.with(Flags::ACK)) || packet.ack != Seq(1) {
+            return;
+        }
+        self.connection = Connection::Established;
+        self.snd_una = 1;
+        self.rto_deadline = Time::NEVER;
+        // ECE without CWR in the SYN/ACK accepts ECN (RFC 3168 6.1.1).
+        self.ecn_ok = config.ecn == EcnSetting::On && packet.flags.has(Flags::ECE) && !packet.flags.has(Flags::CWR);
+        if !self.ecn_ok && self.cc.ecn_use() == EcnUse::Dctcp {
+            // Linux dctcp_init: without ECN the connection runs plain Reno.
+            self.cc = AnyController::new(&CcConfig::Reno(RenoConfig::default()), config.stack.growth);
+        }
+        self.peer_window_scale = config.window_scale();
+        // The window of a SYN is never scaled (RFC 7323 2.2).
+        self.peer_window = u32::from(packet.window);
+        if self.backoff == 0 {
+            let sample = now.since(self.last_sent);
+            self.rtt.sample(sample, self.snd_una, self.snd_nxt, &config.stack);
+        } else {
+            // RFC 6298 5.7: after a lost SYN start from a small window (Linux tcp_init_cwnd after retransmission: 1).
+            self.window.cwnd = 1;
+        }
+        self.backoff = 0;
+        self.cwnd_stamp = now;
+        self.last_sent = now;
+        self.cc.on_established(now, self.snd_nxt);
+        let sent_before = self.snd_nxt;
+        self.push(config, now, out);
+        if self.snd_nxt == sent_before {
+            self.send_pure_ack(config, now, packet.ts_val, out);
+        }
+    }
+
+    /// An acknowledgement without data: completes the handshake when there is nothing to send.
+    fn send_pure_ack(&mut self, config: &EndpointConfig, now: Time, echo: u32, out: &mut impl Output) {
+        let mut ack = Packet::empty(self.flow, config.header_bytes);
+        ack.seq = Seq::of(self.snd_nxt);
+        ack.ack = Seq(1);
+        ack.flags = Flags::ACK;
+        ack.window = config.advertised_window();
+        ack.ts_val = timestamp(now);
+        ack.ts_ecr = echo;
+        if self.uses_dctcp() {
+            ack.ecn = Ecn::Ect0;
+        }
+        out.transmit(ack);
+    }
+}
+
+/// The timestamp clock: microseconds, never zero at the start because zero means "nothing to echo".
+#[inline]
+pub(crate) fn timestamp(now: Time) -> u32 {
+    (now.as_micros() as u32).wrapping_add(1)
+}

@@ -1,0 +1,413 @@
+//! The main loop.
+
+use crate::app::AppState;
+use crate::events::{Agenda, Key, SUBJECTS_MAX};
+use crate::flow::{Egress, FlowState, ReceiverSlot, SenderSlot};
+use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER};
+use crate::outcome::{Outcome, Tables};
+use crate::recorder::{PacketSink, Recorder};
+use shoal_packet::{FlowId, Packet};
+use shoal_scenario::{Experiment, Flow};
+use shoal_tcp::{Receiver, Sender};
+use shoal_trace::{FlowBin, FlowCounters, FlowEvent, FlowMeter, Names};
+use shoal_units::{Span, Time};
+
+/// What a run records beyond what the experiment asks for, and who may watch it.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// Receives every packet event of the monitored links.
+    pub packets: Option<Box<dyn PacketSink>>,
+    /// Called now and then with the simulated time; returning false ends the run.
+    pub progress: Option<Progress<'a>>,
+}
+
+/// See [`Options::progress`].
+pub type Progress<'a> = &'a mut dyn FnMut(Time) -> bool;
+
+/// What an entry on the timer agenda is about: the flow's number times four plus one of these.
+const SENDER: u32 = 0;
+const RECEIVER: u32 = 1;
+const APPLICATION: u32 = 2;
+const STOP: u32 = 3;
+/// Entries that belong to no flow come last.
+const SAMPLE: u32 = SUBJECTS_MAX - 1;
+const OPEN_WINDOW: u32 = SUBJECTS_MAX - 2;
+
+/// Events between two calls of the progress function.
+const PROGRESS_EVENTS: u64 = 1 << 17;
+
+/// Runs an experiment. Returns `None` if the progress function ended it early.
+///
+/// # Panics
+/// If the experiment has more than 4 million flows; the scenario refuses that many.
+pub fn run(experiment: &Experiment, options: Options<'_>) -> Option<Outcome> {
+    assert!(experiment.flows.len() < (SUBJECTS_MAX / 4 - 1) as usize, "too many flows");
+    let mut progress = options.progress;
+    let mut simulation = Simulation::new(experiment, options.packets);
+    simulation.schedule_start();
+    if !simulation.run(&mut progress) {
+        return None;
+    }
+    Some(simulation.finish())
+}
+
+struct Simulation<'e> {
+    experiment: &'e Experiment,
+    network: Network,
+    timers: Agenda,
+    senders: Vec<SenderSlot>,
+    receivers: Vec<ReceiverSlot>,
+    flows: Vec<FlowState>,
+    /// Bins of the flow series; empty if it is not recorded.
+    bins: Vec<FlowBin>,
+    tables: Tables,
+    events: u64,
+    end: Time,
+}
+
+impl<'e> Simulation<'e> {
+    fn new(experiment: &'e Experiment, sink: Option<Box<dyn PacketSink>>) -> Self {
+        let names = Names {
+            links: Recorder::link_names(experiment),
+            groups: experiment.groups.iter().map(|group| group.name.clone()).collect(),
+        };
+        let mut network = Network::new(experiment, Recorder::new(experiment, &names, sink));
+        // Flows share paths, so routes are laid out once a path and direction.
+        let lay = |network: &mut Network, end: u32| -> Vec<u32> {
+            experiment.paths.iter().map(|path| network.add_route(path.iter().map(|link| link.0), end)).collect()
+        };
+        let forward = lay(&mut network, TO_RECEIVER);
+        let backward = lay(&mut network, TO_SENDER);
+        let window_start = Time::ZERO + experiment.warmup;
+        let config = |flow: &Flow| &experiment.endpoints[flow.endpoint as usize];
+        let numbered = || experiment.flows.iter().enumerate();
+        let senders = numbered()
+            .map(|(n, flow)| SenderSlot {
+                sender: Sender::new(config(flow), FlowId(n as u32)),
+                armed: Time::NEVER,
+                route: forward[flow.forward as usize],
+                endpoint: flow.endpoint,
+                meter: FlowMeter::new(window_start),
+                told_cwnd: 0,
+                told_alpha: None,
+                told_srtt: Span::ZERO,
+            })
+            .collect();
+        let receivers = numbered()
+            .map(|(n, flow)| ReceiverSlot {
+                receiver: Receiver::new(config(flow), FlowId(n as u32)),
+                armed: Time::NEVER,
+                route: backward[flow.backward as usize],
+                endpoint: flow.endpoint,
+            })
+            .collect();
+        let flows = experiment
+            .flows
+            .iter()
+            .map(|&plan| FlowState { plan, app: AppState::default(), finished: None })
+            .collect();
+        let series = experiment.trace.series_interval.is_some();
+        Self {
+            experiment,
+            network,
+            timers: Agenda::default(),
+            senders,
+            receivers,
+            flows,
+            bins: if series { vec![FlowBin::default(); experiment.flows.len()] } else { Vec::new() },
+            tables: Tables::new(experiment, &names),
+            events: 0,
+            end: Time::ZERO + experiment.duration,
+        }
+    }
+
+    fn schedule_start(&mut self) {
+        for (n, flow) in self.experiment.flows.iter().enumerate() {
+            let subject = n as u32 * 4;
+            self.schedule(flow.start, subject + APPLICATION);
+            if let Some(stop) = flow.stop {
+                self.schedule(stop, subject + STOP);
+            }
+        }
+        self.schedule(Time::ZERO + self.experiment.warmup, OPEN_WINDOW);
+        if let Some(interval) = self.experiment.trace.series_interval {
+            self.schedule(Time::ZERO + interval, SAMPLE);
+        }
+    }
+
+    fn schedule(&mut self, time: Time, subject: u32) {
+        let key = self.network.numbers.key(time, subject);
+        self.timers.push(key);
+    }
+
+    /// Returns false if the progress function ended the run.
+    fn run(&mut self, progress: &mut Option<Progress<'_>>) -> bool {
+        loop {
+            let from_timers = match (self.network.next(), self.timers.next()) {
+                (Some(link), Some(timer)) => timer < link,
+                (None, Some(_)) => true,
+                (Some(_), None) => false,
+                (None, None) => return true,
+            };
+            let next = if from_timers { self.timers.next() } else { self.network.next() };
+            let Some(key) = next.filter(|key| key.time() <= self.end) else { return true };
+            self.events += 1;
+            if from_timers {
+                self.timers.replace_next(None);
+                self.on_timer(key);
+            } else {
+                match self.network.step(key, key.time()) {
+                    Some(Arrival::ToReceiver(packet)) => self.to_receiver(&packet, key.time()),
+                    Some(Arrival::ToSender(packet)) => self.to_sender(&packet, key.time()),
+                    None => {}
+                }
+            }
+            if self.events.is_multiple_of(PROGRESS_EVENTS)
+                && let Some(watch) = progress
+                && !watch(key.time())
+            {
+                return false;
+            }
+        }
+    }
+
+    #[inline]
+    fn to_receiver(&mut self, packet: &Packet, now: Time) {
+        let flow = packet.flow.0;
+        let slot = &mut self.receivers[flow as usize];
+        let config = &self.experiment.endpoints[slot.endpoint as usize];
+        let mut out = Egress { network: &mut self.network, route: slot.route, now };
+        slot.receiver.on_packet(config, packet, now, &mut out);
+        self.rearm_receiver(flow);
+    }
+
+    #[inline]
+    fn rearm_receiver(&mut self, flow: u32) {
+        let slot = &mut self.receivers[flow as usize];
+        let deadline = slot.receiver.deadline();
+        if deadline < slot.armed {
+            slot.armed = deadline;
+            self.schedule(deadline, flow * 4 + RECEIVER);
+        }
+    }
+
+    #[inline]
+    fn to_sender(&mut self, packet: &Packet, now: Time) {
+        self.with_sender(packet.flow.0, now, |sender, config, out| sender.on_packet(config, packet, now, out));
+    }
+
+    /// Calls a sender and does what follows from the change.
+    #[inline]
+    fn with_sender(
+        &mut self,
+        flow: u32,
+        now: Time,
+        call: impl FnOnce(&mut Sender, &shoal_tcp::EndpointConfig, &mut Egress<'_>),
+    ) {
+        let slot = &mut self.senders[flow as usize];
+        let config = &self.experiment.endpoints[slot.endpoint as usize];
+        let before = *slot.sender.counters();
+        let mut out = Egress { network: &mut self.network, route: slot.route, now };
+        call(&mut slot.sender, config, &mut out);
+        self.after_sender(flow, before, now);
+    }
+
+    #[inline]
+    fn after_sender(&mut self, flow: u32, before: shoal_tcp::Counters, now: Time) {
+        let slot = &mut self.senders[flow as usize];
+        let (cwnd, alpha, srtt) = (slot.sender.window().cwnd, slot.sender.alpha(), slot.sender.srtt());
+        if cwnd != slot.told_cwnd || alpha != slot.told_alpha {
+            (slot.told_cwnd, slot.told_alpha) = (cwnd, alpha);
+            slot.meter.on_window(now, cwnd, alpha);
+        }
+        if srtt != slot.told_srtt {
+            slot.told_srtt = srtt;
+            slot.meter.on_srtt(now, srtt);
+        }
+        let deadline = slot.sender.deadline();
+        let rearm = deadline < slot.armed;
+        if rearm {
+            slot.armed = deadline;
+        }
+        self.tables.on_controller(flow, &slot.sender, now);
+        let after = slot.sender.counters();
+        let eventful = after.retransmissions != before.retransmissions
+            || after.timeouts != before.timeouts
+            || after.ecn_reductions != before.ecn_reductions
+            || after.fast_recoveries != before.fast_recoveries;
+        if eventful {
+            self.note_events(flow, before, now);
+        }
+        if rearm {
+            self.schedule(deadline, flow * 4 + SENDER);
+        }
+        let state = &self.flows[flow as usize];
+        if self.senders[flow as usize].sender.snd_una() >= state.app.milestone(&state.plan.app) {
+            self.on_milestone(flow, now);
+        }
+    }
+
+    #[cold]
+    fn note_events(&mut self, flow: u32, before: shoal_tcp::Counters, now: Time) {
+        let after = *self.senders[flow as usize].sender.counters();
+        let recorder = &mut self.network.recorder;
+        for (count, kind) in [
+            (after.retransmissions - before.retransmissions, FlowEvent::Retransmit),
+            (after.timeouts - before.timeouts, FlowEvent::Timeout),
+            (after.ecn_reductions - before.ecn_reductions, FlowEvent::Reduction),
+            (after.fast_recoveries - before.fast_recoveries, FlowEvent::Reduction),
+        ] {
+            for _ in 0..count {
+                recorder.flow_event(flow, kind, now);
+            }
+        }
+    }
+
+    #[cold]
+    fn on_milestone(&mut self, flow: u32, now: Time) {
+        let state = &mut self.flows[flow as usize];
+        let sender = &self.senders[flow as usize].sender;
+        let (next, finished) = state.app.on_progress(&state.plan.app, sender, now);
+        if finished && state.finished.is_none() {
+            state.finished = Some(now);
+        }
+        if let Some(time) = next {
+            self.schedule(time, flow * 4 + APPLICATION);
+        }
+    }
+
+    fn on_timer(&mut self, key: Key) {
+        let (now, subject) = (key.time(), key.subject());
+        if subject == SAMPLE {
+            self.sample(now);
+            return;
+        }
+        if subject == OPEN_WINDOW {
+            self.open_window(now);
+            return;
+        }
+        let flow = subject / 4;
+        match subject % 4 {
+            SENDER => self.on_sender_timer(flow, now),
+            RECEIVER => self.on_receiver_timer(flow, now),
+            APPLICATION => self.wake_application(flow, now),
+            _ => self.stop_flow(flow, now),
+        }
+    }
+
+    /// Timers are re-armed lazily: an entry may be stale (an earlier one replaced it) or early (its timer was put off).
+    fn on_sender_timer(&mut self, flow: u32, now: Time) {
+        let slot = &mut self.senders[flow as usize];
+        if slot.armed != now {
+            return;
+        }
+        slot.armed = Time::NEVER;
+        if slot.sender.deadline() <= now {
+            self.with_sender(flow, now, |sender, config, out| sender.on_timer(config, now, out));
+            return;
+        }
+        let deadline = slot.sender.deadline();
+        if deadline < Time::NEVER {
+            slot.armed = deadline;
+            self.schedule(deadline, flow * 4 + SENDER);
+        }
+    }
+
+    fn on_receiver_timer(&mut self, flow: u32, now: Time) {
+        let slot = &mut self.receivers[flow as usize];
+        if slot.armed != now {
+            return;
+        }
+        slot.armed = Time::NEVER;
+        if slot.receiver.deadline() <= now {
+            let config = &self.experiment.endpoints[slot.endpoint as usize];
+            let mut out = Egress { network: &mut self.network, route: slot.route, now };
+            slot.receiver.on_timer(config, now, &mut out);
+        }
+        self.rearm_receiver(flow);
+    }
+
+    fn wake_application(&mut self, flow: u32, now: Time) {
+        let state = &mut self.flows[flow as usize];
+        let (plan, mut app) = (state.plan, std::mem::take(&mut state.app));
+        let mut next = None;
+        self.with_sender(flow, now, |sender, config, out| {
+            let begins = sender.snd_nxt() == 0;
+            next = if begins {
+                app.start(&plan.app, config, sender, now, out)
+            } else {
+                app.wake(&plan.app, config, sender, now, out)
+            };
+        });
+        self.flows[flow as usize].app = app;
+        if let Some(time) = next {
+            self.schedule(time, flow * 4 + APPLICATION);
+        }
+    }
+
+    fn stop_flow(&mut self, flow: u32, now: Time) {
+        let mut app = std::mem::take(&mut self.flows[flow as usize].app);
+        self.with_sender(flow, now, |sender, config, out| app.stop(config, sender, now, out));
+        self.flows[flow as usize].app = app;
+    }
+
+    fn open_window(&mut self, now: Time) {
+        self.network.catch_up_monitored(now);
+        for flow in 0..self.flows.len() {
+            // Before its start a flow has counted nothing, and the meter expects no call.
+            if self.flows[flow].plan.start < now {
+                let counters = self.counters(flow);
+                self.senders[flow].meter.on_window_start(&counters);
+            }
+        }
+    }
+
+    fn counters(&self, flow: usize) -> FlowCounters {
+        let (sender, receiver) = (&self.senders[flow].sender, &self.receivers[flow].receiver);
+        let counters = sender.counters();
+        FlowCounters {
+            delivered_bytes: receiver.delivered_bytes(),
+            wire_bytes: self.network.recorder.wire_bytes[flow],
+            marks_seen: receiver.marks_seen() as u32,
+            losses: sender.losses() as u32,
+            retransmissions: counters.retransmissions as u32,
+            timeouts: counters.timeouts as u32,
+            reductions: (counters.ecn_reductions + counters.fast_recoveries + counters.timeouts) as u32,
+        }
+    }
+
+    fn sample(&mut self, now: Time) {
+        self.network.catch_up_monitored(now);
+        self.network.close_bins(now);
+        for flow in 0..self.bins.len() {
+            let counters = self.counters(flow);
+            let rates = self.bins[flow].close(now, &counters);
+            let group = self.flows[flow].plan.group;
+            self.tables.on_flow(flow as u32, group, rates, &self.senders[flow].sender, now);
+        }
+        if let Some(interval) = self.experiment.trace.series_interval {
+            self.schedule(now + interval, SAMPLE);
+        }
+    }
+
+    fn finish(mut self) -> Outcome {
+        let end = self.end;
+        self.network.catch_up_monitored(end);
+        let counters: Vec<FlowCounters> = (0..self.flows.len()).map(|flow| self.counters(flow)).collect();
+        let heap: usize = self.senders.iter().map(|slot| slot.sender.heap_bytes()).sum::<usize>()
+            + self.receivers.iter().map(|slot| slot.receiver.heap_bytes()).sum::<usize>();
+        let fixed = size_of::<SenderSlot>() + size_of::<ReceiverSlot>() + size_of::<FlowState>();
+        let flow_bytes = fixed as u64 + heap as u64 / self.flows.len().max(1) as u64;
+        Outcome::new(
+            self.experiment,
+            self.network,
+            self.senders,
+            self.flows,
+            &counters,
+            self.tables,
+            self.events,
+            flow_bytes,
+            end,
+        )
+    }
+}

@@ -1,0 +1,95 @@
+//! The order of events: by time, then by order of insertion.
+
+use shoal_units::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+/// A pending event: time (64 bits), insertion number (40), subject (24), compared as one number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Key(u128);
+
+const SUBJECT_BITS: u32 = 24;
+const NUMBER_BITS: u32 = 40;
+
+/// Subjects that fit a key.
+pub(crate) const SUBJECTS_MAX: u32 = 1 << SUBJECT_BITS;
+
+impl Key {
+    #[inline]
+    pub(crate) fn time(self) -> Time {
+        Time::from_picos((self.0 >> (SUBJECT_BITS + NUMBER_BITS)) as u64)
+    }
+    #[inline]
+    pub(crate) fn subject(self) -> u32 {
+        self.0 as u32 & (SUBJECTS_MAX - 1)
+    }
+}
+
+/// Numbers events in the order in which they are scheduled.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Numbering(u64);
+
+impl Numbering {
+    #[inline]
+    pub(crate) fn key(&mut self, time: Time, subject: u32) -> Key {
+        debug_assert!(subject < SUBJECTS_MAX);
+        self.0 += 1;
+        // 2^40 events are half a day of simulation at full speed; a run that long would have to be split anyway.
+        debug_assert!(self.0 < 1 << NUMBER_BITS);
+        Key(u128::from(time.as_picos()) << (SUBJECT_BITS + NUMBER_BITS)
+            | u128::from(self.0) << SUBJECT_BITS
+            | u128::from(subject))
+    }
+    pub(crate) fn scheduled(&self) -> u64 {
+        self.0
+    }
+}
+
+/// Pending events, earliest first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Agenda(BinaryHeap<Reverse<Key>>);
+
+impl Agenda {
+    #[inline]
+    pub(crate) fn next(&self) -> Option<Key> {
+        self.0.peek().map(|Reverse(key)| *key)
+    }
+    #[inline]
+    pub(crate) fn push(&mut self, key: Key) {
+        self.0.push(Reverse(key));
+    }
+    /// Removes the earliest event, or replaces it: cheaper than removing and pushing.
+    #[inline]
+    pub(crate) fn replace_next(&mut self, with: Option<Key>) {
+        let Some(mut top) = self.0.peek_mut() else { return };
+        match with {
+            Some(key) => *top = Reverse(key),
+            None => {
+                PeekMut::pop(top);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shoal_units::Span;
+
+    #[test]
+    fn ties_keep_the_order_of_insertion() {
+        let at = |us| Time::ZERO + Span::from_micros(us);
+        let (mut numbers, mut agenda) = (Numbering::default(), Agenda::default());
+        for (time, subject) in [(5, 1), (3, 2), (5, 3), (3, 4)] {
+            let key = numbers.key(at(time), subject);
+            agenda.push(key);
+        }
+        let mut order = Vec::new();
+        while let Some(key) = agenda.next() {
+            order.push((key.time(), key.subject()));
+            agenda.replace_next(None);
+        }
+        assert_eq!(order, [(at(3), 2), (at(3), 4), (at(5), 1), (at(5), 3)]);
+    }
+}

@@ -1,0 +1,55 @@
+//! The two ends of a flow as the engine holds them.
+
+use crate::network::Network;
+use shoal_packet::Packet;
+use shoal_scenario::Flow;
+use shoal_tcp::{Output, Receiver, Sender};
+use shoal_trace::FlowMeter;
+use shoal_units::Time;
+
+/// A sender with its place in the network.
+pub(crate) struct SenderSlot {
+    pub(crate) sender: Sender,
+    /// Time of its entry on the agenda; [`Time::NEVER`] if it has none.
+    pub(crate) armed: Time,
+    /// Its position in the route table.
+    pub(crate) route: u32,
+    /// Its endpoint configuration.
+    pub(crate) endpoint: u32,
+    pub(crate) meter: FlowMeter,
+    /// What the meter was last told.
+    pub(crate) told_cwnd: u32,
+    pub(crate) told_alpha: Option<f64>,
+    pub(crate) told_srtt: shoal_units::Span,
+}
+
+/// A receiver with its place in the network.
+pub(crate) struct ReceiverSlot {
+    pub(crate) receiver: Receiver,
+    pub(crate) armed: Time,
+    pub(crate) route: u32,
+    pub(crate) endpoint: u32,
+}
+
+/// Puts an endpoint's packets on their route.
+pub(crate) struct Egress<'a> {
+    pub(crate) network: &'a mut Network,
+    pub(crate) route: u32,
+    pub(crate) now: Time,
+}
+
+impl Output for Egress<'_> {
+    #[inline]
+    fn transmit(&mut self, mut packet: Packet) {
+        packet.route = self.route;
+        self.network.send(packet, self.now);
+    }
+}
+
+/// What a flow does, beside its endpoints: touched rarely, so kept apart from them.
+pub(crate) struct FlowState {
+    pub(crate) plan: Flow,
+    pub(crate) app: crate::app::AppState,
+    /// Its last byte was acknowledged then.
+    pub(crate) finished: Option<Time>,
+}

@@ -1,0 +1,134 @@
+//! All links, the routes over them, and their pending events.
+
+use crate::events::{Agenda, Key, Numbering};
+use crate::port::{Port, UNMONITORED};
+use crate::recorder::Recorder;
+use shoal_packet::Packet;
+use shoal_scenario::Experiment;
+use shoal_units::Time;
+
+/// Where a route ends: entries of the route table that are no links.
+pub(crate) const TO_RECEIVER: u32 = u32::MAX;
+pub(crate) const TO_SENDER: u32 = u32::MAX - 1;
+
+/// A packet that has left the last link of its route.
+pub(crate) enum Arrival {
+    ToReceiver(Packet),
+    ToSender(Packet),
+}
+
+/// Links, routes and the events of links.
+pub(crate) struct Network {
+    ports: Vec<Port>,
+    /// Routes one after the other: links, then the kind of endpoint. `Packet::route` points into it.
+    routes: Vec<u32>,
+    agenda: Agenda,
+    pub(crate) numbers: Numbering,
+    pub(crate) recorder: Recorder,
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
+}
+
+impl Network {
+    pub(crate) fn new(experiment: &Experiment, recorder: Recorder) -> Self {
+        let mut probes = 0..;
+        let ports = experiment
+            .links
+            .iter()
+            .map(|link| {
+                let monitored = link.monitored && link.rate.is_some();
+                let probe = if monitored { probes.next().unwrap_or(UNMONITORED) } else { UNMONITORED };
+                Port::new(link, experiment.seed, probe)
+            })
+            .collect();
+        Self {
+            ports,
+            routes: Vec::new(),
+            agenda: Agenda::default(),
+            numbers: Numbering::default(),
+            recorder,
+            sent: 0,
+            delivered: 0,
+        }
+    }
+
+    /// Adds a route over `links`; returns its position in the route table.
+    pub(crate) fn add_route(&mut self, links: impl Iterator<Item = u32>, end: u32) -> u32 {
+        let start = self.routes.len() as u32;
+        self.routes.extend(links);
+        self.routes.push(end);
+        start
+    }
+
+    /// The earliest event of any link.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<Key> {
+        self.agenda.next()
+    }
+
+    /// A host sends a packet whose `route` is set. A route without links cannot occur: the scenario refuses it.
+    #[inline]
+    pub(crate) fn send(&mut self, packet: Packet, now: Time) {
+        self.sent += 1;
+        self.enter_hop(packet, now);
+    }
+
+    /// Carries out the earliest event, which is due at `now`.
+    #[inline]
+    pub(crate) fn step(&mut self, key: Key, now: Time) -> Option<Arrival> {
+        let link = key.subject();
+        let port = &mut self.ports[link as usize];
+        port.catch_up(now, &mut self.recorder);
+        let packet = port.deliver(now);
+        let next = port.next_event();
+        port.pending = next.is_some();
+        let again = next.map(|time| self.numbers.key(time, link));
+        self.agenda.replace_next(again);
+        let packet = packet?;
+        match self.routes[packet.route as usize] {
+            TO_RECEIVER => {
+                self.delivered += 1;
+                Some(Arrival::ToReceiver(packet))
+            }
+            TO_SENDER => {
+                self.delivered += 1;
+                Some(Arrival::ToSender(packet))
+            }
+            _ => {
+                self.enter_hop(packet, now);
+                None
+            }
+        }
+    }
+
+    #[inline]
+    fn enter_hop(&mut self, mut packet: Packet, now: Time) {
+        let link = self.routes[packet.route as usize];
+        packet.route += 1;
+        let port = &mut self.ports[link as usize];
+        port.arrive(packet, now, &mut self.recorder);
+        if !port.pending
+            && let Some(time) = port.next_event()
+        {
+            port.pending = true;
+            let key = self.numbers.key(time, link);
+            self.agenda.push(key);
+        }
+    }
+
+    /// Brings the monitored links up to `now`, before their state is read.
+    pub(crate) fn catch_up_monitored(&mut self, now: Time) {
+        for link in self.recorder.monitored_links() {
+            self.ports[link as usize].catch_up(now, &mut self.recorder);
+        }
+    }
+    /// Ends a bin of the queue series.
+    pub(crate) fn close_bins(&mut self, now: Time) {
+        let ports = &self.ports;
+        self.recorder.close_bins(now, |link| ports[link as usize].average_bytes());
+    }
+    /// Packets inside the network.
+    pub(crate) fn held(&self) -> u64 {
+        self.ports.iter().map(Port::held).sum()
+    }
+}

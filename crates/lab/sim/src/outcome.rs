@@ -1,0 +1,235 @@
+//! What a run gives: the measurements of `trace`, assembled.
+
+use crate::flow::{FlowState, SenderSlot};
+use crate::network::Network;
+use shoal_cc::INFINITE_SSTHRESH;
+use shoal_scenario::{Experiment, Flow};
+use shoal_tcp::{CaState, Sender};
+use shoal_trace::{
+    Bottleneck, ControllerRow, DelayBucketRow, FlowBinRates, FlowCounters, FlowResult, FlowRow, FlowSpan, FlowState as State,
+    GroupIndex, GroupResult, LinkIndex, Metrics, Names, QueueBucketRow, RunResult, SCHEMA, Series, Table,
+    TrafficClass, Window, metrics,
+};
+use shoal_units::{Span, Time};
+
+/// The measurements of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Monitored links, in scenario order.
+    pub bottlenecks: Vec<Bottleneck>,
+    /// Flow groups, in scenario order.
+    pub groups: Vec<GroupResult>,
+    /// What is computed between flows.
+    pub metrics: Metrics,
+    /// Recorded tables.
+    pub tables: Vec<Table>,
+    /// Events processed.
+    pub events: u64,
+    /// Packets sent by hosts, delivered to hosts, and still inside the network at the end; the rest was dropped.
+    pub conservation: Conservation,
+    /// Memory of one flow: both endpoints with their queues, averaged at the end of the run. In bytes.
+    pub flow_bytes: u64,
+    window: Window,
+    seed: u64,
+}
+
+/// Where packets went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Conservation {
+    /// Packets that hosts sent.
+    pub sent: u64,
+    /// Packets that reached a host.
+    pub delivered: u64,
+    /// Packets in queues and on wires at the end.
+    pub inside: u64,
+}
+
+impl Outcome {
+    /// The result object, given the resolved scenario and the version of the program.
+    pub fn result(&self, scenario: serde_json::Value, version: &str) -> RunResult {
+        RunResult {
+            schema: SCHEMA,
+            version: version.to_owned(),
+            scenario,
+            seed: self.seed,
+            on: "sim".to_owned(),
+            window: self.window,
+            bottlenecks: self.bottlenecks.clone(),
+            groups: self.groups.clone(),
+            metrics: self.metrics.clone(),
+            events: Some(self.events),
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "takes the simulation apart; called once")]
+    pub(crate) fn new(
+        experiment: &Experiment,
+        network: Network,
+        senders: Vec<SenderSlot>,
+        flows: Vec<FlowState>,
+        counters: &[FlowCounters],
+        tables: Tables,
+        events: u64,
+        flow_bytes: u64,
+        end: Time,
+    ) -> Self {
+        let window_start = Time::ZERO + experiment.warmup;
+        let conservation =
+            Conservation { sent: network.sent, delivered: network.delivered, inside: network.held() };
+        let (meters, event_rows, queue_rows) = network.recorder.into_meters();
+        let mut delay_rows = Series::<DelayBucketRow>::new(&tables.names);
+        let mut queue_buckets = Series::<QueueBucketRow>::new(&tables.names);
+        let mut bottlenecks = Vec::new();
+        for (index, (link, meter)) in meters.into_iter().enumerate() {
+            let number = LinkIndex(index as u32);
+            for class in [TrafficClass::Ect, TrafficClass::NotEct] {
+                for bucket in meter.delay(class).buckets() {
+                    delay_rows.push(DelayBucketRow {
+                        link: number,
+                        class,
+                        low_s: bucket.low as f64 / 1e12,
+                        high_s: bucket.high as f64 / 1e12,
+                        packets: bucket.weight,
+                    });
+                }
+            }
+            let (bottleneck, backlog) = meter.finish(&experiment.links[link as usize].name, end);
+            for bucket in backlog.buckets() {
+                queue_buckets.push(QueueBucketRow {
+                    link: number,
+                    low_bytes: bucket.low,
+                    high_bytes: bucket.high,
+                    time_s: bucket.weight as f64 / 1e12,
+                });
+            }
+            bottlenecks.push(bottleneck);
+        }
+        let mut by_group: Vec<Vec<FlowResult>> = experiment.groups.iter().map(|_| Vec::new()).collect();
+        for ((slot, state), counters) in senders.into_iter().zip(flows).zip(counters) {
+            let span = FlowSpan { window_start, window_end: end, start: state.plan.start, stop: state.finished };
+            let mut result = slot.meter.finish(counters, span);
+            result.fct_s = state.app.completions.iter().map(|fct| fct.as_secs_f64()).collect();
+            if let Some(ideal) = ideal_completion(experiment, &state.plan) {
+                result.slowdown = result.fct_s.iter().map(|fct| fct / ideal).collect();
+            }
+            by_group[state.plan.group as usize].push(result);
+        }
+        let groups: Vec<GroupResult> = experiment
+            .groups
+            .iter()
+            .zip(by_group)
+            .map(|(group, flows)| GroupResult::new(group.name.clone(), group.cc.clone(), flows))
+            .collect();
+        let mut all = Vec::new();
+        all.extend(queue_rows.map(Series::into_table));
+        all.extend(tables.flows.map(Series::into_table));
+        all.extend(tables.controller.map(Series::into_table));
+        all.extend(event_rows.map(Series::into_table));
+        if experiment.trace.series_interval.is_some() {
+            all.push(delay_rows.into_table());
+            all.push(queue_buckets.into_table());
+        }
+        Self {
+            metrics: Metrics::of(&groups),
+            bottlenecks,
+            groups,
+            tables: all,
+            events,
+            conservation,
+            flow_bytes,
+            window: Window { start_s: window_start.as_secs_f64(), end_s: end.as_secs_f64() },
+            seed: experiment.seed,
+        }
+    }
+}
+
+/// Time one transfer of the flow would take alone, in seconds.
+fn ideal_completion(experiment: &Experiment, flow: &Flow) -> Option<f64> {
+    let shoal_scenario::App::Transfers { bytes, .. } = flow.app else { return None };
+    let config = &experiment.endpoints[flow.endpoint as usize];
+    let links = |path: u32| experiment.paths[path as usize].iter().map(|link| &experiment.links[link.0 as usize]);
+    let delays = links(flow.forward).chain(links(flow.backward)).map(|link| link.delay);
+    let base_rtt = delays.fold(Span::ZERO, |sum, delay| sum + delay);
+    let slowest = links(flow.forward).filter_map(|link| Some((link.rate?, link.overhead_bytes))).min_by_key(|l| l.0)?;
+    let segments = bytes.div_ceil(u64::from(config.mss()));
+    let wire = bytes + segments * u64::from(config.header_bytes + slowest.1);
+    metrics::ideal_fct_s(wire, slowest.0.as_bps() as f64, base_rtt.as_secs_f64())
+}
+
+/// Tables about flows.
+pub(crate) struct Tables {
+    names: Names,
+    flows: Option<Series<FlowRow>>,
+    controller: Option<Series<ControllerRow>>,
+    controller_flows: u32,
+    /// Last row of each traced flow: only changes are recorded.
+    last: Vec<Option<(u32, u32, Option<f64>, CaState)>>,
+}
+
+impl Tables {
+    pub(crate) fn new(experiment: &Experiment, names: &Names) -> Self {
+        let traced = experiment.trace.controller_flows.min(experiment.flows.len() as u32);
+        Self {
+            names: names.clone(),
+            flows: experiment.trace.series_interval.map(|_| Series::new(names)),
+            controller: (traced > 0).then(|| Series::new(names)),
+            controller_flows: traced,
+            last: vec![None; traced as usize],
+        }
+    }
+
+    #[inline]
+    pub(crate) fn on_controller(&mut self, flow: u32, sender: &Sender, now: Time) {
+        if flow >= self.controller_flows {
+            return;
+        }
+        let window = sender.window();
+        let present = (window.cwnd, window.ssthresh, sender.alpha(), sender.state());
+        let last = &mut self.last[flow as usize];
+        if *last == Some(present) {
+            return;
+        }
+        *last = Some(present);
+        if let Some(series) = &mut self.controller {
+            series.push(ControllerRow {
+                time_s: now.as_secs_f64(),
+                flow,
+                cwnd_packets: window.cwnd,
+                ssthresh_packets: threshold(window.ssthresh),
+                alpha: present.2,
+                state: state_of(present.3),
+            });
+        }
+    }
+
+    pub(crate) fn on_flow(&mut self, flow: u32, group: u32, rates: FlowBinRates, sender: &Sender, now: Time) {
+        let Some(series) = &mut self.flows else { return };
+        let srtt = sender.srtt();
+        series.push(FlowRow {
+            time_s: now.as_secs_f64(),
+            flow,
+            group: GroupIndex(group),
+            goodput_bps: rates.goodput_bps,
+            wire_bps: rates.wire_bps,
+            cwnd_packets: sender.window().cwnd,
+            ssthresh_packets: threshold(sender.window().ssthresh),
+            alpha: sender.alpha(),
+            srtt_s: (!srtt.is_zero()).then(|| srtt.as_secs_f64()),
+            state: state_of(sender.state()),
+        });
+    }
+}
+
+fn threshold(ssthresh: u32) -> Option<f64> {
+    (ssthresh < INFINITE_SSTHRESH).then_some(f64::from(ssthresh))
+}
+
+fn state_of(state: CaState) -> State {
+    match state {
+        CaState::Open => State::Open,
+        CaState::Disorder => State::Disorder,
+        CaState::Cwr => State::Cwr,
+        CaState::Recovery => State::Recovery,
+        CaState::Loss => State::Loss,
+    }
+}

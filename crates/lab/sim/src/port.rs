@@ -1,0 +1,171 @@
+//! The head of a link: queue, transmitter, and the packets on the wire.
+//!
+//! Dequeues are carried out lazily. A transmission that begins at time t is computed when the port is next looked at (an
+//! arrival, a delivery, a sample), with t as its time: its outcome depends only on what arrived before, so nothing
+//! changes except that a hop costs one event instead of two. At equal times a departure comes before an arrival.
+
+use crate::recorder::Recorder;
+use shoal_aqm::{AnyQueue, Dequeued, Queue, Verdict};
+use shoal_packet::Packet;
+use shoal_scenario::Link;
+use shoal_units::{Rate, Serialiser, Span, Stream, Time};
+use std::collections::VecDeque;
+
+/// One link with its queue.
+pub(crate) struct Port {
+    /// Packets on the wire in order of delivery; `enqueued` holds the time of delivery.
+    wire: VecDeque<Packet>,
+    /// The transmitter is free from then on.
+    free: Time,
+    delay: Span,
+    line: Option<Line>,
+    /// An event for this port is on the agenda.
+    pub(crate) pending: bool,
+    /// Index of its probe in the recorder, or [`UNMONITORED`].
+    probe: u32,
+}
+
+/// What a pure delay lacks.
+struct Line {
+    queue: AnyQueue,
+    random: Stream,
+    serialiser: Serialiser,
+    overhead: u32,
+}
+
+pub(crate) const UNMONITORED: u32 = u32::MAX;
+
+impl Port {
+    pub(crate) fn new(link: &Link, seed: u64, probe: u32) -> Self {
+        let line = link.rate.map(|rate: Rate| Line {
+            queue: AnyQueue::new(&link.queue, rate),
+            random: Stream::new(seed, &format!("link/{}", link.name)),
+            serialiser: Serialiser::new(rate),
+            overhead: u32::from(link.overhead_bytes),
+        });
+        Self { wire: VecDeque::new(), free: Time::ZERO, delay: link.delay, line, pending: false, probe }
+    }
+
+    /// A packet arrives.
+    #[inline]
+    pub(crate) fn arrive(&mut self, mut packet: Packet, now: Time, recorder: &mut Recorder) {
+        let Some(line) = &mut self.line else {
+            packet.enqueued = now + self.delay;
+            self.wire.push_back(packet);
+            return;
+        };
+        line.catch_up(&mut self.free, &mut self.wire, self.delay, self.probe, now, recorder);
+        if self.probe == UNMONITORED {
+            if let Verdict::Dropped(_) = line.queue.enqueue(packet, now, &mut line.random) {
+                return;
+            }
+        } else {
+            recorder.on_arrival(self.probe, &packet, now);
+            let verdict = line.queue.enqueue(packet, now, &mut line.random);
+            recorder.on_verdict(self.probe, &packet, verdict, line.queue.backlog(), now);
+            if let Verdict::Dropped(_) = verdict {
+                return;
+            }
+        }
+        if self.free <= now {
+            line.transmit(&mut self.free, &mut self.wire, self.delay, self.probe, now, recorder);
+        }
+    }
+
+    /// Carries out everything that should have happened by `now`.
+    #[inline]
+    pub(crate) fn catch_up(&mut self, now: Time, recorder: &mut Recorder) {
+        if let Some(line) = &mut self.line {
+            line.catch_up(&mut self.free, &mut self.wire, self.delay, self.probe, now, recorder);
+        }
+    }
+
+    /// The packet that reaches the other end by `now`, if there is one.
+    #[inline]
+    pub(crate) fn deliver(&mut self, now: Time) -> Option<Packet> {
+        if self.wire.front()?.enqueued > now {
+            return None;
+        }
+        self.wire.pop_front()
+    }
+
+    /// When the port must be looked at again: the next delivery, or the next transmission if nothing is on the wire.
+    #[inline]
+    pub(crate) fn next_event(&self) -> Option<Time> {
+        if let Some(packet) = self.wire.front() {
+            return Some(packet.enqueued);
+        }
+        let line = self.line.as_ref()?;
+        (line.queue.backlog().packets > 0).then_some(self.free)
+    }
+
+    /// The law's own average, for the series.
+    pub(crate) fn average_bytes(&self) -> Option<f64> {
+        self.line.as_ref().and_then(|line| line.queue.average_bytes())
+    }
+
+    /// Packets waiting and on the wire.
+    pub(crate) fn held(&self) -> u64 {
+        let waiting = self.line.as_ref().map_or(0, |line| line.queue.backlog().packets);
+        u64::from(waiting) + self.wire.len() as u64
+    }
+}
+
+impl Line {
+    #[inline]
+    fn catch_up(
+        &mut self,
+        free: &mut Time,
+        wire: &mut VecDeque<Packet>,
+        delay: Span,
+        probe: u32,
+        now: Time,
+        recorder: &mut Recorder,
+    ) {
+        loop {
+            let departure = if self.queue.backlog().packets > 0 { *free } else { Time::NEVER };
+            let timer = self.queue.next_timer();
+            if departure.min(timer) > now {
+                return;
+            }
+            if timer <= departure {
+                self.queue.on_timer(timer);
+            } else {
+                self.transmit(free, wire, delay, probe, departure, recorder);
+            }
+        }
+    }
+
+    /// The transmitter takes the next packet at `at`.
+    #[inline]
+    fn transmit(
+        &mut self,
+        free: &mut Time,
+        wire: &mut VecDeque<Packet>,
+        delay: Span,
+        probe: u32,
+        at: Time,
+        recorder: &mut Recorder,
+    ) {
+        loop {
+            match self.queue.dequeue(at, &mut self.random) {
+                Dequeued::Empty => return,
+                Dequeued::Packet { mut packet, mark } => {
+                    let wire_bytes = u32::from(packet.size) + self.overhead;
+                    if probe != UNMONITORED {
+                        recorder.on_departure(probe, &packet, mark, wire_bytes, self.queue.backlog(), at);
+                    }
+                    *free = at + self.serialiser.span(wire_bytes);
+                    packet.enqueued = *free + delay;
+                    wire.push_back(packet);
+                    return;
+                }
+                Dequeued::Dropped { packet, reason } => {
+                    if probe != UNMONITORED {
+                        recorder.on_departure_drop(probe, &packet, reason, self.queue.backlog(), at);
+                    }
+                }
+            }
+        }
+    }
+}

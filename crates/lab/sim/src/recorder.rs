@@ -1,0 +1,242 @@
+//! Turns what happens at monitored links into measurements: conversions between the vocabularies of `aqm` and `trace`.
+
+use shoal_aqm::{Backlog, Class, Reason, Verdict};
+use shoal_packet::Packet;
+use shoal_scenario::Experiment;
+use shoal_trace::{
+    DropReason, EventRow, FlowEvent, LinkIndex, MarkReason, Names, PacketEvent, PacketRow, QueueBin, QueueMeter,
+    QueueRow, Series, TrafficClass,
+};
+use shoal_units::{Rate, Time};
+
+/// Receives every packet event of the monitored links, in order of time per link: a file writer.
+pub trait PacketSink {
+    /// One event; `packet` as it is after it.
+    fn on_event(&mut self, row: PacketRow, packet: &Packet, mark: Option<MarkReason>, drop: Option<DropReason>);
+}
+
+/// One monitored link.
+struct Probe {
+    link: u32,
+    meter: QueueMeter,
+    bin: Option<QueueBin>,
+}
+
+/// All measurements at links.
+pub(crate) struct Recorder {
+    probes: Vec<Probe>,
+    /// Bytes of each flow on the wire of the first monitored link of its path.
+    pub(crate) wire_bytes: Vec<u64>,
+    pub(crate) events: Option<Series<EventRow>>,
+    pub(crate) queue: Option<Series<QueueRow>>,
+    pub(crate) sink: Option<Box<dyn PacketSink>>,
+    /// Flows beyond this number leave no event rows.
+    event_flows: u32,
+}
+
+impl Recorder {
+    pub(crate) fn new(experiment: &Experiment, names: &Names, sink: Option<Box<dyn PacketSink>>) -> Self {
+        let window_start = Time::ZERO + experiment.warmup;
+        let binned = experiment.trace.series_interval.is_some();
+        let monitored = experiment.links.iter().enumerate().filter(|(_, link)| link.monitored);
+        let probes = monitored
+            .filter_map(|(index, link)| Some((index as u32, link.rate?)))
+            .enumerate()
+            .map(|(probe, (link, rate)): (usize, (u32, Rate))| Probe {
+                link,
+                meter: QueueMeter::new(window_start, rate),
+                bin: binned.then(|| QueueBin::new(LinkIndex(probe as u32), rate)),
+            })
+            .collect();
+        Self {
+            probes,
+            wire_bytes: vec![0; experiment.flows.len()],
+            events: binned.then(|| Series::new(names)),
+            queue: binned.then(|| Series::new(names)),
+            sink,
+            event_flows: experiment.trace.controller_flows,
+        }
+    }
+
+    /// Names of the monitored links, in the order of their indices.
+    pub(crate) fn link_names(experiment: &Experiment) -> Vec<String> {
+        let monitored = experiment.links.iter().filter(|link| link.monitored && link.rate.is_some());
+        monitored.map(|link| link.name.clone()).collect()
+    }
+    pub(crate) fn monitored_links(&self) -> Vec<u32> {
+        self.probes.iter().map(|probe| probe.link).collect()
+    }
+
+    #[inline]
+    pub(crate) fn on_arrival(&mut self, probe: u32, packet: &Packet, now: Time) {
+        self.probes[probe as usize].meter.on_arrival(now, class_of(packet));
+        if self.sink.is_some() {
+            self.emit(probe, PacketEvent::Arrive, packet, Backlog::default(), now, now, (None, None));
+        }
+    }
+
+    /// `packet` is as it arrived: its class is the one it had before a mark.
+    #[inline]
+    pub(crate) fn on_verdict(&mut self, probe: u32, packet: &Packet, verdict: Verdict, backlog: Backlog, now: Time) {
+        match verdict {
+            Verdict::Queued { mark } => {
+                if let Some(reason) = mark {
+                    self.mark(probe, packet, reason, backlog, now, now);
+                }
+                self.backlog(probe, backlog, now);
+            }
+            Verdict::Dropped(reason) => self.drop(probe, packet, reason, backlog, now, now),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn on_departure(
+        &mut self,
+        probe: u32,
+        packet: &Packet,
+        mark: Option<Reason>,
+        wire_bytes: u32,
+        backlog: Backlog,
+        at: Time,
+    ) {
+        if let Some(reason) = mark {
+            self.mark(probe, packet, reason, backlog, packet.enqueued, at);
+        }
+        self.backlog(probe, backlog, at);
+        let Probe { meter, bin, .. } = &mut self.probes[probe as usize];
+        meter.on_departure(at, class_of(packet), at - packet.enqueued, wire_bytes);
+        if let Some(bin) = bin {
+            bin.on_departure(at, wire_bytes);
+        }
+        // Acknowledgements that cross a monitored link belong to the flow too, but not to its data rate.
+        if packet.payload > 0 {
+            self.wire_bytes[packet.flow.0 as usize] += u64::from(wire_bytes);
+        }
+        if self.sink.is_some() {
+            self.emit(probe, PacketEvent::Depart, packet, backlog, packet.enqueued, at, (None, None));
+        }
+    }
+
+    #[inline]
+    pub(crate) fn on_departure_drop(&mut self, probe: u32, packet: &Packet, reason: Reason, backlog: Backlog, at: Time) {
+        self.backlog(probe, backlog, at);
+        self.drop(probe, packet, reason, backlog, packet.enqueued, at);
+    }
+
+    #[inline]
+    fn backlog(&mut self, probe: u32, backlog: Backlog, at: Time) {
+        let Probe { meter, bin, .. } = &mut self.probes[probe as usize];
+        meter.on_backlog(at, backlog.packets, backlog.bytes);
+        if let Some(bin) = bin {
+            bin.on_backlog(at, backlog.packets, backlog.bytes);
+        }
+    }
+
+    fn mark(&mut self, probe: u32, packet: &Packet, reason: Reason, backlog: Backlog, since: Time, at: Time) {
+        let reason = mark_reason(reason);
+        let Probe { meter, bin, .. } = &mut self.probes[probe as usize];
+        meter.on_mark(at, TrafficClass::Ect, reason);
+        if let Some(bin) = bin {
+            bin.on_mark();
+        }
+        self.event(packet, FlowEvent::Mark, at);
+        if self.sink.is_some() {
+            self.emit(probe, PacketEvent::Mark, packet, backlog, since, at, (Some(reason), None));
+        }
+    }
+
+    fn drop(&mut self, probe: u32, packet: &Packet, reason: Reason, backlog: Backlog, since: Time, at: Time) {
+        let reason = drop_reason(reason);
+        let Probe { meter, bin, .. } = &mut self.probes[probe as usize];
+        meter.on_drop(at, class_of(packet), reason);
+        if let Some(bin) = bin {
+            bin.on_drop();
+        }
+        self.event(packet, FlowEvent::Drop, at);
+        if self.sink.is_some() {
+            self.emit(probe, PacketEvent::Drop, packet, backlog, since, at, (None, Some(reason)));
+        }
+    }
+
+    pub(crate) fn event(&mut self, packet: &Packet, kind: FlowEvent, at: Time) {
+        self.flow_event(packet.flow.0, kind, at);
+    }
+
+    /// Something happened to a flow.
+    #[inline]
+    pub(crate) fn flow_event(&mut self, flow: u32, kind: FlowEvent, at: Time) {
+        if flow < self.event_flows
+            && let Some(events) = &mut self.events
+        {
+            events.push(EventRow { time_s: at.as_secs_f64(), flow, kind });
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the fields of one row")]
+    fn emit(
+        &mut self,
+        probe: u32,
+        event: PacketEvent,
+        packet: &Packet,
+        backlog: Backlog,
+        since: Time,
+        at: Time,
+        (mark, drop): (Option<MarkReason>, Option<DropReason>),
+    ) {
+        let Some(sink) = &mut self.sink else { return };
+        let row = PacketRow {
+            time_ps: at.as_picos(),
+            link: LinkIndex(probe),
+            flow: packet.flow.0,
+            event,
+            size: u32::from(packet.size),
+            ecn: packet.ecn,
+            seq: packet.seq.0,
+            backlog_bytes: backlog.bytes,
+            sojourn_ps: (at - since).as_picos(),
+        };
+        sink.on_event(row, packet, mark, drop);
+    }
+
+    /// Ends a bin of the queue series; `average` gives the law's own average of a link.
+    pub(crate) fn close_bins(&mut self, now: Time, average: impl Fn(u32) -> Option<f64>) {
+        let Some(series) = &mut self.queue else { return };
+        for probe in &mut self.probes {
+            if let Some(bin) = &mut probe.bin {
+                series.push(bin.close(now, average(probe.link)));
+            }
+        }
+    }
+
+    /// The meters of the monitored links, with the links' numbers.
+    pub(crate) fn into_meters(self) -> (Vec<(u32, QueueMeter)>, Option<Series<EventRow>>, Option<Series<QueueRow>>) {
+        let meters = self.probes.into_iter().map(|probe| (probe.link, probe.meter)).collect();
+        (meters, self.events, self.queue)
+    }
+}
+
+#[inline]
+fn class_of(packet: &Packet) -> TrafficClass {
+    match Class::of(packet) {
+        Class::Ect => TrafficClass::Ect,
+        Class::NotEct => TrafficClass::NotEct,
+    }
+}
+
+fn mark_reason(reason: Reason) -> MarkReason {
+    match reason {
+        Reason::Threshold => MarkReason::Threshold,
+        Reason::Early => MarkReason::Early,
+        // A full buffer never marks; the conversion is total so that a new law cannot break it.
+        Reason::Forced | Reason::Buffer => MarkReason::Forced,
+    }
+}
+
+fn drop_reason(reason: Reason) -> DropReason {
+    match reason {
+        Reason::Buffer => DropReason::Buffer,
+        Reason::Threshold => DropReason::Threshold,
+        Reason::Early => DropReason::Early,
+        Reason::Forced => DropReason::Forced,
+    }
+}
