@@ -1,0 +1,58 @@
+# Two commands: `make run` and `make test`. Everything they need beyond Rust, Python, gcc and make is set up here.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 0
+
+.PHONY: help setup run test test-rust test-python check fmt bench fuzz docs clean
+
+help: ## This list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: requirements/run.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --requirement requirements/run.txt
+	@touch $@
+
+$(VENV)/.test: requirements/test.txt $(VENV)/.run
+	$(BIN)/python -m pip install --quiet --requirement requirements/test.txt
+	@touch $@
+
+setup: $(VENV)/.run ## Python environment and the native module (cargo decides what to rebuild)
+	@$(BIN)/maturin develop --release --quiet
+
+run: setup ## One Reno and one DCTCP flow through three bottlenecks: table and report
+	@$(BIN)/shoal reproduce kuehlewind-2014/coexistence --out results/coexistence --force
+
+test: test-rust test-python ## Every test that needs no kernel build
+
+test-rust:
+	cargo test --workspace --exclude shoal-native --quiet
+
+test-python: setup $(VENV)/.test
+	$(BIN)/python -m pytest -q tests/python
+
+check: $(VENV)/.test ## Formatting, lints, arrows: what CI demands before the tests
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(PYTHON) tools/check_arrows.py
+	$(BIN)/ruff format --check python tests/python tools
+	$(BIN)/ruff check python tests/python tools
+	$(BIN)/mypy python/shoal
+
+fmt: $(VENV)/.test ## Format everything
+	cargo fmt --all
+	$(BIN)/ruff format python tests/python tools
+
+bench: ## The benchmark table (CPU seconds; ratios are what counts)
+	cargo run --release --quiet --package shoal-benches
+
+fuzz: ## Every fuzz target for FUZZ_SECONDS each (default 60); needs cargo-fuzz and a nightly toolchain
+	tools/fuzz.sh $${FUZZ_SECONDS:-60}
+
+clean: ## Remove what the build made; results stay
+	cargo clean
+	rm -rf $(VENV)

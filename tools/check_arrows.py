@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Fail on any dependency between rooms that ARCHITECTURE.md does not allow, and name the path.
+
+Reads the manifests only (dependencies, dev- and build-dependencies of every workspace member), so it needs nothing
+but Python. Development dependencies may additionally use the crate's own dependencies, `proptest` and `insta`.
+"""
+
+import ast
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# room -> rooms it may use; design.md section 2.
+ALLOWED = {
+    "units": set(),
+    "packet": {"units"},
+    "cc": {"units"},
+    "aqm": {"units", "packet"},
+    "tcp": {"units", "packet", "cc"},
+    "scenario": {"units", "cc", "aqm", "tcp"},
+    "trace": {"units", "packet"},
+    "sim": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace"},
+    "native": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim"},
+    # Never shipped: may use anything.
+    "benches": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim"},
+    "tests": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim"},
+}
+# `scenario` may use of the laws only their configurations, presets and descriptions; these run a law.
+LAWS = {
+    "AnyQueue", "Queue", "Verdict", "Dequeued", "Backlog",
+    "AnyController", "CongestionControl", "AckSample", "Signal", "Window", "Reduction",
+    "Sender", "Receiver", "Output", "CaState", "Counters",
+}  # fmt: skip
+CORE = {"units", "packet", "cc", "aqm", "tcp"}
+# Libraries that core may use: pure arithmetic only.
+CORE_LIBRARIES = {"libm", "rand_core", "rand_xoshiro"}
+
+
+def manifests() -> list[Path]:
+    members = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"]
+    return [path for member in members for path in sorted(ROOT.glob(f"{member}/Cargo.toml"))]
+
+
+def room_of(package: str) -> str:
+    return package.removeprefix("shoal-")
+
+
+def check_manifest(path: Path) -> list[str]:
+    manifest = tomllib.loads(path.read_text())
+    room = room_of(manifest["package"]["name"])
+    where = path.relative_to(ROOT)
+    if room not in ALLOWED:
+        return [f"{where}: room `{room}` is not in tools/check_arrows.py; decide its arrows first"]
+    problems = []
+    for section in ("dependencies", "build-dependencies", "dev-dependencies"):
+        for package in manifest.get(section, {}):
+            target = room_of(package)
+            if target in ALLOWED and target != room and target not in ALLOWED[room]:
+                problems.append(f"{where}: {room} -> {target} is not an allowed arrow ([{section}])")
+            is_ours = package.startswith("shoal-")
+            if section == "dependencies" and room in CORE and not is_ours and package not in CORE_LIBRARIES:
+                problems.append(f"{where}: core may use {sorted(CORE_LIBRARIES)} only, not `{package}`")
+    return problems
+
+
+def check_scenario_names() -> list[str]:
+    """`scenario` configures the laws but never runs one."""
+    problems = []
+    for path in sorted((ROOT / "crates/lab/scenario/src").rglob("*.rs")):
+        source = re.sub(r"//.*", "", path.read_text())
+        for uses in re.findall(r"\bshoal_(?:cc|aqm|tcp)::(\{[^}]*\}|\w+)", source):
+            for name in LAWS.intersection(re.findall(r"\w+", uses)):
+                problems.append(f"{path.relative_to(ROOT)}: scenario may not use the law `{name}`")
+    return problems
+
+
+def check_python() -> list[str]:
+    """`python/shoal` reaches the Rust side through `shoal._native` only."""
+    problems = []
+    for path in sorted((ROOT / "python").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names = [node.module]
+            for name in names:
+                if name in {"ctypes", "cffi", "subprocess"} and "linux" not in path.parts:
+                    problems.append(f"{path.relative_to(ROOT)}:{node.lineno}: `{name}` bypasses shoal._native")
+    return problems
+
+
+def main() -> int:
+    problems = [p for path in manifests() for p in check_manifest(path)]
+    problems += check_scenario_names() + check_python()
+    for problem in problems:
+        print(f"error: {problem}", file=sys.stderr)
+    if problems:
+        print("hint: the allowed arrows are in ARCHITECTURE.md", file=sys.stderr)
+        return 1
+    print(f"arrows: {len(manifests())} crates and the Python front obey ARCHITECTURE.md")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
