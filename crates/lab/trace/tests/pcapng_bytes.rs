@@ -1,0 +1,164 @@
+//! Captures byte by byte, without any other tool.
+
+mod capture;
+
+use proptest::prelude::*;
+use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, SackBlocks, Seq};
+use shoal_trace::pcapng::{Capture, Direction, Endpoints, Interface, PcapWriter};
+use shoal_units::{Rate, Time};
+
+/// Type and body of each block, with both lengths checked (pcapng section 3.1).
+fn blocks(file: &[u8]) -> Vec<(u32, &[u8])> {
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+    let (mut at, mut blocks) = (0, Vec::new());
+    while at < file.len() {
+        let length = word(at + 4) as usize;
+        assert!(length.is_multiple_of(4));
+        assert_eq!(word(at + length - 4) as usize, length);
+        blocks.push((word(at), &file[at + 8..at + length - 4]));
+        at += length;
+    }
+    assert_eq!(at, file.len());
+    blocks
+}
+
+/// Ones' complement sum of 16-bit words (RFC 1071); 0xffff if a checksum inside is right.
+fn sum(parts: &[&[u8]]) -> u16 {
+    let words = parts.iter().flat_map(|part| part.chunks(2));
+    let total: u32 = words.map(|word| u32::from(word[0]) << 8 | u32::from(*word.get(1).unwrap_or(&0))).sum();
+    let folded = (total & 0xffff) + (total >> 16);
+    ((folded & 0xffff) + (folded >> 16)) as u16
+}
+
+/// Checks lengths and both checksums of an IPv4 packet with TCP, and gives the TCP header and the payload length.
+fn verified(packet: &[u8]) -> (&[u8], usize) {
+    assert_eq!(packet[0], 0x45);
+    assert_eq!(usize::from(u16::from_be_bytes([packet[2], packet[3]])), packet.len());
+    assert_eq!(sum(&[&packet[..20]]), 0xffff, "IP checksum");
+    let segment = &packet[20..];
+    let length = (segment.len() as u16).to_be_bytes();
+    assert_eq!(sum(&[&packet[12..20], &[0, 6], &length, segment]), 0xffff, "TCP checksum");
+    let header = usize::from(segment[12] >> 4) * 4;
+    assert!(segment[header..].iter().all(|&byte| byte == 0));
+    (&segment[..header], segment.len() - header)
+}
+
+#[test]
+fn head_of_the_file() {
+    let file = capture::file(Capture::Whole);
+    let blocks = blocks(&file);
+    assert_eq!(blocks.iter().map(|block| block.0).collect::<Vec<_>>()[..3], [0x0a0d_0d0a, 1, 1]);
+    assert_eq!(blocks.len(), 3 + capture::script().len());
+    assert_eq!(blocks[0].1[..8], [0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0]);
+    // LINKTYPE_RAW, no limit; if_name; if_speed 10^7 = 0x989680; if_tsresol 9.
+    let expected = [
+        &[101, 0, 0, 0, 0, 0, 0, 0][..],
+        &[2, 0, 6, 0],
+        b"uplink\0\0",
+        &[8, 0, 8, 0, 0x80, 0x96, 0x98, 0, 0, 0, 0, 0],
+        &[9, 0, 1, 0, 9, 0, 0, 0],
+        &[0, 0, 0, 0],
+    ];
+    assert_eq!(blocks[1].1, expected.concat());
+}
+
+#[test]
+fn marked_packet() {
+    let file = capture::file(Capture::Headers);
+    let body = blocks(&file)[3 + 3].1;
+    // Interface 0, 26.2 ms = 26,200,000 ns = 0x18fc740, 52 of 1500 bytes.
+    assert_eq!(body[..8], [0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(body[8..20], [0xc0, 0xc7, 0x8f, 0x01, 52, 0, 0, 0, 0xdc, 0x05, 0, 0]);
+    let packet = &body[20..72];
+    // Version and length, CE, 1500 bytes, no identification, do not fragment, 64 hops, TCP.
+    assert_eq!(packet[..10], [0x45, 0b11, 0x05, 0xdc, 0, 0, 0x40, 0, 64, 6]);
+    assert_eq!(packet[12..20], [10, 0, 0, 4, 10, 128, 0, 4]);
+    // Port 49152 to 9. Initial sequence numbers: 7 and 8 times 0x9e3779b9; 1 + 1448 = 1449 and 1 beyond.
+    let isn = 7u32.wrapping_mul(0x9e37_79b9);
+    assert_eq!(packet[20..24], [0xc0, 0, 0, 9]);
+    assert_eq!(packet[24..28], isn.wrapping_add(1449).to_be_bytes());
+    assert_eq!(packet[28..32], 8u32.wrapping_mul(0x9e37_79b9).wrapping_add(1).to_be_bytes());
+    // 32 bytes of header, ACK, window 512.
+    assert_eq!(packet[32..36], [0x80, 0x10, 0x02, 0x00]);
+    // Timestamps in milliseconds: 26 and 25.
+    assert_eq!(packet[40..52], [1, 1, 8, 10, 0, 0, 0, 26, 0, 0, 0, 25]);
+    assert_eq!(&body[72..], [&[1, 0, 17, 0][..], b"marked: threshold\0\0\0", &[0, 0, 0, 0]].concat());
+}
+
+#[test]
+fn options_of_syn_and_sack() {
+    let file = capture::file(Capture::Whole);
+    let packets: Vec<&[u8]> = blocks(&file)[3..].iter().map(|block| block.1).collect();
+    // MSS 1460, SACK permitted, timestamps 12 and 0, scale of the answering host.
+    assert_eq!(
+        packets[1][20 + 40..20 + 60],
+        [2, 4, 5, 180, 4, 2, 8, 10, 0, 0, 0, 12, 0, 0, 0, 0, 1, 3, 3, 9]
+    );
+    let isn = 7u32.wrapping_mul(0x9e37_79b9);
+    let edge = |n: u32| isn.wrapping_add(1 + n * 1448).to_be_bytes();
+    let expected = [&[1, 1, 5, 10][..], &edge(3), &edge(4)].concat();
+    assert_eq!(packets[7][20 + 52..20 + 64], expected);
+    let three = [&[1, 1, 5, 26][..], &edge(9), &edge(10), &edge(7), &edge(8), &edge(5), &edge(6)].concat();
+    assert_eq!(packets[9][20 + 52..20 + 80], three);
+}
+
+#[test]
+fn timestamps_survive_the_wrap_of_the_microsecond_clock() {
+    let file = capture::file(Capture::Whole);
+    let last = *blocks(&file).last().unwrap();
+    // 5,000 s is 5,000,000 ms, although its microseconds exceed 32 bits.
+    assert_eq!(last.1[20 + 44..20 + 48], 5_000_000u32.to_be_bytes());
+}
+
+prop_compose! {
+    fn any_packet()(
+        flow: u32, seq: u32, ack: u32, ts_val: u32, ts_ecr: u32, window: u16, flags: u8,
+        ecn in prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]),
+        blocks in prop::collection::vec((any::<u32>(), any::<u32>()), 0..4),
+        payload in prop_oneof![Just(0u16), 1u16..9000, Just(u16::MAX)],
+        header in 0u16..130,
+    ) -> Packet {
+        let mut sack = SackBlocks::EMPTY;
+        for (left, right) in blocks {
+            sack.push(Sack { left: Seq(left), right: Seq(right) });
+        }
+        Packet {
+            seq: Seq(seq), ack: Seq(ack), ts_val, ts_ecr, window, flags: Flags(flags), ecn, sack, payload,
+            ..Packet::empty(FlowId(flow), payload.saturating_add(header))
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_packet_has_valid_headers(
+        packet in any_packet(), now: u64, forward: bool, sack: bool, mss: u16, scale in 0u8..=14,
+    ) {
+        let direction = if forward { Direction::Forward } else { Direction::Backward };
+        let endpoints = Endpoints { mss, forward_window_scale: scale, backward_window_scale: scale, sack };
+        let interface = Interface { name: "l".into(), rate: Rate::from_bps(1) };
+        let mut writer = PcapWriter::new(Vec::new(), &[interface], Capture::Whole).unwrap();
+        writer.write(Time::from_picos(now), 0, &packet, direction, &endpoints, None).unwrap();
+        let file = writer.finish().unwrap();
+        let body = blocks(&file)[2].1;
+        let length = u32::from_le_bytes(body[12..16].try_into().unwrap()) as usize;
+        let bytes = &body[20..20 + length];
+        let (tcp, payload) = verified(bytes);
+        prop_assert_eq!(payload, usize::from(packet.payload.min(u16::MAX - 120)));
+        prop_assert_eq!(bytes[1], packet.ecn as u8);
+        // All flags but URG, which simulated packets never carry.
+        prop_assert_eq!(tcp[13], packet.flags.0 & 0xdf);
+        // The size is kept wherever TCP can express it.
+        let header = packet.size.saturating_sub(packet.payload);
+        let plain = packet.sack.is_empty() && !packet.flags.has(Flags::SYN);
+        if plain && header % 4 == 0 && (40..=80).contains(&header) && packet.payload < 60_000 {
+            prop_assert_eq!(length, usize::from(packet.size));
+        }
+        // Options are well-formed: walking them ends exactly at the end of the header.
+        let mut at = 20;
+        while at < tcp.len() {
+            at += if tcp[at] == 1 { 1 } else { usize::from(tcp[at + 1]) };
+        }
+        prop_assert_eq!(at, tcp.len());
+    }
+}
