@@ -1,0 +1,140 @@
+//! Errors and warnings with their place in the source, drawn like a compiler's.
+
+use std::fmt;
+use std::ops::Range;
+
+/// A text that scenario values come from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Source {
+    /// File name, `--set`, or the name of a JSON value.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A place in one of the sources.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Mark {
+    /// Index of the source.
+    pub source: usize,
+    /// Bytes of its text.
+    pub range: Range<usize>,
+}
+
+/// One problem.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// Name of the source.
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    /// The whole line.
+    pub source_line: String,
+    /// Characters that the caret underlines.
+    pub width: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub hint: Option<String>,
+    /// An error refuses the scenario, a warning does not.
+    pub severity: Severity,
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Severity {
+    /// The scenario is refused.
+    Error,
+    /// The scenario runs, but probably not as meant.
+    Warning,
+}
+
+/// All problems of a scenario.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub struct Errors(pub Vec<Diagnostic>);
+
+impl Diagnostic {
+    /// A problem at `mark`.
+    pub(crate) fn new(
+        sources: &[Source],
+        mark: &Mark,
+        severity: Severity,
+        message: String,
+        hint: Option<String>,
+    ) -> Self {
+        let source = &sources[mark.source];
+        let start = floor_boundary(&source.text, mark.range.start);
+        let end = floor_boundary(&source.text, mark.range.end).max(start);
+        let line_start = source.text[..start].rfind('\n').map_or(0, |i| i + 1);
+        let line_end = source.text[start..].find('\n').map_or(source.text.len(), |i| start + i);
+        let line = source.text[line_start..line_end].trim_end();
+        Self {
+            file: source.name.clone(),
+            line: source.text[..start].matches('\n').count() + 1,
+            column: source.text[line_start..start].chars().count() + 1,
+            source_line: line.to_owned(),
+            width: source.text[start..end.min(line_end)].trim_end().chars().count().max(1),
+            message,
+            hint,
+            severity,
+        }
+    }
+}
+
+fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        writeln!(f, "{severity}: {}", self.message)?;
+        let number = self.line.to_string();
+        let gutter = " ".repeat(number.len());
+        writeln!(f, "{gutter}--> {}:{}:{}", self.file, self.line, self.column)?;
+        if !self.source_line.is_empty() {
+            // Tabs take one column here as they do in `column`.
+            let (line, start, width) = self.excerpt();
+            writeln!(f, "{gutter} |\n{number} | {line}")?;
+            writeln!(f, "{gutter} | {}{}", " ".repeat(start), "^".repeat(width))?;
+        }
+        match &self.hint {
+            Some(hint) => writeln!(f, "hint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Diagnostic {
+    /// The line cut to a readable length around the caret, with the caret's place in it.
+    fn excerpt(&self) -> (String, usize, usize) {
+        const WIDTH: usize = 120;
+        let printable = |c: char| if c.is_control() { ' ' } else { c };
+        let start = self.column - 1;
+        let skip = if start + 40 > WIDTH { start - 40 } else { 0 };
+        let line: String = self.source_line.chars().skip(skip).take(WIDTH).map(printable).collect();
+        let width = self.width.min(WIDTH - (start - skip));
+        (line.trim_end().to_owned(), start - skip, width)
+    }
+}
+
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, diagnostic) in self.0.iter().enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            diagnostic.fmt(f)?;
+        }
+        Ok(())
+    }
+}

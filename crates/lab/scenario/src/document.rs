@@ -1,0 +1,133 @@
+//! A scenario that has been read and checked.
+
+use serde_json::Value as Json;
+
+use crate::diagnostic::{Diagnostic, Errors, Mark, Severity};
+use crate::experiment::Experiment;
+use crate::field::Field;
+use crate::report::Report;
+use crate::schema::Scenario;
+use crate::tree::{Node, Value};
+use crate::{fill, overrides, resolve, tree};
+
+/// Scenario files are written by hand; this is far beyond any of them.
+const MAX_TEXT_BYTES: usize = 1 << 20;
+
+/// A scenario with all defaults filled in. Reading it has checked everything: [`Document::resolve`] of a document
+/// repeats only what depends on the seed.
+#[derive(Clone, Debug)]
+pub struct Document {
+    scenario: Scenario,
+    /// The same as written, for the places of problems.
+    tree: Node,
+    sources: Vec<crate::Source>,
+    warnings: Vec<Diagnostic>,
+}
+
+/// Equal if they say the same, wherever they were written.
+impl PartialEq for Document {
+    fn eq(&self, other: &Self) -> bool {
+        self.scenario == other.scenario
+    }
+}
+
+impl Document {
+    /// Reads a scenario file. `file_name` is only for messages.
+    pub fn parse(text: &str, file_name: &str) -> Result<Self, Errors> {
+        Self::with_overrides(text, file_name, &[])
+    }
+
+    /// Reads a scenario file and applies `--set key=value` arguments in order. Keys are dotted and may count
+    /// (`flows[0].cc`) or name (`flows.reno.cc`) flow groups; a value that is no TOML is a string.
+    pub fn with_overrides(
+        text: &str,
+        file_name: &str,
+        arguments: &[(String, String)],
+    ) -> Result<Self, Errors> {
+        let mut report = Report::default();
+        // A byte-order mark is not text.
+        let source = report.add_source(file_name, text.strip_prefix('\u{feff}').unwrap_or(text));
+        let start = Mark { source, range: 0..0 };
+        if text.len() > MAX_TEXT_BYTES {
+            report.sources[source].text.clear();
+            let message = format!("the file has {} bytes, more than {MAX_TEXT_BYTES}", text.len());
+            report.error(&start, message, "a scenario file is a few kilobytes; is this the right file?");
+            return Err(Errors(report.found));
+        }
+        let tree = tree::from_toml(source, &mut report);
+        Self::from_tree(tree, arguments, report)
+    }
+
+    /// Reads the JSON form ([`Document::to_json`]). `name` is only for messages.
+    pub fn from_json(json: &Json, name: &str) -> Result<Self, Errors> {
+        Self::from_json_with_overrides(json, name, &[])
+    }
+
+    /// [`Document::from_json`] with `--set` arguments as in [`Document::with_overrides`].
+    pub fn from_json_with_overrides(
+        json: &Json,
+        name: &str,
+        arguments: &[(String, String)],
+    ) -> Result<Self, Errors> {
+        let mut report = Report::default();
+        let tree = tree::from_json(json, name, &mut report);
+        Self::from_tree(tree, arguments, report)
+    }
+
+    fn from_tree(mut tree: Node, arguments: &[(String, String)], mut report: Report) -> Result<Self, Errors> {
+        if report.has_errors() {
+            return Err(Errors(report.found));
+        }
+        if matches!(&tree.value, Value::Table(entries) if entries.is_empty()) && arguments.is_empty() {
+            let hint = "a scenario needs at least duration, [bottleneck] and one [[flows]]; see the scenarios folder";
+            report.error(&tree.mark.clone(), "the scenario is empty", hint);
+            return Err(Errors(report.found));
+        }
+        for (key, value) in arguments {
+            overrides::apply(&mut tree, key, value, &mut report);
+        }
+        let scenario = Scenario::read(&tree, &mut report);
+        let Some(mut scenario) = scenario.filter(|_| !report.has_errors()) else {
+            return Err(Errors(report.found));
+        };
+        fill::defaults(&mut scenario, &tree, &mut report);
+        if !report.has_errors() {
+            resolve::plan(&scenario, &tree, &mut report);
+        }
+        if report.has_errors() {
+            report.found.retain(|d| d.severity == Severity::Error);
+            return Err(Errors(report.found));
+        }
+        Ok(Self { scenario, tree, sources: report.sources, warnings: report.found })
+    }
+
+    /// The experiment in base units. `seed` replaces the seed of the file.
+    pub fn resolve(&self, seed: Option<u64>) -> Result<Experiment, Errors> {
+        let mut report = Report { sources: self.sources.clone(), found: Vec::new() };
+        let plan = resolve::plan(&self.scenario, &self.tree, &mut report);
+        match plan.filter(|_| !report.has_errors()) {
+            Some(plan) => Ok(plan.experiment(seed.unwrap_or(self.scenario.seed))),
+            None => Err(Errors(report.found)),
+        }
+    }
+
+    /// What is doubtful but allowed.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+
+    /// The scenario, every default filled in.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// The resolved scenario in the units of the file; [`Document::from_json`] gives an equal document.
+    pub fn to_json(&self) -> Json {
+        self.scenario.write().unwrap_or_default()
+    }
+
+    /// The resolved scenario as a scenario file; [`Document::parse`] gives an equal document.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(&self.to_json()).unwrap_or_default()
+    }
+}

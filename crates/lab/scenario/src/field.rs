@@ -1,0 +1,122 @@
+//! How keys are declared once and then read, written and described.
+
+mod basic;
+mod macros;
+
+pub(crate) use macros::{choices, section, tagged};
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::diagnostic::Mark;
+use crate::report::Report;
+use crate::tree::{Entry, Node, Value};
+
+/// A value that a key can hold.
+pub(crate) trait Field: Sized {
+    /// Reads it; problems go into the report and give `None`.
+    fn read(node: &Node, report: &mut Report) -> Option<Self>;
+    /// What an absent key means, if it may be absent.
+    fn missing() -> Option<Self> {
+        None
+    }
+    /// As the scenario file writes it; `None` if the key is left out.
+    fn write(&self) -> Option<Json>;
+    /// JSON Schema.
+    fn schema() -> Json;
+}
+
+/// A table with fixed keys.
+pub(crate) trait Section: Sized {
+    /// Reads the entries of the table at `mark`, except those in `skip`.
+    fn read_table(entries: &[Entry], skip: &[&str], mark: &Mark, report: &mut Report) -> Option<Self>;
+    /// Adds its keys to `map`.
+    fn write_table(&self, map: &mut Map<String, Json>);
+    /// JSON Schema of its keys.
+    fn properties() -> Map<String, Json>;
+    /// Keys that must be there.
+    fn required() -> Vec<&'static str>;
+    /// All keys.
+    fn keys() -> &'static [&'static str];
+}
+
+/// The entries of a node that must be a table.
+pub(crate) fn entries<'n>(node: &'n Node, hint: &str, report: &mut Report) -> Option<&'n [Entry]> {
+    match &node.value {
+        Value::Table(entries) => Some(entries),
+        other => {
+            report.error(&node.mark, format!("expected a table, found {}", other.what()), hint);
+            None
+        }
+    }
+}
+
+/// Reads one key of a section.
+pub(crate) fn read_key<T: Field>(
+    entries: &[Entry],
+    key: &'static str,
+    default: Option<Json>,
+    mark: &Mark,
+    report: &mut Report,
+) -> Option<T> {
+    if let Some(entry) = entries.iter().find(|e| e.key == key) {
+        let before = report.found.len();
+        let value = T::read(&entry.node, report);
+        debug_assert!(value.is_some() || report.found.len() >= before);
+        return value;
+    }
+    if let Some(default) = default {
+        let mut scratch = Report::default();
+        let node = crate::tree::from_json(&default, key, &mut scratch);
+        let value = T::read(&node, &mut scratch);
+        assert!(value.is_some(), "default of `{key}`: {:?}", scratch.found);
+        return value;
+    }
+    let value = T::missing();
+    if value.is_none() {
+        report.error(mark, format!("missing key `{key}`"), format!("add {key} = {}", example(&T::schema())));
+    }
+    value
+}
+
+/// Refuses keys that are not in `known`.
+pub(crate) fn refuse_unknown(entries: &[Entry], known: &[&str], report: &mut Report) {
+    for entry in entries.iter().filter(|e| !known.contains(&e.key.as_str())) {
+        let hint = nearest(&entry.key, known)
+            .map(|name| format!("did you mean `{name}`?"))
+            .unwrap_or_else(|| format!("known keys here: {}", known.join(", ")));
+        report.error(&entry.key_mark, format!("unknown key `{}`", entry.key), hint);
+    }
+}
+
+/// The known name that `name` most likely stands for.
+pub(crate) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let lower = name.to_lowercase().replace('-', "_");
+    known
+        .iter()
+        .map(|k| (strsim::damerau_levenshtein(&lower, &k.to_lowercase().replace('-', "_")), *k))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, k)| *distance <= 1 + k.len().min(name.len()) / 4)
+        .map(|(_, k)| k)
+}
+
+/// `did you mean` or the list of all names.
+pub(crate) fn suggest(name: &str, known: &[&str]) -> String {
+    match nearest(name, known) {
+        Some(near) => format!("did you mean \"{near}\"? known: {}", known.join(", ")),
+        None => format!("known: {}", known.join(", ")),
+    }
+}
+
+/// JSON Schema of a section as a closed object.
+pub(crate) fn object_schema<S: Section>() -> Json {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": S::required(),
+        "properties": S::properties(),
+    })
+}
+
+fn example(schema: &Json) -> String {
+    schema["examples"][0].as_str().map_or_else(|| "...".to_owned(), |text| format!("\"{text}\""))
+}

@@ -1,0 +1,170 @@
+//! The declaration of tables, tagged tables and named choices.
+
+/// A table with fixed keys: each with documentation, type and, if it has one, default.
+macro_rules! section {
+    ($(#[doc = $doc:literal])+ $name:ident {
+        $($(#[doc = $key_doc:literal])+ $key:ident: $type:ty $(= $default:tt)?,)*
+    }) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, PartialEq, Debug)]
+        pub struct $name {
+            $($(#[doc = $key_doc])+ pub $key: $type,)*
+        }
+
+        #[allow(unused_variables, unused_mut, reason = "a section may have no keys")]
+        impl $crate::field::Section for $name {
+            fn read_table(
+                entries: &[$crate::tree::Entry],
+                skip: &[&str],
+                mark: &$crate::diagnostic::Mark,
+                report: &mut $crate::report::Report,
+            ) -> Option<Self> {
+                let known: Vec<&str> = skip.iter().chain(<Self as $crate::field::Section>::keys()).copied().collect();
+                $crate::field::refuse_unknown(entries, &known, report);
+                $(
+                    #[allow(unused_mut, unused_assignments, reason = "only some keys have a default")]
+                    let mut default: Option<serde_json::Value> = None;
+                    $(default = Some(serde_json::json!($default));)?
+                    let $key = $crate::field::read_key::<$type>(entries, stringify!($key), default, mark, report);
+                )*
+                Some(Self { $($key: $key?,)* })
+            }
+            fn write_table(&self, map: &mut serde_json::Map<String, serde_json::Value>) {
+                $(if let Some(value) = $crate::field::Field::write(&self.$key) {
+                    map.insert(stringify!($key).to_owned(), value);
+                })*
+            }
+            fn properties() -> serde_json::Map<String, serde_json::Value> {
+                let mut map = serde_json::Map::new();
+                $({
+                    #[allow(unused_mut, reason = "only some keys have a default")]
+                    let mut schema = <$type as $crate::field::Field>::schema();
+                    schema["description"] = concat!($($key_doc),+).trim().into();
+                    $(schema["default"] = serde_json::json!($default);)?
+                    map.insert(stringify!($key).to_owned(), schema);
+                })*
+                map
+            }
+            fn required() -> Vec<&'static str> {
+                let mut keys = Vec::new();
+                $({
+                    #[allow(unused_mut, unused_assignments, reason = "only some keys have a default")]
+                    let mut optional = <$type as $crate::field::Field>::missing().is_some();
+                    $(let _ = stringify!($default); optional = true;)?
+                    if !optional {
+                        keys.push(stringify!($key));
+                    }
+                })*
+                keys
+            }
+            fn keys() -> &'static [&'static str] {
+                &[$(stringify!($key)),*]
+            }
+        }
+
+        impl $crate::field::Field for $name {
+            fn read(node: &$crate::tree::Node, report: &mut $crate::report::Report) -> Option<Self> {
+                let keys = <Self as $crate::field::Section>::keys().join(", ");
+                let entries = $crate::field::entries(node, &format!("its keys are: {keys}"), report)?;
+                <Self as $crate::field::Section>::read_table(entries, &[], &node.mark, report)
+            }
+            fn write(&self) -> Option<serde_json::Value> {
+                let mut map = serde_json::Map::new();
+                $crate::field::Section::write_table(self, &mut map);
+                Some(map.into())
+            }
+            fn schema() -> serde_json::Value {
+                $crate::field::object_schema::<Self>()
+            }
+        }
+    };
+}
+
+/// A table whose `kind` says which keys it has.
+macro_rules! tagged {
+    ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $kind_doc:literal])+ $kind:literal => $variant:ident($section:ty),)+ }) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum $name { $($(#[doc = $kind_doc])+ $variant($section),)+ }
+
+        impl $name {
+            /// All kinds.
+            pub const KINDS: &'static [&'static str] = &[$($kind),+];
+        }
+
+        impl $crate::field::Field for $name {
+            fn read(node: &$crate::tree::Node, report: &mut $crate::report::Report) -> Option<Self> {
+                use $crate::tree::Value;
+                let entries = $crate::field::entries(node, &format!("as in {{ kind = \"{}\" }}", Self::KINDS[0]), report)?;
+                let Some(kind) = entries.iter().find(|e| e.key == "kind") else {
+                    report.error(&node.mark, "missing key `kind`", format!("known kinds: {}", Self::KINDS.join(", ")));
+                    return None;
+                };
+                match &kind.node.value {
+                    $(Value::Text(text) if text == $kind => {
+                        <$section as $crate::field::Section>::read_table(entries, &["kind"], &node.mark, report).map(Self::$variant)
+                    })+
+                    Value::Text(text) => {
+                        report.error(&kind.node.mark, format!("unknown kind \"{text}\""), $crate::field::suggest(text, Self::KINDS));
+                        None
+                    }
+                    other => {
+                        report.error(&kind.node.mark, format!("expected a kind, found {}", other.what()), format!("known kinds: {}", Self::KINDS.join(", ")));
+                        None
+                    }
+                }
+            }
+            fn write(&self) -> Option<serde_json::Value> {
+                let mut map = serde_json::Map::new();
+                match self {
+                    $(Self::$variant(section) => {
+                        map.insert("kind".to_owned(), $kind.into());
+                        $crate::field::Section::write_table(section, &mut map);
+                    })+
+                }
+                Some(map.into())
+            }
+            fn schema() -> serde_json::Value {
+                let kinds: Vec<serde_json::Value> = vec![$({
+                    let mut schema = $crate::field::object_schema::<$section>();
+                    schema["title"] = $kind.into();
+                    schema["description"] = concat!($($kind_doc),+).trim().into();
+                    schema["required"].as_array_mut().expect("an array").insert(0, "kind".into());
+                    schema["properties"]["kind"] = serde_json::json!({ "const": $kind });
+                    schema
+                }),+];
+                serde_json::json!({ "oneOf": kinds })
+            }
+        }
+    };
+}
+
+/// Names for the values of an enumeration that lives elsewhere or here.
+macro_rules! choices {
+    ($type:ty { $($name:literal => $variant:path,)+ }) => {
+        impl $crate::field::Field for $type {
+            fn read(node: &$crate::tree::Node, report: &mut $crate::report::Report) -> Option<Self> {
+                const NAMES: &[&str] = &[$($name),+];
+                match &node.value {
+                    $($crate::tree::Value::Text(text) if text == $name => Some($variant),)+
+                    $crate::tree::Value::Text(text) => {
+                        report.error(&node.mark, format!("unknown value \"{text}\""), $crate::field::suggest(text, NAMES));
+                        None
+                    }
+                    other => {
+                        report.error(&node.mark, format!("expected a string, found {}", other.what()), format!("known: {}", NAMES.join(", ")));
+                        None
+                    }
+                }
+            }
+            fn write(&self) -> Option<serde_json::Value> {
+                match self { $($variant => Some($name.into()),)+ }
+            }
+            fn schema() -> serde_json::Value {
+                serde_json::json!({ "enum": [$($name),+] })
+            }
+        }
+    };
+}
+
+pub(crate) use {choices, section, tagged};

@@ -1,0 +1,83 @@
+//! Defaults that depend on other keys. After this, every key that has a value has it written down.
+
+use shoal_cc::CcConfig;
+use shoal_tcp::{EcnSetting, Profile};
+
+use crate::field::suggest;
+use crate::quantity::{Duration, PacketCount};
+use crate::report::Report;
+use crate::schema::{self, Aqm, FlowGroup, GraphLink, Scenario, Start, Topology};
+use crate::tree::Node;
+
+/// Fills in `scenario`, which was read from `tree`.
+pub(crate) fn defaults(scenario: &mut Scenario, tree: &Node, report: &mut Report) {
+    if scenario.warmup.is_none() {
+        scenario.warmup = default_warmup(scenario.duration);
+    }
+    for (index, group) in scenario.flows.iter_mut().enumerate() {
+        fill_group(group, &format!("flows[{index}]"), tree, report);
+    }
+    if let Some(bottleneck) = &mut scenario.bottleneck {
+        if bottleneck.bdp_rtt.is_none() {
+            bottleneck.bdp_rtt = scenario.flows.first().and_then(|group| group.rtt);
+        }
+        fill_aqm(&mut bottleneck.aqm);
+    }
+    match &mut scenario.topology {
+        Topology::Dumbbell(dumbbell) => fill_aqm(&mut dumbbell.access_aqm),
+        Topology::Star(star) => fill_aqm(&mut star.aqm),
+        Topology::Graph(graph) => graph.links.iter_mut().for_each(fill_link),
+    }
+}
+
+/// A tenth of the duration, at most 30 s (G10: K13's start-up is over by then).
+fn default_warmup(duration: Duration) -> Option<Duration> {
+    let longest = Duration::parse("30 s").ok()?;
+    let tenth = duration.tenth()?;
+    Some(if tenth.span() > longest.span() { longest } else { tenth })
+}
+
+fn fill_group(group: &mut FlowGroup, path: &str, tree: &Node, report: &mut Report) {
+    if group.name.is_none() {
+        group.name = Some(group.cc.clone());
+    }
+    if let Some(config) = schema::cc_config(group, path, tree, report) {
+        group.cc_options = Some(schema::describe_cc_options(config));
+        let ecn = if matches!(config, CcConfig::Dctcp(_)) { EcnSetting::On } else { EcnSetting::Off };
+        group.ecn.get_or_insert(ecn);
+    }
+    match Profile::by_name(&group.stack) {
+        None => {
+            let known: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name).collect();
+            let message = format!("unknown stack \"{}\"", group.stack);
+            report.error(&tree.mark_of(&format!("{path}.stack")), message, suggest(&group.stack, &known));
+        }
+        Some(profile) => {
+            group.initial_window.get_or_insert(PacketCount::of(profile.initial_window));
+        }
+    }
+    group.count.get_or_insert(match &group.start {
+        Start::List(times) => u32::try_from(times.len()).unwrap_or(u32::MAX),
+        _ => 1,
+    });
+}
+
+fn fill_link(link: &mut GraphLink) {
+    fill_aqm(&mut link.aqm);
+    if link.name.is_none() {
+        link.name = Some(format!("{}->{}", link.from, link.to));
+    }
+    link.monitored.get_or_insert(!matches!(link.aqm, Aqm::Fifo(_)));
+}
+
+fn fill_aqm(aqm: &mut Aqm) {
+    match aqm {
+        Aqm::DualRed(dual) if dual.dctcp.threshold.is_none() => {
+            dual.dctcp.max_probability.get_or_insert(0.1);
+            dual.dctcp.weight.get_or_insert(0.002);
+            dual.dctcp.gentle.get_or_insert(false);
+        }
+        Aqm::LinuxRed(red) if red.max.is_none() => red.max = red.min.times(3),
+        _ => {}
+    }
+}

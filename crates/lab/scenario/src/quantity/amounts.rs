@@ -1,0 +1,188 @@
+//! Quantities of one kind: what each key of the scenario file holds.
+
+use std::fmt;
+
+use shoal_units::{Rate, Span};
+
+use super::{Accepts, Decimal, Dimension, Quantity, QuantityError, Ratio, Unit};
+
+macro_rules! amount {
+    ($(#[$doc:meta])* $name:ident, $accepts:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct $name(Quantity);
+
+        impl $name {
+            /// What is accepted.
+            pub const ACCEPTS: Accepts = $accepts;
+
+            /// Reads `text` and checks that it has a value in base units.
+            pub fn parse(text: &str) -> Result<Self, QuantityError> {
+                let value = Self(Quantity::parse(text, &Self::ACCEPTS)?);
+                value.check(text)?;
+                Ok(value)
+            }
+            /// As written.
+            pub const fn quantity(self) -> Quantity {
+                self.0
+            }
+            /// Whether it is zero.
+            pub fn is_zero(self) -> bool {
+                matches!(self.0, Quantity::Of(number, _) if number.is_zero())
+            }
+            /// In base units; `None` for `unlimited`.
+            fn base(self) -> Option<Ratio> {
+                match self.0 {
+                    Quantity::Unlimited => None,
+                    Quantity::Of(number, unit) => Some(Ratio::new(number.numerator() * unit.base_units(), number.denominator())),
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+amount!(
+    /// A duration, exact to the picosecond.
+    Duration,
+    Accepts { what: "a time", dimensions: &[Dimension::Time], unlimited: false, example: "25 ms" }
+);
+amount!(
+    /// A data rate in whole bit/s, or `unlimited`.
+    DataRate,
+    Accepts { what: "a rate", dimensions: &[Dimension::Rate], unlimited: true, example: "10 Mbit/s" }
+);
+amount!(
+    /// A whole number of bytes, or `unlimited`.
+    Size,
+    Accepts { what: "a size in bytes", dimensions: &[Dimension::Bytes], unlimited: true, example: "1500 B" }
+);
+amount!(
+    /// A whole number of packets, or `unlimited`.
+    PacketCount,
+    Accepts { what: "a number of packets", dimensions: &[Dimension::Packets], unlimited: true, example: "10 packets" }
+);
+amount!(
+    /// Room in a queue: bytes, packets, time, BDP or `unlimited`.
+    Amount,
+    Accepts {
+        what: "an amount of queue",
+        dimensions: &[Dimension::Bytes, Dimension::Packets, Dimension::Time, Dimension::Bdp],
+        unlimited: true,
+        example: "20 packets",
+    }
+);
+
+/// Explains a value that is not a whole number of base units up to `max`.
+fn unusable(text: &str, value: Option<Ratio>, unit: &str, max: u64, example: &str) -> QuantityError {
+    let too_large = value.is_some_and(|value| value.exceeds(Ratio::whole(max.into())));
+    let problem = if too_large {
+        format!("too large: more than {max} {unit}")
+    } else {
+        format!("not a whole number of {unit}")
+    };
+    QuantityError { message: format!("`{text}` is {problem}"), hint: format!("for example \"{example}\"") }
+}
+
+impl Duration {
+    fn check(self, text: &str) -> Result<(), QuantityError> {
+        match self.base().and_then(Ratio::exact) {
+            Some(_) => Ok(()),
+            None => Err(unusable(text, self.base(), "picoseconds", u64::MAX, Self::ACCEPTS.example)),
+        }
+    }
+    /// The value.
+    pub fn span(self) -> Span {
+        Span::from_picos(self.base().and_then(Ratio::exact).unwrap_or(u64::MAX))
+    }
+    /// A tenth of it.
+    pub fn tenth(self) -> Option<Self> {
+        let Quantity::Of(number, unit) = self.0 else { return None };
+        let tenth = Self(Quantity::Of(number.tenth()?, unit));
+        tenth.base()?.exact().map(|_| tenth)
+    }
+}
+
+impl DataRate {
+    fn check(self, text: &str) -> Result<(), QuantityError> {
+        match self.base().map(Ratio::exact) {
+            None | Some(Some(_)) => Ok(()),
+            Some(None) => Err(unusable(text, self.base(), "bit/s", u64::MAX, Self::ACCEPTS.example)),
+        }
+    }
+    /// The value; `None` for `unlimited`.
+    pub fn rate(self) -> Option<Rate> {
+        self.base().and_then(Ratio::exact).map(Rate::from_bps)
+    }
+}
+
+impl Size {
+    fn check(self, text: &str) -> Result<(), QuantityError> {
+        match self.base().map(Ratio::exact) {
+            None | Some(Some(_)) => Ok(()),
+            Some(None) => Err(unusable(text, self.base(), "bytes", u64::MAX, Self::ACCEPTS.example)),
+        }
+    }
+    /// The value; `None` for `unlimited`.
+    pub fn bytes(self) -> Option<u64> {
+        self.base().and_then(Ratio::exact)
+    }
+}
+
+impl PacketCount {
+    fn check(self, text: &str) -> Result<(), QuantityError> {
+        match self.base().map(Ratio::exact) {
+            None => Ok(()),
+            Some(Some(n)) if u32::try_from(n).is_ok() => Ok(()),
+            Some(_) => Err(unusable(text, self.base(), "packets", u32::MAX.into(), Self::ACCEPTS.example)),
+        }
+    }
+    /// The value; `None` for `unlimited`.
+    pub fn packets(self) -> Option<u32> {
+        self.base().and_then(Ratio::exact).and_then(|n| u32::try_from(n).ok())
+    }
+    /// `n` packets.
+    pub const fn of(n: u32) -> Self {
+        Self(Quantity::Of(Decimal::whole(n as u64), Unit::Packets))
+    }
+}
+
+impl Amount {
+    fn check(self, text: &str) -> Result<(), QuantityError> {
+        let Quantity::Of(_, unit) = self.0 else { return Ok(()) };
+        let value = self.base().and_then(Ratio::exact);
+        match unit.dimension() {
+            Dimension::Packets if value.is_none_or(|n| n > u64::from(u32::MAX)) => {
+                Err(unusable(text, self.base(), "packets", u32::MAX.into(), "20 packets"))
+            }
+            Dimension::Bytes if value.is_none() => {
+                Err(unusable(text, self.base(), "bytes", u64::MAX, "30000 B"))
+            }
+            Dimension::Time if value.is_none() => {
+                Err(unusable(text, self.base(), "picoseconds", u64::MAX, "1 ms"))
+            }
+            _ => Ok(()),
+        }
+    }
+    /// A whole multiple of it, unless it leaves the range or is `unlimited`.
+    pub fn times(self, factor: u64) -> Option<Self> {
+        let Quantity::Of(number, unit) = self.0 else { return None };
+        Some(Self(Quantity::Of(number.times(factor)?, unit)))
+    }
+    /// What it measures; `None` for `unlimited`.
+    pub const fn dimension(self) -> Option<Dimension> {
+        match self.0 {
+            Quantity::Unlimited => None,
+            Quantity::Of(_, unit) => Some(unit.dimension()),
+        }
+    }
+    /// In the base unit of its dimension (a fraction for BDP); `None` for `unlimited`.
+    pub fn value(self) -> Option<Ratio> {
+        self.base()
+    }
+}

@@ -1,0 +1,101 @@
+//! Units and what they measure.
+
+/// What a unit measures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dimension {
+    /// Base unit: picosecond.
+    Time,
+    /// Base unit: bit/s.
+    Rate,
+    /// Base unit: byte.
+    Bytes,
+    /// Packets.
+    Packets,
+    /// Fractions of the bandwidth-delay product.
+    Bdp,
+}
+
+impl Dimension {
+    pub(super) const fn with_article(self) -> &'static str {
+        match self {
+            Self::Time => "a time",
+            Self::Rate => "a rate",
+            Self::Bytes => "a size in bytes",
+            Self::Packets => "a number of packets",
+            Self::Bdp => "a fraction of the bandwidth-delay product",
+        }
+    }
+}
+
+macro_rules! units {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $dimension:ident, $base:literal;)*) => {
+        /// A unit of the scenario file.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum Unit { $($(#[$doc])* $variant,)* }
+
+        impl Unit {
+            /// All of them, smallest first in each dimension.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// As written.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+            /// What it measures.
+            pub const fn dimension(self) -> Dimension {
+                match self { $(Self::$variant => Dimension::$dimension,)* }
+            }
+            /// How many base units it is.
+            pub const fn base_units(self) -> u128 {
+                match self { $(Self::$variant => $base,)* }
+            }
+        }
+    };
+}
+
+units! {
+    /// Nanosecond.
+    Nanosecond = "ns", Time, 1_000;
+    /// Microsecond.
+    Microsecond = "us", Time, 1_000_000;
+    /// Millisecond.
+    Millisecond = "ms", Time, 1_000_000_000;
+    /// Second.
+    Second = "s", Time, 1_000_000_000_000;
+    /// Minute.
+    Minute = "min", Time, 60_000_000_000_000;
+    /// Bit per second.
+    BitPerSecond = "bit/s", Rate, 1;
+    /// Kilobit per second.
+    KilobitPerSecond = "kbit/s", Rate, 1_000;
+    /// Megabit per second.
+    MegabitPerSecond = "Mbit/s", Rate, 1_000_000;
+    /// Gigabit per second.
+    GigabitPerSecond = "Gbit/s", Rate, 1_000_000_000;
+    /// Byte.
+    Byte = "B", Bytes, 1;
+    /// 1000 bytes.
+    Kilobyte = "kB", Bytes, 1_000;
+    /// 1024 bytes.
+    Kibibyte = "KiB", Bytes, 1_024;
+    /// 10^6 bytes.
+    Megabyte = "MB", Bytes, 1_000_000;
+    /// 2^20 bytes.
+    Mebibyte = "MiB", Bytes, 1_048_576;
+    /// 10^9 bytes.
+    Gigabyte = "GB", Bytes, 1_000_000_000;
+    /// Packets of any size.
+    Packets = "packets", Packets, 1;
+    /// Bandwidth-delay product: rate of the link times the reference round-trip time.
+    Bdp = "BDP", Bdp, 1;
+}
+
+impl Unit {
+    /// The unit written `name`; `packet` is accepted for one packet.
+    pub fn by_name(name: &str) -> Option<Self> {
+        if name == "packet" {
+            return Some(Self::Packets);
+        }
+        Self::ALL.iter().copied().find(|unit| unit.name() == name)
+    }
+}

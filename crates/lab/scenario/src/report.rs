@@ -1,0 +1,44 @@
+//! Collects the problems of a scenario while it is read, so that all are reported at once.
+
+use crate::diagnostic::{Diagnostic, Mark, Severity, Source};
+
+/// The sources and what was found in them.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    /// The file first, then the `--set` arguments.
+    pub sources: Vec<Source>,
+    /// In order of discovery.
+    pub found: Vec<Diagnostic>,
+}
+
+impl Report {
+    /// Adds a source and returns its index.
+    pub fn add_source(&mut self, name: &str, text: &str) -> usize {
+        self.sources.push(Source { name: name.to_owned(), text: text.to_owned() });
+        self.sources.len() - 1
+    }
+
+    /// The scenario is refused.
+    pub fn error(&mut self, mark: &Mark, message: impl Into<String>, hint: impl Into<String>) {
+        self.add(mark, Severity::Error, message.into(), hint.into());
+    }
+
+    /// The scenario is doubtful.
+    pub fn warning(&mut self, mark: &Mark, message: impl Into<String>, hint: impl Into<String>) {
+        self.add(mark, Severity::Warning, message.into(), hint.into());
+    }
+
+    /// Whether the scenario is refused.
+    pub fn has_errors(&self) -> bool {
+        self.found.iter().any(|d| d.severity == Severity::Error)
+    }
+
+    fn add(&mut self, mark: &Mark, severity: Severity, message: String, hint: String) {
+        let hint = (!hint.is_empty()).then_some(hint);
+        let diagnostic = Diagnostic::new(&self.sources, mark, severity, message, hint);
+        // A value shared by several groups would otherwise be reported once for each.
+        if !self.found.contains(&diagnostic) {
+            self.found.push(diagnostic);
+        }
+    }
+}

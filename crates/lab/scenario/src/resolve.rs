@@ -1,0 +1,117 @@
+//! From keys to base units, a graph and flows.
+
+mod dumbbell;
+mod endpoints;
+mod flows;
+mod graph;
+mod limits;
+mod network;
+mod queue;
+mod star;
+
+use shoal_tcp::EndpointConfig;
+
+use crate::experiment::{Experiment, Group, TraceConfig};
+use crate::report::Report;
+use crate::schema::{Scenario, Topology};
+use crate::tree::Node;
+use flows::GroupPlan;
+use network::Network;
+
+/// What problems are reported against.
+pub(crate) struct Context<'a> {
+    pub scenario: &'a Scenario,
+    tree: &'a Node,
+    report: &'a mut Report,
+}
+
+impl Context<'_> {
+    /// The key at `path` is wrong.
+    fn error(&mut self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
+        self.report.error(&self.tree.mark_of(path), message, hint);
+    }
+    /// The key at `path` is doubtful.
+    fn warning(&mut self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
+        self.report.warning(&self.tree.mark_of(path), message, hint);
+    }
+}
+
+/// An experiment but for its flows, which can be many and depend on the seed.
+pub(crate) struct Plan {
+    experiment: Experiment,
+    groups: Vec<GroupPlan>,
+}
+
+/// Checks everything that does not depend on the seed. All problems go into the report.
+pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Option<Plan> {
+    let mut cx = Context { scenario, tree, report };
+    let (duration, warmup) = limits::check_times(&mut cx);
+    limits::check_flows(&mut cx);
+    let trace = trace(&mut cx, duration);
+    let endpoints: Vec<Option<EndpointConfig>> =
+        (0..scenario.flows.len()).map(|index| endpoints::endpoint(index, &mut cx)).collect();
+    let groups: Vec<Option<GroupPlan>> =
+        (0..scenario.flows.len()).map(|index| flows::group_plan(index, duration, &mut cx)).collect();
+    let network = match &scenario.topology {
+        Topology::Dumbbell(dumbbell) => dumbbell::network(dumbbell, &mut cx),
+        Topology::Star(star) => star::network(star, &mut cx),
+        Topology::Graph(graph) => graph::network(graph, &mut cx),
+    };
+
+    let endpoints = endpoints.into_iter().collect::<Option<Vec<_>>>()?;
+    let Network { nodes, links, paths, routes } = network?;
+    let mut groups = groups.into_iter().collect::<Option<Vec<_>>>()?;
+    for (group, routes) in groups.iter_mut().zip(routes) {
+        group.routes = routes;
+    }
+    let names = scenario
+        .flows
+        .iter()
+        .map(|group| Group { name: group.name.clone().unwrap_or_default(), cc: group.cc.clone() });
+    let experiment = Experiment {
+        title: scenario.title.clone(),
+        seed: scenario.seed,
+        duration,
+        warmup,
+        nodes,
+        links,
+        paths,
+        endpoints,
+        groups: names.collect(),
+        flows: Vec::new(),
+        trace,
+    };
+    Some(Plan { experiment, groups })
+}
+
+impl Plan {
+    /// The experiment with all flows.
+    pub fn experiment(self, seed: u64) -> Experiment {
+        let flows = flows::expand(&self.groups, &self.experiment.groups, seed);
+        Experiment { seed, flows, ..self.experiment }
+    }
+}
+
+fn trace(cx: &mut Context<'_>, duration: shoal_units::Span) -> TraceConfig {
+    const MAX_BINS: u64 = 10_000_000;
+    let trace = &cx.scenario.trace;
+    let series_interval = trace.series.0.map(|bin| bin.span());
+    if let Some(bin) = series_interval {
+        if bin.is_zero() {
+            cx.error(
+                "trace.series",
+                "the bin of the time series is 0",
+                "write a time, as in \"100 ms\", or \"off\"",
+            );
+        } else if duration.as_picos() / bin.as_picos() > MAX_BINS {
+            let hint = format!("at most {MAX_BINS} bins; write a longer time, or \"off\"");
+            cx.error("trace.series", "too many bins for this duration", hint);
+        }
+    }
+    TraceConfig {
+        series_interval,
+        controller_flows: trace.controller_flows,
+        packets: trace.packets,
+        pcap: trace.pcap,
+    }
+}

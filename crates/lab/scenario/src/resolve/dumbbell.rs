@@ -1,0 +1,272 @@
+//! Hosts on both sides of one bottleneck.
+//!
+//! The rtt of a flow is propagation only (reading G8 of K13: BDP = exactly 31250 B); serialisation comes on top. What
+//! the fixed delay of the bottleneck leaves of it is split in halves, one on the way there, one on the way back.
+
+use shoal_units::Span;
+
+use super::Context;
+use super::flows::Routes;
+use super::network::{Network, checked_overhead, checked_rate};
+use super::queue::{Port, finite_rate, largest_packet, queue, uses_bdp};
+use crate::experiment::{Link, LinkId, NodeId};
+use crate::schema::{Aqm, Bottleneck, Dumbbell, Fifo};
+
+/// The graph of a dumbbell.
+pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Network> {
+    let Some(bottleneck) = &cx.scenario.bottleneck else {
+        let hint = "add [bottleneck] with rate and buffer, or another [topology]";
+        cx.error("bottleneck", "a dumbbell needs a bottleneck", hint);
+        return None;
+    };
+    refuse_places(cx);
+    let rtts = round_trips(bottleneck, dumbbell, cx);
+    warn_ambiguous_bdp(bottleneck, cx);
+    let mtu = largest_packet(cx);
+    let bdp_rtt = bottleneck.bdp_rtt.map(|rtt| rtt.span());
+    if bdp_rtt.is_some_and(Span::is_zero) && cx.tree.find("bottleneck.bdp_rtt").is_some() {
+        cx.error("bottleneck.bdp_rtt", "a round-trip time of 0", "as in \"25 ms\"");
+    }
+    let overhead_bytes = checked_overhead(bottleneck.overhead, "bottleneck.overhead", cx);
+    let rate = finite_rate(bottleneck.rate, "bottleneck.rate", cx);
+    let access_rate = checked_rate(dumbbell.access_rate, "topology.access_rate", cx);
+    check_hosts(dumbbell, cx);
+
+    let rate = rate?;
+    let port = Port { aqm_path: "bottleneck.aqm", buffer_path: "bottleneck.buffer", rate, bdp_rtt, mtu };
+    let law = queue(&bottleneck.aqm, bottleneck.buffer, &port, cx);
+    let access = match access_rate.ok()? {
+        None => None,
+        Some(rate) => {
+            let port = Port {
+                aqm_path: "topology.access_aqm",
+                buffer_path: "topology.access_buffer",
+                rate,
+                bdp_rtt,
+                mtu,
+            };
+            Some((rate, queue(&dumbbell.access_aqm, dumbbell.access_buffer, &port, cx)?))
+        }
+    };
+    // ACKs return through a plain queue of the same room.
+    let back_queue = queue(&Aqm::Fifo(Fifo {}), bottleneck.buffer, &port, cx);
+
+    let mut network = Network::default();
+    let (left, right) = (network.node("left"), network.node("right"));
+    let shared = Link {
+        name: "bottleneck".to_owned(),
+        from: left,
+        to: right,
+        rate: Some(rate),
+        delay: bottleneck.delay.span(),
+        overhead_bytes,
+        queue: law?,
+        monitored: true,
+    };
+    let back = Link {
+        name: "bottleneck/back".to_owned(),
+        from: right,
+        to: left,
+        queue: back_queue?,
+        monitored: false,
+        ..shared.clone()
+    };
+    let forward = network.link(shared);
+    let rtts = rtts?;
+    match access {
+        None => pure_delay_access(&mut network, (left, right), forward, &rtts, cx),
+        Some((access_rate, queue)) => {
+            let back = dumbbell.switches.then(|| network.link(back));
+            let template =
+                Link { rate: Some(access_rate), queue, monitored: false, ..network.links[0].clone() };
+            let trunk = Trunk { left, right, forward, back };
+            host_links(&mut network, &trunk, &template, dumbbell.hosts, &rtts, cx);
+        }
+    }
+    Some(network)
+}
+
+/// The way that is left of each group's rtt after the fixed delays, there and back.
+struct Rest {
+    forward: Span,
+    backward: Span,
+}
+
+fn round_trips(bottleneck: &Bottleneck, dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Vec<Rest>> {
+    let fixed = bottleneck.delay.span().saturating_mul(if dumbbell.switches { 2 } else { 1 });
+    let mut rests = Vec::new();
+    for (index, group) in cx.scenario.flows.iter().enumerate() {
+        let path = format!("flows[{index}].rtt");
+        let Some(rtt) = group.rtt else {
+            cx.error(&path, "missing key `rtt`", "add the two-way propagation delay, as in rtt = \"25 ms\"");
+            continue;
+        };
+        if rtt.is_zero() {
+            cx.error(&path, "a round-trip time of 0", "write a time, as in \"25 ms\"");
+        } else if rtt.span() < fixed {
+            let hint = format!("write at least \"{fixed}\", or lower bottleneck.delay");
+            cx.error(&path, format!("the rtt of {rtt} is shorter than the fixed delays of {fixed}"), hint);
+        }
+        let rest = rtt.span().saturating_sub(fixed);
+        let forward = rest / 2;
+        rests.push(Rest { forward, backward: rest.saturating_sub(forward) });
+    }
+    (rests.len() == cx.scenario.flows.len() && !rests.is_empty()).then_some(rests)
+}
+
+fn refuse_places(cx: &mut Context<'_>) {
+    for (index, group) in cx.scenario.flows.iter().enumerate() {
+        for (key, present) in [("from", group.from.is_some()), ("to", group.to.is_some())] {
+            if present {
+                let hint = "remove it, or use a star or graph as [topology]";
+                cx.error(
+                    &format!("flows[{index}].{key}"),
+                    format!("a dumbbell has no use for `{key}`"),
+                    hint,
+                );
+            }
+        }
+    }
+}
+
+fn warn_ambiguous_bdp(bottleneck: &Bottleneck, cx: &mut Context<'_>) {
+    let written = cx.tree.find("bottleneck.bdp_rtt").is_some();
+    let Some(first) = cx.scenario.flows.first().and_then(|group| group.rtt) else { return };
+    let other =
+        cx.scenario.flows.iter().position(|group| group.rtt.is_some_and(|rtt| rtt.span() != first.span()));
+    if let Some(index) = other.filter(|_| !written && uses_bdp(&bottleneck.aqm, bottleneck.buffer)) {
+        let message =
+            format!("the unit BDP takes the rtt of the first group, {first}; this group has another one");
+        cx.warning(
+            &format!("flows[{index}].rtt"),
+            message,
+            format!("say which one is meant: bottleneck.bdp_rtt = \"{first}\""),
+        );
+    }
+}
+
+fn check_hosts(dumbbell: &Dumbbell, cx: &mut Context<'_>) {
+    const MAX_HOSTS: u32 = 100_000;
+    let unlimited = dumbbell.access_rate.rate().is_none();
+    if dumbbell.switches && unlimited {
+        let hint = "add access_rate, as in \"1 Gbit/s\"";
+        cx.error("topology.switches", "switches need host links with a rate", hint);
+    }
+    match dumbbell.hosts {
+        Some(0) => cx.error("topology.hosts", "there are no hosts", "write at least 1, or leave hosts out"),
+        Some(hosts) if hosts > MAX_HOSTS => {
+            cx.error(
+                "topology.hosts",
+                format!("{hosts} host pairs are too many"),
+                format!("at most {MAX_HOSTS}"),
+            );
+        }
+        Some(_) if unlimited => {
+            let hint = "add access_rate, or leave hosts out";
+            cx.warning(
+                "topology.hosts",
+                "host pairs make no difference while their links are pure delay",
+                hint,
+            );
+        }
+        Some(_) => {
+            let first = cx.scenario.flows.first().and_then(|group| group.rtt).map(|rtt| rtt.span());
+            let other = cx.scenario.flows.iter().position(|group| group.rtt.map(|rtt| rtt.span()) != first);
+            if let Some(index) = other {
+                let hint = "leave hosts out: each group then has its own host pair";
+                cx.error(
+                    &format!("flows[{index}].rtt"),
+                    "groups that share host pairs need the same rtt",
+                    hint,
+                );
+            }
+        }
+        None => {}
+    }
+}
+
+/// Each group: the bottleneck, then a delay; back: a delay.
+fn pure_delay_access(
+    network: &mut Network,
+    (left, right): (NodeId, NodeId),
+    bottleneck: LinkId,
+    rtts: &[Rest],
+    cx: &Context<'_>,
+) {
+    for (group, rest) in cx.scenario.flows.iter().zip(rtts) {
+        let name = group.name.as_deref().unwrap_or_default();
+        let host = network.node(format!("{name}/receiver"));
+        let there = network.pure_delay(format!("{name}/forward"), right, host, rest.forward);
+        let back = network.pure_delay(format!("{name}/back"), host, left, rest.backward);
+        let pair = (network.path(vec![bottleneck, there]), network.path(vec![back]));
+        network.routes.push(Routes { pairs: vec![pair], first: 0 });
+    }
+}
+
+/// What all hosts share.
+struct Trunk {
+    left: NodeId,
+    right: NodeId,
+    forward: LinkId,
+    /// With switches: the way of the ACKs.
+    back: Option<LinkId>,
+}
+
+/// Host pairs with links of their own.
+fn host_links(
+    network: &mut Network,
+    trunk: &Trunk,
+    template: &Link,
+    hosts: Option<u32>,
+    rtts: &[Rest],
+    cx: &Context<'_>,
+) {
+    let groups = &cx.scenario.flows;
+    let Some(hosts) = hosts else {
+        for (group, rest) in groups.iter().zip(rtts) {
+            let name = group.name.as_deref().unwrap_or_default();
+            let pair = host_pair(network, trunk, template, name, rest);
+            network.routes.push(Routes { pairs: vec![pair], first: 0 });
+        }
+        return;
+    };
+    let pairs: Vec<(u32, u32)> = (1..=hosts)
+        .map(|number| host_pair(network, trunk, template, &format!("host{number}"), &rtts[0]))
+        .collect();
+    let mut before = 0usize;
+    for group in groups {
+        network.routes.push(Routes { pairs: pairs.clone(), first: before % pairs.len() });
+        before += group.count.unwrap_or(1) as usize;
+    }
+}
+
+fn host_pair(network: &mut Network, trunk: &Trunk, template: &Link, name: &str, rest: &Rest) -> (u32, u32) {
+    let (sender, receiver) =
+        (network.node(format!("{name}/sender")), network.node(format!("{name}/receiver")));
+    let wire = |name: String, from: NodeId, to: NodeId, delay: Span| Link {
+        name,
+        from,
+        to,
+        delay,
+        ..template.clone()
+    };
+    let near = rest.forward / 2;
+    let access = network.link(wire(format!("{name}/access"), sender, trunk.left, near));
+    let egress_delay = rest.forward.saturating_sub(near);
+    let egress_name = format!("{name}/egress");
+    let (egress, back) = match trunk.back {
+        Some(back) => {
+            let near = rest.backward / 2;
+            let egress = network.link(wire(egress_name, trunk.right, receiver, egress_delay));
+            let first = network.link(wire(format!("{name}/access/back"), receiver, trunk.right, near));
+            let last_delay = rest.backward.saturating_sub(near);
+            let last = network.link(wire(format!("{name}/egress/back"), trunk.left, sender, last_delay));
+            (egress, vec![first, back, last])
+        }
+        None => {
+            let egress = network.pure_delay(egress_name, trunk.right, receiver, egress_delay);
+            (egress, vec![network.pure_delay(format!("{name}/back"), receiver, sender, rest.backward)])
+        }
+    };
+    (network.path(vec![access, trunk.forward, egress]), network.path(back))
+}

@@ -1,0 +1,90 @@
+//! One endpoint configuration a flow group.
+
+use shoal_cc::CcConfig;
+use shoal_tcp::{EcnSetting, EndpointConfig, Profile};
+
+use super::Context;
+use crate::schema;
+
+/// The largest window that TCP can express: 65,535 with a scale of 14 (RFC 7323 section 2.2).
+const MAX_WINDOW_BYTES: u32 = 65_535 << 14;
+
+/// The endpoint of group `index`.
+pub(super) fn endpoint(index: usize, cx: &mut Context<'_>) -> Option<EndpointConfig> {
+    let group = &cx.scenario.flows[index];
+    let path = format!("flows[{index}]");
+    let at = |key: &str| format!("{path}.{key}");
+
+    let cc = schema::cc_config(group, &path, cx.tree, cx.report);
+    let ecn = group.ecn.unwrap_or(EcnSetting::Off);
+    if matches!(cc, Some(CcConfig::Dctcp(_))) && ecn == EcnSetting::Off {
+        let hint = "without ECN the stack runs Reno instead; write ecn = \"on\"";
+        cx.warning(&at("ecn"), format!("{} needs ECN", group.cc), hint);
+    }
+
+    let mtu = group.mtu.bytes().and_then(|bytes| u16::try_from(bytes).ok());
+    match mtu {
+        None => cx.error(&at("mtu"), "an IP packet has at most 65535 B", "as in mtu = \"1500 B\""),
+        Some(mtu) if mtu <= group.header_bytes => {
+            let hint = format!("write more than header_bytes = {}", group.header_bytes);
+            cx.error(&at("mtu"), "the packets have no room for data", hint);
+        }
+        // IPv4 and TCP without any option: 20 + 20 bytes.
+        Some(_) if group.header_bytes < 40 => {
+            cx.error(
+                &at("header_bytes"),
+                "IP and TCP headers have at least 40 bytes",
+                "52 is IPv4 with timestamps",
+            );
+        }
+        Some(_) => {}
+    }
+
+    let initial_window = group.initial_window.and_then(|window| window.packets());
+    if initial_window.is_none_or(|packets| packets == 0) {
+        cx.error(
+            &at("initial_window"),
+            "the initial window is not a number of packets above 0",
+            "as in \"10 packets\"",
+        );
+    }
+    let cwnd_clamp = group.cwnd_clamp.packets().unwrap_or(u32::MAX);
+    if cwnd_clamp < 2 {
+        cx.error(
+            &at("cwnd_clamp"),
+            "cwnd needs at least 2 packets",
+            "as in \"100 packets\" or \"unlimited\"",
+        );
+    }
+    let receive_window = match group.receive_window.bytes() {
+        None => Some(MAX_WINDOW_BYTES),
+        Some(bytes) => u32::try_from(bytes).ok().filter(|bytes| *bytes <= MAX_WINDOW_BYTES),
+    };
+    match (receive_window, mtu) {
+        (None, _) => {
+            let hint = format!("at most {MAX_WINDOW_BYTES} B, or \"unlimited\"");
+            cx.error(&at("receive_window"), "TCP cannot express this window", hint);
+        }
+        (Some(bytes), Some(mtu)) if bytes < u32::from(mtu) => {
+            cx.error(
+                &at("receive_window"),
+                "the window holds less than one packet",
+                "as in \"64 KiB\" or \"unlimited\"",
+            );
+        }
+        _ => {}
+    }
+
+    Some(EndpointConfig {
+        stack: Profile::by_name(&group.stack)?,
+        cc: cc?,
+        ecn,
+        mtu_bytes: mtu?,
+        header_bytes: group.header_bytes,
+        sack: group.sack,
+        delayed_ack: group.delayed_ack,
+        initial_window,
+        receive_window_bytes: receive_window?,
+        cwnd_clamp_packets: cwnd_clamp,
+    })
+}

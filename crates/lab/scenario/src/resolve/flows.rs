@@ -1,0 +1,202 @@
+//! When flows start and what they send.
+
+use shoal_units::{Span, Stream, Time};
+
+use super::Context;
+use crate::experiment::{App, Flow, Group};
+use crate::quantity::Duration;
+use crate::schema::{Start, Workload};
+
+/// A flow group ready to be expanded.
+pub(crate) struct GroupPlan {
+    count: u32,
+    start: StartPlan,
+    stop: Option<Time>,
+    app: App,
+    /// Forward and backward paths that the flows take turns in.
+    pub routes: Routes,
+}
+
+/// The paths of a group.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Routes {
+    /// Forward and backward path.
+    pub pairs: Vec<(u32, u32)>,
+    /// Where the first flow of the group starts its turn.
+    pub first: usize,
+}
+
+enum StartPlan {
+    At(Time),
+    List(Vec<Time>),
+    Uniform(Time, Span),
+    Every(Time, Span),
+}
+
+/// Checks group `index`.
+pub(super) fn group_plan(index: usize, duration: Span, cx: &mut Context<'_>) -> Option<GroupPlan> {
+    let group = &cx.scenario.flows[index];
+    let path = format!("flows[{index}]");
+    let count = group.count.unwrap_or(1);
+    let start = start_plan(&group.start, count, &path, cx);
+    let (first, last) = match &start {
+        StartPlan::At(time) => (*time, *time),
+        StartPlan::List(times) => {
+            (times.iter().copied().min().unwrap_or_default(), times.iter().copied().max().unwrap_or_default())
+        }
+        StartPlan::Uniform(from, width) => (*from, from.saturating_add(*width)),
+        StartPlan::Every(from, gap) => {
+            (*from, from.saturating_add(gap.saturating_mul(u64::from(count.saturating_sub(1)))))
+        }
+    };
+    if first.since(Time::ZERO) >= duration && !duration.is_zero() {
+        cx.error(
+            &format!("{path}.start"),
+            "the group starts after the end of the run",
+            format!("the duration is {}", cx.scenario.duration),
+        );
+    } else if last.since(Time::ZERO) >= duration && !duration.is_zero() {
+        cx.warning(
+            &format!("{path}.start"),
+            "some flows start after the end of the run",
+            format!("the duration is {}", cx.scenario.duration),
+        );
+    }
+    let stop = group.stop.map(|stop| Time::ZERO + stop.span());
+    if stop.is_some_and(|stop| stop <= last) {
+        cx.error(
+            &format!("{path}.stop"),
+            "flows would stop before they start",
+            "write a time after the last start",
+        );
+    }
+    Some(GroupPlan { count, start, stop, app: app(&group.app, &path, cx)?, routes: Routes::default() })
+}
+
+fn start_plan(start: &Start, count: u32, path: &str, cx: &mut Context<'_>) -> StartPlan {
+    let at = |duration: &Duration| Time::ZERO + duration.span();
+    match start {
+        Start::At(time) => StartPlan::At(at(time)),
+        Start::List(times) => {
+            if times.len() != count as usize {
+                let message = format!("{} start times for {count} flows", times.len());
+                cx.error(
+                    &format!("{path}.start"),
+                    message,
+                    "give one time for each flow, or leave out count",
+                );
+            }
+            StartPlan::List(times.iter().map(at).collect())
+        }
+        Start::Uniform { from, to } => {
+            if to.span() < from.span() {
+                cx.error(
+                    &format!("{path}.start"),
+                    "the latest start is before the earliest",
+                    "as in { uniform = [\"0 s\", \"1 s\"] }",
+                );
+            }
+            StartPlan::Uniform(at(from), to.span().saturating_sub(from.span()))
+        }
+        Start::Every(staggered) => StartPlan::Every(at(&staggered.first), staggered.every.span()),
+    }
+}
+
+fn app(workload: &Workload, path: &str, cx: &mut Context<'_>) -> Option<App> {
+    let at = |key: &str| format!("{path}.app.{key}");
+    match workload {
+        Workload::Bulk => Some(App::Bulk),
+        Workload::Transfers(transfers) => {
+            let bytes = transfers.transfer.bytes().filter(|bytes| *bytes > 0);
+            if bytes.is_none() {
+                cx.error(
+                    &at("transfer"),
+                    "a transfer needs a size above 0",
+                    "as in \"800 kB\"; endless is app = \"bulk\"",
+                );
+            }
+            if transfers.rounds == 0 {
+                cx.error(&at("rounds"), "there are no rounds", "write at least 1");
+            }
+            Some(App::Transfers { bytes: bytes?, rounds: transfers.rounds, interval: transfers.every.span() })
+        }
+        Workload::ConstantRate(constant) => {
+            let chunk = constant
+                .packet
+                .bytes()
+                .and_then(|bytes| u32::try_from(bytes).ok())
+                .filter(|bytes| *bytes > 0);
+            if chunk.is_none() {
+                cx.error(&at("packet"), "a write needs a size above 0 B and below 4 GiB", "as in \"1448 B\"");
+            }
+            let rate = constant.constant_rate.rate().filter(|rate| rate.as_bps() > 0);
+            let (Some(rate), Some(chunk)) = (rate, chunk) else {
+                if rate.is_none() {
+                    cx.error(
+                        &at("constant_rate"),
+                        "the rate must be above 0 and limited",
+                        "as in \"1 Mbit/s\"",
+                    );
+                }
+                return None;
+            };
+            let interval = rate.time_for(u64::from(chunk));
+            if interval.is_zero() {
+                cx.error(
+                    &at("constant_rate"),
+                    "the writes follow each other within a picosecond",
+                    "write a lower rate",
+                );
+            }
+            Some(App::ConstantRate { chunk_bytes: chunk, interval })
+        }
+        Workload::OnOff(periods) => {
+            if periods.on.is_zero() || periods.off.is_zero() {
+                let key = if periods.on.is_zero() { "on" } else { "off" };
+                cx.error(
+                    &at(key),
+                    "a period of 0",
+                    "as in { on = \"1 s\", off = \"1 s\" }; always on is app = \"bulk\"",
+                );
+            }
+            Some(App::OnOff { on: periods.on.span(), off: periods.off.span() })
+        }
+    }
+}
+
+/// All flows, in group order.
+pub(super) fn expand(plans: &[GroupPlan], groups: &[Group], seed: u64) -> Vec<Flow> {
+    let mut flows = Vec::with_capacity(plans.iter().map(|plan| plan.count as usize).sum());
+    for (index, (plan, group)) in (0u32..).zip(plans.iter().zip(groups)) {
+        for number in 0..plan.count {
+            let turn = (plan.routes.first + number as usize) % plan.routes.pairs.len();
+            let (forward, backward) = plan.routes.pairs[turn];
+            flows.push(Flow {
+                group: index,
+                endpoint: index,
+                forward,
+                backward,
+                start: plan.start.of(seed, &group.name, number),
+                stop: plan.stop,
+                app: plan.app,
+            });
+        }
+    }
+    flows
+}
+
+impl StartPlan {
+    fn of(&self, seed: u64, group: &str, number: u32) -> Time {
+        match self {
+            Self::At(time) => *time,
+            Self::List(times) => times[number as usize],
+            Self::Uniform(from, width) => {
+                // A stream for each flow: its start stays when the group grows.
+                let draw = Stream::new(seed, &format!("start/{group}/{number}")).uniform_u64();
+                let offset = (u128::from(draw) * u128::from(width.as_picos())) >> 64;
+                *from + Span::from_picos(offset as u64)
+            }
+            Self::Every(first, gap) => first.saturating_add(gap.saturating_mul(u64::from(number))),
+        }
+    }
+}

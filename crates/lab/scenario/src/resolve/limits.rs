@@ -1,0 +1,78 @@
+//! Bounds of times and numbers of flows.
+
+use std::collections::BTreeMap;
+
+use shoal_units::Span;
+
+use super::Context;
+
+const MAX_DURATION: Span = Span::from_secs(1_000_000);
+const MAX_FLOWS: u64 = 1_000_000;
+/// From here on the memory that flows need is worth a word.
+const MANY_FLOWS: u64 = 100_000;
+/// What a flow takes in the simulator (issue 2: at most 2 KiB a flow).
+const KIB_PER_FLOW: u64 = 2;
+
+/// Duration and warm-up.
+pub(super) fn check_times(cx: &mut Context<'_>) -> (Span, Span) {
+    let duration = cx.scenario.duration.span();
+    let warmup = cx.scenario.warmup.map_or(Span::ZERO, |warmup| warmup.span());
+    if duration.is_zero() {
+        cx.error("duration", "the duration is 0", "write a time, as in \"300 s\"");
+    } else if duration > MAX_DURATION {
+        cx.error(
+            "duration",
+            "the duration is longer than 1000000 s",
+            "write a shorter time, as in \"300 s\"",
+        );
+    } else if warmup >= duration {
+        let hint = format!("write a time below \"{}\", or leave warmup out", cx.scenario.duration);
+        cx.error("warmup", "the warm-up is not shorter than the duration: nothing would be measured", hint);
+    }
+    if cx.scenario.seed > i64::MAX as u64 {
+        cx.error("seed", "the seed is too large", format!("a whole number from 0 to {}", i64::MAX));
+    }
+    (duration, warmup)
+}
+
+/// Names and numbers of flows.
+pub(super) fn check_flows(cx: &mut Context<'_>) {
+    let groups = &cx.scenario.flows;
+    if groups.is_empty() {
+        cx.error("flows", "there are no flows", "add a group: [[flows]] with at least cc and rtt");
+    }
+    let mut seen = BTreeMap::new();
+    for (index, group) in groups.iter().enumerate() {
+        let name = group.name.as_deref().unwrap_or_default();
+        let path = format!("flows[{index}]");
+        if name.is_empty() || name.chars().any(char::is_control) {
+            cx.error(&format!("{path}.name"), "a group needs a readable name", "as in name = \"reno\"");
+        }
+        if let Some(first) = seen.insert(name, index) {
+            let hint = format!("flows[{first}] has this name too; give each group its own name");
+            cx.error(&format!("{path}.name"), format!("duplicate flow group name \"{name}\""), hint);
+        }
+        if group.count == Some(0) {
+            let hint = "write at least 1, or remove the group";
+            cx.error(&format!("{path}.count"), format!("group \"{name}\" has no flows"), hint);
+        }
+    }
+    let total: u64 = groups.iter().map(|group| u64::from(group.count.unwrap_or(1))).sum();
+    let largest =
+        groups.iter().enumerate().max_by_key(|(_, group)| group.count).map_or(0, |(index, _)| index);
+    let path = format!("flows[{largest}].count");
+    if total > MAX_FLOWS {
+        cx.error(
+            &path,
+            format!("{total} flows are too many"),
+            format!("at most {MAX_FLOWS} in all groups together"),
+        );
+    } else if total >= MANY_FLOWS {
+        let mib = (total * KIB_PER_FLOW).div_ceil(1024);
+        cx.warning(
+            &path,
+            format!("{total} flows take about {mib} MiB of memory"),
+            "about 2 KiB a flow, and time in proportion to their packets",
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! The graph while it is built.
+
+use shoal_aqm::{Extent, FifoConfig, QueueConfig};
+use shoal_units::{Rate, Span};
+
+use super::Context;
+use super::flows::Routes;
+use crate::experiment::{Link, LinkId, Node, NodeId};
+use crate::quantity::{DataRate, Size};
+
+/// Nodes, links, and the paths of each flow group.
+#[derive(Debug, Default)]
+pub(crate) struct Network {
+    pub nodes: Vec<Node>,
+    pub links: Vec<Link>,
+    pub paths: Vec<Vec<LinkId>>,
+    /// One entry a flow group.
+    pub routes: Vec<Routes>,
+}
+
+impl Network {
+    pub fn node(&mut self, name: impl Into<String>) -> NodeId {
+        self.nodes.push(Node { name: name.into() });
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+    pub fn link(&mut self, link: Link) -> LinkId {
+        self.links.push(link);
+        LinkId(self.links.len() as u32 - 1)
+    }
+    pub fn path(&mut self, links: Vec<LinkId>) -> u32 {
+        self.paths.push(links);
+        self.paths.len() as u32 - 1
+    }
+    /// A link without queue.
+    pub fn pure_delay(&mut self, name: String, from: NodeId, to: NodeId, delay: Span) -> LinkId {
+        let queue = QueueConfig::Fifo(FifoConfig { limit: Extent::Unlimited });
+        self.link(Link { name, from, to, rate: None, delay, overhead_bytes: 0, queue, monitored: false })
+    }
+}
+
+/// Time is counted in picoseconds: at this rate a byte takes one.
+const MAX_RATE: Rate = Rate::from_bps(8_000_000_000_000);
+
+/// A rate that a transmitter can have, or `None` for `unlimited`; `Err` if it was refused.
+pub(super) fn checked_rate(rate: DataRate, path: &str, cx: &mut Context<'_>) -> Result<Option<Rate>, ()> {
+    match rate.rate() {
+        Some(rate) if rate.as_bps() == 0 => {
+            cx.error(path, "the rate is 0: no packet would ever leave", "as in \"10 Mbit/s\"");
+            Err(())
+        }
+        Some(rate) if rate > MAX_RATE => {
+            cx.error(
+                path,
+                "the rate is above 8000 Gbit/s",
+                "time is counted in picoseconds, and a byte must take at least one",
+            );
+            Err(())
+        }
+        rate => Ok(rate),
+    }
+}
+
+/// Framing bytes of a link.
+pub(super) fn checked_overhead(overhead: Size, path: &str, cx: &mut Context<'_>) -> u16 {
+    match overhead.bytes() {
+        Some(bytes @ 0..=1000) => bytes as u16,
+        _ => {
+            cx.error(path, "framing of more than 1000 B a packet", "Ethernet with preamble and gap has 38 B");
+            0
+        }
+    }
+}

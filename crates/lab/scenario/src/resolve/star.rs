@@ -1,0 +1,70 @@
+//! Hosts around one switch.
+
+use shoal_units::Span;
+
+use super::Context;
+use super::graph::{Ends, connect};
+use super::network::{Network, checked_overhead};
+use super::queue::{Port, finite_rate, largest_packet, queue};
+use crate::experiment::{Link, NodeId};
+use crate::schema::{Aqm, Fifo, Star};
+
+/// The graph of a star.
+pub(super) fn network(star: &Star, cx: &mut Context<'_>) -> Option<Network> {
+    const MAX_HOSTS: u32 = 100_000;
+    super::graph::refuse_bottleneck(cx);
+    if !(2..=MAX_HOSTS).contains(&star.hosts) {
+        let message = format!("a star of {} hosts", star.hosts);
+        cx.error("topology.hosts", message, format!("write a number from 2 to {MAX_HOSTS}"));
+        return None;
+    }
+    let rate = finite_rate(star.rate, "topology.rate", cx)?;
+    let overhead_bytes = checked_overhead(star.overhead, "topology.overhead", cx);
+    let round_trip = star.bdp_rtt.map_or(star.delay.span().saturating_mul(4), |rtt| rtt.span());
+    let bdp_rtt = Some(round_trip).filter(|rtt| *rtt > Span::ZERO);
+    let mtu = largest_packet(cx);
+    let port = Port { aqm_path: "topology.aqm", buffer_path: "topology.buffer", rate, bdp_rtt, mtu };
+    let switch_queue = queue(&star.aqm, star.buffer, &port, cx);
+    let host_port = Port { buffer_path: "topology.host_buffer", ..port };
+    let host_queue = queue(&Aqm::Fifo(Fifo {}), star.host_buffer, &host_port, cx);
+
+    let mut network = Network::default();
+    let switch = network.node("switch");
+    let (switch_queue, host_queue) = (switch_queue?, host_queue?);
+    for number in 1..=star.hosts {
+        let name = format!("h{number}");
+        let host = network.node(name.as_str());
+        let up = Link {
+            name: format!("{name}->switch"),
+            from: host,
+            to: switch,
+            rate: Some(rate),
+            delay: star.delay.span(),
+            overhead_bytes,
+            queue: host_queue,
+            monitored: false,
+        };
+        let down = Link {
+            name: format!("switch->{name}"),
+            from: switch,
+            to: host,
+            queue: switch_queue,
+            ..up.clone()
+        };
+        network.link(up);
+        network.link(down);
+    }
+    connect(&mut network, cx)?;
+    monitor_receivers(&mut network, switch, cx);
+    Some(network)
+}
+
+/// Ports towards hosts that receive data can be bottlenecks.
+fn monitor_receivers(network: &mut Network, switch: NodeId, cx: &Context<'_>) {
+    for group in &cx.scenario.flows {
+        let Some(ends) = Ends::of(group, network) else { continue };
+        for link in network.links.iter_mut().filter(|link| link.from == switch && link.to == ends.to) {
+            link.monitored = true;
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The scenario file: one declaration of every key with its type, default and meaning.
+
+mod aqm;
+mod bottleneck;
+mod flows;
+mod options;
+mod start;
+mod topology;
+mod trace;
+mod workload;
+
+pub use aqm::{Aqm, DctcpRed, DualRed, Fifo, LinuxRed, Red, RenoRed, Step};
+pub use bottleneck::Bottleneck;
+pub use flows::{FlowGroup, Hosts};
+pub use options::CcOptions;
+pub(crate) use options::{cc_config, cc_names, describe as describe_cc_options};
+pub use start::{Staggered, Start};
+pub use topology::{Dumbbell, Graph, GraphLink, Star, Topology};
+pub use trace::{Series, Trace};
+pub use workload::{ConstantRate, OnOff, Transfers, Workload};
+
+use crate::field::section;
+use crate::quantity::Duration;
+
+section! {
+    /// An experiment as a file.
+    Scenario {
+        /// Title for reports.
+        title: String = "Untitled scenario",
+        /// What the experiment shows, in a few sentences.
+        description: Option<String>,
+        /// When the run ends. At most 1,000,000 s.
+        duration: Duration,
+        /// Measurements start here. Default: a tenth of the duration, at most 30 s.
+        warmup: Option<Duration>,
+        /// Seed of all random streams.
+        seed: u64 = 1,
+        /// Hosts, switches and links. Default: a dumbbell around [bottleneck].
+        topology: Topology = { "kind": "dumbbell" },
+        /// The link that all flows of a dumbbell share.
+        bottleneck: Option<Bottleneck>,
+        /// Groups of flows that differ only in their start and their place.
+        flows: Vec<FlowGroup>,
+        /// What is recorded beside the summary.
+        trace: Trace = {},
+    }
+}

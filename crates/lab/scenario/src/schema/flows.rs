@@ -1,0 +1,80 @@
+//! `[[flows]]`
+
+use serde_json::{Value as Json, json};
+use shoal_tcp::EcnSetting;
+
+use super::{CcOptions, Start, Workload};
+use crate::field::{Field, choices, section};
+use crate::quantity::{Duration, PacketCount, Size};
+use crate::report::Report;
+use crate::tree::{Node, Value};
+
+section! {
+    /// Flows that differ only in their start and their place.
+    FlowGroup {
+        /// Name for reports. Default: the name of the controller.
+        name: Option<String>,
+        /// Congestion controller: the name of a preset.
+        cc: String,
+        /// Policies of the controller that differ from the preset.
+        cc_options: Option<CcOptions>,
+        /// Host stack of both ends.
+        stack: String = "linux-6",
+        /// Whether ECN is negotiated. Default: on for dctcp and its variants, else off.
+        ecn: Option<EcnSetting>,
+        /// Two-way propagation delay without any serialisation or queueing. Required in a dumbbell, excluded elsewhere.
+        rtt: Option<Duration>,
+        /// Number of flows. Default: 1, or the number of start times.
+        count: Option<u32>,
+        /// When the flows connect: one time, a list, { uniform = [from, to] } or { every = time }.
+        start: Start = "0 s",
+        /// When the applications stop writing. Default: never.
+        stop: Option<Duration>,
+        /// What the applications write.
+        app: Workload = "bulk",
+        /// Size of a full IP packet.
+        mtu: Size = "1500 B",
+        /// IP and TCP headers with the timestamp option, in bytes (52 for IPv4).
+        header_bytes: u16 = 52,
+        /// Whether SACK is negotiated.
+        sack: bool = true,
+        /// Whether the receiver delays ACKs.
+        delayed_ack: bool = true,
+        /// Initial window. Default: the stack's.
+        initial_window: Option<PacketCount>,
+        /// Receive buffer: bounds the flight. Unlimited is the largest window of TCP, 65,535 x 2^14 B.
+        receive_window: Size = "unlimited",
+        /// Upper bound of cwnd.
+        cwnd_clamp: PacketCount = "unlimited",
+        /// Sending host, or a list that the flows take turns in. Only outside a dumbbell.
+        from: Option<Hosts>,
+        /// Receiving host. Only outside a dumbbell.
+        to: Option<String>,
+    }
+}
+
+choices!(EcnSetting { "off" => Self::Off, "on" => Self::On, });
+
+/// One host or several that take turns.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hosts(pub Vec<String>);
+
+impl Field for Hosts {
+    fn read(node: &Node, report: &mut Report) -> Option<Self> {
+        match &node.value {
+            Value::Text(name) => Some(Self(vec![name.clone()])),
+            Value::Array(items) if !items.is_empty() => Vec::read(node, report).map(Self),
+            other => {
+                let hint = "write \"h1\" or [\"h1\", \"h2\"]";
+                report.error(&node.mark, format!("expected hosts, found {}", other.what()), hint);
+                None
+            }
+        }
+    }
+    fn write(&self) -> Option<Json> {
+        if let [one] = self.0.as_slice() { Some(one.as_str().into()) } else { self.0.write() }
+    }
+    fn schema() -> Json {
+        json!({ "oneOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" }, "minItems": 1 }] })
+    }
+}

@@ -1,0 +1,270 @@
+//! `flows.cc_options`: policies that differ from the preset.
+
+use serde_json::{Map, Value as Json, json};
+use shoal_cc::{
+    AlphaAfter, AlphaResolution, AlphaUpdate, CcConfig, CounterOnCut, CubicArithmetic, CubicConfig, CutStyle,
+    DctcpConfig, Gain, LossResponse, MarkCounting, PRESETS, RenoConfig, SsthreshAfterCut, UndoWindow,
+};
+
+use crate::field::{Field, Section, choices, section, suggest};
+use crate::report::Report;
+use crate::schema::FlowGroup;
+use crate::tree::{Node, Value};
+
+/// Policies as written. Which ones exist depends on the controller, so they are read together with it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct CcOptions(pub(crate) Map<String, Json>);
+
+impl Field for CcOptions {
+    fn read(node: &Node, report: &mut Report) -> Option<Self> {
+        // `apply` reads the policies once the controller is known.
+        crate::field::entries(node, "as in cc_options = { alpha_update = \"per-window\" }", report)
+            .map(|_| Self::default())
+    }
+    fn write(&self) -> Option<Json> {
+        (!self.0.is_empty()).then(|| self.0.clone().into())
+    }
+    fn schema() -> Json {
+        let mut properties = DctcpOptions::properties();
+        properties.extend(CubicOptions::properties());
+        properties.extend(RenoOptions::properties());
+        // `undo` is a policy of two controllers with the same values.
+        json!({ "type": "object", "additionalProperties": false, "properties": properties })
+    }
+}
+
+/// Names of all controller presets.
+pub(crate) fn cc_names() -> Vec<&'static str> {
+    PRESETS.iter().map(|preset| preset.name).collect()
+}
+
+/// The controller of `group`, which was read from `tree` at `path`.
+pub(crate) fn cc_config(group: &FlowGroup, path: &str, tree: &Node, report: &mut Report) -> Option<CcConfig> {
+    let Some(preset) = CcConfig::preset(&group.cc) else {
+        let message = format!("unknown congestion controller \"{}\"", group.cc);
+        report.error(&tree.mark_of(&format!("{path}.cc")), message, suggest(&group.cc, &cc_names()));
+        return None;
+    };
+    match tree.find(&format!("{path}.cc_options")) {
+        Some(options) => apply(preset, options, report),
+        None => Some(preset),
+    }
+}
+
+/// `preset` with the policies of `node` put over it.
+fn apply(preset: CcConfig, node: &Node, report: &mut Report) -> Option<CcConfig> {
+    Some(match preset {
+        CcConfig::Reno(config) => CcConfig::Reno(RenoOptions::read(node, report)?.over(config)),
+        CcConfig::Cubic(config) => CcConfig::Cubic(CubicOptions::read(node, report)?.over(config)),
+        CcConfig::Dctcp(config) => CcConfig::Dctcp(DctcpOptions::read(node, report)?.over(config)),
+    })
+}
+
+/// All policies of `config`, as the scenario file writes them.
+pub(crate) fn describe(config: CcConfig) -> CcOptions {
+    let mut map = Map::new();
+    match config {
+        CcConfig::Reno(config) => RenoOptions::of(config).write_table(&mut map),
+        CcConfig::Cubic(config) => CubicOptions::of(config).write_table(&mut map),
+        CcConfig::Dctcp(config) => DctcpOptions::of(config).write_table(&mut map),
+    }
+    CcOptions(map)
+}
+
+/// Connects each key with the field of the configuration that it overrides; naming every field, the destructuring
+/// fails to compile when a policy is added without a key.
+macro_rules! overrides {
+    ($options:ident of $config:ident { $($field:ident),* $(,)? }) => {
+        impl $options {
+            fn over(self, config: $config) -> $config {
+                $config { $($field: self.$field.map_or(config.$field, Into::into),)* }
+            }
+            fn of(config: $config) -> Self {
+                let $config { $($field),* } = config;
+                Self { $($field: Some($field.into()),)* }
+            }
+        }
+    };
+}
+
+section! {
+    /// Policies of Reno.
+    RenoOptions {
+        /// Rate halving in CWR may go down to half of ssthresh (Linux 3.2) instead of ssthresh.
+        halves_to_half_ssthresh: Option<bool>,
+        /// Window restored when a reduction turns out spurious.
+        undo: Option<UndoWindow>,
+    }
+}
+overrides!(RenoOptions of RenoConfig { halves_to_half_ssthresh, undo });
+
+section! {
+    /// Policies of CUBIC.
+    CubicOptions {
+        /// Which arithmetic.
+        arithmetic: Option<CubicArithmetic>,
+        /// Release W_max faster after consecutive reductions below it.
+        fast_convergence: Option<bool>,
+        /// Reno-friendly region.
+        reno_friendly: Option<bool>,
+        /// HyStart.
+        hystart: Option<bool>,
+    }
+}
+overrides!(CubicOptions of CubicConfig { arithmetic, fast_convergence, reno_friendly, hystart });
+
+section! {
+    /// Policies of DCTCP.
+    DctcpOptions {
+        /// Resolution of alpha.
+        alpha_resolution: Option<AlphaResolution>,
+        /// When alpha is updated.
+        alpha_update: Option<AlphaUpdate>,
+        /// What the marked fraction counts.
+        counting: Option<MarkCounting>,
+        /// Gain of the moving average: { shift = 4 } is 2^-4, { per_window_in_flight = 4 } divides it by the packets in flight.
+        gain: Option<Gain>,
+        /// First value of alpha, in 1/1024.
+        initial_alpha_q10: Option<AlphaQ10>,
+        /// Alpha when sending resumes after an idle period longer than the RTO.
+        alpha_after_idle: Option<AlphaAfter>,
+        /// Alpha on a retransmission timeout.
+        alpha_on_timeout: Option<AlphaAfter>,
+        /// Whether a duplicate ACK counts in the marked fraction.
+        counts_duplicates: Option<bool>,
+        /// Most bytes that a duplicate ACK counts as, if bytes are counted.
+        duplicate_bytes_max: Option<u32>,
+        /// How a reduction is made.
+        cut: Option<CutStyle>,
+        /// Value of ssthresh after a cut.
+        ssthresh_after_cut: Option<SsthreshAfterCut>,
+        /// Whether the window grows in CWR.
+        grows_in_cwr: Option<bool>,
+        /// What happens to the linear-increase counter at an ECN episode.
+        counter_on_cut: Option<CounterOnCut>,
+        /// Response to packet loss.
+        loss: Option<LossResponse>,
+        /// Whether loss found in CWR cuts ssthresh once more.
+        cuts_again_on_loss_in_cwr: Option<bool>,
+        /// Window restored when a reduction turns out spurious.
+        undo: Option<UndoWindow>,
+        /// Whether CWR is sent.
+        sends_cwr: Option<bool>,
+        /// Lowest window after a cut, in packets.
+        floor_packets: Option<FloorPackets>,
+    }
+}
+overrides!(DctcpOptions of DctcpConfig {
+    alpha_resolution, alpha_update, counting, gain, initial_alpha_q10, alpha_after_idle, alpha_on_timeout,
+    counts_duplicates, duplicate_bytes_max, cut, ssthresh_after_cut, grows_in_cwr, counter_on_cut, loss,
+    cuts_again_on_loss_in_cwr, undo, sends_cwr, floor_packets,
+});
+
+choices!(UndoWindow { "twice-ssthresh" => Self::TwiceSsthresh, "at-reduction" => Self::AtReduction, });
+choices!(CubicArithmetic { "linux" => Self::Linux, "rfc9438" => Self::Rfc9438, });
+choices!(AlphaResolution {
+    "bits10" => Self::Bits10,
+    "bits10-min-not-zero" => Self::Bits10MinNotZero,
+    "bits20" => Self::Bits20,
+    "exact" => Self::Exact,
+});
+choices!(AlphaUpdate { "per-window" => Self::PerWindow, "per-ack" => Self::PerAck, });
+choices!(MarkCounting { "packets" => Self::Packets, "bytes" => Self::Bytes, "acks" => Self::Acks, });
+choices!(AlphaAfter {
+    "keep" => Self::Keep,
+    "reinitialise" => Self::Reinitialise,
+    "one" => Self::One,
+    "update" => Self::Update,
+});
+choices!(CutStyle {
+    "once-at-once" => Self::OnceAtOnce,
+    "once-spread" => Self::OnceSpread,
+    "progressive" => Self::Progressive,
+    "per-mark" => Self::PerMark,
+});
+choices!(SsthreshAfterCut { "cwnd" => Self::Cwnd, "cwnd-minus-one" => Self::CwndMinusOne, });
+choices!(CounterOnCut { "clear" => Self::Clear, "keep-unless-cut" => Self::KeepUnlessCut, });
+choices!(LossResponse { "halve" => Self::Halve, "alpha" => Self::Alpha, });
+
+/// An integer with tighter bounds than its type.
+macro_rules! bounded {
+    ($(#[doc = $doc:literal])+ $name:ident($type:ty), $range:expr, $what:literal) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct $name($type);
+
+        impl From<$name> for $type {
+            fn from(value: $name) -> Self {
+                value.0
+            }
+        }
+        impl From<$type> for $name {
+            fn from(value: $type) -> Self {
+                Self(value)
+            }
+        }
+        impl Field for $name {
+            fn read(node: &Node, report: &mut Report) -> Option<Self> {
+                let value = <$type>::read(node, report)?;
+                if $range.contains(&value) {
+                    return Some(Self(value));
+                }
+                report.error(&node.mark, format!("{value} is out of range"), $what);
+                None
+            }
+            fn write(&self) -> Option<Json> {
+                Some(self.0.into())
+            }
+            fn schema() -> Json {
+                json!({ "type": "integer", "minimum": $range.start(), "maximum": $range.end() })
+            }
+        }
+    };
+}
+
+bounded!(
+    /// Alpha with ten bits.
+    AlphaQ10(u16), 0..=1024, "alpha goes from 0 to 1024, which is one"
+);
+bounded!(
+    /// A window that still sends.
+    FloorPackets(u32), 1..=u32::MAX, "the window needs at least one packet"
+);
+
+impl Field for Gain {
+    fn read(node: &Node, report: &mut Report) -> Option<Self> {
+        const KEYS: &[&str] = &["shift", "per_window_in_flight"];
+        const HINT: &str = "as in { shift = 4 } or { per_window_in_flight = 4 }";
+        let [entry] = crate::field::entries(node, HINT, report)? else {
+            report.error(&node.mark, "a gain has one key", HINT);
+            return None;
+        };
+        let shift = match entry.node.value {
+            Value::Integer(n @ 0..=10) => n as u8,
+            _ => {
+                // Linux accepts 0..=10 for dctcp_shift_g; K13's per-ACK gain is 8.
+                report.error(&entry.node.mark, "not a usable shift", "a whole number from 0 to 10");
+                return None;
+            }
+        };
+        match entry.key.as_str() {
+            "shift" => Some(Self::Shift(shift)),
+            "per_window_in_flight" => Some(Self::PerWindowInFlight(shift)),
+            key => {
+                report.error(&entry.key_mark, format!("unknown gain `{key}`"), suggest(key, KEYS));
+                None
+            }
+        }
+    }
+    fn write(&self) -> Option<Json> {
+        Some(match self {
+            Self::Shift(n) => json!({ "shift": n }),
+            Self::PerWindowInFlight(n) => json!({ "per_window_in_flight": n }),
+        })
+    }
+    fn schema() -> Json {
+        let shift = json!({ "type": "integer", "minimum": 0, "maximum": 10 });
+        json!({ "type": "object", "additionalProperties": false, "minProperties": 1, "maxProperties": 1,
+                "properties": { "shift": shift, "per_window_in_flight": shift } })
+    }
+}

@@ -1,0 +1,41 @@
+//! `[trace]`
+
+use serde_json::{Value as Json, json};
+
+use crate::field::{Field, section};
+use crate::quantity::Duration;
+use crate::report::Report;
+use crate::tree::{Node, Value};
+
+section! {
+    /// What is recorded beside the summary.
+    Trace {
+        /// Bin of the time series, or "off".
+        series: Series = "100 ms",
+        /// Number of flows whose controller is traced: every change of cwnd, ssthresh, alpha and state.
+        controller_flows: u32 = 0,
+        /// Every arrival, mark, drop and departure at monitored links.
+        packets: bool = false,
+        /// All packets at monitored links as pcapng.
+        pcap: bool = false,
+    }
+}
+
+/// Bin of the time series.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Series(pub Option<Duration>);
+
+impl Field for Series {
+    fn read(node: &Node, report: &mut Report) -> Option<Self> {
+        match &node.value {
+            Value::Text(text) if text == "off" => Some(Self(None)),
+            _ => Duration::read(node, report).map(|bin| Self(Some(bin))),
+        }
+    }
+    fn write(&self) -> Option<Json> {
+        Some(self.0.map_or_else(|| "off".to_owned(), |bin| bin.to_string()).into())
+    }
+    fn schema() -> Json {
+        json!({ "oneOf": [{ "const": "off" }, Duration::schema()] })
+    }
+}

@@ -1,0 +1,105 @@
+//! `flows.app`
+
+use serde_json::{Value as Json, json};
+
+use crate::field::{Field, Section, object_schema, section, suggest};
+use crate::quantity::{DataRate, Duration, Size};
+use crate::report::Report;
+use crate::tree::{Node, Value};
+
+/// What an application writes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Workload {
+    /// Always data to send.
+    Bulk,
+    /// Transfers of a fixed size.
+    Transfers(Transfers),
+    /// Constant bit rate.
+    ConstantRate(ConstantRate),
+    /// Bulk while on, silent while off.
+    OnOff(OnOff),
+}
+
+section! {
+    /// Transfers of a fixed size on one connection.
+    Transfers {
+        /// Bytes of one transfer.
+        transfer: Size,
+        /// How many transfers.
+        rounds: u32 = 1,
+        /// From one start to the next; a late transfer starts when the one before it has finished.
+        every: Duration = "0 s",
+    }
+}
+
+section! {
+    /// An application-limited flow.
+    ConstantRate {
+        /// Rate of the writes.
+        constant_rate: DataRate,
+        /// Bytes of one write.
+        packet: Size = "1448 B",
+    }
+}
+
+section! {
+    /// Bulk while on, silent while off; starts on.
+    OnOff {
+        /// Length of an on period.
+        on: Duration,
+        /// Length of an off period.
+        off: Duration,
+    }
+}
+
+const HINT: &str = "write \"bulk\", { transfer = \"800 kB\", rounds = 50, every = \"100 ms\" }, \
+                    { constant_rate = \"1 Mbit/s\" } or { on = \"1 s\", off = \"1 s\" }";
+
+impl Field for Workload {
+    fn read(node: &Node, report: &mut Report) -> Option<Self> {
+        match &node.value {
+            Value::Text(name) if name == "bulk" => Some(Self::Bulk),
+            Value::Text(name) => {
+                report.error(
+                    &node.mark,
+                    format!("unknown application \"{name}\""),
+                    suggest(name, &["bulk"]) + "; or " + HINT,
+                );
+                None
+            }
+            Value::Table(entries) => {
+                let has = |key| entries.iter().any(|e| e.key == key);
+                if has("transfer") {
+                    Transfers::read_table(entries, &[], &node.mark, report).map(Self::Transfers)
+                } else if has("constant_rate") {
+                    ConstantRate::read_table(entries, &[], &node.mark, report).map(Self::ConstantRate)
+                } else if has("on") || has("off") {
+                    OnOff::read_table(entries, &[], &node.mark, report).map(Self::OnOff)
+                } else {
+                    report.error(&node.mark, "unknown form of app", HINT);
+                    None
+                }
+            }
+            other => {
+                report.error(&node.mark, format!("expected an application, found {}", other.what()), HINT);
+                None
+            }
+        }
+    }
+    fn write(&self) -> Option<Json> {
+        match self {
+            Self::Bulk => Some("bulk".into()),
+            Self::Transfers(section) => section.write(),
+            Self::ConstantRate(section) => section.write(),
+            Self::OnOff(section) => section.write(),
+        }
+    }
+    fn schema() -> Json {
+        json!({ "oneOf": [
+            { "const": "bulk" },
+            object_schema::<Transfers>(),
+            object_schema::<ConstantRate>(),
+            object_schema::<OnOff>(),
+        ] })
+    }
+}
