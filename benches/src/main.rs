@@ -1,0 +1,96 @@
+//! Measures the simulator: CPU time per packet at the bottleneck for the scenarios of `scenarios/bench`, and how it
+//! grows with the number of flows. Prints a table; asserts nothing, because machines differ.
+//!
+//! `make bench`, or `cargo run --release -p shoal-benches -- [--repeat N] [NAME ...]`.
+
+mod cpu;
+mod table;
+
+use shoal_scenario::Document;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Targets of the project in million bottleneck packets per CPU second, and what others were measured to do on such
+/// a machine (htsim with simpler endpoints).
+const CASES: &[(&str, &[(&str, &str)], Option<f64>)] = &[
+    ("S1", &[], Some(3.0)),
+    ("S2", &[], Some(3.0)),
+    ("S3", &[], Some(3.0)),
+    ("S4", &[], Some(3.0)),
+    ("lean", &[], Some(6.0)),
+    ("scale", &[("flows[0].count", "40")], None),
+    ("scale", &[("flows[0].count", "400")], None),
+    ("scale", &[("flows[0].count", "4000")], None),
+    ("scale", &[("flows[0].count", "40000")], None),
+    ("coexistence", &[("duration", "\"300 s\"")], None),
+];
+
+fn main() -> ExitCode {
+    let mut repeat = 3;
+    let mut wanted = Vec::new();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        if argument == "--repeat" {
+            match arguments.next().and_then(|n| n.parse().ok()).filter(|n| *n > 0) {
+                Some(n) => repeat = n,
+                None => {
+                    eprintln!("error: --repeat takes a number above zero");
+                    return ExitCode::from(2);
+                }
+            }
+        } else {
+            wanted.push(argument);
+        }
+    }
+    let mut rows = Vec::new();
+    for (name, overrides, target) in CASES {
+        if !wanted.is_empty() && !wanted.iter().any(|w| w == name) {
+            continue;
+        }
+        match measure(name, overrides, *target, repeat) {
+            Ok(row) => {
+                eprintln!("{}", row.progress());
+                rows.push(row);
+            }
+            Err(message) => {
+                eprintln!("error: {message}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    if rows.is_empty() {
+        eprintln!("error: no such case\nhint: S1 S2 S3 S4 lean scale coexistence");
+        return ExitCode::from(2);
+    }
+    println!("{}", table::render(&rows));
+    ExitCode::SUCCESS
+}
+
+fn measure(name: &str, overrides: &[(&str, &str)], target: Option<f64>, repeat: u32) -> Result<table::Row, String> {
+    let path = scenario_path(name);
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    // The window covers the whole run, so that packets and CPU time speak of the same thing.
+    let overrides: Vec<(String, String)> =
+        overrides.iter().chain(&[("warmup", "\"0 s\"")]).map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let file = format!("{name}.toml");
+    let document = Document::with_overrides(&text, &file, &overrides).map_err(|e| e.to_string())?;
+    let mut best: Option<table::Row> = None;
+    for _ in 0..repeat {
+        let setup = cpu::thread_seconds()?;
+        let experiment = document.resolve(None).map_err(|e| e.to_string())?;
+        let start = cpu::thread_seconds()?;
+        let outcome = shoal_sim::run(&experiment, shoal_sim::Options::default()).ok_or("the run was interrupted")?;
+        let end = cpu::thread_seconds()?;
+        let row = table::Row::new(name, &experiment, &outcome, end - start, start - setup, target);
+        if best.as_ref().is_none_or(|b| row.cpu_s < b.cpu_s) {
+            best = Some(row);
+        }
+    }
+    best.ok_or_else(|| "nothing was measured".to_owned())
+}
+
+fn scenario_path(name: &str) -> PathBuf {
+    let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
+    let bench = scenarios.join(format!("bench/{}.toml", name.to_lowercase()));
+    if bench.exists() { bench } else { scenarios.join(format!("{name}.toml")) }
+}
