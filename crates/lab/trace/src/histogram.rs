@@ -10,6 +10,8 @@ const SUB_BITS: u32 = 10;
 /// Values below 2048 have a bucket each; above, a bucket is at most 1/1024 of its value wide, so a quantile (given as
 /// the middle of its bucket) is within 0.05 % of the exact order statistic: three significant digits. Mean, standard
 /// deviation, minimum and maximum come from exact integer sums and carry no bucket error.
+/// The sum of all weights must fit 64 bits: 213 days in picoseconds. The sum of values then fits 128 bits; that of their
+/// squares may not, and the standard deviation is not measurable in that case (1 GB waiting for a day is far from it).
 /// Memory: 8 KiB for each power of two up to the largest value recorded.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
@@ -58,7 +60,7 @@ impl Histogram {
         self.buckets[index] += weight;
         self.weight += weight;
         let product = u128::from(value) * u128::from(weight);
-        self.sum = self.sum.saturating_add(product);
+        self.sum += product;
         self.sum_of_squares = self.sum_of_squares.saturating_add(product.saturating_mul(u128::from(value)));
         self.min = self.min.min(value);
         self.max = self.max.max(value);
@@ -76,7 +78,7 @@ impl Histogram {
             *mine += theirs;
         }
         self.weight += other.weight;
-        self.sum = self.sum.saturating_add(other.sum);
+        self.sum += other.sum;
         self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
@@ -162,7 +164,7 @@ impl Histogram {
     /// Integer part of the mean, and what is left of the sum.
     fn mean_parts(&self) -> Option<(u128, u128)> {
         let weight = u128::from(self.weight);
-        (self.weight > 0 && self.sum < u128::MAX).then(|| (self.sum / weight, self.sum % weight))
+        (self.weight > 0).then(|| (self.sum / weight, self.sum % weight))
     }
 
     #[cold]
@@ -227,10 +229,11 @@ mod tests {
     }
 
     #[test]
-    fn sums_out_of_range_are_not_measurable() {
+    fn squares_out_of_range_are_not_measurable() {
         let mut histogram = Histogram::new();
         histogram.record_weighted(u64::MAX, u64::MAX / 2);
         assert_eq!(histogram.sd(), None);
+        assert_eq!(histogram.mean(), Some(u64::MAX as f64));
         assert_eq!(histogram.max(), Some(u64::MAX));
     }
 
