@@ -1,5 +1,6 @@
 //! What can go wrong when results are written.
 
+use parquet::errors::ParquetError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -20,13 +21,27 @@ pub enum WriteFailure {
     /// The operating system refused.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The encoder of Parquet files failed, for most of the reasons because the operating system refused.
+    /// The encoder of Parquet files failed by itself.
     #[error(transparent)]
-    Parquet(#[from] parquet::errors::ParquetError),
+    Parquet(ParquetError),
+}
+
+impl From<ParquetError> for WriteFailure {
+    fn from(error: ParquetError) -> Self {
+        match error {
+            // The encoder wraps what the file said; a full disk should read like one.
+            ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+                Ok(refusal) => Self::Io(*refusal),
+                Err(inner) => Self::Parquet(ParquetError::External(inner)),
+            },
+            other => Self::Parquet(other),
+        }
+    }
 }
 
 impl WriteError {
-    pub(crate) fn new(path: &Path, reason: impl Into<WriteFailure>) -> Self {
+    /// The failure of writing `path`.
+    pub fn new(path: &Path, reason: impl Into<WriteFailure>) -> Self {
         Self { path: path.to_owned(), reason: reason.into() }
     }
 }

@@ -197,7 +197,7 @@ fn full_device_is_an_error_and_stays_a_device() {
     use std::os::unix::fs::FileTypeExt;
     let full = Path::new("/dev/full");
     let error = write_table(full, &flow_table(3)).unwrap_err();
-    assert!(error.to_string().contains("No space left"), "{error}");
+    assert!(error.to_string().starts_with("cannot write `/dev/full`: No space left"), "{error}");
     let mut writer = PacketTraceWriter::create(full, &names()).unwrap();
     writer.push(packet_row(0)).unwrap();
     assert!(writer.finish().unwrap_err().to_string().contains("No space left"));

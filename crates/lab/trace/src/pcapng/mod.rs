@@ -63,7 +63,8 @@ impl<W: Write> PcapWriter<W> {
         Ok(Self { sink, capture, interfaces: interfaces.len() as u32, block: Vec::with_capacity(2048) })
     }
 
-    /// Writes a packet seen at `interface`, the position in the list given to [`Self::new`].
+    /// Writes a packet seen at `interface`, the position in the list given to [`Self::new`]. Give an error of a file a
+    /// path with [`WriteError::new`].
     ///
     /// # Panics
     /// If there is no such interface.
