@@ -1,1 +1,56 @@
-//! (being written)
+//! `shoal._native`: the Rust side of the Python package. Conversions only; nothing scientific is decided here.
+#![warn(missing_docs)]
+
+mod checked;
+mod errors;
+mod facts;
+mod metrics;
+mod models;
+mod run;
+mod sinks;
+mod tables;
+
+use pyo3::prelude::*;
+
+/// The native half of `shoal`; see the package for what is public.
+#[pymodule]
+fn _native(py: Python<'_>, module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("ScenarioError", py.get_type::<errors::ScenarioError>())?;
+    module.add("Cancelled", py.get_type::<errors::Cancelled>())?;
+    module.add_class::<checked::Checked>()?;
+    module.add_class::<run::Cancel>()?;
+    module.add_class::<run::Run>()?;
+    module.add_function(wrap_pyfunction!(build_profile, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(tables_reference, module)?)?;
+    module.add_function(wrap_pyfunction!(models::models, module)?)?;
+    module.add_function(wrap_pyfunction!(checked::check, module)?)?;
+    module.add_function(wrap_pyfunction!(checked::json_to_toml, module)?)?;
+    module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::jain, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::rate_ratio, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::order_statistics, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::ideal_fct_s, module)?)?;
+    Ok(())
+}
+
+/// How this module was compiled: `release` or `debug`.
+#[pyfunction]
+const fn build_profile() -> &'static str {
+    if cfg!(debug_assertions) { "debug" } else { "release" }
+}
+
+/// JSON Schema of the scenario file.
+#[pyfunction]
+fn schema() -> String {
+    let mut text = serde_json::to_string_pretty(&shoal_scenario::json_schema()).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// Reference page of the recorded tables, in Markdown.
+#[pyfunction]
+fn tables_reference() -> String {
+    shoal_trace::schema_markdown()
+}

@@ -1,0 +1,41 @@
+//! What exists, as its own crate describes it.
+
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use shoal_units::{ModelDoc, ModelKind};
+
+/// Descriptions of all controllers, queues and stacks, as JSON.
+#[pyfunction]
+pub fn models() -> String {
+    let controllers = shoal_cc::PRESETS.iter().map(|preset| model(&preset.doc));
+    let queues = shoal_aqm::DOCS.iter().map(model);
+    let stacks = shoal_tcp::DOCS.iter().map(model);
+    Value::Array(controllers.chain(queues).chain(stacks).collect()).to_string()
+}
+
+fn model(doc: &ModelDoc) -> Value {
+    let kind = match doc.kind {
+        ModelKind::CongestionControl => "controller",
+        ModelKind::Queue => "queue",
+        ModelKind::Stack => "stack",
+    };
+    let parameters = doc.parameters.iter().map(|parameter| {
+        json!({
+            "name": parameter.name,
+            "unit": parameter.unit,
+            "default": parameter.default,
+            "doc": parameter.doc,
+            "source": parameter.source,
+        })
+    });
+    let differences =
+        doc.differences.iter().map(|difference| json!({ "text": difference.text, "test": difference.test }));
+    json!({
+        "name": doc.name,
+        "kind": kind,
+        "summary": doc.summary,
+        "follows": doc.follows,
+        "parameters": parameters.collect::<Vec<_>>(),
+        "differences": differences.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,190 @@
+//! Running an experiment: without the interpreter's lock, with progress, and ending promptly when asked to.
+
+use crate::errors::{Cancelled, not_written, refused};
+use crate::sinks::{Files, Sink};
+use crate::tables::columns;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use shoal_scenario::Document;
+use shoal_sim::{Options, Outcome};
+use shoal_trace::{RunResult, WriteError, parquet_out};
+use shoal_units::Time;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+#[allow(clippy::disallowed_types, reason = "only paces the progress display; no result depends on it")]
+use std::time::Instant;
+
+/// Between two calls of the progress function and two looks at pending signals.
+const PULSE: Duration = Duration::from_millis(100);
+
+/// Ends the runs that hold it; another thread may call it.
+#[pyclass(frozen, module = "shoal._native")]
+#[derive(Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+#[pymethods]
+impl Cancel {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+    /// Ends the runs.
+    fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+    /// Whether that was asked for.
+    #[getter]
+    fn cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A finished run.
+#[pyclass(frozen, module = "shoal._native")]
+pub struct Run {
+    outcome: Outcome,
+    result: RunResult,
+}
+
+#[pymethods]
+impl Run {
+    /// The result object of the contract, as text.
+    #[getter]
+    fn json(&self, py: Python<'_>) -> String {
+        py.detach(|| self.result.to_json())
+    }
+    /// `{table: {column: values}}`: numbers as arrays, words as lists.
+    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let tables = PyDict::new(py);
+        for table in &self.outcome.tables {
+            tables.set_item(table.spec().name, columns(py, table)?)?;
+        }
+        Ok(tables)
+    }
+    /// Writes each table as `FOLDER/TABLE.parquet`. The folder must exist.
+    fn save_tables(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
+        py.detach(|| {
+            let mut tables = self.outcome.tables.iter();
+            tables.try_for_each(|table| {
+                parquet_out::write_table(&folder.join(format!("{}.parquet", table.spec().name)), table)
+            })
+        })
+        .map_err(|error| not_written(&error))
+    }
+}
+
+/// How a run without a result ended.
+enum Ended {
+    Unwritable(WriteError),
+    Stopped,
+}
+
+/// Runs a scenario.
+#[pyfunction]
+#[pyo3(signature = (text, file_name, overrides, *, seed=None, packets=None, pcap=None, progress=None, cancel=None))]
+#[allow(clippy::too_many_arguments, reason = "keyword arguments in Python")]
+pub fn run(
+    py: Python<'_>,
+    text: &str,
+    file_name: &str,
+    overrides: Vec<(String, String)>,
+    seed: Option<u64>,
+    packets: Option<PathBuf>,
+    pcap: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+    cancel: Option<&Cancel>,
+) -> PyResult<Run> {
+    let document = Document::with_overrides(text, file_name, &overrides).map_err(|errors| refused(&errors))?;
+    let experiment = document.resolve(seed).map_err(|errors| refused(&errors))?;
+    let mut watch = Watch {
+        duration_s: experiment.duration.as_secs_f64(),
+        progress,
+        cancel: cancel.map(|cancel| Arc::clone(&cancel.0)),
+        last: now(),
+        error: None,
+    };
+    let outcome = py.detach(|| simulate(&experiment, packets.as_deref(), pcap.as_deref(), &mut watch));
+    match outcome {
+        Ok(outcome) => {
+            let mut scenario = document.to_json();
+            // What makes this run again: the seed it had.
+            if let Some(value) = scenario.get_mut("seed") {
+                *value = experiment.seed.into();
+            }
+            let result = outcome.result(scenario, env!("CARGO_PKG_VERSION"));
+            Ok(Run { outcome, result })
+        }
+        Err(Ended::Unwritable(error)) => Err(not_written(&error)),
+        Err(Ended::Stopped) => Err(watch.error.unwrap_or_else(|| Cancelled::new_err("the run was cancelled"))),
+    }
+}
+
+fn simulate(
+    experiment: &shoal_scenario::Experiment,
+    packets: Option<&Path>,
+    pcap: Option<&Path>,
+    watch: &mut Watch,
+) -> Result<Outcome, Ended> {
+    if packets.is_none() && pcap.is_none() {
+        let mut progress = |time| watch.goes_on(time);
+        return shoal_sim::run(experiment, Options { packets: None, progress: Some(&mut progress) })
+            .ok_or(Ended::Stopped);
+    }
+    let files = Files::open(experiment, packets, pcap).map_err(Ended::Unwritable)?;
+    let files = Rc::new(RefCell::new(files));
+    let outcome = {
+        let mut progress = |time| !files.borrow().has_failed() && watch.goes_on(time);
+        let sink = Box::new(Sink(Rc::clone(&files)));
+        shoal_sim::run(experiment, Options { packets: Some(sink), progress: Some(&mut progress) })
+    };
+    // The simulator has dropped its end.
+    let files = Rc::into_inner(files).map(RefCell::into_inner);
+    match (outcome, files) {
+        (Some(outcome), Some(files)) => files.finish().map(|()| outcome).map_err(Ended::Unwritable),
+        (None, Some(files)) if files.has_failed() => {
+            Err(files.finish().err().map_or(Ended::Stopped, Ended::Unwritable))
+        }
+        _ => Err(Ended::Stopped),
+    }
+}
+
+/// Looks up from the simulation now and then.
+struct Watch {
+    duration_s: f64,
+    progress: Option<Py<PyAny>>,
+    cancel: Option<Arc<AtomicBool>>,
+    #[allow(clippy::disallowed_types, reason = "see above")]
+    last: Instant,
+    /// What the interpreter raised: a KeyboardInterrupt, or an error of the progress function.
+    error: Option<PyErr>,
+}
+
+impl Watch {
+    fn goes_on(&mut self, time: Time) -> bool {
+        if self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            return false;
+        }
+        if self.last.elapsed() < PULSE {
+            return true;
+        }
+        self.last = now();
+        let pulse = Python::attach(|py| {
+            py.check_signals()?;
+            if let Some(progress) = &self.progress {
+                progress.call1(py, (time.as_secs_f64() / self.duration_s,))?;
+            }
+            Ok(())
+        });
+        self.error = pulse.err();
+        self.error.is_none()
+    }
+}
+
+#[allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "see the import")]
+fn now() -> Instant {
+    Instant::now()
+}

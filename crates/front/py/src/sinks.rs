@@ -1,0 +1,148 @@
+//! Files that grow while a run goes on: the packet trace and the capture.
+
+use shoal_packet::{FlowId, Packet};
+use shoal_scenario::{Experiment, LinkId};
+use shoal_sim::PacketSink;
+use shoal_trace::parquet_out::PacketTraceWriter;
+use shoal_trace::pcapng::{Capture, Direction, Endpoints, Interface, PacketNote, PcapWriter};
+use shoal_trace::{AtomicFile, DropReason, MarkReason, Names, PacketEvent, PacketRow, WriteError};
+use shoal_units::Time;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// The open files of a run. Dropped before [`Self::finish`], nothing is left of them.
+pub struct Files {
+    packets: Option<PacketTraceWriter>,
+    capture: Option<CaptureFile>,
+    /// The first failure: the run is over then.
+    failure: Option<WriteError>,
+}
+
+struct CaptureFile {
+    writer: PcapWriter<AtomicFile>,
+    path: PathBuf,
+    endpoints: Vec<Endpoints>,
+    /// Endpoints and forward path of each flow.
+    flows: Vec<(u32, u32)>,
+    /// For each path and monitored link, whether the link is on the path.
+    on_path: Vec<Vec<bool>>,
+}
+
+/// The simulator's end of [`Files`], which outlives the run.
+pub struct Sink(pub Rc<RefCell<Files>>);
+
+impl PacketSink for Sink {
+    fn on_event(&mut self, row: PacketRow, packet: &Packet, mark: Option<MarkReason>, drop: Option<DropReason>) {
+        let mut files = self.0.borrow_mut();
+        if files.failure.is_none()
+            && let Err(error) = files.write(row, packet, mark, drop)
+        {
+            files.failure = Some(error);
+        }
+    }
+}
+
+impl Files {
+    /// Opens what is asked for.
+    pub fn open(experiment: &Experiment, packets: Option<&Path>, capture: Option<&Path>) -> Result<Self, WriteError> {
+        let monitored: Vec<(LinkId, &shoal_scenario::Link)> = experiment
+            .links
+            .iter()
+            .enumerate()
+            .filter(|(_, link)| link.monitored && link.rate.is_some())
+            .map(|(index, link)| (LinkId(index as u32), link))
+            .collect();
+        let names = Names {
+            links: monitored.iter().map(|(_, link)| link.name.clone()).collect(),
+            groups: experiment.groups.iter().map(|group| group.name.clone()).collect(),
+        };
+        Ok(Self {
+            packets: packets.map(|path| PacketTraceWriter::create(path, &names)).transpose()?,
+            capture: capture.map(|path| CaptureFile::create(path, experiment, &monitored)).transpose()?,
+            failure: None,
+        })
+    }
+    /// Whether a write has failed, so that going on is pointless.
+    pub const fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+    /// Gives the files their names.
+    pub fn finish(self) -> Result<(), WriteError> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        if let Some(packets) = self.packets {
+            packets.finish()?;
+        }
+        if let Some(capture) = self.capture {
+            capture.writer.commit()?;
+        }
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        row: PacketRow,
+        packet: &Packet,
+        mark: Option<MarkReason>,
+        drop: Option<DropReason>,
+    ) -> Result<(), WriteError> {
+        if let Some(capture) = &mut self.capture {
+            capture.write(&row, packet, mark, drop)?;
+        }
+        match &mut self.packets {
+            Some(packets) => packets.push(row),
+            None => Ok(()),
+        }
+    }
+}
+
+impl CaptureFile {
+    fn create(
+        path: &Path,
+        experiment: &Experiment,
+        monitored: &[(LinkId, &shoal_scenario::Link)],
+    ) -> Result<Self, WriteError> {
+        let interfaces: Vec<Interface> = monitored
+            .iter()
+            .filter_map(|(_, link)| Some(Interface { name: link.name.clone(), rate: link.rate? }))
+            .collect();
+        let endpoints = experiment.endpoints.iter().map(|endpoint| Endpoints {
+            mss: endpoint.mss(),
+            forward_window_scale: endpoint.window_scale(),
+            backward_window_scale: endpoint.window_scale(),
+            sack: endpoint.sack,
+        });
+        let on_path = |path: &Vec<LinkId>| monitored.iter().map(|(link, _)| path.contains(link)).collect();
+        Ok(Self {
+            writer: PcapWriter::create(path, &interfaces, Capture::Whole)?,
+            path: path.to_owned(),
+            endpoints: endpoints.collect(),
+            flows: experiment.flows.iter().map(|flow| (flow.endpoint, flow.forward)).collect(),
+            on_path: experiment.paths.iter().map(on_path).collect(),
+        })
+    }
+
+    /// A capture holds what leaves the queue, and what the queue dropped.
+    fn write(
+        &mut self,
+        row: &PacketRow,
+        packet: &Packet,
+        mark: Option<MarkReason>,
+        drop: Option<DropReason>,
+    ) -> Result<(), WriteError> {
+        if !matches!(row.event, PacketEvent::Depart | PacketEvent::Drop) {
+            return Ok(());
+        }
+        let note = drop.map(PacketNote::Dropped).or(mark.map(PacketNote::Marked));
+        let FlowId(flow) = packet.flow;
+        let (endpoint, forward) = self.flows[flow as usize];
+        let on_path = self.on_path[forward as usize][row.link.0 as usize];
+        let direction = if on_path { Direction::Forward } else { Direction::Backward };
+        let endpoints = &self.endpoints[endpoint as usize];
+        self.writer
+            .write(Time::from_picos(row.time_ps), row.link.0, packet, direction, endpoints, note)
+            .map_err(|error| WriteError { path: self.path.clone(), reason: error.into() })
+    }
+}

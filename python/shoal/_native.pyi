@@ -1,0 +1,69 @@
+"""The Rust half. Conversions only; `shoal` is the public interface."""
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+class ScenarioError(ValueError):
+    """A scenario is refused; the message shows every problem with its place and what would be right."""
+
+class Cancelled(RuntimeError):  # noqa: N818
+    """A run was ended by its Cancel token."""
+
+@final
+class Checked:
+    """A scenario that was read and found right."""
+
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def json(self) -> str: ...
+    @property
+    def toml(self) -> str: ...
+    @property
+    def facts(self) -> str: ...
+
+@final
+class Cancel:
+    """Ends the runs that hold it."""
+
+    def __new__(cls) -> Cancel: ...
+    def cancel(self) -> None: ...
+    @property
+    def cancelled(self) -> bool: ...
+
+@final
+class Run:
+    """A finished run."""
+
+    @property
+    def json(self) -> str: ...
+    def tables(self) -> dict[str, dict[str, NDArray[np.float64 | np.uint32 | np.uint64] | list[str]]]: ...
+    def save_tables(self, folder: str | PathLike[str]) -> None: ...
+
+def build_profile() -> str: ...
+def schema() -> str: ...
+def tables_reference() -> str: ...
+def models() -> str: ...
+def check(text: str, file_name: str, overrides: Sequence[tuple[str, str]]) -> Checked: ...
+def json_to_toml(text: str, name: str) -> str: ...
+def run(
+    text: str,
+    file_name: str,
+    overrides: Sequence[tuple[str, str]],
+    *,
+    seed: int | None = None,
+    packets: str | PathLike[str] | None = None,
+    pcap: str | PathLike[str] | None = None,
+    progress: Callable[[float], object] | None = None,
+    cancel: Cancel | None = None,
+) -> Run: ...
+def jain(rates: Sequence[float]) -> float | None: ...
+def rate_ratio(first: float | None, second: float | None) -> float | None: ...
+def order_statistics(values: Sequence[float]) -> str: ...
+def ideal_fct_s(wire_bytes: int, rate_bps: float, base_rtt_s: float) -> float | None: ...

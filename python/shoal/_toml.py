@@ -1,0 +1,35 @@
+"""Python values as TOML values, for overrides."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+
+from shoal.errors import UsageError
+
+type_names = "str, bool, int, float, list or dict"
+
+
+def toml_value(value: object) -> str:
+    """Write a value as it stands to the right of ``=`` in TOML."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float():
+            if not math.isfinite(value):
+                raise UsageError(f"{value} is no value for a scenario", hint="write a finite number")
+            return repr(value)
+        case str():
+            # JSON strings are TOML strings, but for the characters that JSON may leave unescaped.
+            return json.dumps(value).replace("\x7f", "\\u007F")
+        case Mapping():
+            return "{ " + ", ".join(f"{json.dumps(str(k))} = {toml_value(v)}" for k, v in value.items()) + " }"
+        case Sequence():
+            return "[" + ", ".join(toml_value(item) for item in value) + "]"
+        case _:
+            if hasattr(value, "item"):  # numpy scalars
+                return toml_value(value.item())
+            raise UsageError(f"{value!r} is no value for a scenario", hint=f"use {type_names}")

@@ -1,0 +1,81 @@
+"""What exists: controllers, queues and stacks, as their own code describes them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from typing import Literal
+
+from shoal import _native
+from shoal.errors import UsageError
+
+Kind = Literal["controller", "queue", "stack"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A key of a model in the scenario file."""
+
+    name: str
+    unit: str
+    default: str
+    doc: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A known difference between a model and what it follows, with the test that pins it."""
+
+    text: str
+    test: str
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A controller, queue or stack."""
+
+    name: str
+    kind: Kind
+    summary: str
+    follows: str
+    parameters: tuple[Parameter, ...]
+    differences: tuple[Difference, ...]
+
+
+@cache
+def models() -> tuple[Model, ...]:
+    """All models, in the order of kind and history."""
+    return tuple(
+        Model(
+            name=item["name"],
+            kind=item["kind"],
+            summary=item["summary"],
+            follows=item["follows"],
+            parameters=tuple(Parameter(**parameter) for parameter in item["parameters"]),
+            differences=tuple(Difference(**difference) for difference in item["differences"]),
+        )
+        for item in json.loads(_native.models())
+    )
+
+
+def find_models(name: str) -> list[Model]:
+    """Find the models of that name: a queue and a controller may share one.
+
+    Raises
+    ------
+    UsageError
+        There is none; the hint names the nearest.
+    """
+    found = [model for model in models() if model.name == name]
+    if not found:
+        raise UsageError(f"nothing is called `{name}`", hint=nearest(name, [model.name for model in models()]))
+    return found
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """A hint that names the most similar word, or all of them."""
+    close = get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"did you mean `{close[0]}`?" if close else f"there are: {', '.join(dict.fromkeys(known))}"

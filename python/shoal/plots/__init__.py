@@ -1,0 +1,8 @@
+"""Figures, one module each, in one style.
+
+Every ``draw`` gives a :class:`~shoal.plots.style.Drawn`: the figure and exactly the data in it.
+"""
+
+from shoal.plots.style import Drawn, save
+
+__all__ = ["Drawn", "save"]

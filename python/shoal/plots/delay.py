@@ -1,0 +1,85 @@
+"""Density and distribution of the queueing delay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from shoal.plots.style import Drawn, colour, dash, legend_above, paper_style, two_columns
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.result import Result
+
+_bins = 60
+_labels = {"ect": "ECT", "not_ect": "not ECT"}
+
+
+def draw(result: Result, *, link: str | None = None) -> Drawn:
+    """Density (left) and distribution function (right) of the packets' time in the queue, by class."""
+    name = link or result.bottlenecks[0]["name"]
+    rows = result.table("delay_distribution").filter(pl.col("link") == name)
+    classes = [word for word in _labels if rows.filter(pl.col("class") == word)["packets"].sum() > 0]
+    longest_ms = _quantile_ms(rows, 0.9995)
+    edges = np.linspace(0, longest_ms or 1.0, _bins + 1)
+    frames = []
+    with paper_style():
+        figure = Figure(figsize=(two_columns, 2.4))
+        density, cumulative = figure.subplots(1, 2)
+        for index, word in enumerate(classes):
+            own = rows.filter(pl.col("class") == word)
+            low, high = own["low_s"].to_numpy() * 1e3, own["high_s"].to_numpy() * 1e3
+            packets = own["packets"].to_numpy().astype(float)
+            share = _rebin(low, high, packets, edges) / packets.sum()
+            density.stairs(share * 100, edges, color=colour(index), linestyle=dash(index), label=_labels[word], linewidth=1.2)
+            density.stairs(share * 100, edges, color=colour(index), fill=True, alpha=0.12)
+            order = np.argsort(high, kind="stable")
+            reached = np.cumsum(packets[order]) / packets.sum()
+            # A step at each bucket's upper edge: no delay is shown shorter than it may have been.
+            x = np.concatenate([[0.0], high[order], [edges[-1]]])
+            y = np.concatenate([[0.0], reached, [1.0]])
+            cumulative.step(x, y, where="post", color=colour(index), linestyle=dash(index), label=_labels[word])
+            frames.append(
+                pl.DataFrame({"class": word, "figure": "density", "delay_ms": edges[1:], "from_ms": edges[:-1], "value": share})
+            )
+            frames.append(
+                pl.DataFrame({"class": word, "figure": "distribution", "delay_ms": high[order], "from_ms": low[order], "value": reached})
+            )
+        width_ms = edges[1]
+        density.set(xlabel="Queueing delay [ms]", ylabel=f"Packets [%] per {width_ms:.2g} ms", xlim=(0, edges[-1]))
+        density.set_ylim(bottom=0)
+        cumulative.set(xlabel="Queueing delay [ms]", ylabel="Fraction of packets", xlim=(0, edges[-1]), ylim=(0, 1.02))
+        legend_above(density)
+        legend_above(cumulative)
+    empty = pl.DataFrame(schema={"class": pl.String, "figure": pl.String, "delay_ms": pl.Float64})
+    data = pl.concat(frames) if frames else empty
+    return Drawn("delay", "Queueing delay by class: density and distribution function", figure, data)
+
+
+def _quantile_ms(rows: pl.DataFrame, part: float) -> float:
+    ordered = rows.sort("high_s")
+    reached = ordered["packets"].cum_sum()
+    if not len(ordered) or reached[-1] == 0:
+        return 0.0
+    index = int((reached >= part * reached[-1]).arg_max() or 0)
+    return float(ordered["high_s"][index]) * 1e3
+
+
+def _rebin(
+    low: NDArray[np.float64], high: NDArray[np.float64], weight: NDArray[np.float64], edges: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Spread each bucket evenly over the bins that it covers; a bucket without width falls into one bin."""
+    bins = np.zeros(len(edges) - 1)
+    for bucket_low, bucket_high, packets in zip(low, high, weight, strict=True):
+        if bucket_high <= bucket_low:
+            index = np.searchsorted(edges, bucket_low, side="right") - 1
+            if index < len(bins):
+                bins[index] += packets
+            continue
+        overlap = np.minimum(edges[1:], bucket_high) - np.maximum(edges[:-1], bucket_low)
+        bins += packets * np.maximum(overlap, 0) / (bucket_high - bucket_low)
+    return bins

@@ -1,0 +1,60 @@
+"""Rates over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from shoal.plots.style import Drawn, colour, dash, legend_above, paper_style, shade_warmup, two_columns
+
+if TYPE_CHECKING:
+    from shoal.result import Result
+
+# More points than this only blacken the figure.
+_points = 300
+
+
+def draw(result: Result) -> Drawn:
+    """Rate of a flow of each group on the bottleneck's wire: mean, and the range over the group's flows."""
+    start_s, end_s = result.window
+    data = series(result)
+    with paper_style():
+        figure = Figure(figsize=(two_columns, 2.3))
+        axes = figure.add_subplot()
+        shade_warmup(axes, start_s)
+        for index, group in enumerate(result.groups):
+            rows = data.filter(pl.col("group") == group["name"])
+            axes.plot(rows["time_s"], rows["mean_mbps"], color=colour(index), linestyle=dash(index), label=group["name"])
+            if len(group["flows"]) > 1:
+                axes.fill_between(
+                    rows["time_s"], rows["min_mbps"], rows["max_mbps"], color=colour(index), alpha=0.2, linewidth=0
+                )
+        flows = sum(len(group["flows"]) for group in result.groups)
+        if len(result.bottlenecks) == 1 and flows > 1:
+            fair = result.bottlenecks[0]["rate_bps"] / flows / 1e6
+            axes.axhline(fair, color="#555555", linewidth=0.8, linestyle=":", label="equal shares")
+        axes.set(xlabel="Time [s]", ylabel="Rate of a flow [Mbit/s]", xlim=(0, end_s))
+        axes.set_ylim(bottom=0)
+        legend_above(axes)
+    return Drawn("rates", "Rate of a flow on the wire, by group (band: range over its flows)", figure, data)
+
+
+def series(result: Result) -> pl.DataFrame:
+    """``group, time_s, mean_mbps, min_mbps, max_mbps``, averaged to at most 300 points."""
+    frame = result.table("flows")
+    width = max(result.window[1] / _points, 1e-9)
+    return (
+        frame.with_columns(bin=(pl.col("time_s") / width - 1e-9).floor())
+        .group_by("group", "flow", "bin", maintain_order=True)
+        .agg(pl.col("time_s").max(), pl.col("wire_bps").mean())
+        .group_by("group", "bin", maintain_order=True)
+        .agg(
+            pl.col("time_s").max(),
+            mean_mbps=pl.col("wire_bps").mean() / 1e6,
+            min_mbps=pl.col("wire_bps").min() / 1e6,
+            max_mbps=pl.col("wire_bps").max() / 1e6,
+        )
+        .drop("bin")
+    )

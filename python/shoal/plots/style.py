@@ -1,0 +1,143 @@
+"""The one style of all figures, and how they become files."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib as mpl
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+# Okabe and Ito's palette (2008), which people with any colour vision tell apart, without its yellow: too light for lines.
+palette = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Lines stay apart without colour, too.
+dashes = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (2, 2)))
+markers = ("o", "s", "^", "D", "v", "P", "X")
+
+# Widths of one and two columns of IEEE proceedings, in inches.
+one_column = 3.5
+two_columns = 7.16
+
+_rc = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.formatter.use_mathtext": True,
+    "grid.color": "#d9d9d9",
+    "grid.linewidth": 0.4,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.5,
+    "legend.fontsize": 7.5,
+    "legend.frameon": False,
+    "legend.handlelength": 2.2,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "savefig.dpi": 200,
+    "figure.dpi": 100,
+    "figure.constrained_layout.use": True,
+    # The same figure is the same bytes.
+    "svg.hashsalt": "shoal",
+    "svg.fonttype": "path",
+    "path.simplify": True,
+}
+# No dates and no names of programs in files.
+_svg_metadata = {"Date": None, "Creator": None}
+_png_metadata = {"Software": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure and the data that it shows."""
+
+    name: str
+    title: str
+    figure: Figure
+    data: pl.DataFrame
+
+
+@contextmanager
+def paper_style() -> Iterator[None]:
+    """Everything drawn inside looks the same, whatever the user's settings are."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_rc)
+        yield
+
+
+def colour(index: int) -> str:
+    """Colour of the n-th series."""
+    return palette[index % len(palette)]
+
+
+def dash(index: int) -> str | tuple[int, tuple[float, ...]]:
+    """Line style of the n-th series."""
+    return dashes[index % len(dashes)]
+
+
+def marker(index: int) -> str:
+    """Marker of the n-th series."""
+    return markers[index % len(markers)]
+
+
+def legend_above(axes: Axes, *, columns: int = 4) -> None:
+    """Put the legend above the axes, where it covers no data."""
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        axes.legend(
+            handles,
+            labels,
+            loc="lower right",
+            bbox_to_anchor=(1.0, 1.0),
+            ncols=min(columns, len(handles)),
+            borderaxespad=0.2,
+            columnspacing=1.2,
+        )
+
+
+def shade_warmup(axes: Axes, start_s: float) -> None:
+    """Show what the measurements leave out."""
+    if start_s > 0:
+        axes.axvspan(0, start_s, color="#f0f0f0", zorder=0, linewidth=0)
+
+
+def to_svg(figure: Figure) -> str:
+    """The figure as SVG text."""
+    buffer = io.BytesIO()
+    with paper_style():
+        figure.savefig(buffer, format="svg", metadata=_svg_metadata)
+    return buffer.getvalue().decode()
+
+
+def to_png(figure: Figure) -> bytes:
+    """The figure as a PNG file."""
+    buffer = io.BytesIO()
+    with paper_style():
+        figure.savefig(buffer, format="png", metadata=_png_metadata)
+    return buffer.getvalue()
+
+
+def save(drawn: Drawn | Sequence[Drawn], folder: str | Path) -> None:
+    """Write PNG, SVG, and the data as Parquet and CSV, each under the figure's name."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in [drawn] if isinstance(drawn, Drawn) else drawn:
+        (folder / f"{one.name}.svg").write_text(to_svg(one.figure), encoding="utf-8", newline="\n")
+        (folder / f"{one.name}.png").write_bytes(to_png(one.figure))
+        one.data.write_parquet(folder / f"{one.name}.parquet")
+        one.data.write_csv(folder / f"{one.name}.csv")

@@ -1,0 +1,122 @@
+"""Congestion windows and alpha over time, with what the network signalled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from shoal.plots.style import Drawn, colour, dash, legend_above, paper_style, two_columns
+
+if TYPE_CHECKING:
+    from shoal.result import Result
+
+# Single cuts must stay visible.
+_detail_s = 20.0
+_flows_shown = 6
+_signals = {"mark": ("|", "marks"), "drop": ("x", "drops")}
+
+
+def draw(result: Result, *, start_s: float | None = None, end_s: float | None = None) -> Drawn:
+    """Congestion window and alpha of the first flow of each group, and its marks and drops.
+
+    Shows the first 20 s of the measurements unless told otherwise. Uses every change if the run traced controllers
+    (``trace.controller_flows``), else the ends of the bins.
+    """
+    if start_s is None:
+        start_s = result.window[0]
+    if end_s is None:
+        end_s = min(start_s + _detail_s, result.window[1])
+    flows = shown_flows(result)
+    data = trace(result, list(flows), start_s, end_s)
+    signals = signals_of(result, list(flows), start_s, end_s)
+    has_alpha = data["alpha"].is_not_null().any()
+    rows = sum(len(signals.filter(pl.col("flow") == flow)["kind"].unique()) for flow in flows)
+    heights = [2.2] + ([1.0] if has_alpha else []) + ([0.14 * rows + 0.1] if rows else [])
+    with paper_style():
+        figure = Figure(figsize=(two_columns, sum(heights) + 0.6))
+        panels = list(figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights).flat)
+        window = panels[0]
+        for index, (flow, label) in enumerate(flows.items()):
+            own = data.filter(pl.col("flow") == flow)
+            window.step(
+                own["time_s"], own["cwnd_packets"], where="post", color=colour(index), linestyle=dash(index), label=label
+            )
+            if has_alpha and own["alpha"].is_not_null().any():
+                panels[1].step(own["time_s"], own["alpha"], where="post", color=colour(index), linestyle=dash(index))
+        window.set(ylabel="cwnd [packets]", xlim=(start_s, end_s))
+        window.set_ylim(bottom=0)
+        legend_above(window)
+        if has_alpha:
+            panels[1].set(ylabel="alpha")
+            panels[1].set_ylim(bottom=0)
+        if rows:
+            _rug(panels[-1], signals, flows)
+        panels[-1].set_xlabel("Time [s]")
+    events = signals.select("time_s", "flow", "group", event="kind")
+    table = pl.concat([data.with_columns(event=pl.lit(None, dtype=pl.String)), events], how="diagonal").sort(
+        "flow", "time_s", maintain_order=True
+    )
+    return Drawn("windows", "Congestion windows, alpha, and what the queue signalled", figure, table)
+
+
+def _rug(axes: Axes, signals: pl.DataFrame, flows: dict[int, str]) -> None:
+    """One row for each flow and kind of signal."""
+    labels = []
+    for index, (flow, name) in enumerate(flows.items()):
+        for kind, (symbol, what) in _signals.items():
+            times = signals.filter((pl.col("flow") == flow) & (pl.col("kind") == kind))["time_s"]
+            if len(times):
+                axes.plot(
+                    times, [-len(labels)] * len(times), symbol, color=colour(index), markersize=5, markeredgewidth=0.7
+                )
+                labels.append(f"{name}: {what}")
+    axes.set_yticks([-row for row in range(len(labels))], labels)
+    axes.set_ylim(0.6 - len(labels), 0.6)
+    axes.grid(visible=False, axis="y")
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+
+
+def shown_flows(result: Result) -> dict[int, str]:
+    """Numbers and labels of the first flow of each group."""
+    flows: dict[int, str] = {}
+    number = 0
+    for group in result.groups[:_flows_shown]:
+        if group["flows"]:
+            flows[number] = group["name"] if len(group["flows"]) == 1 else f"{group['name']} (flow {number})"
+        number += len(group["flows"])
+    return flows
+
+
+def trace(result: Result, flows: list[int], start_s: float, end_s: float) -> pl.DataFrame:
+    """``time_s, flow, group, cwnd_packets, alpha`` of some flows between two times, with the values at its edges."""
+    names = [group["name"] for group in result.groups for _ in group["flows"]]
+    bins = result.table("flows")
+    changes = result.table("controller") if "controller" in result.table_names else None
+    columns = ["time_s", "flow", "cwnd_packets", "alpha"]
+    parts = []
+    for flow in flows:
+        own = bins.filter(pl.col("flow") == flow)
+        if changes is not None and (traced := changes.filter(pl.col("flow") == flow)).height:
+            own = traced
+        own = own.select(columns).with_columns(group=pl.lit(names[flow]))
+        before = own.filter(pl.col("time_s") < start_s).tail(1).with_columns(time_s=pl.lit(start_s))
+        inside = own.filter(pl.col("time_s").is_between(start_s, end_s))
+        part = pl.concat([before, inside])
+        parts += [part, part.tail(1).with_columns(time_s=pl.lit(end_s))]
+    return pl.concat(parts)
+
+
+def signals_of(result: Result, flows: list[int], start_s: float, end_s: float) -> pl.DataFrame:
+    """``time_s, flow, kind, group`` of the marks and drops of some flows between two times."""
+    names = [group["name"] for group in result.groups for _ in group["flows"]]
+    if "events" not in result.table_names:
+        return pl.DataFrame(schema={"time_s": pl.Float64, "flow": pl.UInt32, "kind": pl.String, "group": pl.String})
+    kept = (
+        pl.col("time_s").is_between(start_s, end_s) & pl.col("flow").is_in(flows) & pl.col("kind").is_in(list(_signals))
+    )
+    rows = result.table("events").filter(kept)
+    return rows.with_columns(group=pl.col("flow").map_elements(lambda flow: names[flow], return_dtype=pl.String))

@@ -1,0 +1,278 @@
+"""The result of one run."""
+
+from __future__ import annotations
+
+import html
+import json
+import shutil
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal import _native
+from shoal.errors import OutputError, UsageError
+from shoal.files import new_folder, unwritable, write_text
+from shoal.scenario import Scenario
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    from matplotlib.figure import Figure
+
+schema_version = 1
+
+
+class Result:
+    """What one run measured.
+
+    Results come from :func:`shoal.run` and :meth:`load`.
+
+    Attributes
+    ----------
+    json
+        The result object of the contract, as text; see ``docs`` for its shape.
+    """
+
+    def __init__(self, json_text: str, *, run: _native.Run | None = None, folder: Path | None = None) -> None:
+        self.json = json_text
+        self._run = run
+        self._folder = folder
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """The result object of the contract."""
+        return dict(json.loads(self.json))
+
+    @property
+    def seed(self) -> int:
+        """Seed of all random streams of the run."""
+        return int(self.data["seed"])
+
+    @property
+    def version(self) -> str:
+        """Version of shoal that made it."""
+        return str(self.data["version"])
+
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """Flow groups: rates in bit/s, times in s, windows in packets."""
+        return list(self.data["groups"])
+
+    @property
+    def bottlenecks(self) -> list[dict[str, Any]]:
+        """Monitored links: rates in bit/s, delays in s, queue in bytes and packets."""
+        return list(self.data["bottlenecks"])
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """Jain's index and the ratios of mean rates between groups."""
+        return dict(self.data["metrics"])
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Start and end of the measurements, in s."""
+        return float(self.data["window"]["start_s"]), float(self.data["window"]["end_s"])
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The resolved scenario that was run."""
+        return Scenario.from_resolved(self.data["scenario"])
+
+    @cached_property
+    def summary(self) -> dict[str, float | None]:
+        """The numbers that most questions are about, with units in their names.
+
+        ``utilisation``, ``queue_packets`` and ``delay_CLASS_QUANTILE_s`` are of the first monitored link;
+        ``share_GROUP`` is the part of all wire rates, ``goodput_GROUP_bps`` the mean over the group's flows.
+        """
+        numbers: dict[str, float | None] = {"jain": self.metrics["jain"]}
+        numbers |= {f"rate_ratio_{pair}": ratio for pair, ratio in self.metrics["rate_ratio"].items()}
+        total = sum(group["wire_bps"]["sum"] or 0.0 for group in self.groups)
+        for group in self.groups:
+            rate = group["wire_bps"]["sum"]
+            numbers[f"share_{group['name']}"] = rate / total if rate is not None and total > 0 else None
+            numbers[f"goodput_{group['name']}_bps"] = group["goodput_bps"]["mean"]
+        for bottleneck in self.bottlenecks[:1]:
+            numbers["utilisation"] = bottleneck["utilisation"]
+            numbers["queue_packets"] = bottleneck["queue_packets"]["mean"]
+            numbers["marked"] = bottleneck["marked"]
+            numbers["dropped"] = bottleneck["dropped"]
+            for name, delay in bottleneck["delay_s"].items():
+                numbers |= {f"delay_{name}_{quantile}_s": delay[quantile] for quantile in ("mean", "p50", "p99")}
+        return numbers
+
+    @cached_property
+    def table_names(self) -> list[str]:
+        """Names of the recorded tables."""
+        if self._run is not None:
+            return sorted(self._arrays)
+        if self._folder is not None:
+            return sorted(path.stem for path in (self._folder / "tables").glob("*.parquet"))
+        return []
+
+    @cached_property
+    def _arrays(self) -> dict[str, dict[str, Any]]:
+        return self._run.tables() if self._run is not None else {}
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Give a recorded table.
+
+        Parameters
+        ----------
+        name
+            ``queue``, ``flows``, ``controller``, ``events``, ``delay_distribution``, ``queue_distribution`` or
+            ``packets``. Units are in the names of the columns; times are seconds since the start.
+
+        Raises
+        ------
+        UsageError
+            The run did not record it.
+        """
+        import polars as pl
+
+        if name not in self.table_names:
+            have = ", ".join(self.table_names) or "none"
+            raise UsageError(
+                f"this run has no table `{name}`",
+                hint=f"recorded: {have}; the scenario's [trace] section says what is recorded",
+            )
+        if self._run is not None:
+            frame = pl.DataFrame(self._arrays[name])
+        else:
+            assert self._folder is not None  # noqa: S101  (table_names is empty otherwise)
+            frame = pl.read_parquet(self._folder / "tables" / f"{name}.parquet")
+        return frame.with_columns(pl.selectors.float().fill_nan(None))
+
+    def to_polars(self) -> pl.DataFrame:
+        """Give one row a flow: ``seed``, ``group``, ``cc``, rates in bit/s, windows in packets, times in s, counts."""
+        import polars as pl
+
+        return pl.DataFrame(self._rows(), infer_schema_length=None)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Give :meth:`to_polars` as a pandas frame; needs the extra ``pandas``."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise UsageError("pandas is not installed", hint="pip install 'shoal[pandas]'") from None
+        return pd.DataFrame(self._rows())
+
+    def _rows(self) -> list[dict[str, Any]]:
+        rows = []
+        for group in self.groups:
+            for flow in group["flows"]:
+                row: dict[str, Any] = {"seed": self.seed, "flow": len(rows), "group": group["name"], "cc": group["cc"]}
+                row |= {
+                    "goodput_bps": flow["goodput_bps"],
+                    "wire_bps": flow["wire_bps"],
+                    "cwnd_mean_packets": flow["cwnd_packets"]["mean"],
+                    "alpha_mean": flow["alpha"]["mean"],
+                    "srtt_mean_s": flow["srtt_s"]["mean"],
+                }
+                counts = ("marks_seen", "losses", "retransmissions", "timeouts", "reductions", "delivered_bytes")
+                row |= {name: flow[name] for name in counts}
+                row |= {"start_s": flow["start_s"], "stop_s": flow["stop_s"]}
+                rows.append(row)
+        return rows
+
+    # Figures.
+
+    def plot_rates(self) -> Figure:
+        """Draw the rate of each flow group over time, in Mbit/s."""
+        from shoal.plots import rates
+
+        return rates.draw(self).figure
+
+    def plot_windows(self) -> Figure:
+        """Draw cwnd in packets and alpha over time, with marks and drops; needs ``trace.controller_flows``."""
+        from shoal.plots import windows
+
+        return windows.draw(self).figure
+
+    def plot_queue(self) -> Figure:
+        """Draw the queue over time in packets, with the thresholds of its law."""
+        from shoal.plots import queue
+
+        return queue.draw(self).figure
+
+    def plot_delay(self) -> Figure:
+        """Draw density and distribution function of the queueing delay in ms, by class."""
+        from shoal.plots import delay
+
+        return delay.draw(self).figure
+
+    def plot_throughput(self) -> Figure:
+        """Draw the mean rate of a flow of each group as bars, in Mbit/s."""
+        from shoal.plots import throughput
+
+        return throughput.draw([self]).figure
+
+    # On disk.
+
+    def save(self, folder: str | Path, *, force: bool = False) -> Path:
+        """Write ``result.json``, ``scenario.toml`` and ``tables/*.parquet`` into a new folder.
+
+        Raises
+        ------
+        OutputError
+            The folder exists (unless ``force``) or cannot be written. Nothing half-written is left.
+        """
+        with new_folder(folder, force=force) as partial:
+            self.write_into(partial)
+        return Path(folder)
+
+    def write_into(self, folder: Path) -> None:
+        """Write the files of :meth:`save` into an existing folder."""
+        try:
+            tables = folder / "tables"
+            tables.mkdir(exist_ok=True)
+            if self._run is not None:
+                self._run.save_tables(tables)
+            elif self._folder is not None:
+                for name in self.table_names:
+                    shutil.copyfile(self._folder / "tables" / f"{name}.parquet", tables / f"{name}.parquet")
+            write_text(folder / "scenario.toml", self.scenario.to_toml())
+            write_text(folder / "result.json", self.json)
+        except OSError as error:
+            raise unwritable(error.filename or folder, error) from error
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Result:
+        """Read what :meth:`save` wrote.
+
+        Raises
+        ------
+        OutputError
+            The folder holds no result, or one of another schema version.
+        """
+        folder = Path(folder)
+        path = folder / "result.json"
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise OutputError(
+                f"cannot read `{path}`: {error.strerror}", hint="name a folder that `shoal run --out` wrote"
+            ) from error
+        try:
+            schema = json.loads(text)["schema"]
+        except (ValueError, KeyError, TypeError):
+            raise OutputError(f"`{path}` is no result of shoal", hint="was it edited?") from None
+        if schema != schema_version:
+            raise OutputError(
+                f"`{path}` has schema {schema}, this version reads {schema_version}",
+                hint="run the scenario beside it again",
+            )
+        return cls(text, folder=folder)
+
+    def __repr__(self) -> str:
+        utilisation = self.summary.get("utilisation")
+        rates = ", ".join(f"{group['name']} {(group['wire_bps']['mean'] or 0) / 1e6:.3g} Mbit/s" for group in self.groups)
+        return f"<shoal.Result seed {self.seed}: {rates}; utilisation {utilisation}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(name)}</td><td style='text-align:right'>{'' if value is None else f'{value:.6g}'}</td></tr>"
+            for name, value in self.summary.items()
+        )
+        title = html.escape(self.data["scenario"]["title"])
+        return f"<b>{title}</b>, seed {self.seed}<table>{rows}</table>"

@@ -1,0 +1,110 @@
+"""Results of the same scenario with several seeds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from shoal.files import new_folder, unwritable, write_text
+from shoal.result import Result, schema_version
+from shoal.stats import Estimate, estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+
+class Results(Sequence[Result]):
+    """Runs that differ only in their seed, in the order of the seeds asked for."""
+
+    def __init__(self, results: Sequence[Result]) -> None:
+        self._results = tuple(results)
+
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+    @overload
+    def __getitem__(self, index: slice) -> Results: ...
+    def __getitem__(self, index: int | slice) -> Result | Results:
+        if isinstance(index, slice):
+            return Results(self._results[index])
+        return self._results[index]
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self._results)
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds, in order."""
+        return [result.seed for result in self]
+
+    @cached_property
+    def summary(self) -> dict[str, Estimate | None]:
+        """Mean and 95 % confidence interval over the seeds of each number of :attr:`Result.summary`.
+
+        ``None`` where a run has no such number.
+        """
+        names = self[0].summary if len(self) else {}
+        values = {name: [result.summary[name] for result in self] for name in names}
+        known = {name: [value for value in column if value is not None] for name, column in values.items()}
+        return {name: estimate(column) if len(column) == len(self) else None for name, column in known.items()}
+
+    @property
+    def json(self) -> str:
+        """One object: ``seeds``, ``summary`` (mean, half-width of the 95 % confidence interval, n) and ``runs``."""
+        summary = {
+            name: None if value is None else {"mean": value.mean, "ci95": value.half_width, "n": value.n}
+            for name, value in self.summary.items()
+        }
+        data: dict[str, Any] = {"schema": schema_version, "version": self[0].version, "seeds": self.seeds}
+        data |= {"summary": summary, "runs": [result.data for result in self]}
+        return json.dumps(data, indent=2, allow_nan=False) + "\n"
+
+    def to_polars(self) -> pl.DataFrame:
+        """Give one row a flow and seed; see :meth:`Result.to_polars`."""
+        import polars as pl
+
+        return pl.concat([result.to_polars() for result in self], how="vertical_relaxed")
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Give :meth:`to_polars` as a pandas frame; needs the extra ``pandas``."""
+        frames = [result.to_pandas() for result in self]
+        import pandas as pd
+
+        return pd.concat(frames, ignore_index=True)
+
+    def save(self, folder: str | Path, *, force: bool = False) -> Path:
+        """Write ``results.json`` and one folder ``seed-N`` for each run into a new folder."""
+        with new_folder(folder, force=force) as partial:
+            self.write_into(partial)
+        return Path(folder)
+
+    def write_into(self, folder: Path) -> None:
+        """Write the files of :meth:`save` into an existing folder."""
+        try:
+            for result in self:
+                place = folder / f"seed-{result.seed}"
+                place.mkdir()
+                result.write_into(place)
+            write_text(folder / "results.json", self.json)
+        except OSError as error:
+            raise unwritable(error.filename or folder, error) from error
+
+    def __repr__(self) -> str:
+        return f"<shoal.Results of seeds {self.seeds}>"
+
+    def _repr_html_(self) -> str:
+        def cell(value: Estimate | None) -> str:
+            if value is None:
+                return ""
+            return f"{value.mean:.6g}" + ("" if value.half_width is None else f" ± {value.half_width:.2g}")
+
+        rows = "".join(
+            f"<tr><td>{name}</td><td style='text-align:right'>{cell(value)}</td></tr>" for name, value in self.summary.items()
+        )
+        return f"<b>{len(self)} seeds, mean ± 95 % confidence interval</b><table>{rows}</table>"

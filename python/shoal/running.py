@@ -1,0 +1,150 @@
+"""Running scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import overload
+
+from shoal import _native
+from shoal.errors import UsageError
+from shoal.parallel import run_all
+from shoal.result import Result
+from shoal.results import Results
+from shoal.scenario import Scenario
+
+
+@overload
+def run(
+    scenario: Scenario | str | Path,
+    *,
+    seed: int | None = ...,
+    seeds: None = ...,
+    workers: int | None = ...,
+    packets: str | Path | None = ...,
+    pcap: str | Path | None = ...,
+    progress: Callable[[float], object] | None = ...,
+) -> Result: ...
+@overload
+def run(
+    scenario: Scenario | str | Path,
+    *,
+    seeds: int | Iterable[int],
+    workers: int | None = ...,
+    progress: Callable[[float], object] | None = ...,
+) -> Results: ...
+def run(
+    scenario: Scenario | str | Path,
+    *,
+    seed: int | None = None,
+    seeds: int | Iterable[int] | None = None,
+    workers: int | None = None,
+    packets: str | Path | None = None,
+    pcap: str | Path | None = None,
+    progress: Callable[[float], object] | None = None,
+) -> Result | Results:
+    """Run a scenario on the packet simulator.
+
+    Parameters
+    ----------
+    scenario
+        A scenario, or the path of a scenario file.
+    seed
+        Replaces the seed of the scenario.
+    seeds
+        Several runs: the seeds, or how many, counted from the scenario's.
+    workers
+        Threads for several runs; all cores if not given. Results do not depend on it.
+    packets
+        Parquet file for every arrival, mark, drop and departure at the monitored links.
+    pcap
+        pcapng file with all packets that leave the monitored links or are dropped there.
+    progress
+        Called about ten times a second with the finished fraction, 0 to 1.
+
+    Returns
+    -------
+    Result or Results
+        :class:`Results` if ``seeds`` is given.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is refused.
+    OSError
+        A file cannot be read or written.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> scenario = shoal.Scenario.from_toml('''
+    ... duration = "20 s"
+    ... bottleneck = { rate = "10 Mbit/s", aqm = { kind = "step", threshold = "20 packets" } }
+    ... flows = [{ cc = "dctcp", rtt = "25 ms" }]
+    ... ''')
+    >>> result = shoal.run(scenario, seed=1)
+    >>> result.summary["utilisation"] > 0.9
+    True
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = Scenario.from_file(scenario)
+    if seeds is None:
+        return run_one(scenario, seed=seed, packets=packets, pcap=pcap, progress=progress)
+    if seed is not None or packets is not None or pcap is not None:
+        raise UsageError("seeds excludes seed, packets and pcap", hint="run single seeds for packet files")
+    numbers = seed_list(scenario, seeds)
+    finished = 0
+
+    def on_done() -> None:
+        nonlocal finished
+        finished += 1
+        if progress is not None:
+            progress(finished / len(numbers))
+
+    tasks = [partial(_task, scenario, number) for number in numbers]
+    return Results(run_all(tasks, workers=workers, on_done=on_done))
+
+
+def seed_list(scenario: Scenario, seeds: int | Iterable[int]) -> list[int]:
+    """The seeds of several runs."""
+    if isinstance(seeds, int):
+        seeds = range(scenario.seed, scenario.seed + seeds)
+    numbers = list(seeds)
+    if not numbers:
+        raise UsageError("no seeds", hint="give at least one")
+    return numbers
+
+
+def run_one(
+    scenario: Scenario,
+    *,
+    seed: int | None = None,
+    packets: str | Path | None = None,
+    pcap: str | Path | None = None,
+    progress: Callable[[float], object] | None = None,
+    cancel: _native.Cancel | None = None,
+) -> Result:
+    """Run a scenario once; ``cancel`` lets another thread end it."""
+    trace = scenario.resolved["trace"]
+    for wanted, place in (("packets", packets), ("pcap", pcap)):
+        if trace[wanted] and place is None:
+            raise UsageError(
+                f"the scenario has trace.{wanted} = true, but there is no file to write to",
+                hint=f"give {wanted}=PATH (on the command line: --out DIR), or set trace.{wanted} = false",
+            )
+    finished = _native.run(
+        scenario.text,
+        scenario.name,
+        list(scenario.overrides),
+        seed=seed,
+        packets=packets,
+        pcap=pcap,
+        progress=progress,
+        cancel=cancel,
+    )
+    return Result(finished.json, run=finished)
+
+
+def _task(scenario: Scenario, seed: int, cancel: _native.Cancel) -> Result:
+    return run_one(scenario, seed=seed, cancel=cancel)
