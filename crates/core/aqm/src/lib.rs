@@ -3,8 +3,19 @@
 //! A queue holds the packets that wait; the packet being transmitted has left it. Marks and drops carry their reason.
 #![warn(missing_docs)]
 
+mod any;
 mod config;
+mod dual_red;
+mod fifo;
 mod queue;
+mod red;
+mod step;
+mod store;
 
+pub use any::AnyQueue;
 pub use config::*;
+pub use dual_red::DualRed;
+pub use fifo::Fifo;
 pub use queue::{Backlog, Class, Dequeued, Queue, Reason, Verdict};
+pub use red::{LinuxRed, Red, TcError, TcRed};
+pub use step::Step;

@@ -1,0 +1,93 @@
+//! Any queue, dispatched statically.
+
+use crate::red::{LinuxRed, Red, TcError};
+use crate::{Backlog, Class, Dequeued, DualRed, Fifo, Queue, QueueConfig, Step, Verdict};
+use shoal_packet::Packet;
+use shoal_units::{Rate, Stream, Time};
+
+/// Any queue.
+#[derive(Clone, Debug)]
+pub enum AnyQueue {
+    /// First in, first out, tail drop.
+    Fifo(Fifo),
+    /// Step marking.
+    Step(Step),
+    /// RED as published.
+    Red(Red),
+    /// RED as Linux computes it.
+    LinuxRed(LinuxRed),
+    /// Two RED instances.
+    DualRed(DualRed),
+}
+
+impl AnyQueue {
+    /// An empty queue at a line of `line_rate`.
+    ///
+    /// # Panics
+    /// If a rate is zero, or if `tc` refuses a [`QueueConfig::LinuxRed`]: check with
+    /// [`LinuxRedConfig::solve`](crate::LinuxRedConfig::solve), or use [`AnyQueue::try_new`].
+    pub fn new(config: &QueueConfig, line_rate: Rate) -> Self {
+        match Self::try_new(config, line_rate) {
+            Ok(queue) => queue,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// [`AnyQueue::new`] with the refusals of `tc` as errors.
+    ///
+    /// # Panics
+    /// If a rate is zero.
+    pub fn try_new(config: &QueueConfig, line_rate: Rate) -> Result<Self, TcError> {
+        Ok(match config {
+            QueueConfig::Fifo(config) => Self::Fifo(Fifo::new(config, line_rate)),
+            QueueConfig::Step(config) => Self::Step(Step::new(config, line_rate)),
+            QueueConfig::Red(config) => Self::Red(Red::new(config, line_rate)),
+            QueueConfig::LinuxRed(config) => Self::LinuxRed(LinuxRed::new(config, line_rate)?),
+            QueueConfig::DualRed(config) => Self::DualRed(DualRed::new(config, line_rate)),
+        })
+    }
+}
+
+/// Passes a call to the queue inside.
+macro_rules! pass {
+    ($any:expr, $queue:ident => $call:expr) => {
+        match $any {
+            AnyQueue::Fifo($queue) => $call,
+            AnyQueue::Step($queue) => $call,
+            AnyQueue::Red($queue) => $call,
+            AnyQueue::LinuxRed($queue) => $call,
+            AnyQueue::DualRed($queue) => $call,
+        }
+    };
+}
+
+impl Queue for AnyQueue {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, now: Time, random: &mut Stream) -> Verdict {
+        pass!(self, queue => queue.enqueue(packet, now, random))
+    }
+    #[inline]
+    fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued {
+        pass!(self, queue => queue.dequeue(now, random))
+    }
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        pass!(self, queue => queue.backlog())
+    }
+    #[inline]
+    fn class_backlog(&self, class: Class) -> Backlog {
+        pass!(self, queue => queue.class_backlog(class))
+    }
+    #[inline]
+    fn next_timer(&self) -> Time {
+        pass!(self, queue => queue.next_timer())
+    }
+    #[inline]
+    fn on_timer(&mut self, now: Time) {
+        pass!(self, queue => queue.on_timer(now));
+    }
+    #[inline]
+    fn average_bytes(&self) -> Option<f64> {
+        pass!(self, queue => queue.average_bytes())
+    }
+}

@@ -1,0 +1,265 @@
+//! RED as the Linux kernel runs it: `net/sched/sch_red.c` and `include/net/red.h`, to the integer.
+
+use super::{TcError, Transmitter};
+use crate::store::{Store, mark};
+use crate::{Backlog, Class, Dequeued, Extent, LinuxRedConfig, Queue, Reason, Verdict};
+use shoal_packet::Packet;
+use shoal_units::{Rate, Span, Stream, Time};
+
+/// 1 % of 2^32, rounded (`RED_ONE_PERCENT`): least maximum probability of ARED, and its largest step upwards.
+const ONE_PERCENT: u32 = 42_949_673;
+/// Above this ARED does not raise the maximum probability any more (`MAX_P_MAX`).
+const FIFTY_PERCENT: u32 = 50 * ONE_PERCENT;
+/// ARED adapts every HZ/2.
+const ADAPT_EVERY: Span = Span::from_millis(500);
+
+/// Linux RED over a byte-limited FIFO.
+#[derive(Clone, Debug)]
+pub struct LinuxRed {
+    store: Store,
+    line: Transmitter,
+    law: Law,
+    ecn: bool,
+    harddrop: bool,
+    nodrop: bool,
+    adapt_at: Time,
+}
+
+impl LinuxRed {
+    /// An empty queue at a line of `line_rate`, configured as tc would do it.
+    ///
+    /// # Panics
+    /// If the line rate is zero.
+    pub fn new(config: &LinuxRedConfig, line_rate: Rate) -> Result<Self, TcError> {
+        let law = Law::new(config)?;
+        Ok(Self {
+            store: Store::new(Extent::Bytes(config.limit_bytes.into()), line_rate),
+            line: Transmitter::new(line_rate),
+            law,
+            ecn: config.ecn,
+            harddrop: config.harddrop,
+            nodrop: config.nodrop,
+            adapt_at: if config.adaptive { Time::ZERO + ADAPT_EVERY } else { Time::NEVER },
+        })
+    }
+
+    /// What becomes of a packet that the law acts against (`red_enqueue`): `Ok` if it is queued, marked or not.
+    #[inline]
+    fn act(&self, reason: Reason, packet: &mut Packet) -> Result<Option<Reason>, Reason> {
+        if !self.ecn || (reason == Reason::Forced && self.harddrop) {
+            Err(reason)
+        } else if mark(packet) {
+            Ok(Some(reason))
+        } else if self.nodrop {
+            Ok(None)
+        } else {
+            Err(reason)
+        }
+    }
+}
+
+impl Queue for LinuxRed {
+    #[inline]
+    fn enqueue(&mut self, mut packet: Packet, now: Time, random: &mut Stream) -> Verdict {
+        self.law.on_arrival(self.store.backlog(), &self.line, now);
+        let mark = match self.law.decide(random) {
+            None => None,
+            Some(reason) => match self.act(reason, &mut packet) {
+                Ok(mark) => mark,
+                Err(reason) => return Verdict::Dropped(reason),
+            },
+        };
+        if !self.store.fits(&packet) {
+            return Verdict::Dropped(Reason::Buffer);
+        }
+        self.store.push(packet, now);
+        Verdict::Queued { mark }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, _: &mut Stream) -> Dequeued {
+        match self.store.pop() {
+            Some(packet) => {
+                self.line.on_departure(packet.size, now);
+                Dequeued::Packet { packet, mark: None }
+            }
+            None => {
+                self.line.on_empty(now);
+                Dequeued::Empty
+            }
+        }
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.store.backlog()
+    }
+
+    #[inline]
+    fn class_backlog(&self, class: Class) -> Backlog {
+        self.store.class_backlog(class)
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.adapt_at
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        if now >= self.adapt_at {
+            self.law.adapt(self.store.backlog(), &self.line, now);
+            self.adapt_at = now.saturating_add(ADAPT_EVERY);
+        }
+    }
+
+    fn average_bytes(&self) -> Option<f64> {
+        Some(self.law.average as f64 * libm::ldexp(1.0, -i32::from(self.law.wlog)))
+    }
+}
+
+/// `struct red_parms` and `struct red_vars`.
+#[derive(Clone, Debug)]
+struct Law {
+    /// Thresholds scaled by 2^Wlog.
+    min_scaled: u32,
+    max_scaled: u32,
+    wlog: u8,
+    scell_log: u8,
+    stab: Box<[u8; 256]>,
+    source: Source,
+    /// max - min, at least 1.
+    zone: u32,
+    /// Between these averages, in bytes, ARED leaves the probability alone.
+    target_min: u32,
+    target_max: u32,
+    /// `qavg`: bytes scaled by 2^Wlog.
+    average: u64,
+    /// `qcount`: packets since a random number was drawn; -1 outside the zone.
+    count: i32,
+    /// `qR`.
+    threshold: u32,
+    updated: Time,
+}
+
+/// Where `qR` comes from (`red_random`).
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// Until 3.2: the low Plog bits of a random number.
+    Mask(u32),
+    /// Since 3.3: a random number divided by `max_P / (max - min)`.
+    Quotient {
+        /// `max_P`, fraction of 2^32.
+        max_p: u32,
+        /// Divisor, at least 1.
+        divisor: u32,
+    },
+}
+
+impl Law {
+    fn new(config: &LinuxRedConfig) -> Result<Self, TcError> {
+        let tc = config.solve()?;
+        let zone = (tc.max_bytes - tc.min_bytes).max(1);
+        let source = if config.legacy_probability {
+            Source::Mask(1u32.checked_shl(tc.plog.into()).map_or(u32::MAX, |bit| bit - 1))
+        } else {
+            let max_p = match tc.max_p {
+                0 => u32::MAX.checked_shr(tc.plog.into()).unwrap_or(u32::MAX).wrapping_mul(zone),
+                max_p => max_p,
+            };
+            Source::Quotient { max_p, divisor: (max_p / zone).max(1) }
+        };
+        Ok(Self {
+            min_scaled: tc.min_bytes << tc.wlog,
+            max_scaled: tc.max_bytes << tc.wlog,
+            wlog: tc.wlog,
+            scell_log: tc.scell_log,
+            stab: Box::new(tc.stab),
+            source,
+            zone,
+            target_min: tc.min_bytes + 2 * (zone / 5),
+            target_max: tc.min_bytes + 3 * (zone / 5),
+            average: 0,
+            count: -1,
+            threshold: 0,
+            updated: Time::ZERO,
+        })
+    }
+
+    /// `red_calc_qavg`: a packet arrives and finds `backlog`.
+    #[inline]
+    fn on_arrival(&mut self, backlog: Backlog, line: &Transmitter, now: Time) {
+        self.average = match line.idle_since(self.updated, backlog, now) {
+            None => {
+                // The kernel's backlog is 32 bits wide.
+                let bytes = u64::from(backlog.bytes as u32);
+                self.average.wrapping_add(bytes).wrapping_sub(self.average >> self.wlog)
+            }
+            Some(idle) => self.faded(idle),
+        };
+        self.updated = now;
+    }
+
+    /// `red_calc_qavg_from_idle_time`: a shift from the table, or its linear start where the table says 0.
+    #[inline]
+    fn faded(&self, idle: Span) -> u64 {
+        // 255 << Scell_log in 32 bits.
+        let longest = 255u32 << self.scell_log;
+        let micros = idle.as_micros().min(longest.into());
+        match self.stab[((micros >> self.scell_log) & 255) as usize] {
+            0 => {
+                let less = self.average.wrapping_mul(micros) >> self.scell_log;
+                if less < self.average >> 1 { self.average - less } else { self.average >> 1 }
+            }
+            shift => self.average >> shift,
+        }
+    }
+
+    /// `red_action`. The first packet in the zone draws a number and passes.
+    #[inline]
+    fn decide(&mut self, random: &mut Stream) -> Option<Reason> {
+        if self.average < self.min_scaled.into() {
+            self.count = -1;
+            return None;
+        }
+        if self.average >= self.max_scaled.into() {
+            self.count = -1;
+            return Some(Reason::Forced);
+        }
+        self.count = self.count.wrapping_add(1);
+        if self.count == 0 {
+            self.threshold = self.draw(random);
+            return None;
+        }
+        // `red_mark_probability`; the count is extended to 64 bits as C does it.
+        let above = (self.average - u64::from(self.min_scaled)) >> self.wlog;
+        if above.wrapping_mul(i64::from(self.count) as u64) < self.threshold.into() {
+            return None;
+        }
+        self.count = 0;
+        self.threshold = self.draw(random);
+        Some(Reason::Early)
+    }
+
+    #[inline]
+    fn draw(&self, random: &mut Stream) -> u32 {
+        let uniform = random.uniform_u32();
+        match self.source {
+            Source::Mask(mask) => uniform & mask,
+            Source::Quotient { divisor, .. } => uniform / divisor,
+        }
+    }
+
+    /// `red_adaptative_algo` (Floyd, Gummadi and Shenker 2001).
+    fn adapt(&mut self, backlog: Backlog, line: &Transmitter, now: Time) {
+        let idle = line.idle_since(self.updated, backlog, now);
+        let average = idle.map_or(self.average, |idle| self.faded(idle)) >> self.wlog;
+        let Source::Quotient { max_p, divisor } = &mut self.source else { return };
+        if average > self.target_max.into() && *max_p <= FIFTY_PERCENT {
+            *max_p += ONE_PERCENT.min(*max_p / 4);
+        } else if average < self.target_min.into() && *max_p >= ONE_PERCENT {
+            *max_p = *max_p / 10 * 9;
+        }
+        // `DIV_ROUND_CLOSEST`.
+        *divisor = ((u64::from(*max_p) + u64::from(self.zone / 2)) / u64::from(self.zone)).max(1) as u32;
+    }
+}
