@@ -132,7 +132,8 @@ pub enum CutStyle {
     OnceSpread,
     /// On each ECN-Echo, to `cwnd_max (1 - alpha/2)` with `cwnd_max` latched at the start of CWR, if lower (K13 III-B d).
     Progressive,
-    /// Half a packet for each marked packet: the idealisation behind the law W = 2/p (DH).
+    /// Half a packet for each marked packet: the idealisation behind the law W = 2/p (DH). It needs undisturbed linear
+    /// growth, so the linear-increase counter is left alone whatever [`CounterOnCut`] says.
     PerMark,
 }
 

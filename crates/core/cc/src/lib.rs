@@ -17,6 +17,10 @@ mod growth;
 mod presets;
 pub mod reno;
 mod sample;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+#[cfg(test)]
+mod tests;
 mod window;
 
 pub use any::AnyController;

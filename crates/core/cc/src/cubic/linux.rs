@@ -257,3 +257,6 @@ impl CongestionControl for LinuxCubic {
         undo_window(UndoWindow::AtReduction, window, self.cwnd_before_cut)
     }
 }
+
+#[cfg(test)]
+mod tests;

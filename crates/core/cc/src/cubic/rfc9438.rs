@@ -10,7 +10,9 @@ use crate::{
 use shoal_units::{Span, Time};
 
 /// Multiplicative decrease factor (section 4.6).
-const BETA: f64 = 0.7;
+const BETA: f64 = BETA_TENTHS / 10.0;
+/// Tenths, so that a product with whole packets is exact before it is rounded down.
+const BETA_TENTHS: f64 = 7.0;
 /// Aggressiveness in packets / s^3 (section 5).
 const C: f64 = 0.4;
 /// Growth of the Reno estimate in packets an RTT (section 4.3): 3 (1 - beta) / (1 + beta).
@@ -36,7 +38,7 @@ pub struct Rfc9438Cubic {
     w_max: f64,
     /// Window at the last reduction, packets (`cwnd_prior`).
     cwnd_prior: f64,
-    /// Part of the window below one window unit, packets: 0..1/quantum.
+    /// Part of the window below one window unit.
     remainder: f64,
     cwnd_before_cut: u32,
     delay_min: u32,
@@ -71,14 +73,14 @@ impl Rfc9438Cubic {
         let flight_bytes = signal.snd_nxt.saturating_sub(signal.snd_una);
         let flight = (flight_bytes as f64 / f64::from(signal.mss.max(1))).min(cwnd);
         let quantum = f64::from(window.quantum);
-        window.ssthresh = ((flight * BETA * quantum) as u32).max(2 * window.quantum);
+        window.ssthresh = ((flight * quantum * BETA_TENTHS / 10.0) as u32).max(2 * window.quantum);
         window.cwnd_cnt = 0;
         self.remainder = 0.0;
     }
 
     #[inline]
     fn packets(&self, window: &Window) -> f64 {
-        window.cwnd_packets() + self.remainder
+        (f64::from(window.cwnd) + self.remainder) / f64::from(window.quantum)
     }
 
     /// Congestion avoidance for `segments` acknowledged (sections 4.2 to 4.5).
@@ -100,24 +102,23 @@ impl Rfc9438Cubic {
         let alpha = if epoch.w_est >= self.cwnd_prior { 1.0 } else { ALPHA };
         epoch.w_est += alpha * segments / cwnd;
         let target = curve(t_s + ack.srtt.as_secs_f64()).clamp(cwnd, 1.5 * cwnd);
-        let grown = if self.config.reno_friendly && curve(t_s) < epoch.w_est {
-            epoch.w_est.max(cwnd)
+        let growth = if self.config.reno_friendly && curve(t_s) < epoch.w_est {
+            (epoch.w_est - cwnd).max(0.0)
         } else {
-            cwnd + segments * (target - cwnd) / cwnd
+            segments * (target - cwnd) / cwnd
         };
-        self.store(window, grown);
+        self.grow(window, growth);
     }
 
-    /// Splits `packets` into whole window units and the rest.
-    fn store(&mut self, window: &mut Window, packets: f64) {
-        let quantum = f64::from(window.quantum);
-        let units = packets * quantum;
+    /// Adds `packets`, of which the part below one window unit waits.
+    fn grow(&mut self, window: &mut Window, packets: f64) {
+        let units = f64::from(window.cwnd) + self.remainder + packets * f64::from(window.quantum);
         if units >= f64::from(window.clamp) {
             window.cwnd = window.clamp;
             self.remainder = 0.0;
         } else {
             window.cwnd = units as u32;
-            self.remainder = (units - f64::from(window.cwnd)) / quantum;
+            self.remainder = units - f64::from(window.cwnd);
         }
     }
 }
@@ -182,3 +183,6 @@ impl CongestionControl for Rfc9438Cubic {
         undo_window(UndoWindow::AtReduction, window, self.cwnd_before_cut)
     }
 }
+
+#[cfg(test)]
+mod tests;

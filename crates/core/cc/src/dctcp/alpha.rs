@@ -46,7 +46,7 @@ impl Alpha {
             Self::Bits10MinNotZero(alpha) => *alpha = average_fixed(*alpha, 10, true, step),
             Self::Bits20(alpha) => *alpha = average_fixed(*alpha, 20, false, step),
             Self::Exact(alpha) => {
-                let gain = 1.0 / ((1u64 << step.shift) as f64 * step.unit as f64);
+                let gain = 1.0 / ((1u64 << step.shift) as f64 * step.unit.max(1) as f64);
                 let change = gain * (step.marked as f64 - *alpha * step.weight as f64);
                 *alpha = (*alpha + change).clamp(0.0, 1.0);
             }
@@ -76,13 +76,13 @@ impl Alpha {
 #[inline]
 fn average_fixed(alpha: u32, bits: u32, takes_remainder: bool, step: Step) -> u32 {
     let one = 1u64 << bits;
-    let divisor = step.unit.max(1) << step.shift;
+    let divisor = step.unit.max(1).saturating_mul(1 << step.shift);
     let old = u64::from(alpha);
-    let mut decay = (old * step.weight / divisor).min(old);
+    let mut decay = (old.saturating_mul(step.weight) / divisor).min(old);
     if takes_remainder && decay == 0 {
         decay = old;
     }
-    (old - decay + step.marked * one / divisor).min(one) as u32
+    (old - decay + step.marked.saturating_mul(one) / divisor).min(one) as u32
 }
 
 /// Counts what ACKs report and keeps alpha.
@@ -117,8 +117,8 @@ impl Estimator {
                 }
             }
             AlphaUpdate::PerWindow => {
-                self.marked += marked;
-                self.total += total;
+                self.marked = self.marked.saturating_add(marked);
+                self.total = self.total.saturating_add(total);
                 if ack.snd_una >= self.window_end {
                     self.end_window(config);
                     self.window_end = ack.snd_nxt;

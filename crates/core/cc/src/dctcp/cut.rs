@@ -131,7 +131,7 @@ fn set(config: &DctcpConfig, window: &mut Window, cwnd: u32) {
 
 #[inline]
 fn clear_counter(config: &DctcpConfig, window: &mut Window, cut: bool) {
-    if cut || config.counter_on_cut == CounterOnCut::Clear {
+    if config.cut != CutStyle::PerMark && (cut || config.counter_on_cut == CounterOnCut::Clear) {
         window.cwnd_cnt = 0;
     }
 }

@@ -101,3 +101,6 @@ impl DctcpConfig {
         matches!(self.cut, CutStyle::OnceAtOnce | CutStyle::OnceSpread)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,357 @@
+use super::*;
+use crate::cubic::presets::CUBIC;
+use crate::tests::drive::{LINUX_3_2, LINUX_3_18, LINUX_6, Stream};
+
+const PLAIN: CubicConfig = CubicConfig { hystart: false, ..CUBIC };
+
+/// A flow in congestion avoidance: ACKs for `per_ack` packets evenly over the RTT.
+struct Flow {
+    cc: LinuxCubic,
+    window: Window,
+    stream: Stream,
+    per_ack: u32,
+}
+
+impl Flow {
+    fn new(config: CubicConfig, rules: GrowthRules, cwnd: u32, rtt: Span) -> Self {
+        let stream = Stream { rtt, ..Stream::with_flight(cwnd) };
+        let mut cc = LinuxCubic::new(config, rules);
+        cc.on_established(stream.now, 0);
+        Self { cc, window: Window { ssthresh: cwnd - 1, ..Window::in_packets(cwnd) }, stream, per_ack: 1 }
+    }
+
+    fn ack(&mut self) {
+        let gap = Span::from_picos(
+            self.stream.rtt.as_picos() * u64::from(self.per_ack) / u64::from(self.window.cwnd),
+        );
+        self.stream.now += gap;
+        let sample = self.stream.ack(self.per_ack, false);
+        self.cc.on_ack(&mut self.window, &sample);
+        self.cc.on_growth(&mut self.window, &sample);
+    }
+
+    fn run(&mut self, span: Span) {
+        let end = self.stream.now + span;
+        while self.stream.now < end {
+            self.ack();
+        }
+    }
+
+    /// A reduction, completed at once.
+    fn cut(&mut self) {
+        self.cc.on_loss(&mut self.window, &self.stream.signal());
+        self.window.cwnd = self.window.ssthresh;
+        self.cc.on_exit(&mut self.window, self.stream.now);
+    }
+}
+
+#[test]
+fn constants_are_the_modules() {
+    // 8 * 1741 / 3 / 307 = 13928 / 3 = 4642, / 307 = 15; 2^40 / 410 = 2,681,735,677.
+    assert_eq!(RENO_EIGHTHS, 15);
+    assert_eq!(CUBE_FACTOR, 2_681_735_677);
+}
+
+#[test]
+fn reduces_to_717_of_1024_but_not_below_two() {
+    for (cwnd, ssthresh) in [(1000, 700), (100, 70), (10, 7), (3, 2), (2, 2), (1, 2)] {
+        let mut cc = LinuxCubic::new(CUBIC, LINUX_6);
+        let mut window = Window { cwnd_cnt: 1, ..Window::in_packets(cwnd) };
+        assert_eq!(cc.on_ecn(&mut window, &Stream::with_flight(cwnd).signal()), Reduction::Spread);
+        // floor(1000 * 717 / 1024) = floor(700.2); 100: 70.02; 10: 7.002; 3: 2.1.
+        assert_eq!((window.cwnd, window.ssthresh, window.cwnd_cnt), (cwnd, ssthresh, 0));
+    }
+}
+
+#[test]
+fn fast_convergence_remembers_less() {
+    let mut flow = Flow::new(PLAIN, LINUX_6, 1000, Span::from_millis(100));
+    flow.cut();
+    assert_eq!(flow.cc.last_max_cwnd, 1000);
+    flow.window.cwnd = 800;
+    flow.cut();
+    // floor(800 * 1741 / 2048) = floor(680.08).
+    assert_eq!(flow.cc.last_max_cwnd, 680);
+    assert_eq!(flow.window.ssthresh, 560, "the reduction itself is unchanged");
+
+    let mut flow =
+        Flow::new(CubicConfig { fast_convergence: false, ..PLAIN }, LINUX_6, 1000, Span::from_millis(100));
+    flow.cut();
+    flow.window.cwnd = 800;
+    flow.cut();
+    assert_eq!(flow.cc.last_max_cwnd, 800);
+}
+
+#[test]
+fn the_window_follows_the_curve() {
+    // W(t) = 0.4 (t - K)^3 + 1000 from 700: K = (300 / 0.4)^(1/3) = 9.09 s.
+    let k_s = libm::cbrt(300.0 / 0.4);
+    for rules in [LINUX_3_2, LINUX_3_18, LINUX_6] {
+        let mut flow = Flow::new(PLAIN, rules, 1000, Span::from_millis(100));
+        flow.run(Span::from_secs(2));
+        flow.window.cwnd = 1000;
+        flow.cut();
+        let start = flow.stream.now;
+        let mut error_max = 0.0f64;
+        for _ in 0..150 {
+            flow.run(Span::from_millis(100));
+            let t_s = flow.stream.now.since(start).as_secs_f64();
+            let distance = t_s - k_s;
+            let curve = 0.4 * distance * distance * distance + 1000.0;
+            error_max = error_max.max((f64::from(flow.window.cwnd) - curve).abs());
+        }
+        // The kernel aims one RTT ahead and reaches it one RTT later; at the steepest (t = 0, 15: 3 * 0.4 * 9^2 = 99
+        // packets/s) 100 ms are 10 packets, and `cnt` is rounded down.
+        assert!(error_max < 15.0, "{rules:?}: {error_max}");
+        assert!(flow.window.cwnd > 1080, "beyond the plateau: {}", flow.window.cwnd);
+    }
+}
+
+#[test]
+fn reno_friendly_region_follows_reno_with_beta_0_7() {
+    // 10 ms, from 28 to 19: the cubic needs K = (9 / 0.4)^(1/3) = 2.8 s, Reno gains 8/15 packets an RTT: 53 in 1 s.
+    let window_after = |reno_friendly| {
+        let mut flow = Flow::new(CubicConfig { reno_friendly, ..PLAIN }, LINUX_6, 28, Span::from_millis(10));
+        flow.cut();
+        assert_eq!(flow.window.cwnd, 19);
+        flow.run(Span::from_secs(1));
+        f64::from(flow.window.cwnd)
+    };
+    let reno = 19.0 + 100.0 * 8.0 / 15.0;
+    // The estimate is rounded down to packets, and the window follows it by one RTT or two.
+    assert!((reno - 3.0..=reno).contains(&window_after(true)), "{} against {reno}", window_after(true));
+    assert!(window_after(false) <= 28.0, "{}", window_after(false));
+}
+
+#[test]
+fn before_the_first_reduction_growth_is_at_least_5_percent_an_rtt() {
+    // last_max_cwnd = 0: cnt at most 20, from 100 packets 5 in the first RTT.
+    let mut flow =
+        Flow::new(CubicConfig { reno_friendly: false, ..PLAIN }, LINUX_6, 100, Span::from_millis(100));
+    flow.run(Span::from_millis(100));
+    assert!((104..=106).contains(&flow.window.cwnd), "{}", flow.window.cwnd);
+}
+
+#[test]
+fn growth_is_limited_to_half_the_acks_since_4_0() {
+    // Far below the curve (W_max 10,000): cnt = 0 before 4.0 becomes 1, since then 2.
+    let count = |rules| {
+        let mut flow = Flow::new(PLAIN, rules, 100, Span::from_millis(100));
+        flow.cc.last_max_cwnd = 100_000;
+        flow.ack();
+        flow.cc.cnt
+    };
+    assert_eq!(count(LINUX_6), 2);
+    assert_eq!(count(LINUX_3_18), 1);
+}
+
+#[test]
+fn the_delayed_ack_ratio_scales_growth_before_4_0() {
+    // Starts at 2 packets an ACK (32/16). ACKs for one packet bring it to 16/16: 32 - 2 + 1 = 31, .. , fixed at 16.
+    let mut flow = Flow::new(PLAIN, LINUX_3_2, 100, Span::from_millis(100));
+    assert_eq!(flow.cc.ack_ratio, 32);
+    flow.ack();
+    assert_eq!(flow.cc.ack_ratio, 31);
+    for _ in 0..200 {
+        flow.ack();
+    }
+    // r - (r >> 4) + 1 = r for 16..=31; from above it rests at 31.
+    assert_eq!(flow.cc.ack_ratio, 31);
+    flow.per_ack = 2;
+    for _ in 0..200 {
+        flow.ack();
+    }
+    assert_eq!(flow.cc.ack_ratio, 32);
+    // An ACK for 700 packets: 32 - 2 + 700, limited to 512; not in CWR, not in Recovery.
+    let mut sample = flow.stream.ack(700, false);
+    flow.cc.on_ack(&mut flow.window, &sample);
+    assert_eq!(flow.cc.ack_ratio, 512);
+    sample.in_cwr = true;
+    flow.cc.on_ack(&mut flow.window, &sample);
+    assert_eq!(flow.cc.ack_ratio, 512);
+    // Packets are counted since 4.0: no ratio.
+    let mut newer = Flow::new(PLAIN, LINUX_6, 100, Span::from_millis(100));
+    newer.ack();
+    assert_eq!(newer.cc.ack_ratio, 32);
+
+    // With cnt = 20 (before the first reduction) and two packets an ACK: (20 << 4) / 32 = 10 ACKs.
+    let mut flow =
+        Flow::new(CubicConfig { reno_friendly: false, ..PLAIN }, LINUX_3_2, 100, Span::from_millis(100));
+    flow.per_ack = 2;
+    flow.ack();
+    assert_eq!(flow.cc.cnt, 10);
+}
+
+#[test]
+fn a_timeout_forgets_the_curve_after_cutting() {
+    let mut flow = Flow::new(PLAIN, LINUX_6, 1000, Span::from_millis(100));
+    flow.cut();
+    flow.run(Span::from_secs(3));
+    let cwnd = flow.window.cwnd;
+    flow.cc.on_rto(&mut flow.window, &flow.stream.signal(), false);
+    assert_eq!(flow.window.ssthresh, cwnd * 717 / 1024);
+    assert_eq!((flow.cc.last_max_cwnd, flow.cc.delay_min, flow.cc.epoch_start), (0, 0, None));
+    assert_eq!(flow.cc.undo_cwnd(&Window::in_packets(1)), cwnd);
+}
+
+#[test]
+fn idle_time_moves_the_epoch_since_4_3() {
+    let start_after_idle = |rules| {
+        let mut flow = Flow::new(PLAIN, rules, 1000, Span::from_millis(100));
+        flow.cut();
+        // In 3.18 the first ACK is still slow start: cwnd <= ssthresh.
+        flow.ack();
+        flow.ack();
+        let start = flow.cc.epoch_start.unwrap();
+        flow.cc.on_sent(flow.stream.now, 1, flow.stream.snd_nxt);
+        let later = flow.stream.now + Span::from_millis(700);
+        flow.cc.on_idle_restart(&mut flow.window, later, Span::from_millis(600));
+        flow.cc.epoch_start.unwrap() - start
+    };
+    assert_eq!(start_after_idle(LINUX_6), 700, "since the last packet sent");
+    assert_eq!(start_after_idle(LINUX_3_18), 0);
+}
+
+#[test]
+fn an_epoch_may_start_at_clock_zero() {
+    let mut flow = Flow::new(PLAIN, LINUX_6, 1000, Span::from_millis(100));
+    flow.cut();
+    flow.stream.now = Time::ZERO;
+    let sample = flow.stream.ack(1, false);
+    flow.cc.on_growth(&mut flow.window, &sample);
+    assert_eq!(flow.cc.epoch_start, Some(0));
+    let origin = flow.cc.origin;
+    flow.window.cwnd += 1;
+    flow.run(Span::from_secs(1));
+    assert_eq!((flow.cc.epoch_start, flow.cc.origin), (Some(0), origin), "not begun again");
+}
+
+#[test]
+fn delays_right_after_a_reduction_are_not_trusted() {
+    let mut flow = Flow::new(PLAIN, LINUX_6, 100, Span::from_millis(100));
+    flow.run(Span::from_millis(200));
+    flow.cut();
+    flow.ack();
+    flow.stream.rtt = Span::from_millis(50);
+    flow.run(Span::from_millis(900));
+    assert_eq!(flow.cc.delay_min, 100_000);
+    flow.run(Span::from_millis(200));
+    assert_eq!(flow.cc.delay_min, 50_000);
+}
+
+#[test]
+fn rtt_has_the_resolution_of_the_kernels_clock() {
+    let delay_min = |rules| {
+        let mut flow = Flow::new(PLAIN, rules, 100, Span::from_micros(10_700));
+        // Sent at 989.9 ms (jiffy 989), acknowledged at 1000.6 ms (jiffy 1000).
+        flow.stream.now = Time::ZERO + Span::from_micros(1_000_600);
+        let sample = flow.stream.ack(1, false);
+        flow.cc.on_ack(&mut flow.window, &sample);
+        flow.cc.delay_min
+    };
+    assert_eq!(delay_min(LINUX_3_2), 11 << 3);
+    assert_eq!(delay_min(LINUX_3_18), 10_700 * 8 / 1000);
+    assert_eq!(delay_min(LINUX_6), 10_700);
+}
+
+mod hystart {
+    use super::*;
+
+    /// Slow start at 100 ms with `cwnd` packets: round trips of `acks` ACKs, `gap` apart; the last of `rtts` tells at which
+    /// ACK slow start ended.
+    fn exit(rules: GrowthRules, cwnd: u32, gap: Span, acks: u32, rtts_ms: &[u64]) -> Option<u32> {
+        let mut flow = Flow::new(CUBIC, rules, cwnd, Span::from_millis(100));
+        flow.window = Window::in_packets(cwnd);
+        for (round, rtt_ms) in rtts_ms.iter().enumerate() {
+            // The first ACK of a round acknowledges past its end and starts the next.
+            flow.stream.rtt = Span::from_millis(*rtt_ms);
+            flow.stream.snd_una = flow.stream.snd_nxt;
+            flow.stream.snd_nxt += 1_000_000_000;
+            flow.stream.now += Span::from_millis(50);
+            for ack in 1..=acks {
+                let sample = flow.stream.ack(1, false);
+                if rules.counting == crate::AckCounting::PerAck {
+                    flow.cc.hystart.on_slow_start(flow.cc.era, &sample);
+                }
+                flow.cc.on_ack(&mut flow.window, &sample);
+                if flow.window.ssthresh == flow.window.cwnd {
+                    return (round + 1 == rtts_ms.len()).then_some(ack);
+                }
+                flow.stream.now += gap;
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn a_train_of_half_the_rtt_ends_slow_start() {
+        // 6.x: threshold (100 ms + cushion) / 2. Cushion: 262,144 B at 2 * 1448 * 20 B / 100 ms = 0.58 MB/s is 453 ms,
+        // limited to 1 ms: 50.5 ms. ACKs 1 ms apart: ACK n comes n - 1 ms after the first: the 52nd is at 51 ms.
+        assert_eq!(exit(LINUX_6, 20, Span::from_millis(1), 60, &[100]), Some(52));
+        // 3.x: delay_min >> 4 in eighths of a ms = 50 ms: more than that also at the 52nd.
+        assert_eq!(exit(LINUX_3_18, 20, Span::from_millis(1), 60, &[100]), Some(52));
+        assert_eq!(exit(LINUX_6, 20, Span::from_millis(1), 51, &[100]), None);
+        // ACKs more than 2 ms apart are no train.
+        assert_eq!(exit(LINUX_6, 20, Span::from_micros(2001), 60, &[100]), None);
+        assert_eq!(exit(LINUX_3_18, 20, Span::from_millis(3), 60, &[100]), None);
+        // Below 16 packets nothing happens.
+        assert_eq!(exit(LINUX_6, 15, Span::from_millis(1), 60, &[100]), None);
+    }
+
+    #[test]
+    fn a_delay_above_the_threshold_ends_slow_start_at_the_ninth_sample() {
+        // 6.x: 100 ms + clamp(100/8 = 12.5, 4, 16) ms. 3.x: 100/16 = 6.25 ms.
+        let gap = Span::from_millis(3);
+        assert_eq!(exit(LINUX_6, 20, gap, 20, &[100, 113]), Some(9));
+        assert_eq!(exit(LINUX_6, 20, gap, 20, &[100, 112]), None);
+        assert_eq!(exit(LINUX_3_18, 20, gap, 20, &[100, 107]), Some(9));
+        assert_eq!(exit(LINUX_3_18, 20, gap, 20, &[100, 106]), None);
+        // Limits: 10 ms allow 4 ms more, 200 ms allow 16 ms more.
+        assert_eq!(exit(LINUX_6, 20, gap, 20, &[10, 15]), Some(9));
+        assert_eq!(exit(LINUX_6, 20, gap, 20, &[10, 14]), None);
+        assert_eq!(exit(LINUX_6, 20, gap, 20, &[200, 217]), Some(9));
+        assert_eq!(exit(LINUX_6, 20, gap, 20, &[200, 216]), None);
+    }
+
+    #[test]
+    fn switched_off_it_does_nothing() {
+        let mut flow = Flow::new(PLAIN, LINUX_6, 20, Span::from_millis(100));
+        flow.window = Window::in_packets(20);
+        for rtt_ms in [100, 300] {
+            flow.stream.rtt = Span::from_millis(rtt_ms);
+            for _ in 0..50 {
+                let sample = flow.stream.ack(1, false);
+                flow.cc.on_ack(&mut flow.window, &sample);
+            }
+        }
+        assert_eq!(flow.window.ssthresh, crate::INFINITE_SSTHRESH);
+    }
+
+    #[test]
+    fn a_timeout_allows_another_exit() {
+        let mut flow = Flow::new(CUBIC, LINUX_6, 20, Span::from_millis(100));
+        flow.cc.hystart.restart(flow.cc.era, flow.stream.now, 1 << 30);
+        flow.window = Window::in_packets(20);
+        let mut exits = 0;
+        for _ in 0..2 {
+            flow.window.ssthresh = crate::INFINITE_SSTHRESH;
+            for _ in 0..100 {
+                flow.stream.now += Span::from_millis(1);
+                let sample = flow.stream.ack(1, false);
+                flow.cc.on_ack(&mut flow.window, &sample);
+            }
+            exits += u32::from(flow.window.ssthresh == 20);
+        }
+        assert_eq!(exits, 1, "once a slow start");
+        flow.cc.on_rto(&mut flow.window, &flow.stream.signal(), true);
+        flow.window = Window::in_packets(20);
+        flow.stream.snd_una = flow.stream.snd_nxt;
+        flow.stream.snd_nxt += 1 << 30;
+        for _ in 0..100 {
+            flow.stream.now += Span::from_millis(1);
+            let sample = flow.stream.ack(1, false);
+            flow.cc.on_ack(&mut flow.window, &sample);
+        }
+        assert_eq!(flow.window.ssthresh, 20);
+    }
+}

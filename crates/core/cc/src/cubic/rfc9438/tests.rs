@@ -1,0 +1,155 @@
+use super::*;
+use crate::cubic::presets::CUBIC_RFC9438;
+use crate::tests::drive::{LINUX_3_2, LINUX_6, MSS, Stream};
+
+/// A flow whose ACKs come evenly over the RTT.
+struct Flow {
+    cc: Rfc9438Cubic,
+    window: Window,
+    stream: Stream,
+    per_ack: u32,
+}
+
+impl Flow {
+    fn new(config: CubicConfig, rules: GrowthRules, cwnd: u32, rtt: Span) -> Self {
+        let stream = Stream { rtt, ..Stream::with_flight(cwnd) };
+        let window = Window { ssthresh: cwnd - 1, ..Window::in_packets(cwnd) };
+        Self { cc: Rfc9438Cubic::new(config, rules), window, stream, per_ack: 1 }
+    }
+    fn run(&mut self, span: Span) {
+        let end = self.stream.now + span;
+        while self.stream.now < end {
+            let packets = self.window.cwnd / self.window.quantum;
+            self.stream.now +=
+                Span::from_picos(self.stream.rtt.as_picos() * u64::from(self.per_ack) / u64::from(packets));
+            let sample = self.stream.ack(self.per_ack, false);
+            self.cc.on_growth(&mut self.window, &sample);
+        }
+    }
+    fn cut(&mut self) {
+        self.stream.snd_nxt =
+            self.stream.snd_una + u64::from(self.window.cwnd / self.window.quantum) * u64::from(MSS);
+        self.cc.on_loss(&mut self.window, &self.stream.signal());
+        self.window.cwnd = self.window.ssthresh;
+    }
+}
+
+#[test]
+fn the_window_follows_the_curve() {
+    // W(t) = 0.4 (t - K)^3 + 1000 from 700: K = (1000 * 0.3 / 0.4)^(1/3) = 9.09 s (equation 2).
+    let k_s = libm::cbrt(300.0 / 0.4);
+    for (quantum, name) in [(1, "packets"), (MSS, "bytes")] {
+        let mut flow = Flow::new(CUBIC_RFC9438, LINUX_6, 1000, Span::from_millis(100));
+        flow.window = Window { cwnd: 1000 * quantum, ssthresh: 999 * quantum, quantum, ..flow.window };
+        flow.cut();
+        assert_eq!(flow.window.ssthresh, 700 * quantum);
+        let start = flow.stream.now;
+        for _ in 0..150 {
+            flow.run(Span::from_millis(100));
+            let t_s = flow.stream.now.since(start).as_secs_f64();
+            let distance = t_s - k_s;
+            let curve = 0.4 * distance * distance * distance + 1000.0;
+            let error = flow.window.cwnd_packets() - curve;
+            // One RTT on the steepest part is 10 packets.
+            assert!(error.abs() < 11.0, "{name}, {t_s} s: {error}");
+        }
+    }
+}
+
+#[test]
+fn reduces_what_is_in_flight() {
+    // Section 4.6: 60 of a window of 100 in flight: floor(0.7 * 60) = 42.
+    let mut flow = Flow::new(CUBIC_RFC9438, LINUX_6, 100, Span::from_millis(100));
+    flow.stream.snd_nxt = flow.stream.snd_una + 60 * u64::from(MSS);
+    flow.cc.on_loss(&mut flow.window, &flow.stream.signal());
+    assert_eq!(flow.window.ssthresh, 42);
+    assert_eq!(flow.cc.w_max, 100.0, "W_max is the window");
+}
+
+#[test]
+fn fast_convergence_remembers_less() {
+    // Section 4.7: 80 < 100: W_max = 80 * (1 + 0.7) / 2 = 68.
+    for (fast_convergence, w_max) in [(true, 68.0), (false, 80.0)] {
+        let mut flow = Flow::new(
+            CubicConfig { fast_convergence, ..CUBIC_RFC9438 },
+            LINUX_6,
+            100,
+            Span::from_millis(100),
+        );
+        flow.cut();
+        flow.window.cwnd = 80;
+        flow.cut();
+        assert!((flow.cc.w_max - w_max).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn reno_friendly_region_follows_the_estimate() {
+    // From 20 to 14 at 10 ms: alpha = 3 * 0.3 / 1.7 = 0.529 an RTT up to cwnd_prior = 20 (11.3 RTTs), then 1 an RTT: after
+    // 100 RTTs 20 + 88.7 = 108.7. The cubic alone is below 20 for K = (6 / 0.4)^(1/3) = 2.5 s.
+    let after = |reno_friendly| {
+        let mut flow =
+            Flow::new(CubicConfig { reno_friendly, ..CUBIC_RFC9438 }, LINUX_6, 20, Span::from_millis(10));
+        flow.cut();
+        flow.run(Span::from_secs(1));
+        flow.window.cwnd_packets()
+    };
+    assert!((after(true) - 108.7).abs() < 2.0, "{}", after(true));
+    assert!(after(false) < 20.0);
+}
+
+#[test]
+fn an_ack_is_worth_what_the_host_counts() {
+    // Far below the plateau the target is limited to 1.5 cwnd (section 4.2): 50 packets an RTT of 100 ACKs.
+    let grown = |rules| {
+        let mut flow = Flow::new(
+            CubicConfig { reno_friendly: false, ..CUBIC_RFC9438 },
+            rules,
+            100,
+            Span::from_millis(100),
+        );
+        flow.cc.w_max = 1e6;
+        flow.per_ack = 2;
+        let sample = flow.stream.ack(2, false);
+        flow.cc.on_growth(&mut flow.window, &sample);
+        f64::from(flow.window.cwnd) + flow.cc.remainder - 100.0
+    };
+    assert!((grown(LINUX_6) - 1.0).abs() < 1e-9, "2 packets of (150 - 100) / 100");
+    assert!((grown(LINUX_3_2) - 0.5).abs() < 1e-9, "one ACK");
+}
+
+#[test]
+fn undo_restores_the_window_only() {
+    let mut flow = Flow::new(CUBIC_RFC9438, LINUX_6, 100, Span::from_millis(100));
+    flow.run(Span::from_millis(500));
+    let before = flow.window.cwnd;
+    flow.cut();
+    assert_eq!(flow.cc.undo_cwnd(&flow.window), before);
+    assert!(flow.cc.epoch.is_none());
+}
+
+#[test]
+fn idle_time_is_not_on_the_curve() {
+    let mut flow = Flow::new(CUBIC_RFC9438, LINUX_6, 1000, Span::from_millis(100));
+    flow.cut();
+    flow.run(Span::from_secs(1));
+    let (idle, start) = (Span::from_secs(20), flow.cc.epoch.unwrap().start);
+    flow.stream.now += idle;
+    flow.cc.on_idle_restart(&mut flow.window, flow.stream.now, idle);
+    assert_eq!(flow.cc.epoch.unwrap().start, start + idle);
+}
+
+#[test]
+fn after_a_timeout_the_curve_starts_on_its_plateau() {
+    // Section 4.8.
+    let mut flow = Flow::new(CUBIC_RFC9438, LINUX_6, 1000, Span::from_millis(100));
+    flow.cut();
+    flow.stream.snd_nxt = flow.stream.snd_una + 700 * u64::from(MSS);
+    flow.cc.on_rto(&mut flow.window, &flow.stream.signal(), false);
+    assert_eq!(flow.window.ssthresh, 490);
+    flow.window.cwnd = 491;
+    let sample = flow.stream.ack(1, false);
+    flow.cc.on_growth(&mut flow.window, &sample);
+    let epoch = flow.cc.epoch.unwrap();
+    assert_eq!((epoch.k_s, flow.cc.w_max), (0.0, 491.0));
+}

@@ -1,0 +1,220 @@
+//! Claim A2 and semantics C1, C2: alpha to the integer.
+
+use super::{Flow, presets};
+use crate::tests::drive::{LINUX_3_2, MSS};
+use crate::{
+    AlphaAfter, AlphaResolution, AlphaUpdate, CongestionControl, DctcpConfig, Gain, MarkCounting,
+    tests::drive::LINUX_6,
+};
+use proptest::prelude::*;
+use std::vec::Vec;
+
+const EXACT: DctcpConfig = DctcpConfig { alpha_resolution: AlphaResolution::Exact, ..presets::DCTCP };
+
+#[test]
+fn the_law_holds_to_1e_12() {
+    // alpha(n) = F + (a0 - F) (15/16)^n.
+    for (marked, of) in [(0, 10), (1, 10), (3, 7), (10, 10)] {
+        let mut flow = Flow::new(EXACT, LINUX_6, of);
+        let f = f64::from(marked) / f64::from(of);
+        let mut expected = 1.0;
+        for n in 0..200 {
+            flow.round(marked, of);
+            expected = (1.0 - 1.0 / 16.0) * expected + f / 16.0;
+            let closed = f + (1.0 - f) * (15.0f64 / 16.0).powi(n + 1);
+            assert!((expected - closed).abs() < 1e-12);
+            assert!((flow.alpha() - closed).abs() < 1e-12, "{n}: {} {closed}", flow.alpha());
+        }
+    }
+}
+
+#[test]
+fn ten_bits_stay_within_16_of_1024() {
+    for config in [presets::DCTCP, DctcpConfig { initial_alpha_q10: 1024, ..presets::STANFORD }] {
+        // 1/64 and more: below that ten bits add nothing (see the fixed points).
+        for marked in [2, 5, 30, 99] {
+            let mut flow = Flow::new(config, LINUX_6, 100);
+            let f = f64::from(marked) / 100.0;
+            for n in 0..300 {
+                flow.round(marked, 100);
+                let law = f + (1.0 - f) * (15.0f64 / 16.0).powi(n + 1);
+                let error = law - flow.alpha();
+                // Two truncations an update, each below 1/1024, sum to less than 2/1024 * 16 = 32/1024 at worst; one of
+                // them (the decay's) raises alpha, so the error stays within 16/1024 either way.
+                assert!(error.abs() <= 16.0 / 1024.0, "{marked} % after {n}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_marks_ten_bits_need_74_windows_to_the_floor() {
+    // 1024 - 64 = 960; - 60 = 900; - 56 = 844; ... ; 15 >> 4 = 0.
+    let expected_start = [960, 900, 844, 792];
+    let floors = [(presets::DCTCP, 0), (DctcpConfig { initial_alpha_q10: 1024, ..presets::STANFORD }, 15)];
+    for (config, after) in floors {
+        let mut flow = Flow::new(config, LINUX_6, 10);
+        let seen: Vec<_> = (0..74)
+            .map(|_| {
+                flow.round(0, 10);
+                flow.alpha_q10()
+            })
+            .collect();
+        assert_eq!(seen[..4], expected_start);
+        assert_eq!(seen[72], 16, "one above the floor");
+        assert_eq!(seen[73], 15, "the floor after 74 windows");
+        // min_not_zero(15, 15 >> 4) = 15 takes all of it; plain truncation takes nothing.
+        for _ in 0..3 {
+            flow.round(0, 10);
+            assert_eq!(flow.alpha_q10(), after);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn fixed_points_of_constant_marking(marked in 0u32..=640, from in 0u16..=1024) {
+        // F = marked/640: the increment is floor(64 F), and a - (a >> 4) + i = a for a in 16 i ..= 16 i + 15.
+        let low = 16 * (64 * marked / 640);
+        let truncating = DctcpConfig { initial_alpha_q10: from, ..presets::STANFORD };
+        let mut flow = Flow::new(truncating, LINUX_6, 640);
+        for _ in 0..150 {
+            flow.round(marked, 640);
+        }
+        let alpha = flow.alpha_q10();
+        if low > 0 {
+            prop_assert!((low..=low + 15).contains(&alpha) || alpha == 1024 && low == 1024, "{alpha} not in {low}..");
+        } else {
+            prop_assert!(alpha <= 15, "{alpha}");
+        }
+        let before = alpha;
+        flow.round(marked, 640);
+        prop_assert_eq!(flow.alpha_q10(), before, "a fixed point");
+    }
+}
+
+#[test]
+fn the_ack_that_ends_a_window_counts_in_it() {
+    // Established at 10 packets sent: packet 10's ACK ends the window. Nine unmarked and that one marked: F = 1/10.
+    let mut flow = Flow::new(DctcpConfig { initial_alpha_q10: 0, ..presets::DCTCP }, LINUX_6, 10);
+    for _ in 0..9 {
+        flow.ack(1, false);
+    }
+    assert_eq!(flow.alpha_q10(), 0);
+    flow.ack(1, true);
+    // (1 << 6) / 10 = 6.
+    assert_eq!(flow.alpha_q10(), 6);
+}
+
+#[test]
+fn the_first_window_ends_with_the_first_byte() {
+    let mut cc = super::Dctcp::new(presets::STANFORD, LINUX_3_2);
+    let mut flow = Flow::new(presets::STANFORD, LINUX_3_2, 10);
+    cc.on_established(shoal_units::Time::ZERO, 0);
+    flow.cc = cc;
+    flow.ack(1, true);
+    // F = 1 of the first packet alone: 0 + (1448 << 6) / 1448 = 64.
+    assert_eq!(flow.alpha_q10(), 64);
+}
+
+#[test]
+fn bytes_count_a_duplicate_as_536_and_packets_count_deliveries() {
+    // Linux takes rcv_mss, 536 B while no data comes in. Nine full packets and one marked duplicate, then the end:
+    // (536 << 6) / (10 * 1448 + 536) = 34,304 / 15,016 = 2.
+    let stanford = DctcpConfig { initial_alpha_q10: 0, ..presets::STANFORD };
+    let mut flow = Flow::new(stanford, LINUX_3_2, 10);
+    flow.ack(0, true);
+    flow.round(0, 10);
+    assert_eq!(flow.alpha_q10(), 2);
+    // A full MSS: (1448 << 6) / (11 * 1448) = 5.
+    let mut flow = Flow::new(DctcpConfig { duplicate_bytes_max: u32::MAX, ..stanford }, LINUX_3_2, 10);
+    flow.ack(0, true);
+    flow.round(0, 10);
+    assert_eq!(flow.alpha_q10(), 5);
+    // Not counted at all.
+    let mut flow = Flow::new(DctcpConfig { counts_duplicates: false, ..stanford }, LINUX_3_2, 10);
+    flow.ack(0, true);
+    flow.round(0, 10);
+    assert_eq!(flow.alpha_q10(), 0);
+    // Packets: a duplicate that SACKs one packet delivers it: (1 << 6) / 11 = 5.
+    let mut flow = Flow::new(DctcpConfig { counting: MarkCounting::Packets, ..stanford }, LINUX_3_2, 10);
+    let mut sacking = flow.stream.ack(0, true);
+    (sacking.delivered_packets, sacking.marked_packets) = (1, 1);
+    flow.cc.on_ack(&mut flow.window, &sacking);
+    flow.round(0, 10);
+    assert_eq!(flow.alpha_q10(), 5);
+}
+
+#[test]
+fn a_window_of_more_than_2_to_26_marked_bytes_does_not_overflow() {
+    // 50,000 packets of 1448 B are 72.4 MB > 2^26; all marked, alpha stays one (in 32 bits it would fall to 965).
+    let mut flow = Flow::new(presets::LINUX_3_18, LINUX_3_2, 50_000);
+    flow.round(50_000, 50_000);
+    assert!(50_000u64 * u64::from(MSS) > 1 << 26);
+    assert_eq!(flow.alpha_q10(), 1024);
+}
+
+#[test]
+fn an_ack_weighs_by_what_is_counted() {
+    // One marked ACK for two packets, alpha from 0, g = 2^-8, 2^-20: once 4096 or twice.
+    let per_ack = |counting| {
+        let mut flow = Flow::new(DctcpConfig { counting, ..presets::IKR }, LINUX_3_2, 10);
+        flow.ack(2, true);
+        flow.alpha() * 1_048_576.0
+    };
+    assert_eq!(per_ack(MarkCounting::Acks), 4096.0);
+    assert_eq!(per_ack(MarkCounting::Packets), 8192.0);
+    assert_eq!(per_ack(MarkCounting::Bytes), 8192.0);
+}
+
+#[test]
+fn gain_normalised_by_the_flight_is_a_sixteenth_a_window() {
+    // Each of n packets has 1/16/n: a fully marked window gives 1 - (1 - 1/(16 n))^n, for 32 packets 0.0607 (one update: 1/16).
+    let config = DctcpConfig {
+        alpha_resolution: AlphaResolution::Exact,
+        alpha_update: AlphaUpdate::PerAck,
+        gain: Gain::PerWindowInFlight(4),
+        ..presets::IKR
+    };
+    for flight in [8u32, 32, 100] {
+        let mut flow = Flow::new(config, LINUX_3_2, flight);
+        flow.round(flight, flight);
+        // The flight before each ACK is one packet more than the window.
+        let expected = 1.0 - (1.0 - 1.0 / (16.0 * f64::from(flight + 1))).powi(flight as i32);
+        assert!((flow.alpha() - expected).abs() < 1e-12, "{} {expected}", flow.alpha());
+    }
+}
+
+#[test]
+fn events_do_to_alpha_what_the_policy_says() {
+    let after = |action: AlphaAfter| {
+        let mut flow = Flow::new(
+            DctcpConfig { alpha_on_timeout: action, initial_alpha_q10: 512, ..presets::STANFORD },
+            LINUX_3_2,
+            10,
+        );
+        // Five of ten packets, all marked: counters 5/5, window not over.
+        flow.round(5, 5);
+        flow.cc.on_rto(&mut flow.window, &flow.stream.signal(), false);
+        flow.alpha_q10()
+    };
+    assert_eq!(after(AlphaAfter::Keep), 512);
+    assert_eq!(after(AlphaAfter::Reinitialise), 512);
+    assert_eq!(after(AlphaAfter::One), 1024);
+    // 512 - 32 + 64.
+    assert_eq!(after(AlphaAfter::Update), 544);
+
+    let mut flow = Flow::new(
+        DctcpConfig {
+            alpha_after_idle: AlphaAfter::Reinitialise,
+            initial_alpha_q10: 512,
+            ..presets::STANFORD
+        },
+        LINUX_3_2,
+        10,
+    );
+    flow.round(10, 10);
+    assert_eq!(flow.alpha_q10(), 544);
+    flow.cc.on_idle_beyond_rto(&mut flow.window, MSS);
+    assert_eq!(flow.alpha_q10(), 512);
+}

@@ -1,0 +1,332 @@
+//! A model that drives any controller through arbitrary but consistent histories and checks what must always hold.
+//!
+//! It stands for the endpoint: the recovery states, in the order of calls that [`CongestionControl`] promises. Property
+//! tests and fuzz targets feed it [`Operation`]s.
+
+use crate::{
+    AckSample, AnyController, CcConfig, CongestionControl, GrowthRules, INFINITE_SSTHRESH, Reduction, Signal,
+    Window,
+};
+use shoal_units::{Span, Time};
+
+/// Payload bytes of a full segment: 1500 less IPv4, TCP and the timestamp option.
+pub const MSS: u32 = 1448;
+
+/// One thing that happens to a sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operation {
+    /// An ACK for up to `packets` of what is in flight.
+    Ack {
+        /// Packets it acknowledges, limited by the flight.
+        packets: u8,
+        /// Whether it carries ECN-Echo.
+        ece: bool,
+    },
+    /// A duplicate ACK.
+    Duplicate {
+        /// Whether it carries ECN-Echo.
+        ece: bool,
+    },
+    /// Loss is detected.
+    Loss,
+    /// The retransmission timer expires.
+    Timeout,
+    /// Nothing happens for `ms`.
+    Wait {
+        /// Milliseconds.
+        ms: u16,
+    },
+    /// Everything is acknowledged, then nothing is sent for `ms`.
+    Idle {
+        /// Milliseconds.
+        ms: u16,
+    },
+    /// The last reduction turns out spurious.
+    Undo,
+}
+
+impl Operation {
+    /// The operation that three bytes of fuzz input stand for. ACKs are most common, as in life.
+    pub const fn from_bytes([kind, low, high]: [u8; 3]) -> Self {
+        let ms = u16::from_le_bytes([low, high]);
+        match kind % 16 {
+            0..=8 => Self::Ack { packets: low, ece: high % 4 == 0 },
+            9..=10 => Self::Duplicate { ece: low % 2 == 0 },
+            11 => Self::Loss,
+            12 => Self::Timeout,
+            13 => Self::Wait { ms },
+            14 => Self::Idle { ms },
+            _ => Self::Undo,
+        }
+    }
+}
+
+/// Recovery state of the endpoint (Disorder behaves like Open here).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// No reduction under way.
+    Open,
+    /// Reduction after ECN-Echo.
+    Cwr,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout.
+    Loss,
+}
+
+/// A sender with one controller.
+#[derive(Clone, Copy, Debug)]
+pub struct Model {
+    controller: AnyController,
+    window: Window,
+    state: State,
+    now: Time,
+    snd_una: u64,
+    snd_nxt: u64,
+    /// The episode ends when this is acknowledged.
+    high_seq: u64,
+    delivered: u64,
+    delivered_ce: u64,
+    cuts_once: bool,
+    /// Window below which it must not be: one packet after a timeout until it has grown to two.
+    lowest_packets: u32,
+    reductions: u64,
+}
+
+impl Model {
+    /// A connection that has just been established, with a window of ten packets of `quantum` units.
+    pub fn new(config: &CcConfig, rules: GrowthRules, quantum: u32) -> Self {
+        let mut controller = AnyController::new(config, rules);
+        controller.on_established(Time::ZERO, 0);
+        let cuts_once = match config {
+            CcConfig::Dctcp(config) => config.cuts_once_a_window(),
+            CcConfig::Reno(_) | CcConfig::Cubic(_) => true,
+        };
+        let window = Window { cwnd: 10 * quantum, quantum, ..Window::in_packets(10) };
+        let mut model = Self {
+            controller,
+            window,
+            state: State::Open,
+            now: Time::ZERO,
+            snd_una: 0,
+            snd_nxt: 0,
+            high_seq: 0,
+            delivered: 0,
+            delivered_ce: 0,
+            cuts_once,
+            lowest_packets: 2,
+            reductions: 0,
+        };
+        model.send();
+        model
+    }
+
+    /// The window.
+    pub const fn window(&self) -> Window {
+        self.window
+    }
+    /// The recovery state.
+    pub const fn state(&self) -> State {
+        self.state
+    }
+    /// Reductions so far: episodes, and steps within them.
+    pub const fn reductions(&self) -> u64 {
+        self.reductions
+    }
+    /// The controller.
+    pub const fn controller(&self) -> &AnyController {
+        &self.controller
+    }
+
+    /// Does `operation` and checks all that must hold after it.
+    ///
+    /// # Panics
+    /// If something does not hold: this is a test.
+    pub fn apply(&mut self, operation: Operation) {
+        self.now += Span::from_micros(100);
+        match operation {
+            Operation::Ack { packets, ece } => self.ack(u64::from(packets), ece),
+            Operation::Duplicate { ece } => self.process(0, ece),
+            Operation::Loss => self.loss(),
+            Operation::Timeout => self.timeout(),
+            Operation::Wait { ms } => self.now += Span::from_millis(u64::from(ms)),
+            Operation::Idle { ms } => self.idle(Span::from_millis(u64::from(ms))),
+            Operation::Undo => self.undo(),
+        }
+        self.send();
+        self.check();
+    }
+
+    fn ack(&mut self, packets: u64, ece: bool) {
+        let packets = packets.min((self.snd_nxt - self.snd_una) / u64::from(MSS));
+        if packets > 0 {
+            self.process(packets as u32, ece);
+        }
+    }
+
+    /// One ACK, in the order of Linux `tcp_ack`.
+    fn process(&mut self, packets: u32, ece: bool) {
+        let in_flight_before = ((self.snd_nxt - self.snd_una) / u64::from(MSS)) as u32;
+        let marked = if ece { packets } else { 0 };
+        self.snd_una += u64::from(packets) * u64::from(MSS);
+        self.delivered += u64::from(packets);
+        self.delivered_ce += u64::from(marked);
+        let sample = AckSample {
+            now: self.now,
+            acked_packets: packets,
+            acked_bytes: u64::from(packets) * u64::from(MSS),
+            delivered_packets: packets,
+            marked_packets: marked,
+            in_flight_before,
+            delivered: self.delivered,
+            delivered_ce: self.delivered_ce,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            mss: MSS,
+            rtt: (packets > 0).then_some(Span::from_millis(10)),
+            srtt: Span::from_millis(10),
+            ece,
+            duplicate: packets == 0,
+            app_limited: false,
+            in_cwr: self.state == State::Cwr,
+        };
+        let before = self.window;
+        self.controller.on_ack(&mut self.window, &sample);
+        assert_eq!(self.window.cwnd, before.cwnd, "estimators leave cwnd alone");
+        self.leave_episode();
+        let grows = match self.state {
+            State::Open => !ece || self.controller.grows_in_cwr(),
+            State::Cwr => self.controller.grows_in_cwr(),
+            State::Recovery => false,
+            State::Loss => true,
+        };
+        if grows && packets > 0 {
+            let before = self.window.cwnd;
+            self.controller.on_growth(&mut self.window, &sample);
+            assert!(self.window.cwnd >= before, "growth never shrinks");
+        }
+        match self.state {
+            State::Open if ece => self.enter_cwr(),
+            State::Cwr if ece => {
+                let before = self.window;
+                self.controller.on_ece_in_cwr(&mut self.window, &sample);
+                assert!(self.window.cwnd <= before.cwnd, "a further mark never grows the window");
+                assert!(!self.cuts_once || self.window == before, "one cut an episode");
+                self.reductions += u64::from(self.window.cwnd < before.cwnd);
+            }
+            _ => {}
+        }
+    }
+
+    fn enter_cwr(&mut self) {
+        let (before, signal) = (self.window, self.signal());
+        let reduction = self.controller.on_ecn(&mut self.window, &signal);
+        match reduction {
+            Reduction::Spread => {
+                assert_eq!(self.window.cwnd, before.cwnd, "the endpoint spreads the reduction");
+                // As at the end of the episode; what happens within the round trip is the endpoint's own matter.
+                self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+            }
+            Reduction::Done => {
+                let floor = 2 * self.window.quantum;
+                assert!(self.window.cwnd <= before.cwnd.max(floor), "a mark never grows the window");
+            }
+        }
+        self.reductions += u64::from(self.window.cwnd < before.cwnd);
+        self.enter(State::Cwr);
+    }
+
+    fn loss(&mut self) {
+        let signal = self.signal();
+        match self.state {
+            State::Open => self.controller.on_loss(&mut self.window, &signal),
+            State::Cwr => self.controller.on_loss_in_cwr(&mut self.window, &signal),
+            State::Recovery | State::Loss => return,
+        }
+        self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+        self.reductions += 1;
+        self.enter(State::Recovery);
+    }
+
+    fn timeout(&mut self) {
+        let signal = self.signal();
+        let already_reduced = self.state != State::Open && self.snd_una < self.high_seq;
+        self.controller.on_rto(&mut self.window, &signal, already_reduced);
+        self.window.cwnd = self.window.quantum;
+        self.lowest_packets = 1;
+        self.reductions += 1;
+        self.enter(State::Loss);
+    }
+
+    fn idle(&mut self, idle: Span) {
+        let flight = (self.snd_nxt - self.snd_una) / u64::from(MSS);
+        if flight > 0 {
+            self.process(flight as u32, false);
+        }
+        self.now += idle;
+        self.controller.on_idle_restart(&mut self.window, self.now, idle);
+        if idle > Span::from_millis(200) {
+            self.controller.on_idle_beyond_rto(&mut self.window, MSS);
+        }
+    }
+
+    fn undo(&mut self) {
+        if self.state == State::Open {
+            return;
+        }
+        let restored = self.controller.undo_cwnd(&self.window);
+        assert!(restored >= self.window.cwnd, "an undo never shrinks the window");
+        self.window.cwnd = restored.min(self.window.clamp);
+        self.exit();
+    }
+
+    fn enter(&mut self, state: State) {
+        self.state = state;
+        self.high_seq = self.snd_nxt;
+    }
+
+    fn leave_episode(&mut self) {
+        if self.state != State::Open && self.snd_una >= self.high_seq {
+            self.exit();
+        }
+    }
+
+    fn exit(&mut self) {
+        self.state = State::Open;
+        self.controller.on_exit(&mut self.window, self.now);
+    }
+
+    fn signal(&self) -> Signal {
+        Signal {
+            now: self.now,
+            in_flight: ((self.snd_nxt - self.snd_una) / u64::from(MSS)) as u32,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            mss: MSS,
+        }
+    }
+
+    /// Fills the window.
+    fn send(&mut self) {
+        let allowed = self.snd_una + u64::from(self.window.cwnd / self.window.quantum) * u64::from(MSS);
+        if allowed > self.snd_nxt {
+            let packets = ((allowed - self.snd_nxt) / u64::from(MSS)) as u32;
+            self.snd_nxt = allowed;
+            self.controller.on_sent(self.now, packets, self.snd_nxt);
+        }
+    }
+
+    fn check(&mut self) {
+        let Window { cwnd, ssthresh, quantum, clamp, .. } = self.window;
+        if cwnd >= 2 * quantum {
+            self.lowest_packets = 2;
+        }
+        assert!(cwnd >= self.lowest_packets * quantum, "cwnd {cwnd} below {} packets", self.lowest_packets);
+        assert!(cwnd <= clamp, "cwnd {cwnd} above the clamp {clamp}");
+        assert!(ssthresh >= 2 * quantum, "ssthresh {ssthresh} below two packets of {quantum}");
+        assert!(ssthresh <= INFINITE_SSTHRESH, "ssthresh {ssthresh}");
+        if let Some(alpha) = self.controller.alpha() {
+            assert!((0.0..=1.0).contains(&alpha), "alpha {alpha}");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Claims A25 and A35: windows under a forced marking probability, without a network. An ACK for `per_ack` packets every
+//! `per_ack/cwnd` of an RTT; a reduction takes effect at once; an episode lasts one window of data.
+
+use super::drive::{LINUX_3_2, LINUX_6, MSS, Stream};
+use crate::cubic::presets::{CUBIC, CUBIC_RFC9438};
+use crate::dctcp::presets;
+use crate::{
+    AlphaResolution, AnyController, CcConfig, CongestionControl, CubicConfig, CutStyle, DctcpConfig, Gain,
+    GrowthRules, Reduction, Window, reno::RENO,
+};
+use shoal_units::{Probability, Span, Stream as Random};
+use std::vec::Vec;
+
+/// What marks packets.
+enum Marker {
+    /// Every n-th packet.
+    Spaced(u64),
+    /// An independent coin for each packet.
+    Coin(Probability, Random),
+    /// Whole round trips: every n-th (claim A25 "on-off").
+    Rounds(u64),
+}
+
+struct OpenLoop {
+    cc: AnyController,
+    window: Window,
+    stream: Stream,
+    per_ack: u32,
+    marker: Marker,
+    packets: u64,
+    rounds: u64,
+    round_end: u64,
+    high_seq: Option<u64>,
+    /// Marks seen, RTTs gone by, for the mean window and marks an RTT.
+    marks: u64,
+    rtts: f64,
+}
+
+impl OpenLoop {
+    fn new(config: CcConfig, rules: GrowthRules, cwnd: u32, rtt: Span, per_ack: u32, marker: Marker) -> Self {
+        let stream = Stream { rtt, ..Stream::with_flight(cwnd) };
+        let mut cc = AnyController::new(&config, rules);
+        cc.on_established(stream.now, 0);
+        let window = Window { ssthresh: cwnd - 1, ..Window::in_packets(cwnd) };
+        Self {
+            cc,
+            window,
+            stream,
+            per_ack,
+            marker,
+            packets: 0,
+            rounds: 0,
+            round_end: 0,
+            high_seq: None,
+            marks: 0,
+            rtts: 0.0,
+        }
+    }
+
+    fn marked(&mut self) -> bool {
+        let before = self.packets;
+        self.packets += u64::from(self.per_ack);
+        match &mut self.marker {
+            Marker::Spaced(n) => self.packets / *n > before / *n,
+            Marker::Coin(p, random) => {
+                (0..self.per_ack).fold(false, |any, _| p.happens(random.uniform_u32()) | any)
+            }
+            // Not the last packet: it ends the episode, and a mark on it would begin another.
+            Marker::Rounds(n) => {
+                self.rounds.is_multiple_of(*n)
+                    && self.stream.snd_una + u64::from(self.per_ack * MSS) < self.round_end
+            }
+        }
+    }
+
+    fn ack(&mut self) {
+        let part = f64::from(self.per_ack) / f64::from(self.window.cwnd);
+        self.rtts += part;
+        self.stream.now += Span::from_picos(
+            self.stream.rtt.as_picos() * u64::from(self.per_ack) / u64::from(self.window.cwnd),
+        );
+        // The flight is the window.
+        self.stream.snd_nxt = self.stream.snd_una + u64::from(self.window.cwnd) * u64::from(MSS);
+        if self.stream.snd_una >= self.round_end {
+            self.round_end = self.stream.snd_nxt;
+            self.rounds += 1;
+        }
+        let ece = self.marked();
+        self.marks += u64::from(ece);
+        let sample = self.stream.ack(self.per_ack, ece);
+        self.cc.on_ack(&mut self.window, &sample);
+        if self.high_seq.is_some_and(|high_seq| sample.snd_una >= high_seq) {
+            self.high_seq = None;
+            self.cc.on_exit(&mut self.window, sample.now);
+        }
+        if self.cc.grows_in_cwr() || self.high_seq.is_none() && !ece {
+            self.cc.on_growth(&mut self.window, &sample);
+        }
+        if !ece {
+            return;
+        }
+        if self.high_seq.is_some() {
+            self.cc.on_ece_in_cwr(&mut self.window, &sample);
+        } else {
+            self.high_seq = Some(sample.snd_nxt);
+            if self.cc.on_ecn(&mut self.window, &self.stream.signal()) == Reduction::Spread {
+                self.window.cwnd = self.window.ssthresh;
+            }
+        }
+    }
+
+    /// Mean window over time, after `skip` packets, for `measure` packets.
+    fn mean(&mut self, skip: u64, measure: u64) -> f64 {
+        for _ in 0..skip / u64::from(self.per_ack) {
+            self.ack();
+        }
+        (self.marks, self.rtts) = (0, 0.0);
+        let start = self.packets;
+        while self.packets - start < measure {
+            self.ack();
+        }
+        (self.packets - start) as f64 / self.rtts
+    }
+}
+
+const RTT: Span = Span::from_millis(100);
+
+/// Slope of log y against log x by least squares.
+fn slope(points: &[(f64, f64)]) -> f64 {
+    let logs: Vec<_> = points.iter().map(|(x, y)| (libm::log(*x), libm::log(*y))).collect();
+    let n = logs.len() as f64;
+    let (sx, sy) = logs.iter().fold((0.0, 0.0), |(sx, sy), (x, y)| (sx + x, sy + y));
+    let (mx, my) = (sx / n, sy / n);
+    let (xy, xx) =
+        logs.iter().fold((0.0, 0.0), |(xy, xx), (x, y)| (xy + (x - mx) * (y - my), xx + (x - mx) * (x - mx)));
+    xy / xx
+}
+
+#[test]
+fn reno_window_is_1_22_by_the_root_of_p() {
+    // One packet an RTT, halved every 1/p packets: mean sqrt(3/2) / sqrt(p). With ACKs counted (3.2) and two packets an ACK
+    // growth is half a packet an RTT: sqrt(3/4) = 0.87.
+    for (rules, per_ack, constant) in
+        [(LINUX_6, 1, 1.2247), (LINUX_6, 2, 1.2247), (LINUX_3_2, 1, 1.2247), (LINUX_3_2, 2, 0.8660)]
+    {
+        let mut points = Vec::new();
+        for spacing in [5_000u64, 20_000, 80_000] {
+            let p = 1.0 / spacing as f64;
+            let law = constant / libm::sqrt(p);
+            let mut flow =
+                OpenLoop::new(CcConfig::Reno(RENO), rules, law as u32, RTT, per_ack, Marker::Spaced(spacing));
+            let mean = flow.mean(20 * spacing, 20 * spacing);
+            assert!(
+                (mean / law - 1.0).abs() < 0.05,
+                "{rules:?}, {per_ack} an ACK, p {p}: {mean} against {law}"
+            );
+            points.push((p, mean));
+        }
+        assert!((slope(&points) + 0.5).abs() < 0.05, "{}", slope(&points));
+    }
+}
+
+#[test]
+fn cubic_window_is_1_054_by_p_to_three_quarters() {
+    // RFC 9438 equation 7: (C (3 + beta) / (4 (1 - beta)))^(1/4) RTT^(3/4) / p^(3/4), 1.054 for C = 0.4 and beta = 0.7. The
+    // mean is (3 + beta)/4 of the maximum.
+    let constant = libm::pow(0.4 * 3.7 / 1.2, 0.25);
+    assert!((constant - 1.054).abs() < 0.001);
+    // The law knows no fast convergence.
+    let formulas = CubicConfig { fast_convergence: false, ..CUBIC_RFC9438 };
+    let integers = CubicConfig { hystart: false, fast_convergence: false, ..CUBIC };
+    // The curve is flat where it is cut, so a maximum above the law's comes down by C (K - T)^3 a cycle only, less than a
+    // packet; integers stop moving where that rounds to nothing. Hence limits above one after 120 cycles.
+    for (config, rules, per_ack, limit) in
+        [(formulas, LINUX_6, 1, 1.08), (integers, LINUX_6, 1, 1.16), (integers, LINUX_3_2, 2, 1.16)]
+    {
+        let points: Vec<_> = [10_000u64, 30_000, 100_000]
+            .map(|spacing| {
+                let p = 1.0 / spacing as f64;
+                let law = constant * libm::pow(0.1 / p, 0.75);
+                let start = (law * 4.0 / 3.7 * 1.1) as u32;
+                let marker = Marker::Spaced(spacing);
+                let mut flow = OpenLoop::new(CcConfig::Cubic(config), rules, start, RTT, per_ack, marker);
+                // The first packet is marked.
+                flow.packets = spacing - 1;
+                let mean = flow.mean(120 * spacing, 20 * spacing);
+                assert!((0.98..limit).contains(&(mean / law)), "{config:?}, p {p}: {mean} against {law}");
+                (p, mean)
+            })
+            .into();
+        assert!((slope(&points) + 0.75).abs() < 0.05, "{config:?}: {}", slope(&points));
+    }
+}
+
+/// The idealisation behind the law 2/p: half a packet for each mark, growth on every ACK.
+const PER_MARK: DctcpConfig = DctcpConfig { cut: CutStyle::PerMark, ..presets::IKR };
+
+fn random_window(config: DctcpConfig, p: f64) -> (f64, f64) {
+    let marker = Marker::Coin(Probability::from_f64(p), Random::new(1, "laws"));
+    let mut flow = OpenLoop::new(CcConfig::Dctcp(config), LINUX_6, (2.0 / p) as u32, RTT, 1, marker);
+    let mean = flow.mean(100_000, 4_000_000);
+    (mean, flow.marks as f64 / flow.rtts)
+}
+
+#[test]
+fn two_marks_an_rtt_if_each_takes_half_a_packet() {
+    // A35: growth of one packet an RTT equals p W half packets, so p W = 2 marks an RTT; W = 2/p.
+    let points: Vec<_> = [0.02, 0.05, 0.1]
+        .map(|p| {
+            let (mean, marks_per_rtt) = random_window(PER_MARK, p);
+            assert!((marks_per_rtt - 2.0).abs() < 0.1, "{p}: {marks_per_rtt}");
+            (p, mean)
+        })
+        .into();
+    assert!((slope(&points) + 1.0).abs() < 0.05, "{}", slope(&points));
+}
+
+#[test]
+fn random_marking_gives_a_window_by_1_over_p() {
+    // A25: W p in [1.2, 2.8] for p in [.05, .2]; slope -1.
+    let exact = DctcpConfig { alpha_resolution: AlphaResolution::Exact, ..presets::DCTCP };
+    // K13's variant grows in CWR and rounds its reduction of W p / 2, about 1.4 packets, down to one: W p is up to 3.1.
+    for (config, limit) in [(presets::DCTCP, 2.8), (exact, 2.8), (presets::IKR, 3.2)] {
+        let points: Vec<_> = [0.05, 0.1, 0.2]
+            .map(|p| {
+                let (mean, _) = random_window(config, p);
+                assert!((1.2..limit).contains(&(mean * p)), "{config:?} at {p}: {}", mean * p);
+                (p, mean)
+            })
+            .into();
+        assert!((slope(&points) + 1.0).abs() < 0.15, "{config:?}: {}", slope(&points));
+    }
+}
+
+#[test]
+fn on_off_marking_gives_a_window_by_1_over_p_squared() {
+    // A25: one round trip in n fully marked, p = 1/n: the cut W alpha/2 equals the growth of n RTTs. With alpha = p that is
+    // a maximum of 2/p^2 and a mean lower by n/2.
+    let window = |shift: u8, n: u64| {
+        let config = DctcpConfig {
+            alpha_resolution: AlphaResolution::Exact,
+            gain: Gain::Shift(shift),
+            grows_in_cwr: true,
+            ..presets::DCTCP
+        };
+        let start = 2 * n * n;
+        let mut flow =
+            OpenLoop::new(CcConfig::Dctcp(config), LINUX_6, start as u32, RTT, 1, Marker::Rounds(n));
+        flow.mean(3_000_000, 3_000_000)
+    };
+    // A small gain keeps alpha at p between the marked rounds.
+    let points: Vec<_> = [4u64, 6, 8, 12].map(|n| (1.0 / n as f64, window(8, n))).into();
+    for (p, mean) in &points {
+        let law = 2.0 / (p * p) - 0.5 / p;
+        assert!((mean / law - 1.0).abs() < 0.1, "{p}: {mean} against {law}");
+    }
+    assert!((slope(&points) + 2.0).abs() < 0.1, "{}: {points:?}", slope(&points));
+    // With g = 1/16 the cut comes before the round is averaged in, when alpha is lowest:
+    // g (1-g)^(n-1) / (1 - (1-g)^n), and the window is larger than the law says.
+    for n in [4u64, 8, 12] {
+        let (g, rounds) = (1.0 / 16.0, n as f64);
+        let lowest = g * libm::pow(1.0 - g, rounds - 1.0) / (1.0 - libm::pow(1.0 - g, rounds));
+        let theory = 2.0 * rounds / lowest - rounds / 2.0;
+        let mean = window(4, n);
+        assert!((mean / theory - 1.0).abs() < 0.1, "{n}: {mean} against {theory}");
+    }
+}

@@ -1,0 +1,7 @@
+//! Behaviour of the controllers through their public interface, with the arithmetic in comments.
+
+mod documentation;
+pub(crate) mod drive;
+mod laws;
+mod model;
+mod reno;

@@ -1,0 +1,78 @@
+use super::drive::{LINUX_3_2, LINUX_6, Stream};
+use crate::{CongestionControl, Reduction, Reno, RenoConfig, UndoWindow, Window, reno::RENO};
+
+fn window(cwnd: u32, ssthresh: u32) -> Window {
+    Window { ssthresh, cwnd_cnt: 3, ..Window::in_packets(cwnd) }
+}
+
+#[test]
+fn halves_on_each_signal_but_not_below_two_packets() {
+    let signal = Stream::with_flight(10).signal();
+    for (cwnd, ssthresh) in [(10, 5), (11, 5), (4, 2), (3, 2), (1, 2)] {
+        let mut reno = Reno::new(RENO, LINUX_3_2);
+        let mut w = window(cwnd, 100);
+        assert_eq!(reno.on_ecn(&mut w, &signal), Reduction::Spread);
+        assert_eq!((w.cwnd, w.ssthresh, w.cwnd_cnt), (cwnd, ssthresh, 0));
+        let mut w = window(cwnd, 100);
+        reno.on_loss(&mut w, &signal);
+        assert_eq!((w.cwnd, w.ssthresh, w.cwnd_cnt), (cwnd, ssthresh, 0));
+        let mut w = window(cwnd, 100);
+        reno.on_rto(&mut w, &signal, false);
+        assert_eq!((w.cwnd, w.ssthresh, w.cwnd_cnt), (cwnd, ssthresh, 0));
+    }
+}
+
+#[test]
+fn byte_windows_keep_two_segments() {
+    let mut w = Window { cwnd: 3 * 1448, quantum: 1448, ..window(1, 1 << 20) };
+    Reno::new(RENO, LINUX_6).on_loss(&mut w, &Stream::with_flight(3).signal());
+    // Half of 4344 is 2172, less than two segments of 1448.
+    assert_eq!(w.ssthresh, 2896);
+}
+
+#[test]
+fn a_timeout_after_a_reduction_keeps_the_threshold() {
+    let mut w = window(10, 7);
+    Reno::new(RENO, LINUX_3_2).on_rto(&mut w, &Stream::with_flight(10).signal(), true);
+    assert_eq!((w.ssthresh, w.cwnd_cnt), (7, 0));
+}
+
+#[test]
+fn undo_restores_twice_the_threshold() {
+    let signal = Stream::with_flight(11).signal();
+    let mut w = window(11, 100);
+    let mut reno = Reno::new(RENO, LINUX_3_2);
+    reno.on_loss(&mut w, &signal);
+    w.cwnd = 5;
+    assert_eq!(reno.undo_cwnd(&w), 10, "max(5, 2 * 5): one less than the odd 11");
+    w.cwnd = 12;
+    assert_eq!(reno.undo_cwnd(&w), 12);
+
+    let mut w = window(11, 100);
+    let mut newer = Reno::new(RenoConfig { undo: UndoWindow::AtReduction, ..RENO }, LINUX_6);
+    newer.on_loss(&mut w, &signal);
+    w.cwnd = 5;
+    assert_eq!(newer.undo_cwnd(&w), 11);
+}
+
+#[test]
+fn rate_halving_goes_to_half_the_threshold_in_3_2() {
+    let w = window(10, 7);
+    assert_eq!(Reno::new(RENO, LINUX_3_2).rate_halving_floor(&w), 3);
+    let plain = RenoConfig { halves_to_half_ssthresh: false, ..RENO };
+    assert_eq!(Reno::new(plain, LINUX_3_2).rate_halving_floor(&w), 7);
+}
+
+#[test]
+fn linear_growth_takes_one_ack_more_than_the_window_in_3_2() {
+    // cwnd 10 beyond ssthresh: ACKs 1..=10 count up to 10, the 11th finds cnt >= cwnd and grows.
+    let mut stream = Stream::with_flight(10);
+    let mut w = Window { cwnd_cnt: 0, ..window(10, 5) };
+    let mut reno = Reno::new(RENO, LINUX_3_2);
+    for acks in 1..=10 {
+        reno.on_growth(&mut w, &stream.ack(2, false));
+        assert_eq!((w.cwnd, w.cwnd_cnt), (10, acks));
+    }
+    reno.on_growth(&mut w, &stream.ack(2, false));
+    assert_eq!((w.cwnd, w.cwnd_cnt), (11, 0));
+}
