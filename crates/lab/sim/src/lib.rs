@@ -16,3 +16,4 @@ mod recorder;
 
 pub use engine::{Options, Progress, run};
 pub use outcome::Outcome;
+pub use recorder::PacketSink;
