@@ -74,7 +74,8 @@ impl Diagnostic {
             file: source.name.clone(),
             line: source.text[..start].matches('\n').count() + 1,
             column: source.text[line_start..start].chars().count() + 1,
-            source_line: line.to_owned(),
+            // A problem of the scenario as a whole has no line of its own.
+            source_line: if mark.range == (0..source.text.len()) { String::new() } else { line.to_owned() },
             width: source.text[start..end.min(line_end)].trim_end().chars().count().max(1),
             message,
             hint,

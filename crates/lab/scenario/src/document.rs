@@ -52,7 +52,7 @@ impl Document {
             report.sources[source].text.clear();
             let message = format!("the file has {} bytes, more than {MAX_TEXT_BYTES}", text.len());
             report.error(&start, message, "a scenario file is a few kilobytes; is this the right file?");
-            return Err(Errors(report.found));
+            return Err(Errors(report.into_found()));
         }
         let tree = tree::from_toml(source, &mut report);
         Self::from_tree(tree, arguments, report)
@@ -76,19 +76,19 @@ impl Document {
 
     fn from_tree(mut tree: Node, arguments: &[(String, String)], mut report: Report) -> Result<Self, Errors> {
         if report.has_errors() {
-            return Err(Errors(report.found));
+            return Err(Errors(report.into_found()));
         }
         if matches!(&tree.value, Value::Table(entries) if entries.is_empty()) && arguments.is_empty() {
             let hint = "a scenario needs at least duration, [bottleneck] and one [[flows]]; see the scenarios folder";
             report.error(&tree.mark.clone(), "the scenario is empty", hint);
-            return Err(Errors(report.found));
+            return Err(Errors(report.into_found()));
         }
         for (key, value) in arguments {
             overrides::apply(&mut tree, key, value, &mut report);
         }
         let scenario = Scenario::read(&tree, &mut report);
         let Some(mut scenario) = scenario.filter(|_| !report.has_errors()) else {
-            return Err(Errors(report.found));
+            return Err(Errors(report.into_found()));
         };
         fill::defaults(&mut scenario, &tree, &mut report);
         if !report.has_errors() {
@@ -96,9 +96,9 @@ impl Document {
         }
         if report.has_errors() {
             report.found.retain(|d| d.severity == Severity::Error);
-            return Err(Errors(report.found));
+            return Err(Errors(report.into_found()));
         }
-        Ok(Self { scenario, tree, sources: report.sources, warnings: report.found })
+        Ok(Self { scenario, tree, sources: report.sources.clone(), warnings: report.into_found() })
     }
 
     /// The experiment in base units. `seed` replaces the seed of the file.
@@ -107,7 +107,7 @@ impl Document {
         let plan = resolve::plan(&self.scenario, &self.tree, &mut report);
         match plan.filter(|_| !report.has_errors()) {
             Some(plan) => Ok(plan.experiment(seed.unwrap_or(self.scenario.seed))),
-            None => Err(Errors(report.found)),
+            None => Err(Errors(report.into_found())),
         }
     }
 

@@ -54,15 +54,13 @@ pub(crate) fn entries<'n>(node: &'n Node, hint: &str, report: &mut Report) -> Op
 pub(crate) fn read_key<T: Field>(
     entries: &[Entry],
     key: &'static str,
+    known: &[&str],
     default: Option<Json>,
     mark: &Mark,
     report: &mut Report,
 ) -> Option<T> {
     if let Some(entry) = entries.iter().find(|e| e.key == key) {
-        let before = report.found.len();
-        let value = T::read(&entry.node, report);
-        debug_assert!(value.is_some() || report.found.len() >= before);
-        return value;
+        return T::read(&entry.node, report);
     }
     if let Some(default) = default {
         let mut scratch = Report::default();
@@ -72,8 +70,11 @@ pub(crate) fn read_key<T: Field>(
         return value;
     }
     let value = T::missing();
-    if value.is_none() {
-        report.error(mark, format!("missing key `{key}`"), format!("add {key} = {}", example(&T::schema())));
+    // A misspelt key is reported as such, not as missing too.
+    let misspelt =
+        entries.iter().any(|e| !known.contains(&e.key.as_str()) && nearest(&e.key, known) == Some(key));
+    if value.is_none() && !misspelt {
+        report.error(mark, format!("missing key `{key}`"), addition(key, &T::schema()));
     }
     value
 }
@@ -117,6 +118,12 @@ pub(crate) fn object_schema<S: Section>() -> Json {
     })
 }
 
-fn example(schema: &Json) -> String {
-    schema["examples"][0].as_str().map_or_else(|| "...".to_owned(), |text| format!("\"{text}\""))
+fn addition(key: &str, schema: &Json) -> String {
+    match (schema["examples"][0].as_str(), schema["type"].as_str()) {
+        (Some(example), _) => format!("add {key} = \"{example}\""),
+        (None, Some("array")) => format!("add {key} = [...] or a section [[{key}]]"),
+        (None, Some("object")) => format!("add a section [{key}]"),
+        (None, Some("string")) => format!("add {key} = \"...\""),
+        _ => format!("add {key}"),
+    }
 }

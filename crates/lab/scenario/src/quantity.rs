@@ -79,8 +79,9 @@ impl Accepts {
 
     /// A regular expression for editors.
     pub(crate) fn pattern(&self) -> String {
+        let spelling = |unit: &Unit| if *unit == Unit::Packets { "packets?" } else { unit.name() };
         let units: Vec<_> =
-            Unit::ALL.iter().filter(|u| self.dimensions.contains(&u.dimension())).map(|u| u.name()).collect();
+            Unit::ALL.iter().filter(|u| self.dimensions.contains(&u.dimension())).map(spelling).collect();
         let number = format!("[0-9]+(\\.[0-9]+)? ({})", units.join("|"));
         if self.unlimited { format!("^(unlimited|{number})$") } else { format!("^{number}$") }
     }
@@ -95,6 +96,7 @@ impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unlimited => f.write_str("unlimited"),
+            Self::Of(number, Unit::Packets) if *number == Decimal::whole(1) => f.write_str("1 packet"),
             Self::Of(number, unit) => write!(f, "{number} {}", unit.name()),
         }
     }

@@ -33,6 +33,12 @@ impl Report {
         self.found.iter().any(|d| d.severity == Severity::Error)
     }
 
+    /// All problems, in the order of their places.
+    pub fn into_found(mut self) -> Vec<Diagnostic> {
+        self.found.sort_by_key(|d| (self.sources.iter().position(|s| s.name == d.file), d.line, d.column));
+        self.found
+    }
+
     fn add(&mut self, mark: &Mark, severity: Severity, message: String, hint: String) {
         let hint = (!hint.is_empty()).then_some(hint);
         let diagnostic = Diagnostic::new(&self.sources, mark, severity, message, hint);

@@ -47,6 +47,9 @@ pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Opt
     let mut cx = Context { scenario, tree, report };
     let (duration, warmup) = limits::check_times(&mut cx);
     limits::check_flows(&mut cx);
+    if scenario.flows.is_empty() {
+        return None;
+    }
     let trace = trace(&mut cx, duration);
     let endpoints: Vec<Option<EndpointConfig>> =
         (0..scenario.flows.len()).map(|index| endpoints::endpoint(index, &mut cx)).collect();

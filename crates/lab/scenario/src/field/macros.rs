@@ -25,7 +25,7 @@ macro_rules! section {
                     #[allow(unused_mut, unused_assignments, reason = "only some keys have a default")]
                     let mut default: Option<serde_json::Value> = None;
                     $(default = Some(serde_json::json!($default));)?
-                    let $key = $crate::field::read_key::<$type>(entries, stringify!($key), default, mark, report);
+                    let $key = $crate::field::read_key::<$type>(entries, stringify!($key), &known, default, mark, report);
                 )*
                 Some(Self { $($key: $key?,)* })
             }

@@ -89,12 +89,26 @@ fn unusable(text: &str, value: Option<Ratio>, unit: &str, max: u64, example: &st
     QuantityError { message: format!("`{text}` is {problem}"), hint: format!("for example \"{example}\"") }
 }
 
+fn check_time(text: &str, value: Option<Ratio>, example: &str) -> Result<(), QuantityError> {
+    let max = u128::from(Duration::MAX.as_picos());
+    if value.is_some_and(|value| value.exceeds(Ratio::whole(max))) {
+        return Err(QuantityError {
+            message: format!("`{text}` is too long"),
+            hint: format!("at most \"1000000 s\"; for example \"{example}\""),
+        });
+    }
+    match value.and_then(Ratio::exact) {
+        Some(_) => Ok(()),
+        None => Err(unusable(text, value, "picoseconds", u64::MAX, example)),
+    }
+}
+
 impl Duration {
+    /// Bounds every time of a scenario: far inside the range of the clock (213 days), so that sums stay inside too.
+    pub const MAX: Span = Span::from_secs(1_000_000);
+
     fn check(self, text: &str) -> Result<(), QuantityError> {
-        match self.base().and_then(Ratio::exact) {
-            Some(_) => Ok(()),
-            None => Err(unusable(text, self.base(), "picoseconds", u64::MAX, Self::ACCEPTS.example)),
-        }
+        check_time(text, self.base(), Self::ACCEPTS.example)
     }
     /// The value.
     pub fn span(self) -> Span {
@@ -163,9 +177,7 @@ impl Amount {
             Dimension::Bytes if value.is_none() => {
                 Err(unusable(text, self.base(), "bytes", u64::MAX, "30000 B"))
             }
-            Dimension::Time if value.is_none() => {
-                Err(unusable(text, self.base(), "picoseconds", u64::MAX, "1 ms"))
-            }
+            Dimension::Time => check_time(text, self.base(), "1 ms"),
             _ => Ok(()),
         }
     }

@@ -140,8 +140,13 @@ fn app(workload: &Workload, path: &str, cx: &mut Context<'_>) -> Option<App> {
                 }
                 return None;
             };
-            let interval = rate.time_for(u64::from(chunk));
-            if interval.is_zero() {
+            // In picoseconds; more than fits for the slowest rates.
+            let interval = u128::from(chunk) * 8_000_000_000_000 / u128::from(rate.as_bps());
+            let interval = Span::from_picos(u64::try_from(interval).unwrap_or(u64::MAX));
+            if interval > Duration::MAX {
+                let hint = "write a higher rate or a smaller packet";
+                cx.error(&at("constant_rate"), "the writes are more than 1000000 s apart", hint);
+            } else if interval.is_zero() {
                 cx.error(
                     &at("constant_rate"),
                     "the writes follow each other within a picosecond",

@@ -6,7 +6,6 @@ use shoal_units::Span;
 
 use super::Context;
 
-const MAX_DURATION: Span = Span::from_secs(1_000_000);
 const MAX_FLOWS: u64 = 1_000_000;
 /// From here on the memory that flows need is worth a word.
 const MANY_FLOWS: u64 = 100_000;
@@ -19,12 +18,6 @@ pub(super) fn check_times(cx: &mut Context<'_>) -> (Span, Span) {
     let warmup = cx.scenario.warmup.map_or(Span::ZERO, |warmup| warmup.span());
     if duration.is_zero() {
         cx.error("duration", "the duration is 0", "write a time, as in \"300 s\"");
-    } else if duration > MAX_DURATION {
-        cx.error(
-            "duration",
-            "the duration is longer than 1000000 s",
-            "write a shorter time, as in \"300 s\"",
-        );
     } else if warmup >= duration {
         let hint = format!("write a time below \"{}\", or leave warmup out", cx.scenario.duration);
         cx.error("warmup", "the warm-up is not shorter than the duration: nothing would be measured", hint);

@@ -1,0 +1,32 @@
+//! What a user sees for each kind of mistake: whole messages.
+
+use shoal_scenario::Document;
+
+mod flow_groups;
+mod keys;
+mod quantities;
+mod queues;
+mod set_arguments;
+mod syntax;
+mod topologies;
+mod values;
+mod warnings;
+
+fn arguments(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+}
+
+/// The errors of a scenario that must be refused.
+fn errors(text: &str, set: &[(&str, &str)]) -> String {
+    match Document::with_overrides(text, "demo.toml", &arguments(set)) {
+        Err(errors) => errors.to_string(),
+        Ok(document) => panic!("accepted: {:#}", document.to_json()),
+    }
+}
+
+/// The warnings of a scenario that must be accepted.
+fn warnings(text: &str, set: &[(&str, &str)]) -> String {
+    let document =
+        Document::with_overrides(text, "demo.toml", &arguments(set)).unwrap_or_else(|e| panic!("{e}"));
+    document.warnings().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,346 @@
+//! Values without a meaning.
+
+use super::errors;
+
+#[test]
+fn a_zero_rate() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "0 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+"#, &[]), @r#"
+    error: the rate is 0: no packet would ever leave
+     --> demo.toml:4:8
+      |
+    4 | rate = "0 Mbit/s"
+      |        ^^^^^^^^^^
+    hint: as in "10 Mbit/s"
+    "#);
+}
+
+#[test]
+fn an_unlimited_bottleneck() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "unlimited"
+buffer = "100 packets"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+"#, &[]), @r#"
+    error: the rate must be limited here
+     --> demo.toml:4:8
+      |
+    4 | rate = "unlimited"
+      |        ^^^^^^^^^^^
+    hint: as in "10 Mbit/s"
+    "#);
+}
+
+#[test]
+fn a_rate_beyond_the_clock() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "9000 Gbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+"#, &[]), @r#"
+    error: the rate is above 8000 Gbit/s
+     --> demo.toml:4:8
+      |
+    4 | rate = "9000 Gbit/s"
+      |        ^^^^^^^^^^^^^
+    hint: time is counted in picoseconds, and a byte must take at least one
+    "#);
+}
+
+#[test]
+fn a_zero_duration() {
+    insta::assert_snapshot!(errors(r#"duration = "0 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+"#, &[]), @r#"
+    error: the duration is 0
+     --> demo.toml:1:12
+      |
+    1 | duration = "0 s"
+      |            ^^^^^
+    hint: write a time, as in "300 s"
+    "#);
+}
+
+#[test]
+fn a_huge_duration() {
+    insta::assert_snapshot!(errors(r#"duration = "2000000 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+"#, &[]), @r#"
+    error: `2000000 s` is too long
+     --> demo.toml:1:12
+      |
+    1 | duration = "2000000 s"
+      |            ^^^^^^^^^^^
+    hint: at most "1000000 s"; for example "25 ms"
+    "#);
+}
+
+#[test]
+fn a_duration_beyond_the_clock() {
+    insta::assert_snapshot!(errors(r#"duration = "1000000000000 min"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+"#, &[]), @r#"
+    error: `1000000000000 min` is too long
+     --> demo.toml:1:12
+      |
+    1 | duration = "1000000000000 min"
+      |            ^^^^^^^^^^^^^^^^^^^
+    hint: at most "1000000 s"; for example "25 ms"
+    "#);
+}
+
+#[test]
+fn a_warmup_as_long_as_the_run() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+warmup = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+"#, &[]), @r#"
+    error: the warm-up is not shorter than the duration: nothing would be measured
+     --> demo.toml:2:10
+      |
+    2 | warmup = "10 s"
+      |          ^^^^^^
+    hint: write a time below "10 s", or leave warmup out
+    "#);
+}
+
+#[test]
+fn a_zero_rtt() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "reno"
+rtt = "0 ms"
+"#, &[]), @r#"
+    error: a round-trip time of 0
+     --> demo.toml:9:7
+      |
+    9 | rtt = "0 ms"
+      |       ^^^^^^
+    hint: write a time, as in "25 ms"
+    "#);
+}
+
+#[test]
+fn an_rtt_below_the_fixed_delays() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+delay = "30 ms"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+"#, &[]), @r#"
+    error: the rtt of 25 ms is shorter than the fixed delays of 30 ms
+      --> demo.toml:10:7
+       |
+    10 | rtt = "25 ms"
+       |       ^^^^^^^
+    hint: write at least "30 ms", or lower bottleneck.delay
+    "#);
+}
+
+#[test]
+fn a_missing_rtt() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "reno"
+"#, &[]), @r#"
+    error: missing key `rtt`
+     --> demo.toml:7:1
+      |
+    7 | [[flows]]
+      | ^^^^^^^^^
+    hint: add the two-way propagation delay, as in rtt = "25 ms"
+    "#);
+}
+
+#[test]
+fn a_buffer_below_one_packet() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "0.01 BDP"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+"#, &[]), @r#"
+    error: the buffer does not hold one packet of 1500 B
+     --> demo.toml:5:10
+      |
+    5 | buffer = "0.01 BDP"
+      |          ^^^^^^^^^^
+    hint: write at least "1500 B" or "1 packets"
+    "#);
+}
+
+#[test]
+fn a_packet_without_room() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+mtu = "52 B"
+"#, &[]), @r#"
+    error: the packets have no room for data
+      --> demo.toml:10:7
+       |
+    10 | mtu = "52 B"
+       |       ^^^^^^
+    hint: write more than header_bytes = 52
+    "#);
+}
+
+#[test]
+fn a_packet_too_large() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+mtu = "70 kB"
+"#, &[]), @r#"
+    error: an IP packet has at most 65535 B
+      --> demo.toml:10:7
+       |
+    10 | mtu = "70 kB"
+       |       ^^^^^^^
+    hint: as in mtu = "1500 B"
+    "#);
+}
+
+#[test]
+fn too_fine_a_series() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+
+[trace]
+series = "1 ns"
+"#, &[]), @r#"
+    error: too many bins for this duration
+      --> demo.toml:12:10
+       |
+    12 | series = "1 ns"
+       |          ^^^^^^
+    hint: at most 10000000 bins; write a longer time, or "off"
+    "#);
+}
+
+#[test]
+fn a_slow_constant_rate() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+app = { constant_rate = "1 bit/s", packet = "4 GB" }
+"#, &[]), @r#"
+    error: the writes are more than 1000000 s apart
+      --> demo.toml:10:25
+       |
+    10 | app = { constant_rate = "1 bit/s", packet = "4 GB" }
+       |                         ^^^^^^^^^
+    hint: write a higher rate or a smaller packet
+    "#);
+}
+
+#[test]
+fn a_seed_beyond_toml() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+"#, &[(r"seed", r"9223372036854775808")]), @r"
+    error: the seed is too large
+     --> --set:1:6
+      |
+    1 | seed=9223372036854775808
+      |      ^^^^^^^^^^^^^^^^^^^
+    hint: a whole number from 0 to 9223372036854775807
+    ");
+}
