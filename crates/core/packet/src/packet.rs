@@ -134,6 +134,8 @@ impl Packet {
 
 // Packets are copied at every hop: growing past a cache line is a decision, not an accident.
 const _: () = assert!(core::mem::size_of::<Packet>() == 64);
+// No byte of a packet has unused values that could hold a tag; see [`Ecn`].
+const _: () = assert!(core::mem::size_of::<Option<Packet>>() > 64);
 
 #[cfg(test)]
 mod tests {

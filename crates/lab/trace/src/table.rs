@@ -241,4 +241,4 @@ cell!(FlowEvent, ColumnKind::Word(FlowEvent::NAMES), Column::Text { codes, .. } 
 cell!(PacketEvent, ColumnKind::Word(PacketEvent::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(TrafficClass, ColumnKind::Word(TrafficClass::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 // The position is the value on the wire (RFC 3168 section 5).
-cell!(Ecn, ColumnKind::Word(&["not_ect", "ect1", "ect0", "ce"]), Column::Text { codes, .. } => codes, value => value as u32);
+cell!(Ecn, ColumnKind::Word(&["not_ect", "ect1", "ect0", "ce"]), Column::Text { codes, .. } => codes, value => u32::from(value.bits()));

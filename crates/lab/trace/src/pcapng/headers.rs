@@ -80,7 +80,7 @@ impl Headers {
         .expect("the length was limited");
         // Never fragmented, so the identification is free (RFC 6864 section 4.1).
         ip.dont_fragment = true;
-        ip.ecn = IpEcn::try_new(packet.ecn as u8).expect("a codepoint has two bits");
+        ip.ecn = IpEcn::try_new(packet.ecn.bits()).expect("a codepoint has two bits");
         ip.header_checksum = ip.calc_header_checksum();
         tcp.checksum = tcp
             .calc_checksum_ipv4_raw(source, destination, &ZEROS[..usize::from(payload_bytes)])
