@@ -11,6 +11,8 @@ mod queue;
 mod red;
 mod step;
 mod store;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use any::AnyQueue;
 pub use config::*;

@@ -49,8 +49,6 @@ pub enum TcError {
     Weight,
     /// No power of two expresses the probability: max is not above min, or the probability is too small.
     Probability,
-    /// The idle table does not cover the time in which the average fades: the weight is too small for the bandwidth.
-    IdleTable,
     /// The kernel refuses thresholds that exceed 31 bits when scaled by the weight (`red_check_params`).
     Threshold,
     /// `nodrop` without `ecn` (`red_validate_flags`).
@@ -122,11 +120,11 @@ fn weight_log(min: u32, burst: u32, avpkt: u32) -> Result<u8, TcError> {
         .ok_or(TcError::Weight)
 }
 
-/// `tc_red_eval_P`: doublings of probability / (max - min) until it exceeds 1.
+/// `tc_red_eval_P`: doublings of probability / (max - min) until it exceeds 1; 0 if min = max, where it has no meaning.
 fn probability_log(min: u32, max: u32, probability: f64) -> Result<u8, TcError> {
     let zone = max.wrapping_sub(min) as i32;
     if zone <= 0 {
-        return Err(TcError::Probability);
+        return if zone == 0 { Ok(0) } else { Err(TcError::Probability) };
     }
     let scaled = probability / f64::from(zone);
     (0..32u8).find(|&n| libm::ldexp(scaled, i32::from(n)) > 1.0).ok_or(TcError::Probability)
@@ -134,24 +132,32 @@ fn probability_log(min: u32, max: u32, probability: f64) -> Result<u8, TcError> 
 
 /// `tc_red_eval_idle_damping`: entry i holds the whole part of -ln(1-W) (i << Scell_log) / xmit_time, at most 31.
 ///
-/// The logarithm is the natural one although the kernel shifts by it, and xmit_time counts psched ticks of 64 ns although
-/// the kernel looks entries up by microseconds (`ktime_us_delta`, since 3.2): an average fades 15.6/ln 2 ... times slower
-/// or faster than (1-w)^m, depending on which dominates. Both are kept.
+/// Two mismatches between tc and the kernel are kept. The logarithm is natural although the kernel shifts by the entry, and
+/// xmit_time counts psched ticks of 64 ns although the kernel looks entries up by microseconds (`ktime_us_delta`, since
+/// 3.2). Where the table is not 0, an average therefore fades 15.625 / ln 2 = 22.5 times slower than (1-W)^m.
 fn idle_table(wlog: u8, avpkt: u32, bandwidth_bps: u64) -> Result<(u8, [u8; TABLE_LEN]), TcError> {
     let bps = if bandwidth_bps == 0 { DEFAULT_BANDWIDTH_BPS } else { bandwidth_bps };
     let bytes_per_second = u32::try_from(bps / 8).map_err(|_| TcError::Bandwidth)?;
-    let micros = 1e6 * (f64::from(avpkt) / f64::from(bytes_per_second));
-    let xmit_time = libm::ceil(micros * TICKS_PER_MICRO);
+    // Up to tc 6.13 a time is cut to whole microseconds, then to whole ticks; later versions round up to ticks.
+    let micros = libm::trunc(1e6 * (f64::from(avpkt) / f64::from(bytes_per_second)));
+    let xmit_time = libm::trunc(micros * TICKS_PER_MICRO);
     let per_unit = -libm::log(1.0 - libm::ldexp(1.0, -i32::from(wlog))) / xmit_time;
     let fades_in = 31.0 / per_unit;
-    let scell_log =
-        (0..32u8).find(|&n| libm::ldexp(fades_in, -i32::from(n)) < 512.0).ok_or(TcError::IdleTable)?;
+    // C computes 1 << 31 as a negative int, so the search always ends there.
+    let scell_log = (0..31u8).find(|&n| fades_in / f64::from(1u32 << n) < 512.0).unwrap_or(31);
     let mut stab = [0; TABLE_LEN];
-    for (i, entry) in stab.iter_mut().enumerate().skip(1) {
-        *entry = ((libm::ldexp(i as f64, i32::from(scell_log)) * per_unit) as u8).min(31);
+    for (i, entry) in (0..).zip(&mut stab).skip(1) {
+        let steps: i32 = i32::wrapping_shl(i, scell_log.into());
+        *entry = low_byte(f64::from(steps) * per_unit).min(31);
     }
     stab[TABLE_LEN - 1] = 31;
     Ok((scell_log, stab))
+}
+
+/// C leaves the conversion of a number beyond a byte open; on x86-64 it goes through 32 bits, and what does not fit there
+/// has a low byte of 0. An infinite product means that a packet takes less than a microsecond.
+fn low_byte(value: f64) -> u8 {
+    if value.abs() < 2_147_483_648.0 { value as i32 as u8 } else { 0 }
 }
 
 /// Position of the highest bit set, counted from 1 (`fls`).
@@ -171,10 +177,7 @@ impl fmt::Display for TcError {
             }
             Self::Weight => f.write_str("tc finds no weight for this burst: it is too large"),
             Self::Probability => {
-                f.write_str("tc finds no Plog: max must be above min, and the probability above 0")
-            }
-            Self::IdleTable => {
-                f.write_str("tc cannot build the idle table: the burst is too large for the bandwidth")
+                f.write_str("tc finds no Plog: max must not be below min, and the probability not be tiny")
             }
             Self::Threshold => {
                 f.write_str("the kernel refuses the thresholds: scaled by the weight they need 32 bits")

@@ -1,0 +1,167 @@
+//! Bytes to configurations and operations.
+
+use super::Operation;
+use crate::{
+    AverageScope, DecideAt, DualRedConfig, Extent, FifoConfig, LinuxRedConfig, MarkSpacing, QueueConfig,
+    RedConfig, RedParameters, StepConfig,
+};
+use shoal_packet::Ecn;
+use shoal_units::{Rate, Span};
+
+/// Which queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// [`QueueConfig::Fifo`].
+    Fifo,
+    /// [`QueueConfig::Step`].
+    Step,
+    /// [`QueueConfig::Red`].
+    Red,
+    /// [`QueueConfig::LinuxRed`].
+    LinuxRed,
+    /// [`QueueConfig::DualRed`].
+    DualRed,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [Self::Fifo, Self::Step, Self::Red, Self::LinuxRed, Self::DualRed];
+}
+
+/// Bytes being read; past their end everything is zero.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Input<'a> {
+    /// Reads `bytes`.
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes }
+    }
+
+    /// The next byte.
+    pub fn byte(&mut self) -> u8 {
+        match self.rest.split_first() {
+            Some((&byte, rest)) => {
+                self.rest = rest;
+                byte
+            }
+            None => 0,
+        }
+    }
+
+    /// A line rate from 1 kbit/s to 400 Gbit/s.
+    pub fn rate(&mut self) -> Rate {
+        let decade = u32::from(self.byte() % 9);
+        Rate::from_bps(((1 + u64::from(self.byte() % 4)) * 1000 * 10u64.pow(decade)).min(400_000_000_000))
+    }
+
+    /// A configuration of `kind`.
+    pub fn config(&mut self, kind: Kind, rate: Rate) -> QueueConfig {
+        match kind {
+            Kind::Fifo => QueueConfig::Fifo(FifoConfig { limit: self.extent() }),
+            Kind::Step => QueueConfig::Step(StepConfig {
+                threshold: self.extent(),
+                decide: if self.flag() { DecideAt::Enqueue } else { DecideAt::Dequeue },
+                drop_threshold: self.extent(),
+                limit: self.extent(),
+            }),
+            Kind::Red => QueueConfig::Red(RedConfig {
+                parameters: self.parameters(),
+                ecn: self.flag(),
+                limit: self.extent(),
+                rate,
+                mean_packet_bytes: u32::from(self.short()),
+            }),
+            Kind::LinuxRed => QueueConfig::LinuxRed(self.linux_red()),
+            Kind::DualRed => QueueConfig::DualRed(DualRedConfig {
+                not_ect: self.parameters(),
+                ect: self.parameters(),
+                average: if self.flag() { AverageScope::Shared } else { AverageScope::PerClass },
+                limit: self.extent(),
+                rate,
+                mean_packet_bytes: u32::from(self.short()),
+            }),
+        }
+    }
+
+    /// The next operation; `None` at the end.
+    pub fn operation(&mut self) -> Option<Operation> {
+        let first = *self.rest.first()?;
+        self.byte();
+        Some(match first % 8 {
+            0..=3 => Operation::Arrive { size: self.size(), ecn: ECN[usize::from(self.byte() % 4)] },
+            4 | 5 => Operation::Transmit,
+            6 => Operation::Take,
+            // From a picosecond to 2^63 of them.
+            _ => Operation::Wait(Span::from_picos(u64::from(self.short()) << (self.byte() % 48))),
+        })
+    }
+
+    fn short(&mut self) -> u16 {
+        u16::from_le_bytes([self.byte(), self.byte()])
+    }
+
+    fn flag(&mut self) -> bool {
+        self.byte() & 1 == 1
+    }
+
+    /// Often one of the sizes that networks have.
+    fn size(&mut self) -> u16 {
+        match self.byte() % 4 {
+            0 => 1500,
+            1 => 52,
+            2 => 9000,
+            _ => self.short(),
+        }
+    }
+
+    fn extent(&mut self) -> Extent {
+        match self.byte() % 4 {
+            0 => Extent::Unlimited,
+            1 => Extent::Packets(u32::from(self.byte())),
+            2 => Extent::Bytes(u64::from(self.short()) << (self.byte() % 8)),
+            _ => Extent::Time(Span::from_picos(u64::from(self.short()) << (self.byte() % 40))),
+        }
+    }
+
+    fn fraction(&mut self) -> f64 {
+        f64::from(self.byte()) / 255.0
+    }
+
+    fn parameters(&mut self) -> RedParameters {
+        let min_bytes = f64::from(self.short()) / 4.0;
+        RedParameters {
+            min_bytes,
+            max_bytes: min_bytes + f64::from(self.short()) / 4.0,
+            max_probability: self.fraction(),
+            weight: libm::ldexp(1.0, -i32::from(self.byte() % 12)),
+            gentle: self.flag(),
+            spacing: if self.flag() { MarkSpacing::Uniformised } else { MarkSpacing::Independent },
+        }
+    }
+
+    fn linux_red(&mut self) -> LinuxRedConfig {
+        let min_bytes = u32::from(self.short());
+        let avpkt_bytes = u32::from(self.short());
+        // Mostly bursts that tc accepts.
+        let burst_packets = min_bytes / avpkt_bytes.max(1) + u32::from(self.byte());
+        LinuxRedConfig {
+            limit_bytes: u32::from(self.short()) << (self.byte() % 8),
+            min_bytes,
+            max_bytes: min_bytes.wrapping_add(u32::from(self.short())),
+            avpkt_bytes,
+            burst_packets,
+            probability: self.fraction(),
+            bandwidth: self.rate(),
+            ecn: self.flag(),
+            harddrop: self.flag(),
+            nodrop: self.flag(),
+            adaptive: self.flag(),
+            legacy_probability: self.flag(),
+        }
+    }
+}
+
+const ECN: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];

@@ -1,0 +1,189 @@
+//! What must hold for every queue, checked after every operation.
+
+use crate::{AnyQueue, Backlog, Class, Dequeued, Extent, Queue, QueueConfig, Reason, Verdict};
+use shoal_packet::{Ecn, FlowId, Packet, Seq};
+use shoal_units::{Rate, Span, Stream, Time};
+use std::collections::VecDeque;
+
+/// What can happen to a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operation {
+    /// A packet arrives.
+    Arrive {
+        /// Its size in bytes.
+        size: u16,
+        /// Its codepoint.
+        ecn: Ecn,
+    },
+    /// Time passes until the transmitter is free, then it takes a packet.
+    Transmit,
+    /// The queue is asked at once, whatever the transmitter does.
+    Take,
+    /// Time passes.
+    Wait(Span),
+}
+
+/// A queue beside a plain list of what should wait in it.
+#[derive(Debug)]
+pub struct Model {
+    queue: AnyQueue,
+    line_rate: Rate,
+    limit: Extent,
+    random: Stream,
+    waiting: VecDeque<Packet>,
+    now: Time,
+    free: Time,
+    arrived: u64,
+    dropped: u64,
+    departed: u64,
+    largest_backlog_bytes: u64,
+}
+
+impl Model {
+    /// Around an empty `queue` made of `config`.
+    pub fn new(queue: AnyQueue, config: &QueueConfig, line_rate: Rate, random: Stream) -> Self {
+        let limit = match config {
+            QueueConfig::Fifo(config) => config.limit,
+            QueueConfig::Step(config) => config.limit,
+            QueueConfig::Red(config) => config.limit,
+            QueueConfig::DualRed(config) => config.limit,
+            QueueConfig::LinuxRed(config) => Extent::Bytes(config.limit_bytes.into()),
+        };
+        Self {
+            queue,
+            line_rate,
+            limit,
+            random,
+            waiting: VecDeque::new(),
+            now: Time::ZERO,
+            free: Time::ZERO,
+            arrived: 0,
+            dropped: 0,
+            departed: 0,
+            largest_backlog_bytes: 0,
+        }
+    }
+
+    /// Does it and checks.
+    ///
+    /// # Panics
+    /// If the queue breaks an invariant.
+    pub fn apply(&mut self, operation: Operation) {
+        match operation {
+            Operation::Arrive { size, ecn } => self.arrive(size, ecn),
+            Operation::Transmit => {
+                self.advance_to(self.now.max(self.free));
+                self.take();
+            }
+            Operation::Take => self.take(),
+            Operation::Wait(span) => self.advance_to(self.now.saturating_add(span)),
+        }
+        self.check();
+    }
+
+    /// Takes everything that waits and checks the account.
+    ///
+    /// # Panics
+    /// If packets were lost or invented.
+    pub fn drain(&mut self) {
+        while !self.waiting.is_empty() {
+            self.apply(Operation::Transmit);
+        }
+        assert!(matches!(self.queue.dequeue(self.now, &mut self.random), Dequeued::Empty));
+        assert_eq!(self.arrived, self.dropped + self.departed, "conservation");
+    }
+
+    fn advance_to(&mut self, then: Time) {
+        // A timer that is due is served at its time; after a long wait a few times are enough.
+        for _ in 0..4 {
+            let due = self.queue.next_timer();
+            if due > then || due == Time::NEVER {
+                break;
+            }
+            assert!(due >= self.now, "a timer in the past");
+            self.queue.on_timer(due);
+            assert!(self.queue.next_timer() > due, "a timer that does not move");
+        }
+        if self.queue.next_timer() <= then {
+            // Harmless without a timer.
+            self.queue.on_timer(then);
+        }
+        self.now = then;
+    }
+
+    fn arrive(&mut self, size: u16, ecn: Ecn) {
+        self.arrived += 1;
+        // The sequence number tells packets apart.
+        let packet = Packet { ecn, seq: Seq(self.arrived as u32), ..Packet::empty(FlowId(0), size) };
+        let fits = self.fits(size);
+        match self.queue.enqueue(packet, self.now, &mut self.random) {
+            Verdict::Queued { mark } => {
+                assert!(fits, "queued beyond the limit");
+                assert!(mark.is_none() || ecn.is_capable(), "marked a packet that is not ECT");
+                let ecn = if mark.is_some() { Ecn::Ce } else { ecn };
+                self.waiting.push_back(Packet { ecn, enqueued: self.now, ..packet });
+            }
+            Verdict::Dropped(reason) => {
+                assert!(reason != Reason::Buffer || !fits, "dropped for the buffer although it fits");
+                self.dropped += 1;
+            }
+        }
+    }
+
+    fn take(&mut self) {
+        let taken = self.queue.dequeue(self.now, &mut self.random);
+        let expected = self.waiting.pop_front();
+        match taken {
+            Dequeued::Empty => assert!(expected.is_none(), "empty although something waits"),
+            Dequeued::Packet { packet, mark } => {
+                let expected = expected.expect("a packet from an empty queue");
+                assert!(mark.is_none() || expected.ecn.is_capable(), "marked a packet that is not ECT");
+                let ecn = if mark.is_some() { Ecn::Ce } else { expected.ecn };
+                assert_eq!(packet, Packet { ecn, ..expected }, "not the oldest packet, or changed");
+                assert!(packet.enqueued <= self.now, "negative sojourn time");
+                self.departed += 1;
+                self.free = self.now.saturating_add(self.line_rate.time_for(packet.size.into()));
+            }
+            Dequeued::Dropped { packet, .. } => {
+                let expected = expected.expect("a packet from an empty queue");
+                assert_eq!(packet, expected, "not the oldest packet, or changed");
+                assert!(!packet.ecn.is_capable(), "dropped an ECT packet on departure");
+                self.dropped += 1;
+            }
+        }
+    }
+
+    /// Computed from the configuration, not from the queue.
+    fn fits(&self, size: u16) -> bool {
+        let Backlog { packets, bytes } = self.recount(|_| true);
+        let bytes = bytes + u64::from(size);
+        match self.limit {
+            Extent::Unlimited => true,
+            Extent::Packets(limit) => packets < limit,
+            Extent::Bytes(limit) => bytes <= limit,
+            Extent::Time(limit) => {
+                u128::from(bytes) * 8_000_000_000_000
+                    <= u128::from(limit.as_picos()) * u128::from(self.line_rate.as_bps())
+            }
+        }
+    }
+
+    fn recount(&self, of: impl Fn(&Packet) -> bool) -> Backlog {
+        let sizes = self.waiting.iter().filter(|packet| of(packet)).map(|packet| u64::from(packet.size));
+        Backlog { packets: sizes.clone().count() as u32, bytes: sizes.sum() }
+    }
+
+    fn check(&mut self) {
+        let backlog = self.recount(|_| true);
+        assert_eq!(self.queue.backlog(), backlog);
+        for class in [Class::Ect, Class::NotEct] {
+            assert_eq!(self.queue.class_backlog(class), self.recount(|packet| Class::of(packet) == class));
+        }
+        assert_eq!(self.arrived, u64::from(backlog.packets) + self.dropped + self.departed, "conservation");
+        self.largest_backlog_bytes = self.largest_backlog_bytes.max(backlog.bytes);
+        if let Some(average) = self.queue.average_bytes() {
+            let largest = self.largest_backlog_bytes as f64 * (1.0 + 1e-9);
+            assert!((0.0..=largest).contains(&average), "average {average} outside 0..={largest}");
+        }
+    }
+}
