@@ -52,7 +52,7 @@ impl Document {
             report.sources[source].text.clear();
             let message = format!("the file has {} bytes, more than {MAX_TEXT_BYTES}", text.len());
             report.error(&start, message, "a scenario file is a few kilobytes; is this the right file?");
-            return Err(Errors(report.into_found()));
+            return Err(Errors(report.into_found(Severity::Error)));
         }
         let tree = tree::from_toml(source, &mut report);
         Self::from_tree(tree, arguments, report)
@@ -76,38 +76,42 @@ impl Document {
 
     fn from_tree(mut tree: Node, arguments: &[(String, String)], mut report: Report) -> Result<Self, Errors> {
         if report.has_errors() {
-            return Err(Errors(report.into_found()));
+            return Err(Errors(report.into_found(Severity::Error)));
         }
         if matches!(&tree.value, Value::Table(entries) if entries.is_empty()) && arguments.is_empty() {
             let hint = "a scenario needs at least duration, [bottleneck] and one [[flows]]; see the scenarios folder";
             report.error(&tree.mark.clone(), "the scenario is empty", hint);
-            return Err(Errors(report.into_found()));
+            return Err(Errors(report.into_found(Severity::Error)));
         }
         for (key, value) in arguments {
             overrides::apply(&mut tree, key, value, &mut report);
         }
         let scenario = Scenario::read(&tree, &mut report);
         let Some(mut scenario) = scenario.filter(|_| !report.has_errors()) else {
-            return Err(Errors(report.into_found()));
+            return Err(Errors(report.into_found(Severity::Error)));
         };
         fill::defaults(&mut scenario, &tree, &mut report);
         if !report.has_errors() {
             resolve::plan(&scenario, &tree, &mut report);
         }
         if report.has_errors() {
-            report.found.retain(|d| d.severity == Severity::Error);
-            return Err(Errors(report.into_found()));
+            return Err(Errors(report.into_found(Severity::Error)));
         }
-        Ok(Self { scenario, tree, sources: report.sources.clone(), warnings: report.into_found() })
+        Ok(Self {
+            scenario,
+            tree,
+            sources: report.sources.clone(),
+            warnings: report.into_found(Severity::Warning),
+        })
     }
 
     /// The experiment in base units. `seed` replaces the seed of the file.
     pub fn resolve(&self, seed: Option<u64>) -> Result<Experiment, Errors> {
-        let mut report = Report { sources: self.sources.clone(), found: Vec::new() };
+        let mut report = Report::of(self.sources.clone());
         let plan = resolve::plan(&self.scenario, &self.tree, &mut report);
         match plan.filter(|_| !report.has_errors()) {
             Some(plan) => Ok(plan.experiment(seed.unwrap_or(self.scenario.seed))),
-            None => Err(Errors(report.into_found())),
+            None => Err(Errors(report.into_found(Severity::Error))),
         }
     }
 

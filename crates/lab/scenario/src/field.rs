@@ -66,7 +66,7 @@ pub(crate) fn read_key<T: Field>(
         let mut scratch = Report::default();
         let node = crate::tree::from_json(&default, key, &mut scratch);
         let value = T::read(&node, &mut scratch);
-        assert!(value.is_some(), "default of `{key}`: {:?}", scratch.found);
+        assert!(value.is_some(), "default of `{key}`: {scratch:?}");
         return value;
     }
     let value = T::missing();
@@ -89,8 +89,36 @@ pub(crate) fn refuse_unknown(entries: &[Entry], known: &[&str], report: &mut Rep
     }
 }
 
+/// Refuses keys that only other kinds have, and returns the rest.
+pub(crate) fn refuse_foreign(
+    entries: &[Entry],
+    kind: &str,
+    keys_by_kind: &[(&str, &[&str])],
+    report: &mut Report,
+) -> Vec<Entry> {
+    let kinds_with = |key: &str| -> Vec<&str> {
+        keys_by_kind.iter().filter(|(_, keys)| keys.contains(&key)).map(|(kind, _)| *kind).collect()
+    };
+    let mut own = Vec::new();
+    for entry in entries {
+        let kinds = kinds_with(&entry.key);
+        if kinds.is_empty() || kinds.contains(&kind) {
+            own.push(entry.clone());
+            continue;
+        }
+        let message = format!("`{}` is no key of kind \"{kind}\"", entry.key);
+        report.error(&entry.key_mark, message, format!("it belongs to {}", kinds.join(", ")));
+    }
+    own
+}
+
 /// The known name that `name` most likely stands for.
 pub(crate) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    // The distance takes the product of the lengths in time and memory.
+    const LONGEST_BYTES: usize = 64;
+    if name.len() > LONGEST_BYTES {
+        return None;
+    }
     let lower = name.to_lowercase().replace('-', "_");
     known
         .iter()
@@ -102,9 +130,14 @@ pub(crate) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
 
 /// `did you mean` or the list of all names.
 pub(crate) fn suggest(name: &str, known: &[&str]) -> String {
+    const MOST_NAMES: usize = 20;
+    let mut list = known.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
+    if known.len() > MOST_NAMES {
+        list.push_str(", ...");
+    }
     match nearest(name, known) {
-        Some(near) => format!("did you mean \"{near}\"? known: {}", known.join(", ")),
-        None => format!("known: {}", known.join(", ")),
+        Some(near) => format!("did you mean \"{near}\"? known: {list}"),
+        None => format!("known: {list}"),
     }
 }
 

@@ -8,8 +8,13 @@ pub(crate) struct Report {
     /// The file first, then the `--set` arguments.
     pub sources: Vec<Source>,
     /// In order of discovery.
-    pub found: Vec<Diagnostic>,
+    found: Vec<Diagnostic>,
+    errors: usize,
+    warnings: usize,
 }
+
+/// Nobody reads more of them, and a megabyte of mistakes must not take minutes.
+const MOST_OF_A_KIND: usize = 100;
 
 impl Report {
     /// Adds a source and returns its index.
@@ -30,16 +35,35 @@ impl Report {
 
     /// Whether the scenario is refused.
     pub fn has_errors(&self) -> bool {
-        self.found.iter().any(|d| d.severity == Severity::Error)
+        self.errors > 0
     }
 
-    /// All problems, in the order of their places.
-    pub fn into_found(mut self) -> Vec<Diagnostic> {
+    /// A report about sources that were read before.
+    pub fn of(sources: Vec<Source>) -> Self {
+        Self { sources, ..Self::default() }
+    }
+
+    /// All problems of one kind, in the order of their places.
+    pub fn into_found(mut self, severity: Severity) -> Vec<Diagnostic> {
+        self.found.retain(|d| d.severity == severity);
         self.found.sort_by_key(|d| (self.sources.iter().position(|s| s.name == d.file), d.line, d.column));
         self.found
     }
 
     fn add(&mut self, mark: &Mark, severity: Severity, message: String, hint: String) {
+        let count = match severity {
+            Severity::Error => &mut self.errors,
+            Severity::Warning => &mut self.warnings,
+        };
+        *count += 1;
+        if *count > MOST_OF_A_KIND {
+            return;
+        }
+        let (message, hint) = if *count == MOST_OF_A_KIND {
+            (format!("{message} (further ones are not shown)"), hint)
+        } else {
+            (message, hint)
+        };
         let hint = (!hint.is_empty()).then_some(hint);
         let diagnostic = Diagnostic::new(&self.sources, mark, severity, message, hint);
         // A value shared by several groups would otherwise be reported once for each.

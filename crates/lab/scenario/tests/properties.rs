@@ -138,3 +138,16 @@ fn json_errors_point_into_the_printed_value() {
     hint: write a string, as in "25 ms"
     "#);
 }
+
+#[test]
+fn a_megabyte_of_mistakes_gives_a_hundred_errors() {
+    let head = "duration = \"1 s\"\nbottleneck.rate = \"10 Mbit/s\"\n";
+    let keys: String = (0..60_000).map(|n| format!("k{n} = 1\n")).collect();
+    let syntax = "= =\n".repeat(200_000);
+    let groups = "[[flows]]\ncc = \"x\"\n".repeat(40_000);
+    for text in [format!("{head}{keys}"), syntax, format!("{head}{groups}")] {
+        let errors = Document::parse(&text, "bad.toml").unwrap_err();
+        assert_eq!(errors.0.len(), 100);
+        assert!(errors.to_string().contains("(further ones are not shown)"));
+    }
+}

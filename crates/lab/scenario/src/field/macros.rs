@@ -90,6 +90,10 @@ macro_rules! tagged {
         impl $name {
             /// All kinds.
             pub const KINDS: &'static [&'static str] = &[$($kind),+];
+
+            fn keys_by_kind() -> Vec<(&'static str, &'static [&'static str])> {
+                vec![$(($kind, <$section as $crate::field::Section>::keys())),+]
+            }
         }
 
         impl $crate::field::Field for $name {
@@ -102,6 +106,7 @@ macro_rules! tagged {
                 };
                 match &kind.node.value {
                     $(Value::Text(text) if text == $kind => {
+                        let entries = &$crate::field::refuse_foreign(entries, $kind, &Self::keys_by_kind(), report);
                         <$section as $crate::field::Section>::read_table(entries, &["kind"], &node.mark, report).map(Self::$variant)
                     })+
                     Value::Text(text) => {

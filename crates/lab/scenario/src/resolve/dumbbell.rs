@@ -3,6 +3,8 @@
 //! The rtt of a flow is propagation only (reading G8 of K13: BDP = exactly 31250 B); serialisation comes on top. What
 //! the fixed delay of the bottleneck leaves of it is split in halves, one on the way there, one on the way back.
 
+use std::sync::Arc;
+
 use shoal_units::Span;
 
 use super::Context;
@@ -199,7 +201,7 @@ fn pure_delay_access(
         let there = network.pure_delay(format!("{name}/forward"), right, host, rest.forward);
         let back = network.pure_delay(format!("{name}/back"), host, left, rest.backward);
         let pair = (network.path(vec![bottleneck, there]), network.path(vec![back]));
-        network.routes.push(Routes { pairs: vec![pair], first: 0 });
+        network.routes.push(Routes { pairs: [pair].into(), first: 0 });
     }
 }
 
@@ -226,11 +228,11 @@ fn host_links(
         for (group, rest) in groups.iter().zip(rtts) {
             let name = group.name.as_deref().unwrap_or_default();
             let pair = host_pair(network, trunk, template, name, rest);
-            network.routes.push(Routes { pairs: vec![pair], first: 0 });
+            network.routes.push(Routes { pairs: [pair].into(), first: 0 });
         }
         return;
     };
-    let pairs: Vec<(u32, u32)> = (1..=hosts)
+    let pairs: Arc<[(u32, u32)]> = (1..=hosts)
         .map(|number| host_pair(network, trunk, template, &format!("host{number}"), &rtts[0]))
         .collect();
     let mut before = 0usize;

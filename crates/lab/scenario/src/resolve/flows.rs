@@ -1,5 +1,7 @@
 //! When flows start and what they send.
 
+use std::sync::Arc;
+
 use shoal_units::{Span, Stream, Time};
 
 use super::Context;
@@ -21,7 +23,7 @@ pub(crate) struct GroupPlan {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Routes {
     /// Forward and backward path.
-    pub pairs: Vec<(u32, u32)>,
+    pub pairs: Arc<[(u32, u32)]>,
     /// Where the first flow of the group starts its turn.
     pub first: usize,
 }

@@ -9,7 +9,7 @@ use super::Context;
 use super::flows::Routes;
 use super::network::{Network, checked_overhead, checked_rate};
 use super::queue::{Port, largest_packet, queue};
-use crate::experiment::{Link, LinkId, Node, NodeId};
+use crate::experiment::{Link, LinkId, NodeId};
 use crate::field::suggest;
 use crate::schema::{FlowGroup, Graph};
 
@@ -122,24 +122,29 @@ pub(super) struct Ends {
 
 impl Ends {
     /// `None` if one is missing or unknown.
-    pub fn of(group: &FlowGroup, network: &Network) -> Option<Self> {
+    pub fn of(group: &FlowGroup, names: &Names) -> Option<Self> {
         let from =
-            group.from.as_ref()?.0.iter().map(|name| node(&network.nodes, name)).collect::<Option<_>>()?;
-        Some(Self { from, to: node(&network.nodes, group.to.as_ref()?)? })
+            group.from.as_ref()?.0.iter().map(|name| names.get(name).copied()).collect::<Option<_>>()?;
+        Some(Self { from, to: *names.get(group.to.as_ref()?)? })
     }
 }
 
-fn node(nodes: &[Node], name: &str) -> Option<NodeId> {
-    nodes.iter().position(|node| node.name == name).map(|index| NodeId(index as u32))
+/// Nodes by name.
+pub(super) type Names = BTreeMap<String, NodeId>;
+
+/// The names of all nodes.
+pub(super) fn names(network: &Network) -> Names {
+    (0u32..).zip(&network.nodes).map(|(index, node)| (node.name.clone(), NodeId(index))).collect()
 }
 
 /// Finds the paths of all flow groups.
 pub(super) fn connect(network: &mut Network, cx: &mut Context<'_>) -> Option<()> {
+    let names = names(network);
     let mut known = BTreeMap::new();
     let mut complete = true;
     for (index, group) in cx.scenario.flows.iter().enumerate() {
-        check_ends(index, group, network, cx);
-        let Some(ends) = Ends::of(group, network) else {
+        check_ends(index, group, &names, cx);
+        let Some(ends) = Ends::of(group, &names) else {
             complete = false;
             continue;
         };
@@ -171,16 +176,16 @@ pub(super) fn connect(network: &mut Network, cx: &mut Context<'_>) -> Option<()>
             cx.error(&key, message, hint);
             complete = false;
         }
-        network.routes.push(Routes { pairs, first: 0 });
+        network.routes.push(Routes { pairs: pairs.into(), first: 0 });
     }
     complete.then_some(())
 }
 
-fn check_ends(index: usize, group: &FlowGroup, network: &Network, cx: &mut Context<'_>) {
-    let names: Vec<&str> = network.nodes.iter().map(|node| node.name.as_str()).collect();
+fn check_ends(index: usize, group: &FlowGroup, names: &Names, cx: &mut Context<'_>) {
     let at = |key: &str| format!("flows[{index}].{key}");
     let mut check = |key: &str, name: &str| {
-        if !names.contains(&name) {
+        if !names.contains_key(name) {
+            let names: Vec<&str> = names.keys().map(String::as_str).collect();
             cx.error(&at(key), format!("unknown node \"{name}\""), suggest(name, &names));
         }
     };
@@ -191,7 +196,10 @@ fn check_ends(index: usize, group: &FlowGroup, network: &Network, cx: &mut Conte
             cx.error(
                 &at(key),
                 format!("missing key `{key}`"),
-                format!("name a host, as in {key} = \"{}\"", names.last().unwrap_or(&"h1")),
+                format!(
+                    "name a host, as in {key} = \"{}\"",
+                    names.keys().next().map_or("h1", String::as_str)
+                ),
             );
         }
     }

@@ -1,9 +1,11 @@
 //! Hosts around one switch.
 
+use std::collections::BTreeSet;
+
 use shoal_units::Span;
 
 use super::Context;
-use super::graph::{Ends, connect};
+use super::graph::{Ends, connect, names};
 use super::network::{Network, checked_overhead};
 use super::queue::{Port, finite_rate, largest_packet, queue};
 use crate::experiment::{Link, NodeId};
@@ -11,7 +13,7 @@ use crate::schema::{Aqm, Fifo, Star};
 
 /// The graph of a star.
 pub(super) fn network(star: &Star, cx: &mut Context<'_>) -> Option<Network> {
-    const MAX_HOSTS: u32 = 100_000;
+    const MAX_HOSTS: u32 = 10_000;
     super::graph::refuse_bottleneck(cx);
     if !(2..=MAX_HOSTS).contains(&star.hosts) {
         let message = format!("a star of {} hosts", star.hosts);
@@ -61,10 +63,10 @@ pub(super) fn network(star: &Star, cx: &mut Context<'_>) -> Option<Network> {
 
 /// Ports towards hosts that receive data can be bottlenecks.
 fn monitor_receivers(network: &mut Network, switch: NodeId, cx: &Context<'_>) {
-    for group in &cx.scenario.flows {
-        let Some(ends) = Ends::of(group, network) else { continue };
-        for link in network.links.iter_mut().filter(|link| link.from == switch && link.to == ends.to) {
-            link.monitored = true;
-        }
+    let names = names(network);
+    let receivers: BTreeSet<NodeId> =
+        cx.scenario.flows.iter().filter_map(|group| Ends::of(group, &names)).map(|ends| ends.to).collect();
+    for link in &mut network.links {
+        link.monitored = link.from == switch && receivers.contains(&link.to);
     }
 }

@@ -88,14 +88,14 @@ weight = 0.002
 [[flows]]
 cc = "reno"
 rtt = "25 ms"
-"#, &[]), @r"
-    error: unknown key `weight`
+"#, &[]), @r#"
+    error: `weight` is no key of kind "fifo"
      --> demo.toml:9:1
       |
     9 | weight = 0.002
       | ^^^^^^
-    hint: known keys here: kind
-    ");
+    hint: it belongs to red
+    "#);
 }
 
 #[test]
@@ -228,5 +228,30 @@ rtt = 25
     9 | rtt = 25
       |       ^^
     hint: write a string, as in "25 ms"
+    "#);
+}
+
+#[test]
+fn an_override_of_the_kind_alone() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[bottleneck.aqm]
+kind = "step"
+threshold = "20 packets"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+"#, &[(r"bottleneck.aqm.kind", r"fifo")]), @r#"
+    error: `threshold` is no key of kind "fifo"
+     --> demo.toml:9:1
+      |
+    9 | threshold = "20 packets"
+      | ^^^^^^^^^
+    hint: it belongs to step
     "#);
 }

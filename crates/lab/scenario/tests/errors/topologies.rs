@@ -120,7 +120,7 @@ to = "h2"
        |
     13 | to = "h9"
        |      ^^^^
-    hint: did you mean "h1"? known: switch, h1, h2, h3
+    hint: did you mean "h1"? known: h1, h2, h3, switch
 
     error: only flows of a dumbbell have an rtt
       --> demo.toml:14:7
