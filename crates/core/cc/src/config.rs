@@ -17,9 +17,7 @@ impl CcConfig {
     /// `dctcp_reno`), all others stay.
     pub const fn without_ecn(self) -> Self {
         match self {
-            Self::Dctcp(config) => {
-                Self::Reno(RenoConfig { halves_to_half_ssthresh: false, undo: config.undo })
-            }
+            Self::Dctcp(config) => Self::Reno(RenoConfig { undo: config.undo, ..crate::reno::RENO }),
             other => other,
         }
     }

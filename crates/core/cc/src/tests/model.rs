@@ -37,7 +37,6 @@ fn configs() -> Vec<CcConfig> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn invariants_hold_for_every_preset_and_host(operations in prop::collection::vec(operation(), 1..400)) {
         for config in configs() {

@@ -128,6 +128,8 @@ fn before_the_first_reduction_growth_is_at_least_5_percent_an_rtt() {
     // last_max_cwnd = 0: cnt at most 20, from 100 packets 5 in the first RTT.
     let mut flow =
         Flow::new(CubicConfig { reno_friendly: false, ..PLAIN }, LINUX_6, 100, Span::from_millis(100));
+    flow.ack();
+    assert_eq!(flow.cc.cnt, 20);
     flow.run(Span::from_millis(100));
     assert!((104..=106).contains(&flow.window.cwnd), "{}", flow.window.cwnd);
 }
@@ -166,9 +168,15 @@ fn the_delayed_ack_ratio_scales_growth_before_4_0() {
     let mut sample = flow.stream.ack(700, false);
     flow.cc.on_ack(&mut flow.window, &sample);
     assert_eq!(flow.cc.ack_ratio, 512);
-    sample.in_cwr = true;
+    sample.acked_packets = 1;
+    flow.cc.on_ack(&mut flow.window, &AckSample { in_cwr: true, ..sample });
+    assert_eq!(flow.cc.ack_ratio, 512);
+    flow.cc.on_loss_in_cwr(&mut flow.window, &flow.stream.signal());
     flow.cc.on_ack(&mut flow.window, &sample);
     assert_eq!(flow.cc.ack_ratio, 512);
+    flow.cc.on_exit(&mut flow.window, flow.stream.now);
+    flow.cc.on_ack(&mut flow.window, &sample);
+    assert_eq!(flow.cc.ack_ratio, 512 - 32 + 1);
     // Packets are counted since 4.0: no ratio.
     let mut newer = Flow::new(PLAIN, LINUX_6, 100, Span::from_millis(100));
     newer.ack();
@@ -210,6 +218,57 @@ fn idle_time_moves_the_epoch_since_4_3() {
     };
     assert_eq!(start_after_idle(LINUX_6), 700, "since the last packet sent");
     assert_eq!(start_after_idle(LINUX_3_18), 0);
+}
+
+#[test]
+fn the_epoch_never_starts_in_the_future() {
+    let mut flow = Flow::new(PLAIN, LINUX_6, 1000, Span::from_millis(100));
+    flow.cc.on_sent(flow.stream.now, 1, flow.stream.snd_nxt);
+    flow.stream.now += Span::from_millis(500);
+    flow.cut();
+    flow.ack();
+    // The epoch is younger than the last packet sent: it moves to now, not 700 ms on.
+    let now = flow.stream.now + Span::from_millis(200);
+    flow.cc.on_idle_restart(&mut flow.window, now, Span::from_millis(200));
+    assert_eq!(flow.cc.epoch_start, Some(jiffies(now)));
+}
+
+#[test]
+fn an_unchanged_window_is_computed_again_after_more_than_31_jiffies() {
+    let mut cc = LinuxCubic::new(PLAIN, LINUX_6);
+    cc.update(1000, 100, 1);
+    for (now, computed_at) in [(1031, 1000), (1032, 1032), (1063, 1032), (1064, 1064)] {
+        cc.update(now, 100, 1);
+        assert_eq!(cc.last_time, computed_at, "at {now}");
+    }
+}
+
+#[test]
+fn the_curve_is_computed_once_a_jiffy_since_4_0() {
+    for (rules, computed_for) in [(LINUX_6, 100), (LINUX_3_18, 101)] {
+        let mut cc = LinuxCubic::new(PLAIN, rules);
+        cc.update(1000, 100, 1);
+        cc.update(1000, 101, 1);
+        assert_eq!(cc.last_cwnd, computed_for);
+    }
+}
+
+#[test]
+fn the_reno_estimate_grows_past_15_eighths_of_a_window() {
+    // cwnd 8: more than 15 packets acknowledged are one packet, more than 30 two; 1..=15 stay.
+    for (acked, steps, left) in [(15, 0, 15), (16, 1, 1), (30, 1, 15), (31, 2, 1)] {
+        let mut cc = LinuxCubic::new(PLAIN, LINUX_6);
+        (cc.ack_cnt, cc.reno_cwnd) = (acked, 8);
+        cc.follow_reno(8);
+        assert_eq!((cc.reno_cwnd - 8, cc.ack_cnt), (steps, left), "{acked}");
+    }
+}
+
+#[test]
+fn the_smallest_delay_is_rounded_up_to_jiffies_in_6_x() {
+    assert_eq!(Era::V6.delay_in_jiffies(1500), 2);
+    assert_eq!(Era::V6.delay_in_jiffies(2000), 2);
+    assert_eq!(Era::V3_18.delay_in_jiffies(12), 1);
 }
 
 #[test]
@@ -333,7 +392,9 @@ mod hystart {
         flow.cc.hystart.restart(flow.cc.era, flow.stream.now, 1 << 30);
         flow.window = Window::in_packets(20);
         let mut exits = 0;
-        for _ in 0..2 {
+        for rtt_ms in [100, 300] {
+            flow.stream.rtt = Span::from_millis(rtt_ms);
+            flow.cc.hystart.start_round(flow.cc.era, flow.stream.now, 1 << 30);
             flow.window.ssthresh = crate::INFINITE_SSTHRESH;
             for _ in 0..100 {
                 flow.stream.now += Span::from_millis(1);
@@ -345,6 +406,7 @@ mod hystart {
         assert_eq!(exits, 1, "once a slow start");
         flow.cc.on_rto(&mut flow.window, &flow.stream.signal(), true);
         flow.window = Window::in_packets(20);
+        flow.stream.rtt = Span::from_millis(100);
         flow.stream.snd_una = flow.stream.snd_nxt;
         flow.stream.snd_nxt += 1 << 30;
         for _ in 0..100 {
@@ -353,5 +415,23 @@ mod hystart {
             flow.cc.on_ack(&mut flow.window, &sample);
         }
         assert_eq!(flow.window.ssthresh, 20);
+    }
+
+    #[test]
+    fn later_samples_of_a_round_count_since_6_x_only() {
+        // Eight samples of 130 ms, then one of 101 ms: the minimum is 101 ms since 6.x and stays 130 ms before.
+        for (rules, exits) in [(LINUX_6, false), (LINUX_3_18, true)] {
+            let mut flow = Flow::new(CUBIC, rules, 20, Span::from_millis(100));
+            flow.window = Window::in_packets(20);
+            flow.cc.delay_min = flow.cc.era.delay(flow.stream.now, flow.stream.rtt);
+            flow.cc.hystart.start_round(flow.cc.era, flow.stream.now, 1 << 30);
+            for sample in 1..=9 {
+                flow.stream.now += Span::from_millis(3);
+                flow.stream.rtt = Span::from_millis(if sample <= 8 { 130 } else { 101 });
+                let ack = flow.stream.ack(1, false);
+                flow.cc.on_ack(&mut flow.window, &ack);
+            }
+            assert_eq!(flow.window.ssthresh == 20, exits, "{rules:?}");
+        }
     }
 }

@@ -64,6 +64,10 @@ fn reduces_what_is_in_flight() {
     flow.cc.on_loss(&mut flow.window, &flow.stream.signal());
     assert_eq!(flow.window.ssthresh, 42);
     assert_eq!(flow.cc.w_max, 100.0, "W_max is the window");
+    // Limited transmit may have 120 in flight: still of the window.
+    flow.stream.snd_nxt = flow.stream.snd_una + 120 * u64::from(MSS);
+    flow.cc.on_loss(&mut flow.window, &flow.stream.signal());
+    assert_eq!(flow.window.ssthresh, 70);
 }
 
 #[test]

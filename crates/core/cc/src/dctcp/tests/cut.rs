@@ -48,6 +48,16 @@ fn the_patch_sets_the_window_at_once() {
 }
 
 #[test]
+fn a_mark_on_one_packet_raises_the_window_to_two_only_in_the_patch() {
+    // max(cwnd - .., 2) of the patch; K13 applies a value only if it is lower.
+    for (config, cwnd) in [(presets::STANFORD, 2), (presets::IKR, 1)] {
+        let mut flow = with_alpha(config, 1024, 1);
+        flow.ecn();
+        assert_eq!((flow.window.cwnd, flow.window.ssthresh), (cwnd, 2));
+    }
+}
+
+#[test]
 fn further_marks_of_an_episode_change_nothing_unless_progressive() {
     for config in [presets::DCTCP, presets::LINUX_3_18, presets::STANFORD] {
         let mut flow = with_alpha(config, 512, 100);
