@@ -16,10 +16,11 @@ fn values_are_exact() {
 
 #[test]
 fn fractions_are_not_rounded() {
-    // 0.67 BDP of 31,250 B is 20,937.5 B; in binary floating point 0.67 * 31250 would be 20937.500000000004.
-    let share = Amount::parse("0.67 BDP").unwrap().value().unwrap();
-    let bytes = share.times(Ratio::whole(31_250)).unwrap();
+    let of_bdp = |text| Amount::parse(text).unwrap().value().unwrap().times(Ratio::whole(31_250)).unwrap();
+    let bytes = of_bdp("0.67 BDP");
     assert_eq!((bytes.floor(), bytes.as_f64(), bytes.exact()), (20_937, 20_937.5, None));
+    // In binary floating point 2.01 * 31250 is 62812.49999999999.
+    assert_eq!(of_bdp("2.01 BDP").as_f64(), 62_812.5);
     assert!(bytes.exceeds(Ratio::whole(20_937)) && !bytes.exceeds(Ratio::whole(20_938)));
 }
 

@@ -1,0 +1,208 @@
+//! Values in base units: policies, queues, starts, applications.
+
+use shoal_aqm::{DecideAt, Extent, LinuxRedConfig, QueueConfig, StepConfig};
+use shoal_cc::{AlphaUpdate, CcConfig, CutStyle, Gain, MarkCounting};
+use shoal_scenario::{App, Document, Experiment, TraceConfig};
+use shoal_tcp::EcnSetting;
+use shoal_units::{Rate, Span, Time};
+
+fn document(law: &str, group: &str, rest: &str) -> Document {
+    let text = format!(
+        "duration = \"10 s\"\n{rest}\nflows = [{{ rtt = \"8 ms\", {group} }}]\n\
+         [bottleneck]\nrate = \"40 Mbit/s\"\nbuffer = \"1600 kB\"\n{law}\n"
+    );
+    Document::parse(&text, "test.toml").unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn resolve(law: &str, group: &str) -> Experiment {
+    document(law, group, "").resolve(None).unwrap()
+}
+
+#[test]
+fn policies_go_over_the_preset() {
+    let options = "cc_options = { alpha_update = \"per-ack\", gain = { per_window_in_flight = 4 }, counting = \"acks\", \
+                   cut = \"per-mark\", initial_alpha_q10 = 512, floor_packets = 1, sends_cwr = false }";
+    let experiment = resolve("", &format!("cc = \"dctcp\", {options}"));
+    let (Some(CcConfig::Dctcp(preset)), CcConfig::Dctcp(config)) =
+        (CcConfig::preset("dctcp"), experiment.endpoints[0].cc)
+    else {
+        panic!()
+    };
+    let expected = shoal_cc::DctcpConfig {
+        alpha_update: AlphaUpdate::PerAck,
+        gain: Gain::PerWindowInFlight(4),
+        counting: MarkCounting::Acks,
+        cut: CutStyle::PerMark,
+        initial_alpha_q10: 512,
+        floor_packets: 1,
+        sends_cwr: false,
+        ..preset
+    };
+    assert_eq!(config, expected);
+    let experiment =
+        resolve("", "cc = \"cubic\", cc_options = { hystart = false, arithmetic = \"rfc9438\" }");
+    let CcConfig::Cubic(config) = experiment.endpoints[0].cc else { panic!() };
+    assert!(!config.hystart && config.arithmetic == shoal_cc::CubicArithmetic::Rfc9438);
+}
+
+#[test]
+fn every_preset_is_written_in_full_and_read_back() {
+    for preset in shoal_cc::PRESETS {
+        let written = document("", &format!("cc = \"{}\"", preset.name), "");
+        let again = Document::from_json(&written.to_json(), "json").unwrap_or_else(|e| panic!("{e}"));
+        let endpoint = again.resolve(None).unwrap().endpoints[0];
+        assert_eq!(endpoint.cc, preset.config, "{}", preset.name);
+        let ecn = if preset.name.starts_with("dctcp") { EcnSetting::On } else { EcnSetting::Off };
+        assert_eq!(endpoint.ecn, ecn, "{}", preset.name);
+    }
+}
+
+#[test]
+fn red_of_dctth_as_tc_gets_it() {
+    // DH: limit 1600000 min 120000 max 360000 avpkt 1000 burst 220 ecn bandwidth 40Mbit.
+    let law = "aqm = { kind = \"linux-red\", min = \"120 kB\", burst = \"220 packets\", ecn = true, bandwidth = \"40 Mbit/s\" }";
+    let expected = LinuxRedConfig {
+        limit_bytes: 1_600_000,
+        min_bytes: 120_000,
+        max_bytes: 360_000,
+        avpkt_bytes: 1_000,
+        burst_packets: 220,
+        probability: 0.02,
+        bandwidth: Rate::from_bps(40_000_000),
+        ecn: true,
+        harddrop: false,
+        nodrop: false,
+        adaptive: false,
+        legacy_probability: false,
+    };
+    assert_eq!(resolve(law, "cc = \"reno\"").links[0].queue, QueueConfig::LinuxRed(expected));
+    // Without burst: (2 x 120000 + 360000) / (3 x 1000) = 200.
+    let law = "aqm = { kind = \"linux-red\", min = \"120 kB\", kernel = \"3.2.18\" }";
+    let QueueConfig::LinuxRed(red) = resolve(law, "cc = \"reno\"").links[0].queue else { panic!() };
+    assert_eq!((red.burst_packets, red.legacy_probability), (200, true));
+    for (kernel, legacy) in [("2.6.39", true), ("3.3", false), ("6.12", false)] {
+        let law = format!("aqm = {{ kind = \"linux-red\", min = \"120 kB\", kernel = \"{kernel}\" }}");
+        let QueueConfig::LinuxRed(red) = resolve(&law, "cc = \"reno\"").links[0].queue else { panic!() };
+        assert_eq!(red.legacy_probability, legacy, "{kernel}");
+    }
+}
+
+#[test]
+fn thresholds_keep_their_kind() {
+    let step = |threshold: &str| {
+        match resolve(&format!("aqm = {{ kind = \"step\", threshold = \"{threshold}\", decide = \"dequeue\", drop_threshold = \"0.5 BDP\" }}"), "cc = \"dctcp\"").links[0].queue {
+        QueueConfig::Step(step) => step,
+        other => panic!("{other:?}"),
+    }
+    };
+    // 40 Mbit/s x 8 ms = 40,000 B.
+    let expected = StepConfig {
+        threshold: Extent::Packets(5),
+        decide: DecideAt::Dequeue,
+        drop_threshold: Extent::Bytes(20_000),
+        limit: Extent::Bytes(1_600_000),
+    };
+    assert_eq!(step("5 packets"), expected);
+    assert_eq!(step("1 ms").threshold, Extent::Time(Span::from_millis(1)));
+    assert_eq!(step("7.5 kB").threshold, Extent::Bytes(7_500));
+    assert_eq!(step("0.00001 BDP").threshold, Extent::Bytes(0));
+    assert_eq!(step("unlimited").threshold, Extent::Unlimited);
+    // RED averages bytes: 10 packets of 1000 B, and 2 ms x 40 Mbit/s = 10,000 B.
+    let law = "aqm = { kind = \"red\", min = \"10 packets\", max = \"30 ms\", mean_packet = \"1000 B\" }";
+    let QueueConfig::Red(red) = resolve(law, "cc = \"reno\"").links[0].queue else { panic!() };
+    assert_eq!(
+        (red.parameters.min_bytes, red.parameters.max_bytes, red.mean_packet_bytes),
+        (10_000.0, 150_000.0, 1_000)
+    );
+}
+
+#[test]
+fn starts() {
+    let starts = |start: &str, count: u32| -> Vec<u64> {
+        let experiment = resolve("", &format!("cc = \"reno\", start = {start}, count = {count}"));
+        experiment.flows.iter().map(|flow| flow.start.since(Time::ZERO).as_millis()).collect()
+    };
+    assert_eq!(starts("\"2 s\"", 2), [2000, 2000]);
+    assert_eq!(starts("[\"3 s\", \"1 s\", \"2 s\"]", 3), [3000, 1000, 2000]);
+    assert_eq!(starts("{ every = \"500 ms\" }", 3), [0, 500, 1000]);
+    assert_eq!(starts("{ every = \"500 ms\", first = \"1 s\" }", 2), [1000, 1500]);
+    // A draw belongs to a flow: growing the group leaves the others where they were.
+    let uniform = "{ uniform = [\"1 s\", \"2 s\"] }";
+    let (few, many) = (starts(uniform, 3), starts(uniform, 300));
+    assert_eq!(few, many[..3]);
+    assert!(many.iter().all(|ms| (1000..2000).contains(ms)));
+    // 4 sigma of the mean of 300 uniforms over 1000 ms: 4 x 1000 / sqrt(12 x 300) = 67 ms.
+    assert!((many.iter().sum::<u64>() / 300).abs_diff(1500) <= 67);
+    // The number of start times is the number of flows.
+    assert_eq!(resolve("", "cc = \"reno\", start = [\"0 s\", \"1 s\"]").flows.len(), 2);
+}
+
+#[test]
+fn applications() {
+    let app = |app: &str| resolve("", &format!("cc = \"reno\", app = {app}, stop = \"9 s\"")).flows[0];
+    assert_eq!(app("\"bulk\"").app, App::Bulk);
+    assert_eq!(app("\"bulk\"").stop, Some(Time::ZERO + Span::from_secs(9)));
+    assert_eq!(
+        app("{ transfer = \"800 kB\", rounds = 50, every = \"100 ms\" }").app,
+        App::Transfers { bytes: 800_000, rounds: 50, interval: Span::from_millis(100) }
+    );
+    assert_eq!(
+        app("{ transfer = \"1 B\" }").app,
+        App::Transfers { bytes: 1, rounds: 1, interval: Span::ZERO }
+    );
+    // 1448 B at 1 Mbit/s: 11.584 ms.
+    assert_eq!(
+        app("{ constant_rate = \"1 Mbit/s\" }").app,
+        App::ConstantRate { chunk_bytes: 1448, interval: Span::from_micros(11_584) }
+    );
+    assert_eq!(
+        app("{ on = \"1 s\", off = \"250 ms\" }").app,
+        App::OnOff { on: Span::from_secs(1), off: Span::from_millis(250) }
+    );
+}
+
+#[test]
+fn defaults_that_depend_on_others() {
+    let experiment = resolve("", "cc = \"reno\"");
+    assert_eq!(experiment.warmup, Span::from_secs(1), "a tenth of the duration");
+    assert_eq!(document("", "cc = \"reno\"", "").to_json()["warmup"], "1 s");
+    let endpoint = experiment.endpoints[0];
+    assert_eq!((endpoint.stack.name, endpoint.initial_window), ("linux-6", Some(10)));
+    // RFC 7323: 65,535 << 14.
+    assert_eq!((endpoint.receive_window_bytes, endpoint.cwnd_clamp_packets), (1_073_725_440, u32::MAX));
+    let long = "duration = \"1000 s\"\nflows = [{ cc = \"reno\", rtt = \"8 ms\" }]\nbottleneck.rate = \"40 Mbit/s\"\n";
+    assert_eq!(
+        Document::parse(long, "long.toml").unwrap().resolve(None).unwrap().warmup,
+        Span::from_secs(30)
+    );
+}
+
+#[test]
+fn traces() {
+    let trace = |rest: &str| document("", "cc = \"reno\"", rest).resolve(None).unwrap().trace;
+    let default = TraceConfig {
+        series_interval: Some(Span::from_millis(100)),
+        controller_flows: 0,
+        packets: false,
+        pcap: false,
+    };
+    assert_eq!(trace(""), default);
+    assert_eq!(trace("trace.series = \"off\"").series_interval, None);
+    assert_eq!(
+        trace("trace = { series = \"1 ms\", controller_flows = 3, packets = true, pcap = true }"),
+        TraceConfig {
+            series_interval: Some(Span::from_millis(1)),
+            controller_flows: 3,
+            packets: true,
+            pcap: true
+        }
+    );
+}
+
+#[test]
+fn a_million_flows_are_accepted() {
+    let document = document("", "cc = \"reno\", count = 1_000_000", "");
+    assert_eq!(document.warnings().len(), 1);
+    let experiment = document.resolve(None).unwrap();
+    assert_eq!((experiment.flows.len(), experiment.paths.len()), (1_000_000, 2));
+}
