@@ -66,6 +66,16 @@ pub const CUBIC_DOC: ModelDoc = ModelDoc {
             test: "an_epoch_may_start_at_clock_zero",
         },
         Difference {
+            text: "Outside an epoch 3.2 compares the clock itself with one second and so ignores all RTT samples while its 32-bit \
+                   jiffies are negative (300 s after boot, then every 25 days); here samples always count outside an epoch, as \
+                   in later versions.",
+            test: "rtt_has_the_resolution_of_the_kernels_clock",
+        },
+        Difference {
+            text: "Kernels from 4.0 to 5.5 (packets counted, HyStart in milliseconds) are not told apart from 6.x.",
+            test: "later_samples_of_a_round_count_since_6_x_only",
+        },
+        Difference {
             text: "Before 4.0 the delayed-ACK ratio follows ACKs in Open only; here also in Disorder, which a controller \
                    does not see.",
             test: "the_delayed_ack_ratio_scales_growth_before_4_0",
