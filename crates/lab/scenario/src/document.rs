@@ -127,11 +127,12 @@ impl Document {
 
     /// The resolved scenario in the units of the file; [`Document::from_json`] gives an equal document.
     pub fn to_json(&self) -> Json {
-        self.scenario.write().unwrap_or_default()
+        self.scenario.write().expect("a table is always written")
     }
 
     /// The resolved scenario as a scenario file; [`Document::parse`] gives an equal document.
     pub fn to_toml(&self) -> String {
-        toml::to_string(&self.to_json()).unwrap_or_default()
+        toml::to_string(&self.to_json())
+            .expect("tables, arrays, strings, booleans and numbers in the range of TOML")
     }
 }
