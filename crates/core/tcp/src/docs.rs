@@ -7,13 +7,11 @@ const PARAMETERS: &[ParameterDoc] = &[];
 const COMMON: &[Difference] = &[];
 
 /// All profiles.
-pub const DOCS: &[ModelDoc] = &[
-    ModelDoc {
-        name: "linux-3.2",
-        kind: ModelKind::Stack,
-        summary: "Linux 3.2: counts ACKs, slow start at cwnd <= ssthresh, rate halving in CWR, PRR in recovery, FACK.",
-        follows: "net/ipv4/tcp_input.c, tcp_output.c, tcp_cong.c of Linux 3.2",
-        parameters: PARAMETERS,
-        differences: COMMON,
-    },
-];
+pub const DOCS: &[ModelDoc] = &[ModelDoc {
+    name: "linux-3.2",
+    kind: ModelKind::Stack,
+    summary: "Linux 3.2: counts ACKs, slow start at cwnd <= ssthresh, rate halving in CWR, PRR in recovery, FACK.",
+    follows: "net/ipv4/tcp_input.c, tcp_output.c, tcp_cong.c of Linux 3.2",
+    parameters: PARAMETERS,
+    differences: COMMON,
+}];

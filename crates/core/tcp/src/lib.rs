@@ -13,6 +13,12 @@ mod sender;
 
 pub use docs::DOCS;
 pub use output::Output;
-pub use profile::{EchoChange, EcnSetting, EndpointConfig, LossDetection, Profile, Recovery};
+pub use profile::{
+    BurstLimit, EchoChange, EcnSetting, EndpointConfig, GrowthTurn, LossDetection, Profile, Recovery,
+    TailProbe, Undo, WindowUse,
+};
 pub use receiver::Receiver;
 pub use sender::{CaState, Counters, Sender};
+
+// Ten thousand flows have to fit the cache hierarchy (design: at most 2 KiB a flow in all).
+const _: () = assert!(size_of::<Sender>() + size_of::<Receiver>() < 900);

@@ -22,6 +22,67 @@ pub enum LossDetection {
     Rack,
 }
 
+/// When the window grows, relative to the judgement of the same ACK.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GrowthTurn {
+    /// Before; not with ECN-Echo unless in slow start (Linux 3.2 `tcp_may_raise_cwnd`).
+    BeforeUnlessEce,
+    /// Before, also with ECN-Echo: the mark reduces the window that the same ACK has raised (Linux 3.7 to 4.5).
+    Before,
+    /// After, by the state that the judgement has led to (Linux since 4.6, `tcp_cong_control`).
+    After,
+}
+
+/// How reductions that turn out spurious are undone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Undo {
+    /// Not at all.
+    Off,
+    /// Linux 3.2: partial ACKs restore the window and stay in Recovery; D-SACK only in Open and Disorder; no undo after
+    /// a timeout of data that had been retransmitted; without a remembered threshold `cwnd` rises to `ssthresh`.
+    Linux32,
+    /// Linux 3.18: partial ACKs and D-SACK end Recovery; otherwise as above.
+    Linux318,
+    /// Current Linux: without a remembered threshold nothing is undone; an undo withdraws a CWR not yet sent.
+    Linux6,
+}
+
+/// Where `cwnd` is limited to three packets beyond the flight (Linux `tcp_moderate_cwnd`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BurstLimit {
+    /// In Disorder, in Loss, and while a connection without SACK waits for the recovery point (Linux 3.2).
+    Always,
+    /// Only while a connection without SACK waits for the recovery point (Linux 3.18).
+    AtRecoveryPoint,
+    /// Never (current Linux).
+    Never,
+}
+
+/// Tail loss probes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TailProbe {
+    /// None.
+    Off,
+    /// After max(2 SRTT, 10 ms), or max(2 SRTT, 1.5 SRTT + 200 ms) with one packet in flight; only in Open; a probe of new
+    /// data opens no episode (Linux 3.18).
+    Linux318,
+    /// After 2 SRTT + 2 ms, or 2 SRTT + the RTO floor with one packet in flight; in Open and CWR (current Linux, RFC 8985
+    /// section 7).
+    Linux6,
+}
+
+/// When `cwnd` counts as used, so that it may grow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowUse {
+    /// At most this many packets were missing before the ACK (Linux 3.2 `tcp_is_cwnd_limited`: `tcp_max_burst` = 3).
+    Missing(u32),
+    /// Slow start: below twice the largest flight of the window. Else: `cwnd` stopped the transmission that made that
+    /// flight (Linux 3.16).
+    LargestFlight,
+    /// As before, but `cwnd` having stopped any transmission of the window counts for all of it (Linux since 5.19).
+    StickyLimit,
+}
+
 /// What a receiver does when the DCTCP echo state changes (semantics C1, C2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EchoChange {
@@ -47,10 +108,24 @@ pub struct Profile {
     /// PRR in its slow-start part sends one packet more on every ACK (Linux before 4.5) or only on ACKs that advance
     /// without new losses (later).
     pub prr_always_one_more: bool,
-    /// The window grows before the ACK is judged, and ECE blocks growth (3.2); else after, and only the state blocks it.
-    pub grows_before_judging: bool,
-    /// Tail loss probe (RFC 8985 section 7; Linux since 3.10).
-    pub tail_loss_probe: bool,
+    /// Order of growth and judgement.
+    pub growth_turn: GrowthTurn,
+    /// Recovery that follows CWR begins a new proportional reduction up to a new recovery point (3.2); else it continues
+    /// that of CWR (Linux since 3.7 `tcp_enter_recovery`).
+    pub recovery_restarts_reduction: bool,
+    /// Duplicate ACKs without SACK count as deliveries in PRR (Linux since 3.7).
+    pub prr_counts_duplicates: bool,
+    /// SACKed segments give RTT samples when nothing was acknowledged that could (Linux since 3.15).
+    pub rtt_from_sack: bool,
+    /// Tail loss probe.
+    pub tail_probe: TailProbe,
+    /// A SYN that is sent again does not ask for ECN (RFC 3168 section 6.1.1.1; Linux since 4.2 `tcp_ecn_clear_syn`).
+    pub ecn_fallback: bool,
+    /// A timeout leaves segments alone that were sent less than an RTT ago, and `cwnd` is the flight plus one (Linux since
+    /// 4.18 `tcp_timeout_mark_lost`); else all is lost and `cwnd` is one.
+    pub timeout_spares_recent: bool,
+    /// A last segment with FIN need not fit `cwnd` (Linux before 6.10 `tcp_cwnd_test`).
+    pub fin_beyond_cwnd: bool,
     /// Lower bound of the retransmission timeout.
     pub rto_min: Span,
     /// Upper bound of the retransmission timeout.
@@ -68,15 +143,21 @@ pub struct Profile {
     /// F-RTO (RFC 5682): tell spurious timeouts apart.
     pub frto: bool,
     /// Undo of spurious reductions (Eifel by timestamps, D-SACK).
-    pub undo: bool,
+    pub undo: Undo,
     /// Restart from the initial window after an idle RTO (`tcp_slow_start_after_idle`).
     pub slow_start_after_idle: bool,
-    /// Limit bursts in Disorder and Loss to flight + 3 (Linux `tcp_moderate_cwnd`).
-    pub moderates_bursts: bool,
+    /// Where bursts are limited.
+    pub burst_limit: BurstLimit,
     /// DCTCP echo at the receiver.
     pub echo_change: EchoChange,
-    /// `cwnd` is considered used if at most this many packets are missing (3.2: `tcp_max_burst` = 3), else the newer test.
-    pub cwnd_limited_slack: Option<u32>,
+    /// Data with CWR is acknowledged at once (Linux since 4.19 `tcp_ecn_accept_cwr`).
+    pub acks_cwr_at_once: bool,
+    /// ACKs sent at once after the first CE mark on a connection with classic ECN (Linux `tcp_ecn_check_ce`).
+    pub quick_acks_after_ce: u32,
+    /// ACKs sent at once after data without ECT on a connection that had some with it: a retransmission.
+    pub quick_acks_after_not_ect: u32,
+    /// When the window counts as used.
+    pub window_use: WindowUse,
 }
 
 impl Profile {
@@ -92,8 +173,14 @@ impl Profile {
         recovery: Recovery::Prr,
         loss_detection: LossDetection::Fack,
         prr_always_one_more: true,
-        grows_before_judging: true,
-        tail_loss_probe: false,
+        growth_turn: GrowthTurn::BeforeUnlessEce,
+        recovery_restarts_reduction: true,
+        prr_counts_duplicates: false,
+        rtt_from_sack: false,
+        tail_probe: TailProbe::Off,
+        ecn_fallback: false,
+        timeout_spares_recent: false,
+        fin_beyond_cwnd: true,
         rto_min: Span::from_millis(200),
         rto_max: Span::from_secs(120),
         rto_initial: Span::from_secs(1),
@@ -102,11 +189,14 @@ impl Profile {
         quick_acks: 16,
         initial_window: 10,
         frto: true,
-        undo: true,
+        undo: Undo::Linux32,
         slow_start_after_idle: true,
-        moderates_bursts: true,
+        burst_limit: BurstLimit::Always,
         echo_change: EchoChange::Flush,
-        cwnd_limited_slack: Some(3),
+        acks_cwr_at_once: false,
+        quick_acks_after_ce: 0,
+        quick_acks_after_not_ect: 16,
+        window_use: WindowUse::Missing(3),
     };
     /// Linux 3.18: the kernel of DH.
     pub const LINUX_3_18: Self = Self {
@@ -118,9 +208,15 @@ impl Profile {
         },
         cwr: Recovery::Prr,
         recovery: Recovery::Prr,
-        grows_before_judging: false,
-        tail_loss_probe: true,
-        cwnd_limited_slack: None,
+        growth_turn: GrowthTurn::Before,
+        recovery_restarts_reduction: false,
+        prr_counts_duplicates: true,
+        rtt_from_sack: true,
+        tail_probe: TailProbe::Linux318,
+        undo: Undo::Linux318,
+        burst_limit: BurstLimit::AtRecoveryPoint,
+        quick_acks_after_ce: 16,
+        window_use: WindowUse::LargestFlight,
         ..Self::LINUX_3_2
     };
     /// Current Linux (6.x).
@@ -133,8 +229,18 @@ impl Profile {
         },
         loss_detection: LossDetection::Rack,
         prr_always_one_more: false,
-        moderates_bursts: false,
+        growth_turn: GrowthTurn::After,
+        tail_probe: TailProbe::Linux6,
+        ecn_fallback: true,
+        timeout_spares_recent: true,
+        fin_beyond_cwnd: false,
+        undo: Undo::Linux6,
+        burst_limit: BurstLimit::Never,
         echo_change: EchoChange::FlushAndAck,
+        acks_cwr_at_once: true,
+        quick_acks_after_ce: 2,
+        quick_acks_after_not_ect: 2,
+        window_use: WindowUse::StickyLimit,
         ..Self::LINUX_3_18
     };
     /// All profiles; FreeBSD joins with its own file.
@@ -193,6 +299,11 @@ impl EndpointConfig {
             scale += 1;
         }
         scale
+    }
+    /// The receive window in SYN and SYN/ACK, which is never scaled (RFC 7323 section 2.2).
+    #[inline]
+    pub const fn syn_window(&self) -> u16 {
+        if self.receive_window_bytes > 0xffff { 0xffff } else { self.receive_window_bytes as u16 }
     }
     /// The receive window as on the wire. Constant: the application reads at once, and out-of-order data lies inside it.
     #[inline]

@@ -11,13 +11,15 @@ pub(super) struct DelayedAck {
     /// Estimated time between data packets (Linux `ato`); zero before the first.
     ato: Span,
     last_data: Time,
+    /// RTT of the handshake, the only one that a receiver measures; zero if it measured none.
+    rtt: Span,
     /// ACKs still to be sent at once (Linux `icsk_ack.quick`).
     quick: u32,
 }
 
 impl DelayedAck {
     pub(super) const fn new() -> Self {
-        Self { deadline: Time::NEVER, ato: Span::ZERO, last_data: Time::ZERO, quick: 0 }
+        Self { deadline: Time::NEVER, ato: Span::ZERO, last_data: Time::ZERO, rtt: Span::ZERO, quick: 0 }
     }
     #[inline]
     pub(super) fn deadline(&self) -> Time {
@@ -31,54 +33,88 @@ impl DelayedAck {
     pub(super) fn in_quick_mode(&self) -> bool {
         self.quick > 0
     }
+    /// The handshake took `rtt`.
+    pub(super) fn set_rtt(&mut self, rtt: Span) {
+        self.rtt = rtt;
+    }
 
-    /// Data arrives: learns the spacing; a long silence brings quick ACKs back.
+    /// Data arrives in order: learns the spacing; a long silence brings quick ACKs back.
     #[inline]
-    pub(super) fn on_data(&mut self, config: &EndpointConfig, _payload: u32, now: Time) {
+    pub(super) fn on_data(&mut self, config: &EndpointConfig, now: Time) {
         let floor = config.stack.delack_min;
-        if self.ato.is_zero() {
-            self.enter_quick_mode(config);
-            self.ato = floor;
-        } else {
-            let gap = now.since(self.last_data);
-            if gap <= floor / 2 {
-                self.ato = self.ato / 2 + floor / 2;
-            } else if gap < self.ato {
-                self.ato = self.ato / 2 + gap;
-            } else if gap > config.stack.rto_min + self.ato {
-                // Linux compares with the RTO of the reverse direction, which has only the handshake's sample.
-                self.enter_quick_mode(config);
-            }
-        }
+        let gap = now.since(self.last_data);
         self.last_data = now;
-    }
-
-    /// Linux `tcp_incr_quickack`: half the window in segments, at least 2, at most the stack's limit.
-    pub(super) fn enter_quick_mode(&mut self, config: &EndpointConfig) {
-        let half_window = config.receive_window_bytes / (2 * u32::from(config.mss()));
-        self.quick = self.quick.max(half_window.max(2).min(config.stack.quick_acks));
-    }
-    /// Linux `tcp_enter_quickack_mode(sk, 2)`.
-    pub(super) fn enter_quick_mode_two(&mut self) {
-        self.quick = self.quick.max(2);
-    }
-
-    /// Starts the timer unless it runs.
-    #[inline]
-    pub(super) fn arm(&mut self, config: &EndpointConfig, now: Time) {
-        if !self.is_pending() {
-            self.deadline = now + self.ato.max(config.stack.delack_min).min(config.stack.delack_max);
+        if self.ato.is_zero() {
+            self.quick = self.quick.max(initial_quick_acks(config));
+            self.ato = floor;
+        } else if gap <= floor / 2 {
+            self.ato = self.ato / 2 + floor / 2;
+        } else {
+            self.on_sparse_data(config, gap);
         }
+    }
+
+    #[cold]
+    fn on_sparse_data(&mut self, config: &EndpointConfig, gap: Span) {
+        if gap < self.ato {
+            self.ato = (self.ato / 2 + gap).min(self.rto(config));
+        } else if gap > self.rto(config) {
+            self.quick = self.quick.max(initial_quick_acks(config));
+        }
+    }
+
+    /// Timeout of the receiver's own direction: it has only the sample of the handshake.
+    fn rto(&self, config: &EndpointConfig) -> Span {
+        if self.rtt.is_zero() {
+            return config.stack.rto_initial;
+        }
+        self.rtt + (self.rtt * 2).max(config.stack.rto_min)
+    }
+
+    /// At most `limit` ACKs go out at once (Linux `tcp_enter_quickack_mode`).
+    #[cold]
+    pub(super) fn enter_quick_mode(&mut self, config: &EndpointConfig, limit: u32) {
+        self.quick = self.quick.max(initial_quick_acks(config).min(limit));
+        self.ato = config.stack.delack_min;
+    }
+
+    /// The ACK may wait: starts the timer. Returns true if it was about to expire anyway, so that it should go now.
+    #[inline]
+    pub(super) fn arm(&mut self, config: &EndpointConfig, now: Time) -> bool {
+        let floor = config.stack.delack_min;
+        let mut ato = self.ato;
+        if ato > floor {
+            // A known RTT bounds the estimate (Linux tcp_send_delayed_ack).
+            let bound = if self.rtt.is_zero() { config.stack.delack_max } else { self.rtt.max(floor) };
+            ato = ato.min(bound).min(config.stack.delack_max);
+        }
+        if self.is_pending() && self.deadline <= now + ato / 4 {
+            return true;
+        }
+        self.deadline = self.deadline.min(now + ato.max(floor));
+        false
     }
     /// An ACK went out, for whatever reason.
     #[inline]
-    pub(super) fn on_ack_sent(&mut self) {
+    pub(super) fn on_ack_sent(&mut self, config: &EndpointConfig) {
         self.deadline = Time::NEVER;
-        self.quick = self.quick.saturating_sub(1);
+        if self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.ato = config.stack.delack_min;
+            }
+        }
     }
     /// The timer fired (Linux: the estimate was too short, so it doubles; the next data corrects it).
-    pub(super) fn on_timeout(&mut self) {
-        self.ato = self.ato * 2;
+    pub(super) fn on_timeout(&mut self, config: &EndpointConfig) {
+        self.ato = (self.ato * 2).min(self.rto(config));
         self.deadline = Time::NEVER;
     }
+}
+
+/// Half the receive window in segments, 2 if that is none, at most the stack's limit (Linux `tcp_incr_quickack`).
+fn initial_quick_acks(config: &EndpointConfig) -> u32 {
+    let half_window = config.receive_window_bytes / (2 * u32::from(config.mss()));
+    let wanted = if half_window == 0 { 2 } else { half_window };
+    wanted.min(config.stack.quick_acks)
 }

@@ -1,4 +1,5 @@
-//! ECN feedback: the RFC 3168 latch, and the DCTCP echo (RFC 8257 section 3.2, semantics C1 and C2).
+//! ECN feedback: the RFC 3168 latch, and the DCTCP echo (RFC 8257 section 3.2, semantics C1 and C2); Linux
+//! `tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`, `dctcp_ece_ack_update`.
 
 use crate::{EchoChange, EndpointConfig};
 use shoal_cc::{CcConfig, EcnUse};
@@ -10,9 +11,13 @@ pub(super) enum Feedback {
     /// ECN was not negotiated.
     None,
     /// RFC 3168: ECE on every ACK from a CE mark until CWR arrives.
-    Classic { latched: bool },
+    Classic {
+        latched: bool,
+        /// A packet with ECT has arrived.
+        seen: bool,
+    },
     /// ECE is the CE state of the last data packet.
-    Dctcp { ce: bool },
+    Dctcp { ce: bool, seen: bool },
 }
 
 /// What a data packet asks of the ACK machinery.
@@ -23,20 +28,20 @@ pub(super) struct Reaction {
     pub flush_ece: bool,
     /// Acknowledge this packet at once.
     pub at_once: bool,
-    /// Enter quick-ACK mode for two ACKs.
-    pub quick: bool,
+    /// Enter quick-ACK mode for so many ACKs.
+    pub quick: u32,
 }
 
 impl Feedback {
     pub(super) fn for_config(config: &EndpointConfig) -> Self {
         match cc_ecn_use(&config.cc) {
-            EcnUse::Classic => Self::Classic { latched: false },
-            EcnUse::Dctcp => Self::Dctcp { ce: false },
+            EcnUse::Classic => Self::Classic { latched: false, seen: false },
+            EcnUse::Dctcp => Self::Dctcp { ce: false, seen: false },
         }
     }
     #[inline]
     pub(super) fn ece(&self) -> bool {
-        matches!(self, Self::Classic { latched: true } | Self::Dctcp { ce: true })
+        matches!(self, Self::Classic { latched: true, .. } | Self::Dctcp { ce: true, .. })
     }
     /// DCTCP stacks set ECT on every packet; RFC 3168 6.1.4 forbids it on pure ACKs.
     #[inline]
@@ -45,46 +50,51 @@ impl Feedback {
     }
 
     #[inline]
-    pub(super) fn on_data(&mut self, config: &EndpointConfig, packet: &Packet, ack_pending: bool) -> Reaction {
+    pub(super) fn on_data(
+        &mut self,
+        config: &EndpointConfig,
+        packet: &Packet,
+        ack_pending: bool,
+    ) -> Reaction {
         let mut reaction = Reaction::default();
-        match self {
-            Self::None => {}
-            Self::Classic { latched } => {
-                if packet.flags.has(Flags::CWR) {
+        let stack = &config.stack;
+        let cwr = packet.flags.has(Flags::CWR);
+        let seen = match self {
+            Self::None => return reaction,
+            Self::Classic { latched, seen } => {
+                if cwr {
                     *latched = false;
                 }
                 if packet.ecn.is_ce() && !*latched {
                     *latched = true;
-                    // Linux tcp_ecn_check_ce: the sender should learn soon.
-                    reaction.quick = true;
+                    reaction.quick = stack.quick_acks_after_ce; // The sender's window may be small.
                 }
+                seen
             }
-            Self::Dctcp { ce } => {
-                if packet.ecn == Ecn::NotEct {
-                    return reaction; // Retransmissions of stacks that do not mark them say nothing about the queue.
-                }
+            Self::Dctcp { ce, seen } => {
                 let new = packet.ecn.is_ce();
-                if new != *ce {
+                if packet.ecn.is_capable() && new != *ce {
                     reaction.flush = ack_pending;
                     reaction.flush_ece = *ce;
-                    reaction.at_once = config.stack.echo_change == EchoChange::FlushAndAck;
+                    reaction.at_once = stack.echo_change == EchoChange::FlushAndAck;
                     *ce = new;
                 }
-                if packet.flags.has(Flags::CWR) && config.stack.echo_change == EchoChange::FlushAndAck {
-                    reaction.at_once = true; // Linux tcp_ecn_accept_cwr: data with CWR is acknowledged at once.
-                }
+                seen
             }
+        };
+        reaction.at_once |= cwr && stack.acks_cwr_at_once;
+        if packet.ecn != Ecn::NotEct {
+            *seen = true;
+        } else if *seen {
+            reaction.quick = stack.quick_acks_after_not_ect; // Probably a retransmission.
         }
         reaction
     }
 
-    /// Data that had arrived before: only the RFC 3168 latch listens to it.
+    /// Data that had arrived before: only its CWR is heard, its mark is not.
     pub(super) fn on_old_data(&mut self, packet: &Packet) {
-        if let Self::Classic { latched } = self {
-            if packet.flags.has(Flags::CWR) {
-                *latched = false;
-            }
-            *latched |= packet.ecn.is_ce();
+        if let Self::Classic { latched, .. } = self {
+            *latched &= !packet.flags.has(Flags::CWR);
         }
     }
 }

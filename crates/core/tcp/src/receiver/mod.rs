@@ -11,7 +11,7 @@ use delayed_ack::DelayedAck;
 use ecn::Feedback;
 use reassembly::{Arrival, Reassembly};
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, SackBlocks, Seq};
-use shoal_units::Time;
+use shoal_units::{Span, Time};
 
 /// The receiver of a connection.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Receiver {
     feedback: Feedback,
     flow: FlowId,
     established: bool,
+    /// Stream position of the FIN; [`u64::MAX`] before it is known.
+    fin_at: u64,
     /// Timestamp to echo (RFC 7323 section 4.3).
     ts_recent: u32,
     /// Position of the last ACK sent (Linux `rcv_wup`).
@@ -38,6 +40,7 @@ impl Receiver {
             feedback: Feedback::None,
             flow,
             established: false,
+            fin_at: u64::MAX,
             ts_recent: 0,
             last_ack: 1,
             acks_sent: 0,
@@ -67,14 +70,15 @@ impl Receiver {
     /// Time has passed: sends the delayed ACK if it is due.
     pub fn on_timer(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
         if now >= self.delayed.deadline() {
-            self.delayed.on_timeout();
+            self.delayed.on_timeout(config);
             self.send_ack(config, self.reassembly.next(), SackBlocks::EMPTY, now, out);
         }
     }
 
     /// Payload bytes delivered in order.
     pub fn delivered_bytes(&self) -> u64 {
-        self.reassembly.next() - 1
+        let next = self.reassembly.next();
+        next - 1 - u64::from(next > self.fin_at)
     }
     /// ACKs sent.
     pub fn acks_sent(&self) -> u64 {
@@ -89,22 +93,32 @@ impl Receiver {
         self.reassembly.heap_bytes()
     }
 
+    #[cold]
     fn on_syn(&mut self, config: &EndpointConfig, packet: &Packet, now: Time, out: &mut impl Output) {
-        self.established = true;
+        if self.reassembly.next() > 1 || self.reassembly.has_holes() {
+            return; // A late copy.
+        }
+        if !self.established {
+            // What the first SYN asked for holds, whatever its repetition asks for.
+            let asks = packet.flags.has(Flags::ECE.with(Flags::CWR));
+            if config.ecn == EcnSetting::On && asks {
+                self.feedback = Feedback::for_config(config);
+            }
+            self.established = true;
+        }
         self.ts_recent = packet.ts_val;
         let mut reply = Packet::empty(self.flow, SYN_BYTES);
         reply.seq = Seq(0);
         reply.ack = Seq(1);
         reply.flags = Flags::SYN.with(Flags::ACK);
-        reply.window = config.advertised_window();
+        reply.window = config.syn_window();
         reply.ts_val = timestamp(now);
         reply.ts_ecr = packet.ts_val;
-        if config.ecn == EcnSetting::On && packet.flags.has(Flags::ECE.with(Flags::CWR)) {
-            self.feedback = Feedback::for_config(config);
+        if self.feedback != Feedback::None {
             reply.flags = reply.flags.with(Flags::ECE);
-            if self.feedback.sets_ect_on_acks() {
-                reply.ecn = Ecn::Ect0;
-            }
+        }
+        if self.feedback.sets_ect_on_acks() {
+            reply.ecn = Ecn::Ect0;
         }
         out.transmit(reply);
     }
@@ -113,7 +127,8 @@ impl Receiver {
     fn on_data(&mut self, config: &EndpointConfig, packet: &Packet, now: Time, out: &mut impl Output) {
         let next_before = self.reassembly.next();
         let start = packet.seq.near(next_before);
-        let end = start + u64::from(packet.payload) + u64::from(packet.flags.has(Flags::FIN));
+        let fin = packet.flags.has(Flags::FIN);
+        let end = start + u64::from(packet.payload) + u64::from(fin);
         if end > next_before + u64::from(config.receive_window_bytes) {
             return; // Beyond the window.
         }
@@ -123,44 +138,73 @@ impl Receiver {
         }
         self.marks_seen += u64::from(packet.ecn.is_ce());
         let arrival = self.reassembly.insert(start, end);
-        if let Arrival::Old = arrival {
-            // Duplicate data: acknowledged at once, with a D-SACK (RFC 2883).
-            self.feedback.on_old_data(packet);
-            let sack = self.sack_option(config, Some((start, end)));
-            self.delayed.enter_quick_mode(config);
-            self.send_ack(config, self.reassembly.next(), sack, now, out);
+        if arrival == Arrival::Old {
+            self.on_old_data(config, packet, start, end, now, out);
             return;
         }
+        if fin {
+            self.fin_at = end - 1;
+        }
         let in_order = self.reassembly.next() > next_before;
-        self.delayed.on_data(config, u32::from(packet.payload), now);
+        if in_order {
+            if next_before == 1 {
+                self.measure_handshake(packet, now);
+            }
+            self.delayed.on_data(config, now);
+        }
         let reaction = self.feedback.on_data(config, packet, self.delayed.is_pending());
         if reaction.flush {
             // The ACK of what was received before the CE state changed (RFC 8257 section 3.2).
             self.send_ack_with(config, next_before, SackBlocks::EMPTY, reaction.flush_ece, now, out);
         }
-        if reaction.quick {
-            self.delayed.enter_quick_mode_two();
+        if reaction.quick > 0 {
+            self.delayed.enter_quick_mode(config, reaction.quick);
         }
-        let hole = self.reassembly.has_holes();
         let unacked = self.reassembly.next() - self.last_ack;
-        let at_once = reaction.at_once
-            || hole
-            || arrival == Arrival::FilledHole
-            || packet.flags.has(Flags::FIN)
+        let must = reaction.at_once
+            || arrival != Arrival::InOrder
+            || self.reassembly.has_holes()
+            || fin
             || !config.delayed_ack
             || unacked > u64::from(config.mss())
             || self.delayed.in_quick_mode();
-        if at_once {
-            let sack = self.sack_option(config, None);
+        if must || self.delayed.arm(config, now) {
+            let duplicate = (arrival == Arrival::Known).then_some((start, end));
+            let sack = self.sack_option(config, duplicate);
             self.send_ack(config, self.reassembly.next(), sack, now, out);
-        } else if in_order {
-            self.delayed.arm(config, now);
         }
     }
 
+    /// Data below the in-order position: acknowledged at once, with a D-SACK (RFC 2883).
+    #[cold]
+    fn on_old_data(
+        &mut self,
+        config: &EndpointConfig,
+        packet: &Packet,
+        start: u64,
+        end: u64,
+        now: Time,
+        out: &mut impl Output,
+    ) {
+        self.feedback.on_old_data(packet);
+        self.delayed.enter_quick_mode(config, config.stack.quick_acks);
+        let sack = self.sack_option(config, Some((start, end)));
+        self.send_ack(config, self.reassembly.next(), sack, now, out);
+    }
+
+    /// The first data completes the handshake and gives the receiver its only RTT sample.
+    #[cold]
+    fn measure_handshake(&mut self, packet: &Packet, now: Time) {
+        let elapsed = timestamp(now).wrapping_sub(packet.ts_ecr);
+        if packet.ts_ecr != 0 && elapsed < 1 << 31 {
+            self.delayed.set_rtt(Span::from_micros(u64::from(elapsed)));
+        }
+    }
+
+    #[inline]
     fn sack_option(&self, config: &EndpointConfig, duplicate: Option<(u64, u64)>) -> SackBlocks {
         let mut option = SackBlocks::EMPTY;
-        if config.sack {
+        if config.sack && (duplicate.is_some() || self.reassembly.has_holes()) {
             let blocks = duplicate.into_iter().chain(self.reassembly.recent_blocks());
             for (left, right) in blocks {
                 if !option.push(Sack { left: Seq::of(left), right: Seq::of(right) }) {
@@ -172,7 +216,14 @@ impl Receiver {
     }
 
     #[inline]
-    fn send_ack(&mut self, config: &EndpointConfig, position: u64, sack: SackBlocks, now: Time, out: &mut impl Output) {
+    fn send_ack(
+        &mut self,
+        config: &EndpointConfig,
+        position: u64,
+        sack: SackBlocks,
+        now: Time,
+        out: &mut impl Output,
+    ) {
         self.send_ack_with(config, position, sack, self.feedback.ece(), now, out);
     }
 
@@ -202,7 +253,7 @@ impl Receiver {
         }
         self.last_ack = position;
         self.acks_sent += 1;
-        self.delayed.on_ack_sent();
+        self.delayed.on_ack_sent(config);
         out.transmit(ack);
     }
 }

@@ -9,7 +9,9 @@ pub(super) enum Arrival {
     FilledHole,
     /// It lies beyond a hole.
     OutOfOrder,
-    /// All of it had arrived before.
+    /// All of it lies beyond a hole and had arrived before.
+    Known,
+    /// All of it lies below the in-order position.
     Old,
 }
 
@@ -60,6 +62,7 @@ impl Reassembly {
     }
 
     /// In-order data grew: takes in the ranges it now reaches.
+    #[cold]
     fn absorb(&mut self) -> Arrival {
         let mut reached = 0;
         while let Some(&(left, right)) = self.waiting.get(reached) {
@@ -82,6 +85,7 @@ impl Reassembly {
         if reached > 0 { Arrival::FilledHole } else { Arrival::InOrder }
     }
 
+    #[cold]
     fn insert_waiting(&mut self, start: u64, end: u64) -> Arrival {
         let first = self.waiting.partition_point(|&(_, right)| right < start);
         let mut last = first;
@@ -91,7 +95,8 @@ impl Reassembly {
                 break;
             }
             if l <= start && end <= r {
-                return Arrival::Old;
+                self.note_recent((l, r)); // The block of a duplicate goes first (RFC 2883 section 4).
+                return Arrival::Known;
             }
             left = left.min(l);
             right = right.max(r);
@@ -126,7 +131,9 @@ mod tests {
         assert_eq!(r.insert(31, 41), Arrival::OutOfOrder);
         assert_eq!(r.insert(21, 26), Arrival::OutOfOrder);
         assert_eq!(r.recent_blocks().collect::<Vec<_>>(), [(11, 26), (31, 41)]);
-        assert_eq!(r.insert(11, 21), Arrival::Old);
+        assert_eq!(r.insert(31, 36), Arrival::Known);
+        assert_eq!(r.recent_blocks().collect::<Vec<_>>(), [(31, 41), (11, 26)]);
+        assert_eq!(r.insert(11, 21), Arrival::Known);
         assert_eq!(r.insert(1, 11), Arrival::FilledHole);
         assert_eq!((r.next(), r.has_holes()), (26, true));
         assert_eq!(r.recent_blocks().collect::<Vec<_>>(), [(31, 41)]);
@@ -143,7 +150,7 @@ mod tests {
             for (start, len) in ranges {
                 let known = (start..start + len).all(|p| have[p as usize]);
                 let verdict = r.insert(start, start + len);
-                prop_assert_eq!(verdict == Arrival::Old, known);
+                prop_assert_eq!(matches!(verdict, Arrival::Old | Arrival::Known), known);
                 have[start as usize..(start + len) as usize].fill(true);
                 let next = have.iter().position(|b| !b).unwrap() as u64;
                 prop_assert_eq!(r.next(), next);

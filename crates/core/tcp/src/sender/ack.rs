@@ -1,11 +1,11 @@
-//! Processing of acknowledgements (Linux `tcp_ack`, RFC 9293 section 3.10.7.4, RFC 2018, RFC 2883).
+//! Processing of acknowledgements (Linux `tcp_ack`, RFC 9293 section 3.10.7.4).
 
 use super::scoreboard::Delivery;
 use super::{CaState, Sender};
-use crate::{EndpointConfig, LossDetection, Output};
+use crate::{BurstLimit, EndpointConfig, GrowthTurn, LossDetection, Output};
 use shoal_cc::{AckSample, CongestionControl};
 use shoal_packet::{Flags, Packet};
-use shoal_units::Time;
+use shoal_units::{Span, Time};
 
 /// What one ACK said; the flags of Linux `tcp_ack`.
 #[derive(Clone, Copy, Debug)]
@@ -21,13 +21,32 @@ pub(super) struct Acked {
     pub dsack: bool,
     /// Echoed timestamp.
     pub ts_ecr: u32,
-    /// Packets lost before it.
-    pub prior_lost: u32,
+    /// Deliveries inferred from a duplicate on a connection without SACK.
+    pub reno_delivered: u32,
+    /// Packets ever declared lost before it.
+    pub prior_losses: u64,
+}
+
+/// What the judgement of an ACK wants to be sent, before new data as the window allows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Resend {
+    /// Nothing.
+    Nothing,
+    /// New data; if there is none, what is lost (F-RTO, Linux `REXMIT_NEW`).
+    New,
+    /// What is lost (Linux `REXMIT_LOST`).
+    Lost,
 }
 
 impl Sender {
     #[inline]
-    pub(super) fn on_ack(&mut self, config: &EndpointConfig, packet: &Packet, now: Time, out: &mut impl Output) {
+    pub(super) fn on_ack(
+        &mut self,
+        config: &EndpointConfig,
+        packet: &Packet,
+        now: Time,
+        out: &mut impl Output,
+    ) {
         let ack = packet.ack.near(self.snd_una);
         if ack > self.snd_nxt || ack < self.snd_una {
             return; // Acknowledges what was never sent, or is older than what we know.
@@ -35,50 +54,41 @@ impl Sender {
         let prior_una = self.snd_una;
         let flight_before = self.flight();
         let prior_out = self.board.packets_out();
-        let mut acked = Acked {
-            delivery: Delivery::default(),
-            advanced: ack > prior_una,
-            ece: self.ecn_ok && packet.flags.has(Flags::ECE),
-            duplicate: false,
-            dsack: false,
-            ts_ecr: packet.ts_ecr,
-            prior_lost: self.board.lost,
-        };
+        let advanced = ack > prior_una;
         let window = u32::from(packet.window) << self.peer_window_scale;
-        let window_update = acked.advanced || window > self.peer_window;
+        let window_update = advanced || window > self.peer_window;
         if window_update {
             self.peer_window = window;
         }
-        acked.duplicate = !window_update && packet.payload == 0;
+        let mut acked = Acked {
+            delivery: Delivery::NOTHING,
+            advanced,
+            ece: self.ecn_ok && packet.flags.has(Flags::ECE),
+            duplicate: !window_update && packet.payload == 0,
+            dsack: false,
+            ts_ecr: packet.ts_ecr,
+            reno_delivered: 0,
+            prior_losses: self.board.losses,
+        };
+        self.ts_recent = packet.ts_val;
         self.snd_una = ack;
+        let timeout_high = if self.state == CaState::Loss { self.high_seq } else { 0 };
         if config.sack && !packet.sack.is_empty() {
-            self.read_sacks(packet, prior_una, &mut acked);
+            self.read_sacks(packet, prior_una, timeout_high, now, &mut acked);
         }
         if prior_out == 0 {
-            // A window update, or an ACK for nothing: only the window may have changed.
-            self.push(config, now, out);
+            self.on_ack_of_nothing(config, &mut acked, now, out);
             return;
         }
-        let timeout_high = if self.state == CaState::Loss { self.high_seq } else { 0 };
-        if acked.advanced {
-            self.board.acknowledge(ack, timeout_high, &mut acked.delivery);
-            self.counters.acked_bytes += ack - prior_una;
-        }
-        if self.reno_sacked > 0 && acked.advanced {
-            // Duplicates stood for packets that the cumulative ACK now covers (Linux tcp_remove_reno_sacks).
-            self.reno_sacked = self.reno_sacked.saturating_sub(acked.delivery.acked_packets.saturating_sub(1));
-            self.reno_sacked = self.reno_sacked.min(self.board.packets_out().saturating_sub(1));
-        }
-        let rtt = match acked.delivery {
-            // Karn: nothing from an ACK that covers a retransmission. The estimator takes the first segment, as the
-            // echoed timestamp would; controllers take the last (Linux seq_rtt and ca_rtt).
-            Delivery { retransmitted_acked: false, first_sent: Some(first), last_sent: Some(last), .. } => {
-                self.rtt.sample(now.since(first), self.snd_una, self.snd_nxt, &config.stack);
-                self.backoff = 0;
-                Some(now.since(last))
+        if advanced {
+            self.board.acknowledge(ack, timeout_high, now, &mut acked.delivery);
+            let fin = self.fin_sent && ack == self.snd_nxt;
+            self.counters.acked_bytes += ack - prior_una - u64::from(fin);
+            if !config.sack {
+                self.remove_reno_sacks(&mut acked);
             }
-            _ => None,
-        };
+        }
+        let rtt = self.measure(config, packet, &acked.delivery, now);
         if acked.delivery.acked_packets > 0 {
             self.arm_rto(config, now);
         }
@@ -88,11 +98,95 @@ impl Sender {
         if let Some(end) = self.probe_end {
             self.judge_tail_probe(config, &acked, end, now);
         }
-        self.judge(config, &acked, &sample, now, out);
-        if self.state == CaState::Open && acked.advanced {
+        let resend = self.judge(config, &mut acked, &sample, now);
+        if resend != Resend::Nothing {
+            self.resend(config, resend, now, out);
+        }
+        let sent = self.push(config, now, out);
+        if sent == 0 && advanced {
             self.schedule_tail_probe(config, now);
         }
+    }
+
+    /// Nothing was in flight: the window may have opened, or a D-SACK arrived late (Linux label `no_queue`).
+    #[cold]
+    fn on_ack_of_nothing(
+        &mut self,
+        config: &EndpointConfig,
+        acked: &mut Acked,
+        now: Time,
+        out: &mut impl Output,
+    ) {
+        if acked.dsack && self.state <= CaState::Disorder {
+            self.try_undo_dsack(config, now);
+            self.keep_open(now);
+        }
+        if let Some(end) = self.probe_end {
+            self.judge_tail_probe(config, acked, end, now);
+        }
         self.push(config, now, out);
+    }
+
+    /// The duplicates stood for packets that the cumulative ACK now covers; one ACK covers one hole besides (Linux
+    /// `tcp_remove_reno_sacks`).
+    #[cold]
+    fn remove_reno_sacks(&mut self, acked: &mut Acked) {
+        let covered = acked.delivery.acked_packets;
+        if acked.delivery.retransmitted_acked {
+            acked.delivery.original_delivered = false; // Who knows which of the two arrived.
+        }
+        if self.reno_sacked > 0 && covered > 0 {
+            // They were counted as delivered when their duplicates came.
+            acked.delivery.delivered_packets = covered.saturating_sub(self.reno_sacked).max(1);
+            self.reno_sacked = self.reno_sacked.saturating_sub(covered - 1);
+        }
+        self.reno_sacked = self.reno_sacked.min(self.board.packets_out().saturating_sub(1));
+    }
+
+    /// Takes an RTT sample if the ACK gives one; returns what controllers may use (Linux `tcp_ack_update_rtt`).
+    #[inline]
+    fn measure(
+        &mut self,
+        config: &EndpointConfig,
+        packet: &Packet,
+        delivery: &Delivery,
+        now: Time,
+    ) -> Option<Span> {
+        // Karn: no transmission time of an ACK that covers a retransmission. The estimator takes the first segment, as
+        // the echoed timestamp would; controllers take the last (Linux seq_rtt and ca_rtt).
+        if delivery.first_sent != Time::NEVER && !delivery.retransmitted_acked {
+            self.take_rtt(config, now.since(delivery.first_sent));
+            return Some(now.since(delivery.last_sent));
+        }
+        self.measure_otherwise(config, packet, delivery, now)
+    }
+
+    #[cold]
+    fn measure_otherwise(
+        &mut self,
+        config: &EndpointConfig,
+        packet: &Packet,
+        delivery: &Delivery,
+        now: Time,
+    ) -> Option<Span> {
+        if config.stack.rtt_from_sack && delivery.first_sacked != Time::NEVER {
+            let rtt = now.since(delivery.first_sacked);
+            self.take_rtt(config, rtt);
+            return Some(rtt);
+        }
+        if delivery.acked_packets > 0
+            && let Some(rtt) = self.timestamp_rtt(packet, now)
+        {
+            self.take_rtt(config, rtt);
+        }
+        None
+    }
+
+    #[inline]
+    fn take_rtt(&mut self, config: &EndpointConfig, rtt: Span) {
+        self.rtt.sample(rtt, self.snd_una, self.snd_nxt, &config.stack);
+        self.board.rack.set_min_rtt(self.rtt.min());
+        self.backoff = 0;
     }
 
     #[inline]
@@ -113,7 +207,7 @@ impl Sender {
         acked: &Acked,
         acked_bytes: u64,
         flight_before: u32,
-        rtt: Option<shoal_units::Span>,
+        rtt: Option<Span>,
         now: Time,
     ) -> AckSample {
         AckSample {
@@ -139,111 +233,85 @@ impl Sender {
 
     /// Growth and the recovery state machine, in the order of the stack.
     #[inline]
-    fn judge(&mut self, config: &EndpointConfig, acked: &Acked, sample: &AckSample, now: Time, out: &mut impl Output) {
-        let suspicious = acked.duplicate
+    fn judge(&mut self, config: &EndpointConfig, acked: &mut Acked, sample: &AckSample, now: Time) -> Resend {
+        let dubious = acked.duplicate
             || acked.ece
             || acked.dsack
             || acked.delivery.newly_sacked
             || self.state != CaState::Open;
         let new_data = acked.delivery.acked_packets > 0;
-        if config.stack.grows_before_judging {
-            if new_data && (!suspicious || self.may_grow_before(acked)) {
-                self.cc.on_growth(&mut self.window, sample);
+        if !dubious {
+            if new_data {
+                self.grow(sample);
             }
-            if suspicious {
-                self.alert(config, acked, sample, now, out);
-            }
-        } else {
-            if suspicious {
-                self.alert(config, acked, sample, now, out);
-            }
-            let reducing = match self.state {
-                CaState::Recovery => true,
-                CaState::Cwr => !self.cc.grows_in_cwr(),
-                _ => false,
-            };
-            if new_data && !reducing {
-                self.cc.on_growth(&mut self.window, sample);
-            }
+            return Resend::Nothing;
         }
+        let grows_first = match config.stack.growth_turn {
+            GrowthTurn::BeforeUnlessEce => {
+                (!acked.ece || self.window.cwnd < self.window.ssthresh || self.cc.grows_in_cwr())
+                    && self.may_grow()
+            }
+            GrowthTurn::Before => self.may_grow(),
+            GrowthTurn::After => false,
+        };
+        if new_data && grows_first {
+            self.grow(sample);
+        }
+        let resend = self.alert(config, acked, sample, now);
+        if new_data && config.stack.growth_turn == GrowthTurn::After && self.may_grow() {
+            self.grow(sample);
+        }
+        resend
     }
 
-    /// Linux 3.2 `tcp_may_raise_cwnd`, and its relaxation by controllers that grow in CWR (K13 III-A b).
-    fn may_grow_before(&self, acked: &Acked) -> bool {
-        if self.cc.grows_in_cwr() {
-            return self.state != CaState::Recovery;
-        }
-        (!acked.ece || self.window.cwnd < self.window.ssthresh)
-            && !matches!(self.state, CaState::Recovery | CaState::Cwr)
+    #[inline]
+    fn grow(&mut self, sample: &AckSample) {
+        self.cc.on_growth(&mut self.window, sample);
+        self.cwnd_stamp = sample.now;
     }
 
-    /// Reads the SACK option (Linux `tcp_sacktag_write_queue`).
-    fn read_sacks(&mut self, packet: &Packet, prior_una: u64, acked: &mut Acked) {
-        let timeout_high = if self.state == CaState::Loss { self.high_seq } else { 0 };
-        let mut seen = [(0, 0); 3];
-        for (n, block) in packet.sack.as_slice().iter().enumerate() {
-            let left = block.left.near(self.snd_una);
-            let right = block.right.near(self.snd_una);
-            if left >= right || right > self.snd_nxt {
-                continue;
-            }
-            if n == 0 && self.is_dsack(packet, left, right) {
-                acked.dsack = true;
-                // Each D-SACK explains one retransmission as unnecessary (Linux tcp_check_dsack).
-                let in_episode = self.undo_marker.is_some_and(|m| right > m);
-                if in_episode && self.undo_retransmissions > 0 && right <= prior_una {
-                    self.undo_retransmissions -= 1;
-                }
-                continue;
-            }
-            if right <= self.snd_una {
-                continue;
-            }
-            seen[n] = (left, right);
-            // What the last ACK already said need not be read again.
-            let mut from = left;
-            for &(old_left, old_right) in &self.last_sacks {
-                if old_left <= from && from < old_right {
-                    from = old_right;
-                }
-            }
-            if from < right {
-                self.board.sack(from, right, timeout_high, &mut acked.delivery);
-            }
+    /// Whether the state allows growth (Linux `tcp_may_raise_cwnd`), with the relaxation of controllers that grow in CWR
+    /// (K13 III-A b).
+    fn may_grow(&self) -> bool {
+        match self.state {
+            CaState::Recovery => false,
+            CaState::Cwr => self.cc.grows_in_cwr(),
+            _ => true,
         }
-        self.last_sacks = seen;
-    }
-
-    /// RFC 2883 section 4: the first block lies below the cumulative ACK or inside the second block.
-    fn is_dsack(&self, packet: &Packet, left: u64, right: u64) -> bool {
-        if left < self.snd_una {
-            return true;
-        }
-        packet.sack.as_slice().get(1).is_some_and(|second| {
-            left >= second.left.near(self.snd_una) && right <= second.right.near(self.snd_una)
-        })
     }
 
     /// The recovery state machine (Linux `tcp_fastretrans_alert`).
-    fn alert(&mut self, config: &EndpointConfig, acked: &Acked, sample: &AckSample, now: Time, out: &mut impl Output) {
+    fn alert(&mut self, config: &EndpointConfig, acked: &mut Acked, sample: &AckSample, now: Time) -> Resend {
         if acked.ece {
             self.undo_ssthresh = 0; // The reduction is required; it must not be undone.
+        }
+        if self.board.left_out() > 0 && self.is_reneging() && self.on_reneging(config, now) {
+            return Resend::Nothing;
         }
         if self.state == CaState::Open {
             self.retransmit_stamp = 0;
         } else if self.snd_una >= self.high_seq && self.leave_episode(config, acked, now) {
-            return;
+            return Resend::Nothing;
         }
         match self.state {
-            CaState::Recovery => self.in_recovery(config, acked, now, out),
+            CaState::Recovery => self.in_recovery(config, acked, now),
             CaState::Loss => {
-                self.in_loss(config, acked, now, out);
-                if self.state == CaState::Open {
-                    self.in_open(config, acked, sample, now, out);
+                let resend = self.in_loss(config, acked, now);
+                if self.lost_again_in_loss(config, now) || self.state == CaState::Open {
+                    return self.in_open(config, acked, sample, now);
                 }
+                if config.stack.burst_limit == BurstLimit::Always && resend == Resend::Lost {
+                    self.moderate_cwnd();
+                }
+                resend
             }
-            CaState::Open | CaState::Disorder | CaState::Cwr => self.in_open(config, acked, sample, now, out),
+            CaState::Open | CaState::Disorder | CaState::Cwr => self.in_open(config, acked, sample, now),
         }
+    }
+
+    /// The peer acknowledged up to data that it had SACKed.
+    fn is_reneging(&self) -> bool {
+        self.board.head().is_some_and(super::scoreboard::Segment::is_sacked)
     }
 
     /// Everything sent before the episode is acknowledged. Returns true if the ACK needs no further thought.
@@ -252,7 +320,7 @@ impl Sender {
             CaState::Cwr => {
                 // Held until something above high_seq is acknowledged, so that CWR reaches the receiver.
                 if self.snd_una != self.high_seq {
-                    self.complete_reduction(config);
+                    self.complete_reduction(config, now);
                     self.transition_to(CaState::Open, now);
                 }
                 false
@@ -262,7 +330,7 @@ impl Sender {
                 if self.try_undo_recovery(config, acked, now) {
                     return true;
                 }
-                self.complete_reduction(config);
+                self.complete_reduction(config, now);
                 self.transition_to(CaState::Open, now);
                 false
             }
@@ -272,24 +340,27 @@ impl Sender {
     }
 
     /// Open, Disorder and CWR: watch for losses and ECN-Echo.
-    fn in_open(&mut self, config: &EndpointConfig, acked: &Acked, sample: &AckSample, now: Time, out: &mut impl Output) {
+    fn in_open(
+        &mut self,
+        config: &EndpointConfig,
+        acked: &mut Acked,
+        sample: &AckSample,
+        now: Time,
+    ) -> Resend {
         if !config.sack {
             if acked.advanced {
                 self.reno_sacked = 0;
             }
-            if acked.duplicate && self.reno_sacked + 1 < self.board.packets_out() {
-                self.reno_sacked += 1;
-            }
+            self.add_reno_sack(config, acked);
         }
         if self.state <= CaState::Disorder {
-            self.try_undo_dsack(config);
+            self.try_undo_dsack(config, now);
         }
-        if config.stack.loss_detection == LossDetection::Rack && config.sack {
+        if config.stack.loss_detection == LossDetection::Rack && config.sack && self.may_have_lost() {
             self.detect_rack_losses(now);
         }
         if self.is_time_to_recover(config) {
-            self.enter_recovery(config, acked, now, out);
-            return;
+            return self.enter_recovery(config, acked, now);
         }
         if !self.board.any_retransmission_done() {
             self.retransmit_stamp = 0;
@@ -305,16 +376,30 @@ impl Sender {
             if !self.controller_cuts {
                 self.reduce_in_cwr(config, acked);
             }
-            return;
+            return Resend::Nothing;
         }
-        let disordered = self.board.left_out() + self.reno_sacked > 0 || self.board.any_retransmission_done();
-        let state = if disordered { CaState::Disorder } else { CaState::Open };
-        if self.state != state {
-            self.transition_to(state, now);
-            self.high_seq = self.snd_nxt;
-        }
-        if self.state != CaState::Open && config.stack.moderates_bursts {
+        self.keep_open(now);
+        if self.state != CaState::Open && config.stack.burst_limit == BurstLimit::Always {
             self.moderate_cwnd();
         }
+        Resend::Nothing
+    }
+
+    /// RACK needs something delivered out of order: a SACK, or a retransmission.
+    fn may_have_lost(&self) -> bool {
+        self.board.sacked > 0 || self.board.retransmitted > 0 || self.board.any_retransmission_done()
+    }
+
+    /// Sends what the judgement asked for.
+    #[cold]
+    fn resend(&mut self, config: &EndpointConfig, resend: Resend, now: Time, out: &mut impl Output) {
+        if resend == Resend::New {
+            self.push(config, now, out);
+            if self.snd_nxt > self.high_seq {
+                return;
+            }
+            self.frto = false;
+        }
+        self.retransmit_lost(config, now, out);
     }
 }

@@ -1,13 +1,13 @@
-//! Loss detection, fast retransmit and fast recovery (RFC 6675 as Linux has it; RFC 6582 without SACK; RFC 8985).
+//! Fast retransmit and fast recovery (RFC 6675 as Linux has it; RFC 6582 without SACK).
 
-use super::ack::Acked;
+use super::ack::{Acked, Resend};
 use super::{CaState, Sender};
-use crate::{EndpointConfig, LossDetection, Output, Recovery};
+use crate::{EndpointConfig, LossDetection, Recovery, Undo};
 use shoal_cc::CongestionControl;
-use shoal_units::{Span, Time};
+use shoal_units::Time;
 
 /// Duplicate ACKs that mean a loss (RFC 5681 section 3.2; Linux `sysctl_tcp_reordering`).
-const DUPLICATE_THRESHOLD: u32 = 3;
+pub(super) const DUPLICATE_THRESHOLD: u32 = 3;
 
 impl Sender {
     /// Linux `tcp_time_to_recover`.
@@ -18,75 +18,45 @@ impl Sender {
         if !config.sack {
             return self.reno_sacked + 1 > DUPLICATE_THRESHOLD;
         }
-        if config.stack.loss_detection == LossDetection::Rack {
-            return false; // RACK marks; a mark was seen above.
-        }
-        if self.board.forward_packets() > DUPLICATE_THRESHOLD {
-            return true;
-        }
-        // A flight too small for three duplicates, nothing new to send: all but the head was delivered.
-        let out = self.board.packets_out();
-        out <= DUPLICATE_THRESHOLD
-            && self.board.sacked >= (out / 2).max(DUPLICATE_THRESHOLD)
-            && !(self.has_unsent() && self.flight() < self.window.cwnd)
-    }
-
-    /// RACK's verdict on every segment in flight (RFC 8985 section 6.2).
-    pub(super) fn detect_rack_losses(&mut self, now: Time) {
-        let window = if self.state >= CaState::Recovery || self.board.sacked >= DUPLICATE_THRESHOLD {
-            Span::ZERO
-        } else {
-            self.rtt.min() / 4
-        };
-        let wake = self.board.mark_rack_lost(now, window);
-        if wake != Time::NEVER {
-            self.early_deadline = wake;
-            self.early_is_probe = false;
-        } else if !self.early_is_probe {
-            self.early_deadline = Time::NEVER;
-        }
-    }
-
-    /// The reordering window closed without the missing ACK (Linux `tcp_rack_reo_timeout`).
-    pub(super) fn on_reordering_timeout(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
-        let prior_lost = self.board.lost;
-        self.detect_rack_losses(now);
-        if self.board.lost > prior_lost {
-            if self.state < CaState::Recovery {
-                self.begin_recovery(config, false, now);
-            }
-            // No ACK, so nothing newly delivered: PRR lets the first retransmission out.
-            self.window.cwnd = self.window.cwnd.min(self.flight() + 1).max(1);
-            self.retransmit_lost(config, now, out);
-        }
-        self.push(config, now, out);
+        // RACK marks, and a mark was seen above.
+        config.stack.loss_detection == LossDetection::Fack
+            && self.board.forward_packets() > DUPLICATE_THRESHOLD
     }
 
     /// Enters Recovery on this ACK and makes the first retransmission.
-    pub(super) fn enter_recovery(&mut self, config: &EndpointConfig, acked: &Acked, now: Time, out: &mut impl Output) {
+    #[cold]
+    pub(super) fn enter_recovery(&mut self, config: &EndpointConfig, acked: &Acked, now: Time) -> Resend {
         self.begin_recovery(config, acked.ece, now);
-        self.mark_losses(config, true);
-        self.recover(config, acked, true, now, out);
+        self.mark_losses(config);
+        self.reduce_in_recovery(config, acked, true);
+        Resend::Lost
     }
 
-    fn begin_recovery(&mut self, config: &EndpointConfig, ece: bool, now: Time) {
+    /// Linux `tcp_enter_recovery`.
+    pub(super) fn begin_recovery(&mut self, config: &EndpointConfig, ece: bool, now: Time) {
         let signal = self.signal(config, now);
-        let was_reducing = self.state >= CaState::Cwr;
-        self.high_seq = self.snd_nxt;
+        // Loss in a reduction that marks began: no second one (3.2 counts Loss as a reduction, later kernels do not).
+        let already_reducing = if config.stack.recovery_restarts_reduction {
+            self.state >= CaState::Cwr
+        } else {
+            matches!(self.state, CaState::Cwr | CaState::Recovery)
+        };
         self.undo_ssthresh = 0;
-        self.undo_marker = Some(self.snd_una);
-        self.undo_retransmissions = self.board.retransmitted as i32;
-        self.begin_prr();
-        if was_reducing {
+        self.begin_undo(config);
+        if !already_reducing && !ece {
+            self.undo_ssthresh = self.current_ssthresh();
+        }
+        if !already_reducing || config.stack.recovery_restarts_reduction {
+            self.begin_prr();
+            self.window.cwnd_cnt = 0;
+        }
+        if already_reducing {
             self.cc.on_loss_in_cwr(&mut self.window, &signal);
         } else {
-            if !ece {
-                self.undo_ssthresh = self.current_ssthresh();
-            }
             self.cc.on_loss(&mut self.window, &signal);
             self.queue_cwr();
         }
-        self.window.cwnd_cnt = 0;
+        self.cwnd_stamp = now;
         self.controller_cuts = false;
         self.early_deadline = Time::NEVER;
         self.probe_end = None;
@@ -95,43 +65,85 @@ impl Sender {
     }
 
     /// A further ACK in Recovery.
-    pub(super) fn in_recovery(&mut self, config: &EndpointConfig, acked: &Acked, now: Time, out: &mut impl Output) {
-        let mut look_for_losses = acked.duplicate
-            || (acked.delivery.newly_sacked && self.board.forward_packets() > DUPLICATE_THRESHOLD);
-        if acked.advanced {
-            look_for_losses = self.try_undo_partial(config, acked);
-        } else if !config.sack && acked.duplicate && self.reno_sacked + 1 < self.board.packets_out() {
-            self.reno_sacked += 1;
-        }
-        if look_for_losses || config.stack.loss_detection == LossDetection::Rack {
-            self.mark_losses(config, false);
-            if config.stack.loss_detection == LossDetection::Rack && config.sack {
-                self.detect_rack_losses(now);
+    #[cold]
+    pub(super) fn in_recovery(&mut self, config: &EndpointConfig, acked: &mut Acked, now: Time) -> Resend {
+        let forward = self.board.forward_packets();
+        let mut look_for_losses =
+            acked.duplicate || (acked.delivery.newly_sacked && forward > DUPLICATE_THRESHOLD);
+        if !acked.advanced {
+            self.add_reno_sack(config, acked);
+        } else if config.stack.undo == Undo::Linux32 {
+            look_for_losses =
+                !self.undo_partly(config, acked) && (!config.sack || forward > DUPLICATE_THRESHOLD);
+        } else if self.is_delayed(config, acked) {
+            // The hole was filled by the original. With retransmissions still out: go on, but mark and repeat nothing.
+            if self.board.retransmitted > 0 {
+                self.reduce_in_recovery(config, acked, false);
+                return Resend::Nothing;
             }
+            self.undo_in_recovery(config, now);
+            return self.after_undo_in_recovery(config, acked, now);
+        } else {
+            look_for_losses = !config.sack || forward > DUPLICATE_THRESHOLD;
         }
-        self.recover(config, acked, false, now, out);
+        if config.stack.undo != Undo::Linux32 && self.try_undo_dsack(config, now) {
+            self.keep_open(now);
+            return self.after_undo_in_recovery(config, acked, now);
+        }
+        if config.sack && config.stack.loss_detection == LossDetection::Rack {
+            self.detect_rack_losses(now);
+        } else if look_for_losses {
+            self.mark_losses(config);
+        }
+        self.reduce_in_recovery(config, acked, false);
+        Resend::Lost
     }
 
-    /// Linux `tcp_update_scoreboard`.
-    fn mark_losses(&mut self, config: &EndpointConfig, entering: bool) {
+    /// Recovery ended as spurious. RACK looks once more: there may be a loss behind the reordering.
+    fn after_undo_in_recovery(&mut self, config: &EndpointConfig, acked: &Acked, now: Time) -> Resend {
+        if config.stack.loss_detection != LossDetection::Rack || !config.sack {
+            return Resend::Nothing;
+        }
+        self.detect_rack_losses(now);
+        if self.board.lost == 0 {
+            return Resend::Nothing;
+        }
+        self.enter_recovery(config, acked, now)
+    }
+
+    /// Without SACK a duplicate ACK stands for one packet that has arrived (Linux `tcp_add_reno_sack`,
+    /// `tcp_limit_reno_sacked`).
+    pub(super) fn add_reno_sack(&mut self, config: &EndpointConfig, acked: &mut Acked) {
+        if config.sack || !acked.duplicate {
+            return;
+        }
+        let out = self.board.packets_out();
+        let holes = self.board.lost.max(1).min(out);
+        if self.reno_sacked + holes < out {
+            self.reno_sacked += 1;
+            if config.stack.prr_counts_duplicates {
+                acked.reno_delivered += 1;
+                self.counters.delivered_packets += 1;
+                self.counters.delivered_ce_packets += u64::from(acked.ece);
+            }
+        }
+    }
+
+    /// Linux `tcp_update_scoreboard`; `tcp_newreno_mark_lost` without SACK.
+    fn mark_losses(&mut self, config: &EndpointConfig) {
         if !config.sack {
             // NewReno: the head is lost, on entry and on every partial ACK (RFC 6582).
             self.board.mark_head_lost(1);
-            return;
-        }
-        if config.stack.loss_detection == LossDetection::Fack {
+        } else if config.stack.loss_detection == LossDetection::Fack {
             let beyond = self.board.forward_packets().saturating_sub(DUPLICATE_THRESHOLD);
             self.board.mark_head_lost(beyond.max(1));
             self.board.mark_lost_retransmissions(self.snd_una);
-        } else if entering && self.board.lost == 0 {
-            self.board.mark_head_lost(1);
         }
     }
 
-    /// Window and retransmissions for one ACK in Recovery.
-    fn recover(&mut self, config: &EndpointConfig, acked: &Acked, entering: bool, now: Time, out: &mut impl Output) {
+    fn reduce_in_recovery(&mut self, config: &EndpointConfig, acked: &Acked, entering: bool) {
         match config.stack.recovery {
-            Recovery::Prr => self.reduce_proportionally(config, acked, entering),
+            Recovery::Prr => self.reduce_by_prr(config, acked, entering),
             Recovery::RateHalving => {
                 self.halve_rate(config, acked);
                 if entering {
@@ -139,6 +151,5 @@ impl Sender {
                 }
             }
         }
-        self.retransmit_lost(config, now, out);
     }
 }

@@ -2,9 +2,9 @@
 
 use super::{Connection, Sender};
 use crate::{EcnSetting, EndpointConfig, Output};
-use shoal_cc::{AnyController, CcConfig, CongestionControl, EcnUse, RenoConfig};
+use shoal_cc::{AnyController, CongestionControl, EcnUse};
 use shoal_packet::{Ecn, Flags, Packet, Seq};
-use shoal_units::Time;
+use shoal_units::{Span, Time};
 
 /// SYN and SYN/ACK: 20 B IP, 20 B TCP, 20 B options (MSS, SACK permitted, timestamps, window scale).
 pub(crate) const SYN_BYTES: u16 = 60;
@@ -22,16 +22,17 @@ impl Sender {
         let mut syn = Packet::empty(self.flow, SYN_BYTES);
         syn.seq = Seq(0);
         syn.flags = Flags::SYN;
-        syn.window = config.advertised_window();
-        if config.ecn == EcnSetting::On {
+        syn.window = config.syn_window();
+        if config.ecn == EcnSetting::On && !(self.backoff > 0 && config.stack.ecn_fallback) {
             syn.flags = syn.flags.with(Flags::ECE).with(Flags::CWR);
-            // RFC 3168 6.1.1 forbids ECT on SYN; DCTCP stacks set it on every packet (Linux INET_ECN_xmit).
-            if self.cc.ecn_use() == EcnUse::Dctcp {
-                syn.ecn = Ecn::Ect0;
-            }
+        }
+        // RFC 3168 6.1.1 forbids ECT on SYN; DCTCP stacks set it on every packet (Linux INET_ECN_xmit).
+        if config.ecn == EcnSetting::On && self.cc.ecn_use() == EcnUse::Dctcp {
+            syn.ecn = Ecn::Ect0;
         }
         syn.ts_val = timestamp(now);
-        self.rto_deadline = now + config.stack.rto_initial.saturating_mul(1 << self.backoff).min(config.stack.rto_max);
+        self.rto_deadline =
+            now + config.stack.rto_initial.saturating_mul(1 << self.backoff).min(config.stack.rto_max);
         self.last_sent = now;
         out.transmit(syn);
     }
@@ -42,7 +43,13 @@ impl Sender {
         self.send_syn(config, now, out);
     }
 
-    pub(super) fn on_syn_ack(&mut self, config: &EndpointConfig, packet: &Packet, now: Time, out: &mut impl Output) {
+    pub(super) fn on_syn_ack(
+        &mut self,
+        config: &EndpointConfig,
+        packet: &Packet,
+        now: Time,
+        out: &mut impl Output,
+    ) {
         if !packet.flags.has(Flags::SYN.with(Flags::ACK)) || packet.ack != Seq(1) {
             return;
         }
@@ -50,19 +57,22 @@ impl Sender {
         self.snd_una = 1;
         self.rto_deadline = Time::NEVER;
         // ECE without CWR in the SYN/ACK accepts ECN (RFC 3168 6.1.1).
-        self.ecn_ok = config.ecn == EcnSetting::On && packet.flags.has(Flags::ECE) && !packet.flags.has(Flags::CWR);
-        if !self.ecn_ok && self.cc.ecn_use() == EcnUse::Dctcp {
+        self.ecn_ok =
+            config.ecn == EcnSetting::On && packet.flags.has(Flags::ECE) && !packet.flags.has(Flags::CWR);
+        if !self.ecn_ok {
             // Linux dctcp_init: without ECN the connection runs plain Reno.
-            self.cc = AnyController::new(&CcConfig::Reno(RenoConfig::default()), config.stack.growth);
+            self.cc = AnyController::new(&config.cc.without_ecn(), config.stack.growth);
         }
+        self.ts_recent = packet.ts_val;
         self.peer_window_scale = config.window_scale();
         // The window of a SYN is never scaled (RFC 7323 2.2).
         self.peer_window = u32::from(packet.window);
-        if self.backoff == 0 {
-            let sample = now.since(self.last_sent);
+        if let Some(sample) = self.timestamp_rtt(packet, now) {
             self.rtt.sample(sample, self.snd_una, self.snd_nxt, &config.stack);
-        } else {
-            // RFC 6298 5.7: after a lost SYN start from a small window (Linux tcp_init_cwnd after retransmission: 1).
+            self.board.rack.set_min_rtt(self.rtt.min());
+        }
+        if self.backoff > 1 {
+            // Linux tcp_init_metrics: one lost SYN is forgiven (the timeout is only 1 s), two are not (RFC 5681 3.1).
             self.window.cwnd = 1;
         }
         self.backoff = 0;
@@ -72,19 +82,26 @@ impl Sender {
         let sent_before = self.snd_nxt;
         self.push(config, now, out);
         if self.snd_nxt == sent_before {
-            self.send_pure_ack(config, now, packet.ts_val, out);
+            self.send_pure_ack(config, now, out);
         }
     }
 
+    /// RTT by the echoed timestamp; works also after a retransmission (RFC 7323 section 4.1).
+    #[cold]
+    pub(super) fn timestamp_rtt(&self, packet: &Packet, now: Time) -> Option<Span> {
+        let elapsed = timestamp(now).wrapping_sub(packet.ts_ecr);
+        (packet.ts_ecr != 0 && elapsed < 1 << 31).then(|| Span::from_micros(u64::from(elapsed)))
+    }
+
     /// An acknowledgement without data: completes the handshake when there is nothing to send.
-    fn send_pure_ack(&mut self, config: &EndpointConfig, now: Time, echo: u32, out: &mut impl Output) {
+    fn send_pure_ack(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
         let mut ack = Packet::empty(self.flow, config.header_bytes);
         ack.seq = Seq::of(self.snd_nxt);
         ack.ack = Seq(1);
         ack.flags = Flags::ACK;
         ack.window = config.advertised_window();
         ack.ts_val = timestamp(now);
-        ack.ts_ecr = echo;
+        ack.ts_ecr = self.ts_recent;
         if self.uses_dctcp() {
             ack.ecn = Ecn::Ect0;
         }

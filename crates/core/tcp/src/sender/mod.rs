@@ -5,8 +5,10 @@ mod fast_recovery;
 pub(crate) mod handshake;
 mod idle;
 mod loss;
+mod rack;
 mod reduction;
 mod rtt;
+mod sacks;
 mod scoreboard;
 mod tail_probe;
 mod transmit;
@@ -88,6 +90,8 @@ pub struct Sender {
     flow: FlowId,
     connection: Connection,
     state: CaState,
+    /// Latest timestamp of the peer, to be echoed (RFC 7323).
+    ts_recent: u32,
     /// ECN was negotiated.
     ecn_ok: bool,
     /// The next new data segment carries CWR.
@@ -173,6 +177,7 @@ impl Sender {
             flow,
             connection: Connection::Closed,
             state: CaState::Open,
+            ts_recent: 0,
             ecn_ok: false,
             cwr_pending: false,
             closing: false,
@@ -266,15 +271,15 @@ impl Sender {
             }
             return;
         }
-        if now >= self.rto_deadline {
-            self.on_timeout(config, now, out);
-        } else if now >= self.early_deadline {
+        if now >= self.early_deadline {
             self.early_deadline = Time::NEVER;
             if self.early_is_probe {
                 self.send_tail_probe(config, now, out);
             } else {
                 self.on_reordering_timeout(config, now, out);
             }
+        } else if now >= self.rto_deadline {
+            self.on_timeout(config, now, out);
         }
     }
 
@@ -339,6 +344,9 @@ impl Sender {
         assert_eq!(self.board.recount(), self.board.counters());
         assert!(self.window.cwnd >= 1, "cwnd is zero");
         assert!(self.snd_una <= self.snd_nxt);
+        assert!(self.board.left_out() <= self.board.packets_out(), "more SACKed and lost than sent");
+        let timers = self.rto_deadline != Time::NEVER || self.connection == Connection::Closed;
+        assert!(timers || self.board.packets_out() == 0, "data in flight and no timer");
         assert!(self.board.head().is_none_or(|s| s.start == self.snd_una), "queue does not begin at snd_una");
         assert!(self.board.tail().is_none_or(|s| s.end() == self.snd_nxt), "queue does not end at snd_nxt");
         assert_eq!(self.board.packets_out() == 0, self.snd_una == self.snd_nxt || !self.is_established());
@@ -348,6 +356,16 @@ impl Sender {
     #[inline]
     fn flight(&self) -> u32 {
         self.board.in_flight().saturating_sub(self.reno_sacked)
+    }
+
+    /// Open if nothing is missing, else Disorder (Linux `tcp_try_keep_open`).
+    fn keep_open(&mut self, now: Time) {
+        let missing = self.board.left_out() + self.reno_sacked > 0 || self.board.any_retransmission_done();
+        let state = if missing { CaState::Disorder } else { CaState::Open };
+        if self.state != state {
+            self.transition_to(state, now);
+            self.high_seq = self.snd_nxt;
+        }
     }
 
     fn signal(&self, config: &EndpointConfig, now: Time) -> Signal {

@@ -9,9 +9,16 @@ use shoal_units::Time;
 impl Sender {
     /// First ECN-Echo of an episode (Linux `tcp_enter_cwr`).
     pub(super) fn enter_cwr(&mut self, config: &EndpointConfig, now: Time) {
-        let signal = self.signal(config, now);
         self.undo_ssthresh = 0;
         self.undo_marker = None;
+        self.begin_ecn_reduction(config, now);
+        self.counters.ecn_reductions += 1;
+        self.transition_to(CaState::Cwr, now);
+    }
+
+    /// Linux `tcp_init_cwnd_reduction` with the controller's answer to ECN.
+    pub(super) fn begin_ecn_reduction(&mut self, config: &EndpointConfig, now: Time) {
+        let signal = self.signal(config, now);
         self.begin_prr();
         let reduction = self.cc.on_ecn(&mut self.window, &signal);
         self.controller_cuts = reduction == Reduction::Done;
@@ -21,24 +28,25 @@ impl Sender {
             }
             self.window.cwnd_cnt = 0;
         }
-        self.high_seq = self.snd_nxt;
+        self.cwnd_stamp = now;
+        self.probe_end = None;
         self.queue_cwr();
-        self.counters.ecn_reductions += 1;
-        self.early_deadline = Time::NEVER;
-        self.transition_to(CaState::Cwr, now);
     }
 
+    /// A new episode, up to what was sent so far.
     pub(super) fn begin_prr(&mut self) {
+        self.high_seq = self.snd_nxt;
         self.prr_prior_cwnd = self.window.cwnd;
         self.prr_delivered = 0;
         self.prr_out = 0;
     }
 
     /// One ACK's share of the reduction in CWR.
+    #[inline]
     pub(super) fn reduce_in_cwr(&mut self, config: &EndpointConfig, acked: &Acked) {
         match config.stack.cwr {
             Recovery::RateHalving => self.halve_rate(config, acked),
-            Recovery::Prr => self.reduce_proportionally(config, acked, false),
+            Recovery::Prr => self.reduce_by_prr(config, acked, false),
         }
     }
 
@@ -57,14 +65,28 @@ impl Sender {
         self.window.cwnd = self.window.cwnd.min(self.flight() + 1).max(1);
     }
 
+    /// One ACK's share of a proportional reduction.
+    #[inline]
+    pub(super) fn reduce_by_prr(&mut self, config: &EndpointConfig, acked: &Acked, force_one: bool) {
+        let new_losses = self.board.losses > acked.prior_losses;
+        let newly = acked.delivery.delivered_packets + acked.reno_delivered;
+        self.reduce_proportionally(config, newly, new_losses, acked.advanced, force_one);
+    }
+
     /// RFC 6937 as in Linux `tcp_cwnd_reduction`.
-    pub(super) fn reduce_proportionally(&mut self, config: &EndpointConfig, acked: &Acked, force_one: bool) {
-        let newly = acked.delivery.delivered_packets;
+    pub(super) fn reduce_proportionally(
+        &mut self,
+        config: &EndpointConfig,
+        newly: u32,
+        new_losses: bool,
+        advanced: bool,
+        force_one: bool,
+    ) {
         let always = config.stack.prr_always_one_more;
-        if !always && (newly == 0 || self.prr_prior_cwnd == 0) {
+        if !always && newly == 0 {
             return;
         }
-        self.prr_delivered += newly;
+        self.prr_delivered = self.prr_delivered.saturating_add(newly);
         let flight = self.flight();
         let ssthresh = self.window.ssthresh;
         let out = i64::from(self.prr_out);
@@ -75,8 +97,7 @@ impl Sender {
         } else {
             let room = i64::from(ssthresh) - i64::from(flight);
             let mut allowed = (i64::from(self.prr_delivered) - out).max(i64::from(newly));
-            let no_new_loss = acked.advanced && self.board.lost <= acked.prior_lost;
-            if always || no_new_loss {
+            if always || (advanced && !new_losses) {
                 allowed += 1;
             }
             allowed.min(room)
@@ -88,16 +109,19 @@ impl Sender {
     }
 
     /// The episode is over (Linux `tcp_complete_cwr`, `tcp_end_cwnd_reduction`).
-    pub(super) fn complete_reduction(&mut self, config: &EndpointConfig) {
+    pub(super) fn complete_reduction(&mut self, config: &EndpointConfig, now: Time) {
         if self.controller_cuts || self.window.ssthresh >= INFINITE_SSTHRESH {
             return;
         }
-        match (self.state, config.stack.cwr) {
+        let reset = match (self.state, config.stack.cwr) {
             // 3.2 clears the undo marker on entering CWR and tests it here, so the window stays where halving left it.
-            (CaState::Cwr, Recovery::RateHalving) => {}
-            (CaState::Cwr, Recovery::Prr) => self.window.cwnd = self.window.ssthresh,
-            _ if self.undo_marker.is_some() => self.window.cwnd = self.window.ssthresh,
-            _ => {}
+            (CaState::Cwr, Recovery::RateHalving) => false,
+            (CaState::Cwr, Recovery::Prr) => true,
+            _ => self.undo_marker.is_some(),
+        };
+        if reset {
+            self.window.cwnd = self.window.ssthresh;
+            self.cwnd_stamp = now;
         }
     }
 

@@ -3,49 +3,76 @@
 
 use super::ack::Acked;
 use super::{CaState, Sender};
-use crate::EndpointConfig;
+use crate::{BurstLimit, EndpointConfig, Undo};
 use shoal_cc::CongestionControl;
 use shoal_units::Time;
 
 impl Sender {
-    /// Every retransmission of the episode was unnecessary: all explained by D-SACK, or the ACK echoes a timestamp
-    /// older than the first of them.
+    /// From here on retransmissions are counted, so that D-SACKs can explain them (Linux `tcp_init_undo`). Negative:
+    /// nothing was retransmitted yet, which is not the same as everything being explained.
+    pub(super) fn begin_undo(&mut self, config: &EndpointConfig) {
+        self.undo_marker = Some(self.snd_una);
+        let out = self.board.retransmitted as i32;
+        self.undo_retransmissions = if out == 0 && config.stack.undo != Undo::Linux32 { -1 } else { out };
+    }
+
+    /// The ACK echoes a timestamp older than the first retransmission, or nothing was retransmitted.
     ///
     /// Only an ACK that advances proves anything by its timestamp (RFC 3522 section 3.2): a duplicate echoes an old one.
+    pub(super) fn is_delayed(&self, config: &EndpointConfig, acked: &Acked) -> bool {
+        let echoes_older =
+            || acked.ts_ecr != 0 && (acked.ts_ecr.wrapping_sub(self.retransmit_stamp) as i32) < 0;
+        config.stack.undo != Undo::Off
+            && self.undo_marker.is_some()
+            && acked.advanced
+            && (self.retransmit_stamp == 0 || echoes_older())
+    }
+
+    /// Every retransmission of the episode was unnecessary: all explained by D-SACK, or the first one delayed.
     fn may_undo(&self, config: &EndpointConfig, acked: &Acked) -> bool {
-        let delayed = acked.advanced
-            && (self.retransmit_stamp == 0
-                || (acked.ts_ecr != 0 && (acked.ts_ecr.wrapping_sub(self.retransmit_stamp) as i32) < 0));
-        config.stack.undo && self.undo_marker.is_some() && (self.undo_retransmissions == 0 || delayed)
+        let explained =
+            config.stack.undo != Undo::Off && self.undo_marker.is_some() && self.undo_retransmissions == 0;
+        explained || self.is_delayed(config, acked)
     }
 
     /// Linux `tcp_undo_cwr`.
-    fn undo_reduction(&mut self, restore_ssthresh: bool) {
+    fn undo_reduction(&mut self, rules: Undo, restore_ssthresh: bool, now: Time) {
+        self.counters.undos += 1;
+        self.cwnd_stamp = now;
         if self.undo_ssthresh == 0 {
-            self.window.cwnd = self.window.cwnd.max(self.window.ssthresh);
+            if rules != Undo::Linux6 {
+                self.window.cwnd = self.window.cwnd.max(self.window.ssthresh);
+            }
             return;
         }
         self.window.cwnd = self.cc.undo_cwnd(&self.window);
         if restore_ssthresh && self.undo_ssthresh > self.window.ssthresh {
             self.window.ssthresh = self.undo_ssthresh;
-            self.cwr_pending = false;
+            if rules == Undo::Linux6 {
+                self.cwr_pending = false;
+            }
         }
     }
 
-    fn note_undo(&mut self) {
+    fn undo_all(&mut self, rules: Undo, now: Time) {
+        self.undo_reduction(rules, true, now);
         self.undo_marker = None;
-        self.counters.undos += 1;
+        self.board.rack.look_again();
     }
 
     /// At the end of Recovery or Loss. Returns true if the state must be held (connections without SACK, RFC 6582 3.2
     /// step 4: wait for something above the recovery point).
     pub(super) fn try_undo_recovery(&mut self, config: &EndpointConfig, acked: &Acked, now: Time) -> bool {
         if self.may_undo(config, acked) {
-            self.undo_reduction(true);
-            self.note_undo();
+            self.undo_all(config.stack.undo, now);
         }
         if self.snd_una == self.high_seq && !config.sack {
-            self.moderate_cwnd();
+            if config.stack.burst_limit != BurstLimit::Never {
+                self.moderate_cwnd();
+            }
+            if !self.board.any_retransmission_done() {
+                self.retransmit_stamp = 0;
+            }
             return true;
         }
         if self.undo_marker.is_none() {
@@ -55,34 +82,52 @@ impl Sender {
         false
     }
 
-    /// On a partial ACK in Recovery. Returns whether losses should be looked for.
-    pub(super) fn try_undo_partial(&mut self, config: &EndpointConfig, acked: &Acked) -> bool {
-        let failed = !config.sack || self.board.forward_packets() > 3;
-        if self.may_undo(config, acked) {
-            self.undo_reduction(false);
-            self.counters.undos += 1;
+    /// Linux 3.2 on a partial ACK in Recovery: the window comes back, Recovery goes on. Returns whether that happened.
+    pub(super) fn undo_partly(&mut self, config: &EndpointConfig, acked: &Acked) -> bool {
+        if !self.may_undo(config, acked) {
             return false;
         }
-        failed
-    }
-
-    /// All retransmissions were reported as duplicates.
-    pub(super) fn try_undo_dsack(&mut self, config: &EndpointConfig) {
-        if config.stack.undo && self.undo_marker.is_some() && self.undo_retransmissions == 0 {
-            self.undo_reduction(true);
-            self.note_undo();
+        if !self.board.any_retransmission_done() {
+            self.retransmit_stamp = 0;
         }
+        self.undo_reduction(config.stack.undo, false, self.cwnd_stamp);
+        true
     }
 
-    /// In Loss, with proof (F-RTO) or by timestamps. Returns whether it was undone.
-    pub(super) fn try_undo_loss(&mut self, config: &EndpointConfig, acked: &Acked, proven: bool, now: Time) -> bool {
-        if !(config.stack.undo && (proven || self.may_undo(config, acked))) {
+    /// Later kernels on a partial ACK in Recovery with no retransmission out: nothing was lost after all.
+    pub(super) fn undo_in_recovery(&mut self, config: &EndpointConfig, now: Time) {
+        if !self.board.any_retransmission_done() {
+            self.retransmit_stamp = 0;
+        }
+        self.board.forget_losses();
+        self.undo_all(config.stack.undo, now);
+        self.keep_open(now);
+    }
+
+    /// All retransmissions were reported as duplicates. Returns whether the reduction was undone.
+    pub(super) fn try_undo_dsack(&mut self, config: &EndpointConfig, now: Time) -> bool {
+        let explained =
+            config.stack.undo != Undo::Off && self.undo_marker.is_some() && self.undo_retransmissions == 0;
+        if explained {
+            self.undo_all(config.stack.undo, now);
+        }
+        explained
+    }
+
+    /// In Loss, with proof (F-RTO) or by timestamps and D-SACK. Returns whether it was undone.
+    pub(super) fn try_undo_loss(
+        &mut self,
+        config: &EndpointConfig,
+        acked: &Acked,
+        proven: bool,
+        now: Time,
+    ) -> bool {
+        if config.stack.undo == Undo::Off || !(proven || self.may_undo(config, acked)) {
             return false;
         }
         self.board.forget_losses();
-        self.undo_reduction(true);
+        self.undo_all(config.stack.undo, now);
         self.timeouts_in_row = 0;
-        self.note_undo();
         if proven || config.sack {
             self.transition_to(CaState::Open, now);
         }
