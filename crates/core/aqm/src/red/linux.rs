@@ -263,3 +263,79 @@ impl Law {
         *divisor = ((u64::from(*max_p) + u64::from(self.zone / 2)) / u64::from(self.zone)).max(1) as u32;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// min 30,000, max 90,000: the target is 54,000 to 66,000.
+    const CONFIG: LinuxRedConfig = LinuxRedConfig {
+        limit_bytes: 1_000_000,
+        min_bytes: 30_000,
+        max_bytes: 90_000,
+        avpkt_bytes: 1500,
+        burst_packets: 55,
+        probability: 0.1,
+        bandwidth: Rate::from_bps(10_000_000),
+        ecn: true,
+        harddrop: false,
+        nodrop: false,
+        adaptive: true,
+        legacy_probability: false,
+    };
+
+    /// Maximum probability and divisor after one adaptation at an average of `bytes` while packets wait.
+    fn adapted(probability: f64, bytes: u64) -> (u32, u32) {
+        let mut law = Law::new(&LinuxRedConfig { probability, ..CONFIG }).unwrap();
+        law.average = bytes << law.wlog;
+        let line = Transmitter::new(Rate::from_bps(10_000_000));
+        law.adapt(Backlog { packets: 1, bytes: 1500 }, &line, Time::ZERO + ADAPT_EVERY);
+        match law.source {
+            Source::Quotient { max_p, divisor } => (max_p, divisor),
+            Source::Mask(_) => panic!("not a legacy law"),
+        }
+    }
+
+    /// 0.1 * 2^32 = 429,496,729; + min(42,949,673, 429,496,729 / 4); divisor 472,446,402 / 60,000 = 7874.1.
+    #[test]
+    fn above_the_target_the_probability_rises_by_one_percent() {
+        assert_eq!(adapted(0.1, 66_001), (472_446_402, 7874));
+        // Below 4 % by a quarter: 85,899,345 + 21,474,836; / 60,000 = 1789.57, rounded to the nearest.
+        assert_eq!(adapted(0.02, 66_001), (107_374_181, 1790));
+        // Above 50 % not at all: 0.51 * 2^32.
+        assert_eq!(adapted(0.51, 66_001).0, 2_190_433_320);
+    }
+
+    /// 429,496,729 / 10 * 9.
+    #[test]
+    fn below_the_target_the_probability_falls_by_a_tenth() {
+        assert_eq!(adapted(0.1, 53_999), (386_547_048, 6442));
+        // 0.01 * 2^32 = 42,949,672 is already below 1 %, which is 42,949,673.
+        assert_eq!(adapted(0.01, 53_999).0, 42_949_672);
+    }
+
+    #[test]
+    fn in_the_target_the_probability_stays() {
+        assert_eq!(adapted(0.1, 54_000).0, 429_496_729);
+        assert_eq!(adapted(0.1, 66_000).0, 429_496_729);
+    }
+
+    /// Idle since 0 for 0.5 s: Scell_log 17, entry 3 is 0, so the linear start: half. 108,002 / 2 = 54,001 is in the target,
+    /// 107,998 / 2 = 53,999 below it.
+    #[test]
+    fn an_idle_line_fades_the_average_that_is_looked_at() {
+        for (bytes, max_p) in [(108_002, 429_496_729), (107_998, 386_547_048)] {
+            let mut law = Law::new(&CONFIG).unwrap();
+            assert_eq!((law.scell_log, law.stab[3]), (17, 0));
+            law.average = bytes << law.wlog;
+            law.adapt(Backlog::default(), &Transmitter::new(Rate::from_bps(1)), Time::ZERO + ADAPT_EVERY);
+            assert!(
+                matches!(law.source, Source::Quotient { max_p: p, .. } if p == max_p),
+                "{:?}",
+                law.source
+            );
+            // The average itself is not touched.
+            assert_eq!(law.average, bytes << law.wlog);
+        }
+    }
+}
