@@ -5,6 +5,7 @@
 
 mod any;
 mod config;
+mod docs;
 mod dual_red;
 mod fifo;
 mod queue;
@@ -16,6 +17,7 @@ pub mod testing;
 
 pub use any::AnyQueue;
 pub use config::*;
+pub use docs::DOCS;
 pub use dual_red::DualRed;
 pub use fifo::Fifo;
 pub use queue::{Backlog, Class, Dequeued, Queue, Reason, Verdict};

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Bench, LINE, dropped, mark_of, unweighted};
+use common::{Bench, LINE, PACKET_TIME, dropped, mark_of, unweighted};
 use shoal_aqm::{
     AverageScope, Class, Dequeued, DualRed, DualRedConfig, Extent, MarkSpacing, Queue, Reason, Red,
     RedConfig, RedParameters,
@@ -187,4 +187,29 @@ fn shared_averages_move_with_every_packet() {
     assert_eq!(bench.queue.class_average_bytes(Class::NotEct), 1031.25);
     assert_eq!(bench.queue.class_average_bytes(Class::Ect), 1875.0);
     assert_eq!(bench.queue.average_bytes(), Some(1031.25));
+}
+
+/// Per class, idle time counts only if the line is idle when the class's own packet arrives: an ECT packet that ended the
+/// idle time hides it from the other average.
+#[test]
+fn averages_per_class_miss_idle_time_that_the_other_class_ended() {
+    for (average, aged) in [(AverageScope::PerClass, 1.0), (AverageScope::Shared, 0.75f64.powi(10) * 0.75)] {
+        let mut bench =
+            dual(slope(0.25, MarkSpacing::Uniformised), slope(0.5, MarkSpacing::Uniformised), average);
+        bench.fill(1500, 3000);
+        let _ = bench.arrive(1500, Ecn::NotEct);
+        let before = bench.queue.class_average_bytes(Class::NotEct);
+        bench.transmit_all();
+        bench.wait(PACKET_TIME * 10);
+        // Two packets: the line is idle for the first, the second finds 1500 B, and the third 3000 B.
+        for _ in 0..2 {
+            let _ = bench.arrive(1500, Ecn::Ect0);
+        }
+        let _ = bench.arrive(1500, Ecn::NotEct);
+        // Shared, the second packet's update adds 1500/4, kept to 3/4 by the third's.
+        let second = if average == AverageScope::Shared { 0.75 * 375.0 } else { 0.0 };
+        let expected = 0.75 * aged * before + second + 750.0;
+        let got = bench.queue.class_average_bytes(Class::NotEct);
+        assert!((got / expected - 1.0).abs() < 1e-12, "{average:?}: {got} {expected}");
+    }
 }

@@ -230,3 +230,30 @@ fn above_max_ect_packets_are_marked() {
     assert_eq!(mark_of(bench.arrive(1500, Ecn::Ect0)), Some(Reason::Forced));
     assert_eq!(dropped(bench.arrive(1500, Ecn::NotEct)), Some(Reason::Forced));
 }
+
+/// "Packet mode" with thresholds in bytes: the same draws mark the same arrivals whether they have 40 or 1500 B. All of them find
+/// 18,000 B of other packets, because they are taken out again before the next.
+#[test]
+fn the_probability_does_not_depend_on_the_packet_size() {
+    let marks = |size| -> Vec<bool> {
+        (0..2000)
+            .map(|seed| {
+                let config = RedConfig {
+                    parameters: unweighted(12_000.0, 24_000.0, 0.5, MarkSpacing::Independent),
+                    ecn: true,
+                    limit: Extent::Unlimited,
+                    rate: LINE,
+                    mean_packet_bytes: 1500,
+                };
+                let mut bench = Bench::seeded(Red::new(&config, LINE), seed);
+                // Finds 0 B, so nothing is drawn for it.
+                bench.fill(18_000, 18_000);
+                mark_of(bench.arrive(size, Ecn::Ect0)).is_some()
+            })
+            .collect()
+    };
+    let small = marks(40);
+    assert_eq!(small, marks(1500));
+    // Probability 1/4: 500 +- 4 * 19.4.
+    assert!((422..=578).contains(&small.iter().filter(|&&mark| mark).count()));
+}

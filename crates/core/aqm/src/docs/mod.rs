@@ -1,0 +1,60 @@
+//! What the queues are, for `shoal describe`.
+
+mod basic;
+mod red;
+
+use shoal_units::{ModelDoc, ParameterDoc};
+
+/// All queues, in the order of [`QueueConfig`](crate::QueueConfig).
+pub const DOCS: &[ModelDoc] = &[basic::FIFO, basic::STEP, red::RED, red::LINUX_RED, red::DUAL_RED];
+
+/// The link's key that limits every queue.
+const BUFFER: ParameterDoc = ParameterDoc {
+    name: "buffer",
+    unit: "bytes | packets | time | BDP | unlimited",
+    default: "unlimited",
+    doc: "Key of the link, beside its aqm: waiting packets that fit; the one in transmission does not count.",
+    source: "Linux net/sched/sch_fifo.c",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::DOCS;
+
+    const TESTS: &str = concat!(
+        include_str!("../../tests/dual_red.rs"),
+        include_str!("../../tests/fifo.rs"),
+        include_str!("../../tests/linux_red.rs"),
+        include_str!("../../tests/red.rs"),
+        include_str!("../../tests/step.rs"),
+        include_str!("../../tests/tc_vectors.rs"),
+    );
+
+    #[test]
+    fn every_difference_names_an_existing_test() {
+        for doc in DOCS {
+            assert!(!doc.differences.is_empty(), "{}", doc.name);
+            for difference in doc.differences {
+                assert!(TESTS.contains(&format!("#[test]\nfn {}()", difference.test)), "{}", difference.test);
+            }
+        }
+    }
+
+    #[test]
+    fn every_parameter_is_described_once() {
+        for doc in DOCS {
+            for (n, parameter) in doc.parameters.iter().enumerate() {
+                assert!(
+                    ![parameter.unit, parameter.doc, parameter.source].contains(&""),
+                    "{}",
+                    parameter.name
+                );
+                assert!(
+                    doc.parameters[..n].iter().all(|earlier| earlier.name != parameter.name),
+                    "{}",
+                    parameter.name
+                );
+            }
+        }
+    }
+}
