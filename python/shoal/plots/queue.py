@@ -13,11 +13,15 @@ from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_wa
 if TYPE_CHECKING:
     from shoal.result import Result
 
-_points = 1500
+# The whole run shows trends, the detail single oscillations.
+_overview_points = 150
+_detail_s = 20.0
 
 
 def draw(result: Result, *, link: str | None = None) -> Drawn:
     """Waiting packets, the law's own average if it keeps one, and its thresholds, in packets of the largest size.
+
+    Left the whole run as mean and range of bins, right the first 20 s of the measurements as recorded.
 
     Parameters
     ----------
@@ -31,47 +35,66 @@ def draw(result: Result, *, link: str | None = None) -> Drawn:
     fact = next(fact for fact in facts if fact["name"] == name)
     mtu = fact["mtu_bytes"]
     start_s, end_s = result.window
-    rows = result.table("queue").filter(pl.col("link") == name)
-    width = max(end_s / _points, 1e-9)
     data = (
-        rows.with_columns(bin=(pl.col("time_s") / width - 1e-9).floor())
+        result.table("queue")
+        .filter(pl.col("link") == name)
+        .select(
+            "time_s",
+            queue_packets=pl.col("bytes") / mtu,
+            average_packets=pl.col("average_bytes") / mtu,
+            marks="marks",
+            drops="drops",
+        )
+    )
+    detail_end_s = min(start_s + _detail_s, end_s)
+    with paper_style():
+        figure = Figure(figsize=(two_columns, 2.3))
+        whole, detail = figure.subplots(1, 2, sharey=True, width_ratios=[1.0, 1.25])
+        _overview(whole, data, start_s, end_s)
+        rows = data.filter(pl.col("time_s").is_between(start_s, detail_end_s))
+        detail.plot(rows["time_s"], rows["queue_packets"], color=colour(0), linewidth=0.9, label="waiting")
+        if rows["average_packets"].is_not_null().any():
+            detail.plot(rows["time_s"], rows["average_packets"], color=colour(1), linewidth=1.1, label="average of the law")
+        detail.set(xlabel="Time [s]", xlim=(start_s, detail_end_s))
+        measured = data.filter(pl.col("time_s") > start_s)["queue_packets"]
+        top = float(measured.max() or data["queue_packets"].max() or 1.0)  # type: ignore[arg-type]
+        _thresholds([whole, detail], fact["thresholds"], mtu, top)
+        whole.set(xlabel="Time [s]", ylabel=f"Queue [packets of {mtu} B]", xlim=(0, end_s))
+        legend_above(whole)
+        legend_above(detail)
+    return Drawn("queue", "Queue over time, with the thresholds of its law: the whole run, and a detail", figure, data)
+
+
+def _overview(axes: Axes, data: pl.DataFrame, start_s: float, end_s: float) -> None:
+    width = max(end_s / _overview_points, 1e-9)
+    bins = (
+        data.with_columns(bin=(pl.col("time_s") / width - 1e-9).floor())
         .group_by("bin", maintain_order=True)
         .agg(
             pl.col("time_s").max(),
-            queue_packets=pl.col("bytes").mean() / mtu,
-            average_packets=pl.col("average_bytes").last() / mtu,
-            marks=pl.col("marks").sum(),
-            drops=pl.col("drops").sum(),
+            mean=pl.col("queue_packets").mean(),
+            low=pl.col("queue_packets").min(),
+            high=pl.col("queue_packets").max(),
         )
-        .drop("bin")
     )
-    with paper_style():
-        figure = Figure(figsize=(two_columns, 2.3))
-        axes = figure.add_subplot()
-        shade_warmup(axes, start_s)
-        axes.plot(data["time_s"], data["queue_packets"], color=colour(0), linewidth=0.7, label="waiting")
-        if data["average_packets"].is_not_null().any():
-            axes.plot(data["time_s"], data["average_packets"], color=colour(1), linewidth=1.0, label="average of the law")
-        axes.set(xlabel="Time [s]", ylabel=f"Queue [packets of {mtu} B]", xlim=(0, end_s))
-        measured = data.filter(pl.col("time_s") > start_s)["queue_packets"]
-        top = float(measured.max() or data["queue_packets"].max() or 1.0)  # type: ignore[arg-type]
-        _thresholds(axes, fact["thresholds"], mtu, top)
-        legend_above(axes)
-    return Drawn("queue", "Queue over time, with the thresholds of its law", figure, data)
+    shade_warmup(axes, start_s)
+    axes.fill_between(bins["time_s"], bins["low"], bins["high"], color=colour(0), alpha=0.25, linewidth=0, label="range")
+    axes.plot(bins["time_s"], bins["mean"], color=colour(0), label="mean")
 
 
-def _thresholds(axes: Axes, thresholds: list[dict[str, Any]], mtu: int, top: float) -> None:
+def _thresholds(panels: list[Axes], thresholds: list[dict[str, Any]], mtu: int, top: float) -> None:
     """Label each threshold at the right edge; one that the queue never comes near would squeeze everything else."""
     near = [line for line in thresholds if line["bytes"] / mtu <= 2.5 * top]
     highest = max([top, *(line["bytes"] / mtu for line in near)])
-    axes.set_ylim(0, 1.08 * highest)
+    panels[0].set_ylim(0, 1.08 * highest)
     last = -1.0
-    for line in sorted(near, key=lambda line: line["bytes"]):
+    for line in sorted(near, key=lambda line: float(line["bytes"])):
         packets = line["bytes"] / mtu
-        axes.axhline(packets, color="#333333", linewidth=0.7, linestyle="--")
+        for axes in panels:
+            axes.axhline(packets, color="#333333", linewidth=0.7, linestyle="--")
         # Labels of thresholds that are close together must not lie on each other.
-        place = max(packets, last + 0.075 * highest)
-        axes.annotate(
+        place = max(packets, last + 0.085 * highest)
+        panels[-1].annotate(
             line["label"],
             (1.0, place),
             xycoords=("axes fraction", "data"),

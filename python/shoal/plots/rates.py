@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure
 
-from shoal.plots.style import Drawn, colour, dash, legend_above, paper_style, shade_warmup, two_columns
+from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_warmup, two_columns
 
 if TYPE_CHECKING:
     from shoal.result import Result
@@ -26,7 +26,7 @@ def draw(result: Result) -> Drawn:
         shade_warmup(axes, start_s)
         for index, group in enumerate(result.groups):
             rows = data.filter(pl.col("group") == group["name"])
-            axes.plot(rows["time_s"], rows["mean_mbps"], color=colour(index), linestyle=dash(index), label=group["name"])
+            axes.plot(rows["time_s"], rows["mean_mbps"], color=colour(index), label=group["name"])
             if len(group["flows"]) > 1:
                 axes.fill_between(
                     rows["time_s"], rows["min_mbps"], rows["max_mbps"], color=colour(index), alpha=0.2, linewidth=0

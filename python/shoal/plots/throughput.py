@@ -25,7 +25,7 @@ def draw(results: Sequence[Result], *, labels: Sequence[str] | None = None) -> D
     names = list(dict.fromkeys(group["name"] for result in results for group in result.groups))
     rows = []
     with paper_style():
-        figure = Figure(figsize=(two_columns, 0.42 * max(3, sum(len(c[0].groups) for c in clusters)) + 0.7))
+        figure = Figure(figsize=(two_columns, 0.26 * max(2, sum(len(c[0].groups) for c in clusters) + 0.6 * len(clusters)) + 0.65))
         axes = figure.add_subplot()
         ticks, tick_labels, place = [], [], 0.0
         for cluster, label in zip(clusters, labels or [""], strict=True):

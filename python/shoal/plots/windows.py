@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from shoal.plots.style import Drawn, colour, dash, legend_above, paper_style, two_columns
+from shoal.plots.style import Drawn, colour, legend_above, paper_style, two_columns
 
 if TYPE_CHECKING:
     from shoal.result import Result
@@ -42,10 +42,10 @@ def draw(result: Result, *, start_s: float | None = None, end_s: float | None = 
         for index, (flow, label) in enumerate(flows.items()):
             own = data.filter(pl.col("flow") == flow)
             window.step(
-                own["time_s"], own["cwnd_packets"], where="post", color=colour(index), linestyle=dash(index), label=label
+                own["time_s"], own["cwnd_packets"], where="post", color=colour(index), linewidth=0.9, label=label
             )
             if has_alpha and own["alpha"].is_not_null().any():
-                panels[1].step(own["time_s"], own["alpha"], where="post", color=colour(index), linestyle=dash(index))
+                panels[1].step(own["time_s"], own["alpha"], where="post", color=colour(index), linewidth=0.9)
         window.set(ylabel="cwnd [packets]", xlim=(start_s, end_s))
         window.set_ylim(bottom=0)
         legend_above(window)

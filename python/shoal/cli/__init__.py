@@ -1,0 +1,9 @@
+"""The command line.
+
+Data on stdout, talk on stderr, ``hint:`` after an error. Exit codes: 0 done, 1 internal error, 2 wrong usage,
+3 scenario refused, 4 files cannot be read or written, 5 a published value is not reproduced, 130 interrupted.
+"""
+
+from shoal.cli.app import main
+
+__all__ = ["main"]

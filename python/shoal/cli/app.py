@@ -1,0 +1,139 @@
+"""Puts the verbs together and turns errors into messages and exit codes."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from difflib import get_close_matches
+from enum import IntEnum
+from typing import Annotated, NoReturn
+
+import typer
+from typer.exceptions import Abort, Exit, TyperException
+
+from shoal import _native
+from shoal.errors import OutputError, ScenarioError, UsageError
+
+from . import check, describe, doctor, list_, report, reproduce, run, schema
+from .console import talk
+
+
+class ExitCode(IntEnum):
+    """What the shell sees; see the package for the meanings."""
+
+    OK = 0
+    INTERNAL = 1
+    USAGE = 2
+    SCENARIO = 3
+    FILES = 4
+    NOT_REPRODUCED = 5
+    INTERRUPTED = 130
+    TERMINATED = 143
+
+
+_epilog = (
+    "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 scenario refused, 4 files cannot be read or written, "
+    "5 a published value is not reproduced, 130 interrupted."
+)
+
+app = typer.Typer(
+    name="shoal",
+    help="Runs DCTCP and ordinary TCP through one bottleneck.",
+    epilog=_epilog,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+app.command("run")(run.run)
+app.command("check")(check.check)
+app.command("reproduce")(reproduce.reproduce)
+app.command("report")(report.report)
+app.command("list")(list_.list_)
+app.command("describe")(describe.describe)
+app.command("schema")(schema.schema)
+app.command("doctor")(doctor.doctor)
+
+
+def _version(value: bool) -> None:
+    if value:
+        print(f"shoal {_native.__version__}")
+        raise Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> NoReturn:
+    """Run the command line."""
+    signal.signal(signal.SIGTERM, _terminate)
+    sys.exit(_guarded())
+
+
+def _guarded() -> int:
+    try:
+        code = app(standalone_mode=False, prog_name="shoal")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of our output has seen enough; what Python flushes at exit must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.OK
+    except (KeyboardInterrupt, Abort):
+        talk.error("interrupted")
+        return ExitCode.INTERRUPTED
+    except TyperException as error:
+        message = error.format_message()
+        # The suggestion belongs into the hint.
+        shown = re.sub(r"( \(Possible options: .*\)| Did you mean .*)$", "", message, flags=re.S)
+        talk.error(shown, hint=_usage_hint(error, message))
+        return ExitCode.USAGE
+    except UsageError as error:
+        talk.error(str(error), hint=error.hint)
+        return ExitCode.USAGE
+    except ScenarioError as error:
+        talk.diagnostics(str(error))
+        return ExitCode.SCENARIO
+    except OutputError as error:
+        talk.error(str(error), hint=error.hint)
+        return ExitCode.FILES
+    except OSError as error:
+        talk.error(_describe(error))
+        # What is left in the buffer cannot be written either (a full disk behind stdout).
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.FILES
+    except Exception as error:  # noqa: BLE001  (the last line of defence)
+        talk.crash(error)
+        return ExitCode.INTERNAL
+    if code == ExitCode.INTERRUPTED:
+        talk.error("interrupted")
+    return int(code or 0)
+
+
+def _describe(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return f"`{error.filename}`: {reason}" if error.filename else reason
+
+
+def _usage_hint(error: TyperException, message: str) -> str:
+    if verb := re.search(r"Did you mean '([^']+)'", message):
+        return f"did you mean `{verb[1]}`?"
+    context = getattr(error, "ctx", None)
+    if (option := getattr(error, "option_name", None)) and context is not None:
+        known = [name for parameter in context.command.params for name in parameter.opts]
+        if close := get_close_matches(option, known, n=1):
+            return f"did you mean `{close[0]}`?"
+    path = context.command_path if context is not None else "shoal"
+    return f"see `{path} --help`"
+
+
+def _terminate(*_: object) -> NoReturn:
+    # Unwinds, so that half-written folders are removed.
+    raise SystemExit(ExitCode.TERMINATED)

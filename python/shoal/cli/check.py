@@ -1,0 +1,34 @@
+"""``shoal check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli.console import data, talk
+from shoal.cli.options import Set, read_scenario
+
+
+def check(
+    files: Annotated[list[Path], typer.Argument(metavar="SCENARIO...", help="Scenario files.", show_default=False)],
+    set_: Set = None,
+    resolved: Annotated[bool, typer.Option("--resolved", help="Print the scenario with every default filled in.")] = False,
+) -> None:
+    """Check scenario files without running them.
+
+    [bold]Examples[/]
+
+      shoal check scenarios/coexistence.toml
+      shoal check scenarios/coexistence.toml --set bottleneck.buffer='2 BDP' --resolved
+    """
+    for file in files:
+        scenario = read_scenario(file, set_)
+        for warning in scenario.warnings:
+            talk.diagnostics(warning)
+        if resolved:
+            data.text(scenario.to_toml())
+        else:
+            flows = sum(group["flows"] for group in scenario.facts["groups"])
+            data.text(f"{file}: {scenario.title} ({flows} flows, {scenario.resolved['duration']})")

@@ -1,0 +1,51 @@
+"""``shoal describe``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from shoal.cli.console import data
+from shoal.cli.options import Json
+from shoal.models import Model, find_models
+from shoal.tabulate import Table
+
+
+def describe(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A controller, queue or stack of `shoal list`.", show_default=False)],
+    as_json: Json = False,
+) -> None:
+    """Describe a model: what it follows, its parameters with sources, its known differences.
+
+    [bold]Examples[/]
+
+      shoal describe dctcp-ikr
+      shoal describe dual-red
+    """
+    found = find_models(name)
+    if as_json:
+        data.text(json.dumps([asdict(model) for model in found], indent=2, ensure_ascii=False))
+        return
+    for position, model in enumerate(found):
+        if position:
+            data.blank()
+        _show(model)
+
+
+def _show(model: Model) -> None:
+    data.heading(f"{model.name} ({model.kind})")
+    data.text(f"{model.summary}\nFollows: {model.follows}\n")
+    if model.parameters:
+        rows = [(p.name, p.unit, p.default or "required", p.doc, p.source) for p in model.parameters]
+        data.table(Table("Parameters", ("Key", "Unit", "Default", "Meaning", "Source"), rows, words=5))
+    else:
+        data.text("No parameters.")
+    data.blank()
+    if model.differences:
+        rows_ = [(d.text, d.test) for d in model.differences]
+        data.table(Table("Known differences", ("What differs", "Pinned by"), rows_, words=2))
+    else:
+        data.text("No known differences.")

@@ -1,0 +1,51 @@
+"""``shoal list``."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from shoal.cli.console import data
+from shoal.cli.options import Json
+from shoal.errors import UsageError
+from shoal.models import models, nearest
+from shoal.shipped import papers, scenarios
+from shoal.tabulate import Table
+
+_kinds = {"controllers": "controller", "queues": "queue", "stacks": "stack"}
+_what = [*_kinds, "scenarios", "papers"]
+
+
+def list_(
+    what: Annotated[
+        str | None, typer.Argument(metavar="[WHAT]", help=f"One of {', '.join(_what)}.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List what exists: controllers, queues, stacks, ready-made scenarios, papers.
+
+    [bold]Examples[/]
+
+      shoal list
+      shoal list controllers
+    """
+    if what is not None and what not in _what:
+        raise UsageError(f"nothing called `{what}` can be listed", hint=nearest(what, _what))
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name in [what] if what else _what:
+        if name in _kinds:
+            found[name] = [(model.name, model.summary) for model in models() if model.kind == _kinds[name]]
+        elif name == "scenarios":
+            found[name] = [(item.name, item.title) for item in scenarios()]
+        else:
+            found[name] = [(item.name, item.title) for item in papers()]
+    if as_json:
+        entries = {name: [{"name": key, "summary": text} for key, text in rows] for name, rows in found.items()}
+        data.text(json.dumps(entries, indent=2))
+        return
+    for position, (name, rows) in enumerate(found.items()):
+        if position:
+            data.blank()
+        data.table(Table(name.capitalize(), ("Name", ""), list(rows), words=2))

@@ -1,0 +1,83 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.errors import UsageError
+from shoal.models import nearest
+from shoal.scenario import Scenario
+from shoal.shipped import find_scenario
+
+ScenarioFiles = Annotated[
+    list[Path], typer.Argument(metavar="SCENARIO...", help="Scenario files; several are compared.", show_default=False)
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Replace a value of the scenario, e.g. [cyan]bottleneck.rate='20 Mbit/s'[/] or [cyan]flows.reno.count=3[/]. Repeatable.",
+        show_default=False,
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="Write results, tables, figures and a report into a new folder.", show_default=False),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing folder of results.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, metavar="N", help="Threads; all cores by default. Results do not depend on it.", show_default=False),
+]
+
+_trace_words = ("series", "controllers", "packets", "pcap", "off")
+
+
+def read_scenario(path: Path, settings: Sequence[str] | None, trace: Sequence[str] | None = None) -> Scenario:
+    """Read a scenario file and apply ``--set`` and ``--trace``."""
+    pairs = [_pair(setting) for setting in settings or []]
+    pairs += [pair for item in trace or [] for word in item.split(",") for pair in trace_setting(word)]
+    scenario = Scenario.from_file(find_scenario(path))
+    return scenario.set_text(*pairs) if pairs else scenario
+
+
+def says_what_to_trace(scenario: Scenario) -> bool:
+    """Whether the file or the command line names the number of traced controllers."""
+    try:
+        table = tomllib.loads(scenario.text).get("trace", {})
+    except tomllib.TOMLDecodeError:
+        return False
+    return "controller_flows" in table or any(key == "trace.controller_flows" for key, _ in scenario.overrides)
+
+
+def _pair(setting: str) -> tuple[str, str]:
+    key, equals, value = setting.partition("=")
+    if not equals or not key.strip():
+        raise UsageError(f"`--set {setting}` is no KEY=VALUE", hint="as in --set bottleneck.rate='20 Mbit/s'")
+    return key.strip(), value.strip()
+
+
+def trace_setting(word: str) -> list[tuple[str, str]]:
+    """Translate one word of ``--trace``."""
+    name, equals, value = word.strip().partition("=")
+    match name, bool(equals):
+        case "series", True:
+            # `series=100ms` saves quotes in the shell.
+            return [("trace.series", re.sub(r"^([0-9.]+)\s*([a-zµ]+)$", r"\1 \2", value))]
+        case "controllers", True if value.isdecimal():
+            return [("trace.controller_flows", value)]
+        case ("packets" | "pcap"), False:
+            return [(f"trace.{name}", "true")]
+        case "off", False:
+            return [("trace.series", "off"), ("trace.controller_flows", "0")]
+    if name in _trace_words:
+        raise UsageError(f"`--trace {word}` is not complete", hint="as in --trace series=100ms,controllers=2,packets,pcap or --trace off")
+    raise UsageError(f"`--trace {word}`: there is no such trace", hint=nearest(name, list(_trace_words)))

@@ -1,0 +1,57 @@
+"""``shoal report``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options
+from shoal.cli.console import talk
+from shoal.errors import OutputError
+
+
+def report(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Folders that `shoal run --out` wrote; several are compared.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Where the report goes. Default: into the one folder named.", show_default=False),
+    ] = None,
+    force: options.Force = False,
+) -> None:
+    """Make report and figures again from saved data; nothing is run.
+
+    [bold]Examples[/]
+
+      shoal report results/my
+      shoal report results/one results/two --out results/compared
+    """
+    from shoal.files import new_folder
+    from shoal.report import load_entries, write_report
+
+    entries = [entry for folder in folders for entry in load_entries(folder)]
+    if out is None:
+        if len(folders) > 1:
+            raise OutputError("several folders need a place for their report", hint="add --out DIR")
+        # Made from what is there, so replacing it loses nothing.
+        target = folders[0]
+        write_report(entries, target, command=_command_of(target))
+        talk.note(f"wrote {target / 'report.html'}")
+        return
+    with new_folder(out, force=force) as folder:
+        command = shlex.join(["shoal", *sys.argv[1:]])
+        (folder / "command.txt").write_text(command + "\n", encoding="utf-8")
+        write_report(entries, folder, command=command)
+    talk.note(f"wrote {out / 'report.html'}")
+
+
+def _command_of(folder: Path) -> str:
+    try:
+        return (folder / "command.txt").read_text(encoding="utf-8").strip()
+    except OSError:
+        return shlex.join(["shoal", "run", str(folder / "scenario.toml"), "--out", "DIR"])

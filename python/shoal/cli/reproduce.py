@@ -1,0 +1,128 @@
+"""``shoal reproduce``."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer.exceptions import Exit
+
+from shoal.cache import default_folder
+from shoal.cli import options
+from shoal.cli.console import data, talk
+from shoal.errors import UsageError
+from shoal.files import new_folder, refuse_existing
+from shoal.models import nearest
+from shoal.shipped import papers
+from shoal.tabulate import Table
+
+if TYPE_CHECKING:
+    from shoal.papers import Paper
+    from shoal.papers.reproduce import Reproduction
+
+
+def reproduce(
+    what: Annotated[
+        str | None,
+        typer.Argument(metavar="[PAPER[/ITEM]]", help="A paper of `shoal list papers`, or one of its items.", show_default=False),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer seeds and points: a look, not a verdict.")] = False,
+    workers: options.Workers = None,
+    out: options.Out = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 5 if a check is outside its tolerance.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run everything, even if it is in the cache.")] = False,
+) -> None:
+    """Run published experiments; print published and measured values with verdicts; write figures and a report.
+
+    Without a name, lists what can be reproduced. An interrupted reproduction goes on where it was.
+    Without --out, the report goes to results/PAPER or results/PAPER-ITEM.
+
+    [bold]Examples[/]
+
+      shoal reproduce
+      shoal reproduce kuehlewind-2014/table-1 --quick
+      shoal reproduce kuehlewind-2014 --out results/k13
+    """
+    if what is None:
+        _list(as_json=as_json)
+        return
+    from shoal.papers import reproduce as engine
+    from shoal.papers import write
+
+    paper, names = _find(what)
+    name = "-".join([paper.name, *(names if len(names) == 1 else []), *(["quick"] if quick else [])])
+    target = out or Path("results") / name
+    refuse_existing(target, force=force)
+    items = [paper.item(name, quick=quick) for name in names]
+    with new_folder(target, force=force) as folder:
+        done = [engine.reproduce(paper, item, workers=workers, cache=None if fresh else default_folder(), progress=True) for item in items]
+        write.write(paper, done, folder, command=shlex.join(["shoal", *sys.argv[1:]]))
+    if as_json:
+        rows = [row for reproduction in done for row in engine.verdict_frame(reproduction).to_dicts()]
+        data.text(json.dumps({"schema": 1, "paper": paper.name, "chosen": paper.chosen, "checks": rows}, indent=2))
+    else:
+        _show(paper, done)
+    talk.note(f"wrote {target} (report: {target / 'report.html'})")
+    if strict and any(count for verdict, count in engine.counts(done).items() if verdict != engine.Verdict.INSIDE):
+        raise Exit(5)
+
+
+def _find(what: str) -> tuple[Paper, list[str]]:
+    """A shipped paper by its name, or a folder with a paper.toml; all its items or one."""
+    from shoal.papers import read_paper
+
+    folder = Path(what)
+    if (folder / "paper.toml").exists():
+        paper = read_paper(folder)
+        return paper, paper.items
+    if (folder.parent / "paper.toml").exists() and folder.parent != Path():
+        paper, item = read_paper(folder.parent), folder.name
+    else:
+        name, _, item = what.partition("/")
+        known = {entry.name: entry.path for entry in papers()}
+        if name not in known:
+            raise UsageError(f"there is no paper `{name}`", hint=nearest(name, list(known)) if known else "no papers are installed")
+        paper = read_paper(known[name])
+    if not item:
+        return paper, paper.items
+    if item not in paper.items:
+        raise UsageError(f"`{paper.name}` has no item `{item}`", hint=nearest(item, paper.items))
+    return paper, [item]
+
+
+def _list(*, as_json: bool) -> None:
+    from shoal.papers import read_paper
+
+    found = [read_paper(entry.path) for entry in papers()]
+    if as_json:
+        entries = [{"name": paper.name, "title": paper.title, "items": paper.items} for paper in found]
+        data.text(json.dumps(entries, indent=2, ensure_ascii=False))
+        return
+    rows = [(f"{paper.name}/{name}", paper.item(name).title) for paper in found for name in paper.items]
+    data.table(Table("What can be reproduced", ("Name", ""), rows, words=2))
+
+
+def _show(paper: Paper, done: list[Reproduction]) -> None:
+    from shoal.papers import reproduce as engine
+
+    data.heading(paper.title)
+    data.text(f"Reading: {paper.chosen} ({paper.reading(paper.chosen).title})")
+    for reproduction in done:
+        data.blank()
+        data.heading(f"{reproduction.item.name}: {reproduction.item.title}")
+        if (comparison := engine.compared(reproduction)) is not None:
+            data.table(comparison)
+        for table in engine.shown_tables(reproduction):
+            data.table(table)
+        if reproduction.chosen.findings:
+            data.blank()
+            data.table(engine.verdict_table(reproduction))
+    count = engine.counts(done)
+    data.blank()
+    data.text(", ".join(f"{number} {verdict.value}" for verdict, number in count.items()))

@@ -1,0 +1,192 @@
+"""``shoal run``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options
+from shoal.cli.console import data, talk
+from shoal.errors import OutputError, UsageError
+from shoal.files import new_folder, refuse_existing
+from shoal.progress import Bar
+from shoal.result import Result, schema_version
+from shoal.results import Results
+from shoal.running import run_one, seed_list
+from shoal.scenario import Scenario
+from shoal.sweeps import run_jobs
+from shoal.tabulate import comparison_table, group_table, queue_table, totals
+
+# With --out, so many flows leave cwnd, alpha, marks and drops for the figures, unless the scenario says otherwise.
+_traced_flows = 8
+
+
+class Plane(StrEnum):
+    """What runs the scenario."""
+
+    SIM = "sim"
+    LINUX = "linux"
+
+
+def run(
+    scenarios: options.ScenarioFiles,
+    set_: options.Set = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, metavar="N", help="Seed of all random streams.", show_default=False)
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option("--seeds", min=1, metavar="N", help="N runs with different seeds: mean ± 95 % confidence interval.", show_default=False),
+    ] = None,
+    on: Annotated[Plane, typer.Option("--on", help="The packet simulator, or the real Linux kernel.")] = Plane.SIM,
+    out: options.Out = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    pcap: Annotated[
+        Path | None,
+        typer.Option("--pcap", metavar="FILE", help="Write the packets of the monitored links as pcapng.", show_default=False),
+    ] = None,
+    trace: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--trace",
+            metavar="WHAT",
+            help="What is recorded: [cyan]series=100ms[/], [cyan]controllers=2[/], [cyan]packets[/], [cyan]pcap[/], or [cyan]off[/]. Repeatable or with commas.",
+            show_default=False,
+        ),
+    ] = None,
+    workers: options.Workers = None,
+) -> None:
+    """Run scenarios and print who gets what rate at what delay.
+
+    A scenario is a file, or the name of one that `shoal list scenarios` shows.
+
+    [bold]Examples[/]
+
+      shoal run coexistence
+      shoal run my.toml --set bottleneck.rate='20 Mbit/s' --seed 7 --json
+      shoal run my.toml --seeds 5 --out results/my
+      shoal run my.toml --pcap my.pcapng
+      shoal run single-red.toml dual-red.toml --out results/compared
+    """
+    if on is Plane.LINUX:
+        raise UsageError(
+            "`--on linux`: the real-kernel plane is not built in this version", hint="leave out --on to use the simulator"
+        )
+    if seed is not None and seeds is not None:
+        raise UsageError("--seed and --seeds exclude each other", hint="set the first of several seeds with --set seed=N")
+    loaded = {_label(path): options.read_scenario(path, set_, trace) for path in scenarios}
+    if len(loaded) < len(scenarios):
+        raise UsageError("two scenarios have the same file name", hint="rename one: the name labels the results")
+    if (pcap is not None) and (len(loaded) > 1 or seeds is not None):
+        raise UsageError("--pcap takes one scenario and one seed", hint="run them one by one, or use --out with --trace pcap")
+    if pcap is not None and pcap.exists() and not force:
+        raise OutputError(f"`{pcap}` already exists", hint="choose another --pcap, or add --force to replace it")
+    if out is not None:
+        refuse_existing(out, force=force)
+        loaded = {label: _with_controllers(scenario) for label, scenario in loaded.items()}
+    for scenario in loaded.values():
+        for warning in scenario.warnings:
+            talk.diagnostics(warning)
+    with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
+        runs = {
+            label: _measure(scenario, seed, seeds, workers, pcap, _place(folder, label, len(loaded)))
+            for label, scenario in loaded.items()
+        }
+        if folder is not None:
+            _write(runs, folder)
+    if out is not None:
+        talk.note(f"wrote {out} (report: {out / 'report.html'})")
+    if pcap is not None:
+        talk.note(f"wrote {pcap}")
+    _print(runs, as_json=as_json)
+
+
+def _label(path: Path) -> str:
+    return path.stem
+
+
+def _with_controllers(scenario: Scenario) -> Scenario:
+    if options.says_what_to_trace(scenario) or scenario.resolved["trace"]["series"] == "off":
+        return scenario
+    flows = sum(group["flows"] for group in scenario.facts["groups"])
+    return scenario.override({"trace.controller_flows": min(flows, _traced_flows)})
+
+
+def _place(folder: Path | None, label: str, count: int) -> Path | None:
+    if folder is None or count == 1:
+        return folder
+    (folder / label).mkdir()
+    return folder / label
+
+
+def _measure(
+    scenario: Scenario, seed: int | None, seeds: int | None, workers: int | None, pcap: Path | None, folder: Path | None
+) -> Result | Results:
+    if seeds is not None:
+        jobs = [(scenario, number) for number in seed_list(scenario, seeds)]
+        results = Results(run_jobs(jobs, workers=workers, progress=True, label=f"{len(jobs)} seeds"))
+        if folder is not None:
+            results.write_into(folder)
+        return results
+    packets = None
+    wanted = scenario.resolved["trace"]
+    if folder is not None:
+        (folder / "tables").mkdir(exist_ok=True)
+        packets = folder / "tables" / "packets.parquet" if wanted["packets"] else None
+        pcap = folder / "packets.pcapng" if wanted["pcap"] and pcap is None else pcap
+    with _bar(scenario.title) as update:
+        result = run_one(scenario, seed=seed, packets=packets, pcap=pcap, progress=update)
+    if folder is not None:
+        result.write_into(folder)
+    return result
+
+
+@contextlib.contextmanager
+def _bar(label: str) -> Iterator[object]:
+    with Bar(label) as bar:
+        yield bar.update
+
+
+def _write(runs: dict[str, Result | Results], folder: Path) -> None:
+    from shoal.report import Entry, write_report
+
+    entries = [Entry(label, [run] if isinstance(run, Result) else list(run)) for label, run in runs.items()]
+    command = shlex.join(["shoal", *sys.argv[1:]])
+    (folder / "command.txt").write_text(command + "\n", encoding="utf-8")
+    write_report(entries, folder, command=command)
+
+
+def _print(runs: dict[str, Result | Results], *, as_json: bool) -> None:
+    if as_json:
+        if len(runs) == 1:
+            data.text(next(iter(runs.values())).json)
+        else:
+            objects = {label: json.loads(run.json) for label, run in runs.items()}
+            data.text(json.dumps({"schema": schema_version, "runs": objects}, indent=2, allow_nan=False))
+        return
+    lists = {label: [run] if isinstance(run, Result) else list(run) for label, run in runs.items()}
+    if len(lists) > 1:
+        data.table(comparison_table(list(lists.items())))
+        return
+    for results in lists.values():
+        first = results[0]
+        start, end = first.window
+        data.heading(first.data["scenario"]["title"])
+        seeds = f"seed {first.seed}" if len(results) == 1 else f"{len(results)} seeds, mean ± 95 % confidence interval"
+        data.text(f"Measured from {start:g} s to {end:g} s; {seeds}.")
+        data.blank()
+        data.table(group_table(results))
+        for index in range(len(first.bottlenecks)):
+            data.blank()
+            data.table(queue_table(results, index))
+        data.blank()
+        data.pairs(totals(results))

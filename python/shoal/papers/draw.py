@@ -1,0 +1,192 @@
+"""Our figures in the axes of the paper's, with the published points in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from shoal.papers import expression
+from shoal.papers.spec import FigureSpec, Panel
+from shoal.papers.tables import Grid, Row, published, same
+from shoal.plots.style import Drawn, colour, dash, marker, paper_style, two_columns
+from shoal.plots.windows import shown_flows, signals_of, trace
+from shoal.result import Result
+
+
+def draw(spec: FigureSpec, tables: Mapping[str, Grid], kept: Mapping[str, Result], folder: Path) -> Drawn:
+    """Draw a figure from tables, and from the traces of the sweeps that kept them."""
+    rows = math.ceil(len(spec.panels) / spec.columns)
+    frames = []
+    with paper_style():
+        figure = Figure(figsize=(two_columns, spec.height * rows + 0.35))
+        axes = list(figure.subplots(rows, spec.columns, squeeze=False).flat)
+        for spare in axes[len(spec.panels) :]:
+            spare.set_visible(False)
+        for index, (panel, place) in enumerate(zip(spec.panels, axes, strict=False)):
+            frame = _panel(panel, place, tables, kept, folder)
+            frames.append(frame.with_columns(panel=pl.lit(index + 1)))
+        _legend(figure, axes[: len(spec.panels)])
+    data = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
+    order = ["panel", *(name for name in data.columns if name != "panel")]
+    return Drawn(spec.name, spec.title, figure, data.select(order))
+
+
+def _panel(panel: Panel, axes: Axes, tables: Mapping[str, Grid], kept: Mapping[str, Result], folder: Path) -> pl.DataFrame:
+    if panel.kind == "windows":
+        data = _windows(panel, axes, kept)
+    else:
+        grid = tables[panel.table or ""].where(panel.where)
+        data = _heatmap(panel, axes, grid) if panel.kind == "heatmap" else _lines(panel, axes, grid)
+        data = pl.concat([data, *_overlays(panel, axes, grid, folder)], how="diagonal_relaxed")
+    for curve in panel.curves:
+        x = np.linspace(*curve.range, 200)
+        y = [expression.number(curve.expr, {"x": float(value)}) for value in x]
+        axes.plot(x, y, color="#333333", linewidth=1.0, linestyle="--", label=curve.label)
+    for level in panel.hlines:
+        axes.axhline(level, color="#555555", linewidth=0.8, linestyle=":")
+    axes.set(xlabel=panel.x_label, ylabel=panel.y_label, title=panel.title, xscale=panel.x_scale, yscale=panel.y_scale)
+    if panel.x_range:
+        axes.set_xlim(panel.x_range)
+    if panel.y_range:
+        axes.set_ylim(panel.y_range)
+    return data
+
+
+def _series(panel: Panel, grid: Grid) -> list[tuple[float | None, str, list[Row]]]:
+    """Rows by the value of the series' axis, with their label."""
+    if panel.series is None:
+        return [(None, panel.series_label, grid.rows)]
+    values = list(dict.fromkeys(row.values[panel.series] for row in grid.rows))
+    label = panel.series_label or f"{panel.series} = {{{panel.series}:.3g}}"
+    return [
+        (value, expression.fill(label, {panel.series: value}), [row for row in grid.rows if row.values[panel.series] == value])
+        for value in values
+    ]
+
+
+def _lines(panel: Panel, axes: Axes, grid: Grid) -> pl.DataFrame:
+    records = []
+    for index, (_, label, rows) in enumerate(_series(panel, grid)):
+        x = [expression.number(panel.x, row.values) for row in rows]
+        y = [expression.number(panel.y, row.values) for row in rows]
+        width = [row.half_width.get(panel.y) or 0.0 for row in rows]
+        style: dict[str, Any] = {"color": colour(index), "label": label or None}
+        if panel.kind == "points":
+            style |= {"linestyle": "none", "marker": marker(index), "markersize": 4.5}
+        else:
+            style |= {"linestyle": dash(index), "marker": marker(index), "markersize": 2.6}
+        axes.plot(x, y, **style)
+        if any(width):
+            low, high = np.subtract(y, width), np.add(y, width)
+            if panel.kind == "points":
+                axes.errorbar(x, y, yerr=width, fmt="none", ecolor=colour(index), elinewidth=0.8, capsize=2)
+            else:
+                axes.fill_between(x, low, high, color=colour(index), alpha=0.18, linewidth=0)
+        records += [
+            {"source": "measured", "series": label, "x": a, "y": b, "y_ci95": c or None}
+            for a, b, c in zip(x, y, width, strict=True)
+        ]
+    schema = {"source": pl.String, "series": pl.String, "x": pl.Float64, "y": pl.Float64, "y_ci95": pl.Float64}
+    return pl.DataFrame(records, schema=schema).fill_nan(None)
+
+
+def _overlays(panel: Panel, axes: Axes, grid: Grid, folder: Path) -> list[pl.DataFrame]:
+    frames = []
+    known = _series(panel, grid)
+    for overlay in panel.published:
+        records, drawn = [], False
+        for row in published(folder, overlay.data):
+            x, y = expression.number(overlay.x, row), expression.number(overlay.y, row)
+            if math.isnan(x) or math.isnan(y):
+                continue
+            value = row.get(overlay.series) if overlay.series else None
+            index = next((n for n, (own, _, _) in enumerate(known) if value is not None and own is not None and same(own, value)), None)
+            if overlay.series and index is None:
+                continue  # a series that this (quick) sweep leaves out
+            axes.plot(
+                x,
+                y,
+                marker="*",
+                markersize=9,
+                linestyle="none",
+                markerfacecolor=colour(index) if index is not None else "#ffffff",
+                markeredgecolor="#000000",
+                markeredgewidth=0.7,
+                zorder=5,
+                label=None if drawn else overlay.label,
+            )
+            drawn = True
+            records.append({"source": "published", "series": known[index][1] if index is not None else "", "x": x, "y": y})
+        if records:
+            frames.append(pl.DataFrame(records))
+    return frames
+
+
+def _heatmap(panel: Panel, axes: Axes, grid: Grid) -> pl.DataFrame:
+    x = sorted({expression.number(panel.x, row.values) for row in grid.rows})
+    y = sorted({expression.number(panel.y, row.values) for row in grid.rows})
+    z = np.full((len(y), len(x)), np.nan)
+    for row in grid.rows:
+        place = y.index(expression.number(panel.y, row.values)), x.index(expression.number(panel.x, row.values))
+        z[place] = expression.number(panel.z or "", row.values)
+    # Evenly spaced in lightness for any colour vision, and in print.
+    mesh = axes.pcolormesh(x, y, z, cmap="cividis", shading="nearest", rasterized=True)
+    bar = axes.figure.colorbar(mesh, ax=axes, label=panel.z_label)
+    bar.outline.set_linewidth(0.4)  # type: ignore[operator]
+    axes.grid(visible=False)
+    records = [
+        {"source": "measured", "x": a, "y": b, "z": None if math.isnan(z[j, i]) else float(z[j, i])}
+        for j, b in enumerate(y)
+        for i, a in enumerate(x)
+    ]
+    return pl.DataFrame(records)
+
+
+def _windows(panel: Panel, axes: Axes, kept: Mapping[str, Result]) -> pl.DataFrame:
+    frames, index, rows = [], 0, []
+    for name in panel.sweeps:
+        result = kept[name]
+        start_s, end_s = panel.time or (0.0, result.window[1])
+        flows = {flow: label for flow, label in shown_flows(result).items() if panel.groups is None or label in panel.groups}
+        data = trace(result, list(flows), start_s, end_s)
+        for flow, label in flows.items():
+            own = data.filter(pl.col("flow") == flow)
+            text = label if len(panel.sweeps) == 1 else (name if len(flows) == 1 else f"{name}: {label}")
+            axes.step(own["time_s"], own[panel.y], where="post", color=colour(index), linewidth=0.9, label=text)
+            frames.append(own.select(pl.lit(text).alias("series"), x="time_s", y=pl.col(panel.y).cast(pl.Float64)))
+            if panel.events:
+                signals = signals_of(result, [flow], start_s, end_s)
+                for kind, symbol in (("mark", "|"), ("drop", "x")):
+                    times = signals.filter(pl.col("kind") == kind)["time_s"]
+                    if len(times):
+                        rows.append((f"{text}: {kind}s", symbol, colour(index), times.to_list()))
+            index += 1
+        axes.set_xlim(start_s, end_s)
+    top = axes.get_ylim()[1]
+    for number, (label, symbol, paint, times) in enumerate(rows):
+        level = -0.07 * top * (number + 1)
+        axes.plot(times, [level] * len(times), symbol, color=paint, markersize=4, markeredgewidth=0.6)
+        axes.annotate(label, (1.0, level), xycoords=("axes fraction", "data"), xytext=(3, 0), textcoords="offset points", va="center", fontsize=6.5, annotation_clip=False)
+        frames.append(pl.DataFrame({"series": label, "x": times, "y": [None] * len(times)}, schema_overrides={"y": pl.Float64}))
+    axes.set_ylim(-0.07 * top * (len(rows) + 0.7) if rows else 0, top)
+    if rows:
+        axes.set_yticks([tick for tick in axes.get_yticks() if 0 <= tick <= top])
+        axes.set_ylim(-0.07 * top * (len(rows) + 0.7), top)
+    return pl.concat(frames).with_columns(source=pl.lit("measured")) if frames else pl.DataFrame()
+
+
+def _legend(figure: Figure, axes: Sequence[Axes]) -> None:
+    """One legend above all panels: what is drawn alike is called alike."""
+    entries: dict[str, Any] = {}
+    for place in axes:
+        for handle, label in zip(*place.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    if entries:
+        figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=min(6, len(entries)), columnspacing=1.3)

@@ -1,0 +1,223 @@
+"""Metrics of one run that items of papers may use. All rates in bit/s or Mbit/s, times in s or ms, as named."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+
+from shoal import tabulate
+from shoal.errors import UsageError
+from shoal.models import nearest
+from shoal.papers import expression
+from shoal.result import Result
+
+
+def metric(result: Result, text: str) -> float:
+    """Evaluate an expression over the functions of this module; NaN if a number is missing."""
+    own = {name: _bound(function, result) for name, function in functions.items()}
+    value = expression.evaluate(text, {"true": True, "false": False, "True": True, "False": False}, own)
+    return math.nan if value is None else float(value)
+
+
+def _bound(function: Callable[..., Any], result: Result) -> Callable[..., float]:
+    def call(*arguments: Any, **keywords: Any) -> float:
+        value = function(result, *arguments, **keywords)
+        return math.nan if value is None else float(value)
+
+    return call
+
+
+def utilisation(result: Result, link: int = 0) -> float | None:
+    """Fraction of the time the link transmitted."""
+    return result.bottlenecks[link]["utilisation"]  # type: ignore[no-any-return]
+
+
+def queue_packets(result: Result, link: int = 0) -> float | None:
+    """Mean waiting packets."""
+    return result.bottlenecks[link]["queue_packets"]["mean"]  # type: ignore[no-any-return]
+
+
+def queue_sd_packets(result: Result, link: int = 0) -> float | None:
+    """Standard deviation of the waiting packets over time."""
+    return result.bottlenecks[link]["queue_packets"]["sd"]  # type: ignore[no-any-return]
+
+
+def queue_empty(result: Result, link: int = 0) -> float | None:
+    """Fraction of the time nothing waited."""
+    return result.bottlenecks[link]["queue_empty"]  # type: ignore[no-any-return]
+
+
+def queue_bdp(result: Result, in_service: bool = False, link: int = 0) -> float | None:
+    """Mean waiting bytes over the bandwidth-delay product; ``in_service`` adds the packet in transmission."""
+    waiting = tabulate.queue_bdp(result, link)
+    if waiting is None or not in_service:
+        return waiting
+    fact = result.scenario.facts["bottlenecks"][link]
+    # While the link transmits, one packet is in service; full packets, as ACKs take the other direction.
+    return waiting + (result.bottlenecks[link]["utilisation"] or 0.0) * float(fact["mtu_bytes"]) / float(fact["bdp_bytes"])
+
+
+def delay_ms(result: Result, which: str = "all", quantile: str = "mean", link: int = 0) -> float | None:
+    """Queueing delay of ``all``, ``ect`` or ``not_ect`` packets: ``mean``, ``p50``, ``p99``, ..."""
+    value = _key(_key(result.bottlenecks[link]["delay_s"], which), quantile)
+    return None if value is None else value * 1e3  # type: ignore[no-any-return]
+
+
+def jain(result: Result) -> float | None:
+    """Jain's index of the wire rates of all flows."""
+    return result.metrics["jain"]  # type: ignore[no-any-return]
+
+
+def rate_ratio(result: Result, first: str, second: str) -> float | None:
+    """Mean wire rate of a flow of the first group over that of the second."""
+    rates = [_group(result, name)["wire_bps"]["mean"] for name in (first, second)]
+    if rates[0] is None or not rates[1]:
+        return None
+    return rates[0] / rates[1]  # type: ignore[no-any-return]
+
+
+def share(result: Result, group: str) -> float | None:
+    """Part of a group in all wire rates."""
+    return result.summary[f"share_{_group(result, group)['name']}"]
+
+
+def rate_mbps(result: Result, group: str) -> float | None:
+    """Mean wire rate of a flow of a group, Mbit/s."""
+    rate = _group(result, group)["wire_bps"]["mean"]
+    return None if rate is None else rate / 1e6  # type: ignore[no-any-return]
+
+
+def goodput_mbps(result: Result, group: str) -> float | None:
+    """Mean goodput of a flow of a group, Mbit/s."""
+    rate = _group(result, group)["goodput_bps"]["mean"]
+    return None if rate is None else rate / 1e6  # type: ignore[no-any-return]
+
+
+def cwnd_packets(result: Result, group: str) -> float:
+    """Time-averaged congestion window, mean over the flows of a group."""
+    return _mean([flow["cwnd_packets"]["mean"] for flow in _group(result, group)["flows"]])
+
+
+def alpha(result: Result, group: str) -> float:
+    """Time-averaged alpha, mean over the flows of a group."""
+    return _mean([flow["alpha"]["mean"] for flow in _group(result, group)["flows"]])
+
+
+def fct_ms(result: Result, group: str, quantile: str = "mean") -> float | None:
+    """Completion time of the transfers of a group."""
+    value = _key(_group(result, group)["fct_s"], quantile)
+    return None if value is None else value * 1e3  # type: ignore[no-any-return]
+
+
+def marked(result: Result, which: str = "ect", link: int = 0) -> float | None:
+    """Fraction of the packets of a class that were marked."""
+    return _key(result.bottlenecks[link], which)["mark_fraction"]  # type: ignore[no-any-return]
+
+
+def dropped(result: Result, which: str = "not_ect", link: int = 0) -> float | None:
+    """Fraction of the packets of a class that were dropped."""
+    return _key(result.bottlenecks[link], which)["drop_fraction"]  # type: ignore[no-any-return]
+
+
+def reductions_per_s(result: Result, group: str) -> float:
+    """Window reductions of a flow of a group per second."""
+    return count(result, group, "reductions") / (result.window[1] - result.window[0])
+
+
+def count(result: Result, group: str, what: str) -> float:
+    """Mean over the flows of a group of a counter: ``losses``, ``timeouts``, ``marks_seen``, ``reductions``, ..."""
+    return _mean([_key(flow, what) for flow in _group(result, group)["flows"]])
+
+
+def mean_cut(result: Result, group: str) -> float | None:
+    """Mean relative size of the falls of cwnd of a group's first flow; needs ``keep`` and traced controllers.
+
+    A fall is a series of decreases without an increase between them.
+    """
+    falls = [1 - bottom / top for top, bottom in _falls(_windows(result, group))]
+    return _mean(falls) if falls else None
+
+
+def cuts_per_s(result: Result, group: str) -> float:
+    """Falls of cwnd per second of a group's first flow; see :func:`mean_cut`."""
+    return len(_falls(_windows(result, group))) / (result.window[1] - result.window[0])
+
+
+def settling_s(result: Result, group: str, within: float = 0.2) -> float | None:
+    """Time from the end of slow start to the first window within a part of the mean, of a group's first flow."""
+    mean = _group(result, group)["flows"][0]["cwnd_packets"]["mean"]
+    rows = _controller(result, group)
+    after = rows.filter(pl.col("ssthresh_packets").is_not_null())
+    if mean is None or not after.height:
+        return None
+    left_s = float(after["time_s"][0])
+    near = after.filter((pl.col("cwnd_packets").cast(pl.Float64) - mean).abs() <= within * mean)
+    return float(near["time_s"][0]) - left_s if near.height else None
+
+
+def value(result: Result, path: str) -> float | None:
+    """Any number of the result object, e.g. ``value('bottlenecks.0.queue_packets.p95')``."""
+    found: Any = result.data
+    for step in path.split("."):
+        found = found[int(step)] if isinstance(found, list) else _key(found, step)
+    return found  # type: ignore[no-any-return]
+
+
+functions: dict[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        *(utilisation, queue_packets, queue_sd_packets, queue_empty, queue_bdp, delay_ms, jain, rate_ratio, share),
+        *(rate_mbps, goodput_mbps, cwnd_packets, alpha, fct_ms, marked, dropped, reductions_per_s, count),
+        *(mean_cut, cuts_per_s, settling_s, value),
+    )
+}
+
+
+def _group(result: Result, name: str) -> dict[str, Any]:
+    for group in result.groups:
+        if group["name"] == name:
+            return group
+    raise UsageError(f"there is no flow group `{name}`", hint=nearest(name, [group["name"] for group in result.groups]))
+
+
+def _key(table: dict[str, Any], key: str) -> Any:
+    if key not in table:
+        raise UsageError(f"there is no `{key}` in the result", hint=nearest(key, list(table)))
+    return table[key]
+
+
+def _mean(values: list[float | None]) -> float:
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known and len(known) == len(values) else math.nan
+
+
+def _controller(result: Result, group: str) -> pl.DataFrame:
+    if "controller" not in result.table_names:
+        raise UsageError(
+            "this metric needs the controller's trace", hint='keep = true and set = { "trace.controller_flows" = N } in the sweep'
+        )
+    number = 0
+    for other in result.groups:
+        if other["name"] == _group(result, group)["name"]:
+            break
+        number += len(other["flows"])
+    return result.table("controller").filter(pl.col("flow") == number)
+
+
+def _windows(result: Result, group: str) -> list[int]:
+    start_s, end_s = result.window
+    return _controller(result, group).filter(pl.col("time_s").is_between(start_s, end_s))["cwnd_packets"].to_list()
+
+
+def _falls(windows: list[int]) -> list[tuple[int, int]]:
+    falls, top = [], None
+    for before, after in zip(windows, windows[1:], strict=False):
+        if after < before and top is None:
+            top = before
+        elif after > before and top is not None:
+            falls.append((top, before))
+            top = None
+    return falls

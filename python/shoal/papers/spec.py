@@ -1,0 +1,467 @@
+"""The files of a paper: what is swept, measured, drawn and checked. README.md explains every key."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from shoal.errors import OutputError, UsageError
+from shoal.models import nearest
+from shoal.papers import expression
+from shoal.papers.reader import Reader, read_toml
+from shoal.scenario import Scenario
+
+Scale = Literal["linear", "log"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read what the paper leaves open."""
+
+    name: str
+    title: str
+    why: str
+    set: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A grid of scenarios and what is measured at each point."""
+
+    name: str
+    title: str
+    scenario: Scenario
+    axes: dict[str, list[float]]
+    set: dict[str, Any]
+    metrics: dict[str, str]
+    seeds: int
+    keep: bool
+    reading_set: dict[str, dict[str, Any]] | None
+
+    def points(self) -> list[dict[str, float]]:
+        """All combinations, the last axis fastest."""
+        return [dict(zip(self.axes, values, strict=True)) for values in itertools.product(*self.axes.values())]
+
+    def overrides(self, point: dict[str, float], reading: Reading) -> dict[str, Any]:
+        """What a point sets in the scenario under a reading."""
+        own = reading.set if self.reading_set is None else self.reading_set.get(reading.name, {})
+        filled = {key: _filled(value, point) for key, value in self.set.items()}
+        return {**own, **filled, **({} if self.keep else {"trace.series": "off"})}
+
+
+@dataclass(frozen=True)
+class Find:
+    """Where on an axis a metric has a value, or is largest."""
+
+    name: str
+    table: str
+    over: str
+    metric: str
+    equals: float | None
+    scale: Scale
+    noise: float
+
+
+@dataclass(frozen=True)
+class Join:
+    """Columns of two tables in one."""
+
+    name: str
+    left: str
+    right: str
+    on: list[str]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A claim and how it is tested."""
+
+    claim: str
+    what: str
+    table: str | None
+    value: str | None
+    where: str | None
+    published: tuple[str, str] | None
+    expected: str | None
+    tolerance: str | None
+    relative: str | None
+    factor: str | None
+    minimum: str | None
+    maximum: str | None
+    increasing_in: str | None
+    decreasing_in: str | None
+    slack: float
+    crossings: int | None
+    fit_x: str | None
+    slope: tuple[float, float] | None
+    r2_min: float | None
+    worst: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """Published points in a panel."""
+
+    data: str
+    x: str
+    y: str
+    series: str | None
+    label: str
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A formula in a panel."""
+
+    expr: str
+    label: str
+    range: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes."""
+
+    kind: Literal["lines", "points", "heatmap", "windows"]
+    table: str | None
+    x: str
+    y: str
+    z: str | None
+    series: str | None
+    series_label: str
+    where: str | None
+    title: str
+    x_label: str
+    y_label: str
+    z_label: str
+    x_scale: Scale
+    y_scale: Scale
+    x_range: tuple[float, float] | None
+    y_range: tuple[float, float] | None
+    hlines: list[float]
+    published: list[Overlay]
+    curves: list[Curve]
+    sweeps: list[str]
+    groups: list[str] | None
+    time: tuple[float, float] | None
+    events: bool
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """A figure of the paper, drawn from our data in the same axes."""
+
+    name: str
+    title: str
+    columns: int
+    height: float
+    panels: list[Panel]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table or figure of a paper."""
+
+    paper: str
+    name: str
+    title: str
+    text: str
+    folder: Path
+    sweeps: dict[str, Sweep]
+    finds: list[Find]
+    joins: list[Join]
+    checks: list[Check]
+    figures: list[FigureSpec]
+    compare: list[str]
+    show: list[str]
+    readings: list[str] | None
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A published work."""
+
+    name: str
+    title: str
+    reference: str
+    text: str
+    folder: Path
+    items: list[str]
+    readings: list[Reading]
+    chosen: str
+
+    def item(self, name: str, *, quick: bool = False) -> Item:
+        """Read one of the items; ``quick`` reads its smaller form."""
+        if name not in self.items:
+            raise UsageError(f"`{self.name}` has no item `{name}`", hint=nearest(name, self.items))
+        return _item(self, name, quick=quick)
+
+    def reading(self, name: str) -> Reading:
+        """The reading of that name."""
+        return next(reading for reading in self.readings if reading.name == name)
+
+
+def read_paper(folder: str | Path) -> Paper:
+    """Read ``paper.toml`` of a folder."""
+    folder = Path(folder)
+    reader = read_toml(folder / "paper.toml")
+    readings = []
+    for item in reader.tables("readings"):
+        readings.append(
+            Reading(
+                name=item.get("name", str), title=item.get("title", str), why=item.get("why", str, ""), set=item.get("set", dict, {})
+            )
+        )
+        item.end()
+    readings = readings or [Reading("as-stated", "as stated in the paper", "", {})]
+    chosen = reader.get("chosen", str, readings[0].name)
+    if chosen not in [reading.name for reading in readings]:
+        raise UsageError(f"paper.toml: there is no reading `{chosen}`", hint=nearest(chosen, [r.name for r in readings]))
+    paper = Paper(
+        name=folder.resolve().name,
+        title=reader.get("title", str),
+        reference=reader.get("reference", str, ""),
+        text=reader.get("text", str, ""),
+        folder=folder,
+        items=reader.get("items", list),
+        readings=readings,
+        chosen=chosen,
+    )
+    reader.end()
+    return paper
+
+
+def _item(paper: Paper, name: str, *, quick: bool) -> Item:
+    path = paper.folder / "items" / f"{name}.toml"
+    if not path.exists():
+        raise OutputError(f"`{paper.folder}` lists the item `{name}`, but has no items/{name}.toml")
+    reader = read_toml(path)
+    small = Reader(reader.get("quick", dict, {}), f"{reader.place}: quick")
+    seeds = reader.get("seeds", int, 1)
+    quick_seeds, quick_set, quick_axes = small.get("seeds", int, seeds), small.get("set", dict, {}), small.get("axes", dict, {})
+    small.end()
+    sweeps = {
+        key: _sweep(paper, key, table, seeds=quick_seeds if quick else seeds, quick=(quick_set, quick_axes) if quick else ({}, {}))
+        for key, table in reader.named("sweeps").items()
+    }
+    finds = [_find(key, table) for key, table in reader.named("finds").items()]
+    joins = []
+    for key, table in reader.named("joins").items():
+        joins.append(Join(key, table.get("left", str), table.get("right", str), table.get("on", list)))
+        table.end()
+    item = Item(
+        paper=paper.name,
+        name=name,
+        title=reader.get("title", str),
+        text=reader.get("text", str, ""),
+        folder=paper.folder,
+        sweeps=sweeps,
+        finds=finds,
+        joins=joins,
+        checks=[_check(table) for table in reader.tables("checks")],
+        figures=[_figure(table) for table in reader.tables("figures")],
+        compare=reader.get("compare", list, []),
+        show=reader.get("show", list, []),
+        readings=reader.get("readings", list, None),
+    )
+    reader.end()
+    _check_names(item, paper)
+    return item
+
+
+def _sweep(paper: Paper, name: str, reader: Reader, *, seeds: int, quick: tuple[dict[str, Any], dict[str, Any]]) -> Sweep:
+    quick_set, quick_axes = quick
+    axes_table = dict(reader.get("axes", dict, {}))
+    for key, value in quick_axes.items():
+        sweep_name, _, axis = key.rpartition(".")
+        if sweep_name in ("", name) and axis in axes_table:
+            axes_table[axis] = value
+    scenario = Scenario.from_file(paper.folder / reader.get("scenario", str))
+    sweep = Sweep(
+        name=name,
+        title=reader.get("title", str, name),
+        scenario=scenario,
+        axes={axis: _axis(value, f"{reader.place}: axes.{axis}") for axis, value in axes_table.items()},
+        set={**reader.get("set", dict, {}), **quick_set},
+        metrics=reader.get("metrics", dict, {}),
+        seeds=seeds if (own := reader.get("seeds", int, 0)) == 0 or quick_set or quick_axes else own,
+        keep=reader.get("keep", bool, False),
+        reading_set=reader.get("reading_set", dict, None),
+    )
+    reader.end()
+    return sweep
+
+
+def _axis(value: Any, place: str) -> list[float]:
+    if isinstance(value, list):
+        return [expression.number(item) for item in value]
+    reader = Reader(value if isinstance(value, dict) else {}, place)
+    first, last = expression.number(reader.get("from", (int, float, str))), expression.number(reader.get("to", (int, float, str)))
+    steps, scale = reader.get("steps", int), reader.get("scale", str, "linear")
+    reader.end()
+    if steps < 2 or scale not in ("linear", "log"):
+        raise UsageError(f"{place}: needs at least 2 steps, and a scale that is linear or log")
+    if scale == "log":
+        return [float(f"{first * (last / first) ** (n / (steps - 1)):.12g}") for n in range(steps)]
+    return [float(f"{first + (last - first) * n / (steps - 1):.12g}") for n in range(steps)]
+
+
+def _find(name: str, reader: Reader) -> Find:
+    maximum = reader.get("maximum", str, None)
+    find = Find(
+        name=name,
+        table=reader.get("table", str),
+        over=reader.get("over", str),
+        metric=maximum or reader.get("metric", str),
+        equals=None if maximum else expression.number(reader.get("equals", (int, float, str))),
+        scale=reader.get("scale", str, "linear"),
+        noise=float(reader.get("noise", (int, float), 0.0)),
+    )
+    reader.end()
+    return find
+
+
+def _text_or_number(reader: Reader, key: str) -> str | None:
+    value = reader.get(key, (int, float, str), None)
+    return None if value is None else str(value)
+
+
+def _check(reader: Reader) -> Check:
+    published = reader.get("published", str, None)
+    if published is not None and ":" not in published:
+        raise UsageError(f"{reader.place}: published = {published!r}", hint='write "data/FILE.csv:COLUMN"')
+    slope = reader.get("slope", list, None)
+    check = Check(
+        claim=reader.get("claim", str),
+        what=reader.get("what", str),
+        table=reader.get("table", str, None),
+        value=_text_or_number(reader, "value"),
+        where=reader.get("where", str, None),
+        published=tuple(published.rsplit(":", 1)) if published else None,  # type: ignore[arg-type]
+        expected=_text_or_number(reader, "expected"),
+        tolerance=_text_or_number(reader, "tolerance"),
+        relative=_text_or_number(reader, "relative"),
+        factor=_text_or_number(reader, "factor"),
+        minimum=_text_or_number(reader, "min"),
+        maximum=_text_or_number(reader, "max"),
+        increasing_in=reader.get("increasing_in", str, None),
+        decreasing_in=reader.get("decreasing_in", str, None),
+        slack=float(reader.get("slack", (int, float), 0.0)),
+        crossings=reader.get("crossings", int, None),
+        fit_x=reader.get("fit_x", str, None),
+        slope=(float(slope[0]), float(slope[1])) if slope else None,
+        r2_min=reader.get("r2_min", (int, float), None),
+        worst=reader.get("worst", bool, False),
+        reason=reader.get("reason", str, ""),
+    )
+    reader.end()
+    return check
+
+
+def _figure(reader: Reader) -> FigureSpec:
+    figure = FigureSpec(
+        name=reader.get("name", str),
+        title=reader.get("title", str, ""),
+        columns=reader.get("columns", int, 1),
+        height=float(reader.get("height", (int, float), 2.2)),
+        panels=[_panel(panel) for panel in reader.tables("panels")],
+    )
+    reader.end()
+    return figure
+
+
+def _pair(reader: Reader, key: str) -> tuple[float, float] | None:
+    value = reader.get(key, list, None)
+    return (float(value[0]), float(value[1])) if value else None
+
+
+def _panel(reader: Reader) -> Panel:
+    overlays = []
+    for table in reader.tables("published"):
+        overlays.append(
+            Overlay(
+                data=table.get("data", str),
+                x=table.get("x", str),
+                y=str(table.get("y", (str, int, float))),
+                series=table.get("series", str, None),
+                label=table.get("label", str, "published"),
+            )
+        )
+        table.end()
+    curves = []
+    for table in reader.tables("curves"):
+        curves.append(Curve(expr=table.get("expr", str), label=table.get("label", str), range=_pair(table, "range") or (0.0, 1.0)))
+        table.end()
+    kind = reader.get("kind", str, "lines")
+    if kind not in ("lines", "points", "heatmap", "windows"):
+        raise UsageError(f"{reader.place}: there is no kind `{kind}`", hint=nearest(kind, ["lines", "points", "heatmap", "windows"]))
+    traces = kind == "windows"
+    panel = Panel(
+        kind=kind,
+        table=reader.get("table", str, None) if traces else reader.get("table", str),
+        x=reader.get("x", str, "time_s") if traces else reader.get("x", str),
+        y=reader.get("y", str, "cwnd_packets") if traces else reader.get("y", str),
+        z=reader.get("z", str) if kind == "heatmap" else None,
+        series=reader.get("series", str, None),
+        series_label=reader.get("series_label", str, ""),
+        where=reader.get("where", str, None),
+        title=reader.get("title", str, ""),
+        x_label=reader.get("x_label", str, "Time [s]" if traces else ""),
+        y_label=reader.get("y_label", str, "cwnd [packets]" if traces else ""),
+        z_label=reader.get("z_label", str, ""),
+        x_scale=reader.get("x_scale", str, "linear"),
+        y_scale=reader.get("y_scale", str, "linear"),
+        x_range=_pair(reader, "x_range"),
+        y_range=_pair(reader, "y_range"),
+        hlines=[float(value) for value in reader.get("hlines", list, [])],
+        published=overlays,
+        curves=curves,
+        sweeps=reader.get("sweeps", list) if traces else [],
+        groups=reader.get("groups", list, None) if traces else None,
+        time=_pair(reader, "time") if traces else None,
+        events=reader.get("events", bool, False) if traces else False,
+    )
+    reader.end()
+    return panel
+
+
+def _check_names(item: Item, paper: Paper) -> None:
+    """Refuse references to tables and readings that do not exist, before anything runs."""
+    tables = [*item.sweeps, *(find.name for find in item.finds), *(join.name for join in item.joins)]
+    panels = [panel for figure in item.figures for panel in figure.panels]
+    used = [find.table for find in item.finds] + [name for join in item.joins for name in (join.left, join.right)]
+    used += [check.table for check in item.checks if check.table] + [panel.table for panel in panels if panel.table] + item.show
+    for name in used:
+        if name not in tables:
+            raise UsageError(f"{item.name}.toml: there is no table `{name}`", hint=nearest(name, tables))
+    for name in [*item.compare, *(name for panel in panels for name in panel.sweeps)]:
+        if name not in item.sweeps:
+            raise UsageError(f"{item.name}.toml: there is no sweep `{name}`", hint=nearest(name, list(item.sweeps)))
+        if not item.sweeps[name].keep:
+            raise UsageError(f"{item.name}.toml: traces of `{name}` are needed", hint="add keep = true to the sweep")
+    for name in item.readings or []:
+        if name not in [reading.name for reading in paper.readings]:
+            raise UsageError(f"{item.name}.toml: there is no reading `{name}`", hint=nearest(name, [r.name for r in paper.readings]))
+
+
+def _filled(value: Any, point: dict[str, float]) -> Any:
+    if isinstance(value, str):
+        text = expression.fill(value, point)
+        # A value that is nothing but an expression is a number.
+        whole = value.startswith("{") and value.endswith("}") and value.count("{") == 1
+        if whole and ":" not in value:
+            number = float(text)
+            return int(number) if number == int(number) and math.isfinite(number) else number
+        return text
+    if isinstance(value, list):
+        return [_filled(item, point) for item in value]
+    if isinstance(value, dict):
+        return {key: _filled(item, point) for key, item in value.items()}
+    return value
+
+
+__all__ = ["Check", "Curve", "FigureSpec", "Find", "Item", "Join", "Overlay", "Panel", "Paper", "Reading", "Sweep", "read_paper"]

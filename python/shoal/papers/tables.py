@@ -1,0 +1,214 @@
+"""Tables of a reproduction: swept points, what was found on them, joins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import UsageError
+from shoal.models import nearest
+from shoal.papers import expression
+from shoal.papers.measure import metric
+from shoal.papers.spec import Find, Join, Sweep
+from shoal.results import Results
+from shoal.stats import estimate
+
+# Published tables round their axes (1/sqrt(2) becomes 0.7071).
+_same = 2e-3
+
+
+@dataclass(frozen=True)
+class Row:
+    """Values by name; of those that were measured with several seeds, the interval and the single values."""
+
+    values: dict[str, float]
+    half_width: dict[str, float | None] = field(default_factory=dict)
+    samples: dict[str, tuple[float, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table: the names of its axes, the names of its measured columns, and its rows."""
+
+    name: str
+    axes: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: list[Row]
+
+    def where(self, condition: str | None) -> Grid:
+        """Only the rows for which an expression is true."""
+        if condition is None:
+            return self
+        return Grid(self.name, self.axes, self.columns, [row for row in self.rows if expression.evaluate(condition, row.values)])
+
+    def groups(self, without: str) -> list[tuple[dict[str, float], list[Row]]]:
+        """Rows that agree in all axes but one, each group in the order of that axis."""
+        if without not in self.axes:
+            raise UsageError(f"table `{self.name}` has no axis `{without}`", hint=nearest(without, list(self.axes)))
+        others = [axis for axis in self.axes if axis != without]
+        found: dict[tuple[float, ...], list[Row]] = {}
+        for row in self.rows:
+            found.setdefault(tuple(row.values[axis] for axis in others), []).append(row)
+        return [
+            (dict(zip(others, key, strict=True)), sorted(rows, key=lambda row: row.values[without])) for key, rows in found.items()
+        ]
+
+    def at(self, column: str, place: dict[str, float]) -> float:
+        """The value of a column where the axes have some values; NaN if there is no such row."""
+        for row in self.rows:
+            if all(same(row.values[name], wanted) for name, wanted in place.items()):
+                return row.values[column]
+        return math.nan
+
+    def to_polars(self) -> pl.DataFrame:
+        """Give axes, means, and half-widths of the 95 % confidence intervals (``NAME_ci95``)."""
+        records = []
+        for row in self.rows:
+            record: dict[str, float | None] = {}
+            for name in (*self.axes, *self.columns):
+                value = row.values.get(name, math.nan)
+                record[name] = None if math.isnan(value) else value
+                if name in row.half_width:
+                    record[f"{name}_ci95"] = row.half_width[name]
+            records.append(record)
+        return pl.DataFrame(records, schema_overrides=dict.fromkeys(records[0] if records else (), pl.Float64), infer_schema_length=None)
+
+
+def same(first: float, second: float) -> bool:
+    """Whether two values of an axis mean the same, rounding aside."""
+    return math.isclose(first, second, rel_tol=_same, abs_tol=1e-12)
+
+
+def measured(sweep: Sweep, results: Sequence[Results]) -> Grid:
+    """The table of a sweep: one row a point."""
+    rows = []
+    for point, runs in zip(sweep.points(), results, strict=True):
+        samples = {name: tuple(metric(run, text) for run in runs) for name, text in sweep.metrics.items()}
+        rows.append(_row(point, samples))
+    return Grid(sweep.name, tuple(sweep.axes), tuple(sweep.metrics), rows)
+
+
+def _row(point: dict[str, float], samples: dict[str, tuple[float, ...]]) -> Row:
+    values, widths = dict(point), {}
+    for name, column in samples.items():
+        value = estimate(column)
+        values[name] = value.mean if value is not None else math.nan
+        widths[name] = value.half_width if value is not None else None
+    return Row(values, widths, samples)
+
+
+def found(find: Find, grid: Grid) -> Grid:
+    """For each combination of the other axes: where the metric has the value (interpolated), or is largest."""
+    rows = [_found_in(find, grid, place, group) for place, group in grid.groups(find.over)]
+    axes = tuple(axis for axis in grid.axes if axis != find.over)
+    return Grid(find.name, axes, (find.over, "crossings", *grid.columns), rows)
+
+
+def _found_in(find: Find, grid: Grid, place: dict[str, float], rows: list[Row]) -> Row:
+    positions = [row.values[find.over] for row in rows]
+
+    def curve(of: Sequence[float]) -> list[float]:
+        if find.equals is None:
+            return list(of)
+        return [_distance(value, find.equals, find.scale) for value in of]
+
+    # The mean over the seeds on the scale of the search: of ratios, the geometric mean.
+    means = [_mean(curve(row.samples[find.metric])) for row in rows]
+    place_of = _maximum if find.equals is None else _crossing
+    position = place_of(positions, means)
+    seeds = min(len(row.samples[find.metric]) for row in rows)
+    each = [place_of(positions, curve([row.samples[find.metric][seed] for row in rows])) for seed in range(seeds)]
+    spread = estimate(each) if seeds > 1 and not any(math.isnan(value) for value in each) else None
+    noise = abs(_distance(find.equals * (1 + find.noise), find.equals, find.scale)) if find.equals else find.noise
+    values = {**place, find.over: position, "crossings": float(_crossings(means, noise))}
+    widths: dict[str, float | None] = {find.over: spread.half_width if spread else None}
+    for name in grid.columns:
+        values[name] = _interpolated(positions, [row.values[name] for row in rows], position)
+    if find.equals is not None and not math.isnan(position):
+        values[find.metric] = find.equals
+    return Row(values, widths)
+
+
+def _distance(value: float, target: float, scale: str) -> float:
+    if scale == "linear":
+        return value - target
+    return math.log(value / target) if value > 0 else (-math.inf if value == 0 else math.nan)
+
+
+def _mean(values: Iterable[float]) -> float:
+    values = list(values)
+    return sum(values) / len(values)
+
+
+def _crossing(x: Sequence[float], y: Sequence[float]) -> float:
+    """The first place where y changes its sign, by a straight line between the points."""
+    for index, (before, after) in enumerate(zip(y, y[1:], strict=False)):
+        if before == 0:
+            return x[index]
+        if before * after < 0:
+            if math.isinf(before) or math.isinf(after):
+                return (x[index] + x[index + 1]) / 2
+            return x[index] + (x[index + 1] - x[index]) * before / (before - after)
+    return x[-1] if y and y[-1] == 0 else math.nan
+
+
+def _maximum(x: Sequence[float], y: Sequence[float]) -> float:
+    known = [(value, -place) for place, value in zip(x, y, strict=True) if not math.isnan(value)]
+    return -max(known)[1] if known else math.nan
+
+
+def _crossings(y: Sequence[float], noise: float) -> int:
+    """Changes of sign, leaving out points that are closer to zero than the noise."""
+    signs = [value > 0 for value in y if not math.isnan(value) and abs(value) > noise]
+    return sum(before != after for before, after in zip(signs, signs[1:], strict=False))
+
+
+def _interpolated(x: Sequence[float], y: Sequence[float], at: float) -> float:
+    if math.isnan(at):
+        return math.nan
+    for index in range(len(x) - 1):
+        if x[index] <= at <= x[index + 1]:
+            part = (at - x[index]) / (x[index + 1] - x[index])
+            return y[index] + part * (y[index + 1] - y[index])
+    return math.nan
+
+
+def joined(join: Join, left: Grid, right: Grid) -> Grid:
+    """Rows of the left table with the columns of the matching row of the right one."""
+    for axis in join.on:
+        for grid in (left, right):
+            if axis not in grid.axes:
+                raise UsageError(f"join `{join.name}`: table `{grid.name}` has no axis `{axis}`", hint=nearest(axis, list(grid.axes)))
+    rows = []
+    for row in left.rows:
+        match = next((other for other in right.rows if all(same(other.values[a], row.values[a]) for a in join.on)), None)
+        if match is None:
+            continue
+        rows.append(
+            Row(
+                {**match.values, **row.values},
+                {**match.half_width, **row.half_width},
+                {**match.samples, **row.samples},
+            )
+        )
+    extra = tuple(name for name in (*right.axes, *right.columns) if name not in join.on)
+    return Grid(join.name, left.axes, (*left.columns, *(name for name in extra if name not in left.columns)), rows)
+
+
+def published(folder: Any, name: str) -> list[dict[str, float]]:
+    """Rows of a CSV file of published values; ``#`` begins a comment, an empty cell is NaN."""
+    path = folder / name
+    try:
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip() and not line.startswith("#")]
+    except OSError as error:
+        raise UsageError(f"cannot read `{path}`: {error.strerror}") from None
+    head = [word.strip() for word in lines[0].split(",")]
+    rows = []
+    for line in lines[1:]:
+        cells = [cell.strip() for cell in line.split(",")]
+        rows.append({key: expression.number(cell) if cell else math.nan for key, cell in zip(head, cells, strict=True)})
+    return rows

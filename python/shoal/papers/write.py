@@ -1,0 +1,109 @@
+"""A reproduction on disk: report, figures, tables, verdicts, and the compared runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal import _native
+from shoal.files import unwritable, write_text
+from shoal.papers.reproduce import (
+    Outcome,
+    Reproduction,
+    compared,
+    counts,
+    shown_tables,
+    verdict_frame,
+    verdict_table,
+)
+from shoal.papers.spec import Paper
+from shoal.plots import Drawn, save
+from shoal.plots.style import to_svg
+from shoal.report.build import Entry, models_in, section
+from shoal.report.figures import comparison_figures, figures_of
+from shoal.report.page import render
+
+
+def write(paper: Paper, reproductions: Sequence[Reproduction], folder: Path, *, command: str) -> None:
+    """Write everything into an existing folder."""
+    try:
+        items = [_item(reproduction, folder) for reproduction in reproductions]
+        verdicts = pl.concat([verdict_frame(reproduction) for reproduction in reproductions])
+        verdicts.write_csv(folder / "verdicts.csv")
+        write_text(folder / "command.txt", command + "\n")
+        runs = [run for r in reproductions for o in r.outcomes for results in o.kept.values() for run in results]
+        page = render(
+            "paper.html.j2",
+            title=paper.title,
+            paper=paper,
+            chosen=paper.reading(paper.chosen),
+            items=items,
+            counts={verdict.value: count for verdict, count in counts(reproductions).items()},
+            command=command,
+            version=_native.__version__,
+            models=models_in(runs) if runs else [],
+        )
+        write_text(folder / "report.html", page)
+    except OSError as error:
+        raise unwritable(error.filename or folder, error) from error
+
+
+def _item(reproduction: Reproduction, folder: Path) -> dict[str, Any]:
+    item = reproduction.item
+    place = folder / item.name
+    place.mkdir()
+    for outcome in reproduction.outcomes:
+        _save_tables(outcome, place / "tables" / outcome.reading.name)
+        save(outcome.figures, place / "figures" / outcome.reading.name)
+    entries = [Entry(item.sweeps[name].title, list(reproduction.chosen.kept[name])) for name in item.compare]
+    comparison = [_figure(drawn) for drawn in _comparison(entries, place)]
+    sections = []
+    for name, entry in zip(item.compare, entries, strict=True):
+        own = place / "runs" / name
+        own.mkdir(parents=True)
+        for run in entry.runs:
+            target = own if len(entry.runs) == 1 else own / f"seed-{run.seed}"
+            target.mkdir(exist_ok=True)
+            run.write_into(target)
+        figures = figures_of(entry.runs)
+        save(figures, own / "figures")
+        sections.append(section(entry, figures))
+    return {
+        "name": item.name,
+        "title": item.title,
+        "text": item.text,
+        "runs": reproduction.runs,
+        "comparison": compared(reproduction),
+        "comparison_figures": comparison,
+        "verdicts": verdict_table(reproduction),
+        "tables": shown_tables(reproduction),
+        "figures": [
+            [(outcome.reading, _figure(outcome.figures[index])) for outcome in reproduction.outcomes]
+            for index in range(len(item.figures))
+        ],
+        "sections": sections,
+    }
+
+
+def _comparison(entries: Sequence[Entry], place: Path) -> list[Drawn]:
+    if len(entries) < 2:
+        return []
+    drawn = comparison_figures([(entry.label, entry.runs) for entry in entries])
+    save(drawn, place / "figures")
+    return drawn
+
+
+def _save_tables(outcome: Outcome, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    for name, grid in outcome.tables.items():
+        frame = grid.to_polars()
+        if frame.width:
+            frame.write_csv(folder / f"{name}.csv")
+            frame.write_parquet(folder / f"{name}.parquet")
+
+
+def _figure(drawn: Drawn) -> dict[str, str]:
+    return {"name": drawn.name, "title": drawn.title, "svg": to_svg(drawn.figure)}

@@ -1,0 +1,135 @@
+"""Builds a report from results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal import _native
+from shoal.errors import OutputError
+from shoal.files import unwritable, write_text
+from shoal.models import Model, models
+from shoal.plots import Drawn, save
+from shoal.plots.style import to_svg
+from shoal.report.figures import comparison_figures, figures_of
+from shoal.report.page import render
+from shoal.result import Result
+from shoal.tabulate import Table, comparison_table, group_table, queue_table, totals
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run in a report: its label, and one result a seed."""
+
+    label: str
+    runs: Sequence[Result]
+
+
+def load_entries(folder: str | Path) -> list[Entry]:
+    """Read what ``shoal run --out`` wrote: one run, several seeds, or several scenarios."""
+    folder = Path(folder)
+    if (folder / "result.json").exists():
+        return [Entry(folder.name, [Result.load(folder)])]
+    if (folder / "results.json").exists():
+        seeds = json.loads((folder / "results.json").read_text(encoding="utf-8"))["seeds"]
+        return [Entry(folder.name, [Result.load(folder / f"seed-{seed}") for seed in seeds])]
+    parts = [path for path in sorted(folder.glob("*/")) if any((path / f"{n}.json").exists() for n in ("result", "results"))]
+    if not parts:
+        raise OutputError(f"`{folder}` holds no results", hint="name a folder that `shoal run --out` wrote")
+    order = _order(folder)
+    parts.sort(key=lambda path: (order.index(path.name) if path.name in order else len(order), path.name))
+    return [entry for part in parts for entry in load_entries(part)]
+
+
+def write_report(entries: Sequence[Entry], folder: Path, *, command: str) -> None:
+    """Write ``report.html``, and ``figures/`` with PNG, SVG, Parquet and CSV of every figure."""
+    try:
+        figures: list[tuple[str, Drawn]] = []
+        if len(entries) > 1:
+            labelled = [(entry.label, entry.runs) for entry in entries]
+            figures += [("", drawn) for drawn in comparison_figures(labelled)]
+            write_text(folder / "order.json", json.dumps([entry.label for entry in entries]) + "\n")
+        for entry in entries:
+            figures += [(entry.label, drawn) for drawn in figures_of(entry.runs)]
+        for label, drawn in figures:
+            save(drawn, folder / "figures" / label if len(entries) > 1 and label else folder / "figures")
+        write_text(folder / "report.html", html(entries, figures, command=command))
+    except OSError as error:
+        raise unwritable(error.filename or folder, error) from error
+
+
+def html(entries: Sequence[Entry], figures: Sequence[tuple[str, Drawn]], *, command: str) -> str:
+    """The report as one page without references to other files."""
+    title = entries[0].runs[0].data["scenario"]["title"] if len(entries) == 1 else "Comparison of " + ", ".join(
+        entry.label for entry in entries
+    )
+    sections = [section(entry, [drawn for label, drawn in figures if label == entry.label]) for entry in entries]
+    comparison = comparison_table([(entry.label, entry.runs) for entry in entries]) if len(entries) > 1 else None
+    common = [_figure(drawn) for label, drawn in figures if not label] if comparison else []
+    return render(
+        "run.html.j2",
+        title=title,
+        sections=sections,
+        comparison=comparison,
+        figures=common,
+        command=command,
+        version=_native.__version__,
+        models=models_in([run for entry in entries for run in entry.runs]),
+    )
+
+
+def section(entry: Entry, figures: Sequence[Drawn]) -> dict[str, Any]:
+    """Everything that the page shows of one run."""
+    first = entry.runs[0]
+    queues: list[Table] = [queue_table(entry.runs, index) for index in range(len(first.bottlenecks))]
+    return {
+        "label": entry.label,
+        "title": first.data["scenario"]["title"],
+        "description": first.data["scenario"].get("description"),
+        "window": first.window,
+        "seeds": [run.seed for run in entry.runs],
+        "totals": totals(entry.runs),
+        "tables": [group_table(entry.runs), *queues],
+        "figures": [_figure(drawn) for drawn in figures],
+        "scenario": first.scenario.to_toml(),
+        "version": first.version,
+    }
+
+
+def _figure(drawn: Drawn) -> dict[str, str]:
+    return {"name": drawn.name, "title": drawn.title, "svg": to_svg(drawn.figure)}
+
+
+def models_in(runs: Sequence[Result]) -> list[Model]:
+    """The models that the runs used, in the order of the list."""
+    used: set[tuple[str, str]] = set()
+    for run in runs:
+        scenario = run.data["scenario"]
+        used |= {("controller", group["cc"]) for group in scenario["flows"]}
+        used |= {("stack", group["stack"]) for group in scenario["flows"]}
+        used |= {("queue", kind) for kind in _queue_kinds(scenario)}
+    return [model for model in models() if (model.kind, model.name) in used]
+
+
+def _queue_kinds(value: object) -> set[str]:
+    """Kinds of all queue laws in a scenario, wherever its topology puts them."""
+    kinds: set[str] = set()
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key.endswith("aqm") and isinstance(inner, dict):
+                kinds.add(str(inner.get("kind")))
+            kinds |= _queue_kinds(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            kinds |= _queue_kinds(inner)
+    return kinds
+
+
+def _order(folder: Path) -> list[str]:
+    try:
+        return list(json.loads((folder / "order.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return []

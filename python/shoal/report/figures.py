@@ -1,0 +1,31 @@
+"""Which figures a run deserves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from shoal.plots import Drawn, delay, queue, rates, throughput, windows
+from shoal.result import Result
+
+_series: list[tuple[str, Callable[[Result], Drawn]]] = [
+    ("flows", rates.draw),
+    ("flows", windows.draw),
+    ("queue", queue.draw),
+    ("delay_distribution", delay.draw),
+]
+
+
+def figures_of(runs: Sequence[Result]) -> list[Drawn]:
+    """All figures of a run that its recorded tables allow; of several seeds, the first one's series."""
+    first = runs[0]
+    drawn = [throughput.draw(runs)]
+    for table, draw in _series:
+        needs_link = table in ("queue", "delay_distribution")
+        if table in first.table_names and first.table(table).height and (first.bottlenecks or not needs_link):
+            drawn.append(draw(first))
+    return drawn
+
+
+def comparison_figures(labelled: Sequence[tuple[str, Sequence[Result]]]) -> list[Drawn]:
+    """Figures that lay runs side by side."""
+    return [throughput.draw([runs[0] for _, runs in labelled], labels=[label for label, _ in labelled])]

@@ -1,0 +1,41 @@
+"""Pages from templates."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("shoal.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["inline_svg"] = inline_svg
+    return environment
+
+
+def render(template: str, **values: object) -> str:
+    """Fill a template of this package."""
+    return _environment().get_template(template).render(**values)
+
+
+def inline_svg(svg: str, prefix: str) -> Markup:
+    """SVG that can stand in a page with others: no prologue, its own names, a width that follows the page."""
+    body = svg[svg.index("<svg") :]
+    body = re.sub(r"<metadata>.*?</metadata>\s*", "", body, flags=re.S)
+    body = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', body)
+    body = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}-\1"', body)
+    body = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", body)
+    # Matplotlib writes width and height in points; the view box keeps the proportions.
+    body = re.sub(r'<svg([^>]*?) height="[^"]*"', r"<svg\1", body, count=1)
+    body = re.sub(r'<svg([^>]*?) width="([^"]*)"', r'<svg\1 style="width:100%;max-width:\2"', body, count=1)
+    return Markup(body)  # noqa: S704  (made by matplotlib from our own data, text as paths)
