@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from shoal.papers import expression
 from shoal.papers.spec import FigureSpec, Panel
@@ -51,7 +52,12 @@ def _panel(panel: Panel, axes: Axes, tables: Mapping[str, Grid], kept: Mapping[s
         axes.plot(x, y, color="#333333", linewidth=1.0, linestyle="--", label=curve.label)
     for level in panel.hlines:
         axes.axhline(level, color="#555555", linewidth=0.8, linestyle=":")
-    axes.set(xlabel=panel.x_label, ylabel=panel.y_label, title=panel.title, xscale=panel.x_scale, yscale=panel.y_scale)
+    axes.set(xlabel=panel.x_label, ylabel=panel.y_label, title=panel.title)
+    # Setting a linear scale again would throw the ticks away.
+    if panel.x_scale == "log":
+        axes.set_xscale("log")
+    if panel.y_scale == "log":
+        axes.set_yscale("log")
     if panel.x_range:
         axes.set_xlim(panel.x_range)
     if panel.y_range:
@@ -84,9 +90,9 @@ def _lines(panel: Panel, axes: Axes, grid: Grid) -> pl.DataFrame:
             style |= {"linestyle": dash(index), "marker": marker(index), "markersize": 2.6}
         axes.plot(x, y, **style)
         if any(width):
-            low, high = np.subtract(y, width), np.add(y, width)
+            low, high = _band(np.array(y), np.array(width), panel.y_scale)
             if panel.kind == "points":
-                axes.errorbar(x, y, yerr=width, fmt="none", ecolor=colour(index), elinewidth=0.8, capsize=2)
+                axes.errorbar(x, y, yerr=[np.subtract(y, low), np.subtract(high, y)], fmt="none", ecolor=colour(index), elinewidth=0.8, capsize=2)
             else:
                 axes.fill_between(x, low, high, color=colour(index), alpha=0.18, linewidth=0)
         records += [
@@ -95,6 +101,14 @@ def _lines(panel: Panel, axes: Axes, grid: Grid) -> pl.DataFrame:
         ]
     schema = {"source": pl.String, "series": pl.String, "x": pl.Float64, "y": pl.Float64, "y_ci95": pl.Float64}
     return pl.DataFrame(records, schema=schema).fill_nan(None)
+
+
+def _band(y: NDArray[np.float64], width: NDArray[np.float64], scale: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Confidence band; on a logarithmic axis that of the logarithm, to first order, which never reaches zero."""
+    if scale == "linear":
+        return y - width, y + width
+    factor = np.exp(np.divide(width, y, out=np.zeros_like(y), where=y > 0))
+    return y / factor, y * factor
 
 
 def _overlays(panel: Panel, axes: Axes, grid: Grid, folder: Path) -> list[pl.DataFrame]:
