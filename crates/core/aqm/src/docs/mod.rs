@@ -12,8 +12,8 @@ pub const DOCS: &[ModelDoc] = &[basic::FIFO, basic::STEP, red::RED, red::LINUX_R
 const BUFFER: ParameterDoc = ParameterDoc {
     name: "buffer",
     unit: "bytes | packets | time | BDP | unlimited",
-    default: "unlimited",
-    doc: "Key of the link, beside its aqm: waiting packets that fit; the one in transmission does not count.",
+    default: "4 BDP",
+    doc: "Key of the bottleneck, beside its aqm: waiting packets that fit; the one in transmission does not count.",
     source: "Linux net/sched/sch_fifo.c",
 };
 

@@ -67,7 +67,7 @@ pub(super) const RED: ModelDoc = ModelDoc {
             test: "the_first_packet_in_the_zone_may_be_marked",
         },
         Difference {
-            text: "Above max ECT packets are marked; ns-2 drops them, and RFC 3168 section 7 recommends it.",
+            text: "Above max ECT packets are marked; ns-2 drops them.",
             test: "above_max_ect_packets_are_marked",
         },
         Difference {

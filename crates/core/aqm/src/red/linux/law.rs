@@ -1,125 +1,16 @@
-//! RED as the Linux kernel runs it: `net/sched/sch_red.c` and `include/net/red.h`, to the integer.
+//! The law of Linux RED: `include/net/red.h`.
 
-use super::{TcError, Transmitter};
-use crate::store::{Store, mark};
-use crate::{Backlog, Class, Dequeued, Extent, LinuxRedConfig, Queue, Reason, Verdict};
-use shoal_packet::Packet;
-use shoal_units::{Rate, Span, Stream, Time};
+use crate::red::{TcError, Transmitter};
+use crate::{Backlog, LinuxRedConfig, Reason};
+use shoal_units::{Span, Stream, Time};
 
 /// 1 % of 2^32, rounded (`RED_ONE_PERCENT`): least maximum probability of ARED, and its largest step upwards.
 const ONE_PERCENT: u32 = 42_949_673;
 /// Above this ARED does not raise the maximum probability any more (`MAX_P_MAX`).
 const FIFTY_PERCENT: u32 = 50 * ONE_PERCENT;
-/// ARED adapts every HZ/2.
-const ADAPT_EVERY: Span = Span::from_millis(500);
-
-/// Linux RED over a byte-limited FIFO.
-#[derive(Clone, Debug)]
-pub struct LinuxRed {
-    store: Store,
-    line: Transmitter,
-    law: Law,
-    ecn: bool,
-    harddrop: bool,
-    nodrop: bool,
-    adapt_at: Time,
-}
-
-impl LinuxRed {
-    /// An empty queue at a line of `line_rate`, configured as tc would do it.
-    ///
-    /// # Panics
-    /// If the line rate is zero.
-    pub fn new(config: &LinuxRedConfig, line_rate: Rate) -> Result<Self, TcError> {
-        let law = Law::new(config)?;
-        Ok(Self {
-            store: Store::new(Extent::Bytes(config.limit_bytes.into()), line_rate),
-            line: Transmitter::new(line_rate),
-            law,
-            ecn: config.ecn,
-            harddrop: config.harddrop,
-            nodrop: config.nodrop,
-            adapt_at: if config.adaptive { Time::ZERO + ADAPT_EVERY } else { Time::NEVER },
-        })
-    }
-
-    /// What becomes of a packet that the law acts against (`red_enqueue`): `Ok` if it is queued, marked or not.
-    #[inline]
-    fn act(&self, reason: Reason, packet: &mut Packet) -> Result<Option<Reason>, Reason> {
-        if !self.ecn || (reason == Reason::Forced && self.harddrop) {
-            Err(reason)
-        } else if mark(packet) {
-            Ok(Some(reason))
-        } else if self.nodrop {
-            Ok(None)
-        } else {
-            Err(reason)
-        }
-    }
-}
-
-impl Queue for LinuxRed {
-    #[inline]
-    fn enqueue(&mut self, mut packet: Packet, now: Time, random: &mut Stream) -> Verdict {
-        self.law.on_arrival(self.store.backlog(), &self.line, now);
-        let mark = match self.law.decide(random) {
-            None => None,
-            Some(reason) => match self.act(reason, &mut packet) {
-                Ok(mark) => mark,
-                Err(reason) => return Verdict::Dropped(reason),
-            },
-        };
-        if !self.store.fits(&packet) {
-            return Verdict::Dropped(Reason::Buffer);
-        }
-        self.store.push(packet, now);
-        Verdict::Queued { mark }
-    }
-
-    #[inline]
-    fn dequeue(&mut self, now: Time, _: &mut Stream) -> Dequeued {
-        match self.store.pop() {
-            Some(packet) => {
-                self.line.on_departure(packet.size, now);
-                Dequeued::Packet { packet, mark: None }
-            }
-            None => {
-                self.line.on_empty(now);
-                Dequeued::Empty
-            }
-        }
-    }
-
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.store.backlog()
-    }
-
-    #[inline]
-    fn class_backlog(&self, class: Class) -> Backlog {
-        self.store.class_backlog(class)
-    }
-
-    #[inline]
-    fn next_timer(&self) -> Time {
-        self.adapt_at
-    }
-
-    fn on_timer(&mut self, now: Time) {
-        if now >= self.adapt_at {
-            self.law.adapt(self.store.backlog(), &self.line, now);
-            self.adapt_at = now.saturating_add(ADAPT_EVERY);
-        }
-    }
-
-    fn average_bytes(&self) -> Option<f64> {
-        Some(self.law.average as f64 * libm::ldexp(1.0, -i32::from(self.law.wlog)))
-    }
-}
-
 /// `struct red_parms` and `struct red_vars`.
 #[derive(Clone, Debug)]
-struct Law {
+pub(super) struct Law {
     /// Thresholds scaled by 2^Wlog.
     min_scaled: u32,
     max_scaled: u32,
@@ -156,7 +47,7 @@ enum Source {
 }
 
 impl Law {
-    fn new(config: &LinuxRedConfig) -> Result<Self, TcError> {
+    pub(super) fn new(config: &LinuxRedConfig) -> Result<Self, TcError> {
         let tc = config.solve()?;
         let zone = (tc.max_bytes - tc.min_bytes).max(1);
         let source = if config.legacy_probability {
@@ -185,9 +76,13 @@ impl Law {
         })
     }
 
+    pub(super) fn average_bytes(&self) -> f64 {
+        self.average as f64 * libm::ldexp(1.0, -i32::from(self.wlog))
+    }
+
     /// `red_calc_qavg`: a packet arrives and finds `backlog`.
     #[inline]
-    fn on_arrival(&mut self, backlog: Backlog, line: &Transmitter, now: Time) {
+    pub(super) fn on_arrival(&mut self, backlog: Backlog, line: &Transmitter, now: Time) {
         self.average = match line.idle_since(self.updated, backlog, now) {
             None => {
                 // The kernel's backlog is 32 bits wide.
@@ -216,7 +111,7 @@ impl Law {
 
     /// `red_action`. The first packet in the zone draws a number and passes.
     #[inline]
-    fn decide(&mut self, random: &mut Stream) -> Option<Reason> {
+    pub(super) fn decide(&mut self, random: &mut Stream) -> Option<Reason> {
         if self.average < self.min_scaled.into() {
             self.count = -1;
             return None;
@@ -250,7 +145,7 @@ impl Law {
     }
 
     /// `red_adaptative_algo` (Floyd, Gummadi and Shenker 2001).
-    fn adapt(&mut self, backlog: Backlog, line: &Transmitter, now: Time) {
+    pub(super) fn adapt(&mut self, backlog: Backlog, line: &Transmitter, now: Time) {
         let idle = line.idle_since(self.updated, backlog, now);
         let average = idle.map_or(self.average, |idle| self.faded(idle)) >> self.wlog;
         let Source::Quotient { max_p, divisor } = &mut self.source else { return };
@@ -267,6 +162,7 @@ impl Law {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shoal_units::Rate;
 
     /// min 30,000, max 90,000: the target is 54,000 to 66,000.
     const CONFIG: LinuxRedConfig = LinuxRedConfig {
@@ -289,7 +185,7 @@ mod tests {
         let mut law = Law::new(&LinuxRedConfig { probability, ..CONFIG }).unwrap();
         law.average = bytes << law.wlog;
         let line = Transmitter::new(Rate::from_bps(10_000_000));
-        law.adapt(Backlog { packets: 1, bytes: 1500 }, &line, Time::ZERO + ADAPT_EVERY);
+        law.adapt(Backlog { packets: 1, bytes: 1500 }, &line, Time::ZERO + Span::from_millis(500));
         match law.source {
             Source::Quotient { max_p, divisor } => (max_p, divisor),
             Source::Mask(_) => panic!("not a legacy law"),
@@ -328,7 +224,11 @@ mod tests {
             let mut law = Law::new(&CONFIG).unwrap();
             assert_eq!((law.scell_log, law.stab[3]), (17, 0));
             law.average = bytes << law.wlog;
-            law.adapt(Backlog::default(), &Transmitter::new(Rate::from_bps(1)), Time::ZERO + ADAPT_EVERY);
+            law.adapt(
+                Backlog::default(),
+                &Transmitter::new(Rate::from_bps(1)),
+                Time::ZERO + Span::from_millis(500),
+            );
             assert!(
                 matches!(law.source, Source::Quotient { max_p: p, .. } if p == max_p),
                 "{:?}",
