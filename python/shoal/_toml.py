@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 
 from shoal.errors import UsageError
 
-type_names = "str, bool, int, float, list or dict"
-
 
 def toml_value(value: object) -> str:
     """Write a value as it stands to the right of ``=`` in TOML."""
@@ -32,4 +30,4 @@ def toml_value(value: object) -> str:
         case _:
             if hasattr(value, "item"):  # numpy scalars
                 return toml_value(value.item())
-            raise UsageError(f"{value!r} is no value for a scenario", hint=f"use {type_names}")
+            raise UsageError(f"{value!r} is no value for a scenario", hint="use str, bool, int, float, list or dict")

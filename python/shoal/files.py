@@ -43,9 +43,7 @@ def refuse_existing(target: str | Path, *, force: bool) -> None:
     target = Path(target)
     if target.is_symlink() or target.exists():
         if not force:
-            raise OutputError(
-                f"`{target}` already exists", hint="choose another --out, or add --force to replace it"
-            )
+            raise OutputError(f"`{target}` already exists", hint="choose another --out, or add --force to replace it")
         if not target.is_dir():
             raise OutputError(f"`{target}` is not a folder", hint="choose another --out")
         if any(target.iterdir()) and not (target / "result.json").exists() and not (target / ".shoal").exists():

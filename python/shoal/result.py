@@ -158,7 +158,7 @@ class Result:
         return pd.DataFrame(self._rows())
 
     def _rows(self) -> list[dict[str, Any]]:
-        rows = []
+        rows: list[dict[str, Any]] = []
         for group in self.groups:
             for flow in group["flows"]:
                 row: dict[str, Any] = {"seed": self.seed, "flow": len(rows), "group": group["name"], "cc": group["cc"]}
@@ -205,7 +205,7 @@ class Result:
         """Draw the mean rate of a flow of each group as bars, in Mbit/s."""
         from shoal.plots import throughput
 
-        return throughput.draw([self]).figure
+        return throughput.draw([[self]]).figure
 
     # On disk.
 
@@ -266,13 +266,14 @@ class Result:
 
     def __repr__(self) -> str:
         utilisation = self.summary.get("utilisation")
-        rates = ", ".join(f"{group['name']} {(group['wire_bps']['mean'] or 0) / 1e6:.3g} Mbit/s" for group in self.groups)
+        rates = ", ".join(
+            f"{group['name']} {(group['wire_bps']['mean'] or 0) / 1e6:.3g} Mbit/s" for group in self.groups
+        )
         return f"<shoal.Result seed {self.seed}: {rates}; utilisation {utilisation}>"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{html.escape(name)}</td><td style='text-align:right'>{'' if value is None else f'{value:.6g}'}</td></tr>"
-            for name, value in self.summary.items()
-        )
+        cells = {name: "" if value is None else f"{value:.6g}" for name, value in self.summary.items()}
+        right = "style='text-align:right'"
+        rows = "".join(f"<tr><td>{html.escape(name)}</td><td {right}>{cell}</td></tr>" for name, cell in cells.items())
         title = html.escape(self.data["scenario"]["title"])
         return f"<b>{title}</b>, seed {self.seed}<table>{rows}</table>"

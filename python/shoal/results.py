@@ -105,6 +105,7 @@ class Results(Sequence[Result]):
             return f"{value.mean:.6g}" + ("" if value.half_width is None else f" ± {value.half_width:.2g}")
 
         rows = "".join(
-            f"<tr><td>{name}</td><td style='text-align:right'>{cell(value)}</td></tr>" for name, value in self.summary.items()
+            f"<tr><td>{name}</td><td style='text-align:right'>{cell(value)}</td></tr>"
+            for name, value in self.summary.items()
         )
         return f"<b>{len(self)} seeds, mean ± 95 % confidence interval</b><table>{rows}</table>"

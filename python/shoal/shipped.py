@@ -59,4 +59,6 @@ def find_scenario(path: Path) -> Path:
         if item.name == path.name:
             return item.path
     names = [item.name for item in known]
-    raise OutputError(f"there is no file `{path}`, and no ready-made scenario of that name", hint=nearest(path.name, names))
+    raise OutputError(
+        f"there is no file `{path}`, and no ready-made scenario of that name", hint=nearest(path.name, names)
+    )

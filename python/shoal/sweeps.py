@@ -43,7 +43,7 @@ class Sweep(Sequence[Point]):
     def __init__(self, points: Sequence[Point]) -> None:
         self._points = tuple(points)
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN204
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
         return Sweep(self._points[index]) if isinstance(index, slice) else self._points[index]
 
     def __len__(self) -> int:
@@ -56,9 +56,7 @@ class Sweep(Sequence[Point]):
         """Give one row a point and seed: the overrides, ``seed``, and every number of :attr:`Result.summary`."""
         import polars as pl
 
-        rows = [
-            {**point.values, "seed": result.seed, **result.summary} for point in self for result in point.results
-        ]
+        rows = [{**point.values, "seed": result.seed, **result.summary} for point in self for result in point.results]
         return pl.DataFrame(rows, infer_schema_length=None)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from shoal.result import Result
@@ -18,41 +18,42 @@ class Table:
 
     title: str
     columns: tuple[str, ...]
-    rows: list[tuple[str, ...]] = field(default_factory=list)
+    rows: Sequence[tuple[str, ...]] = ()
     words: int = 1
 
 
 def group_table(runs: Runs) -> Table:
     """Who gets what: one row a flow group; means over seeds with their 95 % confidence intervals."""
-    table = Table(
-        "Flow groups",
-        ("Group", "Controller", "Flows", "Share", "Rate/flow", "Goodput/flow", "Marks", "Losses", "Retrans.", "Timeouts"),
-        words=2,
+    columns = (
+        "Group",
+        "Controller",
+        "Flows",
+        "Share",
+        "Rate/flow",
+        "Goodput/flow",
+        "Marks",
+        "Losses",
+        "Retrans.",
+        "Timeouts",
     )
-    for index, group in enumerate(runs[0].groups):
-        name = group["name"]
+    return Table("Flow groups", columns, [_group_row(runs, index) for index in range(len(runs[0].groups))], words=2)
 
-        def of(get: Callable[[dict[str, Any]], float | None], index: int = index) -> Estimate | None:
-            return over(runs, lambda result: get(result.groups[index]))
 
-        def count(what: str, of: Callable[..., Estimate | None] = of) -> str:
-            return number(of(lambda group: sum(flow[what] for flow in group["flows"])), digits=0)
+def _group_row(runs: Runs, index: int) -> tuple[str, ...]:
+    group = runs[0].groups[index]
 
-        table.rows.append(
-            (
-                name,
-                group["cc"],
-                str(len(group["flows"])),
-                percent(over(runs, lambda result, name=name: result.summary[f"share_{name}"])),
-                rate(of(lambda group: group["wire_bps"]["mean"])),
-                rate(of(lambda group: group["goodput_bps"]["mean"])),
-                count("marks_seen"),
-                count("losses"),
-                count("retransmissions"),
-                count("timeouts"),
-            )
-        )
-    return table
+    def count(what: str) -> str:
+        return number(over(runs, lambda run: float(sum(flow[what] for flow in run.groups[index]["flows"]))), digits=0)
+
+    return (
+        group["name"],
+        group["cc"],
+        str(len(group["flows"])),
+        percent(_share(runs, group["name"])),
+        rate(at(runs, "groups", index, "wire_bps", "mean")),
+        rate(at(runs, "groups", index, "goodput_bps", "mean")),
+        *(count(what) for what in ("marks_seen", "losses", "retransmissions", "timeouts")),
+    )
 
 
 _classes = {"ect": "ECT", "not_ect": "not ECT", "all": "all"}
@@ -60,79 +61,93 @@ _classes = {"ect": "ECT", "not_ect": "not ECT", "all": "all"}
 
 def queue_table(runs: Runs, index: int = 0) -> Table:
     """What a monitored link did to the packets of each class."""
-    first = runs[0].bottlenecks[index]
-    table = Table(
-        f"Queue at {first['name']}",
-        ("Class", "Arrived", "Marked", "Dropped", "Delay mean", "P50", "P99", "P99.9"),
+    name = runs[0].bottlenecks[index]["name"]
+    columns = ("Class", "Arrived", "Marked", "Dropped", "Delay mean", "P50", "P99", "P99.9")
+    rows = [_queue_row(runs, index, key) for key in _classes if key == "all" or _has_class(runs, index, key)]
+    return Table(f"Queue at {name}", columns, rows)
+
+
+def _queue_row(runs: Runs, index: int, key: str) -> tuple[str, ...]:
+    def delay(quantile: str) -> str:
+        return milliseconds(at(runs, "bottlenecks", index, "delay_s", key, quantile))
+
+    return (
+        _classes[key],
+        number(over(runs, lambda run: _class(run, index, key)["arrived"]), digits=0),
+        percent(_fraction(runs, index, key, "marked")),
+        percent(_fraction(runs, index, key, "dropped")),
+        *(delay(quantile) for quantile in ("mean", "p50", "p99", "p999")),
     )
-    for key, label in _classes.items():
-        if key != "all" and not any(result.bottlenecks[index][key]["arrived"] for result in runs):
-            continue
 
-        def of(get: Callable[[dict[str, Any]], float | None]) -> Estimate | None:
-            return over(runs, lambda result: get(result.bottlenecks[index]))
 
-        def fraction(what: str, key: str = key, of: Callable[..., Estimate | None] = of) -> Estimate | None:
-            def part(link: dict[str, Any]) -> float | None:
-                counts = link if key == "all" else link[key]
-                return counts[what] / counts["arrived"] if counts["arrived"] else None
+def _class(run: Result, index: int, key: str) -> dict[str, Any]:
+    link = run.bottlenecks[index]
+    return dict(link if key == "all" else link[key])
 
-            return of(part)
 
-        def delay(quantile: str, key: str = key, of: Callable[..., Estimate | None] = of) -> str:
-            return milliseconds(of(lambda link: link["delay_s"][key][quantile]))
+def _has_class(runs: Runs, index: int, key: str) -> bool:
+    return any(_class(run, index, key)["arrived"] for run in runs)
 
-        table.rows.append(
-            (
-                label,
-                number(of(lambda link, key=key: (link if key == "all" else link[key])["arrived"]), digits=0),
-                percent(fraction("marked")),
-                percent(fraction("dropped")),
-                *(delay(quantile) for quantile in ("mean", "p50", "p99", "p999")),
-            )
-        )
-    return table
+
+def _fraction(runs: Runs, index: int, key: str, what: str) -> Estimate | None:
+    def part(run: Result) -> float | None:
+        counts = _class(run, index, key)
+        return counts[what] / counts["arrived"] if counts["arrived"] else None
+
+    return over(runs, part)
+
+
+def _share(runs: Runs, group: str) -> Estimate | None:
+    return over(runs, lambda run: run.summary[f"share_{group}"])
 
 
 def totals(runs: Runs) -> list[tuple[str, str]]:
     """Numbers of the whole run: utilisation, queue, fairness."""
-    rows = []
-    for index, link in enumerate(runs[0].bottlenecks):
-        name = f" of {link['name']}" if len(runs[0].bottlenecks) > 1 else ""
-        rows.append((f"Utilisation{name}", percent(over(runs, lambda r, i=index: r.bottlenecks[i]["utilisation"]))))
-        queue = number(over(runs, lambda r, i=index: r.bottlenecks[i]["queue_packets"]["mean"]))
-        bdp = over(runs, lambda r, i=index: queue_bdp(r, i))
-        rows.append((f"Mean queue{name}", f"{queue} packets" + (f" = {number(bdp, digits=3)} BDP" if bdp else "")))
-    rows.append(("Jain's index", number(over(runs, lambda r: r.metrics["jain"]), digits=4)))
-    rows.extend(
-        (f"Rate ratio {pair}", number(over(runs, lambda r, pair=pair: r.metrics["rate_ratio"][pair]), digits=3))
-        for pair in list(runs[0].metrics["rate_ratio"])[:6]
-    )
+    rows = [row for index in range(len(runs[0].bottlenecks)) for row in _link_totals(runs, index)]
+    rows.append(("Jain's index", number(at(runs, "metrics", "jain"), digits=4)))
+    pairs = list(runs[0].metrics["rate_ratio"])[:_pairs_shown]
+    rows += [(f"Rate ratio {pair}", number(at(runs, "metrics", "rate_ratio", pair), digits=3)) for pair in pairs]
     return rows
+
+
+# Ratios between all pairs of many groups would fill the page.
+_pairs_shown = 6
+
+
+def _link_totals(runs: Runs, index: int) -> list[tuple[str, str]]:
+    links = runs[0].bottlenecks
+    name = f" of {links[index]['name']}" if len(links) > 1 else ""
+    bdp = over(runs, lambda run: queue_bdp(run, index))
+    queue = f"{number(at(runs, 'bottlenecks', index, 'queue_packets', 'mean'))} packets"
+    return [
+        (f"Utilisation{name}", percent(at(runs, "bottlenecks", index, "utilisation"))),
+        (f"Mean queue{name}", queue + (f" = {number(bdp, digits=3)} BDP" if bdp else "")),
+    ]
 
 
 def comparison_table(labelled: Sequence[tuple[str, Runs]]) -> Table:
     """Several runs side by side: one column each."""
-    columns: list[list[tuple[str, str]]] = []
-    for _, runs in labelled:
-        cells = []
-        for index, group in enumerate(runs[0].groups):
-            name = group["name"]
-            cells.append((f"{name}: share", percent(over(runs, lambda r, name=name: r.summary[f"share_{name}"]))))
-            cells.append((f"{name}: rate/flow", rate(over(runs, lambda r, i=index: r.groups[i]["wire_bps"]["mean"]))))
-        cells += totals(runs)
-        for key, label in list(_classes.items())[:2]:
-            if any(result.bottlenecks and result.bottlenecks[0][key]["arrived"] for result in runs):
-                for quantile, word in (("mean", "mean"), ("p50", "P50"), ("p99", "P99")):
-                    value = over(runs, lambda r, k=key, q=quantile: r.bottlenecks[0]["delay_s"][k][q])
-                    cells.append((f"Queueing delay {label} {word}", milliseconds(value)))
-        for what in ("marked", "dropped"):
-            value = over(runs, lambda r, what=what: r.bottlenecks[0][what] / max(r.bottlenecks[0]["arrived"], 1))
-            cells.append((f"Packets {what}", percent(value)))
-        columns.append(cells)
-    heads = list(dict.fromkeys(head for cells in columns for head, _ in cells))
-    rows = [(head, *(dict(cells).get(head, "") for cells in columns)) for head in heads]
+    columns = [dict(_comparison_column(runs)) for _, runs in labelled]
+    heads = list(dict.fromkeys(head for cells in columns for head in cells))
+    rows = [(head, *(cells.get(head, "") for cells in columns)) for head in heads]
     return Table("Comparison", ("", *(label for label, _ in labelled)), rows)
+
+
+def _comparison_column(runs: Runs) -> list[tuple[str, str]]:
+    cells = []
+    for index, group in enumerate(runs[0].groups):
+        cells.append((f"{group['name']}: share", percent(_share(runs, group["name"]))))
+        cells.append((f"{group['name']}: rate/flow", rate(at(runs, "groups", index, "wire_bps", "mean"))))
+    cells += totals(runs)
+    if not runs[0].bottlenecks:
+        return cells
+    for key in ("ect", "not_ect"):
+        if _has_class(runs, 0, key):
+            for quantile, word in (("mean", "mean"), ("p50", "P50"), ("p99", "P99")):
+                value = at(runs, "bottlenecks", 0, "delay_s", key, quantile)
+                cells.append((f"Queueing delay {_classes[key]} {word}", milliseconds(value)))
+    cells += [(f"Packets {what}", percent(_fraction(runs, 0, "all", what))) for what in ("marked", "dropped")]
+    return cells
 
 
 def queue_bdp(result: Result, index: int = 0) -> float | None:
@@ -147,6 +162,18 @@ def over(runs: Runs, get: Callable[[Result], float | None]) -> Estimate | None:
     values = [get(result) for result in runs]
     known = [value for value in values if value is not None]
     return estimate(known) if known and len(known) == len(values) else None
+
+
+def at(runs: Runs, *path: str | int) -> Estimate | None:
+    """Mean over the seeds of the number at a place of the result object."""
+
+    def get(run: Result) -> float | None:
+        found: Any = run.data
+        for step in path:
+            found = found[step]
+        return None if found is None else float(found)
+
+    return over(runs, get)
 
 
 def number(value: Estimate | None, *, digits: int = 2) -> str:

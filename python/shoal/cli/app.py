@@ -109,7 +109,7 @@ def _guarded() -> int:
         # What is left in the buffer cannot be written either (a full disk behind stdout).
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.FILES
-    except Exception as error:  # noqa: BLE001  (the last line of defence)
+    except Exception as error:
         talk.crash(error)
         return ExitCode.INTERNAL
     if code == ExitCode.INTERRUPTED:

@@ -14,7 +14,9 @@ from shoal.cli.options import Set, read_scenario
 def check(
     files: Annotated[list[Path], typer.Argument(metavar="SCENARIO...", help="Scenario files.", show_default=False)],
     set_: Set = None,
-    resolved: Annotated[bool, typer.Option("--resolved", help="Print the scenario with every default filled in.")] = False,
+    resolved: Annotated[
+        bool, typer.Option("--resolved", help="Print the scenario with every default filled in.")
+    ] = False,
 ) -> None:
     """Check scenario files without running them.
 

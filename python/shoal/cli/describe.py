@@ -15,7 +15,9 @@ from shoal.tabulate import Table
 
 
 def describe(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A controller, queue or stack of `shoal list`.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A controller, queue or stack of `shoal list`.", show_default=False)
+    ],
     as_json: Json = False,
 ) -> None:
     """Describe a model: what it follows, its parameters with sources, its known differences.

@@ -37,7 +37,10 @@ def doctor() -> None:
         ("shoal", lambda: f"{_native.__version__} ({_native.build_profile()} build)"),
         ("Python", platform.python_version),
         ("System", lambda: f"{platform.system()} {platform.machine()}, {default_workers()} cores"),
-        ("Libraries", lambda: ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("polars", "matplotlib"))),
+        (
+            "Libraries",
+            lambda: ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("polars", "matplotlib")),
+        ),
         ("Simulator", _simulate),
         ("Determinism", _determinism),
         ("Cache", _cache),
@@ -48,7 +51,7 @@ def doctor() -> None:
     for name, probe in checks:
         try:
             rows.append((name, "ok", probe()))
-        except Exception as error:  # noqa: BLE001  (reporting what fails is the purpose)
+        except Exception as error:
             failed = True
             rows.append((name, "FAILS", str(error)))
     data.table(Table("", ("What", "", "Finding"), rows, words=3))

@@ -23,19 +23,31 @@ Set = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Replace a value of the scenario, e.g. [cyan]bottleneck.rate='20 Mbit/s'[/] or [cyan]flows.reno.count=3[/]. Repeatable.",
+        help="Replace a value of the scenario, e.g. [cyan]bottleneck.rate='20 Mbit/s'[/] or "
+        "[cyan]flows.reno.count=3[/]. Repeatable.",
         show_default=False,
     ),
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", metavar="DIR", help="Write results, tables, figures and a report into a new folder.", show_default=False),
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Write results, tables, figures and a report into a new folder.",
+        show_default=False,
+    ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing folder of results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, metavar="N", help="Threads; all cores by default. Results do not depend on it.", show_default=False),
+    typer.Option(
+        "--workers",
+        min=1,
+        metavar="N",
+        help="Threads; all cores by default. Results do not depend on it.",
+        show_default=False,
+    ),
 ]
 
 _trace_words = ("series", "controllers", "packets", "pcap", "off")
@@ -74,10 +86,13 @@ def trace_setting(word: str) -> list[tuple[str, str]]:
             return [("trace.series", re.sub(r"^([0-9.]+)\s*([a-zµ]+)$", r"\1 \2", value))]
         case "controllers", True if value.isdecimal():
             return [("trace.controller_flows", value)]
-        case ("packets" | "pcap"), False:
+        case (("packets" | "pcap"), False):
             return [(f"trace.{name}", "true")]
         case "off", False:
             return [("trace.series", "off"), ("trace.controller_flows", "0")]
     if name in _trace_words:
-        raise UsageError(f"`--trace {word}` is not complete", hint="as in --trace series=100ms,controllers=2,packets,pcap or --trace off")
+        raise UsageError(
+            f"`--trace {word}` is not complete",
+            hint="as in --trace series=100ms,controllers=2,packets,pcap or --trace off",
+        )
     raise UsageError(f"`--trace {word}`: there is no such trace", hint=nearest(name, list(_trace_words)))

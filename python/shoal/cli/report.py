@@ -16,11 +16,19 @@ from shoal.errors import OutputError
 
 def report(
     folders: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="Folders that `shoal run --out` wrote; several are compared.", show_default=False)
+        list[Path],
+        typer.Argument(
+            metavar="DIR...", help="Folders that `shoal run --out` wrote; several are compared.", show_default=False
+        ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Where the report goes. Default: into the one folder named.", show_default=False),
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Where the report goes. Default: into the one folder named.",
+            show_default=False,
+        ),
     ] = None,
     force: options.Force = False,
 ) -> None:

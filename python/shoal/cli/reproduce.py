@@ -28,9 +28,13 @@ if TYPE_CHECKING:
 def reproduce(
     what: Annotated[
         str | None,
-        typer.Argument(metavar="[PAPER[/ITEM]]", help="A paper of `shoal list papers`, or one of its items.", show_default=False),
+        typer.Argument(
+            metavar="[PAPER[/ITEM]]", help="A paper of `shoal list papers`, or one of its items.", show_default=False
+        ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer seeds and points: a look, not a verdict.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Shorter runs, fewer seeds and points: a look, not a verdict.")
+    ] = False,
     workers: options.Workers = None,
     out: options.Out = None,
     force: options.Force = False,
@@ -54,6 +58,7 @@ def reproduce(
         return
     from shoal.papers import reproduce as engine
     from shoal.papers import write
+    from shoal.papers.checks import Verdict
 
     paper, names = _find(what)
     name = "-".join([paper.name, *(names if len(names) == 1 else []), *(["quick"] if quick else [])])
@@ -61,7 +66,10 @@ def reproduce(
     refuse_existing(target, force=force)
     items = [paper.item(name, quick=quick) for name in names]
     with new_folder(target, force=force) as folder:
-        done = [engine.reproduce(paper, item, workers=workers, cache=None if fresh else default_folder(), progress=True) for item in items]
+        done = [
+            engine.reproduce(paper, item, workers=workers, cache=None if fresh else default_folder(), progress=True)
+            for item in items
+        ]
         write.write(paper, done, folder, command=shlex.join(["shoal", *sys.argv[1:]]))
     if as_json:
         rows = [row for reproduction in done for row in engine.verdict_frame(reproduction).to_dicts()]
@@ -69,7 +77,7 @@ def reproduce(
     else:
         _show(paper, done)
     talk.note(f"wrote {target} (report: {target / 'report.html'})")
-    if strict and any(count for verdict, count in engine.counts(done).items() if verdict != engine.Verdict.INSIDE):
+    if strict and any(count for verdict, count in engine.counts(done).items() if verdict is not Verdict.INSIDE):
         raise Exit(5)
 
 
@@ -87,7 +95,9 @@ def _find(what: str) -> tuple[Paper, list[str]]:
         name, _, item = what.partition("/")
         known = {entry.name: entry.path for entry in papers()}
         if name not in known:
-            raise UsageError(f"there is no paper `{name}`", hint=nearest(name, list(known)) if known else "no papers are installed")
+            raise UsageError(
+                f"there is no paper `{name}`", hint=nearest(name, list(known)) if known else "no papers are installed"
+            )
         paper = read_paper(known[name])
     if not item:
         return paper, paper.items

@@ -6,7 +6,7 @@ import contextlib
 import json
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -44,7 +44,13 @@ def run(
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option("--seeds", min=1, metavar="N", help="N runs with different seeds: mean ± 95 % confidence interval.", show_default=False),
+        typer.Option(
+            "--seeds",
+            min=1,
+            metavar="N",
+            help="N runs with different seeds: mean ± 95 % confidence interval.",
+            show_default=False,
+        ),
     ] = None,
     on: Annotated[Plane, typer.Option("--on", help="The packet simulator, or the real Linux kernel.")] = Plane.SIM,
     out: options.Out = None,
@@ -52,14 +58,17 @@ def run(
     as_json: options.Json = False,
     pcap: Annotated[
         Path | None,
-        typer.Option("--pcap", metavar="FILE", help="Write the packets of the monitored links as pcapng.", show_default=False),
+        typer.Option(
+            "--pcap", metavar="FILE", help="Write the packets of the monitored links as pcapng.", show_default=False
+        ),
     ] = None,
     trace: Annotated[
         list[str] | None,
         typer.Option(
             "--trace",
             metavar="WHAT",
-            help="What is recorded: [cyan]series=100ms[/], [cyan]controllers=2[/], [cyan]packets[/], [cyan]pcap[/], or [cyan]off[/]. Repeatable or with commas.",
+            help="What is recorded: [cyan]series=100ms[/], [cyan]controllers=2[/], [cyan]packets[/], "
+            "[cyan]pcap[/], or [cyan]off[/]. Repeatable or with commas.",
             show_default=False,
         ),
     ] = None,
@@ -79,15 +88,20 @@ def run(
     """
     if on is Plane.LINUX:
         raise UsageError(
-            "`--on linux`: the real-kernel plane is not built in this version", hint="leave out --on to use the simulator"
+            "`--on linux`: the real-kernel plane is not built in this version",
+            hint="leave out --on to use the simulator",
         )
     if seed is not None and seeds is not None:
-        raise UsageError("--seed and --seeds exclude each other", hint="set the first of several seeds with --set seed=N")
+        raise UsageError(
+            "--seed and --seeds exclude each other", hint="set the first of several seeds with --set seed=N"
+        )
     loaded = {_label(path): options.read_scenario(path, set_, trace) for path in scenarios}
     if len(loaded) < len(scenarios):
         raise UsageError("two scenarios have the same file name", hint="rename one: the name labels the results")
     if (pcap is not None) and (len(loaded) > 1 or seeds is not None):
-        raise UsageError("--pcap takes one scenario and one seed", hint="run them one by one, or use --out with --trace pcap")
+        raise UsageError(
+            "--pcap takes one scenario and one seed", hint="run them one by one, or use --out with --trace pcap"
+        )
     if pcap is not None and pcap.exists() and not force:
         raise OutputError(f"`{pcap}` already exists", hint="choose another --pcap, or add --force to replace it")
     if out is not None:
@@ -151,7 +165,7 @@ def _measure(
 
 
 @contextlib.contextmanager
-def _bar(label: str) -> Iterator[object]:
+def _bar(label: str) -> Iterator[Callable[[float], object]]:
     with Bar(label) as bar:
         yield bar.update
 

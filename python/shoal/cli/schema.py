@@ -15,7 +15,9 @@ _what = {"scenario": _native.schema, "tables": _native.tables_reference}
 
 
 def schema(
-    what: Annotated[str, typer.Argument(metavar="[WHAT]", help="scenario (JSON Schema) or tables (Markdown).")] = "scenario",
+    what: Annotated[
+        str, typer.Argument(metavar="[WHAT]", help="scenario (JSON Schema) or tables (Markdown).")
+    ] = "scenario",
 ) -> None:
     """Print the JSON Schema of the scenario file, or the reference of the recorded tables.
 

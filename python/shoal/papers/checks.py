@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,7 +50,10 @@ def findings_of(check: Check, tables: Mapping[str, Grid], folder: Path) -> list[
     elif check.fit_x is not None:
         found = _fit(check, _needs(check, grid))
     elif check.value is None:
-        raise UsageError(f"the check `{check.what}` tests nothing", hint="it needs value, crossings, increasing_in, decreasing_in or fit_x")
+        raise UsageError(
+            f"the check `{check.what}` tests nothing",
+            hint="it needs value, crossings, increasing_in, decreasing_in or fit_x",
+        )
     elif check.published or check.expected:
         found = _compared(check, grid, tables, folder)
     else:
@@ -101,7 +105,9 @@ def _compared(check: Check, grid: Grid | None, tables: Mapping[str, Grid], folde
         low, high, shown = _tolerance(check, wanted, row)
         interval = row.half_width.get(check.value)
         verdict, excess = _verdict(measured, low, high)
-        findings.append(_finding(check, row, _digits(wanted), _with_interval(measured, interval), shown, verdict, excess))
+        findings.append(
+            _finding(check, row, _digits(wanted), _with_interval(measured, interval), shown, verdict, excess)
+        )
     return findings
 
 
@@ -155,7 +161,7 @@ def _monotone(check: Check, grid: Grid) -> list[Finding]:
     findings = []
     for place, rows in grid.groups(axis):
         values = [expression.number(value, row.values) for row in rows]
-        steps = [(b - a) if rising else (a - b) for a, b in zip(values, values[1:], strict=False)]
+        steps = [(b - a) if rising else (a - b) for a, b in itertools.pairwise(values)]
         worst = min(steps, default=math.nan)
         verdict, excess = _verdict(worst, -check.slack, math.inf)
         direction = "rises" if rising else "falls"
@@ -217,7 +223,9 @@ def _verdict(value: float, low: float, high: float) -> tuple[Verdict, float]:
     return (Verdict.INSIDE if outside <= slack else Verdict.OUTSIDE), outside / scale
 
 
-def _finding(check: Check, row: Row, wanted: str, measured: str, tolerance: str, verdict: Verdict, excess: float) -> Finding:
+def _finding(
+    check: Check, row: Row, wanted: str, measured: str, tolerance: str, verdict: Verdict, excess: float
+) -> Finding:
     what = expression.fill(check.what, row.values)
     reason = expression.fill(check.reason, row.values) if verdict is not Verdict.INSIDE else ""
     return Finding(check.claim, what, wanted, measured, tolerance, verdict, reason, excess)

@@ -39,7 +39,9 @@ def draw(spec: FigureSpec, tables: Mapping[str, Grid], kept: Mapping[str, Result
     return Drawn(spec.name, spec.title, figure, data.select(order))
 
 
-def _panel(panel: Panel, axes: Axes, tables: Mapping[str, Grid], kept: Mapping[str, Result], folder: Path) -> pl.DataFrame:
+def _panel(
+    panel: Panel, axes: Axes, tables: Mapping[str, Grid], kept: Mapping[str, Result], folder: Path
+) -> pl.DataFrame:
     if panel.kind == "windows":
         data = _windows(panel, axes, kept)
     else:
@@ -72,7 +74,11 @@ def _series(panel: Panel, grid: Grid) -> list[tuple[float | None, str, list[Row]
     values = list(dict.fromkeys(row.values[panel.series] for row in grid.rows))
     label = panel.series_label or f"{panel.series} = {{{panel.series}:.3g}}"
     return [
-        (value, expression.fill(label, {panel.series: value}), [row for row in grid.rows if row.values[panel.series] == value])
+        (
+            value,
+            expression.fill(label, {panel.series: value}),
+            [row for row in grid.rows if row.values[panel.series] == value],
+        )
         for value in values
     ]
 
@@ -92,7 +98,15 @@ def _lines(panel: Panel, axes: Axes, grid: Grid) -> pl.DataFrame:
         if any(width):
             low, high = _band(np.array(y), np.array(width), panel.y_scale)
             if panel.kind == "points":
-                axes.errorbar(x, y, yerr=[np.subtract(y, low), np.subtract(high, y)], fmt="none", ecolor=colour(index), elinewidth=0.8, capsize=2)
+                axes.errorbar(
+                    x,
+                    y,
+                    yerr=[np.subtract(y, low), np.subtract(high, y)],
+                    fmt="none",
+                    ecolor=colour(index),
+                    elinewidth=0.8,
+                    capsize=2,
+                )
             else:
                 axes.fill_between(x, low, high, color=colour(index), alpha=0.18, linewidth=0)
         records += [
@@ -103,7 +117,9 @@ def _lines(panel: Panel, axes: Axes, grid: Grid) -> pl.DataFrame:
     return pl.DataFrame(records, schema=schema).fill_nan(None)
 
 
-def _band(y: NDArray[np.float64], width: NDArray[np.float64], scale: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _band(
+    y: NDArray[np.float64], width: NDArray[np.float64], scale: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Confidence band; on a logarithmic axis that of the logarithm, to first order, which never reaches zero."""
     if scale == "linear":
         return y - width, y + width
@@ -121,7 +137,14 @@ def _overlays(panel: Panel, axes: Axes, grid: Grid, folder: Path) -> list[pl.Dat
             if math.isnan(x) or math.isnan(y):
                 continue
             value = row.get(overlay.series) if overlay.series else None
-            index = next((n for n, (own, _, _) in enumerate(known) if value is not None and own is not None and same(own, value)), None)
+            index = next(
+                (
+                    n
+                    for n, (own, _, _) in enumerate(known)
+                    if value is not None and own is not None and same(own, value)
+                ),
+                None,
+            )
             if overlay.series and index is None:
                 continue  # a series that this (quick) sweep leaves out
             axes.plot(
@@ -137,7 +160,9 @@ def _overlays(panel: Panel, axes: Axes, grid: Grid, folder: Path) -> list[pl.Dat
                 label=None if drawn else overlay.label,
             )
             drawn = True
-            records.append({"source": "published", "series": known[index][1] if index is not None else "", "x": x, "y": y})
+            records.append(
+                {"source": "published", "series": known[index][1] if index is not None else "", "x": x, "y": y}
+            )
         if records:
             frames.append(pl.DataFrame(records))
     return frames
@@ -153,7 +178,7 @@ def _heatmap(panel: Panel, axes: Axes, grid: Grid) -> pl.DataFrame:
     # Evenly spaced in lightness for any colour vision, and in print.
     mesh = axes.pcolormesh(x, y, z, cmap="cividis", shading="nearest", rasterized=True)
     bar = axes.figure.colorbar(mesh, ax=axes, label=panel.z_label)
-    bar.outline.set_linewidth(0.4)  # type: ignore[operator]
+    bar.outline.set_linewidth(0.4)
     axes.grid(visible=False)
     records = [
         {"source": "measured", "x": a, "y": b, "z": None if math.isnan(z[j, i]) else float(z[j, i])}
@@ -168,7 +193,9 @@ def _windows(panel: Panel, axes: Axes, kept: Mapping[str, Result]) -> pl.DataFra
     for name in panel.sweeps:
         result = kept[name]
         start_s, end_s = panel.time or (0.0, result.window[1])
-        flows = {flow: label for flow, label in shown_flows(result).items() if panel.groups is None or label in panel.groups}
+        flows = {
+            flow: label for flow, label in shown_flows(result).items() if panel.groups is None or label in panel.groups
+        }
         data = trace(result, list(flows), start_s, end_s)
         for flow, label in flows.items():
             own = data.filter(pl.col("flow") == flow)
@@ -178,17 +205,28 @@ def _windows(panel: Panel, axes: Axes, kept: Mapping[str, Result]) -> pl.DataFra
             if panel.events:
                 signals = signals_of(result, [flow], start_s, end_s)
                 for kind, symbol in (("mark", "|"), ("drop", "x")):
-                    times = signals.filter(pl.col("kind") == kind)["time_s"]
-                    if len(times):
-                        rows.append((f"{text}: {kind}s", symbol, colour(index), times.to_list()))
+                    seen = signals.filter(pl.col("kind") == kind)["time_s"].to_list()
+                    if seen:
+                        rows.append((f"{text}: {kind}s", symbol, colour(index), seen))
             index += 1
         axes.set_xlim(start_s, end_s)
     top = axes.get_ylim()[1]
     for number, (label, symbol, paint, times) in enumerate(rows):
         level = -0.07 * top * (number + 1)
         axes.plot(times, [level] * len(times), symbol, color=paint, markersize=4, markeredgewidth=0.6)
-        axes.annotate(label, (1.0, level), xycoords=("axes fraction", "data"), xytext=(3, 0), textcoords="offset points", va="center", fontsize=6.5, annotation_clip=False)
-        frames.append(pl.DataFrame({"series": label, "x": times, "y": [None] * len(times)}, schema_overrides={"y": pl.Float64}))
+        axes.annotate(
+            label,
+            (1.0, level),
+            xycoords=("axes fraction", "data"),
+            xytext=(3, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=6.5,
+            annotation_clip=False,
+        )
+        frames.append(
+            pl.DataFrame({"series": label, "x": times, "y": [None] * len(times)}, schema_overrides={"y": pl.Float64})
+        )
     axes.set_ylim(-0.07 * top * (len(rows) + 0.7) if rows else 0, top)
     if rows:
         axes.set_yticks([tick for tick in axes.get_yticks() if 0 <= tick <= top])
@@ -203,4 +241,6 @@ def _legend(figure: Figure, axes: Sequence[Axes]) -> None:
         for handle, label in zip(*place.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     if entries:
-        figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=min(6, len(entries)), columnspacing=1.3)
+        figure.legend(
+            entries.values(), entries.keys(), loc="outside upper center", ncols=min(6, len(entries)), columnspacing=1.3
+        )

@@ -1,4 +1,4 @@
-"""Arithmetic in paper files: numbers, names, ``+ - * / **``, comparisons, and calls of listed functions. No code runs."""
+"""Arithmetic in paper files: numbers, names, operators, comparisons, calls of listed functions. No code runs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def evaluate(text: str, names: Mapping[str, Any] | None = None, functions: Funct
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
-        raise UsageError(f"`{text}` is no expression: {error.msg}", hint="as in 0.048 / m, or rate_ratio('reno', 'dctcp')") from None
+        raise UsageError(
+            f"`{text}` is no expression: {error.msg}", hint="as in 0.048 / m, or rate_ratio('reno', 'dctcp')"
+        ) from None
     try:
         return _Evaluation(text, names or {}, {**mathematics, **(functions or {})}).of(tree.body)
     except (ZeroDivisionError, OverflowError):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import polars as pl
@@ -57,13 +58,15 @@ def queue_bdp(result: Result, in_service: bool = False, link: int = 0) -> float 
         return waiting
     fact = result.scenario.facts["bottlenecks"][link]
     # While the link transmits, one packet is in service; full packets, as ACKs take the other direction.
-    return waiting + (result.bottlenecks[link]["utilisation"] or 0.0) * float(fact["mtu_bytes"]) / float(fact["bdp_bytes"])
+    return waiting + (result.bottlenecks[link]["utilisation"] or 0.0) * float(fact["mtu_bytes"]) / float(
+        fact["bdp_bytes"]
+    )
 
 
 def delay_ms(result: Result, which: str = "all", quantile: str = "mean", link: int = 0) -> float | None:
     """Queueing delay of ``all``, ``ect`` or ``not_ect`` packets: ``mean``, ``p50``, ``p99``, ..."""
     value = _key(_key(result.bottlenecks[link]["delay_s"], which), quantile)
-    return None if value is None else value * 1e3  # type: ignore[no-any-return]
+    return None if value is None else value * 1e3
 
 
 def jain(result: Result) -> float | None:
@@ -87,13 +90,13 @@ def share(result: Result, group: str) -> float | None:
 def rate_mbps(result: Result, group: str) -> float | None:
     """Mean wire rate of a flow of a group, Mbit/s."""
     rate = _group(result, group)["wire_bps"]["mean"]
-    return None if rate is None else rate / 1e6  # type: ignore[no-any-return]
+    return None if rate is None else rate / 1e6
 
 
 def goodput_mbps(result: Result, group: str) -> float | None:
     """Mean goodput of a flow of a group, Mbit/s."""
     rate = _group(result, group)["goodput_bps"]["mean"]
-    return None if rate is None else rate / 1e6  # type: ignore[no-any-return]
+    return None if rate is None else rate / 1e6
 
 
 def cwnd_packets(result: Result, group: str) -> float:
@@ -109,7 +112,7 @@ def alpha(result: Result, group: str) -> float:
 def fct_ms(result: Result, group: str, quantile: str = "mean") -> float | None:
     """Completion time of the transfers of a group."""
     value = _key(_group(result, group)["fct_s"], quantile)
-    return None if value is None else value * 1e3  # type: ignore[no-any-return]
+    return None if value is None else value * 1e3
 
 
 def marked(result: Result, which: str = "ect", link: int = 0) -> float | None:
@@ -189,7 +192,7 @@ def _key(table: dict[str, Any], key: str) -> Any:
     return table[key]
 
 
-def _mean(values: list[float | None]) -> float:
+def _mean(values: Sequence[float | None]) -> float:
     known = [value for value in values if value is not None]
     return math.fsum(known) / len(known) if known and len(known) == len(values) else math.nan
 
@@ -197,7 +200,8 @@ def _mean(values: list[float | None]) -> float:
 def _controller(result: Result, group: str) -> pl.DataFrame:
     if "controller" not in result.table_names:
         raise UsageError(
-            "this metric needs the controller's trace", hint='keep = true and set = { "trace.controller_flows" = N } in the sweep'
+            "this metric needs the controller's trace",
+            hint='keep = true and set = { "trace.controller_flows" = N } in the sweep',
         )
     number = 0
     for other in result.groups:
@@ -214,7 +218,7 @@ def _windows(result: Result, group: str) -> list[int]:
 
 def _falls(windows: list[int]) -> list[tuple[int, int]]:
     falls, top = [], None
-    for before, after in zip(windows, windows[1:], strict=False):
+    for before, after in itertools.pairwise(windows):
         if after < before and top is None:
             top = before
         elif after > before and top is not None:

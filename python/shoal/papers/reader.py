@@ -38,12 +38,18 @@ class Reader:
     def tables(self, key: str) -> list[Reader]:
         """Readers of an array of tables."""
         items = self.get(key, list, [])
-        return [Reader(_table(item, f"{self.place}: {key}[{n}]"), f"{self.place}: {key}[{n}]") for n, item in enumerate(items)]
+        return [
+            Reader(_table(item, f"{self.place}: {key}[{n}]"), f"{self.place}: {key}[{n}]")
+            for n, item in enumerate(items)
+        ]
 
     def named(self, key: str) -> dict[str, Reader]:
         """Readers of a table of tables."""
         items = self.get(key, dict, {})
-        return {name: Reader(_table(item, f"{self.place}: {key}.{name}"), f"{self.place}: {key}.{name}") for name, item in items.items()}
+        return {
+            name: Reader(_table(item, f"{self.place}: {key}.{name}"), f"{self.place}: {key}.{name}")
+            for name, item in items.items()
+        }
 
     def end(self) -> None:
         """Refuse what nobody asked for."""

@@ -115,15 +115,24 @@ def _outcome(item: Item, reading: Reading, points: dict[str, list[Results]]) -> 
 def verdict_table(reproduction: Reproduction) -> Table:
     """Published, measured, tolerance, verdict, reason; with what other readings measure beside."""
     others = reproduction.outcomes[1:]
-    columns = ("Claim", "What", "Published", "Measured", "Tolerance", "Verdict", *(o.reading.name for o in others), "Reason")
-    table = Table("", columns, words=len(columns))
+    columns = (
+        "Claim",
+        "What",
+        "Published",
+        "Measured",
+        "Tolerance",
+        "Verdict",
+        *(o.reading.name for o in others),
+        "Reason",
+    )
+    rows = []
     for index, finding in enumerate(reproduction.chosen.findings):
         beside = []
         for other in others:
             # `worst` picks another row under another reading; the position in the list stays the check's.
             twin = other.findings[index] if index < len(other.findings) else None
             beside.append(f"{twin.measured} {_sign(twin.verdict)}" if twin else "")
-        table.rows.append(
+        rows.append(
             (
                 finding.claim,
                 finding.what,
@@ -135,7 +144,7 @@ def verdict_table(reproduction: Reproduction) -> Table:
                 finding.reason,
             )
         )
-    return table
+    return Table("", columns, rows, words=len(columns))
 
 
 def shown_tables(reproduction: Reproduction) -> list[Table]:
@@ -144,15 +153,15 @@ def shown_tables(reproduction: Reproduction) -> list[Table]:
     for name in reproduction.item.show:
         frame = reproduction.chosen.tables[name].to_polars()
         names = [column for column in frame.columns if not column.endswith("_ci95") and column != "crossings"]
-        table = Table(name, tuple(names), words=0)
+        rows = []
         for row in frame.iter_rows(named=True):
             cells = []
             for column in names:
                 width = row.get(f"{column}_ci95")
                 text = "-" if row[column] is None else f"{row[column]:.4g}"
                 cells.append(text if width is None else f"{text} ± {width:.2g}")
-            table.rows.append(tuple(cells))
-        tables.append(table)
+            rows.append(tuple(cells))
+        tables.append(Table(name, tuple(names), rows, words=0))
     return tables
 
 

@@ -213,14 +213,19 @@ def read_paper(folder: str | Path) -> Paper:
     for item in reader.tables("readings"):
         readings.append(
             Reading(
-                name=item.get("name", str), title=item.get("title", str), why=item.get("why", str, ""), set=item.get("set", dict, {})
+                name=item.get("name", str),
+                title=item.get("title", str),
+                why=item.get("why", str, ""),
+                set=item.get("set", dict, {}),
             )
         )
         item.end()
     readings = readings or [Reading("as-stated", "as stated in the paper", "", {})]
     chosen = reader.get("chosen", str, readings[0].name)
     if chosen not in [reading.name for reading in readings]:
-        raise UsageError(f"paper.toml: there is no reading `{chosen}`", hint=nearest(chosen, [r.name for r in readings]))
+        raise UsageError(
+            f"paper.toml: there is no reading `{chosen}`", hint=nearest(chosen, [r.name for r in readings])
+        )
     paper = Paper(
         name=folder.resolve().name,
         title=reader.get("title", str),
@@ -242,10 +247,20 @@ def _item(paper: Paper, name: str, *, quick: bool) -> Item:
     reader = read_toml(path)
     small = Reader(reader.get("quick", dict, {}), f"{reader.place}: quick")
     seeds = reader.get("seeds", int, 1)
-    quick_seeds, quick_set, quick_axes = small.get("seeds", int, seeds), small.get("set", dict, {}), small.get("axes", dict, {})
+    quick_seeds, quick_set, quick_axes = (
+        small.get("seeds", int, seeds),
+        small.get("set", dict, {}),
+        small.get("axes", dict, {}),
+    )
     small.end()
     sweeps = {
-        key: _sweep(paper, key, table, seeds=quick_seeds if quick else seeds, quick=(quick_set, quick_axes) if quick else ({}, {}))
+        key: _sweep(
+            paper,
+            key,
+            table,
+            seeds=quick_seeds if quick else seeds,
+            quick=(quick_set, quick_axes) if quick else ({}, {}),
+        )
         for key, table in reader.named("sweeps").items()
     }
     finds = [_find(key, table) for key, table in reader.named("finds").items()]
@@ -273,7 +288,9 @@ def _item(paper: Paper, name: str, *, quick: bool) -> Item:
     return item
 
 
-def _sweep(paper: Paper, name: str, reader: Reader, *, seeds: int, quick: tuple[dict[str, Any], dict[str, Any]]) -> Sweep:
+def _sweep(
+    paper: Paper, name: str, reader: Reader, *, seeds: int, quick: tuple[dict[str, Any], dict[str, Any]]
+) -> Sweep:
     quick_set, quick_axes = quick
     axes_table = dict(reader.get("axes", dict, {}))
     for key, value in quick_axes.items():
@@ -300,7 +317,10 @@ def _axis(value: Any, place: str) -> list[float]:
     if isinstance(value, list):
         return [expression.number(item) for item in value]
     reader = Reader(value if isinstance(value, dict) else {}, place)
-    first, last = expression.number(reader.get("from", (int, float, str))), expression.number(reader.get("to", (int, float, str)))
+    first, last = (
+        expression.number(reader.get("from", (int, float, str))),
+        expression.number(reader.get("to", (int, float, str))),
+    )
     steps, scale = reader.get("steps", int), reader.get("scale", str, "linear")
     reader.end()
     if steps < 2 or scale not in ("linear", "log"):
@@ -341,7 +361,7 @@ def _check(reader: Reader) -> Check:
         table=reader.get("table", str, None),
         value=_text_or_number(reader, "value"),
         where=reader.get("where", str, None),
-        published=tuple(published.rsplit(":", 1)) if published else None,  # type: ignore[arg-type]
+        published=tuple(published.rsplit(":", 1)) if published else None,
         expected=_text_or_number(reader, "expected"),
         tolerance=_text_or_number(reader, "tolerance"),
         relative=_text_or_number(reader, "relative"),
@@ -394,11 +414,15 @@ def _panel(reader: Reader) -> Panel:
         table.end()
     curves = []
     for table in reader.tables("curves"):
-        curves.append(Curve(expr=table.get("expr", str), label=table.get("label", str), range=_pair(table, "range") or (0.0, 1.0)))
+        curves.append(
+            Curve(expr=table.get("expr", str), label=table.get("label", str), range=_pair(table, "range") or (0.0, 1.0))
+        )
         table.end()
     kind = reader.get("kind", str, "lines")
     if kind not in ("lines", "points", "heatmap", "windows"):
-        raise UsageError(f"{reader.place}: there is no kind `{kind}`", hint=nearest(kind, ["lines", "points", "heatmap", "windows"]))
+        raise UsageError(
+            f"{reader.place}: there is no kind `{kind}`", hint=nearest(kind, ["lines", "points", "heatmap", "windows"])
+        )
     traces = kind == "windows"
     panel = Panel(
         kind=kind,
@@ -434,7 +458,11 @@ def _check_names(item: Item, paper: Paper) -> None:
     tables = [*item.sweeps, *(find.name for find in item.finds), *(join.name for join in item.joins)]
     panels = [panel for figure in item.figures for panel in figure.panels]
     used = [find.table for find in item.finds] + [name for join in item.joins for name in (join.left, join.right)]
-    used += [check.table for check in item.checks if check.table] + [panel.table for panel in panels if panel.table] + item.show
+    used += (
+        [check.table for check in item.checks if check.table]
+        + [panel.table for panel in panels if panel.table]
+        + item.show
+    )
     for name in used:
         if name not in tables:
             raise UsageError(f"{item.name}.toml: there is no table `{name}`", hint=nearest(name, tables))
@@ -445,7 +473,9 @@ def _check_names(item: Item, paper: Paper) -> None:
             raise UsageError(f"{item.name}.toml: traces of `{name}` are needed", hint="add keep = true to the sweep")
     for name in item.readings or []:
         if name not in [reading.name for reading in paper.readings]:
-            raise UsageError(f"{item.name}.toml: there is no reading `{name}`", hint=nearest(name, [r.name for r in paper.readings]))
+            raise UsageError(
+                f"{item.name}.toml: there is no reading `{name}`", hint=nearest(name, [r.name for r in paper.readings])
+            )
 
 
 def _filled(value: Any, point: dict[str, float]) -> Any:
@@ -464,4 +494,17 @@ def _filled(value: Any, point: dict[str, float]) -> Any:
     return value
 
 
-__all__ = ["Check", "Curve", "FigureSpec", "Find", "Item", "Join", "Overlay", "Panel", "Paper", "Reading", "Sweep", "read_paper"]
+__all__ = [
+    "Check",
+    "Curve",
+    "FigureSpec",
+    "Find",
+    "Item",
+    "Join",
+    "Overlay",
+    "Panel",
+    "Paper",
+    "Reading",
+    "Sweep",
+    "read_paper",
+]

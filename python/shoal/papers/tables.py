@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -43,7 +44,9 @@ class Grid:
         """Only the rows for which an expression is true."""
         if condition is None:
             return self
-        return Grid(self.name, self.axes, self.columns, [row for row in self.rows if expression.evaluate(condition, row.values)])
+        return Grid(
+            self.name, self.axes, self.columns, [row for row in self.rows if expression.evaluate(condition, row.values)]
+        )
 
     def groups(self, without: str) -> list[tuple[dict[str, float], list[Row]]]:
         """Rows that agree in all axes but one, each group in the order of that axis."""
@@ -54,7 +57,8 @@ class Grid:
         for row in self.rows:
             found.setdefault(tuple(row.values[axis] for axis in others), []).append(row)
         return [
-            (dict(zip(others, key, strict=True)), sorted(rows, key=lambda row: row.values[without])) for key, rows in found.items()
+            (dict(zip(others, key, strict=True)), sorted(rows, key=lambda row: row.values[without]))
+            for key, rows in found.items()
         ]
 
     def at(self, column: str, place: dict[str, float]) -> float:
@@ -75,7 +79,9 @@ class Grid:
                 if name in row.half_width:
                     record[f"{name}_ci95"] = row.half_width[name]
             records.append(record)
-        return pl.DataFrame(records, schema_overrides=dict.fromkeys(records[0] if records else (), pl.Float64), infer_schema_length=None)
+        return pl.DataFrame(
+            records, schema_overrides=dict.fromkeys(records[0] if records else (), pl.Float64), infer_schema_length=None
+        )
 
 
 def same(first: float, second: float) -> bool:
@@ -146,7 +152,7 @@ def _mean(values: Iterable[float]) -> float:
 
 def _crossing(x: Sequence[float], y: Sequence[float]) -> float:
     """The first place where y changes its sign, by a straight line between the points."""
-    for index, (before, after) in enumerate(zip(y, y[1:], strict=False)):
+    for index, (before, after) in enumerate(itertools.pairwise(y)):
         if before == 0:
             return x[index]
         if before * after < 0:
@@ -164,7 +170,7 @@ def _maximum(x: Sequence[float], y: Sequence[float]) -> float:
 def _crossings(y: Sequence[float], noise: float) -> int:
     """Changes of sign, leaving out points that are closer to zero than the noise."""
     signs = [value > 0 for value in y if not math.isnan(value) and abs(value) > noise]
-    return sum(before != after for before, after in zip(signs, signs[1:], strict=False))
+    return sum(before != after for before, after in itertools.pairwise(signs))
 
 
 def _interpolated(x: Sequence[float], y: Sequence[float], at: float) -> float:
@@ -182,10 +188,14 @@ def joined(join: Join, left: Grid, right: Grid) -> Grid:
     for axis in join.on:
         for grid in (left, right):
             if axis not in grid.axes:
-                raise UsageError(f"join `{join.name}`: table `{grid.name}` has no axis `{axis}`", hint=nearest(axis, list(grid.axes)))
+                raise UsageError(
+                    f"join `{join.name}`: table `{grid.name}` has no axis `{axis}`", hint=nearest(axis, list(grid.axes))
+                )
     rows = []
     for row in left.rows:
-        match = next((other for other in right.rows if all(same(other.values[a], row.values[a]) for a in join.on)), None)
+        match = next(
+            (other for other in right.rows if all(same(other.values[a], row.values[a]) for a in join.on)), None
+        )
         if match is None:
             continue
         rows.append(
@@ -203,7 +213,9 @@ def published(folder: Any, name: str) -> list[dict[str, float]]:
     """Rows of a CSV file of published values; ``#`` begins a comment, an empty cell is NaN."""
     path = folder / name
     try:
-        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip() and not line.startswith("#")]
+        lines = [
+            line for line in path.read_text(encoding="utf-8").splitlines() if line.strip() and not line.startswith("#")
+        ]
     except OSError as error:
         raise UsageError(f"cannot read `{path}`: {error.strerror}") from None
     head = [word.strip() for word in lines[0].split(",")]

@@ -34,7 +34,9 @@ def draw(result: Result, *, link: str | None = None) -> Drawn:
             low, high = own["low_s"].to_numpy() * 1e3, own["high_s"].to_numpy() * 1e3
             packets = own["packets"].to_numpy().astype(float)
             share = _rebin(low, high, packets, edges) / packets.sum()
-            density.stairs(share * 100, edges, color=colour(index), linestyle=dash(index), label=_labels[word], linewidth=1.2)
+            density.stairs(
+                share * 100, edges, color=colour(index), linestyle=dash(index), label=_labels[word], linewidth=1.2
+            )
             density.stairs(share * 100, edges, color=colour(index), fill=True, alpha=0.12)
             order = np.argsort(high, kind="stable")
             reached = np.cumsum(packets[order]) / packets.sum()
@@ -43,10 +45,20 @@ def draw(result: Result, *, link: str | None = None) -> Drawn:
             y = np.concatenate([[0.0], reached, [1.0]])
             cumulative.step(x, y, where="post", color=colour(index), linestyle=dash(index), label=_labels[word])
             frames.append(
-                pl.DataFrame({"class": word, "figure": "density", "delay_ms": edges[1:], "from_ms": edges[:-1], "value": share})
+                pl.DataFrame(
+                    {"class": word, "figure": "density", "delay_ms": edges[1:], "from_ms": edges[:-1], "value": share}
+                )
             )
             frames.append(
-                pl.DataFrame({"class": word, "figure": "distribution", "delay_ms": high[order], "from_ms": low[order], "value": reached})
+                pl.DataFrame(
+                    {
+                        "class": word,
+                        "figure": "distribution",
+                        "delay_ms": high[order],
+                        "from_ms": low[order],
+                        "value": reached,
+                    }
+                )
             )
         width_ms = edges[1]
         density.set(xlabel="Queueing delay [ms]", ylabel=f"Packets [%] per {width_ms:.2g} ms", xlim=(0, edges[-1]))
@@ -60,7 +72,7 @@ def draw(result: Result, *, link: str | None = None) -> Drawn:
 
 
 def _edges_ms(result: Result, link: str, longest_ms: float) -> NDArray[np.float64]:
-    """Bins of whole packet times: the delay of a busy queue is nearly a multiple of it, and other bins would beat with it."""
+    """Bins of whole packet times: delays of a busy queue are nearly multiples of it, other bins would beat with it."""
     fact = next(fact for fact in result.scenario.facts["bottlenecks"] if fact["name"] == link)
     packet_ms = fact["mtu_bytes"] * 8e3 / fact["rate_bps"]
     width = packet_ms * np.ceil(longest_ms / (packet_ms * _bins)) if longest_ms > 5 * packet_ms else longest_ms / _bins

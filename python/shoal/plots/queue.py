@@ -54,7 +54,9 @@ def draw(result: Result, *, link: str | None = None) -> Drawn:
         rows = data.filter(pl.col("time_s").is_between(start_s, detail_end_s))
         detail.plot(rows["time_s"], rows["queue_packets"], color=colour(0), linewidth=0.9, label="waiting")
         if rows["average_packets"].is_not_null().any():
-            detail.plot(rows["time_s"], rows["average_packets"], color=colour(1), linewidth=1.1, label="average of the law")
+            detail.plot(
+                rows["time_s"], rows["average_packets"], color=colour(1), linewidth=1.1, label="average of the law"
+            )
         detail.set(xlabel="Time [s]", xlim=(start_s, detail_end_s))
         measured = data.filter(pl.col("time_s") > start_s)["queue_packets"]
         top = float(measured.max() or data["queue_packets"].max() or 1.0)  # type: ignore[arg-type]
@@ -78,7 +80,9 @@ def _overview(axes: Axes, data: pl.DataFrame, start_s: float, end_s: float) -> N
         )
     )
     shade_warmup(axes, start_s)
-    axes.fill_between(bins["time_s"], bins["low"], bins["high"], color=colour(0), alpha=0.25, linewidth=0, label="range")
+    axes.fill_between(
+        bins["time_s"], bins["low"], bins["high"], color=colour(0), alpha=0.25, linewidth=0, label="range"
+    )
     axes.plot(bins["time_s"], bins["mean"], color=colour(0), label="mean")
 
 

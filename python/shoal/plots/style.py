@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-# Okabe and Ito's palette (2008), which people with any colour vision tell apart, without its yellow: too light for lines.
+# Okabe and Ito's palette (2008), which people with any colour vision tell apart, without its yellow: too light.
 palette = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 # Lines stay apart without colour, too.
 dashes = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (2, 2)))
@@ -23,7 +24,7 @@ markers = ("o", "s", "^", "D", "v", "P", "X")
 one_column = 3.5
 two_columns = 7.16
 
-_rc = {
+_rc: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 8,

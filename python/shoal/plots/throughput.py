@@ -15,17 +15,23 @@ if TYPE_CHECKING:
     from shoal.result import Result
 
 
-def draw(results: Sequence[Result], *, labels: Sequence[str] | None = None) -> Drawn:
+def draw(clusters: Sequence[Sequence[Result]], *, labels: Sequence[str] | None = None) -> Drawn:
     """Mean wire rate of a flow of each group.
 
-    One run: a dot for each flow beside the bar. Several runs without labels are seeds: the bars show their mean and 95 %
-    confidence interval. With a label a run, each run has its own cluster of bars.
+    Parameters
+    ----------
+    clusters
+        What stands together; each is one run, with a tick for each flow, or several seeds: mean and 95 % confidence
+        interval.
+    labels
+        Names of the clusters, if there are several.
     """
-    clusters = [list(results)] if labels is None else [[result] for result in results]
-    names = list(dict.fromkeys(group["name"] for result in results for group in result.groups))
+    names = list(dict.fromkeys(group["name"] for cluster in clusters for group in cluster[0].groups))
     rows = []
     with paper_style():
-        figure = Figure(figsize=(two_columns, 0.26 * max(2, sum(len(c[0].groups) for c in clusters) + 0.6 * len(clusters)) + 0.65))
+        figure = Figure(
+            figsize=(two_columns, 0.26 * max(2, sum(len(c[0].groups) for c in clusters) + 0.6 * len(clusters)) + 0.65)
+        )
         axes = figure.add_subplot()
         ticks, tick_labels, place = [], [], 0.0
         for cluster, label in zip(clusters, labels or [""], strict=True):
@@ -40,7 +46,15 @@ def draw(results: Sequence[Result], *, labels: Sequence[str] | None = None) -> D
                 ]
                 if (value := estimate(means)) is None:
                     continue
-                axes.barh(place, value.mean, height=0.72, color=colour(index), label=name, xerr=value.half_width, ecolor="#222222")
+                axes.barh(
+                    place,
+                    value.mean,
+                    height=0.72,
+                    color=colour(index),
+                    label=name,
+                    xerr=value.half_width,
+                    ecolor="#222222",
+                )
                 flows = [flow["wire_bps"] / 1e6 for flow in group["flows"]] if len(cluster) == 1 else []
                 if len(flows) > 1:
                     axes.plot(flows, [place] * len(flows), "|", color="#222222", markersize=7, markeredgewidth=0.8)
@@ -55,7 +69,9 @@ def draw(results: Sequence[Result], *, labels: Sequence[str] | None = None) -> D
                 if not label:
                     ticks.append(place)
                     tick_labels.append(name)
-                rows.append({"run": label, "group": name, "mean_mbps": value.mean, "ci95_mbps": value.half_width, "n": value.n})
+                rows.append(
+                    {"run": label, "group": name, "mean_mbps": value.mean, "ci95_mbps": value.half_width, "n": value.n}
+                )
                 place += 1
             if label:
                 ticks.append((first + place - 1) / 2)
@@ -71,8 +87,8 @@ def draw(results: Sequence[Result], *, labels: Sequence[str] | None = None) -> D
         if labels is not None:
             handles, texts = axes.get_legend_handles_labels()
             once = dict(zip(texts, handles, strict=True))
-            axes.legend(once.values(), once.keys(), loc="lower right", bbox_to_anchor=(1, 1), ncols=4, borderaxespad=0.2)
+            axes.legend(
+                once.values(), once.keys(), loc="lower right", bbox_to_anchor=(1, 1), ncols=4, borderaxespad=0.2
+            )
     schema = {"run": pl.String, "group": pl.String, "mean_mbps": pl.Float64, "ci95_mbps": pl.Float64, "n": pl.Int64}
     return Drawn("throughput", "Rate of a flow of each group", figure, pl.DataFrame(rows, schema=schema))
-
-

@@ -64,7 +64,7 @@ def draw(result: Result, *, start_s: float | None = None, end_s: float | None = 
 
 def _rug(axes: Axes, signals: pl.DataFrame, flows: dict[int, str]) -> None:
     """One row for each flow and kind of signal."""
-    labels = []
+    labels: list[str] = []
     for index, (flow, name) in enumerate(flows.items()):
         for kind, (symbol, what) in _signals.items():
             times = signals.filter((pl.col("flow") == flow) & (pl.col("kind") == kind))["time_s"]

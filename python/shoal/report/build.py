@@ -36,7 +36,9 @@ def load_entries(folder: str | Path) -> list[Entry]:
     if (folder / "results.json").exists():
         seeds = json.loads((folder / "results.json").read_text(encoding="utf-8"))["seeds"]
         return [Entry(folder.name, [Result.load(folder / f"seed-{seed}") for seed in seeds])]
-    parts = [path for path in sorted(folder.glob("*/")) if any((path / f"{n}.json").exists() for n in ("result", "results"))]
+    parts = [
+        path for path in sorted(folder.glob("*/")) if any((path / f"{n}.json").exists() for n in ("result", "results"))
+    ]
     if not parts:
         raise OutputError(f"`{folder}` holds no results", hint="name a folder that `shoal run --out` wrote")
     order = _order(folder)
@@ -63,8 +65,10 @@ def write_report(entries: Sequence[Entry], folder: Path, *, command: str) -> Non
 
 def html(entries: Sequence[Entry], figures: Sequence[tuple[str, Drawn]], *, command: str) -> str:
     """The report as one page without references to other files."""
-    title = entries[0].runs[0].data["scenario"]["title"] if len(entries) == 1 else "Comparison of " + ", ".join(
-        entry.label for entry in entries
+    title = (
+        entries[0].runs[0].data["scenario"]["title"]
+        if len(entries) == 1
+        else "Comparison of " + ", ".join(entry.label for entry in entries)
     )
     sections = [section(entry, [drawn for label, drawn in figures if label == entry.label]) for entry in entries]
     comparison = comparison_table([(entry.label, entry.runs) for entry in entries]) if len(entries) > 1 else None

@@ -18,7 +18,7 @@ _series: list[tuple[str, Callable[[Result], Drawn]]] = [
 def figures_of(runs: Sequence[Result]) -> list[Drawn]:
     """All figures of a run that its recorded tables allow; of several seeds, the first one's series."""
     first = runs[0]
-    drawn = [throughput.draw(runs)]
+    drawn = [throughput.draw([runs])]
     for table, draw in _series:
         needs_link = table in ("queue", "delay_distribution")
         if table in first.table_names and first.table(table).height and (first.bottlenecks or not needs_link):
@@ -28,4 +28,4 @@ def figures_of(runs: Sequence[Result]) -> list[Drawn]:
 
 def comparison_figures(labelled: Sequence[tuple[str, Sequence[Result]]]) -> list[Drawn]:
     """Figures that lay runs side by side."""
-    return [throughput.draw([runs[0] for _, runs in labelled], labels=[label for label, _ in labelled])]
+    return [throughput.draw([runs for _, runs in labelled], labels=[label for label, _ in labelled])]
