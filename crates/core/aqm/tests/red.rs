@@ -156,6 +156,26 @@ fn the_idle_time_is_known_without_asking_the_empty_queue() {
     assert!((average(&bench) / (1031.25 * 0.75f64.powi(10)) - 1.0).abs() < 1e-12);
 }
 
+/// Framing makes the last packet take 0.3 ms longer than its IP bytes. Asking the empty queue then corrects the instant, asking again
+/// changes nothing: 10 packet times later the average is 1031.25 * 0.75^10.
+#[test]
+fn asking_the_empty_queue_corrects_the_idle_time_once() {
+    let mut bench =
+        red(RedParameters { weight: 0.25, ..unweighted(1e6, 2e6, 0.1, MarkSpacing::Uniformised) }, true);
+    bench.fill(1500, 4500);
+    for _ in 0..3 {
+        let _ = bench.take();
+        bench.wait(PACKET_TIME);
+    }
+    bench.wait(Span::from_micros(300));
+    let _ = bench.take();
+    bench.wait(PACKET_TIME * 5);
+    let _ = bench.take();
+    bench.wait(PACKET_TIME * 5);
+    let _ = bench.arrive(1500, Ecn::Ect0);
+    assert!((average(&bench) / (1031.25 * 0.75f64.powi(10)) - 1.0).abs() < 1e-12);
+}
+
 /// While the last packet is being sent the queue is empty but the line is not idle: one ordinary update with 0.
 #[test]
 fn a_busy_line_is_not_idle() {

@@ -47,7 +47,7 @@ pub enum TcError {
     },
     /// No weight passes a burst of this size.
     Weight,
-    /// No power of two expresses the probability: max is not above min, or the probability is too small.
+    /// No power of two expresses the probability: max is below min, or the probability is too small.
     Probability,
     /// The kernel refuses thresholds that exceed 31 bits when scaled by the weight (`red_check_params`).
     Threshold,
@@ -79,9 +79,7 @@ impl LinuxRedConfig {
         let wlog = weight_log(min_bytes, burst, self.avpkt_bytes)?;
         let plog = probability_log(min_bytes, max_bytes, self.probability)?;
         let (scell_log, stab) = idle_table(wlog, self.avpkt_bytes, self.bandwidth.as_bps())?;
-        if max_bytes < min_bytes
-            || [min_bytes, max_bytes].iter().any(|bytes| bits(*bytes) + u32::from(wlog) >= 32)
-        {
+        if [min_bytes, max_bytes].iter().any(|&bytes| bits(bytes) + u32::from(wlog) >= 32) {
             return Err(TcError::Threshold);
         }
         // The conversion of 2^32 to 32 bits, which C leaves open, gives 0 on x86-64: with probability 1 the kernel falls

@@ -8,6 +8,7 @@ use shoal_units::{Span, Stream, Time};
 const ONE_PERCENT: u32 = 42_949_673;
 /// Above this ARED does not raise the maximum probability any more (`MAX_P_MAX`).
 const FIFTY_PERCENT: u32 = 50 * ONE_PERCENT;
+
 /// `struct red_parms` and `struct red_vars`.
 #[derive(Clone, Debug)]
 pub(super) struct Law {
