@@ -93,7 +93,7 @@ fn gaps_between_uniformised_marks_are_uniform() {
     bench.fill(10, 1500);
     let mut counts = [0u32; 20];
     for _ in 0..20_000 {
-        let gap = 1 + (0..).take_while(|_| mark_of(bench.cycle(10, Ecn::Ect0)).is_none()).count();
+        let gap = 1 + (0..20).take_while(|_| mark_of(bench.cycle(10, Ecn::Ect0)).is_none()).count();
         counts[gap - 1] += 1;
     }
     // The first gap began while the queue filled.
@@ -112,6 +112,9 @@ fn gentle_rises_to_one_at_twice_max() {
         assert!((marks - n * p).abs() < 4.0 * (n * p * (1.0 - p)).sqrt(), "{bytes} B: {marks}");
     }
     assert_eq!(marks_at(4000, parameters), DRAWS);
+    let mut bench = red(parameters, true);
+    bench.fill(4000, 4000);
+    assert_eq!(mark_of(bench.arrive(10, Ecn::Ect0)), Some(Reason::Forced));
     assert_eq!(marks_at(2000, RedParameters { gentle: false, ..parameters }), DRAWS);
 }
 
