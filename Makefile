@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python check fmt bench fuzz docs clean
+.PHONY: help setup run test test-rust test-python check docs fmt bench fuzz docs clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -35,13 +35,17 @@ test-rust:
 test-python: setup $(VENV)/.test
 	$(BIN)/python -m pytest -q tests/python
 
-check: $(VENV)/.test ## Formatting, lints, arrows: what CI demands before the tests
+check: setup $(VENV)/.test ## Formatting, lints, arrows: what CI demands before the tests
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(PYTHON) tools/check_arrows.py
 	$(BIN)/ruff format --check python tests/python tools
 	$(BIN)/ruff check python tests/python tools
 	$(BIN)/mypy python/shoal
+	$(BIN)/python tools/generate_docs.py --check
+
+docs: setup ## Write the generated reference pages
+	$(BIN)/python tools/generate_docs.py
 
 fmt: $(VENV)/.test ## Format everything
 	cargo fmt --all
