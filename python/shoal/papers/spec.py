@@ -40,6 +40,7 @@ class Sweep:
     seeds: int
     keep: bool
     reading_set: dict[str, dict[str, Any]] | None
+    reading_without: list[str]
 
     def points(self) -> list[dict[str, float]]:
         """All combinations, the last axis fastest."""
@@ -48,6 +49,7 @@ class Sweep:
     def overrides(self, point: dict[str, float], reading: Reading) -> dict[str, Any]:
         """What a point sets in the scenario under a reading."""
         own = reading.set if self.reading_set is None else self.reading_set.get(reading.name, {})
+        own = {key: value for key, value in own.items() if not key.startswith(tuple(self.reading_without))}
         filled = {key: _filled(value, point) for key, value in self.set.items()}
         return {**own, **filled, **({} if self.keep else {"trace.series": "off"})}
 
@@ -63,6 +65,7 @@ class Find:
     equals: float | None
     scale: Scale
     noise: float
+    columns: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -308,6 +311,7 @@ def _sweep(
         seeds=seeds if (own := reader.get("seeds", int, 0)) == 0 or quick_set or quick_axes else own,
         keep=reader.get("keep", bool, False),
         reading_set=reader.get("reading_set", dict, None),
+        reading_without=reader.get("reading_without", list, []),
     )
     reader.end()
     return sweep
@@ -340,6 +344,7 @@ def _find(name: str, reader: Reader) -> Find:
         equals=None if maximum else expression.number(reader.get("equals", (int, float, str))),
         scale=reader.get("scale", str, "linear"),
         noise=float(reader.get("noise", (int, float), 0.0)),
+        columns=reader.get("columns", dict, {}),
     )
     reader.end()
     return find

@@ -111,7 +111,7 @@ def found(find: Find, grid: Grid) -> Grid:
     """For each combination of the other axes: where the metric has the value (interpolated), or is largest."""
     rows = [_found_in(find, grid, place, group) for place, group in grid.groups(find.over)]
     axes = tuple(axis for axis in grid.axes if axis != find.over)
-    return Grid(find.name, axes, (find.over, "crossings", *grid.columns), rows)
+    return Grid(find.name, axes, (find.over, *find.columns, "crossings", *grid.columns), rows)
 
 
 def _found_in(find: Find, grid: Grid, place: dict[str, float], rows: list[Row]) -> Row:
@@ -136,7 +136,16 @@ def _found_in(find: Find, grid: Grid, place: dict[str, float], rows: list[Row]) 
         values[name] = _interpolated(positions, [row.values[name] for row in rows], position)
     if find.equals is not None and not math.isnan(position):
         values[find.metric] = find.equals
+    for name, text in find.columns.items():
+        values[name] = expression.number(text, values)
+        if spread is not None:
+            widths[name] = _half_width([expression.number(text, {**values, find.over: at}) for at in each])
     return Row(values, widths)
+
+
+def _half_width(values: Sequence[float]) -> float | None:
+    value = estimate(values)
+    return value.half_width if value is not None else None
 
 
 def _distance(value: float, target: float, scale: str) -> float:
