@@ -10,6 +10,10 @@ mod output;
 mod profile;
 mod receiver;
 mod sender;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use docs::DOCS;
 pub use output::Output;

@@ -242,7 +242,7 @@ impl Sender {
         let new_data = acked.delivery.acked_packets > 0;
         if !dubious {
             if new_data {
-                self.grow(sample);
+                self.grow(sample, acked.delivery.acked_packets);
             }
             return Resend::Nothing;
         }
@@ -255,18 +255,19 @@ impl Sender {
             GrowthTurn::After => false,
         };
         if new_data && grows_first {
-            self.grow(sample);
+            self.grow(sample, acked.delivery.acked_packets);
         }
         let resend = self.alert(config, acked, sample, now);
         if new_data && config.stack.growth_turn == GrowthTurn::After && self.may_grow() {
-            self.grow(sample);
+            // Linux since 4.6 passes what was delivered: SACKed packets have had their turn.
+            self.grow(sample, acked.delivery.delivered_packets + acked.reno_delivered);
         }
         resend
     }
 
     #[inline]
-    fn grow(&mut self, sample: &AckSample) {
-        self.cc.on_growth(&mut self.window, sample);
+    fn grow(&mut self, sample: &AckSample, packets: u32) {
+        self.cc.on_growth(&mut self.window, &AckSample { acked_packets: packets, ..*sample });
         self.cwnd_stamp = sample.now;
     }
 
@@ -285,8 +286,8 @@ impl Sender {
         if acked.ece {
             self.undo_ssthresh = 0; // The reduction is required; it must not be undone.
         }
-        if self.board.left_out() > 0 && self.is_reneging() && self.on_reneging(config, now) {
-            return Resend::Nothing;
+        if self.board.sacked > 0 && self.is_reneging() {
+            return self.on_reneging(config, now);
         }
         if self.state == CaState::Open {
             self.retransmit_stamp = 0;

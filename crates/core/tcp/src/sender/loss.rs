@@ -16,8 +16,8 @@ impl Sender {
             self.rto_deadline = Time::NEVER;
             return;
         }
+        self.counters.timeouts += 1;
         self.enter_loss(config, now);
-        self.timeouts_in_row = self.timeouts_in_row.saturating_add(1);
         self.retransmit_segment(config, 0, now, out);
         self.backoff = (self.backoff + 1).min(16);
         self.arm_rto(config, now);
@@ -49,25 +49,25 @@ impl Sender {
         self.cwnd_stamp = now;
         // Not when fast recovery was under way: its retransmissions make the evidence ambiguous (RFC 5682 3.1 step 1).
         self.frto = stack.frto && (new_recovery || self.timeouts_in_row > 0);
+        self.timeouts_in_row = self.timeouts_in_row.saturating_add(1);
         self.high_seq = self.snd_nxt;
         self.controller_cuts = false;
         self.early_deadline = Time::NEVER;
         self.probe_end = None;
         self.queue_cwr();
-        self.counters.timeouts += 1;
         self.transition_to(CaState::Loss, now);
     }
 
-    /// The peer acknowledged up to data that it had SACKed, but not that data (RFC 2018 section 8). Returns true if the
-    /// ACK needs no further thought. Linux 3.2 acts at once; later kernels wait half an RTT for an ACK that explains it.
+    /// The peer acknowledged up to data that it had SACKed, but not that data (RFC 2018 section 8). Linux 3.2 acts at once;
+    /// later kernels wait half an RTT for an ACK that explains it.
     #[cold]
-    pub(super) fn on_reneging(&mut self, config: &EndpointConfig, now: Time) -> bool {
+    pub(super) fn on_reneging(&mut self, config: &EndpointConfig, now: Time) -> Resend {
         if config.stack.undo == Undo::Linux32 {
-            self.rto_deadline = now;
-        } else {
-            self.rto_deadline = now + (self.rtt.srtt() / 2).max(RENEGING_WAIT_MIN);
+            self.enter_loss(config, now);
+            return Resend::Lost;
         }
-        true
+        self.rto_deadline = now + (self.rtt.srtt() / 2).max(RENEGING_WAIT_MIN);
+        Resend::Nothing
     }
 
     /// An ACK in Loss.

@@ -323,6 +323,10 @@ impl Sender {
     pub fn uses_ecn(&self) -> bool {
         self.ecn_ok
     }
+    /// Whether the application has closed the connection.
+    pub fn is_closing(&self) -> bool {
+        self.closing
+    }
     /// Whether everything written is acknowledged.
     pub fn is_drained(&self) -> bool {
         self.is_established() && self.snd_una >= self.written

@@ -70,9 +70,6 @@ impl Sender {
             if config.stack.burst_limit != BurstLimit::Never {
                 self.moderate_cwnd();
             }
-            if !self.board.any_retransmission_done() {
-                self.retransmit_stamp = 0;
-            }
             return true;
         }
         if self.undo_marker.is_none() {

@@ -1,0 +1,31 @@
+//! Harnesses for tests and fuzzing: a connection in a box, and a peer that plays foul.
+
+mod hostile;
+mod pair;
+
+pub use hostile::{Hostile, drive_hostile};
+pub use pair::{Direction, Fate, Pair};
+
+use crate::{EcnSetting, EndpointConfig, Profile};
+use shoal_cc::CcConfig;
+
+/// A connection with 1500-byte packets, SACK, delayed ACKs and a window that never limits. ECN is on if the preset is one
+/// of the DCTCP family.
+///
+/// # Panics
+/// If there is no preset or profile of that name.
+pub fn config(cc: &str, stack: &str) -> EndpointConfig {
+    let cc = CcConfig::preset(cc).expect("a preset");
+    EndpointConfig {
+        stack: Profile::by_name(stack).expect("a profile"),
+        cc,
+        ecn: if matches!(cc, CcConfig::Dctcp(_)) { EcnSetting::On } else { EcnSetting::Off },
+        mtu_bytes: 1500,
+        header_bytes: 52,
+        sack: true,
+        delayed_ack: true,
+        initial_window: None,
+        receive_window_bytes: 64 << 20,
+        cwnd_clamp_packets: u32::MAX,
+    }
+}

@@ -1,0 +1,159 @@
+//! When ACKs wait: quick-ACK mode, every second segment, the timer (RFC 5681 section 4.2).
+
+use super::script::receiver_with;
+use crate::EndpointConfig;
+use crate::testing::config;
+
+/// Two quick ACKs at the start.
+fn receiver() -> EndpointConfig {
+    EndpointConfig { receive_window_bytes: 4 * 1448, ..config("reno", "linux-3.2") }
+}
+
+const OPEN: &str = "
+    0ms   < syn
+    0ms   > synack
+";
+
+fn run(script: &str) {
+    receiver_with(receiver(), &format!("{OPEN}{script}"));
+}
+
+#[test]
+fn a_connection_starts_with_quick_acks() {
+    // min(16, window / 2 MSS): 16 for any window worth its name.
+    let quick: String = (0..16).map(|n| format!("1ms < {n}\n1ms > ack {}\n", n + 1)).collect();
+    let script = format!("{OPEN}{quick}2ms < 16\n3ms < 17\n3ms > ack 18\n4ms < 18\n44ms > ack 19");
+    receiver_with(config("reno", "linux-6"), &script);
+}
+
+#[test]
+fn every_second_segment_then_the_timer() {
+    run("
+        1ms   < 0
+        1ms   > ack 1
+        2ms   < 1
+        2ms   > ack 2
+        3ms   < 2
+        4ms   < 3
+        4ms   > ack 4
+        5ms   < 4
+        45ms  > ack 5                  # 40 ms
+    ");
+}
+
+#[test]
+fn small_segments_wait_until_they_exceed_one_mss() {
+    run("
+        1ms   < 0
+        1ms   > ack 1
+        2ms   < 1
+        2ms   > ack 2
+        3ms   < 2:700
+        4ms   < 2+700:748              # 1448 bytes: not more than one MSS
+        5ms   < 3:1                    # 1449
+        5ms   > ack 3+1
+    ");
+}
+
+#[test]
+fn the_timer_follows_the_spacing_up_to_the_rtt() {
+    // ato: 40 ms at the start; a gap of 30 ms makes it 40/2 + 30 = 50, one of 45 makes it 50/2 + 45 = 70.
+    let sparse = "
+        1ms   < 0
+        1ms   > ack 1
+        2ms   < 1                      # gap 1 ms: 40/2 + 20 = 40
+        2ms   > ack 2
+        32ms  < 2                      # leaving quick mode had reset it to 40; now 50
+        82ms  > ack 3                  # it fired: doubles to 100
+    ";
+    run(sparse);
+    // The handshake took 25 ms: max(25, 40) = 40 bounds it.
+    let bounded = sparse.replace("1ms   < 0\n", "1ms   < 0 ts -24ms\n").replace("82ms", "72ms");
+    let bounded =
+        bounded.replace("1ms   < 0 ts -24ms", "25ms < 0 ts 0ms").replace("1ms   > ack 1", "25ms > ack 1");
+    let bounded = bounded.replace("2ms   < 1 ", "26ms < 1 ").replace("2ms   > ack 2", "26ms > ack 2");
+    run(&bounded.replace("32ms  < 2", "56ms < 2").replace("72ms  > ack 3", "96ms > ack 3"));
+}
+
+#[test]
+fn a_long_silence_brings_quick_acks_back() {
+    // RTO of the receiver: 1 s without a sample.
+    run("
+        1ms    < 0
+        1ms    > ack 1
+        2ms    < 1
+        2ms    > ack 2
+        3ms    < 2
+        43ms   > ack 3
+        1100ms < 3
+        1100ms > ack 4
+        1101ms < 4
+        1101ms > ack 5
+        1102ms < 5
+        1142ms > ack 6
+    ");
+}
+
+#[test]
+fn holes_and_their_ends_are_acknowledged_at_once() {
+    run("
+        1ms   < 0
+        1ms   > ack 1
+        2ms   < 1
+        2ms   > ack 2
+        3ms   < 3
+        3ms   > ack 2 sack 3-4
+        4ms   < 5
+        4ms   > ack 2 sack 5-6 3-4     # newest block first (RFC 2018)
+        5ms   < 3                      # a duplicate beyond the hole: D-SACK, then the block that holds it (RFC 2883)
+        5ms   > ack 2 sack 3-4 3-4 5-6
+        6ms   < 2
+        6ms   > ack 4 sack 5-6
+        7ms   < 4
+        7ms   > ack 6
+        8ms   < 6                      # back to normal
+        48ms  > ack 7
+    ");
+}
+
+#[test]
+fn without_sack_holes_give_plain_duplicates() {
+    let config = EndpointConfig { sack: false, ..receiver() };
+    receiver_with(
+        config,
+        &format!(
+            "{OPEN}1ms < 1\n1ms > ack 0\n2ms < 2\n2ms > ack 0\n3ms < 0\n3ms > ack 3\n4ms < 0\n4ms > ack 3"
+        ),
+    );
+}
+
+#[test]
+fn old_data_is_answered_with_a_dsack_and_quick_acks() {
+    run("
+        1ms   < 0
+        1ms   > ack 1
+        2ms   < 1
+        2ms   > ack 2
+        3ms   < 2
+        4ms   < 0                      # also acknowledges what was waiting
+        4ms   > ack 3 sack 0-1
+        5ms   < 3                      # window 2 MSS: two quick ACKs, one is used
+        5ms   > ack 4
+        6ms   < 4
+        46ms  > ack 5
+    ");
+}
+
+#[test]
+fn data_beyond_the_window_is_ignored() {
+    run("1ms < 0\n1ms > ack 1\n2ms < 5\n3ms < 4\n3ms > ack 1 sack 4-5");
+}
+
+#[test]
+fn a_fin_is_acknowledged_at_once_and_not_counted_as_data() {
+    let quick = EndpointConfig { ..receiver() };
+    let mut quick = quick;
+    quick.stack.quick_acks = 0;
+    let end = receiver_with(quick, &format!("{OPEN}1ms < 0 fin\n1ms > ack 1+1"));
+    drop(end);
+}

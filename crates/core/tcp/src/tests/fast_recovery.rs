@@ -1,0 +1,141 @@
+//! SACK recovery with FACK (3.2, 3.18): limited transmit, the third SACK, proportional reduction, lost retransmissions.
+
+use super::script::{sender, sender_with};
+use crate::testing::config;
+use crate::{EndpointConfig, Recovery};
+
+const OPEN: &str = "
+    0ms   connect
+    0ms   > syn
+    0ms   greedy
+    100ms < synack ts 0ms
+    100ms > 0..10
+";
+
+/// Segment 0 is lost; the others arrive one by one.
+const ENTRY: &str = "
+    200ms < ack 0 sack 1-2
+    200ms > 10                         # limited transmit (RFC 3042)
+    200ms ? state disorder cwnd 10
+    200ms < ack 0 sack 1-3
+    200ms > 11
+    200ms < ack 0 sack 1-4             # 4 > 3 packets up to the highest SACK
+    200ms > 0                          # flight 8 > 5: ceil(5 x 1 / 10) = 1
+    200ms ? state recovery ssthresh 5 cwnd 9 losses 1
+";
+
+/// Everything else arrives.
+const COURSE: &str = "
+    200ms < ack 0 sack 1-5             # flight 8: ceil(5 x 2 / 10) - 1 = 0
+    200ms ? cwnd 8
+    200ms < ack 0 sack 1-6             # flight 7: 2 - 1 = 1
+    200ms > 12
+    200ms ? cwnd 8
+    200ms < ack 0 sack 1-7             # flight 7: 2 - 2
+    200ms < ack 0 sack 1-8             # flight 6: 3 - 2
+    200ms > 13
+    200ms < ack 0 sack 1-9             # flight 6: 3 - 3
+    200ms < ack 0 sack 1-10            # flight 5 = ssthresh: no room
+    200ms ? cwnd 5
+    300ms < ack 0 sack 1-11            # flight 4: room 1
+    300ms > 14
+    300ms < ack 0 sack 1-12
+    300ms > 15
+    300ms ? cwnd 5 flight 5 state recovery
+";
+
+#[test]
+fn fack_and_prr() {
+    for stack in ["linux-3.2", "linux-3.18"] {
+        sender("reno", stack, OPEN).run(ENTRY).run(COURSE).run(
+            "
+            300ms < ack 12 ts 200ms    # the retransmission arrived: no undo, no growth
+            300ms > 16
+            300ms ? cwnd 5 ssthresh 5 state open cnt 0 undos 0
+            ",
+        );
+    }
+}
+
+#[test]
+fn prr_fills_up_after_heavy_loss() {
+    // 0 to 5 are lost, flight falls below ssthresh: one more than delivered on each ACK (before 4.5).
+    sender("reno", "linux-3.18", OPEN).run(
+        "
+        200ms < ack 0 sack 6-7         # FACK: 7 - 3 = 4 lost at once; flight 10 - 1 - 4 = 5 = ssthresh: one, by force
+        200ms > 0
+        200ms ? cwnd 6 losses 4 state recovery
+        200ms < ack 0 sack 6-8         # 5 lost; flight 10 - 2 - 5 + 1 = 4, room 1
+        200ms > 1
+        200ms ? cwnd 5
+        200ms < ack 0 sack 6-9         # 6 lost; flight 3 + ... = 10 - 3 - 6 + 2 = 3, room 2, max(3 - 2, 1) + 1 = 2
+        200ms > 2..4
+        200ms ? cwnd 5
+        200ms < ack 0 sack 6-10        # flight 4, room 1
+        200ms > 4
+        300ms < ack 1 sack 6-10 ts 200ms
+        300ms > 5
+        300ms ? flight 5 cwnd 5 losses 6
+        ",
+    );
+}
+
+#[test]
+fn a_retransmission_overtaken_by_new_data_is_lost_again() {
+    // 3.2 tcp_mark_lost_retrans: 0 was sent again when snd_nxt was 12; SACK of 12 proves it lost.
+    for stack in ["linux-3.2", "linux-3.18"] {
+        sender("reno", stack, OPEN).run(ENTRY).run(COURSE).run(
+            "
+            300ms < ack 0 sack 1-13    # flight 16 - 12 - 1 = 3, room 2
+            300ms > 0, 16
+            300ms ? losses 2 flight 5 cwnd 5
+            ",
+        );
+    }
+}
+
+#[test]
+fn reordering_of_two_packets_is_no_loss() {
+    // ACK for 2, one of them SACKed before: 3.2 counts the ACK, 3.18 both packets, 6 the one that is new.
+    for (stack, sent, cwnd) in
+        [("linux-3.2", "11..13", 11), ("linux-3.18", "11..14", 12), ("linux-6", "11..13", 11)]
+    {
+        sender("reno", stack, OPEN)
+            .run("200ms < ack 0 sack 1-2\n200ms > 10\n200ms ? state disorder")
+            .run(&format!("201ms < ack 2\n201ms > {sent}\n201ms ? state open cwnd {cwnd}"));
+    }
+}
+
+#[test]
+fn rate_halving_can_be_had_in_recovery() {
+    let mut c: EndpointConfig = config("reno", "linux-3.2");
+    c.stack.recovery = Recovery::RateHalving;
+    sender_with(c, OPEN).run(
+        "
+        200ms < ack 0 sack 1-2
+        200ms > 10
+        200ms < ack 0 sack 1-3
+        200ms > 11
+        200ms < ack 0 sack 1-4         # flight 8: min(10, 8 + 1), room for the retransmission
+        200ms > 0
+        200ms ? cwnd 9 ssthresh 5 state recovery
+        200ms < ack 0 sack 1-5         # second ACK: 8; flight 8
+        200ms ? cwnd 8
+        200ms < ack 0 sack 1-6         # flight 7
+        200ms > 12
+        200ms ? cwnd 8
+        200ms < ack 0 sack 1-7         # 7; flight 7
+        200ms ? cwnd 7
+        300ms < ack 12 ts 200ms
+        300ms ? cwnd 5 state open
+        300ms > 13..17
+        ",
+    );
+}
+
+#[test]
+fn old_acks_are_ignored() {
+    // Linux still reads their SACK blocks.
+    sender("reno", "linux-3.2", OPEN)
+        .run("200ms < ack 2\n200ms > 10..13\n201ms < ack 1 sack 5-6\n201ms ? state open flight 11");
+}

@@ -1,0 +1,147 @@
+//! Opening, and ECN negotiation as each stack does it (RFC 9293 section 3.5, RFC 3168 section 6.1.1).
+
+use super::script::{receiver_with, sender, sender_with};
+use crate::testing::config;
+use crate::{EcnSetting, EndpointConfig};
+
+fn classic(stack: &str) -> EndpointConfig {
+    EndpointConfig { ecn: EcnSetting::On, ..config("reno", stack) }
+}
+
+#[test]
+fn without_ecn_nothing_is_marked() {
+    let script = "
+        0ms   connect
+        0ms   > syn
+        100ms < synack ts 0ms
+        100ms > ack 0                  # nothing to send: a pure ACK completes the handshake
+        100ms ? cwnd 10 ecn off srtt 100ms
+        110ms write 2
+        110ms > 0..2
+    ";
+    for stack in ["linux-3.2", "linux-3.18", "linux-6"] {
+        sender("reno", stack, script);
+    }
+}
+
+#[test]
+fn classic_ecn_spares_syn_and_pure_acks() {
+    let script = "
+        0ms   connect
+        0ms   > syn ece cwr
+        100ms < synack ece
+        100ms > ack 0
+        100ms ? ecn on
+        110ms write 2
+        110ms > 0..2 ect0
+    ";
+    sender_with(classic("linux-6"), script);
+}
+
+#[test]
+fn dctcp_sets_ect_on_everything() {
+    let script = "
+        0ms   connect
+        0ms   > syn ece cwr ect0
+        100ms < synack ece
+        100ms > ack 0 ect0
+        100ms ? ecn on alpha 1
+        110ms write 1
+        110ms > 0 ect0
+        120ms close
+        120ms > 1:0 fin ect0
+    ";
+    sender("dctcp", "linux-6", script);
+}
+
+#[test]
+fn a_bare_fin_of_classic_ecn_is_not_ect() {
+    // Linux tcp_ecn_send: no payload, no ECT.
+    let script = "
+        0ms   connect
+        0ms   > syn ece cwr
+        100ms < synack ece
+        100ms > ack 0
+        110ms close
+        110ms > 0:0 fin
+    ";
+    sender_with(classic("linux-6"), script);
+}
+
+#[test]
+fn refusal_turns_dctcp_into_reno() {
+    // RFC 3168 6.1.1: SYN/ACK with both flags comes from a peer that copies bits it does not know.
+    for answer in ["synack", "synack ece cwr"] {
+        let script = format!(
+            "
+            0ms   connect
+            0ms   > syn ece cwr ect0
+            0ms   write 1
+            100ms < {answer}
+            100ms > 0
+            100ms ? ecn off
+            "
+        );
+        let end = sender("dctcp", "linux-6", &script);
+        assert_eq!(end.sender().alpha(), None, "still DCTCP");
+    }
+}
+
+#[test]
+fn syn_backs_off() {
+    // RFC 6298 2.1: 1 s, doubled each time. One lost SYN is forgiven, two are not: cwnd 1 (Linux tcp_init_metrics).
+    let script = "
+        0ms    connect
+        0ms    > syn
+        1000ms > syn
+    ";
+    let once = sender("reno", "linux-3.2", script)
+        .run("1100ms < synack ts 1000ms\n1100ms > ack 0\n1100ms ? cwnd 10 srtt 100ms");
+    assert_eq!(once.sender().counters().timeouts, 1);
+    let twice = "
+        3000ms > syn
+        7000ms > syn
+        7100ms < synack
+        7100ms > ack 0
+        7100ms ? cwnd 1 srtt 0ms          # no timestamp came back, so there is no RTT (Karn)
+    ";
+    sender("reno", "linux-3.2", script).run(twice);
+}
+
+#[test]
+fn a_repeated_syn_asks_for_ecn_again_in_old_kernels_only() {
+    // Linux since 4.2: tcp_ecn_clear_syn. The SYN stays ECT, because DCTCP marks the socket, not the packet.
+    sender("dctcp", "linux-3.18", "0ms connect\n0ms > syn ece cwr ect0\n1000ms > syn ece cwr ect0");
+    sender("dctcp", "linux-6", "0ms connect\n0ms > syn ece cwr ect0\n1000ms > syn ect0");
+}
+
+#[test]
+fn receiver_answers_what_it_is_asked() {
+    receiver_with(config("reno", "linux-6"), "0ms < syn\n0ms > synack");
+    receiver_with(config("reno", "linux-6"), "0ms < syn ece cwr\n0ms > synack"); // ECN is off here.
+    receiver_with(classic("linux-6"), "0ms < syn\n0ms > synack");
+    receiver_with(classic("linux-6"), "0ms < syn ece cwr\n0ms > synack ece");
+    receiver_with(config("dctcp", "linux-6"), "0ms < syn ece cwr ect0\n0ms > synack ece ect0");
+    receiver_with(config("dctcp", "linux-6"), "0ms < syn ect0\n0ms > synack");
+}
+
+#[test]
+fn the_first_syn_decides() {
+    // The SYN/ACK was lost; the repeated SYN without ECN gets the same answer (Linux keeps ecn_ok in the request).
+    let script = "
+        0ms    < syn ece cwr ect0
+        0ms    > synack ece ect0
+        1000ms < syn ect0
+        1000ms > synack ece ect0
+        1001ms < 0 ect0
+        1001ms > ack 1 ect0
+        1002ms < syn ect0               # a late copy: no answer
+    ";
+    receiver_with(config("dctcp", "linux-6"), script);
+}
+
+#[test]
+fn a_syn_ack_is_not_repeated() {
+    // The kernel's server would repeat it after 1 s; here the client's SYN brings it back.
+    receiver_with(config("reno", "linux-6"), "0ms < syn\n0ms > synack\n5000ms < 3\n5000ms > ack 0 sack 3-4");
+}

@@ -1,0 +1,87 @@
+//! Idle and application-limited connections (RFC 2861, RFC 5681 section 4.1).
+
+use super::script::sender;
+
+const OPEN: &str = "
+    0ms   connect
+    0ms   > syn
+    0ms   write 10
+    100ms < synack ts 0ms
+    100ms > 0..10
+    200ms < ack 10
+";
+
+#[test]
+fn idle_beyond_the_timeout_restarts_from_the_initial_window() {
+    // 3.18: cwnd 20 after 10 packets. RTO = 100 + 200. Idle 1000 ms: 20 -> 10, the initial window; ssthresh 3/4 of 20.
+    sender("reno", "linux-3.18", OPEN)
+        .run("200ms ? cwnd 20\n1100ms write 20\n1100ms > 10..20\n1100ms ? cwnd 10 ssthresh 2147483647");
+    // Shorter than the timeout: nothing happens.
+    sender("reno", "linux-3.18", OPEN).run("390ms write 20\n390ms > 10..30\n390ms ? cwnd 20");
+}
+
+#[test]
+fn the_window_halves_for_each_timeout_of_idleness() {
+    // 40 packets of window; idle 650 ms since the last transmission at 200 ms: one RTO free, then 40 -> 20; 350 ms left
+    // over make a second halving (the loop runs while time is left).
+    let open = "
+        0ms   connect
+        0ms   > syn
+        0ms   write 30
+        100ms < synack ts 0ms
+        100ms > 0..10
+        200ms < ack 10
+        200ms > 10..30
+        300ms < ack 30
+        300ms ? cwnd 40
+    ";
+    // RTO: SRTT 100; RTTVAR fell once towards the floor of 200, where it was: 300 ms. Idle 400: left 100: one halving.
+    sender("reno", "linux-3.18", open).run("600ms write 40\n600ms > 30..50\n600ms ? cwnd 20");
+    // Idle 850: left 550, 250: two halvings.
+    sender("reno", "linux-3.18", open).run("1050ms write 40\n1050ms > 30..40\n1050ms ? cwnd 10");
+}
+
+#[test]
+fn an_unused_window_does_not_grow() {
+    // One packet at a time: 3.2 grows while at most 3 packets are missing, so not at cwnd 10 with 1 in flight.
+    for stack in ["linux-3.2", "linux-3.18", "linux-6"] {
+        let mut script = "0ms connect\n0ms > syn\n100ms < synack ts 0ms\n100ms > ack 0\n".to_string();
+        for n in 0..20 {
+            let (t, back) = (100 + 20 * n, 110 + 20 * n);
+            script += &format!("{t}ms write 1\n{t}ms > {n}\n{back}ms < ack {}\n", n + 1);
+        }
+        sender("reno", stack, &(script + "500ms ? cwnd 10"));
+    }
+}
+
+#[test]
+fn a_window_used_in_part_grows_to_twice_the_flight() {
+    // 3.16 and later, slow start: cwnd < 2 x largest flight. 6 packets a round: 10 -> 12.
+    for stack in ["linux-3.18", "linux-6"] {
+        sender("reno", stack, "0ms connect\n0ms > syn\n100ms < synack ts 0ms\n100ms > ack 0").run(
+            "
+            100ms write 6
+            100ms > 0..6
+            200ms < ack 1
+            200ms ? cwnd 11
+            200ms < ack 2
+            200ms ? cwnd 12
+            200ms < ack 3
+            200ms ? cwnd 12
+            ",
+        );
+    }
+}
+
+#[test]
+fn acks_keep_a_partly_used_window_alive() {
+    // tcp_cong_avoid stamps the window even if it does not grow, so it decays only after a timeout without ACKs.
+    let mut script = "0ms connect\n0ms > syn\n100ms < synack ts 0ms\n100ms > ack 0\n".to_string();
+    for n in 0..60 {
+        let (t, back) = (100 + 20 * n, 110 + 20 * n);
+        script += &format!("{t}ms write 1\n{t}ms > {n}\n{back}ms < ack {}\n", n + 1);
+    }
+    let mut c = crate::testing::config("reno", "linux-3.2");
+    c.initial_window = Some(30);
+    super::script::sender_with(c, &(script + "1300ms ? cwnd 30"));
+}

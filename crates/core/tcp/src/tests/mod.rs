@@ -1,0 +1,22 @@
+//! Packet scripts, one behaviour a file; closed-form and property tests.
+
+mod script;
+
+mod cwr;
+mod dctcp_echo;
+mod dctcp_presets;
+mod delayed_ack;
+mod documentation;
+mod ecn_latch;
+mod fast_recovery;
+mod growth;
+mod handshake;
+mod idle;
+mod laws;
+mod new_reno;
+mod probe;
+mod properties;
+mod rack;
+mod sending;
+mod timeout;
+mod undo;

@@ -1,0 +1,114 @@
+//! Whatever the network does, data arrives in order, exactly once, in bounded time; whatever the peer does, the endpoints
+//! keep their invariants.
+
+use crate::testing::{Direction, Fate, Pair, config, drive_hostile};
+use crate::{EndpointConfig, Profile};
+use proptest::prelude::*;
+use shoal_cc::{CcConfig, PRESETS};
+use shoal_packet::{Ecn, Packet};
+use shoal_units::{Span, Time};
+
+/// Delay one way.
+const DELAY: Span = Span::from_millis(10);
+
+fn any_config() -> impl Strategy<Value = EndpointConfig> {
+    (0..Profile::ALL.len(), 0..PRESETS.len(), any::<bool>(), any::<bool>(), 12u32..17).prop_map(
+        |(stack, cc, sack, delayed_ack, window)| EndpointConfig {
+            sack,
+            delayed_ack,
+            receive_window_bytes: 3 << window,
+            ..config(PRESETS[cc].name, Profile::ALL[stack].name)
+        },
+    )
+}
+
+/// What one byte does to a packet: mostly nothing. `badness` in 0..=100 is the share of trouble.
+fn fate(byte: u8, badness: u8, packet: &mut Packet) -> Fate {
+    if u16::from(byte % 100) >= u16::from(badness) {
+        return Fate::Deliver;
+    }
+    match byte % 5 {
+        0 => Fate::Late(Span::from_millis(u64::from(byte))),
+        1 => Fate::Twice(Span::from_millis(u64::from(byte) / 4)),
+        2 if packet.ecn.is_capable() => {
+            packet.ecn = Ecn::Ce;
+            Fate::Deliver
+        }
+        _ => Fate::Drop,
+    }
+}
+
+/// At most one ECN cut a window: between two entries into CWR everything in flight at the first is acknowledged.
+struct OneCutAWindow {
+    reductions: u64,
+    until: u64,
+}
+
+impl OneCutAWindow {
+    /// After a step that began with `snd_nxt`.
+    fn check<H>(&mut self, pair: &Pair<H>, snd_nxt: u64) {
+        let reductions = pair.sender.counters().ecn_reductions;
+        if reductions > self.reductions {
+            assert_eq!(reductions, self.reductions + 1);
+            assert!(pair.sender.snd_una() > self.until, "two cuts in one window");
+            self.until = snd_nxt;
+            self.reductions = reductions;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn all_data_arrives(
+        config in any_config(),
+        badness in 0u8..40,
+        pattern in prop::collection::vec(any::<u8>(), 1..400),
+        bytes in 1u64..400_000,
+    ) {
+        let mut n = 0;
+        let mut pair = Pair::new(config, DELAY, move |_, packet: &mut Packet| {
+            n += 1;
+            // The pattern ends: a network that loses the same packet for ever owes nobody a delivery.
+            pattern.get(n - 1).map_or(Fate::Deliver, |&byte| fate(byte, badness, packet))
+        });
+        // 400 packets may be lost, each for a backed-off timeout of at most 2 minutes; 1 h is never needed in practice.
+        pair.transfer(bytes, Time::ZERO + Span::from_secs(3600));
+        prop_assert_eq!(pair.receiver.delivered_bytes(), bytes);
+        prop_assert_eq!(pair.sender.counters().acked_bytes, bytes);
+        prop_assert_eq!(pair.sender.in_flight(), 0);
+    }
+
+    #[test]
+    fn one_cut_a_window(config in any_config(), pattern in prop::collection::vec(any::<u8>(), 200..600)) {
+        let mut n = 0;
+        let mut pair = Pair::new(config, DELAY, move |direction, packet: &mut Packet| {
+            if direction == Direction::Data && packet.ecn.is_capable() {
+                n = (n + 1) % pattern.len();
+                if pattern[n] < 40 {
+                    packet.ecn = Ecn::Ce;
+                }
+            }
+            Fate::Deliver
+        });
+        pair.with_sender(|s, config, now, out| s.connect(config, now, out));
+        pair.with_sender(|s, config, now, out| s.set_greedy(config, true, now, out));
+        let mut cuts = OneCutAWindow { reductions: 0, until: 0 };
+        while pair.now < Time::ZERO + Span::from_millis(800) {
+            let snd_nxt = pair.sender.snd_nxt();
+            pair.step();
+            cuts.check(&pair, snd_nxt);
+        }
+        prop_assert!(pair.sender.counters().acked_bytes > 0);
+        if matches!(config.cc, CcConfig::Dctcp(_)) {
+            prop_assert!(pair.sender.counters().ecn_reductions > 0);
+        }
+        prop_assert_eq!(pair.sender.losses(), 0, "marks were taken for losses");
+    }
+
+    #[test]
+    fn hostile_peers_break_nothing(input in prop::collection::vec(any::<u8>(), 4..2000)) {
+        drive_hostile(&input);
+    }
+}

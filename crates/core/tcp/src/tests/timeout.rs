@@ -1,0 +1,166 @@
+//! Retransmission timeout: floor, backoff, Karn, the Loss state, F-RTO (RFC 6298, RFC 5682).
+
+use super::script::{sender, sender_with};
+use crate::testing::config;
+use crate::{EndpointConfig, TailProbe};
+
+const OPEN: &str = "
+    0ms   connect
+    0ms   > syn
+    0ms   greedy
+    100ms < synack ts 0ms
+    100ms > 0..10
+";
+
+fn without_probes(stack: &str) -> EndpointConfig {
+    let mut config = config("reno", stack);
+    config.stack.tail_probe = TailProbe::Off;
+    config
+}
+
+#[test]
+fn backoff_doubles_until_an_rtt_is_measured() {
+    // First sample 100 ms: RTO = 100 + max(2 x 100, 200) = 300 ms.
+    sender("reno", "linux-3.2", OPEN).run(
+        "
+        400ms  > 0
+        400ms  ? state loss cwnd 1 ssthresh 5 timeouts 1 flight 1
+        1000ms > 0                     # 600
+        2200ms > 0                     # 1200
+        2200ms ? ssthresh 5 timeouts 3 # the same window: one cut
+        4600ms > 0                     # 2400
+        ",
+    );
+}
+
+#[test]
+fn karn_keeps_the_backoff_unless_timestamps_measure() {
+    let mut c = without_probes("linux-3.2");
+    c.stack.frto = false;
+    let timed_out = format!("{OPEN}\n400ms > 0\n500ms < ack 1");
+    // No timestamp: RTO stays 600 ms.
+    sender_with(c, &format!("{timed_out}\n500ms > 1..3\n1100ms > 1"));
+    // Echo of 400 ms: a sample of 100 ms. RTTVAR 200 stays, RTO 300.
+    sender_with(c, &format!("{timed_out} ts 400ms\n500ms > 1..3\n500ms ? srtt 100ms\n800ms > 1"));
+}
+
+#[test]
+fn the_lost_are_repeated_in_slow_start() {
+    let mut c = without_probes("linux-3.18");
+    c.stack.frto = false;
+    sender_with(c, OPEN).run(
+        "
+        400ms > 0
+        500ms < ack 1 ts 400ms
+        500ms > 1..3
+        500ms ? state loss cwnd 2
+        600ms < ack 3 ts 500ms
+        600ms > 3..7
+        600ms ? cwnd 4
+        700ms < ack 7 ts 600ms         # ssthresh 5: stops at 6
+        700ms > 7..10, 10..13
+        700ms ? cwnd 6 state loss
+        800ms < ack 10 ts 700ms        # everything sent before the timeout
+        800ms > 13..16
+        800ms ? state open cwnd 6
+        ",
+    );
+}
+
+#[test]
+fn sacked_segments_are_not_repeated() {
+    let mut c = without_probes("linux-3.2");
+    c.stack.frto = false;
+    sender_with(c, OPEN).run(
+        "
+        200ms < ack 0 sack 1-3
+        200ms > 10..12                 # cwnd 10 = flight 8 + 2
+        400ms > 0
+        400ms ? losses 10 flight 1
+        500ms < ack 3 ts 400ms
+        500ms > 3..5
+        ",
+    );
+}
+
+#[test]
+fn recent_segments_are_spared_in_6() {
+    // Linux since 4.18: only what was sent more than an RTT ago is lost; cwnd = flight + 1.
+    let c = without_probes("linux-6");
+    sender_with(c, OPEN).run(
+        "
+        200ms < ack 1                  # 1 to 9 stay lost; 10 and 11 leave at 200 ms
+        200ms > 10..12
+        499ms ? timeouts 0
+        500ms > 1                      # SRTT 100, RTTVAR 200: RTO 300. RACK RTT 100: all are older than 100 ms
+        500ms ? flight 1 cwnd 1 losses 11
+        ",
+    );
+    let run = sender_with(c, OPEN).run("200ms < ack 1\n200ms > 10..12\n").run(
+        "
+        480ms < ack 1 sack 10-11       # a late arrival, sent at 200: RACK RTT 280; 1 to 9 are due at 100 + 280 + 25
+        480ms > 1                      # so the SACK alone finds them lost
+        480ms ? state recovery
+        ",
+    );
+    assert_eq!(run.sender().counters().timeouts, 0);
+}
+
+#[test]
+fn frto_finds_a_spurious_timeout() {
+    // RFC 5682: after the first advancing ACK two new segments go out instead of retransmissions; an ACK for data never
+    // repeated proves that nothing was lost.
+    for stack in ["linux-3.2", "linux-3.18", "linux-6"] {
+        sender_with(without_probes(stack), OPEN).run_loosely(
+            "
+            400ms > 0
+            450ms < ack 1
+            450ms > 10..12
+            450ms ? state loss cwnd 2
+            460ms < ack 2              # segment 1 was sent once
+            460ms ? state open undos 1 ssthresh 2147483647 losses 10
+            ",
+        );
+    }
+}
+
+#[test]
+fn frto_gives_up_on_a_duplicate() {
+    for stack in ["linux-3.18", "linux-6"] {
+        sender_with(without_probes(stack), OPEN).run(
+            "
+            400ms > 0
+            500ms < ack 1
+            500ms > 10..12
+            600ms < ack 1 sack 10-11   # the new data arrived, the old did not: the loss was real
+            600ms > 1
+            600ms ? state loss undos 0
+            ",
+        );
+    }
+}
+
+#[test]
+fn without_new_data_frto_repeats() {
+    let script = OPEN.replace("greedy", "write 10");
+    for stack in ["linux-3.2", "linux-3.18", "linux-6"] {
+        sender_with(without_probes(stack), &script)
+            .run("400ms > 0\n500ms < ack 1\n500ms > 1..3\n500ms ? state loss");
+    }
+}
+
+#[test]
+fn reneging_is_found() {
+    // The receiver SACKed 1, then acknowledges 0 only: it has dropped 1 (RFC 2018 section 8).
+    let script = format!("{OPEN}200ms < ack 0 sack 1-2\n200ms > 10\n210ms < ack 1\n");
+    // 3.2 at once; later after max(SRTT / 2, 10 ms), with SRTT = 100 + (110 - 100) / 8.
+    let end = sender("reno", "linux-3.2", &format!("{script}210ms > 1\n210ms ? state loss cwnd 1 losses 10"));
+    assert_eq!(end.sender().counters().timeouts, 0);
+    for stack in ["linux-3.18", "linux-6"] {
+        let end = sender_with(
+            without_probes(stack),
+            &format!("{script}210ms > 11..13\n260.625ms > 1\n260.625ms ? state loss timeouts 1"),
+        );
+        assert_eq!(end.sender().counters().fast_recoveries, 0);
+    }
+}
