@@ -88,8 +88,6 @@ impl<'e> Simulation<'e> {
                 route: forward[flow.forward as usize],
                 endpoint: flow.endpoint,
                 meter: FlowMeter::new(window_start),
-                told_cwnd: 0,
-                told_alpha: None,
                 told_srtt: Span::ZERO,
             })
             .collect();
@@ -206,20 +204,18 @@ impl<'e> Simulation<'e> {
     ) {
         let slot = &mut self.senders[flow as usize];
         let config = &self.experiment.endpoints[slot.endpoint as usize];
-        let before = *slot.sender.counters();
+        // The counters fill more than a cache line: copied only for flows whose events are recorded.
+        let before = self.network.recorder.records_events(flow).then(|| *slot.sender.counters());
         let mut out = Egress { network: &mut self.network, route: slot.route, now };
         call(&mut slot.sender, config, &mut out);
         self.after_sender(flow, before, now);
     }
 
     #[inline]
-    fn after_sender(&mut self, flow: u32, before: shoal_tcp::Counters, now: Time) {
+    fn after_sender(&mut self, flow: u32, before: Option<shoal_tcp::Counters>, now: Time) {
         let slot = &mut self.senders[flow as usize];
-        let (cwnd, alpha, srtt) = (slot.sender.window().cwnd, slot.sender.alpha(), slot.sender.srtt());
-        if cwnd != slot.told_cwnd || alpha != slot.told_alpha {
-            (slot.told_cwnd, slot.told_alpha) = (cwnd, alpha);
-            slot.meter.on_window(now, cwnd, alpha);
-        }
+        slot.meter.on_window(now, slot.sender.window().cwnd, slot.sender.alpha());
+        let srtt = slot.sender.srtt();
         if srtt != slot.told_srtt {
             slot.told_srtt = srtt;
             slot.meter.on_srtt(now, srtt);
@@ -230,12 +226,7 @@ impl<'e> Simulation<'e> {
             slot.armed = deadline;
         }
         self.tables.on_controller(flow, &slot.sender, now);
-        let after = slot.sender.counters();
-        let eventful = after.retransmissions != before.retransmissions
-            || after.timeouts != before.timeouts
-            || after.ecn_reductions != before.ecn_reductions
-            || after.fast_recoveries != before.fast_recoveries;
-        if eventful {
+        if let Some(before) = before {
             self.note_events(flow, before, now);
         }
         if rearm {
@@ -247,7 +238,6 @@ impl<'e> Simulation<'e> {
         }
     }
 
-    #[cold]
     fn note_events(&mut self, flow: u32, before: shoal_tcp::Counters, now: Time) {
         let after = *self.senders[flow as usize].sender.counters();
         let recorder = &mut self.network.recorder;

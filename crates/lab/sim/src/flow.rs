@@ -18,8 +18,6 @@ pub(crate) struct SenderSlot {
     pub(crate) endpoint: u32,
     pub(crate) meter: FlowMeter,
     /// What the meter was last told.
-    pub(crate) told_cwnd: u32,
-    pub(crate) told_alpha: Option<f64>,
     pub(crate) told_srtt: shoal_units::Span,
 }
 

@@ -162,10 +162,16 @@ impl Recorder {
         self.flow_event(packet.flow.0, kind, at);
     }
 
+    /// Whether [`Recorder::flow_event`] keeps the events of this flow.
+    #[inline]
+    pub(crate) fn records_events(&self, flow: u32) -> bool {
+        flow < self.event_flows && self.events.is_some()
+    }
+
     /// Something happened to a flow.
     #[inline]
     pub(crate) fn flow_event(&mut self, flow: u32, kind: FlowEvent, at: Time) {
-        if flow < self.event_flows
+        if self.records_events(flow)
             && let Some(events) = &mut self.events
         {
             events.push(EventRow { time_s: at.as_secs_f64(), flow, kind });

@@ -103,9 +103,13 @@ impl FlowMeter {
     /// From `now` on the congestion window and DCTCP's alpha have these values. Times never decrease.
     #[inline]
     pub fn on_window(&mut self, now: Time, cwnd_packets: u32, alpha: Option<f64>) {
-        self.advance(now);
-        self.cwnd = cwnd_packets;
-        self.alpha = alpha.map_or(f32::NAN, |alpha| alpha as f32);
+        let alpha = alpha.map_or(f32::NAN, |alpha| alpha as f32);
+        // Most ACKs change nothing, and what does not change need not be added up yet.
+        if cwnd_packets != self.cwnd || alpha.to_bits() != self.alpha.to_bits() {
+            self.advance(now);
+            self.cwnd = cwnd_packets;
+            self.alpha = alpha;
+        }
     }
 
     /// The smoothed round-trip time was updated.
