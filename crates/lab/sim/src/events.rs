@@ -41,9 +41,6 @@ impl Numbering {
             | u128::from(self.0) << SUBJECT_BITS
             | u128::from(subject))
     }
-    pub(crate) fn scheduled(&self) -> u64 {
-        self.0
-    }
 }
 
 /// Pending events, earliest first.

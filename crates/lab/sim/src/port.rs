@@ -169,3 +169,6 @@ impl Line {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

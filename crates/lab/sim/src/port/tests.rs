@@ -1,0 +1,348 @@
+//! The lazy port against an eager one, and against queueing theory.
+
+use super::{Port, UNMONITORED};
+use crate::recorder::{PacketSink, Recorder};
+use proptest::prelude::*;
+use shoal_aqm::{
+    AnyQueue, AverageScope, DecideAt, Dequeued, DualRedConfig, Extent, FifoConfig, LinuxRedConfig,
+    MarkSpacing, Queue, QueueConfig, RedConfig, RedParameters, StepConfig, Verdict,
+};
+use shoal_packet::{Ecn, FlowId, Packet, Seq};
+use shoal_scenario::{App, Experiment, Flow, Link, LinkId, Node, NodeId, TraceConfig};
+use shoal_trace::{DropReason, MarkReason, Names, PacketEvent, PacketRow};
+use shoal_units::{Rate, Serialiser, Span, Stream, Time};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// 1500 B take 1.2 ms.
+const RATE: Rate = Rate::from_bps(10_000_000);
+const DELAY: Span = Span::from_micros(3_700);
+const SEED: u64 = 5;
+
+fn link(queue: QueueConfig) -> Link {
+    Link {
+        name: "l".into(),
+        from: NodeId(0),
+        to: NodeId(1),
+        rate: Some(RATE),
+        delay: DELAY,
+        overhead_bytes: 38,
+        queue,
+        monitored: true,
+    }
+}
+
+/// One of each kind, narrow enough for every branch to be taken by a few dozen packets.
+fn queues() -> Vec<QueueConfig> {
+    let red = |weight, spacing| RedParameters {
+        min_bytes: 1500.0,
+        max_bytes: 9000.0,
+        max_probability: 0.5,
+        weight,
+        gentle: true,
+        spacing,
+    };
+    let limit = Extent::Packets(12);
+    let step = |threshold, decide, drop_threshold| {
+        QueueConfig::Step(StepConfig { threshold, decide, drop_threshold, limit })
+    };
+    let dual = |average| {
+        QueueConfig::DualRed(DualRedConfig {
+            not_ect: red(0.1, MarkSpacing::Uniformised),
+            ect: red(0.5, MarkSpacing::Independent),
+            average,
+            limit,
+            rate: RATE,
+            mean_packet_bytes: 1500,
+        })
+    };
+    vec![
+        QueueConfig::Fifo(FifoConfig { limit }),
+        step(Extent::Packets(3), DecideAt::Enqueue, Extent::Bytes(9000)),
+        step(Extent::Time(Span::from_millis(3)), DecideAt::Dequeue, Extent::Time(Span::from_millis(5))),
+        QueueConfig::Red(RedConfig {
+            parameters: red(0.2, MarkSpacing::Uniformised),
+            ecn: true,
+            limit,
+            rate: RATE,
+            mean_packet_bytes: 1500,
+        }),
+        QueueConfig::LinuxRed(LinuxRedConfig {
+            limit_bytes: 20_000,
+            min_bytes: 2000,
+            max_bytes: 8000,
+            avpkt_bytes: 1000,
+            burst_packets: 4,
+            probability: 0.5,
+            bandwidth: RATE,
+            ecn: true,
+            harddrop: true,
+            nodrop: false,
+            // Has a timer.
+            adaptive: true,
+            legacy_probability: false,
+        }),
+        dual(AverageScope::Shared),
+        dual(AverageScope::PerClass),
+    ]
+}
+
+/// What can be seen of a packet from outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    Delivered { at: Time, seq: u32, ecn: Ecn },
+    Marked { at: Time, seq: u32 },
+    Dropped { at: Time, seq: u32 },
+    Departed { at: Time, seq: u32 },
+}
+
+/// The textbook port: an event for each arrival, each end of a transmission and each timer, carried out when it is due.
+/// At equal times timers come first, then departures, then arrivals, as the module promises.
+fn eager(config: &QueueConfig, arrivals: &[Packet]) -> Vec<Fate> {
+    let mut queue = AnyQueue::new(config, RATE);
+    let mut random = Stream::new(SEED, "link/l");
+    let serialiser = Serialiser::new(RATE);
+    let (mut fates, mut free) = (Vec::new(), Time::ZERO);
+    let mut pending = arrivals.iter().copied().peekable();
+    loop {
+        let arrival = pending.peek().map_or(Time::NEVER, |packet| packet.enqueued);
+        let departure = if queue.backlog().packets > 0 { free } else { Time::NEVER };
+        let timer = queue.next_timer();
+        let now = arrival.min(departure);
+        if now == Time::NEVER {
+            return fates;
+        }
+        if timer <= now {
+            queue.on_timer(timer);
+            continue;
+        }
+        let mut idle = departure <= arrival;
+        if !idle {
+            let packet = pending.next().expect("peeked");
+            match queue.enqueue(packet, now, &mut random) {
+                Verdict::Dropped(_) => {
+                    fates.push(Fate::Dropped { at: now, seq: packet.seq.0 });
+                    continue;
+                }
+                Verdict::Queued { mark } => {
+                    fates.extend(mark.map(|_| Fate::Marked { at: now, seq: packet.seq.0 }))
+                }
+            }
+            idle = free <= now;
+        }
+        while idle {
+            match queue.dequeue(now, &mut random) {
+                Dequeued::Empty => break,
+                Dequeued::Dropped { packet, .. } => fates.push(Fate::Dropped { at: now, seq: packet.seq.0 }),
+                Dequeued::Packet { packet, mark } => {
+                    let seq = packet.seq.0;
+                    fates.extend(mark.map(|_| Fate::Marked { at: now, seq }));
+                    fates.push(Fate::Departed { at: now, seq });
+                    free = now + serialiser.span(u32::from(packet.size) + 38);
+                    fates.push(Fate::Delivered { at: free + DELAY, seq, ecn: packet.ecn });
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[derive(Clone, Default)]
+struct Log(Rc<RefCell<Vec<Fate>>>);
+
+impl PacketSink for Log {
+    fn on_event(&mut self, row: PacketRow, packet: &Packet, _: Option<MarkReason>, _: Option<DropReason>) {
+        let (at, seq) = (Time::from_picos(row.time_ps), packet.seq.0);
+        let fate = match row.event {
+            PacketEvent::Arrive => return,
+            PacketEvent::Mark => Fate::Marked { at, seq },
+            PacketEvent::Drop => Fate::Dropped { at, seq },
+            PacketEvent::Depart => Fate::Departed { at, seq },
+        };
+        self.0.borrow_mut().push(fate);
+    }
+}
+
+fn recorder(queue: QueueConfig, sink: Option<Box<dyn PacketSink>>) -> Recorder {
+    let experiment = Experiment {
+        title: String::new(),
+        seed: SEED,
+        duration: Span::from_secs(1000),
+        warmup: Span::ZERO,
+        nodes: vec![Node { name: "a".into() }, Node { name: "b".into() }],
+        links: vec![link(queue)],
+        paths: vec![vec![LinkId(0)]],
+        endpoints: Vec::new(),
+        groups: Vec::new(),
+        flows: vec![Flow {
+            group: 0,
+            endpoint: 0,
+            forward: 0,
+            backward: 0,
+            start: Time::ZERO,
+            stop: None,
+            app: App::Bulk,
+        }],
+        trace: TraceConfig { series_interval: None, controller_flows: 0, packets: true, pcap: false },
+    };
+    let names = Names { links: vec!["l".into()], groups: Vec::new() };
+    Recorder::new(&experiment, &names, sink)
+}
+
+/// The port as the network drives it: looked at when packets arrive and when it asks to be, and besides at the times
+/// `looks`, which must change nothing.
+fn lazy(config: &QueueConfig, arrivals: &[Packet], looks: &[Time]) -> Vec<Fate> {
+    let log = Log::default();
+    let mut recorder = recorder(*config, Some(Box::new(log.clone())));
+    let mut port = Port::new(&link(*config), SEED, 0);
+    let mut delivered = Vec::new();
+    let mut pending = arrivals.iter().copied().peekable();
+    let mut looks = looks.iter().copied().peekable();
+    loop {
+        let arrival = pending.peek().map_or(Time::NEVER, |packet| packet.enqueued);
+        let look = looks.peek().copied().unwrap_or(Time::NEVER);
+        let own = port.next_event().unwrap_or(Time::NEVER);
+        let now = arrival.min(look).min(own);
+        if now == Time::NEVER {
+            break;
+        }
+        if own == now {
+            port.catch_up(now, &mut recorder);
+            if let Some(packet) = port.deliver(now) {
+                delivered.push(Fate::Delivered { at: now, seq: packet.seq.0, ecn: packet.ecn });
+            }
+        } else if look == now {
+            looks.next();
+            port.catch_up(now, &mut recorder);
+        } else {
+            let packet = pending.next().expect("peeked");
+            port.arrive(packet, now, &mut recorder);
+        }
+    }
+    assert_eq!(port.held(), 0);
+    let mut fates = log.0.take();
+    fates.extend(delivered);
+    fates
+}
+
+/// Deliveries in order, and the rest in order: how the two interleave is not observable.
+fn apart(fates: Vec<Fate>) -> (Vec<Fate>, Vec<Fate>) {
+    fates.into_iter().partition(|fate| matches!(fate, Fate::Delivered { .. }))
+}
+
+fn packets(gaps: &[(u64, u16, u8)]) -> Vec<Packet> {
+    let mut now = Time::ZERO;
+    let number = |(index, &(gap, size, ecn)): (usize, &(u64, u16, u8))| {
+        now += Span::from_micros(gap);
+        Packet {
+            enqueued: now,
+            seq: Seq(index as u32),
+            payload: 1,
+            ecn: [Ecn::NotEct, Ecn::Ect0][usize::from(ecn % 2)],
+            ..Packet::empty(FlowId(0), size)
+        }
+    };
+    gaps.iter().enumerate().map(number).collect()
+}
+
+/// Gaps around the 1.2304 ms of a full packet, many of them equal or zero so that arrivals meet departures; long pauses
+/// for idle ageing and timers.
+fn gaps() -> impl Strategy<Value = Vec<(u64, u16, u8)>> {
+    let gap = prop_oneof![
+        4 => Just(0u64),
+        4 => (0u64..20).prop_map(|n| n * 615),
+        2 => 0u64..3000,
+        1 => 0u64..900_000
+    ];
+    // 1462 + 38 B on the wire are 1.2 ms, so that ends of transmissions fall on whole microseconds.
+    let size = prop_oneof![Just(1462u16), Just(1500u16), Just(52u16), 40u16..9000];
+    prop::collection::vec((gap, size, any::<u8>()), 1..120)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn lazy_dequeues_are_those_of_an_eager_port(gaps in gaps(), looks in prop::collection::vec(0u64..2000, 0..40)) {
+        let arrivals = packets(&gaps);
+        let mut now = Time::ZERO;
+        let looks: Vec<Time> = looks.iter().map(|&gap| { now += Span::from_micros(gap); now }).collect();
+        for config in queues() {
+            let (expected, others) = apart(eager(&config, &arrivals));
+            let (delivered, seen) = apart(lazy(&config, &arrivals, &looks));
+            prop_assert_eq!(&delivered, &expected, "{:?}", config);
+            prop_assert_eq!(&seen, &others, "{:?}", config);
+        }
+    }
+}
+
+#[test]
+fn the_property_above_sees_marks_and_drops() {
+    // 300 packets at 1.7 times the line rate: every law but the plain FIFO marks, every one drops.
+    let gaps: Vec<_> = (0..300u64).map(|n| (700 + n % 7, 1500, n as u8)).collect();
+    for config in queues() {
+        let fates = eager(&config, &packets(&gaps));
+        let count = |of: fn(&Fate) -> bool| fates.iter().filter(|fate| of(fate)).count();
+        assert!(count(|fate| matches!(fate, Fate::Dropped { .. })) > 10, "{config:?}");
+        let marks = count(|fate| matches!(fate, Fate::Marked { .. }));
+        assert!(marks > 10 || matches!(config, QueueConfig::Fifo(_)), "{config:?}: {marks} marks");
+    }
+}
+
+/// Mean wait in a FIFO port in units of the service time, by the port itself.
+fn mean_wait(arrivals: &[Packet]) -> f64 {
+    let fifo = QueueConfig::Fifo(FifoConfig { limit: Extent::Unlimited });
+    let mut recorder = recorder(fifo, None);
+    let mut port = Port::new(&link(fifo), SEED, UNMONITORED);
+    let service = Serialiser::new(RATE).span(1538);
+    let mut waits = 0u128;
+    let mut take = |port: &mut Port, now: Time| {
+        while let Some(packet) = port.deliver(now) {
+            let arrived = arrivals[packet.seq.0 as usize].enqueued;
+            // On the wire `enqueued` is the time of delivery.
+            waits += u128::from((packet.enqueued - arrived - service - DELAY).as_picos());
+        }
+    };
+    for packet in arrivals {
+        port.arrive(*packet, packet.enqueued, &mut recorder);
+        take(&mut port, packet.enqueued);
+    }
+    port.catch_up(Time::from_picos(u64::MAX - 1), &mut recorder);
+    take(&mut port, Time::NEVER);
+    assert_eq!(port.held(), 0);
+    waits as f64 / arrivals.len() as f64 / service.as_picos() as f64
+}
+
+/// Pollaczek and Khinchine with constant service time: W = rho / (2 (1 - rho)) service times.
+#[test]
+fn poisson_arrivals_wait_as_in_m_d_1() {
+    let service = Serialiser::new(RATE).span(1538).as_picos() as f64;
+    for (rho, tolerance) in [(0.3, 0.02), (0.6, 0.02), (0.8, 0.04), (0.9, 0.08)] {
+        let mut random = Stream::new(11, "poisson");
+        let mut now = Time::ZERO;
+        let arrivals: Vec<Packet> = (0..400_000)
+            .map(|n| {
+                // 1 - u is never zero.
+                now += Span::from_picos((-libm::log(1.0 - random.uniform_f64()) * service / rho) as u64);
+                Packet { enqueued: now, seq: Seq(n), ..Packet::empty(FlowId(0), 1500) }
+            })
+            .collect();
+        let (measured, theory) = (mean_wait(&arrivals), rho / (2.0 * (1.0 - rho)));
+        assert!((measured / theory - 1.0).abs() < tolerance, "rho {rho}: {measured} against {theory}");
+    }
+}
+
+#[test]
+fn regular_arrivals_never_wait_below_the_line_rate() {
+    let service = Serialiser::new(RATE).span(1538);
+    let every = |gap: Span| -> Vec<Packet> {
+        let at = |n: u32| Time::ZERO + Span::from_picos(gap.as_picos() * u64::from(n));
+        (0..1000).map(|n| Packet { enqueued: at(n), seq: Seq(n), ..Packet::empty(FlowId(0), 1500) }).collect()
+    };
+    // D/D/1 at rho <= 1.
+    assert_eq!(mean_wait(&every(service)), 0.0);
+    assert_eq!(mean_wait(&every(Span::from_picos(service.as_picos() + 1))), 0.0);
+    // One picosecond too fast: packet n waits n picoseconds, 499.5 on average.
+    let wait = mean_wait(&every(Span::from_picos(service.as_picos() - 1)));
+    assert!((wait * service.as_picos() as f64 - 499.5).abs() < 1e-6, "{wait}");
+}

@@ -1,0 +1,9 @@
+//! Both endpoints against a peer that plays foul.
+
+/// Drives the harness of `shoal_tcp::testing`; its checks are there.
+///
+/// # Panics
+/// If an invariant of an endpoint does not hold.
+pub fn hostile_peer(input: &[u8]) {
+    shoal_tcp::testing::drive_hostile(input);
+}

@@ -1,0 +1,43 @@
+//! A sink that keeps every packet event.
+
+use shoal_packet::Packet;
+use shoal_sim::PacketSink;
+use shoal_trace::{DropReason, MarkReason, PacketRow};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// One event with the packet as it was after it.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// What happened.
+    pub row: PacketRow,
+    /// To which packet.
+    pub packet: Packet,
+    /// Why it was marked, if it was.
+    pub mark: Option<MarkReason>,
+    /// Why it was dropped, if it was.
+    pub drop: Option<DropReason>,
+}
+
+/// A sink whose clones share one list.
+#[derive(Clone, Debug, Default)]
+pub struct PacketLog(Rc<RefCell<Vec<Seen>>>);
+
+impl PacketLog {
+    /// All events so far; the list is empty afterwards.
+    pub fn take(&self) -> Vec<Seen> {
+        self.0.take()
+    }
+}
+
+impl PacketSink for PacketLog {
+    fn on_event(
+        &mut self,
+        row: PacketRow,
+        packet: &Packet,
+        mark: Option<MarkReason>,
+        drop: Option<DropReason>,
+    ) {
+        self.0.borrow_mut().push(Seen { row, packet: *packet, mark, drop });
+    }
+}

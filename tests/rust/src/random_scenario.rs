@@ -1,0 +1,140 @@
+//! Small scenarios out of bytes: for property tests and for the fuzz target `whole_run`.
+
+use crate::Bytes;
+
+/// A scenario file of at most two simulated seconds and a dozen flows. Some are refused (a threshold above the buffer);
+/// which ones is the scenario crate's business.
+pub fn random_scenario(bytes: &mut Bytes<'_>) -> String {
+    let kind = bytes.byte() % 3;
+    let rate = bytes.pick(&["300 kbit/s", "2 Mbit/s", "10 Mbit/s", "70 Mbit/s"]);
+    let buffer = bytes.pick(&["3 packets", "20 packets", "0.5 BDP", "4 BDP", "unlimited", "20 ms"]);
+    let (aqm, overhead) = (law(bytes), bytes.pick(&["0 B", "38 B"]));
+    let seed = bytes.byte();
+    let network = match kind {
+        0 => dumbbell(bytes, rate, buffer, &aqm, overhead),
+        1 => {
+            let delay = bytes.pick(&["50 us", "2 ms"]);
+            format!(
+                "[topology]\nkind = \"star\"\nhosts = 4\nrate = \"{rate}\"\ndelay = \"{delay}\"\nbuffer = \"{buffer}\"\n\
+                 overhead = \"{overhead}\"\nhost_buffer = \"100 packets\"\naqm = {aqm}\n"
+            )
+        }
+        // Two bottlenecks in a row, the second one faster or slower.
+        _ => {
+            let second = bytes.pick(&["1 Mbit/s", "5 Mbit/s", "100 Mbit/s"]);
+            format!(
+                "[topology]\nkind = \"graph\"\nbdp_rtt = \"20 ms\"\nnodes = [\"h1\", \"h2\", \"s\", \"t\", \"h4\"]\n[[topology.links]]\n\
+                 from = \"h1\"\nto = \"s\"\nrate = \"unlimited\"\ndelay = \"1 ms\"\n[[topology.links]]\nfrom = \"h2\"\nto = \"s\"\n\
+                 rate = \"20 Mbit/s\"\nbuffer = \"50 packets\"\n[[topology.links]]\nfrom = \"s\"\nto = \"t\"\nrate = \"{rate}\"\n\
+                 delay = \"3 ms\"\nbuffer = \"{buffer}\"\naqm = {aqm}\nmonitored = true\n[[topology.links]]\nfrom = \"t\"\nto = \"h4\"\n\
+                 rate = \"{second}\"\nbuffer = \"30 packets\"\noverhead = \"{overhead}\"\n"
+            )
+        }
+    };
+    let mut text = format!(
+        "duration = \"{}\"\nwarmup = \"{}\"\nseed = {seed}\n",
+        bytes.pick(&["300 ms", "1 s", "2 s"]),
+        bytes.pick(&["0 s", "100 ms"]),
+    );
+    text += &network;
+    for number in 0..1 + bytes.byte() % 3 {
+        text += &group(bytes, number, kind == 0);
+    }
+    text += "[trace]\nseries = \"50 ms\"\ncontroller_flows = 4\n";
+    text
+}
+
+fn dumbbell(bytes: &mut Bytes<'_>, rate: &str, buffer: &str, aqm: &str, overhead: &str) -> String {
+    let topology = match bytes.byte() % 3 {
+        0 => String::new(),
+        1 => "[topology]\nkind = \"dumbbell\"\naccess_rate = \"30 Mbit/s\"\naccess_buffer = \"10 packets\"\nhosts = 3\n".into(),
+        _ => "[topology]\nkind = \"dumbbell\"\naccess_rate = \"30 Mbit/s\"\nswitches = true\n".into(),
+    };
+    format!(
+        "{topology}[bottleneck]\nrate = \"{rate}\"\nbuffer = \"{buffer}\"\nbdp_rtt = \"20 ms\"\noverhead = \"{overhead}\"\naqm = {aqm}\n"
+    )
+}
+
+fn law(bytes: &mut Bytes<'_>) -> String {
+    let spacing = bytes.pick(&["uniform", "independent"]);
+    let (min, max) = bytes.pick(&[(1, 3), (2, 12), (5, 5)]);
+    let weight = bytes.pick(&["0.002", "0.25", "1.0"]);
+    let gentle = bytes.flag();
+    let slope =
+        format!("min = \"{min} packets\", max = \"{max} packets\", weight = {weight}, gentle = {gentle}");
+    match bytes.byte() % 6 {
+        0 => "{ kind = \"fifo\" }".into(),
+        1 => {
+            let decide = bytes.pick(&["enqueue", "dequeue"]);
+            let threshold = bytes.pick(&["2 packets", "3 kB", "5 ms"]);
+            let drop = bytes.pick(&["unlimited", "3 packets", "4 ms"]);
+            format!("{{ kind = \"step\", threshold = \"{threshold}\", decide = \"{decide}\", drop_threshold = \"{drop}\" }}")
+        }
+        2 => format!("{{ kind = \"red\", {slope}, ecn = {}, spacing = \"{spacing}\" }}", bytes.flag()),
+        3 => {
+            let average = bytes.pick(&["shared", "per-class"]);
+            format!("{{ kind = \"dual-red\", reno = {{ {slope} }}, dctcp = {{ threshold = \"2 packets\" }}, average = \"{average}\", spacing = \"{spacing}\" }}")
+        }
+        4 => format!("{{ kind = \"dual-red\", reno = {{ {slope} }}, dctcp = {{ {slope} }}, spacing = \"{spacing}\" }}"),
+        _ => format!(
+            "{{ kind = \"linux-red\", min = \"3 kB\", max = \"9 kB\", burst = \"4 packets\", limit = \"40 kB\", ecn = {}, harddrop = {}, adaptive = {}, kernel = \"{}\" }}",
+            bytes.flag(),
+            bytes.flag(),
+            bytes.flag(),
+            bytes.pick(&["3.2", "6.12"]),
+        ),
+    }
+}
+
+fn group(bytes: &mut Bytes<'_>, number: u8, dumbbell: bool) -> String {
+    let cc = bytes.pick(&[
+        "reno",
+        "cubic",
+        "dctcp",
+        "dctcp-ikr",
+        "dctcp-stanford",
+        "dctcp-linux-3.18",
+    ]);
+    let stack = bytes.pick(&["linux-3.2", "linux-3.18", "linux-6"]);
+    let app = bytes.pick(&[
+        "\"bulk\"",
+        "{ transfer = \"1 B\", rounds = 5, every = \"30 ms\" }",
+        "{ transfer = \"40 kB\", rounds = 3, every = \"100 ms\" }",
+        "{ constant_rate = \"400 kbit/s\" }",
+        "{ constant_rate = \"3 Mbit/s\", packet = \"100 B\" }",
+        "{ on = \"100 ms\", off = \"300 ms\" }",
+    ]);
+    let start = bytes.pick(&[
+        "\"0 s\"",
+        "\"10 ms\"",
+        "{ uniform = [\"0 s\", \"100 ms\"] }",
+        "{ every = \"7 ms\", first = \"1 ms\" }",
+    ]);
+    let switches = bytes.byte();
+    let count = 1 + bytes.byte() % 4;
+    let mut text = format!(
+        "[[flows]]\nname = \"g{number}\"\ncc = \"{cc}\"\nstack = \"{stack}\"\napp = {app}\nstart = {start}\ncount = {count}\n\
+         sack = {}\ndelayed_ack = {}\n",
+        switches & 1 == 0,
+        switches & 2 == 0
+    );
+    if switches & 4 != 0 {
+        text += bytes.pick(&["mtu = \"576 B\"\n", "mtu = \"9000 B\"\n"]);
+    }
+    if switches & 8 != 0 {
+        text += bytes.pick(&["receive_window = \"5 kB\"\n", "receive_window = \"65535 B\"\n"]);
+    }
+    if switches & 16 != 0 {
+        text += bytes.pick(&["ecn = \"on\"\n", "ecn = \"off\"\n"]);
+    }
+    if switches & 32 != 0 {
+        text += bytes.pick(&["cwnd_clamp = \"3 packets\"\n", "initial_window = \"1 packets\"\n", "stop = \"200 ms\"\n"]);
+    }
+    if dumbbell {
+        text += bytes.pick(&["rtt = \"2 ms\"\n", "rtt = \"20 ms\"\n", "rtt = \"90 ms\"\n"]);
+    } else {
+        text += bytes.pick(&["from = [\"h1\", \"h2\"]\n", "from = \"h1\"\n", "from = \"h2\"\n"]);
+        text += "to = \"h4\"\n";
+    }
+    text
+}
