@@ -2,16 +2,178 @@
 
 use shoal_units::{Difference, ModelDoc, ModelKind, ParameterDoc};
 
-const PARAMETERS: &[ParameterDoc] = &[];
+const fn parameter(
+    name: &'static str,
+    unit: &'static str,
+    default: &'static str,
+    doc: &'static str,
+    source: &'static str,
+) -> ParameterDoc {
+    ParameterDoc { name, unit, default, doc, source }
+}
 
-const COMMON: &[Difference] = &[];
+/// What a flow group may set; all else is fixed by the profile.
+const PARAMETERS: &[ParameterDoc] = &[
+    parameter("ecn", "off | on", "on for DCTCP", "Whether ECN is negotiated.", "RFC 3168 section 6.1.1"),
+    parameter("mtu", "bytes", "1500 B", "Size of a full IP packet.", "RFC 894"),
+    parameter("header_bytes", "bytes", "52", "IPv4 and TCP headers with timestamps.", "RFC 9293, RFC 7323"),
+    parameter("sack", "bool", "true", "Whether SACK is negotiated.", "RFC 2018"),
+    parameter("delayed_ack", "bool", "true", "Whether the receiver delays ACKs.", "RFC 5681 section 4.2"),
+    parameter("initial_window", "packets", "10 packets", "Initial congestion window.", "RFC 6928"),
+    parameter(
+        "receive_window",
+        "bytes",
+        "unlimited",
+        "Receive buffer: bounds the flight.",
+        "RFC 7323 section 2",
+    ),
+    parameter("cwnd_clamp", "packets", "unlimited", "Upper bound of cwnd.", "Linux snd_cwnd_clamp"),
+];
+
+const fn differs(text: &'static str, test: &'static str) -> Difference {
+    Difference { text, test }
+}
+
+const SEGMENTS: Difference = differs(
+    "Segments are sent one by one: no segmentation offload, no pacing, no small queues. Bursts are what window and ACKs \
+     make them.",
+    "slow_start_counts_packets_later",
+);
+const CLOCK: Difference = differs(
+    "Times are exact: RTT samples in picoseconds, timers at the exact instant, not in jiffies of 1 to 10 ms.",
+    "backoff_doubles_until_an_rtt_is_measured",
+);
+const TIMESTAMPS: Difference = differs(
+    "Timestamps count microseconds; the kernel's count milliseconds, so that its undo needs a delay of at least one.",
+    "an_old_timestamp_ends_recovery",
+);
+const METRICS: Difference = differs(
+    "Nothing is remembered between connections (tcp_metrics): ssthresh starts without limit.",
+    "without_ecn_nothing_is_marked",
+);
+const NO_ZERO_WINDOW_PROBES: Difference = differs(
+    "A closed window is not probed; receivers here never close theirs.",
+    "the_receive_window_limits_the_flight",
+);
+const CONSTANT_WINDOW: Difference = differs(
+    "The receive window is constant, not tuned: a connection starts with 16 quick ACKs, where the kernel's small first \
+     window allows about 10.",
+    "a_connection_starts_with_quick_acks",
+);
+const KNOWN_MSS: Difference = differs(
+    "The receiver knows the MSS of its peer; the kernel learns it from the segments that come.",
+    "small_segments_wait_until_they_exceed_one_mss",
+);
+const ONE_WAY: Difference = differs(
+    "Data goes one way: the receiver answers FIN with an ACK at once and closes nothing; there is no interactive mode of \
+     delayed ACKs.",
+    "a_fin_is_acknowledged_at_once_and_not_counted_as_data",
+);
+const NO_SYN_ACK_TIMER: Difference = differs(
+    "A lost SYN/ACK is repeated when the client repeats its SYN, not by a timer of the server.",
+    "a_syn_ack_is_not_repeated",
+);
+const NEVER_GIVES_UP: Difference = differs(
+    "A connection never gives up (tcp_syn_retries, tcp_retries2) and knows no RST.",
+    "a_connection_never_gives_up",
+);
+const OLD_ACKS: Difference = differs(
+    "ACKs older than the last are ignored; the kernel still reads their SACK blocks.",
+    "old_acks_are_ignored",
+);
+const REORDERING: Difference = differs(
+    "The degree of reordering is not learnt: it stays three packets, FACK stays on, RACK's window stays a quarter of the \
+     smallest RTT.",
+    "the_degree_of_reordering_is_not_learnt",
+);
+const UNDO_NEEDS_PROGRESS: Difference = differs(
+    "Only an ACK that advances can undo by its timestamp (RFC 3522); kernels before 5.0 also believed duplicates in Loss.",
+    "a_duplicate_with_an_old_timestamp_undoes_nothing",
+);
+const NO_FORWARD_RETRANSMISSION: Difference = differs(
+    "Segments not known to be lost are not repeated in recovery when there is nothing new to send (removed in 4.18).",
+    "holes_not_known_to_be_lost_are_not_repeated",
+);
+const TIMER_BESIDE_TIMER: Difference = differs(
+    "The retransmission timer runs beside the reordering timer; the kernel has one timer and sets it from the head's \
+     transmission time afterwards.",
+    "the_timer_finds_the_loss_that_two_sacks_do_not_prove",
+);
+
+/// Written out for each profile: constants cannot be joined.
+macro_rules! with_common {
+    ($($own:expr),* $(,)?) => {
+        &[
+            SEGMENTS, CLOCK, TIMESTAMPS, METRICS, NO_ZERO_WINDOW_PROBES, CONSTANT_WINDOW, KNOWN_MSS, ONE_WAY,
+            NO_SYN_ACK_TIMER, NEVER_GIVES_UP, OLD_ACKS, REORDERING, $($own),*
+        ]
+    };
+}
+
+const LINUX_3_2: &[Difference] = with_common![
+    UNDO_NEEDS_PROGRESS,
+    NO_FORWARD_RETRANSMISSION,
+    differs(
+        "F-RTO is that of 3.10 and later (RFC 5682), not the older one with frto_counter; its response is the full undo.",
+        "frto_finds_a_spurious_timeout",
+    ),
+    differs(
+        "Segments older than the timeout are not marked lost in recovery (tcp_timeout_skbs): the timer is exact and comes first.",
+        "fack_and_prr",
+    ),
+];
+
+const LINUX_3_18: &[Difference] = with_common![
+    UNDO_NEEDS_PROGRESS,
+    NO_FORWARD_RETRANSMISSION,
+    differs(
+        "No early retransmit (RFC 5827, 3.5 to 4.18): a flight too small for three SACKs waits for the timeout.",
+        "two_packets_do_not_make_three_duplicates",
+    ),
+    differs(
+        "Without SACK a recovery that ends exactly at its recovery point keeps its reduction; the kernel forgot that it had \
+         retransmitted and undid it (fixed in 6.16).",
+        "after_the_recovery_point_something_above_it_ends_recovery",
+    ),
+];
+
+const LINUX_6: &[Difference] = with_common![
+    TIMER_BESIDE_TIMER,
+    differs(
+        "Accurate ECN is neither offered nor answered (since 6.18 by tcp_ecn = 3).",
+        "dctcp_sets_ect_on_everything",
+    ),
+    differs(
+        "The smallest RTT is that of the whole connection, not of the last five minutes.",
+        "reordering_within_a_quarter_rtt_does_nothing",
+    ),
+];
 
 /// All profiles.
-pub const DOCS: &[ModelDoc] = &[ModelDoc {
-    name: "linux-3.2",
-    kind: ModelKind::Stack,
-    summary: "Linux 3.2: counts ACKs, slow start at cwnd <= ssthresh, rate halving in CWR, PRR in recovery, FACK.",
-    follows: "net/ipv4/tcp_input.c, tcp_output.c, tcp_cong.c of Linux 3.2",
-    parameters: PARAMETERS,
-    differences: COMMON,
-}];
+pub const DOCS: &[ModelDoc] = &[
+    ModelDoc {
+        name: "linux-3.2",
+        kind: ModelKind::Stack,
+        summary: "Linux 3.2: counts ACKs, slow start at cwnd <= ssthresh, rate halving in CWR, PRR in recovery, FACK.",
+        follows: "net/ipv4/tcp_input.c, tcp_output.c, tcp_cong.c of Linux 3.2",
+        parameters: PARAMETERS,
+        differences: LINUX_3_2,
+    },
+    ModelDoc {
+        name: "linux-3.18",
+        kind: ModelKind::Stack,
+        summary: "Linux 3.18: slow start by packets, avoidance by ACKs, growth before the mark is seen, PRR in CWR and \
+                  recovery, FACK, tail loss probes.",
+        follows: "net/ipv4/tcp_input.c, tcp_output.c, tcp_cong.c of Linux 3.18",
+        parameters: PARAMETERS,
+        differences: LINUX_3_18,
+    },
+    ModelDoc {
+        name: "linux-6",
+        kind: ModelKind::Stack,
+        summary: "Current Linux: counts packets, slow start below ssthresh, PRR in CWR and recovery, RACK, tail loss probes.",
+        follows: "net/ipv4/tcp_input.c, tcp_output.c, tcp_recovery.c, tcp_cong.c of Linux 6.x",
+        parameters: PARAMETERS,
+        differences: LINUX_6,
+    },
+];

@@ -93,17 +93,18 @@ impl Sender {
             self.arm_rto(config, now);
         }
         self.count(&acked);
-        let sample = self.sample(config, &acked, ack - prior_una, flight_before, rtt, now);
+        let mut sample = self.sample(config, &acked, ack - prior_una, flight_before, rtt, now);
         self.cc.on_ack(&mut self.window, &sample);
         if let Some(end) = self.probe_end {
             self.judge_tail_probe(config, &acked, end, now);
         }
-        let resend = self.judge(config, &mut acked, &sample, now);
+        let resend = self.judge(config, &mut acked, &mut sample, now);
         if resend != Resend::Nothing {
             self.resend(config, resend, now, out);
         }
         let sent = self.push(config, now, out);
-        if sent == 0 && advanced {
+        // Also to stop it: with something missing there are better ways to learn more.
+        if sent == 0 && (advanced || (self.early_is_probe && self.state != CaState::Open)) {
             self.schedule_tail_probe(config, now);
         }
     }
@@ -233,7 +234,13 @@ impl Sender {
 
     /// Growth and the recovery state machine, in the order of the stack.
     #[inline]
-    fn judge(&mut self, config: &EndpointConfig, acked: &mut Acked, sample: &AckSample, now: Time) -> Resend {
+    fn judge(
+        &mut self,
+        config: &EndpointConfig,
+        acked: &mut Acked,
+        sample: &mut AckSample,
+        now: Time,
+    ) -> Resend {
         let dubious = acked.duplicate
             || acked.ece
             || acked.dsack
@@ -242,7 +249,7 @@ impl Sender {
         let new_data = acked.delivery.acked_packets > 0;
         if !dubious {
             if new_data {
-                self.grow(sample, acked.delivery.acked_packets);
+                self.grow(sample);
             }
             return Resend::Nothing;
         }
@@ -255,19 +262,20 @@ impl Sender {
             GrowthTurn::After => false,
         };
         if new_data && grows_first {
-            self.grow(sample, acked.delivery.acked_packets);
+            self.grow(sample);
         }
         let resend = self.alert(config, acked, sample, now);
         if new_data && config.stack.growth_turn == GrowthTurn::After && self.may_grow() {
             // Linux since 4.6 passes what was delivered: SACKed packets have had their turn.
-            self.grow(sample, acked.delivery.delivered_packets + acked.reno_delivered);
+            sample.acked_packets = acked.delivery.delivered_packets + acked.reno_delivered;
+            self.grow(sample);
         }
         resend
     }
 
     #[inline]
-    fn grow(&mut self, sample: &AckSample, packets: u32) {
-        self.cc.on_growth(&mut self.window, &AckSample { acked_packets: packets, ..*sample });
+    fn grow(&mut self, sample: &AckSample) {
+        self.cc.on_growth(&mut self.window, sample);
         self.cwnd_stamp = sample.now;
     }
 

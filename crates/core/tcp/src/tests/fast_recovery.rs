@@ -139,3 +139,44 @@ fn old_acks_are_ignored() {
     sender("reno", "linux-3.2", OPEN)
         .run("200ms < ack 2\n200ms > 10..13\n201ms < ack 1 sack 5-6\n201ms ? state open flight 11");
 }
+
+#[test]
+fn the_degree_of_reordering_is_not_learnt() {
+    // Late by four packets, found spurious, late by four again: a second recovery. The kernel would have learnt.
+    // 6 grows with the ACK that ends Recovery: six packets delivered by it.
+    for (stack, sent) in [("linux-3.2", "10..20"), ("linux-3.18", "10..20"), ("linux-6", "10..26")] {
+        let script = format!(
+            "
+            200ms < ack 0 sack 1-5     # flight 10 - 4 - 1 = 5 = ssthresh: one, by force
+            200ms > 0
+            210ms < ack 10 ts 100ms    # cwnd 10 again
+            210ms > {sent}
+            210ms ? undos 1 recoveries 1 state open
+            310ms < ack 10 sack 11-15
+            310ms ? recoveries 2
+            "
+        );
+        sender("reno", stack, OPEN).run_loosely(&script);
+    }
+}
+
+#[test]
+fn holes_not_known_to_be_lost_are_not_repeated() {
+    // 0 and 2 are missing, FACK proves 0 only; nothing new to send. Kernels before 4.18 would also repeat 2.
+    let finite = OPEN.replace("greedy", "write 10");
+    for stack in ["linux-3.2", "linux-3.18"] {
+        let end = sender("reno", stack, &finite)
+            .run("200ms < ack 0 sack 1-2 3-4\n200ms > 0")
+            .run("210ms < ack 2 sack 3-4\n210ms ? state recovery losses 1 flight 7");
+        assert_eq!(end.sender().counters().retransmissions, 1);
+    }
+}
+
+#[test]
+fn two_packets_do_not_make_three_duplicates() {
+    // 0 of 2 is lost: one SACK. Early retransmit (3.5 to 4.18) would repeat it after a quarter RTT; here the timeout does:
+    // the SACK measured 100 ms, so RTO 300 ms, from 100 ms on.
+    let two = OPEN.replace("greedy", "write 2").replace("0..10", "0..2");
+    sender("reno", "linux-3.18", &two)
+        .run("200ms < ack 0 sack 1-2\n200ms ? state disorder\n400ms > 0\n400ms ? timeouts 1");
+}

@@ -164,3 +164,22 @@ fn reneging_is_found() {
         assert_eq!(end.sender().counters().fast_recoveries, 0);
     }
 }
+
+#[test]
+fn a_connection_never_gives_up() {
+    // tcp_retries2 would end it after 15 retransmissions; tcp_syn_retries a SYN after 6. The timeout stays at 120 s.
+    let mut run = sender("reno", "linux-3.2", OPEN).run_loosely("4000000ms ? state loss");
+    assert!(run.sender().counters().timeouts > 30);
+    run = sender("reno", "linux-3.2", "0ms connect\n0ms > syn").run_loosely("4000000ms ? flight 0");
+    assert!(run.sender().counters().timeouts > 30);
+}
+
+#[test]
+fn a_duplicate_with_an_old_timestamp_undoes_nothing() {
+    let mut c = without_probes("linux-3.18");
+    c.stack.frto = false;
+    sender_with(c, OPEN)
+        .run_loosely("400ms > 0\n450ms < ack 0 sack 5-6 ts 100ms\n450ms ? state loss undos 0");
+    // The same with progress does.
+    sender_with(c, OPEN).run_loosely("400ms > 0\n450ms < ack 1 ts 100ms\n450ms ? state open undos 1");
+}
