@@ -7,6 +7,26 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "Cancel",
+    "Cancelled",
+    "Checked",
+    "Run",
+    "ScenarioError",
+    "__version__",
+    "build_profile",
+    "check",
+    "ideal_fct_s",
+    "jain",
+    "json_to_toml",
+    "models",
+    "order_statistics",
+    "rate_ratio",
+    "run",
+    "schema",
+    "tables_reference",
+]
+
 __version__: str
 
 class ScenarioError(ValueError):

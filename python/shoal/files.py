@@ -25,6 +25,8 @@ def new_folder(target: str | Path, *, force: bool = False) -> Iterator[Path]:
     target = Path(target)
     refuse_existing(target, force=force)
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    if (file := next((place for place in target.parents if place.exists() and not place.is_dir()), None)) is not None:
+        raise OutputError(f"cannot write `{target}`: `{file}` is not a folder", hint="choose another --out")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(partial, ignore_errors=True)

@@ -295,17 +295,17 @@ def _sweep(
     paper: Paper, name: str, reader: Reader, *, seeds: int, quick: tuple[dict[str, Any], dict[str, Any]]
 ) -> Sweep:
     quick_set, quick_axes = quick
-    axes_table = dict(reader.get("axes", dict, {}))
+    axes = {axis: _axis(value, f"{reader.place}: axes.{axis}") for axis, value in reader.get("axes", dict, {}).items()}
     for key, value in quick_axes.items():
         sweep_name, _, axis = key.rpartition(".")
-        if sweep_name in ("", name) and axis in axes_table:
-            axes_table[axis] = value
+        if sweep_name in ("", name) and axis in axes:
+            axes[axis] = _axis(value, f"quick: axes.{key}")
     scenario = Scenario.from_file(paper.folder / reader.get("scenario", str))
     sweep = Sweep(
         name=name,
         title=reader.get("title", str, name),
         scenario=scenario,
-        axes={axis: _axis(value, f"{reader.place}: axes.{axis}") for axis, value in axes_table.items()},
+        axes=axes,
         set={**reader.get("set", dict, {}), **quick_set},
         metrics=reader.get("metrics", dict, {}),
         seeds=seeds if (own := reader.get("seeds", int, 0)) == 0 or quick_set or quick_axes else own,

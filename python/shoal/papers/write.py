@@ -21,7 +21,6 @@ from shoal.papers.reproduce import (
 )
 from shoal.papers.spec import Paper
 from shoal.plots import Drawn, save
-from shoal.plots.style import to_svg
 from shoal.report.build import Entry, models_in, section
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
@@ -106,4 +105,4 @@ def _save_tables(outcome: Outcome, folder: Path) -> None:
 
 
 def _figure(drawn: Drawn) -> dict[str, str]:
-    return {"name": drawn.name, "title": drawn.title, "svg": to_svg(drawn.figure)}
+    return {"name": drawn.name, "title": drawn.title, "svg": drawn.svg}

@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,6 @@ _rc: dict[Any, Any] = {
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "axes.formatter.use_mathtext": True,
     "grid.color": "#d9d9d9",
     "grid.linewidth": 0.4,
     "lines.linewidth": 1.2,
@@ -62,7 +62,7 @@ _svg_metadata = {"Date": None, "Creator": None}
 _png_metadata = {"Software": None}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Drawn:
     """A figure and the data that it shows."""
 
@@ -70,6 +70,11 @@ class Drawn:
     title: str
     figure: Figure
     data: pl.DataFrame
+
+    @cached_property
+    def svg(self) -> str:
+        """The figure as SVG text; drawn once for the file and the report."""
+        return to_svg(self.figure)
 
 
 @contextmanager
@@ -117,10 +122,18 @@ def shade_warmup(axes: Axes, start_s: float) -> None:
         axes.axvspan(0, start_s, color="#f0f0f0", zorder=0, linewidth=0)
 
 
+def _settle(figure: Figure) -> None:
+    """Compute the layout once; every format is drawn with it."""
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+
+
 def to_svg(figure: Figure) -> str:
     """The figure as SVG text."""
     buffer = io.BytesIO()
     with paper_style():
+        _settle(figure)
         figure.savefig(buffer, format="svg", metadata=_svg_metadata)
     return buffer.getvalue().decode()
 
@@ -129,6 +142,7 @@ def to_png(figure: Figure) -> bytes:
     """The figure as a PNG file."""
     buffer = io.BytesIO()
     with paper_style():
+        _settle(figure)
         figure.savefig(buffer, format="png", metadata=_png_metadata)
     return buffer.getvalue()
 
@@ -138,7 +152,7 @@ def save(drawn: Drawn | Sequence[Drawn], folder: str | Path) -> None:
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for one in [drawn] if isinstance(drawn, Drawn) else drawn:
-        (folder / f"{one.name}.svg").write_text(to_svg(one.figure), encoding="utf-8", newline="\n")
+        (folder / f"{one.name}.svg").write_text(one.svg, encoding="utf-8", newline="\n")
         (folder / f"{one.name}.png").write_bytes(to_png(one.figure))
         one.data.write_parquet(folder / f"{one.name}.parquet")
         one.data.write_csv(folder / f"{one.name}.csv")

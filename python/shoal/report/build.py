@@ -13,7 +13,6 @@ from shoal.errors import OutputError
 from shoal.files import unwritable, write_text
 from shoal.models import Model, models
 from shoal.plots import Drawn, save
-from shoal.plots.style import to_svg
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
 from shoal.result import Result
@@ -104,7 +103,7 @@ def section(entry: Entry, figures: Sequence[Drawn]) -> dict[str, Any]:
 
 
 def _figure(drawn: Drawn) -> dict[str, str]:
-    return {"name": drawn.name, "title": drawn.title, "svg": to_svg(drawn.figure)}
+    return {"name": drawn.name, "title": drawn.title, "svg": drawn.svg}
 
 
 def models_in(runs: Sequence[Result]) -> list[Model]:

@@ -24,7 +24,11 @@ pub fn not_written(error: &WriteError) -> PyErr {
         WriteFailure::Parquet(_) => None,
     };
     match number {
-        Some(number) => PyOSError::new_err((number, error.reason.to_string(), error.path.clone())),
+        Some(number) => {
+            // Python's own messages have no such suffix.
+            let text = error.reason.to_string().replace(&format!(" (os error {number})"), "");
+            PyOSError::new_err((number, text, error.path.clone()))
+        }
         None => PyOSError::new_err(error.to_string()),
     }
 }

@@ -46,7 +46,8 @@ pub fn facts(document: &Document, experiment: &Experiment) -> Value {
 
 fn bdp_rtt(document: &Document, experiment: &Experiment) -> Option<Span> {
     let scenario = document.scenario();
-    let first_flow = || experiment.flows.first().map(|flow| base_rtt(experiment, flow.forward, flow.backward));
+    let first_flow =
+        || experiment.flows.first().map(|flow| base_rtt(experiment, flow.forward, flow.backward));
     match &scenario.topology {
         Topology::Dumbbell(_) => scenario.bottleneck.as_ref()?.bdp_rtt.map(|rtt| rtt.span()),
         Topology::Star(star) => star.bdp_rtt.map(|rtt| rtt.span()).or_else(first_flow),
@@ -67,7 +68,10 @@ fn thresholds(link: &Link, mtu: u32) -> Vec<Value> {
         if red.min_bytes == red.max_bytes {
             vec![of(&format!("K{class}"), Some(red.min_bytes))]
         } else {
-            vec![of(&format!("min{class}"), Some(red.min_bytes)), of(&format!("max{class}"), Some(red.max_bytes))]
+            vec![
+                of(&format!("min{class}"), Some(red.min_bytes)),
+                of(&format!("max{class}"), Some(red.max_bytes)),
+            ]
         }
     };
     let extent = |extent: Extent| match extent {
@@ -83,9 +87,7 @@ fn thresholds(link: &Link, mtu: u32) -> Vec<Value> {
         QueueConfig::LinuxRed(config) => {
             vec![of("min", Some(config.min_bytes.into())), of("max", Some(config.max_bytes.into()))]
         }
-        QueueConfig::DualRed(config) => {
-            [red(" not-ECT", &config.not_ect), red(" ECT", &config.ect)].concat()
-        }
+        QueueConfig::DualRed(config) => [red(" not-ECT", &config.not_ect), red(" ECT", &config.ect)].concat(),
     };
     lines.into_iter().flatten().collect()
 }

@@ -98,7 +98,8 @@ pub fn run(
     progress: Option<Py<PyAny>>,
     cancel: Option<&Cancel>,
 ) -> PyResult<Run> {
-    let document = Document::with_overrides(text, file_name, &overrides).map_err(|errors| refused(&errors))?;
+    let document =
+        Document::with_overrides(text, file_name, &overrides).map_err(|errors| refused(&errors))?;
     let experiment = document.resolve(seed).map_err(|errors| refused(&errors))?;
     let mut watch = Watch {
         duration_s: experiment.duration.as_secs_f64(),
@@ -119,7 +120,9 @@ pub fn run(
             Ok(Run { outcome, result })
         }
         Err(Ended::Unwritable(error)) => Err(not_written(&error)),
-        Err(Ended::Stopped) => Err(watch.error.unwrap_or_else(|| Cancelled::new_err("the run was cancelled"))),
+        Err(Ended::Stopped) => {
+            Err(watch.error.unwrap_or_else(|| Cancelled::new_err("the run was cancelled")))
+        }
     }
 }
 

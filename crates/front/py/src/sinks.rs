@@ -33,7 +33,13 @@ struct CaptureFile {
 pub struct Sink(pub Rc<RefCell<Files>>);
 
 impl PacketSink for Sink {
-    fn on_event(&mut self, row: PacketRow, packet: &Packet, mark: Option<MarkReason>, drop: Option<DropReason>) {
+    fn on_event(
+        &mut self,
+        row: PacketRow,
+        packet: &Packet,
+        mark: Option<MarkReason>,
+        drop: Option<DropReason>,
+    ) {
         let mut files = self.0.borrow_mut();
         if files.failure.is_none()
             && let Err(error) = files.write(row, packet, mark, drop)
@@ -45,7 +51,11 @@ impl PacketSink for Sink {
 
 impl Files {
     /// Opens what is asked for.
-    pub fn open(experiment: &Experiment, packets: Option<&Path>, capture: Option<&Path>) -> Result<Self, WriteError> {
+    pub fn open(
+        experiment: &Experiment,
+        packets: Option<&Path>,
+        capture: Option<&Path>,
+    ) -> Result<Self, WriteError> {
         let monitored: Vec<(LinkId, &shoal_scenario::Link)> = experiment
             .links
             .iter()

@@ -1,0 +1,93 @@
+"""Fixtures: small scenarios, and the command line as a user runs it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import shoal
+
+SMALL = """\
+title = "Small"
+duration = "12 s"
+warmup = "2 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "4 BDP"
+aqm = { kind = "dual-red", reno = { min = "0.5 BDP", max = "1.5 BDP" }, dctcp = { threshold = "0.67 BDP" } }
+
+[[flows]]
+cc = "reno"
+stack = "linux-3.2"
+rtt = "25 ms"
+
+[[flows]]
+name = "dctcp"
+cc = "dctcp-ikr"
+stack = "linux-3.2"
+rtt = "25 ms"
+start = { uniform = ["0 s", "1 s"] }
+"""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Finished]
+
+
+@pytest.fixture(scope="session")
+def scenario() -> shoal.Scenario:
+    return shoal.Scenario.from_toml(SMALL, name="small.toml")
+
+
+@pytest.fixture(scope="session")
+def result(scenario: shoal.Scenario) -> shoal.Result:
+    return shoal.run(scenario.override({"trace.controller_flows": 2}))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("SHOAL_", "COLUMNS", "FORCE_COLOR"))
+    }
+    return kept | {"SHOAL_CACHE_DIR": str(tmp_path / "cache"), "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
+
+
+@pytest.fixture
+def cli(folder: Path, environment: dict[str, str]) -> Cli:
+    """Run `shoal ARGUMENTS` in a folder that holds small.toml."""
+
+    def call(*arguments: str, **more: object) -> Finished:
+        done = subprocess.run(
+            [sys.executable, "-m", "shoal", *arguments],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            **more,  # type: ignore[call-overload]
+        )
+        return Finished(done.returncode, done.stdout, done.stderr)
+
+    return call

@@ -1,0 +1,155 @@
+"""Interrupts, full disks, unwritable places: a clear message, the documented code, nothing half-written."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import SMALL, Cli, Finished
+
+import shoal
+
+FILES, INTERRUPTED, TERMINATED = 4, 130, 143
+
+
+def interrupted(
+    folder: Path, environment: dict[str, str], *arguments: str, number: int = signal.SIGINT
+) -> tuple[Finished, float]:
+    """Start a command, interrupt it once its work has begun, and give what it left and how long it took to stop."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "shoal", *arguments],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not list(folder.glob(".*.partial")) and time.monotonic() < deadline:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    time.sleep(0.5)
+    start = time.monotonic()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    return Finished(process.returncode, out, err), time.monotonic() - start
+
+
+LONG = ["--set", "duration=500000 s", "--set", "trace.series=off", "--out", "out"]
+
+
+@pytest.mark.parametrize("more", [[], ["--seeds", "4"]], ids=["one run", "several seeds"])
+def test_interrupt_leaves_nothing(folder: Path, environment: dict[str, str], more: list[str]) -> None:
+    done, seconds = interrupted(folder, environment, "run", "small.toml", *LONG, *more)
+    assert done.code == INTERRUPTED
+    assert done.err == "error: interrupted\n"
+    assert done.out == ""
+    assert seconds < 5
+    assert sorted(path.name for path in folder.iterdir()) == ["small.toml"]
+
+
+def test_termination_leaves_nothing(folder: Path, environment: dict[str, str]) -> None:
+    done, seconds = interrupted(folder, environment, "run", "small.toml", *LONG, number=signal.SIGTERM)
+    assert done.code == TERMINATED
+    assert seconds < 5
+    assert sorted(path.name for path in folder.iterdir()) == ["small.toml"]
+
+
+def test_interrupted_capture_leaves_nothing(folder: Path, environment: dict[str, str]) -> None:
+    done, _ = interrupted(
+        folder,
+        environment,
+        "run",
+        "small.toml",
+        "--set",
+        "duration=500000 s",
+        "--set",
+        "trace.series=off",
+        "--pcap",
+        "x.pcapng",
+    )
+    assert done.code == INTERRUPTED
+    assert sorted(path.name for path in folder.iterdir()) == ["small.toml"]
+
+
+def test_interrupted_sweep_goes_on(folder: Path, scenario: shoal.Scenario) -> None:
+    class Enough(Exception):  # noqa: N818
+        pass
+
+    def stop(fraction: float) -> None:
+        if fraction > 0.3:
+            raise Enough
+
+    grid = {"bottleneck.aqm.dctcp.threshold": [f"{n} packets" for n in range(5, 15)]}
+    with pytest.raises(Enough):
+        shoal.sweep(scenario, grid=grid, workers=1, cache=folder / "cache", progress=stop)
+    kept = {path: path.stat().st_mtime_ns for path in (folder / "cache").rglob("result.json")}
+    assert 1 <= len(kept) < 10
+    whole = shoal.sweep(scenario, grid=grid, workers=2, cache=folder / "cache")
+    assert all(path.stat().st_mtime_ns == age for path, age in kept.items())
+    fresh = shoal.sweep(scenario, grid=grid, workers=1)
+    assert [point.results[0].json for point in whole] == [point.results[0].json for point in fresh]
+
+
+def test_standard_output_is_full(folder: Path, environment: dict[str, str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "shoal", "run", "small.toml", "--json"],
+            cwd=folder,
+            env=environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == FILES
+    assert done.stderr == "error: No space left on device\n"
+
+
+def test_reader_goes_away(folder: Path, environment: dict[str, str]) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m shoal run small.toml --json | head -c 10",
+        cwd=folder,
+        env=environment,
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("what", [["--out", "out"], ["--pcap", "x.pcapng"], ["--out", "out", "--trace", "packets"]])
+def test_disk_is_full(cli: Cli, folder: Path, what: list[str]) -> None:
+    # No file may grow beyond 4 kB: what a full disk does, without filling one.
+    done = cli("run", "small.toml", *what, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
+    assert done.code == FILES, done.err
+    assert done.err.startswith("error: ")
+    assert "File too large" in done.err
+    assert sorted(path.name for path in folder.iterdir() if path.name != "cache") == ["small.toml"]
+
+
+def test_place_cannot_be_made(cli: Cli, folder: Path) -> None:
+    done = cli("run", "small.toml", "--out", "small.toml/out")
+    assert (done.code, done.out) == (FILES, "")
+    assert done.err == (
+        "error: cannot write `small.toml/out`: `small.toml` is not a folder\nhint: choose another --out\n"
+    )
+    done = cli("run", "small.toml", "--pcap", "none/x.pcapng")
+    assert done.code == FILES
+    assert done.err == "error: `none/x.pcapng`: No such file or directory\n"
+    assert (folder / "small.toml").read_text() == SMALL
+
+
+def test_cache_that_was_damaged_is_made_again(folder: Path, scenario: shoal.Scenario) -> None:
+    grid = {"bottleneck.aqm.dctcp.threshold": ["10 packets"]}
+    first = shoal.sweep(scenario, grid=grid, cache=folder / "cache")
+    (kept,) = (folder / "cache").rglob("result.json")
+    kept.write_text(first[0].results[0].json[:100])
+    again = shoal.sweep(scenario, grid=grid, cache=folder / "cache")
+    assert again[0].results[0].json == first[0].results[0].json
