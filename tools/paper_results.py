@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Keeps the verdicts of a reproduction in the paper's folder: RESULTS.csv (the data) and RESULTS.md (for readers).
+
+    shoal reproduce NAME --out results/NAME
+    tools/paper_results.py papers/NAME --from results/NAME     # both files from a reproduction
+    tools/paper_results.py papers/NAME --check                 # is RESULTS.md what RESULTS.csv says?
+"""
+
+import argparse
+import csv
+import datetime
+import sys
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+Rows = list[dict[str, str]]
+
+_sign = {"inside": "✓", "outside": "✗", "no value": "?"}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("paper", type=Path)
+    parser.add_argument("--from", dest="results", type=Path, metavar="RESULTS")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    if options.results:
+        keep(options.results, options.paper)
+    text = page(options.paper)
+    target = options.paper / "RESULTS.md"
+    if options.check:
+        if target.read_text(encoding="utf-8") != text:
+            print(f"{target} is stale: run {sys.argv[0]} {options.paper}", file=sys.stderr)
+            return 1
+        return 0
+    target.write_text(text, encoding="utf-8")
+    return 0
+
+
+def keep(results: Path, paper: Path) -> None:
+    """Copy the verdicts of a reproduction, with the date, version and command in a comment."""
+    import shoal
+
+    verdicts = results / "verdicts.csv"
+    made = datetime.datetime.fromtimestamp(verdicts.stat().st_mtime, tz=datetime.UTC).date()
+    command = (results / "command.txt").read_text(encoding="utf-8").strip()
+    head = f"# {made}, shoal {shoal.__version__}, {command}\n"
+    (paper / "RESULTS.csv").write_text(head + verdicts.read_text(encoding="utf-8"), encoding="utf-8")
+
+
+def page(paper: Path) -> str:
+    """The text of RESULTS.md."""
+    settings = tomllib.loads((paper / "paper.toml").read_text(encoding="utf-8"))
+    head, *lines = (paper / "RESULTS.csv").read_text(encoding="utf-8").splitlines()
+    rows = list(csv.DictReader(lines))
+    chosen = settings["chosen"]
+    readings = [chosen, *(r["name"] for r in settings["readings"] if r["name"] != chosen)]
+    made, version, command = head.removeprefix("# ").split(", ", 2)
+    own = [row for row in rows if row["reading"] == chosen]
+    inside = sum(row["verdict"] == "inside" for row in own)
+    parts = [
+        f"# Results: {settings['title']}",
+        f"{made}, {version}: `{command}`. Written by `tools/paper_results.py`; the data is RESULTS.csv.",
+        f"Reading: `{chosen}`. {inside} of {len(own)} checks are inside their tolerances. "
+        "± after a measured value is the 95 % confidence interval over the seeds.",
+        "## By claim",
+        _summary(rows, readings),
+        *_units(paper),
+        "## All checks",
+        _table(
+            ("Claim", "Item", "What", "Published", "Measured", "Tolerance", "Verdict"),
+            ([row[k] for k in ("claim", "item", "what", "published", "measured", "tolerance", "verdict")] for row in own),
+        ),
+    ]
+    outside = [row for row in own if row["verdict"] != "inside"]
+    if outside:
+        parts += [
+            "## Why not inside",
+            *(f"- {row['claim']}, {row['what']} ({row['measured']}): {row['reason'] or 'no reason given'}" for row in outside),
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _summary(rows: Rows, readings: list[str]) -> str:
+    """How many checks of each claim are inside, under each reading."""
+    claims = sorted({row["claim"] for row in rows}, key=_order)
+    body = []
+    for claim in claims:
+        cells = [claim]
+        for reading in readings:
+            own = [row for row in rows if row["claim"] == claim and row["reading"] == reading]
+            inside = sum(row["verdict"] == "inside" for row in own)
+            cells.append(f"{_sign['inside' if inside == len(own) else 'outside']} {inside}/{len(own)}" if own else "")
+        body.append(cells)
+    return _table(("Claim", *readings), body)
+
+
+def _order(claim: str) -> tuple[str, int]:
+    digits = "".join(c for c in claim if c.isdigit())
+    return claim.rstrip("0123456789"), int(digits or 0)
+
+
+def _units(paper: Path) -> list[str]:
+    """Claims about single mechanisms, which Rust tests settle exactly."""
+    file = paper / "data" / "unit-claims.csv"
+    if not file.exists():
+        return []
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    rows = list(csv.DictReader(lines))
+    body = [(row["claim"], row["what"], row["tolerance"], f"`{row['test']}` in {row['file']}", row["note"]) for row in rows]
+    return [
+        "## Claims about one mechanism",
+        "Verdicts are those of `cargo test`.",
+        _table(("Claim", "What", "Tolerance", "Test", "Note"), body),
+    ]
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [list(head), *(list(row) for row in rows)]
+    cells = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+    return "\n".join([cells[0], "|" + " --- |" * len(lines[0]), *cells[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
