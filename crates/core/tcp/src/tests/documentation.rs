@@ -14,6 +14,7 @@ const TESTS: &[&str] = &[
     include_str!("growth.rs"),
     include_str!("handshake.rs"),
     include_str!("idle.rs"),
+    include_str!("loss_in_cwr.rs"),
     include_str!("new_reno.rs"),
     include_str!("probe.rs"),
     include_str!("rack.rs"),

@@ -85,3 +85,48 @@ fn acks_keep_a_partly_used_window_alive() {
     c.initial_window = Some(30);
     super::script::sender_with(c, &(script + "1300ms ? cwnd 30"));
 }
+
+#[test]
+fn controllers_learn_of_idleness_beyond_the_timeout() {
+    // A policy of FreeBSD: alpha starts again.
+    let mut c = crate::testing::config("dctcp", "linux-6");
+    let shoal_cc::CcConfig::Dctcp(dctcp) = &mut c.cc else { panic!("not DCTCP") };
+    dctcp.alpha_after_idle = shoal_cc::AlphaAfter::Reinitialise;
+    let script = "
+        0ms   connect
+        0ms   > syn ece cwr ect0
+        0ms   write 10
+        100ms < synack ece ts 0ms
+        100ms > 0..10 ect0
+        200ms < ack 10
+        200ms ? alpha 0.9375
+        390ms write 1
+        390ms > 10 ect0
+        390ms ? alpha 0.9375
+        490ms < ack 11
+        490ms ? alpha 0.87890625
+        900ms write 1
+        900ms > 11 ect0
+        900ms ? alpha 1
+    ";
+    super::script::sender_with(c, script);
+}
+
+#[test]
+fn having_been_stopped_once_counts_for_the_whole_window() {
+    // 5.19 and later: cwnd stopped the first transmission (10 of 12 packets), so every ACK of this window counts, though
+    // the flight is down to a few packets when the later ones come.
+    let script = "
+        0ms   connect
+        0ms   > syn
+        0ms   write 12
+        100ms < synack ts 0ms
+        100ms > 0..10
+        200ms < ack 2
+        200ms > 10..12
+        200ms < ack 4
+        200ms < ack 9
+        200ms ? cwnd 19
+    ";
+    sender("reno", "linux-6", script);
+}

@@ -13,6 +13,7 @@ mod growth;
 mod handshake;
 mod idle;
 mod laws;
+mod loss_in_cwr;
 mod new_reno;
 mod probe;
 mod properties;

@@ -1,0 +1,102 @@
+//! Loss while an ECN reduction is under way: no second cut, but who finishes the first one differs.
+
+use super::script::sender_with;
+use crate::testing::config;
+use crate::{EcnSetting, EndpointConfig};
+
+const OPEN: &str = "
+    0ms   connect
+    0ms   > syn ece cwr
+    0ms   greedy
+    100ms < synack ece ts 0ms
+    100ms > 0..10 ect0
+    200ms < ack 1 ece
+    200ms > 10 cwr ect0
+    200ms ? state cwr ssthresh 5 cwnd 10
+    201ms < ack 1 sack 2-3
+    201ms ? cwnd 9
+    202ms < ack 1 sack 2-4
+    202ms > 11 ect0
+    203ms < ack 1 sack 2-5
+";
+
+fn reno(stack: &str) -> EndpointConfig {
+    EndpointConfig { ecn: EcnSetting::On, ..config("reno", stack) }
+}
+
+#[test]
+fn recovery_of_3_2_begins_anew() {
+    // Prior window 9, nothing delivered yet: flight 7, ceil(5 x 1 / 9) = 1. It ends at what was sent by now.
+    sender_with(reno("linux-3.2"), OPEN).run_loosely(
+        "
+        203ms > 1
+        203ms ? state recovery ssthresh 5 cwnd 8 recoveries 1
+        303ms < ack 10 ts 203ms
+        303ms ? state recovery
+        ",
+    );
+}
+
+#[test]
+fn recovery_of_6_continues_the_reduction() {
+    // Prior window 10, delivered 4, sent 2: ceil(5 x 4 / 10) - 2 = 0, and no retransmission is forced: some was sent since
+    // the mark. The episode ends where that of the mark would have.
+    sender_with(reno("linux-6"), OPEN).run_loosely(
+        "
+        203ms ? state recovery ssthresh 5 cwnd 7 flight 7 recoveries 1
+        204ms < ack 1 sack 2-6         # ceil(5 x 5 / 10) - 2 = 1
+        204ms > 1
+        304ms < ack 10 ts 204ms
+        304ms ? state open reductions 1
+        ",
+    );
+}
+
+#[test]
+fn dctcp_of_6_cuts_once_more() {
+    // dctcp_state halves on every transition to Recovery: 10 at the mark to 5 by alpha 1; then half of the 9 left: 4.
+    let script = OPEN.replace("syn ece cwr", "syn ece cwr ect0");
+    sender_with(config("dctcp", "linux-6"), &script).run_loosely("203ms ? state recovery ssthresh 4");
+}
+
+#[test]
+fn a_timeout_in_cwr_does_not_cut_again() {
+    // Linux tcp_enter_loss: the window in flight has had its reduction.
+    let script = "
+        0ms   connect
+        0ms   > syn ece cwr
+        0ms   greedy
+        100ms < synack ece ts 0ms
+        100ms > 0..10 ect0
+        200ms < ack 1 ece
+        200ms > 10 cwr ect0
+        500ms > 1
+        500ms ? state loss ssthresh 5 cwnd 1
+    ";
+    sender_with(reno("linux-3.2"), script);
+}
+
+#[test]
+fn a_timeout_in_recovery_disables_frto() {
+    // RFC 5682 3.1 step 1: retransmissions are out already. The ACK of the head brings retransmissions, not new data.
+    let mut c = config("reno", "linux-3.18");
+    c.stack.tail_probe = crate::TailProbe::Off;
+    sender_with(
+        c,
+        "
+        0ms   connect
+        0ms   > syn
+        0ms   greedy
+        100ms < synack ts 0ms
+        100ms > 0..10
+        200ms < ack 0 sack 1-5         # flight 5 = ssthresh: one by force
+        200ms > 0
+        200ms ? state recovery
+        500ms > 0                      # RTO 300 ms after the retransmission
+        500ms ? state loss timeouts 1 ssthresh 5
+        600ms < ack 5 ts 500ms
+        600ms > 5..10, 10              # slow start to ssthresh + 1: the five lost ones, then a new one
+        600ms ? state loss cwnd 6
+        ",
+    );
+}
