@@ -157,3 +157,17 @@ fn a_fin_is_acknowledged_at_once_and_not_counted_as_data() {
     let end = receiver_with(quick, &format!("{OPEN}1ms < 0 fin\n1ms > ack 1+1"));
     drop(end);
 }
+
+#[test]
+fn an_ack_that_is_nearly_due_goes_with_the_next_data() {
+    // Due at 43 ms. A gap of 32 ms makes ato 40/2 + 32 = 52; what is due within a quarter of that need not wait.
+    run("
+        1ms   < 0
+        1ms   > ack 1
+        2ms   < 1
+        2ms   > ack 2
+        3ms   < 2:700
+        35ms  < 2+700:100
+        35ms  > ack 2+800
+    ");
+}

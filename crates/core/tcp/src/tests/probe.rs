@@ -86,3 +86,18 @@ fn without_sack_there_are_no_probes() {
     let c = crate::EndpointConfig { sack: false, ..config("reno", "linux-6") };
     sender_with(c, OPEN).run("400ms > 0\n400ms ? timeouts 1 probes 0");
 }
+
+#[test]
+fn one_probe_until_it_is_answered() {
+    // Data sent in between arms the timer once more; when it fires it only puts the timeout off (Linux: rearm_timer).
+    sender("reno", "linux-6", OPEN).run(
+        "
+        302ms > 3
+        310ms write 1
+        310ms > 4
+        700ms ? probes 1 timeouts 0
+        812ms > 0                      # 310 + 202, and 300 ms more
+        812ms ? timeouts 1
+        ",
+    );
+}

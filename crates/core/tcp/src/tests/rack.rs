@@ -106,3 +106,22 @@ fn a_lost_retransmission_ends_loss_state_with_a_second_cut() {
         ",
     );
 }
+
+#[test]
+fn the_timer_waits_for_the_last_of_the_missing() {
+    // 0 and 1 left at 100 and 110 ms, 2 at 120. Due at 225 and 235; one timer, for the later (Linux: "maximum wait time").
+    sender("reno", "linux-6", "0ms connect\n0ms > syn\n100ms < synack ts 0ms\n100ms > ack 0").run(
+        "
+        100ms write 1
+        100ms > 0
+        110ms write 1
+        110ms > 1
+        120ms write 1
+        120ms > 2
+        220ms < ack 0 sack 2-3
+        220ms ? state disorder
+        237ms > 0
+        237ms ? state recovery losses 2
+        ",
+    );
+}

@@ -127,3 +127,25 @@ fn data_packets_echo_the_last_timestamp() {
     sender.write(&c, 10, Time::ZERO, &mut out);
     assert_eq!((out[2].ts_ecr, out[2].payload, out[2].ecn), (77, 10, Ecn::NotEct));
 }
+
+#[test]
+fn acks_echo_the_earliest_unacknowledged_timestamp() {
+    // RFC 7323 4.3: only segments that begin at or below the last ACK sent leave their timestamp; so a delayed ACK echoes
+    // its first segment, and what lies beyond a hole nothing.
+    let mut c = config("reno", "linux-6");
+    c.stack.quick_acks = 0;
+    let mut receiver = Receiver::new(&c, FlowId(1));
+    let mut out = Vec::new();
+    let mut syn = Packet::empty(FlowId(1), 60);
+    syn.flags = Flags::SYN;
+    receiver.on_packet(&c, &syn, Time::ZERO, &mut out);
+    for (n, ts) in [(0, 10), (1, 20), (3, 30), (2, 40)] {
+        let mut data = Packet::empty(FlowId(1), 1500);
+        data.seq = Seq::of(1 + n * 1448);
+        data.payload = 1448;
+        data.ts_val = ts;
+        receiver.on_packet(&c, &data, Time::ZERO, &mut out);
+    }
+    let echoed: Vec<_> = out.iter().skip(1).map(|p| (p.ack.0 / 1448, p.ts_ecr)).collect();
+    assert_eq!(echoed, [(2, 10), (2, 10), (4, 40)]);
+}

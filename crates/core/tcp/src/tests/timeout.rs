@@ -183,3 +183,13 @@ fn a_duplicate_with_an_old_timestamp_undoes_nothing() {
     // The same with progress does.
     sender_with(c, OPEN).run_loosely("400ms > 0\n450ms < ack 1 ts 100ms\n450ms ? state open undos 1");
 }
+
+#[test]
+fn an_ack_beyond_the_head_proves_the_timeout_spurious_only_with_sack() {
+    // 1 and 2 were sent once. Without SACK they may have been waiting for the head, which was repeated.
+    let with = sender_with(without_probes("linux-6"), OPEN)
+        .run_loosely("400ms > 0\n500ms < ack 3\n500ms ? undos 1 state open");
+    assert!(with.config.sack);
+    let without = EndpointConfig { sack: false, ..without_probes("linux-6") };
+    sender_with(without, OPEN).run("400ms > 0\n500ms < ack 3\n500ms > 10..14\n500ms ? undos 0 state loss");
+}
