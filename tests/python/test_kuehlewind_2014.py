@@ -1,0 +1,76 @@
+"""The paper that comes with shoal: its files hold together, and its demonstration shows what was published."""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shoal.papers import read_paper
+from shoal.papers.checks import Verdict
+from shoal.papers.reproduce import compared, reproduce
+from shoal.papers.spec import Paper
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "papers" / "kuehlewind-2014"
+
+
+@pytest.fixture(scope="module")
+def paper() -> Paper:
+    return read_paper(FOLDER)
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_every_point_of_every_item_is_a_valid_scenario(paper: Paper, quick: bool) -> None:
+    for name in paper.items:
+        item = paper.item(name, quick=quick)
+        assert item.checks, f"{name} checks nothing"
+        for reading in paper.readings:
+            for sweep in item.sweeps.values():
+                # The corners: what is refused is refused at an end of an axis.
+                points = sweep.points()
+                for point in (points[0], points[-1]):
+                    sweep.scenario.override(sweep.overrides(point, reading))
+
+
+def test_all_claims_are_covered(paper: Paper) -> None:
+    claims = {check.claim for name in paper.items for check in paper.item(name).checks}
+    with (FOLDER / "data" / "unit-claims.csv").open(encoding="utf-8") as file:
+        claims |= {row["claim"] for row in csv.DictReader(line for line in file if not line.startswith("#"))}
+    assert claims >= {f"A{number}" for number in range(1, 25)}
+
+
+def test_rust_tests_that_are_named_exist() -> None:
+    with (FOLDER / "data" / "unit-claims.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    assert rows
+    for row in rows:
+        text = (ROOT / row["file"]).read_text(encoding="utf-8")
+        assert re.search(rf"#\[test\]\s+fn {row['test']}\(\)", text), row
+        assert None not in row, "a comma too many"
+
+
+def test_results_page_is_made_from_the_kept_verdicts(paper: Paper) -> None:
+    tool = ROOT / "tools" / "paper_results.py"
+    done = subprocess.run([sys.executable, tool, FOLDER, "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = (FOLDER / "RESULTS.csv").read_text(encoding="utf-8").splitlines()[1:]
+    kept = {(row["item"], row["claim"]) for row in csv.DictReader(lines)}
+    assert kept == {(name, check.claim) for name in paper.items for check in paper.item(name).checks}
+
+
+def test_the_demonstration_runs_end_to_end(paper: Paper, tmp_path: Path) -> None:
+    done = reproduce(paper, paper.item("coexistence", quick=True), cache=tmp_path)
+    shares = {name: grid.rows[0].values["share"] for name, grid in done.chosen.tables.items()}
+    # Short runs: wide bounds. DCTCP takes a plain RED queue and shares a dual one.
+    assert shares["one-red"] > 0.85
+    assert 0.35 < shares["threshold"] < 0.6
+    assert 0.35 < shares["slope"] < 0.65
+    assert all(finding.verdict is not Verdict.NO_VALUE for finding in done.chosen.findings)
+    table = compared(done)
+    assert table is not None
+    assert [row[0] for row in table.rows][:4] == ["reno: share", "reno: rate/flow", "dctcp: share", "dctcp: rate/flow"]
