@@ -206,3 +206,15 @@ fn a_million_flows_are_accepted() {
     let experiment = document.resolve(None).unwrap();
     assert_eq!((experiment.flows.len(), experiment.paths.len()), (1_000_000, 2));
 }
+
+#[test]
+fn what_tc_refuses_is_refused_with_its_reason() {
+    // CS, K = 1: min = 1500, max = 3000, burst 2: no weight fits (the kernel refuses the Wlog of 27 that tc finds).
+    let text = "duration = \"10 s\"\n[bottleneck]\nrate = \"100 Mbit/s\"\nbuffer = \"1000 packets\"\n\
+                aqm = { kind = \"linux-red\", min = \"1500 B\", max = \"3000 B\", avpkt = \"1500 B\", burst = \"2 packets\", \
+                probability = 1.0, ecn = true }\n[[flows]]\nname = \"a\"\ncc = \"dctcp\"\nrtt = \"8 ms\"\n";
+    let errors = shoal_scenario::Document::parse(text, "cs.toml").map(|_| ()).expect_err("tc refuses K = 1");
+    let message = errors.to_string();
+    assert!(message.contains("tc cannot configure this queue"), "{message}");
+    assert!(message.contains("cs.toml:5"), "{message}");
+}

@@ -260,7 +260,11 @@ impl Law<'_> {
             bytes
         };
         let min_bytes = whole(red.min, "min", cx);
-        let max_bytes = whole(red.max.unwrap_or(red.min), "max", cx);
+        // q_red.c: max = 3 min.
+        let max_bytes = match red.max {
+            Some(max) => whole(max, "max", cx),
+            None => min_bytes.and_then(|min| min.checked_mul(3)),
+        };
         let limit_bytes = match red.limit {
             Some(limit) => whole(limit, "limit", cx),
             None if self.buffer.value().is_none() => {
@@ -277,6 +281,7 @@ impl Law<'_> {
         };
         let (min_bytes, max_bytes, limit_bytes) = (min_bytes?, max_bytes?, limit_bytes?);
         // q_red.c refuses what the kernel cannot run: max below min, limit below max.
+        let ordered = 0 < min_bytes && min_bytes <= max_bytes && max_bytes <= limit_bytes;
         if max_bytes < min_bytes || min_bytes == 0 {
             cx.error(
                 &self.at("max"),
@@ -304,11 +309,10 @@ impl Law<'_> {
                 return None;
             }
             // q_red.c: burst = (2 min + max) / (3 avpkt).
-            None => u32::try_from(
-                (2 * u64::from(min_bytes) + u64::from(max_bytes)) / (3 * u64::from(avpkt_bytes)),
-            )
-            .ok()?
-            .max(1),
+            None => {
+                let bytes = 2 * u64::from(min_bytes) + u64::from(max_bytes);
+                u32::try_from(bytes / (3 * u64::from(avpkt_bytes))).ok()?
+            }
         };
         let bandwidth = super::network::checked_rate(red.bandwidth, &self.at("bandwidth"), cx).ok()?;
         let Some(bandwidth) = bandwidth else {
@@ -319,7 +323,7 @@ impl Law<'_> {
             let key = if red.harddrop { "harddrop" } else { "nodrop" };
             cx.error(&self.at(key), format!("{key} needs ecn"), "add ecn = true");
         }
-        Some(QueueConfig::LinuxRed(LinuxRedConfig {
+        let config = LinuxRedConfig {
             limit_bytes,
             min_bytes,
             max_bytes,
@@ -332,7 +336,14 @@ impl Law<'_> {
             nodrop: red.nodrop,
             adaptive: red.adaptive,
             legacy_probability: self.kernel(&red.kernel, cx)? < (3, 3),
-        }))
+        };
+        // A disorder was reported above, with the key that causes it.
+        if ordered && let Err(refusal) = config.solve() {
+            let hint =
+                "change min, max, burst, avpkt or probability; the message is that of tc or the kernel";
+            cx.error(self.port.aqm_path, format!("tc cannot configure this queue: {refusal}"), hint);
+        }
+        Some(QueueConfig::LinuxRed(config))
     }
 
     fn kernel(&self, version: &str, cx: &mut Context<'_>) -> Option<(u16, u16)> {
