@@ -95,12 +95,12 @@ impl Sender {
         self.board.retransmitted < retransmitted
     }
 
-    /// A quarter of the smallest RTT, at most one RTT; none with the third SACK or in recovery (no reordering was seen).
+    /// A quarter of the smallest RTT; none with the third SACK or in recovery (no reordering was seen).
     fn reordering_window(&self) -> Span {
         if self.state >= CaState::Recovery || self.board.sacked >= super::fast_recovery::DUPLICATE_THRESHOLD {
             return Span::ZERO;
         }
-        (self.rtt.min() / 4).min(self.rtt.srtt())
+        self.rtt.min() / 4
     }
 
     fn scan_for_losses(&mut self, now: Time) {

@@ -100,3 +100,23 @@ fn a_timeout_in_recovery_disables_frto() {
         ",
     );
 }
+
+#[test]
+fn a_timeout_beyond_the_marked_window_cuts_again() {
+    // CWR is held at its end until something above is acknowledged; a timeout then concerns data sent after the cut.
+    let script = "
+        0ms   connect
+        0ms   > syn ece cwr
+        0ms   greedy
+        100ms < synack ece ts 0ms
+        100ms > 0..10 ect0
+        200ms < ack 1 ece
+        200ms > 10 cwr ect0
+        200ms < ack 10                 # flight 1: cwnd 1 + 1
+        200ms > 11 ect0
+        200ms ? state cwr ssthresh 5 cwnd 2
+        500ms > 10
+        500ms ? state loss ssthresh 2 cwnd 1
+    ";
+    sender_with(reno("linux-3.2"), script);
+}

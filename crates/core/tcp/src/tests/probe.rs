@@ -101,3 +101,26 @@ fn one_probe_until_it_is_answered() {
         ",
     );
 }
+
+#[test]
+fn a_mark_ends_the_probe_episode() {
+    // The reduction for the mark covers the loss that the probe may have repaired (Linux tcp_init_cwnd_reduction).
+    let c = crate::EndpointConfig { ecn: crate::EcnSetting::On, ..config("reno", "linux-6") };
+    sender_with(
+        c,
+        "
+        0ms   connect
+        0ms   > syn ece cwr
+        0ms   write 4
+        100ms < synack ece ts 0ms
+        100ms > 0..4 ect0
+        302ms > 3
+        310ms < ack 4 ece              # flight 0: max(4 - 0, 4) + 1
+        310ms ? state cwr ssthresh 5 cwnd 5
+        320ms write 1
+        320ms > 4 cwr ect0
+        420ms < ack 5
+        420ms ? state open ssthresh 5 cwnd 5
+        ",
+    );
+}

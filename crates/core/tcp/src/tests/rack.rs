@@ -125,3 +125,22 @@ fn the_timer_waits_for_the_last_of_the_missing() {
         ",
     );
 }
+
+#[test]
+fn prr_adds_one_only_if_the_ack_advances_without_new_losses() {
+    sender("reno", "linux-6", OPEN).run(
+        "
+        200ms < ack 0 sack 6-9         # 0 to 5 are lost: flight 1, room 4: max(3 - 0, 3)
+        200ms > 0..3
+        200ms ? cwnd 4 losses 6
+        201ms < ack 0 sack 6-10        # flight 3, room 2: max(4 - 3, 1)
+        201ms > 3
+        300ms < ack 1 sack 6-10        # flight 3, room 2: max(5 - 4, 1) + 1
+        300ms > 4..6
+        300ms ? cwnd 5
+        302ms < ack 2 sack 3-4 6-10    # 3, sent after 2, arrived: 2 is lost again. Flight 2, room 3: max(7 - 6, 2)
+        302ms > 2, 10
+        302ms ? cwnd 4 losses 7
+        ",
+    );
+}
