@@ -68,14 +68,20 @@ fn law(bytes: &mut Bytes<'_>) -> String {
             let decide = bytes.pick(&["enqueue", "dequeue"]);
             let threshold = bytes.pick(&["2 packets", "3 kB", "5 ms"]);
             let drop = bytes.pick(&["unlimited", "3 packets", "4 ms"]);
-            format!("{{ kind = \"step\", threshold = \"{threshold}\", decide = \"{decide}\", drop_threshold = \"{drop}\" }}")
+            format!(
+                "{{ kind = \"step\", threshold = \"{threshold}\", decide = \"{decide}\", drop_threshold = \"{drop}\" }}"
+            )
         }
         2 => format!("{{ kind = \"red\", {slope}, ecn = {}, spacing = \"{spacing}\" }}", bytes.flag()),
         3 => {
             let average = bytes.pick(&["shared", "per-class"]);
-            format!("{{ kind = \"dual-red\", reno = {{ {slope} }}, dctcp = {{ threshold = \"2 packets\" }}, average = \"{average}\", spacing = \"{spacing}\" }}")
+            format!(
+                "{{ kind = \"dual-red\", reno = {{ {slope} }}, dctcp = {{ threshold = \"2 packets\" }}, average = \"{average}\", spacing = \"{spacing}\" }}"
+            )
         }
-        4 => format!("{{ kind = \"dual-red\", reno = {{ {slope} }}, dctcp = {{ {slope} }}, spacing = \"{spacing}\" }}"),
+        4 => format!(
+            "{{ kind = \"dual-red\", reno = {{ {slope} }}, dctcp = {{ {slope} }}, spacing = \"{spacing}\" }}"
+        ),
         _ => format!(
             "{{ kind = \"linux-red\", min = \"3 kB\", max = \"9 kB\", burst = \"4 packets\", limit = \"40 kB\", ecn = {}, harddrop = {}, adaptive = {}, kernel = \"{}\" }}",
             bytes.flag(),
@@ -87,14 +93,7 @@ fn law(bytes: &mut Bytes<'_>) -> String {
 }
 
 fn group(bytes: &mut Bytes<'_>, number: u8, dumbbell: bool) -> String {
-    let cc = bytes.pick(&[
-        "reno",
-        "cubic",
-        "dctcp",
-        "dctcp-ikr",
-        "dctcp-stanford",
-        "dctcp-linux-3.18",
-    ]);
+    let cc = bytes.pick(&["reno", "cubic", "dctcp", "dctcp-ikr", "dctcp-stanford", "dctcp-linux-3.18"]);
     let stack = bytes.pick(&["linux-3.2", "linux-3.18", "linux-6"]);
     let app = bytes.pick(&[
         "\"bulk\"",
@@ -128,7 +127,11 @@ fn group(bytes: &mut Bytes<'_>, number: u8, dumbbell: bool) -> String {
         text += bytes.pick(&["ecn = \"on\"\n", "ecn = \"off\"\n"]);
     }
     if switches & 32 != 0 {
-        text += bytes.pick(&["cwnd_clamp = \"3 packets\"\n", "initial_window = \"1 packets\"\n", "stop = \"200 ms\"\n"]);
+        text += bytes.pick(&[
+            "cwnd_clamp = \"3 packets\"\n",
+            "initial_window = \"1 packets\"\n",
+            "stop = \"200 ms\"\n",
+        ]);
     }
     if dumbbell {
         text += bytes.pick(&["rtt = \"2 ms\"\n", "rtt = \"20 ms\"\n", "rtt = \"90 ms\"\n"]);

@@ -75,7 +75,13 @@ impl AppState {
     }
 
     /// The flow's end has come: nothing more is written.
-    pub(crate) fn stop(&mut self, config: &EndpointConfig, sender: &mut Sender, now: Time, out: &mut impl Output) {
+    pub(crate) fn stop(
+        &mut self,
+        config: &EndpointConfig,
+        sender: &mut Sender,
+        now: Time,
+        out: &mut impl Output,
+    ) {
         if !self.stopped {
             self.stopped = true;
             sender.set_greedy(config, false, now, out);

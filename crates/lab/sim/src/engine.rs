@@ -74,7 +74,11 @@ impl<'e> Simulation<'e> {
         let mut network = Network::new(experiment, Recorder::new(experiment, &names, sink));
         // Flows share paths, so routes are laid out once a path and direction.
         let lay = |network: &mut Network, end: u32| -> Vec<u32> {
-            experiment.paths.iter().map(|path| network.add_route(path.iter().map(|link| link.0), end)).collect()
+            experiment
+                .paths
+                .iter()
+                .map(|path| network.add_route(path.iter().map(|link| link.0), end))
+                .collect()
         };
         let forward = lay(&mut network, TO_RECEIVER);
         let backward = lay(&mut network, TO_SENDER);
@@ -191,7 +195,9 @@ impl<'e> Simulation<'e> {
 
     #[inline]
     fn to_sender(&mut self, packet: &Packet, now: Time) {
-        self.with_sender(packet.flow.0, now, |sender, config, out| sender.on_packet(config, packet, now, out));
+        self.with_sender(packet.flow.0, now, |sender, config, out| {
+            sender.on_packet(config, packet, now, out)
+        });
     }
 
     /// Calls a sender and does what follows from the change.
@@ -357,7 +363,7 @@ impl<'e> Simulation<'e> {
         let counters = sender.counters();
         FlowCounters {
             delivered_bytes: receiver.delivered_bytes(),
-            wire_bytes: self.network.recorder.wire_bytes[flow],
+            wire_bytes: self.network.recorder.wire_bytes(flow),
             marks_seen: receiver.marks_seen() as u32,
             losses: sender.losses() as u32,
             retransmissions: counters.retransmissions as u32,

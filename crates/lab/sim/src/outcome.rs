@@ -6,9 +6,9 @@ use shoal_cc::INFINITE_SSTHRESH;
 use shoal_scenario::{Experiment, Flow};
 use shoal_tcp::{CaState, Sender};
 use shoal_trace::{
-    Bottleneck, ControllerRow, DelayBucketRow, FlowBinRates, FlowCounters, FlowResult, FlowRow, FlowSpan, FlowState as State,
-    GroupIndex, GroupResult, LinkIndex, Metrics, Names, QueueBucketRow, RunResult, SCHEMA, Series, Table,
-    TrafficClass, Window, metrics,
+    Bottleneck, ControllerRow, DelayBucketRow, FlowBinRates, FlowCounters, FlowResult, FlowRow, FlowSpan,
+    FlowState as State, GroupIndex, GroupResult, LinkIndex, Metrics, Names, QueueBucketRow, RunResult,
+    SCHEMA, Series, Table, TrafficClass, Window, metrics,
 };
 use shoal_units::{Span, Time};
 
@@ -106,7 +106,8 @@ impl Outcome {
         }
         let mut by_group: Vec<Vec<FlowResult>> = experiment.groups.iter().map(|_| Vec::new()).collect();
         for ((slot, state), counters) in senders.into_iter().zip(flows).zip(counters) {
-            let span = FlowSpan { window_start, window_end: end, start: state.plan.start, stop: state.finished };
+            let span =
+                FlowSpan { window_start, window_end: end, start: state.plan.start, stop: state.finished };
             let mut result = slot.meter.finish(counters, span);
             result.fct_s = state.app.completions.iter().map(|fct| fct.as_secs_f64()).collect();
             if let Some(ideal) = ideal_completion(experiment, &state.plan) {
@@ -147,10 +148,12 @@ impl Outcome {
 fn ideal_completion(experiment: &Experiment, flow: &Flow) -> Option<f64> {
     let shoal_scenario::App::Transfers { bytes, .. } = flow.app else { return None };
     let config = &experiment.endpoints[flow.endpoint as usize];
-    let links = |path: u32| experiment.paths[path as usize].iter().map(|link| &experiment.links[link.0 as usize]);
+    let links =
+        |path: u32| experiment.paths[path as usize].iter().map(|link| &experiment.links[link.0 as usize]);
     let delays = links(flow.forward).chain(links(flow.backward)).map(|link| link.delay);
     let base_rtt = delays.fold(Span::ZERO, |sum, delay| sum + delay);
-    let slowest = links(flow.forward).filter_map(|link| Some((link.rate?, link.overhead_bytes))).min_by_key(|l| l.0)?;
+    let slowest =
+        links(flow.forward).filter_map(|link| Some((link.rate?, link.overhead_bytes))).min_by_key(|l| l.0)?;
     let segments = bytes.div_ceil(u64::from(config.mss()));
     let wire = bytes + segments * u64::from(config.header_bytes + slowest.1);
     metrics::ideal_fct_s(wire, slowest.0.as_bps() as f64, base_rtt.as_secs_f64())

@@ -1,18 +1,25 @@
 //! Turns what happens at monitored links into measurements: conversions between the vocabularies of `aqm` and `trace`.
 
+use crate::port::UNMONITORED;
 use shoal_aqm::{Backlog, Class, Reason, Verdict};
 use shoal_packet::Packet;
-use shoal_scenario::Experiment;
+use shoal_scenario::{Experiment, LinkId};
 use shoal_trace::{
-    DropReason, EventRow, FlowEvent, LinkIndex, MarkReason, Names, PacketEvent, PacketRow, QueueBin, QueueMeter,
-    QueueRow, Series, TrafficClass,
+    DropReason, EventRow, FlowEvent, LinkIndex, MarkReason, Names, PacketEvent, PacketRow, QueueBin,
+    QueueMeter, QueueRow, Series, TrafficClass,
 };
 use shoal_units::{Rate, Time};
 
 /// Receives every packet event of the monitored links, in order of time per link: a file writer.
 pub trait PacketSink {
     /// One event; `packet` as it is after it.
-    fn on_event(&mut self, row: PacketRow, packet: &Packet, mark: Option<MarkReason>, drop: Option<DropReason>);
+    fn on_event(
+        &mut self,
+        row: PacketRow,
+        packet: &Packet,
+        mark: Option<MarkReason>,
+        drop: Option<DropReason>,
+    );
 }
 
 /// One monitored link.
@@ -22,11 +29,29 @@ struct Probe {
     bin: Option<QueueBin>,
 }
 
+/// What a flow's data took on the wire of the first monitored link of its path. Further ones would count it again.
+struct OnWire {
+    bytes: u64,
+    /// [`UNMONITORED`] if there is no monitored link.
+    probe: u32,
+}
+
+fn on_wires(experiment: &Experiment) -> Vec<OnWire> {
+    let mut count = 0..;
+    let probes: Vec<Option<u32>> = experiment
+        .links
+        .iter()
+        .map(|link| if link.monitored && link.rate.is_some() { count.next() } else { None })
+        .collect();
+    let first = |path: &Vec<LinkId>| path.iter().find_map(|link| probes[link.0 as usize]);
+    let by_path: Vec<u32> = experiment.paths.iter().map(|path| first(path).unwrap_or(UNMONITORED)).collect();
+    experiment.flows.iter().map(|flow| OnWire { bytes: 0, probe: by_path[flow.forward as usize] }).collect()
+}
+
 /// All measurements at links.
 pub(crate) struct Recorder {
     probes: Vec<Probe>,
-    /// Bytes of each flow on the wire of the first monitored link of its path.
-    pub(crate) wire_bytes: Vec<u64>,
+    wire: Vec<OnWire>,
     pub(crate) events: Option<Series<EventRow>>,
     pub(crate) queue: Option<Series<QueueRow>>,
     pub(crate) sink: Option<Box<dyn PacketSink>>,
@@ -50,7 +75,7 @@ impl Recorder {
             .collect();
         Self {
             probes,
-            wire_bytes: vec![0; experiment.flows.len()],
+            wire: on_wires(experiment),
             events: binned.then(|| Series::new(names)),
             queue: binned.then(|| Series::new(names)),
             sink,
@@ -62,6 +87,11 @@ impl Recorder {
     pub(crate) fn link_names(experiment: &Experiment) -> Vec<String> {
         let monitored = experiment.links.iter().filter(|link| link.monitored && link.rate.is_some());
         monitored.map(|link| link.name.clone()).collect()
+    }
+    /// Bytes of a flow's data on the wire of the first monitored link of its path.
+    #[inline]
+    pub(crate) fn wire_bytes(&self, flow: usize) -> u64 {
+        self.wire[flow].bytes
     }
     pub(crate) fn monitored_links(&self) -> Vec<u32> {
         self.probes.iter().map(|probe| probe.link).collect()
@@ -77,7 +107,14 @@ impl Recorder {
 
     /// `packet` is as it arrived: its class is the one it had before a mark.
     #[inline]
-    pub(crate) fn on_verdict(&mut self, probe: u32, packet: &Packet, verdict: Verdict, backlog: Backlog, now: Time) {
+    pub(crate) fn on_verdict(
+        &mut self,
+        probe: u32,
+        packet: &Packet,
+        verdict: Verdict,
+        backlog: Backlog,
+        now: Time,
+    ) {
         match verdict {
             Verdict::Queued { mark } => {
                 if let Some(reason) = mark {
@@ -109,8 +146,9 @@ impl Recorder {
             bin.on_departure(at, wire_bytes);
         }
         // Acknowledgements that cross a monitored link belong to the flow too, but not to its data rate.
-        if packet.payload > 0 {
-            self.wire_bytes[packet.flow.0 as usize] += u64::from(wire_bytes);
+        let wire = &mut self.wire[packet.flow.0 as usize];
+        if packet.payload > 0 && wire.probe == probe {
+            wire.bytes += u64::from(wire_bytes);
         }
         if self.sink.is_some() {
             self.emit(probe, PacketEvent::Depart, packet, backlog, packet.enqueued, at, (None, None));
@@ -118,7 +156,14 @@ impl Recorder {
     }
 
     #[inline]
-    pub(crate) fn on_departure_drop(&mut self, probe: u32, packet: &Packet, reason: Reason, backlog: Backlog, at: Time) {
+    pub(crate) fn on_departure_drop(
+        &mut self,
+        probe: u32,
+        packet: &Packet,
+        reason: Reason,
+        backlog: Backlog,
+        at: Time,
+    ) {
         self.backlog(probe, backlog, at);
         self.drop(probe, packet, reason, backlog, packet.enqueued, at);
     }
@@ -215,7 +260,9 @@ impl Recorder {
     }
 
     /// The meters of the monitored links, with the links' numbers.
-    pub(crate) fn into_meters(self) -> (Vec<(u32, QueueMeter)>, Option<Series<EventRow>>, Option<Series<QueueRow>>) {
+    pub(crate) fn into_meters(
+        self,
+    ) -> (Vec<(u32, QueueMeter)>, Option<Series<EventRow>>, Option<Series<QueueRow>>) {
         let meters = self.probes.into_iter().map(|probe| (probe.link, probe.meter)).collect();
         (meters, self.events, self.queue)
     }

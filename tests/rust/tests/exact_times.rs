@@ -1,0 +1,94 @@
+//! Transfer times to the picosecond, with the arithmetic in comments.
+
+use shoal_tests::{experiment, run};
+
+/// Completion time of the only transfer in picoseconds. Seconds as floating point keep them: 10^11 ps need 37 bits.
+fn completion_ps(text: &str) -> u64 {
+    let outcome = run(&experiment(text));
+    let flow = &outcome.groups[0].flows[0];
+    assert_eq!((flow.fct_s.len(), flow.retransmissions), (1, 0));
+    (flow.fct_s[0] * 1e12).round() as u64
+}
+
+/// 10 Mbit/s: SYN (60 B) takes 48 us, a full packet (1448 + 52 B) 1.2 ms. 20 ms are halved: data there, ACKs back, without
+/// serialisation on the way back.
+fn one_transfer(bytes: u64) -> u64 {
+    completion_ps(&format!(
+        r#"
+        duration = "2 s"
+        [bottleneck]
+        rate = "10 Mbit/s"
+        buffer = "unlimited"
+        [[flows]]
+        cc = "reno"
+        stack = "linux-6"
+        rtt = "20 ms"
+        app = {{ transfer = "{bytes} B" }}
+        "#
+    ))
+}
+
+#[test]
+fn transfer_within_the_initial_window() {
+    // SYN 0.048 + 10, SYN/ACK 10: the first segment starts at 20.048 ms. The last of n ends n x 1.2 ms later, arrives after
+    // 10 ms, and its FIN is acknowledged at once.
+    for segments in 1..=10 {
+        assert_eq!(one_transfer(1448 * segments), 40_048_000_000 + segments * 1_200_000_000, "{segments}");
+    }
+}
+
+#[test]
+fn transfer_that_needs_growth() {
+    // The first ACK comes at 20.048 + 1.2 + 20 = 41.248 ms; the line has been idle since 32.048 ms. From then on each ACK
+    // releases at least as much as the line sends between two ACKs (slow start: two packets for one, every 1.2 ms), and the
+    // ten ACKs of the first flight release 20 packets = 24 ms, more than the 21.2 ms until the next flight's ACKs: the line
+    // never falls idle again. Segment n > 10 leaves it at 41.248 + (n - 10) 1.2 ms.
+    for segments in [11, 12, 20, 30, 31, 100] {
+        let expected = 41_248_000_000 + (segments - 10) * 1_200_000_000 + 20_000_000_000;
+        assert_eq!(one_transfer(1448 * segments), expected, "{segments}");
+    }
+}
+
+#[test]
+fn short_last_segment() {
+    // 100 + 52 B take 121.6 us and follow the first ACK.
+    assert_eq!(one_transfer(1448 * 10 + 100), 41_248_000_000 + 121_600_000 + 20_000_000_000);
+}
+
+#[test]
+fn one_segment_through_store_and_forward() {
+    // Rates that do not divide 8 x 10^12: each hop rounds down to a picosecond.
+    let hops: [(u64, u64, u64); 3] =
+        [(7_000_000, 1_000_333_000, 38), (3_000_000_000, 1_000_000, 0), (11_000_000, 250_000, 4)];
+    let links: String = hops
+        .iter()
+        .enumerate()
+        .map(|(n, (rate, delay_ps, overhead))| {
+            format!(
+                "[[topology.links]]\nfrom = \"n{n}\"\nto = \"n{}\"\nrate = \"{rate} bit/s\"\ndelay = \"{} ns\"\noverhead = \"{overhead} B\"\n",
+                n + 1,
+                delay_ps / 1000
+            )
+        })
+        .collect();
+    let text = format!(
+        r#"
+        duration = "2 s"
+        [topology]
+        kind = "graph"
+        nodes = ["n0", "n1", "n2", "n3"]
+        {links}
+        [[flows]]
+        cc = "dctcp"
+        app = {{ transfer = "1448 B" }}
+        from = "n0"
+        to = "n3"
+        "#
+    );
+    let crossing = |bytes: u64| -> u64 {
+        let hop = |&(rate, delay, overhead)| (bytes + overhead) * 8_000_000_000_000 / rate + delay;
+        hops.iter().map(hop).sum()
+    };
+    // SYN, SYN/ACK, data with FIN, ACK.
+    assert_eq!(completion_ps(&text), crossing(60) + crossing(60) + crossing(1500) + crossing(52));
+}

@@ -1,0 +1,11 @@
+//! Integration tests: one binary, one file a subject. See the README.
+
+mod bounds;
+mod closed_loop;
+mod coexistence;
+mod conservation;
+mod corpora;
+mod determinism;
+mod exact_times;
+mod recount;
+mod waiting;

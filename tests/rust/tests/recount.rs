@@ -1,0 +1,227 @@
+//! What the result says about links and flows, counted again from every single packet event.
+
+use proptest::prelude::*;
+use shoal_packet::Packet;
+use shoal_scenario::{Document, Experiment};
+use shoal_sim::Outcome;
+use shoal_tests::{Bytes, Seen, random_scenario, run_logged};
+use shoal_trace::{Bottleneck, PacketEvent};
+use shoal_units::{Serialiser, Time};
+use std::collections::VecDeque;
+
+/// A link followed event by event.
+struct Recount<'a> {
+    window: (u64, u64),
+    serialiser: Serialiser,
+    overhead: u32,
+    waiting: VecDeque<(u64, Packet)>,
+    bytes: u64,
+    /// The backlog has been what it is since then.
+    since: u64,
+    /// The transmitter is free from then on.
+    free: u64,
+    last: Option<&'a Seen>,
+    area: f64,
+    square_area: f64,
+    empty: u64,
+    busy: u64,
+    largest: u64,
+    delays: Vec<u64>,
+    arrived: u64,
+    marked: u64,
+    dropped: u64,
+    departed: u64,
+    departed_bytes: u64,
+}
+
+impl<'a> Recount<'a> {
+    fn of(experiment: &Experiment, index: usize, seen: &'a [Seen]) -> Self {
+        let link =
+            experiment.links.iter().filter(|link| link.monitored && link.rate.is_some()).nth(index).unwrap();
+        let window = (experiment.warmup.as_picos(), experiment.duration.as_picos());
+        let mut recount = Self {
+            window,
+            serialiser: Serialiser::new(link.rate.unwrap()),
+            overhead: link.overhead_bytes.into(),
+            waiting: VecDeque::new(),
+            bytes: 0,
+            since: window.0,
+            free: 0,
+            last: None,
+            area: 0.0,
+            square_area: 0.0,
+            empty: 0,
+            busy: 0,
+            largest: 0,
+            delays: Vec::new(),
+            arrived: 0,
+            marked: 0,
+            dropped: 0,
+            departed: 0,
+            departed_bytes: 0,
+        };
+        for seen in seen.iter().filter(|seen| seen.row.link.0 as usize == index) {
+            recount.event(seen);
+            recount.last = Some(seen);
+        }
+        recount.advance(window.1);
+        recount
+    }
+
+    fn event(&mut self, seen: &'a Seen) {
+        let now = seen.row.time_ps;
+        assert!(self.last.is_none_or(|last| last.row.time_ps <= now), "time goes back");
+        self.advance(now);
+        let counts = u64::from(now >= self.window.0);
+        match seen.row.event {
+            PacketEvent::Arrive => {
+                self.arrived += counts;
+                self.waiting.push_back((now, seen.packet));
+                self.bytes += u64::from(seen.row.size);
+            }
+            PacketEvent::Mark => {
+                self.marked += counts;
+                assert!(seen.packet.ecn.is_capable());
+            }
+            PacketEvent::Drop => {
+                self.dropped += counts;
+                // A drop right after its arrival is one on arrival; all others happen at the head.
+                let on_arrival = self.last.is_some_and(|last| {
+                    last.row.event == PacketEvent::Arrive && identity(&last.packet) == identity(&seen.packet)
+                });
+                let (_, packet) =
+                    if on_arrival { self.waiting.pop_back() } else { self.waiting.pop_front() }.unwrap();
+                self.remove(&packet, seen);
+            }
+            PacketEvent::Depart => {
+                let (arrival, packet) = self.waiting.pop_front().unwrap();
+                self.remove(&packet, seen);
+                // Lindley: a packet starts when it is there and the line is free, not later.
+                assert_eq!(now, arrival.max(self.free), "the line is not work-conserving");
+                assert_eq!(seen.row.sojourn_ps, now - arrival);
+                let wire = u32::from(packet.size) + self.overhead;
+                self.free = now + self.serialiser.span(wire).as_picos();
+                self.busy += self.free.min(self.window.1).saturating_sub(now.max(self.window.0));
+                if counts == 1 {
+                    self.delays.push(now - arrival);
+                    self.departed += 1;
+                    self.departed_bytes += u64::from(wire);
+                }
+            }
+        }
+    }
+
+    fn remove(&mut self, packet: &Packet, seen: &Seen) {
+        assert_eq!(identity(packet), identity(&seen.packet), "not first in, first out");
+        self.bytes -= u64::from(packet.size);
+        assert_eq!(self.bytes, seen.row.backlog_bytes, "{seen:?}");
+    }
+
+    fn advance(&mut self, now: u64) {
+        if now > self.since {
+            let span = now - self.since;
+            self.area += self.bytes as f64 * span as f64;
+            self.square_area += (self.bytes as f64).powi(2) * span as f64;
+            self.empty += if self.waiting.is_empty() { span } else { 0 };
+            self.largest = self.largest.max(self.bytes);
+            self.since = now;
+        }
+    }
+
+    fn check(&self, link: &Bottleneck) {
+        let counts = (self.arrived, self.marked, self.dropped, self.departed, self.departed_bytes);
+        assert_eq!(counts, (link.arrived, link.marked, link.dropped, link.departed, link.departed_bytes));
+        let span = (self.window.1 - self.window.0) as f64;
+        close(link.queue_bytes.mean, self.area / span, 1e-9);
+        let variance = (self.square_area / span - (self.area / span).powi(2)).max(0.0);
+        close(link.queue_bytes.sd, variance.sqrt(), 1e-5);
+        assert_eq!(link.queue_bytes.max, Some(self.largest as f64));
+        close(link.queue_empty, self.empty as f64 / span, 1e-12);
+        close(link.utilisation, self.busy as f64 / span, 1e-12);
+        if let Some(worst) = self.delays.iter().max() {
+            let mean = self.delays.iter().map(|&ps| ps as f64).sum::<f64>() / self.delays.len() as f64;
+            close(link.delay_s.all.mean, mean / 1e12, 1e-9);
+            close(link.delay_s.all.max, *worst as f64 / 1e12, 1e-12);
+        }
+        let classes = [&link.ect, &link.not_ect];
+        assert_eq!(classes.iter().map(|class| class.departed).sum::<u64>(), link.departed);
+        assert_eq!(link.not_ect.marked, 0);
+    }
+}
+
+/// What a queue may not change; a mark may change the codepoint.
+fn identity(packet: &Packet) -> (u32, u32, u32, u16, u16, u32) {
+    (packet.flow.0, packet.seq.0, packet.ack.0, packet.payload, packet.size, packet.ts_val)
+}
+
+fn close(measured: Option<f64>, expected: f64, relative: f64) {
+    let measured = measured.expect("measured");
+    assert!(
+        (measured - expected).abs() <= relative * expected.abs().max(1.0),
+        "{measured} instead of {expected}"
+    );
+}
+
+/// A flow's rate on the wire is what its data occupied on the first monitored link of its path, and so no more than the
+/// line rate; over a whole run nothing is delivered that was not on the wire.
+fn check_flows(experiment: &Experiment, outcome: &Outcome, seen: &[Seen]) {
+    let span = (experiment.duration - experiment.warmup).as_secs_f64();
+    let monitored: Vec<usize> = (0..experiment.links.len())
+        .filter(|&link| experiment.links[link].monitored && experiment.links[link].rate.is_some())
+        .collect();
+    let results = outcome.groups.iter().flat_map(|group| &group.flows);
+    for ((number, flow), result) in (0u32..).zip(&experiment.flows).zip(results) {
+        let path = &experiment.paths[flow.forward as usize];
+        let Some((probe, link)) = path.iter().find_map(|id| {
+            let probe = monitored.iter().position(|&link| link == id.0 as usize)?;
+            Some((probe as u32, &experiment.links[id.0 as usize]))
+        }) else {
+            continue;
+        };
+        let bytes: u64 = seen
+            .iter()
+            .filter(|seen| seen.row.event == PacketEvent::Depart && seen.row.link.0 == probe)
+            .filter(|seen| seen.row.flow == number && seen.packet.payload > 0)
+            .filter(|seen| Time::from_picos(seen.row.time_ps) >= Time::ZERO + experiment.warmup)
+            .map(|seen| u64::from(seen.row.size) + u64::from(link.overhead_bytes))
+            .sum();
+        close(result.wire_bps, 8.0 * bytes as f64 / span, 1e-9);
+        // A packet whose transmission began inside counts in full.
+        let slack = 8.0 * 9100.0 / span;
+        assert!(result.wire_bps.unwrap() <= link.rate.unwrap().as_bps() as f64 + slack, "{result:?}");
+        if experiment.warmup.is_zero() {
+            assert!(result.goodput_bps <= result.wire_bps, "{result:?}");
+        }
+    }
+}
+
+/// On a link that only data crosses, the rates of the flows add up to its utilisation.
+#[test]
+fn wire_rates_add_up_to_utilisation() {
+    let text = include_str!("../../../scenarios/coexistence.toml").replace("\"300 s\"", "\"60 s\"");
+    let outcome = shoal_tests::run(&shoal_tests::experiment(&text));
+    let sum: f64 = outcome.groups.iter().map(|group| group.wire_bps.sum.unwrap()).sum();
+    let link = &outcome.bottlenecks[0];
+    // One packet that began before the window and one that ends after it.
+    let slack = 8.0 * 1500.0 / 30.0;
+    assert!((sum - link.utilisation.unwrap() * link.rate_bps).abs() <= slack, "{sum} {link:?}");
+    assert!(outcome.groups.iter().all(|group| group.goodput_bps.sum < group.wire_bps.sum));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
+
+    #[test]
+    fn results_are_those_of_the_packet_trace(bytes in prop::collection::vec(any::<u8>(), 40..80)) {
+        let text = random_scenario(&mut Bytes::new(&bytes));
+        let Ok(document) = Document::parse(&text, "test.toml") else { return Ok(()) };
+        let mut experiment = document.resolve(None).unwrap();
+        // Keeps the warm-up, unlike `monitor_all_links`.
+        experiment.links.iter_mut().for_each(|link| link.monitored = true);
+        let (outcome, seen) = run_logged(&experiment);
+        for (index, link) in outcome.bottlenecks.iter().enumerate() {
+            Recount::of(&experiment, index, &seen).check(link);
+        }
+        check_flows(&experiment, &outcome, &seen);
+    }
+}
