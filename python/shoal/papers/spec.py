@@ -255,6 +255,7 @@ def _item(paper: Paper, name: str, *, quick: bool) -> Item:
         small.get("set", dict, {}),
         small.get("axes", dict, {}),
     )
+    quick_readings = small.get("readings", list, None)
     small.end()
     sweeps = {
         key: _sweep(
@@ -271,6 +272,7 @@ def _item(paper: Paper, name: str, *, quick: bool) -> Item:
     for key, table in reader.named("joins").items():
         joins.append(Join(key, table.get("left", str), table.get("right", str), table.get("on", list)))
         table.end()
+    readings = reader.get("readings", list, None)
     item = Item(
         paper=paper.name,
         name=name,
@@ -284,7 +286,7 @@ def _item(paper: Paper, name: str, *, quick: bool) -> Item:
         figures=[_figure(table) for table in reader.tables("figures")],
         compare=reader.get("compare", list, []),
         show=reader.get("show", list, []),
-        readings=reader.get("readings", list, None),
+        readings=(quick_readings if quick else None) or readings,
     )
     reader.end()
     _check_names(item, paper)
