@@ -130,3 +130,33 @@ fn having_been_stopped_once_counts_for_the_whole_window() {
     ";
     sender("reno", "linux-6", script);
 }
+
+#[test]
+fn a_restart_remembers_three_quarters_of_the_window() {
+    // ssthresh 5 after a timeout; cwnd 6 grows to 9 or more; restart: ssthresh = max(5, 3/4 cwnd).
+    let mut c = crate::testing::config("reno", "linux-6");
+    c.stack.tail_probe = crate::TailProbe::Off;
+    c.stack.frto = false;
+    c.initial_window = Some(4);
+    let script = "
+        0ms    connect
+        0ms    > syn
+        0ms    write 4
+        100ms  < synack ts 0ms
+        100ms  > 0..4
+        400ms  > 0                     # ssthresh max(4/2, 2)
+        500ms  < ack 4 ts 400ms        # 1 + 1 in slow start, then 2/2: 3
+        500ms  ? cwnd 3 ssthresh 2 state open
+        2000ms write 4                 # idle for more than the timeout: restart from min(4, 3)
+        2000ms > 4..7
+        2000ms ? cwnd 3 ssthresh 2     # 3/2 + 3/4 = 1: not more than 2
+        2100ms < ack 7
+        2100ms > 7
+        2100ms ? cwnd 4                # 3 packets at cwnd 3: one step
+        2200ms < ack 8
+        4000ms write 4
+        4000ms > 8..12
+        4000ms ? cwnd 4 ssthresh 3     # 4/2 + 4/4
+    ";
+    super::script::sender_with(c, script);
+}

@@ -193,3 +193,41 @@ fn an_ack_beyond_the_head_proves_the_timeout_spurious_only_with_sack() {
     let without = EndpointConfig { sack: false, ..without_probes("linux-6") };
     sender_with(without, OPEN).run("400ms > 0\n500ms < ack 3\n500ms > 10..14\n500ms ? undos 0 state loss");
 }
+
+#[test]
+fn a_timeout_is_announced_by_cwr() {
+    // RFC 3168 6.1.2: after any reduction, on the first new data.
+    let mut c = EndpointConfig { ecn: crate::EcnSetting::On, ..without_probes("linux-3.2") };
+    c.stack.frto = false;
+    sender_with(
+        c,
+        "
+        0ms   connect
+        0ms   > syn ece cwr
+        0ms   greedy
+        100ms < synack ece ts 0ms
+        100ms > 0..10 ect0
+        400ms > 0
+        500ms < ack 10 ts 400ms
+        500ms > 10 cwr ect0, 11 ect0
+        ",
+    );
+}
+
+#[test]
+fn a_timeout_in_recovery_can_be_undone_since_3_18_only() {
+    // 3.2 tcp_enter_loss forgets the undo marker if anything in flight was repeated before.
+    for (stack, undos, state) in [("linux-3.2", 0, "loss"), ("linux-3.18", 1, "open")] {
+        let mut c = without_probes(stack);
+        c.stack.frto = false;
+        sender_with(c, OPEN).run_loosely(&format!(
+            "
+            200ms < ack 0 sack 1-5
+            200ms > 0
+            500ms > 0
+            510ms < ack 5 ts 100ms     # the first transmission arrived after all
+            510ms ? undos {undos} state {state}
+            "
+        ));
+    }
+}
