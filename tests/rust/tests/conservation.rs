@@ -7,7 +7,7 @@ use shoal_tcp::Recovery;
 use shoal_tests::{Bytes, check_conservation, monitor_all_links, random_scenario, run};
 use shoal_trace::{Column, FlowState};
 
-fn floats<'a>(outcome: &'a Outcome, table: &str, column: &str) -> Vec<f64> {
+fn floats(outcome: &Outcome, table: &str, column: &str) -> Vec<f64> {
     let table = outcome.tables.iter().find(|t| t.spec().name == table).expect("recorded");
     let position = table.spec().columns.iter().position(|spec| spec.name == column).expect("declared");
     match &table.columns()[position] {

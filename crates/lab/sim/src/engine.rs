@@ -159,8 +159,8 @@ impl<'e> Simulation<'e> {
                 self.on_timer(key);
             } else {
                 match self.network.step(key, key.time()) {
-                    Some(Arrival::ToReceiver(packet)) => self.to_receiver(&packet, key.time()),
-                    Some(Arrival::ToSender(packet)) => self.to_sender(&packet, key.time()),
+                    Some(Arrival::ToReceiver(packet)) => self.at_receiver(&packet, key.time()),
+                    Some(Arrival::ToSender(packet)) => self.at_sender(&packet, key.time()),
                     None => {}
                 }
             }
@@ -174,7 +174,7 @@ impl<'e> Simulation<'e> {
     }
 
     #[inline]
-    fn to_receiver(&mut self, packet: &Packet, now: Time) {
+    fn at_receiver(&mut self, packet: &Packet, now: Time) {
         let flow = packet.flow.0;
         let slot = &mut self.receivers[flow as usize];
         let config = &self.experiment.endpoints[slot.endpoint as usize];
@@ -194,7 +194,7 @@ impl<'e> Simulation<'e> {
     }
 
     #[inline]
-    fn to_sender(&mut self, packet: &Packet, now: Time) {
+    fn at_sender(&mut self, packet: &Packet, now: Time) {
         self.with_sender(packet.flow.0, now, |sender, config, out| {
             sender.on_packet(config, packet, now, out)
         });

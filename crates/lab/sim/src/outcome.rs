@@ -166,8 +166,11 @@ pub(crate) struct Tables {
     controller: Option<Series<ControllerRow>>,
     controller_flows: u32,
     /// Last row of each traced flow: only changes are recorded.
-    last: Vec<Option<(u32, u32, Option<f64>, CaState)>>,
+    last: Vec<Option<ControllerState>>,
 }
+
+/// `cwnd`, `ssthresh`, alpha, and the state of the recovery machine.
+type ControllerState = (u32, u32, Option<f64>, CaState);
 
 impl Tables {
     pub(crate) fn new(experiment: &Experiment, names: &Names) -> Self {

@@ -48,6 +48,9 @@ fn on_wires(experiment: &Experiment) -> Vec<OnWire> {
     experiment.flows.iter().map(|flow| OnWire { bytes: 0, probe: by_path[flow.forward as usize] }).collect()
 }
 
+/// What a recorder gives when it is taken apart.
+type Meters = (Vec<(u32, QueueMeter)>, Option<Series<EventRow>>, Option<Series<QueueRow>>);
+
 /// All measurements at links.
 pub(crate) struct Recorder {
     probes: Vec<Probe>,
@@ -259,10 +262,8 @@ impl Recorder {
         }
     }
 
-    /// The meters of the monitored links, with the links' numbers.
-    pub(crate) fn into_meters(
-        self,
-    ) -> (Vec<(u32, QueueMeter)>, Option<Series<EventRow>>, Option<Series<QueueRow>>) {
+    /// The meters of the monitored links, with the links' numbers, and the recorded series.
+    pub(crate) fn into_meters(self) -> Meters {
         let meters = self.probes.into_iter().map(|probe| (probe.link, probe.meter)).collect();
         (meters, self.events, self.queue)
     }

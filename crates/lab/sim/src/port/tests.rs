@@ -130,7 +130,10 @@ fn eager(config: &QueueConfig, arrivals: &[Packet]) -> Vec<Fate> {
             }
             idle = free <= now;
         }
-        while idle {
+        if !idle {
+            continue;
+        }
+        loop {
             match queue.dequeue(now, &mut random) {
                 Dequeued::Empty => break,
                 Dequeued::Dropped { packet, .. } => fates.push(Fate::Dropped { at: now, seq: packet.seq.0 }),
