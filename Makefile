@@ -22,7 +22,7 @@ $(VENV)/.test: requirements/test.txt $(VENV)/.run
 	@touch $@
 
 setup: $(VENV)/.run ## Python environment and the native module (cargo decides what to rebuild)
-	@$(BIN)/maturin develop --release --quiet
+	@env PIP_QUIET=2 $(BIN)/maturin develop --release --quiet
 
 run: setup ## One Reno and one DCTCP flow through three bottlenecks: table and report
 	@$(BIN)/shoal reproduce kuehlewind-2014/coexistence --out results/coexistence --force
