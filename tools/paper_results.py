@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Keeps the verdicts of a reproduction in the paper's folder: RESULTS.csv (the data) and RESULTS.md (for readers).
 
-    shoal reproduce NAME --out results/NAME
-    tools/paper_results.py papers/NAME --from results/NAME     # both files from a reproduction
-    tools/paper_results.py papers/NAME --check                 # is RESULTS.md what RESULTS.csv says?
+shoal reproduce NAME --out results/NAME
+tools/paper_results.py papers/NAME --from results/NAME     # both files from a reproduction
+tools/paper_results.py papers/NAME --check                 # is RESULTS.md what RESULTS.csv says?
 """
 
 import argparse
@@ -20,6 +20,7 @@ _sign = {"inside": "✓", "outside": "✗", "no value": "?"}
 
 
 def main() -> int:
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("paper", type=Path)
     parser.add_argument("--from", dest="results", type=Path, metavar="RESULTS")
@@ -70,15 +71,18 @@ def page(paper: Path) -> str:
         "## All checks",
         _table(
             ("Claim", "Item", "What", "Published", "Measured", "Tolerance", "Verdict"),
-            ([row[k] for k in ("claim", "item", "what", "published", "measured", "tolerance", "verdict")] for row in own),
+            (
+                [row[k] for k in ("claim", "item", "what", "published", "measured", "tolerance", "verdict")]
+                for row in own
+            ),
         ),
     ]
     outside = [row for row in own if row["verdict"] != "inside"]
     if outside:
-        parts += [
-            "## Why not inside",
-            *(f"- {row['claim']}, {row['what']} ({row['measured']}): {row['reason'] or 'no reason given'}" for row in outside),
+        reasons = [
+            f"- {r['claim']}, {r['what']} ({r['measured']}): {r['reason'] or 'no reason given'}" for r in outside
         ]
+        parts += ["## Why not inside", "\n".join(reasons)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -108,7 +112,9 @@ def _units(paper: Path) -> list[str]:
         return []
     lines = [line for line in file.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     rows = list(csv.DictReader(lines))
-    body = [(row["claim"], row["what"], row["tolerance"], f"`{row['test']}` in {row['file']}", row["note"]) for row in rows]
+    body = [
+        (row["claim"], row["what"], row["tolerance"], f"`{row['test']}` in {row['file']}", row["note"]) for row in rows
+    ]
     return [
         "## Claims about one mechanism",
         "Verdicts are those of `cargo test`.",
