@@ -30,16 +30,18 @@ def group_table(runs: Runs) -> Table:
         "Flows",
         "Share",
         "Rate/flow",
-        "Goodput/flow",
+        "Goodput",
         "Marks",
         "Losses",
         "Retrans.",
         "Timeouts",
     )
-    return Table("Flow groups", columns, [_group_row(runs, index) for index in range(len(runs[0].groups))], words=2)
+    transfers = any(group["fct_s"]["mean"] is not None for run in runs for group in run.groups)
+    rows = [_group_row(runs, index, transfers=transfers) for index in range(len(runs[0].groups))]
+    return Table("Flow groups", (*columns, "FCT mean", "FCT P99") if transfers else columns, rows, words=2)
 
 
-def _group_row(runs: Runs, index: int) -> tuple[str, ...]:
+def _group_row(runs: Runs, index: int, *, transfers: bool) -> tuple[str, ...]:
     group = runs[0].groups[index]
 
     def count(what: str) -> str:
@@ -53,6 +55,7 @@ def _group_row(runs: Runs, index: int) -> tuple[str, ...]:
         rate(at(runs, "groups", index, "wire_bps", "mean")),
         rate(at(runs, "groups", index, "goodput_bps", "mean")),
         *(count(what) for what in ("marks_seen", "losses", "retransmissions", "timeouts")),
+        *(milliseconds(at(runs, "groups", index, "fct_s", part)) for part in (("mean", "p99") if transfers else ())),
     )
 
 
@@ -118,11 +121,11 @@ def _link_totals(runs: Runs, index: int) -> list[tuple[str, str]]:
     links = runs[0].bottlenecks
     name = f" of {links[index]['name']}" if len(links) > 1 else ""
     bdp = over(runs, lambda run: queue_bdp(run, index))
-    queue = f"{number(at(runs, 'bottlenecks', index, 'queue_packets', 'mean'))} packets"
-    return [
+    rows = [
         (f"Utilisation{name}", percent(at(runs, "bottlenecks", index, "utilisation"))),
-        (f"Mean queue{name}", queue + (f" = {number(bdp, digits=3)} BDP" if bdp else "")),
+        (f"Mean queue{name}", f"{number(at(runs, 'bottlenecks', index, 'queue_packets', 'mean'))} packets"),
     ]
+    return [*rows, (f"Mean queue{name} in BDP", number(bdp, digits=3))] if bdp is not None else rows
 
 
 def comparison_table(labelled: Sequence[tuple[str, Runs]]) -> Table:
@@ -181,7 +184,8 @@ def number(value: Estimate | None, *, digits: int = 2) -> str:
     if value is None:
         return "-"
     text = f"{value.mean:,.{digits}f}"
-    return text if value.half_width is None else f"{text} ± {value.half_width:,.{digits}f}"
+    # Equal values need no interval: nothing in the run was random.
+    return f"{text} ± {value.half_width:,.{digits}f}" if value.half_width else text
 
 
 def scaled(value: Estimate | None, factor: float, unit: str, *, digits: int = 2) -> str:

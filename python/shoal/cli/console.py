@@ -14,7 +14,7 @@ from shoal import _native
 from shoal.tabulate import Table
 
 # Wide enough for every table where no terminal says how wide it is.
-_default_width = 120
+_default_width = 140
 
 
 class Data:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,6 +70,43 @@ def draw(result: Result, *, link: str | None = None) -> Drawn:
     empty = pl.DataFrame(schema={"class": pl.String, "figure": pl.String, "delay_ms": pl.Float64})
     data = pl.concat(frames) if frames else empty
     return Drawn("delay", "Queueing delay by class: density and distribution function", figure, data)
+
+
+def compare(labelled: Sequence[tuple[str, Result]]) -> Drawn:
+    """Distribution functions of the queueing delay at the first monitored link of several runs, one panel a class."""
+    frames = []
+    with paper_style():
+        figure = Figure(figsize=(two_columns, 2.5))
+        panels = figure.subplots(1, len(_labels), sharey=True)
+        longest_ms = 0.0
+        for index, (label, result) in enumerate(labelled):
+            name = result.bottlenecks[0]["name"]
+            rows = result.table("delay_distribution").filter(pl.col("link") == name)
+            longest_ms = max(longest_ms, _quantile_ms(rows, 0.9995))
+            for axes, word in zip(panels, _labels, strict=True):
+                own = rows.filter(pl.col("class") == word).sort("high_s")
+                total = own["packets"].sum()
+                if not total:
+                    continue
+                reached = own["packets"].cum_sum() / total
+                x, y = [0.0, *(own["high_s"] * 1e3)], [0.0, *reached]
+                axes.step(x, y, where="post", color=colour(index), linestyle=dash(index), label=label)
+                frames.append(
+                    pl.DataFrame({"run": label, "class": word, "delay_ms": own["high_s"] * 1e3, "value": reached})
+                )
+        for axes, title in zip(panels, _labels.values(), strict=True):
+            axes.set(
+                xlabel="Queueing delay [ms]", title=f"{title} packets", xlim=(0, longest_ms or 1.0), ylim=(0, 1.02)
+            )
+        panels[0].set_ylabel("Fraction of packets")
+        entries = {
+            text: handle for axes in panels for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)
+        }
+        if entries:
+            figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=min(4, len(entries)))
+    schema = {"run": pl.String, "class": pl.String, "delay_ms": pl.Float64, "value": pl.Float64}
+    data = pl.concat(frames) if frames else pl.DataFrame(schema=schema)
+    return Drawn("delay-compared", "Queueing delay by class: distribution functions side by side", figure, data)
 
 
 def _edges_ms(result: Result, link: str, longest_ms: float) -> NDArray[np.float64]:

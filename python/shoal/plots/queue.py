@@ -8,6 +8,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from shoal.plots.detail import detail_s
 from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_warmup, two_columns
 
 if TYPE_CHECKING:
@@ -15,13 +16,12 @@ if TYPE_CHECKING:
 
 # The whole run shows trends, the detail single oscillations.
 _overview_points = 150
-_detail_s = 20.0
 
 
 def draw(result: Result, *, link: str | None = None) -> Drawn:
     """Waiting packets, the law's own average if it keeps one, and its thresholds, in packets of the largest size.
 
-    Left the whole run as mean and range of bins, right the first 20 s of the measurements as recorded.
+    Left the whole run as mean and range of bins, right the beginning of the measurements as recorded.
 
     Parameters
     ----------
@@ -46,7 +46,8 @@ def draw(result: Result, *, link: str | None = None) -> Drawn:
             drops="drops",
         )
     )
-    detail_end_s = min(start_s + _detail_s, end_s)
+    bins_s = float(data["time_s"].diff().median() or 0.0)  # type: ignore[arg-type]
+    detail_end_s = min(start_s + detail_s(result, bins_s=bins_s), end_s)
     with paper_style():
         figure = Figure(figsize=(two_columns, 2.3))
         whole, detail = figure.subplots(1, 2, sharey=True, width_ratios=[1.0, 1.25])

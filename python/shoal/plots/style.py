@@ -55,7 +55,6 @@ _rc: dict[Any, Any] = {
     "figure.constrained_layout.w_pad": 0.06,
     # Text as wide at every resolution: the layout is computed once.
     "text.hinting": "none",
-    "text.hinting_factor": 1,
     # The same figure is the same bytes.
     "svg.hashsalt": "shoal",
     "svg.fonttype": "path",

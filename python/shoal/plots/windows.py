@@ -8,13 +8,12 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from shoal.plots.detail import detail_s
 from shoal.plots.style import Drawn, colour, legend_above, paper_style, two_columns
 
 if TYPE_CHECKING:
     from shoal.result import Result
 
-# Single cuts must stay visible.
-_detail_s = 20.0
 _flows_shown = 6
 _signals = {"mark": ("|", "marks"), "drop": ("x", "drops")}
 
@@ -22,13 +21,13 @@ _signals = {"mark": ("|", "marks"), "drop": ("x", "drops")}
 def draw(result: Result, *, start_s: float | None = None, end_s: float | None = None) -> Drawn:
     """Congestion window and alpha of the first flow of each group, and its marks and drops.
 
-    Shows the first 20 s of the measurements unless told otherwise. Uses every change if the run traced controllers
-    (``trace.controller_flows``), else the ends of the bins.
+    Shows 800 round-trip times, at most 20 s, from the start of the measurements unless told otherwise. Uses every
+    change if the run traced controllers (``trace.controller_flows``), else the ends of the bins.
     """
     if start_s is None:
         start_s = result.window[0]
     if end_s is None:
-        end_s = min(start_s + _detail_s, result.window[1])
+        end_s = min(start_s + detail_s(result), result.window[1])
     flows = shown_flows(result)
     data = trace(result, list(flows), start_s, end_s)
     signals = signals_of(result, list(flows), start_s, end_s)

@@ -122,6 +122,8 @@ def _queue_kinds(value: object) -> set[str]:
     kinds: set[str] = set()
     if isinstance(value, dict):
         for key, inner in value.items():
+            if key == "access_aqm" and value.get("access_rate") == "unlimited":
+                continue  # a pure delay has no queue
             if key.endswith("aqm") and isinstance(inner, dict):
                 kinds.add(str(inner.get("kind")))
             kinds |= _queue_kinds(inner)

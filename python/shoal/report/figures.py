@@ -28,4 +28,8 @@ def figures_of(runs: Sequence[Result]) -> list[Drawn]:
 
 def comparison_figures(labelled: Sequence[tuple[str, Sequence[Result]]]) -> list[Drawn]:
     """Figures that lay runs side by side."""
-    return [throughput.draw([runs for _, runs in labelled], labels=[label for label, _ in labelled])]
+    figures = [throughput.draw([runs for _, runs in labelled], labels=[label for label, _ in labelled])]
+    recorded = [(label, runs[0]) for label, runs in labelled if "delay_distribution" in runs[0].table_names]
+    if len(recorded) > 1:
+        figures.append(delay.compare(recorded))
+    return figures
