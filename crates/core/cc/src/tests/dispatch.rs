@@ -1,0 +1,116 @@
+//! [`AnyController`] passes every call on: a history that needs each of them ends alike with and without it.
+
+use super::drive::{LINUX_3_2, LINUX_6, Stream};
+use crate::dctcp::presets;
+use crate::{
+    AlphaAfter, AnyController, CcConfig, CongestionControl, CubicArithmetic, Dctcp, DctcpConfig, GrowthRules,
+    LinuxCubic, PRESETS, Reno, Rfc9438Cubic, Window,
+};
+use shoal_units::{Span, Time};
+use std::{format, string::String, vec::Vec};
+
+/// All that can be seen of a controller.
+fn look(cc: &impl CongestionControl, window: &Window) -> String {
+    let of = (cc.undo_cwnd(window), cc.rate_halving_floor(window), cc.grows_in_cwr(), cc.sends_cwr());
+    format!("{window:?} {of:?} {:?} {:?} {:?}", cc.ecn_use(), cc.pacing_rate(), cc.alpha())
+}
+
+/// What the controller shows after each step of a connection that uses the whole interface.
+fn history(mut cc: impl CongestionControl) -> Vec<String> {
+    let mut window = Window { ssthresh: 40, ..Window::in_packets(40) };
+    let mut stream = Stream::with_flight(40);
+    let mut seen = Vec::new();
+    // The first window ends where the data begins: alpha is updated by the first ACK.
+    cc.on_established(Time::ZERO, stream.snd_nxt);
+    let mut grow = |cc: &mut dyn Growing, window: &mut Window, stream: &mut Stream, acks: u32, ece: bool| {
+        for _ in 0..acks {
+            stream.now += Span::from_millis(1);
+            let ack = stream.ack(2, ece);
+            cc.grow(window, &ack, stream.now, stream.snd_nxt);
+            seen.push(cc.look(window));
+        }
+    };
+    grow(&mut cc, &mut window, &mut stream, 100, false);
+    let reduction = cc.on_ecn(&mut window, &stream.signal());
+    let marked = stream.ack(2, true);
+    cc.on_ack(&mut window, &marked);
+    cc.on_ece_in_cwr(&mut window, &marked);
+    cc.on_loss_in_cwr(&mut window, &stream.signal());
+    cc.on_exit(&mut window, stream.now);
+    grow(&mut cc, &mut window, &mut stream, 100, true);
+    cc.on_loss(&mut window, &stream.signal());
+    window.cwnd = window.ssthresh;
+    cc.on_exit(&mut window, stream.now);
+    grow(&mut cc, &mut window, &mut stream, 300, false);
+    // CUBIC's epoch moves by the time since the last packet; without that the window would jump.
+    stream.now += Span::from_secs(5);
+    cc.on_idle_restart(&mut window, stream.now, Span::from_secs(5));
+    grow(&mut cc, &mut window, &mut stream, 300, false);
+    cc.on_idle_beyond_rto(&mut window, 1448);
+    grow(&mut cc, &mut window, &mut stream, 1, true);
+    cc.on_rto(&mut window, &stream.signal(), false);
+    window.cwnd = 1;
+    cc.on_exit(&mut window, stream.now);
+    grow(&mut cc, &mut window, &mut stream, 300, false);
+    seen.push(format!("{reduction:?}"));
+    seen
+}
+
+/// What `grow` above needs, as an object: one closure serves all steps.
+trait Growing {
+    fn grow(&mut self, window: &mut Window, ack: &crate::AckSample, now: Time, snd_nxt: u64);
+    fn look(&self, window: &Window) -> String;
+}
+
+impl<C: CongestionControl> Growing for C {
+    fn grow(&mut self, window: &mut Window, ack: &crate::AckSample, now: Time, snd_nxt: u64) {
+        self.on_ack(window, ack);
+        self.on_growth(window, ack);
+        self.on_sent(now, ack.acked_packets, snd_nxt);
+    }
+    fn look(&self, window: &Window) -> String {
+        look(self, window)
+    }
+}
+
+fn plain(config: CcConfig, rules: GrowthRules) -> Vec<String> {
+    match config {
+        CcConfig::Reno(config) => history(Reno::new(config, rules)),
+        CcConfig::Cubic(config) if config.arithmetic == CubicArithmetic::Linux => {
+            history(LinuxCubic::new(config, rules))
+        }
+        CcConfig::Cubic(config) => history(Rfc9438Cubic::new(config, rules)),
+        CcConfig::Dctcp(config) => history(Dctcp::new(config, rules)),
+    }
+}
+
+#[test]
+fn any_controller_is_the_one_inside() {
+    let unusual = DctcpConfig {
+        alpha_after_idle: AlphaAfter::Reinitialise,
+        alpha_on_timeout: AlphaAfter::One,
+        sends_cwr: false,
+        ..presets::IKR
+    };
+    let configs = PRESETS.iter().map(|preset| preset.config).chain([CcConfig::Dctcp(unusual)]);
+    for config in configs {
+        for rules in [LINUX_3_2, LINUX_6] {
+            assert_eq!(history(AnyController::new(&config, rules)), plain(config, rules), "{config:?}");
+        }
+    }
+}
+
+/// What a controller that says nothing about it promises: CWR is sent (RFC 3168 section 6.1.2), no growth in CWR, rate
+/// halving ends at `ssthresh`, nothing is paced.
+#[test]
+fn classic_controllers_keep_to_the_defaults() {
+    let window = Window { ssthresh: 12, ..Window::in_packets(30) };
+    for preset in PRESETS.iter().filter(|preset| !matches!(preset.config, CcConfig::Dctcp(_))) {
+        let cc = AnyController::new(&preset.config, LINUX_6);
+        assert!(cc.sends_cwr() && !cc.grows_in_cwr(), "{}", preset.name);
+        assert_eq!((cc.pacing_rate(), cc.alpha()), (None, None), "{}", preset.name);
+        assert_eq!(cc.ecn_use(), crate::EcnUse::Classic, "{}", preset.name);
+        let halves = matches!(preset.config, CcConfig::Reno(config) if config.halves_to_half_ssthresh);
+        assert_eq!(cc.rate_halving_floor(&window), if halves { 6 } else { 12 }, "{}", preset.name);
+    }
+}
