@@ -3,6 +3,7 @@
 mod dispatch;
 mod documentation;
 pub(crate) mod drive;
+mod growth;
 mod laws;
 mod model;
 mod reno;

@@ -1,0 +1,68 @@
+//! Slow start across the threshold, to the packet.
+
+use super::drive::{LINUX_3_2, LINUX_3_18, LINUX_6, Stream};
+use crate::Window;
+
+/// `(cwnd, cwnd_cnt)` after one ACK for `acked` packets.
+fn after(rules: crate::GrowthRules, window: Window, acked: u32) -> (u32, u32) {
+    let mut window = window;
+    rules.reno(&mut window, &Stream::with_flight(20).ack(acked, false));
+    (window.cwnd, window.cwnd_cnt)
+}
+
+fn window(cwnd: u32, ssthresh: u32) -> Window {
+    Window { ssthresh, ..Window::in_packets(cwnd) }
+}
+
+#[test]
+fn current_linux_hands_the_rest_of_an_ack_to_linear_growth() {
+    // 9 + 5 crosses 10: one packet of slow start, the other four count towards 10.
+    assert_eq!(after(LINUX_6, window(9, 10), 5), (10, 4));
+    // 9 + 1 meets it: nothing is left.
+    assert_eq!(after(LINUX_6, window(9, 10), 1), (10, 0));
+    // Six more are 10 of 10: a step.
+    assert_eq!(after(LINUX_6, Window { cwnd_cnt: 4, ..window(10, 10) }, 6), (11, 0));
+    // 25 of 10: two steps and five left.
+    assert_eq!(after(LINUX_6, window(10, 10), 25), (12, 5));
+    // A full counter counts first.
+    assert_eq!(after(LINUX_6, Window { cwnd_cnt: 10, ..window(10, 10) }, 3), (11, 3));
+}
+
+#[test]
+fn kernels_with_the_old_test_stop_one_above_and_drop_the_rest() {
+    assert_eq!(after(LINUX_3_18, window(9, 10), 5), (11, 0));
+    assert_eq!(after(LINUX_3_18, window(10, 10), 5), (11, 0));
+    // Above it, ACKs are counted: the eleventh one finds ten before it.
+    assert_eq!(after(LINUX_3_18, window(11, 10), 5), (11, 1));
+    assert_eq!(after(LINUX_3_18, Window { cwnd_cnt: 11, ..window(11, 10) }, 5), (12, 0));
+}
+
+#[test]
+fn linux_3_2_counts_acks_and_keeps_the_remainder() {
+    assert_eq!(after(LINUX_3_2, window(9, 10), 5), (10, 0));
+    // What linear growth left behind stays below a step: 9 + 8 = 17 = 9 + 8.
+    assert_eq!(after(LINUX_3_2, Window { cwnd_cnt: 8, ..window(9, 10) }, 5), (10, 8));
+    // 9 + 18 are two full windows, of 9 and then of 10 packets, and 8 are left.
+    assert_eq!(after(LINUX_3_2, Window { cwnd_cnt: 18, ..window(9, 20) }, 1), (11, 8));
+}
+
+#[test]
+fn the_clamp_holds_in_every_phase() {
+    for rules in [LINUX_3_2, LINUX_3_18, LINUX_6] {
+        let clamped = |cwnd, ssthresh, cwnd_cnt| Window { clamp: 10, cwnd_cnt, ..window(cwnd, ssthresh) };
+        assert_eq!(after(rules, clamped(10, 100, 0), 5).0, 10, "slow start");
+        assert_eq!(after(rules, clamped(10, 5, 10), 5).0, 10, "linear");
+    }
+}
+
+#[test]
+fn nothing_grows_while_the_application_limits() {
+    for rules in [LINUX_3_2, LINUX_3_18, LINUX_6] {
+        for ssthresh in [5, 100] {
+            let mut window = window(10, ssthresh);
+            let ack = crate::AckSample { app_limited: true, ..Stream::with_flight(20).ack(5, false) };
+            rules.reno(&mut window, &ack);
+            assert_eq!((window.cwnd, window.cwnd_cnt), (10, 0));
+        }
+    }
+}
