@@ -7,7 +7,8 @@ use shoal_units::{Span, Time};
 pub struct AckSample {
     /// When it arrived.
     pub now: Time,
-    /// Packets newly acknowledged cumulatively by this ACK.
+    /// Packets newly acknowledged cumulatively by this ACK; in `on_growth` on stacks that grow by deliveries (Linux since
+    /// 4.7) the packets newly delivered instead.
     pub acked_packets: u32,
     /// Bytes newly acknowledged cumulatively by this ACK.
     pub acked_bytes: u64,

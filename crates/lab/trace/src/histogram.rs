@@ -242,8 +242,12 @@ mod tests {
         let weight: u128 = data.iter().map(|d| u128::from(d.1)).sum();
         let mean =
             data.iter().map(|d| u128::from(d.0) * u128::from(d.1)).sum::<u128>() as f64 / weight as f64;
-        let variance =
-            data.iter().map(|d| (d.0 as f64 - mean).powi(2) * d.1 as f64).sum::<f64>() / weight as f64;
+        // Around the smallest value: at 2^40 the mean itself is known to 1e-4 only, which a small deviation would show.
+        let low = data.iter().map(|d| d.0).min().unwrap_or(0);
+        let above = |d: &(u64, u64)| (d.0 - low) as f64;
+        let total = weight as f64;
+        let centre = data.iter().map(|d| above(d) * d.1 as f64).sum::<f64>() / total;
+        let variance = data.iter().map(|d| (above(d) - centre).powi(2) * d.1 as f64).sum::<f64>() / total;
         let mut sorted = data.to_vec();
         sorted.sort_unstable();
         (mean, variance.sqrt(), sorted)

@@ -1,4 +1,4 @@
-//! Tables as Parquet files: zstd, unsigned integers and text with their logical types, NaN as null, units and meanings
+//! Tables as Parquet files: Snappy, unsigned integers and text with their logical types, NaN as null, units and meanings
 //! of the columns under `unit.COLUMN` and `doc.COLUMN` in the file's metadata. Equal tables give equal bytes.
 
 use crate::atomic_file::AtomicFile;
@@ -105,7 +105,7 @@ fn properties(spec: &TableSpec) -> WriterProperties {
         metadata.push(entry(format!("doc.{}", column.name), column.doc));
     }
     let mut properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(Default::default()))
+        .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("shoal ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_key_value_metadata(Some(metadata));
     for column in

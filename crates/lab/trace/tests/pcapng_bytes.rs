@@ -145,7 +145,7 @@ proptest! {
         let bytes = &body[20..20 + length];
         let (tcp, payload) = verified(bytes);
         prop_assert_eq!(payload, usize::from(packet.payload.min(u16::MAX - 120)));
-        prop_assert_eq!(bytes[1], packet.ecn as u8);
+        prop_assert_eq!(bytes[1], packet.ecn.bits());
         // All flags but URG, which simulated packets never carry.
         prop_assert_eq!(tcp[13], packet.flags.0 & 0xdf);
         // The size is kept wherever TCP can express it.
