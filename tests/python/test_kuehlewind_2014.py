@@ -14,6 +14,7 @@ from shoal.papers import read_paper
 from shoal.papers.checks import Verdict
 from shoal.papers.reproduce import compared, reproduce
 from shoal.papers.spec import Paper
+from shoal.papers.tables import Grid, Row, found
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "papers" / "kuehlewind-2014"
@@ -35,6 +36,37 @@ def test_every_point_of_every_item_is_a_valid_scenario(paper: Paper, quick: bool
                 points = sweep.points()
                 for point in (points[0], points[-1]):
                     sweep.scenario.override(sweep.overrides(point, reading))
+
+
+def test_readings_reach_only_keys_that_a_scenario_has(paper: Paper) -> None:
+    chosen = paper.reading(paper.chosen)
+    one_red = paper.item("coexistence").sweeps["one-red"]
+    set_keys = one_red.overrides({}, chosen)
+    assert set_keys["bottleneck.aqm.spacing"] == "uniform"
+    assert "bottleneck.aqm.average" not in set_keys, "one instance has one average"
+    original = paper.item("fig-1").sweeps["dctcp-original"].overrides({}, chosen)
+    assert "flows.dctcp.cc_options.counting" not in original, "the original patch counts as it does"
+    assert original["flows.dctcp.cc"] == "dctcp-stanford"
+
+
+def test_quick_runs_take_the_chosen_reading_only(paper: Paper) -> None:
+    for name in paper.items:
+        assert paper.item(name, quick=True).readings == [paper.chosen]
+    assert paper.item("table-1").readings is None, "a full run takes them all"
+
+
+def test_k_is_a_place_between_whole_packets(paper: Paper) -> None:
+    (find,) = paper.item("table-1").finds
+    # M = 1/8 is 2.6 packets: j counts from 3.5. Ratios 4 and 1/4: equal rates half way between 5.5 and 6.5 packets.
+    ratios = [16.0, 8.0, 4.0, 0.25]
+    rows = [
+        Row({"m": 0.125, "j": float(j), "ratio": ratio}, {"ratio": None}, {"ratio": (ratio, ratio)})
+        for j, ratio in enumerate(ratios)
+    ]
+    (row,) = found(find, Grid("mix", ("m", "j"), ("ratio",), rows)).rows
+    assert row.values["j"] == pytest.approx(2.5)
+    assert row.values["k_over_m"] == pytest.approx(6.0 * 1500 / (31250 / 8))
+    assert row.half_width["k_over_m"] == pytest.approx(0), "both seeds agree"
 
 
 def test_all_claims_are_covered(paper: Paper) -> None:
