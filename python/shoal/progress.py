@@ -7,6 +7,9 @@ import sys
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+# Leaves room for the bar in 80 columns.
+_label_width = 32
+
 
 class Bar:
     """A bar that is there only if stderr is a terminal, and gone when the work is done."""
@@ -23,7 +26,8 @@ class Bar:
             transient=True,
             disable=not sys.stderr.isatty(),
         )
-        self._task = self._progress.add_task(label, total=1.0)
+        shown = label if len(label) <= _label_width else label[: _label_width - 1] + "…"
+        self._task = self._progress.add_task(shown, total=1.0)
 
     def __enter__(self) -> Bar:
         self._progress.start()
