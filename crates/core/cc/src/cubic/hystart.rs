@@ -142,3 +142,27 @@ fn ack_delay_us(window: &Window, ack: &AckSample) -> u32 {
     }
     (FOUR_BURSTS_BYTES.saturating_mul(srtt_us) / bytes_per_srtt).min(1000) as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::drive::Stream;
+    use shoal_units::Span;
+
+    fn allowance_us(cwnd: u32, ssthresh: u32, srtt_us: u64) -> u32 {
+        let window = Window { ssthresh, ..Window::in_packets(cwnd) };
+        let ack = AckSample { srtt: Span::from_micros(srtt_us), ..Stream::with_flight(cwnd).ack(1, false) };
+        ack_delay_us(&window, &ack)
+    }
+
+    #[test]
+    fn allowance_is_four_bursts_at_the_computed_pacing_rate() {
+        // 4 x 65,536 B at 2 x 100 x 1448 B an RTT of 1 ms: 262,144 / 289,600 ms.
+        assert_eq!(allowance_us(100, 1000, 1000), 905);
+        // From half of ssthresh on 1.2 x: 262,144 / 173,760 x 0.5 ms, and with 1 ms more than the limit.
+        assert_eq!(allowance_us(100, 200, 500), 754);
+        assert_eq!(allowance_us(100, 200, 1000), 1000);
+        // No RTT yet: no allowance.
+        assert_eq!(allowance_us(100, 1000, 0), 0);
+    }
+}
