@@ -27,7 +27,12 @@ struct CaptureFile {
     flows: Vec<(u32, u32)>,
     /// For each path and monitored link, whether the link is on the path.
     on_path: Vec<Vec<bool>>,
+    /// Number of the interface of the senders: after the monitored links.
+    senders: u32,
 }
+
+/// Name of the interface at which acknowledgements are captured.
+const SENDERS: &str = "senders";
 
 /// The simulator's end of [`Files`], which outlives the run.
 pub struct Sink(pub Rc<RefCell<Files>>);
@@ -46,6 +51,15 @@ impl PacketSink for Sink {
         {
             files.failure = Some(error);
         }
+    }
+
+    fn on_sender(&mut self, now: Time, packet: &Packet) {
+        let mut files = self.0.borrow_mut();
+        if files.failure.is_some() {
+            return;
+        }
+        let written = files.capture.as_mut().map_or(Ok(()), |capture| capture.write_at_sender(now, packet));
+        files.failure = written.err();
     }
 }
 
@@ -114,10 +128,9 @@ impl CaptureFile {
         experiment: &Experiment,
         monitored: &[(LinkId, &shoal_scenario::Link)],
     ) -> Result<Self, WriteError> {
-        let interfaces: Vec<Interface> = monitored
-            .iter()
-            .filter_map(|(_, link)| Some(Interface { name: link.name.clone(), rate: link.rate? }))
-            .collect();
+        let links = monitored.iter().map(|(_, link)| Interface { name: link.name.clone(), rate: link.rate });
+        let interfaces: Vec<Interface> =
+            links.chain([Interface { name: SENDERS.to_owned(), rate: None }]).collect();
         let endpoints = experiment.endpoints.iter().map(|endpoint| Endpoints {
             mss: endpoint.mss(),
             forward_window_scale: endpoint.window_scale(),
@@ -131,7 +144,17 @@ impl CaptureFile {
             endpoints: endpoints.collect(),
             flows: experiment.flows.iter().map(|flow| (flow.endpoint, flow.forward)).collect(),
             on_path: experiment.paths.iter().map(on_path).collect(),
+            senders: monitored.len() as u32,
         })
+    }
+
+    /// What the senders receive, so that a capture shows both directions even where acknowledgements meet no queue.
+    fn write_at_sender(&mut self, now: Time, packet: &Packet) -> Result<(), WriteError> {
+        let FlowId(flow) = packet.flow;
+        let endpoints = &self.endpoints[self.flows[flow as usize].0 as usize];
+        self.writer
+            .write(now, self.senders, packet, Direction::Backward, endpoints, None)
+            .map_err(|error| WriteError { path: self.path.clone(), reason: error.into() })
     }
 
     /// A capture holds what leaves the queue, and what the queue dropped.

@@ -195,6 +195,11 @@ impl<'e> Simulation<'e> {
 
     #[inline]
     fn at_sender(&mut self, packet: &Packet, now: Time) {
+        if self.network.recorder.has_sink() {
+            // Departures are computed lazily: bring them up to date, so that the file is in order of time.
+            self.network.catch_up_monitored(now);
+            self.network.recorder.on_sender(now, packet);
+        }
         self.with_sender(packet.flow.0, now, |sender, config, out| {
             sender.on_packet(config, packet, now, out)
         });

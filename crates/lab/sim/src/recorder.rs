@@ -20,6 +20,10 @@ pub trait PacketSink {
         mark: Option<MarkReason>,
         drop: Option<DropReason>,
     );
+    /// A packet reaches the sender of its flow. What was reported at links before happened before.
+    fn on_sender(&mut self, now: Time, packet: &Packet) {
+        let _ = (now, packet);
+    }
 }
 
 /// One monitored link.
@@ -98,6 +102,17 @@ impl Recorder {
     }
     pub(crate) fn monitored_links(&self) -> Vec<u32> {
         self.probes.iter().map(|probe| probe.link).collect()
+    }
+
+    /// Whether packets are reported one by one.
+    #[inline]
+    pub(crate) fn has_sink(&self) -> bool {
+        self.sink.is_some()
+    }
+    pub(crate) fn on_sender(&mut self, now: Time, packet: &Packet) {
+        if let Some(sink) = &mut self.sink {
+            sink.on_sender(now, packet);
+        }
     }
 
     #[inline]

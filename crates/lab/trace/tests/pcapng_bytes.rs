@@ -136,7 +136,7 @@ proptest! {
     ) {
         let direction = if forward { Direction::Forward } else { Direction::Backward };
         let endpoints = Endpoints { mss, forward_window_scale: scale, backward_window_scale: scale, sack };
-        let interface = Interface { name: "l".into(), rate: Rate::from_bps(1) };
+        let interface = Interface { name: "l".into(), rate: Some(Rate::from_bps(1)) };
         let mut writer = PcapWriter::new(Vec::new(), &[interface], Capture::Whole).unwrap();
         writer.write(Time::from_picos(now), 0, &packet, direction, &endpoints, None).unwrap();
         let file = writer.finish().unwrap();

@@ -30,7 +30,7 @@ pub(super) fn section_header(out: &mut Vec<u8>) {
 }
 
 /// Declares an interface.
-pub(super) fn interface(out: &mut Vec<u8>, name: &str, rate: Rate) {
+pub(super) fn interface(out: &mut Vec<u8>, name: &str, rate: Option<Rate>) {
     block(out, INTERFACE_DESCRIPTION, |out| {
         out.extend(LINK_TYPE_RAW.to_le_bytes());
         out.extend(0u16.to_le_bytes());
@@ -38,7 +38,9 @@ pub(super) fn interface(out: &mut Vec<u8>, name: &str, rate: Rate) {
         out.extend(0u32.to_le_bytes());
         // An option holds 65,535 bytes; a name of that length helps nobody.
         option(out, OPTION_INTERFACE_NAME, &name.as_bytes()[..name.floor_char_boundary(255)]);
-        option(out, OPTION_INTERFACE_SPEED, &rate.as_bps().to_le_bytes());
+        if let Some(rate) = rate {
+            option(out, OPTION_INTERFACE_SPEED, &rate.as_bps().to_le_bytes());
+        }
         // 10^-9 s.
         option(out, OPTION_TIME_RESOLUTION, &[9]);
         option(out, OPTION_END, &[]);

@@ -18,8 +18,8 @@ use std::path::Path;
 pub struct Interface {
     /// Name of the link.
     pub name: String,
-    /// Its line rate.
-    pub rate: Rate,
+    /// Its line rate; `None` where there is no one line, as at the hosts.
+    pub rate: Option<Rate>,
 }
 
 /// What the link's queue did to a packet; becomes the packet's comment.

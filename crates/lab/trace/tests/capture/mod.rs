@@ -98,7 +98,7 @@ pub fn script() -> Vec<Seen> {
 
 /// The script as a pcapng file.
 pub fn file(capture: Capture) -> Vec<u8> {
-    let interface = |name: &str| Interface { name: name.into(), rate: Rate::from_bps(10_000_000) };
+    let interface = |name: &str| Interface { name: name.into(), rate: Some(Rate::from_bps(10_000_000)) };
     let mut writer =
         PcapWriter::new(Vec::new(), &[interface("uplink"), interface("downlink")], capture).unwrap();
     for seen in script() {
