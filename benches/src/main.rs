@@ -66,12 +66,20 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn measure(name: &str, overrides: &[(&str, &str)], target: Option<f64>, repeat: u32) -> Result<table::Row, String> {
+fn measure(
+    name: &str,
+    overrides: &[(&str, &str)],
+    target: Option<f64>,
+    repeat: u32,
+) -> Result<table::Row, String> {
     let path = scenario_path(name);
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     // The window covers the whole run, so that packets and CPU time speak of the same thing.
-    let overrides: Vec<(String, String)> =
-        overrides.iter().chain(&[("warmup", "\"0 s\"")]).map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let overrides: Vec<(String, String)> = overrides
+        .iter()
+        .chain(&[("warmup", "\"0 s\"")])
+        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+        .collect();
     let file = format!("{name}.toml");
     let document = Document::with_overrides(&text, &file, &overrides).map_err(|e| e.to_string())?;
     let mut best: Option<table::Row> = None;
@@ -79,7 +87,8 @@ fn measure(name: &str, overrides: &[(&str, &str)], target: Option<f64>, repeat: 
         let setup = cpu::thread_seconds()?;
         let experiment = document.resolve(None).map_err(|e| e.to_string())?;
         let start = cpu::thread_seconds()?;
-        let outcome = shoal_sim::run(&experiment, shoal_sim::Options::default()).ok_or("the run was interrupted")?;
+        let outcome =
+            shoal_sim::run(&experiment, shoal_sim::Options::default()).ok_or("the run was interrupted")?;
         let end = cpu::thread_seconds()?;
         let row = table::Row::new(name, &experiment, &outcome, end - start, start - setup, target);
         if best.as_ref().is_none_or(|b| row.cpu_s < b.cpu_s) {

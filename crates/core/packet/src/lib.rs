@@ -11,5 +11,5 @@ mod packet;
 mod seq;
 
 pub use ecn::Ecn;
-pub use packet::{FlowId, Flags, Packet, Sack, SackBlocks};
+pub use packet::{Flags, FlowId, Packet, Sack, SackBlocks};
 pub use seq::Seq;

@@ -52,7 +52,8 @@ mod tests {
     fn uniform_mean_and_range() {
         let mut s = Stream::new(7, "mean");
         let n = 100_000;
-        let mean = (0..n).map(|_| s.uniform_f64()).inspect(|x| assert!((0.0..1.0).contains(x))).sum::<f64>() / f64::from(n);
+        let mean = (0..n).map(|_| s.uniform_f64()).inspect(|x| assert!((0.0..1.0).contains(x))).sum::<f64>()
+            / f64::from(n);
         // 4 sigma of the mean of n uniforms: 4 / sqrt(12 n).
         assert!((mean - 0.5).abs() < 0.0037, "{mean}");
     }
