@@ -10,19 +10,34 @@ use shoal_scenario::Document;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Targets of the project in million bottleneck packets per CPU second, and what others were measured to do on such
-/// a machine (htsim with simpler endpoints).
-const CASES: &[(&str, &[(&str, &str)], Option<f64>)] = &[
-    ("S1", &[], Some(3.0)),
-    ("S2", &[], Some(3.0)),
-    ("S3", &[], Some(3.0)),
-    ("S4", &[], Some(3.0)),
-    ("lean", &[], Some(6.0)),
-    ("scale", &[("flows[0].count", "40")], None),
-    ("scale", &[("flows[0].count", "400")], None),
-    ("scale", &[("flows[0].count", "4000")], None),
-    ("scale", &[("flows[0].count", "40000")], None),
-    ("coexistence", &[("duration", "\"300 s\"")], None),
+/// One row of the table.
+struct Case {
+    /// Name of the scenario.
+    name: &'static str,
+    /// Keys replaced in it.
+    set: &'static [(&'static str, &'static str)],
+    /// Target of the project in million bottleneck packets per CPU second.
+    target: Option<f64>,
+}
+
+const fn case(name: &'static str, target: f64) -> Case {
+    Case { name, set: &[], target: Some(target) }
+}
+const fn scale(set: &'static [(&'static str, &'static str)]) -> Case {
+    Case { name: "scale", set, target: None }
+}
+
+const CASES: &[Case] = &[
+    case("S1", 3.0),
+    case("S2", 3.0),
+    case("S3", 3.0),
+    case("S4", 3.0),
+    case("lean", 6.0),
+    scale(&[("flows[0].count", "40")]),
+    scale(&[("flows[0].count", "400")]),
+    scale(&[("flows[0].count", "4000")]),
+    scale(&[("flows[0].count", "40000")]),
+    Case { name: "coexistence", set: &[("duration", "\"300 s\"")], target: None },
 ];
 
 fn main() -> ExitCode {
@@ -43,11 +58,11 @@ fn main() -> ExitCode {
         }
     }
     let mut rows = Vec::new();
-    for (name, overrides, target) in CASES {
-        if !wanted.is_empty() && !wanted.iter().any(|w| w == name) {
+    for case in CASES {
+        if !wanted.is_empty() && !wanted.iter().any(|w| w == case.name) {
             continue;
         }
-        match measure(name, overrides, *target, repeat) {
+        match measure(case, repeat) {
             Ok(row) => {
                 eprintln!("{}", row.progress());
                 rows.push(row);
@@ -66,16 +81,13 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn measure(
-    name: &str,
-    overrides: &[(&str, &str)],
-    target: Option<f64>,
-    repeat: u32,
-) -> Result<table::Row, String> {
+fn measure(case: &Case, repeat: u32) -> Result<table::Row, String> {
+    let name = case.name;
     let path = scenario_path(name);
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     // The window covers the whole run, so that packets and CPU time speak of the same thing.
-    let overrides: Vec<(String, String)> = overrides
+    let overrides: Vec<(String, String)> = case
+        .set
         .iter()
         .chain(&[("warmup", "\"0 s\"")])
         .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
@@ -90,7 +102,7 @@ fn measure(
         let outcome =
             shoal_sim::run(&experiment, shoal_sim::Options::default()).ok_or("the run was interrupted")?;
         let end = cpu::thread_seconds()?;
-        let row = table::Row::new(name, &experiment, &outcome, end - start, start - setup, target);
+        let row = table::Row::new(name, &experiment, &outcome, end - start, start - setup, case.target);
         if best.as_ref().is_none_or(|b| row.cpu_s < b.cpu_s) {
             best = Some(row);
         }
