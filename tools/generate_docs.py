@@ -37,7 +37,9 @@ def model_page(model: Model) -> str:
     """What a model follows, its parameters, its known differences and what pins them."""
     text = f"# `{model.name}`\n\n{model.summary}\n\n## Follows\n\n{model.follows}\n\n## Parameters\n\n"
     if model.parameters:
-        rows = [[f"`{p.name}`", p.unit, f"`{p.default}`" if p.default else "", p.doc, p.source] for p in model.parameters]
+        rows = [
+            [f"`{p.name}`", p.unit, f"`{p.default}`" if p.default else "", p.doc, p.source] for p in model.parameters
+        ]
         text += table(["key", "unit", "default", "meaning", "source"], rows)
     else:
         text += "None of its own.\n"
@@ -99,7 +101,9 @@ def scenario_rows(schema: dict, definitions: dict, prefix: str = "") -> list[lis
     for name, node in schema.get("properties", {}).items():
         key = f"{prefix}{name}"
         default = json.dumps(node["default"]) if "default" in node else ""
-        rows.append([f"`{key}`", describe(node, definitions), f"`{default}`" if default else "", node.get("description", "")])
+        rows.append(
+            [f"`{key}`", describe(node, definitions), f"`{default}`" if default else "", node.get("description", "")]
+        )
         if name.endswith("aqm") and prefix != "bottleneck.":
             continue  # Every queue takes the same keys; they are shown once.
         rows += scenario_rows(node, definitions, f"{key}.")
@@ -117,7 +121,8 @@ def scenario_page() -> str:
     rows = scenario_rows(schema, schema.get("$defs", {}))
     return (
         "# Scenario file\n\nTOML. Unknown keys are refused. Quantities are strings with units. `shoal schema` prints the JSON\n"
-        "Schema for editors, from which this page is made. Every `aqm` takes the keys of `bottleneck.aqm`.\n\n" + table(["key", "type", "default", "meaning"], rows)
+        "Schema for editors, from which this page is made. Every `aqm` takes the keys of `bottleneck.aqm`.\n\n"
+        + table(["key", "type", "default", "meaning"], rows)
     )
 
 
