@@ -40,15 +40,18 @@ CORE_LIBRARIES = {"libm", "rand_core", "rand_xoshiro"}
 
 
 def manifests() -> list[Path]:
+    """Manifests of all workspace members."""
     members = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"]
     return [path for member in members for path in sorted(ROOT.glob(f"{member}/Cargo.toml"))]
 
 
 def room_of(package: str) -> str:
+    """The room of a package, by its name."""
     return package.removeprefix("shoal-")
 
 
 def check_manifest(path: Path) -> list[str]:
+    """Arrows that a manifest draws and may not."""
     manifest = tomllib.loads(path.read_text())
     room = room_of(manifest["package"]["name"])
     where = path.relative_to(ROOT)
@@ -94,6 +97,7 @@ def check_python() -> list[str]:
 
 
 def main() -> int:
+    """Print what is wrong; 1 if anything is."""
     problems = [p for path in manifests() for p in check_manifest(path)]
     problems += check_scenario_names() + check_python()
     for problem in problems:

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import typer.main
+
 from shoal import _native
 from shoal.cli.app import app
 from shoal.models import Model, models
@@ -120,8 +121,8 @@ def scenario_page() -> str:
     schema = json.loads(_native.schema())
     rows = scenario_rows(schema, schema.get("$defs", {}))
     return (
-        "# Scenario file\n\nTOML. Unknown keys are refused. Quantities are strings with units. `shoal schema` prints the JSON\n"
-        "Schema for editors, from which this page is made. Every `aqm` takes the keys of `bottleneck.aqm`.\n\n"
+        "# Scenario file\n\nTOML. Unknown keys are refused. Quantities are strings with units. `shoal schema` prints\n"
+        "the JSON Schema for editors, from which this page is made. Every `aqm` takes the keys of `bottleneck.aqm`.\n\n"
         + table(["key", "type", "default", "meaning"], rows)
     )
 
@@ -145,7 +146,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="fail if a page is stale, write nothing")
     check = parser.parse_args().check
     wanted = pages()
-    present = {path for path in TARGET.rglob("*.md")}
+    present = set(TARGET.rglob("*.md"))
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     stale += sorted(present - set(wanted))
     if check:
