@@ -138,7 +138,7 @@ fn early_episodes(config: EndpointConfig, marks: u8, losses: u8, seed: u64) -> (
         }
         nxt = pair.sender.snd_nxt();
     }
-    (early, episodes)
+    (early, u64::from(episodes))
 }
 
 proptest! {

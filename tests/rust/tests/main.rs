@@ -1,5 +1,6 @@
 //! Integration tests: one binary, one file a subject. See the README.
 
+mod applications;
 mod bounds;
 mod closed_loop;
 mod coexistence;

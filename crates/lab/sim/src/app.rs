@@ -92,8 +92,8 @@ impl AppState {
     /// Stream position at which [`AppState::on_progress`] is interesting; [`u64::MAX`] if at none.
     pub(crate) fn milestone(&self, app: &App) -> u64 {
         match app {
-            App::Transfers { .. } if self.target > 0 => self.target,
             _ if self.stopped => 0,
+            App::Transfers { .. } if self.completions.len() < self.begun as usize => self.target,
             _ => u64::MAX,
         }
     }
@@ -107,9 +107,8 @@ impl AppState {
                     let due = self.first_at.saturating_add(interval.saturating_mul(u64::from(self.begun)));
                     return (Some(due.max(now)), false);
                 }
-                return (None, true);
+                return (None, self.begun == rounds || self.stopped);
             }
-            return (None, false);
         }
         (None, self.stopped && sender.is_drained())
     }

@@ -92,7 +92,7 @@ impl<'e> Simulation<'e> {
                 route: forward[flow.forward as usize],
                 endpoint: flow.endpoint,
                 meter: FlowMeter::new(window_start),
-                told_srtt: Span::ZERO,
+                milestone: u64::MAX,
             })
             .collect();
         let receivers = numbered()
@@ -216,20 +216,20 @@ impl<'e> Simulation<'e> {
         let slot = &mut self.senders[flow as usize];
         let config = &self.experiment.endpoints[slot.endpoint as usize];
         // The counters fill more than a cache line: copied only for flows whose events are recorded.
-        let before = self.network.recorder.records_events(flow).then(|| *slot.sender.counters());
+        let counters = self.network.recorder.records_events(flow).then(|| *slot.sender.counters());
+        let srtt = slot.sender.srtt();
         let mut out = Egress { network: &mut self.network, route: slot.route, now };
         call(&mut slot.sender, config, &mut out);
-        self.after_sender(flow, before, now);
+        self.after_sender(flow, srtt, counters, now);
     }
 
+    /// `srtt` and `counters` are those before the call.
     #[inline]
-    fn after_sender(&mut self, flow: u32, before: Option<shoal_tcp::Counters>, now: Time) {
+    fn after_sender(&mut self, flow: u32, srtt: Span, counters: Option<shoal_tcp::Counters>, now: Time) {
         let slot = &mut self.senders[flow as usize];
         slot.meter.on_window(now, slot.sender.window().cwnd, slot.sender.alpha());
-        let srtt = slot.sender.srtt();
-        if srtt != slot.told_srtt {
-            slot.told_srtt = srtt;
-            slot.meter.on_srtt(now, srtt);
+        if slot.sender.srtt() != srtt {
+            slot.meter.on_srtt(now, slot.sender.srtt());
         }
         let deadline = slot.sender.deadline();
         let rearm = deadline < slot.armed;
@@ -237,14 +237,14 @@ impl<'e> Simulation<'e> {
             slot.armed = deadline;
         }
         self.tables.on_controller(flow, &slot.sender, now);
-        if let Some(before) = before {
+        let reached = slot.sender.snd_una() >= slot.milestone;
+        if let Some(before) = counters {
             self.note_events(flow, before, now);
         }
         if rearm {
             self.schedule(deadline, flow * 4 + SENDER);
         }
-        let state = &self.flows[flow as usize];
-        if self.senders[flow as usize].sender.snd_una() >= state.app.milestone(&state.plan.app) {
+        if reached {
             self.on_milestone(flow, now);
         }
     }
@@ -272,9 +272,16 @@ impl<'e> Simulation<'e> {
         if finished && state.finished.is_none() {
             state.finished = Some(now);
         }
+        self.update_milestone(flow);
         if let Some(time) = next {
             self.schedule(time, flow * 4 + APPLICATION);
         }
+    }
+
+    /// To be called when an application's state has changed.
+    fn update_milestone(&mut self, flow: u32) {
+        let state = &self.flows[flow as usize];
+        self.senders[flow as usize].milestone = state.app.milestone(&state.plan.app);
     }
 
     fn on_timer(&mut self, key: Key) {
@@ -331,6 +338,7 @@ impl<'e> Simulation<'e> {
     fn wake_application(&mut self, flow: u32, now: Time) {
         let state = &mut self.flows[flow as usize];
         let (plan, mut app) = (state.plan, std::mem::take(&mut state.app));
+        self.senders[flow as usize].milestone = u64::MAX;
         let mut next = None;
         self.with_sender(flow, now, |sender, config, out| {
             let begins = sender.snd_nxt() == 0;
@@ -341,6 +349,7 @@ impl<'e> Simulation<'e> {
             };
         });
         self.flows[flow as usize].app = app;
+        self.update_milestone(flow);
         if let Some(time) = next {
             self.schedule(time, flow * 4 + APPLICATION);
         }
@@ -348,8 +357,10 @@ impl<'e> Simulation<'e> {
 
     fn stop_flow(&mut self, flow: u32, now: Time) {
         let mut app = std::mem::take(&mut self.flows[flow as usize].app);
+        self.senders[flow as usize].milestone = u64::MAX;
         self.with_sender(flow, now, |sender, config, out| app.stop(config, sender, now, out));
         self.flows[flow as usize].app = app;
+        self.update_milestone(flow);
     }
 
     fn open_window(&mut self, now: Time) {
@@ -371,9 +382,9 @@ impl<'e> Simulation<'e> {
             wire_bytes: self.network.recorder.wire_bytes(flow),
             marks_seen: receiver.marks_seen() as u32,
             losses: sender.losses() as u32,
-            retransmissions: counters.retransmissions as u32,
-            timeouts: counters.timeouts as u32,
-            reductions: (counters.ecn_reductions + counters.fast_recoveries + counters.timeouts) as u32,
+            retransmissions: counters.retransmissions,
+            timeouts: counters.timeouts,
+            reductions: counters.ecn_reductions + counters.fast_recoveries + counters.timeouts,
         }
     }
 

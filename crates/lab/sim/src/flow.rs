@@ -7,7 +7,8 @@ use shoal_tcp::{Output, Receiver, Sender};
 use shoal_trace::FlowMeter;
 use shoal_units::Time;
 
-/// A sender with its place in the network.
+/// A sender with its place in the network. Begins on a cache line: an ACK touches nearly all of it.
+#[repr(align(64))]
 pub(crate) struct SenderSlot {
     pub(crate) sender: Sender,
     /// Time of its entry on the agenda; [`Time::NEVER`] if it has none.
@@ -17,8 +18,8 @@ pub(crate) struct SenderSlot {
     /// Its endpoint configuration.
     pub(crate) endpoint: u32,
     pub(crate) meter: FlowMeter,
-    /// What the meter was last told.
-    pub(crate) told_srtt: shoal_units::Span,
+    /// Stream position whose acknowledgement interests the application; a copy, so that an ACK need not look it up.
+    pub(crate) milestone: u64,
 }
 
 /// A receiver with its place in the network.

@@ -66,17 +66,17 @@ pub struct Counters {
     /// ACKs with ECN-Echo.
     pub ece_acks: u64,
     /// Segments sent again.
-    pub retransmissions: u64,
+    pub retransmissions: u32,
     /// Retransmission timeouts.
-    pub timeouts: u64,
+    pub timeouts: u32,
     /// Entries into fast recovery.
-    pub fast_recoveries: u64,
+    pub fast_recoveries: u32,
     /// ECN episodes: entries into CWR.
-    pub ecn_reductions: u64,
+    pub ecn_reductions: u32,
     /// Reductions undone as spurious.
-    pub undos: u64,
+    pub undos: u32,
     /// Tail loss probes.
-    pub probes: u64,
+    pub probes: u32,
 }
 
 /// The sender of a connection.

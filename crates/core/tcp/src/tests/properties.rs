@@ -40,7 +40,7 @@ fn fate(byte: u8, badness: u8, packet: &mut Packet) -> Fate {
 
 /// At most one ECN cut a window: between two entries into CWR everything in flight at the first is acknowledged.
 struct OneCutAWindow {
-    reductions: u64,
+    reductions: u32,
     until: u64,
 }
 
