@@ -81,7 +81,7 @@ impl Sender {
             let used = self.cwnd_used.max(initial);
             if used < self.window.cwnd {
                 self.window.ssthresh = self.current_ssthresh();
-                self.window.cwnd = (self.window.cwnd + used) >> 1;
+                self.window.cwnd = self.window.cwnd.midpoint(used);
             }
             self.cwnd_used = 0;
         }
