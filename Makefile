@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python check docs fmt bench fuzz docs clean
+.PHONY: help setup run test test-rust test-python check docs fmt bench bench-record fuzz docs clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -53,6 +53,12 @@ fmt: $(VENV)/.test ## Format everything
 
 bench: ## The benchmark table (CPU seconds; ratios are what counts)
 	cargo run --release --quiet --package shoal-benches
+
+bench-record: ## The same, kept in docs/benchmark.md with date, version and processor
+	@{ printf '# Recorded benchmark\n\n%s, shoal %s, %s. Written by `make bench-record`; see [performance](performance.md).\n\n' \
+		"$$(date +%F)" "$$(git describe --always)" "$$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"; \
+		cargo run --release --quiet --package shoal-benches; } > docs/benchmark.md.new
+	@mv docs/benchmark.md.new docs/benchmark.md
 
 fuzz: ## Every fuzz target for FUZZ_SECONDS each (default 60); needs cargo-fuzz and a nightly toolchain
 	tools/fuzz.sh $${FUZZ_SECONDS:-60}
