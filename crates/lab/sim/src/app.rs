@@ -100,15 +100,16 @@ impl AppState {
 
     /// The milestone was acknowledged. Returns when the next transfer begins, and whether the flow has finished.
     pub(crate) fn on_progress(&mut self, app: &App, sender: &Sender, now: Time) -> (Option<Time>, bool) {
-        if let App::Transfers { rounds, interval, .. } = *app {
-            if self.completions.len() < self.begun as usize && sender.snd_una() >= self.target {
-                self.completions.push(now.since(self.began_at));
-                if self.begun < rounds && !self.stopped {
-                    let due = self.first_at.saturating_add(interval.saturating_mul(u64::from(self.begun)));
-                    return (Some(due.max(now)), false);
-                }
-                return (None, self.begun == rounds || self.stopped);
+        if let App::Transfers { rounds, interval, .. } = *app
+            && self.completions.len() < self.begun as usize
+            && sender.snd_una() >= self.target
+        {
+            self.completions.push(now.since(self.began_at));
+            if self.begun < rounds && !self.stopped {
+                let due = self.first_at.saturating_add(interval.saturating_mul(u64::from(self.begun)));
+                return (Some(due.max(now)), false);
             }
+            return (None, self.begun == rounds || self.stopped);
         }
         (None, self.stopped && sender.is_drained())
     }
