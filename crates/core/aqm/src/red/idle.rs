@@ -1,6 +1,7 @@
 //! When the line behind a queue fell idle.
 
-use crate::Backlog;
+use crate::store::Store;
+use crate::{Backlog, Dequeued};
 use shoal_units::{Rate, Serialiser, Span, Time};
 
 /// Knows since when the transmitter has been idle, from what left the queue.
@@ -17,6 +18,21 @@ pub(crate) struct Transmitter {
 impl Transmitter {
     pub(crate) fn new(line_rate: Rate) -> Self {
         Self { serialiser: Serialiser::new(line_rate), free: Time::ZERO, confirmed: true }
+    }
+
+    /// Takes the next packet of the store at `now`.
+    #[inline]
+    pub(crate) fn take_from(&mut self, store: &mut Store, now: Time) -> Dequeued {
+        match store.pop() {
+            Some(packet) => {
+                self.on_departure(packet.size, now);
+                Dequeued::Packet { packet, mark: None }
+            }
+            None => {
+                self.on_empty(now);
+                Dequeued::Empty
+            }
+        }
     }
 
     /// A packet of `size` bytes left the queue at `now`.

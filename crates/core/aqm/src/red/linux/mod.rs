@@ -77,16 +77,7 @@ impl Queue for LinuxRed {
 
     #[inline]
     fn dequeue(&mut self, now: Time, _: &mut Stream) -> Dequeued {
-        match self.store.pop() {
-            Some(packet) => {
-                self.line.on_departure(packet.size, now);
-                Dequeued::Packet { packet, mark: None }
-            }
-            None => {
-                self.line.on_empty(now);
-                Dequeued::Empty
-            }
-        }
+        self.line.take_from(&mut self.store, now)
     }
 
     #[inline]
