@@ -77,16 +77,10 @@ impl LinuxCubic {
         }
     }
 
-    /// All that a timeout forgets (`bictcp_reset`).
+    /// All that a timeout forgets (`bictcp_reset`). HyStart begins anew, see `on_rto`.
     fn reset(&mut self) {
-        let keep = *self;
-        *self = Self {
-            cwnd_before_cut: keep.cwnd_before_cut,
-            last_sent: keep.last_sent,
-            in_loss: keep.in_loss,
-            hystart: keep.hystart,
-            ..Self::new(keep.config, keep.rules)
-        };
+        let Self { cwnd_before_cut, last_sent, in_loss, .. } = *self;
+        *self = Self { cwnd_before_cut, last_sent, in_loss, ..Self::new(self.config, self.rules) };
     }
 
     fn cut(&mut self, window: &mut Window) {

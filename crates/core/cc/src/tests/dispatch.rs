@@ -3,8 +3,8 @@
 use super::drive::{LINUX_3_2, LINUX_6, Stream};
 use crate::dctcp::presets;
 use crate::{
-    AlphaAfter, AnyController, CcConfig, CongestionControl, CubicArithmetic, Dctcp, DctcpConfig, GrowthRules,
-    LinuxCubic, PRESETS, Reno, Rfc9438Cubic, Window,
+    AlphaAfter, AnyController, CcConfig, CongestionControl, CubicArithmetic, CubicConfig, CutStyle, Dctcp,
+    DctcpConfig, GrowthRules, LinuxCubic, PRESETS, Reno, Rfc9438Cubic, UndoWindow, Window,
 };
 use shoal_units::{Span, Time};
 use std::{format, string::String, vec::Vec};
@@ -25,16 +25,20 @@ fn history(mut cc: impl CongestionControl) -> Vec<String> {
     let mut grow = |cc: &mut dyn Growing, window: &mut Window, stream: &mut Stream, acks: u32, ece: bool| {
         for _ in 0..acks {
             stream.now += Span::from_millis(1);
-            let ack = stream.ack(2, ece);
+            // Three packets an ACK: CUBIC's delayed-ACK ratio, which starts at two, has to move.
+            let ack = stream.ack(3, ece);
             cc.grow(window, &ack, stream.now, stream.snd_nxt);
             seen.push(cc.look(window));
         }
     };
     grow(&mut cc, &mut window, &mut stream, 100, false);
     let reduction = cc.on_ecn(&mut window, &stream.signal());
-    let marked = stream.ack(2, true);
-    cc.on_ack(&mut window, &marked);
-    cc.on_ece_in_cwr(&mut window, &marked);
+    // Enough marks for a progressive reduction to go further down.
+    for _ in 0..50 {
+        let marked = stream.ack(2, true);
+        cc.on_ack(&mut window, &marked);
+        cc.on_ece_in_cwr(&mut window, &marked);
+    }
     cc.on_loss_in_cwr(&mut window, &stream.signal());
     cc.on_exit(&mut window, stream.now);
     grow(&mut cc, &mut window, &mut stream, 100, true);
@@ -92,7 +96,10 @@ fn any_controller_is_the_one_inside() {
         sends_cwr: false,
         ..presets::IKR
     };
-    let configs = PRESETS.iter().map(|preset| preset.config).chain([CcConfig::Dctcp(unusual)]);
+    // In the Reno-friendly region the place of the epoch would not show.
+    let cubic = CubicConfig { reno_friendly: false, ..crate::cubic::presets::CUBIC };
+    let more = [CcConfig::Dctcp(unusual), CcConfig::Cubic(cubic)];
+    let configs = PRESETS.iter().map(|preset| preset.config).chain(more);
     for config in configs {
         for rules in [LINUX_3_2, LINUX_6] {
             assert_eq!(history(AnyController::new(&config, rules)), plain(config, rules), "{config:?}");
@@ -112,5 +119,28 @@ fn classic_controllers_keep_to_the_defaults() {
         assert_eq!(cc.ecn_use(), crate::EcnUse::Classic, "{}", preset.name);
         let halves = matches!(preset.config, CcConfig::Reno(config) if config.halves_to_half_ssthresh);
         assert_eq!(cc.rate_halving_floor(&window), if halves { 6 } else { 12 }, "{}", preset.name);
+    }
+}
+
+/// Policies that the endpoint asks for are those of the configuration.
+#[test]
+fn dctcp_answers_what_its_configuration_says() {
+    for says in [true, false] {
+        let config = DctcpConfig { sends_cwr: says, grows_in_cwr: says, ..presets::DCTCP };
+        let cc = AnyController::new(&CcConfig::Dctcp(config), LINUX_6);
+        assert_eq!((cc.sends_cwr(), cc.grows_in_cwr()), (says, says));
+    }
+    let by_style = |cut| DctcpConfig { cut, ..presets::DCTCP }.cuts_once_a_window();
+    assert!(by_style(CutStyle::OnceAtOnce) && by_style(CutStyle::OnceSpread));
+    assert!(!by_style(CutStyle::Progressive) && !by_style(CutStyle::PerMark));
+}
+
+/// Linux `dctcp_init` puts `dctcp_reno` in its place, whose undo is DCTCP's own.
+#[test]
+fn without_ecn_dctcp_is_reno_with_its_own_undo() {
+    for undo in [UndoWindow::AtReduction, UndoWindow::TwiceSsthresh] {
+        let config = DctcpConfig { undo, ..presets::DCTCP };
+        let CcConfig::Reno(reno) = CcConfig::Dctcp(config).without_ecn() else { panic!("no Reno") };
+        assert_eq!(reno.undo, undo);
     }
 }

@@ -202,6 +202,20 @@ fn a_timeout_forgets_the_curve_after_cutting() {
     assert_eq!(flow.cc.undo_cwnd(&Window::in_packets(1)), cwnd);
 }
 
+/// `bictcp_acked` counts only in Open and Disorder (3.x): the timeout must not make Loss look like Open.
+#[test]
+fn the_delayed_ack_ratio_rests_until_loss_has_passed() {
+    let mut flow = Flow::new(PLAIN, LINUX_3_18, 40, Span::from_millis(10));
+    flow.cc.on_rto(&mut flow.window, &flow.stream.signal(), false);
+    flow.per_ack = 5;
+    flow.ack();
+    assert_eq!(flow.cc.ack_ratio, 2 << RATIO_SHIFT);
+    flow.cc.on_exit(&mut flow.window, flow.stream.now);
+    flow.ack();
+    // 32 - 32/16 + 5 = 35.
+    assert_eq!(flow.cc.ack_ratio, 35);
+}
+
 #[test]
 fn idle_time_moves_the_epoch_since_4_3() {
     let start_after_idle = |rules| {
