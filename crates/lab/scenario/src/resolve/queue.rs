@@ -4,15 +4,16 @@
 //! a backlog, itself a whole number, exceeds 20937.5 B exactly when it exceeds 20937 B. RED thresholds stay fractional,
 //! because they are compared with an average.
 
-use shoal_aqm::{
-    DualRedConfig, Extent, FifoConfig, LinuxRedConfig, MarkSpacing, QueueConfig, RedConfig, RedParameters,
-    StepConfig,
-};
+mod basic;
+mod linux_red;
+mod red;
+
+use shoal_aqm::{Extent, FifoConfig, QueueConfig};
 use shoal_units::{Rate, Span};
 
 use super::Context;
 use crate::quantity::{Amount, DataRate, Dimension, Ratio, Size};
-use crate::schema::{Aqm, DctcpRed, DualRed, LinuxRed, Red, RenoRed, Step};
+use crate::schema::Aqm;
 
 /// Where a queue is and what its units mean there.
 pub(super) struct Port<'a> {
@@ -102,136 +103,6 @@ impl Law<'_> {
         format!("{}.{key}", self.port.aqm_path)
     }
 
-    fn step(&self, step: &Step, limit: Extent, cx: &mut Context<'_>) -> Option<QueueConfig> {
-        self.within_buffer(step.threshold, "threshold", self.port.mtu, cx);
-        self.within_buffer(step.drop_threshold, "drop_threshold", self.port.mtu, cx);
-        if step.threshold.value().is_none() {
-            cx.warning(&self.at("threshold"), "an unlimited threshold marks nothing", "this is a fifo");
-        }
-        let threshold = self.port.extent(step.threshold, &self.at("threshold"), cx);
-        let drop_threshold = self.port.extent(step.drop_threshold, &self.at("drop_threshold"), cx);
-        Some(QueueConfig::Step(StepConfig {
-            threshold: threshold?,
-            decide: step.decide,
-            drop_threshold: drop_threshold?,
-            limit,
-        }))
-    }
-
-    fn red(&self, red: &Red, limit: Extent, cx: &mut Context<'_>) -> Option<QueueConfig> {
-        let mean_packet_bytes = self.packet_size(red.mean_packet, "mean_packet", cx)?;
-        let slope = Slope {
-            min: red.min,
-            max: red.max,
-            max_probability: red.max_probability,
-            weight: red.weight,
-            gentle: red.gentle,
-        };
-        let parameters = self.parameters(&slope, "", red.spacing, mean_packet_bytes, cx);
-        Some(QueueConfig::Red(RedConfig {
-            parameters: parameters?,
-            ecn: red.ecn,
-            limit,
-            rate: self.port.rate,
-            mean_packet_bytes,
-        }))
-    }
-
-    fn dual_red(&self, dual: &DualRed, limit: Extent, cx: &mut Context<'_>) -> Option<QueueConfig> {
-        let mean_packet_bytes = self.packet_size(dual.mean_packet, "mean_packet", cx)?;
-        let RenoRed { min, max, max_probability, weight, gentle } = dual.reno;
-        let reno = Slope { min, max, max_probability, weight, gentle };
-        let not_ect = self.parameters(&reno, "reno.", dual.spacing, mean_packet_bytes, cx);
-        let ect = match self.dctcp_slope(&dual.dctcp, cx) {
-            Some(slope) => self.parameters(&slope, "dctcp.", dual.spacing, mean_packet_bytes, cx),
-            None => None,
-        };
-        Some(QueueConfig::DualRed(DualRedConfig {
-            not_ect: not_ect?,
-            ect: ect?,
-            average: dual.average,
-            limit,
-            rate: self.port.rate,
-            mean_packet_bytes,
-        }))
-    }
-
-    fn dctcp_slope(&self, red: &DctcpRed, cx: &mut Context<'_>) -> Option<Slope> {
-        let has_slope = red.min.is_some()
-            || red.max.is_some()
-            || red.max_probability.is_some()
-            || red.weight.is_some()
-            || red.gentle.is_some();
-        match (red.threshold, red.min, red.max) {
-            (Some(_), _, _) if has_slope => {
-                let hint = "keep threshold, or min and max";
-                cx.error(
-                    &self.at("dctcp.threshold"),
-                    "a threshold excludes min, max, max_probability, weight and gentle",
-                    hint,
-                );
-                None
-            }
-            // K13 section II-A: min = max = K and weight 1.
-            (Some(k), _, _) => {
-                Some(Slope { min: k, max: k, max_probability: 1.0, weight: 1.0, gentle: false })
-            }
-            (None, Some(min), Some(max)) => Some(Slope {
-                min,
-                max,
-                max_probability: red.max_probability.unwrap_or(0.1),
-                weight: red.weight.unwrap_or(0.002),
-                gentle: red.gentle.unwrap_or(false),
-            }),
-            (None, min, _) => {
-                let missing = if min.is_none() { "threshold, or min and max" } else { "max" };
-                let hint = "as in dctcp.threshold = \"0.67 BDP\", or dctcp.min = \"0.5 BDP\" and dctcp.max = \"2.5 BDP\"";
-                cx.error(&self.at("dctcp"), format!("missing {missing}"), hint);
-                None
-            }
-        }
-    }
-
-    fn parameters(
-        &self,
-        slope: &Slope,
-        prefix: &str,
-        spacing: MarkSpacing,
-        mean_packet_bytes: u32,
-        cx: &mut Context<'_>,
-    ) -> Option<RedParameters> {
-        // A step is written as one key.
-        let step = slope.min == slope.max && slope.weight >= 1.0 && prefix == "dctcp.";
-        let (min_key, max_key) = if step { ("threshold", "threshold") } else { ("min", "max") };
-        let key = |name: &str| format!("{prefix}{name}");
-        let min = self.threshold_bytes(slope.min, &key(min_key), mean_packet_bytes, cx);
-        let max = self.threshold_bytes(slope.max, &key(max_key), mean_packet_bytes, cx);
-        if let (Some(min), Some(max)) = (min, max) {
-            if min.exceeds(max) {
-                cx.error(
-                    &self.at(&key("min")),
-                    format!("min {} is above max {}", slope.min, slope.max),
-                    "swap them, or raise max",
-                );
-            } else {
-                self.within_buffer(slope.max, &key(max_key), mean_packet_bytes, cx);
-            }
-        }
-        self.probability(slope.max_probability, &key("max_probability"), cx);
-        if !(slope.weight > 0.0 && slope.weight <= 1.0) {
-            let hint = "write a number above 0, at most 1, as in 0.002";
-            cx.error(&self.at(&key("weight")), format!("a weight of {}", slope.weight), hint);
-        }
-        Some(RedParameters {
-            min_bytes: min?.as_f64(),
-            max_bytes: max?.as_f64(),
-            max_probability: slope.max_probability,
-            weight: slope.weight,
-            gentle: slope.gentle,
-            spacing,
-        })
-    }
-
     fn threshold_bytes(
         &self,
         amount: Amount,
@@ -247,118 +118,6 @@ impl Law<'_> {
             return self.port.needs_bdp(amount, &self.at(key), cx);
         }
         self.port.bytes(amount, packet_bytes)
-    }
-
-    fn linux_red(&self, red: &LinuxRed, cx: &mut Context<'_>) -> Option<QueueConfig> {
-        let avpkt_bytes = self.packet_size(red.avpkt, "avpkt", cx)?;
-        let whole = |amount: Amount, key: &str, cx: &mut Context<'_>| -> Option<u32> {
-            let bytes = self.threshold_bytes(amount, key, avpkt_bytes, cx)?;
-            let bytes = u32::try_from(bytes.floor()).ok();
-            if bytes.is_none() {
-                cx.error(&self.at(key), "tc counts bytes with 32 bits", "write less than 4 GiB");
-            }
-            bytes
-        };
-        let min_bytes = whole(red.min, "min", cx);
-        // q_red.c: max = 3 min.
-        let max_bytes = match red.max {
-            Some(max) => whole(max, "max", cx),
-            None => min_bytes.and_then(|min| min.checked_mul(3)),
-        };
-        let limit_bytes = match red.limit {
-            Some(limit) => whole(limit, "limit", cx),
-            None if self.buffer.value().is_none() => {
-                cx.error(
-                    &self.at("limit"),
-                    "tc needs a limit",
-                    "set limit, as in \"1000 kB\", or a finite buffer",
-                );
-                None
-            }
-            None => {
-                self.port.bytes(self.buffer, avpkt_bytes).and_then(|bytes| u32::try_from(bytes.floor()).ok())
-            }
-        };
-        let (min_bytes, max_bytes, limit_bytes) = (min_bytes?, max_bytes?, limit_bytes?);
-        // q_red.c refuses what the kernel cannot run: max below min, limit below max.
-        let ordered = 0 < min_bytes && min_bytes <= max_bytes && max_bytes <= limit_bytes;
-        if max_bytes < min_bytes || min_bytes == 0 {
-            cx.error(
-                &self.at("max"),
-                format!("max of {max_bytes} B, min of {min_bytes} B"),
-                "0 < min <= max is needed",
-            );
-        }
-        if limit_bytes < max_bytes {
-            let hint = "raise limit (or the buffer), or lower max";
-            cx.error(
-                &self.at("max"),
-                format!("max of {max_bytes} B is above the limit of {limit_bytes} B"),
-                hint,
-            );
-        }
-        self.probability(red.probability, "probability", cx);
-        let burst_packets = match red.burst.map(|burst| burst.packets()) {
-            Some(Some(packets)) if packets > 0 => packets,
-            Some(_) => {
-                cx.error(
-                    &self.at("burst"),
-                    "a burst needs a number of packets above 0",
-                    "as in \"55 packets\"",
-                );
-                return None;
-            }
-            // q_red.c: burst = (2 min + max) / (3 avpkt).
-            None => {
-                let bytes = 2 * u64::from(min_bytes) + u64::from(max_bytes);
-                u32::try_from(bytes / (3 * u64::from(avpkt_bytes))).ok()?
-            }
-        };
-        let bandwidth = super::network::checked_rate(red.bandwidth, &self.at("bandwidth"), cx).ok()?;
-        let Some(bandwidth) = bandwidth else {
-            cx.error(&self.at("bandwidth"), "tc needs a finite bandwidth", "as in \"10 Mbit/s\"");
-            return None;
-        };
-        if (red.harddrop || red.nodrop) && !red.ecn {
-            let key = if red.harddrop { "harddrop" } else { "nodrop" };
-            cx.error(&self.at(key), format!("{key} needs ecn"), "add ecn = true");
-        }
-        let config = LinuxRedConfig {
-            limit_bytes,
-            min_bytes,
-            max_bytes,
-            avpkt_bytes,
-            burst_packets,
-            probability: red.probability,
-            bandwidth,
-            ecn: red.ecn,
-            harddrop: red.harddrop,
-            nodrop: red.nodrop,
-            adaptive: red.adaptive,
-            legacy_probability: self.kernel(&red.kernel, cx)? < (3, 3),
-        };
-        // A disorder was reported above, with the key that causes it.
-        if ordered && let Err(refusal) = config.solve() {
-            let hint =
-                "change min, max, burst, avpkt or probability; the message is that of tc or the kernel";
-            cx.error(self.port.aqm_path, format!("tc cannot configure this queue: {refusal}"), hint);
-        }
-        Some(QueueConfig::LinuxRed(config))
-    }
-
-    fn kernel(&self, version: &str, cx: &mut Context<'_>) -> Option<(u16, u16)> {
-        let parsed = version.split_once('.').and_then(|(major, rest)| {
-            let minor = rest.split('.').next().unwrap_or(rest);
-            Some((major.parse().ok()?, minor.parse().ok()?))
-        });
-        if parsed.is_none() {
-            cx.error(
-                &self.at("kernel"),
-                format!("`{version}` is not a kernel version"),
-                "as in \"3.2\" or \"6.12\"",
-            );
-        }
-        parsed
     }
 
     fn packet_size(&self, size: Size, key: &str, cx: &mut Context<'_>) -> Option<u32> {
@@ -398,15 +157,6 @@ impl Law<'_> {
             cx.warning(&key, format!("{message} if packets have {packet_bytes} B"), hint);
         }
     }
-}
-
-/// RED thresholds as written.
-struct Slope {
-    min: Amount,
-    max: Amount,
-    max_probability: f64,
-    weight: f64,
-    gentle: bool,
 }
 
 /// Whether an amount or a law uses the unit BDP.
