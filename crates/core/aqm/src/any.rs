@@ -1,7 +1,9 @@
 //! Any queue, dispatched statically.
 
 use crate::red::{LinuxRed, Red, TcError};
-use crate::{Backlog, Class, Dequeued, DualRed, Fifo, Queue, QueueConfig, Step, Verdict};
+use crate::{
+    Backlog, Class, Coupled, Dequeued, DualCoupled, DualRed, Fifo, Queue, QueueConfig, Step, Verdict,
+};
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
 
@@ -18,6 +20,10 @@ pub enum AnyQueue {
     LinuxRed(LinuxRed),
     /// Two RED instances.
     DualRed(DualRed),
+    /// One queue with coupled marks and drops.
+    Coupled(Coupled),
+    /// A coupled dual queue.
+    DualCoupled(Box<DualCoupled>),
 }
 
 impl AnyQueue {
@@ -44,6 +50,10 @@ impl AnyQueue {
             QueueConfig::Red(config) => Self::Red(Red::new(config, line_rate)),
             QueueConfig::LinuxRed(config) => Self::LinuxRed(LinuxRed::new(config, line_rate)?),
             QueueConfig::DualRed(config) => Self::DualRed(DualRed::new(config, line_rate)),
+            QueueConfig::Coupled(config) => Self::Coupled(Coupled::new(config, line_rate)),
+            QueueConfig::DualCoupled(config) => {
+                Self::DualCoupled(Box::new(DualCoupled::new(config, line_rate)))
+            }
         })
     }
 }
@@ -57,6 +67,8 @@ macro_rules! pass {
             AnyQueue::Red($queue) => $call,
             AnyQueue::LinuxRed($queue) => $call,
             AnyQueue::DualRed($queue) => $call,
+            AnyQueue::Coupled($queue) => $call,
+            AnyQueue::DualCoupled($queue) => $call,
         }
     };
 }
@@ -85,6 +97,10 @@ impl Queue for AnyQueue {
     #[inline]
     fn on_timer(&mut self, now: Time) {
         pass!(self, queue => queue.on_timer(now));
+    }
+    #[inline]
+    fn probability(&self) -> Option<f64> {
+        pass!(self, queue => queue.probability())
     }
     #[inline]
     fn average_bytes(&self) -> Option<f64> {

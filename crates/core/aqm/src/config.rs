@@ -1,9 +1,11 @@
 //! Queue configurations: plain values in base units, the factory input.
 
 mod basic;
+mod coupled;
 mod red;
 
 pub use basic::*;
+pub use coupled::*;
 pub use red::*;
 
 use shoal_units::Span;
@@ -34,4 +36,8 @@ pub enum QueueConfig {
     LinuxRed(LinuxRedConfig),
     /// Two RED instances on one queue, chosen by ECN capability (K13).
     DualRed(DualRedConfig),
+    /// One queue, marks coupled to drops by a square (De Schepper 2015).
+    Coupled(CoupledConfig),
+    /// Two queues, marks coupled to drops by a square (De Schepper 2015).
+    DualCoupled(DualCoupledConfig),
 }

@@ -5,18 +5,23 @@
 
 mod any;
 mod config;
+mod coupled;
 mod docs;
+mod dual;
 mod dual_red;
 mod fifo;
 mod queue;
 mod red;
+mod sched;
 mod step;
 mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod threshold;
 
 pub use any::AnyQueue;
 pub use config::*;
+pub use coupled::{Coupled, DualCoupled};
 pub use docs::DOCS;
 pub use dual_red::DualRed;
 pub use fifo::Fifo;

@@ -1,5 +1,6 @@
 //! The interface of every queue.
 
+use core::ops::Add;
 use shoal_packet::Packet;
 use shoal_units::{Stream, Time};
 
@@ -14,6 +15,8 @@ pub enum Reason {
     Early,
     /// The averaged queue is above its upper limit.
     Forced,
+    /// A random mark with the probability that couples scalable to classic congestion control.
+    Coupled,
 }
 
 /// The two classes that measurements keep apart.
@@ -40,6 +43,14 @@ pub struct Backlog {
     pub packets: u32,
     /// Waiting bytes.
     pub bytes: u64,
+}
+
+impl Add for Backlog {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self { packets: self.packets.saturating_add(other.packets), bytes: self.bytes + other.bytes }
+    }
 }
 
 /// What became of an arriving packet.
@@ -97,6 +108,10 @@ pub trait Queue {
     /// Its timer has come: periodic control laws.
     fn on_timer(&mut self, now: Time) {
         let _ = now;
+    }
+    /// The probability that controls the law now, 0..=1, if there is a single one; its docs say of what. For output.
+    fn probability(&self) -> Option<f64> {
+        None
     }
     /// The averaged queue in bytes, if the law keeps one. For output.
     fn average_bytes(&self) -> Option<f64> {

@@ -1,9 +1,10 @@
 //! Step marking: every ECT packet above a threshold of the instantaneous queue is marked (DCTCP, RFC 8257 section 3.1).
 
-use crate::store::{Bound, Store, mark};
-use crate::{Backlog, Class, DecideAt, Dequeued, Extent, Queue, Reason, StepConfig, Verdict};
+use crate::store::{Store, mark};
+use crate::threshold::Threshold;
+use crate::{Backlog, Class, DecideAt, Dequeued, Queue, Reason, StepConfig, Verdict};
 use shoal_packet::Packet;
-use shoal_units::{Rate, Span, Stream, Time};
+use shoal_units::{Rate, Stream, Time};
 
 /// Step marking. The comparison includes the packet it decides about (K13 section IV-B) and draws no random numbers.
 #[derive(Clone, Debug)]
@@ -12,13 +13,6 @@ pub struct Step {
     decide: DecideAt,
     marks: Threshold,
     drops: Threshold,
-}
-
-/// One threshold in both its readings.
-#[derive(Clone, Copy, Debug)]
-struct Threshold {
-    queue: Bound,
-    sojourn: Option<Span>,
 }
 
 impl Step {
@@ -39,18 +33,6 @@ impl Step {
     }
 }
 
-impl Threshold {
-    /// A time is a queue length on arrival, when the wait is not yet known, and the packet's own wait on departure.
-    fn new(extent: Extent, decide: DecideAt, line_rate: Rate) -> Self {
-        match (extent, decide) {
-            (Extent::Time(span), DecideAt::Dequeue) => {
-                Self { queue: Bound::new(Extent::Unlimited, line_rate), sojourn: Some(span) }
-            }
-            _ => Self { queue: Bound::new(extent, line_rate), sojourn: None },
-        }
-    }
-}
-
 impl Queue for Step {
     #[inline]
     fn enqueue(&mut self, mut packet: Packet, now: Time, _: &mut Stream) -> Verdict {
@@ -59,7 +41,7 @@ impl Queue for Step {
         }
         let mut reason = None;
         if self.decide == DecideAt::Enqueue
-            && self.threshold_of(&packet).queue.is_exceeded_by(self.store.backlog_with(&packet))
+            && self.threshold_of(&packet).is_exceeded_by_queue(self.store.backlog_with(&packet))
         {
             if !mark(&mut packet) {
                 return Verdict::Dropped(Reason::Threshold);
@@ -77,9 +59,7 @@ impl Queue for Step {
         if self.decide == DecideAt::Enqueue {
             return Dequeued::Packet { packet, mark: None };
         }
-        let Threshold { queue, sojourn } = self.threshold_of(&packet);
-        let waited = now.since(packet.enqueued);
-        if !queue.is_exceeded_by(backlog) && sojourn.is_none_or(|limit| waited <= limit) {
+        if !self.threshold_of(&packet).is_exceeded_by(backlog, now.since(packet.enqueued)) {
             return Dequeued::Packet { packet, mark: None };
         }
         if mark(&mut packet) {

@@ -91,6 +91,12 @@ impl Store {
         self.ring.push_back(packet);
     }
 
+    /// When the oldest packet arrived.
+    #[inline]
+    pub(crate) fn head(&self) -> Option<Time> {
+        self.ring.front().map(|packet| packet.enqueued)
+    }
+
     /// Takes the oldest packet.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Packet> {

@@ -4,9 +4,11 @@ use shoal_cc::CcConfig;
 use shoal_tcp::{EcnSetting, Profile};
 
 use crate::field::suggest;
-use crate::quantity::{Duration, PacketCount};
+use crate::quantity::{Amount, Duration, PacketCount};
 use crate::report::Report;
-use crate::schema::{self, Aqm, FlowGroup, GraphLink, Scenario, Start, Topology};
+use crate::schema::{
+    self, Aqm, Coupled, DualCoupled, FlowGroup, GraphLink, Scenario, SchedulerName, Start, Topology,
+};
 use crate::tree::Node;
 
 /// Fills in `scenario`, which was read from `tree`.
@@ -77,7 +79,48 @@ fn fill_aqm(aqm: &mut Aqm) {
             dual.dctcp.weight.get_or_insert(0.002);
             dual.dctcp.gentle.get_or_insert(false);
         }
+        Aqm::Coupled(coupled) => {
+            let Coupled { saturation, coupling, reno_slope, dctcp_slope, slope_unit, .. } = coupled;
+            if saturation.is_some() && reno_slope.is_none() {
+                coupling.get_or_insert(1.63);
+            }
+            fill_shifts(*reno_slope, dctcp_slope, 1, slope_unit);
+        }
+        Aqm::DualCoupled(dual) => {
+            let DualCoupled { saturation, coupling, reno_slope, dctcp_slope, slope_unit, .. } = dual;
+            if saturation.is_some() && reno_slope.is_none() {
+                coupling.get_or_insert(8.0);
+            }
+            fill_shifts(*reno_slope, dctcp_slope, 3, slope_unit);
+            fill_scheduler(dual.scheduler, &mut dual.classic_percent, &mut dual.shift, "40 ms");
+        }
         Aqm::LinuxRed(red) if red.max.is_none() => red.max = red.min.times(3),
         _ => {}
+    }
+}
+
+/// `more`: bits between the slopes.
+fn fill_shifts(reno: Option<u16>, dctcp: &mut Option<u16>, more: u16, unit: &mut Option<Amount>) {
+    if let Some(reno) = reno {
+        dctcp.get_or_insert(reno.saturating_add(more));
+        if unit.is_none() {
+            *unit = Amount::parse("1 ns").ok();
+        }
+    }
+}
+
+fn fill_scheduler(
+    name: SchedulerName,
+    classic_percent: &mut Option<u16>,
+    shift: &mut Option<Duration>,
+    default_shift: &str,
+) {
+    match name {
+        SchedulerName::Priority => {}
+        SchedulerName::Weighted => {
+            classic_percent.get_or_insert(10);
+        }
+        SchedulerName::TimeShifted if shift.is_none() => *shift = Duration::parse(default_shift).ok(),
+        SchedulerName::TimeShifted => {}
     }
 }

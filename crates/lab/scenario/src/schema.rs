@@ -9,7 +9,9 @@ mod topology;
 mod trace;
 mod workload;
 
-pub use aqm::{Aqm, DctcpRed, DualRed, Fifo, LinuxRed, Red, RenoRed, Step};
+pub use aqm::{
+    Aqm, Coupled, DctcpRed, DualCoupled, DualRed, Fifo, LinuxRed, Red, RenoRed, SchedulerName, Step,
+};
 pub use bottleneck::Bottleneck;
 pub use flows::{FlowGroup, Hosts};
 pub use options::CcOptions;

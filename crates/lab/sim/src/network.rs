@@ -125,7 +125,7 @@ impl Network {
     /// Ends a bin of the queue series.
     pub(crate) fn close_bins(&mut self, now: Time) {
         let ports = &self.ports;
-        self.recorder.close_bins(now, |link| ports[link as usize].average_bytes());
+        self.recorder.close_bins(now, |link| ports[link as usize].law_state());
     }
     /// Packets inside the network.
     pub(crate) fn held(&self) -> u64 {

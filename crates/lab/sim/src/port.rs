@@ -99,9 +99,10 @@ impl Port {
         (line.queue.backlog().packets > 0).then_some(self.free)
     }
 
-    /// The law's own average, for the series.
-    pub(crate) fn average_bytes(&self) -> Option<f64> {
-        self.line.as_ref().and_then(|line| line.queue.average_bytes())
+    /// The average in bytes and the probability that the law keeps, for the series.
+    pub(crate) fn law_state(&self) -> (Option<f64>, Option<f64>) {
+        let queue = self.line.as_ref().map(|line| &line.queue);
+        (queue.and_then(Queue::average_bytes), queue.and_then(Queue::probability))
     }
 
     /// Packets waiting and on the wire.

@@ -267,12 +267,13 @@ impl Recorder {
         sink.on_event(row, packet, mark, drop);
     }
 
-    /// Ends a bin of the queue series; `average` gives the law's own average of a link.
-    pub(crate) fn close_bins(&mut self, now: Time, average: impl Fn(u32) -> Option<f64>) {
+    /// Ends a bin of the queue series; `state` gives the average in bytes and the probability that a link's law keeps.
+    pub(crate) fn close_bins(&mut self, now: Time, state: impl Fn(u32) -> (Option<f64>, Option<f64>)) {
         let Some(series) = &mut self.queue else { return };
         for probe in &mut self.probes {
             if let Some(bin) = &mut probe.bin {
-                series.push(bin.close(now, average(probe.link)));
+                let (average_bytes, probability) = state(probe.link);
+                series.push(bin.close(now, average_bytes, probability));
             }
         }
     }
@@ -296,6 +297,7 @@ fn mark_reason(reason: Reason) -> MarkReason {
     match reason {
         Reason::Threshold => MarkReason::Threshold,
         Reason::Early => MarkReason::Early,
+        Reason::Coupled => MarkReason::Coupled,
         // A full buffer never marks; the conversion is total so that a new law cannot break it.
         Reason::Forced | Reason::Buffer => MarkReason::Forced,
     }
@@ -305,7 +307,8 @@ fn drop_reason(reason: Reason) -> DropReason {
     match reason {
         Reason::Buffer => DropReason::Buffer,
         Reason::Threshold => DropReason::Threshold,
-        Reason::Early => DropReason::Early,
+        // Coupled decisions mark; the conversion is total so that a new law cannot break it.
+        Reason::Early | Reason::Coupled => DropReason::Early,
         Reason::Forced => DropReason::Forced,
     }
 }

@@ -71,7 +71,7 @@ impl QueueBin {
         self.busy_until = now + span;
     }
     /// Ends the bin at `now`, after its start and not before the last report, and begins the next one.
-    pub fn close(&mut self, now: Time, average_bytes: Option<f64>) -> QueueRow {
+    pub fn close(&mut self, now: Time, average_bytes: Option<f64>, probability: Option<f64>) -> QueueRow {
         self.on_backlog(now, self.packets, self.bytes);
         let span = now.since(self.start).as_picos() as f64;
         let beyond = self.busy_until.since(now).as_picos();
@@ -81,6 +81,7 @@ impl QueueBin {
             packets: self.packet_integral as f64 / span,
             bytes: self.byte_integral as f64 / span,
             average_bytes,
+            probability,
             marks: self.marks,
             drops: self.drops,
             utilisation: (self.busy_ps - beyond) as f64 / span,
@@ -139,13 +140,14 @@ mod tests {
         // 2500 B take 2 ms: half of it falls into the second bin.
         bin.on_departure(ms(9), 2500);
         bin.on_mark();
-        let first = bin.close(ms(10), Some(7.0));
+        let first = bin.close(ms(10), Some(7.0), Some(0.25));
         assert_eq!((first.time_s, first.packets, first.bytes), (0.01, 1.0, 1500.0));
-        assert_eq!((first.utilisation, first.marks, first.average_bytes), (0.1, 1, Some(7.0)));
+        assert_eq!((first.utilisation, first.marks), (0.1, 1));
+        assert_eq!((first.average_bytes, first.probability), (Some(7.0), Some(0.25)));
         bin.on_drop();
-        let second = bin.close(ms(20), None);
+        let second = bin.close(ms(20), None, None);
         assert_eq!((second.packets, second.utilisation, second.marks, second.drops), (2.0, 0.1, 0, 1));
-        assert_eq!(bin.close(ms(30), None).utilisation, 0.0);
+        assert_eq!(bin.close(ms(30), None, None).utilisation, 0.0);
     }
 
     #[test]

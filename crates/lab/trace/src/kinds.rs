@@ -51,6 +51,8 @@ vocabulary! {
         Early = "early",
         /// The averaged queue was above its upper limit.
         Forced = "forced",
+        /// A random decision coupled to that about classic traffic.
+        Coupled = "coupled",
     }
 }
 

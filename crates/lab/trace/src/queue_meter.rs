@@ -143,7 +143,7 @@ impl QueueMeter {
         all.merge(&not_ect.delay);
         let [buffer, threshold, early, forced] = self.drops;
         let dropped_by = DroppedBy { aqm: threshold + early + forced, buffer, threshold, early, forced };
-        let [threshold, early, forced] = self.marks;
+        let [threshold, early, forced, coupled] = self.marks;
         let result = Bottleneck {
             name: name.to_owned(),
             rate_bps: self.rate.as_bps() as f64,
@@ -162,7 +162,7 @@ impl QueueMeter {
             departed: ect.departed + not_ect.departed,
             departed_bytes: ect.departed_bytes + not_ect.departed_bytes,
             dropped_by,
-            marked_by: MarkedBy { threshold, early, forced },
+            marked_by: MarkedBy { threshold, early, forced, coupled },
             ect: ect.counts(),
             not_ect: not_ect.counts(),
         };

@@ -142,6 +142,9 @@ pub struct MarkedBy {
     pub early: u64,
     /// Average above its upper limit.
     pub forced: u64,
+    /// Random decision coupled to that about classic traffic.
+    #[serde(default)]
+    pub coupled: u64,
 }
 
 /// Packet counts of one class.

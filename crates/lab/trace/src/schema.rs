@@ -56,6 +56,8 @@ tables! {
         bytes: f64 ["B"],
         /// The queue's own average at the end of the bin, if it keeps one.
         average_bytes: Option<f64> ["B"],
+        /// The probability that controls the queue's law at the end of the bin, if there is one.
+        probability: Option<f64> [""],
         /// Packets marked in the bin.
         marks: u32 ["packets"],
         /// Packets dropped in the bin.

@@ -2,8 +2,9 @@
 
 use super::Operation;
 use crate::{
-    AverageScope, DecideAt, DualRedConfig, Extent, FifoConfig, LinuxRedConfig, MarkSpacing, QueueConfig,
-    RedConfig, RedParameters, StepConfig,
+    AverageScope, CoupledConfig, CoupledSlope, CouplingInput, DecideAt, DualCoupledConfig, DualRedConfig,
+    Extent, FifoConfig, LinuxRedConfig, MarkSpacing, QueueConfig, RedConfig, RedParameters, SchedulerConfig,
+    StepConfig,
 };
 use shoal_packet::Ecn;
 use shoal_units::{Rate, Span};
@@ -21,11 +22,16 @@ pub enum Kind {
     LinuxRed,
     /// [`QueueConfig::DualRed`].
     DualRed,
+    /// [`QueueConfig::Coupled`].
+    Coupled,
+    /// [`QueueConfig::DualCoupled`].
+    DualCoupled,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 5] = [Self::Fifo, Self::Step, Self::Red, Self::LinuxRed, Self::DualRed];
+    pub const ALL: [Self; 7] =
+        [Self::Fifo, Self::Step, Self::Red, Self::LinuxRed, Self::DualRed, Self::Coupled, Self::DualCoupled];
 }
 
 /// Bytes being read; past their end everything is zero.
@@ -63,7 +69,7 @@ impl<'a> Input<'a> {
             Kind::Fifo => QueueConfig::Fifo(FifoConfig { limit: self.extent() }),
             Kind::Step => QueueConfig::Step(StepConfig {
                 threshold: self.extent(),
-                decide: if self.flag() { DecideAt::Enqueue } else { DecideAt::Dequeue },
+                decide: self.decide(),
                 drop_threshold: self.extent(),
                 limit: self.extent(),
             }),
@@ -82,6 +88,20 @@ impl<'a> Input<'a> {
                 limit: self.extent(),
                 rate,
                 mean_packet_bytes: u32::from(self.short()),
+            }),
+            Kind::Coupled => QueueConfig::Coupled(CoupledConfig {
+                slope: self.slope(),
+                decide: self.decide(),
+                limit: self.extent(),
+            }),
+            Kind::DualCoupled => QueueConfig::DualCoupled(DualCoupledConfig {
+                slope: self.slope(),
+                input: if self.flag() { CouplingInput::Classic } else { CouplingInput::Total },
+                threshold: self.extent(),
+                decide: self.decide(),
+                scheduler: self.scheduler(),
+                mtu: u32::from(self.short()),
+                limit: self.extent(),
             }),
         }
     }
@@ -123,6 +143,28 @@ impl<'a> Input<'a> {
             1 => Extent::Packets(u32::from(self.byte())),
             2 => Extent::Bytes(u64::from(self.short()) << (self.byte() % 8)),
             _ => Extent::Time(Span::from_picos(u64::from(self.short()) << (self.byte() % 40))),
+        }
+    }
+
+    fn decide(&mut self) -> DecideAt {
+        if self.flag() { DecideAt::Enqueue } else { DecideAt::Dequeue }
+    }
+
+    fn slope(&mut self) -> CoupledSlope {
+        if self.flag() {
+            CoupledSlope::Linear { saturation: self.extent(), coupling: f64::from(self.byte()) / 16.0 }
+        } else {
+            CoupledSlope::Shift { drop_bits: self.byte(), mark_bits: self.byte(), unit: self.extent() }
+        }
+    }
+
+    fn scheduler(&mut self) -> SchedulerConfig {
+        match self.byte() % 3 {
+            0 => SchedulerConfig::StrictPriority,
+            1 => SchedulerConfig::Weighted { classic_percent: self.byte() },
+            _ => SchedulerConfig::TimeShifted {
+                shift: Span::from_picos(u64::from(self.short()) << (self.byte() % 40)),
+            },
         }
     }
 

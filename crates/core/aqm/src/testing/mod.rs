@@ -4,6 +4,7 @@
 
 mod decode;
 mod model;
+mod promise;
 #[cfg(test)]
 mod properties;
 

@@ -1,5 +1,6 @@
 //! What must hold for every queue, checked after every operation.
 
+use super::promise::Promise;
 use crate::{AnyQueue, Backlog, Class, Dequeued, Extent, Queue, QueueConfig, Reason, Verdict};
 use shoal_packet::{Ecn, FlowId, Packet, Seq};
 use shoal_units::{Rate, Span, Stream, Time};
@@ -28,9 +29,9 @@ pub enum Operation {
 pub struct Model {
     queue: AnyQueue,
     line_rate: Rate,
-    limit: Extent,
+    promise: Promise,
     random: Stream,
-    waiting: VecDeque<Packet>,
+    waiting: VecDeque<Waiting>,
     now: Time,
     free: Time,
     arrived: u64,
@@ -39,20 +40,20 @@ pub struct Model {
     largest_backlog_bytes: u64,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    packet: Packet,
+    /// Packets with the same number leave in the order in which they came.
+    order: u8,
+}
+
 impl Model {
     /// Around an empty `queue` made of `config`.
     pub fn new(queue: AnyQueue, config: &QueueConfig, line_rate: Rate, random: Stream) -> Self {
-        let limit = match config {
-            QueueConfig::Fifo(config) => config.limit,
-            QueueConfig::Step(config) => config.limit,
-            QueueConfig::Red(config) => config.limit,
-            QueueConfig::DualRed(config) => config.limit,
-            QueueConfig::LinuxRed(config) => Extent::Bytes(config.limit_bytes.into()),
-        };
         Self {
             queue,
             line_rate,
-            limit,
+            promise: Promise::of(config),
             random,
             waiting: VecDeque::new(),
             now: Time::ZERO,
@@ -120,44 +121,61 @@ impl Model {
             Verdict::Queued { mark } => {
                 assert!(fits, "queued beyond the limit");
                 assert!(mark.is_none() || ecn.is_capable(), "marked a packet that is not ECT");
+                let order = (self.promise.order)(ecn);
                 let ecn = if mark.is_some() { Ecn::Ce } else { ecn };
-                self.waiting.push_back(Packet { ecn, enqueued: self.now, ..packet });
+                let packet = Packet { ecn, enqueued: self.now, ..packet };
+                self.waiting.push_back(Waiting { packet, order });
             }
             Verdict::Dropped(reason) => {
                 assert!(reason != Reason::Buffer || !fits, "dropped for the buffer although it fits");
+                assert!(
+                    reason == Reason::Buffer || !(ecn.is_capable() && self.promise.keeps_ect),
+                    "dropped an ECT packet that fits"
+                );
                 self.dropped += 1;
             }
         }
     }
 
     fn take(&mut self) {
-        let taken = self.queue.dequeue(self.now, &mut self.random);
-        let expected = self.waiting.pop_front();
-        match taken {
-            Dequeued::Empty => assert!(expected.is_none(), "empty although something waits"),
+        match self.queue.dequeue(self.now, &mut self.random) {
+            Dequeued::Empty => assert!(self.waiting.is_empty(), "empty although something waits"),
             Dequeued::Packet { packet, mark } => {
-                let expected = expected.expect("a packet from an empty queue");
+                let expected = self.remove(packet);
                 assert!(mark.is_none() || expected.ecn.is_capable(), "marked a packet that is not ECT");
                 let ecn = if mark.is_some() { Ecn::Ce } else { expected.ecn };
-                assert_eq!(packet, Packet { ecn, ..expected }, "not the oldest packet, or changed");
+                assert_eq!(packet, Packet { ecn, ..expected }, "changed");
                 assert!(packet.enqueued <= self.now, "negative sojourn time");
                 self.departed += 1;
                 self.free = self.now.saturating_add(self.line_rate.time_for(packet.size.into()));
             }
             Dequeued::Dropped { packet, .. } => {
-                let expected = expected.expect("a packet from an empty queue");
-                assert_eq!(packet, expected, "not the oldest packet, or changed");
-                assert!(!packet.ecn.is_capable(), "dropped an ECT packet on departure");
+                let expected = self.remove(packet);
+                assert_eq!(packet, expected, "changed");
+                assert!(
+                    !(packet.ecn.is_capable() && self.promise.keeps_ect),
+                    "dropped an ECT packet on departure"
+                );
                 self.dropped += 1;
             }
         }
+    }
+
+    /// Takes the packet that left off the list; it must be the oldest of those that keep their order.
+    fn remove(&mut self, left: Packet) -> Packet {
+        let position = self.waiting.iter().position(|waiting| waiting.packet.seq == left.seq);
+        let position = position.expect("a packet that does not wait");
+        let order = self.waiting[position].order;
+        let overtook = self.waiting.iter().take(position).any(|earlier| earlier.order == order);
+        assert!(!overtook, "not the oldest packet");
+        self.waiting.remove(position).expect("found").packet
     }
 
     /// Computed from the configuration, not from the queue.
     fn fits(&self, size: u16) -> bool {
         let Backlog { packets, bytes } = self.recount(|_| true);
         let bytes = bytes + u64::from(size);
-        match self.limit {
+        match self.promise.limit {
             Extent::Unlimited => true,
             Extent::Packets(limit) => packets < limit,
             Extent::Bytes(limit) => bytes <= limit,
@@ -169,7 +187,12 @@ impl Model {
     }
 
     fn recount(&self, of: impl Fn(&Packet) -> bool) -> Backlog {
-        let sizes = self.waiting.iter().filter(|packet| of(packet)).map(|packet| u64::from(packet.size));
+        let sizes = self
+            .waiting
+            .iter()
+            .map(|waiting| &waiting.packet)
+            .filter(|packet| of(packet))
+            .map(|packet| u64::from(packet.size));
         Backlog { packets: sizes.clone().count() as u32, bytes: sizes.sum() }
     }
 
@@ -181,6 +204,9 @@ impl Model {
         }
         assert_eq!(self.arrived, u64::from(backlog.packets) + self.dropped + self.departed, "conservation");
         self.largest_backlog_bytes = self.largest_backlog_bytes.max(backlog.bytes);
+        if let Some(probability) = self.queue.probability() {
+            assert!((0.0..=1.0).contains(&probability), "probability {probability}");
+        }
         if let Some(average) = self.queue.average_bytes() {
             let largest = self.largest_backlog_bytes as f64 * (1.0 + 1e-9);
             assert!((0.0..=largest).contains(&average), "average {average} outside 0..={largest}");

@@ -5,6 +5,7 @@
 //! because they are compared with an average.
 
 mod basic;
+mod coupled;
 mod linux_red;
 mod red;
 
@@ -44,6 +45,8 @@ pub(super) fn queue(aqm: &Aqm, buffer: Amount, port: &Port<'_>, cx: &mut Context
         Aqm::Red(red) => law.red(red, limit, cx),
         Aqm::LinuxRed(red) => law.linux_red(red, cx),
         Aqm::DualRed(dual) => law.dual_red(dual, limit, cx),
+        Aqm::Coupled(coupled) => law.coupled(coupled, limit, cx),
+        Aqm::DualCoupled(dual) => law.dual_coupled(dual, limit, cx),
     }
 }
 
@@ -175,6 +178,8 @@ pub(super) fn uses_bdp(aqm: &Aqm, buffer: Amount) -> bool {
                 dual.dctcp.max,
             ]
         }
+        Aqm::Coupled(coupled) => vec![coupled.saturation, coupled.slope_unit],
+        Aqm::DualCoupled(dual) => vec![dual.saturation, dual.slope_unit, Some(dual.threshold)],
     };
     amounts.into_iter().flatten().chain([buffer]).any(|amount| amount.dimension() == Some(Dimension::Bdp))
 }

@@ -1,10 +1,12 @@
 //! `[bottleneck.aqm]` and the `aqm` of other links. One file a family of laws.
 
 mod basic;
+mod coupled;
 mod dual_red;
 mod red;
 
 pub use basic::{Fifo, Step};
+pub use coupled::{Coupled, DualCoupled, SchedulerName};
 pub use dual_red::{DctcpRed, DualRed, RenoRed};
 pub use red::{LinuxRed, Red};
 
@@ -23,5 +25,9 @@ tagged! {
         "linux-red" => LinuxRed(LinuxRed),
         /// Two RED instances on one queue, chosen by ECN capability (Kuehlewind et al. 2014).
         "dual-red" => DualRed(DualRed),
+        /// One queue: ECT packets are marked with p, others dropped with (p/k)^2 (De Schepper 2015).
+        "coupled" => Coupled(Coupled),
+        /// Two queues: ECT packets wait in one with priority, others drive the marks of both (De Schepper 2015).
+        "dualq-coupled" => DualCoupled(DualCoupled),
     }
 }

@@ -132,7 +132,7 @@ rtt = "25 ms"
       |
     7 | [bottleneck.aqm]
       | ^^^^^^^^^^^^^^^^
-    hint: known kinds: fifo, step, red, linux-red, dual-red
+    hint: known kinds: fifo, step, red, linux-red, dual-red, coupled, dualq-coupled
     ");
 }
 
@@ -156,7 +156,7 @@ rtt = "25 ms"
       |
     8 | kind = "codel"
       |        ^^^^^^^
-    hint: known: fifo, step, red, linux-red, dual-red
+    hint: known: fifo, step, red, linux-red, dual-red, coupled, dualq-coupled
     "#);
 }
 
@@ -252,6 +252,6 @@ rtt = "25 ms"
       |
     9 | threshold = "20 packets"
       | ^^^^^^^^^
-    hint: it belongs to step
+    hint: it belongs to step, dualq-coupled
     "#);
 }
