@@ -135,4 +135,32 @@ pub struct TraceConfig {
     pub packets: bool,
     /// All packets at monitored links as pcapng.
     pub pcap: bool,
+    /// Distributions as tables, also without time series.
+    pub distributions: bool,
+    /// Length of the windows that get distributions of their own.
+    pub window: Option<Span>,
+    /// Time between samples of whether something waits at a monitored link.
+    pub sample_interval: Span,
+}
+
+impl TraceConfig {
+    /// Whether the tables of distributions are wanted: whoever wants more than the summary gets them.
+    pub const fn records_distributions(&self) -> bool {
+        self.distributions || self.series_interval.is_some() || self.window.is_some()
+    }
+}
+
+impl Default for TraceConfig {
+    /// The summary only.
+    fn default() -> Self {
+        Self {
+            series_interval: None,
+            controller_flows: 0,
+            packets: false,
+            pcap: false,
+            distributions: false,
+            window: None,
+            sample_interval: Span::from_millis(10),
+        }
+    }
 }

@@ -10,6 +10,7 @@ mod queue;
 mod star;
 
 use shoal_tcp::EndpointConfig;
+use shoal_units::Span;
 
 use crate::experiment::{Experiment, Group, TraceConfig};
 use crate::report::Report;
@@ -95,26 +96,40 @@ impl Plan {
     }
 }
 
-fn trace(cx: &mut Context<'_>, duration: shoal_units::Span) -> TraceConfig {
-    const MAX_BINS: u64 = 10_000_000;
+fn trace(cx: &mut Context<'_>, duration: Span) -> TraceConfig {
     let trace = &cx.scenario.trace;
     let series_interval = trace.series.0.map(|bin| bin.span());
+    let window = trace.windows.0.map(|window| window.span());
+    let sample_interval = trace.sample.span();
     if let Some(bin) = series_interval {
-        if bin.is_zero() {
-            cx.error(
-                "trace.series",
-                "the bin of the time series is 0",
-                "write a time, as in \"100 ms\", or \"off\"",
-            );
-        } else if duration.as_picos() / bin.as_picos() > MAX_BINS {
-            let hint = format!("at most {MAX_BINS} bins; write a longer time, or \"off\"");
-            cx.error("trace.series", "too many bins for this duration", hint);
-        }
+        check_step(cx, "trace.series", bin, duration, 10_000_000);
+    }
+    if let Some(window) = window {
+        // Every window keeps its buckets.
+        check_step(cx, "trace.windows", window, duration, 100_000);
+    }
+    if sample_interval.is_zero() {
+        cx.error("trace.sample", "no time between samples", "write a time, as in \"10 ms\"");
     }
     TraceConfig {
         series_interval,
         controller_flows: trace.controller_flows,
         packets: trace.packets,
         pcap: trace.pcap,
+        distributions: trace.distributions,
+        window,
+        sample_interval,
+    }
+}
+
+/// Checks the length of the pieces that the duration is cut into.
+fn check_step(cx: &mut Context<'_>, key: &str, step: Span, duration: Span, most: u64) {
+    let (one, many) = if key == "trace.series" { ("bin", "bins") } else { ("window", "windows") };
+    if step.is_zero() {
+        let hint = "write a time, as in \"100 ms\", or \"off\"";
+        cx.error(key, format!("the {one} is 0"), hint);
+    } else if duration.as_picos() / step.as_picos() > most {
+        let hint = format!("at most {most} {many}; write a longer time, or \"off\"");
+        cx.error(key, format!("too many {many} for this duration"), hint);
     }
 }

@@ -180,12 +180,7 @@ fn defaults_that_depend_on_others() {
 #[test]
 fn traces() {
     let trace = |rest: &str| document("", "cc = \"reno\"", rest).resolve(None).unwrap().trace;
-    let default = TraceConfig {
-        series_interval: Some(Span::from_millis(100)),
-        controller_flows: 0,
-        packets: false,
-        pcap: false,
-    };
+    let default = TraceConfig { series_interval: Some(Span::from_millis(100)), ..TraceConfig::default() };
     assert_eq!(trace(""), default);
     assert_eq!(trace("trace.series = \"off\"").series_interval, None);
     assert_eq!(
@@ -194,9 +189,14 @@ fn traces() {
             series_interval: Some(Span::from_millis(1)),
             controller_flows: 3,
             packets: true,
-            pcap: true
+            pcap: true,
+            ..TraceConfig::default()
         }
     );
+    let windows = trace("trace = { series = \"off\", windows = \"1 s\", sample = \"20 ms\" }");
+    assert_eq!((windows.window, windows.sample_interval), (Some(Span::from_secs(1)), Span::from_millis(20)));
+    assert!(windows.records_distributions() && !windows.distributions);
+    assert!(!trace("trace.series = \"off\"").records_distributions());
 }
 
 #[test]

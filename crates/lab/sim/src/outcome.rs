@@ -6,9 +6,9 @@ use shoal_cc::INFINITE_SSTHRESH;
 use shoal_scenario::{Experiment, Flow};
 use shoal_tcp::{CaState, Sender};
 use shoal_trace::{
-    Bottleneck, ControllerRow, DelayBucketRow, FlowBinRates, FlowCounters, FlowResult, FlowRow, FlowSpan,
-    FlowState as State, GroupIndex, GroupResult, LinkIndex, Metrics, Names, QueueBucketRow, RunResult,
-    SCHEMA, Series, Table, TrafficClass, Window, metrics,
+    Bottleneck, ControllerRow, DistributionTables, FlowBinRates, FlowCounters, FlowResult, FlowRow, FlowSpan,
+    FlowState as State, GroupIndex, GroupResult, LinkIndex, Metrics, Names, RunResult, SCHEMA, Series, Table,
+    Window, metrics,
 };
 use shoal_units::{Span, Time};
 
@@ -77,31 +77,11 @@ impl Outcome {
         let conservation =
             Conservation { sent: network.sent, delivered: network.delivered, inside: network.held() };
         let (meters, event_rows, queue_rows) = network.recorder.into_meters();
-        let mut delay_rows = Series::<DelayBucketRow>::new(&tables.names);
-        let mut queue_buckets = Series::<QueueBucketRow>::new(&tables.names);
+        let mut distributions = DistributionTables::new(&tables.names, experiment.trace.window.is_some());
         let mut bottlenecks = Vec::new();
         for (index, (link, meter)) in meters.into_iter().enumerate() {
-            let number = LinkIndex(index as u32);
-            for class in [TrafficClass::Ect, TrafficClass::NotEct] {
-                for bucket in meter.delay(class).buckets() {
-                    delay_rows.push(DelayBucketRow {
-                        link: number,
-                        class,
-                        low_s: bucket.low as f64 / 1e12,
-                        high_s: bucket.high as f64 / 1e12,
-                        packets: bucket.weight,
-                    });
-                }
-            }
-            let (bottleneck, backlog) = meter.finish(&experiment.links[link as usize].name, end);
-            for bucket in backlog.buckets() {
-                queue_buckets.push(QueueBucketRow {
-                    link: number,
-                    low_bytes: bucket.low,
-                    high_bytes: bucket.high,
-                    time_s: bucket.weight as f64 / 1e12,
-                });
-            }
+            let (bottleneck, of_link) = meter.finish(&experiment.links[link as usize].name, end);
+            distributions.push(LinkIndex(index as u32), &of_link);
             bottlenecks.push(bottleneck);
         }
         let mut by_group: Vec<Vec<FlowResult>> = experiment.groups.iter().map(|_| Vec::new()).collect();
@@ -126,9 +106,8 @@ impl Outcome {
         all.extend(tables.flows.map(Series::into_table));
         all.extend(tables.controller.map(Series::into_table));
         all.extend(event_rows.map(Series::into_table));
-        if experiment.trace.series_interval.is_some() {
-            all.push(delay_rows.into_table());
-            all.push(queue_buckets.into_table());
+        if experiment.trace.records_distributions() {
+            all.extend(distributions.into_tables());
         }
         Self {
             metrics: Metrics::of(&groups),

@@ -5,10 +5,10 @@ use shoal_aqm::{Backlog, Class, Reason, Verdict};
 use shoal_packet::Packet;
 use shoal_scenario::{Experiment, LinkId};
 use shoal_trace::{
-    DropReason, EventRow, FlowEvent, LinkIndex, MarkReason, Names, PacketEvent, PacketRow, QueueBin,
-    QueueMeter, QueueRow, Series, TrafficClass,
+    DropReason, EventRow, FlowEvent, LinkIndex, MarkReason, MeterPace, Names, PacketEvent, PacketRow,
+    QueueBin, QueueMeter, QueueRow, Series, TrafficClass,
 };
-use shoal_units::{Rate, Time};
+use shoal_units::{Rate, Span, Time};
 
 /// Receives every packet event of the monitored links, in order of time per link: a file writer.
 pub trait PacketSink {
@@ -24,6 +24,14 @@ pub trait PacketSink {
     fn on_sender(&mut self, now: Time, packet: &Packet) {
         let _ = (now, packet);
     }
+}
+
+/// What waits at a link.
+#[derive(Clone, Copy)]
+pub(crate) struct Waiting {
+    pub(crate) all: Backlog,
+    /// How many of the packets are ECN-capable.
+    pub(crate) ect_packets: u32,
 }
 
 /// One monitored link.
@@ -70,13 +78,17 @@ impl Recorder {
     pub(crate) fn new(experiment: &Experiment, names: &Names, sink: Option<Box<dyn PacketSink>>) -> Self {
         let window_start = Time::ZERO + experiment.warmup;
         let binned = experiment.trace.series_interval.is_some();
+        let pace = MeterPace {
+            sample: experiment.trace.sample_interval,
+            windows: experiment.trace.window.unwrap_or(Span::ZERO),
+        };
         let monitored = experiment.links.iter().enumerate().filter(|(_, link)| link.monitored);
         let probes = monitored
             .filter_map(|(index, link)| Some((index as u32, link.rate?)))
             .enumerate()
             .map(|(probe, (link, rate)): (usize, (u32, Rate))| Probe {
                 link,
-                meter: QueueMeter::new(window_start, rate),
+                meter: QueueMeter::new(window_start, rate, pace),
                 bin: binned.then(|| QueueBin::new(LinkIndex(probe as u32), rate)),
             })
             .collect();
@@ -130,17 +142,17 @@ impl Recorder {
         probe: u32,
         packet: &Packet,
         verdict: Verdict,
-        backlog: Backlog,
+        waiting: Waiting,
         now: Time,
     ) {
         match verdict {
             Verdict::Queued { mark } => {
                 if let Some(reason) = mark {
-                    self.mark(probe, packet, reason, backlog, now, now);
+                    self.mark(probe, packet, reason, waiting.all, now, now);
                 }
-                self.backlog(probe, backlog, now);
+                self.backlog(probe, waiting, now);
             }
-            Verdict::Dropped(reason) => self.drop(probe, packet, reason, backlog, now, now),
+            Verdict::Dropped(reason) => self.drop(probe, packet, reason, waiting.all, now, now),
         }
     }
 
@@ -151,13 +163,13 @@ impl Recorder {
         packet: &Packet,
         mark: Option<Reason>,
         wire_bytes: u32,
-        backlog: Backlog,
+        waiting: Waiting,
         at: Time,
     ) {
         if let Some(reason) = mark {
-            self.mark(probe, packet, reason, backlog, packet.enqueued, at);
+            self.mark(probe, packet, reason, waiting.all, packet.enqueued, at);
         }
-        self.backlog(probe, backlog, at);
+        self.backlog(probe, waiting, at);
         let Probe { meter, bin, .. } = &mut self.probes[probe as usize];
         meter.on_departure(at, class_of(packet), at - packet.enqueued, wire_bytes);
         if let Some(bin) = bin {
@@ -169,7 +181,7 @@ impl Recorder {
             wire.bytes += u64::from(wire_bytes);
         }
         if self.sink.is_some() {
-            self.emit(probe, PacketEvent::Depart, packet, backlog, packet.enqueued, at, (None, None));
+            self.emit(probe, PacketEvent::Depart, packet, waiting.all, packet.enqueued, at, (None, None));
         }
     }
 
@@ -179,17 +191,18 @@ impl Recorder {
         probe: u32,
         packet: &Packet,
         reason: Reason,
-        backlog: Backlog,
+        waiting: Waiting,
         at: Time,
     ) {
-        self.backlog(probe, backlog, at);
-        self.drop(probe, packet, reason, backlog, packet.enqueued, at);
+        self.backlog(probe, waiting, at);
+        self.drop(probe, packet, reason, waiting.all, packet.enqueued, at);
     }
 
     #[inline]
-    fn backlog(&mut self, probe: u32, backlog: Backlog, at: Time) {
+    fn backlog(&mut self, probe: u32, waiting: Waiting, at: Time) {
         let Probe { meter, bin, .. } = &mut self.probes[probe as usize];
-        meter.on_backlog(at, backlog.packets, backlog.bytes);
+        let backlog = waiting.all;
+        meter.on_backlog(at, backlog.packets, backlog.bytes, waiting.ect_packets);
         if let Some(bin) = bin {
             bin.on_backlog(at, backlog.packets, backlog.bytes);
         }

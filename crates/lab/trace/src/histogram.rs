@@ -4,6 +4,8 @@ use crate::Distribution;
 
 /// Each power of two is cut into 2^10 equal buckets.
 const SUB_BITS: u32 = 10;
+/// Values below have a bucket each.
+const EXACT: u64 = 2 << SUB_BITS;
 
 /// A log-linear histogram of `u64` values with `u64` weights.
 ///
@@ -17,8 +19,9 @@ const SUB_BITS: u32 = 10;
 pub struct Histogram {
     buckets: Vec<u64>,
     weight: u64,
-    sum: u128,
-    sum_of_squares: u128,
+    /// Of the values from [`EXACT`] on. What is below has a bucket each, and is added up when it is asked for.
+    large_sum: u128,
+    large_sum_of_squares: u128,
     /// Both are meaningless while `weight` is 0.
     min: u64,
     max: u64,
@@ -38,7 +41,7 @@ pub struct Bucket {
 impl Histogram {
     /// An empty histogram; allocates nothing.
     pub const fn new() -> Self {
-        Self { buckets: Vec::new(), weight: 0, sum: 0, sum_of_squares: 0, min: u64::MAX, max: 0 }
+        Self { buckets: Vec::new(), weight: 0, large_sum: 0, large_sum_of_squares: 0, min: u64::MAX, max: 0 }
     }
 
     /// Records `value` with weight 1.
@@ -59,9 +62,12 @@ impl Histogram {
         }
         self.buckets[index] += weight;
         self.weight += weight;
-        let product = u128::from(value) * u128::from(weight);
-        self.sum += product;
-        self.sum_of_squares = self.sum_of_squares.saturating_add(product.saturating_mul(u128::from(value)));
+        if value >= EXACT {
+            let product = u128::from(value) * u128::from(weight);
+            self.large_sum += product;
+            self.large_sum_of_squares =
+                self.large_sum_of_squares.saturating_add(product.saturating_mul(u128::from(value)));
+        }
         self.min = self.min.min(value);
         self.max = self.max.max(value);
     }
@@ -78,8 +84,8 @@ impl Histogram {
             *mine += theirs;
         }
         self.weight += other.weight;
-        self.sum += other.sum;
-        self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
+        self.large_sum += other.large_sum;
+        self.large_sum_of_squares = self.large_sum_of_squares.saturating_add(other.large_sum_of_squares);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
     }
@@ -106,12 +112,13 @@ impl Histogram {
     /// Weighted standard deviation of the population (not the sample's estimate).
     pub fn sd(&self) -> Option<f64> {
         let (whole, rest) = self.mean_parts()?;
-        if self.sum_of_squares == u128::MAX {
+        let sum_of_squares = self.small(|value| value * value).saturating_add(self.large_sum_of_squares);
+        if sum_of_squares == u128::MAX {
             return None;
         }
         // Around the integer part m of the mean, so that nothing cancels in floating point: with sum = m n + r, the
         // sum of (v - m)^2 is sum_of_squares - m (m n + 2 r). It is not negative, so nothing overflows either.
-        let around_whole = self.sum_of_squares - whole * (whole * u128::from(self.weight) + 2 * rest);
+        let around_whole = sum_of_squares - whole * (whole * u128::from(self.weight) + 2 * rest);
         let offset = rest as f64 / self.weight as f64;
         let variance = around_whole as f64 / self.weight as f64 - offset * offset;
         Some(variance.max(0.0).sqrt())
@@ -143,6 +150,21 @@ impl Histogram {
         )
     }
 
+    /// What the buckets gained since their weights were `before` (see [`Histogram::copy_weights`]), in rising order.
+    pub fn gained<'a>(&'a self, before: &'a [u64]) -> impl Iterator<Item = Bucket> + 'a {
+        let before = before.iter().copied().chain(std::iter::repeat(0));
+        let gains = self.buckets.iter().zip(before).map(|(now, before)| now - before).enumerate();
+        gains.filter(|(_, weight)| *weight > 0).map(|(index, weight)| {
+            let (low, high) = bounds_of(index);
+            Bucket { low, high, weight }
+        })
+    }
+
+    /// Replaces `weights` by those of the buckets.
+    pub fn copy_weights(&self, weights: &mut Vec<u64>) {
+        weights.clone_from(&self.buckets);
+    }
+
     /// The summary in a unit of `per_unit` recorded units: 1e12 turns picoseconds into seconds.
     pub fn distribution(&self, per_unit: f64) -> Distribution {
         let quantile = |permille| self.quantile_permille(permille).map(|value| value / per_unit);
@@ -164,7 +186,14 @@ impl Histogram {
     /// Integer part of the mean, and what is left of the sum.
     fn mean_parts(&self) -> Option<(u128, u128)> {
         let weight = u128::from(self.weight);
-        (self.weight > 0).then(|| (self.sum / weight, self.sum % weight))
+        let sum = self.small(|value| value) + self.large_sum;
+        (self.weight > 0).then(|| (sum / weight, sum % weight))
+    }
+
+    /// Sum of `of(value) * weight` over the values below [`EXACT`].
+    fn small(&self, of: impl Fn(u128) -> u128) -> u128 {
+        let exact = self.buckets.iter().take(EXACT as usize);
+        exact.zip(0u128..).map(|(&weight, value)| of(value) * u128::from(weight)).sum()
     }
 
     #[cold]
@@ -251,6 +280,20 @@ mod tests {
         let mut sorted = data.to_vec();
         sorted.sort_unstable();
         (mean, variance.sqrt(), sorted)
+    }
+
+    #[test]
+    fn gains_are_what_was_recorded_since() {
+        let mut histogram = Histogram::new();
+        histogram.record_weighted(3, 5);
+        histogram.record_weighted(4096, 2);
+        let mut before = Vec::new();
+        histogram.copy_weights(&mut before);
+        histogram.record_weighted(3, 1);
+        histogram.record_weighted(1 << 40, 7);
+        let gained: Vec<(u64, u64)> = histogram.gained(&before).map(|b| (b.low, b.weight)).collect();
+        assert_eq!(gained, [(3, 1), (1 << 40, 7)]);
+        assert!(histogram.gained(&[]).eq(histogram.buckets()), "without a past everything is a gain");
     }
 
     proptest! {

@@ -29,6 +29,18 @@ vocabulary! {
 }
 
 vocabulary! {
+    /// What the distribution of a backlog is about.
+    QueueClass {
+        /// All packets.
+        All = "all",
+        /// ECN-capable packets.
+        Ect = "ect",
+        /// Packets that are not ECN-capable.
+        NotEct = "not_ect",
+    }
+}
+
+vocabulary! {
     /// Why a packet was dropped.
     DropReason {
         /// The buffer was full.

@@ -7,6 +7,8 @@
 
 mod atomic_file;
 mod bins;
+mod class_meter;
+mod distributions;
 mod error;
 mod flow_meter;
 mod histogram;
@@ -16,24 +18,28 @@ pub mod parquet_out;
 pub mod pcapng;
 mod queue_meter;
 mod result;
+mod sampler;
 mod schema;
 mod table;
+mod windows;
 
 pub use atomic_file::AtomicFile;
 pub use bins::{FlowBin, FlowBinRates, QueueBin};
+pub use distributions::{DistributionTables, LinkDistributions};
 pub use error::{WriteError, WriteFailure};
 pub use flow_meter::{FlowCounters, FlowMeter, FlowSpan};
 pub use histogram::{Bucket, Histogram};
-pub use kinds::{DropReason, FlowEvent, FlowState, MarkReason, PacketEvent, TrafficClass};
-pub use queue_meter::QueueMeter;
+pub use kinds::{DropReason, FlowEvent, FlowState, MarkReason, PacketEvent, QueueClass, TrafficClass};
+pub use queue_meter::{MeterPace, QueueMeter};
 pub use result::{
-    AlphaSummary, Bottleneck, ClassCounts, ClassDelays, Distribution, DroppedBy, FlowResult, GroupResult,
-    MarkedBy, Metrics, RateSummary, RunResult, SCHEMA, SrttSummary, Summary, Window,
+    AlphaSummary, Bottleneck, ClassCounts, ClassDelays, ClassQueues, Distribution, DroppedBy, FlowResult,
+    GroupResult, MarkedBy, Metrics, RateSummary, RunResult, SCHEMA, SrttSummary, Summary, Window,
 };
 pub use schema::{
-    ControllerRow, DelayBucketRow, EventRow, FlowRow, PacketRow, QueueBucketRow, QueueRow, TABLES,
-    schema_markdown,
+    BacklogBucketRow, BacklogWindowRow, ControllerRow, DelayBucketRow, DelayWindowRow, EventRow, FlowRow,
+    PacketRow, QueueBucketRow, QueueRow, TABLES, schema_markdown,
 };
 pub use table::{
     Cell, Column, ColumnKind, ColumnSpec, GroupIndex, LinkIndex, Names, Row, Series, Table, TableSpec,
 };
+pub use windows::WindowPart;

@@ -1,4 +1,8 @@
-//! The formulas between flows. Pure functions; the one owner of each.
+//! The formulas between flows and over time. Pure functions; the one owner of each.
+
+mod series;
+
+pub use series::{Oscillation, oscillation, settled_from};
 
 use crate::{Distribution, GroupResult, Metrics, RateSummary};
 

@@ -1,11 +1,30 @@
 //! Measures one monitored link.
 
+use crate::class_meter::ClassMeter;
 use crate::metrics::finite;
+use crate::sampler::Sampler;
+use crate::windows::Cutter;
 use crate::{
-    Bottleneck, ClassCounts, ClassDelays, DropReason, DroppedBy, Histogram, MarkReason, MarkedBy,
-    TrafficClass,
+    Bottleneck, ClassDelays, ClassQueues, DropReason, DroppedBy, Histogram, LinkDistributions, MarkReason,
+    MarkedBy, QueueClass, TrafficClass,
 };
 use shoal_units::{Rate, Serialiser, Span, Time};
+
+/// How often a [`QueueMeter`] looks up from counting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MeterPace {
+    /// Time between samples of whether something waits.
+    pub sample: Span,
+    /// Length of the windows that get distributions of their own; zero: none.
+    pub windows: Span,
+}
+
+impl Default for MeterPace {
+    /// Samples every 10 ms, no windows.
+    fn default() -> Self {
+        Self { sample: Span::from_millis(10), windows: Span::ZERO }
+    }
+}
 
 /// Queue statistics, delays and counts of a link inside the measurement window, which ends where [`Self::finish`] says.
 ///
@@ -27,28 +46,26 @@ pub struct QueueMeter {
     busy: Span,
     busy_until: Time,
     classes: [ClassMeter; 2],
+    sampler: Sampler,
+    backlog_windows: Cutter<3>,
+    delay_windows: Cutter<2>,
+    /// The next sample or end of a window of the backlog.
+    next_stop: Time,
+    delay_window_end: Time,
     marks: [u64; MarkReason::NAMES.len()],
     drops: [u64; DropReason::NAMES.len()],
-}
-
-/// What is kept for each class.
-#[derive(Clone, Debug, Default)]
-struct ClassMeter {
-    /// In picoseconds.
-    delay: Histogram,
-    arrived: u64,
-    marked: u64,
-    dropped: u64,
-    departed: u64,
-    departed_bytes: u64,
 }
 
 impl QueueMeter {
     /// A meter of an empty queue at a link of `rate` whose window opens at `window_start`.
     ///
     /// # Panics
-    /// If the rate is zero.
-    pub fn new(window_start: Time, rate: Rate) -> Self {
+    /// If the rate or the time between samples is zero.
+    pub fn new(window_start: Time, rate: Rate, pace: MeterPace) -> Self {
+        assert!(!pace.sample.is_zero(), "no time between samples");
+        let backlog_windows =
+            Cutter::new(window_start, pace.windows, [QueueClass::All, QueueClass::Ect, QueueClass::NotEct]);
+        let delay_windows = Cutter::new(window_start, pace.windows, [QueueClass::Ect, QueueClass::NotEct]);
         Self {
             window_start,
             rate,
@@ -60,20 +77,25 @@ impl QueueMeter {
             queue_packets: Histogram::new(),
             busy: Span::ZERO,
             busy_until: Time::ZERO,
-            classes: Default::default(),
+            classes: [ClassMeter::new(window_start), ClassMeter::new(window_start)],
+            sampler: Sampler::new(window_start, pace.sample),
+            next_stop: window_start,
+            delay_window_end: delay_windows.end(),
+            backlog_windows,
+            delay_windows,
             marks: Default::default(),
             drops: Default::default(),
         }
     }
 
-    /// From `now` on, `packets` with `bytes` in total wait.
+    /// From `now` on, `packets` with `bytes` in total wait, `ect_packets` of them ECN-capable.
     #[inline]
-    pub fn on_backlog(&mut self, now: Time, packets: u32, bytes: u64) {
+    pub fn on_backlog(&mut self, now: Time, packets: u32, bytes: u64, ect_packets: u32) {
         if now > self.backlog_since {
-            let span = (now - self.backlog_since).as_picos();
-            self.queue_bytes.record_weighted(self.bytes, span);
-            self.queue_packets.record_weighted(u64::from(self.packets), span);
-            self.backlog_since = now;
+            if now > self.next_stop {
+                self.stop(now);
+            }
+            self.advance(now);
         } else {
             debug_assert!(
                 now == self.backlog_since || now < self.window_start,
@@ -82,6 +104,34 @@ impl QueueMeter {
         }
         self.packets = packets;
         self.bytes = bytes;
+        let [ect, not_ect] = &mut self.classes;
+        ect.on_backlog(now, ect_packets);
+        not_ect.on_backlog(now, packets - ect_packets);
+    }
+
+    /// Records the backlog up to `now`, after `backlog_since`.
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        let span = (now - self.backlog_since).as_picos();
+        self.queue_bytes.record_weighted(self.bytes, span);
+        self.queue_packets.record_weighted(u64::from(self.packets), span);
+        self.backlog_since = now;
+    }
+
+    /// Takes the samples before `now` and ends the windows that end before it.
+    #[cold]
+    fn stop(&mut self, now: Time) {
+        self.sampler.advance(now, self.packets == 0);
+        while self.backlog_windows.end() < now {
+            let end = self.backlog_windows.end();
+            if end > self.backlog_since {
+                self.advance(end);
+            }
+            self.classes.iter_mut().for_each(|class| class.advance(end));
+            let [ect, not_ect] = &self.classes;
+            self.backlog_windows.cut(end, [&self.queue_packets, &ect.queue_packets, &not_ect.queue_packets]);
+        }
+        self.next_stop = self.sampler.next().min(self.backlog_windows.end());
     }
 
     /// A packet arrived at the queue, whatever becomes of it.
@@ -113,6 +163,9 @@ impl QueueMeter {
         // A packet in transmission when the window opens keeps the link busy for its rest.
         self.busy += self.busy_until.since(now.max(self.window_start));
         if now >= self.window_start {
+            while now >= self.delay_window_end {
+                self.cut_delays();
+            }
             let class = &mut self.classes[class as usize];
             class.delay.record(sojourn.as_picos());
             class.departed += 1;
@@ -120,15 +173,18 @@ impl QueueMeter {
         }
     }
 
-    /// Delays of the packets of one class in picoseconds, one value a packet.
-    pub fn delay(&self, class: TrafficClass) -> &Histogram {
-        &self.classes[class as usize].delay
+    #[cold]
+    fn cut_delays(&mut self) {
+        let [ect, not_ect] = &self.classes;
+        self.delay_windows.cut(self.delay_window_end, [&ect.delay, &not_ect.delay]);
+        self.delay_window_end = self.delay_windows.end();
     }
 
-    /// Closes the window at `end`, not before the last reported time. Gives the result and, for
-    /// [`crate::QueueBucketRow`], the distribution of the waiting bytes weighted by picoseconds.
-    pub fn finish(mut self, name: &str, end: Time) -> (Bottleneck, Histogram) {
-        self.on_backlog(end, self.packets, self.bytes);
+    /// Closes the window at `end`, not before the last reported time. Gives the result and the distributions behind it.
+    pub fn finish(mut self, name: &str, end: Time) -> (Bottleneck, LinkDistributions) {
+        let ect_packets = self.classes[TrafficClass::Ect as usize].packets();
+        self.on_backlog(end, self.packets, self.bytes, ect_packets);
+        self.classes.iter_mut().for_each(|class| class.advance(end));
         let window = end.since(self.window_start);
         let seconds = window.as_picos() as f64;
         let busy = self.busy.saturating_sub(self.busy_until.since(end.max(self.window_start)));
@@ -150,7 +206,12 @@ impl QueueMeter {
             utilisation: finite(busy.as_picos() as f64 / seconds),
             queue_bytes: self.queue_bytes.distribution(1.0),
             queue_packets: self.queue_packets.distribution(1.0),
+            class_queue_packets: ClassQueues {
+                ect: ect.queue_packets.distribution(1.0),
+                not_ect: not_ect.queue_packets.distribution(1.0),
+            },
             queue_empty: finite(empty as f64 / seconds),
+            queue_empty_sampled: self.sampler.empty_fraction(),
             delay_s: ClassDelays {
                 all: all.distribution(PICOS_PER_SECOND),
                 ect: ect.delay.distribution(PICOS_PER_SECOND),
@@ -166,29 +227,30 @@ impl QueueMeter {
             ect: ect.counts(),
             not_ect: not_ect.counts(),
         };
-        (result, self.queue_bytes)
+        let packets = [&self.queue_packets, &ect.queue_packets, &not_ect.queue_packets];
+        let backlog_windows = self.backlog_windows.finish(end, packets);
+        let delay_windows = self.delay_windows.finish(end, [&ect.delay, &not_ect.delay]);
+        let [ect, not_ect] = self.classes;
+        let distributions = LinkDistributions {
+            queue_bytes: self.queue_bytes,
+            queue_packets: self.queue_packets,
+            ect_packets: ect.queue_packets,
+            not_ect_packets: not_ect.queue_packets,
+            ect_delay: ect.delay,
+            not_ect_delay: not_ect.delay,
+            backlog_windows,
+            delay_windows,
+        };
+        (result, distributions)
     }
 }
 
 const PICOS_PER_SECOND: f64 = 1e12;
 
-impl ClassMeter {
-    fn counts(&self) -> ClassCounts {
-        ClassCounts {
-            arrived: self.arrived,
-            marked: self.marked,
-            dropped: self.dropped,
-            departed: self.departed,
-            departed_bytes: self.departed_bytes,
-            mark_fraction: finite(self.marked as f64 / self.arrived as f64),
-            drop_fraction: finite(self.dropped as f64 / self.arrived as f64),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::WindowPart;
     use proptest::prelude::*;
 
     const MBIT_10: Rate = Rate::from_bps(10_000_000);
@@ -198,11 +260,11 @@ mod tests {
 
     #[test]
     fn backlog_is_averaged_over_the_window_only() {
-        let mut meter = QueueMeter::new(ms(10), MBIT_10);
-        meter.on_backlog(ms(1), 9, 9000);
-        meter.on_backlog(ms(8), 2, 3000);
-        meter.on_backlog(ms(20), 4, 6000);
-        meter.on_backlog(ms(25), 0, 0);
+        let mut meter = QueueMeter::new(ms(10), MBIT_10, MeterPace::default());
+        meter.on_backlog(ms(1), 9, 9000, 9);
+        meter.on_backlog(ms(8), 2, 3000, 2);
+        meter.on_backlog(ms(20), 4, 6000, 2);
+        meter.on_backlog(ms(25), 0, 0, 0);
         let (result, _) = meter.finish("l", ms(30));
         // 10 ms of 3000 B, 5 ms of 6000 B, 5 ms of nothing.
         assert_eq!(result.queue_bytes.mean, Some(3000.0));
@@ -211,11 +273,17 @@ mod tests {
         assert_eq!(result.queue_packets.max, Some(4.0));
         // Variance of packets: (10 * 0 + 5 * 4 + 5 * 4) / 20 = 2.
         assert_eq!(result.queue_packets.sd, Some(2.0f64.sqrt()));
+        // ECT: 2 packets for 15 ms, nothing for 5 ms. Others: 2 packets from 20 ms to 25 ms, nothing for 15 ms.
+        let classes = result.class_queue_packets;
+        assert_eq!((classes.ect.mean, classes.not_ect.mean), (Some(1.5), Some(0.5)));
+        assert_eq!((classes.ect.min, classes.not_ect.max), (Some(0.0), Some(2.0)));
+        // Samples at 10 ms (2 packets) and 20 ms (4: what waits after the change).
+        assert_eq!(result.queue_empty_sampled, Some(0.0));
     }
 
     #[test]
     fn queue_that_never_changes_counts_as_empty() {
-        let (result, _) = QueueMeter::new(ms(10), MBIT_10).finish("l", ms(30));
+        let (result, _) = QueueMeter::new(ms(10), MBIT_10, MeterPace::default()).finish("l", ms(30));
         assert_eq!(
             (result.queue_empty, result.queue_bytes.max, result.utilisation),
             (Some(1.0), Some(0.0), Some(0.0))
@@ -224,14 +292,61 @@ mod tests {
     }
 
     #[test]
+    fn samples_see_what_waits_after_a_change() {
+        let pace = MeterPace { sample: Span::from_millis(5), ..MeterPace::default() };
+        let mut meter = QueueMeter::new(ms(10), MBIT_10, pace);
+        meter.on_backlog(ms(11), 1, 1500, 0);
+        meter.on_backlog(ms(20), 0, 0, 0);
+        meter.on_backlog(ms(24), 3, 4500, 0);
+        let (result, _) = meter.finish("l", ms(30));
+        // At 10 ms nothing waits, at 15 ms one packet, at 20 ms nothing again, at 25 ms three; 30 ms is outside.
+        assert_eq!(result.queue_empty_sampled, Some(0.5));
+        // In time: 1 ms and 4 ms of 20 ms.
+        assert_eq!(result.queue_empty, Some(0.25));
+    }
+
+    #[test]
+    fn windows_partition_the_measurement() {
+        let pace = MeterPace { windows: Span::from_millis(10), ..MeterPace::default() };
+        let mut meter = QueueMeter::new(ms(10), MBIT_10, pace);
+        meter.on_backlog(ms(5), 1, 1500, 1);
+        meter.on_backlog(ms(14), 3, 4500, 1);
+        meter.on_departure(ms(20), TrafficClass::Ect, Span::from_millis(15), 1500);
+        meter.on_backlog(ms(32), 0, 0, 0);
+        meter.on_departure(ms(32), TrafficClass::NotEct, Span::from_millis(18), 1500);
+        let (_, distributions) = meter.finish("l", ms(35));
+        let rows = |parts: &[WindowPart], class| -> Vec<(Time, Time, Vec<(u64, u64)>)> {
+            let of =
+                |part: &WindowPart| part.buckets.iter().map(|b| (b.low, b.weight / 1_000_000_000)).collect();
+            parts.iter().filter(|p| p.class == class).map(|p| (p.start, p.end, of(p))).collect()
+        };
+        let all = rows(&distributions.backlog_windows, QueueClass::All);
+        // (packets, ms): 4 ms of one packet and 6 ms of three; 10 ms of three; 2 ms of three and 3 ms of none.
+        assert_eq!(
+            all,
+            [
+                (ms(10), ms(20), vec![(1, 4), (3, 6)]),
+                (ms(20), ms(30), vec![(3, 10)]),
+                (ms(30), ms(35), vec![(0, 3), (3, 2)]),
+            ]
+        );
+        let ect = rows(&distributions.backlog_windows, QueueClass::Ect);
+        assert_eq!(ect[1..], [(ms(20), ms(30), vec![(1, 10)]), (ms(30), ms(35), vec![(0, 3), (1, 2)])]);
+        // A departure at 20 ms belongs to the window that begins then; windows without departures have no rows.
+        let windows: Vec<_> =
+            distributions.delay_windows.iter().map(|p| (p.class, p.start, p.buckets[0].weight)).collect();
+        assert_eq!(windows, [(QueueClass::Ect, ms(20), 1), (QueueClass::NotEct, ms(30), 1)]);
+    }
+
+    #[test]
     fn empty_window_measures_nothing() {
-        let (result, _) = QueueMeter::new(ms(10), MBIT_10).finish("l", ms(10));
+        let (result, _) = QueueMeter::new(ms(10), MBIT_10, MeterPace::default()).finish("l", ms(10));
         assert_eq!((result.utilisation, result.queue_empty, result.queue_bytes.mean), (None, None, None));
     }
 
     #[test]
     fn transmissions_are_cut_at_both_ends_of_the_window() {
-        let mut meter = QueueMeter::new(ms(10), MBIT_10);
+        let mut meter = QueueMeter::new(ms(10), MBIT_10, MeterPace::default());
         let class = TrafficClass::Ect;
         // 1250 B take 1 ms: one packet half before the window, one inside, one half after it.
         meter.on_departure(Time::ZERO + Span::from_micros(9500), class, Span::from_millis(7), 1250);
@@ -246,7 +361,7 @@ mod tests {
 
     #[test]
     fn counts_keep_class_and_reason_apart() {
-        let mut meter = QueueMeter::new(ms(10), MBIT_10);
+        let mut meter = QueueMeter::new(ms(10), MBIT_10, MeterPace::default());
         for now in [ms(5), ms(10), ms(11)] {
             for class in [TrafficClass::Ect, TrafficClass::NotEct] {
                 meter.on_arrival(now, class);
@@ -270,18 +385,18 @@ mod tests {
             changes in prop::collection::vec((0u64..20, 0u32..100), 0..60),
             start in 0u64..200,
         ) {
-            let mut meter = QueueMeter::new(ms(start), MBIT_10);
+            let mut meter = QueueMeter::new(ms(start), MBIT_10, MeterPace { windows: Span::from_millis(7), ..MeterPace::default() });
             let mut now = 0;
             let mut backlog = vec![0u32; 2000];
             for &(gap, packets) in &changes {
                 now += gap;
-                meter.on_backlog(ms(now), packets, u64::from(packets) * 1500);
+                meter.on_backlog(ms(now), packets, u64::from(packets) * 1500, packets / 3);
                 backlog[now as usize..].fill(packets);
             }
             let end = now.max(start) + 7;
             let inside: Vec<f64> = backlog[start as usize..end as usize].iter().map(|&p| f64::from(p)).collect();
             let exact = crate::metrics::order_statistics(&inside);
-            let (result, _) = meter.finish("l", ms(end));
+            let (result, distributions) = meter.finish("l", ms(end));
             let close = |a: Option<f64>, b: Option<f64>| (a.unwrap() - b.unwrap()).abs() < 1e-9;
             let measured = result.queue_packets;
             prop_assert!(close(measured.mean, exact.mean) && close(measured.sd, exact.sd), "{measured:?} {exact:?}");
@@ -290,6 +405,28 @@ mod tests {
             prop_assert_eq!((measured.min, measured.max), (exact.min, exact.max));
             let empty = inside.iter().filter(|&&p| p == 0.0).count() as f64 / inside.len() as f64;
             prop_assert!((result.queue_empty.unwrap() - empty).abs() < 1e-12);
+            let ect: Vec<f64> = inside.iter().map(|p| (p / 3.0).floor()).collect();
+            let rest: Vec<f64> = inside.iter().zip(&ect).map(|(all, ect)| all - ect).collect();
+            for (class, values) in [(result.class_queue_packets.ect, ect), (result.class_queue_packets.not_ect, rest)] {
+                let exact = crate::metrics::order_statistics(&values);
+                prop_assert!(close(class.mean, exact.mean) && class.p95 == exact.p95 && class.max == exact.max);
+            }
+            let sampled: Vec<f64> = inside.iter().copied().step_by(10).collect();
+            let empty = sampled.iter().filter(|&&p| p == 0.0).count() as f64 / sampled.len() as f64;
+            prop_assert!((result.queue_empty_sampled.unwrap() - empty).abs() < 1e-12);
+            // The windows of 7 ms together are the whole.
+            for (class, whole) in [(QueueClass::All, &distributions.queue_packets), (QueueClass::NotEct, &distributions.not_ect_packets)] {
+                let mut together = Histogram::new();
+                let parts = distributions.backlog_windows.iter().filter(|part| part.class == class);
+                for part in parts {
+                    prop_assert_eq!(
+                        part.buckets.iter().map(|b| b.weight).sum::<u64>(),
+                        (part.end - part.start).as_picos()
+                    );
+                    part.buckets.iter().for_each(|b| together.record_weighted(b.low, b.weight));
+                }
+                prop_assert!(together.buckets().eq(whole.buckets()));
+            }
         }
     }
 }

@@ -56,8 +56,12 @@ pub struct Bottleneck {
     pub queue_bytes: Distribution,
     /// Waiting packets, weighted by time.
     pub queue_packets: Distribution,
+    /// `queue_packets` of each class.
+    pub class_queue_packets: ClassQueues,
     /// Fraction of the time nothing waited.
     pub queue_empty: Option<f64>,
+    /// Fraction of the instants at which nothing waited, sampled every `trace.sample` from the start of the window on.
+    pub queue_empty_sampled: Option<f64>,
     /// Time in the queue in seconds, one value a packet, at its departure.
     pub delay_s: ClassDelays,
     /// Packets that arrived at the queue.
@@ -112,6 +116,15 @@ pub struct Distribution {
 pub struct ClassDelays {
     /// Both classes.
     pub all: Distribution,
+    /// ECN-capable packets.
+    pub ect: Distribution,
+    /// The others.
+    pub not_ect: Distribution,
+}
+
+/// Waiting packets per class.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct ClassQueues {
     /// ECN-capable packets.
     pub ect: Distribution,
     /// The others.

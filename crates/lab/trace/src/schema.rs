@@ -1,8 +1,8 @@
 //! The tables, each declared once. Times are seconds since the start of the experiment unless the name says otherwise.
 
 use crate::{
-    Cell, Column, ColumnSpec, FlowEvent, FlowState, GroupIndex, LinkIndex, PacketEvent, Row, TableSpec,
-    TrafficClass,
+    Cell, Column, ColumnSpec, FlowEvent, FlowState, GroupIndex, LinkIndex, PacketEvent, QueueClass, Row,
+    TableSpec, TrafficClass,
 };
 use shoal_packet::Ecn;
 
@@ -162,6 +162,56 @@ tables! {
         high_bytes: u64 ["B"],
         /// Time spent in the bucket.
         time_s: f64 ["s"],
+    }
+
+    /// Distribution of the waiting packets over the measurement window, one row a link, class and bucket.
+    "backlog_distribution" => BacklogBucketRow {
+        /// Name of the link.
+        link: LinkIndex [""],
+        /// Which packets are counted.
+        class: QueueClass [""],
+        /// Fewest packets of the bucket.
+        low_packets: u64 ["packets"],
+        /// Most packets of the bucket.
+        high_packets: u64 ["packets"],
+        /// Time spent in the bucket.
+        time_s: f64 ["s"],
+    }
+
+    /// The same over windows of `trace.windows`, one row a window, link, class and bucket.
+    "backlog_windows" => BacklogWindowRow {
+        /// Start of the window.
+        start_s: f64 ["s"],
+        /// End of the window; the last one may be shorter.
+        end_s: f64 ["s"],
+        /// Name of the link.
+        link: LinkIndex [""],
+        /// Which packets are counted.
+        class: QueueClass [""],
+        /// Fewest packets of the bucket.
+        low_packets: u64 ["packets"],
+        /// Most packets of the bucket.
+        high_packets: u64 ["packets"],
+        /// Time spent in the bucket.
+        time_s: f64 ["s"],
+    }
+
+    /// Distribution of the queueing delay over windows of `trace.windows`, one row a window, link, class and bucket.
+    "delay_windows" => DelayWindowRow {
+        /// Start of the window.
+        start_s: f64 ["s"],
+        /// End of the window; the last one may be shorter.
+        end_s: f64 ["s"],
+        /// Name of the link.
+        link: LinkIndex [""],
+        /// Class of the packets.
+        class: QueueClass [""],
+        /// Shortest delay of the bucket.
+        low_s: f64 ["s"],
+        /// Longest delay of the bucket.
+        high_s: f64 ["s"],
+        /// Packets in the bucket.
+        packets: u64 ["packets"],
     }
 }
 

@@ -1,7 +1,7 @@
 //! Typed columns. A table is declared once as a [`Row`] (see `schema.rs`); its files, its view in Python and its
 //! documentation come from that declaration.
 
-use crate::{FlowEvent, FlowState, PacketEvent, TrafficClass};
+use crate::{FlowEvent, FlowState, PacketEvent, QueueClass, TrafficClass};
 use shoal_packet::Ecn;
 use std::marker::PhantomData;
 
@@ -239,6 +239,7 @@ cell!(GroupIndex, ColumnKind::GroupName, Column::Text { codes, .. } => codes, va
 cell!(FlowState, ColumnKind::Word(FlowState::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(FlowEvent, ColumnKind::Word(FlowEvent::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(PacketEvent, ColumnKind::Word(PacketEvent::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
+cell!(QueueClass, ColumnKind::Word(QueueClass::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(TrafficClass, ColumnKind::Word(TrafficClass::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 // The position is the value on the wire (RFC 3168 section 5).
 cell!(Ecn, ColumnKind::Word(&["not_ect", "ect1", "ect0", "ce"]), Column::Text { codes, .. } => codes, value => u32::from(value.bits()));

@@ -1,8 +1,8 @@
 //! The JSON of a result against the contract of the design: names, order, nulls, and the way back.
 
 use shoal_trace::{
-    DropReason, FlowCounters, FlowMeter, FlowSpan, GroupResult, MarkReason, Metrics, QueueMeter, RunResult,
-    SCHEMA, TrafficClass, Window,
+    DropReason, FlowCounters, FlowMeter, FlowSpan, GroupResult, MarkReason, MeterPace, Metrics, QueueMeter,
+    RunResult, SCHEMA, TrafficClass, Window,
 };
 use shoal_units::{Rate, Span, Time};
 
@@ -12,12 +12,12 @@ fn ms(ms: u64) -> Time {
 
 /// Two groups at a link of 10 Mbit/s, measured from 100 ms to 200 ms.
 fn small_run() -> RunResult {
-    let mut queue = QueueMeter::new(ms(100), Rate::from_bps(10_000_000));
+    let mut queue = QueueMeter::new(ms(100), Rate::from_bps(10_000_000), MeterPace::default());
     for n in 0..50 {
         let (now, class) =
             (ms(100 + 2 * n), if n % 2 == 0 { TrafficClass::Ect } else { TrafficClass::NotEct });
         queue.on_arrival(now, class);
-        queue.on_backlog(now, (n % 5) as u32, 1500 * (n % 5));
+        queue.on_backlog(now, (n % 5) as u32, 1500 * (n % 5), (n % 5) as u32 / 2);
         queue.on_departure(now, class, Span::from_micros(1200 * (n % 5)), 1500);
     }
     queue.on_mark(ms(150), TrafficClass::Ect, MarkReason::Threshold);

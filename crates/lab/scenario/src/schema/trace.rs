@@ -18,10 +18,16 @@ section! {
         packets: bool = false,
         /// All packets at monitored links as pcapng.
         pcap: bool = false,
+        /// Distributions of queue and delay as tables, also without time series.
+        distributions: bool = false,
+        /// Length of the windows that get distributions of their own, or "off".
+        windows: Series = "off",
+        /// Time between the samples of `queue_empty_sampled`.
+        sample: Duration = "10 ms",
     }
 }
 
-/// Bin of the time series.
+/// A length of time, or "off".
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Series(pub Option<Duration>);
 

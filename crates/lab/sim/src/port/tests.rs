@@ -186,7 +186,7 @@ fn recorder(queue: QueueConfig, sink: Option<Box<dyn PacketSink>>) -> Recorder {
             stop: None,
             app: App::Bulk,
         }],
-        trace: TraceConfig { series_interval: None, controller_flows: 0, packets: true, pcap: false },
+        trace: TraceConfig { packets: true, ..TraceConfig::default() },
     };
     let names = Names { links: vec!["l".into()], groups: Vec::new() };
     Recorder::new(&experiment, &names, sink)

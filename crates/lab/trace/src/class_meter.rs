@@ -1,0 +1,75 @@
+//! What a link's meter keeps for one class.
+
+use crate::metrics::finite;
+use crate::{ClassCounts, Histogram};
+use shoal_units::Time;
+
+/// Counts, delays and backlog of one class at a link.
+#[derive(Clone, Debug)]
+pub(crate) struct ClassMeter {
+    /// Waiting packets of the class since `since`, which is never before the start of the window.
+    packets: u32,
+    since: Time,
+    /// Waiting packets of the class, weighted by picoseconds.
+    pub(crate) queue_packets: Histogram,
+    /// In picoseconds, one value a packet.
+    pub(crate) delay: Histogram,
+    pub(crate) arrived: u64,
+    pub(crate) marked: u64,
+    pub(crate) dropped: u64,
+    pub(crate) departed: u64,
+    pub(crate) departed_bytes: u64,
+}
+
+impl ClassMeter {
+    pub(crate) const fn new(window_start: Time) -> Self {
+        Self {
+            packets: 0,
+            since: window_start,
+            queue_packets: Histogram::new(),
+            delay: Histogram::new(),
+            arrived: 0,
+            marked: 0,
+            dropped: 0,
+            departed: 0,
+            departed_bytes: 0,
+        }
+    }
+
+    /// Waiting packets of the class.
+    pub(crate) const fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// From `now` on, `packets` of the class wait.
+    #[inline]
+    pub(crate) fn on_backlog(&mut self, now: Time, packets: u32) {
+        // A packet changes the backlog of one class: the other one's need not be added up yet.
+        if packets != self.packets {
+            self.advance(now);
+            self.packets = packets;
+        }
+    }
+
+    /// Records the backlog up to `now`.
+    #[inline]
+    pub(crate) fn advance(&mut self, now: Time) {
+        if now > self.since {
+            let span = (now - self.since).as_picos();
+            self.queue_packets.record_weighted(u64::from(self.packets), span);
+            self.since = now;
+        }
+    }
+
+    pub(crate) fn counts(&self) -> ClassCounts {
+        ClassCounts {
+            arrived: self.arrived,
+            marked: self.marked,
+            dropped: self.dropped,
+            departed: self.departed,
+            departed_bytes: self.departed_bytes,
+            mark_fraction: finite(self.marked as f64 / self.arrived as f64),
+            drop_fraction: finite(self.dropped as f64 / self.arrived as f64),
+        }
+    }
+}
