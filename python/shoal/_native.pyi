@@ -14,6 +14,7 @@ __all__ = [
     "Run",
     "ScenarioError",
     "__version__",
+    "binned_shares",
     "build_profile",
     "check",
     "ideal_fct_s",
@@ -21,9 +22,12 @@ __all__ = [
     "json_to_toml",
     "models",
     "order_statistics",
+    "oscillation",
     "rate_ratio",
     "run",
     "schema",
+    "settled_from",
+    "share_between",
     "tables_reference",
 ]
 
@@ -87,3 +91,11 @@ def jain(rates: Sequence[float]) -> float | None: ...
 def rate_ratio(first: float | None, second: float | None) -> float | None: ...
 def order_statistics(values: Sequence[float]) -> str: ...
 def ideal_fct_s(wire_bytes: int, rate_bps: float, base_rtt_s: float) -> float | None: ...
+def settled_from(values: Sequence[float], target: float, within: float, smooth: int) -> int | None: ...
+def oscillation(values: Sequence[float], least: float) -> tuple[float | None, float | None, float | None]: ...
+def share_between(
+    low: Sequence[int], high: Sequence[int], weight: Sequence[int], at_least: float, at_most: float
+) -> float | None: ...
+def binned_shares(
+    low: Sequence[float], high: Sequence[float], weight: Sequence[float], edges: Sequence[float]
+) -> list[float]: ...

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import polars as pl
 
-from shoal import tabulate
+from shoal import _native, analysis, tabulate
 from shoal.errors import UsageError
 from shoal.models import nearest
 from shoal.papers import expression
@@ -49,6 +50,56 @@ def queue_sd_packets(result: Result, link: int = 0) -> float | None:
 def queue_empty(result: Result, link: int = 0) -> float | None:
     """Fraction of the time nothing waited."""
     return result.bottlenecks[link]["queue_empty"]  # type: ignore[no-any-return]
+
+
+def queue_empty_sampled(result: Result, link: int = 0) -> float | None:
+    """Fraction of the samples (``trace.sample``) at which nothing waited."""
+    return result.bottlenecks[link]["queue_empty_sampled"]  # type: ignore[no-any-return]
+
+
+def class_queue_packets(result: Result, which: str, quantile: str = "mean", link: int = 0) -> float | None:
+    """Waiting packets of ``ect``, ``not_ect`` or ``all`` over time: ``mean``, ``sd``, ``p50``, ``p99``, ``max``, ..."""
+    link_result = result.bottlenecks[link]
+    queue = link_result["queue_packets"] if which == "all" else _key(link_result["class_queue_packets"], which)
+    return _key(queue, quantile)  # type: ignore[no-any-return]
+
+
+def queue_between(result: Result, which: str, low: float, high: float, link: int = 0) -> float | None:
+    """Part of the time in which from ``low`` to ``high`` packets of a class waited; needs ``record``."""
+    return analysis.backlog_between(result, which, low, high, link=link)
+
+
+def queue_peak(result: Result, which: str, width: int = 1, link: int = 0) -> float | None:
+    """Largest share of ``width`` neighbouring queue lengths in the distribution over time; needs ``record``."""
+    return analysis.backlog_pdf(result, which, width=width, link=link)["share"].max()  # type: ignore[return-value]
+
+
+def window_peak(result: Result, which: str = "all", width: int = 1, link: int = 0) -> float | None:
+    """Median over the windows of ``trace.windows`` of the :func:`queue_peak` of each."""
+    peaks = [
+        analysis.backlog_pdf(result, which, width=width, link=link, start_s=start_s)["share"].max()
+        for start_s in analysis.window_starts(result)
+    ]
+    return json.loads(_native.order_statistics(peaks))["p50"]  # type: ignore[arg-type,no-any-return]
+
+
+def convergence_s(
+    result: Result, group: str, within: float = 0.1, target_mbps: float | None = None, smooth_s: float = 1.0
+) -> float | None:
+    """Time from a group's start until the mean rate of its flows stays within a part of the target; needs ``keep``."""
+    target_bps = None if target_mbps is None else target_mbps * 1e6
+    return analysis.convergence_s(result, group, within=within, target_bps=target_bps, smooth_s=smooth_s)
+
+
+def oscillation_ms(result: Result, link: int = 0, least: float = 0.2) -> float | None:
+    """Period of the queue's dominant oscillation; needs ``keep``."""
+    period_s = analysis.oscillation(result, link=link, least=least).period_s
+    return None if period_s is None else period_s * 1e3
+
+
+def oscillation_packets(result: Result, link: int = 0) -> float | None:
+    """Amplitude of the queue: half of the distance between the 5 % and the 95 % quantile of its series; needs ``keep``."""
+    return analysis.oscillation(result, link=link).amplitude
 
 
 def queue_bdp(result: Result, in_service: bool = False, link: int = 0) -> float | None:
@@ -175,6 +226,8 @@ functions: dict[str, Callable[..., Any]] = {
         *(utilisation, queue_packets, queue_sd_packets, queue_empty, queue_bdp, delay_ms, jain, rate_ratio, share),
         *(rate_mbps, goodput_mbps, cwnd_packets, alpha, fct_ms, marked, dropped, reductions_per_s, count),
         *(mean_cut, cuts_per_s, settling_s, value),
+        *(queue_empty_sampled, class_queue_packets, queue_between, queue_peak, window_peak),
+        *(convergence_s, oscillation_ms, oscillation_packets),
     )
 }
 

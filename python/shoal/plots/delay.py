@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
+from shoal import _native
 from shoal.plots.style import Drawn, colour, dash, legend_above, paper_style, two_columns
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def draw(result: Result, *, link: str | None = None) -> Drawn:
             own = rows.filter(pl.col("class") == word)
             low, high = own["low_s"].to_numpy() * 1e3, own["high_s"].to_numpy() * 1e3
             packets = own["packets"].to_numpy().astype(float)
-            share = _rebin(low, high, packets, edges) / packets.sum()
+            share = np.asarray(_native.binned_shares(low.tolist(), high.tolist(), packets.tolist(), edges.tolist()))
             density.stairs(
                 share * 100, edges, color=colour(index), linestyle=dash(index), label=_labels[word], linewidth=1.2
             )
@@ -125,19 +126,3 @@ def _quantile_ms(rows: pl.DataFrame, part: float) -> float:
         return 0.0
     index = int((reached >= part * reached[-1]).arg_max() or 0)
     return float(ordered["high_s"][index]) * 1e3
-
-
-def _rebin(
-    low: NDArray[np.float64], high: NDArray[np.float64], weight: NDArray[np.float64], edges: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Spread each bucket evenly over the bins that it covers; a bucket without width falls into one bin."""
-    bins = np.zeros(len(edges) - 1)
-    for bucket_low, bucket_high, packets in zip(low, high, weight, strict=True):
-        if bucket_high <= bucket_low:
-            index = np.searchsorted(edges, bucket_low, side="right") - 1
-            if index < len(bins):
-                bins[index] += packets
-            continue
-        overlap = np.minimum(edges[1:], bucket_high) - np.maximum(edges[:-1], bucket_low)
-        bins += packets * np.maximum(overlap, 0) / (bucket_high - bucket_low)
-    return bins

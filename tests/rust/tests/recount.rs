@@ -24,6 +24,8 @@ struct Recount<'a> {
     area: f64,
     square_area: f64,
     empty: u64,
+    /// Packet picoseconds of the ECN-capable packets.
+    ect_area: f64,
     busy: u64,
     largest: u64,
     delays: Vec<u64>,
@@ -51,6 +53,7 @@ impl<'a> Recount<'a> {
             area: 0.0,
             square_area: 0.0,
             empty: 0,
+            ect_area: 0.0,
             busy: 0,
             largest: 0,
             delays: Vec::new(),
@@ -122,6 +125,8 @@ impl<'a> Recount<'a> {
             let span = now - self.since;
             self.area += self.bytes as f64 * span as f64;
             self.square_area += (self.bytes as f64).powi(2) * span as f64;
+            let ect = self.waiting.iter().filter(|(_, packet)| packet.ecn.is_capable()).count();
+            self.ect_area += ect as f64 * span as f64;
             self.empty += if self.waiting.is_empty() { span } else { 0 };
             self.largest = self.largest.max(self.bytes);
             self.since = now;
@@ -136,6 +141,9 @@ impl<'a> Recount<'a> {
         let variance = (self.square_area / span - (self.area / span).powi(2)).max(0.0);
         close(link.queue_bytes.sd, variance.sqrt(), 1e-5);
         assert_eq!(link.queue_bytes.max, Some(self.largest as f64));
+        close(link.class_queue_packets.ect.mean, self.ect_area / span, 1e-9);
+        let classes = link.class_queue_packets;
+        close(link.queue_packets.mean, classes.ect.mean.unwrap() + classes.not_ect.mean.unwrap(), 1e-9);
         close(link.queue_empty, self.empty as f64 / span, 1e-12);
         close(link.utilisation, self.busy as f64 / span, 1e-12);
         if let Some(worst) = self.delays.iter().max() {

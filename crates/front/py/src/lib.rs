@@ -32,6 +32,10 @@ fn _native(py: Python<'_>, module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(metrics::rate_ratio, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::order_statistics, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::ideal_fct_s, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::settled_from, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::oscillation, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::share_between, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::binned_shares, module)?)?;
     Ok(())
 }
 

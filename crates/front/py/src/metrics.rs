@@ -1,7 +1,7 @@
 //! The formulas of `shoal_trace::metrics`.
 
 use pyo3::prelude::*;
-use shoal_trace::metrics;
+use shoal_trace::{Bucket, metrics};
 
 /// Jain's fairness index; `None` if no rate is above zero.
 #[pyfunction]
@@ -27,4 +27,41 @@ pub fn order_statistics(values: Vec<f64>) -> String {
 #[pyfunction]
 pub fn ideal_fct_s(wire_bytes: u64, rate_bps: f64, base_rtt_s: f64) -> Option<f64> {
     metrics::ideal_fct_s(wire_bytes, rate_bps, base_rtt_s)
+}
+
+/// Index of the first value from which on all are close to the target; see `metrics::settled_from`.
+#[pyfunction]
+pub fn settled_from(values: Vec<f64>, target: f64, within: f64, smooth: usize) -> Option<usize> {
+    metrics::settled_from(&values, target, within, smooth)
+}
+
+/// Period (in steps), strength and amplitude of a series; see `metrics::oscillation`.
+#[pyfunction]
+pub fn oscillation(values: Vec<f64>, least: f64) -> (Option<f64>, Option<f64>, Option<f64>) {
+    let found = metrics::oscillation(&values, least);
+    (found.period, found.strength, found.amplitude)
+}
+
+/// Part of a distribution between two values; see `metrics::share_between`.
+#[pyfunction]
+pub fn share_between(
+    low: Vec<u64>,
+    high: Vec<u64>,
+    weight: Vec<u64>,
+    at_least: f64,
+    at_most: f64,
+) -> Option<f64> {
+    let buckets: Vec<Bucket> = low
+        .into_iter()
+        .zip(high)
+        .zip(weight)
+        .map(|((low, high), weight)| Bucket { low, high, weight })
+        .collect();
+    metrics::share_between(&buckets, at_least, at_most)
+}
+
+/// Parts of a distribution in bins; see `metrics::binned_shares`.
+#[pyfunction]
+pub fn binned_shares(low: Vec<f64>, high: Vec<f64>, weight: Vec<f64>, edges: Vec<f64>) -> Vec<f64> {
+    metrics::binned_shares(&low, &high, &weight, &edges)
 }

@@ -4,8 +4,8 @@
 //! arrival, a delivery, a sample), with t as its time: its outcome depends only on what arrived before, so nothing
 //! changes except that a hop costs one event instead of two. At equal times a departure comes before an arrival.
 
-use crate::recorder::{Recorder, Waiting};
-use shoal_aqm::{AnyQueue, Class, Dequeued, Queue, Verdict};
+use crate::recorder::Recorder;
+use shoal_aqm::{AnyQueue, Dequeued, Queue, Verdict};
 use shoal_packet::Packet;
 use shoal_scenario::Link;
 use shoal_units::{Rate, Serialiser, Span, Stream, Time};
@@ -62,7 +62,7 @@ impl Port {
         } else {
             recorder.on_arrival(self.probe, &packet, now);
             let verdict = line.queue.enqueue(packet, now, &mut line.random);
-            recorder.on_verdict(self.probe, &packet, verdict, line.waiting(), now);
+            recorder.on_verdict(self.probe, &packet, verdict, line.queue.backlog(), now);
             if let Verdict::Dropped(_) = verdict {
                 return;
             }
@@ -113,12 +113,6 @@ impl Port {
 }
 
 impl Line {
-    /// For the recorder.
-    #[inline]
-    fn waiting(&self) -> Waiting {
-        Waiting { all: self.queue.backlog(), ect_packets: self.queue.class_backlog(Class::Ect).packets }
-    }
-
     #[inline]
     fn catch_up(
         &mut self,
@@ -160,7 +154,7 @@ impl Line {
                 Dequeued::Packet { mut packet, mark } => {
                     let wire_bytes = u32::from(packet.size) + self.overhead;
                     if probe != UNMONITORED {
-                        recorder.on_departure(probe, &packet, mark, wire_bytes, self.waiting(), at);
+                        recorder.on_departure(probe, &packet, mark, wire_bytes, self.queue.backlog(), at);
                     }
                     *free = at + self.serialiser.span(wire_bytes);
                     packet.enqueued = *free + delay;
@@ -169,7 +163,7 @@ impl Line {
                 }
                 Dequeued::Dropped { packet, reason } => {
                     if probe != UNMONITORED {
-                        recorder.on_departure_drop(probe, &packet, reason, self.waiting(), at);
+                        recorder.on_departure_drop(probe, &packet, reason, self.queue.backlog(), at);
                     }
                 }
             }

@@ -26,14 +26,6 @@ pub trait PacketSink {
     }
 }
 
-/// What waits at a link.
-#[derive(Clone, Copy)]
-pub(crate) struct Waiting {
-    pub(crate) all: Backlog,
-    /// How many of the packets are ECN-capable.
-    pub(crate) ect_packets: u32,
-}
-
 /// One monitored link.
 struct Probe {
     link: u32,
@@ -142,17 +134,18 @@ impl Recorder {
         probe: u32,
         packet: &Packet,
         verdict: Verdict,
-        waiting: Waiting,
+        backlog: Backlog,
         now: Time,
     ) {
         match verdict {
             Verdict::Queued { mark } => {
                 if let Some(reason) = mark {
-                    self.mark(probe, packet, reason, waiting.all, now, now);
+                    self.mark(probe, packet, reason, backlog, now, now);
                 }
-                self.backlog(probe, waiting, now);
+                self.backlog(probe, backlog, now);
+                self.probes[probe as usize].meter.on_join(now, class_of(packet));
             }
-            Verdict::Dropped(reason) => self.drop(probe, packet, reason, waiting.all, now, now),
+            Verdict::Dropped(reason) => self.drop(probe, packet, reason, backlog, now, now),
         }
     }
 
@@ -163,14 +156,15 @@ impl Recorder {
         packet: &Packet,
         mark: Option<Reason>,
         wire_bytes: u32,
-        waiting: Waiting,
+        backlog: Backlog,
         at: Time,
     ) {
         if let Some(reason) = mark {
-            self.mark(probe, packet, reason, waiting.all, packet.enqueued, at);
+            self.mark(probe, packet, reason, backlog, packet.enqueued, at);
         }
-        self.backlog(probe, waiting, at);
+        self.backlog(probe, backlog, at);
         let Probe { meter, bin, .. } = &mut self.probes[probe as usize];
+        meter.on_leave(at, class_of(packet));
         meter.on_departure(at, class_of(packet), at - packet.enqueued, wire_bytes);
         if let Some(bin) = bin {
             bin.on_departure(at, wire_bytes);
@@ -181,7 +175,7 @@ impl Recorder {
             wire.bytes += u64::from(wire_bytes);
         }
         if self.sink.is_some() {
-            self.emit(probe, PacketEvent::Depart, packet, waiting.all, packet.enqueued, at, (None, None));
+            self.emit(probe, PacketEvent::Depart, packet, backlog, packet.enqueued, at, (None, None));
         }
     }
 
@@ -191,18 +185,18 @@ impl Recorder {
         probe: u32,
         packet: &Packet,
         reason: Reason,
-        waiting: Waiting,
+        backlog: Backlog,
         at: Time,
     ) {
-        self.backlog(probe, waiting, at);
-        self.drop(probe, packet, reason, waiting.all, packet.enqueued, at);
+        self.backlog(probe, backlog, at);
+        self.probes[probe as usize].meter.on_leave(at, class_of(packet));
+        self.drop(probe, packet, reason, backlog, packet.enqueued, at);
     }
 
     #[inline]
-    fn backlog(&mut self, probe: u32, waiting: Waiting, at: Time) {
+    fn backlog(&mut self, probe: u32, backlog: Backlog, at: Time) {
         let Probe { meter, bin, .. } = &mut self.probes[probe as usize];
-        let backlog = waiting.all;
-        meter.on_backlog(at, backlog.packets, backlog.bytes, waiting.ect_packets);
+        meter.on_backlog(at, backlog.packets, backlog.bytes);
         if let Some(bin) = bin {
             bin.on_backlog(at, backlog.packets, backlog.bytes);
         }

@@ -37,18 +37,23 @@ impl ClassMeter {
     }
 
     /// Waiting packets of the class.
+    #[cfg(test)]
     pub(crate) const fn packets(&self) -> u32 {
         self.packets
     }
 
-    /// From `now` on, `packets` of the class wait.
+    /// One more waits.
     #[inline]
-    pub(crate) fn on_backlog(&mut self, now: Time, packets: u32) {
-        // A packet changes the backlog of one class: the other one's need not be added up yet.
-        if packets != self.packets {
-            self.advance(now);
-            self.packets = packets;
-        }
+    pub(crate) fn on_join(&mut self, now: Time) {
+        self.advance(now);
+        self.packets += 1;
+    }
+
+    /// One less waits.
+    #[inline]
+    pub(crate) fn on_leave(&mut self, now: Time) {
+        self.advance(now);
+        self.packets -= 1;
     }
 
     /// Records the backlog up to `now`.

@@ -15,13 +15,19 @@ const EXACT: u64 = 2 << SUB_BITS;
 /// The sum of all weights must fit 64 bits: 213 days in picoseconds. The sum of values then fits 128 bits; that of their
 /// squares may not, and the standard deviation is not measurable in that case (1 GB waiting for a day is far from it).
 /// Memory: 8 KiB for each power of two up to the largest value recorded.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Histogram {
     buckets: Vec<u64>,
-    weight: u64,
     /// Of the values from [`EXACT`] on. What is below has a bucket each, and is added up when it is asked for.
-    large_sum: u128,
-    large_sum_of_squares: u128,
+    large: Large,
+}
+
+/// What the buckets of large values do not hold exactly.
+#[derive(Clone, Copy, Debug)]
+struct Large {
+    weight: u64,
+    sum: u128,
+    sum_of_squares: u128,
     /// Both are meaningless while `weight` is 0.
     min: u64,
     max: u64,
@@ -41,7 +47,8 @@ pub struct Bucket {
 impl Histogram {
     /// An empty histogram; allocates nothing.
     pub const fn new() -> Self {
-        Self { buckets: Vec::new(), weight: 0, large_sum: 0, large_sum_of_squares: 0, min: u64::MAX, max: 0 }
+        let large = Large { weight: 0, sum: 0, sum_of_squares: 0, min: u64::MAX, max: 0 };
+        Self { buckets: Vec::new(), large }
     }
 
     /// Records `value` with weight 1.
@@ -53,95 +60,85 @@ impl Histogram {
     /// Records `value` with `weight`; weight 0 records nothing.
     #[inline]
     pub fn record_weighted(&mut self, value: u64, weight: u64) {
-        if weight == 0 {
-            return;
-        }
         let index = index_of(value);
         if index >= self.buckets.len() {
             self.grow(index);
         }
         self.buckets[index] += weight;
-        self.weight += weight;
-        if value >= EXACT {
-            let product = u128::from(value) * u128::from(weight);
-            self.large_sum += product;
-            self.large_sum_of_squares =
-                self.large_sum_of_squares.saturating_add(product.saturating_mul(u128::from(value)));
+        if value >= EXACT && weight > 0 {
+            self.large.record(value, weight);
         }
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
     }
 
     /// Adds everything recorded in `other`.
     pub fn merge(&mut self, other: &Self) {
-        if other.weight == 0 {
-            return;
-        }
         if other.buckets.len() > self.buckets.len() {
             self.buckets.resize(other.buckets.len(), 0);
         }
         for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
             *mine += theirs;
         }
-        self.weight += other.weight;
-        self.large_sum += other.large_sum;
-        self.large_sum_of_squares = self.large_sum_of_squares.saturating_add(other.large_sum_of_squares);
-        self.min = self.min.min(other.min);
-        self.max = self.max.max(other.max);
+        self.large.merge(&other.large);
     }
 
     /// Sum of all weights.
-    pub const fn weight(&self) -> u64 {
-        self.weight
+    pub fn weight(&self) -> u64 {
+        self.exact().iter().sum::<u64>() + self.large.weight
     }
     /// Smallest value.
     pub fn min(&self) -> Option<u64> {
-        (self.weight > 0).then_some(self.min)
+        let exact = self.exact().iter().position(|weight| *weight > 0).map(|value| value as u64);
+        exact.or_else(|| (self.large.weight > 0).then_some(self.large.min))
     }
     /// Largest value.
     pub fn max(&self) -> Option<u64> {
-        (self.weight > 0).then_some(self.max)
+        let exact = || self.exact().iter().rposition(|weight| *weight > 0).map(|value| value as u64);
+        if self.large.weight > 0 { Some(self.large.max) } else { exact() }
+    }
+
+    /// Weights of the values below [`EXACT`]; its positions are the values.
+    fn exact(&self) -> &[u64] {
+        &self.buckets[..self.buckets.len().min(EXACT as usize)]
     }
 
     /// Weighted mean, correctly rounded but for the two conversions to floating point.
     pub fn mean(&self) -> Option<f64> {
         let (whole, rest) = self.mean_parts()?;
-        Some(whole as f64 + rest as f64 / self.weight as f64)
+        Some(whole as f64 + rest as f64 / self.weight() as f64)
     }
 
     /// Weighted standard deviation of the population (not the sample's estimate).
     pub fn sd(&self) -> Option<f64> {
         let (whole, rest) = self.mean_parts()?;
-        let sum_of_squares = self.small(|value| value * value).saturating_add(self.large_sum_of_squares);
+        let sum_of_squares = self.small(|value| value * value).saturating_add(self.large.sum_of_squares);
         if sum_of_squares == u128::MAX {
             return None;
         }
         // Around the integer part m of the mean, so that nothing cancels in floating point: with sum = m n + r, the
         // sum of (v - m)^2 is sum_of_squares - m (m n + 2 r). It is not negative, so nothing overflows either.
-        let around_whole = sum_of_squares - whole * (whole * u128::from(self.weight) + 2 * rest);
-        let offset = rest as f64 / self.weight as f64;
-        let variance = around_whole as f64 / self.weight as f64 - offset * offset;
+        let weight = self.weight();
+        let around_whole = sum_of_squares - whole * (whole * u128::from(weight) + 2 * rest);
+        let offset = rest as f64 / weight as f64;
+        let variance = around_whole as f64 / weight as f64 - offset * offset;
         Some(variance.max(0.0).sqrt())
     }
 
     /// The smallest value at or below which at least `permille` thousandths of the weight lie, within 0.05 %.
     pub fn quantile_permille(&self, permille: u32) -> Option<f64> {
-        if self.weight == 0 {
-            return None;
-        }
-        let target = (u128::from(self.weight) * u128::from(permille)).div_ceil(1000).max(1);
+        let (min, max) = self.min().zip(self.max())?;
+        let target = (u128::from(self.weight()) * u128::from(permille)).div_ceil(1000).max(1);
         let mut below = 0u128;
         let bucket = self.buckets().find(|bucket| {
             below += u128::from(bucket.weight);
             below >= target
         })?;
         let middle = bucket.low + (bucket.high - bucket.low) / 2;
-        Some(middle.clamp(self.min, self.max) as f64)
+        Some(middle.clamp(min, max) as f64)
     }
 
     /// The buckets that hold weight, in rising order.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
-        let first = index_of(self.min).min(self.buckets.len());
+        let first = self.min().map_or(self.buckets.len(), index_of);
         self.buckets[first..].iter().enumerate().filter(|(_, weight)| **weight > 0).map(
             move |(offset, &weight)| {
                 let (low, high) = bounds_of(first + offset);
@@ -185,20 +182,52 @@ impl Histogram {
 
     /// Integer part of the mean, and what is left of the sum.
     fn mean_parts(&self) -> Option<(u128, u128)> {
-        let weight = u128::from(self.weight);
-        let sum = self.small(|value| value) + self.large_sum;
-        (self.weight > 0).then(|| (sum / weight, sum % weight))
+        let weight = u128::from(self.weight());
+        let sum = self.small(|value| value) + self.large.sum;
+        (weight > 0).then(|| (sum / weight, sum % weight))
     }
 
     /// Sum of `of(value) * weight` over the values below [`EXACT`].
     fn small(&self, of: impl Fn(u128) -> u128) -> u128 {
-        let exact = self.buckets.iter().take(EXACT as usize);
-        exact.zip(0u128..).map(|(&weight, value)| of(value) * u128::from(weight)).sum()
+        self.exact().iter().zip(0u128..).map(|(&weight, value)| of(value) * u128::from(weight)).sum()
     }
 
     #[cold]
     fn grow(&mut self, index: usize) {
         self.buckets.resize((index | ((1 << SUB_BITS) - 1)) + 1, 0);
+    }
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Large {
+    #[inline]
+    fn record(&mut self, value: u64, weight: u64) {
+        self.weight += weight;
+        self.sum += u128::from(value) * u128::from(weight);
+        let square = u128::from(value) * u128::from(value);
+        // Queues are below 2^32 B and packets have weight 1: one multiplication of words instead of a checked wide one.
+        let squares = match u64::try_from(square) {
+            Ok(square) => u128::from(square) * u128::from(weight),
+            Err(_) if weight == 1 => square,
+            Err(_) => square.saturating_mul(u128::from(weight)),
+        };
+        self.sum_of_squares = self.sum_of_squares.saturating_add(squares);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.weight += other.weight;
+        self.sum += other.sum;
+        self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
+        // Neutral while nothing was recorded.
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
     }
 }
 

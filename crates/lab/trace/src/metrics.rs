@@ -1,8 +1,10 @@
 //! The formulas between flows and over time. Pure functions; the one owner of each.
 
 mod series;
+mod shares;
 
 pub use series::{Oscillation, oscillation, settled_from};
+pub use shares::{binned_shares, share_between};
 
 use crate::{Distribution, GroupResult, Metrics, RateSummary};
 

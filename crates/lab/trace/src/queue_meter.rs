@@ -88,9 +88,9 @@ impl QueueMeter {
         }
     }
 
-    /// From `now` on, `packets` with `bytes` in total wait, `ect_packets` of them ECN-capable.
+    /// From `now` on, `packets` with `bytes` in total wait. To be called before [`Self::on_join`] and [`Self::on_leave`].
     #[inline]
-    pub fn on_backlog(&mut self, now: Time, packets: u32, bytes: u64, ect_packets: u32) {
+    pub fn on_backlog(&mut self, now: Time, packets: u32, bytes: u64) {
         if now > self.backlog_since {
             if now > self.next_stop {
                 self.stop(now);
@@ -104,9 +104,18 @@ impl QueueMeter {
         }
         self.packets = packets;
         self.bytes = bytes;
-        let [ect, not_ect] = &mut self.classes;
-        ect.on_backlog(now, ect_packets);
-        not_ect.on_backlog(now, packets - ect_packets);
+    }
+
+    /// One of the waiting packets is new.
+    #[inline]
+    pub fn on_join(&mut self, now: Time, class: TrafficClass) {
+        self.classes[class as usize].on_join(now);
+    }
+
+    /// A packet waits no more.
+    #[inline]
+    pub fn on_leave(&mut self, now: Time, class: TrafficClass) {
+        self.classes[class as usize].on_leave(now);
     }
 
     /// Records the backlog up to `now`, after `backlog_since`.
@@ -182,8 +191,7 @@ impl QueueMeter {
 
     /// Closes the window at `end`, not before the last reported time. Gives the result and the distributions behind it.
     pub fn finish(mut self, name: &str, end: Time) -> (Bottleneck, LinkDistributions) {
-        let ect_packets = self.classes[TrafficClass::Ect as usize].packets();
-        self.on_backlog(end, self.packets, self.bytes, ect_packets);
+        self.on_backlog(end, self.packets, self.bytes);
         self.classes.iter_mut().for_each(|class| class.advance(end));
         let window = end.since(self.window_start);
         let seconds = window.as_picos() as f64;
@@ -258,13 +266,26 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
+    /// `ect` and `not_ect` packets of 1500 B wait from `now` on.
+    fn wait(meter: &mut QueueMeter, now: Time, ect: u32, not_ect: u32) {
+        meter.on_backlog(now, ect + not_ect, u64::from(ect + not_ect) * 1500);
+        for (class, wanted) in [(TrafficClass::Ect, ect), (TrafficClass::NotEct, not_ect)] {
+            while meter.classes[class as usize].packets() < wanted {
+                meter.on_join(now, class);
+            }
+            while meter.classes[class as usize].packets() > wanted {
+                meter.on_leave(now, class);
+            }
+        }
+    }
+
     #[test]
     fn backlog_is_averaged_over_the_window_only() {
         let mut meter = QueueMeter::new(ms(10), MBIT_10, MeterPace::default());
-        meter.on_backlog(ms(1), 9, 9000, 9);
-        meter.on_backlog(ms(8), 2, 3000, 2);
-        meter.on_backlog(ms(20), 4, 6000, 2);
-        meter.on_backlog(ms(25), 0, 0, 0);
+        wait(&mut meter, ms(1), 9, 0);
+        wait(&mut meter, ms(8), 2, 0);
+        wait(&mut meter, ms(20), 2, 2);
+        wait(&mut meter, ms(25), 0, 0);
         let (result, _) = meter.finish("l", ms(30));
         // 10 ms of 3000 B, 5 ms of 6000 B, 5 ms of nothing.
         assert_eq!(result.queue_bytes.mean, Some(3000.0));
@@ -295,9 +316,9 @@ mod tests {
     fn samples_see_what_waits_after_a_change() {
         let pace = MeterPace { sample: Span::from_millis(5), ..MeterPace::default() };
         let mut meter = QueueMeter::new(ms(10), MBIT_10, pace);
-        meter.on_backlog(ms(11), 1, 1500, 0);
-        meter.on_backlog(ms(20), 0, 0, 0);
-        meter.on_backlog(ms(24), 3, 4500, 0);
+        wait(&mut meter, ms(11), 0, 1);
+        wait(&mut meter, ms(20), 0, 0);
+        wait(&mut meter, ms(24), 0, 3);
         let (result, _) = meter.finish("l", ms(30));
         // At 10 ms nothing waits, at 15 ms one packet, at 20 ms nothing again, at 25 ms three; 30 ms is outside.
         assert_eq!(result.queue_empty_sampled, Some(0.5));
@@ -309,10 +330,10 @@ mod tests {
     fn windows_partition_the_measurement() {
         let pace = MeterPace { windows: Span::from_millis(10), ..MeterPace::default() };
         let mut meter = QueueMeter::new(ms(10), MBIT_10, pace);
-        meter.on_backlog(ms(5), 1, 1500, 1);
-        meter.on_backlog(ms(14), 3, 4500, 1);
+        wait(&mut meter, ms(5), 1, 0);
+        wait(&mut meter, ms(14), 1, 2);
         meter.on_departure(ms(20), TrafficClass::Ect, Span::from_millis(15), 1500);
-        meter.on_backlog(ms(32), 0, 0, 0);
+        wait(&mut meter, ms(32), 0, 0);
         meter.on_departure(ms(32), TrafficClass::NotEct, Span::from_millis(18), 1500);
         let (_, distributions) = meter.finish("l", ms(35));
         let rows = |parts: &[WindowPart], class| -> Vec<(Time, Time, Vec<(u64, u64)>)> {
@@ -390,7 +411,7 @@ mod tests {
             let mut backlog = vec![0u32; 2000];
             for &(gap, packets) in &changes {
                 now += gap;
-                meter.on_backlog(ms(now), packets, u64::from(packets) * 1500, packets / 3);
+                wait(&mut meter, ms(now), packets / 3, packets - packets / 3);
                 backlog[now as usize..].fill(packets);
             }
             let end = now.max(start) + 7;

@@ -17,7 +17,10 @@ fn small_run() -> RunResult {
         let (now, class) =
             (ms(100 + 2 * n), if n % 2 == 0 { TrafficClass::Ect } else { TrafficClass::NotEct });
         queue.on_arrival(now, class);
-        queue.on_backlog(now, (n % 5) as u32, 1500 * (n % 5), (n % 5) as u32 / 2);
+        queue.on_backlog(now, (n % 5) as u32, 1500 * (n % 5));
+        if n % 5 > 0 {
+            queue.on_join(now, class);
+        }
         queue.on_departure(now, class, Span::from_micros(1200 * (n % 5)), 1500);
     }
     queue.on_mark(ms(150), TrafficClass::Ect, MarkReason::Threshold);

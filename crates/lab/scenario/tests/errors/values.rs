@@ -303,6 +303,52 @@ series = "1 ns"
 }
 
 #[test]
+fn too_short_windows() {
+    insta::assert_snapshot!(errors(r#"duration = "200 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+
+[trace]
+windows = "1 ms"
+"#, &[]), @r#"
+    error: too many windows for this duration
+      --> demo.toml:11:11
+       |
+    11 | windows = "1 ms"
+       |           ^^^^^^
+    hint: at most 100000 windows; write a longer time, or "off"
+    "#);
+}
+
+#[test]
+fn no_time_between_samples() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+
+[trace]
+sample = "0 s"
+"#, &[]), @r#"
+    error: no time between samples
+      --> demo.toml:11:10
+       |
+    11 | sample = "0 s"
+       |          ^^^^^
+    hint: write a time, as in "10 ms"
+    "#);
+}
+
+#[test]
 fn a_slow_constant_rate() {
     insta::assert_snapshot!(errors(r#"duration = "10 s"
 

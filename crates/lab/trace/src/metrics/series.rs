@@ -99,7 +99,8 @@ mod tests {
     #[test]
     fn a_sine_has_its_period_and_amplitude() {
         for period in [7.0, 25.0, 40.5] {
-            let values: Vec<f64> = (0..1000).map(|i| 3.0 + 2.0 * (TAU * f64::from(i) / period).sin()).collect();
+            let values: Vec<f64> =
+                (0..1000).map(|i| 3.0 + 2.0 * (TAU * f64::from(i) / period).sin()).collect();
             let found = oscillation(&values, 0.2);
             assert!((found.period.unwrap() / period - 1.0).abs() < 0.01, "{found:?} instead of {period}");
             assert!(found.strength.unwrap() > 0.95, "{found:?}");
