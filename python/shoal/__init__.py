@@ -21,6 +21,7 @@ from shoal.running import run
 from shoal.scenario import Scenario
 from shoal.stats import Estimate, estimate
 from shoal.sweeps import Point, Sweep, sweep
+from shoal.tuning import Tuned, tune
 
 __all__ = [
     "Estimate",
@@ -33,10 +34,12 @@ __all__ = [
     "ScenarioError",
     "ShoalError",
     "Sweep",
+    "Tuned",
     "UsageError",
     "__version__",
     "estimate",
     "models",
     "run",
     "sweep",
+    "tune",
 ]

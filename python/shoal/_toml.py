@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 from collections.abc import Mapping, Sequence
 
 from shoal.errors import UsageError
@@ -31,3 +32,14 @@ def toml_value(value: object) -> str:
             if hasattr(value, "item"):  # numpy scalars
                 return toml_value(value.item())
             raise UsageError(f"{value!r} is no value for a scenario", hint="use str, bool, int, float, list or dict")
+
+
+def parsed(text: str) -> object:
+    """Read a value as the command line takes it: TOML, or else a plain string."""
+    try:
+        value = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    # Dates are no values of scenarios, and a line break would begin another key.
+    single = value["value"] if list(value) == ["value"] else text
+    return single if isinstance(single, bool | int | float | str | list | dict) else text

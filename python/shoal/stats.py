@@ -39,9 +39,11 @@ def estimate(values: Sequence[float], *, confidence: float = 0.95) -> Estimate |
     n = len(values)
     if n == 0:
         return None
-    mean = math.fsum(values) / n
     if n == 1:
-        return Estimate(mean, None, 1)
+        return Estimate(values[0], None, 1)
+    if min(values) == max(values):
+        return Estimate(values[0], 0.0, n)  # exactly, whatever rounding makes of the sum
+    mean = math.fsum(values) / n
     variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
     return Estimate(mean, student_t_quantile((1 + confidence) / 2, n - 1) * math.sqrt(variance / n), n)
 

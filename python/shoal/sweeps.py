@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,12 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal._native import Cancel
+from shoal._toml import toml_value
 from shoal.cache import Cache
 from shoal.parallel import run_all
 from shoal.result import Result
 from shoal.results import Results
 from shoal.running import run_one, seed_list
 from shoal.scenario import Scenario
+from shoal.stats import Estimate, estimate
+from shoal.template import Template
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,13 +32,20 @@ class Point:
     Attributes
     ----------
     values
-        The overrides of the point: dotted keys and values.
+        What was swept: dotted keys, or variables, and their values.
     results
         One run a seed.
     """
 
     values: dict[str, object]
     results: Results
+
+    def estimate(self, expression: str) -> Estimate | None:
+        """Mean of a metric over the seeds; ``None`` if one of them has no value."""
+        from shoal.papers.measure import metric
+
+        values = [metric(result, expression) for result in self.results]
+        return None if any(math.isnan(value) for value in values) else estimate(values)
 
 
 class Sweep(Sequence[Point]):
@@ -52,18 +63,82 @@ class Sweep(Sequence[Point]):
     def __iter__(self) -> Iterator[Point]:
         return iter(self._points)
 
-    def to_polars(self) -> pl.DataFrame:
-        """Give one row a point and seed: the overrides, ``seed``, and every number of :attr:`Result.summary`."""
+    def to_polars(self, *, metrics: Mapping[str, str] | None = None) -> pl.DataFrame:
+        """Give one row a point and seed: the point's values, ``seed``, and numbers.
+
+        Parameters
+        ----------
+        metrics
+            Names and expressions such as ``queue_empty()``; every number of :attr:`Result.summary` if not given.
+        """
         import polars as pl
 
-        rows = [{**point.values, "seed": result.seed, **result.summary} for point in self for result in point.results]
+        rows = [
+            {**values, "seed": result.seed, **_numbers(result, metrics)}
+            for values, point in zip(self._columns(), self, strict=True)
+            for result in point.results
+        ]
         return pl.DataFrame(rows, infer_schema_length=None)
+
+    def means(self, *, metrics: Mapping[str, str]) -> pl.DataFrame:
+        """Give one row a point: its values, and mean and half-width of the 95 % confidence interval (``NAME_ci95``)."""
+        import polars as pl
+
+        rows = []
+        for values, point in zip(self._columns(), self, strict=True):
+            row = dict(values)
+            for name in metrics:
+                value = point.estimate(metrics[name])
+                row[name] = None if value is None else value.mean
+                row[f"{name}_ci95"] = None if value is None else value.half_width
+            rows.append(row)
+        numbers = [f"{name}{suffix}" for name in metrics for suffix in ("", "_ci95")]
+        return pl.DataFrame(
+            rows, schema_overrides=dict.fromkeys(numbers if rows else (), pl.Float64), infer_schema_length=None
+        )
+
+    def _columns(self) -> list[dict[str, object]]:
+        """The points' values as cells of a table: lists, and what differs in kind within a column, as text."""
+        kinds = {key: {type(point.values[key]) for point in self} for key in (self[0].values if len(self) else {})}
+        as_they_are = {key for key, found in kinds.items() if found <= {int, float} or found in ({str}, {bool})}
+        return [
+            {key: value if key in as_they_are else as_text(value) for key, value in point.values.items()}
+            for point in self
+        ]
+
+
+def as_text(value: object) -> str:
+    """A swept value as it is written in a scenario, strings without quotes."""
+    return value if isinstance(value, str) else toml_value(value)
+
+
+def short_names(keys: Sequence[str]) -> dict[str, str]:
+    """For each dotted key as many of its last words as tell it from the others."""
+    names = {}
+    for key in keys:
+        words = key.split(".")
+        for count in range(1, len(words) + 1):
+            name = ".".join(words[-count:])
+            if sum(other == name or other.endswith(f".{name}") for other in keys) == 1:
+                break
+        names[key] = name
+    return names
+
+
+def _numbers(result: Result, metrics: Mapping[str, str] | None) -> Mapping[str, float | None]:
+    if metrics is None:
+        return result.summary
+    from shoal.papers.measure import metric
+
+    values = {name: metric(result, text) for name, text in metrics.items()}
+    return {name: None if math.isnan(value) else value for name, value in values.items()}
 
 
 def sweep(
     scenario: Scenario | str | Path,
     *,
     grid: Mapping[str, Iterable[object]],
+    set: Mapping[str, object] | None = None,
     seeds: int | Iterable[int] = 1,
     workers: int | None = None,
     cache: str | Path | None = None,
@@ -76,7 +151,11 @@ def sweep(
     scenario
         A scenario, or the path of a scenario file.
     grid
-        For each dotted key its values, e.g. ``{"bottleneck.aqm.threshold": ["10 packets", "20 packets"]}``.
+        For each dotted key its values, e.g. ``{"bottleneck.aqm.threshold": ["10 packets", "20 packets"]}``. A name
+        that is no key is a variable.
+    set
+        Dotted keys and values; ``{expressions}`` in them are computed from the variables, as in
+        ``{"bottleneck.aqm.min": "{1500 * k} B"}``.
     seeds
         The seeds of every point, or how many, counted from the scenario's.
     workers
@@ -102,10 +181,11 @@ def sweep(
     if not isinstance(scenario, Scenario):
         scenario = Scenario.from_file(scenario)
     combinations = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    template = Template(scenario, tuple(grid), set or {})
     # All points are checked before the first runs.
-    scenarios = [scenario.override(values) for values in combinations]
+    scenarios = [template.at(values) for values in combinations]
     jobs = [(point, seed) for point in scenarios for seed in seed_list(point, seeds)]
-    results = run_jobs(jobs, workers=workers, cache=cache, progress=progress)
+    results = run_jobs(jobs, workers=workers, cache=cache, progress=progress, label=f"{len(jobs)} runs")
     points = []
     for values, point in zip(combinations, scenarios, strict=True):
         count = len(seed_list(point, seeds))

@@ -22,7 +22,9 @@ def shape(text: str) -> str:
     return "\n".join(re.sub(r" +", " ", line).rstrip() for line in text.splitlines())
 
 
-@pytest.mark.parametrize("verb", ["", "run", "check", "reproduce", "report", "list", "describe", "schema", "doctor"])
+@pytest.mark.parametrize(
+    "verb", ["", "run", "check", "sweep", "tune", "reproduce", "report", "list", "describe", "schema", "doctor"]
+)
 def test_help(cli: Cli, verb: str, snapshot: SnapshotAssertion) -> None:
     done = cli(*verb.split(), "--help")
     assert (done.code, done.err) == (0, "")

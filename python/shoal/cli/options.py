@@ -10,14 +10,17 @@ from typing import Annotated
 
 import typer
 
+from shoal._toml import parsed
 from shoal.errors import UsageError
 from shoal.models import nearest
 from shoal.scenario import Scenario
 from shoal.shipped import find_scenario
+from shoal.template import Template, is_variable, uses_any
 
 ScenarioFiles = Annotated[
     list[Path], typer.Argument(metavar="SCENARIO...", help="Scenario files; several are compared.", show_default=False)
 ]
+ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="Scenario file.", show_default=False)]
 Set = Annotated[
     list[str] | None,
     typer.Option(
@@ -25,6 +28,16 @@ Set = Annotated[
         metavar="KEY=VALUE",
         help="Replace a value of the scenario, e.g. [cyan]bottleneck.rate='20 Mbit/s'[/] or "
         "[cyan]flows.reno.count=3[/]. Repeatable.",
+        show_default=False,
+    ),
+]
+SetComputed = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Replace a value of the scenario; an expression in braces is computed from a variable, e.g. "
+        "[cyan]bottleneck.aqm.min='{1500*K} B'[/]. Repeatable.",
         show_default=False,
     ),
 ]
@@ -43,6 +56,7 @@ Workers = Annotated[
     int | None,
     typer.Option(
         "--workers",
+        "--jobs",
         min=1,
         metavar="N",
         help="Threads; all cores by default. Results do not depend on it.",
@@ -50,7 +64,19 @@ Workers = Annotated[
     ),
 ]
 
+Fresh = Annotated[bool, typer.Option("--fresh", help="Run everything, even if it is in the cache.")]
+
 _trace_words = ("series", "controllers", "packets", "pcap", "off")
+
+
+def read_template(path: Path, settings: Sequence[str] | None, names: Sequence[str]) -> Template:
+    """Read a scenario file that leaves some keys or variables open; ``--set`` may compute values from variables."""
+    pairs = [_pair(setting) for setting in settings or []]
+    variables = [name for name in names if is_variable(name)]
+    computed = {key: parsed(value) for key, value in pairs if uses_any(value, variables)}
+    fixed = [(key, value) for key, value in pairs if key not in computed]
+    scenario = Scenario.from_file(find_scenario(path))
+    return Template(scenario.set_text(*fixed) if fixed else scenario, tuple(names), computed)
 
 
 def read_scenario(path: Path, settings: Sequence[str] | None, trace: Sequence[str] | None = None) -> Scenario:

@@ -40,7 +40,7 @@ def reproduce(
     force: options.Force = False,
     as_json: options.Json = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 5 if a check is outside its tolerance.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Run everything, even if it is in the cache.")] = False,
+    fresh: options.Fresh = False,
 ) -> None:
     """Run published experiments; print published and measured values with verdicts; write figures and a report.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from shoal.errors import UsageError
@@ -71,16 +72,77 @@ def number(value: object, names: Mapping[str, Any] | None = None, functions: Fun
     return float(result)
 
 
-def fill(template: str, names: Mapping[str, Any]) -> str:
-    """Replace ``{expression}`` and ``{expression:format}`` in a text; numbers take their shortest exact form."""
+def check(text: str, names: Collection[str], functions: Functions) -> None:
+    """Refuse an expression that :func:`evaluate` would refuse, as far as that shows without values.
+
+    Raises
+    ------
+    UsageError
+        The text is no expression, or uses a name, function or argument that does not exist.
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except SyntaxError as error:
+        raise UsageError(
+            f"`{text}` is no expression: {error.msg}", hint="as in 0.048 / m, or rate_ratio('reno', 'dctcp')"
+        ) from None
+    known = {**mathematics, **functions}
+    called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
+                if name not in known:
+                    raise UsageError(f"`{text}`: there is no function `{name}`", hint=nearest(name, list(known)))
+                _check_arguments(text, name, known[name], len(arguments), [keyword.arg for keyword in keywords])
+            case ast.Name(id=name) if node not in called and name not in names:
+                if name in known:
+                    raise UsageError(f"`{text}`: `{name}` is a function", hint=f"write `{name}()`")
+                raise UsageError(f"`{text}`: there is no `{name}`", hint=nearest(name, [*names, *known]))
+
+
+def _check_arguments(
+    text: str, name: str, function: Callable[..., Any], count: int, keywords: Sequence[str | None]
+) -> None:
+    try:
+        signature = inspect.signature(function)
+        signature.bind(*[None] * count, **{keyword: None for keyword in keywords if keyword is not None})
+    except ValueError:
+        return  # some built-in functions have no signature
+    except TypeError as error:
+        raise UsageError(f"`{text}`: `{name}` {error}", hint=f"it is {name}{signature}") from None
+
+
+def fill(template: str, names: Mapping[str, Any], *, only: bool = False) -> str:
+    """Replace ``{expression}`` and ``{expression:format}`` in a text; numbers take their shortest exact form.
+
+    With ``only``, braces in which none of the names stands are left as they are.
+    """
 
     def replace(match: re.Match[str]) -> str:
+        if only and not set(re.findall(r"[A-Za-z_]\w*", match["expression"])) & set(names):
+            return match[0]
         value = evaluate(match["expression"], names)
         if match["format"]:
             return format(value, match["format"])
         return plain(value) if isinstance(value, int | float) else str(value)
 
     return re.sub(r"\{(?P<expression>[^{}:]+)(?::(?P<format>[^{}]+))?\}", replace, template)
+
+
+def filled(value: Any, names: Mapping[str, Any], *, only: bool = False) -> Any:
+    """Fill every text in a value; one that is nothing but an expression becomes a number. For ``only`` see ``fill``."""
+    if isinstance(value, str):
+        text = fill(value, names, only=only)
+        whole = value.startswith("{") and value.endswith("}") and value.count("{") == 1
+        if whole and ":" not in value and text != value:
+            number_ = float(text)
+            return int(number_) if math.isfinite(number_) and number_ == int(number_) else number_
+        return text
+    if isinstance(value, list):
+        return [filled(item, names, only=only) for item in value]
+    if isinstance(value, dict):
+        return {key: filled(item, names, only=only) for key, item in value.items()}
+    return value
 
 
 def plain(value: float) -> str:

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -16,17 +17,37 @@ from shoal.models import nearest
 from shoal.papers import expression
 from shoal.result import Result
 
+_words = {"true": True, "false": False, "True": True, "False": False}
+
 
 def metric(result: Result, text: str) -> float:
     """Evaluate an expression over the functions of this module; NaN if a number is missing."""
     own = {name: _bound(function, result) for name, function in functions.items()}
-    value = expression.evaluate(text, {"true": True, "false": False, "True": True, "False": False}, own)
+    value = expression.evaluate(text, _words, own)
     return math.nan if value is None else float(value)
+
+
+def check_metric(text: str) -> None:
+    """Refuse an expression that no run has a value of, before anything runs; names of groups are not looked at.
+
+    Raises
+    ------
+    UsageError
+        It is no expression, or calls a function that does not exist, or with arguments that it does not take.
+    """
+    # Whoever writes the expression does not give the result, the first argument.
+    expression.check(text, _words, {name: partial(function, None) for name, function in functions.items()})
 
 
 def _bound(function: Callable[..., Any], result: Result) -> Callable[..., float]:
     def call(*arguments: Any, **keywords: Any) -> float:
-        value = function(result, *arguments, **keywords)
+        try:
+            value = function(result, *arguments, **keywords)
+        except IndexError:
+            raise UsageError(
+                f"there is no such monitored link: the run has {len(result.bottlenecks)}",
+                hint="links are counted from 0; a link is monitored if its queue is no fifo, or with monitored = true",
+            ) from None
         return math.nan if value is None else float(value)
 
     return call

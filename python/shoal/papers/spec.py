@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -50,7 +49,7 @@ class Sweep:
         """What a point sets in the scenario under a reading."""
         own = reading.set if self.reading_set is None else self.reading_set.get(reading.name, {})
         own = {key: value for key, value in own.items() if not key.startswith(tuple(self.reading_without))}
-        filled = {key: _filled(value, point) for key, value in self.set.items()}
+        filled = {key: expression.filled(value, point) for key, value in self.set.items()}
         return {**own, **filled, **({} if self.keep else {"trace.series": "off"})}
 
 
@@ -483,22 +482,6 @@ def _check_names(item: Item, paper: Paper) -> None:
             raise UsageError(
                 f"{item.name}.toml: there is no reading `{name}`", hint=nearest(name, [r.name for r in paper.readings])
             )
-
-
-def _filled(value: Any, point: dict[str, float]) -> Any:
-    if isinstance(value, str):
-        text = expression.fill(value, point)
-        # A value that is nothing but an expression is a number.
-        whole = value.startswith("{") and value.endswith("}") and value.count("{") == 1
-        if whole and ":" not in value:
-            number = float(text)
-            return int(number) if number == int(number) and math.isfinite(number) else number
-        return text
-    if isinstance(value, list):
-        return [_filled(item, point) for item in value]
-    if isinstance(value, dict):
-        return {key: _filled(item, point) for key, item in value.items()}
-    return value
 
 
 __all__ = [

@@ -13,7 +13,9 @@ from typing import Any
 import matplotlib as mpl
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 # Okabe and Ito's palette (2008), which people with any colour vision tell apart, without its yellow: too light.
 palette = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -117,6 +119,19 @@ def legend_above(axes: Axes, *, columns: int = 4) -> None:
             borderaxespad=0.2,
             columnspacing=1.2,
         )
+
+
+def logarithmic(axis: Axis) -> None:
+    """Make an x or y axis logarithmic, with plain numbers at 1, 2 and 5 in every decade, or only at 1 over many."""
+    if axis is axis.axes.xaxis:
+        axis.axes.set_xscale("log")
+    else:
+        axis.axes.set_yscale("log")
+    low, high = sorted(abs(end) for end in axis.get_view_interval())
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 1e3 * low else (1,), numticks=12))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(LogLocator(subs=range(1, 10), numticks=100))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def shade_warmup(axes: Axes, start_s: float) -> None:

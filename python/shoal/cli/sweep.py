@@ -1,0 +1,233 @@
+"""``shoal sweep``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import re
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal import _native
+from shoal._toml import parsed
+from shoal.cache import default_folder
+from shoal.cli import options
+from shoal.cli.console import data, talk
+from shoal.errors import ScenarioError, UsageError
+from shoal.files import new_folder, unwritable, write_text
+from shoal.scenario import Scenario
+from shoal.sweeps import Sweep, as_text, short_names
+from shoal.sweeps import sweep as run_sweep
+from shoal.tabulate import Table
+
+if TYPE_CHECKING:
+    from shoal.stats import Estimate
+
+_many_runs = 100_000
+
+
+def sweep(
+    scenario: options.ScenarioFile,
+    axis: Annotated[
+        list[str],
+        typer.Option(
+            "--axis",
+            metavar="KEY=V1,V2,...",
+            help="A key and its values, e.g. [cyan]bottleneck.aqm.threshold='10 packets,20 packets'[/]. Repeatable: "
+            "all combinations run. A name that is no key is a variable for --set.",
+            show_default=False,
+        ),
+    ],
+    set_: options.SetComputed = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, metavar="N", help="Runs of every point.")] = 1,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            metavar="NAME=EXPR",
+            help="A column, e.g. [cyan]empty='queue_empty()'[/]; the functions are in python/shoal/papers/README.md. "
+            "Repeatable. Default: utilisation, queue, delay, shares.",
+            show_default=False,
+        ),
+    ] = None,
+    out: options.Out = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    workers: options.Workers = None,
+    fresh: options.Fresh = False,
+) -> None:
+    """Run a scenario at every combination of some values, and print a table.
+
+    An interrupted sweep goes on where it was: finished points are kept in the cache.
+
+    [bold]Examples[/]
+
+      shoal sweep step-single --axis bottleneck.aqm.threshold='5 packets,10 packets,20 packets' --seeds 3
+      shoal sweep my.toml --axis flows.dctcp.count=1,2,4 --axis bottleneck.rate='10 Mbit/s,100 Mbit/s' --out results/s
+      shoal sweep my.toml --axis K=10,20 --set bottleneck.aqm.min='{1500*K} B' --set bottleneck.aqm.max='{1500*(K+1)} B'
+    """
+    grid = _grid(axis)
+    template = options.read_template(scenario, set_, list(grid))
+    metrics = _metrics(metric) if metric else _default_metrics(template.scenario)
+    if (runs := seeds * math.prod(len(values) for values in grid.values())) > _many_runs:
+        raise UsageError(f"{runs:,} runs are too many for one sweep", hint=f"at most {_many_runs:,}; split the axes")
+    with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
+        try:
+            points = run_sweep(
+                template.scenario,
+                grid=grid,
+                set={"trace.series": "off", **template.set},
+                seeds=seeds,
+                workers=workers,
+                cache=None if fresh else default_folder(),
+                progress=True,
+            )
+        except ScenarioError as error:
+            # Everything else was checked when it was read.
+            raise ScenarioError(str(error).replace("--> --set:", "--> --axis:")) from None
+        estimates = [{name: point.estimate(text) for name, text in metrics.items()} for point in points]
+        text = _as_json(template.scenario, grid, metrics, points, estimates)
+        if folder is not None:
+            _write(folder, template.scenario, points, metrics, text)
+    if out is not None:
+        talk.note(f"wrote {out} (points.csv, runs.csv, figures/sweep.svg)")
+    if as_json:
+        data.text(text)
+        return
+    data.heading(template.scenario.title)
+    data.text(
+        f"{len(points)} points, " + ("1 seed" if seeds == 1 else f"{seeds} seeds, mean ± 95 % confidence interval")
+    )
+    data.blank()
+    data.table(_table(points, metrics, estimates))
+
+
+def _grid(axes: Sequence[str]) -> dict[str, list[object]]:
+    grid: dict[str, list[object]] = {}
+    for text in axes:
+        key, equals, values = text.partition("=")
+        key = key.strip()
+        if not equals or not key:
+            raise UsageError(f"`--axis {text}` is no KEY=V1,V2,...", hint="as in --axis flows.dctcp.count=1,2,4")
+        if key in grid:
+            raise UsageError(f"`{key}` is an axis twice", hint="give all its values to one --axis")
+        words = [word.strip() for word in _split(values)]
+        if not all(words):
+            raise UsageError(f"`--axis {text}` has an empty value", hint=f"as in --axis {key}=1,2,4")
+        if len(set(words)) < len(words):
+            raise UsageError(f"`--axis {text}` has a value twice", hint="every value runs once; see --seeds")
+        grid[key] = [parsed(word) for word in words]
+    return grid
+
+
+def _split(text: str) -> list[str]:
+    """Parts between commas that are not inside brackets, braces or quotes."""
+    parts, start, depth, quote = [], 0, 0, ""
+    for place, character in enumerate(text):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        elif character in "[{":
+            depth += 1
+        elif character in "]}":
+            depth -= 1
+        elif character == "," and depth == 0:
+            parts.append(text[start:place])
+            start = place + 1
+    return [*parts, text[start:]]
+
+
+def _metrics(texts: Sequence[str]) -> dict[str, str]:
+    from shoal.papers.measure import check_metric
+
+    metrics: dict[str, str] = {}
+    for text in texts:
+        name, equals, expression = text.partition("=")
+        # `queue_empty(link=1)` has an equals sign, but no name.
+        if not equals or not re.fullmatch(r"\s*[A-Za-z_][A-Za-z0-9_]*\s*", name):
+            name, expression = text, text
+        name = name.strip()
+        if name in metrics:
+            raise UsageError(f"the metric `{name}` is there twice", hint="give each its own name: --metric NAME=EXPR")
+        check_metric(expression)
+        metrics[name] = expression.strip()
+    return metrics
+
+
+def _default_metrics(scenario: Scenario) -> dict[str, str]:
+    groups = [group["name"] for group in scenario.facts["groups"]]
+    link = {
+        "utilisation": "utilisation()",
+        "queue_packets": "queue_packets()",
+        "delay_mean_ms": "delay_ms()",
+        "delay_p99_ms": "delay_ms('all', 'p99')",
+    }
+    shares = {f"share_{name}": f"share({json.dumps(name)})" for name in groups} if len(groups) > 1 else {}
+    return {**(link if scenario.facts["bottlenecks"] else {}), **shares, "jain": "jain()"}
+
+
+def _table(points: Sweep, metrics: Mapping[str, str], estimates: Sequence[Mapping[str, Estimate | None]]) -> Table:
+    keys = list(points[0].values)
+    names = short_names(keys)
+    rows = [
+        (*(as_text(point.values[key]) for key in keys), *(_cell(own[name]) for name in metrics))
+        for point, own in zip(points, estimates, strict=True)
+    ]
+    return Table("", (*(names[key] for key in keys), *metrics), rows, words=len(keys))
+
+
+def _cell(value: Estimate | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value.mean:.4g}" + (f" ± {value.half_width:.2g}" if value.half_width else "")
+
+
+def _as_json(
+    scenario: Scenario,
+    grid: Mapping[str, list[object]],
+    metrics: Mapping[str, str],
+    points: Sweep,
+    estimates: Sequence[Mapping[str, Estimate | None]],
+) -> str:
+    content = {
+        "schema": 1,
+        "version": _native.__version__,
+        "scenario": scenario.resolved,
+        "axes": grid,
+        "metrics": metrics,
+        "seeds": points[0].results.seeds,
+        "points": [
+            {
+                "values": point.values,
+                "metrics": {
+                    name: None if value is None else {"mean": value.mean, "ci95": value.half_width, "n": value.n}
+                    for name, value in own.items()
+                },
+            }
+            for point, own in zip(points, estimates, strict=True)
+        ],
+    }
+    return json.dumps(content, indent=2, allow_nan=False) + "\n"
+
+
+def _write(folder: Path, scenario: Scenario, points: Sweep, metrics: Mapping[str, str], text: str) -> None:
+    from shoal.plots import save
+    from shoal.plots.sweep import draw
+
+    try:
+        for name, frame in (("points", points.means(metrics=metrics)), ("runs", points.to_polars(metrics=metrics))):
+            frame.write_csv(folder / f"{name}.csv")
+            frame.write_parquet(folder / f"{name}.parquet")
+        save(draw(points, metrics, title=scenario.title), folder / "figures")
+        write_text(folder / "sweep.json", text)
+        write_text(folder / "scenario.toml", scenario.to_toml())
+        write_text(folder / "command.txt", shlex.join(["shoal", *sys.argv[1:]]) + "\n")
+    except OSError as error:
+        raise unwritable(error.filename or folder, error) from error

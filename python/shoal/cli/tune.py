@@ -1,0 +1,262 @@
+"""``shoal tune``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.exceptions import Exit
+
+from shoal import _native
+from shoal.cache import default_folder
+from shoal.cli import options
+from shoal.cli.console import data, talk
+from shoal.errors import ScenarioError, UsageError
+from shoal.files import new_folder, unwritable, write_text
+from shoal.papers.expression import plain
+from shoal.scenario import Scenario
+from shoal.search import Side
+from shoal.stats import Estimate
+from shoal.tabulate import Table
+from shoal.template import is_variable
+from shoal.tuning import Tuned, candidates, written
+from shoal.tuning import tune as run_tune
+
+
+def tune(
+    scenario: options.ScenarioFile,
+    key: Annotated[
+        str,
+        typer.Option(
+            "--key",
+            metavar="KEY",
+            help="What is searched: a key, e.g. [cyan]bottleneck.aqm.threshold[/], or a variable for --set.",
+            show_default=False,
+        ),
+    ],
+    from_: Annotated[float, typer.Option("--from", metavar="A", help="First value.", show_default=False)],
+    to: Annotated[float, typer.Option("--to", metavar="B", help="Last value.", show_default=False)],
+    such_that: Annotated[
+        str,
+        typer.Option(
+            "--such-that",
+            metavar="CONDITION",
+            help="What the value shall satisfy, e.g. [cyan]'queue_empty() <= 0.05'[/]: comparisons joined by `and`; "
+            "the functions are in python/shoal/papers/README.md.",
+            show_default=False,
+        ),
+    ],
+    smallest: Annotated[bool, typer.Option("--smallest", help="The smallest value from which on it holds.")] = False,
+    largest: Annotated[bool, typer.Option("--largest", help="The largest value up to which it holds.")] = False,
+    unit: Annotated[
+        str | None,
+        typer.Option("--unit", metavar="UNIT", help="Unit of the values, e.g. packets or ms.", show_default=False),
+    ] = None,
+    step: Annotated[float, typer.Option("--step", metavar="S", help="Distance of the values tried.")] = 1.0,
+    within: Annotated[
+        float | None,
+        typer.Option(
+            "--within",
+            metavar="PART",
+            help="Leave out values that are closer than this part of themselves: 0.02 is 2 %.",
+            show_default=False,
+        ),
+    ] = None,
+    set_: options.SetComputed = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, metavar="N", help="Runs of every value tried.")] = 3,
+    confirm: Annotated[
+        int, typer.Option("--confirm", min=0, metavar="N", help="Neighbours of the answer on each side that are tried.")
+    ] = 2,
+    out: options.Out = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    workers: options.Workers = None,
+    fresh: options.Fresh = False,
+) -> None:
+    """Search for the smallest or largest value of a key that satisfies a condition.
+
+    Bisection, then the neighbours of the answer are tried as well. A condition is decided on means over the seeds. The
+    output says where their 95 % confidence interval contains the limit, and which values contradict the answer.
+
+    [bold]Examples[/]
+
+      shoal tune step-single --key bottleneck.aqm.threshold --from 1 --to 60 --unit packets
+        --smallest --such-that 'queue_empty() <= 0.05'
+      shoal tune my.toml --key K --from 2 --to 200 --set bottleneck.aqm.min='{1500*K} B'
+        --set bottleneck.aqm.max='{1500*(K+1)} B' --smallest --such-that 'utilisation() >= 0.99' --seeds 5
+      shoal tune my.toml --key flows.web.count --from 1 --to 64 --largest --such-that "fct_ms('web', 'p99') < 20"
+    """
+    from shoal.condition import Condition
+
+    if smallest == largest:
+        raise UsageError("say which value is wanted", hint="add --smallest or --largest, one of them")
+    if unit is not None and is_variable(key):
+        raise UsageError(
+            f"`{key}` is a variable, which has no unit", hint=f"write the unit in --set, as in KEY='{{{key}}} {unit}'"
+        )
+    Condition.parse(such_that)
+    candidates(from_, to, step=step, within=within)
+    template = options.read_template(scenario, set_, [key])
+    with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
+        try:
+            found = run_tune(
+                template.scenario,
+                key=key,
+                low=from_,
+                high=to,
+                such_that=such_that,
+                side=Side.SMALLEST if smallest else Side.LARGEST,
+                unit=unit,
+                step=step,
+                within=within,
+                set={"trace.series": "off", **template.set},
+                seeds=seeds,
+                confirm=confirm,
+                workers=workers,
+                cache=None if fresh else default_folder(),
+                progress=True,
+            )
+        except ScenarioError as error:
+            raise ScenarioError(str(error).replace("--> --set:", "--> --key:")) from None
+        text = _as_json(template.scenario, key, unit, found)
+        if folder is not None:
+            _write(folder, template.scenario, found, key, unit, text)
+    if out is not None:
+        talk.note(f"wrote {out} (trials.csv, figures/tune.svg)")
+    if as_json:
+        data.text(text)
+    else:
+        _show(template.scenario, found, key, unit)
+    if found.answer is None:
+        raise Exit(5)
+
+
+def _show(scenario: Scenario, found: Tuned, key: str, unit: str | None) -> None:
+    data.heading(scenario.title)
+    data.table(_trail(found, key, unit))
+    data.blank()
+    data.text(verdict(found, key, unit))
+    for line in remarks(found, unit):
+        data.text(line)
+    if found.answer is not None and (rule := _rule(scenario, unit)) is not None:
+        data.text(f"C x RTT / 7 = {rule:.4g} packets (Alizadeh et al. 2010, eq. 13)")
+
+
+def _trail(found: Tuned, key: str, unit: str | None) -> Table:
+    columns = [f"{key.rpartition('.')[2]}{f' [{unit}]' if unit else ''}", "Why"]
+    for comparison in found.condition.comparisons:
+        columns += [comparison.left, comparison.operator]
+    rows = []
+    for trial in found.trials:
+        cells = [plain(trial.value), trial.phase.value]
+        for measured in trial.measured:
+            cells += [_cell(measured.left), _cell(measured.right)]
+        word = "holds" if trial.decision.holds else "fails"
+        rows.append((*cells, word if trial.decision.clear else f"{word}, within the noise"))
+    return Table("", (*columns, ""), rows, words=0)
+
+
+def _cell(value: Estimate) -> str:
+    return f"{value.mean:.4g}" + (f" ± {value.half_width:.2g}" if value.half_width else "")
+
+
+def verdict(found: Tuned, key: str, unit: str | None) -> str:
+    """One sentence: the answer, or that there is none."""
+    if found.answer is None:
+        return f"No value of {key} satisfies {found.condition.text}."
+    which = "first" if found.side is Side.SMALLEST else "last"
+    only = f"the {which} value of the range: all that were tried hold"
+    end = f" ({only})" if found.all_hold and not found.against else ""
+    return f"{found.side.value.capitalize()} {key} = {_with_unit(found.answer, unit)}{end}: {found.condition.text}"
+
+
+def remarks(found: Tuned, unit: str | None) -> list[str]:
+    """What to know about the answer: its noise, and whether the condition changes only once."""
+    lines = []
+    if found.answer is not None and found.fails_at is not None and found.holds_at is not None:
+        lines.append(
+            f"Clearly fails at {_with_unit(found.fails_at, unit)}, clearly holds at {_with_unit(found.holds_at, unit)}."
+        )
+    if len(found.trials[0].results) == 1:
+        lines.append("One seed: nothing is known of the noise.")
+    if found.against:
+        values = ", ".join(plain(value) for value in found.against)
+        change = "" if found.answer is None else "the condition changes more than once, or noise decides: "
+        lines.append(f"Not monotone: {change}see {values}.")
+    return lines
+
+
+def _with_unit(value: float, unit: str | None) -> str:
+    return f"{plain(value)} {unit}" if unit else plain(value)
+
+
+def _rule(scenario: Scenario, unit: str | None) -> float | None:
+    """The threshold that keeps the queue of synchronised flows from running dry, for a search of a queue length."""
+    links = scenario.facts["bottlenecks"]
+    if len(links) != 1 or unit not in (None, "packets", "packet", "B", "kB", "BDP"):
+        return None
+    bdp, mtu = links[0].get("bdp_bytes"), links[0].get("mtu_bytes")
+    return bdp / mtu / 7 if bdp and mtu else None
+
+
+def _as_json(scenario: Scenario, key: str, unit: str | None, found: Tuned) -> str:
+    def estimate(value: Estimate) -> dict[str, Any]:
+        return {"mean": value.mean, "ci95": value.half_width, "n": value.n}
+
+    content = {
+        "schema": 1,
+        "version": _native.__version__,
+        "scenario": scenario.resolved,
+        "key": key,
+        "unit": unit,
+        "such_that": found.condition.text,
+        "side": found.side.value,
+        "answer": None if found.answer is None else written(found.answer, unit),
+        "value": found.answer,
+        "fails_at": found.fails_at,
+        "holds_at": found.holds_at,
+        "monotone": not found.against,
+        "against": found.against,
+        "seeds": found.trials[0].results.seeds,
+        "trials": [
+            {
+                "value": trial.value,
+                "phase": trial.phase.value,
+                "holds": trial.decision.holds,
+                "clear": trial.decision.clear,
+                "comparisons": [
+                    {
+                        "left": comparison.left,
+                        "operator": comparison.operator,
+                        "right": comparison.right,
+                        "left_measured": estimate(measured.left),
+                        "right_measured": estimate(measured.right),
+                    }
+                    for comparison, measured in zip(found.condition.comparisons, trial.measured, strict=True)
+                ],
+            }
+            for trial in found.trials
+        ],
+    }
+    return json.dumps(content, indent=2, allow_nan=False) + "\n"
+
+
+def _write(folder: Path, scenario: Scenario, found: Tuned, key: str, unit: str | None, text: str) -> None:
+    from shoal.plots import save
+    from shoal.plots.tune import draw
+
+    try:
+        frame = found.to_polars()
+        frame.write_csv(folder / "trials.csv")
+        frame.write_parquet(folder / "trials.parquet")
+        save(draw(found, label=f"{key.rpartition('.')[2]}{f' [{unit}]' if unit else ''}"), folder / "figures")
+        write_text(folder / "tune.json", text)
+        write_text(folder / "scenario.toml", scenario.to_toml())
+        write_text(folder / "command.txt", shlex.join(["shoal", *sys.argv[1:]]) + "\n")
+    except OSError as error:
+        raise unwritable(error.filename or folder, error) from error

@@ -1,0 +1,47 @@
+"""What a search tried."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from shoal.plots.style import Drawn, colour, logarithmic, one_column, paper_style, two_columns
+
+if TYPE_CHECKING:
+    from shoal.tuning import Tuned
+
+# A ratio of the largest to the smallest value from which the axis is logarithmic.
+_decade = 20
+
+
+def draw(found: Tuned, *, label: str) -> Drawn:
+    """One panel a comparison: its left side at every value tried, its limit, and the answer."""
+    comparisons = found.condition.comparisons
+    frame = found.to_polars().sort("value")
+    with paper_style():
+        width = one_column if len(comparisons) == 1 else two_columns
+        figure = Figure(figsize=(width, 2.6))
+        panels = figure.subplots(1, len(comparisons), squeeze=False)[0]
+        for axes, comparison in zip(panels, comparisons, strict=True):
+            text = f"{comparison.left} {comparison.operator} {comparison.right}"
+            own = frame.filter(pl.col("comparison") == text)
+            x, y = own["value"].to_numpy(), own["left"].to_numpy()
+            axes.errorbar(
+                x, y, yerr=own["left_ci95"].fill_null(0.0).to_numpy(), fmt="none", ecolor="#777777", elinewidth=0.8
+            )
+            for holds, face, words in ((True, colour(0), "holds"), (False, "#ffffff", "fails")):
+                some = own["holds"].to_numpy() == holds
+                axes.plot(
+                    x[some], y[some], "o", markeredgecolor=colour(0), markerfacecolor=face, label=words, markersize=4
+                )
+            axes.plot(x, own["right"].to_numpy(), ":", color="#333333", linewidth=1.0, label="limit")
+            if found.answer is not None:
+                axes.axvline(found.answer, color=colour(1), linewidth=1.0, linestyle="--", label=found.side.value)
+            axes.set(xlabel=label, ylabel=comparison.left)
+            if x.min() > 0 and x.max() / x.min() >= _decade:
+                logarithmic(axes.xaxis)
+        handles, words = panels[0].get_legend_handles_labels()
+        figure.legend(handles, words, loc="outside upper center", ncols=4, columnspacing=1.0, handletextpad=0.4)
+    return Drawn("tune", f"{found.condition.text}", figure, frame)

@@ -1,0 +1,76 @@
+"""Scenarios with places left open: keys that are swept or searched, and variables that values are computed from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from shoal.errors import UsageError
+from shoal.models import nearest
+from shoal.papers import expression
+from shoal.scenario import Scenario
+
+# Keys of a scenario that look like the name of a variable.
+_plain_keys = ("title", "description", "duration", "warmup", "seed")
+
+
+@dataclass(frozen=True)
+class Template:
+    """How values for some names make a scenario.
+
+    Attributes
+    ----------
+    scenario
+        Where it starts.
+    names
+        What gets a value: dotted keys of the scenario, or variables, which stand in ``{expressions}`` of ``set``.
+    set
+        Dotted keys and their values; an expression in braces that names a variable is computed.
+    """
+
+    scenario: Scenario
+    names: tuple[str, ...]
+    set: Mapping[str, object]
+
+    def __post_init__(self) -> None:
+        for name in self.variables:
+            if not any(_mentions(value, name) for value in self.set.values()):
+                raise UsageError(
+                    f"`{name}` is no key of a scenario, and no value is computed from it",
+                    hint=nearest(name, list(_plain_keys)) + f" Or add --set KEY='{{{name}}} ...'",
+                )
+
+    @property
+    def variables(self) -> list[str]:
+        """The names that are no keys."""
+        return [name for name in self.names if is_variable(name)]
+
+    def at(self, values: Mapping[str, object]) -> Scenario:
+        """The scenario with a value for each name."""
+        numbers = {name: expression.number(values[name]) for name in self.variables}
+        computed = {key: expression.filled(value, numbers, only=True) for key, value in self.set.items()}
+        own = {name: value for name, value in values.items() if not is_variable(name)}
+        overrides = {**computed, **own}
+        return self.scenario.override(overrides) if overrides else self.scenario
+
+
+def is_variable(name: str) -> bool:
+    """Whether a name can be no key of a scenario."""
+    return name.isidentifier() and name not in _plain_keys
+
+
+def uses_any(value: object, names: Iterable[str]) -> bool:
+    """Whether a value is computed from one of the names."""
+    return any(_mentions(value, name) for name in names)
+
+
+def _mentions(value: object, name: str) -> bool:
+    match value:
+        case str():
+            return any(re.search(rf"\b{re.escape(name)}\b", braces) for braces in re.findall(r"\{([^{}]+)\}", value))
+        case list():
+            return any(_mentions(item, name) for item in value)
+        case dict():
+            return any(_mentions(item, name) for item in value.values())
+    return False

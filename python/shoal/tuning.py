@@ -1,0 +1,299 @@
+"""Finds the smallest or largest value of a key that satisfies a condition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal.errors import UsageError
+from shoal.papers.expression import plain
+from shoal.result import Result
+from shoal.results import Results
+from shoal.running import seed_list
+from shoal.scenario import Scenario
+from shoal.search import Decision, Outcome, Phase, Side, drive, search
+from shoal.sweeps import run_jobs
+from shoal.template import Template, is_variable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.condition import Condition, Measured
+
+# A list of candidates is kept in memory.
+_most_candidates = 1_000_000
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One search: candidates in rising order, and the scenario of each.
+
+    Attributes
+    ----------
+    label
+        For progress bars.
+    candidates
+        The values, in rising order.
+    scenario
+        Makes the scenario of a value.
+    """
+
+    label: str
+    candidates: Sequence[float]
+    scenario: Callable[[float], Scenario]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A candidate that was tried."""
+
+    value: float
+    phase: Phase
+    results: Results
+    measured: list[Measured]
+    decision: Decision
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a search found.
+
+    Attributes
+    ----------
+    condition, side
+        What was looked for.
+    trials
+        Every candidate that was tried, in order.
+    answer
+        The outermost value from which on the condition holds; ``None`` if no candidate satisfies it.
+    against
+        Tried values that contradict a single change at the answer; empty if the condition is monotone as far as seen.
+    fails_at, holds_at
+        The nearest tried values at which the condition clearly fails, and clearly holds.
+    all_hold
+        Whether the answer is the end of the range, so that the range does not bound it.
+    """
+
+    condition: Condition
+    side: Side
+    trials: list[Trial]
+    answer: float | None
+    against: list[float]
+    fails_at: float | None
+    holds_at: float | None
+    all_hold: bool
+
+    @property
+    def results(self) -> Results | None:
+        """The runs at the answer."""
+        return next((trial.results for trial in self.trials if trial.value == self.answer), None)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Give one row a trial and comparison: value, phase, both sides with half-widths, whether it holds clearly."""
+        import polars as pl
+
+        rows = [
+            {
+                "value": trial.value,
+                "phase": trial.phase.value,
+                "comparison": f"{comparison.left} {comparison.operator} {comparison.right}",
+                "left": measured.left.mean,
+                "left_ci95": measured.left.half_width,
+                "right": measured.right.mean,
+                "right_ci95": measured.right.half_width,
+                "holds": measured.decision.holds,
+                "clear": measured.decision.clear,
+            }
+            for trial in self.trials
+            for comparison, measured in zip(self.condition.comparisons, trial.measured, strict=True)
+        ]
+        return pl.DataFrame(rows, schema_overrides={"left_ci95": pl.Float64, "right_ci95": pl.Float64})
+
+
+def tune(
+    scenario: Scenario | str | Path,
+    *,
+    key: str,
+    low: float,
+    high: float,
+    such_that: str,
+    side: Side = Side.SMALLEST,
+    unit: str | None = None,
+    step: float = 1.0,
+    within: float | None = None,
+    set: dict[str, object] | None = None,
+    seeds: int = 3,
+    confirm: int = 2,
+    workers: int | None = None,
+    cache: str | Path | None = None,
+    progress: bool = False,
+) -> Tuned:
+    """Search a range of values for the smallest, or largest, that satisfies a condition.
+
+    Bisection, then the neighbours of the answer are tried, too; everything is decided on means over seeds. Candidates
+    are ``low``, ``low + step``, ... up to ``high``.
+
+    Parameters
+    ----------
+    scenario
+        A scenario, or the path of a scenario file.
+    key
+        A dotted key; a name that is no key is a variable of the expressions in ``set``.
+    low, high
+        The range, both ends included.
+    such_that
+        The condition, e.g. ``queue_empty() <= 0.05``.
+    side
+        Which end of the values that satisfy it is looked for.
+    unit
+        Unit of the values, as in the file, e.g. ``packets``; a bare number if not given.
+    step
+        Distance of the candidates.
+    within
+        If given, leaves out candidates that are closer than this part of their value.
+    set
+        Other keys and values; ``{expressions}`` in them are computed from the variable.
+    seeds
+        Runs of every candidate.
+    confirm
+        Neighbours of the answer on each side that are tried.
+    workers, cache, progress
+        As for :func:`shoal.sweep`.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> scenario = shoal.Scenario.from_toml('''
+    ... duration = "20 s"
+    ... bottleneck = { rate = "10 Mbit/s", aqm = { kind = "step", threshold = "20 packets" } }
+    ... flows = [{ cc = "dctcp", rtt = "25 ms" }]
+    ... ''')
+    >>> found = shoal.tune(
+    ...     scenario, key="bottleneck.aqm.threshold", low=1, high=40, unit="packets", such_that="utilisation() >= 0.99"
+    ... )
+    >>> found.answer <= 20
+    True
+    """
+    from shoal.condition import Condition
+
+    if not isinstance(scenario, Scenario):
+        scenario = Scenario.from_file(scenario)
+    condition = Condition.parse(such_that)
+    values = candidates(low, high, step=step, within=within)
+    template = Template(scenario, (key,), set or {})
+
+    def at(value: float) -> Scenario:
+        return template.at({key: written(value, None if is_variable(key) else unit)})
+
+    for end in (values[0], values[-1]):
+        at(end)  # a wrong key or unit shows before anything runs
+    problem = Problem(f"{key.rpartition('.')[2]} = ", values, at)
+    return solve(
+        [problem],
+        condition,
+        side=side,
+        seeds=seeds,
+        confirm=confirm,
+        run=lambda jobs, label: run_jobs(jobs, workers=workers, cache=cache, progress=progress, label=label),
+    )[0]
+
+
+def solve(
+    problems: Sequence[Problem],
+    condition: Condition,
+    *,
+    side: Side,
+    seeds: int,
+    confirm: int,
+    run: Callable[[list[tuple[Scenario, int]], str], list[Result]],
+) -> list[Tuned]:
+    """Carry searches out side by side: what they want to know next runs together, on all cores."""
+    from shoal.condition import decide
+
+    trials: dict[tuple[int, int], Trial] = {}
+
+    def answer(questions: Sequence[tuple[int, int]]) -> list[Decision]:
+        scenarios = [problems[number].scenario(problems[number].candidates[index]) for number, index in questions]
+        jobs = [(scenario, seed) for scenario in scenarios for seed in seed_list(scenario, seeds)]
+        results = run(jobs, _label(problems, questions))
+        decisions = []
+        for place, (number, index) in enumerate(questions):
+            own = Results(results[place * seeds : (place + 1) * seeds])
+            measured = condition.measure(own)
+            decisions.append(decide(measured))
+            value = problems[number].candidates[index]
+            trials[number, index] = Trial(value, Phase.ENDS, own, measured, decisions[-1])
+        return decisions
+
+    searches = [search(len(problem.candidates), side=side, confirm=confirm) for problem in problems]
+    return [
+        _tuned(condition, side, problems[number], outcome, {i: t for (n, i), t in trials.items() if n == number})
+        for number, outcome in enumerate(drive(searches, answer))
+    ]
+
+
+def _tuned(condition: Condition, side: Side, problem: Problem, outcome: Outcome, trials: dict[int, Trial]) -> Tuned:
+    def value(index: int | None) -> float | None:
+        return None if index is None else problem.candidates[index]
+
+    end = 0 if side is Side.SMALLEST else len(problem.candidates) - 1
+    return Tuned(
+        condition=condition,
+        side=side,
+        trials=[replace(trials[step.index], phase=step.phase) for step in outcome.steps],
+        answer=value(outcome.answer),
+        against=[problem.candidates[index] for index in outcome.against],
+        fails_at=value(outcome.fails_at),
+        holds_at=value(outcome.holds_at),
+        all_hold=outcome.answer == end,
+    )
+
+
+def _label(problems: Sequence[Problem], questions: Sequence[tuple[int, int]]) -> str:
+    if len(problems) > 1:
+        return f"{len({number for number, _ in questions})} searches"
+    return problems[0].label + ", ".join(plain(problems[0].candidates[index]) for _, index in questions)
+
+
+def candidates(low: float, high: float, *, step: float = 1.0, within: float | None = None) -> list[float]:
+    """The values of a range, both ends included, that a search chooses from.
+
+    Raises
+    ------
+    UsageError
+        The range is empty, or has more than a million values.
+    """
+    if not all(math.isfinite(value) for value in (low, high, step)) or step <= 0:
+        raise UsageError(f"a range from {low} to {high} in steps of {step} cannot be searched", hint="use --step 1")
+    if high < low:
+        raise UsageError(
+            f"the range from {plain(low)} to {plain(high)} is empty", hint="the first value must not be above the last"
+        )
+    if within is not None and not 0 < within < 1:
+        raise UsageError(f"{within} is no part of a value", hint="as in --within 0.02: candidates 2 % apart")
+    if (high - low) / step > _most_candidates:
+        raise UsageError(
+            f"more than {_most_candidates:,} candidates", hint="a larger --step, or --within 0.01 beside a larger step"
+        )
+    # Twelve digits: 0.1 + 2 x 0.1 is 0.3.
+    steps = math.floor((high - low) / step * (1 + 1e-12))
+    values = [float(f"{low + number * step:.12g}") for number in range(steps + 1)]
+    if values[-1] != high:
+        values.append(float(high))
+    if within is None:
+        return values
+    kept = values[:1]
+    for value in values[1:-1]:
+        if value - kept[-1] >= within * abs(kept[-1]):
+            kept.append(value)
+    return [*kept, values[-1]] if len(values) > 1 else kept
+
+
+def written(value: float, unit: str | None) -> object:
+    """A candidate as it stands in the scenario file."""
+    if unit:
+        return f"{plain(value)} {unit}"
+    return int(value) if value == int(value) else value

@@ -1,0 +1,329 @@
+"""Sweeps and searches, through the interface and the command line."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from conftest import Cli
+
+import shoal
+from shoal.condition import Condition, decide
+from shoal.papers.measure import metric
+from shoal.search import Side
+
+USAGE, SCENARIO, FILES = 2, 3, 4
+
+STEP = """\
+title = "Step"
+duration = "12 s"
+warmup = "2 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+aqm = { kind = "step", threshold = "20 packets" }
+
+[[flows]]
+cc = "dctcp"
+rtt = "25 ms"
+count = 2
+start = { uniform = ["0 s", "1 s"] }
+"""
+K = "bottleneck.aqm.threshold"
+
+
+@pytest.fixture(scope="module")
+def step() -> shoal.Scenario:
+    return shoal.Scenario.from_toml(STEP, name="step.toml")
+
+
+@pytest.fixture(autouse=True)
+def step_file(folder: Path) -> None:
+    (folder / "step.toml").write_text(STEP, encoding="utf-8")
+
+
+def queue_at(step: shoal.Scenario, packets: int, seed: int) -> float:
+    run = shoal.run(step.override({K: f"{packets} packets", "trace.series": "off"}), seed=seed)
+    return float(run.bottlenecks[0]["queue_packets"]["mean"])
+
+
+def test_sweep_has_means_and_runs(step: shoal.Scenario) -> None:
+    points = shoal.sweep(step, grid={K: ["5 packets", "10 packets"], "flows.dctcp.count": [1, 2]}, seeds=2)
+    assert [tuple(point.values.values()) for point in points] == [
+        ("5 packets", 1),
+        ("5 packets", 2),
+        ("10 packets", 1),
+        ("10 packets", 2),
+    ]
+    queues = [queue_at(step, 10, seed) for seed in (1, 2)]
+    means = points.means(metrics={"q": "queue_packets()"})
+    assert means.columns == [K, "flows.dctcp.count", "q", "q_ci95"]
+    assert means["q"][3] == pytest.approx(sum(queues) / 2, rel=1e-12)
+    runs = points.to_polars(metrics={"q": "queue_packets()"})
+    assert runs["q"].to_list()[-2:] == queues
+
+
+def test_variables_are_the_same_as_keys(step: shoal.Scenario) -> None:
+    direct = shoal.sweep(step, grid={K: ["7500 B", "15000 B"]})
+    computed = shoal.sweep(step, grid={"k": [5, "20/2"]}, set={K: "{1500 * k} B"})
+    assert [p.results[0].summary for p in direct] == [p.results[0].summary for p in computed]
+
+
+def test_braces_without_a_variable_stay(step: shoal.Scenario) -> None:
+    points = shoal.sweep(
+        step, grid={"k": [3]}, set={K: "{k} packets", "flows.dctcp.start": {"uniform": ["0 s", "2 s"]}}
+    )
+    assert points[0].results[0].scenario.resolved["flows"][0]["start"] == {"uniform": ["0 s", "2 s"]}
+
+
+def test_tune_finds_what_a_full_sweep_finds(step: shoal.Scenario) -> None:
+    means = [sum(queue_at(step, packets, seed) for seed in (1, 2)) / 2 for packets in range(1, 31)]
+    largest = max(packets for packets, mean in zip(range(1, 31), means, strict=True) if mean <= 8)
+    found = shoal.tune(
+        step, key=K, low=1, high=30, unit="packets", such_that="queue_packets() <= 8", side=Side.LARGEST, seeds=2
+    )
+    assert (found.answer, found.against) == (largest, [])
+    assert found.results is not None
+    assert found.results.seeds == [1, 2]
+    frame = found.to_polars()
+    for value, left in zip(frame["value"], frame["left"], strict=True):
+        assert left == pytest.approx(means[int(value) - 1], rel=1e-12)
+    assert found.fails_at is not None
+    assert found.fails_at > largest
+
+
+def test_conditions(step: shoal.Scenario) -> None:
+    runs = shoal.run(step, seeds=3)
+    both = Condition.parse("utilisation() > 0.5 and queue_packets() <= 2 * delay_ms()")
+    assert [(c.left, c.operator, c.right) for c in both.comparisons] == [
+        ("utilisation()", ">", "0.5"),
+        ("queue_packets()", "<=", "2 * delay_ms()"),
+    ]
+    first, second = both.measure(runs)
+    assert first.decision.holds
+    assert first.decision.clear
+    assert second.left.mean == pytest.approx(sum(metric(run, "queue_packets()") for run in runs) / 3)
+    assert decide([first, second]).holds == second.decision.holds
+    # The mean is the limit: within the noise, whatever the last bit says.
+    at_limit = Condition.parse(f"queue_packets() <= {second.left.mean!r}").measure(runs)
+    assert not decide(at_limit).clear
+    # Of several, a clear failure decides.
+    assert decide(Condition.parse("utilisation() > 0.5 and utilisation() > 2").measure(runs)).clear
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("queue_empty()", "is no comparison"),
+        ("queue_empty() == 0", "is no comparison"),
+        ("0 < queue_empty() < 1", "is no comparison"),
+        ("queue_empty() <= 0.05 or jain() > 0.9", "is no comparison"),
+        ("queue_empty() <=", "is no condition"),
+        ("queue_empt() <= 0.05", "there is no function `queue_empt`"),
+        ("queue_empty <= 0.05", "`queue_empty` is a function"),
+        ("queue_empty(0, 1) <= 0.05", "`queue_empty` too many positional arguments"),
+        ("queue_empty(lnk=0) <= 0.05", "unexpected keyword argument"),
+        ("k <= 0.05", "there is no `k`"),
+    ],
+)
+def test_bad_conditions(text: str, message: str) -> None:
+    with pytest.raises(shoal.UsageError, match=message):
+        Condition.parse(text)
+
+
+def test_no_value_is_no_decision(step: shoal.Scenario) -> None:
+    with pytest.raises(shoal.UsageError, match="has no value in `Step`"):
+        Condition.parse("fct_ms('dctcp') < 1").measure(shoal.run(step, seeds=1))
+    with pytest.raises(shoal.UsageError, match="no such monitored link: the run has 1"):
+        Condition.parse("queue_empty(link=3) < 1").measure(shoal.run(step, seeds=1))
+
+
+# The command line.
+
+
+def test_sweep_command(cli: Cli, folder: Path, step: shoal.Scenario) -> None:
+    command = ("sweep", "step.toml", "--axis", f"{K}=5 packets,10 packets", "--axis", "flows.dctcp.count=1,2")
+    metrics = ("--metric", "q=queue_packets()", "--metric", "queue_empty(link=0)", "--seeds", "2")
+    done = cli(*command, *metrics, "--out", "out")
+    assert (done.code, done.err) == (0, "wrote out (points.csv, runs.csv, figures/sweep.svg)\n")
+    mean = sum(queue_at(step, 10, seed) for seed in (1, 2)) / 2
+    (line,) = [line for line in done.out.splitlines() if line.startswith("10 packets") and "2" in line.split()[2]]
+    assert line.split()[3] == f"{mean:.4g}"
+    out = folder / "out"
+    tables = [f"{name}.{kind}" for name in ("points", "runs") for kind in ("csv", "parquet")]
+    names = [".shoal", "command.txt", "figures", "scenario.toml", "sweep.json", *tables]
+    assert sorted(path.name for path in out.iterdir()) == sorted(names)
+    points = pl.read_csv(out / "points.csv")
+    assert points.columns == [K, "flows.dctcp.count", "q", "q_ci95", "queue_empty(link=0)", "queue_empty(link=0)_ci95"]
+    assert points["q"][3] == pytest.approx(mean)
+    assert pl.read_parquet(out / "runs.parquet").height == 8
+    data = json.loads(cli(*command, *metrics, "--json", "--jobs", "1", "--fresh").out)
+    assert data == json.loads((out / "sweep.json").read_text(encoding="utf-8"))  # 1 worker, nothing from the cache
+    assert data["axes"] == {K: ["5 packets", "10 packets"], "flows.dctcp.count": [1, 2]}
+    assert data["points"][3]["metrics"]["q"]["mean"] == pytest.approx(mean)
+
+
+def test_sweep_command_with_defaults(cli: Cli) -> None:
+    done = cli("sweep", "step.toml", "--axis", "k=5,10", "--set", f"{K}={{k}} packets", "--set", "duration=4 s")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[3].split() == [
+        *("k", "utilisation", "queue_packets", "delay_mean_ms", "delay_p99_ms", "jain")
+    ]
+
+
+TUNE = ("tune", "step.toml", "--key", K, "--unit", "packets", "--from", "1", "--to", "30", "--seeds", "2")
+
+
+def test_tune_command(cli: Cli, folder: Path, step: shoal.Scenario) -> None:
+    done = cli(*TUNE, "--largest", "--such-that", "queue_packets() <= 8", "--out", "out")
+    assert (done.code, done.err) == (0, "wrote out (trials.csv, figures/tune.svg)\n")
+    data = json.loads((folder / "out" / "tune.json").read_text(encoding="utf-8"))
+    answer = data["value"]
+    assert data["answer"] == f"{answer:g} packets"
+    assert sum(queue_at(step, int(answer), seed) for seed in (1, 2)) / 2 <= 8
+    assert sum(queue_at(step, int(answer) + 1, seed) for seed in (1, 2)) / 2 > 8
+    assert f"Largest {K} = {answer:g} packets: queue_packets() <= 8\n" in done.out
+    assert "C x RTT / 7 = 2.976 packets" in done.out  # 31,250 B / 1,500 B / 7
+    again = cli(*TUNE, "--largest", "--such-that", "queue_packets() <= 8", "--json", "--workers", "1", "--fresh")
+    assert json.loads(again.out) == data
+    assert pl.read_csv(folder / "out" / "trials.csv").height == len(data["trials"])
+
+
+def test_tune_says_that_nothing_satisfies(cli: Cli) -> None:
+    done = cli(*TUNE, "--smallest", "--such-that", "queue_packets() < 0")
+    assert done.code == 5
+    assert done.out.splitlines()[-1] == f"No value of {K} satisfies queue_packets() < 0."
+
+
+def test_tune_says_that_everything_satisfies(cli: Cli) -> None:
+    done = cli(*TUNE, "--smallest", "--such-that", "utilisation() > 0.1")
+    assert done.code == 0
+    assert f"Smallest {K} = 1 packets (the first value of the range: all that were tried hold)" in done.out
+
+
+def test_tune_says_that_a_condition_is_not_monotone(cli: Cli) -> None:
+    done = cli(*TUNE, "--smallest", "--such-that", "queue_packets() >= 5 and queue_packets() <= 15")
+    assert done.code == 0
+    assert "Not monotone: the condition changes more than once, or noise decides: see" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["sweep", "step.toml"], USAGE, "error: Missing option '--axis'.\nhint: see `shoal sweep --help`\n"),
+        (
+            ["sweep", "step.toml", "--axis", "bottleneck.aqm.treshold=5 packets"],
+            SCENARIO,
+            "error: unknown key `treshold`\n"
+            " --> --axis:1:16\n"
+            "  |\n"
+            '1 | bottleneck.aqm.treshold="5 packets"\n'
+            "  |                ^^^^^^^^\n"
+            "hint: did you mean `threshold`?\n",
+        ),
+        (
+            ["sweep", "step.toml", "--axis", "sed=1,2"],
+            USAGE,
+            "error: `sed` is no key of a scenario, and no value is computed from it\n"
+            "hint: did you mean `seed`? Or add --set KEY='{sed} ...'\n",
+        ),
+        (
+            ["sweep", "step.toml", "--axis", "seed"],
+            USAGE,
+            "error: `--axis seed` is no KEY=V1,V2,...\nhint: as in --axis flows.dctcp.count=1,2,4\n",
+        ),
+        (
+            ["sweep", "step.toml", "--axis", "seed="],
+            USAGE,
+            "error: `--axis seed=` has an empty value\nhint: as in --axis seed=1,2,4\n",
+        ),
+        (["sweep", "step.toml", "--axis", "seed=1,2,1"], USAGE, None),
+        (["sweep", "step.toml", "--axis", "seed=1", "--axis", "seed=2"], USAGE, None),
+        (
+            ["sweep", "step.toml", "--axis", "seed=1", "--metric", "u=utilization()"],
+            USAGE,
+            "error: `utilization()`: there is no function `utilization`\nhint: did you mean `utilisation`?\n",
+        ),
+        (
+            ["sweep", "step.toml", "--axis", "seed=1", "--metric", "share('dctpc')"],
+            USAGE,
+            "error: there is no flow group `dctpc`\nhint: did you mean `dctcp`?\n",
+        ),
+        (
+            [*TUNE, "--such-that", "queue_empty() <= 0.05"],
+            USAGE,
+            "error: say which value is wanted\nhint: add --smallest or --largest, one of them\n",
+        ),
+        (
+            [*TUNE, "--smallest", "--such-that", "queue_empt() <= 0.05"],
+            USAGE,
+            "error: `queue_empt()`: there is no function `queue_empt`\nhint: did you mean `queue_empty`?\n",
+        ),
+        (
+            [*TUNE, "--to", "0", "--smallest", "--such-that", "queue_empty() <= 0.05"],
+            USAGE,
+            "error: the range from 1 to 0 is empty\nhint: the first value must not be above the last\n",
+        ),
+        (
+            [*TUNE, "--key", "bottleneck.aqm.K", "--smallest", "--such-that", "queue_empty() <= 0.05"],
+            SCENARIO,
+            None,
+        ),
+        ([*TUNE, "--key", "K", "--smallest", "--such-that", "queue_empty() <= 0.05"], USAGE, None),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_mistakes(cli: Cli, folder: Path, arguments: list[str], code: int, message: str | None) -> None:
+    done = cli(*arguments, "--out", "out")
+    assert (done.code, done.out) == (code, "")
+    assert done.err.startswith("error: ")
+    if message is not None:
+        assert done.err == message
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("verb", ["sweep", "tune"])
+def test_unwritable_places(cli: Cli, folder: Path, verb: str) -> None:
+    (folder / "file").touch()
+    arguments = {
+        "sweep": ["sweep", "step.toml", "--axis", "seed=1"],
+        "tune": [*TUNE, "--smallest", "--such-that", "jain() > 0"],
+    }[verb]
+    done = cli(*arguments, "--out", "file/out")
+    assert (done.code, done.out) == (FILES, "")
+    assert done.err == "error: cannot write `file/out`: `file` is not a folder\nhint: choose another --out\n"
+    (folder / "there").mkdir()
+    (folder / "there" / "thesis.tex").touch()
+    assert cli(*arguments, "--out", "there").code == FILES
+    assert cli(*arguments, "--out", "there", "--force").code == FILES
+    assert (folder / "there" / "thesis.tex").exists()
+
+
+def test_interrupted_sweep_goes_on(folder: Path, environment: dict[str, str], cli: Cli) -> None:
+    axis = "seed=" + ",".join(str(seed) for seed in range(1, 41))
+    arguments = ["sweep", "step.toml", "--axis", axis, "--set", "duration=500 s", "--out", "out", "--workers", "1"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "shoal", *arguments], cwd=folder, env=environment, stderr=subprocess.PIPE, text=True
+    ) as process:
+        cache = folder / "cache"
+        for _ in range(600):
+            if len(list(cache.glob("*/*/result.json"))) >= 2:
+                break
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (130, "error: interrupted\n")
+    assert not list(folder.glob("*out*"))
+    kept = {path: path.stat().st_mtime_ns for path in cache.glob("*/*/result.json")}
+    assert 2 <= len(kept) < 40
+    done = cli(*arguments)
+    assert done.code == 0
+    assert len(list(cache.glob("*/*/result.json"))) == 40
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept  # nothing was run twice
