@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from shoal import expression
 from shoal.errors import UsageError
 from shoal.models import nearest
-from shoal.papers import expression
 from shoal.scenario import Scenario
 
 # Keys of a scenario that look like the name of a variable.

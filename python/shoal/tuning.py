@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.errors import UsageError
-from shoal.papers.expression import plain
+from shoal.expression import plain
 from shoal.result import Result
 from shoal.results import Results
 from shoal.running import seed_list

@@ -192,6 +192,7 @@ def test_list_describe_schema(cli: Cli) -> None:
     listed = json.loads(cli("list", "--json").out)
     assert {"reno", "cubic", "dctcp", "dctcp-ikr"} <= {entry["name"] for entry in listed["controllers"]}
     assert {"fifo", "step", "red", "dual-red"} <= {entry["name"] for entry in listed["queues"]}
+    assert "share(group)" in {entry["name"] for entry in listed["metrics"]}
     for name in listed["controllers"] + listed["queues"] + listed["stacks"]:
         done = cli("describe", name["name"], "--json")
         assert done.code == 0

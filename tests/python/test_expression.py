@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.papers.expression import evaluate, fill, number, plain
+from shoal.expression import check, evaluate, fill, filled, number, plain
 
 
 @pytest.mark.parametrize(
@@ -69,3 +69,27 @@ def test_plain_numbers_are_decimals_that_read_back(value: float) -> None:
     text = plain(value)
     assert "e" not in text
     assert float(text) == pytest.approx(value, rel=1e-9, abs=1e-14)
+
+
+def test_only_what_names_a_variable_is_filled() -> None:
+    text = 'x{k} { uniform = ["0 s", "1 s"] } {2 * k + 1}'
+    assert fill(text, {"k": 3}, only=True) == 'x3 { uniform = ["0 s", "1 s"] } 7'
+    assert filled({"a": ["{k}", "{k} B", "{b}"], "c": 1}, {"k": 0.5}, only=True) == {
+        "a": [0.5, "0.5 B", "{b}"],
+        "c": 1,
+    }
+
+
+def test_what_shows_without_values_is_found_without_them() -> None:
+    functions = {"f": lambda a, b=1: a + b}
+    check("f(1) + f(2, b=3) * m - abs(m)", ["m"], functions)
+    for text, message in (
+        ("f()", "missing a required argument"),
+        ("f(1, c=2)", "unexpected keyword argument"),
+        ("g(1)", "there is no function `g`"),
+        ("n", "there is no `n`"),
+        ("f + 1", "`f` is a function"),
+        ("1 +", "no expression"),
+    ):
+        with pytest.raises(shoal.UsageError, match=message):
+            check(text, ["m"], functions)

@@ -117,6 +117,51 @@ def test_tables_of_a_sweep(threshold: Reproduction) -> None:
     assert row.half_width["u"] == pytest.approx(utilisation.half_width, rel=1e-9)
 
 
+def test_search_is_that_of_tune(cache: Path) -> None:
+    paper = read_paper(PAPER)
+    outcome = reproduce(paper, paper.item("smallest"), cache=cache).chosen
+    grid, trials = outcome.tables["smallest"], outcome.tables["smallest-trials"]
+    assert grid.axes == ("rtt",)
+    for row in grid.rows:
+        rtt = row.values["rtt"]
+        settings = {
+            "bottleneck.aqm": {"kind": "step", "threshold": "1 packet"},
+            "flows.reno.ecn": "on",
+            "flows.reno.rtt": f"{rtt:g} ms",
+            "flows.dctcp.rtt": f"{rtt:g} ms",
+        }
+        found = shoal.tune(
+            shoal.Scenario.from_file(PAPER / "scenario.toml").override(settings),
+            key="bottleneck.aqm.threshold",
+            unit="packets",
+            low=1,
+            high=rtt,
+            such_that="queue_packets() >= 10 and utilisation() > 0.5",
+            seeds=2,
+        )
+        assert row.values["k"] == found.answer
+        assert (row.values["fails_at"], row.values["holds_at"]) == (found.fails_at, found.holds_at)
+        assert row.values["trials"] == len(found.trials)
+        assert row.values["ratio"] == row.values["k"] / rtt
+        assert row.values["queue"] >= 10
+        own = [trial for trial in trials.rows if trial.values["rtt"] == rtt]
+        assert [trial.values["k"] for trial in own] == sorted(trial.value for trial in found.trials)
+        assert all((trial.values["queue"] >= 10) == (trial.values["k"] >= row.values["k"]) for trial in own)
+
+
+def test_search_without_an_answer_has_no_value(tmp_path: Path) -> None:
+    folder = tmp_path / "test-paper"
+    shutil.copytree(PAPER, folder)
+    path = folder / "items" / "smallest.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace("queue_packets() >= 10", "queue_packets() >= 1000"))
+    paper = read_paper(folder)
+    outcome = reproduce(paper, paper.item("smallest", quick=True)).chosen
+    (row,) = outcome.tables["smallest"].rows
+    assert math.isnan(row.values["k"])
+    assert [finding.verdict for finding in outcome.findings] == ["no value"]
+    assert outcome.tables["smallest"].to_polars()["k"].to_list() == [None]
+
+
 def test_readings_differ_and_the_chosen_one_is_first(threshold: Reproduction) -> None:
     assert [outcome.reading.name for outcome in threshold.outcomes] == ["independent", "uniform"]
     first, second = (outcome.tables["sweep"].rows[0].values["o"] for outcome in threshold.outcomes)
@@ -205,6 +250,10 @@ def test_command_line(cli: Cli, folder: Path) -> None:
         ("items/threshold.toml", "steps = 7", "steps = 1", "at least 2 steps"),
         ("items/threshold.toml", '"{m} BDP"', '"{mm} BDP"', "there is no `mm`"),
         ("items/threshold.toml", 'tolerance = "0.3 / m"', "", "has no tolerance"),
+        ("items/smallest.toml", 'smallest = "', 'smallst = "', "needs one of `smallest` and `largest`"),
+        ("items/smallest.toml", "queue_packets() >=", "queue_packet() >=", "there is no function `queue_packet`"),
+        ("items/smallest.toml", "from = 1,", "from = 100,", "from 100 to 25 is empty"),
+        ("items/smallest.toml", '"smallest-trials"', '"smallest-trails"', "there is no table `smallest-trails`"),
         ("items/traces.toml", "keep = true", "keep = false", "traces of `mixed` are needed"),
         ("paper.toml", 'chosen = "independent"', 'chosen = "indep"', "there is no reading `indep`"),
         ("paper.toml", 'items = ["threshold"', 'items = ["treshold"', "has no items/treshold.toml"),

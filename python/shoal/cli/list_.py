@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 from typing import Annotated
 
 import typer
@@ -15,7 +17,7 @@ from shoal.shipped import papers, scenarios
 from shoal.tabulate import Table
 
 _kinds = {"controllers": "controller", "queues": "queue", "stacks": "stack"}
-_what = [*_kinds, "scenarios", "papers"]
+_what = [*_kinds, "scenarios", "papers", "metrics"]
 
 
 def list_(
@@ -24,7 +26,7 @@ def list_(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List what exists: controllers, queues, stacks, ready-made scenarios, papers.
+    """List what exists: controllers, queues, stacks, ready-made scenarios, papers, metrics of sweeps and searches.
 
     [bold]Examples[/]
 
@@ -39,8 +41,10 @@ def list_(
             found[name] = [(model.name, model.summary) for model in models() if model.kind == _kinds[name]]
         elif name == "scenarios":
             found[name] = [(item.name, item.title) for item in scenarios()]
-        else:
+        elif name == "papers":
             found[name] = [(item.name, item.title) for item in papers()]
+        else:
+            found[name] = _metrics()
     if as_json:
         entries = {name: [{"name": key, "summary": text} for key, text in rows] for name, rows in found.items()}
         data.text(json.dumps(entries, indent=2))
@@ -49,3 +53,16 @@ def list_(
         if position:
             data.blank()
         data.table(Table(name.capitalize(), ("Name", ""), list(rows), words=2))
+
+
+def _metrics() -> list[tuple[str, str]]:
+    from shoal.papers.measure import functions
+
+    rows = []
+    for name, function in functions.items():
+        # Whoever writes an expression does not give the result, the first argument.
+        arguments = list(inspect.signature(function).parameters.values())[1:]
+        plain = ", ".join(a.name if a.default is a.empty else f"{a.name}={a.default!r}" for a in arguments)
+        summary = (inspect.getdoc(function) or "").partition("\n\n")[0].replace("\n", " ")
+        rows.append((f"{name}({plain})", re.sub(r":func:|``", lambda m: "" if m[0].startswith(":") else "`", summary)))
+    return rows

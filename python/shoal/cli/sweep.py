@@ -51,8 +51,8 @@ def sweep(
         typer.Option(
             "--metric",
             metavar="NAME=EXPR",
-            help="A column, e.g. [cyan]empty='queue_empty()'[/]; the functions are in python/shoal/papers/README.md. "
-            "Repeatable. Default: utilisation, queue, delay, shares.",
+            help="A column, e.g. [cyan]empty='queue_empty()'[/]; [cyan]shoal list metrics[/] shows "
+            "the functions. Repeatable. Default: utilisation, queue, delay, shares.",
             show_default=False,
         ),
     ] = None,

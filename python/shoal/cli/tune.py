@@ -17,8 +17,8 @@ from shoal.cache import default_folder
 from shoal.cli import options
 from shoal.cli.console import data, talk
 from shoal.errors import ScenarioError, UsageError
+from shoal.expression import plain
 from shoal.files import new_folder, unwritable, write_text
-from shoal.papers.expression import plain
 from shoal.scenario import Scenario
 from shoal.search import Side
 from shoal.stats import Estimate
@@ -47,7 +47,7 @@ def tune(
             "--such-that",
             metavar="CONDITION",
             help="What the value shall satisfy, e.g. [cyan]'queue_empty() <= 0.05'[/]: comparisons joined by `and`; "
-            "the functions are in python/shoal/papers/README.md.",
+            "[cyan]shoal list metrics[/] shows the functions.",
             show_default=False,
         ),
     ],

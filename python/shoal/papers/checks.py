@@ -10,9 +10,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from shoal import expression
 from shoal.errors import UsageError
 from shoal.models import nearest
-from shoal.papers import expression
 from shoal.papers.spec import Check
 from shoal.papers.tables import Grid, Row, published, same
 

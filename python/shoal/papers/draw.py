@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from shoal.papers import expression
+from shoal import expression
 from shoal.papers.spec import FigureSpec, Panel
 from shoal.papers.tables import Grid, Row, published, same
 from shoal.plots.style import Drawn, colour, dash, marker, paper_style, two_columns

@@ -11,10 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from shoal import _native, analysis, tabulate
+from shoal import _native, analysis, expression, tabulate
 from shoal.errors import UsageError
 from shoal.models import nearest
-from shoal.papers import expression
 from shoal.result import Result
 
 _words = {"true": True, "false": False, "True": True, "False": False}

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
+from shoal.condition import Condition
 from shoal.papers.checks import Finding, Verdict, findings_of
 from shoal.papers.draw import draw
-from shoal.papers.spec import Item, Paper, Reading
-from shoal.papers.tables import Grid, found, joined, measured
+from shoal.papers.spec import Item, Paper, Reading, Search
+from shoal.papers.tables import Grid, found, joined, measured, searched, tried
 from shoal.plots import Drawn
 from shoal.result import Result
 from shoal.results import Results
 from shoal.sweeps import run_jobs
 from shoal.tabulate import Table, comparison_table
+from shoal.tuning import Tuned, solve
 
 
 @dataclass(frozen=True)
@@ -32,20 +35,16 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """An item under all its readings, the chosen one first."""
+    """An item under all its readings, the chosen one first, and the number of runs that it took."""
 
     item: Item
     outcomes: list[Outcome]
+    runs: int
 
     @property
     def chosen(self) -> Outcome:
         """The outcome that verdicts are about."""
         return self.outcomes[0]
-
-    @property
-    def runs(self) -> int:
-        """Number of simulated runs."""
-        return sum(len(sweep.points()) * sweep.seeds for sweep in self.item.sweeps.values()) * len(self.outcomes)
 
 
 def readings_of(paper: Paper, item: Item) -> list[Reading]:
@@ -89,6 +88,7 @@ def reproduce(
         for number in range(sweep.seeds)
     ]
     results = run_jobs(jobs, workers=workers, cache=cache, progress=progress, label=f"{item.paper}/{item.name}")
+    runs = len(jobs)
     by_reading: dict[str, dict[str, list[Results]]] = {reading.name: {} for reading in readings}
     for reading, sweep, scenarios in plan:
         points = []
@@ -96,11 +96,33 @@ def reproduce(
             points.append(Results(results[: sweep.seeds]))
             results = results[sweep.seeds :]
         by_reading[reading.name][sweep.name] = points
-    return Reproduction(item, [_outcome(item, reading, by_reading[reading.name]) for reading in readings])
+    outcomes = []
+    for reading in readings:
+        solved = {
+            name: _solve(item, search, reading, partial(run_jobs, workers=workers, cache=cache, progress=progress))
+            for name, search in item.searches.items()
+        }
+        runs += sum(len(trial.results) for tuned in solved.values() for one in tuned for trial in one.trials)
+        outcomes.append(_outcome(item, reading, by_reading[reading.name], solved))
+    return Reproduction(item, outcomes, runs)
 
 
-def _outcome(item: Item, reading: Reading, points: dict[str, list[Results]]) -> Outcome:
+def _solve(item: Item, search: Search, reading: Reading, run: Callable[..., list[Result]]) -> list[Tuned]:
+    return solve(
+        search.problems(reading),
+        Condition.parse(search.such_that),
+        side=search.side,
+        seeds=search.sweep.seeds,
+        confirm=search.confirm,
+        run=lambda jobs, label: run(jobs, label=f"{item.paper}/{item.name}: {label}"),
+    )
+
+
+def _outcome(item: Item, reading: Reading, points: dict[str, list[Results]], solved: dict[str, list[Tuned]]) -> Outcome:
     tables = {name: measured(sweep, points[name]) for name, sweep in item.sweeps.items()}
+    for name, search in item.searches.items():
+        grids = (searched(search, solved[name]), tried(search, solved[name]))
+        tables |= {grid.name: grid for grid in grids}
     for find in item.finds:
         tables[find.name] = found(find, tables[find.table])
     for join in item.joins:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from shoal import expression
 from shoal.errors import OutputError, UsageError
 from shoal.models import nearest
-from shoal.papers import expression
 from shoal.papers.reader import Reader, read_toml
 from shoal.scenario import Scenario
+from shoal.search import Side
+from shoal.tuning import Problem, candidates
 
 Scale = Literal["linear", "log"]
 
@@ -51,6 +53,43 @@ class Sweep:
         own = {key: value for key, value in own.items() if not key.startswith(tuple(self.reading_without))}
         filled = {key: expression.filled(value, point) for key, value in self.set.items()}
         return {**own, **filled, **({} if self.keep else {"trace.series": "off"})}
+
+
+@dataclass(frozen=True)
+class Search:
+    """For every combination of the axes, the smallest or largest value of a variable that satisfies a condition.
+
+    ``sweep`` holds what a search shares with one: axes, scenario, and what is measured at the answer. The range's ends
+    and step are expressions of the axes.
+    """
+
+    sweep: Sweep
+    over: str
+    first: str
+    last: str
+    step: str
+    within: float | None
+    such_that: str
+    side: Side
+    confirm: int
+    columns: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """Name of its table; that of everything tried is ``NAME-trials``."""
+        return self.sweep.name
+
+    def problems(self, reading: Reading) -> list[Problem]:
+        """One search a combination of the axes."""
+        return [self._problem(point, reading) for point in self.sweep.points()]
+
+    def _problem(self, point: dict[str, float], reading: Reading) -> Problem:
+        first, last, step = (expression.number(text, point) for text in (self.first, self.last, self.step))
+
+        def at(value: float) -> Scenario:
+            return self.sweep.scenario.override(self.sweep.overrides({**point, self.over: value}, reading))
+
+        return Problem(self.name, candidates(first, last, step=step, within=self.within), at)
 
 
 @dataclass(frozen=True)
@@ -174,6 +213,7 @@ class Item:
     text: str
     folder: Path
     sweeps: dict[str, Sweep]
+    searches: dict[str, Search]
     finds: list[Find]
     joins: list[Join]
     checks: list[Check]
@@ -256,16 +296,9 @@ def _item(paper: Paper, name: str, *, quick: bool) -> Item:
     )
     quick_readings = small.get("readings", list, None)
     small.end()
-    sweeps = {
-        key: _sweep(
-            paper,
-            key,
-            table,
-            seeds=quick_seeds if quick else seeds,
-            quick=(quick_set, quick_axes) if quick else ({}, {}),
-        )
-        for key, table in reader.named("sweeps").items()
-    }
+    size = _Size(quick_seeds if quick else seeds, quick_set if quick else {}, quick_axes if quick else {})
+    sweeps = {key: _sweep(paper, key, table, size) for key, table in reader.named("sweeps").items()}
+    searches = {key: _search(paper, key, table, size) for key, table in reader.named("searches").items()}
     finds = [_find(key, table) for key, table in reader.named("finds").items()]
     joins = []
     for key, table in reader.named("joins").items():
@@ -279,6 +312,7 @@ def _item(paper: Paper, name: str, *, quick: bool) -> Item:
         text=reader.get("text", str, ""),
         folder=paper.folder,
         sweeps=sweeps,
+        searches=searches,
         finds=finds,
         joins=joins,
         checks=[_check(table) for table in reader.tables("checks")],
@@ -292,12 +326,18 @@ def _item(paper: Paper, name: str, *, quick: bool) -> Item:
     return item
 
 
-def _sweep(
-    paper: Paper, name: str, reader: Reader, *, seeds: int, quick: tuple[dict[str, Any], dict[str, Any]]
-) -> Sweep:
-    quick_set, quick_axes = quick
+@dataclass(frozen=True)
+class _Size:
+    """What the item, or its quick form, says for all its sweeps."""
+
+    seeds: int
+    set: dict[str, Any]
+    axes: dict[str, Any]
+
+
+def _sweep(paper: Paper, name: str, reader: Reader, size: _Size) -> Sweep:
     axes = {axis: _axis(value, f"{reader.place}: axes.{axis}") for axis, value in reader.get("axes", dict, {}).items()}
-    for key, value in quick_axes.items():
+    for key, value in size.axes.items():
         sweep_name, _, axis = key.rpartition(".")
         if sweep_name in ("", name) and axis in axes:
             axes[axis] = _axis(value, f"quick: axes.{key}")
@@ -307,15 +347,36 @@ def _sweep(
         title=reader.get("title", str, name),
         scenario=scenario,
         axes=axes,
-        set={**reader.get("set", dict, {}), **quick_set},
+        set={**reader.get("set", dict, {}), **size.set},
         metrics=reader.get("metrics", dict, {}),
-        seeds=seeds if (own := reader.get("seeds", int, 0)) == 0 or quick_set or quick_axes else own,
+        seeds=size.seeds if (own := reader.get("seeds", int, 0)) == 0 or size.set or size.axes else own,
         keep=reader.get("keep", bool, False),
         reading_set=reader.get("reading_set", dict, None),
         reading_without=reader.get("reading_without", list, []),
     )
     reader.end()
     return sweep
+
+
+def _search(paper: Paper, name: str, reader: Reader, size: _Size) -> Search:
+    limits = Reader(reader.get("range", dict), f"{reader.place}: range")
+    first, last, step = (
+        str(limits.get(key, (int, float, str), *default)) for key, *default in (("from",), ("to",), ("step", 1))
+    )
+    within = limits.get("within", (int, float), None)
+    limits.end()
+    over, columns, confirm = reader.get("over", str), reader.get("columns", dict, {}), reader.get("confirm", int, 2)
+    wanted = {side: reader.get(side.value, str, None) for side in Side}
+    given = [(side, text) for side, text in wanted.items() if text is not None]
+    if len(given) != 1:
+        raise UsageError(
+            f"{reader.place}: needs one of `smallest` and `largest`", hint='as in smallest = "queue_empty() <= 0.05"'
+        )
+    ((side, such_that),) = given
+    sweep = _sweep(paper, name, reader, size)
+    if over in sweep.axes:
+        raise UsageError(f"{reader.place}: `{over}` is an axis and searched", hint="remove it from the axes")
+    return Search(sweep, over, first, last, step, within, such_that, side, confirm, columns)
 
 
 def _axis(value: Any, place: str) -> list[float]:
@@ -461,7 +522,8 @@ def _panel(reader: Reader) -> Panel:
 
 def _check_names(item: Item, paper: Paper) -> None:
     """Refuse references to tables and readings that do not exist, before anything runs."""
-    tables = [*item.sweeps, *(find.name for find in item.finds), *(join.name for join in item.joins)]
+    tables = [*item.sweeps, *item.searches, *(f"{name}-trials" for name in item.searches)]
+    tables += [*(find.name for find in item.finds), *(join.name for join in item.joins)]
     panels = [panel for figure in item.figures for panel in figure.panels]
     used = [find.table for find in item.finds] + [name for join in item.joins for name in (join.left, join.right)]
     used += (
@@ -495,6 +557,7 @@ __all__ = [
     "Panel",
     "Paper",
     "Reading",
+    "Search",
     "Sweep",
     "read_paper",
 ]

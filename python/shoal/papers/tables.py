@@ -10,13 +10,15 @@ from typing import Any
 
 import polars as pl
 
+from shoal import expression
 from shoal.errors import UsageError
 from shoal.models import nearest
-from shoal.papers import expression
 from shoal.papers.measure import metric
-from shoal.papers.spec import Find, Join, Sweep
+from shoal.papers.spec import Find, Join, Search, Sweep
+from shoal.result import Result
 from shoal.results import Results
 from shoal.stats import estimate
+from shoal.tuning import Tuned
 
 # Published tables round their axes (1/sqrt(2) becomes 0.7071).
 _same = 2e-3
@@ -105,6 +107,37 @@ def _row(point: dict[str, float], samples: dict[str, tuple[float, ...]]) -> Row:
         values[name] = value.mean if value is not None else math.nan
         widths[name] = value.half_width if value is not None else None
     return Row(values, widths, samples)
+
+
+def searched(search: Search, results: Sequence[Tuned]) -> Grid:
+    """The table of a search: one row a combination of its axes, with what was measured at the answer."""
+    rows = []
+    for point, tuned in zip(search.sweep.points(), results, strict=True):
+        runs: Sequence[Result] = tuned.results or ()
+        samples = {name: tuple(metric(run, text) for run in runs) for name, text in search.sweep.metrics.items()}
+        row = _row(point, samples)
+        row.values[search.over] = _or_nan(tuned.answer)
+        row.values["fails_at"], row.values["holds_at"] = _or_nan(tuned.fails_at), _or_nan(tuned.holds_at)
+        row.values["against"], row.values["trials"] = float(len(tuned.against)), float(len(tuned.trials))
+        for name, text in search.columns.items():
+            row.values[name] = expression.number(text, row.values)
+        rows.append(row)
+    own = (search.over, "fails_at", "holds_at", "against", "trials")
+    return Grid(search.name, tuple(search.sweep.axes), (*own, *search.sweep.metrics, *search.columns), rows)
+
+
+def tried(search: Search, results: Sequence[Tuned]) -> Grid:
+    """Everything that a search tried, in the order of its variable."""
+    rows = []
+    for point, tuned in zip(search.sweep.points(), results, strict=True):
+        for trial in sorted(tuned.trials, key=lambda trial: trial.value):
+            samples = {n: tuple(metric(run, text) for run in trial.results) for n, text in search.sweep.metrics.items()}
+            rows.append(_row({**point, search.over: trial.value}, samples))
+    return Grid(f"{search.name}-trials", (*search.sweep.axes, search.over), tuple(search.sweep.metrics), rows)
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 def found(find: Find, grid: Grid) -> Grid:

@@ -1,4 +1,4 @@
-"""Arithmetic in paper files: numbers, names, operators, comparisons, calls of listed functions. No code runs."""
+"""Arithmetic in paper files and on the command line: numbers, names, operators, calls of listed functions."""
 
 from __future__ import annotations
 
