@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -82,12 +83,30 @@ def _lookups(tables: Mapping[str, Grid]) -> dict[str, Any]:
     def column(table: str, name: str) -> list[float]:
         return [row.values[name] for row in grid(table).rows]
 
+    def known(table: str, name: str) -> list[float]:
+        return [value for value in column(table, name) if not math.isnan(value)]
+
     return {
         "at": lambda table, name, **place: grid(table).at(name, place),
         "smallest": lambda table, name: min(column(table, name), default=math.nan),
         "largest": lambda table, name: max(column(table, name), default=math.nan),
         "mean": lambda table, name: sum(column(table, name)) / len(column(table, name)),
+        "median": lambda table, name: _median(known(table, name)),
+        "log_sd": lambda table, name: _sd([math.log(value) for value in known(table, name) if value > 0]),
+        "part": lambda table, name, low, high: _part(known(table, name), low, high),
     }
+
+
+def _median(values: list[float]) -> float:
+    return statistics.median(values) if values else math.nan
+
+
+def _sd(values: list[float]) -> float:
+    return statistics.pstdev(values) if values else math.nan
+
+
+def _part(values: list[float], low: float, high: float) -> float:
+    return sum(low <= value <= high for value in values) / len(values) if values else math.nan
 
 
 def _compared(check: Check, grid: Grid | None, tables: Mapping[str, Grid], folder: Path) -> list[Finding]:

@@ -9,20 +9,22 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from shoal import expression
+from shoal.papers import cells, heat
+from shoal.papers.cells import Points
 from shoal.papers.spec import FigureSpec, Panel
 from shoal.papers.tables import Grid, Row, published, same
-from shoal.plots.style import Drawn, colour, dash, marker, paper_style, two_columns
+from shoal.plots.style import Drawn, colour, dash, marker, palette, paper_style, two_columns
 from shoal.plots.windows import shown_flows, signals_of, trace
-from shoal.result import Result
 
 
-def draw(spec: FigureSpec, tables: Mapping[str, Grid], kept: Mapping[str, Result], folder: Path) -> Drawn:
-    """Draw a figure from tables, and from the traces of the sweeps that kept them."""
+def draw(spec: FigureSpec, tables: Mapping[str, Grid], points: Points, folder: Path) -> Drawn:
+    """Draw a figure from tables, and from the traces and distributions of the sweeps that recorded them."""
     rows = math.ceil(len(spec.panels) / spec.columns)
     frames = []
     with paper_style():
@@ -31,7 +33,7 @@ def draw(spec: FigureSpec, tables: Mapping[str, Grid], kept: Mapping[str, Result
         for spare in axes[len(spec.panels) :]:
             spare.set_visible(False)
         for index, (panel, place) in enumerate(zip(spec.panels, axes, strict=False)):
-            frame = _panel(panel, place, tables, kept, folder)
+            frame = _panel(panel, place, tables, points, folder)
             frames.append(frame.with_columns(panel=pl.lit(index + 1)))
         _legend(figure, axes[: len(spec.panels)])
     data = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
@@ -40,13 +42,15 @@ def draw(spec: FigureSpec, tables: Mapping[str, Grid], kept: Mapping[str, Result
 
 
 def _panel(
-    panel: Panel, axes: Axes, tables: Mapping[str, Grid], kept: Mapping[str, Result], folder: Path
+    panel: Panel, axes: Axes, tables: Mapping[str, Grid], points: Points, folder: Path
 ) -> pl.DataFrame:
     if panel.kind == "windows":
-        data = _windows(panel, axes, kept)
+        data = _windows(panel, axes, points)
+    elif panel.kind in ("pdf", "grid"):
+        data = cells.pdf(panel, axes, points) if panel.kind == "pdf" else cells.grid(panel, axes, points)
     else:
         grid = tables[panel.table or ""].where(panel.where)
-        data = _heatmap(panel, axes, grid) if panel.kind == "heatmap" else _lines(panel, axes, grid)
+        data = heat.draw(panel, axes, grid) if panel.kind == "heatmap" else _lines(panel, axes, grid)
         data = pl.concat([data, *_overlays(panel, axes, grid, folder)], how="diagonal_relaxed")
     for curve in panel.curves:
         x = np.linspace(*curve.range, 200)
@@ -60,7 +64,7 @@ def _panel(
         axes.set_xscale("log")
     if panel.y_scale == "log":
         axes.set_yscale("log")
-    if panel.x_range:
+    if panel.x_range and panel.kind != "grid":
         axes.set_xlim(panel.x_range)
     if panel.y_range:
         axes.set_ylim(panel.y_range)
@@ -85,11 +89,13 @@ def _series(panel: Panel, grid: Grid) -> list[tuple[float | None, str, list[Row]
 
 def _lines(panel: Panel, axes: Axes, grid: Grid) -> pl.DataFrame:
     records = []
-    for index, (_, label, rows) in enumerate(_series(panel, grid)):
+    series = _series(panel, grid)
+    for index, (_, label, rows) in enumerate(series):
+        paint = _paint(index, len(series))
         x = [expression.number(panel.x, row.values) for row in rows]
         y = [expression.number(panel.y, row.values) for row in rows]
         width = [row.half_width.get(panel.y) or 0.0 for row in rows]
-        style: dict[str, Any] = {"color": colour(index), "label": label or None}
+        style: dict[str, Any] = {"color": paint, "label": label or None}
         if panel.kind == "points":
             style |= {"linestyle": "none", "marker": marker(index), "markersize": 4.5}
         else:
@@ -103,18 +109,23 @@ def _lines(panel: Panel, axes: Axes, grid: Grid) -> pl.DataFrame:
                     y,
                     yerr=[np.subtract(y, low), np.subtract(high, y)],
                     fmt="none",
-                    ecolor=colour(index),
+                    ecolor=paint,
                     elinewidth=0.8,
                     capsize=2,
                 )
             else:
-                axes.fill_between(x, low, high, color=colour(index), alpha=0.18, linewidth=0)
+                axes.fill_between(x, low, high, color=paint, alpha=0.18, linewidth=0)
         records += [
             {"source": "measured", "series": label, "x": a, "y": b, "y_ci95": c or None}
             for a, b, c in zip(x, y, width, strict=True)
         ]
     schema = {"source": pl.String, "series": pl.String, "x": pl.Float64, "y": pl.Float64, "y_ci95": pl.Float64}
     return pl.DataFrame(records, schema=schema).fill_nan(None)
+
+
+def _paint(index: int, count: int) -> Any:
+    """Colour of a series: from the palette while it lasts, else from a scale, as many values of an axis are ordered."""
+    return colour(index) if count <= len(palette) else colormaps["cividis"](index / (count - 1))
 
 
 def _band(
@@ -168,30 +179,10 @@ def _overlays(panel: Panel, axes: Axes, grid: Grid, folder: Path) -> list[pl.Dat
     return frames
 
 
-def _heatmap(panel: Panel, axes: Axes, grid: Grid) -> pl.DataFrame:
-    x = sorted({expression.number(panel.x, row.values) for row in grid.rows})
-    y = sorted({expression.number(panel.y, row.values) for row in grid.rows})
-    z = np.full((len(y), len(x)), np.nan)
-    for row in grid.rows:
-        place = y.index(expression.number(panel.y, row.values)), x.index(expression.number(panel.x, row.values))
-        z[place] = expression.number(panel.z or "", row.values)
-    # Evenly spaced in lightness for any colour vision, and in print.
-    mesh = axes.pcolormesh(x, y, z, cmap="cividis", shading="nearest", rasterized=True)
-    bar = axes.figure.colorbar(mesh, ax=axes, label=panel.z_label)
-    bar.outline.set_linewidth(0.4)
-    axes.grid(visible=False)
-    records = [
-        {"source": "measured", "x": a, "y": b, "z": None if math.isnan(z[j, i]) else float(z[j, i])}
-        for j, b in enumerate(y)
-        for i, a in enumerate(x)
-    ]
-    return pl.DataFrame(records)
-
-
-def _windows(panel: Panel, axes: Axes, kept: Mapping[str, Result]) -> pl.DataFrame:
+def _windows(panel: Panel, axes: Axes, points: Points) -> pl.DataFrame:
     frames, index, rows = [], 0, []
     for name in panel.sweeps:
-        result = kept[name]
+        _, result = points[name][0]
         start_s, end_s = panel.time or (0.0, result.window[1])
         flows = {
             flow: label for flow, label in shown_flows(result).items() if panel.groups is None or label in panel.groups

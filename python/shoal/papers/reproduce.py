@@ -29,6 +29,7 @@ class Outcome:
     reading: Reading
     tables: dict[str, Grid]
     kept: dict[str, Results]
+    points: dict[str, list[tuple[dict[str, float], Result]]]
     findings: list[Finding]
     figures: list[Drawn]
 
@@ -128,10 +129,14 @@ def _outcome(item: Item, reading: Reading, points: dict[str, list[Results]], sol
     for join in item.joins:
         tables[join.name] = joined(join, tables[join.left], tables[join.right])
     kept = {name: points[name][0] for name, sweep in item.sweeps.items() if sweep.keep}
+    cells = {
+        name: [(point, runs[0]) for point, runs in zip(sweep.points(), points[name], strict=True)]
+        for name, sweep in item.sweeps.items()
+        if sweep.has_tables
+    }
     findings = [finding for check in item.checks for finding in findings_of(check, tables, item.folder)]
-    first: dict[str, Result] = {name: runs[0] for name, runs in kept.items()}
-    figures = [draw(spec, tables, first, item.folder) for spec in item.figures]
-    return Outcome(reading, tables, kept, findings, figures)
+    figures = [draw(spec, tables, cells, item.folder) for spec in item.figures]
+    return Outcome(reading, tables, kept, cells, findings, figures)
 
 
 def verdict_table(reproduction: Reproduction) -> Table:

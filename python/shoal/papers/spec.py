@@ -40,19 +40,30 @@ class Sweep:
     metrics: dict[str, str]
     seeds: int
     keep: bool
+    record: list[str]
+    where: str | None
     reading_set: dict[str, dict[str, Any]] | None
     reading_without: list[str]
 
     def points(self) -> list[dict[str, float]]:
-        """All combinations, the last axis fastest."""
-        return [dict(zip(self.axes, values, strict=True)) for values in itertools.product(*self.axes.values())]
+        """All combinations for which ``where`` holds, the last axis fastest."""
+        points = [dict(zip(self.axes, values, strict=True)) for values in itertools.product(*self.axes.values())]
+        return [point for point in points if self.where is None or expression.evaluate(self.where, point)]
 
     def overrides(self, point: dict[str, float], reading: Reading) -> dict[str, Any]:
         """What a point sets in the scenario under a reading."""
         own = reading.set if self.reading_set is None else self.reading_set.get(reading.name, {})
         own = {key: value for key, value in own.items() if not key.startswith(tuple(self.reading_without))}
         filled = {key: expression.filled(value, point) for key, value in self.set.items()}
-        return {**own, **filled, **({} if self.keep else {"trace.series": "off"})}
+        tables: dict[str, Any] = {} if self.keep or "series" in self.record else {"trace.series": "off"}
+        if "distributions" in self.record:
+            tables["trace.distributions"] = True
+        return {**own, **tables, **filled}
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether its runs have more than a summary."""
+        return self.keep or bool(self.record)
 
 
 @dataclass(frozen=True)
@@ -164,10 +175,32 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Heat:
+    """How a heat map looks."""
+
+    scale: Scale
+    range: tuple[float, float] | None
+    centre: float | None
+    even: bool
+    annotate: str | None
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What single runs of sweeps show: one distribution, or small multiples over two axes."""
+
+    shows: Literal["queue", "rates"]
+    classes: list[str]
+    width: int
+    rate_mbps: float
+    rate_of: Literal["all", "ect"]
+
+
+@dataclass(frozen=True)
 class Panel:
     """One pair of axes."""
 
-    kind: Literal["lines", "points", "heatmap", "windows"]
+    kind: Literal["lines", "points", "heatmap", "windows", "pdf", "grid"]
     table: str | None
     x: str
     y: str
@@ -190,6 +223,8 @@ class Panel:
     groups: list[str] | None
     time: tuple[float, float] | None
     events: bool
+    heat: Heat
+    cells: Cells
 
 
 @dataclass(frozen=True)
@@ -341,7 +376,7 @@ def _sweep(paper: Paper, name: str, reader: Reader, size: _Size) -> Sweep:
         sweep_name, _, axis = key.rpartition(".")
         if sweep_name in ("", name) and axis in axes:
             axes[axis] = _axis(value, f"quick: axes.{key}")
-    scenario = Scenario.from_file(paper.folder / reader.get("scenario", str))
+    scenario = _without(Scenario.from_file(paper.folder / reader.get("scenario", str)), reader.get("without", list, []))
     sweep = Sweep(
         name=name,
         title=reader.get("title", str, name),
@@ -351,6 +386,8 @@ def _sweep(paper: Paper, name: str, reader: Reader, size: _Size) -> Sweep:
         metrics=reader.get("metrics", dict, {}),
         seeds=size.seeds if (own := reader.get("seeds", int, 0)) == 0 or size.set or size.axes else own,
         keep=reader.get("keep", bool, False),
+        record=_words(reader, "record", ["distributions", "series"], []),
+        where=reader.get("where", str, None),
         reading_set=reader.get("reading_set", dict, None),
         reading_without=reader.get("reading_without", list, []),
     )
@@ -377,6 +414,26 @@ def _search(paper: Paper, name: str, reader: Reader, size: _Size) -> Search:
     if over in sweep.axes:
         raise UsageError(f"{reader.place}: `{over}` is an axis and searched", hint="remove it from the axes")
     return Search(sweep, over, first, last, step, within, such_that, side, confirm, columns)
+
+
+def _without(scenario: Scenario, groups: list[str]) -> Scenario:
+    """The scenario without some of its flow groups."""
+    if not groups:
+        return scenario
+    names = [group["name"] for group in scenario.resolved["flows"]]
+    for name in groups:
+        if name not in names:
+            raise UsageError(f"{scenario.name} has no flow group `{name}`", hint=nearest(name, names))
+    flows = [group for group in scenario.resolved["flows"] if group["name"] not in groups]
+    return Scenario.from_resolved({**scenario.resolved, "flows": flows}, name=scenario.name)
+
+
+def _words(reader: Reader, key: str, known: list[str], default: list[str]) -> list[str]:
+    words: list[str] = reader.get(key, list, default)
+    for word in words:
+        if word not in known:
+            raise UsageError(f"{reader.place}: {key} has no `{word}`", hint=nearest(str(word), known))
+    return words
 
 
 def _axis(value: Any, place: str) -> list[float]:
@@ -486,11 +543,10 @@ def _panel(reader: Reader) -> Panel:
         )
         table.end()
     kind = reader.get("kind", str, "lines")
-    if kind not in ("lines", "points", "heatmap", "windows"):
-        raise UsageError(
-            f"{reader.place}: there is no kind `{kind}`", hint=nearest(kind, ["lines", "points", "heatmap", "windows"])
-        )
-    traces = kind == "windows"
+    kinds = ["lines", "points", "heatmap", "windows", "pdf", "grid"]
+    if kind not in kinds:
+        raise UsageError(f"{reader.place}: there is no kind `{kind}`", hint=nearest(kind, kinds))
+    traces = kind in ("windows", "pdf", "grid")
     panel = Panel(
         kind=kind,
         table=reader.get("table", str, None) if traces else reader.get("table", str),
@@ -515,9 +571,38 @@ def _panel(reader: Reader) -> Panel:
         groups=reader.get("groups", list, None) if traces else None,
         time=_pair(reader, "time") if traces else None,
         events=reader.get("events", bool, False) if traces else False,
+        heat=_heat(reader) if kind == "heatmap" else Heat("linear", None, None, False, None),
+        cells=_cells(reader) if kind in ("pdf", "grid") else Cells("queue", [], 1, 0.0, "all"),
     )
     reader.end()
     return panel
+
+
+def _heat(reader: Reader) -> Heat:
+    centre = reader.get("z_centre", (int, float), None)
+    return Heat(
+        scale=reader.get("z_scale", str, "linear"),
+        range=_pair(reader, "z_range"),
+        centre=None if centre is None else float(centre),
+        even=reader.get("even", bool, False),
+        annotate=reader.get("annotate", str, None),
+    )
+
+
+def _cells(reader: Reader) -> Cells:
+    shows = reader.get("shows", str, "queue")
+    if shows not in ("queue", "rates"):
+        raise UsageError(f"{reader.place}: a cell cannot show `{shows}`", hint=nearest(shows, ["queue", "rates"]))
+    rate_of = reader.get("rate_of", str, "all")
+    if rate_of not in ("all", "ect"):
+        raise UsageError(f"{reader.place}: rate_of is all or ect, not `{rate_of}`")
+    return Cells(
+        shows=shows,
+        classes=_words(reader, "classes", ["all", "ect", "not_ect"], ["all"]),
+        width=reader.get("width", int, 1),
+        rate_mbps=float(reader.get("rate_mbps", (int, float), 80.0)),
+        rate_of=rate_of,
+    )
 
 
 def _check_names(item: Item, paper: Paper) -> None:
@@ -537,7 +622,7 @@ def _check_names(item: Item, paper: Paper) -> None:
     for name in [*item.compare, *(name for panel in panels for name in panel.sweeps)]:
         if name not in item.sweeps:
             raise UsageError(f"{item.name}.toml: there is no sweep `{name}`", hint=nearest(name, list(item.sweeps)))
-        if not item.sweeps[name].keep:
+        if not (item.sweeps[name].keep or (item.sweeps[name].record and name not in item.compare)):
             raise UsageError(f"{item.name}.toml: traces of `{name}` are needed", hint="add keep = true to the sweep")
     for name in item.readings or []:
         if name not in [reading.name for reading in paper.readings]:

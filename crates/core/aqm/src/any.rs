@@ -2,7 +2,7 @@
 
 use crate::red::{LinuxRed, Red, TcError};
 use crate::{
-    Backlog, Class, Coupled, Dequeued, DualCoupled, DualRed, Fifo, Queue, QueueConfig, Step, Verdict,
+    Backlog, Class, Coupled, Dequeued, DualCoupled, DualRed, Fifo, Forced, Queue, QueueConfig, Step, Verdict,
 };
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
@@ -20,6 +20,8 @@ pub enum AnyQueue {
     LinuxRed(LinuxRed),
     /// Two RED instances.
     DualRed(DualRed),
+    /// Given probabilities.
+    Forced(Forced),
     /// One queue with coupled marks and drops.
     Coupled(Coupled),
     /// A coupled dual queue.
@@ -50,6 +52,7 @@ impl AnyQueue {
             QueueConfig::Red(config) => Self::Red(Red::new(config, line_rate)),
             QueueConfig::LinuxRed(config) => Self::LinuxRed(LinuxRed::new(config, line_rate)?),
             QueueConfig::DualRed(config) => Self::DualRed(DualRed::new(config, line_rate)),
+            QueueConfig::Forced(config) => Self::Forced(Forced::new(config, line_rate)),
             QueueConfig::Coupled(config) => Self::Coupled(Coupled::new(config, line_rate)),
             QueueConfig::DualCoupled(config) => {
                 Self::DualCoupled(Box::new(DualCoupled::new(config, line_rate)))
@@ -67,6 +70,7 @@ macro_rules! pass {
             AnyQueue::Red($queue) => $call,
             AnyQueue::LinuxRed($queue) => $call,
             AnyQueue::DualRed($queue) => $call,
+            AnyQueue::Forced($queue) => $call,
             AnyQueue::Coupled($queue) => $call,
             AnyQueue::DualCoupled($queue) => $call,
         }

@@ -36,6 +36,8 @@ pub enum QueueConfig {
     LinuxRed(LinuxRedConfig),
     /// Two RED instances on one queue, chosen by ECN capability (K13).
     DualRed(DualRedConfig),
+    /// Given probabilities of marks and drops.
+    Forced(ForcedConfig),
     /// One queue, marks coupled to drops by a square (De Schepper 2015).
     Coupled(CoupledConfig),
     /// Two queues, marks coupled to drops by a square (De Schepper 2015).

@@ -10,7 +10,8 @@ mod trace;
 mod workload;
 
 pub use aqm::{
-    Aqm, Coupled, DctcpRed, DualCoupled, DualRed, Fifo, LinuxRed, Red, RenoRed, SchedulerName, Step,
+    Aqm, Coupled, DctcpRed, DualCoupled, DualRed, Fifo, Forced, LinuxRed, Red, RenoRed, SchedulerName,
+    SpacingName, Step,
 };
 pub use bottleneck::Bottleneck;
 pub use flows::{FlowGroup, Hosts};

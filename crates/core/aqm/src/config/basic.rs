@@ -1,6 +1,7 @@
 //! Queues without an average.
 
 use super::Extent;
+use shoal_units::{Probability, Span};
 
 /// First in, first out, tail drop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +28,33 @@ pub struct StepConfig {
     pub decide: DecideAt,
     /// Packets that are not ECT are dropped above this; usually [`Extent::Unlimited`] (only the buffer limits them).
     pub drop_threshold: Extent,
+    /// Waiting packets that fit.
+    pub limit: Extent,
+}
+
+/// How forced marks and drops are spread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ForcedSpacing {
+    /// An independent coin for each packet.
+    Independent,
+    /// At gaps that differ by at most one packet.
+    Even,
+    /// All packets for a time, then none, so that the part of the time is the probability.
+    Bursts {
+        /// How long all packets are hit.
+        on: Span,
+    },
+}
+
+/// Marks and drops with given probabilities on arrival, whatever waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ForcedConfig {
+    /// Of an ECT packet to be marked.
+    pub mark: Probability,
+    /// Of any other packet to be dropped.
+    pub drop: Probability,
+    /// How they are spread, each class for itself.
+    pub spacing: ForcedSpacing,
     /// Waiting packets that fit.
     pub limit: Extent,
 }

@@ -61,3 +61,45 @@ pub(super) const STEP: ModelDoc = ModelDoc {
         },
     ],
 };
+
+pub(super) const FORCED: ModelDoc = ModelDoc {
+    name: "forced",
+    kind: ModelKind::Queue,
+    summary: "Marks and drops with given probabilities, whatever waits: the open loop of the steady-state laws.",
+    follows: "De Schepper et al. 2015 (DH), steady-state rates as functions of p; Mathis et al. 1997 section 2 (even gaps)",
+    parameters: &[
+        BUFFER,
+        ParameterDoc {
+            name: "mark",
+            unit: "0 to 1",
+            default: "0",
+            doc: "Probability that an arriving ECT packet is marked.",
+            source: "DH, steady-state rates",
+        },
+        ParameterDoc {
+            name: "drop",
+            unit: "0 to 1",
+            default: "0",
+            doc: "Probability that any other arriving packet is dropped.",
+            source: "DH, steady-state rates",
+        },
+        ParameterDoc {
+            name: "spacing",
+            unit: "independent | even | bursts",
+            default: "independent",
+            doc: "A coin for each packet; gaps that differ by at most one packet; or everything for a while, then nothing.",
+            source: "DH (random and on-off marking); Mathis et al. 1997 (even)",
+        },
+        ParameterDoc {
+            name: "on",
+            unit: "time",
+            default: "",
+            doc: "With bursts: how long everything is hit; a period lasts on / probability.",
+            source: "Alizadeh et al. 2010 section 3.3: marks last for one round trip",
+        },
+    ],
+    differences: &[Difference {
+        text: "A packet that does not fit is dropped by the buffer and is no event of the law: the gaps stay as they are.",
+        test: "the_buffer_comes_first",
+    }],
+};

@@ -6,7 +6,8 @@ mod red;
 use shoal_units::{ModelDoc, ParameterDoc};
 
 /// All queues, in the order of [`QueueConfig`](crate::QueueConfig).
-pub const DOCS: &[ModelDoc] = &[basic::FIFO, basic::STEP, red::RED, red::LINUX_RED, red::DUAL_RED];
+pub const DOCS: &[ModelDoc] =
+    &[basic::FIFO, basic::STEP, red::RED, red::LINUX_RED, red::DUAL_RED, basic::FORCED];
 
 /// The link's key that limits every queue.
 const BUFFER: ParameterDoc = ParameterDoc {
@@ -24,6 +25,7 @@ mod tests {
     const TESTS: &str = concat!(
         include_str!("../../tests/dual_red.rs"),
         include_str!("../../tests/fifo.rs"),
+        include_str!("../../tests/forced.rs"),
         include_str!("../../tests/linux_red.rs"),
         include_str!("../../tests/red.rs"),
         include_str!("../../tests/step.rs"),

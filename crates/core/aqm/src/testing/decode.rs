@@ -3,11 +3,11 @@
 use super::Operation;
 use crate::{
     AverageScope, CoupledConfig, CoupledSlope, CouplingInput, DecideAt, DualCoupledConfig, DualRedConfig,
-    Extent, FifoConfig, LinuxRedConfig, MarkSpacing, QueueConfig, RedConfig, RedParameters, SchedulerConfig,
-    StepConfig,
+    Extent, FifoConfig, ForcedConfig, ForcedSpacing, LinuxRedConfig, MarkSpacing, QueueConfig, RedConfig,
+    RedParameters, SchedulerConfig, StepConfig,
 };
 use shoal_packet::Ecn;
-use shoal_units::{Rate, Span};
+use shoal_units::{Probability, Rate, Span};
 
 /// Which queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,12 +26,22 @@ pub enum Kind {
     Coupled,
     /// [`QueueConfig::DualCoupled`].
     DualCoupled,
+    /// [`QueueConfig::Forced`].
+    Forced,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 7] =
-        [Self::Fifo, Self::Step, Self::Red, Self::LinuxRed, Self::DualRed, Self::Coupled, Self::DualCoupled];
+    pub const ALL: [Self; 8] = [
+        Self::Fifo,
+        Self::Step,
+        Self::Red,
+        Self::LinuxRed,
+        Self::DualRed,
+        Self::Coupled,
+        Self::DualCoupled,
+        Self::Forced,
+    ];
 }
 
 /// Bytes being read; past their end everything is zero.
@@ -80,6 +90,7 @@ impl<'a> Input<'a> {
                 rate,
                 mean_packet_bytes: u32::from(self.short()),
             }),
+            Kind::Forced => QueueConfig::Forced(self.forced()),
             Kind::LinuxRed => QueueConfig::LinuxRed(self.linux_red()),
             Kind::DualRed => QueueConfig::DualRed(DualRedConfig {
                 not_ect: self.parameters(),
@@ -117,6 +128,19 @@ impl<'a> Input<'a> {
             // From a picosecond to 2^63 of them.
             _ => Operation::Wait(Span::from_picos(u64::from(self.short()) << (self.byte() % 48))),
         })
+    }
+
+    fn forced(&mut self) -> ForcedConfig {
+        let mut probability = || Probability::from_q32(u64::from(self.short()) << 16);
+        let (mark, drop) = (probability(), probability());
+        let spacing = match self.byte() % 3 {
+            0 => ForcedSpacing::Independent,
+            1 => ForcedSpacing::Even,
+            _ => {
+                ForcedSpacing::Bursts { on: Span::from_picos(u64::from(self.short()) << (self.byte() % 48)) }
+            }
+        };
+        ForcedConfig { mark, drop, spacing, limit: self.extent() }
     }
 
     fn short(&mut self) -> u16 {

@@ -26,6 +26,7 @@ impl Promise {
                 keeps_ect: config.ecn && !config.harddrop,
                 ..fifo(Extent::Bytes(config.limit_bytes.into()))
             },
+            QueueConfig::Forced(config) => fifo(config.limit),
             QueueConfig::Coupled(config) => fifo(config.limit),
             QueueConfig::DualCoupled(config) => Self { order: by_capability, ..fifo(config.limit) },
         }

@@ -5,7 +5,7 @@ mod coupled;
 mod dual_red;
 mod red;
 
-pub use basic::{Fifo, Step};
+pub use basic::{Fifo, Forced, SpacingName, Step};
 pub use coupled::{Coupled, DualCoupled, SchedulerName};
 pub use dual_red::{DctcpRed, DualRed, RenoRed};
 pub use red::{LinuxRed, Red};
@@ -25,6 +25,8 @@ tagged! {
         "linux-red" => LinuxRed(LinuxRed),
         /// Two RED instances on one queue, chosen by ECN capability (Kuehlewind et al. 2014).
         "dual-red" => DualRed(DualRed),
+        /// Marks and drops with given probabilities, whatever waits.
+        "forced" => Forced(Forced),
         /// One queue: ECT packets are marked with p, others dropped with (p/k)^2 (De Schepper 2015).
         "coupled" => Coupled(Coupled),
         /// Two queues: ECT packets wait in one with priority, others drive the marks of both (De Schepper 2015).

@@ -247,3 +247,54 @@ rtt = "25 ms"
     hint: as in "3.2" or "6.12"
     "#);
 }
+
+#[test]
+fn bursts_without_a_length() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+aqm = { kind = "forced", mark = 0.1, spacing = "bursts", on = "0 s" }
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+"#, &[]), @r#"
+    error: bursts need a time above zero
+     --> demo.toml:6:63
+      |
+    6 | aqm = { kind = "forced", mark = 0.1, spacing = "bursts", on = "0 s" }
+      |                                                               ^^^^^
+    hint: write how long all packets are hit, as in on = "8 ms"
+    "#);
+}
+
+#[test]
+fn a_length_of_bursts_without_bursts() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+aqm = { kind = "forced", drop = 1.5, on = "8 ms" }
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+"#, &[]), @r#"
+    error: a probability of 1.5
+     --> demo.toml:6:33
+      |
+    6 | aqm = { kind = "forced", drop = 1.5, on = "8 ms" }
+      |                                 ^^^
+    hint: write a number from 0 to 1, as in 0.1
+
+    error: on needs spacing = "bursts"
+     --> demo.toml:6:43
+      |
+    6 | aqm = { kind = "forced", drop = 1.5, on = "8 ms" }
+      |                                           ^^^^^^
+    hint: remove it, or change the spacing
+    "#);
+}

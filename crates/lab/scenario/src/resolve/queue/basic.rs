@@ -1,9 +1,10 @@
 //! Laws without an average.
 
-use shoal_aqm::{Extent, QueueConfig, StepConfig};
+use shoal_aqm::{Extent, ForcedConfig, ForcedSpacing, QueueConfig, StepConfig};
+use shoal_units::Probability;
 
 use super::{Context, Law};
-use crate::schema::Step;
+use crate::schema::{Forced, SpacingName, Step};
 
 impl Law<'_> {
     pub(super) fn step(&self, step: &Step, limit: Extent, cx: &mut Context<'_>) -> Option<QueueConfig> {
@@ -18,6 +19,34 @@ impl Law<'_> {
             threshold: threshold?,
             decide: step.decide,
             drop_threshold: drop_threshold?,
+            limit,
+        }))
+    }
+
+    pub(super) fn forced(&self, forced: &Forced, limit: Extent, cx: &mut Context<'_>) -> Option<QueueConfig> {
+        self.probability(forced.mark, "mark", cx);
+        self.probability(forced.drop, "drop", cx);
+        let spacing = match (forced.spacing, forced.on) {
+            (SpacingName::Bursts, Some(on)) if !on.span().is_zero() => {
+                ForcedSpacing::Bursts { on: on.span() }
+            }
+            (SpacingName::Bursts, _) => {
+                let hint = "write how long all packets are hit, as in on = \"8 ms\"";
+                cx.error(&self.at("on"), "bursts need a time above zero", hint);
+                return None;
+            }
+            (_, Some(_)) => {
+                let hint = "remove it, or change the spacing";
+                cx.error(&self.at("on"), "on needs spacing = \"bursts\"", hint);
+                return None;
+            }
+            (SpacingName::Independent, None) => ForcedSpacing::Independent,
+            (SpacingName::Even, None) => ForcedSpacing::Even,
+        };
+        Some(QueueConfig::Forced(ForcedConfig {
+            mark: Probability::from_f64(forced.mark),
+            drop: Probability::from_f64(forced.drop),
+            spacing,
             limit,
         }))
     }

@@ -3,7 +3,7 @@
 use shoal_aqm::DecideAt;
 
 use crate::field::{choices, section};
-use crate::quantity::Amount;
+use crate::quantity::{Amount, Duration};
 
 section! {
     /// First in, first out, tail drop: no parameters, the link's buffer is the limit.
@@ -22,4 +22,30 @@ section! {
     }
 }
 
+section! {
+    /// Marks and drops with given probabilities, whatever waits.
+    Forced {
+        /// Probability that an ECT packet is marked on arrival, 0 to 1.
+        mark: f64 = 0.0,
+        /// Probability that a packet that is not ECT is dropped on arrival, 0 to 1.
+        drop: f64 = 0.0,
+        /// An independent coin for each packet, even gaps, or bursts: everything for a while, then nothing.
+        spacing: SpacingName = "independent",
+        /// How long everything is hit, with spacing = "bursts". The period is on / probability.
+        on: Option<Duration>,
+    }
+}
+
+/// How forced marks and drops are spread, by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SpacingName {
+    /// A coin for each packet.
+    Independent,
+    /// Even gaps.
+    Even,
+    /// Everything for a while.
+    Bursts,
+}
+
+choices!(SpacingName { "independent" => Self::Independent, "even" => Self::Even, "bursts" => Self::Bursts, });
 choices!(DecideAt { "enqueue" => Self::Enqueue, "dequeue" => Self::Dequeue, });
