@@ -24,8 +24,10 @@ _paint = {"ect": colour(0), "not_ect": colour(1), "all": "#333333"}
 def pdf(panel: Panel, axes: Axes, points: Points) -> pl.DataFrame:
     """Distributions of the queue over the measurement, or with ``time`` over each window that begins in it."""
     frames = []
-    sweeps = [(name, result) for name in panel.sweeps for _, result in points[name]]
-    for index, (name, result) in enumerate(sweeps):
+    # The same colour in all panels of the item.
+    order = list(points)
+    for name, result in [(name, result) for name in panel.sweeps for _, result in points[name]]:
+        index = order.index(name)
         (which, *_) = panel.cells.classes
         starts = [None] if panel.time is None else _starts(result, *panel.time)
         for number, start_s in enumerate(starts):
@@ -85,9 +87,29 @@ def grid(panel: Panel, axes: Axes, points: Points) -> pl.DataFrame:
         cell.set_rasterization_zorder(3)
         data = _queue(panel, cell, result) if panel.cells.shows == "queue" else _rates(panel, cell, result)
         frames.append(data.select(pl.lit(x).alias(panel.x), pl.lit(y).alias(panel.y), pl.all()))
+    if (columns[0], rows[0]) not in [(x, y) for x, y, _ in runs]:
+        _explain(panel, axes, 0.5, 0.5, runs[0][2].window[1])
     for word in panel.cells.classes if panel.cells.shows == "queue" else ("ect", "not_ect"):
-        axes.plot([], [], color=_paint[word], label=_names[word])
+        axes.plot([], [], color=_paint[word], label=_label(word, [result for _, _, result in runs]))
     return pl.concat(frames, how="diagonal_relaxed").with_columns(source=pl.lit("measured"))
+
+
+def _label(word: str, results: Sequence[Result]) -> str:
+    """A class with the names of its groups."""
+    facts = [group for result in results for group in result.scenario.facts["groups"]]
+    names = dict.fromkeys(group["name"] for group in facts if group["ect"] == (word == "ect"))
+    return _names[word] if word == "all" or not names else f"{_names[word]} ({', '.join(names)})"
+
+
+def _explain(panel: Panel, axes: Axes, x: float, y: float, end_s: float) -> None:
+    """The axes of the cells, in a place without a run."""
+    if panel.cells.shows == "queue":
+        low, high = panel.x_range or (0, 300)
+        text = f"x: {low:g} to {high:g} packets\ny: to the peak"
+    else:
+        of = "flows" if panel.cells.rate_of == "all" else "ECT flows,\nor all flows"
+        text = f"x: 0 to {end_s:g} s\ny: 0 to {panel.cells.rate_mbps:g} Mbit/s\nover {of}"
+    axes.text(x, y, text, ha="center", va="center", fontsize=4.2, color="#333333")
 
 
 def _frame(axes: Axes, columns: Sequence[float], rows: Sequence[float]) -> None:
@@ -109,7 +131,7 @@ def _queue(panel: Panel, cell: Axes, result: Result) -> pl.DataFrame:
             continue
         shares = analysis.backlog_pdf(result, word, width=panel.cells.width)
         # Autoscaled by the highest bar of each class: a narrow distribution would hide a wide one.
-        x, y = _steps(shares.with_columns(pl.col("share") / (pl.col("share").max() or 1.0)))
+        x, y = _steps(shares.with_columns(pl.col("share") / pl.col("share").max()))
         cell.fill_between(x, y, color=_paint[word], alpha=0.35, linewidth=0, zorder=1)
         cell.plot(x, y, color=_paint[word], linewidth=0.6, zorder=2)
         frames.append(shares.select(pl.lit(word).alias("class"), "low_packets", "share"))

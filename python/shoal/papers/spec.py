@@ -547,6 +547,9 @@ def _panel(reader: Reader) -> Panel:
     if kind not in kinds:
         raise UsageError(f"{reader.place}: there is no kind `{kind}`", hint=nearest(kind, kinds))
     traces = kind in ("windows", "pdf", "grid")
+    labels = {"windows": ("Time [s]", "cwnd [packets]"), "pdf": ("Queue [packets]", "Part of the time [%]")}.get(
+        kind, ("", "")
+    )
     panel = Panel(
         kind=kind,
         table=reader.get("table", str, None) if traces else reader.get("table", str),
@@ -557,8 +560,8 @@ def _panel(reader: Reader) -> Panel:
         series_label=reader.get("series_label", str, ""),
         where=reader.get("where", str, None),
         title=reader.get("title", str, ""),
-        x_label=reader.get("x_label", str, "Time [s]" if traces else ""),
-        y_label=reader.get("y_label", str, "cwnd [packets]" if traces else ""),
+        x_label=reader.get("x_label", str, labels[0]),
+        y_label=reader.get("y_label", str, labels[1]),
         z_label=reader.get("z_label", str, ""),
         x_scale=reader.get("x_scale", str, "linear"),
         y_scale=reader.get("y_scale", str, "linear"),
