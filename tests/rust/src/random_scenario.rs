@@ -40,6 +40,7 @@ pub fn random_scenario(bytes: &mut Bytes<'_>) -> String {
     for number in 0..1 + bytes.byte() % 3 {
         text += &group(bytes, number, kind == 0);
     }
+    text += "[distributions.mixed]\ncdf = [[\"100 B\", 0.4], [\"20 kB\", 0.8], [\"300 kB\", 1]]\n";
     text += "[trace]\nseries = \"50 ms\"\ncontroller_flows = 4\n";
     text
 }
@@ -102,17 +103,25 @@ fn group(bytes: &mut Bytes<'_>, number: u8, dumbbell: bool) -> String {
         "{ constant_rate = \"400 kbit/s\" }",
         "{ constant_rate = \"3 Mbit/s\", packet = \"100 B\" }",
         "{ on = \"100 ms\", off = \"300 ms\" }",
+        "{ transfer = { distribution = \"web-search\" } }",
+        "{ transfer = { distribution = \"mixed\" } }",
     ]);
     let start = bytes.pick(&[
         "\"0 s\"",
         "\"10 ms\"",
         "{ uniform = [\"0 s\", \"100 ms\"] }",
         "{ every = \"7 ms\", first = \"1 ms\" }",
+        "{ poisson = \"20 per s\" }",
+        "{ load = 0.7, from = \"50 ms\", until = \"250 ms\" }",
     ]);
+    // A load of tiny transfers would be tens of thousands of flows.
+    let start = if start.contains("load") && app.contains("\"1 B\"") { "\"0 s\"" } else { start };
+    let at_random = start.contains("poisson") || start.contains("load");
     let switches = bytes.byte();
     let count = 1 + bytes.byte() % 4;
+    let count = if at_random { String::new() } else { format!("count = {count}\n") };
     let mut text = format!(
-        "[[flows]]\nname = \"g{number}\"\ncc = \"{cc}\"\nstack = \"{stack}\"\napp = {app}\nstart = {start}\ncount = {count}\n\
+        "[[flows]]\nname = \"g{number}\"\ncc = \"{cc}\"\nstack = \"{stack}\"\napp = {app}\nstart = {start}\n{count}\
          sack = {}\ndelayed_ack = {}\n",
         switches & 1 == 0,
         switches & 2 == 0

@@ -4,6 +4,7 @@ mod applications;
 mod bounds;
 mod closed_loop;
 mod coexistence;
+mod completion;
 mod conservation;
 mod corpora;
 mod determinism;

@@ -141,6 +141,8 @@ pub struct TraceConfig {
     pub window: Option<Span>,
     /// Time between samples of whether something waits at a monitored link.
     pub sample_interval: Span,
+    /// Flows that the result lists one by one; the others only count.
+    pub flows: u32,
 }
 
 impl TraceConfig {
@@ -161,6 +163,7 @@ impl Default for TraceConfig {
             distributions: false,
             window: None,
             sample_interval: Span::from_millis(10),
+            flows: 10_000,
         }
     }
 }

@@ -58,6 +58,9 @@ fn fill_group(group: &mut FlowGroup, path: &str, tree: &Node, report: &mut Repor
             group.initial_window.get_or_insert(PacketCount::of(profile.initial_window));
         }
     }
+    if group.start.is_random_process() {
+        return;
+    }
     group.count.get_or_insert(match &group.start {
         Start::List(times) => u32::try_from(times.len()).unwrap_or(u32::MAX),
         _ => 1,

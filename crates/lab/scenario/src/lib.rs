@@ -26,9 +26,11 @@ pub mod quantity;
 mod report;
 mod resolve;
 pub mod schema;
+mod size_distribution;
 mod tree;
 
 pub use diagnostic::{Diagnostic, Errors, Mark, Severity, Source};
 pub use document::Document;
 pub use experiment::*;
 pub use json_schema::json_schema;
+pub use size_distribution::{DATA_MINING, SizeDistribution, WEB_SEARCH};

@@ -6,7 +6,7 @@ mod hint;
 mod ratio;
 mod unit;
 
-pub use amounts::{Amount, DataRate, Duration, PacketCount, Size};
+pub use amounts::{Amount, DataRate, Duration, Frequency, PacketCount, Size};
 pub use decimal::Decimal;
 pub use ratio::Ratio;
 pub use unit::{Dimension, Unit};

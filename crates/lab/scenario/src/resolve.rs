@@ -1,5 +1,6 @@
 //! From keys to base units, a graph and flows.
 
+mod arrivals;
 mod dumbbell;
 mod endpoints;
 mod flows;
@@ -7,6 +8,7 @@ mod graph;
 mod limits;
 mod network;
 mod queue;
+mod sizes;
 mod star;
 
 use shoal_tcp::EndpointConfig;
@@ -54,13 +56,16 @@ pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Opt
     let trace = trace(&mut cx, duration);
     let endpoints: Vec<Option<EndpointConfig>> =
         (0..scenario.flows.len()).map(|index| endpoints::endpoint(index, &mut cx)).collect();
-    let groups: Vec<Option<GroupPlan>> =
-        (0..scenario.flows.len()).map(|index| flows::group_plan(index, duration, &mut cx)).collect();
+    let sizes = sizes::sizes(&mut cx);
+    let mut groups: Vec<Option<GroupPlan>> =
+        (0..scenario.flows.len()).map(|index| flows::group_plan(index, duration, &sizes, &mut cx)).collect();
     let network = match &scenario.topology {
         Topology::Dumbbell(dumbbell) => dumbbell::network(dumbbell, &mut cx),
         Topology::Star(star) => star::network(star, &mut cx),
         Topology::Graph(graph) => graph::network(graph, &mut cx),
     };
+    let routes = network.as_ref().map_or(&[][..], |network| &network.routes);
+    arrivals::settle(&mut groups, routes, &mut cx);
 
     let endpoints = endpoints.into_iter().collect::<Option<Vec<_>>>()?;
     let Network { nodes, links, paths, routes } = network?;
@@ -119,6 +124,7 @@ fn trace(cx: &mut Context<'_>, duration: Span) -> TraceConfig {
         distributions: trace.distributions,
         window,
         sample_interval,
+        flows: trace.flows.0.unwrap_or(u32::MAX),
     }
 }
 

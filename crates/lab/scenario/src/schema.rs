@@ -2,6 +2,7 @@
 
 mod aqm;
 mod bottleneck;
+mod distributions;
 mod flows;
 mod options;
 mod start;
@@ -14,13 +15,14 @@ pub use aqm::{
     SpacingName, Step,
 };
 pub use bottleneck::Bottleneck;
+pub use distributions::{CdfPoint, Distribution, Distributions};
 pub use flows::{FlowGroup, Hosts};
 pub use options::CcOptions;
 pub(crate) use options::{cc_config, cc_names, describe as describe_cc_options};
-pub use start::{Staggered, Start};
+pub use start::{Load, Poisson, Staggered, Start};
 pub use topology::{Dumbbell, Graph, GraphLink, Star, Topology};
-pub use trace::{Series, Trace};
-pub use workload::{ConstantRate, OnOff, Transfers, Workload};
+pub use trace::{KeptFlows, Series, Trace};
+pub use workload::{ConstantRate, OnOff, TransferSize, Transfers, Workload};
 
 use crate::field::section;
 use crate::quantity::Duration;
@@ -42,6 +44,8 @@ section! {
         topology: Topology = { "kind": "dumbbell" },
         /// The link that all flows of a dumbbell share.
         bottleneck: Option<Bottleneck>,
+        /// Distributions of transfer sizes, by name; web-search and data-mining are built in.
+        distributions: Distributions = {},
         /// Groups of flows that differ only in their start and their place.
         flows: Vec<FlowGroup>,
         /// What is recorded beside the summary.

@@ -74,6 +74,14 @@ impl AppState {
         }
     }
 
+    /// Bytes of a transfer, if there are transfers, and how many began.
+    pub(crate) fn transfers(&self, app: &App) -> (Option<u64>, u64) {
+        match *app {
+            App::Transfers { bytes, .. } => (Some(bytes), u64::from(self.begun)),
+            _ => (None, 0),
+        }
+    }
+
     /// The flow's end has come: nothing more is written.
     pub(crate) fn stop(
         &mut self,

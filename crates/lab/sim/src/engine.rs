@@ -55,6 +55,9 @@ struct Simulation<'e> {
     experiment: &'e Experiment,
     network: Network,
     timers: Agenda,
+    /// Starts and stops of flows, the next one last. Only that one is on the agenda, which so does not grow with flows
+    /// that are still to come.
+    planned: Vec<Key>,
     senders: Vec<SenderSlot>,
     receivers: Vec<ReceiverSlot>,
     flows: Vec<FlowState>,
@@ -113,6 +116,7 @@ impl<'e> Simulation<'e> {
             experiment,
             network,
             timers: Agenda::default(),
+            planned: Vec::new(),
             senders,
             receivers,
             flows,
@@ -126,11 +130,13 @@ impl<'e> Simulation<'e> {
     fn schedule_start(&mut self) {
         for (n, flow) in self.experiment.flows.iter().enumerate() {
             let subject = n as u32 * 4;
-            self.schedule(flow.start, subject + APPLICATION);
+            self.planned.push(self.network.numbers.key(flow.start, subject + APPLICATION));
             if let Some(stop) = flow.stop {
-                self.schedule(stop, subject + STOP);
+                self.planned.push(self.network.numbers.key(stop, subject + STOP));
             }
         }
+        self.planned.sort_unstable_by(|a, b| b.cmp(a));
+        self.timers.extend(self.planned.last());
         self.schedule(Time::ZERO + self.experiment.warmup, OPEN_WINDOW);
         if let Some(interval) = self.experiment.trace.series_interval {
             self.schedule(Time::ZERO + interval, SAMPLE);
@@ -293,6 +299,10 @@ impl<'e> Simulation<'e> {
         if subject == OPEN_WINDOW {
             self.open_window(now);
             return;
+        }
+        if self.planned.last() == Some(&key) {
+            self.planned.pop();
+            self.timers.extend(self.planned.last());
         }
         let flow = subject / 4;
         match subject % 4 {

@@ -56,6 +56,12 @@ impl Agenda {
     pub(crate) fn push(&mut self, key: Key) {
         self.0.push(Reverse(key));
     }
+    #[inline]
+    pub(crate) fn extend(&mut self, key: Option<&Key>) {
+        if let Some(key) = key {
+            self.push(*key);
+        }
+    }
     /// Removes the earliest event, or replaces it: cheaper than removing and pushing.
     #[inline]
     pub(crate) fn replace_next(&mut self, with: Option<Key>) {

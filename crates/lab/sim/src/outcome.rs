@@ -93,14 +93,21 @@ impl Outcome {
             if let Some(ideal) = ideal_completion(experiment, &state.plan) {
                 result.slowdown = result.fct_s.iter().map(|fct| fct / ideal).collect();
             }
+            (result.transfer_bytes, result.transfers_begun) = state.app.transfers(&state.plan.app);
             by_group[state.plan.group as usize].push(result);
         }
-        let groups: Vec<GroupResult> = experiment
+        let mut groups: Vec<GroupResult> = experiment
             .groups
             .iter()
             .zip(by_group)
             .map(|(group, flows)| GroupResult::new(group.name.clone(), group.cc.clone(), flows))
             .collect();
+        let metrics = Metrics::of(&groups);
+        let mut kept = experiment.trace.flows as usize;
+        for group in &mut groups {
+            group.keep_flows(kept);
+            kept = kept.saturating_sub(group.flows.len());
+        }
         let mut all = Vec::new();
         all.extend(queue_rows.map(Series::into_table));
         all.extend(tables.flows.map(Series::into_table));
@@ -110,7 +117,7 @@ impl Outcome {
             all.extend(distributions.into_tables());
         }
         Self {
-            metrics: Metrics::of(&groups),
+            metrics,
             bottlenecks,
             groups,
             tables: all,
@@ -157,7 +164,7 @@ impl Tables {
         Self {
             names: names.clone(),
             flows: experiment.trace.series_interval.map(|_| Series::new(names)),
-            controller: (traced > 0).then(|| Series::new(names)),
+            controller: (experiment.trace.controller_flows > 0).then(|| Series::new(names)),
             controller_flows: traced,
             last: vec![None; traced as usize],
         }

@@ -147,6 +147,8 @@ impl FlowMeter {
             delivered_bytes,
             start_s: span.start.as_secs_f64(),
             stop_s: span.stop.map(Time::as_secs_f64),
+            transfer_bytes: None,
+            transfers_begun: 0,
         }
     }
 

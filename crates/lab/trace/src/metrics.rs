@@ -6,7 +6,7 @@ mod shares;
 pub use series::{Oscillation, oscillation, settled_from};
 pub use shares::{binned_shares, share_between};
 
-use crate::{Distribution, GroupResult, Metrics, RateSummary};
+use crate::{Distribution, FlowResult, GroupResult, Metrics, RateSummary, SizeBin, Totals};
 
 /// Jain's fairness index, (sum x)^2 / (n sum x^2), in 1/n..=1 (Jain, Chiu, Hawe 1984, DEC-TR-301).
 ///
@@ -64,6 +64,50 @@ pub fn order_statistics(values: &[f64]) -> Distribution {
     }
 }
 
+/// Lower bounds in bytes of the ranges of sizes that completion times are reported for; the last one has no upper bound.
+/// Those of the DCTCP paper's figures (Alizadeh et al. 2010, figures 19 and 20), in powers of ten.
+pub const SIZE_BINS: [u64; 5] = [0, 10_000, 100_000, 1_000_000, 10_000_000];
+
+/// Completion times and slowdowns of the transfers of some flows, by size; empty if none of them transfers.
+pub fn by_size(flows: &[FlowResult]) -> Vec<SizeBin> {
+    if flows.iter().all(|flow| flow.transfer_bytes.is_none()) {
+        return Vec::new();
+    }
+    let bounds = SIZE_BINS.iter().zip(SIZE_BINS[1..].iter().map(Some).chain([None]));
+    let bin = |(from, below): (&u64, Option<&u64>)| {
+        let inside = |flow: &&FlowResult| {
+            flow.transfer_bytes.is_some_and(|size| size >= *from && below.is_none_or(|below| size < *below))
+        };
+        let all = |of: fn(&FlowResult) -> &Vec<f64>| -> Vec<f64> {
+            flows.iter().filter(inside).flat_map(of).copied().collect()
+        };
+        let fct = all(|flow| &flow.fct_s);
+        let begun: u64 = flows.iter().filter(inside).map(|flow| flow.transfers_begun).sum();
+        SizeBin {
+            from_bytes: *from,
+            below_bytes: below.copied(),
+            count: fct.len() as u64,
+            unfinished: begun.saturating_sub(fct.len() as u64),
+            fct_s: order_statistics(&fct),
+            slowdown: order_statistics(&all(|flow| &flow.slowdown)),
+        }
+    };
+    bounds.map(bin).collect()
+}
+
+/// Sums of the counts of some flows.
+pub fn totals(flows: &[FlowResult]) -> Totals {
+    let sum = |of: fn(&FlowResult) -> u64| flows.iter().map(of).sum();
+    Totals {
+        delivered_bytes: sum(|flow| flow.delivered_bytes),
+        marks_seen: sum(|flow| flow.marks_seen),
+        losses: sum(|flow| flow.losses),
+        retransmissions: sum(|flow| flow.retransmissions),
+        timeouts: sum(|flow| flow.timeouts),
+        reductions: sum(|flow| flow.reductions),
+    }
+}
+
 impl Metrics {
     /// The metrics of a run: Jain's index over the wire rates of all flows, and the ratio of the mean wire rates of
     /// every two groups, the earlier one first.
@@ -114,6 +158,46 @@ mod tests {
         // 12,500 B at 1 Mbit/s take 0.1 s; 0.25 s there and back.
         assert_eq!(ideal_fct_s(12_500, 1e6, 0.25), Some(0.35));
         assert_eq!(ideal_fct_s(1250, 0.0, 0.25), None);
+    }
+
+    #[test]
+    fn transfers_fall_into_the_bin_of_their_size() {
+        use crate::{FlowCounters, FlowMeter, FlowSpan};
+        use shoal_units::Time;
+        let flow = |size: Option<u64>, fct: &[f64]| {
+            let end = Time::from_picos(1_000_000_000_000);
+            let span = FlowSpan { window_start: Time::ZERO, window_end: end, start: Time::ZERO, stop: None };
+            let mut flow = FlowMeter::new(Time::ZERO).finish(&FlowCounters::default(), span);
+            flow.transfer_bytes = size;
+            flow.transfers_begun = 2;
+            flow.fct_s = fct.to_vec();
+            flow.slowdown = fct.iter().map(|fct| 2.0 * fct).collect();
+            flow
+        };
+        let flows = [
+            flow(Some(9_999), &[1.0, 3.0]),
+            flow(Some(10_000), &[5.0]),
+            flow(Some(50_000_000), &[]),
+            flow(None, &[]),
+            flow(Some(1), &[8.0, 4.0]),
+        ];
+        let bins = by_size(&flows);
+        let counts: Vec<_> = bins.iter().map(|bin| (bin.from_bytes, bin.count, bin.unfinished)).collect();
+        let expected = [(0, 4, 0), (10_000, 1, 1), (100_000, 0, 0), (1_000_000, 0, 0), (10_000_000, 0, 2)];
+        assert_eq!(counts, expected);
+        assert_eq!(
+            (bins[0].fct_s.mean, bins[0].fct_s.p50, bins[0].fct_s.max),
+            (Some(4.0), Some(3.0), Some(8.0))
+        );
+        assert_eq!(bins[1].slowdown.p99, Some(10.0));
+        assert_eq!((bins[0].below_bytes, bins[4].below_bytes), (Some(10_000), None));
+        assert_eq!(by_size(&flows[3..4]), []);
+
+        let mut group = GroupResult::new("g".into(), "reno".into(), flows.to_vec());
+        let whole = group.clone();
+        group.keep_flows(2);
+        assert_eq!((group.flows.len(), group.flow_count, group.flows_omitted), (2, 5, 3));
+        assert_eq!((group.fct_s, &group.fct_by_size), (whole.fct_s, &whole.fct_by_size));
     }
 
     #[test]

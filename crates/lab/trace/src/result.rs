@@ -186,8 +186,15 @@ pub struct GroupResult {
     pub name: String,
     /// Controller preset.
     pub cc: String,
-    /// Its flows, in the order of their numbers.
+    /// Its flows, in the order of their numbers; the first ones only if there are more than the scenario keeps
+    /// (`trace.flows`). Everything below covers all of them.
     pub flows: Vec<FlowResult>,
+    /// Number of flows.
+    #[serde(default)]
+    pub flow_count: u64,
+    /// Flows that are missing in `flows`.
+    #[serde(default)]
+    pub flows_omitted: u64,
     /// Rates of the flows on the bottleneck's wire.
     pub wire_bps: RateSummary,
     /// Rates of the flows as their applications see them.
@@ -196,6 +203,46 @@ pub struct GroupResult {
     pub fct_s: Distribution,
     /// Completion times of all transfers, each divided by the time it would take alone ([`crate::metrics::ideal_fct_s`]).
     pub slowdown: Distribution,
+    /// The same for transfers of similar size; empty if there are no transfers.
+    #[serde(default)]
+    pub fct_by_size: Vec<SizeBin>,
+    /// Sums over all flows.
+    #[serde(default)]
+    pub totals: Totals,
+}
+
+/// Completion of the transfers of one range of sizes ([`crate::metrics::SIZE_BINS`]).
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SizeBin {
+    /// Smallest size of a transfer, bytes.
+    pub from_bytes: u64,
+    /// Transfers are smaller than this; null in the last bin.
+    pub below_bytes: Option<u64>,
+    /// Completed transfers.
+    pub count: u64,
+    /// Transfers that began but did not end within the run; percentiles lack them.
+    pub unfinished: u64,
+    /// Completion times in seconds.
+    pub fct_s: Distribution,
+    /// Those divided by the time each transfer would take alone.
+    pub slowdown: Distribution,
+}
+
+/// Counts of the flows of a group, added up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Totals {
+    /// Payload bytes delivered in order.
+    pub delivered_bytes: u64,
+    /// Marked packets the receivers saw.
+    pub marks_seen: u64,
+    /// Packets the senders declared lost.
+    pub losses: u64,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Window reductions.
+    pub reductions: u64,
 }
 
 /// One flow. Counts and rates cover the measurement window only; a flow that lives for a part of it still has its
@@ -232,6 +279,12 @@ pub struct FlowResult {
     pub start_s: f64,
     /// When its last byte was acknowledged; null if it was still running at the end.
     pub stop_s: Option<f64>,
+    /// Bytes of each of its transfers; null if its application does not transfer.
+    #[serde(default)]
+    pub transfer_bytes: Option<u64>,
+    /// Transfers that began, completed or not.
+    #[serde(default)]
+    pub transfers_begun: u64,
 }
 
 /// Mean and range.
@@ -299,16 +352,26 @@ impl RunResult {
 impl GroupResult {
     /// The group with what follows from its flows.
     pub fn new(name: String, cc: String, flows: Vec<FlowResult>) -> Self {
-        use crate::metrics::{order_statistics, rate_summary};
+        use crate::metrics::{by_size, order_statistics, rate_summary, totals};
         let all = |of: fn(&FlowResult) -> &Vec<f64>| flows.iter().flat_map(of).copied().collect::<Vec<_>>();
         Self {
             wire_bps: rate_summary(flows.iter().map(|flow| flow.wire_bps)),
             goodput_bps: rate_summary(flows.iter().map(|flow| flow.goodput_bps)),
             fct_s: order_statistics(&all(|flow| &flow.fct_s)),
             slowdown: order_statistics(&all(|flow| &flow.slowdown)),
+            fct_by_size: by_size(&flows),
+            totals: totals(&flows),
+            flow_count: flows.len() as u64,
+            flows_omitted: 0,
             name,
             cc,
             flows,
         }
+    }
+
+    /// Leaves only the first `kept` flows in the list; what was computed of all of them stays.
+    pub fn keep_flows(&mut self, kept: usize) {
+        self.flows.truncate(kept);
+        self.flows_omitted = self.flow_count - self.flows.len() as u64;
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::Field;
-use crate::quantity::{Accepts, Amount, DataRate, Duration, PacketCount, QuantityError, Size};
+use crate::quantity::{Accepts, Amount, DataRate, Duration, Frequency, PacketCount, QuantityError, Size};
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
@@ -161,4 +161,4 @@ macro_rules! quantities {
     )*};
 }
 
-quantities!(Amount, DataRate, Duration, PacketCount, Size);
+quantities!(Amount, DataRate, Duration, Frequency, PacketCount, Size);

@@ -77,6 +77,11 @@ amount!(
         example: "20 packets",
     }
 );
+amount!(
+    /// How often something happens on average.
+    Frequency,
+    Accepts { what: "a frequency", dimensions: &[Dimension::Frequency], unlimited: false, example: "200 per s" }
+);
 
 /// Explains a value that is not a whole number of base units up to `max`.
 fn unusable(text: &str, value: Option<Ratio>, unit: &str, max: u64, example: &str) -> QuantityError {
@@ -145,6 +150,16 @@ impl Size {
     /// The value; `None` for `unlimited`.
     pub fn bytes(self) -> Option<u64> {
         self.base().and_then(Ratio::exact)
+    }
+}
+
+impl Frequency {
+    fn check(self, _: &str) -> Result<(), QuantityError> {
+        Ok(())
+    }
+    /// Events per second.
+    pub fn per_second(self) -> f64 {
+        self.base().map_or(0.0, Ratio::as_f64) / 60.0
     }
 }
 

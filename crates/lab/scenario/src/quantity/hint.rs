@@ -73,6 +73,7 @@ fn meant(unit: &str, accepts: &Accepts) -> Option<Unit> {
         "mbyte" | "mbytes" => "MB",
         "pkt" | "pkts" | "p" | "pckts" => "packets",
         "bdps" => "BDP",
+        "/s" | "hz" | "1/s" | "per sec" | "per second" => "per s",
         other => Unit::ALL.iter().find(|u| accepted(u) && u.name().to_lowercase() == other)?.name(),
     };
     Unit::by_name(name).filter(accepted)

@@ -13,6 +13,8 @@ pub enum Dimension {
     Packets,
     /// Fractions of the bandwidth-delay product.
     Bdp,
+    /// Base unit: events per minute.
+    Frequency,
 }
 
 impl Dimension {
@@ -23,6 +25,7 @@ impl Dimension {
             Self::Bytes => "a size in bytes",
             Self::Packets => "a number of packets",
             Self::Bdp => "a fraction of the bandwidth-delay product",
+            Self::Frequency => "a frequency",
         }
     }
 }
@@ -88,6 +91,12 @@ units! {
     Packets = "packets", Packets, 1;
     /// Bandwidth-delay product: rate of the link times the reference round-trip time.
     Bdp = "BDP", Bdp, 1;
+    /// Events per minute.
+    PerMinute = "per min", Frequency, 1;
+    /// Events per second.
+    PerSecond = "per s", Frequency, 60;
+    /// Events per millisecond.
+    PerMillisecond = "per ms", Frequency, 60_000;
 }
 
 impl Unit {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use shoal_units::Span;
 
 use super::Context;
+use super::arrivals::Reference;
 use super::flows::Routes;
 use super::network::{Network, checked_overhead, checked_rate};
 use super::queue::{Port, finite_rate, largest_packet, queue, uses_bdp};
@@ -84,6 +85,10 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Netwo
             let trunk = Trunk { left, right, forward, back };
             host_links(&mut network, &trunk, &template, dumbbell.hosts, &rtts, cx);
         }
+    }
+    // The load of every group is one of the bottleneck.
+    for routes in &mut network.routes {
+        routes.reference = Some(Reference { rate, overhead_bytes });
     }
     Some(network)
 }
@@ -201,7 +206,7 @@ fn pure_delay_access(
         let there = network.pure_delay(format!("{name}/forward"), right, host, rest.forward);
         let back = network.pure_delay(format!("{name}/back"), host, left, rest.backward);
         let pair = (network.path(vec![bottleneck, there]), network.path(vec![back]));
-        network.routes.push(Routes { pairs: [pair].into(), first: 0 });
+        network.routes.push(Routes { pairs: [pair].into(), first: 0, reference: None });
     }
 }
 
@@ -228,7 +233,7 @@ fn host_links(
         for (group, rest) in groups.iter().zip(rtts) {
             let name = group.name.as_deref().unwrap_or_default();
             let pair = host_pair(network, trunk, template, name, rest);
-            network.routes.push(Routes { pairs: [pair].into(), first: 0 });
+            network.routes.push(Routes { pairs: [pair].into(), first: 0, reference: None });
         }
         return;
     };
@@ -237,7 +242,7 @@ fn host_links(
         .collect();
     let mut before = 0usize;
     for group in groups {
-        network.routes.push(Routes { pairs: pairs.clone(), first: before % pairs.len() });
+        network.routes.push(Routes { pairs: pairs.clone(), first: before % pairs.len(), reference: None });
         before += group.count.unwrap_or(1) as usize;
     }
 }

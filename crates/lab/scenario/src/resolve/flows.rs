@@ -5,16 +5,21 @@ use std::sync::Arc;
 use shoal_units::{Span, Stream, Time};
 
 use super::Context;
+use super::arrivals::{Arrivals, Reference};
+use super::sizes::{Sizes, named};
 use crate::experiment::{App, Flow, Group};
 use crate::quantity::Duration;
-use crate::schema::{Start, Workload};
+use crate::schema::{Start, TransferSize, Transfers, Workload};
+use crate::size_distribution::SizeDistribution;
 
 /// A flow group ready to be expanded.
 pub(crate) struct GroupPlan {
     count: u32,
-    start: StartPlan,
+    pub(super) start: StartPlan,
     stop: Option<Time>,
     app: App,
+    /// Where each flow's transfer draws its size, which `app` leaves open.
+    sizes: Option<SizeDistribution>,
     /// Forward and backward paths that the flows take turns in.
     pub routes: Routes,
 }
@@ -26,21 +31,32 @@ pub(crate) struct Routes {
     pub pairs: Arc<[(u32, u32)]>,
     /// Where the first flow of the group starts its turn.
     pub first: usize,
+    /// What the load of the group is a fraction of.
+    pub(super) reference: Option<Reference>,
 }
 
-enum StartPlan {
+pub(super) enum StartPlan {
     At(Time),
     List(Vec<Time>),
     Uniform(Time, Span),
     Every(Time, Span),
+    Arrivals(Arrivals),
 }
 
 /// Checks group `index`.
-pub(super) fn group_plan(index: usize, duration: Span, cx: &mut Context<'_>) -> Option<GroupPlan> {
+pub(super) fn group_plan(
+    index: usize,
+    duration: Span,
+    sizes: &Sizes,
+    cx: &mut Context<'_>,
+) -> Option<GroupPlan> {
     let group = &cx.scenario.flows[index];
     let path = format!("flows[{index}]");
     let count = group.count.unwrap_or(1);
-    let start = start_plan(&group.start, count, &path, cx);
+    let start = match Arrivals::of(&group.start, index, duration, cx) {
+        Some(arrivals) => StartPlan::Arrivals(arrivals),
+        None => start_plan(&group.start, count, &path, cx),
+    };
     let (first, last) = match &start {
         StartPlan::At(time) => (*time, *time),
         StartPlan::List(times) => {
@@ -49,6 +65,10 @@ pub(super) fn group_plan(index: usize, duration: Span, cx: &mut Context<'_>) -> 
         StartPlan::Uniform(from, width) => (*from, from.saturating_add(*width)),
         StartPlan::Every(from, gap) => {
             (*from, from.saturating_add(gap.saturating_mul(u64::from(count.saturating_sub(1)))))
+        }
+        // The last one comes before that.
+        StartPlan::Arrivals(arrivals) => {
+            (arrivals.from, Time::from_picos(arrivals.until.as_picos().saturating_sub(1)))
         }
     };
     if first.since(Time::ZERO) >= duration && !duration.is_zero() {
@@ -72,7 +92,46 @@ pub(super) fn group_plan(index: usize, duration: Span, cx: &mut Context<'_>) -> 
             "write a time after the last start",
         );
     }
-    Some(GroupPlan { count, start, stop, app: app(&group.app, &path, cx)?, routes: Routes::default() })
+    let drawn = drawn_sizes(&group.app, &path, sizes, cx);
+    let app = app(&group.app, &path, cx)?;
+    Some(GroupPlan { count, start, stop, app, sizes: drawn?, routes: Routes::default() })
+}
+
+impl GroupPlan {
+    /// Flows that do not come by chance.
+    pub(super) fn fixed_count(&self) -> u32 {
+        if matches!(self.start, StartPlan::Arrivals(_)) { 0 } else { self.count }
+    }
+
+    /// Mean bytes on the wire of the data of a flow of group `index`, if they are bounded.
+    pub(super) fn mean_wire_bytes(&self, index: usize, overhead_bytes: u16, cx: &Context<'_>) -> Option<f64> {
+        let group = &cx.scenario.flows[index];
+        let mss = group.mtu.bytes()?.checked_sub(u64::from(group.header_bytes)).filter(|mss| *mss > 0)?;
+        let headers = f64::from(group.header_bytes) + f64::from(overhead_bytes);
+        let App::Transfers { bytes, rounds, .. } = self.app else { return None };
+        let (bytes, segments) = match &self.sizes {
+            Some(sizes) => (sizes.mean_bytes(), sizes.mean_segments(mss)),
+            None => (bytes as f64, bytes.div_ceil(mss) as f64),
+        };
+        Some(f64::from(rounds) * (bytes + segments * headers))
+    }
+}
+
+/// The distribution that the transfers draw from, if they do; the outer `None` is an error.
+fn drawn_sizes(
+    workload: &Workload,
+    path: &str,
+    sizes: &Sizes,
+    cx: &mut Context<'_>,
+) -> Option<Option<SizeDistribution>> {
+    let Workload::Transfers(Transfers { transfer: TransferSize::Drawn(name), rounds, .. }) = workload else {
+        return Some(None);
+    };
+    if *rounds > 1 {
+        let hint = "a flow draws one size; write more flows instead of rounds";
+        cx.error(&format!("{path}.app.rounds"), "rounds of a drawn size", hint);
+    }
+    named(name, &format!("{path}.app.transfer.distribution"), sizes, cx).map(Some)
 }
 
 fn start_plan(start: &Start, count: u32, path: &str, cx: &mut Context<'_>) -> StartPlan {
@@ -101,6 +160,7 @@ fn start_plan(start: &Start, count: u32, path: &str, cx: &mut Context<'_>) -> St
             StartPlan::Uniform(at(from), to.span().saturating_sub(from.span()))
         }
         Start::Every(staggered) => StartPlan::Every(at(&staggered.first), staggered.every.span()),
+        Start::Poisson(_) | Start::Load(_) => unreachable!("arrivals are planned elsewhere"),
     }
 }
 
@@ -109,7 +169,11 @@ fn app(workload: &Workload, path: &str, cx: &mut Context<'_>) -> Option<App> {
     match workload {
         Workload::Bulk => Some(App::Bulk),
         Workload::Transfers(transfers) => {
-            let bytes = transfers.transfer.bytes().filter(|bytes| *bytes > 0);
+            let bytes = match &transfers.transfer {
+                TransferSize::Fixed(size) => size.bytes().filter(|bytes| *bytes > 0),
+                // Each flow puts its own size here.
+                TransferSize::Drawn(_) => Some(0),
+            };
             if bytes.is_none() {
                 cx.error(
                     &at("transfer"),
@@ -173,9 +237,10 @@ fn app(workload: &Workload, path: &str, cx: &mut Context<'_>) -> Option<App> {
 
 /// All flows, in group order.
 pub(super) fn expand(plans: &[GroupPlan], groups: &[Group], seed: u64) -> Vec<Flow> {
-    let mut flows = Vec::with_capacity(plans.iter().map(|plan| plan.count as usize).sum());
+    let mut flows = Vec::with_capacity(plans.iter().map(|plan| plan.fixed_count() as usize).sum());
     for (index, (plan, group)) in (0u32..).zip(plans.iter().zip(groups)) {
-        for number in 0..plan.count {
+        let starts = plan.start.times(seed, &group.name, plan.count);
+        for (number, start) in (0u32..).zip(starts) {
             let turn = (plan.routes.first + number as usize) % plan.routes.pairs.len();
             let (forward, backward) = plan.routes.pairs[turn];
             flows.push(Flow {
@@ -183,16 +248,36 @@ pub(super) fn expand(plans: &[GroupPlan], groups: &[Group], seed: u64) -> Vec<Fl
                 endpoint: index,
                 forward,
                 backward,
-                start: plan.start.of(seed, &group.name, number),
+                start,
                 stop: plan.stop,
-                app: plan.app,
+                app: plan.app_of(seed, &group.name, number),
             });
         }
     }
     flows
 }
 
+impl GroupPlan {
+    fn app_of(&self, seed: u64, group: &str, number: u32) -> App {
+        match (&self.sizes, self.app) {
+            (Some(sizes), App::Transfers { rounds, interval, .. }) => {
+                // A stream for each flow: its size stays when other flows come or go.
+                let bytes = sizes.draw(&mut Stream::new(seed, &format!("size/{group}/{number}")));
+                App::Transfers { bytes, rounds, interval }
+            }
+            (_, app) => app,
+        }
+    }
+}
+
 impl StartPlan {
+    fn times(&self, seed: u64, group: &str, count: u32) -> Vec<Time> {
+        match self {
+            Self::Arrivals(arrivals) => arrivals.times(seed, group),
+            _ => (0..count).map(|number| self.of(seed, group, number)).collect(),
+        }
+    }
+
     fn of(&self, seed: u64, group: &str, number: u32) -> Time {
         match self {
             Self::At(time) => *time,
@@ -204,6 +289,7 @@ impl StartPlan {
                 *from + Span::from_picos(offset as u64)
             }
             Self::Every(first, gap) => first.saturating_add(gap.saturating_mul(u64::from(number))),
+            Self::Arrivals(_) => unreachable!("arrivals have no numbers"),
         }
     }
 }

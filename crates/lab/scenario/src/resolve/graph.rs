@@ -1,11 +1,12 @@
 //! Any nodes and links, and routes through them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use shoal_aqm::{Extent, FifoConfig, QueueConfig};
-use shoal_units::Span;
+use shoal_units::{Rate, Span};
 
 use super::Context;
+use super::arrivals::Reference;
 use super::flows::Routes;
 use super::network::{Network, checked_overhead, checked_rate};
 use super::queue::{Port, largest_packet, queue};
@@ -176,9 +177,25 @@ pub(super) fn connect(network: &mut Network, cx: &mut Context<'_>) -> Option<()>
             cx.error(&key, message, hint);
             complete = false;
         }
-        network.routes.push(Routes { pairs: pairs.into(), first: 0 });
+        let reference = access(network, &pairs);
+        network.routes.push(Routes { pairs: pairs.into(), first: 0, reference });
     }
     complete.then_some(())
+}
+
+/// The links by which the senders of these paths are attached, as if they were one: the first on each path that has a rate.
+fn access(network: &Network, pairs: &[(u32, u32)]) -> Option<Reference> {
+    let links: Option<BTreeSet<LinkId>> = pairs
+        .iter()
+        .map(|(forward, _)| {
+            let path = &network.paths[*forward as usize];
+            path.iter().copied().find(|id| network.links[id.0 as usize].rate.is_some())
+        })
+        .collect();
+    let links = links?;
+    let link = |id: &LinkId| &network.links[id.0 as usize];
+    let bps = links.iter().filter_map(|id| link(id).rate).map(Rate::as_bps).fold(0, u64::saturating_add);
+    Some(Reference { rate: Rate::from_bps(bps), overhead_bytes: link(links.first()?).overhead_bytes })
 }
 
 fn check_ends(index: usize, group: &FlowGroup, names: &Names, cx: &mut Context<'_>) {

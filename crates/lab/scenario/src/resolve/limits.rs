@@ -6,7 +6,7 @@ use shoal_units::Span;
 
 use super::Context;
 
-const MAX_FLOWS: u64 = 1_000_000;
+pub(super) const MAX_FLOWS: u64 = 1_000_000;
 /// From here on the memory that flows need is worth a word.
 const MANY_FLOWS: u64 = 100_000;
 /// What a flow takes in the simulator (issue 2: at most 2 KiB a flow).

@@ -64,7 +64,7 @@ impl Port<'_> {
             Dimension::Bdp => value.times(self.bdp()?),
             Dimension::Packets => value.times(Ratio::whole(packet_bytes.into())),
             Dimension::Time => value.times(Ratio::new(self.rate.as_bps().into(), 8_000_000_000_000)),
-            Dimension::Bytes | Dimension::Rate => Some(value),
+            Dimension::Bytes | Dimension::Rate | Dimension::Frequency => Some(value),
         }
     }
 
@@ -74,7 +74,7 @@ impl Port<'_> {
         match amount.dimension()? {
             Dimension::Packets => Some(Extent::Packets(u32::try_from(value.floor()).ok()?)),
             Dimension::Time => Some(Extent::Time(Span::from_picos(value.floor()))),
-            Dimension::Bytes | Dimension::Rate => Some(Extent::Bytes(value.floor())),
+            Dimension::Bytes | Dimension::Rate | Dimension::Frequency => Some(Extent::Bytes(value.floor())),
             Dimension::Bdp => self.needs_bdp(amount, path, cx).map(|bytes| Extent::Bytes(bytes.floor())),
         }
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::field::{Field, Section, section};
-use crate::quantity::Duration;
+use crate::quantity::{Duration, Frequency};
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
@@ -23,6 +23,17 @@ pub enum Start {
     },
     /// One after the other.
     Every(Staggered),
+    /// A Poisson process of given rate; the number of flows follows from it.
+    Poisson(Poisson),
+    /// A Poisson process of given load; the number of flows follows from it.
+    Load(Load),
+}
+
+impl Start {
+    /// Whether the number of flows follows from the arrivals.
+    pub fn is_random_process(&self) -> bool {
+        matches!(self, Self::Poisson(_) | Self::Load(_))
+    }
 }
 
 section! {
@@ -35,7 +46,33 @@ section! {
     }
 }
 
-const HINT: &str = "write \"1 s\", [\"0 s\", \"1 s\"], { uniform = [\"0 s\", \"1 s\"] } or { every = \"500 ms\", first = \"0 s\" }";
+section! {
+    /// Flows arrive as a Poisson process.
+    Poisson {
+        /// Mean number of arrivals in all of the group.
+        poisson: Frequency,
+        /// Arrivals begin here.
+        from: Duration = "0 s",
+        /// Arrivals end here. Default: the stop of the group, else the end of the run.
+        until: Option<Duration>,
+    }
+}
+
+section! {
+    /// Flows arrive as a Poisson process whose rate follows from the mean size of their transfers.
+    Load {
+        /// Offered load, headers and framing included, as a fraction of the bottleneck's rate (dumbbell) or of the rates of
+        /// the links by which the sending hosts are attached (elsewhere).
+        load: f64,
+        /// Arrivals begin here.
+        from: Duration = "0 s",
+        /// Arrivals end here. Default: the stop of the group, else the end of the run.
+        until: Option<Duration>,
+    }
+}
+
+const HINT: &str = "write \"1 s\", [\"0 s\", \"1 s\"], { uniform = [\"0 s\", \"1 s\"] }, { every = \"500 ms\", first = \"0 s\" }, \
+                    { poisson = \"200 per s\" } or { load = 0.6 }";
 
 impl Field for Start {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
@@ -58,6 +95,12 @@ impl Field for Start {
                 entries if entries.iter().any(|e| e.key == "every" || e.key == "first") => {
                     Staggered::read_table(entries, &[], &node.mark, report).map(Self::Every)
                 }
+                entries if entries.iter().any(|e| e.key == "poisson") => {
+                    Poisson::read_table(entries, &[], &node.mark, report).map(Self::Poisson)
+                }
+                entries if entries.iter().any(|e| e.key == "load") => {
+                    Load::read_table(entries, &[], &node.mark, report).map(Self::Load)
+                }
                 _ => {
                     report.error(&node.mark, "unknown form of start", HINT);
                     None
@@ -75,6 +118,8 @@ impl Field for Start {
             Self::List(times) => times.write(),
             Self::Uniform { from, to } => Some(json!({ "uniform": [from.to_string(), to.to_string()] })),
             Self::Every(staggered) => staggered.write(),
+            Self::Poisson(poisson) => poisson.write(),
+            Self::Load(load) => load.write(),
         }
     }
     fn schema() -> Json {
@@ -86,6 +131,8 @@ impl Field for Start {
                 "uniform": { "type": "array", "items": time, "minItems": 2, "maxItems": 2,
                              "description": "Earliest and latest start, drawn for each flow." } } },
             Staggered::schema(),
+            Poisson::schema(),
+            Load::schema(),
         ] })
     }
 }

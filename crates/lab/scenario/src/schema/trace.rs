@@ -24,6 +24,35 @@ section! {
         windows: Series = "off",
         /// Time between the samples of `queue_empty_sampled`.
         sample: Duration = "10 ms",
+        /// Flows that the result lists one by one, or "all"; what is computed of all flows stays exact.
+        flows: KeptFlows = 10_000,
+    }
+}
+
+/// Number of flows that the result lists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KeptFlows(pub Option<u32>);
+
+impl Field for KeptFlows {
+    fn read(node: &Node, report: &mut Report) -> Option<Self> {
+        match &node.value {
+            Value::Text(text) if text == "all" => Some(Self(None)),
+            Value::Text(text) => {
+                report.error(
+                    &node.mark,
+                    format!("unknown value \"{text}\""),
+                    "write \"all\" or a whole number",
+                );
+                None
+            }
+            _ => u32::read(node, report).map(|flows| Self(Some(flows))),
+        }
+    }
+    fn write(&self) -> Option<Json> {
+        Some(self.0.map_or_else(|| "all".into(), Json::from))
+    }
+    fn schema() -> Json {
+        json!({ "oneOf": [{ "const": "all" }, u32::schema()] })
     }
 }
 

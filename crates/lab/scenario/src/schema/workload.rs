@@ -12,7 +12,7 @@ use crate::tree::{Node, Value};
 pub enum Workload {
     /// Always data to send.
     Bulk,
-    /// Transfers of a fixed size.
+    /// Transfers.
     Transfers(Transfers),
     /// Constant bit rate.
     ConstantRate(ConstantRate),
@@ -21,10 +21,10 @@ pub enum Workload {
 }
 
 section! {
-    /// Transfers of a fixed size on one connection.
+    /// Transfers on one connection.
     Transfers {
-        /// Bytes of one transfer.
-        transfer: Size,
+        /// Bytes of one transfer, or { distribution = "web-search" }: drawn for each flow.
+        transfer: TransferSize,
         /// How many transfers.
         rounds: u32 = 1,
         /// From one start to the next; a late transfer starts when the one before it has finished.
@@ -49,6 +49,44 @@ section! {
         on: Duration,
         /// Length of an off period.
         off: Duration,
+    }
+}
+
+/// Bytes of a transfer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TransferSize {
+    /// Always the same.
+    Fixed(Size),
+    /// Drawn for each flow from the distribution of this name.
+    Drawn(String),
+}
+
+impl Field for TransferSize {
+    fn read(node: &Node, report: &mut Report) -> Option<Self> {
+        const HINT: &str = "as in { distribution = \"web-search\" }";
+        match &node.value {
+            Value::Table(entries) => match entries.as_slice() {
+                [only] if only.key == "distribution" => String::read(&only.node, report).map(Self::Drawn),
+                _ => {
+                    report.error(&node.mark, "a drawn size has one key", HINT);
+                    None
+                }
+            },
+            _ => Size::read(node, report).map(Self::Fixed),
+        }
+    }
+    fn write(&self) -> Option<Json> {
+        match self {
+            Self::Fixed(size) => size.write(),
+            Self::Drawn(name) => Some(json!({ "distribution": name })),
+        }
+    }
+    fn schema() -> Json {
+        json!({ "oneOf": [
+            Size::schema(),
+            { "type": "object", "additionalProperties": false, "required": ["distribution"], "properties": {
+                "distribution": { "type": "string", "description": "web-search, data-mining, or a key of [distributions]." } } },
+        ] })
     }
 }
 

@@ -314,12 +314,12 @@ cc = "reno"
 rtt = "25 ms"
 start = { poisson = "1 s" }
 "#, &[]), @r#"
-    error: unknown form of start
-      --> demo.toml:10:9
+    error: `1 s` is a time, not a frequency
+      --> demo.toml:10:21
        |
     10 | start = { poisson = "1 s" }
-       |         ^^^^^^^^^^^^^^^^^^^
-    hint: write "1 s", ["0 s", "1 s"], { uniform = ["0 s", "1 s"] } or { every = "500 ms", first = "0 s" }
+       |                     ^^^^^
+    hint: units here: per min, per s, per ms; as in "200 per s"
     "#);
 }
 

@@ -2,6 +2,7 @@
 
 use shoal_scenario::Document;
 
+mod arrivals;
 mod flow_groups;
 mod keys;
 mod quantities;
