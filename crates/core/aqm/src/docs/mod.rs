@@ -1,13 +1,22 @@
 //! What the queues are, for `shoal describe`.
 
 mod basic;
+mod coupled;
 mod red;
 
 use shoal_units::{ModelDoc, ParameterDoc};
 
 /// All queues, in the order of [`QueueConfig`](crate::QueueConfig).
-pub const DOCS: &[ModelDoc] =
-    &[basic::FIFO, basic::STEP, red::RED, red::LINUX_RED, red::DUAL_RED, basic::FORCED];
+pub const DOCS: &[ModelDoc] = &[
+    basic::FIFO,
+    basic::STEP,
+    red::RED,
+    red::LINUX_RED,
+    red::DUAL_RED,
+    basic::FORCED,
+    coupled::COUPLED,
+    coupled::DUAL_COUPLED,
+];
 
 /// The link's key that limits every queue.
 const BUFFER: ParameterDoc = ParameterDoc {
@@ -23,6 +32,8 @@ mod tests {
     use super::DOCS;
 
     const TESTS: &str = concat!(
+        include_str!("../../tests/coupled.rs"),
+        include_str!("../../tests/dual_coupled.rs"),
         include_str!("../../tests/dual_red.rs"),
         include_str!("../../tests/fifo.rs"),
         include_str!("../../tests/forced.rs"),
