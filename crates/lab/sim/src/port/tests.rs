@@ -4,8 +4,9 @@ use super::{Port, UNMONITORED};
 use crate::recorder::{PacketSink, Recorder};
 use proptest::prelude::*;
 use shoal_aqm::{
-    AnyQueue, AverageScope, DecideAt, Dequeued, DualRedConfig, Extent, FifoConfig, LinuxRedConfig,
-    MarkSpacing, Queue, QueueConfig, RedConfig, RedParameters, StepConfig, Verdict,
+    AnyQueue, AverageScope, CoupledConfig, CoupledSlope, CouplingInput, DecideAt, Dequeued,
+    DualCoupledConfig, DualRedConfig, Extent, FifoConfig, LinuxRedConfig, MarkSpacing, Queue, QueueConfig,
+    RedConfig, RedParameters, SchedulerConfig, StepConfig, Verdict,
 };
 use shoal_packet::{Ecn, FlowId, Packet, Seq};
 use shoal_scenario::{App, Experiment, Flow, Link, LinkId, Node, NodeId, TraceConfig};
@@ -56,6 +57,18 @@ fn queues() -> Vec<QueueConfig> {
             mean_packet_bytes: 1500,
         })
     };
+    let slope = CoupledSlope::Linear { saturation: Extent::Time(Span::from_millis(20)), coupling: 1.5 };
+    let dual_coupled = |scheduler, decide| {
+        QueueConfig::DualCoupled(DualCoupledConfig {
+            slope,
+            input: CouplingInput::Classic,
+            threshold: Extent::Packets(3),
+            decide,
+            scheduler,
+            mtu: 1500,
+            limit,
+        })
+    };
     vec![
         QueueConfig::Fifo(FifoConfig { limit }),
         step(Extent::Packets(3), DecideAt::Enqueue, Extent::Bytes(9000)),
@@ -84,6 +97,11 @@ fn queues() -> Vec<QueueConfig> {
         }),
         dual(AverageScope::Shared),
         dual(AverageScope::PerClass),
+        QueueConfig::Coupled(CoupledConfig { slope, decide: DecideAt::Enqueue, limit }),
+        QueueConfig::Coupled(CoupledConfig { slope, decide: DecideAt::Dequeue, limit }),
+        dual_coupled(SchedulerConfig::StrictPriority, DecideAt::Enqueue),
+        dual_coupled(SchedulerConfig::Weighted { classic_percent: 30 }, DecideAt::Dequeue),
+        dual_coupled(SchedulerConfig::TimeShifted { shift: Span::from_millis(2) }, DecideAt::Dequeue),
     ]
 }
 
