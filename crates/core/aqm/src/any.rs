@@ -2,7 +2,8 @@
 
 use crate::red::{LinuxRed, Red, TcError};
 use crate::{
-    Backlog, Class, Coupled, Dequeued, DualCoupled, DualRed, Fifo, Forced, Queue, QueueConfig, Step, Verdict,
+    Backlog, Class, Coupled, Dequeued, DualCoupled, DualPi2, DualRed, Fifo, Forced, Queue, QueueConfig, Step,
+    Verdict,
 };
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
@@ -26,6 +27,8 @@ pub enum AnyQueue {
     Coupled(Coupled),
     /// A coupled dual queue.
     DualCoupled(Box<DualCoupled>),
+    /// DualPI2.
+    DualPi2(Box<DualPi2>),
 }
 
 impl AnyQueue {
@@ -57,6 +60,7 @@ impl AnyQueue {
             QueueConfig::DualCoupled(config) => {
                 Self::DualCoupled(Box::new(DualCoupled::new(config, line_rate)))
             }
+            QueueConfig::DualPi2(config) => Self::DualPi2(Box::new(DualPi2::new(config, line_rate))),
         })
     }
 }
@@ -73,6 +77,7 @@ macro_rules! pass {
             AnyQueue::Forced($queue) => $call,
             AnyQueue::Coupled($queue) => $call,
             AnyQueue::DualCoupled($queue) => $call,
+            AnyQueue::DualPi2($queue) => $call,
         }
     };
 }

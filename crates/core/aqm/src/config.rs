@@ -2,10 +2,12 @@
 
 mod basic;
 mod coupled;
+mod dualpi2;
 mod red;
 
 pub use basic::*;
 pub use coupled::*;
+pub use dualpi2::*;
 pub use red::*;
 
 use shoal_units::Span;
@@ -42,4 +44,6 @@ pub enum QueueConfig {
     Coupled(CoupledConfig),
     /// Two queues, marks coupled to drops by a square (De Schepper 2015).
     DualCoupled(DualCoupledConfig),
+    /// Two queues with one PI controller (RFC 9332, Linux).
+    DualPi2(DualPi2Config),
 }

@@ -90,6 +90,7 @@ fn thresholds(link: &Link, mtu: u32) -> Vec<Value> {
         QueueConfig::DualRed(config) => [red(" not-ECT", &config.not_ect), red(" ECT", &config.ect)].concat(),
         QueueConfig::Forced(config) => vec![of("limit", extent(config.limit))],
         QueueConfig::Coupled(config) => vec![of("limit", extent(config.limit))],
+        QueueConfig::DualPi2(config) => vec![of("limit", extent(config.limit))],
         QueueConfig::DualCoupled(config) => {
             vec![of("T", extent(config.threshold)), of("limit", extent(config.limit))]
         }

@@ -7,7 +7,8 @@ use crate::field::suggest;
 use crate::quantity::{Amount, Duration, PacketCount};
 use crate::report::Report;
 use crate::schema::{
-    self, Aqm, Coupled, DualCoupled, FlowGroup, GraphLink, Scenario, SchedulerName, Start, Topology,
+    self, Aqm, Coupled, DualCoupled, DualPi2, FlowGroup, GraphLink, NativeName, Scenario, SchedulerName,
+    Start, Topology,
 };
 use crate::tree::Node;
 
@@ -97,6 +98,7 @@ fn fill_aqm(aqm: &mut Aqm) {
             fill_shifts(*reno_slope, dctcp_slope, 3, slope_unit);
             fill_scheduler(dual.scheduler, &mut dual.classic_percent, &mut dual.shift, "40 ms");
         }
+        Aqm::DualPi2(dual) => fill_dualpi2(dual),
         Aqm::LinuxRed(red) if red.max.is_none() => red.max = red.min.times(3),
         _ => {}
     }
@@ -110,6 +112,21 @@ fn fill_shifts(reno: Option<u16>, dctcp: &mut Option<u16>, more: u16, unit: &mut
             *unit = Amount::parse("1 ns").ok();
         }
     }
+}
+
+fn fill_dualpi2(dual: &mut DualPi2) {
+    match dual.native {
+        NativeName::Step => {
+            dual.step_threshold = dual.step_threshold.or_else(|| Amount::parse("1 ms").ok());
+            dual.min_qlen_step.get_or_insert(0);
+        }
+        NativeName::Ramp => {
+            dual.ramp_min = dual.ramp_min.or_else(|| Duration::parse("800 us").ok());
+            dual.ramp_range = dual.ramp_range.or_else(|| Duration::parse("400 us").ok());
+            dual.ramp_packets.get_or_insert(1);
+        }
+    }
+    fill_scheduler(dual.scheduler, &mut dual.classic_percent, &mut dual.shift, "40 ms");
 }
 
 fn fill_scheduler(

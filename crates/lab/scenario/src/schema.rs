@@ -11,8 +11,8 @@ mod trace;
 mod workload;
 
 pub use aqm::{
-    Aqm, Coupled, DctcpRed, DualCoupled, DualRed, Fifo, Forced, LinuxRed, Red, RenoRed, SchedulerName,
-    SpacingName, Step,
+    Aqm, Coupled, DctcpRed, DualCoupled, DualPi2, DualRed, EcnMask, Fifo, Forced, LinuxRed, NativeName,
+    Overload, Red, RenoRed, SchedulerName, SpacingName, Step,
 };
 pub use bottleneck::Bottleneck;
 pub use distributions::{CdfPoint, Distribution, Distributions};

@@ -2,6 +2,7 @@
 
 mod basic;
 mod coupled;
+mod dualpi2;
 mod red;
 
 use shoal_units::{ModelDoc, ParameterDoc};
@@ -16,6 +17,7 @@ pub const DOCS: &[ModelDoc] = &[
     basic::FORCED,
     coupled::COUPLED,
     coupled::DUAL_COUPLED,
+    dualpi2::DUALPI2,
 ];
 
 /// The link's key that limits every queue.
@@ -35,6 +37,7 @@ mod tests {
         include_str!("../../tests/coupled.rs"),
         include_str!("../../tests/dual_coupled.rs"),
         include_str!("../../tests/dual_red.rs"),
+        include_str!("../../tests/dualpi2.rs"),
         include_str!("../../tests/fifo.rs"),
         include_str!("../../tests/forced.rs"),
         include_str!("../../tests/linux_red.rs"),

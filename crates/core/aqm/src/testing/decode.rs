@@ -2,9 +2,9 @@
 
 use super::Operation;
 use crate::{
-    AverageScope, CoupledConfig, CoupledSlope, CouplingInput, DecideAt, DualCoupledConfig, DualRedConfig,
-    Extent, FifoConfig, ForcedConfig, ForcedSpacing, LinuxRedConfig, MarkSpacing, QueueConfig, RedConfig,
-    RedParameters, SchedulerConfig, StepConfig,
+    AverageScope, CoupledConfig, CoupledSlope, CouplingInput, DecideAt, DualCoupledConfig, DualPi2Config,
+    DualRedConfig, Extent, FifoConfig, ForcedConfig, ForcedSpacing, LinuxRedConfig, MarkSpacing,
+    NativeMarking, QueueConfig, RedConfig, RedParameters, SchedulerConfig, StepConfig, Tossing,
 };
 use shoal_packet::Ecn;
 use shoal_units::{Probability, Rate, Span};
@@ -28,11 +28,13 @@ pub enum Kind {
     DualCoupled,
     /// [`QueueConfig::Forced`].
     Forced,
+    /// [`QueueConfig::DualPi2`].
+    DualPi2,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Fifo,
         Self::Step,
         Self::Red,
@@ -41,6 +43,7 @@ impl Kind {
         Self::Coupled,
         Self::DualCoupled,
         Self::Forced,
+        Self::DualPi2,
     ];
 }
 
@@ -114,6 +117,7 @@ impl<'a> Input<'a> {
                 mtu: u32::from(self.short()),
                 limit: self.extent(),
             }),
+            Kind::DualPi2 => QueueConfig::DualPi2(self.dualpi2()),
         }
     }
 
@@ -166,7 +170,7 @@ impl<'a> Input<'a> {
             0 => Extent::Unlimited,
             1 => Extent::Packets(u32::from(self.byte())),
             2 => Extent::Bytes(u64::from(self.short()) << (self.byte() % 8)),
-            _ => Extent::Time(Span::from_picos(u64::from(self.short()) << (self.byte() % 40))),
+            _ => Extent::Time(self.span()),
         }
     }
 
@@ -182,13 +186,45 @@ impl<'a> Input<'a> {
         }
     }
 
+    fn dualpi2(&mut self) -> DualPi2Config {
+        let native = if self.flag() {
+            NativeMarking::Step { threshold: self.extent(), min_packets: u32::from(self.byte() % 8) }
+        } else {
+            NativeMarking::Ramp {
+                min: self.span(),
+                range: self.span(),
+                min_packets: u32::from(self.byte() % 8),
+            }
+        };
+        DualPi2Config {
+            target: self.span(),
+            tupdate: self.span(),
+            alpha_256th_hz: u32::from(self.short()) << (self.byte() % 16),
+            beta_256th_hz: u32::from(self.short()) << (self.byte() % 16),
+            coupling: self.byte(),
+            native,
+            tossing: if self.flag() { Tossing::Random } else { Tossing::Recur },
+            ecn_mask: self.byte(),
+            scheduler: self.scheduler(),
+            drop_on_overload: self.flag(),
+            decide: self.decide(),
+            min_backlog_bytes: u64::from(self.short()),
+            memory_limit_bytes: u64::from(self.short()) << (self.byte() % 16),
+            limit: self.extent(),
+            mtu: u32::from(self.short()),
+        }
+    }
+
+    /// From a picosecond to some hours.
+    fn span(&mut self) -> Span {
+        Span::from_picos(u64::from(self.short()) << (self.byte() % 40))
+    }
+
     fn scheduler(&mut self) -> SchedulerConfig {
         match self.byte() % 3 {
             0 => SchedulerConfig::StrictPriority,
             1 => SchedulerConfig::Weighted { classic_percent: self.byte() },
-            _ => SchedulerConfig::TimeShifted {
-                shift: Span::from_picos(u64::from(self.short()) << (self.byte() % 40)),
-            },
+            _ => SchedulerConfig::TimeShifted { shift: self.span() },
         }
     }
 

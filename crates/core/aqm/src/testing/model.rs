@@ -121,7 +121,7 @@ impl Model {
             Verdict::Queued { mark } => {
                 assert!(fits, "queued beyond the limit");
                 assert!(mark.is_none() || ecn.is_capable(), "marked a packet that is not ECT");
-                let order = (self.promise.order)(ecn);
+                let order = self.promise.order.group(ecn);
                 let ecn = if mark.is_some() { Ecn::Ce } else { ecn };
                 let packet = Packet { ecn, enqueued: self.now, ..packet };
                 self.waiting.push_back(Waiting { packet, order });
@@ -175,6 +175,9 @@ impl Model {
     fn fits(&self, size: u16) -> bool {
         let Backlog { packets, bytes } = self.recount(|_| true);
         let bytes = bytes + u64::from(size);
+        if bytes > self.promise.memory_limit {
+            return false;
+        }
         match self.promise.limit {
             Extent::Unlimited => true,
             Extent::Packets(limit) => packets < limit,

@@ -6,6 +6,7 @@
 
 mod basic;
 mod coupled;
+mod dualpi2;
 mod linux_red;
 mod red;
 
@@ -48,6 +49,7 @@ pub(super) fn queue(aqm: &Aqm, buffer: Amount, port: &Port<'_>, cx: &mut Context
         Aqm::Forced(forced) => law.forced(forced, limit, cx),
         Aqm::Coupled(coupled) => law.coupled(coupled, limit, cx),
         Aqm::DualCoupled(dual) => law.dual_coupled(dual, limit, cx),
+        Aqm::DualPi2(dual) => law.dualpi2(dual, limit, cx),
     }
 }
 
@@ -180,6 +182,7 @@ pub(super) fn uses_bdp(aqm: &Aqm, buffer: Amount) -> bool {
             ]
         }
         Aqm::Coupled(coupled) => vec![coupled.saturation, coupled.slope_unit],
+        Aqm::DualPi2(dual) => vec![dual.limit],
         Aqm::DualCoupled(dual) => vec![dual.saturation, dual.slope_unit, Some(dual.threshold)],
     };
     amounts.into_iter().flatten().chain([buffer]).any(|amount| amount.dimension() == Some(Dimension::Bdp))

@@ -3,11 +3,13 @@
 mod basic;
 mod coupled;
 mod dual_red;
+mod dualpi2;
 mod red;
 
 pub use basic::{Fifo, Forced, SpacingName, Step};
 pub use coupled::{Coupled, DualCoupled, SchedulerName};
 pub use dual_red::{DctcpRed, DualRed, RenoRed};
+pub use dualpi2::{DualPi2, EcnMask, NativeName, Overload};
 pub use red::{LinuxRed, Red};
 
 use crate::field::tagged;
@@ -31,5 +33,7 @@ tagged! {
         "coupled" => Coupled(Coupled),
         /// Two queues: ECT packets wait in one with priority, others drive the marks of both (De Schepper 2015).
         "dualq-coupled" => DualCoupled(DualCoupled),
+        /// Two queues with one PI controller, as in Linux and RFC 9332.
+        "dualpi2" => DualPi2(DualPi2),
     }
 }

@@ -5,8 +5,9 @@ use crate::recorder::{PacketSink, Recorder};
 use proptest::prelude::*;
 use shoal_aqm::{
     AnyQueue, AverageScope, CoupledConfig, CoupledSlope, CouplingInput, DecideAt, Dequeued,
-    DualCoupledConfig, DualRedConfig, Extent, FifoConfig, LinuxRedConfig, MarkSpacing, Queue, QueueConfig,
-    RedConfig, RedParameters, SchedulerConfig, StepConfig, Verdict,
+    DualCoupledConfig, DualPi2Config, DualRedConfig, Extent, FifoConfig, LinuxRedConfig, MarkSpacing,
+    NativeMarking, Queue, QueueConfig, RedConfig, RedParameters, SchedulerConfig, StepConfig, Tossing,
+    Verdict,
 };
 use shoal_packet::{Ecn, FlowId, Packet, Seq};
 use shoal_scenario::{App, Experiment, Flow, Link, LinkId, Node, NodeId, TraceConfig};
@@ -58,6 +59,26 @@ fn queues() -> Vec<QueueConfig> {
         })
     };
     let slope = CoupledSlope::Linear { saturation: Extent::Time(Span::from_millis(20)), coupling: 1.5 };
+    let dualpi2 = |decide, coupling| {
+        QueueConfig::DualPi2(DualPi2Config {
+            target: Span::from_millis(2),
+            // Often in the middle of a transmission, sometimes at its end.
+            tupdate: Span::from_micros(1800),
+            alpha_256th_hz: 41 << 4,
+            beta_256th_hz: 819 << 4,
+            coupling,
+            native: NativeMarking::Step { threshold: Extent::Time(Span::from_millis(3)), min_packets: 1 },
+            tossing: Tossing::Random,
+            ecn_mask: 0b11,
+            scheduler: SchedulerConfig::Weighted { classic_percent: 30 },
+            drop_on_overload: true,
+            decide,
+            min_backlog_bytes: 1500,
+            memory_limit_bytes: u64::MAX,
+            mtu: 1500,
+            limit,
+        })
+    };
     let dual_coupled = |scheduler, decide| {
         QueueConfig::DualCoupled(DualCoupledConfig {
             slope,
@@ -99,6 +120,8 @@ fn queues() -> Vec<QueueConfig> {
         dual(AverageScope::PerClass),
         QueueConfig::Coupled(CoupledConfig { slope, decide: DecideAt::Enqueue, limit }),
         QueueConfig::Coupled(CoupledConfig { slope, decide: DecideAt::Dequeue, limit }),
+        dualpi2(DecideAt::Dequeue, 1),
+        dualpi2(DecideAt::Enqueue, 100),
         dual_coupled(SchedulerConfig::StrictPriority, DecideAt::Enqueue),
         dual_coupled(SchedulerConfig::Weighted { classic_percent: 30 }, DecideAt::Dequeue),
         dual_coupled(SchedulerConfig::TimeShifted { shift: Span::from_millis(2) }, DecideAt::Dequeue),

@@ -1,0 +1,100 @@
+//! From likelihoods to decisions.
+
+use super::pi::MAX_PROBABILITY;
+use crate::Tossing;
+use crate::sched::Lane;
+use shoal_units::Stream;
+
+/// Decides with given likelihoods, randomly or by adding them up.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Coin {
+    Random,
+    /// Sums of likelihoods that have not become an event yet, in 2^-32: of L and of C.
+    Recur([u64; 2]),
+}
+
+impl Coin {
+    pub(super) const fn new(tossing: Tossing) -> Self {
+        match tossing {
+            Tossing::Random => Self::Random,
+            Tossing::Recur => Self::Recur([0; 2]),
+        }
+    }
+
+    /// An event of probability `likelihood` in 2^-32 at a packet of `lane`. Linux' `dualpi2_roll`: a number at or below it, so
+    /// that 2^32 - 1 is certain.
+    #[inline]
+    pub(super) fn toss(&mut self, lane: Lane, likelihood: u64, random: &mut Stream) -> bool {
+        match self {
+            Self::Random => u64::from(random.uniform_u32()) <= likelihood,
+            Self::Recur(sums) => recur(&mut sums[lane as usize], likelihood),
+        }
+    }
+
+    /// An event of probability `root` squared: two random numbers, the second only after a success of the first.
+    #[inline]
+    pub(super) fn toss_squared(&mut self, lane: Lane, root: u32, random: &mut Stream) -> bool {
+        match self {
+            Self::Random => random.uniform_u32() <= root && random.uniform_u32() <= root,
+            Self::Recur(sums) => recur(
+                &mut sums[lane as usize],
+                u64::from(root) * u64::from(root) / u64::from(MAX_PROBABILITY),
+            ),
+        }
+    }
+}
+
+/// RFC 9332 appendix A.1, `recur`.
+#[inline]
+fn recur(sum: &mut u64, likelihood: u64) -> bool {
+    const ONE: u64 = 1 << 32;
+    *sum += likelihood.min(ONE);
+    let event = *sum > ONE;
+    if event {
+        *sum -= ONE;
+    }
+    event
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn added_likelihoods_space_events_evenly() {
+        let mut coin = Coin::new(Tossing::Recur);
+        let mut random = Stream::new(1, "unused");
+        let mut run = |likelihood, n| -> Vec<bool> {
+            (0..n).map(|_| coin.toss(Lane::Low, likelihood, &mut random)).collect()
+        };
+        // Quarters: 1/4, 2/4, 3/4, 4/4 is not above one, 5/4 is.
+        assert_eq!(run(1 << 30, 9), [false, false, false, false, true, false, false, false, true]);
+        // The other queue has a sum of its own: halves, 1/2, 1, 3/2.
+        let tosses: Vec<bool> = (0..4).map(|_| coin.toss(Lane::Classic, 1 << 31, &mut random)).collect();
+        assert_eq!(tosses, [false, false, true, false]);
+        assert_eq!(random.uniform_u64(), Stream::new(1, "unused").uniform_u64());
+    }
+
+    #[test]
+    fn random_tosses_have_their_likelihood() {
+        let mut random = Stream::new(9, "coin");
+        let mut coin = Coin::new(Tossing::Random);
+        let n = 400_000u32;
+        let root = 1u32 << 30;
+        let mut count = |squared| {
+            let toss = |_: &u32| {
+                if squared {
+                    coin.toss_squared(Lane::Classic, root, &mut random)
+                } else {
+                    coin.toss(Lane::Low, root.into(), &mut random)
+                }
+            };
+            (0..n).filter(toss).count() as f64
+        };
+        for (squared, p) in [(false, 0.25f64), (true, 0.0625)] {
+            let (k, n) = (count(squared), f64::from(n));
+            assert!((k - n * p).abs() < 4.0 * (n * p * (1.0 - p)).sqrt(), "{k}, seed 9");
+        }
+        assert!((0..1000).all(|_| coin.toss(Lane::Low, MAX_PROBABILITY.into(), &mut random)));
+    }
+}

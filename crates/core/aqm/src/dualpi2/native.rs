@@ -1,0 +1,104 @@
+//! The low-latency queue's own law.
+
+use super::pi::MAX_PROBABILITY;
+use crate::{Extent, NativeMarking};
+use shoal_packet::Packet;
+use shoal_units::Time;
+use std::collections::VecDeque;
+
+/// Linux' step or the RFC's ramp.
+#[derive(Clone, Debug)]
+pub(super) enum Native {
+    Step(Step),
+    Ramp { min_ns: u64, range_ns: u64, min_packets: u32 },
+}
+
+/// A threshold on the packet's wait or on the queue that it leaves behind.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    threshold: Threshold,
+    min_packets: u32,
+    /// Whether the threshold applies to each waiting packet, in their order; unused while it applies to all.
+    applies: VecDeque<bool>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Threshold {
+    Never,
+    Nanos(u64),
+    Packets(u32),
+    Bytes(u64),
+}
+
+impl Native {
+    pub(super) fn new(config: NativeMarking) -> Self {
+        match config {
+            NativeMarking::Step { threshold, min_packets } => Self::Step(Step {
+                threshold: match threshold {
+                    Extent::Unlimited => Threshold::Never,
+                    Extent::Time(span) => Threshold::Nanos(span.as_nanos()),
+                    Extent::Packets(packets) => Threshold::Packets(packets),
+                    Extent::Bytes(bytes) => Threshold::Bytes(bytes),
+                },
+                min_packets,
+                applies: VecDeque::new(),
+            }),
+            NativeMarking::Ramp { min, range, min_packets } => {
+                Self::Ramp { min_ns: min.as_nanos(), range_ns: range.as_nanos(), min_packets }
+            }
+        }
+    }
+
+    /// A packet joins the low-latency queue of `packets`.
+    #[inline]
+    pub(super) fn on_arrival(&mut self, packets: u32) {
+        if let Self::Step(step) = self
+            && step.min_packets > 0
+        {
+            step.applies.push_back(packets >= step.min_packets);
+        }
+    }
+
+    /// A packet leaves the low-latency queue, whatever becomes of it: whether the step applies to it.
+    #[inline]
+    pub(super) fn on_departure(&mut self) -> bool {
+        match self {
+            Self::Step(step) if step.min_packets > 0 => step.applies.pop_front().unwrap_or(true),
+            _ => true,
+        }
+    }
+
+    /// Whether `packet`, to which the step applies, is above it; `packets` and `bytes` wait behind it (`do_step_aqm`).
+    #[inline]
+    pub(super) fn is_above(&self, packet: &Packet, packets: u32, bytes: u64, now: Time) -> bool {
+        match self {
+            Self::Step(step) => match step.threshold {
+                Threshold::Never => false,
+                Threshold::Nanos(limit) => wait_ns(packet.enqueued, now) > limit,
+                Threshold::Packets(limit) => packets > limit,
+                Threshold::Bytes(limit) => bytes > limit,
+            },
+            Self::Ramp { .. } => false,
+        }
+    }
+
+    /// The ramp's probability for `packet`, in 2^-32, with `packets` behind it (RFC 9332 appendix A.1, `laqm`).
+    #[inline]
+    pub(super) fn likelihood(&self, packet: &Packet, packets: u32, now: Time) -> u64 {
+        let Self::Ramp { min_ns, range_ns, min_packets } = *self else { return 0 };
+        let beyond = wait_ns(packet.enqueued, now).saturating_sub(min_ns);
+        if packets + 1 <= min_packets || beyond == 0 {
+            0
+        } else if beyond >= range_ns {
+            MAX_PROBABILITY.into()
+        } else {
+            ((u128::from(beyond) << 32) / u128::from(range_ns)) as u64
+        }
+    }
+}
+
+/// Whole nanoseconds on the kernel's clock from one time to another.
+#[inline]
+pub(super) const fn wait_ns(since: Time, now: Time) -> u64 {
+    (now.as_picos() / 1000).saturating_sub(since.as_picos() / 1000)
+}

@@ -1,0 +1,135 @@
+//! DualPI2.
+
+use shoal_aqm::{DecideAt, DualPi2Config, Extent, NativeMarking, QueueConfig};
+use shoal_units::Span;
+
+use super::{Context, Law};
+use crate::quantity::{Amount, Dimension, Duration};
+use crate::schema::{DualPi2, EcnMask, NativeName, Overload};
+
+impl Law<'_> {
+    pub(super) fn dualpi2(&self, law: &DualPi2, buffer: Extent, cx: &mut Context<'_>) -> Option<QueueConfig> {
+        let limit = match law.limit {
+            Some(limit) => self.port.extent(limit, &self.at("limit"), cx),
+            None => Some(buffer),
+        };
+        let gains = (self.gain(law.alpha, "alpha", cx), self.gain(law.beta, "beta", cx));
+        let coupling = u8::try_from(law.coupling).ok().filter(|&k| k > 0);
+        if coupling.is_none() {
+            let hint = "write a whole number from 1 to 255, as in 2";
+            cx.error(&self.at("coupling"), format!("a coupling factor of {}", law.coupling), hint);
+        }
+        let target = self.micros(law.target, "target", Span::ZERO, cx);
+        let tupdate = self.micros(law.tupdate, "tupdate", Span::from_micros(1), cx);
+        let native = self.native(law, cx);
+        let scheduler = self.scheduler(law.scheduler, law.classic_percent, law.shift, cx);
+        Some(QueueConfig::DualPi2(DualPi2Config {
+            target: target?,
+            tupdate: tupdate?,
+            alpha_256th_hz: gains.0?,
+            beta_256th_hz: gains.1?,
+            coupling: coupling?,
+            native: native?,
+            tossing: law.marking,
+            ecn_mask: match law.ecn_mask {
+                EcnMask::L4sEct => 0b01,
+                EcnMask::ClassicEct => 0b10,
+                EcnMask::AnyEct => 0b11,
+            },
+            scheduler: scheduler?,
+            drop_on_overload: law.overload == Overload::Drop,
+            decide: law.decide,
+            min_backlog_bytes: match law.min_backlog {
+                Some(size) => size.bytes().unwrap_or(u64::MAX),
+                // psched_mtu: two packets of the link's MTU.
+                None => 2 * u64::from(self.port.mtu),
+            },
+            memory_limit_bytes: law.memory_limit.bytes().unwrap_or(u64::MAX),
+            limit: limit?,
+            mtu: self.port.mtu,
+        }))
+    }
+
+    /// In 1/256 Hz, rounded down; 31 bits (`ALPHA_BETA_MAX`).
+    pub(super) fn gain(&self, hertz: f64, key: &str, cx: &mut Context<'_>) -> Option<u32> {
+        let scaled = hertz * 256.0;
+        if !(0.0..2_147_483_648.0).contains(&scaled) {
+            let hint = "write a number from 0 to 8388607, as in 0.16";
+            cx.error(&self.at(key), format!("a gain of {hertz} Hz"), hint);
+            return None;
+        }
+        if hertz > 0.0 && scaled < 1.0 {
+            cx.warning(
+                &self.at(key),
+                format!("a gain of {hertz} Hz counts as 0"),
+                "write at least 0.00390625",
+            );
+        }
+        Some(scaled as u32)
+    }
+
+    /// Whole microseconds in 32 bits of nanoseconds, as tc hands them over.
+    pub(super) fn micros(
+        &self,
+        time: Duration,
+        key: &str,
+        least: Span,
+        cx: &mut Context<'_>,
+    ) -> Option<Span> {
+        let span = time.span();
+        if span < least || span > Span::from_secs(4) || span.as_picos() % 1_000_000 != 0 {
+            let hint =
+                format!("write whole microseconds from {} us to 4 s, as in \"16 ms\"", least.as_micros());
+            cx.error(&self.at(key), format!("a {key} of {time}"), hint);
+            return None;
+        }
+        Some(span)
+    }
+
+    fn native(&self, law: &DualPi2, cx: &mut Context<'_>) -> Option<NativeMarking> {
+        let foreign: &[(&str, bool)] = match law.native {
+            NativeName::Step => &[
+                ("ramp_min", law.ramp_min.is_some()),
+                ("ramp_range", law.ramp_range.is_some()),
+                ("ramp_packets", law.ramp_packets.is_some()),
+            ],
+            NativeName::Ramp => &[
+                ("step_threshold", law.step_threshold.is_some()),
+                ("min_qlen_step", law.min_qlen_step.is_some()),
+            ],
+        };
+        let owner = if law.native == NativeName::Step { "ramp" } else { "step" };
+        for (key, _) in foreign.iter().filter(|(_, given)| *given) {
+            let message = format!("{key} needs native = \"{owner}\"");
+            cx.error(&self.at(key), message, "remove it, or change native");
+        }
+        match law.native {
+            NativeName::Step => Some(NativeMarking::Step {
+                threshold: self.step_threshold(law.step_threshold?, cx)?,
+                min_packets: law.min_qlen_step?,
+            }),
+            NativeName::Ramp => {
+                if law.decide == DecideAt::Enqueue {
+                    let hint = "the wait that the ramp looks at is known on departure: decide = \"dequeue\"";
+                    cx.error(&self.at("decide"), "a ramp decides on departure", hint);
+                }
+                Some(NativeMarking::Ramp {
+                    min: law.ramp_min?.span(),
+                    range: law.ramp_range?.span(),
+                    min_packets: law.ramp_packets?,
+                })
+            }
+        }
+    }
+
+    fn step_threshold(&self, threshold: Amount, cx: &mut Context<'_>) -> Option<Extent> {
+        let as_in_tc = matches!(threshold.dimension(), None | Some(Dimension::Time | Dimension::Packets));
+        if !as_in_tc {
+            let hint = "write a time or packets, as in \"1 ms\" or \"5 packets\"";
+            cx.error(&self.at("step_threshold"), format!("a step threshold of {threshold}"), hint);
+            return None;
+        }
+        self.within_buffer(threshold, "step_threshold", self.port.mtu, cx);
+        self.port.extent(threshold, &self.at("step_threshold"), cx)
+    }
+}

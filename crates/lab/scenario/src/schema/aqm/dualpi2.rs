@@ -1,0 +1,95 @@
+//! DualPI2.
+
+use shoal_aqm::{DecideAt, Tossing};
+
+use super::SchedulerName;
+use crate::field::{choices, section};
+use crate::quantity::{Amount, Duration, Size};
+
+section! {
+    /// DualPI2 with the parameters of `tc qdisc add ... dualpi2`; native, marking and other schedulers as in RFC 9332.
+    DualPi2 {
+        /// Hard limit of both queues together. Default: the link's buffer.
+        limit: Option<Amount>,
+        /// Bytes of both queues together that fit, besides.
+        memory_limit: Size = "unlimited",
+        /// Queueing time that the controller aims at.
+        target: Duration = "15 ms",
+        /// Time between updates of the probability.
+        tupdate: Duration = "16 ms",
+        /// Integral gain in Hz, rounded down to 1/256 as by tc.
+        alpha: f64 = 0.16015625,
+        /// Proportional gain in Hz, rounded down to 1/256 as by tc.
+        beta: f64 = 3.19921875,
+        /// k: low-latency packets are marked with k p', classic ones dropped with p'^2. 1 to 255.
+        coupling: u16 = 2,
+        /// Which packets are low-latency: all ECT and CE ones, or as Linux does by default, only ECT(1) and CE; or ECT(0) and CE.
+        ecn_mask: EcnMask = "any-ect",
+        /// Own law of the low-latency queue: a step (Linux) or a ramp (RFC 9332).
+        native: NativeName = "step",
+        /// With native = "step": packets that waited longer, or leave more packets behind, are marked. Default: 1 ms.
+        step_threshold: Option<Amount>,
+        /// With native = "step": only packets that found so many low-latency packets on arrival. Default: 0.
+        min_qlen_step: Option<u32>,
+        /// With native = "ramp": up to this wait nothing is marked. Default: 800 us.
+        ramp_min: Option<Duration>,
+        /// With native = "ramp": this much later everything is. Default: 400 us.
+        ramp_range: Option<Duration>,
+        /// With native = "ramp": nothing is marked while not more low-latency packets than this wait, the leaving one included.
+        /// Default: 1.
+        ramp_packets: Option<u32>,
+        /// How probabilities become decisions: by random numbers (Linux), or by adding them up (recur, RFC 9332).
+        marking: Tossing = "random",
+        /// What happens once k p' exceeds 1: low-latency packets are dropped like classic ones, or the buffer overflows.
+        overload: Overload = "drop",
+        /// When the probability is applied.
+        decide: DecideAt = "dequeue",
+        /// Below this backlog it is not applied. Default: two of the largest packets.
+        min_backlog: Option<Size>,
+        /// Which queue sends when both have packets: by shares of the bytes (weighted), low-latency first (priority), or the longer
+        /// wait with a head start for low-latency packets (time-shifted).
+        scheduler: SchedulerName = "weighted",
+        /// Share of the classic queue in percent, with scheduler = "weighted". Default: 10.
+        classic_percent: Option<u16>,
+        /// Head start of low-latency packets, with scheduler = "time-shifted". Default: 40 ms.
+        shift: Option<Duration>,
+    }
+}
+
+/// Bits of the ECN field that make a packet low-latency.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EcnMask {
+    /// ECT(1) and CE.
+    L4sEct,
+    /// ECT(0) and CE.
+    ClassicEct,
+    /// Any.
+    AnyEct,
+}
+
+/// Own laws of the low-latency queue by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NativeName {
+    /// A threshold.
+    Step,
+    /// A linear slope.
+    Ramp,
+}
+
+/// What happens on overload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Overload {
+    /// Low-latency packets are dropped, too.
+    Drop,
+    /// The buffer overflows.
+    Overflow,
+}
+
+choices!(EcnMask {
+    "any-ect" => Self::AnyEct,
+    "l4s-ect" => Self::L4sEct,
+    "classic-ect" => Self::ClassicEct,
+});
+choices!(NativeName { "step" => Self::Step, "ramp" => Self::Ramp, });
+choices!(Overload { "drop" => Self::Drop, "overflow" => Self::Overflow, });
+choices!(Tossing { "random" => Self::Random, "recur" => Self::Recur, });
