@@ -2,8 +2,8 @@
 
 use crate::red::{LinuxRed, Red, TcError};
 use crate::{
-    Backlog, Class, Coupled, Dequeued, DualCoupled, DualPi2, DualRed, Fifo, Forced, Queue, QueueConfig, Step,
-    Verdict,
+    Backlog, Class, Codel, Coupled, Dequeued, DualCoupled, DualPi2, DualRed, Fifo, Forced, FqCodel, Gred,
+    Pie, Queue, QueueConfig, Reason, Step, Verdict,
 };
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
@@ -29,13 +29,21 @@ pub enum AnyQueue {
     DualCoupled(Box<DualCoupled>),
     /// DualPI2.
     DualPi2(Box<DualPi2>),
+    /// CoDel.
+    Codel(Codel),
+    /// Fair queueing with CoDel.
+    FqCodel(Box<FqCodel>),
+    /// PIE.
+    Pie(Pie),
+    /// GRED.
+    Gred(Box<Gred>),
 }
 
 impl AnyQueue {
     /// An empty queue at a line of `line_rate`.
     ///
     /// # Panics
-    /// If a rate is zero, or if `tc` refuses a [`QueueConfig::LinuxRed`]: check with
+    /// If a rate is zero, or if `tc` refuses a [`QueueConfig::LinuxRed`] or a [`QueueConfig::Gred`]: check with
     /// [`LinuxRedConfig::solve`](crate::LinuxRedConfig::solve), or use [`AnyQueue::try_new`].
     pub fn new(config: &QueueConfig, line_rate: Rate) -> Self {
         match Self::try_new(config, line_rate) {
@@ -61,6 +69,10 @@ impl AnyQueue {
                 Self::DualCoupled(Box::new(DualCoupled::new(config, line_rate)))
             }
             QueueConfig::DualPi2(config) => Self::DualPi2(Box::new(DualPi2::new(config, line_rate))),
+            QueueConfig::Codel(config) => Self::Codel(Codel::new(config, line_rate)),
+            QueueConfig::FqCodel(config) => Self::FqCodel(Box::new(FqCodel::new(config, line_rate))),
+            QueueConfig::Pie(config) => Self::Pie(Pie::new(config, line_rate)),
+            QueueConfig::Gred(config) => Self::Gred(Box::new(Gred::new(config, line_rate)?)),
         })
     }
 }
@@ -78,6 +90,10 @@ macro_rules! pass {
             AnyQueue::Coupled($queue) => $call,
             AnyQueue::DualCoupled($queue) => $call,
             AnyQueue::DualPi2($queue) => $call,
+            AnyQueue::Codel($queue) => $call,
+            AnyQueue::FqCodel($queue) => $call,
+            AnyQueue::Pie($queue) => $call,
+            AnyQueue::Gred($queue) => $call,
         }
     };
 }
@@ -90,6 +106,9 @@ impl Queue for AnyQueue {
     #[inline]
     fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued {
         pass!(self, queue => queue.dequeue(now, random))
+    }
+    fn take_displaced(&mut self) -> Option<(Packet, Reason)> {
+        pass!(self, queue => queue.take_displaced())
     }
     #[inline]
     fn backlog(&self) -> Backlog {

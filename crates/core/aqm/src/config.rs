@@ -1,13 +1,19 @@
 //! Queue configurations: plain values in base units, the factory input.
 
 mod basic;
+mod codel;
 mod coupled;
 mod dualpi2;
+mod gred;
+mod pie;
 mod red;
 
 pub use basic::*;
+pub use codel::*;
 pub use coupled::*;
 pub use dualpi2::*;
+pub use gred::*;
+pub use pie::*;
 pub use red::*;
 
 use shoal_units::Span;
@@ -46,4 +52,12 @@ pub enum QueueConfig {
     DualCoupled(DualCoupledConfig),
     /// Two queues with one PI controller (RFC 9332, Linux).
     DualPi2(DualPi2Config),
+    /// CoDel.
+    Codel(CodelConfig),
+    /// Fair queueing with CoDel.
+    FqCodel(FqCodelConfig),
+    /// PIE.
+    Pie(PieConfig),
+    /// GRED: WRED, RIO, or separate RED queues.
+    Gred(GredConfig),
 }

@@ -4,6 +4,7 @@
 #![warn(missing_docs)]
 
 mod any;
+mod codel;
 mod config;
 mod coupled;
 mod docs;
@@ -12,6 +13,9 @@ mod dual_red;
 mod dualpi2;
 mod fifo;
 mod forced;
+mod fq_codel;
+mod gred;
+mod pie;
 mod queue;
 mod red;
 mod sched;
@@ -22,6 +26,7 @@ pub mod testing;
 mod threshold;
 
 pub use any::AnyQueue;
+pub use codel::Codel;
 pub use config::*;
 pub use coupled::{Coupled, DualCoupled};
 pub use docs::DOCS;
@@ -29,6 +34,9 @@ pub use dual_red::DualRed;
 pub use dualpi2::DualPi2;
 pub use fifo::Fifo;
 pub use forced::Forced;
+pub use fq_codel::FqCodel;
+pub use gred::Gred;
+pub use pie::Pie;
 pub use queue::{Backlog, Class, Dequeued, Queue, Reason, Verdict};
 pub use red::{LinuxRed, Red, TcError, TcRed};
 pub use step::Step;

@@ -17,6 +17,8 @@ pub enum Reason {
     Forced,
     /// A random mark with the probability that couples scalable to classic congestion control.
     Coupled,
+    /// The sojourn time has been above its target for too long (CoDel).
+    Sojourn,
 }
 
 /// The two classes that measurements keep apart.
@@ -53,6 +55,26 @@ impl Add for Backlog {
     }
 }
 
+impl Backlog {
+    /// One packet more.
+    #[inline]
+    pub(crate) fn put(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.size);
+    }
+    /// One packet less.
+    #[inline]
+    pub(crate) fn take(&mut self, packet: &Packet) {
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.size);
+    }
+    /// What is left without `part`.
+    #[inline]
+    pub(crate) const fn without(self, part: Self) -> Self {
+        Self { packets: self.packets - part.packets, bytes: self.bytes - part.bytes }
+    }
+}
+
 /// What became of an arriving packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
@@ -64,6 +86,9 @@ pub enum Verdict {
     },
     /// It is gone.
     Dropped(Reason),
+    /// It was put in unmarked, and packets that waited, perhaps itself, were dropped to make room: ask
+    /// [`Queue::take_displaced`] until it has no more.
+    Displaced,
 }
 
 /// What came out of a queue. The value is short-lived and copied once into the wire's ring, so the packet is inline.
@@ -97,6 +122,10 @@ pub trait Queue {
     fn enqueue(&mut self, packet: Packet, now: Time, random: &mut Stream) -> Verdict;
     /// The transmitter is free.
     fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued;
+    /// The next packet that was dropped when another one arrived, and why; see [`Verdict::Displaced`].
+    fn take_displaced(&mut self) -> Option<(Packet, Reason)> {
+        None
+    }
     /// What waits now.
     fn backlog(&self) -> Backlog;
     /// What waits of one class; queues that do not keep classes apart count them all the same.

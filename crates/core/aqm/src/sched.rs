@@ -1,6 +1,7 @@
 //! Schedulers: which of several queues sends next. Parts of queues, not queues themselves.
 
 mod credit;
+mod drr;
 mod strict;
 mod time_shift;
 
@@ -8,6 +9,7 @@ use crate::SchedulerConfig;
 use shoal_units::Time;
 
 pub(crate) use credit::CreditRoundRobin;
+pub(crate) use drr::Drr;
 pub(crate) use strict::StrictPriority;
 pub(crate) use time_shift::TimeShiftedFifo;
 

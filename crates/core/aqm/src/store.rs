@@ -59,10 +59,7 @@ impl Store {
     pub(crate) fn class_backlog(&self, class: Class) -> Backlog {
         match class {
             Class::Ect => self.ect,
-            Class::NotEct => {
-                let all = self.backlog();
-                Backlog { packets: all.packets - self.ect.packets, bytes: all.bytes - self.ect.bytes }
-            }
+            Class::NotEct => self.backlog().without(self.ect),
         }
     }
 
@@ -85,8 +82,7 @@ impl Store {
         packet.enqueued = now;
         self.bytes += u64::from(packet.size);
         if packet.ecn.is_capable() {
-            self.ect.packets += 1;
-            self.ect.bytes += u64::from(packet.size);
+            self.ect.put(&packet);
         }
         self.ring.push_back(packet);
     }
@@ -103,8 +99,7 @@ impl Store {
         let packet = self.ring.pop_front()?;
         self.bytes -= u64::from(packet.size);
         if packet.ecn.is_capable() {
-            self.ect.packets -= 1;
-            self.ect.bytes -= u64::from(packet.size);
+            self.ect.take(&packet);
         }
         Some(packet)
     }

@@ -151,6 +151,7 @@ fn classic_packets_see_the_square_and_low_latency_ones_twice_the_base() {
                     );
                 }
                 shoal_aqm::Verdict::Dropped(reason) => outcomes.1 += usize::from(reason == Reason::Early),
+                shoal_aqm::Verdict::Displaced => panic!("nobody is displaced"),
             }
             while bench.queue.backlog().packets > 3 {
                 let _ = bench.take();

@@ -23,6 +23,7 @@ fn hits(bench: &mut Bench<AnyQueue>, ecn: Ecn) -> bool {
             assert!(reason == Reason::Early && !ecn.is_capable());
             true
         }
+        Verdict::Displaced => panic!("nobody is displaced"),
     }
 }
 

@@ -87,6 +87,23 @@ fn thresholds(link: &Link, mtu: u32) -> Vec<Value> {
         QueueConfig::LinuxRed(config) => {
             vec![of("min", Some(config.min_bytes.into())), of("max", Some(config.max_bytes.into()))]
         }
+        QueueConfig::Codel(config) => {
+            vec![of("target", extent(Extent::Time(config.law.target))), of("limit", extent(config.limit))]
+        }
+        QueueConfig::Pie(config) => {
+            vec![of("target", extent(Extent::Time(config.target))), of("limit", extent(config.limit))]
+        }
+        // Targets and thresholds of several queues are no lines in the sum of their backlogs.
+        QueueConfig::FqCodel(config) => vec![of("limit", extent(config.limit))],
+        QueueConfig::Gred(config) => {
+            let line = |label: &str, bytes: u32| of(label, Some(bytes.into()));
+            let names = ["not-ECT", "ECT"].into_iter().zip(&config.queues);
+            let queues = names.filter_map(|(name, queue)| Some((name, queue.as_ref()?.red)));
+            let lines = queues.map(|(name, red)| {
+                [line(&format!("min {name}"), red.min_bytes), line(&format!("max {name}"), red.max_bytes)]
+            });
+            lines.flatten().collect()
+        }
         QueueConfig::DualRed(config) => [red(" not-ECT", &config.not_ect), red(" ECT", &config.ect)].concat(),
         QueueConfig::Forced(config) => vec![of("limit", extent(config.limit))],
         QueueConfig::Coupled(config) => vec![of("limit", extent(config.limit))],

@@ -7,8 +7,8 @@ use crate::field::suggest;
 use crate::quantity::{Amount, Duration, PacketCount};
 use crate::report::Report;
 use crate::schema::{
-    self, Aqm, Coupled, DualCoupled, DualPi2, FlowGroup, GraphLink, NativeName, Scenario, SchedulerName,
-    Start, Topology,
+    self, Aqm, Coupled, DualCoupled, DualPi2, FlowClassifier, FlowGroup, GraphLink, NativeName, Scenario,
+    SchedulerName, Start, Topology,
 };
 use crate::tree::Node;
 
@@ -100,6 +100,9 @@ fn fill_aqm(aqm: &mut Aqm) {
         }
         Aqm::DualPi2(dual) => fill_dualpi2(dual),
         Aqm::LinuxRed(red) if red.max.is_none() => red.max = red.min.times(3),
+        Aqm::FqCodel(fq) if fq.classifier == FlowClassifier::Hash => {
+            fq.flows.get_or_insert(1024);
+        }
         _ => {}
     }
 }

@@ -11,8 +11,9 @@ mod trace;
 mod workload;
 
 pub use aqm::{
-    Aqm, Coupled, DctcpRed, DualCoupled, DualPi2, DualRed, EcnMask, Fifo, Forced, LinuxRed, NativeName,
-    Overload, Red, RenoRed, SchedulerName, SpacingName, Step,
+    Aqm, Codel, Coupled, DctcpRed, DualCoupled, DualPi2, DualRed, EcnMask, Fifo, FlowClassifier, Forced,
+    FqCodel, Gred, GredQueue, LinuxRed, NativeName, Overload, Pie, Red, RenoRed, SchedulerName, SpacingName,
+    Step,
 };
 pub use bottleneck::Bottleneck;
 pub use distributions::{CdfPoint, Distribution, Distributions};

@@ -56,15 +56,19 @@ impl Port {
         };
         line.catch_up(&mut self.free, &mut self.wire, self.delay, self.probe, now, recorder);
         if self.probe == UNMONITORED {
-            if let Verdict::Dropped(_) = line.queue.enqueue(packet, now, &mut line.random) {
-                return;
+            match line.queue.enqueue(packet, now, &mut line.random) {
+                Verdict::Queued { .. } => {}
+                Verdict::Dropped(_) => return,
+                Verdict::Displaced => line.drop_displaced(self.probe, now, recorder),
             }
         } else {
             recorder.on_arrival(self.probe, &packet, now);
             let verdict = line.queue.enqueue(packet, now, &mut line.random);
             recorder.on_verdict(self.probe, &packet, verdict, line.queue.backlog(), now);
-            if let Verdict::Dropped(_) = verdict {
-                return;
+            match verdict {
+                Verdict::Queued { .. } => {}
+                Verdict::Dropped(_) => return,
+                Verdict::Displaced => line.drop_displaced(self.probe, now, recorder),
             }
         }
         if self.free <= now {
@@ -133,6 +137,16 @@ impl Line {
                 self.queue.on_timer(timer);
             } else {
                 self.transmit(free, wire, delay, probe, departure, recorder);
+            }
+        }
+    }
+
+    /// Counts the packets that an arrival has displaced.
+    #[cold]
+    fn drop_displaced(&mut self, probe: u32, now: Time, recorder: &mut Recorder) {
+        while let Some((packet, reason)) = self.queue.take_displaced() {
+            if probe != UNMONITORED {
+                recorder.on_departure_drop(probe, &packet, reason, self.queue.backlog(), now);
             }
         }
     }

@@ -145,6 +145,10 @@ impl Recorder {
                 self.backlog(probe, backlog, now);
                 self.probes[probe as usize].meter.on_join(now, class_of(packet));
             }
+            Verdict::Displaced => {
+                self.backlog(probe, backlog, now);
+                self.probes[probe as usize].meter.on_join(now, class_of(packet));
+            }
             Verdict::Dropped(reason) => self.drop(probe, packet, reason, backlog, now, now),
         }
     }
@@ -179,6 +183,7 @@ impl Recorder {
         }
     }
 
+    /// A packet that waited was dropped, on departure or to make room.
     #[inline]
     pub(crate) fn on_departure_drop(
         &mut self,
@@ -305,6 +310,7 @@ fn mark_reason(reason: Reason) -> MarkReason {
         Reason::Threshold => MarkReason::Threshold,
         Reason::Early => MarkReason::Early,
         Reason::Coupled => MarkReason::Coupled,
+        Reason::Sojourn => MarkReason::Sojourn,
         // A full buffer never marks; the conversion is total so that a new law cannot break it.
         Reason::Forced | Reason::Buffer => MarkReason::Forced,
     }
@@ -317,5 +323,6 @@ fn drop_reason(reason: Reason) -> DropReason {
         // Coupled decisions mark; the conversion is total so that a new law cannot break it.
         Reason::Early | Reason::Coupled => DropReason::Early,
         Reason::Forced => DropReason::Forced,
+        Reason::Sojourn => DropReason::Sojourn,
     }
 }

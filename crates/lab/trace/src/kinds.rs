@@ -51,6 +51,8 @@ vocabulary! {
         Early = "early",
         /// The averaged queue was above its upper limit.
         Forced = "forced",
+        /// The sojourn time was above its target for too long.
+        Sojourn = "sojourn",
     }
 }
 
@@ -65,6 +67,8 @@ vocabulary! {
         Forced = "forced",
         /// A random decision coupled to that about classic traffic.
         Coupled = "coupled",
+        /// The sojourn time was above its target for too long.
+        Sojourn = "sojourn",
     }
 }
 

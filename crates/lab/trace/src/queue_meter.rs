@@ -205,9 +205,10 @@ impl QueueMeter {
         let [ect, not_ect] = &self.classes;
         let mut all = ect.delay.clone();
         all.merge(&not_ect.delay);
-        let [buffer, threshold, early, forced] = self.drops;
-        let dropped_by = DroppedBy { aqm: threshold + early + forced, buffer, threshold, early, forced };
-        let [threshold, early, forced, coupled] = self.marks;
+        let [buffer, threshold, early, forced, sojourn] = self.drops;
+        let aqm = threshold + early + forced + sojourn;
+        let dropped_by = DroppedBy { aqm, buffer, threshold, early, forced, sojourn };
+        let [threshold, early, forced, coupled, sojourn] = self.marks;
         let result = Bottleneck {
             name: name.to_owned(),
             rate_bps: self.rate.as_bps() as f64,
@@ -231,7 +232,7 @@ impl QueueMeter {
             departed: ect.departed + not_ect.departed,
             departed_bytes: ect.departed_bytes + not_ect.departed_bytes,
             dropped_by,
-            marked_by: MarkedBy { threshold, early, forced, coupled },
+            marked_by: MarkedBy { threshold, early, forced, coupled, sojourn },
             ect: ect.counts(),
             not_ect: not_ect.counts(),
         };

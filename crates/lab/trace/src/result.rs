@@ -134,7 +134,7 @@ pub struct ClassQueues {
 /// Drops by cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct DroppedBy {
-    /// By the marking law: the sum of the last three.
+    /// By the marking law: the sum of the last four.
     pub aqm: u64,
     /// The buffer was full.
     pub buffer: u64,
@@ -144,6 +144,9 @@ pub struct DroppedBy {
     pub early: u64,
     /// Average above its upper limit.
     pub forced: u64,
+    /// Sojourn time above its target for too long.
+    #[serde(default)]
+    pub sojourn: u64,
 }
 
 /// Marks by cause.
@@ -158,6 +161,9 @@ pub struct MarkedBy {
     /// Random decision coupled to that about classic traffic.
     #[serde(default)]
     pub coupled: u64,
+    /// Sojourn time above its target for too long.
+    #[serde(default)]
+    pub sojourn: u64,
 }
 
 /// Packet counts of one class.

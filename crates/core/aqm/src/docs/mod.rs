@@ -2,7 +2,9 @@
 
 mod basic;
 mod coupled;
+mod delay;
 mod dualpi2;
+mod gred;
 mod red;
 
 use shoal_units::{ModelDoc, ParameterDoc};
@@ -18,6 +20,10 @@ pub const DOCS: &[ModelDoc] = &[
     coupled::COUPLED,
     coupled::DUAL_COUPLED,
     dualpi2::DUALPI2,
+    delay::CODEL,
+    delay::FQ_CODEL,
+    delay::PIE,
+    gred::GRED,
 ];
 
 /// The link's key that limits every queue.
@@ -36,11 +42,15 @@ mod tests {
     const TESTS: &str = concat!(
         include_str!("../../tests/coupled.rs"),
         include_str!("../../tests/dual_coupled.rs"),
+        include_str!("../../tests/codel.rs"),
         include_str!("../../tests/dual_red.rs"),
         include_str!("../../tests/dualpi2.rs"),
         include_str!("../../tests/fifo.rs"),
         include_str!("../../tests/forced.rs"),
+        include_str!("../../tests/fq_codel.rs"),
+        include_str!("../../tests/gred.rs"),
         include_str!("../../tests/linux_red.rs"),
+        include_str!("../../tests/pie.rs"),
         include_str!("../../tests/red.rs"),
         include_str!("../../tests/step.rs"),
         include_str!("../../tests/tc_vectors.rs"),

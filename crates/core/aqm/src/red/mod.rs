@@ -13,3 +13,4 @@ pub use tc::{TcError, TcRed};
 
 pub(crate) use idle::Transmitter;
 pub(crate) use instance::Instance;
+pub(crate) use linux::Law as LinuxLaw;

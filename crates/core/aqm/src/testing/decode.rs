@@ -6,7 +6,7 @@ use crate::{
     DualRedConfig, Extent, FifoConfig, ForcedConfig, ForcedSpacing, LinuxRedConfig, MarkSpacing,
     NativeMarking, QueueConfig, RedConfig, RedParameters, SchedulerConfig, StepConfig, Tossing,
 };
-use shoal_packet::Ecn;
+use shoal_packet::{Ecn, FlowId};
 use shoal_units::{Probability, Rate, Span};
 
 /// Which queue.
@@ -30,11 +30,19 @@ pub enum Kind {
     Forced,
     /// [`QueueConfig::DualPi2`].
     DualPi2,
+    /// [`QueueConfig::Codel`].
+    Codel,
+    /// [`QueueConfig::FqCodel`].
+    FqCodel,
+    /// [`QueueConfig::Pie`].
+    Pie,
+    /// [`QueueConfig::Gred`].
+    Gred,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 13] = [
         Self::Fifo,
         Self::Step,
         Self::Red,
@@ -44,6 +52,10 @@ impl Kind {
         Self::DualCoupled,
         Self::Forced,
         Self::DualPi2,
+        Self::Codel,
+        Self::FqCodel,
+        Self::Pie,
+        Self::Gred,
     ];
 }
 
@@ -103,6 +115,10 @@ impl<'a> Input<'a> {
                 rate,
                 mean_packet_bytes: u32::from(self.short()),
             }),
+            Kind::Codel => QueueConfig::Codel(self.codel()),
+            Kind::FqCodel => QueueConfig::FqCodel(self.fq_codel()),
+            Kind::Pie => QueueConfig::Pie(self.pie()),
+            Kind::Gred => QueueConfig::Gred(self.gred()),
             Kind::Coupled => QueueConfig::Coupled(CoupledConfig {
                 slope: self.slope(),
                 decide: self.decide(),
@@ -126,7 +142,11 @@ impl<'a> Input<'a> {
         let first = *self.rest.first()?;
         self.byte();
         Some(match first % 8 {
-            0..=3 => Operation::Arrive { size: self.size(), ecn: ECN[usize::from(self.byte() % 4)] },
+            0..=3 => Operation::Arrive {
+                flow: FlowId(u32::from(first >> 3)),
+                size: self.size(),
+                ecn: ECN[usize::from(self.byte() % 4)],
+            },
             4 | 5 => Operation::Transmit,
             6 => Operation::Take,
             // From a picosecond to 2^63 of them.
@@ -147,11 +167,11 @@ impl<'a> Input<'a> {
         ForcedConfig { mark, drop, spacing, limit: self.extent() }
     }
 
-    fn short(&mut self) -> u16 {
+    pub(super) fn short(&mut self) -> u16 {
         u16::from_le_bytes([self.byte(), self.byte()])
     }
 
-    fn flag(&mut self) -> bool {
+    pub(super) fn flag(&mut self) -> bool {
         self.byte() & 1 == 1
     }
 
@@ -165,7 +185,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    fn extent(&mut self) -> Extent {
+    pub(super) fn extent(&mut self) -> Extent {
         match self.byte() % 4 {
             0 => Extent::Unlimited,
             1 => Extent::Packets(u32::from(self.byte())),
@@ -244,7 +264,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    fn linux_red(&mut self) -> LinuxRedConfig {
+    pub(super) fn linux_red(&mut self) -> LinuxRedConfig {
         let min_bytes = u32::from(self.short());
         let avpkt_bytes = u32::from(self.short());
         // Mostly bursts that tc accepts.

@@ -3,6 +3,7 @@
 //! Property tests and the fuzz target share it: [`run`] turns any bytes into a configuration and operations.
 
 mod decode;
+mod decode_delay;
 mod model;
 mod promise;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What must hold for every queue, checked after every operation.
 
 use super::promise::Promise;
-use crate::{AnyQueue, Backlog, Class, Dequeued, Extent, Queue, QueueConfig, Reason, Verdict};
+use crate::{AnyQueue, Backlog, Class, Dequeued, Queue, QueueConfig, Reason, Verdict};
 use shoal_packet::{Ecn, FlowId, Packet, Seq};
 use shoal_units::{Rate, Span, Stream, Time};
 use std::collections::VecDeque;
@@ -11,6 +11,8 @@ use std::collections::VecDeque;
 pub enum Operation {
     /// A packet arrives.
     Arrive {
+        /// Its flow.
+        flow: FlowId,
         /// Its size in bytes.
         size: u16,
         /// Its codepoint.
@@ -44,7 +46,9 @@ pub struct Model {
 struct Waiting {
     packet: Packet,
     /// Packets with the same number leave in the order in which they came.
-    order: u8,
+    order: u32,
+    /// Its codepoint on arrival.
+    arrived_as: Ecn,
 }
 
 impl Model {
@@ -71,7 +75,7 @@ impl Model {
     /// If the queue breaks an invariant.
     pub fn apply(&mut self, operation: Operation) {
         match operation {
-            Operation::Arrive { size, ecn } => self.arrive(size, ecn),
+            Operation::Arrive { flow, size, ecn } => self.arrive(flow, size, ecn),
             Operation::Transmit => {
                 self.advance_to(self.now.max(self.free));
                 self.take();
@@ -112,19 +116,21 @@ impl Model {
         self.now = then;
     }
 
-    fn arrive(&mut self, size: u16, ecn: Ecn) {
+    fn arrive(&mut self, flow: FlowId, size: u16, ecn: Ecn) {
         self.arrived += 1;
         // The sequence number tells packets apart.
-        let packet = Packet { ecn, seq: Seq(self.arrived as u32), ..Packet::empty(FlowId(0), size) };
-        let fits = self.fits(size);
+        let packet = Packet { ecn, seq: Seq(self.arrived as u32), ..Packet::empty(flow, size) };
+        let fits = self.fits(size, ecn);
         match self.queue.enqueue(packet, self.now, &mut self.random) {
             Verdict::Queued { mark } => {
                 assert!(fits, "queued beyond the limit");
                 assert!(mark.is_none() || ecn.is_capable(), "marked a packet that is not ECT");
-                let order = self.promise.order.group(ecn);
-                let ecn = if mark.is_some() { Ecn::Ce } else { ecn };
-                let packet = Packet { ecn, enqueued: self.now, ..packet };
-                self.waiting.push_back(Waiting { packet, order });
+                self.wait_for(packet, mark);
+            }
+            Verdict::Displaced => {
+                assert!(!fits, "others were dropped although it fits");
+                self.wait_for(packet, None);
+                self.take_displaced();
             }
             Verdict::Dropped(reason) => {
                 assert!(reason != Reason::Buffer || !fits, "dropped for the buffer although it fits");
@@ -135,6 +141,23 @@ impl Model {
                 self.dropped += 1;
             }
         }
+    }
+
+    fn wait_for(&mut self, packet: Packet, mark: Option<Reason>) {
+        let order = self.promise.order.group(&packet);
+        let ecn = if mark.is_some() { Ecn::Ce } else { packet.ecn };
+        let waits = Packet { ecn, enqueued: self.now, ..packet };
+        self.waiting.push_back(Waiting { packet: waits, order, arrived_as: packet.ecn });
+    }
+
+    fn take_displaced(&mut self) {
+        let dropped = self.dropped;
+        while let Some((packet, reason)) = self.queue.take_displaced() {
+            assert_eq!(packet, self.remove(packet), "changed");
+            assert_eq!(reason, Reason::Buffer);
+            self.dropped += 1;
+        }
+        assert!(self.dropped > dropped, "nobody was displaced");
     }
 
     fn take(&mut self) {
@@ -172,30 +195,12 @@ impl Model {
     }
 
     /// Computed from the configuration, not from the queue.
-    fn fits(&self, size: u16) -> bool {
-        let Backlog { packets, bytes } = self.recount(|_| true);
-        let bytes = bytes + u64::from(size);
-        if bytes > self.promise.memory_limit {
-            return false;
-        }
-        match self.promise.limit {
-            Extent::Unlimited => true,
-            Extent::Packets(limit) => packets < limit,
-            Extent::Bytes(limit) => bytes <= limit,
-            Extent::Time(limit) => {
-                u128::from(bytes) * 8_000_000_000_000
-                    <= u128::from(limit.as_picos()) * u128::from(self.line_rate.as_bps())
-            }
-        }
+    fn fits(&self, size: u16, ecn: Ecn) -> bool {
+        self.promise.limit.admits(size, ecn, self.line_rate, |counts| self.recount(|w| counts(w.arrived_as)))
     }
 
-    fn recount(&self, of: impl Fn(&Packet) -> bool) -> Backlog {
-        let sizes = self
-            .waiting
-            .iter()
-            .map(|waiting| &waiting.packet)
-            .filter(|packet| of(packet))
-            .map(|packet| u64::from(packet.size));
+    fn recount(&self, of: impl Fn(&Waiting) -> bool) -> Backlog {
+        let sizes = self.waiting.iter().filter(|waiting| of(waiting)).map(|w| u64::from(w.packet.size));
         Backlog { packets: sizes.clone().count() as u32, bytes: sizes.sum() }
     }
 
@@ -203,14 +208,14 @@ impl Model {
         let backlog = self.recount(|_| true);
         assert_eq!(self.queue.backlog(), backlog);
         for class in [Class::Ect, Class::NotEct] {
-            assert_eq!(self.queue.class_backlog(class), self.recount(|packet| Class::of(packet) == class));
+            assert_eq!(self.queue.class_backlog(class), self.recount(|w| Class::of(&w.packet) == class));
         }
         assert_eq!(self.arrived, u64::from(backlog.packets) + self.dropped + self.departed, "conservation");
         self.largest_backlog_bytes = self.largest_backlog_bytes.max(backlog.bytes);
         if let Some(probability) = self.queue.probability() {
             assert!((0.0..=1.0).contains(&probability), "probability {probability}");
         }
-        if let Some(average) = self.queue.average_bytes() {
+        if let Some(average) = self.queue.average_bytes().filter(|_| self.promise.averages_bytes) {
             let largest = self.largest_backlog_bytes as f64 * (1.0 + 1e-9);
             assert!((0.0..=largest).contains(&average), "average {average} outside 0..={largest}");
         }

@@ -29,6 +29,10 @@ impl<Q: Queue> Bench<Q> {
         self.queue.enqueue(Packet { ecn, ..Packet::empty(FlowId(0), size) }, self.now, &mut self.random)
     }
 
+    pub fn arrive_of(&mut self, flow: u32, size: u16, ecn: Ecn) -> Verdict {
+        self.queue.enqueue(Packet { ecn, ..Packet::empty(FlowId(flow), size) }, self.now, &mut self.random)
+    }
+
     /// A 1500-byte ECT packet arrives; whether it is marked.
     pub fn is_marked(&mut self) -> bool {
         mark_of(self.arrive(1500, Ecn::Ect0)).is_some()
@@ -77,12 +81,13 @@ pub fn mark_of(verdict: Verdict) -> Option<Reason> {
     match verdict {
         Verdict::Queued { mark } => mark,
         Verdict::Dropped(reason) => panic!("dropped: {reason:?}"),
+        Verdict::Displaced => panic!("others were dropped"),
     }
 }
 
 pub fn dropped(verdict: Verdict) -> Option<Reason> {
     match verdict {
-        Verdict::Queued { .. } => None,
+        Verdict::Queued { .. } | Verdict::Displaced => None,
         Verdict::Dropped(reason) => Some(reason),
     }
 }

@@ -5,17 +5,20 @@
 //! because they are compared with an average.
 
 mod basic;
+mod codel;
 mod coupled;
 mod dualpi2;
+mod gred;
 mod linux_red;
+mod pie;
 mod red;
 
 use shoal_aqm::{Extent, FifoConfig, QueueConfig};
 use shoal_units::{Rate, Span};
 
 use super::Context;
-use crate::quantity::{Amount, DataRate, Dimension, Ratio, Size};
-use crate::schema::Aqm;
+use crate::quantity::{Amount, DataRate, Dimension, Duration, Ratio, Size};
+use crate::schema::{Aqm, GredQueue};
 
 /// Where a queue is and what its units mean there.
 pub(super) struct Port<'a> {
@@ -50,6 +53,10 @@ pub(super) fn queue(aqm: &Aqm, buffer: Amount, port: &Port<'_>, cx: &mut Context
         Aqm::Coupled(coupled) => law.coupled(coupled, limit, cx),
         Aqm::DualCoupled(dual) => law.dual_coupled(dual, limit, cx),
         Aqm::DualPi2(dual) => law.dualpi2(dual, limit, cx),
+        Aqm::Codel(codel) => law.codel(codel, limit, cx),
+        Aqm::FqCodel(fq) => law.fq_codel(fq, limit, cx),
+        Aqm::Pie(pie) => law.pie(pie, limit, cx),
+        Aqm::Gred(gred) => law.gred(gred, cx),
     }
 }
 
@@ -137,6 +144,32 @@ impl Law<'_> {
         bytes
     }
 
+    /// A law's own limit; the link's buffer if it has none.
+    fn limit(&self, limit: Option<Amount>, buffer: Extent, cx: &mut Context<'_>) -> Option<Extent> {
+        let Some(limit) = limit else { return Some(buffer) };
+        let extent = self.port.extent(limit, &self.at("limit"), cx)?;
+        let mtu = self.port.mtu;
+        if self.port.bytes(limit, mtu).is_some_and(|bytes| Ratio::whole(mtu.into()).exceeds(bytes)) {
+            let hint = format!("write at least \"{mtu} B\" or \"1 packets\"");
+            cx.error(&self.at("limit"), format!("the limit does not hold one packet of {mtu} B"), hint);
+        }
+        Some(extent)
+    }
+
+    /// A time that tc hands over in 32 bits of microseconds.
+    fn tc_time(&self, time: Duration, key: &str, cx: &mut Context<'_>) -> Option<Span> {
+        let span = time.span();
+        if span.as_micros() > u32::MAX.into() {
+            cx.error(&self.at(key), "tc counts microseconds with 32 bits", "write at most \"4294 s\"");
+            return None;
+        }
+        if !span.is_zero() && span.as_micros() == 0 {
+            cx.error(&self.at(key), "tc cuts this time to 0 us", "write at least \"1 us\"");
+            return None;
+        }
+        Some(span)
+    }
+
     fn probability(&self, p: f64, key: &str, cx: &mut Context<'_>) {
         if !(0.0..=1.0).contains(&p) {
             cx.error(&self.at(key), format!("a probability of {p}"), "write a number from 0 to 1, as in 0.1");
@@ -184,6 +217,13 @@ pub(super) fn uses_bdp(aqm: &Aqm, buffer: Amount) -> bool {
         Aqm::Coupled(coupled) => vec![coupled.saturation, coupled.slope_unit],
         Aqm::DualPi2(dual) => vec![dual.limit],
         Aqm::DualCoupled(dual) => vec![dual.saturation, dual.slope_unit, Some(dual.threshold)],
+        Aqm::Codel(codel) => vec![codel.limit],
+        Aqm::FqCodel(fq) => vec![fq.limit],
+        Aqm::Pie(pie) => vec![pie.limit],
+        Aqm::Gred(gred) => {
+            let of = |queue: &GredQueue| [Some(queue.min), Some(queue.max), queue.limit];
+            [[gred.limit, None, None], of(&gred.not_ect), of(&gred.ect)].concat()
+        }
     };
     amounts.into_iter().flatten().chain([buffer]).any(|amount| amount.dimension() == Some(Dimension::Bdp))
 }

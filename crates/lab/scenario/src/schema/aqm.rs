@@ -1,15 +1,21 @@
 //! `[bottleneck.aqm]` and the `aqm` of other links. One file a family of laws.
 
 mod basic;
+mod codel;
 mod coupled;
 mod dual_red;
 mod dualpi2;
+mod gred;
+mod pie;
 mod red;
 
 pub use basic::{Fifo, Forced, SpacingName, Step};
+pub use codel::{Codel, FlowClassifier, FqCodel};
 pub use coupled::{Coupled, DualCoupled, SchedulerName};
 pub use dual_red::{DctcpRed, DualRed, RenoRed};
 pub use dualpi2::{DualPi2, EcnMask, NativeName, Overload};
+pub use gred::{Gred, GredQueue};
+pub use pie::Pie;
 pub use red::{LinuxRed, Red};
 
 use crate::field::tagged;
@@ -35,5 +41,13 @@ tagged! {
         "dualq-coupled" => DualCoupled(DualCoupled),
         /// Two queues with one PI controller, as in Linux and RFC 9332.
         "dualpi2" => DualPi2(DualPi2),
+        /// CoDel: drops or marks by the packet's own wait (RFC 8289), as the Linux kernel does.
+        "codel" => Codel(Codel),
+        /// Queues served in turn, each with CoDel (RFC 8290), as the Linux kernel does.
+        "fq-codel" => FqCodel(FqCodel),
+        /// Drops or marks on arrival with a probability that follows the delay (RFC 8033), as the Linux kernel does.
+        "pie" => Pie(Pie),
+        /// RED for two classes of packets in one queue, as the Linux kernel has it: WRED, RIO, or on their own.
+        "gred" => Gred(Gred),
     }
 }

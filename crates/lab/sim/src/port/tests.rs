@@ -4,10 +4,10 @@ use super::{Port, UNMONITORED};
 use crate::recorder::{PacketSink, Recorder};
 use proptest::prelude::*;
 use shoal_aqm::{
-    AnyQueue, AverageScope, CoupledConfig, CoupledSlope, CouplingInput, DecideAt, Dequeued,
-    DualCoupledConfig, DualPi2Config, DualRedConfig, Extent, FifoConfig, LinuxRedConfig, MarkSpacing,
-    NativeMarking, Queue, QueueConfig, RedConfig, RedParameters, SchedulerConfig, StepConfig, Tossing,
-    Verdict,
+    AnyQueue, AverageScope, CeThresholdFor, CodelConfig, CodelParameters, CoupledConfig, CoupledSlope,
+    CouplingInput, DecideAt, Dequeued, DualCoupledConfig, DualPi2Config, DualRedConfig, Extent, FifoConfig,
+    FlowQueues, FqCodelConfig, LinuxRedConfig, MarkSpacing, NativeMarking, PieConfig, Queue, QueueConfig,
+    RedConfig, RedParameters, SchedulerConfig, StepConfig, Tossing, Verdict,
 };
 use shoal_packet::{Ecn, FlowId, Packet, Seq};
 use shoal_scenario::{App, Experiment, Flow, Link, LinkId, Node, NodeId, TraceConfig};
@@ -125,7 +125,40 @@ fn queues() -> Vec<QueueConfig> {
         dual_coupled(SchedulerConfig::StrictPriority, DecideAt::Enqueue),
         dual_coupled(SchedulerConfig::Weighted { classic_percent: 30 }, DecideAt::Dequeue),
         dual_coupled(SchedulerConfig::TimeShifted { shift: Span::from_millis(2) }, DecideAt::Dequeue),
+        QueueConfig::Codel(CodelConfig { law: codel(false), limit }),
+        QueueConfig::FqCodel(FqCodelConfig {
+            law: codel(true),
+            flows: FlowQueues::Hashed(4),
+            quantum_bytes: 300,
+            limit,
+            memory_limit_bytes: 15_000,
+            drop_batch: 2,
+        }),
+        // Has a timer.
+        QueueConfig::Pie(PieConfig {
+            target: Span::from_millis(1),
+            tupdate: Span::from_millis(2),
+            alpha: 32,
+            beta: 32,
+            ecn: true,
+            bytemode: false,
+            dq_rate_estimator: false,
+            mtu_bytes: 1500,
+            limit,
+        }),
     ]
+}
+
+/// Late after 2 ms, acts 3 ms later.
+fn codel(ecn: bool) -> CodelParameters {
+    CodelParameters {
+        target: Span::from_millis(2),
+        interval: Span::from_millis(3),
+        ecn,
+        ce_threshold: Some(Span::from_millis(1)),
+        ce_threshold_for: CeThresholdFor::Ect,
+        mtu_bytes: 1500,
+    }
 }
 
 /// What can be seen of a packet from outside.
@@ -167,6 +200,11 @@ fn eager(config: &QueueConfig, arrivals: &[Packet]) -> Vec<Fate> {
                 }
                 Verdict::Queued { mark } => {
                     fates.extend(mark.map(|_| Fate::Marked { at: now, seq: packet.seq.0 }))
+                }
+                Verdict::Displaced => {
+                    while let Some((packet, _)) = queue.take_displaced() {
+                        fates.push(Fate::Dropped { at: now, seq: packet.seq.0 });
+                    }
                 }
             }
             idle = free <= now;
@@ -322,14 +360,18 @@ proptest! {
 
 #[test]
 fn the_property_above_sees_marks_and_drops() {
-    // 300 packets at 1.7 times the line rate: every law but the plain FIFO marks, every one drops.
+    // 300 packets at 1.7 times the line rate: every law drops, and marks unless it is a FIFO or PIE, which at such a load
+    // needs a probability above 10 %.
     let gaps: Vec<_> = (0..300u64).map(|n| (700 + n % 7, 1500, n as u8)).collect();
     for config in queues() {
         let fates = eager(&config, &packets(&gaps));
         let count = |of: fn(&Fate) -> bool| fates.iter().filter(|fate| of(fate)).count();
         assert!(count(|fate| matches!(fate, Fate::Dropped { .. })) > 10, "{config:?}");
         let marks = count(|fate| matches!(fate, Fate::Marked { .. }));
-        assert!(marks > 10 || matches!(config, QueueConfig::Fifo(_)), "{config:?}: {marks} marks");
+        assert!(
+            marks > 10 || matches!(config, QueueConfig::Fifo(_) | QueueConfig::Pie(_)),
+            "{config:?}: {marks} marks"
+        );
     }
 }
 

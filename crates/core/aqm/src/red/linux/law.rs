@@ -1,8 +1,8 @@
 //! The law of Linux RED: `include/net/red.h`.
 
-use crate::red::{TcError, Transmitter};
-use crate::{Backlog, LinuxRedConfig, Reason};
-use shoal_units::{Span, Stream, Time};
+use crate::red::TcError;
+use crate::{LinuxRedConfig, Reason};
+use shoal_units::{Span, Stream};
 
 /// 1 % of 2^32, rounded (`RED_ONE_PERCENT`): least maximum probability of ARED, and its largest step upwards.
 const ONE_PERCENT: u32 = 42_949_673;
@@ -11,7 +11,7 @@ const FIFTY_PERCENT: u32 = 50 * ONE_PERCENT;
 
 /// `struct red_parms` and `struct red_vars`.
 #[derive(Clone, Debug)]
-pub(super) struct Law {
+pub(crate) struct Law {
     /// Thresholds scaled by 2^Wlog.
     min_scaled: u32,
     max_scaled: u32,
@@ -30,7 +30,6 @@ pub(super) struct Law {
     count: i32,
     /// `qR`.
     threshold: u32,
-    updated: Time,
 }
 
 /// Where `qR` comes from (`red_random`).
@@ -48,7 +47,7 @@ enum Source {
 }
 
 impl Law {
-    pub(super) fn new(config: &LinuxRedConfig) -> Result<Self, TcError> {
+    pub(crate) fn new(config: &LinuxRedConfig) -> Result<Self, TcError> {
         let tc = config.solve()?;
         let zone = (tc.max_bytes - tc.min_bytes).max(1);
         let source = if config.legacy_probability {
@@ -73,26 +72,41 @@ impl Law {
             average: 0,
             count: -1,
             threshold: 0,
-            updated: Time::ZERO,
         })
     }
 
-    pub(super) fn average_bytes(&self) -> f64 {
+    pub(crate) fn average_bytes(&self) -> f64 {
         self.average as f64 * libm::ldexp(1.0, -i32::from(self.wlog))
     }
 
-    /// `red_calc_qavg`: a packet arrives and finds `backlog`.
+    /// The average in bytes, scaled by 2^Wlog, as the kernel keeps it.
     #[inline]
-    pub(super) fn on_arrival(&mut self, backlog: Backlog, line: &Transmitter, now: Time) {
-        self.average = match line.idle_since(self.updated, backlog, now) {
+    pub(crate) fn scaled_average(&self) -> u64 {
+        self.average
+    }
+
+    /// Replaces the average by one that another law has kept (`gred_load_wred_set`).
+    #[inline]
+    pub(crate) fn set_scaled_average(&mut self, average: u64) {
+        self.average = average;
+    }
+
+    /// The weight of the average is 2^-Wlog.
+    pub(crate) fn wlog(&self) -> u8 {
+        self.wlog
+    }
+
+    /// `red_calc_qavg`: a packet arrives and finds `backlog_bytes`, or a line that has been idle for some time.
+    #[inline]
+    pub(crate) fn on_arrival(&mut self, backlog_bytes: u64, idle: Option<Span>) {
+        self.average = match idle {
             None => {
                 // The kernel's backlog is 32 bits wide.
-                let bytes = u64::from(backlog.bytes as u32);
+                let bytes = u64::from(backlog_bytes as u32);
                 self.average.wrapping_add(bytes).wrapping_sub(self.average >> self.wlog)
             }
             Some(idle) => self.faded(idle),
         };
-        self.updated = now;
     }
 
     /// `red_calc_qavg_from_idle_time`: a shift from the table, or its linear start where the table says 0.
@@ -110,14 +124,16 @@ impl Law {
         }
     }
 
-    /// `red_action`. The first packet in the zone draws a number and passes.
+    /// `red_action` on the average plus `others`, the scaled averages of other queues that count, too (RIO; else 0). The
+    /// first packet in the zone draws a number and passes.
     #[inline]
-    pub(super) fn decide(&mut self, random: &mut Stream) -> Option<Reason> {
-        if self.average < self.min_scaled.into() {
+    pub(crate) fn decide(&mut self, others: u64, random: &mut Stream) -> Option<Reason> {
+        let average = self.average.wrapping_add(others);
+        if average < self.min_scaled.into() {
             self.count = -1;
             return None;
         }
-        if self.average >= self.max_scaled.into() {
+        if average >= self.max_scaled.into() {
             self.count = -1;
             return Some(Reason::Forced);
         }
@@ -127,7 +143,7 @@ impl Law {
             return None;
         }
         // `red_mark_probability`; the count is extended to 64 bits as C does it.
-        let above = (self.average - u64::from(self.min_scaled)) >> self.wlog;
+        let above = (average - u64::from(self.min_scaled)) >> self.wlog;
         if above.wrapping_mul(i64::from(self.count) as u64) < self.threshold.into() {
             return None;
         }
@@ -146,8 +162,7 @@ impl Law {
     }
 
     /// `red_adaptative_algo` (Floyd, Gummadi and Shenker 2001).
-    pub(super) fn adapt(&mut self, backlog: Backlog, line: &Transmitter, now: Time) {
-        let idle = line.idle_since(self.updated, backlog, now);
+    pub(crate) fn adapt(&mut self, idle: Option<Span>) {
         let average = idle.map_or(self.average, |idle| self.faded(idle)) >> self.wlog;
         let Source::Quotient { max_p, divisor } = &mut self.source else { return };
         if average > self.target_max.into() && *max_p <= FIFTY_PERCENT {
@@ -185,8 +200,7 @@ mod tests {
     fn adapted(probability: f64, bytes: u64) -> (u32, u32) {
         let mut law = Law::new(&LinuxRedConfig { probability, ..CONFIG }).unwrap();
         law.average = bytes << law.wlog;
-        let line = Transmitter::new(Rate::from_bps(10_000_000));
-        law.adapt(Backlog { packets: 1, bytes: 1500 }, &line, Time::ZERO + Span::from_millis(500));
+        law.adapt(None);
         match law.source {
             Source::Quotient { max_p, divisor } => (max_p, divisor),
             Source::Mask(_) => panic!("not a legacy law"),
@@ -225,11 +239,7 @@ mod tests {
             let mut law = Law::new(&CONFIG).unwrap();
             assert_eq!((law.scell_log, law.stab[3]), (17, 0));
             law.average = bytes << law.wlog;
-            law.adapt(
-                Backlog::default(),
-                &Transmitter::new(Rate::from_bps(1)),
-                Time::ZERO + Span::from_millis(500),
-            );
+            law.adapt(Some(Span::from_millis(500)));
             assert!(
                 matches!(law.source, Source::Quotient { max_p: p, .. } if p == max_p),
                 "{:?}",

@@ -2,10 +2,11 @@
 
 mod law;
 
+pub(crate) use law::Law;
+
 use super::{TcError, Transmitter};
 use crate::store::{Store, mark};
 use crate::{Backlog, Class, Dequeued, Extent, LinuxRedConfig, Queue, Reason, Verdict};
-use law::Law;
 use shoal_packet::Packet;
 use shoal_units::{Rate, Span, Stream, Time};
 
@@ -18,6 +19,8 @@ pub struct LinuxRed {
     store: Store,
     line: Transmitter,
     law: Law,
+    /// The last arrival, from which on idle time counts.
+    updated: Time,
     ecn: bool,
     harddrop: bool,
     nodrop: bool,
@@ -35,6 +38,7 @@ impl LinuxRed {
             store: Store::new(Extent::Bytes(config.limit_bytes.into()), line_rate),
             line: Transmitter::new(line_rate),
             law,
+            updated: Time::ZERO,
             ecn: config.ecn,
             harddrop: config.harddrop,
             nodrop: config.nodrop,
@@ -60,8 +64,10 @@ impl LinuxRed {
 impl Queue for LinuxRed {
     #[inline]
     fn enqueue(&mut self, mut packet: Packet, now: Time, random: &mut Stream) -> Verdict {
-        self.law.on_arrival(self.store.backlog(), &self.line, now);
-        let mark = match self.law.decide(random) {
+        let backlog = self.store.backlog();
+        self.law.on_arrival(backlog.bytes, self.line.idle_since(self.updated, backlog, now));
+        self.updated = now;
+        let mark = match self.law.decide(0, random) {
             None => None,
             Some(reason) => match self.act(reason, &mut packet) {
                 Ok(mark) => mark,
@@ -97,7 +103,7 @@ impl Queue for LinuxRed {
 
     fn on_timer(&mut self, now: Time) {
         if now >= self.adapt_at {
-            self.law.adapt(self.store.backlog(), &self.line, now);
+            self.law.adapt(self.line.idle_since(self.updated, self.store.backlog(), now));
             self.adapt_at = now.saturating_add(ADAPT_EVERY);
         }
     }
