@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * DCTCP of law/dctcp.h on a Linux socket: what tcp_dctcp_ikr and tcp_dctcp_onesided have in common.
+ *
+ * The stack gives a module either cong_avoid, and then keeps cwnd from growing in CWR and brings it
+ * down to ssthresh itself, or cong_control, and then leaves all of cwnd to the module. Growth in
+ * CWR and cuts from the window at its start need the second. What the stack no longer does then is
+ * done here: proportional rate reduction in Recovery, the window at its end, the restart after idle
+ * periods, and the pacing rate, which sizes segmentation bursts.
+ */
+#ifndef _DCTCP_SOCK_H
+#define _DCTCP_SOCK_H
+
+#include <linux/inet_diag.h>
+#include <net/tcp.h>
+
+#include "law/dctcp.h"
+#include "law/prr.h"
+
+/* What the host does around the law. */
+struct dctcp_host {
+	/* cwnd grows in CWR and on ACKs with ECN-Echo. */
+	bool grow_in_cwr;
+	/* enum law_counting. */
+	u32 ack_counting;
+	/*
+	 * Receiver: ECN-Echo follows CE (RFC 8257 section 3.2), else it is held until CWR (RFC 3168
+	 * section 6.1.3).
+	 */
+	bool echo;
+	/* Receiver: a segment with CWR is not acknowledged at once (FB 3.2). */
+	bool delay_cwr_acks;
+};
+
+/* Defined, with its defaults, by the module. */
+static struct law_dctcp_policy dctcp_policy;
+static struct dctcp_host dctcp_host;
+
+struct dctcp_sock {
+	struct law_dctcp law;
+	/*
+	 * Linear-increase counter; the stack clears its own at each episode before anybody is
+	 * asked.
+	 */
+	u32 cnt;
+	/* When the last ACK was judged. */
+	u32 prior_una;
+	u32 prior_delivered;
+	u32 prior_delivered_ce;
+	/* Receiver: RCV.NXT and CE of the last segment. */
+	u32 prior_rcv_nxt;
+	u8 ce_state;
+	/* The ACK being judged: has ECN-Echo, acknowledges new data, has begun an episode. */
+	u8 ece:1,
+	   advanced:1,
+	   entered_cwr:1,
+	/* A timeout has been told by CA_EVENT_LOSS, its state is yet to come. */
+	   timed_out:1;
+};
+
+static inline struct law_window dctcp_load(const struct sock *sk)
+{
+	const struct dctcp_sock *ca = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return (struct law_window){
+		.cwnd = tcp_snd_cwnd(tp),
+		.ssthresh = tp->snd_ssthresh,
+		.cnt = ca->cnt,
+		.clamp = tp->snd_cwnd_clamp,
+	};
+}
+
+static inline void dctcp_store(struct sock *sk, const struct law_window *win)
+{
+	struct dctcp_sock *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (win->cwnd != tcp_snd_cwnd(tp))
+		tcp_snd_cwnd_set(tp, win->cwnd);
+	WRITE_ONCE(tp->snd_ssthresh, win->ssthresh);
+	tp->snd_cwnd_cnt = win->cnt;
+	ca->cnt = win->cnt;
+}
+
+static inline bool dctcp_has_ecn(const struct tcp_sock *tp)
+{
+#ifdef SHOAL_HAVE_ECN_MODE
+	return tcp_ecn_mode_any(tp);
+#else
+	return tp->ecn_flags & TCP_ECN_OK;
+#endif
+}
+
+/*
+ * Called when the connection is established, or for a socket in CLOSE or LISTEN, whose ECN is yet
+ * to be negotiated.
+ */
+static inline void dctcp_sock_init(struct sock *sk, struct tcp_congestion_ops *without_ecn)
+{
+	struct dctcp_sock *ca = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!dctcp_has_ecn(tp) && sk->sk_state != TCP_LISTEN && sk->sk_state != TCP_CLOSE) {
+		/* Reno without ECT; DCTCP's SYN had it set. */
+		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, without_ecn);
+		INET_ECN_dontxmit(sk);
+		return;
+	}
+	memset(ca, 0, sizeof(*ca));
+	law_dctcp_init(&ca->law, &dctcp_policy, tp->snd_nxt);
+	ca->prior_una = tp->snd_una;
+	ca->prior_delivered = tp->delivered;
+	ca->prior_delivered_ce = tp->delivered_ce;
+	ca->prior_rcv_nxt = tp->rcv_nxt;
+}
+
+/* Every ACK, before the stack's own judgement. */
+static inline void dctcp_in_ack_event(struct sock *sk, u32 flags)
+{
+	struct dctcp_sock *ca = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 delivered = tp->delivered - ca->prior_delivered;
+	struct law_dctcp_ack ack = {
+		.snd_una = tp->snd_una,
+		.snd_nxt = tp->snd_nxt,
+		.delivered = delivered,
+		.marked = tp->delivered_ce - ca->prior_delivered_ce,
+		/*
+		 * Before the ACK. Up to 6.14 the stack has not yet taken off what it delivers, and
+		 * @delivered is of the ACK before: a packet or two too many.
+		 */
+		.flight = tcp_packets_in_flight(tp) + delivered,
+		.advanced = tp->snd_una != ca->prior_una,
+		.ece = flags & CA_ACK_ECE,
+	};
+
+	ack.duplicate = !ack.advanced && !(flags & CA_ACK_WIN_UPDATE);
+	law_dctcp_on_ack(&ca->law, &dctcp_policy, &ack);
+	ca->prior_una = tp->snd_una;
+	ca->prior_delivered = tp->delivered;
+	ca->prior_delivered_ce = tp->delivered_ce;
+	ca->ece = ack.ece;
+	ca->advanced = ack.advanced;
+	ca->entered_cwr = false;
+}
+
+/*
+ * By the law of a mark; dctcp_set_state() corrects it if it was a loss, which the stack does not
+ * tell here.
+ */
+static inline u32 dctcp_ssthresh(struct sock *sk)
+{
+	const struct dctcp_sock *ca = inet_csk_ca(sk);
+
+	return law_dctcp_scaled(&ca->law, tcp_snd_cwnd(tcp_sk(sk)));
+}
+
+static inline void dctcp_enter_cwr(struct sock *sk)
+{
+	struct dctcp_sock *ca = inet_csk_ca(sk);
+	struct law_window win = dctcp_load(sk);
+
+	law_dctcp_on_ecn(&ca->law, &dctcp_policy, &win);
+	dctcp_store(sk, &win);
+	ca->entered_cwr = true;
+}
+
+static inline void dctcp_enter_recovery(struct sock *sk, bool in_cwr)
+{
+	struct dctcp_sock *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct law_window win = dctcp_load(sk);
+
+	law_dctcp_on_loss(&ca->law, &dctcp_policy, &win, tp->snd_nxt, in_cwr);
+	dctcp_store(sk, &win);
+	/* From CWR the stack goes on counting, although nobody reduced proportionally there. */
+	tp->prior_cwnd = tcp_snd_cwnd(tp);
+	tp->prr_delivered = 0;
+	tp->prr_out = 0;
+}
+
+static inline void dctcp_on_timeout(struct sock *sk, bool fresh)
+{
+	struct dctcp_sock *ca = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct law_window win = dctcp_load(sk);
+
+	law_dctcp_on_timeout(&ca->law, &dctcp_policy, &win, tp->snd_nxt, tp->mss_cache, fresh);
+	dctcp_store(sk, &win);
+}
+
+static inline void dctcp_leave(struct sock *sk, u8 old_state)
+{
+	struct dctcp_sock *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	law_dctcp_on_exit(&ca->law);
+	/* Unless it was undone, which clears the marker. */
+	if (old_state == TCP_CA_Recovery && tp->undo_marker &&
+	    tp->snd_ssthresh < TCP_INFINITE_SSTHRESH)
+		tcp_snd_cwnd_set(tp, tp->snd_ssthresh);
+}
+
+/* Called before icsk_ca_state changes, after dctcp_ssthresh(). */
+static inline void dctcp_set_state(struct sock *sk, u8 new_state)
+{
+	struct dctcp_sock *ca = inet_csk_ca(sk);
+	u8 old_state = inet_csk(sk)->icsk_ca_state;
+
+	switch (new_state) {
+	case TCP_CA_CWR:
+		dctcp_enter_cwr(sk);
+		break;
+	case TCP_CA_Recovery:
+		if (old_state != TCP_CA_Recovery)
+			dctcp_enter_recovery(sk, old_state == TCP_CA_CWR);
+		break;
+	case TCP_CA_Loss:
+		/*
+		 * The first timeout of a flight came as CA_EVENT_LOSS, while cwnd was still what it
+		 * had been.
+		 */
+		if (!ca->timed_out)
+			dctcp_on_timeout(sk, false);
+		ca->timed_out = false;
+		break;
+	default:
+		if (old_state >= TCP_CA_CWR)
+			dctcp_leave(sk, old_state);
+		break;
+	}
+}
+
+static inline void dctcp_grow(struct sock *sk, u32 acked)
+{
+	struct law_window win = dctcp_load(sk);
+
+	if (!tcp_is_cwnd_limited(sk) || !acked)
+		return;
+	law_grow(&win, dctcp_host.ack_counting, acked);
+	dctcp_store(sk, &win);
+}
+
+static inline void dctcp_recover(struct sock *sk, const struct rate_sample *rs)
+{
+	const struct dctcp_sock *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct law_prr prr;
+
+	if (rs->acked_sacked <= 0)
+		return;
+	tp->prr_delivered += rs->acked_sacked;
+	prr.prior_cwnd = tp->prior_cwnd;
+	prr.ssthresh = tp->snd_ssthresh;
+	prr.delivered = tp->prr_delivered;
+	prr.sent = tp->prr_out;
+	tcp_snd_cwnd_set(tp, max(law_prr_window(&prr, tcp_packets_in_flight(tp), rs->acked_sacked,
+						ca->advanced && !rs->losses), 1U));
+}
+
+/*
+ * A window a round trip, times the host's ratio (Documentation/networking/ip-sysctl.rst:
+ * tcp_pacing_ss_ratio).
+ */
+static inline void dctcp_set_pacing_rate(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	const struct net *net = sock_net(sk);
+	u32 cwnd = tcp_snd_cwnd(tp);
+	u64 rate;
+	u32 percent;
+
+	if (!tp->srtt_us)
+		return;
+	percent = cwnd < tp->snd_ssthresh / 2 ? READ_ONCE(net->ipv4.sysctl_tcp_pacing_ss_ratio) :
+						READ_ONCE(net->ipv4.sysctl_tcp_pacing_ca_ratio);
+	/* srtt_us counts eighths of microseconds. */
+	rate = (u64)max(cwnd, tp->packets_out) * tp->mss_cache * 8 * (USEC_PER_SEC / 100);
+	rate = div_u64(rate * percent, tp->srtt_us);
+	WRITE_ONCE(sk->sk_pacing_rate, min_t(u64, rate, READ_ONCE(sk->sk_max_pacing_rate)));
+}
+
+static inline void dctcp_control(struct sock *sk, const struct rate_sample *rs)
+{
+	struct dctcp_sock *ca = inet_csk_ca(sk);
+
+	switch (inet_csk(sk)->icsk_ca_state) {
+	case TCP_CA_Recovery:
+		dctcp_recover(sk, rs);
+		break;
+	case TCP_CA_CWR:
+		if (ca->ece && !ca->entered_cwr) {
+			struct law_window win = dctcp_load(sk);
+
+			law_dctcp_on_ece_in_cwr(&ca->law, &dctcp_policy, &win);
+			dctcp_store(sk, &win);
+		}
+		if (dctcp_host.grow_in_cwr && ca->advanced)
+			dctcp_grow(sk, rs->acked_sacked);
+		break;
+	default:
+		if (ca->advanced)
+			dctcp_grow(sk, rs->acked_sacked);
+		break;
+	}
+	dctcp_set_pacing_rate(sk);
+}
+
+#ifdef SHOAL_HAVE_CONG_CONTROL_ACK
+static inline void dctcp_cong_control(struct sock *sk, u32 ack, int flag,
+				      const struct rate_sample *rs)
+{
+	dctcp_control(sk, rs);
+}
+#else
+static inline void dctcp_cong_control(struct sock *sk, const struct rate_sample *rs)
+{
+	dctcp_control(sk, rs);
+}
+#endif
+
+static inline u32 dctcp_initial_window(struct sock *sk)
+{
+	const struct dst_entry *dst = __sk_dst_get(sk);
+	u32 window = dst ? dst_metric(dst, RTAX_INITCWND) : 0;
+
+	return window ? window : TCP_INIT_CWND;
+}
+
+/*
+ * RFC 5681 section 4.1 and RFC 2861: the window halves for each RTO of silence, down to the initial
+ * one.
+ */
+static inline void dctcp_restart(struct sock *sk, u32 idle)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd = tcp_snd_cwnd(tp);
+	u32 least = min(dctcp_initial_window(sk), cwnd);
+
+	if (!READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle))
+		return;
+	WRITE_ONCE(tp->snd_ssthresh, tcp_current_ssthresh(sk));
+	for (; idle > inet_csk(sk)->icsk_rto && cwnd > least; idle -= inet_csk(sk)->icsk_rto)
+		cwnd /= 2;
+	tcp_snd_cwnd_set(tp, max(cwnd, least));
+}
+
+/* The first packet after nothing was in flight has just been sent. */
+static inline void dctcp_tx_start(struct sock *sk)
+{
+	struct dctcp_sock *ca = inet_csk_ca(sk);
+	u32 idle = tcp_jiffies32 - tcp_sk(sk)->lsndtime;
+
+	if (idle <= inet_csk(sk)->icsk_rto)
+		return;
+	law_dctcp_after_idle(&ca->law, &dctcp_policy);
+	dctcp_restart(sk, idle);
+}
+
+static inline void dctcp_set_ece(struct sock *sk, bool on)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (on)
+		tp->ecn_flags |= TCP_ECN_DEMAND_CWR;
+	else
+		tp->ecn_flags &= ~TCP_ECN_DEMAND_CWR;
+}
+
+static inline void dctcp_send_ack(struct sock *sk, u32 rcv_nxt)
+{
+#ifdef SHOAL_HAVE_SEND_ACK_FLAGS
+	__tcp_send_ack(sk, rcv_nxt, 0);
+#else
+	__tcp_send_ack(sk, rcv_nxt);
+#endif
+}
+
+/* Receiver: a data segment arrived, with CE or not (RFC 8257 section 3.2, figure 1). */
+static inline void dctcp_receive(struct sock *sk, bool ce)
+{
+	struct dctcp_sock *ca = inet_csk_ca(sk);
+	struct inet_connection_sock *icsk = inet_csk(sk);
+
+	/* Within a segment only CWR asks for an immediate ACK before its codepoint is looked at. */
+	if (dctcp_host.delay_cwr_acks)
+		icsk->icsk_ack.pending &= ~ICSK_ACK_NOW;
+	if (dctcp_host.echo) {
+		if (ca->ce_state != ce) {
+			/* What is still to be acknowledged came with the other state. */
+			if (icsk->icsk_ack.pending & ICSK_ACK_TIMER) {
+				dctcp_set_ece(sk, ca->ce_state);
+				dctcp_send_ack(sk, ca->prior_rcv_nxt);
+			}
+			icsk->icsk_ack.pending |= ICSK_ACK_NOW;
+		}
+		dctcp_set_ece(sk, ce);
+	}
+	ca->prior_rcv_nxt = tcp_sk(sk)->rcv_nxt;
+	ca->ce_state = ce;
+}
+
+static inline void dctcp_cwnd_event(struct sock *sk, enum tcp_ca_event event)
+{
+	struct dctcp_sock *ca = inet_csk_ca(sk);
+
+	switch (event) {
+	case CA_EVENT_ECN_IS_CE:
+		dctcp_receive(sk, true);
+		break;
+	case CA_EVENT_ECN_NO_CE:
+		dctcp_receive(sk, false);
+		break;
+	case CA_EVENT_LOSS:
+		dctcp_on_timeout(sk, true);
+		ca->timed_out = true;
+		break;
+#ifndef SHOAL_HAVE_TX_START
+	case CA_EVENT_TX_START:
+		dctcp_tx_start(sk);
+		break;
+#endif
+	default:
+		break;
+	}
+}
+
+static inline u32 dctcp_undo_cwnd(struct sock *sk)
+{
+	const struct dctcp_sock *ca = inet_csk_ca(sk);
+	struct law_window win = dctcp_load(sk);
+
+	return law_dctcp_undo(&ca->law, &win);
+}
+
+/* What `ss -i` shows of DCTCP; alpha in 1/1024. @enabled: ECN was negotiated. */
+static inline size_t dctcp_fill_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info,
+				     bool enabled)
+{
+	const struct dctcp_sock *ca = inet_csk_ca(sk);
+	const u32 wanted = 1 << (INET_DIAG_DCTCPINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1);
+
+	if (!(ext & wanted))
+		return 0;
+	memset(&info->dctcp, 0, sizeof(info->dctcp));
+	if (enabled) {
+		info->dctcp.dctcp_enabled = 1;
+		info->dctcp.dctcp_ce_state = ca->ce_state;
+		info->dctcp.dctcp_alpha = ca->law.alpha >> (ca->law.alpha_bits - 10);
+		info->dctcp.dctcp_ab_ecn = ca->law.marked * tcp_sk(sk)->mss_cache;
+		info->dctcp.dctcp_ab_tot = ca->law.total * tcp_sk(sk)->mss_cache;
+	}
+	*attr = INET_DIAG_DCTCPINFO;
+	return sizeof(info->dctcp);
+}
+
+/* Fields of struct tcp_congestion_ops that both modules fill alike. */
+#ifdef SHOAL_HAVE_TX_START
+#define DCTCP_OPS_TX_START	.cwnd_event_tx_start = dctcp_tx_start,
+#else
+#define DCTCP_OPS_TX_START
+#endif
+
+#endif

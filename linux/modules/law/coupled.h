@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Coupled marking and dropping: scalable traffic is marked with p, classic traffic dropped with
+ * (p/k)^2.
+ *
+ * Source: De Schepper, "Data Centre to the Home" (slides, 2015): "Coupled AQM", "Detailed
+ * implementation", "Queue size based coupled AQM". Counterpart of crates/core/aqm/src/coupled.
+ */
+#ifndef _SHOAL_LAW_COUPLED_H
+#define _SHOAL_LAW_COUPLED_H
+
+#include "law.h"
+
+/* What a queue is measured in. */
+enum law_measure {
+	/* Nanoseconds. */
+	MEASURE_TIME,
+	MEASURE_BYTES,
+	MEASURE_PACKETS,
+};
+
+enum law_slope_form {
+	/* p = Q / saturation. */
+	SLOPE_LINEAR,
+	/* The slides' integers: p = (Q / unit) << bits in 2^-32. */
+	SLOPE_SHIFT,
+};
+
+struct law_slope {
+	/* enum law_measure, enum law_slope_form. */
+	u32 measure;
+	u32 form;
+	/* Linear: the queue at which every ECT packet is marked, not zero; k in 2^-16, not zero. */
+	u64 saturation;
+	u32 coupling;
+	/* Shift: S_r and S_d, at most 31; what Q counts, not zero. */
+	u8 drop_bits;
+	u8 mark_bits;
+	u64 unit;
+};
+
+enum law_coupled_decision {
+	COUPLED_PASS,
+	COUPLED_MARK,
+	COUPLED_DROP,
+};
+
+static inline u64 law_slope_shifted(u64 queue, u64 unit, u8 bits)
+{
+	queue = law_div(queue, unit);
+	return queue >> 32 ? LAW_CERTAIN : law_min64(queue << bits, LAW_CERTAIN);
+}
+
+/* Q / saturation in 2^-32, above one too; saturates far above. */
+static inline u64 law_slope_raw(const struct law_slope *slope, u64 queue)
+{
+	if (law_div(queue, slope->saturation) >> 16)
+		return 1ULL << 48;
+	return law_mul_div(queue, LAW_CERTAIN, slope->saturation);
+}
+
+/* Probability of a mark, in 2^-32. */
+static inline u64 law_slope_mark(const struct law_slope *slope, u64 queue)
+{
+	if (slope->form == SLOPE_SHIFT)
+		return law_slope_shifted(queue, slope->unit, slope->mark_bits);
+	return law_min64(law_slope_raw(slope, queue), LAW_CERTAIN);
+}
+
+/* Root of the probability of a drop: two draws must both be below it. */
+static inline u64 law_slope_drop_root(const struct law_slope *slope, u64 queue)
+{
+	if (slope->form == SLOPE_SHIFT)
+		return law_slope_shifted(queue, slope->unit, slope->drop_bits);
+	return law_min64(law_mul_div(law_slope_raw(slope, queue), 1 << 16, slope->coupling),
+			 LAW_CERTAIN);
+}
+
+/* Q of a queue with @packets of @bytes and a packet that has waited, or will wait, for @wait. */
+static inline u64 law_slope_queue(const struct law_slope *slope, u32 packets, u32 bytes, u64 wait)
+{
+	switch (slope->measure) {
+	case MEASURE_TIME:
+		return wait;
+	case MEASURE_BYTES:
+		return bytes;
+	default:
+		return packets;
+	}
+}
+
+/*
+ * Mark iff p > R1; drop iff root > R1 && root > R2, whose square is the product of two draws
+ * (slides, "Square is easy!"). The second number is drawn only if the first was below.
+ */
+static inline enum law_coupled_decision law_coupled_decide(const struct law_slope *slope, bool ect,
+							   u64 queue, law_random_t random,
+							   void *context)
+{
+	u64 root;
+
+	if (ect)
+		return law_happens(law_slope_mark(slope, queue), random(context)) ? COUPLED_MARK :
+										    COUPLED_PASS;
+	root = law_slope_drop_root(slope, queue);
+	if (law_happens(root, random(context)) && law_happens(root, random(context)))
+		return COUPLED_DROP;
+	return COUPLED_PASS;
+}
+
+#endif

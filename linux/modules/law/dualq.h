@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Two queues, coupled (De Schepper 2015, "Detailed implementation"): the classic queue drives the
+ * probabilities of both, the low-latency queue has a threshold besides. Counterpart of
+ * crates/core/aqm/src/coupled/dual.rs and src/dual.rs.
+ */
+#ifndef _SHOAL_LAW_DUALQ_H
+#define _SHOAL_LAW_DUALQ_H
+
+#include "coupled.h"
+#include "line.h"
+#include "sched.h"
+
+struct law_dualq_params {
+	struct law_slope slope;
+	/* T of the low-latency queue, and its enum law_measure. */
+	u64 threshold;
+	u32 threshold_measure;
+	/*
+	 * Both queues drive the probabilities: sizes added, the longer of the times. Else the
+	 * classic one.
+	 */
+	bool total;
+	/*
+	 * A time is a packet's own wait at departure; on arrival that of the oldest packet of its
+	 * queue.
+	 */
+	bool at_dequeue;
+	/* Of the line, bytes a second. */
+	u64 rate;
+	struct law_sched_params sched;
+};
+
+struct law_dualq {
+	struct law_sched sched;
+	/* Knows when the line found both queues empty, which resets the scheduler. */
+	struct law_line line;
+	/* The scheduler is as at the beginning. */
+	bool fresh;
+};
+
+/* One queue. */
+struct law_backlog {
+	u32 packets;
+	u32 bytes;
+	/* Wait of the oldest packet, ns; 0 if none waits. */
+	u64 age;
+};
+
+enum law_dualq_decision {
+	DUALQ_PASS,
+	/* Marks: above T, or with probability p. */
+	DUALQ_THRESHOLD,
+	DUALQ_COUPLED,
+	DUALQ_DROP,
+};
+
+static inline void law_dualq_reset(struct law_dualq *law, const struct law_dualq_params *params)
+{
+	law_sched_reset(&law->sched, &params->sched);
+	law->fresh = true;
+}
+
+/*
+ * Q of a decision about a packet. @own: the queue of the packet, itself included, with its wait as
+ * the age.
+ */
+static inline u64 law_dualq_input(const struct law_dualq_params *params, bool low,
+				  const struct law_backlog *own, const struct law_backlog *other)
+{
+	const struct law_slope *slope = &params->slope;
+	u64 mine = law_slope_queue(slope, own->packets, own->bytes, own->age);
+	u64 theirs = law_slope_queue(slope, other->packets, other->bytes, other->age);
+
+	if (!params->total)
+		return low ? theirs : mine;
+	if (slope->measure == MEASURE_TIME)
+		return mine > theirs ? mine : theirs;
+	return mine + theirs;
+}
+
+static inline bool law_dualq_above(const struct law_dualq_params *params,
+				   const struct law_backlog *own)
+{
+	switch (params->threshold_measure) {
+	case MEASURE_TIME:
+		if (params->at_dequeue)
+			return own->age > params->threshold;
+		/* On arrival, what the line sends in that time. */
+		return own->bytes > law_mul_div(params->threshold, params->rate, 1000000000);
+	case MEASURE_BYTES:
+		return own->bytes > params->threshold;
+	default:
+		return own->packets > params->threshold;
+	}
+}
+
+/* Above the threshold nothing is drawn. @queue: law_dualq_input(). */
+static inline enum law_dualq_decision law_dualq_decide(const struct law_dualq_params *params,
+						       bool low, const struct law_backlog *own,
+						       u64 queue, law_random_t random,
+						       void *context)
+{
+	if (low && law_dualq_above(params, own))
+		return DUALQ_THRESHOLD;
+	switch (law_coupled_decide(&params->slope, low, queue, random, context)) {
+	case COUPLED_MARK:
+		return DUALQ_COUPLED;
+	case COUPLED_DROP:
+		return DUALQ_DROP;
+	default:
+		return DUALQ_PASS;
+	}
+}
+
+/* A packet is about to wait, beside @waiting others in both queues. */
+static inline void law_dualq_on_push(struct law_dualq *law, const struct law_dualq_params *params,
+				     u32 waiting, u64 now)
+{
+	u64 idle;
+
+	if (!law->fresh && law_line_idle(&law->line, now, waiting, now, &idle))
+		law_dualq_reset(law, params);
+}
+
+/*
+ * Whether the low-latency queue sends; the heads, if there are any, arrived at @low_head and
+ * @classic_head.
+ */
+static inline bool law_dualq_picks_low(const struct law_dualq *law,
+				       const struct law_dualq_params *params, bool has_low,
+				       bool has_classic, u64 low_head, u64 classic_head)
+{
+	if (has_low && has_classic)
+		return law_sched_picks_low(&law->sched, &params->sched, low_head, classic_head);
+	return has_low;
+}
+
+/* The line asked and both queues were empty. */
+static inline void law_dualq_on_empty(struct law_dualq *law, const struct law_dualq_params *params,
+				      u64 now)
+{
+	law_line_on_empty(&law->line, now);
+	law_dualq_reset(law, params);
+}
+
+/*
+ * A packet is sent; one that is dropped instead costs its queue nothing. @contended: both queues
+ * were backlogged.
+ */
+static inline void law_dualq_on_sent(struct law_dualq *law, const struct law_dualq_params *params,
+				     bool low, bool contended, u32 bytes, u64 now)
+{
+	law_line_on_departure(&law->line, bytes, now);
+	if (contended)
+		law_sched_charge(&law->sched, &params->sched, low, bytes);
+	law->fresh = false;
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What control laws need of their surroundings: integers of fixed width and products of 128 bits.
+ *
+ * Laws are pure: no clock, no packets, no locks, no randomness of their own. The same headers are
+ * compiled into the kernel modules and into the user-space harness that replays the vectors of the
+ * Rust models (linux/modules/tests).
+ */
+#ifndef _SHOAL_LAW_H
+#define _SHOAL_LAW_H
+
+#ifdef __KERNEL__
+
+#include <linux/limits.h>
+#include <linux/math64.h>
+#include <linux/types.h>
+
+#define law_div(a, b)		div64_u64(a, b)
+#define law_mul_shr(a, b, s)	mul_u64_u64_shr(a, b, s)
+#define law_mul_div(a, b, d)	mul_u64_u64_div_u64(a, b, d)
+
+#else
+
+#include "../tests/userspace.h"
+
+#endif
+
+/* Probabilities are multiples of 2^-32; this one is certain. */
+#define LAW_CERTAIN		0x100000000ULL
+
+/* A uniform random number of 32 bits. */
+typedef u32 (*law_random_t)(void *context);
+
+/* Whether an event of probability @p happens, given a uniform draw. */
+static inline bool law_happens(u64 p, u32 uniform)
+{
+	return uniform < p;
+}
+
+static inline u32 law_min32(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+static inline u32 law_max32(u32 a, u32 b)
+{
+	return a > b ? a : b;
+}
+
+static inline u64 law_min64(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+/* @a + @b, at most the largest number. */
+static inline u32 law_add32(u32 a, u32 b)
+{
+	return a + b < a ? U32_MAX : a + b;
+}
+
+#endif

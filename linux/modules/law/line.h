@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * When the line behind a queue fell idle, from what left the queue. Counterpart of
+ * crates/core/aqm/src/red/idle.rs.
+ */
+#ifndef _SHOAL_LAW_LINE_H
+#define _SHOAL_LAW_LINE_H
+
+#include "law.h"
+
+struct law_line {
+	/* Nanoseconds a byte, in 2^-32. */
+	u64 ns_per_byte;
+	/* The line is free from then on, ns. */
+	u64 free;
+	/* The queue was asked and had nothing, which replaces the computed instant. */
+	bool confirmed;
+};
+
+/* @rate: bytes a second, not zero. */
+static inline void law_line_rate(struct law_line *line, u64 rate)
+{
+	/* 10^9 2^32 fits 62 bits. */
+	line->ns_per_byte = law_div((1000000000ULL << 32) + rate - 1, rate);
+}
+
+static inline void law_line_reset(struct law_line *line)
+{
+	line->free = 0;
+	line->confirmed = true;
+}
+
+/* Time of @bytes on the line, ns. */
+static inline u64 law_line_time(const struct law_line *line, u64 bytes)
+{
+	return law_mul_shr(line->ns_per_byte, bytes, 32);
+}
+
+static inline void law_line_on_departure(struct law_line *line, u32 bytes, u64 now)
+{
+	line->free = now + law_line_time(line, bytes);
+	line->confirmed = false;
+}
+
+/* The queue was asked for a packet and had none. */
+static inline void law_line_on_empty(struct law_line *line, u64 now)
+{
+	if (!line->confirmed) {
+		line->free = now;
+		line->confirmed = true;
+	}
+}
+
+/*
+ * Idle time at @now, without what was before @counted (the last arrival, which restarts the clock
+ * even if it was dropped on an empty queue). False while packets wait or the line transmits.
+ */
+static inline bool law_line_idle(const struct law_line *line, u64 counted, u32 waiting, u64 now,
+				 u64 *idle)
+{
+	u64 since = line->free > counted ? line->free : counted;
+
+	if (waiting || line->free > now)
+		return false;
+	*idle = now > since ? now - since : 0;
+	return true;
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which of two queues sends next. Counterpart of crates/core/aqm/src/sched. */
+#ifndef _SHOAL_LAW_SCHED_H
+#define _SHOAL_LAW_SCHED_H
+
+#include "law.h"
+
+enum law_scheduler {
+	/*
+	 * The low-latency queue whenever it has something (De Schepper 2015, "strict priority
+	   scheduler").
+	 */
+	SCHED_PRIORITY,
+	/* Shares of the bytes by credit (De Schepper 2015, "90%/10% weighted round robin"). */
+	SCHED_WEIGHTED,
+	/* The longer wait, after a head start of the low-latency queue (RFC 9332 section 4.2.2). */
+	SCHED_TIME_SHIFTED,
+};
+
+struct law_sched_params {
+	/* enum law_scheduler. */
+	u32 kind;
+	/* Share of the classic queue. */
+	u32 classic_percent;
+	/* Head start, ns. */
+	u64 shift;
+	/* Largest packet, bytes: where the credit begins. */
+	u32 mtu;
+};
+
+struct law_sched {
+	/* Bytes times percent; the low-latency queue sends while it is not positive. */
+	s32 credit;
+};
+
+/* Both queues are empty and the line is free. */
+static inline void law_sched_reset(struct law_sched *sched, const struct law_sched_params *params)
+{
+	s32 mtu = (s32)law_min32(params->mtu, 65535);
+	s32 classic = (s32)law_min32(params->classic_percent, 100);
+
+	sched->credit = mtu * (2 * classic - 100);
+}
+
+/*
+ * Whether the low-latency queue sends, both being backlogged with heads that arrived at @low and
+ * @classic.
+ */
+static inline bool law_sched_picks_low(const struct law_sched *sched,
+				       const struct law_sched_params *params, u64 low, u64 classic)
+{
+	switch (params->kind) {
+	case SCHED_WEIGHTED:
+		return sched->credit <= 0;
+	case SCHED_TIME_SHIFTED:
+		return classic + params->shift >= low;
+	default:
+		return true;
+	}
+}
+
+/* A packet is sent that was picked while both queues were backlogged. */
+static inline void law_sched_charge(struct law_sched *sched, const struct law_sched_params *params,
+				    bool low, u32 bytes)
+{
+	s32 classic = (s32)law_min32(params->classic_percent, 100);
+	/* A packet that was not split can be larger than any the credit was made for. */
+	s32 size = (s32)law_min32(bytes, 1 << 20);
+
+	if (params->kind != SCHED_WEIGHTED)
+		return;
+	if (low)
+		sched->credit += classic * size;
+	else
+		sched->credit -= (100 - classic) * size;
+}
+
+#endif

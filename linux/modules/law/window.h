@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The congestion window in packets, and Reno's growth by the rules of two generations of hosts. */
+#ifndef _SHOAL_LAW_WINDOW_H
+#define _SHOAL_LAW_WINDOW_H
+
+#include "law.h"
+
+struct law_window {
+	u32 cwnd;
+	u32 ssthresh;
+	/* Progress towards the next linear increase, in ACKs or packets. */
+	u32 cnt;
+	/* Upper bound of cwnd. */
+	u32 clamp;
+};
+
+enum law_counting {
+	/* Every acknowledged packet counts; cwnd < ssthresh is slow start (Linux since 4.3). */
+	LAW_COUNT_PACKETS,
+	/* Every ACK counts once; cwnd <= ssthresh is slow start (Linux 3.2, the host of K13). */
+	LAW_COUNT_ACKS,
+};
+
+/*
+ * One step for every @w: packets beyond it are carried on, and what is due from a larger window
+ * before comes first.
+ */
+static inline void law_grow_linear_packets(struct law_window *win, u32 w, u32 acked)
+{
+	u32 steps;
+
+	if (win->cnt >= w) {
+		win->cnt = 0;
+		win->cwnd = law_add32(win->cwnd, 1);
+	}
+	win->cnt += acked;
+	if (win->cnt >= w) {
+		steps = win->cnt / w;
+		win->cnt -= steps * w;
+		win->cwnd = law_add32(win->cwnd, steps);
+	}
+	win->cwnd = law_min32(win->cwnd, win->clamp);
+}
+
+/* The step comes with ACK @w + 1. */
+static inline void law_grow_linear_acks(struct law_window *win, u32 w)
+{
+	if (win->cnt < w) {
+		win->cnt++;
+		return;
+	}
+	win->cnt = 0;
+	if (win->cwnd < win->clamp)
+		win->cwnd++;
+}
+
+/*
+ * One packet an ACK; a remainder in the counter is kept, as without appropriate byte counting
+ * in 3.2.
+ */
+static inline void law_slow_start_acks(struct law_window *win)
+{
+	win->cnt = law_add32(win->cnt, win->cwnd);
+	while (win->cwnd && win->cnt >= win->cwnd) {
+		win->cnt -= win->cwnd;
+		if (win->cwnd < win->clamp)
+			win->cwnd++;
+	}
+}
+
+/* Up to the threshold; returns the packets left for linear growth. */
+static inline u32 law_slow_start_packets(struct law_window *win, u32 acked)
+{
+	u32 grown = law_min32(law_add32(win->cwnd, acked), win->ssthresh);
+	u32 left = acked - (grown - win->cwnd);
+
+	win->cwnd = law_min32(grown, win->clamp);
+	return left;
+}
+
+/* Growth for one ACK of @acked packets. */
+static inline void law_grow(struct law_window *win, enum law_counting counting, u32 acked)
+{
+	if (counting == LAW_COUNT_ACKS) {
+		if (win->cwnd <= win->ssthresh)
+			law_slow_start_acks(win);
+		else
+			law_grow_linear_acks(win, law_max32(win->cwnd, 1));
+		return;
+	}
+	if (win->cwnd < win->ssthresh) {
+		acked = law_slow_start_packets(win, acked);
+		if (!acked)
+			return;
+	}
+	law_grow_linear_packets(win, law_max32(win->cwnd, 1), acked);
+}
+
+#endif

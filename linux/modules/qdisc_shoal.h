@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the queueing disciplines of shoal have in common: packets, limits, statistics. */
+#ifndef _QDISC_SHOAL_H
+#define _QDISC_SHOAL_H
+
+#include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/ktime.h>
+#include <linux/random.h>
+#include <linux/rtnetlink.h>
+#include <linux/skbuff.h>
+#include <net/dsfield.h>
+#include <net/inet_ecn.h>
+#include <net/netlink.h>
+#include <net/pkt_sched.h>
+#ifdef SHOAL_HAVE_GSO_H
+#include <net/gso.h>
+#endif
+
+#include "law/law.h"
+
+/* What a packet carries while it waits. */
+struct shoal_skb_cb {
+	u64 enqueued;	/* ns */
+	bool ect;	/* ECN-capable, CE included */
+};
+
+static inline struct shoal_skb_cb *shoal_skb_cb(const struct sk_buff *skb)
+{
+	qdisc_cb_private_validate(skb, sizeof(struct shoal_skb_cb));
+	return (struct shoal_skb_cb *)qdisc_skb_cb(skb)->data;
+}
+
+static inline u32 shoal_random(void *context)
+{
+	return get_random_u32();
+}
+
+/*
+ * Whether a packet can be marked: ECT(0), ECT(1) or CE in a header that is, or can be made,
+ * writable. One that cannot is treated as not ECN-capable.
+ */
+static inline bool shoal_is_ect(struct sk_buff *skb)
+{
+	unsigned int len = skb_network_offset(skb);
+
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP):
+		len += sizeof(struct iphdr);
+		if (!pskb_may_pull(skb, len) || skb_try_make_writable(skb, len))
+			return false;
+		return !INET_ECN_is_not_ect(ipv4_get_dsfield(ip_hdr(skb)));
+	case htons(ETH_P_IPV6):
+		len += sizeof(struct ipv6hdr);
+		if (!pskb_may_pull(skb, len) || skb_try_make_writable(skb, len))
+			return false;
+		return !INET_ECN_is_not_ect(ipv6_get_dsfield(ipv6_hdr(skb)));
+	default:
+		return false;
+	}
+}
+
+/* What may wait; 0: anything. */
+struct shoal_limit {
+	u32 bytes;
+	u32 packets;
+};
+
+static inline bool shoal_exceeds(const struct shoal_limit *limit, u32 packets, u32 bytes)
+{
+	return (limit->packets && packets > limit->packets) ||
+	       (limit->bytes && bytes > limit->bytes);
+}
+
+/* Whether @skb fits into what waits in @sch. */
+static inline bool shoal_fits(const struct Qdisc *sch, const struct shoal_limit *limit,
+			      const struct sk_buff *skb)
+{
+	return !shoal_exceeds(limit, sch->q.qlen + 1, sch->qstats.backlog + qdisc_pkt_len(skb));
+}
+
+typedef int (*shoal_enqueue_t)(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free);
+
+/*
+ * Hands on the segments of an aggregate one by one, since laws and thresholds are about packets of
+ * the wire. The caller accounts for one packet of the aggregate's length; the tree above learns the
+ * difference.
+ */
+static inline int shoal_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
+					 struct sk_buff **to_free, shoal_enqueue_t enqueue)
+{
+	netdev_features_t features = netif_skb_features(skb) & ~NETIF_F_GSO_MASK;
+	unsigned int total = qdisc_pkt_len(skb), bytes = 0, packets = 0;
+	struct sk_buff *segments, *segment, *next;
+	int result = NET_XMIT_DROP;
+
+	segments = skb_gso_segment(skb, features);
+	if (IS_ERR_OR_NULL(segments))
+		return qdisc_drop(skb, sch, to_free);
+	skb_list_walk_safe(segments, segment, next) {
+		unsigned int len = segment->len;
+
+		skb_mark_not_on_list(segment);
+		qdisc_skb_cb(segment)->pkt_len = len;
+#ifdef SHOAL_HAVE_PKT_SEGS
+		qdisc_skb_cb(segment)->pkt_segs = 1;
+#endif
+		result = enqueue(segment, sch, to_free);
+		if (result == NET_XMIT_SUCCESS) {
+			packets++;
+			bytes += len;
+		}
+	}
+	if (packets)
+		qdisc_tree_reduce_backlog(sch, 1 - (int)packets, (int)total - (int)bytes);
+	consume_skb(skb);
+	return packets ? NET_XMIT_SUCCESS : result;
+}
+
+static inline int shoal_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free,
+				shoal_enqueue_t enqueue)
+{
+	if (skb_is_gso(skb))
+		return shoal_enqueue_segments(skb, sch, to_free, enqueue);
+	return enqueue(skb, sch, to_free);
+}
+
+/*
+ * peek for disciplines that may drop at dequeue: takes the packet and keeps it. What was dropped is
+ * reported to the tree above only when the packet is back in the counters, because a child that
+ * reports an empty queue is switched off.
+ */
+struct shoal_dropped {
+	u32 packets;
+	u32 bytes;
+};
+
+static inline void shoal_report_dropped(struct Qdisc *sch, struct shoal_dropped *dropped)
+{
+	if (!dropped->packets)
+		return;
+	qdisc_tree_reduce_backlog(sch, dropped->packets, dropped->bytes);
+	dropped->packets = 0;
+	dropped->bytes = 0;
+}
+
+static inline struct sk_buff *shoal_peek(struct Qdisc *sch,
+					 struct sk_buff *(*take)(struct Qdisc *sch),
+					 struct shoal_dropped *dropped)
+{
+	struct sk_buff *skb = skb_peek(&sch->gso_skb);
+
+	if (skb)
+		return skb;
+	skb = take(sch);
+	if (skb) {
+		__skb_queue_head(&sch->gso_skb, skb);
+		qdisc_qstats_backlog_inc(sch, skb);
+		sch->q.qlen++;
+	}
+	shoal_report_dropped(sch, dropped);
+	return skb;
+}
+
+/* Policies of attributes that several disciplines have. */
+#define SHOAL_POLICY_FLAG	NLA_POLICY_MAX(NLA_U8, 1)
+
+static inline u64 shoal_time_of(u64 bytes, u64 rate)
+{
+	return rate ? law_mul_div(bytes, NSEC_PER_SEC, rate) : 0;
+}
+
+#endif

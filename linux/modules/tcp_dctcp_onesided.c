@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DCTCP for one end of a connection, after Kato, Eggert, Zimmermann, Van Meter, Tokuda, "Extensions
+ * to FreeBSD Datacenter TCP for Incremental Deployment Support" (2015).
+ *
+ * Sender: CWR is sent once a round trip (FB 3.1), which Linux does for every controller that enters
+ * CWR, so that a receiver by RFC 3168 stops its ECN-Echo; marks do not stop growth (4.1); alpha
+ * begins at a value of choice (4.2.1), anew after an idle period (4.2.2), and is updated by
+ * duplicate ACKs and timeouts (4.2.3). Receiver: segments with CWR are acknowledged with delay
+ * (3.2).
+ *
+ * A parameter that is changed applies at once, alpha_on_init to new connections and after idle
+ * periods.
+ */
+
+#include <linux/module.h>
+
+#include "dctcp_param.h"
+#include "dctcp_sock.h"
+
+static struct law_dctcp_policy dctcp_policy = {
+	.alpha_bits = 10,
+	.alpha_on_init = 0,
+	.gain_shift = 4,
+	.counting = DCTCP_PACKETS,
+	.counter = DCTCP_COUNTER_KEEP_UNLESS_CUT,
+	.alpha_reset_after_idle = true,
+	.alpha_update_on_timeout = true,
+	.alpha_update_on_loss = true,
+	.cut_on_loss_in_cwr = true,
+};
+
+static struct dctcp_host dctcp_host = {
+	.grow_in_cwr = true,
+	.ack_counting = LAW_COUNT_PACKETS,
+	.echo = true,
+	.delay_cwr_acks = true,
+};
+
+module_param_cb(alpha_on_init, &dctcp_alpha_ops, &dctcp_policy.alpha_on_init, 0644);
+MODULE_PARM_DESC(alpha_on_init, "First alpha in 1/1024: 0 (FB, default) to 1024");
+module_param_cb(gain_shift, &dctcp_shift_ops, &dctcp_policy.gain_shift, 0644);
+MODULE_PARM_DESC(gain_shift, "g = 2^-gain_shift, 0 to 20 (default 4)");
+module_param_named(grow_in_cwr, dctcp_host.grow_in_cwr, bool, 0644);
+MODULE_PARM_DESC(grow_in_cwr, "Marks do not stop growth (FB 4.1, default on)");
+module_param_named(alpha_reset_after_idle, dctcp_policy.alpha_reset_after_idle, bool, 0644);
+MODULE_PARM_DESC(alpha_reset_after_idle,
+		 "Alpha anew after an idle period longer than the RTO (FB 4.2.2, default on)");
+module_param_named(alpha_update_on_timeout, dctcp_policy.alpha_update_on_timeout, bool, 0644);
+MODULE_PARM_DESC(alpha_update_on_timeout, "Update alpha on a timeout (FB 4.2.3, default on)");
+module_param_named(alpha_update_on_loss, dctcp_policy.alpha_update_on_loss, bool, 0644);
+MODULE_PARM_DESC(alpha_update_on_loss,
+		 "Update alpha when fast recovery begins (FB 4.2.3, default on)");
+module_param_named(cut_on_loss_in_cwr, dctcp_policy.cut_on_loss_in_cwr, bool, 0644);
+MODULE_PARM_DESC(cut_on_loss_in_cwr, "Halve for a loss in CWR too (RFC 8257 3.4, default on)");
+module_param_named(echo, dctcp_host.echo, bool, 0644);
+MODULE_PARM_DESC(echo, "Receiver: ECN-Echo follows CE (DCTCP, default), else RFC 3168's latch");
+module_param_named(delay_cwr_acks, dctcp_host.delay_cwr_acks, bool, 0644);
+MODULE_PARM_DESC(delay_cwr_acks, "Receiver: no immediate ACK for CWR (FB 3.2, default on)");
+
+/* Without ECN: Reno. */
+static size_t dctcp_onesided_reno_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
+{
+	return dctcp_fill_info(sk, ext, attr, info, false);
+}
+
+static struct tcp_congestion_ops dctcp_onesided_reno __read_mostly = {
+	.ssthresh	= tcp_reno_ssthresh,
+	.cong_avoid	= tcp_reno_cong_avoid,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.get_info	= dctcp_onesided_reno_info,
+	.owner		= THIS_MODULE,
+	.name		= "dctcp-1-reno",
+};
+
+static void dctcp_onesided_init(struct sock *sk)
+{
+	dctcp_sock_init(sk, &dctcp_onesided_reno);
+}
+
+static size_t dctcp_onesided_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
+{
+	return dctcp_fill_info(sk, ext, attr, info, true);
+}
+
+static struct tcp_congestion_ops dctcp_onesided __read_mostly = {
+	.init		= dctcp_onesided_init,
+	.in_ack_event	= dctcp_in_ack_event,
+	.cong_control	= dctcp_cong_control,
+	.cwnd_event	= dctcp_cwnd_event,
+	DCTCP_OPS_TX_START
+	.ssthresh	= dctcp_ssthresh,
+	.undo_cwnd	= dctcp_undo_cwnd,
+	.set_state	= dctcp_set_state,
+	.get_info	= dctcp_onesided_info,
+	.flags		= TCP_CONG_NEEDS_ECN,
+	.owner		= THIS_MODULE,
+	.name		= "dctcp_onesided",
+};
+
+static int __init dctcp_onesided_register(void)
+{
+	BUILD_BUG_ON(sizeof(struct dctcp_sock) > ICSK_CA_PRIV_SIZE);
+	return tcp_register_congestion_control(&dctcp_onesided);
+}
+
+static void __exit dctcp_onesided_unregister(void)
+{
+	tcp_unregister_congestion_control(&dctcp_onesided);
+}
+
+module_init(dctcp_onesided_register);
+module_exit(dctcp_onesided_unregister);
+
+MODULE_DESCRIPTION("DCTCP for one end of a connection, after Kato et al. (2015)");
+MODULE_AUTHOR("The shoal authors");
+MODULE_LICENSE("GPL");
