@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python check docs fmt bench bench-record fuzz docs clean
+.PHONY: help setup run test test-rust test-python test-modules vectors check docs fmt bench bench-record fuzz docs clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -27,13 +27,19 @@ setup: $(VENV)/.run ## Python environment and the native module (cargo decides w
 run: setup ## One Reno and one DCTCP flow through three bottlenecks: table and report
 	@$(BIN)/shoal reproduce kuehlewind-2014/coexistence --out results/coexistence --force
 
-test: test-rust test-python ## Every test that needs no kernel build
+test: test-rust test-python test-modules ## Every test that needs no kernel build
 
 test-rust:
 	cargo test --workspace --exclude shoal-native --quiet
 
 test-python: setup $(VENV)/.test
 	$(BIN)/python -m pytest -q tests/python
+
+test-modules: ## The kernel modules' laws, in user space, on the vectors of the Rust models
+	@$(MAKE) --no-print-directory -C linux/modules/tests check
+
+vectors: ## Write tests/vectors anew from the Rust models (tests compare them)
+	SHOAL_WRITE_VECTORS=1 cargo test --quiet --package shoal-cc --package shoal-aqm --test linux_modules
 
 check: setup $(VENV)/.test ## Formatting, lints, arrows: what CI demands before the tests
 	cargo fmt --all --check

@@ -80,6 +80,7 @@ impl<'a, Q: Queue> Script<'a, Q> {
             Verdict::Queued { mark: None } => "queued".to_owned(),
             Verdict::Queued { mark: Some(reason) } => format!("mark-{}", name(reason)),
             Verdict::Dropped(reason) => format!("drop-{}", name(reason)),
+            Verdict::Displaced => panic!("none of these queues makes room"),
         };
         self.record('a', &format!("{size}\t{}", u8::from(ecn.is_capable())), &before, &outcome, state);
     }
