@@ -63,8 +63,35 @@ fn law(bytes: &mut Bytes<'_>) -> String {
     let gentle = bytes.flag();
     let slope =
         format!("min = \"{min} packets\", max = \"{max} packets\", weight = {weight}, gentle = {gentle}");
-    match bytes.byte() % 6 {
+    match bytes.byte() % 10 {
         0 => "{ kind = \"fifo\" }".into(),
+        6 => format!(
+            "{{ kind = \"coupled\", saturation = \"{}\", decide = \"{}\" }}",
+            bytes.pick(&["30 ms", "20 packets", "30 kB"]),
+            bytes.pick(&["enqueue", "dequeue"]),
+        ),
+        7 => format!(
+            "{{ kind = \"dualq-coupled\", reno_slope = {}, scheduler = \"{}\", decide = \"{}\", input = \"{}\" }}",
+            bytes.byte() % 12,
+            bytes.pick(&["priority", "weighted", "time-shifted"]),
+            bytes.pick(&["enqueue", "dequeue"]),
+            bytes.pick(&["classic", "total"]),
+        ),
+        8 => format!(
+            "{{ kind = \"dualpi2\", ecn_mask = \"{}\", native = \"{}\", marking = \"{}\", overload = \"{}\", scheduler = \"{}\", target = \"{}\" }}",
+            bytes.pick(&["any-ect", "l4s-ect"]),
+            bytes.pick(&["step", "ramp"]),
+            bytes.pick(&["random", "recur"]),
+            bytes.pick(&["drop", "overflow"]),
+            bytes.pick(&["priority", "weighted", "time-shifted"]),
+            bytes.pick(&["15 ms", "1 ms"]),
+        ),
+        9 => format!(
+            "{{ kind = \"pi2\", target = \"{}\", estimate = \"{}\", ecn = {} }}",
+            bytes.pick(&["20 ms", "1 ms"]),
+            bytes.pick(&["rate", "sojourn"]),
+            bytes.flag(),
+        ),
         1 => {
             let decide = bytes.pick(&["enqueue", "dequeue"]);
             let threshold = bytes.pick(&["2 packets", "3 kB", "5 ms"]);

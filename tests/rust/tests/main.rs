@@ -7,6 +7,7 @@ mod coexistence;
 mod completion;
 mod conservation;
 mod corpora;
+mod coupled_queues;
 mod determinism;
 mod exact_times;
 mod recount;

@@ -3,7 +3,7 @@
 use crate::red::{LinuxRed, Red, TcError};
 use crate::{
     Backlog, Class, Codel, Coupled, Dequeued, DualCoupled, DualPi2, DualRed, Fifo, Forced, FqCodel, Gred,
-    Pie, Queue, QueueConfig, Reason, Step, Verdict,
+    Pi2, Pie, Queue, QueueConfig, Reason, Step, Verdict,
 };
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
@@ -37,6 +37,8 @@ pub enum AnyQueue {
     Pie(Pie),
     /// GRED.
     Gred(Box<Gred>),
+    /// PI2.
+    Pi2(Pi2),
 }
 
 impl AnyQueue {
@@ -73,6 +75,7 @@ impl AnyQueue {
             QueueConfig::FqCodel(config) => Self::FqCodel(Box::new(FqCodel::new(config, line_rate))),
             QueueConfig::Pie(config) => Self::Pie(Pie::new(config, line_rate)),
             QueueConfig::Gred(config) => Self::Gred(Box::new(Gred::new(config, line_rate)?)),
+            QueueConfig::Pi2(config) => Self::Pi2(Pi2::new(config, line_rate)),
         })
     }
 }
@@ -94,6 +97,7 @@ macro_rules! pass {
             AnyQueue::FqCodel($queue) => $call,
             AnyQueue::Pie($queue) => $call,
             AnyQueue::Gred($queue) => $call,
+            AnyQueue::Pi2($queue) => $call,
         }
     };
 }

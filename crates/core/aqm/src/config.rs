@@ -60,4 +60,6 @@ pub enum QueueConfig {
     Pie(PieConfig),
     /// GRED: WRED, RIO, or separate RED queues.
     Gred(GredConfig),
+    /// One queue with a PI controller and a square (De Schepper et al. 2016).
+    Pi2(Pi2Config),
 }

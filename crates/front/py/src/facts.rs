@@ -108,6 +108,7 @@ fn thresholds(link: &Link, mtu: u32) -> Vec<Value> {
         QueueConfig::Forced(config) => vec![of("limit", extent(config.limit))],
         QueueConfig::Coupled(config) => vec![of("limit", extent(config.limit))],
         QueueConfig::DualPi2(config) => vec![of("limit", extent(config.limit))],
+        QueueConfig::Pi2(config) => vec![of("limit", extent(config.limit))],
         QueueConfig::DualCoupled(config) => {
             vec![of("T", extent(config.threshold)), of("limit", extent(config.limit))]
         }

@@ -12,8 +12,8 @@ mod workload;
 
 pub use aqm::{
     Aqm, Codel, Coupled, DctcpRed, DualCoupled, DualPi2, DualRed, EcnMask, Fifo, FlowClassifier, Forced,
-    FqCodel, Gred, GredQueue, LinuxRed, NativeName, Overload, Pie, Red, RenoRed, SchedulerName, SpacingName,
-    Step,
+    FqCodel, Gred, GredQueue, LinuxRed, NativeName, Overload, Pi2, Pie, Red, RenoRed, SchedulerName,
+    SpacingName, Step,
 };
 pub use bottleneck::Bottleneck;
 pub use distributions::{CdfPoint, Distribution, Distributions};

@@ -72,3 +72,32 @@ pub(super) const DUALPI2: ModelDoc = ModelDoc {
         },
     ],
 };
+
+pub(super) const PI2: ModelDoc = ModelDoc {
+    name: "pi2",
+    kind: ModelKind::Queue,
+    summary: "One queue with a PI controller: scalable packets are marked with p, others marked or dropped with (p/k)^2.",
+    follows: "De Schepper, Bondarenko, Tsang and Briscoe, PI2, CoNEXT 2016; their sch_pi2 module for Linux (2015), without its second queue",
+    parameters: &parameters! {
+        "buffer", "bytes | packets | time | BDP | unlimited", "4 BDP", "Key of the bottleneck, beside its aqm: waiting packets that fit.", "sch_pi2.c limit (1000 packets)";
+        "target", "time", "20 ms", "Queueing time that the controller aims at.", "sch_pi2.c pi2_params_init";
+        "tupdate", "time", "32 ms", "Time between updates of p; the first comes at 0.5 s.", "CoNEXT 2016 (32 ms); sch_pi2.c has 30 ms in jiffies, 32 ms at 250 Hz";
+        "alpha", "Hz", "0.625", "Integral gain for p, rounded down to 1/16 Hz; half of it for the root of the drop probability.", "sch_pi2.c pi2_params_init (10/16)";
+        "beta", "Hz", "6.25", "Proportional gain for p, rounded down to 1/16 Hz.", "sch_pi2.c pi2_params_init (100/16)";
+        "coupling", "1..255", "2", "k.", "sch_pi2.c pi2_params_init";
+        "ecn", "bool", "true", "Mark ECT packets instead of dropping them.", "sch_pi2.c drop_early (ecn = 1)";
+        "scalable", "any-ect | l4s-ect | classic-ect", "any-ect", "With ecn: which packets are scalable.", "sch_pi2.c ecn_scal (3)";
+        "estimate", "rate | sojourn", "rate", "Where the queueing time comes from: backlog over measured departure rate, or the wait of the oldest packet.", "sch_pi2.c pi2_process_dequeue; RFC 8033 section 5.2";
+    },
+    differences: &[
+        Difference {
+            text: "Counts the bytes of the IP packet, without 14 bytes of Ethernet; no byte mode.",
+            test: "small_backlogs_are_left_alone",
+        },
+        Difference {
+            text: "The departure rate is smoothed in the module's integers, whose truncation leaves it up to seven units above the true \
+                   rate: the delay is estimated too short at low rates.",
+            test: "the_departure_rate_gives_the_delay",
+        },
+    ],
+};

@@ -24,6 +24,7 @@ pub const DOCS: &[ModelDoc] = &[
     delay::FQ_CODEL,
     delay::PIE,
     gred::GRED,
+    dualpi2::PI2,
 ];
 
 /// The link's key that limits every queue.
@@ -51,6 +52,7 @@ mod tests {
         include_str!("../../tests/gred.rs"),
         include_str!("../../tests/linux_red.rs"),
         include_str!("../../tests/pie.rs"),
+        include_str!("../../tests/pi2.rs"),
         include_str!("../../tests/red.rs"),
         include_str!("../../tests/step.rs"),
         include_str!("../../tests/tc_vectors.rs"),

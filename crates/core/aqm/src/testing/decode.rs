@@ -2,9 +2,10 @@
 
 use super::Operation;
 use crate::{
-    AverageScope, CoupledConfig, CoupledSlope, CouplingInput, DecideAt, DualCoupledConfig, DualPi2Config,
-    DualRedConfig, Extent, FifoConfig, ForcedConfig, ForcedSpacing, LinuxRedConfig, MarkSpacing,
-    NativeMarking, QueueConfig, RedConfig, RedParameters, SchedulerConfig, StepConfig, Tossing,
+    AverageScope, CoupledConfig, CoupledSlope, CouplingInput, DecideAt, DelayEstimate, DualCoupledConfig,
+    DualPi2Config, DualRedConfig, Extent, FifoConfig, ForcedConfig, ForcedSpacing, LinuxRedConfig,
+    MarkSpacing, NativeMarking, Pi2Config, QueueConfig, RedConfig, RedParameters, SchedulerConfig,
+    StepConfig, Tossing,
 };
 use shoal_packet::{Ecn, FlowId};
 use shoal_units::{Probability, Rate, Span};
@@ -38,11 +39,13 @@ pub enum Kind {
     Pie,
     /// [`QueueConfig::Gred`].
     Gred,
+    /// [`QueueConfig::Pi2`].
+    Pi2,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Fifo,
         Self::Step,
         Self::Red,
@@ -56,6 +59,7 @@ impl Kind {
         Self::FqCodel,
         Self::Pie,
         Self::Gred,
+        Self::Pi2,
     ];
 }
 
@@ -134,6 +138,18 @@ impl<'a> Input<'a> {
                 limit: self.extent(),
             }),
             Kind::DualPi2 => QueueConfig::DualPi2(self.dualpi2()),
+            Kind::Pi2 => QueueConfig::Pi2(Pi2Config {
+                target: self.span(),
+                tupdate: self.span(),
+                alpha_16th_hz: u32::from(self.short()),
+                beta_16th_hz: u32::from(self.short()) << (self.byte() % 16),
+                coupling: u32::from(self.byte()),
+                ecn: self.flag(),
+                scalable_mask: self.byte(),
+                estimate: if self.flag() { DelayEstimate::Rate } else { DelayEstimate::Sojourn },
+                mtu: u32::from(self.short()),
+                limit: self.extent(),
+            }),
         }
     }
 

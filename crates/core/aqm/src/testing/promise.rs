@@ -45,6 +45,8 @@ impl Promise {
             },
             QueueConfig::Forced(config) => fifo(config.limit),
             QueueConfig::Coupled(config) => fifo(config.limit),
+            // Below p = 1 ECT packets that are not scalable are marked, too.
+            QueueConfig::Pi2(config) => Self { keeps_ect: config.ecn, ..fifo(config.limit) },
             QueueConfig::DualPi2(config) => Self {
                 limit: Limit::Whole(config.limit, config.memory_limit_bytes),
                 order: Order::ByMask(config.ecn_mask),

@@ -57,6 +57,7 @@ pub(super) fn queue(aqm: &Aqm, buffer: Amount, port: &Port<'_>, cx: &mut Context
         Aqm::FqCodel(fq) => law.fq_codel(fq, limit, cx),
         Aqm::Pie(pie) => law.pie(pie, limit, cx),
         Aqm::Gred(gred) => law.gred(gred, cx),
+        Aqm::Pi2(pi2) => law.pi2(pi2, limit, cx),
     }
 }
 
@@ -216,6 +217,7 @@ pub(super) fn uses_bdp(aqm: &Aqm, buffer: Amount) -> bool {
         }
         Aqm::Coupled(coupled) => vec![coupled.saturation, coupled.slope_unit],
         Aqm::DualPi2(dual) => vec![dual.limit],
+        Aqm::Pi2(_) => vec![],
         Aqm::DualCoupled(dual) => vec![dual.saturation, dual.slope_unit, Some(dual.threshold)],
         Aqm::Codel(codel) => vec![codel.limit],
         Aqm::FqCodel(fq) => vec![fq.limit],

@@ -13,7 +13,7 @@ pub use basic::{Fifo, Forced, SpacingName, Step};
 pub use codel::{Codel, FlowClassifier, FqCodel};
 pub use coupled::{Coupled, DualCoupled, SchedulerName};
 pub use dual_red::{DctcpRed, DualRed, RenoRed};
-pub use dualpi2::{DualPi2, EcnMask, NativeName, Overload};
+pub use dualpi2::{DualPi2, EcnMask, NativeName, Overload, Pi2};
 pub use gred::{Gred, GredQueue};
 pub use pie::Pie;
 pub use red::{LinuxRed, Red};
@@ -49,5 +49,7 @@ tagged! {
         "pie" => Pie(Pie),
         /// RED for two classes of packets in one queue, as the Linux kernel has it: WRED, RIO, or on their own.
         "gred" => Gred(Gred),
+        /// One queue with a PI controller: scalable packets are marked with p, others dropped with (p/k)^2 (De Schepper et al. 2016).
+        "pi2" => Pi2(Pi2),
     }
 }

@@ -1,11 +1,11 @@
-//! DualPI2.
+//! DualPI2 and PI2.
 
-use shoal_aqm::{DecideAt, DualPi2Config, Extent, NativeMarking, QueueConfig};
+use shoal_aqm::{DecideAt, DualPi2Config, Extent, NativeMarking, Pi2Config, QueueConfig};
 use shoal_units::Span;
 
 use super::{Context, Law};
 use crate::quantity::{Amount, Dimension, Duration};
-use crate::schema::{DualPi2, EcnMask, NativeName, Overload};
+use crate::schema::{DualPi2, NativeName, Overload, Pi2};
 
 impl Law<'_> {
     pub(super) fn dualpi2(&self, law: &DualPi2, buffer: Extent, cx: &mut Context<'_>) -> Option<QueueConfig> {
@@ -13,12 +13,8 @@ impl Law<'_> {
             Some(limit) => self.port.extent(limit, &self.at("limit"), cx),
             None => Some(buffer),
         };
-        let gains = (self.gain(law.alpha, "alpha", cx), self.gain(law.beta, "beta", cx));
-        let coupling = u8::try_from(law.coupling).ok().filter(|&k| k > 0);
-        if coupling.is_none() {
-            let hint = "write a whole number from 1 to 255, as in 2";
-            cx.error(&self.at("coupling"), format!("a coupling factor of {}", law.coupling), hint);
-        }
+        let gains = (self.gain(law.alpha, 256, "alpha", cx), self.gain(law.beta, 256, "beta", cx));
+        let coupling = self.coupling(law.coupling, cx);
         let target = self.micros(law.target, "target", Span::ZERO, cx);
         let tupdate = self.micros(law.tupdate, "tupdate", Span::from_micros(1), cx);
         let native = self.native(law, cx);
@@ -31,11 +27,7 @@ impl Law<'_> {
             coupling: coupling?,
             native: native?,
             tossing: law.marking,
-            ecn_mask: match law.ecn_mask {
-                EcnMask::L4sEct => 0b01,
-                EcnMask::ClassicEct => 0b10,
-                EcnMask::AnyEct => 0b11,
-            },
+            ecn_mask: law.ecn_mask.bits(),
             scheduler: scheduler?,
             drop_on_overload: law.overload == Overload::Drop,
             decide: law.decide,
@@ -50,11 +42,40 @@ impl Law<'_> {
         }))
     }
 
-    /// In 1/256 Hz, rounded down; 31 bits (`ALPHA_BETA_MAX`).
-    pub(super) fn gain(&self, hertz: f64, key: &str, cx: &mut Context<'_>) -> Option<u32> {
-        let scaled = hertz * 256.0;
+    pub(super) fn pi2(&self, law: &Pi2, limit: Extent, cx: &mut Context<'_>) -> Option<QueueConfig> {
+        let gains = (self.gain(law.alpha, 16, "alpha", cx), self.gain(law.beta, 16, "beta", cx));
+        let coupling = self.coupling(law.coupling, cx);
+        let target = self.micros(law.target, "target", Span::ZERO, cx);
+        let tupdate = self.micros(law.tupdate, "tupdate", Span::from_micros(1), cx);
+        Some(QueueConfig::Pi2(Pi2Config {
+            target: target?,
+            tupdate: tupdate?,
+            alpha_16th_hz: gains.0?,
+            beta_16th_hz: gains.1?,
+            coupling: coupling?.into(),
+            ecn: law.ecn,
+            scalable_mask: law.scalable.bits(),
+            estimate: law.estimate,
+            mtu: self.port.mtu,
+            limit,
+        }))
+    }
+
+    fn coupling(&self, k: u16, cx: &mut Context<'_>) -> Option<u8> {
+        let coupling = u8::try_from(k).ok().filter(|&k| k > 0);
+        if coupling.is_none() {
+            let hint = "write a whole number from 1 to 255, as in 2";
+            cx.error(&self.at("coupling"), format!("a coupling factor of {k}"), hint);
+        }
+        coupling
+    }
+
+    /// In parts of a hertz, rounded down; 31 bits as `ALPHA_BETA_MAX` of sch_dualpi2.c.
+    fn gain(&self, hertz: f64, parts: u16, key: &str, cx: &mut Context<'_>) -> Option<u32> {
+        let parts = f64::from(parts);
+        let scaled = hertz * parts;
         if !(0.0..2_147_483_648.0).contains(&scaled) {
-            let hint = "write a number from 0 to 8388607, as in 0.16";
+            let hint = format!("write a number from 0 to {}, as in 0.16", (2_147_483_647.0 / parts).floor());
             cx.error(&self.at(key), format!("a gain of {hertz} Hz"), hint);
             return None;
         }
@@ -69,13 +90,7 @@ impl Law<'_> {
     }
 
     /// Whole microseconds in 32 bits of nanoseconds, as tc hands them over.
-    pub(super) fn micros(
-        &self,
-        time: Duration,
-        key: &str,
-        least: Span,
-        cx: &mut Context<'_>,
-    ) -> Option<Span> {
+    fn micros(&self, time: Duration, key: &str, least: Span, cx: &mut Context<'_>) -> Option<Span> {
         let span = time.span();
         if span < least || span > Span::from_secs(4) || span.as_picos() % 1_000_000 != 0 {
             let hint =

@@ -1,6 +1,6 @@
-//! DualPI2.
+//! DualPI2 and PI2.
 
-use shoal_aqm::{DecideAt, Tossing};
+use shoal_aqm::{DecideAt, DelayEstimate, Tossing};
 
 use super::SchedulerName;
 use crate::field::{choices, section};
@@ -56,6 +56,28 @@ section! {
     }
 }
 
+section! {
+    /// PI2 with the parameters of the sch_pi2 module.
+    Pi2 {
+        /// Queueing time that the controller aims at.
+        target: Duration = "20 ms",
+        /// Time between updates of the probability p.
+        tupdate: Duration = "32 ms",
+        /// Integral gain for p in Hz, rounded down to 1/16.
+        alpha: f64 = 0.625,
+        /// Proportional gain for p in Hz, rounded down to 1/16.
+        beta: f64 = 6.25,
+        /// k: scalable packets are marked with p, others marked or dropped with (p/k)^2. 1 to 255.
+        coupling: u16 = 2,
+        /// Mark ECT packets instead of dropping them.
+        ecn: bool = true,
+        /// With ecn: which packets are scalable.
+        scalable: EcnMask = "any-ect",
+        /// Where the queueing time comes from: the backlog over the measured departure rate, or the wait of the oldest packet.
+        estimate: DelayEstimate = "rate",
+    }
+}
+
 /// Bits of the ECN field that make a packet low-latency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EcnMask {
@@ -65,6 +87,17 @@ pub enum EcnMask {
     ClassicEct,
     /// Any.
     AnyEct,
+}
+
+impl EcnMask {
+    /// As bits.
+    pub const fn bits(self) -> u8 {
+        match self {
+            Self::L4sEct => 0b01,
+            Self::ClassicEct => 0b10,
+            Self::AnyEct => 0b11,
+        }
+    }
 }
 
 /// Own laws of the low-latency queue by name.
@@ -90,6 +123,7 @@ choices!(EcnMask {
     "l4s-ect" => Self::L4sEct,
     "classic-ect" => Self::ClassicEct,
 });
+choices!(DelayEstimate { "rate" => Self::Rate, "sojourn" => Self::Sojourn, });
 choices!(NativeName { "step" => Self::Step, "ramp" => Self::Ramp, });
 choices!(Overload { "drop" => Self::Drop, "overflow" => Self::Overflow, });
 choices!(Tossing { "random" => Self::Random, "recur" => Self::Recur, });
