@@ -145,16 +145,16 @@ rate = "10 Mbit/s"
 buffer = "100 packets"
 
 [bottleneck.aqm]
-kind = "codel"
+kind = "choke"
 
 [[flows]]
 cc = "reno"
 rtt = "25 ms"
 "#, &[]), @r#"
-    error: unknown kind "codel"
+    error: unknown kind "choke"
      --> demo.toml:8:8
       |
-    8 | kind = "codel"
+    8 | kind = "choke"
       |        ^^^^^^^
     hint: known: fifo, step, red, linux-red, dual-red, forced, coupled, dualq-coupled, dualpi2, codel, fq-codel, pie, gred, pi2
     "#);
