@@ -10,5 +10,6 @@ mod corpora;
 mod coupled_queues;
 mod determinism;
 mod exact_times;
+mod one_sided;
 mod recount;
 mod waiting;

@@ -77,11 +77,14 @@ impl CongestionControl for AnyController {
     fn on_exit(&mut self, window: &mut Window, now: Time) {
         forward!(self, cc => cc.on_exit(window, now));
     }
+    fn on_recovered(&mut self, window: &mut Window, signal: &Signal) {
+        forward!(self, cc => cc.on_recovered(window, signal));
+    }
     fn on_idle_restart(&mut self, window: &mut Window, now: Time, idle: Span) {
         forward!(self, cc => cc.on_idle_restart(window, now, idle));
     }
-    fn on_idle_beyond_rto(&mut self, window: &mut Window, mss: u32) {
-        forward!(self, cc => cc.on_idle_beyond_rto(window, mss));
+    fn on_idle_beyond_rto(&mut self, window: &mut Window, snd_nxt: u64) {
+        forward!(self, cc => cc.on_idle_beyond_rto(window, snd_nxt));
     }
     #[inline]
     fn on_sent(&mut self, now: Time, packets: u32, snd_nxt: u64) {

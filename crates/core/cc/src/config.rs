@@ -121,6 +121,53 @@ pub enum AlphaAfter {
     Update,
 }
 
+/// When a window of observation is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ObservationEnd {
+    /// With the ACK that reaches its end (Linux `!before(snd_una, next_seq)`).
+    AtEnd,
+    /// With the first ACK beyond it (FreeBSD `SEQ_GT(curack, save_sndnxt)`).
+    BeyondEnd,
+}
+
+/// Whether windows of observation end in fast recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AlphaInRecovery {
+    /// As outside of it (Linux).
+    Continue,
+    /// No; the ACK that ends recovery does not end one either (FreeBSD since 2019).
+    Hold,
+    /// No, but the ACK that ends recovery ends one (FreeBSD 2015).
+    HoldThenAck,
+}
+
+/// What the first mark of a connection, or after an idle period, does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FirstMark {
+    /// The same as all others.
+    AsAny,
+    /// It halves the window and sets alpha to one (FreeBSD `net.inet.tcp.cc.dctcp.slowstart`).
+    Halve,
+}
+
+/// How the window after a cut is rounded. No difference where windows count packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CutRounding {
+    /// To the unit of the window (FreeBSD since 2019: bytes).
+    Exact,
+    /// Down to whole packets (FreeBSD 2015).
+    WholePackets,
+}
+
+/// From which window loss within an ECN episode is reckoned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LossBase {
+    /// The present one.
+    Window,
+    /// That of the last mark, before its cut (FreeBSD `snd_cwnd_prev`).
+    AtLastMark,
+}
+
 /// How a reduction is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CutStyle {
@@ -151,6 +198,8 @@ pub enum CounterOnCut {
     Clear,
     /// Kept if the window was not reduced (K13 III-A b).
     KeepUnlessCut,
+    /// Kept (FreeBSD `t_bytes_acked`).
+    Keep,
 }
 
 /// Response to packet loss.
@@ -173,12 +222,23 @@ pub struct DctcpConfig {
     pub counting: MarkCounting,
     /// Gain of the moving average.
     pub gain: Gain,
+    /// With [`MarkCounting::Bytes`]: when ECN-Echo changes, the first packet of the ACK that says so still counts with the old
+    /// state, because the receiver does not flush (FreeBSD `ece_prev`).
+    pub corrects_edges: bool,
+    /// When a window of observation is over.
+    pub observation_ends: ObservationEnd,
     /// First value of alpha, in 1/1024.
     pub initial_alpha_q10: u16,
     /// Alpha when sending resumes after an idle period longer than the RTO.
     pub alpha_after_idle: AlphaAfter,
     /// Alpha on a retransmission timeout.
     pub alpha_on_timeout: AlphaAfter,
+    /// Alpha when duplicate ACKs lead into fast recovery.
+    pub alpha_on_loss: AlphaAfter,
+    /// Whether windows of observation end in fast recovery.
+    pub alpha_in_recovery: AlphaInRecovery,
+    /// Alpha when recovery ends. Only a FreeBSD stack tells.
+    pub alpha_after_recovery: AlphaAfter,
     /// Whether a duplicate ACK counts in the marked fraction. No effect with [`MarkCounting::Packets`], which counts
     /// what the duplicate SACKs.
     pub counts_duplicates: bool,
@@ -187,6 +247,10 @@ pub struct DctcpConfig {
     pub duplicate_bytes_max: u32,
     /// How a reduction is made.
     pub cut: CutStyle,
+    /// How the window after a cut is rounded.
+    pub cut_rounding: CutRounding,
+    /// What the first mark does.
+    pub first_mark: FirstMark,
     /// Value of `ssthresh` after a cut.
     pub ssthresh_after_cut: SsthreshAfterCut,
     /// Whether the window grows in CWR.
@@ -198,6 +262,8 @@ pub struct DctcpConfig {
     /// Whether loss found in CWR cuts `ssthresh` once more, from the window at that moment (Linux since 5.1:
     /// `dctcp_state` acts on every transition into Recovery).
     pub cuts_again_on_loss_in_cwr: bool,
+    /// From which window that is reckoned.
+    pub loss_base: LossBase,
     /// Window restored by an undo.
     pub undo: UndoWindow,
     /// Whether CWR is sent.

@@ -51,15 +51,19 @@ pub trait CongestionControl {
     fn on_exit(&mut self, window: &mut Window, now: Time) {
         let _ = (window, now);
     }
+    /// Fast recovery, or an ECN episode, ended on a FreeBSD stack (`cc_post_recovery`); [`Self::on_exit`] if a law needs no more.
+    fn on_recovered(&mut self, window: &mut Window, signal: &Signal) {
+        self.on_exit(window, signal.now);
+    }
     /// Sending resumes after the connection had nothing in flight for `idle` (Linux `CA_EVENT_TX_START` and the
     /// slow-start restart, whose window decay the endpoint has already applied if its profile does that).
     fn on_idle_restart(&mut self, window: &mut Window, now: Time, idle: Span) {
         let _ = (window, now, idle);
     }
     /// Sending resumes after an idle period longer than the retransmission timeout, of which `on_idle_restart` cannot
-    /// know (FreeBSD `after_idle`). Called after `on_idle_restart`.
-    fn on_idle_beyond_rto(&mut self, window: &mut Window, mss: u32) {
-        let _ = (window, mss);
+    /// know (FreeBSD `after_idle`). Called after `on_idle_restart`; `snd_nxt` is the stream position to be sent next.
+    fn on_idle_beyond_rto(&mut self, window: &mut Window, snd_nxt: u64) {
+        let _ = (window, snd_nxt);
     }
     /// `packets` new packets were sent; `snd_nxt` is the stream position after them.
     fn on_sent(&mut self, now: Time, packets: u32, snd_nxt: u64) {

@@ -9,6 +9,9 @@ pub enum AckCounting {
     PerAck,
     /// Every acknowledged packet counts (Linux since 4.0).
     PerPacket,
+    /// Every acknowledged byte counts, with windows in bytes (RFC 3465; FreeBSD `cc_ack_received`, `newreno_ack_received`).
+    /// The endpoint limits what one ACK may count and puts it into [`AckSample::acked_bytes`].
+    Bytes,
 }
 
 /// When the window is in slow start.
@@ -46,7 +49,7 @@ impl GrowthRules {
         if ack.app_limited {
             return;
         }
-        let mut acked = ack.acked_packets;
+        let mut acked = self.acked(ack);
         if self.in_slow_start(window) {
             acked = self.slow_start(window, acked);
             if acked == 0 {
@@ -56,12 +59,22 @@ impl GrowthRules {
         self.linear(window, window.cwnd, acked);
     }
 
-    /// Slow start for one ACK of `acked` packets; returns the packets left over for congestion avoidance.
+    /// What `ack` acknowledges, in the unit of these rules: bytes or packets.
+    #[inline]
+    pub fn acked(&self, ack: &AckSample) -> u32 {
+        match self.counting {
+            AckCounting::Bytes => u32::try_from(ack.acked_bytes).unwrap_or(u32::MAX),
+            AckCounting::PerAck | AckCounting::PerPacket => ack.acked_packets,
+        }
+    }
+
+    /// Slow start for one ACK of `acked` packets (bytes, if those count); returns what is left over for congestion avoidance.
     ///
     /// - per ACK (Linux 3.2 `tcp_slow_start`, no ABC): `cwnd_cnt += cwnd`, then one step for each full `cwnd` in it,
     ///   so `cwnd + 1` an ACK with the remainder in `cwnd_cnt` kept.
     /// - per packet: `cwnd += acked`, not past the threshold. Kernels with the `<=` test (3.13 to 4.2) stop at
     ///   `ssthresh + 1` and drop the rest; later ones stop at `ssthresh` and hand the rest on.
+    /// - bytes (FreeBSD): `cwnd += acked`, past the threshold if it comes to that; the counter of the linear phase is cleared.
     pub fn slow_start(&self, window: &mut Window, acked: u32) -> u32 {
         match (self.slow_start_counting, self.slow_start_test) {
             (AckCounting::PerAck, _) => {
@@ -86,10 +99,16 @@ impl GrowthRules {
                 window.cwnd = grown.min(window.clamp);
                 left
             }
+            (AckCounting::Bytes, _) => {
+                window.cwnd = window.cwnd.saturating_add(acked).min(window.clamp);
+                window.cwnd_cnt = 0;
+                0
+            }
         }
     }
 
-    /// Linear growth: one packet for every `every` ACKs or packets (Linux `tcp_cong_avoid_ai`).
+    /// Linear growth: one packet for every `every` ACKs, packets (Linux `tcp_cong_avoid_ai`) or bytes (FreeBSD: at most one
+    /// packet an ACK).
     pub fn linear(&self, window: &mut Window, every: u32, acked: u32) {
         let every = every.max(1);
         match self.counting {
@@ -115,6 +134,13 @@ impl GrowthRules {
                     window.cwnd = window.cwnd.saturating_add(steps);
                 }
                 window.cwnd = window.cwnd.min(window.clamp);
+            }
+            AckCounting::Bytes => {
+                window.cwnd_cnt = window.cwnd_cnt.saturating_add(acked);
+                if window.cwnd_cnt >= every {
+                    window.cwnd_cnt -= every;
+                    window.cwnd = window.cwnd.saturating_add(window.quantum).min(window.clamp);
+                }
             }
         }
     }

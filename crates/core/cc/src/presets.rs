@@ -10,6 +10,8 @@ pub struct Preset {
     pub name: &'static str,
     /// What it stands for.
     pub config: CcConfig,
+    /// Whether the flow asks for ECN unless the scenario says otherwise.
+    pub ecn: bool,
     /// Parameters, sources, known differences.
     pub doc: ModelDoc,
 }
@@ -23,15 +25,31 @@ pub const PRESETS: &[Preset] = &[
     preset(CcConfig::Dctcp(dctcp::presets::LINUX_3_18), dctcp::presets::LINUX_3_18_DOC),
     preset(CcConfig::Dctcp(dctcp::presets::STANFORD), dctcp::presets::STANFORD_DOC),
     preset(CcConfig::Dctcp(dctcp::presets::IKR), dctcp::presets::IKR_DOC),
+    preset(CcConfig::Dctcp(dctcp::freebsd::FREEBSD), dctcp::freebsd::FREEBSD_DOC),
+    preset(CcConfig::Dctcp(dctcp::freebsd::FREEBSD_14), dctcp::freebsd::FREEBSD_14_DOC),
+    classic_ecn(reno::RENO, reno::ECN_RENO_DOC),
+    classic_ecn(reno::NEWRENO, reno::ECN_NEWRENO_DOC),
 ];
 
 const fn preset(config: CcConfig, doc: ModelDoc) -> Preset {
-    Preset { name: doc.name, config, doc }
+    Preset { name: doc.name, config, ecn: matches!(config, CcConfig::Dctcp(_)), doc }
+}
+
+/// Reno that asks for ECN.
+const fn classic_ecn(config: crate::RenoConfig, doc: ModelDoc) -> Preset {
+    Preset { name: doc.name, config: CcConfig::Reno(config), ecn: true, doc }
+}
+
+impl Preset {
+    /// The preset called `name`.
+    pub fn by_name(name: &str) -> Option<&'static Self> {
+        PRESETS.iter().find(|preset| preset.name == name)
+    }
 }
 
 impl CcConfig {
     /// The configuration called `name`.
     pub fn preset(name: &str) -> Option<Self> {
-        PRESETS.iter().find(|preset| preset.name == name).map(|preset| preset.config)
+        Preset::by_name(name).map(|preset| preset.config)
     }
 }

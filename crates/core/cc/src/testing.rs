@@ -268,7 +268,7 @@ impl Model {
         self.now += idle;
         self.controller.on_idle_restart(&mut self.window, self.now, idle);
         if idle > Span::from_millis(200) {
-            self.controller.on_idle_beyond_rto(&mut self.window, MSS);
+            self.controller.on_idle_beyond_rto(&mut self.window, self.snd_nxt);
         }
     }
 

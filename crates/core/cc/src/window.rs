@@ -10,7 +10,7 @@ pub struct Window {
     pub cwnd: u32,
     /// Slow-start threshold (Linux `snd_ssthresh`).
     pub ssthresh: u32,
-    /// Progress towards the next linear increase, in ACKs or packets (Linux `snd_cwnd_cnt`).
+    /// Progress towards the next linear increase: in ACKs or packets (Linux `snd_cwnd_cnt`), in bytes (BSD `t_bytes_acked`).
     pub cwnd_cnt: u32,
     /// Upper bound of `cwnd`.
     pub clamp: u32,
@@ -22,6 +22,10 @@ impl Window {
     /// A window of `initial` packets counted in packets, without threshold.
     pub const fn in_packets(initial: u32) -> Self {
         Self { cwnd: initial, ssthresh: INFINITE_SSTHRESH, cwnd_cnt: 0, clamp: u32::MAX, quantum: 1 }
+    }
+    /// A window of `initial` packets of `mss` bytes counted in bytes, without threshold.
+    pub const fn in_bytes(initial: u32, mss: u32) -> Self {
+        Self { cwnd: initial.saturating_mul(mss), quantum: mss, ..Self::in_packets(initial) }
     }
     /// The window in packets, for output.
     pub fn cwnd_packets(&self) -> f64 {

@@ -5,7 +5,7 @@
 
 use shoal_cc::CcConfig;
 use shoal_packet::{Ecn, FlowId, Packet};
-use shoal_tcp::{EcnSetting, EndpointConfig, Output, Profile, Receiver, Sender};
+use shoal_tcp::{EcnSetting, EndpointConfig, Output, Profile, Receiver, ReceiverConfig, Sender};
 use shoal_units::{Span, Time};
 use std::collections::VecDeque;
 
@@ -26,6 +26,7 @@ fn main() {
     let mark_every: u64 = next("0").parse().expect("a number of packets");
     let config = EndpointConfig {
         stack,
+        receiver: ReceiverConfig::default(),
         cc,
         ecn: EcnSetting::On,
         mtu_bytes: 1500,

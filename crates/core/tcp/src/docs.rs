@@ -149,6 +149,50 @@ const LINUX_6: &[Difference] = with_common![
     ),
 ];
 
+const FREEBSD_CLOCK: Difference = differs(
+    "Timers fire at the exact instant; only RTT samples and what is computed from them count ticks of 1 ms, by a clock that \
+     starts with the simulation.",
+    "the_timeout_is_at_least_230_ms",
+);
+const NO_NAGLE: Difference = differs(
+    "Nagle's algorithm is off, as in FB; the kernel has it on unless the application says TCP_NODELAY.",
+    "small_segments_leave_at_once",
+);
+const REPEATED_IS_LOST: Difference = differs(
+    "Losses in results are segments sent again: the kernel declares none lost.",
+    "a_timeout_goes_back_to_the_first_byte",
+);
+const INITIAL_WINDOW: Difference = differs(
+    "The initial window is ten segments of any size; the kernel limits it to 14,600 B or two segments.",
+    "slow_start_counts_bytes_up_to_two_segments_an_ack",
+);
+
+/// What both FreeBSD profiles share with the others and with each other.
+macro_rules! freebsd_with_common {
+    ($($own:expr),* $(,)?) => {
+        &[
+            SEGMENTS_OF_FREEBSD, FREEBSD_CLOCK, METRICS, NO_ZERO_WINDOW_PROBES, ONE_WAY, NO_SYN_ACK_TIMER, NEVER_GIVES_UP,
+            NO_NAGLE, REPEATED_IS_LOST, INITIAL_WINDOW, $($own),*
+        ]
+    };
+}
+
+const SEGMENTS_OF_FREEBSD: Difference = differs(
+    "Segments are sent one by one: no TSO and no LRO. Bursts are what window and ACKs make them.",
+    "slow_start_counts_bytes_up_to_two_segments_an_ack",
+);
+
+const FREEBSD_2015: &[Difference] = freebsd_with_common![differs(
+    "A change of the CE state is acknowledged at once, as FB says and later versions do. The module of 2015 asks whether \
+     an ACK is delayed by a flag (TF_DELACK) that is never set between segments, so that it never did.",
+    "a_change_of_state_is_acknowledged_at_once_with_the_new_state",
+)];
+
+const FREEBSD_14: &[Difference] = freebsd_with_common![differs(
+    "The counters of PRR begin anew with every episode; the kernel lets some of them run on from one ECN episode to the next.",
+    "an_ecn_episode_is_spread_by_prr",
+)];
+
 /// All profiles.
 pub const DOCS: &[ModelDoc] = &[
     ModelDoc {
@@ -175,5 +219,24 @@ pub const DOCS: &[ModelDoc] = &[
         follows: "net/ipv4/tcp_input.c, tcp_output.c, tcp_recovery.c, tcp_cong.c of Linux 6.x",
         parameters: PARAMETERS,
         differences: LINUX_6,
+    },
+    ModelDoc {
+        name: "freebsd-2015",
+        kind: ModelKind::Stack,
+        summary: "FreeBSD-CURRENT of 2014/15: windows in bytes with appropriate byte counting, SACK recovery from one segment, \
+                  delayed ACKs of 100 ms for every second segment, timers of 1 ms with 200 ms of slop.",
+        follows: "FreeBSD-CURRENT of January 2015: sys/netinet/tcp_input.c, tcp_output.c, tcp_sack.c, tcp_timer.c",
+        parameters: PARAMETERS,
+        differences: FREEBSD_2015,
+    },
+    ModelDoc {
+        name: "freebsd-14",
+        kind: ModelKind::Stack,
+        summary: "FreeBSD 14: windows in bytes, RFC 6675 and PRR also after ECN-Echo, delayed ACKs of 40 ms, CWR acknowledged at \
+                  once.",
+        follows: "FreeBSD 14: sys/netinet/tcp_input.c, tcp_output.c, tcp_sack.c, tcp_ecn.c, tcp_timer.c (PRR and recovery as in \
+                  CURRENT of 2021)",
+        parameters: PARAMETERS,
+        differences: FREEBSD_14,
     },
 ];

@@ -6,6 +6,8 @@
 #![warn(missing_docs)]
 
 mod docs;
+mod freebsd;
+mod host;
 mod output;
 mod profile;
 mod receiver;
@@ -16,13 +18,15 @@ pub mod testing;
 mod tests;
 
 pub use docs::DOCS;
+pub use freebsd::FreeBsd;
+pub use host::Sender;
 pub use output::Output;
 pub use profile::{
-    BurstLimit, EchoChange, EcnSetting, EndpointConfig, GrowthTurn, LossDetection, Profile, Recovery,
-    TailProbe, Undo, WindowUse,
+    BurstLimit, CwrAck, EchoChange, EcnFeedback, EcnSetting, EndpointConfig, GrowthTurn, Kernel,
+    LossDetection, Profile, ReceiverConfig, Recovery, TailProbe, Undo, WindowUse,
 };
 pub use receiver::Receiver;
-pub use sender::{CaState, Counters, Sender};
+pub use sender::{CaState, Counters};
 
 // Ten thousand flows have to fit the cache hierarchy (design: at most 2 KiB a flow in all).
 const _: () = assert!(size_of::<Sender>() + size_of::<Receiver>() < 900);

@@ -1,5 +1,6 @@
 //! Stack profiles: what the host stack does around the controller.
 
+use crate::freebsd::FreeBsd;
 use shoal_cc::{AckCounting, CcConfig, GrowthRules, SlowStartTest};
 use shoal_units::Span;
 
@@ -90,6 +91,38 @@ pub enum EchoChange {
     Flush,
     /// Flush, then acknowledge the new packet at once (current Linux).
     FlushAndAck,
+    /// Acknowledge at once, everything with the new state (FreeBSD `dctcp_ecnpkt_handler`).
+    Ack,
+}
+
+/// When data with CWR is acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CwrAck {
+    /// By the usual rules.
+    AsUsual,
+    /// At once (Linux since 4.19 `tcp_ecn_accept_cwr`; FreeBSD since 2020).
+    AtOnce,
+    /// By the usual rules, even if it changes the DCTCP echo state (FB 3.2; FreeBSD 2015).
+    Delayed,
+}
+
+/// What a receiver feeds back about marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EcnFeedback {
+    /// ECE from a mark until CWR (RFC 3168 section 6.1.3).
+    Classic,
+    /// ECE as the state of the last packet (RFC 8257 section 3.2).
+    Dctcp,
+}
+
+/// Which kernel's code a stack is modelled on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Kernel {
+    /// Linux: windows in packets, the state machine of `tcp_fastretrans_alert`.
+    Linux,
+    /// FreeBSD: windows in bytes, the state machine of `tcp_do_segment`. Of the other fields of a profile only those named
+    /// in [`FreeBsd`] matter then.
+    FreeBsd(FreeBsd),
 }
 
 /// A host stack. All times are what the stack uses, with its clock granularity applied.
@@ -97,6 +130,8 @@ pub enum EchoChange {
 pub struct Profile {
     /// Name in the scenario file.
     pub name: &'static str,
+    /// Whose code it is.
+    pub kernel: Kernel,
     /// ACK counting and the slow-start test.
     pub growth: GrowthRules,
     /// How an ECN reduction is spread.
@@ -150,8 +185,10 @@ pub struct Profile {
     pub burst_limit: BurstLimit,
     /// DCTCP echo at the receiver.
     pub echo_change: EchoChange,
-    /// Data with CWR is acknowledged at once (Linux since 4.19 `tcp_ecn_accept_cwr`).
-    pub acks_cwr_at_once: bool,
+    /// A packet without ECT counts as unmarked in the DCTCP echo; else it changes nothing.
+    pub not_ect_clears_echo: bool,
+    /// When data with CWR is acknowledged.
+    pub cwr_ack: CwrAck,
     /// ACKs sent at once after the first CE mark on a connection with classic ECN (Linux `tcp_ecn_check_ce`).
     pub quick_acks_after_ce: u32,
     /// ACKs sent at once after data without ECT on a connection that had some with it: a retransmission.
@@ -164,6 +201,7 @@ impl Profile {
     /// Linux 3.2: the kernel of K13 and CS.
     pub const LINUX_3_2: Self = Self {
         name: "linux-3.2",
+        kernel: Kernel::Linux,
         growth: GrowthRules {
             counting: AckCounting::PerAck,
             slow_start_test: SlowStartTest::BelowOrAt,
@@ -193,7 +231,8 @@ impl Profile {
         slow_start_after_idle: true,
         burst_limit: BurstLimit::Always,
         echo_change: EchoChange::Flush,
-        acks_cwr_at_once: false,
+        not_ect_clears_echo: false,
+        cwr_ack: CwrAck::AsUsual,
         quick_acks_after_ce: 0,
         quick_acks_after_not_ect: 16,
         window_use: WindowUse::Missing(3),
@@ -237,19 +276,40 @@ impl Profile {
         undo: Undo::Linux6,
         burst_limit: BurstLimit::Never,
         echo_change: EchoChange::FlushAndAck,
-        acks_cwr_at_once: true,
+        cwr_ack: CwrAck::AtOnce,
         quick_acks_after_ce: 2,
         quick_acks_after_not_ect: 2,
         window_use: WindowUse::StickyLimit,
         ..Self::LINUX_3_18
     };
-    /// All profiles; FreeBSD joins with its own file.
-    pub const ALL: &'static [Self] = &[Self::LINUX_3_2, Self::LINUX_3_18, Self::LINUX_6];
+    /// All profiles.
+    pub const ALL: &'static [Self] =
+        &[Self::LINUX_3_2, Self::LINUX_3_18, Self::LINUX_6, Self::FREEBSD_2015, Self::FREEBSD_14];
 
     /// The profile called `name`.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|p| p.name == name)
     }
+
+    /// The rules of a FreeBSD kernel, if it is one.
+    #[inline]
+    pub const fn freebsd(&self) -> Option<&FreeBsd> {
+        match &self.kernel {
+            Kernel::Linux => None,
+            Kernel::FreeBsd(rules) => Some(rules),
+        }
+    }
+}
+
+/// What a receiver does differently from what the sender's side of the flow group says. All `None`: nothing.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct ReceiverConfig {
+    /// Host stack, if not the sender's.
+    pub stack: Option<Profile>,
+    /// ECN feedback, if not what the sender's controller wants.
+    pub feedback: Option<EcnFeedback>,
+    /// When data with CWR is acknowledged, if not by the stack's rule.
+    pub cwr_ack: Option<CwrAck>,
 }
 
 /// ECN as the flow asks for it. DCTCP controllers always use ECN; `Off` with DCTCP falls back to Reno as the kernels do.
@@ -264,8 +324,10 @@ pub enum EcnSetting {
 /// Everything a connection is made from.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EndpointConfig {
-    /// Host stack of both ends.
+    /// Host stack of the sender, and of the receiver unless that says otherwise.
     pub stack: Profile,
+    /// What is different at the receiver.
+    pub receiver: ReceiverConfig,
     /// Controller of the sender.
     pub cc: CcConfig,
     /// ECN.
@@ -287,6 +349,30 @@ pub struct EndpointConfig {
 }
 
 impl EndpointConfig {
+    /// Host stack of the receiver.
+    #[inline]
+    pub const fn receiver_stack(&self) -> &Profile {
+        match &self.receiver.stack {
+            Some(stack) => stack,
+            None => &self.stack,
+        }
+    }
+    /// What the receiver feeds back about marks if ECN is negotiated: as its own side says, else as the sender's controller
+    /// wants it.
+    pub const fn feedback(&self) -> EcnFeedback {
+        match (self.receiver.feedback, &self.cc) {
+            (Some(feedback), _) => feedback,
+            (None, CcConfig::Dctcp(_)) => EcnFeedback::Dctcp,
+            (None, CcConfig::Reno(_) | CcConfig::Cubic(_)) => EcnFeedback::Classic,
+        }
+    }
+    /// When the receiver acknowledges data with CWR.
+    pub const fn cwr_ack(&self) -> CwrAck {
+        match self.receiver.cwr_ack {
+            Some(rule) => rule,
+            None => self.receiver_stack().cwr_ack,
+        }
+    }
     /// Maximum segment size: payload of a full packet, bytes.
     #[inline]
     pub const fn mss(&self) -> u16 {

@@ -1,6 +1,6 @@
 //! Defaults that depend on other keys. After this, every key that has a value has it written down.
 
-use shoal_cc::CcConfig;
+use shoal_cc::Preset;
 use shoal_tcp::{EcnSetting, Profile};
 
 use crate::field::suggest;
@@ -46,18 +46,14 @@ fn fill_group(group: &mut FlowGroup, path: &str, tree: &Node, report: &mut Repor
     }
     if let Some(config) = schema::cc_config(group, path, tree, report) {
         group.cc_options = Some(schema::describe_cc_options(config));
-        let ecn = if matches!(config, CcConfig::Dctcp(_)) { EcnSetting::On } else { EcnSetting::Off };
-        group.ecn.get_or_insert(ecn);
+        let wants_ecn = Preset::by_name(&group.cc).is_some_and(|preset| preset.ecn);
+        group.ecn.get_or_insert(if wants_ecn { EcnSetting::On } else { EcnSetting::Off });
     }
-    match Profile::by_name(&group.stack) {
-        None => {
-            let known: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name).collect();
-            let message = format!("unknown stack \"{}\"", group.stack);
-            report.error(&tree.mark_of(&format!("{path}.stack")), message, suggest(&group.stack, &known));
-        }
-        Some(profile) => {
-            group.initial_window.get_or_insert(PacketCount::of(profile.initial_window));
-        }
+    if let Some(profile) = known_stack(&group.stack, &format!("{path}.stack"), tree, report) {
+        group.initial_window.get_or_insert(PacketCount::of(profile.initial_window));
+    }
+    if let Some(stack) = group.receiver.as_ref().and_then(|receiver| receiver.stack.as_deref()) {
+        known_stack(stack, &format!("{path}.receiver.stack"), tree, report);
     }
     if group.start.is_random_process() {
         return;
@@ -66,6 +62,16 @@ fn fill_group(group: &mut FlowGroup, path: &str, tree: &Node, report: &mut Repor
         Start::List(times) => u32::try_from(times.len()).unwrap_or(u32::MAX),
         _ => 1,
     });
+}
+
+/// The stack called `name`, which was read at `path`.
+fn known_stack(name: &str, path: &str, tree: &Node, report: &mut Report) -> Option<Profile> {
+    let profile = Profile::by_name(name);
+    if profile.is_none() {
+        let known: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name).collect();
+        report.error(&tree.mark_of(path), format!("unknown stack \"{name}\""), suggest(name, &known));
+    }
+    profile
 }
 
 fn fill_link(link: &mut GraphLink) {

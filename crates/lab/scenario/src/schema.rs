@@ -17,7 +17,7 @@ pub use aqm::{
 };
 pub use bottleneck::Bottleneck;
 pub use distributions::{CdfPoint, Distribution, Distributions};
-pub use flows::{FlowGroup, Hosts};
+pub use flows::{FlowGroup, Hosts, Receiver};
 pub use options::CcOptions;
 pub(crate) use options::{cc_config, cc_names, describe as describe_cc_options};
 pub use start::{Load, Poisson, Staggered, Start};

@@ -1,6 +1,7 @@
 //! The main loop.
 
 use crate::app::AppState;
+use crate::cwnd;
 use crate::events::{Agenda, Key, SUBJECTS_MAX};
 use crate::flow::{Egress, FlowState, ReceiverSlot, SenderSlot};
 use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER};
@@ -233,7 +234,7 @@ impl<'e> Simulation<'e> {
     #[inline]
     fn after_sender(&mut self, flow: u32, srtt: Span, counters: Option<shoal_tcp::Counters>, now: Time) {
         let slot = &mut self.senders[flow as usize];
-        slot.meter.on_window(now, slot.sender.window().cwnd, slot.sender.alpha());
+        slot.meter.on_window(now, cwnd::metered(slot.sender.window()), slot.sender.alpha());
         if slot.sender.srtt() != srtt {
             slot.meter.on_srtt(now, slot.sender.srtt());
         }

@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod app;
+mod cwnd;
 mod engine;
 mod events;
 mod flow;

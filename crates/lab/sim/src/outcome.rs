@@ -1,5 +1,6 @@
 //! What a run gives: the measurements of `trace`, assembled.
 
+use crate::cwnd;
 use crate::flow::{FlowState, SenderSlot};
 use crate::network::Network;
 use shoal_cc::INFINITE_SSTHRESH;
@@ -89,6 +90,7 @@ impl Outcome {
             let span =
                 FlowSpan { window_start, window_end: end, start: state.plan.start, stop: state.finished };
             let mut result = slot.meter.finish(counters, span);
+            result.cwnd_packets = cwnd::in_packets(result.cwnd_packets, slot.sender.window());
             result.fct_s = state.app.completions.iter().map(|fct| fct.as_secs_f64()).collect();
             if let Some(ideal) = ideal_completion(experiment, &state.plan) {
                 result.slowdown = result.fct_s.iter().map(|fct| fct / ideal).collect();
@@ -186,8 +188,8 @@ impl Tables {
             series.push(ControllerRow {
                 time_s: now.as_secs_f64(),
                 flow,
-                cwnd_packets: window.cwnd,
-                ssthresh_packets: threshold(window.ssthresh),
+                cwnd_packets: window.cwnd / window.quantum,
+                ssthresh_packets: threshold(window),
                 alpha: present.2,
                 state: state_of(present.3),
             });
@@ -196,15 +198,15 @@ impl Tables {
 
     pub(crate) fn on_flow(&mut self, flow: u32, group: u32, rates: FlowBinRates, sender: &Sender, now: Time) {
         let Some(series) = &mut self.flows else { return };
-        let srtt = sender.srtt();
+        let (srtt, window) = (sender.srtt(), sender.window());
         series.push(FlowRow {
             time_s: now.as_secs_f64(),
             flow,
             group: GroupIndex(group),
             goodput_bps: rates.goodput_bps,
             wire_bps: rates.wire_bps,
-            cwnd_packets: sender.window().cwnd,
-            ssthresh_packets: threshold(sender.window().ssthresh),
+            cwnd_packets: window.cwnd / window.quantum,
+            ssthresh_packets: threshold(window),
             alpha: sender.alpha(),
             srtt_s: (!srtt.is_zero()).then(|| srtt.as_secs_f64()),
             state: state_of(sender.state()),
@@ -212,8 +214,9 @@ impl Tables {
     }
 }
 
-fn threshold(ssthresh: u32) -> Option<f64> {
-    (ssthresh < INFINITE_SSTHRESH).then_some(f64::from(ssthresh))
+/// `ssthresh` in packets.
+fn threshold(window: &shoal_cc::Window) -> Option<f64> {
+    (window.ssthresh < INFINITE_SSTHRESH).then_some(f64::from(window.ssthresh) / f64::from(window.quantum))
 }
 
 fn state_of(state: CaState) -> State {

@@ -3,7 +3,7 @@
 use crate::Bytes;
 use shoal_cc::PRESETS;
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Seq};
-use shoal_tcp::{EcnSetting, EndpointConfig, Profile, Receiver};
+use shoal_tcp::{EcnSetting, EndpointConfig, Profile, Receiver, ReceiverConfig};
 use shoal_units::{Span, Time};
 
 /// Arbitrary segments of one stream arrive in any order: each ACK acknowledges exactly what is there, SACK blocks cover
@@ -40,6 +40,7 @@ impl Peer {
         let flags = bytes.byte();
         let config = EndpointConfig {
             stack: bytes.pick(Profile::ALL),
+            receiver: ReceiverConfig::default(),
             cc: PRESETS[preset].config,
             ecn: if flags & 1 == 0 { EcnSetting::On } else { EcnSetting::Off },
             mtu_bytes: 200,

@@ -3,7 +3,7 @@
 use crate::Bytes;
 use shoal_cc::PRESETS;
 use shoal_packet::{Flags, FlowId, Packet, Sack, Seq};
-use shoal_tcp::{Counters, EcnSetting, EndpointConfig, Profile, Sender};
+use shoal_tcp::{Counters, EcnSetting, EndpointConfig, Profile, ReceiverConfig, Sender};
 use shoal_units::{Span, Time};
 
 /// The first bytes choose a connection, the rest what happens to it. After each step the sender's own invariants hold,
@@ -39,6 +39,7 @@ impl Peer {
         let flags = bytes.byte();
         let config = EndpointConfig {
             stack: bytes.pick(Profile::ALL),
+            receiver: ReceiverConfig::default(),
             cc: PRESETS[preset].config,
             ecn: if flags & 1 == 0 { EcnSetting::On } else { EcnSetting::Off },
             mtu_bytes: if flags & 2 == 0 { 1500 } else { 576 },

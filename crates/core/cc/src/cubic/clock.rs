@@ -41,6 +41,8 @@ impl Era {
             (AckCounting::PerPacket, _) => Self::V6,
             (AckCounting::PerAck, AckCounting::PerPacket) => Self::V3_18,
             (AckCounting::PerAck, AckCounting::PerAck) => Self::V3_2,
+            // Not a Linux host; what current kernels do suits best.
+            (AckCounting::Bytes, _) | (_, AckCounting::Bytes) => Self::V6,
         }
     }
 

@@ -189,7 +189,7 @@ impl CongestionControl for LinuxCubic {
         if ack.app_limited {
             return;
         }
-        let mut acked = ack.acked_packets;
+        let mut acked = self.rules.acked(ack);
         if self.rules.in_slow_start(window) {
             if self.config.hystart {
                 self.hystart.on_slow_start(self.era, ack);

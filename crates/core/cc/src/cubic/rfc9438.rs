@@ -138,7 +138,7 @@ impl CongestionControl for Rfc9438Cubic {
         if ack.app_limited {
             return;
         }
-        let mut acked = ack.acked_packets;
+        let mut acked = self.rules.acked(ack);
         if self.rules.in_slow_start(window) {
             acked = self.rules.slow_start(window, acked);
             if acked == 0 {
@@ -148,6 +148,9 @@ impl CongestionControl for Rfc9438Cubic {
         let segments = match self.rules.counting {
             AckCounting::PerAck => 1,
             AckCounting::PerPacket => acked,
+            AckCounting::Bytes => {
+                return self.avoid(window, ack, f64::from(acked) / f64::from(window.quantum));
+            }
         };
         self.avoid(window, ack, f64::from(segments));
     }

@@ -1,6 +1,9 @@
 //! The moving average of the marked fraction: alpha <- (1 - g) alpha + g F, in each resolution.
 
-use crate::{AckSample, AlphaAfter, AlphaResolution, AlphaUpdate, DctcpConfig, Gain, MarkCounting};
+use crate::{
+    AckSample, AlphaAfter, AlphaInRecovery, AlphaResolution, AlphaUpdate, DctcpConfig, Gain, MarkCounting,
+    ObservationEnd, Signal,
+};
 
 /// Alpha in the arithmetic of its resolution.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -92,14 +95,27 @@ pub(super) struct Estimator {
     /// Marked and all, since the last update, in the units of [`MarkCounting`].
     marked: u64,
     total: u64,
-    /// Stream position whose acknowledgement ends the observation window (Linux `next_seq`).
+    /// Stream position whose acknowledgement ends the observation window (Linux `next_seq`, FreeBSD `save_sndnxt`).
     window_end: u64,
+    /// The last ACK had ECN-Echo (FreeBSD `ece_prev`).
+    echoed: bool,
+    hold: Hold,
+}
+
+/// Whether observation windows may end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Hold {
+    No,
+    /// In fast recovery.
+    Recovery,
+    /// The ACK being processed ends fast recovery.
+    LastAck,
 }
 
 impl Estimator {
     pub(super) fn new(config: &DctcpConfig) -> Self {
         let alpha = Alpha::new(config.alpha_resolution, config.initial_alpha_q10);
-        Self { alpha, marked: 0, total: 0, window_end: 0 }
+        Self { alpha, marked: 0, total: 0, window_end: 0, echoed: false, hold: Hold::No }
     }
 
     /// The first observation window ends with the first new byte that is acknowledged (Linux `dctcp_init`).
@@ -109,7 +125,8 @@ impl Estimator {
 
     #[inline]
     pub(super) fn on_ack(&mut self, config: &DctcpConfig, ack: &AckSample) {
-        let (marked, total) = counted(config, ack);
+        let (marked, total) = counted(config, ack, self.echoed);
+        self.echoed = ack.ece;
         match config.alpha_update {
             AlphaUpdate::PerAck => {
                 if total > 0 {
@@ -119,7 +136,7 @@ impl Estimator {
             AlphaUpdate::PerWindow => {
                 self.marked = self.marked.saturating_add(marked);
                 self.total = self.total.saturating_add(total);
-                if ack.snd_una >= self.window_end {
+                if self.window_is_over(config, ack) {
                     self.end_window(config);
                     self.window_end = ack.snd_nxt;
                 }
@@ -127,18 +144,62 @@ impl Estimator {
         }
     }
 
-    /// What an event does to alpha. `mss` lengthens the observation window after an early update (FreeBSD `save_sndnxt`).
-    pub(super) fn on_event(&mut self, config: &DctcpConfig, action: AlphaAfter, mss: u32) {
+    #[inline]
+    fn window_is_over(&mut self, config: &DctcpConfig, ack: &AckSample) -> bool {
+        match self.hold {
+            Hold::No => match config.observation_ends {
+                ObservationEnd::AtEnd => ack.snd_una >= self.window_end,
+                ObservationEnd::BeyondEnd => ack.snd_una > self.window_end,
+            },
+            Hold::Recovery => false,
+            Hold::LastAck => {
+                self.hold = Hold::No;
+                config.alpha_in_recovery == AlphaInRecovery::HoldThenAck
+            }
+        }
+    }
+
+    /// Fast recovery begins.
+    pub(super) fn enter_recovery(&mut self, config: &DctcpConfig) {
+        if config.alpha_in_recovery != AlphaInRecovery::Continue {
+            self.hold = Hold::Recovery;
+        }
+    }
+
+    /// It is over, by a timeout or without anybody waiting for its last ACK.
+    pub(super) fn leave_recovery(&mut self) {
+        self.hold = Hold::No;
+    }
+
+    /// The ACK that ends it is being processed; [`Self::on_ack`] for it is yet to come (FreeBSD `dctcp_post_recovery`).
+    pub(super) fn on_recovered(&mut self, config: &DctcpConfig, signal: &Signal) {
+        if self.hold == Hold::Recovery {
+            self.hold = Hold::LastAck;
+        }
+        self.on_event(config, config.alpha_after_recovery, signal.snd_nxt, 0);
+    }
+
+    /// Alpha becomes one, and counting begins anew (FreeBSD with `slowstart`).
+    pub(super) fn restart_at_one(&mut self, config: &DctcpConfig, snd_nxt: u64) {
+        self.alpha = Alpha::new(config.alpha_resolution, 1 << 10);
+        (self.marked, self.total) = (0, 0);
+        self.window_end = snd_nxt;
+    }
+
+    /// What an event does to alpha. After an early update the observation window ends `beyond` bytes after `snd_nxt`
+    /// (FreeBSD `save_sndnxt`).
+    pub(super) fn on_event(&mut self, config: &DctcpConfig, action: AlphaAfter, snd_nxt: u64, beyond: u32) {
         match action {
             AlphaAfter::Keep => {}
             AlphaAfter::Reinitialise => {
                 self.alpha = Alpha::new(config.alpha_resolution, config.initial_alpha_q10);
                 (self.marked, self.total) = (0, 0);
+                self.echoed = false;
             }
             AlphaAfter::One => self.alpha = Alpha::new(config.alpha_resolution, 1 << 10),
             AlphaAfter::Update => {
                 self.end_window(config);
-                self.window_end = self.window_end.saturating_add(u64::from(mss));
+                self.window_end = snd_nxt.saturating_add(u64::from(beyond));
             }
         }
     }
@@ -161,9 +222,9 @@ impl Estimator {
     }
 }
 
-/// What `ack` counts: (marked, all).
+/// What `ack` counts: (marked, all). `echoed`: the ACK before it had ECN-Echo.
 #[inline]
-fn counted(config: &DctcpConfig, ack: &AckSample) -> (u64, u64) {
+fn counted(config: &DctcpConfig, ack: &AckSample, echoed: bool) -> (u64, u64) {
     let duplicate = ack.duplicate && config.counts_duplicates;
     let total = match config.counting {
         MarkCounting::Packets => {
@@ -174,7 +235,14 @@ fn counted(config: &DctcpConfig, ack: &AckSample) -> (u64, u64) {
         MarkCounting::Bytes => 0,
         MarkCounting::Acks => u64::from(ack.acked_bytes > 0 || duplicate),
     };
-    (if ack.ece { total } else { 0 }, total)
+    let mss = u64::from(ack.mss);
+    let marked = match ack.ece {
+        true if config.corrects_edges && !echoed && total > mss => total - mss,
+        true => total,
+        false if config.corrects_edges && echoed && total > mss => mss,
+        false => 0,
+    };
+    (marked, total)
 }
 
 /// The step of a per-ACK update: one packet's (or ACK's) worth has gain 2^-shift, or its part of the flight.

@@ -1,9 +1,9 @@
 //! Reductions: when and how far the window goes down.
 
 use super::alpha::Estimator;
-use crate::reno::half_of;
 use crate::{
-    AckSample, CounterOnCut, CutStyle, DctcpConfig, LossResponse, Reduction, SsthreshAfterCut, Window,
+    AckSample, CounterOnCut, CutRounding, CutStyle, DctcpConfig, FirstMark, LossBase, LossResponse,
+    Reduction, Signal, SsthreshAfterCut, Window,
 };
 
 /// What a reduction remembers.
@@ -17,6 +17,8 @@ pub(super) struct Cut {
     owed_halves: u64,
     /// In Recovery or Loss: marks are not acted upon.
     in_loss: bool,
+    /// Signals so far: marks that began an episode, losses, timeouts (FreeBSD `num_cong_events`).
+    events: u32,
 }
 
 impl Cut {
@@ -32,10 +34,20 @@ impl Cut {
     pub(super) fn on_ecn(
         &mut self,
         config: &DctcpConfig,
-        alpha: &Estimator,
+        alpha: &mut Estimator,
         window: &mut Window,
+        signal: &Signal,
     ) -> Reduction {
         self.cwnd_before = window.cwnd;
+        if config.first_mark == FirstMark::Halve {
+            self.events = self.events.saturating_add(1);
+            if self.events == 1 {
+                let target = half(config, window, window.cwnd);
+                alpha.restart_at_one(config, signal.snd_nxt);
+                set(config, window, target);
+                return Reduction::Done;
+            }
+        }
         match config.cut {
             CutStyle::OnceSpread => {
                 window.ssthresh = scaled(config, alpha, window, window.cwnd);
@@ -62,6 +74,9 @@ impl Cut {
     /// A further ACK with ECN-Echo in the same episode.
     #[inline]
     pub(super) fn on_ece_in_cwr(&mut self, config: &DctcpConfig, alpha: &Estimator, window: &mut Window) {
+        if config.loss_base == LossBase::AtLastMark {
+            self.cwnd_before = window.cwnd;
+        }
         let target = match config.cut {
             CutStyle::OnceAtOnce | CutStyle::OnceSpread => return,
             CutStyle::Progressive if self.cwnd_max == 0 => return,
@@ -76,11 +91,29 @@ impl Cut {
     /// Packet loss or timeout: sets `ssthresh`.
     pub(super) fn on_loss(&mut self, config: &DctcpConfig, alpha: &Estimator, window: &mut Window) {
         self.cwnd_before = window.cwnd;
+        self.set_ssthresh(config, alpha, window, window.cwnd);
+    }
+
+    /// Packet loss in an ECN episode: sets `ssthresh` once more.
+    pub(super) fn on_loss_again(&mut self, config: &DctcpConfig, alpha: &Estimator, window: &mut Window) {
+        match config.loss_base {
+            LossBase::Window => self.on_loss(config, alpha, window),
+            LossBase::AtLastMark => self.set_ssthresh(config, alpha, window, self.cwnd_before),
+        }
+    }
+
+    fn set_ssthresh(&mut self, config: &DctcpConfig, alpha: &Estimator, window: &mut Window, cwnd: u32) {
         window.ssthresh = match config.loss {
-            LossResponse::Halve => half_of(window),
-            LossResponse::Alpha => scaled(config, alpha, window, window.cwnd),
+            LossResponse::Halve => half(config, window, cwnd),
+            LossResponse::Alpha => scaled(config, alpha, window, cwnd),
         };
         window.cwnd_cnt = 0;
+        self.events = self.events.saturating_add(1);
+    }
+
+    /// After an idle period the next mark is the first one again.
+    pub(super) fn forget_events(&mut self) {
+        self.events = 0;
     }
 
     /// Recovery or Loss begins: what the marks had begun is over.
@@ -107,7 +140,20 @@ impl Cut {
 /// `cwnd` (1 - alpha/2), the reduction rounded down, not below the floor (Linux `dctcp_ssthresh`; K13 equation 1).
 #[inline]
 fn scaled(config: &DctcpConfig, alpha: &Estimator, window: &Window, cwnd: u32) -> u32 {
-    (cwnd - alpha.cut_of(cwnd)).max(floor(config, window))
+    rounded(config, window, cwnd - alpha.cut_of(cwnd)).max(floor(config, window))
+}
+
+/// Half of `cwnd`, at least two packets.
+fn half(config: &DctcpConfig, window: &Window, cwnd: u32) -> u32 {
+    rounded(config, window, cwnd / 2).max(2 * window.quantum)
+}
+
+#[inline]
+fn rounded(config: &DctcpConfig, window: &Window, cwnd: u32) -> u32 {
+    match config.cut_rounding {
+        CutRounding::Exact => cwnd,
+        CutRounding::WholePackets => cwnd / window.quantum * window.quantum,
+    }
 }
 
 #[inline]
@@ -131,7 +177,12 @@ fn set(config: &DctcpConfig, window: &mut Window, cwnd: u32) {
 
 #[inline]
 fn clear_counter(config: &DctcpConfig, window: &mut Window, cut: bool) {
-    if config.cut != CutStyle::PerMark && (cut || config.counter_on_cut == CounterOnCut::Clear) {
+    let clears = match config.counter_on_cut {
+        CounterOnCut::Clear => true,
+        CounterOnCut::KeepUnlessCut => cut,
+        CounterOnCut::Keep => false,
+    };
+    if config.cut != CutStyle::PerMark && clears {
         window.cwnd_cnt = 0;
     }
 }

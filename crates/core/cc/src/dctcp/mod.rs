@@ -4,6 +4,7 @@
 
 mod alpha;
 mod cut;
+pub mod freebsd;
 pub mod presets;
 
 use crate::reno::undo_window;
@@ -28,6 +29,11 @@ impl Dctcp {
     pub fn new(config: DctcpConfig, rules: GrowthRules) -> Self {
         Self { config, rules, estimator: Estimator::new(&config), cut: Cut::default() }
     }
+
+    fn enter_recovery(&mut self, signal: &Signal) {
+        self.estimator.on_event(&self.config, self.config.alpha_on_loss, signal.snd_nxt, 0);
+        self.estimator.enter_recovery(&self.config);
+    }
 }
 
 impl CongestionControl for Dctcp {
@@ -40,22 +46,24 @@ impl CongestionControl for Dctcp {
     fn on_growth(&mut self, window: &mut Window, ack: &AckSample) {
         self.rules.reno(window, ack);
     }
-    fn on_ecn(&mut self, window: &mut Window, _signal: &Signal) -> Reduction {
-        self.cut.on_ecn(&self.config, &self.estimator, window)
+    fn on_ecn(&mut self, window: &mut Window, signal: &Signal) -> Reduction {
+        self.cut.on_ecn(&self.config, &mut self.estimator, window, signal)
     }
     #[inline]
     fn on_ece_in_cwr(&mut self, window: &mut Window, _ack: &AckSample) {
         self.cut.on_ece_in_cwr(&self.config, &self.estimator, window);
     }
-    fn on_loss(&mut self, window: &mut Window, _signal: &Signal) {
+    fn on_loss(&mut self, window: &mut Window, signal: &Signal) {
         self.cut.enter_loss();
         self.cut.on_loss(&self.config, &self.estimator, window);
+        self.enter_recovery(signal);
     }
-    fn on_loss_in_cwr(&mut self, window: &mut Window, _signal: &Signal) {
+    fn on_loss_in_cwr(&mut self, window: &mut Window, signal: &Signal) {
         self.cut.enter_loss();
         if self.config.cuts_again_on_loss_in_cwr {
-            self.cut.on_loss(&self.config, &self.estimator, window);
+            self.cut.on_loss_again(&self.config, &self.estimator, window);
         }
+        self.enter_recovery(signal);
     }
     fn on_rto(&mut self, window: &mut Window, signal: &Signal, already_reduced: bool) {
         self.cut.enter_loss();
@@ -64,13 +72,20 @@ impl CongestionControl for Dctcp {
         }
         window.cwnd_cnt = 0;
         // After the cut: Linux 3.18 computes ssthresh before it enters Loss, where alpha is clamped.
-        self.estimator.on_event(&self.config, self.config.alpha_on_timeout, signal.mss);
+        self.estimator.on_event(&self.config, self.config.alpha_on_timeout, signal.snd_nxt, signal.mss);
+        self.estimator.leave_recovery();
     }
     fn on_exit(&mut self, _window: &mut Window, _now: Time) {
         self.cut.on_exit();
+        self.estimator.leave_recovery();
     }
-    fn on_idle_beyond_rto(&mut self, _window: &mut Window, mss: u32) {
-        self.estimator.on_event(&self.config, self.config.alpha_after_idle, mss);
+    fn on_recovered(&mut self, _window: &mut Window, signal: &Signal) {
+        self.cut.on_exit();
+        self.estimator.on_recovered(&self.config, signal);
+    }
+    fn on_idle_beyond_rto(&mut self, _window: &mut Window, snd_nxt: u64) {
+        self.estimator.on_event(&self.config, self.config.alpha_after_idle, snd_nxt, 0);
+        self.cut.forget_events();
     }
     fn on_established(&mut self, _now: Time, snd_nxt: u64) {
         self.estimator.start(snd_nxt);

@@ -1,8 +1,9 @@
 //! The named members of the DCTCP family.
 
 use crate::{
-    AlphaAfter, AlphaResolution, AlphaUpdate, CounterOnCut, CutStyle, DctcpConfig, Gain, LossResponse,
-    MarkCounting, SsthreshAfterCut, UndoWindow,
+    AlphaAfter, AlphaInRecovery, AlphaResolution, AlphaUpdate, CounterOnCut, CutRounding, CutStyle,
+    DctcpConfig, FirstMark, Gain, LossBase, LossResponse, MarkCounting, ObservationEnd, SsthreshAfterCut,
+    UndoWindow,
 };
 use shoal_units::{Difference, ModelDoc, ModelKind, ParameterDoc};
 
@@ -15,17 +16,25 @@ pub const DCTCP: DctcpConfig = DctcpConfig {
     alpha_update: AlphaUpdate::PerWindow,
     counting: MarkCounting::Packets,
     gain: Gain::Shift(4),
+    corrects_edges: false,
+    observation_ends: ObservationEnd::AtEnd,
     initial_alpha_q10: 1024,
     alpha_after_idle: AlphaAfter::Keep,
     alpha_on_timeout: AlphaAfter::Keep,
+    alpha_on_loss: AlphaAfter::Keep,
+    alpha_in_recovery: AlphaInRecovery::Continue,
+    alpha_after_recovery: AlphaAfter::Keep,
     counts_duplicates: true,
     duplicate_bytes_max: LINUX_RCV_MSS,
     cut: CutStyle::OnceSpread,
+    cut_rounding: CutRounding::Exact,
+    first_mark: FirstMark::AsAny,
     ssthresh_after_cut: SsthreshAfterCut::Cwnd,
     grows_in_cwr: false,
     counter_on_cut: CounterOnCut::Clear,
     loss: LossResponse::Halve,
     cuts_again_on_loss_in_cwr: true,
+    loss_base: LossBase::Window,
     undo: UndoWindow::AtReduction,
     sends_cwr: true,
     floor_packets: 2,
@@ -59,22 +68,33 @@ pub const IKR: DctcpConfig = DctcpConfig {
 };
 
 /// Defaults in which the members differ, as the scenario file writes them.
-struct Defaults {
-    alpha_resolution: &'static str,
-    alpha_update: &'static str,
-    counting: &'static str,
-    gain: &'static str,
-    initial_alpha_q10: &'static str,
-    cut: &'static str,
-    ssthresh_after_cut: &'static str,
-    grows_in_cwr: &'static str,
-    counter_on_cut: &'static str,
-    loss: &'static str,
-    cuts_again_on_loss_in_cwr: &'static str,
-    undo: &'static str,
+pub(super) struct Defaults {
+    pub alpha_resolution: &'static str,
+    pub alpha_update: &'static str,
+    pub counting: &'static str,
+    pub gain: &'static str,
+    pub corrects_edges: &'static str,
+    pub observation_ends: &'static str,
+    pub initial_alpha_q10: &'static str,
+    pub alpha_after_idle: &'static str,
+    pub alpha_on_timeout: &'static str,
+    pub alpha_on_loss: &'static str,
+    pub alpha_in_recovery: &'static str,
+    pub alpha_after_recovery: &'static str,
+    pub counts_duplicates: &'static str,
+    pub duplicate_bytes_max: &'static str,
+    pub cut: &'static str,
+    pub cut_rounding: &'static str,
+    pub ssthresh_after_cut: &'static str,
+    pub grows_in_cwr: &'static str,
+    pub counter_on_cut: &'static str,
+    pub loss: &'static str,
+    pub cuts_again_on_loss_in_cwr: &'static str,
+    pub loss_base: &'static str,
+    pub undo: &'static str,
 }
 
-const fn parameters(of: &Defaults) -> [ParameterDoc; 18] {
+pub(super) const fn parameters(of: &Defaults) -> [ParameterDoc; 26] {
     const fn one(
         name: &'static str,
         unit: &'static str,
@@ -115,6 +135,20 @@ const fn parameters(of: &Defaults) -> [ParameterDoc; 18] {
             "RFC 8257 4.2; K13 III-B c",
         ),
         one(
+            "corrects_edges",
+            "bool",
+            of.corrects_edges,
+            "When ECN-Echo changes, the first packet of the ACK that says so counts with the old state.",
+            "FreeBSD dctcp_ack_received",
+        ),
+        one(
+            "observation_ends",
+            "at-end | beyond-end",
+            of.observation_ends,
+            "Whether the ACK that reaches the end of a window of observation ends it, or the first one beyond.",
+            "tcp_dctcp.c next_seq; FreeBSD save_sndnxt",
+        ),
+        one(
             "initial_alpha_q10",
             "0..=1024",
             of.initial_alpha_q10,
@@ -124,28 +158,49 @@ const fn parameters(of: &Defaults) -> [ParameterDoc; 18] {
         one(
             "alpha_after_idle",
             ACTION,
-            "keep",
+            of.alpha_after_idle,
             "Alpha when sending resumes after an RTO of silence.",
-            "FB 4.1",
+            "FB 4.2.2",
         ),
         one(
             "alpha_on_timeout",
             ACTION,
-            "keep",
+            of.alpha_on_timeout,
             "Alpha on a timeout.",
-            "Linux 3.18 dctcp_clamp_alpha_on_loss; FB 4.1",
+            "Linux 3.18 dctcp_clamp_alpha_on_loss; FB 4.2.3",
+        ),
+        one(
+            "alpha_on_loss",
+            ACTION,
+            of.alpha_on_loss,
+            "Alpha when duplicate ACKs lead into fast recovery.",
+            "FB 4.2.3",
+        ),
+        one(
+            "alpha_in_recovery",
+            "continue | hold | hold-then-ack",
+            of.alpha_in_recovery,
+            "Whether windows of observation end in fast recovery; the last: with the ACK that ends it.",
+            "FreeBSD dctcp_ack_received",
+        ),
+        one(
+            "alpha_after_recovery",
+            ACTION,
+            of.alpha_after_recovery,
+            "Alpha when recovery ends; only FreeBSD stacks tell.",
+            "FreeBSD dctcp_post_recovery",
         ),
         one(
             "counts_duplicates",
             "bool",
-            "true",
+            of.counts_duplicates,
             "Whether a duplicate ACK counts.",
             "RFC 8257 3.3; 3.2 patch",
         ),
         one(
             "duplicate_bytes_max",
             "bytes",
-            "536",
+            of.duplicate_bytes_max,
             "Most bytes a duplicate ACK counts.",
             "Linux icsk_ack.rcv_mss without incoming data (TCP_MSS_DEFAULT)",
         ),
@@ -155,6 +210,20 @@ const fn parameters(of: &Defaults) -> [ParameterDoc; 18] {
             of.cut,
             "How a reduction is made.",
             "RFC 8257 3.3; tcp_enter_cwr; K13 III-B d; DH",
+        ),
+        one(
+            "cut_rounding",
+            "exact | whole-packets",
+            of.cut_rounding,
+            "How the window after a cut is rounded where windows count bytes.",
+            "FreeBSD dctcp_cong_signal 2015 and since 2019",
+        ),
+        one(
+            "first_mark",
+            "as-any | halve",
+            "as-any",
+            "What the first mark does: the same as all, or halve the window and set alpha to one.",
+            "FreeBSD net.inet.tcp.cc.dctcp.slowstart",
         ),
         one(
             "ssthresh_after_cut",
@@ -172,7 +241,7 @@ const fn parameters(of: &Defaults) -> [ParameterDoc; 18] {
         ),
         one(
             "counter_on_cut",
-            "clear | keep-unless-cut",
+            "clear | keep-unless-cut | keep",
             of.counter_on_cut,
             "The linear-increase counter.",
             "K13 III-A b",
@@ -189,7 +258,14 @@ const fn parameters(of: &Defaults) -> [ParameterDoc; 18] {
             "bool",
             of.cuts_again_on_loss_in_cwr,
             "Whether loss found in CWR halves once more.",
-            "tcp_dctcp.c dctcp_state, since 5.1",
+            "tcp_dctcp.c dctcp_state, since 5.1; FreeBSD CC_NDUPACK",
+        ),
+        one(
+            "loss_base",
+            "window | at-last-mark",
+            of.loss_base,
+            "The window of which that is half: the present one, or that of the last mark before its cut.",
+            "FreeBSD snd_cwnd_prev",
         ),
         one(
             "undo",
@@ -209,10 +285,21 @@ const fn parameters(of: &Defaults) -> [ParameterDoc; 18] {
     ]
 }
 
-const DEFAULTS_DCTCP: Defaults = Defaults {
+pub(super) const DEFAULTS_DCTCP: Defaults = Defaults {
     alpha_resolution: "bits10-min-not-zero",
     alpha_update: "per-window",
     counting: "packets",
+    corrects_edges: "false",
+    observation_ends: "at-end",
+    alpha_after_idle: "keep",
+    alpha_on_timeout: "keep",
+    alpha_on_loss: "keep",
+    alpha_in_recovery: "continue",
+    alpha_after_recovery: "keep",
+    counts_duplicates: "true",
+    duplicate_bytes_max: "536",
+    cut_rounding: "exact",
+    loss_base: "window",
     gain: "{ shift = 4 }",
     initial_alpha_q10: "1024",
     cut: "once-spread",
@@ -245,7 +332,7 @@ const DEFAULTS_IKR: Defaults = Defaults {
     ..DEFAULTS_STANFORD
 };
 
-const WIDE_COUNTERS: Difference = Difference {
+pub(super) const WIDE_COUNTERS: Difference = Difference {
     text: "Counters have 64 bits; the kernel's byte counter times 64 overflows 32 bits at 2^26 marked bytes a window.",
     test: "a_window_of_more_than_2_to_26_marked_bytes_does_not_overflow",
 };

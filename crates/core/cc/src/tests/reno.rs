@@ -76,3 +76,18 @@ fn linear_growth_takes_one_ack_more_than_the_window_in_3_2() {
     reno.on_growth(&mut w, &stream.ack(2, false));
     assert_eq!((w.cwnd, w.cwnd_cnt), (11, 0));
 }
+
+#[test]
+fn newreno_halves_in_whole_packets() {
+    // 7 packets and 700 B of 1448 B: half is 5418 B, in whole packets 3; never below two. Loss in the same episode: no more.
+    let signal = Stream::with_flight(7).signal();
+    let mut w = Window { cwnd: 7 * 1448 + 700, quantum: 1448, ..window(1, 1 << 20) };
+    let mut reno = Reno::new(crate::reno::NEWRENO, LINUX_6);
+    reno.on_ecn(&mut w, &signal);
+    assert_eq!(w.ssthresh, 3 * 1448);
+    reno.on_loss_in_cwr(&mut w, &signal);
+    assert_eq!(w.ssthresh, 3 * 1448);
+    w.cwnd = 3 * 1448;
+    reno.on_loss(&mut w, &signal);
+    assert_eq!(w.ssthresh, 2 * 1448);
+}

@@ -1,7 +1,7 @@
 //! When an ACK may wait (RFC 5681 section 4.2; Linux `tcp_event_data_recv`, `__tcp_ack_snd_check`,
 //! `tcp_send_delayed_ack`).
 
-use crate::EndpointConfig;
+use crate::{EndpointConfig, Kernel};
 use shoal_units::{Span, Time};
 
 /// Delayed-ACK state (Linux `icsk_ack`).
@@ -41,7 +41,7 @@ impl DelayedAck {
     /// Data arrives in order: learns the spacing; a long silence brings quick ACKs back.
     #[inline]
     pub(super) fn on_data(&mut self, config: &EndpointConfig, now: Time) {
-        let floor = config.stack.delack_min;
+        let floor = config.receiver_stack().delack_min;
         let gap = now.since(self.last_data);
         self.last_data = now;
         if self.ato.is_zero() {
@@ -66,27 +66,34 @@ impl DelayedAck {
     /// Timeout of the receiver's own direction: it has only the sample of the handshake.
     fn rto(&self, config: &EndpointConfig) -> Span {
         if self.rtt.is_zero() {
-            return config.stack.rto_initial;
+            return config.receiver_stack().rto_initial;
         }
-        self.rtt + (self.rtt * 2).max(config.stack.rto_min)
+        self.rtt + (self.rtt * 2).max(config.receiver_stack().rto_min)
     }
 
     /// At most `limit` ACKs go out at once (Linux `tcp_enter_quickack_mode`).
     #[cold]
     pub(super) fn enter_quick_mode(&mut self, config: &EndpointConfig, limit: u32) {
         self.quick = self.quick.max(initial_quick_acks(config).min(limit));
-        self.ato = config.stack.delack_min;
+        self.ato = config.receiver_stack().delack_min;
     }
 
-    /// The ACK may wait: starts the timer. Returns true if it was about to expire anyway, so that it should go now.
+    /// The ACK may wait: starts the timer. Returns true if it should go now: on Linux if the timer was about to expire
+    /// anyway, on FreeBSD if it runs, because every second segment is acknowledged (`DELAY_ACK`).
     #[inline]
     pub(super) fn arm(&mut self, config: &EndpointConfig, now: Time) -> bool {
-        let floor = config.stack.delack_min;
+        if let Kernel::FreeBsd(_) = config.receiver_stack().kernel {
+            let waiting = self.is_pending();
+            self.deadline = self.deadline.min(now + config.receiver_stack().delack_max);
+            return waiting;
+        }
+        let floor = config.receiver_stack().delack_min;
         let mut ato = self.ato;
         if ato > floor {
             // A known RTT bounds the estimate (Linux tcp_send_delayed_ack).
-            let bound = if self.rtt.is_zero() { config.stack.delack_max } else { self.rtt.max(floor) };
-            ato = ato.min(bound).min(config.stack.delack_max);
+            let bound =
+                if self.rtt.is_zero() { config.receiver_stack().delack_max } else { self.rtt.max(floor) };
+            ato = ato.min(bound).min(config.receiver_stack().delack_max);
         }
         if self.is_pending() && self.deadline <= now + ato / 4 {
             return true;
@@ -101,7 +108,7 @@ impl DelayedAck {
         if self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {
-                self.ato = config.stack.delack_min;
+                self.ato = config.receiver_stack().delack_min;
             }
         }
     }
@@ -116,5 +123,5 @@ impl DelayedAck {
 fn initial_quick_acks(config: &EndpointConfig) -> u32 {
     let half_window = config.receive_window_bytes / (2 * u32::from(config.mss()));
     let wanted = if half_window == 0 { 2 } else { half_window };
-    wanted.min(config.stack.quick_acks)
+    wanted.min(config.receiver_stack().quick_acks)
 }

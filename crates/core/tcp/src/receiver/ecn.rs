@@ -1,8 +1,7 @@
 //! ECN feedback: the RFC 3168 latch, and the DCTCP echo (RFC 8257 section 3.2, semantics C1 and C2); Linux
 //! `tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`, `dctcp_ece_ack_update`.
 
-use crate::{EchoChange, EndpointConfig};
-use shoal_cc::{CcConfig, EcnUse};
+use crate::{CwrAck, EchoChange, EcnFeedback, EndpointConfig, Kernel};
 use shoal_packet::{Ecn, Flags, Packet};
 
 /// State of the feedback.
@@ -34,19 +33,19 @@ pub(super) struct Reaction {
 
 impl Feedback {
     pub(super) fn for_config(config: &EndpointConfig) -> Self {
-        match cc_ecn_use(&config.cc) {
-            EcnUse::Classic => Self::Classic { latched: false, seen: false },
-            EcnUse::Dctcp => Self::Dctcp { ce: false, seen: false },
+        match config.feedback() {
+            EcnFeedback::Classic => Self::Classic { latched: false, seen: false },
+            EcnFeedback::Dctcp => Self::Dctcp { ce: false, seen: false },
         }
     }
     #[inline]
     pub(super) fn ece(&self) -> bool {
         matches!(self, Self::Classic { latched: true, .. } | Self::Dctcp { ce: true, .. })
     }
-    /// DCTCP stacks set ECT on every packet; RFC 3168 6.1.4 forbids it on pure ACKs.
+    /// Linux with DCTCP sets ECT on every packet; RFC 3168 6.1.4 forbids it on pure ACKs.
     #[inline]
-    pub(super) fn sets_ect_on_acks(&self) -> bool {
-        matches!(self, Self::Dctcp { .. })
+    pub(super) fn sets_ect_on_acks(&self, config: &EndpointConfig) -> bool {
+        matches!(self, Self::Dctcp { .. }) && config.receiver_stack().kernel == Kernel::Linux
     }
 
     #[inline]
@@ -57,7 +56,7 @@ impl Feedback {
         ack_pending: bool,
     ) -> Reaction {
         let mut reaction = Reaction::default();
-        let stack = &config.stack;
+        let stack = config.receiver_stack();
         let cwr = packet.flags.has(Flags::CWR);
         let seen = match self {
             Self::None => return reaction,
@@ -73,16 +72,22 @@ impl Feedback {
             }
             Self::Dctcp { ce, seen } => {
                 let new = packet.ecn.is_ce();
-                if packet.ecn.is_capable() && new != *ce {
-                    reaction.flush = ack_pending;
+                if new != *ce && (packet.ecn.is_capable() || stack.not_ect_clears_echo) {
+                    reaction.flush = ack_pending && stack.echo_change != EchoChange::Ack;
                     reaction.flush_ece = *ce;
-                    reaction.at_once = stack.echo_change == EchoChange::FlushAndAck;
+                    reaction.at_once = stack.echo_change != EchoChange::Flush;
                     *ce = new;
                 }
                 seen
             }
         };
-        reaction.at_once |= cwr && stack.acks_cwr_at_once;
+        if cwr {
+            match config.cwr_ack() {
+                CwrAck::AsUsual => {}
+                CwrAck::AtOnce => reaction.at_once = true,
+                CwrAck::Delayed => reaction.at_once = false,
+            }
+        }
         if packet.ecn != Ecn::NotEct {
             *seen = true;
         } else if *seen {
@@ -91,17 +96,12 @@ impl Feedback {
         reaction
     }
 
-    /// Data that had arrived before: only its CWR is heard, its mark is not.
-    pub(super) fn on_old_data(&mut self, packet: &Packet) {
-        if let Self::Classic { latched, .. } = self {
+    /// Data that had arrived before. Linux hears only its CWR, FreeBSD its mark, too: `tcp_do_segment` looks at ECN first.
+    pub(super) fn on_old_data(&mut self, config: &EndpointConfig, packet: &Packet) {
+        if config.receiver_stack().kernel != Kernel::Linux {
+            self.on_data(config, packet, false);
+        } else if let Self::Classic { latched, .. } = self {
             *latched &= !packet.flags.has(Flags::CWR);
         }
-    }
-}
-
-fn cc_ecn_use(cc: &CcConfig) -> EcnUse {
-    match cc {
-        CcConfig::Dctcp(_) => EcnUse::Dctcp,
-        CcConfig::Reno(_) | CcConfig::Cubic(_) => EcnUse::Classic,
     }
 }

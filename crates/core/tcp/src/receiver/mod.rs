@@ -6,7 +6,7 @@ mod ecn;
 mod reassembly;
 
 use crate::sender::{SYN_BYTES, timestamp};
-use crate::{EcnSetting, EndpointConfig, Output};
+use crate::{EcnSetting, EndpointConfig, Kernel, Output};
 use delayed_ack::DelayedAck;
 use ecn::Feedback;
 use reassembly::{Arrival, Reassembly};
@@ -117,7 +117,7 @@ impl Receiver {
         if self.feedback != Feedback::None {
             reply.flags = reply.flags.with(Flags::ECE);
         }
-        if self.feedback.sets_ect_on_acks() {
+        if self.feedback.sets_ect_on_acks(config) {
             reply.ecn = Ecn::Ect0;
         }
         out.transmit(reply);
@@ -166,10 +166,11 @@ impl Receiver {
             || self.reassembly.has_holes()
             || fin
             || !config.delayed_ack
-            || unacked > u64::from(config.mss())
+            || (unacked > u64::from(config.mss()) && config.receiver_stack().kernel == Kernel::Linux)
             || self.delayed.in_quick_mode();
         if must || self.delayed.arm(config, now) {
-            let duplicate = (arrival == Arrival::Known).then_some((start, end));
+            let reports = arrival == Arrival::Known && config.receiver_stack().reports_duplicates();
+            let duplicate = reports.then_some((start, end));
             let sack = self.sack_option(config, duplicate);
             self.send_ack(config, self.reassembly.next(), sack, now, out);
         }
@@ -186,9 +187,10 @@ impl Receiver {
         now: Time,
         out: &mut impl Output,
     ) {
-        self.feedback.on_old_data(packet);
-        self.delayed.enter_quick_mode(config, config.stack.quick_acks);
-        let sack = self.sack_option(config, Some((start, end)));
+        self.feedback.on_old_data(config, packet);
+        self.delayed.enter_quick_mode(config, config.receiver_stack().quick_acks);
+        let duplicate = config.receiver_stack().reports_duplicates().then_some((start, end));
+        let sack = self.sack_option(config, duplicate);
         self.send_ack(config, self.reassembly.next(), sack, now, out);
     }
 
@@ -248,7 +250,7 @@ impl Receiver {
         ack.window = config.advertised_window();
         ack.ts_val = timestamp(now);
         ack.ts_ecr = self.ts_recent;
-        if self.feedback.sets_ect_on_acks() {
+        if self.feedback.sets_ect_on_acks(config) {
             ack.ecn = Ecn::Ect0;
         }
         self.last_ack = position;

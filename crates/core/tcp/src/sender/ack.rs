@@ -1,7 +1,7 @@
 //! Processing of acknowledgements (Linux `tcp_ack`, RFC 9293 section 3.10.7.4).
 
 use super::scoreboard::Delivery;
-use super::{CaState, Sender};
+use super::{CaState, LinuxSender};
 use crate::{BurstLimit, EndpointConfig, GrowthTurn, LossDetection, Output};
 use shoal_cc::{AckSample, CongestionControl};
 use shoal_packet::{Flags, Packet};
@@ -38,7 +38,7 @@ pub(super) enum Resend {
     Lost,
 }
 
-impl Sender {
+impl LinuxSender {
     #[inline]
     pub(super) fn on_ack(
         &mut self,

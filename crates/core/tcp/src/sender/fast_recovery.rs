@@ -1,7 +1,7 @@
 //! Fast retransmit and fast recovery (RFC 6675 as Linux has it; RFC 6582 without SACK).
 
 use super::ack::{Acked, Resend};
-use super::{CaState, Sender};
+use super::{CaState, LinuxSender};
 use crate::{EndpointConfig, LossDetection, Recovery, Undo};
 use shoal_cc::CongestionControl;
 use shoal_units::Time;
@@ -9,7 +9,7 @@ use shoal_units::Time;
 /// Duplicate ACKs that mean a loss (RFC 5681 section 3.2; Linux `sysctl_tcp_reordering`).
 pub(super) const DUPLICATE_THRESHOLD: u32 = 3;
 
-impl Sender {
+impl LinuxSender {
     /// Linux `tcp_time_to_recover`.
     pub(super) fn is_time_to_recover(&self, config: &EndpointConfig) -> bool {
         if self.board.lost > 0 {

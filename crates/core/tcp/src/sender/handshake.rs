@@ -1,6 +1,6 @@
 //! Opening the connection, with ECN negotiation (RFC 9293 section 3.5, RFC 3168 section 6.1.1).
 
-use super::{Connection, Sender};
+use super::{Connection, LinuxSender};
 use crate::{EcnSetting, EndpointConfig, Output};
 use shoal_cc::{AnyController, CongestionControl, EcnUse};
 use shoal_packet::{Ecn, Flags, Packet, Seq};
@@ -9,7 +9,7 @@ use shoal_units::{Span, Time};
 /// SYN and SYN/ACK: 20 B IP, 20 B TCP, 20 B options (MSS, SACK permitted, timestamps, window scale).
 pub(crate) const SYN_BYTES: u16 = 60;
 
-impl Sender {
+impl LinuxSender {
     /// Opens the connection: sends SYN.
     pub fn connect(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
         debug_assert_eq!(self.connection, Connection::Closed);

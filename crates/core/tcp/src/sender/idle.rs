@@ -1,12 +1,12 @@
 //! Application-limited and idle connections: window validation (RFC 2861, Linux `tcp_cwnd_validate`) and slow-start
 //! restart (RFC 5681 section 4.1, Linux `tcp_cwnd_restart`).
 
-use super::{CaState, Sender};
+use super::{CaState, LinuxSender};
 use crate::{EndpointConfig, WindowUse};
 use shoal_cc::CongestionControl;
 use shoal_units::Time;
 
-impl Sender {
+impl LinuxSender {
     /// Notes how much of the window was used, after a transmission of `sent` packets that `cwnd` stopped or not.
     #[inline]
     pub(super) fn validate_cwnd(&mut self, config: &EndpointConfig, now: Time, sent: u32, stopped: bool) {
@@ -122,7 +122,7 @@ impl Sender {
         }
         self.cc.on_idle_restart(&mut self.window, now, idle);
         if idle > rto {
-            self.cc.on_idle_beyond_rto(&mut self.window, u32::from(config.mss()));
+            self.cc.on_idle_beyond_rto(&mut self.window, self.snd_nxt);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Retransmission timeout and the Loss state (RFC 6298, RFC 5682; Linux `tcp_enter_loss`, `tcp_process_loss`).
 
 use super::ack::{Acked, Resend};
-use super::{CaState, Sender};
+use super::{CaState, LinuxSender};
 use crate::{EndpointConfig, LossDetection, Output, Undo};
 use shoal_cc::CongestionControl;
 use shoal_units::{Span, Time};
@@ -9,7 +9,7 @@ use shoal_units::{Span, Time};
 /// Shortest wait before SACKs are disbelieved (Linux `tcp_check_sack_reneging`).
 const RENEGING_WAIT_MIN: Span = Span::from_millis(10);
 
-impl Sender {
+impl LinuxSender {
     #[cold]
     pub(super) fn on_timeout(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
         if self.board.packets_out() == 0 {

@@ -1,4 +1,4 @@
-//! The sending side of a connection.
+//! The sending side of a connection on a Linux host.
 
 mod ack;
 mod fast_recovery;
@@ -46,7 +46,7 @@ pub enum CaState {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Connection {
+pub(crate) enum Connection {
     Closed,
     SynSent,
     Established,
@@ -79,9 +79,9 @@ pub struct Counters {
     pub probes: u32,
 }
 
-/// The sender of a connection.
+/// The sender of a connection on a Linux host.
 #[derive(Clone, Debug)]
-pub struct Sender {
+pub(crate) struct LinuxSender {
     window: Window,
     cc: AnyController,
     board: Scoreboard,
@@ -162,7 +162,7 @@ pub struct Sender {
     counters: Counters,
 }
 
-impl Sender {
+impl LinuxSender {
     /// A closed connection. `flow` names it in its packets.
     pub fn new(config: &EndpointConfig, flow: FlowId) -> Self {
         let initial = config.initial_window.unwrap_or(config.stack.initial_window);
@@ -257,7 +257,7 @@ impl Sender {
         }
     }
 
-    /// The next time at which [`Sender::on_timer`] must be called; [`Time::NEVER`] if no timer runs.
+    /// The next time at which [`Self::on_timer`] must be called; [`Time::NEVER`] if no timer runs.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.rto_deadline.min(self.early_deadline)

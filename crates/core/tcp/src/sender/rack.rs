@@ -2,7 +2,7 @@
 //! `tcp_recovery.c`).
 
 use super::scoreboard::{Scoreboard, Segment};
-use super::{CaState, Sender};
+use super::{CaState, LinuxSender};
 use crate::{EndpointConfig, Output};
 use shoal_units::{Span, Time};
 
@@ -82,7 +82,7 @@ impl Scoreboard {
     }
 }
 
-impl Sender {
+impl LinuxSender {
     /// Looks for losses if something was delivered. Returns whether a retransmission was found lost.
     #[cold]
     pub(super) fn detect_rack_losses(&mut self, now: Time) -> bool {

@@ -1,12 +1,12 @@
 //! How a window comes down: entering CWR, rate halving, proportional rate reduction.
 
 use super::ack::Acked;
-use super::{CaState, Sender};
+use super::{CaState, LinuxSender};
 use crate::{EndpointConfig, Recovery};
 use shoal_cc::{CongestionControl, INFINITE_SSTHRESH, Reduction};
 use shoal_units::Time;
 
-impl Sender {
+impl LinuxSender {
     /// First ECN-Echo of an episode (Linux `tcp_enter_cwr`).
     pub(super) fn enter_cwr(&mut self, config: &EndpointConfig, now: Time) {
         self.undo_ssthresh = 0;

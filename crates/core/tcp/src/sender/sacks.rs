@@ -1,11 +1,11 @@
 //! Reading the SACK option (RFC 2018, RFC 2883; Linux `tcp_sacktag_write_queue`).
 
-use super::Sender;
+use super::LinuxSender;
 use super::ack::Acked;
 use shoal_packet::Packet;
 use shoal_units::Time;
 
-impl Sender {
+impl LinuxSender {
     #[cold]
     pub(super) fn read_sacks(
         &mut self,

@@ -1,7 +1,7 @@
 //! Tail loss probe (RFC 8985 section 7; Linux `tcp_schedule_loss_probe`, `tcp_send_loss_probe`, `tcp_process_tlp_ack`).
 
 use super::ack::Acked;
-use super::{CaState, Sender};
+use super::{CaState, LinuxSender};
 use crate::{EndpointConfig, Output, TailProbe};
 use shoal_units::{Span, Time};
 
@@ -10,7 +10,7 @@ const PROBE_SLACK: Span = Span::from_millis(2);
 /// Shortest probe timeout of 3.18.
 const PROBE_MIN_3_18: Span = Span::from_millis(10);
 
-impl Sender {
+impl LinuxSender {
     /// Arms the probe timer after a transmission or an advancing ACK. It takes the place of the retransmission timer, so
     /// it is never later.
     #[inline]

@@ -2,7 +2,7 @@
 
 use super::handshake::timestamp;
 use super::scoreboard::Segment;
-use super::{CaState, Connection, Sender};
+use super::{CaState, Connection, LinuxSender};
 use crate::{EndpointConfig, Output};
 use shoal_cc::CongestionControl;
 use shoal_packet::{Ecn, Flags, Packet, Seq};
@@ -15,7 +15,7 @@ struct Next {
     fin: bool,
 }
 
-impl Sender {
+impl LinuxSender {
     /// Sends new data as long as the application, the congestion window and the peer's window allow
     /// (Linux `tcp_write_xmit`). Returns the packets sent.
     #[inline]

@@ -2,12 +2,12 @@
 //! (RFC 5682); Linux `tcp_may_undo` and friends.
 
 use super::ack::Acked;
-use super::{CaState, Sender};
+use super::{CaState, LinuxSender};
 use crate::{BurstLimit, EndpointConfig, Undo};
 use shoal_cc::CongestionControl;
 use shoal_units::Time;
 
-impl Sender {
+impl LinuxSender {
     /// From here on retransmissions are counted, so that D-SACKs can explain them (Linux `tcp_init_undo`). Negative:
     /// nothing was retransmitted yet, which is not the same as everything being explained.
     pub(super) fn begin_undo(&mut self, config: &EndpointConfig) {

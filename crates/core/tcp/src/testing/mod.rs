@@ -6,20 +6,20 @@ mod pair;
 pub use hostile::{Hostile, drive_hostile};
 pub use pair::{Direction, Fate, Pair};
 
-use crate::{EcnSetting, EndpointConfig, Profile};
-use shoal_cc::CcConfig;
+use crate::{EcnSetting, EndpointConfig, Profile, ReceiverConfig};
+use shoal_cc::Preset;
 
-/// A connection with 1500-byte packets, SACK, delayed ACKs and a window that never limits. ECN is on if the preset is one
-/// of the DCTCP family.
+/// A connection with 1500-byte packets, SACK, delayed ACKs and a window that never limits. ECN is as the preset has it.
 ///
 /// # Panics
 /// If there is no preset or profile of that name.
 pub fn config(cc: &str, stack: &str) -> EndpointConfig {
-    let cc = CcConfig::preset(cc).expect("a preset");
+    let preset = Preset::by_name(cc).expect("a preset");
     EndpointConfig {
         stack: Profile::by_name(stack).expect("a profile"),
-        cc,
-        ecn: if matches!(cc, CcConfig::Dctcp(_)) { EcnSetting::On } else { EcnSetting::Off },
+        receiver: ReceiverConfig::default(),
+        cc: preset.config,
+        ecn: if preset.ecn { EcnSetting::On } else { EcnSetting::Off },
         mtu_bytes: 1500,
         header_bytes: 52,
         sack: true,

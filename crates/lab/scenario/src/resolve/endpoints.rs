@@ -1,7 +1,7 @@
 //! One endpoint configuration a flow group.
 
-use shoal_cc::CcConfig;
-use shoal_tcp::{EcnSetting, EndpointConfig, Profile};
+use shoal_cc::{CcConfig, CubicArithmetic, CubicConfig};
+use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Kernel, Profile, ReceiverConfig};
 
 use super::Context;
 use crate::schema;
@@ -21,6 +21,19 @@ pub(super) fn endpoint(index: usize, cx: &mut Context<'_>) -> Option<EndpointCon
         let hint = "without ECN the stack runs Reno instead; write ecn = \"on\"";
         cx.warning(&at("ecn"), format!("{} needs ECN", group.cc), hint);
     }
+
+    let stack = Profile::by_name(&group.stack);
+    if let (Some(CcConfig::Cubic(CubicConfig { arithmetic: CubicArithmetic::Linux, .. })), Some(stack)) =
+        (cc, stack)
+        && stack.kernel != Kernel::Linux
+    {
+        cx.error(
+            &at("cc"),
+            format!("{} counts packets, but the windows of {} are bytes", group.cc, stack.name),
+            "write cc = \"cubic-rfc9438\", or a linux stack",
+        );
+    }
+    let receiver = receiver(index, ecn, cx);
 
     let mtu = group.mtu.bytes().and_then(|bytes| u16::try_from(bytes).ok());
     match mtu {
@@ -76,7 +89,8 @@ pub(super) fn endpoint(index: usize, cx: &mut Context<'_>) -> Option<EndpointCon
     }
 
     Some(EndpointConfig {
-        stack: Profile::by_name(&group.stack)?,
+        stack: stack?,
+        receiver,
         cc: cc?,
         ecn,
         mtu_bytes: mtu?,
@@ -87,4 +101,43 @@ pub(super) fn endpoint(index: usize, cx: &mut Context<'_>) -> Option<EndpointCon
         receive_window_bytes: receive_window?,
         cwnd_clamp_packets: cwnd_clamp,
     })
+}
+
+/// The receiving end of group `index`.
+fn receiver(index: usize, ecn: EcnSetting, cx: &mut Context<'_>) -> ReceiverConfig {
+    let group = &cx.scenario.flows[index];
+    let Some(receiver) = &group.receiver else { return ReceiverConfig::default() };
+    let path = format!("flows[{index}].receiver");
+    if ecn == EcnSetting::Off {
+        for (key, written) in [
+            ("feedback", receiver.feedback.is_some()),
+            ("delays_cwr_acks", receiver.delays_cwr_acks.is_some()),
+        ] {
+            if written {
+                let hint = "write ecn = \"on\" beside receiver";
+                cx.warning(&format!("{path}.{key}"), "without ECN there is no feedback", hint);
+            }
+        }
+    }
+    if receiver.delays_cwr_acks == Some(true) && receiver.feedback == Some(EcnFeedback::Classic) {
+        let hint = "it matters with feedback = \"dctcp\", which acknowledges changes at once";
+        cx.warning(
+            &format!("{path}.delays_cwr_acks"),
+            "classic feedback delays those acknowledgements anyway",
+            hint,
+        );
+    }
+    let stack = receiver.stack.as_deref().and_then(Profile::by_name);
+    let cwr_ack = receiver.delays_cwr_acks.map(|delays| {
+        if delays { CwrAck::Delayed } else { undelayed(stack.or_else(|| Profile::by_name(&group.stack))) }
+    });
+    ReceiverConfig { stack, feedback: receiver.feedback, cwr_ack }
+}
+
+/// What a stack does with the acknowledgement of data with CWR if it does not delay it.
+fn undelayed(stack: Option<Profile>) -> CwrAck {
+    match stack.map(|stack| stack.cwr_ack) {
+        Some(CwrAck::AtOnce) => CwrAck::AtOnce,
+        _ => CwrAck::AsUsual,
+    }
 }

@@ -1,7 +1,7 @@
 //! `[[flows]]`
 
 use serde_json::{Value as Json, json};
-use shoal_tcp::EcnSetting;
+use shoal_tcp::{EcnFeedback, EcnSetting};
 
 use super::{CcOptions, Start, Workload};
 use crate::field::{Field, choices, section};
@@ -20,7 +20,9 @@ section! {
         cc_options: Option<CcOptions>,
         /// Host stack of both ends.
         stack: String = "linux-6",
-        /// Whether ECN is negotiated. Default: on for dctcp and its variants, else off.
+        /// What is different at the receiving end.
+        receiver: Option<Receiver>,
+        /// Whether ECN is negotiated. Default: on for dctcp and its variants and for ecn-reno and ecn-newreno, else off.
         ecn: Option<EcnSetting>,
         /// Two-way propagation delay without any serialisation or queueing. Required in a dumbbell, excluded elsewhere.
         rtt: Option<Duration>,
@@ -53,6 +55,21 @@ section! {
     }
 }
 
+section! {
+    /// The receiving end, where it is not like the sending end: hosts of which only one has been upgraded.
+    Receiver {
+        /// Host stack. Default: that of the sender.
+        stack: Option<String>,
+        /// What is fed back about marks: ECE until CWR (classic), or the state of the last packet (dctcp). Default: what the
+        /// sender's controller wants.
+        feedback: Option<EcnFeedback>,
+        /// Whether the acknowledgement of data with CWR is delayed like any other, even if it says something new. Default: as
+        /// the stack does it.
+        delays_cwr_acks: Option<bool>,
+    }
+}
+
+choices!(EcnFeedback { "classic" => Self::Classic, "dctcp" => Self::Dctcp, });
 choices!(EcnSetting { "off" => Self::Off, "on" => Self::On, });
 
 /// One host or several that take turns.

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value as Json, json};
 use shoal_cc::{
-    AlphaAfter, AlphaResolution, AlphaUpdate, CcConfig, CounterOnCut, CubicArithmetic, CubicConfig, CutStyle,
-    DctcpConfig, Gain, LossResponse, MarkCounting, PRESETS, RenoConfig, SsthreshAfterCut, UndoWindow,
+    AlphaAfter, AlphaInRecovery, AlphaResolution, AlphaUpdate, CcConfig, CounterOnCut, CubicArithmetic,
+    CubicConfig, CutRounding, CutStyle, DctcpConfig, FirstMark, Gain, LossBase, LossResponse, MarkCounting,
+    ObservationEnd, PRESETS, RenoConfig, SsthreshAfterCut, UndoWindow,
 };
 
 use crate::field::{Field, Section, choices, section, suggest};
@@ -124,18 +125,32 @@ section! {
         counting: Option<MarkCounting>,
         /// Gain of the moving average: { shift = 4 } is 2^-4, { per_window_in_flight = 4 } divides it by the packets in flight.
         gain: Option<Gain>,
+        /// When ECN-Echo changes, the first packet of the ACK that says so counts with the old state; if bytes are counted.
+        corrects_edges: Option<bool>,
+        /// Which ACK ends a window of observation: the one that reaches its end, or the first beyond.
+        observation_ends: Option<ObservationEnd>,
         /// First value of alpha, in 1/1024.
         initial_alpha_q10: Option<AlphaQ10>,
         /// Alpha when sending resumes after an idle period longer than the RTO.
         alpha_after_idle: Option<AlphaAfter>,
         /// Alpha on a retransmission timeout.
         alpha_on_timeout: Option<AlphaAfter>,
+        /// Alpha when duplicate ACKs lead into fast recovery.
+        alpha_on_loss: Option<AlphaAfter>,
+        /// Whether windows of observation end in fast recovery; hold-then-ack: with the ACK that ends it.
+        alpha_in_recovery: Option<AlphaInRecovery>,
+        /// Alpha when recovery ends. Only FreeBSD stacks tell.
+        alpha_after_recovery: Option<AlphaAfter>,
         /// Whether a duplicate ACK counts in the marked fraction.
         counts_duplicates: Option<bool>,
         /// Most bytes that a duplicate ACK counts as, if bytes are counted.
         duplicate_bytes_max: Option<u32>,
         /// How a reduction is made.
         cut: Option<CutStyle>,
+        /// How the window after a cut is rounded, where windows count bytes.
+        cut_rounding: Option<CutRounding>,
+        /// What the first mark does: the same as all others, or halve the window and set alpha to one.
+        first_mark: Option<FirstMark>,
         /// Value of ssthresh after a cut.
         ssthresh_after_cut: Option<SsthreshAfterCut>,
         /// Whether the window grows in CWR.
@@ -146,6 +161,8 @@ section! {
         loss: Option<LossResponse>,
         /// Whether loss found in CWR cuts ssthresh once more.
         cuts_again_on_loss_in_cwr: Option<bool>,
+        /// The window of which that is reckoned: the present one, or that of the last mark, before its cut.
+        loss_base: Option<LossBase>,
         /// Window restored when a reduction turns out spurious.
         undo: Option<UndoWindow>,
         /// Whether CWR is sent.
@@ -155,9 +172,10 @@ section! {
     }
 }
 overrides!(DctcpOptions of DctcpConfig {
-    alpha_resolution, alpha_update, counting, gain, initial_alpha_q10, alpha_after_idle, alpha_on_timeout,
-    counts_duplicates, duplicate_bytes_max, cut, ssthresh_after_cut, grows_in_cwr, counter_on_cut, loss,
-    cuts_again_on_loss_in_cwr, undo, sends_cwr, floor_packets,
+    alpha_resolution, alpha_update, counting, gain, corrects_edges, observation_ends, initial_alpha_q10,
+    alpha_after_idle, alpha_on_timeout, alpha_on_loss, alpha_in_recovery, alpha_after_recovery, counts_duplicates,
+    duplicate_bytes_max, cut, cut_rounding, first_mark, ssthresh_after_cut, grows_in_cwr, counter_on_cut, loss,
+    cuts_again_on_loss_in_cwr, loss_base, undo, sends_cwr, floor_packets,
 });
 
 choices!(UndoWindow { "twice-ssthresh" => Self::TwiceSsthresh, "at-reduction" => Self::AtReduction, });
@@ -176,6 +194,15 @@ choices!(AlphaAfter {
     "one" => Self::One,
     "update" => Self::Update,
 });
+choices!(ObservationEnd { "at-end" => Self::AtEnd, "beyond-end" => Self::BeyondEnd, });
+choices!(AlphaInRecovery {
+    "continue" => Self::Continue,
+    "hold" => Self::Hold,
+    "hold-then-ack" => Self::HoldThenAck,
+});
+choices!(FirstMark { "as-any" => Self::AsAny, "halve" => Self::Halve, });
+choices!(CutRounding { "exact" => Self::Exact, "whole-packets" => Self::WholePackets, });
+choices!(LossBase { "window" => Self::Window, "at-last-mark" => Self::AtLastMark, });
 choices!(CutStyle {
     "once-at-once" => Self::OnceAtOnce,
     "once-spread" => Self::OnceSpread,
@@ -183,7 +210,11 @@ choices!(CutStyle {
     "per-mark" => Self::PerMark,
 });
 choices!(SsthreshAfterCut { "cwnd" => Self::Cwnd, "cwnd-minus-one" => Self::CwndMinusOne, });
-choices!(CounterOnCut { "clear" => Self::Clear, "keep-unless-cut" => Self::KeepUnlessCut, });
+choices!(CounterOnCut {
+    "clear" => Self::Clear,
+    "keep-unless-cut" => Self::KeepUnlessCut,
+    "keep" => Self::Keep,
+});
 choices!(LossResponse { "halve" => Self::Halve, "alpha" => Self::Alpha, });
 
 /// An integer with tighter bounds than its type.

@@ -215,6 +215,6 @@ fn events_do_to_alpha_what_the_policy_says() {
     );
     flow.round(10, 10);
     assert_eq!(flow.alpha_q10(), 544);
-    flow.cc.on_idle_beyond_rto(&mut flow.window, MSS);
+    flow.cc.on_idle_beyond_rto(&mut flow.window, flow.stream.snd_nxt);
     assert_eq!(flow.alpha_q10(), 512);
 }

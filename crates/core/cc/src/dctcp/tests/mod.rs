@@ -1,5 +1,6 @@
 mod alpha;
 mod cut;
+mod freebsd;
 mod kuehlewind;
 
 use super::{Dctcp, DctcpConfig, presets};
