@@ -1,1 +1,249 @@
+//! FreeBSD senders and ECN: congestion recovery, CWR, growth in it; claims A45 and A53.
 
+use super::script::{sender, sender_with};
+use crate::EndpointConfig;
+use crate::Sender;
+use crate::testing::config;
+use shoal_cc::{CcConfig, DctcpConfig};
+use shoal_packet::{Flags, FlowId, Packet, Seq};
+use shoal_units::{Span, Time};
+
+/// Ten segments are out.
+const OPEN: &str = "
+    0ms   connect
+    0ms   > syn ece cwr
+    0ms   greedy
+    100ms < synack ece
+    100ms > 0..10 ect0
+";
+
+fn dctcp(stack: &str, change: impl FnOnce(&mut DctcpConfig)) -> EndpointConfig {
+    let mut config = config("dctcp-freebsd", stack);
+    let CcConfig::Dctcp(dctcp) = &mut config.cc else { panic!("DCTCP") };
+    change(dctcp);
+    config
+}
+
+#[test]
+fn newreno_halves_once_a_round_trip_and_goes_on_by_two_segments() {
+    sender("ecn-newreno", "freebsd-2015", OPEN).run(
+        "
+        200ms < ack 2 ece              # 10 / 2; no growth in congestion recovery, until 10 is acknowledged
+        200ms ? cwnd 7240 ssthresh 7240 state cwr reductions 1
+        200ms < ack 4 ece
+        200ms < ack 6 ece              # the receiver repeats itself until it sees CWR
+        200ms > 10 cwr ect0
+        200ms < ack 8 ece
+        200ms > 11..13 ect0
+        ",
+    );
+}
+
+#[test]
+fn after_congestion_recovery_the_ack_of_two_segments_is_worth_two() {
+    // FB 3.2: cwnd = ssthresh is still slow start, so that the first ACK adds what it acknowledges. A DCTCP receiver that
+    // acknowledges the data with CWR alone makes that one segment instead of two.
+    let episode = "
+        200ms < ack 2 ece
+        200ms < ack 4 ece
+        200ms < ack 6 ece
+        200ms > 10 cwr ect0
+        200ms < ack 8 ece
+        200ms > 11 ect0, 12 ect0
+        200ms < ack 10 ece             # covers the recovery point; still before CWR: no second cut
+        200ms > 13 ect0, 14 ect0
+        200ms ? cwnd 7240 state open reductions 1
+    ";
+    sender("ecn-newreno", "freebsd-2015", OPEN)
+        .run(episode)
+        .run_loosely("300ms < ack 12\n300ms ? cwnd 10136");
+    sender("ecn-newreno", "freebsd-2015", OPEN).run(episode).run_loosely("300ms < ack 11\n300ms ? cwnd 8688");
+}
+
+#[test]
+fn dctcp_cuts_at_once_in_whole_segments() {
+    // Alpha 512/1024, updated only by the ACK itself: the signal comes first. 10 - 2.5 = 7.5 segments: 7. It grows at once:
+    // cwnd = ssthresh is slow start, two segments.
+    sender_with(dctcp("freebsd-2015", |dctcp| dctcp.initial_alpha_q10 = 512), OPEN).run(
+        "
+        200ms < ack 2 ece
+        200ms ? cwnd 13032 ssthresh 10136 state cwr reductions 1
+        200ms > 10 cwr ect0
+        ",
+    );
+}
+
+/// A sender whose packets nobody looks at.
+struct Fed {
+    config: EndpointConfig,
+    sender: Sender,
+    now: Time,
+}
+
+impl Fed {
+    /// Ten segments are out.
+    fn new(config: EndpointConfig) -> Self {
+        let mut fed = Self { config, sender: Sender::new(&config, FlowId(1)), now: Time::ZERO };
+        let mut out = Vec::new();
+        fed.sender.connect(&config, fed.now, &mut out);
+        fed.sender.set_greedy(&config, true, fed.now, &mut out);
+        let mut reply = Packet::empty(FlowId(1), 60);
+        reply.flags = Flags::SYN.with(Flags::ACK).with(Flags::ECE);
+        reply.ack = Seq(1);
+        reply.window = config.syn_window();
+        fed.sender.on_packet(&config, &reply, fed.now, &mut out);
+        fed
+    }
+
+    /// An ACK up to segment `segment`; returns whether something with CWR was sent.
+    fn ack(&mut self, segment: u64, ece: bool) -> bool {
+        self.now += Span::from_micros(100);
+        let mut ack = Packet::empty(FlowId(1), 52);
+        ack.ack = Seq::of(1 + segment * u64::from(self.config.mss()));
+        ack.flags = if ece { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
+        ack.window = self.config.advertised_window();
+        let mut out = Vec::new();
+        self.sender.on_packet(&self.config, &ack, self.now, &mut out);
+        self.sender.assert_invariants();
+        out.iter().any(|packet| packet.flags.has(Flags::CWR))
+    }
+}
+
+#[test]
+fn growth_in_an_episode_with_echo_equals_growth_without() {
+    // A53. 10 segments, alpha 512/1024: 7 after the cut, 9 by the slow start of the same ACK. The next three ACKs of two
+    // segments count 3 * 2896 = 8688 B of the 13032 B that the next step needs, whether they echo or not.
+    let grown = |echo: bool, grows_in_cwr: bool| {
+        let mut fed = Fed::new(dctcp("freebsd-2015", |dctcp| {
+            dctcp.initial_alpha_q10 = 512;
+            dctcp.grows_in_cwr = grows_in_cwr;
+        }));
+        fed.ack(2, true);
+        for segment in [4, 6, 8] {
+            fed.ack(segment, echo);
+        }
+        (fed.sender.window().cwnd, fed.sender.window().cwnd_cnt)
+    };
+    assert_eq!(grown(true, true), (9 * 1448, 8688));
+    assert_eq!(grown(false, true), grown(true, true));
+    // Without FB 4.1 it stays where the cut put it.
+    assert_eq!(grown(true, false), (7 * 1448, 0));
+}
+
+#[test]
+fn without_cwr_a_classic_receiver_takes_the_window_to_its_minimum() {
+    // A45. Every ACK echoes, for ever. Alpha by windows of data, all marked: 0 + 64, 64 - 4 + 64 = 124, ... to 1024, where
+    // 1024 - 64 + 64 stays. The window goes down to two segments, and nothing carries CWR.
+    let mut fed = Fed::new(dctcp("freebsd-2015", |dctcp| {
+        dctcp.sends_cwr = false;
+        dctcp.grows_in_cwr = false;
+    }));
+    for _ in 0..1000 {
+        let acked = (fed.sender.snd_una() - 1) / 1448;
+        assert!(!fed.ack(acked + 1, true), "CWR");
+    }
+    assert_eq!((fed.sender.window().cwnd, fed.sender.alpha()), (2 * 1448, Some(1.0)));
+    assert!(fed.sender.counters().ecn_reductions > 100);
+}
+
+#[test]
+fn cwr_stops_the_echo_of_a_classic_receiver() {
+    // A45 with FB 3.1: one cut for the whole round trip, and the data that carries CWR is the first sent after it.
+    sender_with(dctcp("freebsd-2015", |dctcp| dctcp.initial_alpha_q10 = 512), OPEN).run(
+        "
+        200ms < ack 2 ece
+        200ms > 10 cwr ect0
+        200ms < ack 4 ece
+        200ms > 11..13 ect0
+        200ms < ack 6 ece
+        200ms > 13..15 ect0
+        200ms < ack 8 ece
+        200ms > 15..17 ect0
+        200ms < ack 10 ece
+        200ms > 17..19 ect0
+        200ms ? reductions 1 state open
+        300ms < ack 12                 # the receiver has seen CWR
+        300ms > 19..22 ect0
+        300ms ? reductions 1
+        ",
+    );
+}
+
+#[test]
+fn the_echo_of_the_data_with_cwr_counts_in_14() {
+    // 2015: in the episode; 14: a mark on that very data begins the next (SEQ_GEQ(th_ack, snd_recover)).
+    for (stack, reductions) in [("freebsd-2015", 1), ("freebsd-14", 2)] {
+        let mut fed = Fed::new(config("ecn-newreno", stack));
+        let carries_cwr: Vec<bool> = [2, 4, 6, 8, 9].map(|segment| fed.ack(segment, true)).to_vec();
+        assert_eq!(carries_cwr.iter().filter(|cwr| **cwr).count(), 1, "{stack}: segment 10 carries it");
+        fed.ack(12, true);
+        assert_eq!(fed.sender.counters().ecn_reductions, reductions, "{stack}");
+    }
+}
+
+#[test]
+fn an_ecn_episode_is_spread_by_prr() {
+    // 14 with alpha = 1: ssthresh 5 segments. First ACK: 10 in the pipe, 2 delivered: ceil(2 * 5 / 10) = 1 goes out, so cwnd
+    // = 10 - 2 + 1 = 9, not 5. Then 4 delivered: 2 - 1 sent = 1: 9 - 2 + 1 = 8 ...
+    sender("ecn-newreno", "freebsd-14", OPEN).run(
+        "
+        200ms < ack 2 ece
+        200ms > 10 cwr ect0
+        200ms ? cwnd 13032 ssthresh 7240 state cwr
+        200ms < ack 4 ece
+        200ms > 11 ect0
+        200ms ? cwnd 11584
+        200ms < ack 6 ece              # pipe 8: ceil(6 / 2) - 2 = 1: 8 - 2 + 1
+        200ms > 12 ect0
+        200ms ? cwnd 10136
+        200ms < ack 8 ece              # pipe 7: 4 - 3 = 1: 7 - 2 + 1
+        200ms > 13 ect0
+        200ms ? cwnd 8688
+        200ms < ack 10 ece             # pipe 6: 5 - 4 = 1; the recovery point is one byte further
+        200ms > 14 ect0
+        200ms ? cwnd 7240 state cwr reductions 1
+        300ms < ack 12                 # over: cwnd = ssthresh is slow start; in the episode still, so no growth
+        300ms > 15..17 ect0
+        300ms ? cwnd 7240 state open
+        ",
+    );
+}
+
+#[test]
+fn retransmissions_are_not_ect_but_may_carry_cwr_in_2015() {
+    // The timeout at 3.1 s. DCTCP announces it by CWR: 2015 on the retransmission, 14 (1.1 s) on the next new data.
+    sender("dctcp-freebsd", "freebsd-2015", OPEN).run("3100ms > 0 cwr");
+    sender("dctcp-freebsd-14", "freebsd-14", OPEN).run(
+        "
+        1100ms > 0
+        1200ms < ack 10
+        1200ms > 10 cwr ect0, 11 ect0
+        ",
+    );
+    // NewReno of 2015 keeps quiet about it.
+    sender("ecn-newreno", "freebsd-2015", OPEN).run("3100ms > 0\n3200ms < ack 10\n3200ms > 10..12 ect0");
+}
+
+#[test]
+fn without_ecn_in_the_answer_dctcp_is_newreno() {
+    let script =
+        sender("dctcp-freebsd", "freebsd-2015", &OPEN.replace("synack ece", "synack").replace(" ect0", ""));
+    assert_eq!((script.sender().uses_ecn(), script.sender().alpha()), (false, None));
+}
+
+#[test]
+fn the_second_syn_asks_for_ecn_too_the_third_does_not() {
+    // net.inet.tcp.ecn.maxretries = 1. 2015: 3 s, then 3.2 s; the initial window after a lost SYN is one segment.
+    sender("ecn-newreno", "freebsd-2015", "").run(
+        "
+        0ms    connect
+        0ms    > syn ece cwr
+        0ms    greedy
+        3000ms > syn ece cwr
+        6200ms > syn
+        6300ms < synack ece
+        6300ms > 0 ect0
+        6300ms ? cwnd 1448
+        ",
+    );
+}
