@@ -3,7 +3,7 @@
 use shoal_aqm::{DecideAt, Extent, LinuxRedConfig, QueueConfig, StepConfig};
 use shoal_cc::{AlphaUpdate, CcConfig, CutStyle, Gain, MarkCounting};
 use shoal_scenario::{App, Document, Experiment, TraceConfig};
-use shoal_tcp::EcnSetting;
+use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, ReceiverConfig};
 use shoal_units::{Rate, Span, Time};
 
 fn document(law: &str, group: &str, rest: &str) -> Document {
@@ -52,7 +52,8 @@ fn every_preset_is_written_in_full_and_read_back() {
         let again = Document::from_json(&written.to_json(), "json").unwrap_or_else(|e| panic!("{e}"));
         let endpoint = again.resolve(None).unwrap().endpoints[0];
         assert_eq!(endpoint.cc, preset.config, "{}", preset.name);
-        let ecn = if preset.name.starts_with("dctcp") { EcnSetting::On } else { EcnSetting::Off };
+        let asks = preset.name.starts_with("dctcp") || preset.name.starts_with("ecn-");
+        let ecn = if asks { EcnSetting::On } else { EcnSetting::Off };
         assert_eq!(endpoint.ecn, ecn, "{}", preset.name);
     }
 }
@@ -220,4 +221,37 @@ fn what_tc_refuses_is_refused_with_its_reason() {
     let message = errors.to_string();
     assert!(message.contains("tc cannot configure this queue"), "{message}");
     assert!(message.contains("cs.toml:5"), "{message}");
+}
+
+/// Every pairing of sender and receiver: by default the receiver is what the sender's side says.
+#[test]
+fn receivers() {
+    let endpoint = |group: &str| resolve("", group).endpoints[0];
+    let plain = endpoint("cc = \"dctcp-freebsd\", stack = \"freebsd-2015\"");
+    assert_eq!(plain.receiver, ReceiverConfig::default());
+    assert_eq!(plain.receiver_stack().name, "freebsd-2015");
+    assert_eq!(
+        (plain.ecn, plain.feedback(), plain.cwr_ack()),
+        (EcnSetting::On, EcnFeedback::Dctcp, CwrAck::Delayed)
+    );
+    for (cc, own) in [("dctcp-freebsd", EcnFeedback::Dctcp), ("ecn-newreno", EcnFeedback::Classic)] {
+        let with = |receiver: &str| endpoint(&format!("cc = \"{cc}\", receiver = {{ {receiver} }}"));
+        assert_eq!(with("").feedback(), own);
+        assert_eq!(with("feedback = \"dctcp\"").feedback(), EcnFeedback::Dctcp);
+        assert_eq!(with("feedback = \"classic\"").feedback(), EcnFeedback::Classic);
+        assert_eq!(with("stack = \"freebsd-14\"").receiver_stack().name, "freebsd-14");
+        assert_eq!(with("stack = \"freebsd-14\"").stack.name, "linux-6");
+        assert_eq!(with("delays_cwr_acks = true").cwr_ack(), CwrAck::Delayed);
+        // Not delayed is what the stack does otherwise.
+        assert_eq!(with("delays_cwr_acks = false").cwr_ack(), CwrAck::AtOnce);
+        assert_eq!(with("stack = \"freebsd-14\", delays_cwr_acks = false").cwr_ack(), CwrAck::AtOnce);
+        assert_eq!(with("stack = \"freebsd-2015\", delays_cwr_acks = false").cwr_ack(), CwrAck::AsUsual);
+    }
+    // ecn-reno and ecn-newreno ask for ECN, reno does not.
+    for (cc, ecn) in
+        [("ecn-reno", EcnSetting::On), ("ecn-newreno", EcnSetting::On), ("reno", EcnSetting::Off)]
+    {
+        assert_eq!(endpoint(&format!("cc = \"{cc}\"")).ecn, ecn, "{cc}");
+    }
+    assert_eq!(endpoint("cc = \"ecn-reno\", ecn = \"off\"").ecn, EcnSetting::Off);
 }

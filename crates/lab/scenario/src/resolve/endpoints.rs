@@ -119,7 +119,12 @@ fn receiver(index: usize, ecn: EcnSetting, cx: &mut Context<'_>) -> ReceiverConf
             }
         }
     }
-    if receiver.delays_cwr_acks == Some(true) && receiver.feedback == Some(EcnFeedback::Classic) {
+    let stack = receiver.stack.as_deref().and_then(Profile::by_name);
+    let cwr_rule = stack.or_else(|| Profile::by_name(&group.stack)).map(|stack| stack.cwr_ack);
+    if receiver.delays_cwr_acks == Some(true)
+        && receiver.feedback == Some(EcnFeedback::Classic)
+        && cwr_rule != Some(CwrAck::AtOnce)
+    {
         let hint = "it matters with feedback = \"dctcp\", which acknowledges changes at once";
         cx.warning(
             &format!("{path}.delays_cwr_acks"),
@@ -127,17 +132,11 @@ fn receiver(index: usize, ecn: EcnSetting, cx: &mut Context<'_>) -> ReceiverConf
             hint,
         );
     }
-    let stack = receiver.stack.as_deref().and_then(Profile::by_name);
-    let cwr_ack = receiver.delays_cwr_acks.map(|delays| {
-        if delays { CwrAck::Delayed } else { undelayed(stack.or_else(|| Profile::by_name(&group.stack))) }
-    });
-    ReceiverConfig { stack, feedback: receiver.feedback, cwr_ack }
-}
-
-/// What a stack does with the acknowledgement of data with CWR if it does not delay it.
-fn undelayed(stack: Option<Profile>) -> CwrAck {
-    match stack.map(|stack| stack.cwr_ack) {
+    // Not delayed: what the stack does otherwise.
+    let cwr_ack = receiver.delays_cwr_acks.map(|delays| match cwr_rule {
+        _ if delays => CwrAck::Delayed,
         Some(CwrAck::AtOnce) => CwrAck::AtOnce,
         _ => CwrAck::AsUsual,
-    }
+    });
+    ReceiverConfig { stack, feedback: receiver.feedback, cwr_ack }
 }

@@ -127,7 +127,7 @@ rtt = "25 ms"
       |
     8 | cc = "dctpc"
       |      ^^^^^^^
-    hint: did you mean "dctcp"? known: reno, cubic, cubic-rfc9438, dctcp, dctcp-linux-3.18, dctcp-stanford, dctcp-ikr
+    hint: did you mean "dctcp"? known: reno, cubic, cubic-rfc9438, dctcp, dctcp-linux-3.18, dctcp-stanford, dctcp-ikr, dctcp-freebsd, dctcp-freebsd-14, ecn-reno, ecn-newreno
     "#);
 }
 
@@ -149,7 +149,7 @@ stack = "linux-2.6"
        |
     10 | stack = "linux-2.6"
        |         ^^^^^^^^^^^
-    hint: did you mean "linux-3.2"? known: linux-3.2, linux-3.18, linux-6
+    hint: did you mean "linux-3.2"? known: linux-3.2, linux-3.18, linux-6, freebsd-2015, freebsd-14
     "#);
 }
 
@@ -409,5 +409,94 @@ cwnd_clamp = "1 packet"
     12 | cwnd_clamp = "1 packet"
        |              ^^^^^^^^^^
     hint: as in "100 packets" or "unlimited"
+    "#);
+}
+
+#[test]
+fn an_unknown_stack_of_the_receiver() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "dctcp-freebsd"
+stack = "freebsd-2015"
+receiver = { stack = "freebsd-15" }
+rtt = "25 ms"
+"#, &[]), @r#"
+    error: unknown stack "freebsd-15"
+      --> demo.toml:10:22
+       |
+    10 | receiver = { stack = "freebsd-15" }
+       |                      ^^^^^^^^^^^^
+    hint: did you mean "freebsd-14"? known: linux-3.2, linux-3.18, linux-6, freebsd-2015, freebsd-14
+    "#);
+}
+
+#[test]
+fn an_unknown_feedback() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "dctcp-freebsd"
+receiver = { feedback = "accurate" }
+rtt = "25 ms"
+"#, &[]), @r#"
+    error: unknown value "accurate"
+     --> demo.toml:9:25
+      |
+    9 | receiver = { feedback = "accurate" }
+      |                         ^^^^^^^^^^
+    hint: known: classic, dctcp
+    "#);
+}
+
+#[test]
+fn an_unknown_key_of_the_receiver() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "ecn-newreno"
+receiver = { delays_cwr_ack = true }
+rtt = "25 ms"
+"#, &[]), @r#"
+    error: unknown key `delays_cwr_ack`
+     --> demo.toml:9:14
+      |
+    9 | receiver = { delays_cwr_ack = true }
+      |              ^^^^^^^^^^^^^^
+    hint: did you mean `delays_cwr_acks`?
+    "#);
+}
+
+#[test]
+fn a_controller_of_packets_on_a_stack_of_bytes() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "cubic"
+stack = "freebsd-14"
+rtt = "25 ms"
+"#, &[]), @r#"
+    error: cubic counts packets, but the windows of freebsd-14 are bytes
+     --> demo.toml:8:6
+      |
+    8 | cc = "cubic"
+      |      ^^^^^^^
+    hint: write cc = "cubic-rfc9438", or a linux stack
     "#);
 }

@@ -168,3 +168,48 @@ rtt = "25 ms"
     hint: this is a fifo
     "#);
 }
+
+#[test]
+fn feedback_without_ecn() {
+    insta::assert_snapshot!(warnings(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "reno"
+receiver = { feedback = "dctcp" }
+rtt = "25 ms"
+"#, &[]), @r#"
+    warning: without ECN there is no feedback
+     --> demo.toml:9:25
+      |
+    9 | receiver = { feedback = "dctcp" }
+      |                         ^^^^^^^
+    hint: write ecn = "on" beside receiver
+    "#);
+}
+
+#[test]
+fn a_delay_that_changes_nothing() {
+    insta::assert_snapshot!(warnings(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "ecn-newreno"
+stack = "freebsd-2015"
+receiver = { feedback = "classic", delays_cwr_acks = true }
+rtt = "25 ms"
+"#, &[]), @r#"
+    warning: classic feedback delays those acknowledgements anyway
+      --> demo.toml:10:54
+       |
+    10 | receiver = { feedback = "classic", delays_cwr_acks = true }
+       |                                                      ^^^^
+    hint: it matters with feedback = "dctcp", which acknowledges changes at once
+    "#);
+}
