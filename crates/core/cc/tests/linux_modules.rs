@@ -263,7 +263,7 @@ impl<'a> Endpoint<'a> {
 
     fn idle(&mut self) {
         self.process(self.flight(), false);
-        self.cc.on_idle_beyond_rto(&mut self.window, MSS);
+        self.cc.on_idle_beyond_rto(&mut self.window, self.snd_nxt);
         self.row("i", "");
     }
 
