@@ -18,6 +18,6 @@ pub fn check(name: &str, text: &str) {
     assert!(
         committed == text,
         "the models no longer say what tests/vectors/{name} holds (first difference: line {}); `make vectors` writes it anew",
-        line.map_or_else(|| committed.lines().count().min(text.lines().count()), |line| line) + 1
+        line.unwrap_or_else(|| committed.lines().count().min(text.lines().count())) + 1
     );
 }
