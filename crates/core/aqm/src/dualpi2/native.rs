@@ -87,7 +87,7 @@ impl Native {
     pub(super) fn likelihood(&self, packet: &Packet, packets: u32, now: Time) -> u64 {
         let Self::Ramp { min_ns, range_ns, min_packets } = *self else { return 0 };
         let beyond = wait_ns(packet.enqueued, now).saturating_sub(min_ns);
-        if packets + 1 <= min_packets || beyond == 0 {
+        if packets < min_packets || beyond == 0 {
             0
         } else if beyond >= range_ns {
             MAX_PROBABILITY.into()

@@ -62,7 +62,7 @@ impl Pi {
 /// `dualpi2_scale_alpha_beta`: from 1/256 Hz to 2^-38 per nanosecond.
 fn scale(gain: u32) -> u32 {
     // 2^8 in the unit against 2^6 of the granularity leaves two bits.
-    ((u64::from(gain) * u64::from(MAX_PROBABILITY) >> 2) / 1_000_000_000) as u32
+    (((u64::from(gain) * u64::from(MAX_PROBABILITY)) >> 2) / 1_000_000_000) as u32
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ impl Pi {
     pub(super) fn new(config: &Pi2Config) -> Self {
         // From 1/16 Hz to 2^-32 a tick, as the module rounds it.
         let gain = |sixteenths: u32| {
-            (u64::from(sixteenths) * (u64::from(MAX_PROBABILITY) / TICKS_PER_SECOND) >> 4) as u32
+            ((u64::from(sixteenths) * (u64::from(MAX_PROBABILITY) / TICKS_PER_SECOND)) >> 4) as u32
         };
         Self {
             target_ticks: (config.target.as_nanos() >> 6) as i64,

@@ -80,11 +80,8 @@ impl Law<'_> {
             return None;
         }
         if hertz > 0.0 && scaled < 1.0 {
-            cx.warning(
-                &self.at(key),
-                format!("a gain of {hertz} Hz counts as 0"),
-                "write at least 0.00390625",
-            );
+            let hint = format!("write at least {}", 1.0 / parts);
+            cx.warning(&self.at(key), format!("a gain of {hertz} Hz counts as 0"), hint);
         }
         Some(scaled as u32)
     }
@@ -92,7 +89,7 @@ impl Law<'_> {
     /// Whole microseconds in 32 bits of nanoseconds, as tc hands them over.
     fn micros(&self, time: Duration, key: &str, least: Span, cx: &mut Context<'_>) -> Option<Span> {
         let span = time.span();
-        if span < least || span > Span::from_secs(4) || span.as_picos() % 1_000_000 != 0 {
+        if span < least || span > Span::from_secs(4) || !span.as_picos().is_multiple_of(1_000_000) {
             let hint =
                 format!("write whole microseconds from {} us to 4 s, as in \"16 ms\"", least.as_micros());
             cx.error(&self.at(key), format!("a {key} of {time}"), hint);
