@@ -8,6 +8,7 @@ mod completion;
 mod conservation;
 mod corpora;
 mod coupled_queues;
+mod delay_laws;
 mod determinism;
 mod exact_times;
 mod one_sided;
