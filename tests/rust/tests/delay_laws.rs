@@ -65,7 +65,7 @@ fn pie_holds_its_target() {
     }
 }
 
-/// A sparse flow waits for the packet that is being sent and no more (measured: at most 0.3 ms), by hash and by flow; in one
+/// A sparse flow waits for the packet that is being sent and no more (measured: 0.16 ms on average, 0.46 ms at most), by hash and by flow; in one
 /// queue with the others it waits as long as they do. The bulk flows share evenly.
 #[test]
 fn fq_codel_isolates_a_sparse_flow() {
@@ -78,7 +78,6 @@ fn fq_codel_isolates_a_sparse_flow() {
         let rates: Vec<f64> = outcome.groups[0].flows.iter().map(|flow| flow.wire_bps.unwrap()).collect();
         let (least, most) = rates.iter().fold((f64::MAX, 0.0f64), |(l, m), &r| (l.min(r), m.max(r)));
         assert!(most / least < 1.05, "{rates:?}");
-        println!("{classifier}: {:?} {rates:?}", delay.ect);
     }
     let together = outcome(FQ_CODEL, &[("bottleneck.aqm", "{ kind = \"codel\" }")]);
     assert!(median_ms(&link(&together).delay_s.ect) > 4.0);
@@ -104,7 +103,6 @@ fn gred_is_red_for_one_class() {
     let delay = |aqm: &str| {
         let outcome = outcome(CODEL, &[("bottleneck.aqm", aqm)]);
         let link = link(&outcome);
-        println!("{:?} {:?}", link.delay_s.all, link.dropped_by);
         assert_eq!(link.dropped_by.buffer, 0);
         median_ms(&link.delay_s.all)
     };
