@@ -70,7 +70,9 @@ def _steps(shares: pl.DataFrame) -> tuple[list[float], list[float]]:
 def grid(panel: Panel, axes: Axes, points: Points) -> pl.DataFrame:
     """Small multiples: one cell a run, places from the axes ``x`` and ``y`` of the sweeps, 0 where a sweep has none."""
     runs = [
-        (point.get(panel.x, 0.0), point.get(panel.y, 0.0), result) for name in panel.sweeps for point, result in points[name]
+        (point.get(panel.x, 0.0), point.get(panel.y, 0.0), result)
+        for name in panel.sweeps
+        for point, result in points[name]
     ]
     columns, rows = sorted({x for x, _, _ in runs}), sorted({y for _, y, _ in runs})
     _frame(axes, columns, rows)

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from shoal import expression
 from shoal.papers import cells, heat
 from shoal.papers.cells import Points
+from shoal.papers.queue_panel import queue_over_time
 from shoal.papers.spec import FigureSpec, Panel
 from shoal.papers.tables import Grid, Row, published, same
-from shoal.plots.style import Drawn, colour, dash, marker, palette, paper_style, two_columns
+from shoal.plots.style import Drawn, colour, dash, logarithmic, marker, palette, paper_style, two_columns
 from shoal.plots.windows import shown_flows, signals_of, trace
 
 
@@ -41,11 +42,11 @@ def draw(spec: FigureSpec, tables: Mapping[str, Grid], points: Points, folder: P
     return Drawn(spec.name, spec.title, figure, data.select(order))
 
 
-def _panel(
-    panel: Panel, axes: Axes, tables: Mapping[str, Grid], points: Points, folder: Path
-) -> pl.DataFrame:
+def _panel(panel: Panel, axes: Axes, tables: Mapping[str, Grid], points: Points, folder: Path) -> pl.DataFrame:
     if panel.kind == "windows":
         data = _windows(panel, axes, points)
+    elif panel.kind == "queue":
+        data = queue_over_time(panel, axes, points)
     elif panel.kind in ("pdf", "grid"):
         data = cells.pdf(panel, axes, points) if panel.kind == "pdf" else cells.grid(panel, axes, points)
     else:
@@ -53,21 +54,21 @@ def _panel(
         data = heat.draw(panel, axes, grid) if panel.kind == "heatmap" else _lines(panel, axes, grid)
         data = pl.concat([data, *_overlays(panel, axes, grid, folder)], how="diagonal_relaxed")
     for curve in panel.curves:
-        x = np.linspace(*curve.range, 200)
+        x = np.geomspace(*curve.range, 200) if panel.x_scale == "log" else np.linspace(*curve.range, 200)
         y = [expression.number(curve.expr, {"x": float(value)}) for value in x]
         axes.plot(x, y, color="#333333", linewidth=1.0, linestyle="--", label=curve.label)
     for level in panel.hlines:
         axes.axhline(level, color="#555555", linewidth=0.8, linestyle=":")
     axes.set(xlabel=panel.x_label, ylabel=panel.y_label, title=panel.title)
     # Setting a linear scale again would throw the ticks away.
-    if panel.x_scale == "log":
-        axes.set_xscale("log")
-    if panel.y_scale == "log":
-        axes.set_yscale("log")
     if panel.x_range and panel.kind != "grid":
         axes.set_xlim(panel.x_range)
     if panel.y_range:
         axes.set_ylim(panel.y_range)
+    if panel.x_scale == "log":
+        logarithmic(axes.xaxis)
+    if panel.y_scale == "log":
+        logarithmic(axes.yaxis)
     return data
 
 

@@ -36,6 +36,7 @@ class Sweep:
     title: str
     scenario: Scenario
     axes: dict[str, list[float]]
+    let: dict[str, str]
     set: dict[str, Any]
     metrics: dict[str, str]
     seeds: int
@@ -46,14 +47,21 @@ class Sweep:
     reading_without: list[str]
 
     def points(self) -> list[dict[str, float]]:
-        """All combinations for which ``where`` holds, the last axis fastest."""
-        points = [dict(zip(self.axes, values, strict=True)) for values in itertools.product(*self.axes.values())]
+        """All combinations for which ``where`` holds, the last axis fastest, with what is computed from them."""
+        combinations = itertools.product(*self.axes.values())
+        points = [self._with_let(dict(zip(self.axes, values, strict=True))) for values in combinations]
         return [point for point in points if self.where is None or expression.evaluate(self.where, point)]
+
+    def _with_let(self, point: dict[str, float]) -> dict[str, float]:
+        for name, text in self.let.items():
+            point[name] = expression.number(text, point)
+        return point
 
     def overrides(self, point: dict[str, float], reading: Reading) -> dict[str, Any]:
         """What a point sets in the scenario under a reading."""
         own = reading.set if self.reading_set is None else self.reading_set.get(reading.name, {})
         own = {key: value for key, value in own.items() if not key.startswith(tuple(self.reading_without))}
+        own = {key: expression.filled(value, point, only=True) for key, value in own.items()}
         filled = {key: expression.filled(value, point) for key, value in self.set.items()}
         tables: dict[str, Any] = {} if self.keep or "series" in self.record else {"trace.series": "off"}
         if "distributions" in self.record:
@@ -200,7 +208,7 @@ class Cells:
 class Panel:
     """One pair of axes."""
 
-    kind: Literal["lines", "points", "heatmap", "windows", "pdf", "grid"]
+    kind: Literal["lines", "points", "heatmap", "windows", "queue", "pdf", "grid"]
     table: str | None
     x: str
     y: str
@@ -382,6 +390,7 @@ def _sweep(paper: Paper, name: str, reader: Reader, size: _Size) -> Sweep:
         title=reader.get("title", str, name),
         scenario=scenario,
         axes=axes,
+        let={key: str(value) for key, value in reader.get("let", dict, {}).items()},
         set={**reader.get("set", dict, {}), **size.set},
         metrics=reader.get("metrics", dict, {}),
         seeds=size.seeds if (own := reader.get("seeds", int, 0)) == 0 or size.set or size.axes else own,
@@ -523,6 +532,16 @@ def _pair(reader: Reader, key: str) -> tuple[float, float] | None:
     return (float(value[0]), float(value[1])) if value else None
 
 
+# What panels of recorded traces show if nothing else is asked for: y, and the labels of the axes.
+_traces = {
+    "windows": ("cwnd_packets", "Time [s]", "cwnd [packets]"),
+    "queue": ("packets", "Time [s]", "Queue [packets]"),
+    "pdf": ("cwnd_packets", "Queue [packets]", "Part of the time [%]"),
+    "grid": ("cwnd_packets", "", ""),
+}
+_kinds = ("lines", "points", "heatmap", *_traces)
+
+
 def _panel(reader: Reader) -> Panel:
     overlays = []
     for table in reader.tables("published"):
@@ -543,18 +562,15 @@ def _panel(reader: Reader) -> Panel:
         )
         table.end()
     kind = reader.get("kind", str, "lines")
-    kinds = ["lines", "points", "heatmap", "windows", "pdf", "grid"]
-    if kind not in kinds:
-        raise UsageError(f"{reader.place}: there is no kind `{kind}`", hint=nearest(kind, kinds))
-    traces = kind in ("windows", "pdf", "grid")
-    labels = {"windows": ("Time [s]", "cwnd [packets]"), "pdf": ("Queue [packets]", "Part of the time [%]")}.get(
-        kind, ("", "")
-    )
+    if kind not in _kinds:
+        raise UsageError(f"{reader.place}: there is no kind `{kind}`", hint=nearest(kind, list(_kinds)))
+    traces = kind in _traces
+    y, *labels = _traces.get(kind, ("", "", ""))
     panel = Panel(
         kind=kind,
         table=reader.get("table", str, None) if traces else reader.get("table", str),
         x=reader.get("x", str, "time_s") if traces else reader.get("x", str),
-        y=reader.get("y", str, "cwnd_packets") if traces else reader.get("y", str),
+        y=reader.get("y", str, y) if traces else reader.get("y", str),
         z=reader.get("z", str) if kind == "heatmap" else None,
         series=reader.get("series", str, None),
         series_label=reader.get("series_label", str, ""),

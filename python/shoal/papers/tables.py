@@ -97,7 +97,7 @@ def measured(sweep: Sweep, results: Sequence[Results]) -> Grid:
     for point, runs in zip(sweep.points(), results, strict=True):
         samples = {name: tuple(metric(run, text) for run in runs) for name, text in sweep.metrics.items()}
         rows.append(_row(point, samples))
-    return Grid(sweep.name, tuple(sweep.axes), tuple(sweep.metrics), rows)
+    return Grid(sweep.name, tuple(sweep.axes), (*sweep.let, *sweep.metrics), rows)
 
 
 def _row(point: dict[str, float], samples: dict[str, tuple[float, ...]]) -> Row:
@@ -123,7 +123,9 @@ def searched(search: Search, results: Sequence[Tuned]) -> Grid:
             row.values[name] = expression.number(text, row.values)
         rows.append(row)
     own = (search.over, "fails_at", "holds_at", "against", "trials")
-    return Grid(search.name, tuple(search.sweep.axes), (*own, *search.sweep.metrics, *search.columns), rows)
+    return Grid(
+        search.name, tuple(search.sweep.axes), (*search.sweep.let, *own, *search.sweep.metrics, *search.columns), rows
+    )
 
 
 def tried(search: Search, results: Sequence[Tuned]) -> Grid:
@@ -133,7 +135,8 @@ def tried(search: Search, results: Sequence[Tuned]) -> Grid:
         for trial in sorted(tuned.trials, key=lambda trial: trial.value):
             samples = {n: tuple(metric(run, text) for run in trial.results) for n, text in search.sweep.metrics.items()}
             rows.append(_row({**point, search.over: trial.value}, samples))
-    return Grid(f"{search.name}-trials", (*search.sweep.axes, search.over), tuple(search.sweep.metrics), rows)
+    columns = (*search.sweep.let, *search.sweep.metrics)
+    return Grid(f"{search.name}-trials", (*search.sweep.axes, search.over), columns, rows)
 
 
 def _or_nan(value: float | None) -> float:
