@@ -1,0 +1,64 @@
+"""The papers that come with shoal: their files hold together, and what is kept of them is what they check."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shoal.condition import Condition
+from shoal.papers import read_paper
+from shoal.papers.measure import check_metric
+from shoal.shipped import papers
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = [entry.path for entry in papers()]
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
+def test_every_corner_of_every_item_is_a_valid_scenario(folder: Path, quick: bool) -> None:
+    paper = read_paper(folder)
+    for name in paper.items:
+        item = paper.item(name, quick=quick)
+        assert item.checks, f"{name} checks nothing"
+        names = item.readings or [reading.name for reading in paper.readings]
+        for reading in (paper.reading(name) for name in names):
+            for sweep in item.sweeps.values():
+                for text in sweep.metrics.values():
+                    check_metric(text)
+                points = sweep.points()
+                # What is refused is refused at an end of an axis.
+                for point in (points[0], points[-1]):
+                    sweep.scenario.override(sweep.overrides(point, reading))
+            for search in item.searches.values():
+                Condition.parse(search.such_that)
+                problems = search.problems(reading)
+                for problem, end in itertools.product((problems[0], problems[-1]), (0, -1)):
+                    problem.scenario(problem.candidates[end])
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
+def test_quick_runs_take_the_chosen_reading_only(folder: Path) -> None:
+    paper = read_paper(folder)
+    for name in paper.items:
+        assert paper.item(name, quick=True).readings in ([paper.chosen], None), name
+        if len(paper.readings) > 1:
+            assert paper.item(name, quick=True).readings == [paper.chosen], name
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
+def test_results_page_is_made_from_the_kept_verdicts(folder: Path) -> None:
+    paper = read_paper(folder)
+    tool = ROOT / "tools" / "paper_results.py"
+    done = subprocess.run([sys.executable, tool, folder, "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = (folder / "RESULTS.csv").read_text(encoding="utf-8").splitlines()[1:]
+    kept = {(row["item"], row["claim"]) for row in csv.DictReader(lines)}
+    assert kept == {(name, check.claim) for name in paper.items for check in paper.item(name).checks}
+    outside = [row for row in csv.DictReader(lines) if row["reading"] == paper.chosen and row["verdict"] != "inside"]
+    assert all(row["reason"] for row in outside), "a check that is not met has a reason"
