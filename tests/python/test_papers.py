@@ -142,11 +142,30 @@ def test_search_is_that_of_tune(cache: Path) -> None:
         assert row.values["k"] == found.answer
         assert (row.values["fails_at"], row.values["holds_at"]) == (found.fails_at, found.holds_at)
         assert row.values["trials"] == len(found.trials)
-        assert row.values["ratio"] == row.values["k"] / rtt
+        # `let`: the BDP in packets of 12,000 bit at 10 Mbit/s, and twice that.
+        assert row.values["ratio"] == pytest.approx(row.values["k"] / (2 * rtt * 10 / 12))
         assert row.values["queue"] >= 10
         own = [trial for trial in trials.rows if trial.values["rtt"] == rtt]
         assert [trial.values["k"] for trial in own] == sorted(trial.value for trial in found.trials)
         assert all((trial.values["queue"] >= 10) == (trial.values["k"] >= row.values["k"]) for trial in own)
+
+
+def test_queue_panels_show_the_recorded_queue(cache: Path) -> None:
+    paper = read_paper(PAPER)
+    outcome = reproduce(paper, paper.item("smallest", quick=True), cache=cache).chosen
+    data = next(figure for figure in outcome.figures if figure.name == "queues").data
+    assert data["panel"].to_list() == [1] * 101 + [2] * 202  # bins of 10 ms that end from 8 to 9 s, then of two runs
+    scenario = shoal.Scenario.from_file(PAPER / "scenario.toml").override(
+        {
+            "bottleneck.aqm": {"kind": "step", "threshold": "5 packets"},  # computed from the axis in the reading
+            "flows.reno.ecn": "on",
+            "trace.series": "10 ms",
+            "duration": "10 s",
+            "warmup": "2 s",
+        }
+    )
+    table = shoal.run(scenario).table("queue").filter(pl.col("time_s").is_between(8, 9))
+    assert data.filter(pl.col("panel") == 1)["y"].to_list()[-50:] == table["packets"].to_list()[-50:]
 
 
 def test_search_without_an_answer_has_no_value(tmp_path: Path) -> None:
