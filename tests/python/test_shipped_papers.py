@@ -16,7 +16,8 @@ from shoal.papers.measure import check_metric
 from shoal.shipped import papers
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = [entry.path for entry in papers()]
+# One that is still being written has no verdicts yet.
+FOLDERS = [entry.path for entry in papers() if (entry.path / "RESULTS.csv").exists()]
 
 
 @pytest.mark.parametrize("quick", [False, True])
