@@ -121,8 +121,24 @@ fn law(bytes: &mut Bytes<'_>) -> String {
 }
 
 fn group(bytes: &mut Bytes<'_>, number: u8, dumbbell: bool) -> String {
-    let cc = bytes.pick(&["reno", "cubic", "dctcp", "dctcp-ikr", "dctcp-stanford", "dctcp-linux-3.18"]);
-    let stack = bytes.pick(&["linux-3.2", "linux-3.18", "linux-6"]);
+    let cc = bytes.pick(&[
+        "reno",
+        "cubic",
+        "dctcp",
+        "dctcp-ikr",
+        "dctcp-stanford",
+        "dctcp-linux-3.18",
+        "dctcp-freebsd",
+        "dctcp-freebsd-14",
+        "ecn-newreno",
+    ]);
+    let stack = bytes.pick(&["linux-3.2", "linux-3.18", "linux-6", "freebsd-2015", "freebsd-14"]);
+    let receiver = bytes.pick(&[
+        "",
+        "",
+        "receiver = { feedback = \"classic\" }\n",
+        "receiver = { stack = \"freebsd-14\", feedback = \"dctcp\", delays_cwr_acks = true }\n",
+    ]);
     let app = bytes.pick(&[
         "\"bulk\"",
         "{ transfer = \"1 B\", rounds = 5, every = \"30 ms\" }",
@@ -148,7 +164,7 @@ fn group(bytes: &mut Bytes<'_>, number: u8, dumbbell: bool) -> String {
     let count = 1 + bytes.byte() % 4;
     let count = if at_random { String::new() } else { format!("count = {count}\n") };
     let mut text = format!(
-        "[[flows]]\nname = \"g{number}\"\ncc = \"{cc}\"\nstack = \"{stack}\"\napp = {app}\nstart = {start}\n{count}\
+        "[[flows]]\nname = \"g{number}\"\ncc = \"{cc}\"\nstack = \"{stack}\"\n{receiver}app = {app}\nstart = {start}\n{count}\
          sack = {}\ndelayed_ack = {}\n",
         switches & 1 == 0,
         switches & 2 == 0

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use shoal_packet::Ecn;
 use shoal_tcp::testing::{Direction, Fate, Pair, config};
-use shoal_tcp::{EcnSetting, EndpointConfig, Profile};
+use shoal_tcp::{EcnSetting, EndpointConfig, Kernel, Profile};
 use shoal_units::{Span, Stream, Time};
 
 const ONE_WAY: Span = Span::from_millis(10);
@@ -123,13 +123,19 @@ fn early_episodes(config: EndpointConfig, marks: u8, losses: u8, seed: u64) -> (
     });
     pair.with_sender(|sender, config, now, out| sender.connect(config, now, out));
     pair.with_sender(|sender, config, now, out| sender.set_greedy(config, true, now, out));
+    let freebsd = config.stack.kernel != Kernel::Linux;
     let (mut early, mut episodes, mut undos, mut window_end, mut nxt) = (0, 0, 0, 0, 0);
+    let mut timeouts = 0;
     while pair.next_event() <= Time::ZERO + Span::from_secs(3) {
         pair.step();
         let counters = *pair.sender.counters();
         if counters.undos != undos {
             // What was taken back may be done again.
             (undos, window_end) = (counters.undos, 0);
+        }
+        if freebsd && counters.timeouts != timeouts {
+            // A timeout ends congestion recovery there (EXIT_RECOVERY).
+            (timeouts, window_end) = (counters.timeouts, 0);
         }
         if counters.ecn_reductions > episodes {
             early += u64::from(pair.sender.snd_una() < window_end || counters.ecn_reductions > episodes + 1);

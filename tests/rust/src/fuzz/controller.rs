@@ -1,8 +1,8 @@
 //! Any controller under any consistent history.
 
 use crate::Bytes;
-use shoal_cc::testing::{Model, Operation};
-use shoal_cc::{PRESETS, Window};
+use shoal_cc::testing::{MSS, Model, Operation};
+use shoal_cc::{AckCounting, PRESETS, Window};
 use shoal_tcp::Profile;
 
 /// Drives the model of `shoal_cc::testing`; its checks are there.
@@ -14,7 +14,9 @@ pub fn controller(input: &[u8]) {
     let preset = bytes.byte();
     let config = PRESETS[usize::from(preset) % PRESETS.len()].config;
     let rules = bytes.pick(Profile::ALL).growth;
-    let mut model = Model::new(&config, rules, 1);
+    // Hosts that count bytes have windows of bytes.
+    let quantum = if rules.counting == AckCounting::Bytes { MSS } else { 1 };
+    let mut model = Model::new(&config, rules, quantum);
     while !bytes.is_empty() {
         model.apply(Operation::from_bytes([bytes.byte(), bytes.byte(), bytes.byte()]));
     }

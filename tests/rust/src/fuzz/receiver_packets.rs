@@ -3,7 +3,7 @@
 use crate::Bytes;
 use shoal_cc::PRESETS;
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Seq};
-use shoal_tcp::{EcnSetting, EndpointConfig, Profile, Receiver, ReceiverConfig};
+use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile, Receiver, ReceiverConfig};
 use shoal_units::{Span, Time};
 
 /// Arbitrary segments of one stream arrive in any order: each ACK acknowledges exactly what is there, SACK blocks cover
@@ -40,7 +40,15 @@ impl Peer {
         let flags = bytes.byte();
         let config = EndpointConfig {
             stack: bytes.pick(Profile::ALL),
-            receiver: ReceiverConfig::default(),
+            receiver: ReceiverConfig {
+                stack: (flags & 16 != 0).then_some(Profile::FREEBSD_14),
+                feedback: (flags & 32 != 0).then_some(if flags & 64 == 0 {
+                    EcnFeedback::Classic
+                } else {
+                    EcnFeedback::Dctcp
+                }),
+                cwr_ack: (flags & 128 != 0).then_some(CwrAck::Delayed),
+            },
             cc: PRESETS[preset].config,
             ecn: if flags & 1 == 0 { EcnSetting::On } else { EcnSetting::Off },
             mtu_bytes: 200,
@@ -55,7 +63,7 @@ impl Peer {
             config,
             receiver: Receiver::new(&config, FlowId(3)),
             now: Time::ZERO,
-            dctcp: config.ecn == EcnSetting::On && matches!(config.cc, shoal_cc::CcConfig::Dctcp(_)),
+            dctcp: config.ecn == EcnSetting::On && config.feedback() == EcnFeedback::Dctcp,
             arrived: vec![false; 4096],
             next: 0,
             highest: 0,

@@ -3,7 +3,7 @@
 use crate::Bytes;
 use shoal_cc::PRESETS;
 use shoal_packet::{Flags, FlowId, Packet, Sack, Seq};
-use shoal_tcp::{Counters, EcnSetting, EndpointConfig, Profile, ReceiverConfig, Sender};
+use shoal_tcp::{Counters, EcnSetting, EndpointConfig, Kernel, Profile, ReceiverConfig, Sender};
 use shoal_units::{Span, Time};
 
 /// The first bytes choose a connection, the rest what happens to it. After each step the sender's own invariants hold,
@@ -168,8 +168,9 @@ impl Peer {
             assert_eq!(packet.flow, FlowId(7));
         }
         let counters = *self.sender.counters();
-        if counters.undos != self.counters.undos {
-            // What was taken back may be done again.
+        // What was taken back may be done again. FreeBSD ends congestion recovery with every timeout (EXIT_RECOVERY).
+        let freebsd = self.config.stack.kernel != Kernel::Linux;
+        if counters.undos != self.counters.undos || (freebsd && counters.timeouts != self.counters.timeouts) {
             self.window_end = 0;
         }
         let cuts = counters.ecn_reductions - self.counters.ecn_reductions;
@@ -177,8 +178,9 @@ impl Peer {
         if cuts == 1 {
             assert!(
                 una >= self.window_end,
-                "a second ECN reduction in one window: {una} < {}",
-                self.window_end
+                "a second ECN reduction in one window: {una} < {}, {}",
+                self.window_end,
+                self.config.stack.name
             );
             self.window_end = nxt_before;
         }

@@ -21,6 +21,13 @@ pub(crate) const LINUX_6: GrowthRules = GrowthRules {
     slow_start_counting: AckCounting::PerPacket,
 };
 
+/// FreeBSD: bytes counted.
+pub(crate) const FREEBSD: GrowthRules = GrowthRules {
+    counting: AckCounting::Bytes,
+    slow_start_test: SlowStartTest::BelowOrAt,
+    slow_start_counting: AckCounting::Bytes,
+};
+
 /// A sender's view of the stream: what ACKs are made of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stream {

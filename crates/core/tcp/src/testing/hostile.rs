@@ -1,7 +1,7 @@
 //! A peer that sends whatever it likes: the driver of property tests and of the fuzz target.
 
 use super::config;
-use crate::{EcnSetting, EndpointConfig, Profile, Receiver, Sender};
+use crate::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile, Receiver, ReceiverConfig, Sender};
 use shoal_cc::PRESETS;
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, Seq};
 use shoal_units::{Span, Time};
@@ -39,6 +39,11 @@ impl Hostile {
         config.sack = flags & 1 == 0;
         config.delayed_ack = flags & 2 == 0;
         config.ecn = if flags & 4 == 0 { EcnSetting::On } else { EcnSetting::Off };
+        config.receiver = ReceiverConfig {
+            stack: (flags & 16 != 0).then_some(Profile::FREEBSD_2015),
+            feedback: (flags & 32 != 0).then_some(EcnFeedback::Classic),
+            cwr_ack: (flags & 64 != 0).then_some(CwrAck::Delayed),
+        };
         config.receive_window_bytes = 3000 << (window % 16);
         let mut hostile = Self {
             config,

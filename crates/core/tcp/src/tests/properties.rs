@@ -2,7 +2,7 @@
 //! keep their invariants.
 
 use crate::testing::{Direction, Fate, Pair, config, drive_hostile};
-use crate::{EndpointConfig, Profile};
+use crate::{CwrAck, EcnFeedback, EndpointConfig, Profile, ReceiverConfig};
 use proptest::prelude::*;
 use shoal_cc::{CcConfig, PRESETS};
 use shoal_packet::{Ecn, Packet};
@@ -12,14 +12,23 @@ use shoal_units::{Span, Time};
 const DELAY: Span = Span::from_millis(10);
 
 fn any_config() -> impl Strategy<Value = EndpointConfig> {
-    (0..Profile::ALL.len(), 0..PRESETS.len(), any::<bool>(), any::<bool>(), 12u32..17).prop_map(
-        |(stack, cc, sack, delayed_ack, window)| EndpointConfig {
+    (0..Profile::ALL.len(), 0..PRESETS.len(), any::<bool>(), any::<bool>(), 12u32..17, any_receiver())
+        .prop_map(|(stack, cc, sack, delayed_ack, window, receiver)| EndpointConfig {
             sack,
             delayed_ack,
+            receiver,
             receive_window_bytes: 3 << window,
             ..config(PRESETS[cc].name, Profile::ALL[stack].name)
-        },
-    )
+        })
+}
+
+/// Mostly like the sender; else with a stack and feedback of its own.
+fn any_receiver() -> impl Strategy<Value = ReceiverConfig> {
+    let feedback = prop_oneof![Just(EcnFeedback::Classic), Just(EcnFeedback::Dctcp)];
+    let cwr_ack = prop_oneof![Just(CwrAck::AsUsual), Just(CwrAck::AtOnce), Just(CwrAck::Delayed)];
+    let stack = (0..Profile::ALL.len()).prop_map(|index| Profile::ALL[index]);
+    (prop::option::of(stack), prop::option::of(feedback), prop::option::of(cwr_ack))
+        .prop_map(|(stack, feedback, cwr_ack)| ReceiverConfig { stack, feedback, cwr_ack })
 }
 
 /// What one byte does to a packet: mostly nothing. `badness` in 0..=100 is the share of trouble.

@@ -1,19 +1,10 @@
 //! Semantics C3 and claims A49, A51: FreeBSD's DCTCP to the byte.
 
 use super::super::freebsd::{FREEBSD, FREEBSD_14};
-use crate::tests::drive::MSS;
-use crate::{
-    AckCounting, AckSample, AlphaAfter, CongestionControl, Dctcp, DctcpConfig, FirstMark, GrowthRules,
-    Signal, SlowStartTest, Window,
-};
+use crate::tests::drive::{self as rules, MSS};
+use crate::{AckSample, AlphaAfter, CongestionControl, Dctcp, DctcpConfig, FirstMark, Signal, Window};
 use shoal_units::{Span, Time};
 use std::vec::Vec;
-
-const BYTES: GrowthRules = GrowthRules {
-    counting: AckCounting::Bytes,
-    slow_start_test: SlowStartTest::BelowOrAt,
-    slow_start_counting: AckCounting::Bytes,
-};
 
 /// A connection in mid-life: positions in bytes, one ACK after the other.
 struct Flow {
@@ -25,7 +16,7 @@ struct Flow {
 
 impl Flow {
     fn new(config: DctcpConfig, packets: u32) -> Self {
-        let mut cc = Dctcp::new(config, BYTES);
+        let mut cc = Dctcp::new(config, rules::FREEBSD);
         cc.on_established(Time::ZERO, 1);
         let window = Window { ssthresh: packets * MSS / 2, ..Window::in_bytes(packets, MSS) };
         Self { cc, window, una: 1, nxt: 1 + u64::from(packets * MSS) }
