@@ -117,7 +117,10 @@ impl Sender {
     /// Next stream position to send for the first time.
     #[inline]
     pub fn snd_nxt(&self) -> u64 {
-        forward!(self, sender => sender.snd_nxt())
+        match &self.0 {
+            Host::Linux(sender) => sender.snd_nxt(),
+            Host::FreeBsd(sender) => sender.highest_sent(),
+        }
     }
     /// Whether the handshake is done.
     #[inline]

@@ -241,7 +241,7 @@ impl FreeBsdSender {
         self.snd_una
     }
     #[inline]
-    pub(crate) fn snd_nxt(&self) -> u64 {
+    pub(crate) fn highest_sent(&self) -> u64 {
         self.snd_max
     }
     pub(crate) fn is_established(&self) -> bool {
