@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The first and only process of the guest: builds the testbed, runs the flows, writes the results, switches off.
+ *
+ * One thread, one event loop, no program started: an exec costs milliseconds of the host, a busy wait would stop the
+ * virtual clock for ever. All times are nanoseconds; CLOCK_MONOTONIC is the virtual clock.
+ */
+#ifndef SHOAL_GUEST_H
+#define SHOAL_GUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MAX_HOSTS 512
+#define MAX_FLOWS 4096
+#define NEVER UINT64_MAX
+
+/* Ends the guest with a message on the console: the host shows it. */
+_Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same, with the reason of errno. */
+_Noreturn void fail_errno(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void power_off(void);
+uint64_t now_ns(void);
+
+/* net.c: hosts are network namespaces. */
+void host_add(const char *name);
+void host_enter(int host);
+int host_find(const char *name);
+void sysctl_write(int host, const char *path, const char *value);
+struct end {
+	int host;
+	char device[16];
+	uint32_t address; /* network byte order, /30 */
+};
+void veth_add(const struct end *a, const struct end *b, uint32_t mtu);
+/* `length` 0 is the default route. */
+void route_add(int host, uint32_t network, int length, uint32_t gateway);
+/* `options` is the content of TCA_OPTIONS. */
+void qdisc_add(int host, const char *device, uint32_t parent, uint32_t handle, const char *kind, const void *options,
+	       size_t size);
+void module_load(const char *path, const char *parameters);
+
+/* flow.c: what the applications do. */
+enum app { APP_BULK, APP_TRANSFERS, APP_RATE, APP_ON_OFF };
+struct flow_plan {
+	int sender, receiver;
+	uint32_t address; /* of the receiver, network byte order */
+	char cc[16];
+	uint64_t start, stop; /* after the start of the experiment; stop may be NEVER */
+	enum app app;
+	/* Transfers: bytes, rounds, interval. Rate: bytes of a write, unused, interval. On-off: unused, unused, on, off. */
+	uint64_t bytes, rounds, interval, off;
+	uint32_t mss;
+	uint32_t read_chunk; /* the receiver is woken for this many bytes */
+	uint32_t clamp;	     /* of cwnd in packets; 0: none */
+};
+void flow_add(const struct flow_plan *plan);
+/* Runs everything from now + what is left of the second to that + duration. */
+void flows_run(uint64_t duration, uint64_t sample_every, uint64_t window_start);
+
+/* output.c: what the host reads. */
+enum record_kind { REC_SAMPLE = 1, REC_COMPLETED = 2, REC_FINISHED = 3, REC_REFUSED = 4, REC_END = 5 };
+/* Fixed layout, little endian as the guest: see crates/lab/linux/src/record.rs. */
+struct flow_record {
+	uint64_t time_ns; /* after the start of the experiment */
+	uint32_t flow;
+	uint8_t kind;
+	uint8_t ca_state;
+	uint8_t has_alpha;
+	uint8_t ecn; /* 1: negotiated, 2: an ECT packet was seen */
+	uint32_t cwnd, ssthresh, srtt_us, alpha;
+	uint32_t retransmissions, timeouts, delivered, delivered_ce;
+	uint64_t received; /* in order, bytes; REC_COMPLETED: nanoseconds of the transfer */
+	uint64_t acked;
+};
+void output_open(void);
+void output_record(const struct flow_record *record);
+/* Moves what the lines recorded from the kernel to the file. */
+void output_lines(uint64_t origin);
+void output_close(void);
+
+#endif

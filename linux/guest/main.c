@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Reads /config, line by line, and does what it says. */
+#include "guest.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_WORDS 32
+
+static unsigned line_number;
+
+_Noreturn void power_off(void)
+{
+	sync();
+	reboot(RB_POWER_OFF);
+	for (;;)
+		pause();
+}
+
+static _Noreturn void end_with(const char *format, va_list arguments, int reason)
+{
+	fputs("shoal-guest: ", stdout);
+	if (line_number)
+		printf("config line %u: ", line_number);
+	vprintf(format, arguments);
+	if (reason)
+		printf(": %s", strerror(reason));
+	putchar('\n');
+	fflush(stdout);
+	power_off();
+}
+
+_Noreturn void fail(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	end_with(format, arguments, 0);
+}
+
+_Noreturn void fail_errno(const char *format, ...)
+{
+	int reason = errno;
+	va_list arguments;
+
+	va_start(arguments, format);
+	end_with(format, arguments, reason);
+}
+
+uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+struct words {
+	char *word[MAX_WORDS];
+	int count, next;
+};
+
+static const char *text(struct words *w)
+{
+	if (w->next >= w->count)
+		fail("a word is missing after `%s`", w->word[w->count > 0 ? w->count - 1 : 0]);
+	return w->word[w->next++];
+}
+
+static uint64_t number(struct words *w)
+{
+	const char *word = text(w);
+	char *end;
+	uint64_t value;
+
+	if (strcmp(word, "never") == 0)
+		return NEVER;
+	errno = 0;
+	value = strtoull(word, &end, 0);
+	if (errno || end == word || *end)
+		fail("`%s` is not a number", word);
+	return value;
+}
+
+static int host(struct words *w)
+{
+	return host_find(text(w));
+}
+
+static uint32_t address(struct words *w)
+{
+	const char *word = text(w);
+	struct in_addr parsed;
+
+	if (inet_pton(AF_INET, word, &parsed) != 1)
+		fail("`%s` is not an address", word);
+	return parsed.s_addr;
+}
+
+static void copy_name(char *into, size_t size, const char *name)
+{
+	if (strlen(name) >= size)
+		fail("the name `%s` is too long", name);
+	strcpy(into, name);
+}
+
+static struct end end_of(struct words *w)
+{
+	struct end end = { .host = host(w) };
+
+	copy_name(end.device, sizeof(end.device), text(w));
+	end.address = address(w);
+	return end;
+}
+
+/* qdisc HOST DEVICE PARENT HANDLE KIND HEX: the options as the bytes of their netlink attributes. */
+static void qdisc(struct words *w)
+{
+	int at = host(w);
+	const char *device = text(w);
+	uint32_t parent = (uint32_t)number(w), handle = (uint32_t)number(w);
+	const char *kind = text(w), *hex = text(w);
+	unsigned char options[4096];
+	size_t size = strlen(hex) / 2;
+
+	if (strcmp(hex, "-") == 0)
+		size = 0;
+	if (size > sizeof(options))
+		fail("too many options");
+	for (size_t i = 0; i < size; i++)
+		if (sscanf(hex + 2 * i, "%2hhx", &options[i]) != 1)
+			fail("`%s` is not hexadecimal", hex);
+	qdisc_add(at, device, parent, handle, kind, options, size);
+}
+
+static void flow(struct words *w)
+{
+	struct flow_plan plan = { .sender = host(w), .receiver = host(w) };
+	const char *app;
+
+	plan.address = address(w);
+	copy_name(plan.cc, sizeof(plan.cc), text(w));
+	plan.mss = (uint32_t)number(w);
+	plan.read_chunk = (uint32_t)number(w);
+	plan.clamp = (uint32_t)number(w);
+	plan.start = number(w);
+	plan.stop = number(w);
+	app = text(w);
+	if (strcmp(app, "bulk") == 0) {
+		plan.app = APP_BULK;
+	} else if (strcmp(app, "transfers") == 0) {
+		plan.app = APP_TRANSFERS;
+		plan.bytes = number(w);
+		plan.rounds = number(w);
+		plan.interval = number(w);
+	} else if (strcmp(app, "rate") == 0) {
+		plan.app = APP_RATE;
+		plan.bytes = number(w);
+		plan.interval = number(w);
+	} else if (strcmp(app, "on-off") == 0) {
+		plan.app = APP_ON_OFF;
+		plan.interval = number(w);
+		plan.off = number(w);
+	} else {
+		fail("no application `%s`", app);
+	}
+	flow_add(&plan);
+}
+
+static void obey(struct words *w)
+{
+	const char *verb = text(w);
+
+	if (strcmp(verb, "module") == 0) {
+		const char *path = text(w);
+
+		module_load(path, w->next < w->count ? text(w) : "");
+	} else if (strcmp(verb, "host") == 0) {
+		host_add(text(w));
+	} else if (strcmp(verb, "sysctl") == 0) {
+		/* sysctl HOST PATH WORD...: the words are joined with blanks. */
+		int at = host(w);
+		const char *path = text(w);
+		char value[256] = "";
+
+		while (w->next < w->count) {
+			if (strlen(value) + strlen(w->word[w->next]) + 2 > sizeof(value))
+				fail("the value is too long");
+			strcat(strcat(value, *value ? " " : ""), text(w));
+		}
+		sysctl_write(at, path, value);
+	} else if (strcmp(verb, "veth") == 0) {
+		struct end a = end_of(w), b = end_of(w);
+
+		veth_add(&a, &b, (uint32_t)number(w));
+	} else if (strcmp(verb, "route") == 0) {
+		int at = host(w);
+		uint32_t network = address(w);
+		int length = (int)number(w);
+
+		route_add(at, network, length, address(w));
+	} else if (strcmp(verb, "qdisc") == 0) {
+		qdisc(w);
+	} else if (strcmp(verb, "flow") == 0) {
+		flow(w);
+	} else if (strcmp(verb, "run") == 0) {
+		uint64_t duration = number(w), sample = number(w), window = number(w);
+
+		line_number = 0;
+		flows_run(duration, sample, window);
+		power_off();
+	} else {
+		fail("no verb `%s`", verb);
+	}
+}
+
+static void mounts(void)
+{
+	if (mkdir("/proc", 0755) && errno != EEXIST)
+		fail_errno("cannot make /proc");
+	if (mount("proc", "/proc", "proc", 0, NULL))
+		fail_errno("cannot mount /proc");
+}
+
+int main(void)
+{
+	static char line[1 << 16];
+	FILE *config;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+	mounts();
+	config = fopen("/config", "re");
+	if (!config)
+		fail_errno("cannot open /config");
+	while (fgets(line, sizeof(line), config)) {
+		struct words words = { 0 };
+
+		line_number++;
+		for (char *word = strtok(line, " \n"); word; word = strtok(NULL, " \n")) {
+			if (words.count == MAX_WORDS)
+				fail("too many words");
+			words.word[words.count++] = word;
+		}
+		if (words.count && words.word[0][0] != '#')
+			obey(&words);
+	}
+	fail("the configuration ends without `run`");
+}

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A line of fixed rate in front of which any queue discipline waits, and a record of every packet.
+ *
+ * Token buckets save up credit and send small packets in bursts. A transmitter does not: a packet takes its size over the
+ * rate, the next one begins when it ends, and a packet on the wire is no longer in the queue. That is this discipline. Its
+ * single child decides what waits, what is marked and what is dropped; the child sees IP sizes as packet lengths. The
+ * schedule of a busy line does not depend on how late its timer fires.
+ *
+ * Every arrival, drop and start of a transmission is recorded (struct line_record) and read from /proc/shoal_line.
+ */
+#include <linux/module.h>
+#include <linux/proc_fs.h>
+#include <linux/vmalloc.h>
+#include <linux/ip.h>
+#include <linux/tcp.h>
+#include <linux/udp.h>
+#include <net/pkt_sched.h>
+#include <net/pkt_cls.h>
+#include "sch_line.h"
+
+static uint records = 1 << 18;
+module_param(records, uint, 0444);
+MODULE_PARM_DESC(records, "Records kept until they are read; a power of two");
+
+static struct line_record *ring;
+/* Counted without end; the index is taken modulo the ring's size. There is one CPU; only the reader moves `taken`. */
+static u64 written, taken;
+static bool lost;
+
+struct line_sched {
+	struct Qdisc *child;
+	struct qdisc_watchdog watchdog;
+	u64 rate;			/* bit/s */
+	u32 overhead;			/* bytes */
+	u32 number;
+	struct sk_buff *on_wire;	/* in transmission */
+	u64 free_ns;			/* its end */
+	u64 rest;			/* of that time: bits * 10^9 modulo rate */
+};
+
+/* What must be known of a packet when it leaves. Nobody else uses the stamp and the mark of a forwarded packet. */
+static void remember(struct sk_buff *skb, u64 now, u8 ecn)
+{
+	skb->tstamp = ns_to_ktime(now);
+	skb->mark = ecn;
+}
+
+static u8 ecn_of(const struct sk_buff *skb)
+{
+	return skb->protocol == htons(ETH_P_IP) ? ip_hdr(skb)->tos & 3 : 0;
+}
+
+static struct line_record *record(const struct line_sched *q, const struct sk_buff *skb,
+				  enum line_event event, u64 now, u64 since, u8 before, u8 after)
+{
+	struct line_record *r;
+
+	if (written - taken >= records) {
+		lost = true;
+		return NULL;
+	}
+	r = &ring[written++ & (records - 1)];
+	memset(r, 0, sizeof(*r));
+	r->time_ns = now;
+	r->queued_ns = since;
+	r->backlog_bytes = q->child->qstats.backlog;
+	r->backlog_packets = q->child->q.qlen;
+	r->size = qdisc_pkt_len(skb);
+	r->event = event;
+	r->ecn = after | before << 4;
+	r->link = q->number;
+	if (skb->protocol == htons(ETH_P_IP)) {
+		const struct iphdr *ip = ip_hdr(skb);
+		const u8 *transport = (const u8 *)ip + ip->ihl * 4;
+		u32 headers = ip->ihl * 4;
+
+		if (ip->protocol == IPPROTO_TCP) {
+			const struct tcphdr *tcp = (const struct tcphdr *)transport;
+
+			headers += tcp->doff * 4;
+			r->ports = ntohs(tcp->source) << 16 | ntohs(tcp->dest);
+			r->sequence = ntohl(tcp->seq);
+			r->flags = ((const u8 *)tcp)[13];
+		} else if (ip->protocol == IPPROTO_UDP) {
+			const struct udphdr *udp = (const struct udphdr *)transport;
+
+			headers += sizeof(*udp);
+			r->ports = ntohs(udp->source) << 16 | ntohs(udp->dest);
+		}
+		r->payload = ntohs(ip->tot_len) - headers;
+	}
+	return r;
+}
+
+static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	struct line_sched *q = qdisc_priv(sch);
+	u32 len = skb->len - skb_network_offset(skb);
+	u64 now = ktime_get_ns();
+	u8 ecn = ecn_of(skb);
+	struct line_record *r;
+	int ret;
+
+	qdisc_skb_cb(skb)->pkt_len = len;
+	remember(skb, now, ecn);
+	/* The child may free what it refuses: written before, completed after. */
+	r = record(q, skb, LINE_QUEUED, now, now, ecn, ecn);
+	ret = qdisc_enqueue(skb, q->child, to_free);
+	if (r) {
+		r->backlog_bytes = q->child->qstats.backlog;
+		r->backlog_packets = q->child->q.qlen;
+	}
+	if (ret == NET_XMIT_SUCCESS) {
+		u8 after = ecn_of(skb);
+
+		if (r)
+			r->ecn = after | ecn << 4;
+		skb->mark = after;
+		sch->qstats.backlog += len;
+		sch->q.qlen++;
+	} else if (net_xmit_drop_count(ret)) {
+		qdisc_qstats_drop(sch);
+		if (r)
+			r->event = ret == NET_XMIT_CN ? LINE_REFUSED : LINE_OVERFLOW;
+	}
+	return ret;
+}
+
+/* Begins the next transmission, if anything waits. */
+static void line_start(struct Qdisc *sch, u64 now, bool busy)
+{
+	struct line_sched *q = qdisc_priv(sch);
+	struct sk_buff *skb = q->child->dequeue(q->child);
+	u64 bits, since, start = now;
+	u8 before;
+
+	if (!skb)
+		return;
+	since = ktime_to_ns(skb->tstamp);
+	before = skb->mark;
+	/* The timer fires late by less than a microsecond; the line does not wait for it. */
+	if (busy && since <= q->free_ns)
+		start = q->free_ns;
+	else
+		q->rest = 0;
+	record(q, skb, LINE_STARTED, start, since, before, ecn_of(skb));
+	skb->tstamp = 0;
+	skb->mark = 0;
+	bits = 8ULL * (qdisc_pkt_len(skb) + q->overhead) * NSEC_PER_SEC + q->rest;
+	q->free_ns = start + div64_u64_rem(bits, q->rate, &q->rest);
+	q->on_wire = skb;
+}
+
+static struct sk_buff *line_dequeue(struct Qdisc *sch)
+{
+	struct line_sched *q = qdisc_priv(sch);
+	u64 now = ktime_get_ns();
+	struct sk_buff *done = NULL;
+
+	if (q->on_wire) {
+		if (now < q->free_ns) {
+			qdisc_watchdog_schedule_ns(&q->watchdog, q->free_ns);
+			return NULL;
+		}
+		done = q->on_wire;
+		q->on_wire = NULL;
+		sch->q.qlen--;
+		sch->qstats.backlog -= qdisc_pkt_len(done);
+		qdisc_bstats_update(sch, done);
+	}
+	line_start(sch, now, done);
+	if (q->on_wire)
+		qdisc_watchdog_schedule_ns(&q->watchdog, q->free_ns);
+	return done;
+}
+
+static void line_reset(struct Qdisc *sch)
+{
+	struct line_sched *q = qdisc_priv(sch);
+
+	if (q->on_wire)
+		rtnl_kfree_skbs(q->on_wire, q->on_wire);
+	q->on_wire = NULL;
+	qdisc_reset(q->child);
+	qdisc_watchdog_cancel(&q->watchdog);
+}
+
+static const struct nla_policy line_policy[TCA_LINE_MAX + 1] = {
+	[TCA_LINE_RATE]		= { .type = NLA_U64 },
+	[TCA_LINE_OVERHEAD]	= { .type = NLA_U32 },
+	[TCA_LINE_NUMBER]	= { .type = NLA_U32 },
+};
+
+static int line_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct line_sched *q = qdisc_priv(sch);
+	struct nlattr *tb[TCA_LINE_MAX + 1];
+	int err;
+
+	if (!opt) {
+		NL_SET_ERR_MSG_MOD(extack, "a line needs a rate");
+		return -EINVAL;
+	}
+	err = nla_parse_nested_deprecated(tb, TCA_LINE_MAX, opt, line_policy, extack);
+	if (err)
+		return err;
+	if (tb[TCA_LINE_RATE])
+		q->rate = nla_get_u64(tb[TCA_LINE_RATE]);
+	if (tb[TCA_LINE_OVERHEAD])
+		q->overhead = nla_get_u32(tb[TCA_LINE_OVERHEAD]);
+	if (tb[TCA_LINE_NUMBER])
+		q->number = nla_get_u32(tb[TCA_LINE_NUMBER]);
+	if (!q->rate) {
+		NL_SET_ERR_MSG_MOD(extack, "a line needs a rate above 0");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int line_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct line_sched *q = qdisc_priv(sch);
+
+	qdisc_watchdog_init(&q->watchdog, sch);
+	q->child = &noop_qdisc;
+	return line_change(sch, opt, extack);
+}
+
+static void line_destroy(struct Qdisc *sch)
+{
+	struct line_sched *q = qdisc_priv(sch);
+
+	qdisc_watchdog_cancel(&q->watchdog);
+	qdisc_put(q->child);
+}
+
+static int line_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct line_sched *q = qdisc_priv(sch);
+	struct nlattr *nest = nla_nest_start(skb, TCA_OPTIONS);
+
+	if (!nest || nla_put_u64_64bit(skb, TCA_LINE_RATE, q->rate, TCA_LINE_UNSPEC) ||
+	    nla_put_u32(skb, TCA_LINE_OVERHEAD, q->overhead) ||
+	    nla_put_u32(skb, TCA_LINE_NUMBER, q->number)) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	return nla_nest_end(skb, nest);
+}
+
+static int line_graft(struct Qdisc *sch, unsigned long arg, struct Qdisc *new,
+		      struct Qdisc **old, struct netlink_ext_ack *extack)
+{
+	struct line_sched *q = qdisc_priv(sch);
+
+	*old = qdisc_replace(sch, new ?: &noop_qdisc, &q->child);
+	return 0;
+}
+
+static struct Qdisc *line_leaf(struct Qdisc *sch, unsigned long arg)
+{
+	struct line_sched *q = qdisc_priv(sch);
+
+	return q->child;
+}
+
+static unsigned long line_find(struct Qdisc *sch, u32 classid)
+{
+	return 1;
+}
+
+static void line_walk(struct Qdisc *sch, struct qdisc_walker *walker)
+{
+	if (!walker->stop)
+		tc_qdisc_stats_dump(sch, 1, walker);
+}
+
+static int line_dump_class(struct Qdisc *sch, unsigned long cl, struct sk_buff *skb,
+			   struct tcmsg *tcm)
+{
+	struct line_sched *q = qdisc_priv(sch);
+
+	tcm->tcm_handle |= TC_H_MIN(1);
+	tcm->tcm_info = q->child->handle;
+	return 0;
+}
+
+static const struct Qdisc_class_ops line_class_ops = {
+	.graft	= line_graft,
+	.leaf	= line_leaf,
+	.find	= line_find,
+	.walk	= line_walk,
+	.dump	= line_dump_class,
+};
+
+static struct Qdisc_ops line_ops __read_mostly = {
+	.id		= "line",
+	.priv_size	= sizeof(struct line_sched),
+	.cl_ops		= &line_class_ops,
+	.enqueue	= line_enqueue,
+	.dequeue	= line_dequeue,
+	.peek		= qdisc_peek_dequeued,
+	.init		= line_init,
+	.change		= line_change,
+	.reset		= line_reset,
+	.destroy	= line_destroy,
+	.dump		= line_dump,
+	.owner		= THIS_MODULE,
+};
+
+/* Gives what was recorded since the last read, in whole records; nothing if there is nothing. */
+static ssize_t line_read(struct file *file, char __user *buffer, size_t size, loff_t *position)
+{
+	size_t want = size / sizeof(*ring), given = 0;
+
+	if (lost)
+		return -ENOBUFS;
+	while (given < want && taken < written) {
+		u64 at = taken & (records - 1);
+		u64 run = min3((u64)(want - given), written - taken, records - at);
+
+		if (copy_to_user(buffer + given * sizeof(*ring), ring + at, run * sizeof(*ring)))
+			return -EFAULT;
+		taken += run;
+		given += run;
+	}
+	return given * sizeof(*ring);
+}
+
+static const struct proc_ops line_proc_ops = {
+	.proc_read = line_read,
+	.proc_lseek = noop_llseek,
+};
+
+static int __init line_module_init(void)
+{
+	int err;
+
+	records = roundup_pow_of_two(max(records, 1024U));
+	ring = vmalloc(array_size(records, sizeof(*ring)));
+	if (!ring)
+		return -ENOMEM;
+	if (!proc_create("shoal_line", 0400, NULL, &line_proc_ops)) {
+		vfree(ring);
+		return -ENOMEM;
+	}
+	err = register_qdisc(&line_ops);
+	if (err) {
+		remove_proc_entry("shoal_line", NULL);
+		vfree(ring);
+	}
+	return err;
+}
+
+static void __exit line_module_exit(void)
+{
+	unregister_qdisc(&line_ops);
+	remove_proc_entry("shoal_line", NULL);
+	vfree(ring);
+}
+
+module_init(line_module_init);
+module_exit(line_module_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Line of fixed rate with a queue in front and a record of every packet");

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 OR MIT */
+/*
+ * Interface of sch_line: netlink attributes and the records of /proc/shoal_line.
+ */
+#ifndef SHOAL_SCH_LINE_H
+#define SHOAL_SCH_LINE_H
+
+#include <linux/types.h>
+
+enum {
+	TCA_LINE_UNSPEC,
+	TCA_LINE_RATE,		/* u64: bit/s */
+	TCA_LINE_OVERHEAD,	/* u32: bytes on the wire beyond the IP size */
+	TCA_LINE_NUMBER,	/* u32: number of the link in the records */
+	__TCA_LINE_MAX,
+};
+
+#define TCA_LINE_MAX (__TCA_LINE_MAX - 1)
+
+enum line_event {
+	LINE_QUEUED,		/* the child took it */
+	LINE_REFUSED,		/* dropped on arrival: the law decided so (NET_XMIT_CN) */
+	LINE_OVERFLOW,		/* dropped on arrival: no room (NET_XMIT_DROP) */
+	LINE_STARTED,		/* transmission begins */
+};
+
+/* One record: the packet, what happened, and what waits in the child after it. Native byte order. */
+struct line_record {
+	__u64 time_ns;		/* CLOCK_MONOTONIC */
+	__u64 queued_ns;	/* LINE_STARTED: when it was queued */
+	__u32 ports;		/* source << 16 | destination */
+	__u32 sequence;
+	__u32 backlog_bytes;	/* IP sizes */
+	__u32 backlog_packets;
+	__u16 size;		/* of the IP packet */
+	__u16 payload;		/* of TCP */
+	__u8 event;		/* enum line_event */
+	__u8 ecn;		/* field after the event, field before the queue << 4 */
+	__u8 flags;		/* of TCP */
+	__u8 link;
+};
+
+#endif
