@@ -23,7 +23,9 @@ ALLOWED = {
     "scenario": {"units", "cc", "aqm", "tcp"},
     "trace": {"units", "packet"},
     "sim": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace"},
-    "native": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim"},
+    # Like `scenario`, it uses only the configurations of the laws.
+    "linux": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace"},
+    "native": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim", "linux"},
     # Never shipped: may use anything.
     "benches": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim"},
     "tests": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim"},

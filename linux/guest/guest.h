@@ -24,6 +24,7 @@ _Noreturn void power_off(void);
 uint64_t now_ns(void);
 
 /* net.c: hosts are network namespaces. */
+void host_init(void); /* the namespace that is there already: "init" */
 void host_add(const char *name);
 void host_enter(int host);
 int host_find(const char *name);

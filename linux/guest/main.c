@@ -241,6 +241,7 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	mounts();
+	host_init();
 	config = fopen("/config", "re");
 	if (!config)
 		fail_errno("cannot open /config");

@@ -145,7 +145,7 @@ static void up(int host, const char *device)
 	talk(host, &m, "cannot set a link up");
 }
 
-void host_add(const char *name)
+static int host_open(const char *name)
 {
 	int host = host_count++, one = 1;
 
@@ -154,15 +154,25 @@ void host_add(const char *name)
 	if (strlen(name) >= sizeof(hosts->name))
 		fail("the name `%s` is too long", name);
 	strcpy(hosts[host].name, name);
-	if (unshare(CLONE_NEWNET))
-		fail_errno("cannot make a network namespace");
 	hosts[host].space = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	hosts[host].netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	if (hosts[host].space < 0 || hosts[host].netlink < 0)
 		fail_errno("cannot open the host `%s`", name);
 	setsockopt(hosts[host].netlink, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
 	current = host;
-	up(host, "lo");
+	return host;
+}
+
+void host_init(void)
+{
+	host_open("init");
+}
+
+void host_add(const char *name)
+{
+	if (unshare(CLONE_NEWNET))
+		fail_errno("cannot make a network namespace");
+	up(host_open(name), "lo");
 }
 
 void sysctl_write(int host, const char *path, const char *value)

@@ -59,6 +59,7 @@ impl Outcome {
             groups: self.groups.clone(),
             metrics: self.metrics.clone(),
             events: Some(self.events),
+            linux: None,
         }
     }
 

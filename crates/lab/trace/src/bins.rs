@@ -111,6 +111,10 @@ pub struct FlowBinRates {
 }
 
 impl FlowBin {
+    /// When the bin began.
+    pub const fn start(&self) -> Time {
+        self.start
+    }
     /// Ends the bin at `now`, after its start, and begins the next one.
     pub fn close(&mut self, now: Time, counters: &FlowCounters) -> FlowBinRates {
         let seconds = now.since(self.start).as_secs_f64();

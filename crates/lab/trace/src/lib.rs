@@ -33,7 +33,7 @@ pub use kinds::{DropReason, FlowEvent, FlowState, MarkReason, PacketEvent, Queue
 pub use queue_meter::{MeterPace, QueueMeter};
 pub use result::{
     AlphaSummary, Bottleneck, ClassCounts, ClassDelays, ClassQueues, Distribution, DroppedBy, FlowResult,
-    GroupResult, MarkedBy, Metrics, RateSummary, RunResult, SCHEMA, SizeBin, SrttSummary, Summary, Totals,
+    GroupResult, LinuxRun, MarkedBy, Metrics, RateSummary, RunResult, SCHEMA, SizeBin, SrttSummary, Summary, Totals,
     Window,
 };
 pub use schema::{

@@ -32,6 +32,22 @@ pub struct RunResult {
     pub metrics: Metrics,
     /// Events the engine processed in the whole run; null where there is no engine.
     pub events: Option<u64>,
+    /// Only on the Linux plane: what ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linux: Option<LinuxRun>,
+}
+
+/// What ran on the Linux plane.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct LinuxRun {
+    /// Release of the kernel.
+    pub kernel: String,
+    /// How guest processes ran; each mode has its own sample path.
+    pub mode: String,
+    /// Time between samples of the sockets, in seconds.
+    pub sample_s: f64,
+    /// Where the kernel stood in for something else.
+    pub notes: Vec<String>,
 }
 
 /// The measurement window, `[start_s, end_s)`.

@@ -53,6 +53,7 @@ fn small_run() -> RunResult {
         metrics: Metrics::of(&groups),
         groups,
         events: Some(1234),
+        linux: None,
     }
 }
 

@@ -1,0 +1,16 @@
+//! The kernel of the guest.
+
+use serde::{Deserialize, Serialize};
+
+/// What a plan must know of the guest's kernel; written by `shoal linux build` beside the image.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Kernel {
+    /// Release, as `uname -r` gives it: `7.3.4-shoal`.
+    pub release: String,
+    /// Names of the congestion controls it has.
+    pub controllers: Vec<String>,
+    /// Kinds of the queue disciplines it has.
+    pub disciplines: Vec<String>,
+    /// How guest processes are run: `seccomp` or `ptrace`. Each gives its own, repeatable, sample path.
+    pub mode: String,
+}

@@ -1,0 +1,442 @@
+//! The guest's records as the result that the simulator gives: same meters, same tables.
+//!
+//! What a kernel does not tell: the cause of a RED decision (counted as early), the sender's own count of lost packets (its
+//! packets dropped at the bottleneck are given) and every reduction (changes of ssthresh between samples are given).
+
+use crate::hosts::base_rtt;
+use crate::kernel::Kernel;
+use crate::plan::{Plan, sample_interval};
+use crate::records::{FlowKind, FlowRecord, LineEvent, LineRecord, RecordError};
+use shoal_aqm::QueueConfig;
+use shoal_scenario::{App, Experiment, Flow};
+use shoal_trace::{
+    ControllerRow, DistributionTables, DropReason, EventRow, FlowBin, FlowCounters, FlowEvent, FlowMeter,
+    FlowResult, FlowRow, FlowSpan, FlowState, GroupIndex, GroupResult, LinkIndex, LinuxRun, MarkReason,
+    MeterPace, Metrics, Names, QueueBin, QueueMeter, QueueRow, RunResult, SCHEMA, Series, Table,
+    TrafficClass, Window, metrics,
+};
+use shoal_units::{Rate, Span, Time};
+use std::iter::Peekable;
+use std::slice::Iter;
+
+/// The measurements of a run on Linux.
+#[derive(Debug)]
+pub struct Measured {
+    /// The result object.
+    pub result: RunResult,
+    /// Recorded tables.
+    pub tables: Vec<Table>,
+}
+
+/// Turns the records of a run into measurements. `scenario` is the resolved scenario, `version` that of the program.
+///
+/// # Errors
+/// The files are not those of a finished run.
+pub fn measure(
+    experiment: &Experiment,
+    plan: &Plan,
+    kernel: &Kernel,
+    lines: &[u8],
+    flows: &[u8],
+    scenario: serde_json::Value,
+    version: &str,
+) -> Result<Measured, RecordError> {
+    let lines = LineRecord::read_all(lines)?;
+    let records = FlowRecord::read_all(flows)?;
+    let mut measurement = Measurement::new(experiment, &lines);
+    for record in &records {
+        measurement.on_record(record);
+    }
+    Ok(measurement.finish(plan, kernel, scenario, version))
+}
+
+/// The first port of flows in linux/guest/flow.c.
+const FIRST_PORT: u16 = 10_000;
+/// `TCP_INFINITE_SSTHRESH` of the kernel.
+const INFINITE: u32 = 0x7fff_ffff;
+
+struct FlowRun {
+    plan: Flow,
+    meter: FlowMeter,
+    counters: FlowCounters,
+    bin: FlowBin,
+    last: Option<FlowRecord>,
+    completions: Vec<f64>,
+    finished: Option<Time>,
+    window_open: bool,
+}
+
+struct Measurement<'a> {
+    experiment: &'a Experiment,
+    lines: Peekable<Iter<'a, LineRecord>>,
+    link: usize,
+    overhead: u32,
+    law: (MarkReason, DropReason),
+    meter: QueueMeter,
+    queue_bin: Option<QueueBin>,
+    names: Names,
+    flows: Vec<FlowRun>,
+    queue_rows: Option<Series<QueueRow>>,
+    flow_rows: Option<Series<FlowRow>>,
+    controller_rows: Option<Series<ControllerRow>>,
+    event_rows: Option<Series<EventRow>>,
+    next_bin: Time,
+}
+
+impl<'a> Measurement<'a> {
+    fn new(experiment: &'a Experiment, lines: &'a [LineRecord]) -> Self {
+        let window_start = Time::ZERO + experiment.warmup;
+        let link =
+            experiment.links.iter().position(|link| link.monitored && link.rate.is_some()).unwrap_or(0);
+        let bottleneck = &experiment.links[link];
+        // A plan exists only for links with a rate.
+        let rate = bottleneck.rate.unwrap_or(Rate::from_bps(1));
+        let trace = &experiment.trace;
+        let pace = MeterPace { sample: trace.sample_interval, windows: trace.window.unwrap_or(Span::ZERO) };
+        let names = Names {
+            links: vec![bottleneck.name.clone()],
+            groups: experiment.groups.iter().map(|group| group.name.clone()).collect(),
+        };
+        let binned = trace.series_interval.is_some();
+        let flows = experiment.flows.iter().map(|flow| FlowRun {
+            plan: *flow,
+            meter: FlowMeter::new(window_start),
+            counters: FlowCounters::default(),
+            bin: FlowBin::default(),
+            last: None,
+            completions: Vec::new(),
+            finished: None,
+            window_open: false,
+        });
+        Self {
+            experiment,
+            lines: lines.iter().peekable(),
+            link,
+            overhead: bottleneck.overhead_bytes.into(),
+            law: match bottleneck.queue {
+                QueueConfig::Step(_) => (MarkReason::Threshold, DropReason::Threshold),
+                _ => (MarkReason::Early, DropReason::Early),
+            },
+            meter: QueueMeter::new(window_start, rate, pace),
+            queue_bin: binned.then(|| QueueBin::new(LinkIndex(0), rate)),
+            flows: flows.collect(),
+            queue_rows: binned.then(|| Series::new(&names)),
+            flow_rows: binned.then(|| Series::new(&names)),
+            controller_rows: (trace.controller_flows > 0).then(|| Series::new(&names)),
+            event_rows: binned.then(|| Series::new(&names)),
+            next_bin: Time::ZERO + trace.series_interval.unwrap_or(Span::ZERO),
+            names,
+        }
+    }
+
+    /// Samples carry what only the sender knows; packets up to then come first.
+    fn on_record(&mut self, record: &FlowRecord) {
+        let now = time(record.time_ns as i64);
+        self.packets_until(now);
+        let Some(flow) = self.flows.get_mut(record.flow as usize) else { return };
+        match record.kind {
+            FlowKind::Completed => flow.completions.push(record.received as f64 / 1e9),
+            FlowKind::Finished | FlowKind::Refused => {
+                Self::sample(flow, record, now);
+                flow.finished = Some(now);
+            }
+            FlowKind::Sample | FlowKind::End => {
+                self.changes(record, now);
+                let flow = &mut self.flows[record.flow as usize];
+                Self::sample(flow, record, now);
+                self.open_window(record.flow as usize, now);
+                self.close_flow_bin(record, now);
+            }
+        }
+    }
+
+    fn sample(flow: &mut FlowRun, record: &FlowRecord, now: Time) {
+        let last = flow.last.replace(*record);
+        flow.counters.delivered_bytes = record.received;
+        flow.counters.retransmissions = record.retransmissions;
+        flow.counters.timeouts = record.timeouts;
+        let fell = last.is_some_and(|last| record.ssthresh != last.ssthresh && record.ssthresh < INFINITE);
+        flow.counters.reductions += u32::from(fell);
+        if record.cwnd > 0 {
+            flow.meter.on_window(now, record.cwnd, alpha(record));
+        }
+        if record.srtt_us > 0 {
+            flow.meter.on_srtt(now, Span::from_micros(record.srtt_us.into()));
+        }
+    }
+
+    /// Rows about what changed since the last sample.
+    fn changes(&mut self, record: &FlowRecord, now: Time) {
+        if record.flow >= self.experiment.trace.controller_flows {
+            return;
+        }
+        let last = self.flows[record.flow as usize].last;
+        let state = |record: &FlowRecord| (record.cwnd, record.ssthresh, record.alpha, record.ca_state);
+        if let Some(series) = &mut self.controller_rows
+            && last.as_ref().map(state) != Some(state(record))
+        {
+            series.push(ControllerRow {
+                time_s: now.as_secs_f64(),
+                flow: record.flow,
+                cwnd_packets: record.cwnd,
+                ssthresh_packets: threshold(record.ssthresh),
+                alpha: alpha(record),
+                state: state_of(record.ca_state),
+            });
+        }
+        let (Some(series), Some(last)) = (&mut self.event_rows, last) else { return };
+        let happened = [
+            (record.retransmissions != last.retransmissions, FlowEvent::Retransmit),
+            (record.timeouts != last.timeouts, FlowEvent::Timeout),
+            (record.ssthresh != last.ssthresh && record.ssthresh < INFINITE, FlowEvent::Reduction),
+        ];
+        for (_, kind) in happened.into_iter().filter(|(happened, _)| *happened) {
+            series.push(EventRow { time_s: now.as_secs_f64(), flow: record.flow, kind });
+        }
+    }
+
+    /// The guest samples when the window opens.
+    fn open_window(&mut self, flow: usize, now: Time) {
+        let start = Time::ZERO + self.experiment.warmup;
+        let flow = &mut self.flows[flow];
+        if !flow.window_open && now >= start {
+            flow.window_open = true;
+            if flow.plan.start < start {
+                flow.meter.on_window_start(&flow.counters);
+            }
+        }
+    }
+
+    fn close_flow_bin(&mut self, record: &FlowRecord, now: Time) {
+        let Some(bin) = self.experiment.trace.series_interval else { return };
+        if !now.as_picos().is_multiple_of(bin.as_picos()) {
+            return;
+        }
+        let Some(series) = &mut self.flow_rows else { return };
+        let flow = &mut self.flows[record.flow as usize];
+        // The sample at which the window opens may be one of the regular ones: a bin is closed once.
+        if flow.bin_is_closed(now) {
+            return;
+        }
+        let rates = flow.bin.close(now, &flow.counters);
+        series.push(FlowRow {
+            time_s: now.as_secs_f64(),
+            flow: record.flow,
+            group: GroupIndex(flow.plan.group),
+            goodput_bps: rates.goodput_bps,
+            wire_bps: rates.wire_bps,
+            cwnd_packets: record.cwnd,
+            ssthresh_packets: threshold(record.ssthresh),
+            alpha: alpha(record),
+            srtt_s: (record.srtt_us > 0).then(|| f64::from(record.srtt_us) / 1e6),
+            state: state_of(record.ca_state),
+        });
+    }
+
+    fn packets_until(&mut self, now: Time) {
+        while let Some(record) =
+            self.lines.next_if(|record| record.time_ns < 0 || time(record.time_ns) <= now)
+        {
+            if record.time_ns >= 0 {
+                self.on_packet(record);
+            }
+        }
+        self.close_queue_bins(now);
+    }
+
+    fn close_queue_bins(&mut self, now: Time) {
+        let Some(bin) = self.experiment.trace.series_interval else { return };
+        while self.next_bin <= now {
+            if let (Some(queue), Some(series)) = (&mut self.queue_bin, &mut self.queue_rows) {
+                series.push(queue.close(self.next_bin, None, None));
+            }
+            self.next_bin += bin;
+        }
+    }
+
+    fn on_packet(&mut self, record: &LineRecord) {
+        let at = time(record.time_ns);
+        self.close_queue_bins_before(at);
+        let class = if record.before.is_capable() { TrafficClass::Ect } else { TrafficClass::NotEct };
+        let marked = !record.before.is_ce() && record.after.is_ce();
+        if record.event != LineEvent::Started {
+            self.meter.on_arrival(at, class);
+        }
+        if marked {
+            self.meter.on_mark(at, TrafficClass::Ect, self.law.0);
+            if let Some(bin) = &mut self.queue_bin {
+                bin.on_mark();
+            }
+            self.event(record, FlowEvent::Mark, at);
+        }
+        match record.event {
+            LineEvent::Queued => {
+                self.backlog(record, at);
+                self.meter.on_join(at, class);
+            }
+            LineEvent::Refused | LineEvent::Overflow => {
+                let reason =
+                    if record.event == LineEvent::Overflow { DropReason::Buffer } else { self.law.1 };
+                self.meter.on_drop(at, class, reason);
+                if let Some(bin) = &mut self.queue_bin {
+                    bin.on_drop();
+                }
+                self.event(record, FlowEvent::Drop, at);
+            }
+            LineEvent::Started => {
+                let wire = u32::from(record.size) + self.overhead;
+                self.backlog(record, at);
+                self.meter.on_leave(at, class);
+                self.meter.on_departure(at, class, at.since(time(record.queued_ns)), wire);
+                if let Some(bin) = &mut self.queue_bin {
+                    bin.on_departure(at, wire);
+                }
+            }
+        }
+        self.count(record, marked);
+    }
+
+    /// A mark on arrival is part of the packet when it leaves; one on departure is found here.
+    fn count(&mut self, record: &LineRecord, marked: bool) {
+        let overhead = u64::from(self.overhead);
+        let Some(flow) = flow_of(record).and_then(|flow| self.flows.get_mut(flow)) else { return };
+        let counters = &mut flow.counters;
+        match record.event {
+            LineEvent::Started if record.payload > 0 => {
+                counters.wire_bytes += u64::from(record.size) + overhead;
+            }
+            LineEvent::Refused | LineEvent::Overflow => counters.losses += 1,
+            _ => {}
+        }
+        counters.marks_seen += u32::from(marked);
+    }
+
+    fn close_queue_bins_before(&mut self, at: Time) {
+        if self.experiment.trace.series_interval.is_some() && self.next_bin <= at {
+            self.close_queue_bins(at);
+        }
+    }
+
+    fn backlog(&mut self, record: &LineRecord, at: Time) {
+        self.meter.on_backlog(at, record.backlog_packets, record.backlog_bytes.into());
+        if let Some(bin) = &mut self.queue_bin {
+            bin.on_backlog(at, record.backlog_packets, record.backlog_bytes.into());
+        }
+    }
+
+    fn event(&mut self, record: &LineRecord, kind: FlowEvent, at: Time) {
+        let Some(flow) = flow_of(record).map(|flow| flow as u32) else { return };
+        if flow < self.experiment.trace.controller_flows
+            && let Some(series) = &mut self.event_rows
+        {
+            series.push(EventRow { time_s: at.as_secs_f64(), flow, kind });
+        }
+    }
+
+    fn finish(
+        mut self,
+        plan: &Plan,
+        kernel: &Kernel,
+        scenario: serde_json::Value,
+        version: &str,
+    ) -> Measured {
+        let experiment = self.experiment;
+        let end = Time::ZERO + experiment.duration;
+        let window_start = Time::ZERO + experiment.warmup;
+        self.packets_until(end);
+        let (bottleneck, distribution) = self.meter.finish(&experiment.links[self.link].name, end);
+        let mut distributions = DistributionTables::new(&self.names, experiment.trace.window.is_some());
+        distributions.push(LinkIndex(0), &distribution);
+        let mut by_group: Vec<Vec<FlowResult>> = experiment.groups.iter().map(|_| Vec::new()).collect();
+        for flow in self.flows {
+            let span =
+                FlowSpan { window_start, window_end: end, start: flow.plan.start, stop: flow.finished };
+            let mut result = flow.meter.finish(&flow.counters, span);
+            if let Some(ideal) = ideal_completion(experiment, &flow.plan) {
+                result.slowdown = flow.completions.iter().map(|fct| fct / ideal).collect();
+            }
+            result.fct_s = flow.completions;
+            by_group[flow.plan.group as usize].push(result);
+        }
+        let groups: Vec<GroupResult> = experiment
+            .groups
+            .iter()
+            .zip(by_group)
+            .map(|(group, flows)| GroupResult::new(group.name.clone(), group.cc.clone(), flows))
+            .collect();
+        let mut tables = Vec::new();
+        tables.extend(self.queue_rows.map(Series::into_table));
+        tables.extend(self.flow_rows.map(Series::into_table));
+        tables.extend(self.controller_rows.map(Series::into_table));
+        tables.extend(self.event_rows.map(Series::into_table));
+        if experiment.trace.records_distributions() {
+            tables.extend(distributions.into_tables());
+        }
+        let result = RunResult {
+            schema: SCHEMA,
+            version: version.to_owned(),
+            scenario,
+            seed: experiment.seed,
+            on: "linux".to_owned(),
+            window: Window { start_s: window_start.as_secs_f64(), end_s: end.as_secs_f64() },
+            bottlenecks: vec![bottleneck],
+            metrics: Metrics::of(&groups),
+            groups,
+            events: None,
+            linux: Some(LinuxRun {
+                kernel: kernel.release.clone(),
+                mode: kernel.mode.clone(),
+                sample_s: sample_interval(experiment).as_secs_f64(),
+                notes: plan.notes.clone(),
+            }),
+        };
+        Measured { result, tables }
+    }
+}
+
+impl FlowRun {
+    fn bin_is_closed(&self, now: Time) -> bool {
+        self.bin.start() == now
+    }
+}
+
+/// Data packets go to the port that is the flow's number; nothing else crosses the bottleneck.
+fn flow_of(record: &LineRecord) -> Option<usize> {
+    record.destination.checked_sub(FIRST_PORT).map(usize::from)
+}
+
+fn time(ns: i64) -> Time {
+    Time::ZERO + Span::from_nanos(ns.max(0) as u64)
+}
+
+fn alpha(record: &FlowRecord) -> Option<f64> {
+    record.alpha.map(|alpha| f64::from(alpha) / 1024.0)
+}
+
+fn threshold(ssthresh: u32) -> Option<f64> {
+    (ssthresh < INFINITE).then_some(f64::from(ssthresh))
+}
+
+/// `enum tcp_ca_state`.
+const fn state_of(state: u8) -> FlowState {
+    match state {
+        0 => FlowState::Open,
+        1 => FlowState::Disorder,
+        2 => FlowState::Cwr,
+        3 => FlowState::Recovery,
+        _ => FlowState::Loss,
+    }
+}
+
+/// Time one transfer of the flow would take alone, in seconds.
+fn ideal_completion(experiment: &Experiment, flow: &Flow) -> Option<f64> {
+    let App::Transfers { bytes, .. } = flow.app else { return None };
+    let config = &experiment.endpoints[flow.endpoint as usize];
+    let bottleneck = experiment.paths[flow.forward as usize]
+        .iter()
+        .map(|link| &experiment.links[link.0 as usize])
+        .find(|link| link.rate.is_some())?;
+    let segments = bytes.div_ceil(u64::from(config.mss()));
+    let wire = bytes + segments * u64::from(config.header_bytes + bottleneck.overhead_bytes);
+    metrics::ideal_fct_s(wire, bottleneck.rate?.as_bps() as f64, base_rtt(experiment, flow).as_secs_f64())
+}

@@ -1,0 +1,221 @@
+//! What the guest wrote: fixed records in the byte order of the machine.
+
+use shoal_packet::Ecn;
+use std::fmt;
+
+/// Why a file of the guest is not what it should be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RecordError {
+    /// It ends within a record.
+    Torn,
+    /// A number that no record has.
+    Unknown,
+    /// The last record is missing: the guest did not come to its end.
+    Unfinished,
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Torn => "the guest's records end within a record",
+            Self::Unknown => "the guest's records are of another version",
+            Self::Unfinished => "the guest did not come to its end",
+        })
+    }
+}
+
+impl std::error::Error for RecordError {}
+
+/// What happened to a packet (`enum line_event` in linux/testbed/sch_line.h).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LineEvent {
+    /// It was queued.
+    Queued,
+    /// It was dropped on arrival by the law.
+    Refused,
+    /// It was dropped on arrival for want of room.
+    Overflow,
+    /// Its transmission began.
+    Started,
+}
+
+/// One packet at a line (`struct line_record`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LineRecord {
+    /// When, after the start of the experiment; nanoseconds. Packets of the set-up come before it.
+    pub time_ns: i64,
+    /// For a start of transmission: when it was queued.
+    pub queued_ns: i64,
+    /// Destination port.
+    pub destination: u16,
+    /// Source port.
+    pub source: u16,
+    /// TCP sequence number.
+    pub sequence: u32,
+    /// Waiting bytes after the event.
+    pub backlog_bytes: u32,
+    /// Waiting packets after the event.
+    pub backlog_packets: u32,
+    /// Size of the IP packet.
+    pub size: u16,
+    /// Payload.
+    pub payload: u16,
+    /// What happened.
+    pub event: LineEvent,
+    /// ECN field before the event.
+    pub before: Ecn,
+    /// ECN field after it.
+    pub after: Ecn,
+    /// Number of the link.
+    pub link: u8,
+}
+
+impl LineRecord {
+    /// Bytes of a record.
+    pub const SIZE: usize = 40;
+
+    /// All records of a file.
+    ///
+    /// # Errors
+    /// The file is torn or holds numbers that no record has.
+    pub fn read_all(bytes: &[u8]) -> Result<Vec<Self>, RecordError> {
+        chunks::<{ Self::SIZE }>(bytes)?.map(Self::read).collect()
+    }
+
+    fn read(bytes: &[u8; Self::SIZE]) -> Result<Self, RecordError> {
+        let ports = u32_at(bytes, 16);
+        let event = match bytes[36] {
+            0 => LineEvent::Queued,
+            1 => LineEvent::Refused,
+            2 => LineEvent::Overflow,
+            3 => LineEvent::Started,
+            _ => return Err(RecordError::Unknown),
+        };
+        Ok(Self {
+            time_ns: u64_at(bytes, 0) as i64,
+            queued_ns: u64_at(bytes, 8) as i64,
+            destination: ports as u16,
+            source: (ports >> 16) as u16,
+            sequence: u32_at(bytes, 20),
+            backlog_bytes: u32_at(bytes, 24),
+            backlog_packets: u32_at(bytes, 28),
+            size: u16_at(bytes, 32),
+            payload: u16_at(bytes, 34),
+            event,
+            before: ecn(bytes[37] >> 4),
+            after: ecn(bytes[37]),
+            link: bytes[39],
+        })
+    }
+}
+
+/// What the guest says about a flow (`struct flow_record` in linux/guest/guest.h).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowRecord {
+    /// When, after the start of the experiment; nanoseconds.
+    pub time_ns: u64,
+    /// Number of the flow.
+    pub flow: u32,
+    /// What the record says.
+    pub kind: FlowKind,
+    /// `tcpi_ca_state`.
+    pub ca_state: u8,
+    /// DCTCP's alpha in units of 2^-10.
+    pub alpha: Option<u32>,
+    /// Whether ECN was negotiated.
+    pub ecn: bool,
+    /// Packets.
+    pub cwnd: u32,
+    /// Packets.
+    pub ssthresh: u32,
+    /// Microseconds.
+    pub srtt_us: u32,
+    /// `tcpi_total_retrans`.
+    pub retransmissions: u32,
+    /// `tcpi_total_rto`.
+    pub timeouts: u32,
+    /// Payload bytes delivered in order; for a completion: its duration in nanoseconds.
+    pub received: u64,
+}
+
+/// Kinds of flow records.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FlowKind {
+    /// A sample.
+    Sample,
+    /// A transfer was acknowledged.
+    Completed,
+    /// The last byte of the flow was.
+    Finished,
+    /// The connection failed.
+    Refused,
+    /// The experiment ended.
+    End,
+}
+
+impl FlowRecord {
+    /// Bytes of a record.
+    pub const SIZE: usize = 64;
+
+    /// All records of a file, without the last one that says that it is complete.
+    ///
+    /// # Errors
+    /// The file is torn, unfinished or holds numbers that no record has.
+    pub fn read_all(bytes: &[u8]) -> Result<Vec<Self>, RecordError> {
+        let mut records = chunks::<{ Self::SIZE }>(bytes)?.map(Self::read).collect::<Result<Vec<_>, _>>()?;
+        match records.pop() {
+            Some(Self { kind: FlowKind::End, .. }) => Ok(records),
+            _ => Err(RecordError::Unfinished),
+        }
+    }
+
+    fn read(bytes: &[u8; Self::SIZE]) -> Result<Self, RecordError> {
+        let kind = match bytes[12] {
+            1 => FlowKind::Sample,
+            2 => FlowKind::Completed,
+            3 => FlowKind::Finished,
+            4 => FlowKind::Refused,
+            5 => FlowKind::End,
+            _ => return Err(RecordError::Unknown),
+        };
+        Ok(Self {
+            time_ns: u64_at(bytes, 0),
+            flow: u32_at(bytes, 8),
+            kind,
+            ca_state: bytes[13],
+            ecn: bytes[15] & 1 != 0,
+            cwnd: u32_at(bytes, 16),
+            ssthresh: u32_at(bytes, 20),
+            srtt_us: u32_at(bytes, 24),
+            alpha: (bytes[14] != 0).then(|| u32_at(bytes, 28)),
+            retransmissions: u32_at(bytes, 32),
+            timeouts: u32_at(bytes, 36),
+            received: u64_at(bytes, 48),
+        })
+    }
+}
+
+fn chunks<const N: usize>(bytes: &[u8]) -> Result<impl Iterator<Item = &[u8; N]>, RecordError> {
+    let (chunks, rest) = bytes.as_chunks::<N>();
+    if rest.is_empty() { Ok(chunks.iter()) } else { Err(RecordError::Torn) }
+}
+
+/// The field of RFC 3168 section 5.
+const fn ecn(bits: u8) -> Ecn {
+    match bits & 0b11 {
+        0b00 => Ecn::NotEct,
+        0b01 => Ecn::Ect1,
+        0b10 => Ecn::Ect0,
+        _ => Ecn::Ce,
+    }
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::from_ne_bytes([bytes[at], bytes[at + 1]])
+}
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_ne_bytes(std::array::from_fn(|byte| bytes[at + byte]))
+}

@@ -1,0 +1,35 @@
+//! What Linux cannot express.
+
+use std::fmt;
+
+/// One reason why an experiment cannot run on the kernel as it is written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// Part of the scenario: `bottleneck.aqm`, `flow group "reno"`.
+    pub place: String,
+    /// What it asks for and why Linux has no such thing.
+    pub reason: String,
+    /// What would be right.
+    pub hint: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}: {}\nhint: {}", self.place, self.reason, self.hint)
+    }
+}
+
+/// Collects refusals: a user sees all of them at once.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals(pub Vec<Refusal>);
+
+impl Refusals {
+    pub(crate) fn add(
+        &mut self,
+        place: impl Into<String>,
+        reason: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.0.push(Refusal { place: place.into(), reason: reason.into(), hint: hint.into() });
+    }
+}
