@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python test-modules vectors check docs fmt bench bench-record fuzz docs clean
+.PHONY: help setup run test test-rust test-python test-modules test-linux linux-kernel vectors check docs fmt bench bench-record fuzz docs clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -28,6 +28,7 @@ run: setup ## One Reno and one DCTCP flow through three bottlenecks: table and r
 	@$(BIN)/shoal reproduce kuehlewind-2014/coexistence --out results/coexistence --force
 
 test: test-rust test-python test-modules ## Every test that needs no kernel build
+	@echo "Left out: the tests on the real kernel; make test-linux runs them."
 
 test-rust:
 	cargo test --workspace --exclude shoal-native --quiet
@@ -41,12 +42,18 @@ test-modules: ## The kernel modules' laws, in user space, on the vectors of the 
 vectors: ## Write tests/vectors anew from the Rust models (tests compare them)
 	SHOAL_WRITE_VECTORS=1 cargo test --quiet --package shoal-cc --package shoal-aqm --test linux_modules
 
+linux-kernel: setup ## The kernel of `shoal run --on linux`, built once (about 10 minutes)
+	@$(BIN)/shoal linux build
+
+test-linux: linux-kernel $(VENV)/.test ## Tests on the real kernel
+	$(BIN)/python -m pytest -q tests/linux
+
 check: setup $(VENV)/.test ## Formatting, lints, arrows: what CI demands before the tests
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(PYTHON) tools/check_arrows.py
-	$(BIN)/ruff format --check python tests/python tools
-	$(BIN)/ruff check python tests/python tools
+	$(BIN)/ruff format --check python tests/python tests/linux tools
+	$(BIN)/ruff check python tests/python tests/linux tools
 	$(BIN)/mypy python/shoal
 	$(BIN)/python tools/generate_docs.py --check
 
@@ -55,7 +62,7 @@ docs: setup ## Write the generated reference pages
 
 fmt: $(VENV)/.test ## Format everything
 	cargo fmt --all
-	$(BIN)/ruff format python tests/python tools
+	$(BIN)/ruff format python tests/python tests/linux tools
 
 bench: ## The benchmark table (CPU seconds; ratios are what counts)
 	cargo run --release --quiet --package shoal-benches

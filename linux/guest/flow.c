@@ -216,7 +216,6 @@ static void read_facts(struct flow *flow)
 		r->timeouts = size >= 242 ? tcp.total_rto : 0;
 		r->delivered = tcp.delivered;
 		r->delivered_ce = tcp.delivered_ce;
-		r->acked = tcp.bytes_acked;
 		size = sizeof(dctcp);
 		r->has_alpha = flow->is_dctcp &&
 			       getsockopt(flow->sender, IPPROTO_TCP, TCP_CC_INFO, &dctcp, &size) == 0 &&
@@ -235,6 +234,7 @@ static void report(uint32_t number, enum record_kind kind, uint64_t now, uint64_
 	record.time_ns = now - origin;
 	record.flow = number;
 	record.kind = (uint8_t)kind;
+	record.transfers_begun = flows[number].begun;
 	if (kind == REC_COMPLETED)
 		record.received = value;
 	output_record(&record);

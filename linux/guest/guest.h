@@ -73,7 +73,7 @@ struct flow_record {
 	uint32_t cwnd, ssthresh, srtt_us, alpha;
 	uint32_t retransmissions, timeouts, delivered, delivered_ce;
 	uint64_t received; /* in order, bytes; REC_COMPLETED: nanoseconds of the transfer */
-	uint64_t acked;
+	uint64_t transfers_begun;
 };
 void output_open(void);
 void output_record(const struct flow_record *record);

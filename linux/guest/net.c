@@ -244,6 +244,11 @@ static void describe(struct message *m, const struct end *end, uint32_t mtu)
 	put(m, IFLA_IFNAME, end->device, strlen(end->device) + 1);
 	put(m, IFLA_ADDRESS, hardware, sizeof(hardware));
 	put_u32(m, IFLA_MTU, mtu);
+	/*
+	 * TCP always hands over large segments (`sk_setup_caps`) and holds packets back to fill them (`tcp_tso_should_defer`);
+	 * they reach the queue as a burst of up to a millisecond of data. One segment is one packet instead.
+	 */
+	put_u32(m, IFLA_GSO_MAX_SEGS, 1);
 }
 
 void veth_add(const struct end *a, const struct end *b, uint32_t mtu)

@@ -20,6 +20,8 @@ __all__ = [
     "ideal_fct_s",
     "jain",
     "json_to_toml",
+    "linux_plan",
+    "linux_result",
     "models",
     "order_statistics",
     "oscillation",
@@ -86,6 +88,18 @@ def run(
     pcap: str | PathLike[str] | None = None,
     progress: Callable[[float], object] | None = None,
     cancel: Cancel | None = None,
+) -> Run: ...
+def linux_plan(
+    text: str, file_name: str, overrides: Sequence[tuple[str, str]], kernel: str, *, seed: int | None = None
+) -> str: ...
+def linux_result(
+    text: str,
+    file_name: str,
+    overrides: Sequence[tuple[str, str]],
+    kernel: str,
+    folder: str | PathLike[str],
+    *,
+    seed: int | None = None,
 ) -> Run: ...
 def jain(rates: Sequence[float]) -> float | None: ...
 def rate_ratio(first: float | None, second: float | None) -> float | None: ...

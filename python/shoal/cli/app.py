@@ -14,9 +14,9 @@ import typer
 from typer.exceptions import Abort, Exit, TyperException
 
 from shoal import _native
-from shoal.errors import OutputError, ScenarioError, UsageError
+from shoal.errors import OutputError, ScenarioError, ShoalError, UsageError
 
-from . import check, describe, doctor, list_, report, reproduce, run, schema, sweep, tune
+from . import check, describe, doctor, linux, list_, report, reproduce, run, schema, sweep, tune
 from .console import talk
 
 
@@ -29,6 +29,7 @@ class ExitCode(IntEnum):
     SCENARIO = 3
     FILES = 4
     NOT_REPRODUCED = 5
+    LINUX = 6
     INTERRUPTED = 130
     TERMINATED = 143
 
@@ -57,6 +58,7 @@ app.command("list")(list_.list_)
 app.command("describe")(describe.describe)
 app.command("schema")(schema.schema)
 app.command("doctor")(doctor.doctor)
+app.add_typer(linux.app)
 
 
 def _version(value: bool) -> None:
@@ -106,6 +108,9 @@ def _guarded() -> int:
     except OutputError as error:
         talk.error(str(error), hint=error.hint)
         return ExitCode.FILES
+    except ShoalError as error:
+        talk.error(str(error), hint=error.hint)
+        return ExitCode.LINUX
     except OSError as error:
         talk.error(_describe(error))
         # What is left in the buffer cannot be written either (a full disk behind stdout).

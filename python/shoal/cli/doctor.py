@@ -45,7 +45,7 @@ def doctor() -> None:
         ("Determinism", _determinism),
         ("Cache", _cache),
         ("tshark (optional, reads captures)", lambda: shutil.which("tshark") or "not found"),
-        ("Real-kernel plane", lambda: "not built in this version"),
+        ("Real-kernel plane", _linux),
     ]
     rows, failed = [], False
     for name, probe in checks:
@@ -74,6 +74,16 @@ def _determinism() -> str:
     if run(scenario).json != run(scenario).json:
         raise RuntimeError("two equal runs differ")
     return "two equal runs give equal bytes"
+
+
+def _linux() -> str:
+    from shoal.linux import LinuxError, find_image
+
+    try:
+        image = find_image()
+    except LinuxError:
+        return "no kernel yet: shoal linux build"
+    return f"Linux {image.release}; more: shoal linux doctor"
 
 
 def _cache() -> str:

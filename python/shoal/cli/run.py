@@ -15,6 +15,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.console import data, talk
+from shoal.cli.on_linux import prepare_linux, run_linux, run_linux_jobs
 from shoal.errors import OutputError, UsageError
 from shoal.files import new_folder, refuse_existing
 from shoal.progress import Bar
@@ -73,6 +74,9 @@ def run(
         ),
     ] = None,
     workers: options.Workers = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="With --on linux: show what the scenario becomes there, and run nothing.")
+    ] = False,
 ) -> None:
     """Run scenarios and print who gets what rate at what delay.
 
@@ -85,12 +89,12 @@ def run(
       shoal run my.toml --seeds 5 --out results/my
       shoal run my.toml --pcap my.pcapng
       shoal run single-red.toml dual-red.toml --out results/compared
+      shoal run step-single --on linux
     """
-    if on is Plane.LINUX:
-        raise UsageError(
-            "`--on linux`: the real-kernel plane is not built in this version",
-            hint="leave out --on to use the simulator",
-        )
+    if explain and on is not Plane.LINUX:
+        raise UsageError("--explain shows what a scenario becomes on Linux", hint="add --on linux")
+    if pcap is not None and on is Plane.LINUX:
+        raise UsageError("--pcap: the Linux plane does not write captures yet", hint="leave out --on, or leave out --pcap")
     if seed is not None and seeds is not None:
         raise UsageError(
             "--seed and --seeds exclude each other", hint="set the first of several seeds with --set seed=N"
@@ -110,9 +114,13 @@ def run(
     for scenario in loaded.values():
         for warning in scenario.warnings:
             talk.diagnostics(warning)
+    if on is Plane.LINUX:
+        prepare_linux(loaded.values(), explain=explain)
+        if explain:
+            return
     with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
         runs = {
-            label: _measure(scenario, seed, seeds, workers, pcap, _place(folder, label, len(loaded)))
+            label: _measure(on, scenario, seed, seeds, workers, pcap, _place(folder, label, len(loaded)))
             for label, scenario in loaded.items()
         }
         if folder is not None:
@@ -143,11 +151,15 @@ def _place(folder: Path | None, label: str, count: int) -> Path | None:
 
 
 def _measure(
-    scenario: Scenario, seed: int | None, seeds: int | None, workers: int | None, pcap: Path | None, folder: Path | None
+    on: Plane, scenario: Scenario, seed: int | None, seeds: int | None, workers: int | None, pcap: Path | None, folder: Path | None
 ) -> Result | Results:
     if seeds is not None:
         jobs = [(scenario, number) for number in seed_list(scenario, seeds)]
-        results = Results(run_jobs(jobs, workers=workers, progress=True, label=f"{len(jobs)} seeds"))
+        label = f"{len(jobs)} seeds"
+        if on is Plane.LINUX:
+            results = Results(run_linux_jobs(jobs, workers=workers, label=label))
+        else:
+            results = Results(run_jobs(jobs, workers=workers, progress=True, label=label))
         if folder is not None:
             results.write_into(folder)
         return results
@@ -158,7 +170,10 @@ def _measure(
         packets = folder / "tables" / "packets.parquet" if wanted["packets"] else None
         pcap = folder / "packets.pcapng" if wanted["pcap"] and pcap is None else pcap
     with _bar(scenario.title) as update:
-        result = run_one(scenario, seed=seed, packets=packets, pcap=pcap, progress=update)
+        if on is Plane.LINUX:
+            result = run_linux(scenario, seed=seed, progress=update)
+        else:
+            result = run_one(scenario, seed=seed, packets=packets, pcap=pcap, progress=update)
     if folder is not None:
         result.write_into(folder)
     return result

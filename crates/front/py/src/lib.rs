@@ -4,6 +4,7 @@
 mod checked;
 mod errors;
 mod facts;
+mod linux;
 mod metrics;
 mod models;
 mod run;
@@ -28,6 +29,8 @@ fn _native(py: Python<'_>, module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(checked::check, module)?)?;
     module.add_function(wrap_pyfunction!(checked::json_to_toml, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_result, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::jain, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::rate_ratio, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::order_statistics, module)?)?;

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use shoal_scenario::Document;
 use shoal_sim::{Options, Outcome};
-use shoal_trace::{RunResult, WriteError, parquet_out};
+use shoal_trace::{RunResult, Table, WriteError, parquet_out};
 use shoal_units::Time;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -46,8 +46,8 @@ impl Cancel {
 /// A finished run.
 #[pyclass(frozen, module = "shoal._native")]
 pub struct Run {
-    outcome: Outcome,
-    result: RunResult,
+    pub(crate) result: RunResult,
+    pub(crate) tables: Vec<Table>,
 }
 
 #[pymethods]
@@ -60,7 +60,7 @@ impl Run {
     /// `{table: {column: values}}`: numbers as arrays, words as lists.
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tables = PyDict::new(py);
-        for table in &self.outcome.tables {
+        for table in &self.tables {
             tables.set_item(table.spec().name, columns(py, table)?)?;
         }
         Ok(tables)
@@ -68,7 +68,7 @@ impl Run {
     /// Writes each table as `FOLDER/TABLE.parquet`. The folder must exist.
     fn save_tables(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
         py.detach(|| {
-            let mut tables = self.outcome.tables.iter();
+            let mut tables = self.tables.iter();
             tables.try_for_each(|table| {
                 parquet_out::write_table(&folder.join(format!("{}.parquet", table.spec().name)), table)
             })
@@ -117,7 +117,7 @@ pub fn run(
                 *value = experiment.seed.into();
             }
             let result = outcome.result(scenario, env!("CARGO_PKG_VERSION"));
-            Ok(Run { outcome, result })
+            Ok(Run { result, tables: outcome.tables })
         }
         Err(Ended::Unwritable(error)) => Err(not_written(&error)),
         Err(Ended::Stopped) => {

@@ -1,7 +1,8 @@
 //! The guest's records as the result that the simulator gives: same meters, same tables.
 //!
 //! What a kernel does not tell: the cause of a RED decision (counted as early), the sender's own count of lost packets (its
-//! packets dropped at the bottleneck are given) and every reduction (changes of ssthresh between samples are given).
+//! packets dropped at the bottleneck are given). Reductions are known from CWR flags, or without ECN from the recoveries that
+//! samples see.
 
 use crate::hosts::base_rtt;
 use crate::kernel::Kernel;
@@ -155,8 +156,7 @@ impl<'a> Measurement<'a> {
         flow.counters.delivered_bytes = record.received;
         flow.counters.retransmissions = record.retransmissions;
         flow.counters.timeouts = record.timeouts;
-        let fell = last.is_some_and(|last| record.ssthresh != last.ssthresh && record.ssthresh < INFINITE);
-        flow.counters.reductions += u32::from(fell);
+        flow.counters.reductions += u32::from(last.is_some_and(|last| begins_recovery(&last, record)));
         if record.cwnd > 0 {
             flow.meter.on_window(now, record.cwnd, alpha(record));
         }
@@ -188,7 +188,7 @@ impl<'a> Measurement<'a> {
         let happened = [
             (record.retransmissions != last.retransmissions, FlowEvent::Retransmit),
             (record.timeouts != last.timeouts, FlowEvent::Timeout),
-            (record.ssthresh != last.ssthresh && record.ssthresh < INFINITE, FlowEvent::Reduction),
+            (begins_recovery(&last, record), FlowEvent::Reduction),
         ];
         for (_, kind) in happened.into_iter().filter(|(happened, _)| *happened) {
             series.push(EventRow { time_s: now.as_secs_f64(), flow: record.flow, kind });
@@ -293,6 +293,9 @@ impl<'a> Measurement<'a> {
                 }
             }
         }
+        if record.event != LineEvent::Started && record.cwr && record.payload > 0 {
+            self.event(record, FlowEvent::Reduction, at);
+        }
         self.count(record, marked);
     }
 
@@ -309,6 +312,8 @@ impl<'a> Measurement<'a> {
             _ => {}
         }
         counters.marks_seen += u32::from(marked);
+        let reduced = record.event != LineEvent::Started && record.cwr && record.payload > 0;
+        counters.reductions += u32::from(reduced);
     }
 
     fn close_queue_bins_before(&mut self, at: Time) {
@@ -356,14 +361,24 @@ impl<'a> Measurement<'a> {
                 result.slowdown = flow.completions.iter().map(|fct| fct / ideal).collect();
             }
             result.fct_s = flow.completions;
+            if let App::Transfers { bytes, .. } = flow.plan.app {
+                result.transfer_bytes = Some(bytes);
+                result.transfers_begun = flow.last.map_or(0, |record| record.transfers_begun);
+            }
             by_group[flow.plan.group as usize].push(result);
         }
-        let groups: Vec<GroupResult> = experiment
+        let mut groups: Vec<GroupResult> = experiment
             .groups
             .iter()
             .zip(by_group)
             .map(|(group, flows)| GroupResult::new(group.name.clone(), group.cc.clone(), flows))
             .collect();
+        let metrics = Metrics::of(&groups);
+        let mut kept = experiment.trace.flows as usize;
+        for group in &mut groups {
+            group.keep_flows(kept);
+            kept = kept.saturating_sub(group.flows.len());
+        }
         let mut tables = Vec::new();
         tables.extend(self.queue_rows.map(Series::into_table));
         tables.extend(self.flow_rows.map(Series::into_table));
@@ -380,7 +395,7 @@ impl<'a> Measurement<'a> {
             on: "linux".to_owned(),
             window: Window { start_s: window_start.as_secs_f64(), end_s: end.as_secs_f64() },
             bottlenecks: vec![bottleneck],
-            metrics: Metrics::of(&groups),
+            metrics,
             groups,
             events: None,
             linux: Some(LinuxRun {
@@ -412,6 +427,14 @@ fn time(ns: i64) -> Time {
 fn alpha(record: &FlowRecord) -> Option<f64> {
     record.alpha.map(|alpha| f64::from(alpha) / 1024.0)
 }
+
+/// A sender with ECN announces every reduction itself (`tcp_init_cwnd_reduction` and `tcp_enter_loss` queue a CWR).
+const fn begins_recovery(last: &FlowRecord, record: &FlowRecord) -> bool {
+    !record.ecn && last.ca_state < RECOVERY && record.ca_state >= RECOVERY
+}
+
+/// `TCP_CA_Recovery`; `TCP_CA_Loss` follows.
+const RECOVERY: u8 = 3;
 
 fn threshold(ssthresh: u32) -> Option<f64> {
     (ssthresh < INFINITE).then_some(f64::from(ssthresh))

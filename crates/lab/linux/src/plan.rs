@@ -336,7 +336,11 @@ impl Dumbbell<'_> {
                 .map(|(path, value)| format!("{}={value}", path.replace('/', ".")))
                 .collect();
             add(&place, format!("both: sysctl {}", settings.join("; ")));
-            add(&place, "all links: ethtool -K tso off gso off gro off; permanent neighbours".to_owned());
+            add(
+                &place,
+                "all links: ethtool -K tso off gso off gro off; gso_max_segs 1; permanent neighbours"
+                    .to_owned(),
+            );
         }
         for (index, group) in experiment.groups.iter().enumerate() {
             if let Some(flow) = experiment.flows.iter().find(|flow| flow.group as usize == index) {

@@ -66,9 +66,15 @@ pub struct LineRecord {
     pub before: Ecn,
     /// ECN field after it.
     pub after: Ecn,
+    /// Data with which a sender says that it has reduced its window (CWR; in a SYN the bit means something else).
+    pub cwr: bool,
     /// Number of the link.
     pub link: u8,
 }
+
+/// RFC 9293 section 3.1.
+const FLAG_SYN: u8 = 0x02;
+const FLAG_CWR: u8 = 0x80;
 
 impl LineRecord {
     /// Bytes of a record.
@@ -104,6 +110,7 @@ impl LineRecord {
             event,
             before: ecn(bytes[37] >> 4),
             after: ecn(bytes[37]),
+            cwr: bytes[38] & (FLAG_CWR | FLAG_SYN) == FLAG_CWR,
             link: bytes[39],
         })
     }
@@ -136,6 +143,8 @@ pub struct FlowRecord {
     pub timeouts: u32,
     /// Payload bytes delivered in order; for a completion: its duration in nanoseconds.
     pub received: u64,
+    /// Transfers that began.
+    pub transfers_begun: u64,
 }
 
 /// Kinds of flow records.
@@ -191,6 +200,7 @@ impl FlowRecord {
             retransmissions: u32_at(bytes, 32),
             timeouts: u32_at(bytes, 36),
             received: u64_at(bytes, 48),
+            transfers_begun: u64_at(bytes, 56),
         })
     }
 }

@@ -33,8 +33,8 @@ pub use kinds::{DropReason, FlowEvent, FlowState, MarkReason, PacketEvent, Queue
 pub use queue_meter::{MeterPace, QueueMeter};
 pub use result::{
     AlphaSummary, Bottleneck, ClassCounts, ClassDelays, ClassQueues, Distribution, DroppedBy, FlowResult,
-    GroupResult, LinuxRun, MarkedBy, Metrics, RateSummary, RunResult, SCHEMA, SizeBin, SrttSummary, Summary, Totals,
-    Window,
+    GroupResult, LinuxRun, MarkedBy, Metrics, RateSummary, RunResult, SCHEMA, SizeBin, SrttSummary, Summary,
+    Totals, Window,
 };
 pub use schema::{
     BacklogBucketRow, BacklogWindowRow, ControllerRow, DelayBucketRow, DelayWindowRow, EventRow, FlowRow,

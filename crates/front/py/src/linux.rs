@@ -1,0 +1,94 @@
+//! The real-kernel plane: plans before a run, measurements after it. Processes belong to Python.
+
+use crate::errors::{ScenarioError, refused};
+use crate::run::Run;
+use pyo3::prelude::*;
+use serde_json::json;
+use shoal_linux::{Kernel, Plan, measure};
+use shoal_scenario::{Document, Experiment};
+use std::path::PathBuf;
+
+type Overrides = Vec<(String, String)>;
+
+/// `{"config", "memory_mib", "notes", "rules": [{"place", "text"}], "duration_s"}` of a scenario on the kernel that `kernel`
+/// describes (JSON).
+#[pyfunction]
+#[pyo3(signature = (text, file_name, overrides, kernel, *, seed=None))]
+pub fn linux_plan(
+    py: Python<'_>,
+    text: &str,
+    file_name: &str,
+    overrides: Overrides,
+    kernel: &str,
+    seed: Option<u64>,
+) -> PyResult<String> {
+    let (_, experiment) = experiment(text, file_name, &overrides, seed)?;
+    let kernel = kernel_of(kernel)?;
+    let plan = py.detach(|| plan(&experiment, &kernel))?;
+    let rules: Vec<_> =
+        plan.rules.iter().map(|rule| json!({ "place": rule.place, "text": rule.text })).collect();
+    Ok(json!({
+        "config": plan.config,
+        "memory_mib": plan.memory_mib,
+        "notes": plan.notes,
+        "rules": rules,
+        "duration_s": experiment.duration.as_secs_f64(),
+        "seed": experiment.seed,
+    })
+    .to_string())
+}
+
+/// The result of a run whose guest wrote `lines.bin` and `flows.bin` into `folder`.
+#[pyfunction]
+#[pyo3(signature = (text, file_name, overrides, kernel, folder, *, seed=None))]
+pub fn linux_result(
+    py: Python<'_>,
+    text: &str,
+    file_name: &str,
+    overrides: Overrides,
+    kernel: &str,
+    folder: PathBuf,
+    seed: Option<u64>,
+) -> PyResult<Run> {
+    let (document, experiment) = experiment(text, file_name, &overrides, seed)?;
+    let kernel = kernel_of(kernel)?;
+    let mut scenario = document.to_json();
+    // What makes this run again: the seed it had.
+    if let Some(value) = scenario.get_mut("seed") {
+        *value = experiment.seed.into();
+    }
+    py.detach(|| {
+        let plan = plan(&experiment, &kernel)?;
+        let lines = std::fs::read(folder.join("lines.bin"))?;
+        let flows = std::fs::read(folder.join("flows.bin"))?;
+        let version = env!("CARGO_PKG_VERSION");
+        let measured = measure(&experiment, &plan, &kernel, &lines, &flows, scenario, version)
+            .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
+        Ok(Run { result: measured.result, tables: measured.tables })
+    })
+}
+
+fn experiment(
+    text: &str,
+    file_name: &str,
+    overrides: &Overrides,
+    seed: Option<u64>,
+) -> PyResult<(Document, Experiment)> {
+    let document = Document::with_overrides(text, file_name, overrides).map_err(|errors| refused(&errors))?;
+    let experiment = document.resolve(seed).map_err(|errors| refused(&errors))?;
+    Ok((document, experiment))
+}
+
+fn kernel_of(text: &str) -> PyResult<Kernel> {
+    serde_json::from_str(text).map_err(|error| {
+        pyo3::exceptions::PyValueError::new_err(format!("not a description of a kernel: {error}"))
+    })
+}
+
+/// All refusals in one message, like those of a scenario.
+fn plan(experiment: &Experiment, kernel: &Kernel) -> PyResult<Plan> {
+    Plan::new(experiment, kernel).map_err(|refusals| {
+        let texts: Vec<String> = refusals.iter().map(|refusal| format!("{refusal}\n")).collect();
+        ScenarioError::new_err(texts.join("\n"))
+    })
+}

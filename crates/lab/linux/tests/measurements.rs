@@ -1,0 +1,160 @@
+//! Hand-made records as results.
+
+use serde_json::Value;
+use shoal_linux::{Kernel, Measured, Plan, RecordError, measure};
+use shoal_scenario::{Document, Experiment};
+
+const SCENARIO: &str = r#"
+duration = "1 s"
+warmup = "0.5 s"
+bottleneck = { rate = "12 Mbit/s", buffer = "10 packets", aqm = { kind = "step", threshold = "2 packets" } }
+flows = [{ cc = "dctcp", rtt = "10 ms" }]
+trace = { series = "100 ms" }
+"#;
+
+fn kernel() -> Kernel {
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect();
+    Kernel {
+        release: "7.3.4-shoal".to_owned(),
+        controllers: words("dctcp"),
+        disciplines: words("pfifo red"),
+        mode: "ptrace".to_owned(),
+    }
+}
+
+const QUEUED: u8 = 0;
+const OVERFLOW: u8 = 2;
+const STARTED: u8 = 3;
+const ECT: u8 = 2;
+const CE: u8 = 3;
+
+/// A record of `sch_line.h`: a packet of 1500 B of flow 0.
+fn line(time_us: i64, queued_us: i64, event: u8, (before, after): (u8, u8), waiting: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    bytes.extend((time_us * 1000).to_ne_bytes());
+    bytes.extend((queued_us * 1000).to_ne_bytes());
+    bytes.extend((10_000u32 << 16 | 10_000).to_ne_bytes());
+    bytes.extend(7u32.to_ne_bytes());
+    bytes.extend((waiting * 1500).to_ne_bytes());
+    bytes.extend(waiting.to_ne_bytes());
+    bytes.extend(1500u16.to_ne_bytes());
+    bytes.extend(1448u16.to_ne_bytes());
+    bytes.extend([event, after | before << 4, 0, 0]);
+    assert_eq!(bytes.len(), 40);
+    bytes
+}
+
+/// A record of `guest.h`.
+fn flow(time_ms: u64, kind: u8, cwnd: u32, ssthresh: u32, alpha: u32, received: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    bytes.extend((time_ms * 1_000_000).to_ne_bytes());
+    bytes.extend(0u32.to_ne_bytes());
+    bytes.extend([kind, 0, 1, 1]);
+    for number in [cwnd, ssthresh, 10_000, alpha, 3, 0, 0, 0] {
+        bytes.extend(number.to_ne_bytes());
+    }
+    bytes.extend(received.to_ne_bytes());
+    bytes.extend(0u64.to_ne_bytes());
+    assert_eq!(bytes.len(), 64);
+    bytes
+}
+
+fn run(lines: &[Vec<u8>], flows: &[Vec<u8>]) -> Result<Measured, RecordError> {
+    let experiment: Experiment = Document::parse(SCENARIO, "test.toml").unwrap().resolve(None).unwrap();
+    let plan = Plan::new(&experiment, &kernel()).unwrap();
+    measure(&experiment, &plan, &kernel(), &lines.concat(), &flows.concat(), Value::Null, "0.0.0")
+}
+
+fn finished() -> Vec<Vec<u8>> {
+    let mut flows: Vec<Vec<u8>> = (1..=100)
+        .map(|ms| {
+            flow(
+                ms * 10,
+                1,
+                if ms < 75 { 10 } else { 30 },
+                if ms < 75 { i32::MAX as u32 } else { 20 },
+                512,
+                ms * 1000,
+            )
+        })
+        .collect();
+    flows.push(flow(1000, 5, 0, 0, 0, 0));
+    flows
+}
+
+#[test]
+fn packets_become_delays_marks_and_utilisation() {
+    // Three packets at 600 ms; each takes 1 ms. The third is marked and a fourth finds no room.
+    let lines = [
+        line(600_000, 600_000, QUEUED, (ECT, ECT), 1),
+        line(600_000, 600_000, STARTED, (ECT, ECT), 0),
+        line(600_000, 600_000, QUEUED, (ECT, ECT), 1),
+        line(600_000, 600_000, QUEUED, (ECT, CE), 2),
+        line(600_500, 600_500, OVERFLOW, (ECT, ECT), 2),
+        line(601_000, 600_000, STARTED, (ECT, ECT), 1),
+        line(602_000, 600_000, STARTED, (CE, CE), 0),
+    ];
+    let measured = run(&lines, &finished()).unwrap();
+    let link = &measured.result.bottlenecks[0];
+    assert_eq!((link.arrived, link.marked, link.dropped, link.departed), (4, 1, 1, 3));
+    assert_eq!((link.marked_by.threshold, link.dropped_by.buffer), (1, 1));
+    // 3 ms of 500 ms, to the last digit.
+    assert_eq!(link.utilisation, Some(0.006));
+    // Waiting: 2 packets for 1 ms, 1 for 1 ms, of 500 ms.
+    assert!((link.queue_packets.mean.unwrap() - 0.006).abs() < 1e-12);
+    // Delays 0, 1 and 2 ms.
+    assert!((link.delay_s.ect.mean.unwrap() - 0.001).abs() < 1e-12);
+    let flow = &measured.result.groups[0].flows[0];
+    assert_eq!((flow.marks_seen, flow.losses), (1, 1));
+    // 3 packets of 1500 B in half a second.
+    assert_eq!(flow.wire_bps, Some(72_000.0));
+}
+
+#[test]
+fn samples_become_windows_and_goodput() {
+    let measured = run(&[], &finished()).unwrap();
+    let flow = &measured.result.groups[0].flows[0];
+    // 50 kB of the 100 kB came before the window opened.
+    assert_eq!((flow.delivered_bytes, flow.goodput_bps), (50_000, Some(800_000.0)));
+    // 10 packets up to 750 ms, 30 from then on.
+    assert_eq!(flow.cwnd_packets.mean, Some(20.0));
+    assert_eq!(flow.alpha.mean, Some(0.5));
+    assert_eq!(flow.srtt_s.mean, Some(0.01));
+    let rows = measured.tables.iter().find(|table| table.spec().name == "flows").unwrap();
+    assert_eq!(rows.len(), 10);
+    let linux = measured.result.linux.unwrap();
+    assert_eq!((linux.kernel.as_str(), linux.mode.as_str(), linux.sample_s), ("7.3.4-shoal", "ptrace", 0.01));
+}
+
+#[test]
+fn reductions_are_announced_by_senders_with_ecn_and_seen_in_samples_without() {
+    let with_flags = |flags: u8, event: u8| {
+        let mut packet = line(600_000, 600_000, event, (ECT, ECT), 1);
+        packet[38] = flags;
+        packet
+    };
+    // CWR and ACK; the same packet when it leaves; CWR of a SYN.
+    let lines = [with_flags(0x90, QUEUED), with_flags(0x90, STARTED), with_flags(0xc2, QUEUED)];
+    let measured = run(&lines, &finished()).unwrap();
+    assert_eq!(measured.result.groups[0].flows[0].reductions, 1);
+    // Open, Recovery, Recovery, Loss, Open, Loss: two episodes.
+    let mut flows = finished();
+    for (at, state) in [(60, 3), (61, 3), (62, 4), (64, 4)] {
+        flows[at][13] = state;
+    }
+    flows.iter_mut().for_each(|record| record[15] = 0);
+    let measured = run(&[], &flows).unwrap();
+    assert_eq!(measured.result.groups[0].flows[0].reductions, 2);
+}
+
+#[test]
+fn files_of_unfinished_runs_are_refused() {
+    let mut unfinished = finished();
+    unfinished.pop();
+    assert_eq!(run(&[], &unfinished).unwrap_err(), RecordError::Unfinished);
+    assert_eq!(run(&[], &[]).unwrap_err(), RecordError::Unfinished);
+    let mut torn = finished();
+    torn[3].pop();
+    assert_eq!(run(&[], &torn).unwrap_err(), RecordError::Torn);
+    assert_eq!(run(&[line(1, 1, 9, (ECT, ECT), 1)], &finished()).unwrap_err(), RecordError::Unknown);
+}

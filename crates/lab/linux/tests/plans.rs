@@ -1,0 +1,218 @@
+//! Scenarios as testbeds: exact instructions, exact kernel structures, complete refusals.
+
+use shoal_linux::{Kernel, Plan, Refusal};
+use shoal_scenario::Document;
+
+fn kernel() -> Kernel {
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect();
+    Kernel {
+        release: "7.3.4-shoal".to_owned(),
+        controllers: words("cubic dctcp reno"),
+        disciplines: words("bfifo netem pfifo red"),
+        mode: "seccomp".to_owned(),
+    }
+}
+
+fn plan(text: &str) -> Result<Plan, Vec<Refusal>> {
+    let experiment = Document::parse(text, "test.toml").unwrap().resolve(None).unwrap();
+    Plan::new(&experiment, &kernel())
+}
+
+fn lines<'a>(plan: &'a Plan, verb: &str) -> Vec<&'a str> {
+    plan.config.lines().filter(|line| line.split(' ').next() == Some(verb)).collect()
+}
+
+/// Bytes of the options of a discipline, the last word of its line.
+fn options(line: &str) -> Vec<u8> {
+    let hex = line.rsplit(' ').next().unwrap();
+    (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_ne_bytes(bytes[at..at + 4].try_into().unwrap())
+}
+
+const STEP: &str = r#"
+duration = "60 s"
+warmup = "10 s"
+bottleneck = { rate = "100 Mbit/s", buffer = "250 packets", aqm = { kind = "step", threshold = "20 packets" } }
+flows = [{ cc = "dctcp", rtt = "10 ms" }]
+"#;
+
+#[test]
+fn step_is_red_without_memory() {
+    let plan = plan(STEP).unwrap();
+    let qdiscs = lines(&plan, "qdisc");
+    // TC_H_ROOT and handle 20: for netem; 1: for the line, 10: below 1:1, 11: below 10:1.
+    assert!(qdiscs[0].starts_with("qdisc d0 e0 4294967295 1310720 netem "));
+    assert!(qdiscs[1].starts_with("qdisc r1 b0 4294967295 65536 line "));
+    assert!(qdiscs[2].starts_with("qdisc r1 b0 65537 655360 red "));
+    assert!(qdiscs[3].starts_with("qdisc r1 b0 655361 720896 pfifo "));
+    // More than 20 packets with the arriving one are at least 20 x 1500 B before it. Header of 4 bytes, limit, min, max, then
+    // Wlog 0.
+    let red = options(qdiscs[2]);
+    assert_eq!((u32_at(&red, 8), u32_at(&red, 12), red[16]), (30_000, 30_000, 0));
+    // Flags: ECN (1) and NODROP (8) out of all four; their attribute is the last one.
+    assert_eq!((u32_at(&red, red.len() - 8), u32_at(&red, red.len() - 4)), (9, 15));
+    assert_eq!(u32_at(&options(qdiscs[3]), 0), 250);
+    // A line of 100 Mbit/s, without framing.
+    let line = options(qdiscs[1]);
+    assert_eq!(u64::from_ne_bytes(line[4..12].try_into().unwrap()), 100_000_000);
+    // All of the rtt in one place: 10 ms in the last attribute of netem.
+    let netem = options(qdiscs[0]);
+    assert_eq!(u64::from_ne_bytes(netem[netem.len() - 8..].try_into().unwrap()), 10_000_000);
+}
+
+#[test]
+fn drop_threshold_equal_to_the_threshold_is_red_that_drops() {
+    let text = STEP
+        .replace("threshold = \"20 packets\"", "threshold = \"20 packets\", drop_threshold = \"20 packets\"");
+    let plan = plan(&text).unwrap();
+    let red = options(lines(&plan, "qdisc")[2]);
+    assert_eq!(u32_at(&red, red.len() - 8), 1);
+}
+
+#[test]
+fn linux_red_is_what_tc_computes() {
+    let plan = plan(
+        r#"
+duration = "60 s"
+bottleneck = { rate = "10 Mbit/s", aqm = { kind = "linux-red", min = "30 kB", max = "90 kB", limit = "400 kB", avpkt = "1500 B", burst = "40 packets", probability = 0.1, bandwidth = "10 Mbit/s", ecn = true } }
+flows = [{ cc = "reno", rtt = "25 ms" }]
+"#,
+    )
+    .unwrap();
+    let red = options(lines(&plan, "qdisc")[2]);
+    assert_eq!((u32_at(&red, 4), u32_at(&red, 8), u32_at(&red, 12)), (400_000, 30_000, 90_000));
+    // The smallest n with 40 + 1 - 20 <= (1 - (1 - 2^-n)^40) / 2^-n: 2^-4 gives 14.8, 2^-5 22.8.
+    assert_eq!(red[16], 5);
+    // 0.1 / 60000 doubled until it exceeds 1: 2^20 gives 1.75.
+    assert_eq!(red[17], 20);
+    assert!(
+        plan.rules
+            .iter()
+            .any(|rule| rule.text.contains("red limit 400000 min 30000 max 90000 avpkt 1500 burst 40"))
+    );
+}
+
+#[test]
+fn flows_with_equal_settings_share_hosts() {
+    let plan = plan(
+        r#"
+duration = "20 s"
+bottleneck = { rate = "10 Mbit/s" }
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+count = 2
+[[flows]]
+cc = "cubic"
+rtt = "25 ms"
+start = "1 s"
+stop = "5 s"
+[[flows]]
+cc = "dctcp"
+rtt = "25 ms"
+app = { transfer = "100 kB", rounds = 3, every = "1 s" }
+[[flows]]
+name = "far"
+cc = "reno"
+rtt = "50 ms"
+"#,
+    )
+    .unwrap();
+    assert_eq!(
+        lines(&plan, "flow"),
+        [
+            "flow s0 d0 10.2.0.2 reno 0 65536 0 0 never bulk",
+            "flow s0 d0 10.2.0.2 reno 0 65536 0 0 never bulk",
+            "flow s0 d0 10.2.0.2 cubic 0 65536 0 1000000000 5000000000 bulk",
+            "flow s1 d1 10.2.1.2 dctcp 0 1 0 0 never transfers 100000 3 1000000000",
+            "flow s2 d2 10.2.2.2 reno 0 65536 0 0 never bulk",
+        ]
+    );
+    // ECN is a matter of hosts: off for reno and cubic, on for dctcp.
+    let ecn: Vec<&str> = lines(&plan, "sysctl").into_iter().filter(|line| line.contains("tcp_ecn")).collect();
+    assert_eq!(ecn[0], "sysctl s0 net/ipv4/tcp_ecn 0");
+    assert_eq!(ecn[2], "sysctl s1 net/ipv4/tcp_ecn 1");
+    // Bins of series end with a sample.
+    assert_eq!(plan.config.lines().last(), Some("run 20000000000 10000000 0"));
+}
+
+#[test]
+fn everything_that_linux_cannot_express_is_listed_at_once() {
+    let refusals = plan(
+        r#"
+duration = "20 s"
+bottleneck = { rate = "10 Mbit/s", aqm = { kind = "red", min = "20 packets", max = "60 packets" } }
+[[flows]]
+cc = "dctcp-ikr"
+rtt = "25 ms"
+initial_window = "3 packets"
+[[flows]]
+cc = "dctcp"
+rtt = "25 ms"
+cc_options = { initial_alpha = 0.5 }
+delayed_ack = false
+[trace]
+packets = true
+"#,
+    )
+    .unwrap_err();
+    let places: Vec<(&str, &str)> =
+        refusals.iter().map(|refusal| (refusal.place.as_str(), refusal.reason.as_str())).collect();
+    let says = |place: &str, words: &str| {
+        assert!(
+            places.iter().any(|(at, reason)| *at == place && reason.contains(words)),
+            "{place}: {words}: {places:#?}"
+        );
+    };
+    says("bottleneck.aqm", "RED as published");
+    says("flow group `dctcp-ikr`", "no congestion control `dctcp-ikr`");
+    says("flow group `dctcp-ikr`", "initial window is 10");
+    says("flow group `dctcp`", "cc_options");
+    says("flow group `dctcp`", "delayed ACKs");
+    says("trace.packets", "does not write packet files");
+    assert_eq!(refusals.len(), 6);
+    assert!(refusals.iter().all(|refusal| !refusal.hint.is_empty()));
+}
+
+#[test]
+fn other_topologies_are_refused() {
+    let refusals = plan(
+        r#"
+duration = "2 s"
+topology = { kind = "star", hosts = 3, rate = "1 Gbit/s", delay = "25 us" }
+flows = [{ cc = "dctcp", from = "h1", to = "h2" }]
+"#,
+    )
+    .unwrap_err();
+    assert_eq!(refusals[0].place, "topology");
+}
+
+#[test]
+fn kernel_without_a_module_is_named() {
+    let experiment = Document::parse(STEP, "test.toml").unwrap().resolve(None).unwrap();
+    let mut kernel = kernel();
+    kernel.controllers.retain(|name| name != "dctcp");
+    kernel.disciplines.retain(|kind| kind != "red");
+    let refusals = Plan::new(&experiment, &kernel).unwrap_err();
+    assert!(refusals[0].reason.contains("without the congestion control `dctcp`"));
+    assert!(refusals[1].reason.contains("without the discipline `red`"));
+}
+
+#[test]
+fn other_stack_is_a_note() {
+    let plan = plan(&STEP.replace("cc = \"dctcp\"", "cc = \"dctcp\", stack = \"linux-3.18\"")).unwrap();
+    assert_eq!(plan.notes, ["flow group `dctcp`: the stack is that of Linux 7.3.4-shoal, not `linux-3.18`"]);
+}
+
+#[test]
+fn memory_grows_with_buffers_and_flows() {
+    let small = plan(STEP).unwrap().memory_mib;
+    let large = plan(&STEP.replace("250 packets", "100000 packets")).unwrap().memory_mib;
+    // 100000 x 1500 B x 4 are 572 MiB; the next power of two with the rest is 1024.
+    assert_eq!((small, large), (256, 1024));
+    let many = plan(&STEP.replace("rtt = \"10 ms\"", "rtt = \"10 ms\", count = 1000")).unwrap().memory_mib;
+    assert_eq!(many, 2048);
+}

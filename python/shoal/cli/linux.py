@@ -1,0 +1,108 @@
+"""``shoal linux``."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.exceptions import Exit
+
+from shoal.cli import options
+from shoal.cli.console import data, talk
+from shoal.progress import Bar
+from shoal.tabulate import Table
+
+app = typer.Typer(
+    name="linux",
+    help="The real Linux kernel in virtual time: what `shoal run --on linux` runs on.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+
+@app.command("build")
+def build(
+    version: Annotated[
+        str | None,
+        typer.Option(
+            "--version", metavar="VERSION", help="Kernel version, e.g. 7.3 (default) or 6.12.", show_default=False
+        ),
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--source", metavar="DIR", help="A kernel tree of your own instead.", show_default=False),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Compilers at once.", show_default=False)
+    ] = None,
+) -> None:
+    """Fetch and build the kernel, once; later calls find it.
+
+    The source comes from the distribution's archive through its own package client; nothing is installed, no root is
+    needed. About 10 minutes and 4 GB in the user's cache folder.
+
+    [bold]Examples[/]
+
+      shoal linux build
+      shoal linux build --version 6.12
+      shoal linux build --source ~/src/linux
+    """
+    from shoal.errors import UsageError
+    from shoal.linux import find_image, kernel
+
+    if version is not None and source is not None:
+        raise UsageError("--version and --source exclude each other", hint="a tree has its own version")
+    with Bar("kernel") as bar:
+        kernel.build(version=version, source=source, jobs=jobs, say=talk.note, progress=bar.update)
+    image = find_image()
+    talk.note(f"Linux {image.release} ({image.mode} mode) is ready: {image.folder}")
+    _ = image.helpers
+    data.text(str(image.folder))
+
+
+@app.command("doctor")
+def doctor() -> None:
+    """Say what the Linux plane needs, and whether it works here.
+
+    [bold]Example[/]
+
+      shoal linux doctor
+    """
+    from shoal.linux import checks
+
+    rows = checks.rows()
+    data.table(Table("", ("What", "", "Finding"), rows, words=3))
+    if any(state == "FAILS" for _, state, _ in rows):
+        raise Exit(1)
+
+
+@app.command("explain")
+def explain(scenario: options.ScenarioFile, set_: options.Set = None) -> None:
+    """Show what a scenario becomes on Linux: queue disciplines, sysctls, hosts.
+
+    [bold]Example[/]
+
+      shoal linux explain step-single
+    """
+    from shoal.linux import find_image, plan
+
+    planned = plan(options.read_scenario(scenario, set_), find_image())
+    for note in planned.notes:
+        talk.note(note)
+    data.table(planned.table())
+
+
+@app.command("clean")
+def clean() -> None:
+    """Remove kernels, sources and packages from the cache.
+
+    [bold]Example[/]
+
+      shoal linux clean
+    """
+    from shoal.linux.places import cache
+
+    shutil.rmtree(cache(), ignore_errors=True)
+    talk.note(f"removed {cache()}")

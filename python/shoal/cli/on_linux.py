@@ -1,0 +1,54 @@
+"""``--on linux`` of the verbs that run scenarios. The plane is imported only where it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from shoal import _native
+from shoal.cli.console import data, talk
+from shoal.parallel import run_all
+from shoal.progress import Bar
+from shoal.result import Result
+from shoal.scenario import Scenario
+
+
+def prepare_linux(scenarios: Iterable[Scenario], *, explain: bool) -> None:
+    """Refuse what Linux cannot express before anything runs; say where the kernel stands in for something else."""
+    from shoal.linux import find_image, plan
+
+    image = find_image()
+    for scenario in scenarios:
+        planned = plan(scenario, image)
+        for note in planned.notes:
+            talk.note(f"note: {note}")
+        if explain:
+            data.table(planned.table())
+
+
+def run_linux(scenario: Scenario, *, seed: int | None, progress: Callable[[float], object]) -> Result:
+    """Run one scenario."""
+    from shoal.linux import run_on_linux
+
+    return run_on_linux(scenario, seed=seed, progress=progress)
+
+
+def run_linux_jobs(jobs: Sequence[tuple[Scenario, int]], *, workers: int | None, label: str) -> list[Result]:
+    """Run several at once, one a core."""
+    from shoal.linux import find_image, run_on_linux
+
+    image = find_image()
+    _ = image.helpers
+
+    def task(scenario: Scenario, seed: int, cancel: _native.Cancel) -> Result:
+        return run_on_linux(scenario, seed=seed, image=image, cancel=cancel)
+
+    finished = 0
+    with Bar(label) as bar:
+
+        def on_done() -> None:
+            nonlocal finished
+            finished += 1
+            bar.update(finished / len(jobs))
+
+        return run_all([partial(task, *job) for job in jobs], workers=workers, on_done=on_done)

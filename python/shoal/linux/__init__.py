@@ -1,0 +1,12 @@
+"""The real Linux kernel in virtual time: built once, then scenarios run on it without root and repeatably.
+
+One user-mode kernel holds all hosts of a testbed as network namespaces; its clock is virtual. Nothing here decides what a
+scenario means: :func:`shoal._native.linux_plan` does.
+"""
+
+from shoal.linux.errors import GuestError, LinuxError
+from shoal.linux.images import Image, find_image
+from shoal.linux.plan import Plan, plan
+from shoal.linux.running import run_on_linux
+
+__all__ = ["GuestError", "Image", "LinuxError", "Plan", "find_image", "plan", "run_on_linux"]

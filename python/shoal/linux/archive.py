@@ -1,0 +1,171 @@
+"""Packages of the distribution, through its own client with a configuration of ours.
+
+The archive's address, its keys and proxies come from the system's configuration; lists and packages go to the user's cache.
+Nothing of the system is changed and no root is needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from shoal.linux.commands import explain_missing, fetching, missing, output
+from shoal.linux.errors import LinuxError
+from shoal.linux.places import cache
+
+_keyring = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+
+
+@dataclass(frozen=True)
+class Release:
+    """A kernel source package whose bytes we know."""
+
+    version: str
+    package: str
+    suite: str
+    sha256: str
+
+
+# Newest first: the default. Results of another version differ in detail.
+releases = (
+    Release(
+        "7.3.4-1~bpo13+1",
+        "linux-source-7.3",
+        "trixie-backports",
+        "703e369ddd4cce971452f5a593ee55df3a5c10c83caf0fa0df039633ed181ee3",
+    ),
+    Release(
+        "6.12.107-1",
+        "linux-source-6.12",
+        "trixie",
+        "775b9ef84d7fa7927ccebfec33fbbe9aeb2482ebf9a92c771aafd33fb6e2ee27",
+    ),
+)
+
+
+def release_of(version: str | None) -> Release:
+    """The known release that a user means: a version, its beginning (``6.12``), or none for the newest.
+
+    A version that is not known is taken from the suite of the nearest series, with the archive's own signed checksum.
+    """
+    if version is None:
+        return releases[0]
+    for release in releases:
+        if release.version == version or release.version.startswith(version + "."):
+            return release
+    series = ".".join(version.split(".")[:2])
+    if not re.fullmatch(r"\d+\.\d+", series):
+        raise LinuxError(f"`{version}` is no kernel version", hint="as in --version 7.3 or --version 6.12")
+    known = next((release for release in releases if release.package.endswith(f"-{series}")), releases[0])
+    return Release(version, f"linux-source-{series}", known.suite, "")
+
+
+def fetch(release: Release) -> Path:
+    """The source package, from the cache or the archive; its checksum is verified either way."""
+    folder = cache("packages")
+    folder.mkdir(parents=True, exist_ok=True)
+    if release.sha256:
+        for package in folder.glob(f"{release.package}_*.deb"):
+            if _sha256(package) == release.sha256:
+                return package
+    client = Client(release.suite)
+    offered = client.versions(release.package)
+    version = next((v for v in offered if v == release.version or v.startswith(release.version + "-")), None)
+    if version is None:
+        have = ", ".join(offered) or "none"
+        raise LinuxError(
+            f"the archive no longer has {release.package} {release.version} in {release.suite}; it has: {have}",
+            hint=f"take a newer one with --version {offered[0]} (results differ in detail), or --source PATH"
+            if offered
+            else "name a kernel tree with --source PATH",
+        )
+    package = client.download(release.package, version, folder)
+    found, expected = _sha256(package), release.sha256 or client.checksum(release.package, version)
+    if found != expected:
+        package.unlink()
+        raise LinuxError(
+            f"{package.name} has the checksum {found}, expected {expected}", hint="run it again; is a proxy in between?"
+        )
+    return package
+
+
+class Client:
+    """``apt-get`` with lists and packages of our own, for one suite of the archive that the system uses."""
+
+    def __init__(self, suite: str | None = None) -> None:
+        if names := missing(fetching):
+            raise explain_missing(names)
+        uri, own_suite = _archive()
+        self.suite = suite or own_suite
+        self._folder = cache("apt", self.suite)
+        self._write_configuration(uri)
+        self._env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "APT_CONFIG": str(self._folder / "apt.conf")}
+        output(["apt-get", "update", "-q"], env=self._env)
+
+    def _write_configuration(self, uri: str) -> None:
+        for part in ("lists/partial", "cache/archives/partial"):
+            (self._folder / part).mkdir(parents=True, exist_ok=True)
+        signed = f"[signed-by={_keyring}] " if _keyring.exists() else ""
+        (self._folder / "sources.list").write_text(f"deb {signed}{uri} {self.suite} main\n", encoding="utf-8")
+        (self._folder / "status").touch()
+        # Proxies and the like stay those of the system; its hooks and sources do not apply.
+        own = [
+            line
+            for line in output(["apt-config", "dump"]).splitlines()
+            if line.startswith("Acquire::") and not line.startswith("Acquire::IndexTargets")
+        ]
+        settings = {
+            "Dir::Etc::main": "/dev/null",
+            "Dir::Etc::parts": "/dev/null",
+            "Dir::Etc::sourcelist": str(self._folder / "sources.list"),
+            "Dir::Etc::sourceparts": "-",
+            "Dir::State::lists": str(self._folder / "lists"),
+            "Dir::State::status": str(self._folder / "status"),
+            "Dir::Cache": str(self._folder / "cache"),
+            "Acquire::Languages": "none",
+            # As root, apt would drop to a user that cannot write here.
+            "APT::Sandbox::User": "root",
+        }
+        lines = own + [f'{key} "{value}";' for key, value in settings.items()]
+        (self._folder / "apt.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def versions(self, package: str) -> list[str]:
+        """Versions of a package, newest first."""
+        rows = output(["apt-cache", "madison", package], env=self._env).splitlines()
+        return [row.split("|")[1].strip() for row in rows if row.count("|") >= 2]
+
+    def checksum(self, package: str, version: str) -> str:
+        """SHA-256 as the archive's signed lists have it."""
+        text = output(["apt-cache", "show", f"{package}={version}"], env=self._env)
+        found = re.search(r"^SHA256: (\w+)$", text, flags=re.M)
+        return found[1] if found else ""
+
+    def download(self, package: str, version: str | None, folder: Path) -> Path:
+        """Fetch one package into a folder."""
+        before = set(folder.glob("*.deb"))
+        wanted = f"{package}={version}" if version else package
+        output(["sh", "-c", 'cd "$0" && exec apt-get download -q "$1"', folder, wanted], env=self._env)
+        new = set(folder.glob("*.deb")) - before
+        # apt leaves a package alone that is there already.
+        candidates = new or set(folder.glob(f"{package}_*.deb"))
+        return max(candidates, key=lambda path: path.stat().st_mtime)
+
+
+def _archive() -> tuple[str, str]:
+    """Address and base suite of the Debian archive that the system is configured for."""
+    text = output(["apt-get", "indextargets", "Created-By: Packages", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)"])
+    for row in text.splitlines():
+        uri, suite, component = row.split()
+        if component == "main" and re.fullmatch(r"[a-z]+", suite) and re.search(r"/debian/?$", uri):
+            return uri, suite
+    raise LinuxError(
+        "the package client of this system has no Debian archive",
+        hint="name a kernel tree with --source PATH (kernels from 6.12 on)",
+    )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

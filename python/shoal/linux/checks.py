@@ -1,0 +1,93 @@
+"""What ``shoal linux doctor`` looks at."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import time
+from pathlib import Path
+
+from shoal.linux.commands import explain_missing, fetchable, fetching, missing, needed
+from shoal.linux.errors import LinuxError
+from shoal.linux.images import Image, find_image
+from shoal.linux.places import cache
+from shoal.linux.running import run_on_linux
+from shoal.scenario import Scenario
+
+_probe = """
+title = "Self-test"
+duration = "2 s"
+bottleneck = { rate = "10 Mbit/s", aqm = { kind = "step", threshold = "20 packets" } }
+flows = [{ cc = "dctcp", rtt = "25 ms" }]
+trace = { series = "off" }
+"""
+
+Row = tuple[str, str, str]
+
+
+def rows() -> list[Row]:
+    """One row a check: what, ``ok``, ``note`` or ``FAILS``, finding."""
+    found = [_machine(), _tools(), _archive(), _space(), _memory_files(), _tracing()]
+    try:
+        image = find_image()
+    except LinuxError as error:
+        return [*found, ("Kernel", "note", f"{error}; {error.hint}")]
+    found.append(("Kernel", "ok", f"Linux {image.release}, {image.mode} mode, {image.folder}"))
+    found.append(_self_test(image))
+    return found
+
+
+def _machine() -> Row:
+    fits = platform.system() == "Linux" and platform.machine() == "x86_64"
+    text = f"{platform.system()} {platform.machine()}"
+    return ("Machine", "ok" if fits else "FAILS", text if fits else f"{text}: user-mode Linux needs Linux on x86-64")
+
+
+def _tools() -> Row:
+    absent = missing(needed)
+    if lacking := [name for name in absent if name not in fetchable]:
+        error = explain_missing(lacking)
+        return ("Build tools", "FAILS", f"{error}; {error.hint}")
+    if absent:
+        return ("Build tools", "ok", f"complete; {', '.join(absent)} will be fetched into the cache")
+    return ("Build tools", "ok", "complete")
+
+
+def _archive() -> Row:
+    if absent := missing(fetching):
+        return ("Package client", "note", f"no {', '.join(absent)}: build with --source DIR")
+    return ("Package client", "ok", "apt-get")
+
+
+def _space() -> Row:
+    place = next(folder for folder in (cache(), *cache().parents) if folder.exists())
+    free = shutil.disk_usage(place).free / 1e9
+    enough = free > 4 or (cache() / "default-kernel").exists()
+    return ("Disk", "ok" if enough else "FAILS", f"{free:.0f} GB free at {place}; a build takes 4 GB")
+
+
+def _memory_files() -> Row:
+    usable = os.access("/dev/shm", os.W_OK | os.X_OK)  # noqa: S108
+    return ("/dev/shm", "ok" if usable else "note", "usable" if usable else "not usable: guests keep their memory on disk")
+
+
+def _tracing() -> Row:
+    file = Path("/proc/sys/kernel/yama/ptrace_scope")
+    scope = file.read_text(encoding="ascii").strip() if file.exists() else "0"
+    fine = scope in {"0", "1"}
+    return ("Tracing own children", "ok" if fine else "FAILS", f"ptrace_scope {scope}" + ("" if fine else ": set it to 1"))
+
+
+def _self_test(image: Image) -> Row:
+    try:
+        scenario = Scenario.from_toml(_probe)
+        start = time.perf_counter()
+        first = run_on_linux(scenario, image=image)
+        seconds = time.perf_counter() - start
+        same = run_on_linux(scenario, image=image).json == first.json
+    except Exception as error:
+        return ("Self-test", "FAILS", str(error))
+    if not same:
+        return ("Self-test", "FAILS", "two equal runs differ")
+    return ("Self-test", "ok", f"2 s of 10 Mbit/s in {seconds * 1e3:.0f} ms, and equal bytes the second time")

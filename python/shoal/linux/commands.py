@@ -1,0 +1,107 @@
+"""Programs of the build: found, run, and their failures explained."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from shoal.linux.errors import LinuxError
+
+# What each program is for, and the package of Debian and its relatives that has it.
+needed: Mapping[str, tuple[str, str]] = {
+    "gcc": ("compiles the kernel", "gcc libc6-dev"),
+    "ld": ("links the kernel", "binutils"),
+    "make": ("builds the kernel", "make"),
+    "flex": ("reads the kernel's configuration", "flex"),
+    "bison": ("reads the kernel's configuration", "bison"),
+    "bc": ("computes constants of the kernel", "bc"),
+    "perl": ("generates tables of the kernel", "perl"),
+    "tar": ("unpacks the source", "tar"),
+    "xz": ("unpacks the source", "xz-utils"),
+}
+# Only to fetch the source: `--source` does without.
+fetching: Mapping[str, tuple[str, str]] = {
+    "apt-get": ("fetches the source package", "apt"),
+    "dpkg-deb": ("unpacks the source package", "dpkg"),
+}
+# Small generators that the build takes from the distribution's packages when they are missing, without installing them.
+fetchable = ("flex", "bison", "bc")
+
+_kept_lines = 30
+
+
+def missing(programs: Mapping[str, tuple[str, str]], *, path: str | None = None) -> list[str]:
+    """Names of programs that are not there."""
+    return [name for name in programs if shutil.which(name, path=path) is None]
+
+
+def explain_missing(names: Sequence[str]) -> LinuxError:
+    """One message for all missing programs."""
+    known = {**needed, **fetching}
+    what = "; ".join(f"`{name}` ({known[name][0]})" for name in names)
+    packages = " ".join(dict.fromkeys(known[name][1] for name in names))
+    return LinuxError(f"missing: {what}", hint=f"on Debian or Ubuntu: sudo apt-get install {packages}")
+
+
+def output(command: Sequence[str | Path], *, env: Mapping[str, str] | None = None) -> str:
+    """Run a short command and give what it prints."""
+    try:
+        done = subprocess.run(  # noqa: S603
+            [str(word) for word in command], env=env, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        )
+    except OSError as error:
+        raise LinuxError(f"cannot run `{command[0]}`: {error.strerror}") from error
+    if done.returncode:
+        raise failure(command, (done.stdout + done.stderr).splitlines(), done.returncode)
+    return done.stdout
+
+
+def stream(
+    command: Sequence[str | Path],
+    *,
+    env: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    log: Path | None = None,
+    on_line: Callable[[str], object] = lambda _: None,
+) -> None:
+    """Run a long command; its output goes to ``log`` and, line by line, to ``on_line``. Ends it when interrupted."""
+    kept: deque[str] = deque(maxlen=_kept_lines)
+    with (log or Path(os.devnull)).open("a", encoding="utf-8") as record:
+        child = subprocess.Popen(  # noqa: S603
+            [str(word) for word in command],
+            env=env,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            process_group=0,
+        )
+        try:
+            assert child.stdout is not None  # noqa: S101
+            for line in child.stdout:
+                record.write(line)
+                kept.append(line.rstrip())
+                on_line(line)
+            code = child.wait()
+        except BaseException:
+            os.killpg(child.pid, 15)
+            child.wait()
+            raise
+    if code:
+        raise failure(command, list(kept), code, log)
+
+
+def failure(command: Sequence[str | Path], lines: Sequence[str], code: int, log: Path | None = None) -> LinuxError:
+    """What a failed command said; a full disk is named as such."""
+    name = Path(str(command[0])).name if str(command[0]) != "nice" else str(command[3])
+    if any("No space left on device" in line for line in lines):
+        return LinuxError(f"`{name}` failed: the disk is full", hint="make room (a kernel takes 4 GB) and run it again")
+    text = "\n".join(f"  | {line}" for line in lines[-_kept_lines:])
+    where = f"the whole output is in {log}" if log else None
+    return LinuxError(f"`{name}` failed with code {code}:\n{text}", hint=where)

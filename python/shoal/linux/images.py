@@ -1,0 +1,102 @@
+"""A kernel image with the helpers that belong to it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from shoal.files import new_folder
+from shoal.linux.commands import output
+from shoal.linux.errors import LinuxError
+from shoal.linux.places import cache, digest, files, locked
+from shoal.linux.tools import build_environment
+
+
+@dataclass(frozen=True)
+class Image:
+    """A built kernel in the cache."""
+
+    folder: Path
+
+    @property
+    def linux(self) -> Path:
+        """The kernel."""
+        return self.folder / "linux"
+
+    @cached_property
+    def description(self) -> str:
+        """JSON that plans and results need."""
+        return (self.folder / "kernel.json").read_text(encoding="utf-8")
+
+    @property
+    def mode(self) -> str:
+        """``seccomp`` or ``ptrace``; part of an experiment's identity."""
+        return str(json.loads(self.description)["mode"])
+
+    @property
+    def tree(self) -> Path:
+        """The configured and built tree: modules are built against it."""
+        return Path(json.loads(self.description)["tree"])
+
+    @property
+    def release(self) -> str:
+        """``uname -r`` in the guest."""
+        return str(json.loads(self.description)["release"])
+
+    @cached_property
+    def helpers(self) -> Path:
+        """Folder with ``init``, ``launch``, ``seeded_random.so`` and ``sch_line.ko``, built if our sources have changed."""
+        sources = [
+            *files("guest", ["*.c", "*.h"]),
+            *files("host", ["*.c"]),
+            *files("testbed", ["*.c", "*.h", "Kbuild"]),
+        ]
+        place = self.folder / f"helpers-{digest(*(source.read_bytes() for source in sources))}"
+        if not place.exists():
+            with locked("helpers"):
+                if not place.exists():
+                    _build_helpers(place, self.tree)
+        return place
+
+
+def find_image() -> Image:
+    """The kernel that ``shoal linux build`` made last.
+
+    Raises
+    ------
+    LinuxError
+        There is none.
+    """
+    try:
+        key = cache("default-kernel").read_text(encoding="utf-8").strip()
+    except OSError:
+        key = ""
+    folder = cache("kernels", key)
+    if not key or not (folder / "kernel.json").exists():
+        raise LinuxError(
+            "there is no kernel for the Linux plane yet",
+            hint="run `shoal linux build` once (about 10 minutes), or `shoal linux doctor` to see what it needs",
+        )
+    return Image(folder)
+
+
+def _build_helpers(place: Path, tree: Path) -> None:
+    env = build_environment()
+    if not (tree / "Module.symvers").exists():
+        raise LinuxError(f"the kernel's tree `{tree}` is gone", hint="run `shoal linux build` again")
+    compile_ = ["gcc", "-O2", "-Wall", "-Wextra", "-Wno-missing-field-initializers"]
+    with new_folder(place) as partial:
+        output([*compile_, "-static", "-s", "-o", partial / "init", *files("guest", ["*.c"])], env=env)
+        output([*compile_, "-s", "-o", partial / "launch", *files("host", ["launch.c"])], env=env)
+        shim = files("host", ["seeded_random.c"])
+        output([*compile_, "-s", "-shared", "-fPIC", "-o", partial / "seeded_random.so", *shim], env=env)
+        module = partial / "module"
+        module.mkdir()
+        for source in files("testbed", ["*.c", "*.h", "Kbuild"]):
+            shutil.copy(source, module)
+        output(["make", "-s", "-C", tree, "ARCH=um", f"M={module}", "modules"], env=env)
+        (module / "sch_line.ko").rename(partial / "sch_line.ko")
+        shutil.rmtree(module)

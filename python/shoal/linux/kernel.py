@@ -1,0 +1,180 @@
+"""Building the kernel: source, configuration, image. Whatever is finished is found again; whatever is half done goes on."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from shoal.files import new_folder, write_text
+from shoal.linux.archive import fetch, release_of
+from shoal.linux.commands import output, stream
+from shoal.linux.errors import LinuxError
+from shoal.linux.places import cache, digest, files, locked
+from shoal.linux.tools import build_environment
+from shoal.parallel import default_workers
+
+# Lines that make prints for a build of the fragment: only the progress bar depends on it.
+_build_lines = 1090
+_need_bytes = 4 << 30
+# Without these there is no virtual time, no testbed, or no determinism.
+_required = ("UML_TIME_TRAVEL_SUPPORT", "HOSTFS", "NET_NS", "VETH", "NET_SCH_NETEM", "NET_SCH_RED", "MODULES")
+_forbidden = ("UML_RANDOM", "HW_RANDOM", "SMP")
+
+Say = Callable[[str], object]
+Progress = Callable[[float], object]
+
+
+@dataclass(frozen=True)
+class Built:
+    """What was built; ``kernel.json`` beside the image. The first four fields are what a plan must know."""
+
+    release: str
+    controllers: tuple[str, ...]
+    disciplines: tuple[str, ...]
+    mode: str
+    version: str
+    tree: str
+
+
+def build(
+    *, version: str | None = None, source: Path | None = None, jobs: int | None = None, say: Say, progress: Progress
+) -> Path:
+    """Build a kernel, or find it built; gives the folder of the image.
+
+    Raises
+    ------
+    LinuxError
+        Something is missing, does not fit, or failed; says what to do.
+    """
+    env = build_environment()
+    fragment = files("kernel", ["uml.config"])[0]
+    with locked("build"):
+        _check_room()
+        name, tree = (_own_tree(source) if source else _fetched_tree(version, say)) or ("", Path())
+        toolchain = output(["gcc", "--version"], env=env).splitlines()[0] + output(["ld", "--version"], env=env).splitlines()[0]
+        key = f"{name}-{digest(name, str(tree) if source else '', fragment.read_bytes(), toolchain)}"
+        place = cache("kernels", key)
+        if not (place / "kernel.json").exists():
+            folder = cache("trees", key)
+            _configure(tree, folder, fragment, env, say)
+            _compile(tree, folder, env, jobs, say, progress)
+            _install(folder, place, name)
+        write_text(cache("default-kernel"), key + "\n")
+    return place
+
+
+def _check_room() -> None:
+    cache().mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(cache()).free
+    if free < _need_bytes and not any(cache("kernels").glob("*/kernel.json")):
+        raise LinuxError(
+            f"{cache()} has {free / 1e9:.1f} GB left; building a kernel takes 4 GB",
+            hint="make room, or set SHOAL_CACHE_DIR to another disk",
+        )
+
+
+def _own_tree(source: Path) -> tuple[str, Path]:
+    source = source.resolve()
+    try:
+        text = (source / "Makefile").read_text(encoding="utf-8")
+    except OSError as error:
+        raise LinuxError(f"`{source}` is no kernel tree: {error.strerror}", hint="name the folder with the Makefile") from error
+    number = [re.search(rf"^{part} = ?(\d*)$", text, flags=re.M) for part in ("VERSION", "PATCHLEVEL", "SUBLEVEL")]
+    if not all(number) or not (source / "arch/um").is_dir():
+        raise LinuxError(f"`{source}` is no kernel tree with user-mode Linux", hint="name an unpacked kernel source")
+    major, minor, patch = (int(found[1]) for found in number if found)
+    if (major, minor) < (6, 12):
+        raise LinuxError(f"`{source}` is Linux {major}.{minor}.{patch}", hint="kernels from 6.12 on are supported")
+    if (source / ".config").exists():
+        raise LinuxError(f"`{source}` was built in place", hint="run `make mrproper` there, or name a clean tree")
+    return f"{major}.{minor}.{patch}", source
+
+
+def _fetched_tree(version: str | None, say: Say) -> tuple[str, Path]:
+    release = release_of(version)
+    place = cache("sources", release.version)
+    if not place.exists():
+        say(f"fetching {release.package} {release.version}")
+        package = fetch(release)
+        say(f"unpacking {package.name}")
+        with new_folder(place) as partial:
+            _unpack(package, partial)
+    return release.version, place
+
+
+def _unpack(package: Path, into: Path) -> None:
+    """The package holds one compressed archive; nothing is written twice."""
+    script = (
+        'set -e; dpkg-deb --fsys-tarfile "$1" | tar -x -O --wildcards "./usr/src/linux-source-*.tar.*" '
+        '| xz -d -T0 | tar -x --strip-components=1 -C "$2"; test -e "$2/Makefile"'
+    )
+    output(["bash", "-o", "pipefail", "-c", script, "unpack", package, into])
+    # This architecture has no choice of HZ; at its 100 a jiffy of TCP would be 10 ms.
+    kconfig = into / "arch/um/Kconfig"
+    text = kconfig.read_text(encoding="utf-8")
+    changed = re.sub(r"(\nconfig HZ\n\tint\n\tdefault) 100\n", r"\1 1000\n", text)
+    if changed == text and "default 1000" not in text:
+        raise LinuxError("arch/um/Kconfig has no `config HZ` that we know", hint="use a version that `--version` names")
+    kconfig.write_text(changed, encoding="utf-8")
+
+
+def _configure(tree: Path, folder: Path, fragment: Path, env: dict[str, str], say: Say) -> None:
+    if (folder / ".config").exists():
+        return
+    say("configuring")
+    folder.mkdir(parents=True, exist_ok=True)
+    output(["make", "-s", "-C", tree, "ARCH=um", f"O={folder}", f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig"], env=env)
+    config = (folder / ".config").read_text(encoding="utf-8")
+    absent = [name for name in _required if f"CONFIG_{name}=y" not in config]
+    unwanted = [name for name in _forbidden if f"CONFIG_{name}=y" in config]
+    if absent or unwanted or "CONFIG_HZ=1000" not in config:
+        (folder / ".config").unlink()
+        raise LinuxError(
+            f"this kernel cannot be configured as needed: without {', '.join(absent) or '-'}, "
+            f"with {', '.join(unwanted) or '-'}, HZ {'1000' if 'CONFIG_HZ=1000' in config else 'not 1000'}",
+            hint="with --source: set the default of `config HZ` in arch/um/Kconfig to 1000; kernels from 6.12 on",
+        )
+
+
+def _compile(tree: Path, folder: Path, env: dict[str, str], jobs: int | None, say: Say, progress: Progress) -> None:
+    say("compiling: 5 to 11 minutes of CPU time, once")
+    lines = 0
+    done = len(list(folder.rglob("*.o")))
+
+    def count(_: str) -> None:
+        nonlocal lines
+        lines += 1
+        progress(min(0.99, (done + lines) / _build_lines))
+
+    command = ["nice", "-n", "10", "make", "-C", tree, "ARCH=um", f"O={folder}", f"-j{jobs or default_workers()}"]
+    stream([*command, "linux", "modules"], env=env, log=folder / "build.log", on_line=count)
+    progress(1.0)
+
+
+def _install(folder: Path, place: Path, version: str) -> None:
+    config = (folder / ".config").read_text(encoding="utf-8")
+    release = (folder / "include/config/kernel.release").read_text(encoding="utf-8").strip()
+    controllers = {"reno"} | {name.lower() for name in re.findall(r"^CONFIG_TCP_CONG_(\w+)=y$", config, flags=re.M)}
+    disciplines = {"pfifo", "bfifo"} | {
+        name.lower() for name in re.findall(r"^CONFIG_NET_SCH_(\w+)=y$", config, flags=re.M)
+    }
+    with new_folder(place) as partial:
+        image = partial / "linux"
+        shutil.copyfile(folder / "linux", image)
+        image.chmod(0o755)
+        subprocess.run(["strip", str(image)], check=True)  # noqa: S603, S607
+        help_text = subprocess.run([str(image), "--help"], capture_output=True, text=True, check=False).stdout  # noqa: S603
+        built = Built(
+            release=release,
+            controllers=tuple(sorted(controllers - {"advanced"})),
+            disciplines=tuple(sorted(disciplines)),
+            mode="seccomp" if "seccomp=" in help_text else "ptrace",
+            version=version,
+            tree=str(folder),
+        )
+        write_text(partial / "kernel.json", json.dumps(asdict(built), indent=2) + "\n")

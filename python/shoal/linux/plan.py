@@ -1,0 +1,59 @@
+"""What a scenario becomes on the kernel."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from shoal import _native
+from shoal.linux.images import Image
+from shoal.scenario import Scenario
+from shoal.tabulate import Table
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A translated scenario.
+
+    Attributes
+    ----------
+    config
+        Instructions for the guest.
+    rules
+        ``(part of the scenario, what it became)``.
+    notes
+        Where the kernel stands in for something else.
+    memory_mib
+        Memory of the guest, MiB: an upper bound of what packets, queues and sockets can hold.
+    seed
+        Seed of the guest's randomness.
+    """
+
+    config: str
+    rules: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    memory_mib: int
+    seed: int
+
+    def table(self) -> Table:
+        """The rules, for people."""
+        return Table("On Linux", ("Scenario", "Kernel"), self.rules, words=2)
+
+
+def plan(scenario: Scenario, image: Image, *, seed: int | None = None) -> Plan:
+    """Translate a scenario.
+
+    Raises
+    ------
+    ScenarioError
+        The message lists everything that Linux cannot express, and why.
+    """
+    text = _native.linux_plan(scenario.text, scenario.name, list(scenario.overrides), image.description, seed=seed)
+    found = json.loads(text)
+    return Plan(
+        config=found["config"],
+        rules=tuple((rule["place"], rule["text"]) for rule in found["rules"]),
+        notes=tuple(found["notes"]),
+        memory_mib=found["memory_mib"],
+        seed=found["seed"],
+    )

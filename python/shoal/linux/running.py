@@ -1,0 +1,57 @@
+"""Scenarios on the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shoal import _native
+from shoal.linux.guest import default_wall_limit_s, guest_folder, run_guest
+from shoal.linux.images import Image, find_image
+from shoal.linux.plan import plan
+from shoal.result import Result
+from shoal.scenario import Scenario
+
+
+def run_on_linux(
+    scenario: Scenario,
+    *,
+    seed: int | None = None,
+    image: Image | None = None,
+    progress: Callable[[float], object] | None = None,
+    cancel: _native.Cancel | None = None,
+    wall_limit_s: int = default_wall_limit_s,
+) -> Result:
+    """Run a scenario once on the real kernel in virtual time.
+
+    Parameters
+    ----------
+    scenario
+        What to run.
+    seed
+        Replaces the seed of the scenario.
+    image
+        The kernel; that of ``shoal linux build`` if not given.
+    progress
+        Called with the finished fraction, 0 to 1.
+    cancel
+        Lets another thread end it.
+    wall_limit_s
+        A guest that takes longer is stopped.
+
+    Raises
+    ------
+    ScenarioError
+        Linux cannot express the scenario; the message lists everything.
+    LinuxError
+        There is no kernel.
+    GuestError
+        The guest failed.
+    """
+    image = image or find_image()
+    planned = plan(scenario, image, seed=seed)
+    with guest_folder() as folder:
+        run_guest(planned, image, folder, progress=progress, cancel=cancel, wall_limit_s=wall_limit_s)
+        finished = _native.linux_result(
+            scenario.text, scenario.name, list(scenario.overrides), image.description, folder, seed=seed
+        )
+    return Result(finished.json, run=finished)

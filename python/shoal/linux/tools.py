@@ -1,0 +1,62 @@
+"""Generators that the kernel's build wants and the machine lacks: unpacked into the cache, not installed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from shoal.linux.archive import Client
+from shoal.linux.commands import explain_missing, fetchable, fetching, missing, needed, output
+from shoal.linux.errors import LinuxError
+from shoal.linux.places import cache, locked
+
+_packages = {"flex": ("flex", "m4", "libsigsegv2"), "bison": ("bison", "m4", "libsigsegv2"), "bc": ("bc",)}
+
+
+def build_environment() -> dict[str, str]:
+    """Environment of the build, after what is missing was fetched.
+
+    Raises
+    ------
+    LinuxError
+        Something is missing that cannot be fetched this way.
+    """
+    env = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
+    # Time and place must not end up in the image.
+    env |= {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+    env |= {"KBUILD_BUILD_TIMESTAMP": "2000-01-01", "KBUILD_BUILD_USER": "shoal", "KBUILD_BUILD_HOST": "shoal"}
+    absent = missing(needed)
+    if lacking := [name for name in absent if name not in fetchable]:
+        raise explain_missing(lacking)
+    if absent:
+        env |= _fetched(absent, env["PATH"])
+    return env
+
+
+def _fetched(names: list[str], path: str) -> dict[str, str]:
+    root = cache("tools", "root")
+    own = f"{root / 'usr/bin'}:{path}"
+    with locked("tools"):
+        if still := missing({name: needed[name] for name in names}, path=own):
+            if missing(fetching):
+                raise explain_missing(still)
+            try:
+                _unpack(still, root)
+            except LinuxError as error:
+                raise explain_missing(still) from error
+    libraries = ":".join(str(place) for place in sorted(root.glob("usr/lib/*-linux-gnu*")))
+    return {
+        "PATH": own,
+        "LD_LIBRARY_PATH": libraries,
+        "BISON_PKGDATADIR": str(root / "usr/share/bison"),
+        "M4": str(root / "usr/bin/m4"),
+    }
+
+
+def _unpack(names: list[str], root: Path) -> None:
+    client = Client()
+    folder = cache("packages")
+    folder.mkdir(parents=True, exist_ok=True)
+    root.mkdir(parents=True, exist_ok=True)
+    for package in dict.fromkeys(package for name in names for package in _packages[name]):
+        output(["dpkg-deb", "-x", client.download(package, None, folder), root])

@@ -1,0 +1,51 @@
+"""The kernel that ``shoal linux build`` made; without one these tests are left out, and say so."""
+
+from __future__ import annotations
+
+import pytest
+
+import shoal
+from shoal.linux import Image, LinuxError, find_image
+
+SINGLE = """
+title = "One flow"
+duration = "10 s"
+warmup = "4 s"
+bottleneck = { rate = "10 Mbit/s", buffer = "100 packets", aqm = { kind = "step", threshold = "20 packets" } }
+flows = [{ cc = "dctcp", rtt = "25 ms" }]
+trace = { series = "100 ms", controller_flows = 1 }
+"""
+
+# Two flows and random marks: everything that the seed decides.
+RANDOM = """
+title = "Two flows"
+duration = "20 s"
+warmup = "5 s"
+bottleneck = { rate = "10 Mbit/s", buffer = "100 packets", aqm = { kind = "linux-red", min = "15 kB", max = "45 kB", avpkt = "1500 B", burst = "20 packets", probability = 0.1, ecn = true } }
+trace = { series = "1 s" }
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+[[flows]]
+cc = "dctcp"
+rtt = "25 ms"
+start = { uniform = ["0 s", "1 s"] }
+"""
+
+
+@pytest.fixture(scope="session")
+def image() -> Image:
+    try:
+        return find_image()
+    except LinuxError as error:
+        pytest.skip(f"left out: {error} ({error.hint})")
+
+
+@pytest.fixture
+def single() -> shoal.Scenario:
+    return shoal.Scenario.from_toml(SINGLE)
+
+
+@pytest.fixture
+def random() -> shoal.Scenario:
+    return shoal.Scenario.from_toml(RANDOM)

@@ -1,0 +1,88 @@
+"""The Linux plane without a kernel: messages, checks, sources. What needs one is in tests/linux (`make test-linux`)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Cli
+
+import shoal
+from shoal import _native
+from shoal.linux import LinuxError, find_image
+from shoal.linux import commands, kernel
+from shoal.linux.archive import release_of, releases
+from shoal.linux.places import digest, files
+
+KERNEL = json.dumps(
+    {"release": "7.3.4-shoal", "controllers": ["dctcp", "reno"], "disciplines": ["pfifo", "red"], "mode": "seccomp"}
+)
+
+
+@pytest.fixture
+def no_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SHOAL_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def test_without_a_kernel_the_message_says_what_to_run(no_kernel: Path, cli: Cli) -> None:
+    with pytest.raises(LinuxError, match="no kernel"):
+        find_image()
+    done = cli("run", "small.toml", "--on", "linux")
+    assert done.code == 6
+    assert "shoal linux build" in done.err
+
+
+def test_plan_lists_all_refusals() -> None:
+    scenario = shoal.Scenario.from_toml(
+        'duration = "2 s"\nbottleneck = { rate = "10 Mbit/s" }\nflows = [{ cc = "cubic", rtt = "25 ms", delayed_ack = false }]\n'
+    )
+    with pytest.raises(shoal.ScenarioError) as caught:
+        _native.linux_plan(scenario.text, scenario.name, [], KERNEL)
+    assert "without the congestion control `cubic`" in str(caught.value)
+    assert "delayed ACKs" in str(caught.value)
+
+
+def test_versions() -> None:
+    assert release_of(None) == releases[0]
+    assert release_of("6.12").package == "linux-source-6.12"
+    assert release_of(releases[0].version) == releases[0]
+    newer = release_of("7.3.9-1~bpo13+1")
+    assert (newer.package, newer.suite, newer.sha256) == ("linux-source-7.3", "trixie-backports", "")
+    with pytest.raises(LinuxError, match="no kernel version"):
+        release_of("new")
+
+
+def test_missing_programs_are_named_with_their_packages() -> None:
+    error = commands.explain_missing(["flex", "ld"])
+    assert "`flex` (reads the kernel's configuration)" in str(error)
+    assert error.hint is not None
+    assert error.hint.endswith("apt-get install flex binutils")
+
+
+def test_full_disk_is_named() -> None:
+    error = commands.failure(["nice", "-n", "10", "make"], ["ld: No space left on device"], 2)
+    assert str(error) == "`make` failed: the disk is full"
+
+
+@pytest.mark.parametrize(
+    ("makefile", "words"),
+    [
+        (None, "no kernel tree"),
+        ("VERSION = 5\nPATCHLEVEL = 10\nSUBLEVEL = 3\n", "is Linux 5.10.3"),
+        ("all:\n", "no kernel tree with user-mode Linux"),
+    ],
+)
+def test_wrong_source_is_refused(tmp_path: Path, makefile: str | None, words: str) -> None:
+    (tmp_path / "arch/um").mkdir(parents=True)
+    if makefile is not None:
+        (tmp_path / "Makefile").write_text(makefile)
+    with pytest.raises(LinuxError, match=words):
+        kernel._own_tree(tmp_path)
+
+
+def test_sources_of_the_guest_are_part_of_the_package() -> None:
+    assert {path.name for path in files("guest", ["*.c"])} >= {"main.c", "net.c", "flow.c", "output.c"}
+    assert files("kernel", ["uml.config"])
+    assert digest("a", "bc") != digest("ab", "c")
