@@ -31,6 +31,8 @@
 /* What is already in the socket is sent even if the application stops. */
 #define UNSENT_EXACT 4096
 #define WRITE_SIZE (1 << 18)
+/* SOF_TIMESTAMPING_OPT_ID_TCP of Linux 6.2. */
+#define OPT_ID_TCP (1 << 16)
 
 /* Of include/uapi/linux/tcp.h up to what is read here; the header of the build machine may be older. */
 struct tcp_facts {
@@ -187,13 +189,14 @@ static void connect_flow(uint32_t number)
 	option(flow->sender, IPPROTO_TCP, TCP_NOTSENT_LOWAT, exact ? UNSENT_EXACT : UNSENT_BULK, "the unsent limit");
 	/* Small writes leave when they are written. */
 	option(flow->sender, IPPROTO_TCP, TCP_NODELAY, 1, "no delay");
-	if (plan->app == APP_TRANSFERS)
-		option(flow->sender, SOL_SOCKET, SO_TIMESTAMPING,
-		       SOF_TIMESTAMPING_TX_ACK | SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY |
-		       SOF_TIMESTAMPING_SOFTWARE, "timestamps");
 	address.sin_addr.s_addr = plan->address;
 	if (connect(flow->sender, (void *)&address, sizeof(address)) && errno != EINPROGRESS)
 		fail_errno("cannot connect");
+	/* Positions are counted from the first byte of the stream, so the socket must have a sequence number already. */
+	if (plan->app == APP_TRANSFERS)
+		option(flow->sender, SOL_SOCKET, SO_TIMESTAMPING,
+		       SOF_TIMESTAMPING_TX_ACK | SOF_TIMESTAMPING_OPT_ID | OPT_ID_TCP | SOF_TIMESTAMPING_OPT_TSONLY |
+		       SOF_TIMESTAMPING_SOFTWARE, "timestamps");
 	watch(flow->sender, EPOLLOUT | EPOLLRDHUP | EPOLLET, ROLE_SENDER, number);
 }
 

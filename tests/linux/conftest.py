@@ -21,8 +21,18 @@ RANDOM = """
 title = "Two flows"
 duration = "20 s"
 warmup = "5 s"
-bottleneck = { rate = "10 Mbit/s", buffer = "100 packets", aqm = { kind = "linux-red", min = "15 kB", max = "45 kB", avpkt = "1500 B", burst = "20 packets", probability = 0.1, ecn = true } }
 trace = { series = "1 s" }
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+[bottleneck.aqm]
+kind = "linux-red"
+min = "15 kB"
+max = "45 kB"
+avpkt = "1500 B"
+burst = "20 packets"
+probability = 0.1
+ecn = true
 [[flows]]
 cc = "reno"
 rtt = "25 ms"

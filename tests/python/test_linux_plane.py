@@ -10,8 +10,7 @@ from conftest import Cli
 
 import shoal
 from shoal import _native
-from shoal.linux import LinuxError, find_image
-from shoal.linux import commands, kernel
+from shoal.linux import LinuxError, commands, find_image, kernel
 from shoal.linux.archive import release_of, releases
 from shoal.linux.places import digest, files
 
@@ -36,7 +35,11 @@ def test_without_a_kernel_the_message_says_what_to_run(no_kernel: Path, cli: Cli
 
 def test_plan_lists_all_refusals() -> None:
     scenario = shoal.Scenario.from_toml(
-        'duration = "2 s"\nbottleneck = { rate = "10 Mbit/s" }\nflows = [{ cc = "cubic", rtt = "25 ms", delayed_ack = false }]\n'
+        """
+duration = "2 s"
+bottleneck = { rate = "10 Mbit/s" }
+flows = [{ cc = "cubic", rtt = "25 ms", delayed_ack = false }]
+"""
     )
     with pytest.raises(shoal.ScenarioError) as caught:
         _native.linux_plan(scenario.text, scenario.name, [], KERNEL)

@@ -13,8 +13,11 @@ from shoal.result import Result
 from shoal.scenario import Scenario
 
 
-def prepare_linux(scenarios: Iterable[Scenario], *, explain: bool) -> None:
-    """Refuse what Linux cannot express before anything runs; say where the kernel stands in for something else."""
+def prepare_linux(scenarios: Iterable[Scenario], *, explain: bool) -> bool:
+    """Refuse what Linux cannot express before anything runs; say where the kernel stands in for something else.
+
+    With ``explain`` the translation is shown and nothing is to be run: the answer is false.
+    """
     from shoal.linux import find_image, plan
 
     image = find_image()
@@ -24,6 +27,7 @@ def prepare_linux(scenarios: Iterable[Scenario], *, explain: bool) -> None:
             talk.note(f"note: {note}")
         if explain:
             data.table(planned.table())
+    return not explain
 
 
 def run_linux(scenario: Scenario, *, seed: int | None, progress: Callable[[float], object]) -> Result:

@@ -91,10 +91,7 @@ def run(
       shoal run single-red.toml dual-red.toml --out results/compared
       shoal run step-single --on linux
     """
-    if explain and on is not Plane.LINUX:
-        raise UsageError("--explain shows what a scenario becomes on Linux", hint="add --on linux")
-    if pcap is not None and on is Plane.LINUX:
-        raise UsageError("--pcap: the Linux plane does not write captures yet", hint="leave out --on, or leave out --pcap")
+    _check_plane(on, pcap, explain=explain)
     if seed is not None and seeds is not None:
         raise UsageError(
             "--seed and --seeds exclude each other", hint="set the first of several seeds with --set seed=N"
@@ -114,10 +111,8 @@ def run(
     for scenario in loaded.values():
         for warning in scenario.warnings:
             talk.diagnostics(warning)
-    if on is Plane.LINUX:
-        prepare_linux(loaded.values(), explain=explain)
-        if explain:
-            return
+    if on is Plane.LINUX and not prepare_linux(loaded.values(), explain=explain):
+        return
     with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
         runs = {
             label: _measure(on, scenario, seed, seeds, workers, pcap, _place(folder, label, len(loaded)))
@@ -130,6 +125,15 @@ def run(
     if pcap is not None:
         talk.note(f"wrote {pcap}")
     _print(runs, as_json=as_json)
+
+
+def _check_plane(on: Plane, pcap: Path | None, *, explain: bool) -> None:
+    if explain and on is not Plane.LINUX:
+        raise UsageError("--explain shows what a scenario becomes on Linux", hint="add --on linux")
+    if pcap is not None and on is Plane.LINUX:
+        raise UsageError(
+            "--pcap: the Linux plane does not write captures yet", hint="leave out --on, or leave out --pcap"
+        )
 
 
 def _label(path: Path) -> str:
@@ -151,7 +155,13 @@ def _place(folder: Path | None, label: str, count: int) -> Path | None:
 
 
 def _measure(
-    on: Plane, scenario: Scenario, seed: int | None, seeds: int | None, workers: int | None, pcap: Path | None, folder: Path | None
+    on: Plane,
+    scenario: Scenario,
+    seed: int | None,
+    seeds: int | None,
+    workers: int | None,
+    pcap: Path | None,
+    folder: Path | None,
 ) -> Result | Results:
     if seeds is not None:
         jobs = [(scenario, number) for number in seed_list(scenario, seeds)]

@@ -1,7 +1,7 @@
 """Packages of the distribution, through its own client with a configuration of ours.
 
-The archive's address, its keys and proxies come from the system's configuration; lists and packages go to the user's cache.
-Nothing of the system is changed and no root is needed.
+The archive's address, its keys and proxies come from the system's configuration; lists and packages go to the user's
+cache. Nothing of the system is changed and no root is needed.
 """
 
 from __future__ import annotations
@@ -101,7 +101,11 @@ class Client:
         self.suite = suite or own_suite
         self._folder = cache("apt", self.suite)
         self._write_configuration(uri)
-        self._env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "APT_CONFIG": str(self._folder / "apt.conf")}
+        self._env = {
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            "LC_ALL": "C",
+            "APT_CONFIG": str(self._folder / "apt.conf"),
+        }
         output(["apt-get", "update", "-q"], env=self._env)
 
     def _write_configuration(self, uri: str) -> None:
@@ -155,7 +159,9 @@ class Client:
 
 def _archive() -> tuple[str, str]:
     """Address and base suite of the Debian archive that the system is configured for."""
-    text = output(["apt-get", "indextargets", "Created-By: Packages", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)"])
+    text = output(
+        ["apt-get", "indextargets", "Created-By: Packages", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)"]
+    )
     for row in text.splitlines():
         uri, suite, component = row.split()
         if component == "main" and re.fullmatch(r"[a-z]+", suite) and re.search(r"/debian/?$", uri):

@@ -51,7 +51,12 @@ def output(command: Sequence[str | Path], *, env: Mapping[str, str] | None = Non
     """Run a short command and give what it prints."""
     try:
         done = subprocess.run(  # noqa: S603
-            [str(word) for word in command], env=env, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL
+            [str(word) for word in command],
+            env=env,
+            check=False,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
         )
     except OSError as error:
         raise LinuxError(f"cannot run `{command[0]}`: {error.strerror}") from error

@@ -126,7 +126,8 @@ def _listen(
 def _failed(what: str, console: deque[str]) -> GuestError:
     text = "\n".join(f"  | {line}" for line in console) or "  | (nothing)"
     return GuestError(
-        f"{what}; its console showed last:\n{text}", hint="the scenario and seed reproduce this exactly; please report it"
+        f"{what}; its console showed last:\n{text}",
+        hint="the scenario and seed reproduce this exactly; please report it",
     )
 
 

@@ -48,7 +48,7 @@ class Image:
 
     @cached_property
     def helpers(self) -> Path:
-        """Folder with ``init``, ``launch``, ``seeded_random.so`` and ``sch_line.ko``, built if our sources have changed."""
+        """Folder with ``init``, ``launch``, the shim and the modules, built if our sources have changed."""
         sources = [
             *files("guest", ["*.c", "*.h"]),
             *files("host", ["*.c"]),

@@ -1,4 +1,4 @@
-"""Building the kernel: source, configuration, image. Whatever is finished is found again; whatever is half done goes on."""
+"""Building the kernel: source, configuration, image. What is finished is found again; what is half done goes on."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ def build(
     with locked("build"):
         _check_room()
         name, tree = (_own_tree(source) if source else _fetched_tree(version, say)) or ("", Path())
-        toolchain = output(["gcc", "--version"], env=env).splitlines()[0] + output(["ld", "--version"], env=env).splitlines()[0]
+        toolchain = (
+            output(["gcc", "--version"], env=env).splitlines()[0] + output(["ld", "--version"], env=env).splitlines()[0]
+        )
         key = f"{name}-{digest(name, str(tree) if source else '', fragment.read_bytes(), toolchain)}"
         place = cache("kernels", key)
         if not (place / "kernel.json").exists():
@@ -83,7 +85,9 @@ def _own_tree(source: Path) -> tuple[str, Path]:
     try:
         text = (source / "Makefile").read_text(encoding="utf-8")
     except OSError as error:
-        raise LinuxError(f"`{source}` is no kernel tree: {error.strerror}", hint="name the folder with the Makefile") from error
+        raise LinuxError(
+            f"`{source}` is no kernel tree: {error.strerror}", hint="name the folder with the Makefile"
+        ) from error
     number = [re.search(rf"^{part} = ?(\d*)$", text, flags=re.M) for part in ("VERSION", "PATCHLEVEL", "SUBLEVEL")]
     if not all(number) or not (source / "arch/um").is_dir():
         raise LinuxError(f"`{source}` is no kernel tree with user-mode Linux", hint="name an unpacked kernel source")
@@ -128,7 +132,9 @@ def _configure(tree: Path, folder: Path, fragment: Path, env: dict[str, str], sa
         return
     say("configuring")
     folder.mkdir(parents=True, exist_ok=True)
-    output(["make", "-s", "-C", tree, "ARCH=um", f"O={folder}", f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig"], env=env)
+    output(
+        ["make", "-s", "-C", tree, "ARCH=um", f"O={folder}", f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig"], env=env
+    )
     config = (folder / ".config").read_text(encoding="utf-8")
     absent = [name for name in _required if f"CONFIG_{name}=y" not in config]
     unwanted = [name for name in _forbidden if f"CONFIG_{name}=y" in config]
@@ -151,7 +157,17 @@ def _compile(tree: Path, folder: Path, env: dict[str, str], jobs: int | None, sa
         lines += 1
         progress(min(0.99, (done + lines) / _build_lines))
 
-    command = ["nice", "-n", "10", "make", "-C", tree, "ARCH=um", f"O={folder}", f"-j{jobs or default_workers()}"]
+    command: list[str | Path] = [
+        "nice",
+        "-n",
+        "10",
+        "make",
+        "-C",
+        tree,
+        "ARCH=um",
+        f"O={folder}",
+        f"-j{jobs or default_workers()}",
+    ]
     stream([*command, "linux", "modules"], env=env, log=folder / "build.log", on_line=count)
     progress(1.0)
 

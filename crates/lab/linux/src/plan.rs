@@ -11,7 +11,7 @@ use crate::refusal::{Refusal, Refusals};
 use shoal_aqm::{Extent, QueueConfig};
 use shoal_cc::CcConfig;
 use shoal_scenario::{App, Experiment, Flow, Link};
-use shoal_tcp::{EcnSetting, EndpointConfig};
+use shoal_tcp::{EcnSetting, EndpointConfig, ReceiverConfig};
 use shoal_units::{Span, Time};
 use std::fmt::Write as _;
 
@@ -159,6 +159,20 @@ fn check_endpoint(
     }
     if endpoint.receive_window_bytes < SOCKET_BUFFER {
         refusals.add(&place, "the kernel tunes the receive window itself", "leave receive_window out");
+    }
+    if !endpoint.stack.name.starts_with("linux") {
+        refusals.add(
+            &place,
+            format!("`{}` is no stack of Linux", endpoint.stack.name),
+            "leave `stack` out, or run this on the simulator",
+        );
+    }
+    if endpoint.receiver != ReceiverConfig::default() {
+        refusals.add(
+            &place,
+            "a receiver that differs from the sender is another kernel, or needs a module of its own",
+            "leave `receiver` out, or run this on the simulator",
+        );
     }
     if !(576..=9000).contains(&endpoint.mtu_bytes) {
         refusals.add(&place, format!("an mtu of {} B", endpoint.mtu_bytes), "write an mtu of 576 to 9000 B");

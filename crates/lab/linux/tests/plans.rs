@@ -136,7 +136,7 @@ rtt = "50 ms"
     assert_eq!(ecn[0], "sysctl s0 net/ipv4/tcp_ecn 0");
     assert_eq!(ecn[2], "sysctl s1 net/ipv4/tcp_ecn 1");
     // Bins of series end with a sample.
-    assert_eq!(plan.config.lines().last(), Some("run 20000000000 10000000 0"));
+    assert_eq!(plan.config.lines().last(), Some("run 20000000000 10000000 2000000000"));
 }
 
 #[test]
@@ -152,7 +152,7 @@ initial_window = "3 packets"
 [[flows]]
 cc = "dctcp"
 rtt = "25 ms"
-cc_options = { initial_alpha = 0.5 }
+cc_options = { initial_alpha_q10 = 512 }
 delayed_ack = false
 [trace]
 packets = true
@@ -182,7 +182,7 @@ fn other_topologies_are_refused() {
     let refusals = plan(
         r#"
 duration = "2 s"
-topology = { kind = "star", hosts = 3, rate = "1 Gbit/s", delay = "25 us" }
+topology = { kind = "star", hosts = 3, rate = "1 Gbit/s", delay = "25 us", buffer = "100 packets" }
 flows = [{ cc = "dctcp", from = "h1", to = "h2" }]
 "#,
     )
