@@ -70,6 +70,19 @@ fn growth_alone_does_not_cure_the_missing_cwr() {
 }
 
 #[test]
+fn delaying_acks_of_cwr_cures_a_one_sided_receiver() {
+    // FB 3.2 (A52): at 1 ms the window of NewReno does not fill the link after a reduction, so that one segment less after
+    // each of them shows. With the cure it is as with classic ECN at both ends.
+    let with = |feedback: &str, delays: &'static str| {
+        let set = [("flows[0].rtt", "1 ms"), ("flows[0].receiver.delays_cwr_acks", delays)];
+        goodput("ecn-newreno", feedback, &set)
+    };
+    let (classic, harmed, cured) = (with("classic", "false"), with("dctcp", "false"), with("dctcp", "true"));
+    assert!(harmed < 0.995 * classic, "{harmed} {classic}");
+    assert!((cured / classic - 1.0).abs() < 0.002, "{cured} {classic}");
+}
+
+#[test]
 fn other_stacks_suffer_and_are_cured_alike() {
     for (cc, stack) in [("dctcp-freebsd-14", "freebsd-14"), ("dctcp", "linux-6")] {
         let with = |set: &[(&'static str, &'static str)]| {
