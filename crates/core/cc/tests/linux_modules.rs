@@ -39,6 +39,8 @@ const ONE_SIDED: DctcpConfig = DctcpConfig {
     alpha_resolution: AlphaResolution::Bits10,
     initial_alpha_q10: 0,
     alpha_after_idle: AlphaAfter::Reinitialise,
+    alpha_on_timeout: AlphaAfter::Update,
+    alpha_on_loss: AlphaAfter::Update,
     cut: CutStyle::OnceAtOnce,
     grows_in_cwr: true,
     counter_on_cut: CounterOnCut::KeepUnlessCut,
@@ -76,7 +78,13 @@ const CASES: [(DctcpConfig, GrowthRules); 11] = [
         BY_PACKETS,
     ),
     (
-        DctcpConfig { alpha_after_idle: AlphaAfter::Keep, cuts_again_on_loss_in_cwr: false, ..ONE_SIDED },
+        DctcpConfig {
+            alpha_after_idle: AlphaAfter::Keep,
+            alpha_on_timeout: AlphaAfter::Keep,
+            alpha_on_loss: AlphaAfter::Keep,
+            cuts_again_on_loss_in_cwr: false,
+            ..ONE_SIDED
+        },
         BY_ACKS,
     ),
 ];
@@ -352,7 +360,7 @@ fn policy(config: &DctcpConfig) -> String {
         config.counter_on_cut == CounterOnCut::KeepUnlessCut,
         config.alpha_after_idle == AlphaAfter::Reinitialise,
         config.alpha_on_timeout == AlphaAfter::Update,
-        false,
+        config.alpha_on_loss == AlphaAfter::Update,
         config.cuts_again_on_loss_in_cwr,
     ];
     let mut row = format!("{}\t{}\t{shift}", bits(config), config.initial_alpha_q10);

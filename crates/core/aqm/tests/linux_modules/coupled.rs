@@ -136,7 +136,8 @@ fn dualq_coupled() {
         },
         DualCoupledConfig {
             scheduler: SchedulerConfig::TimeShifted { shift: Span::from_millis(3) },
-            threshold: ms(4),
+            // Five packets of 1500 B, so that waits equal it now and then.
+            threshold: Extent::Time(Span::from_micros(1500)),
             input: CouplingInput::Total,
             slope: linear(MS_20, 65_536 * 3 / 2),
             limit: Extent::Packets(40),
