@@ -27,28 +27,30 @@ static inline void coupled_usage(const char *kind, bool dual)
 }
 
 /* Time in ns, packets ("p") or bytes, with its enum tc_coupled_measure. */
-static inline bool next_measured(struct words *words, const char *key, uint64_t *measure, uint64_t *value)
+static inline bool next_measured(struct words *words, const char *key, uint64_t *measure,
+				 uint64_t *value)
 {
 	static const struct unit packets[] = { { "p", 1 }, { NULL, 0 } };
 	const char *word = next_word(words);
 
 	if (!word)
 		return false;
-	if (read_amount(word, times, 1e18, value))
+	if (read_amount(word, times, 1e18, value)) {
 		*measure = TC_COUPLED_TIME;
-	else if (read_amount(word, packets, 1e9, value))
+	} else if (read_amount(word, packets, 1e9, value)) {
 		*measure = TC_COUPLED_PACKETS;
-	else if (read_amount(word, sizes, 1e12, value))
+	} else if (read_amount(word, sizes, 1e12, value)) {
 		*measure = TC_COUPLED_BYTES;
-	else {
-		fprintf(stderr, "%s: %s %s: write a time (20ms), packets (30p) or a size (45kb)\n", words->kind, key,
-			word);
+	} else {
+		fprintf(stderr, "%s: %s %s: write a time (20ms), packets (30p) or a size (45kb)\n",
+			words->kind, key, word);
 		return false;
 	}
 	return true;
 }
 
-static inline bool put_slope(struct nlmsghdr *n, int type, uint64_t amount, uint64_t measure, int form)
+static inline bool put_slope(struct nlmsghdr *n, int type, uint64_t amount, uint64_t measure,
+			     int form)
 {
 	return put_u64(n, type, amount) && put_u8(n, TCA_COUPLED_MEASURE, measure) &&
 	       put_u8(n, TCA_COUPLED_FORM, form);
@@ -67,9 +69,11 @@ static inline int parse_single(struct words *words, const char *word, struct nlm
 		ok = next_amount(words, word, sizes, UINT32_MAX, &value) &&
 		     put_u32(n, TCA_COUPLED_LIMIT_BYTES, value);
 	else if (!strcmp(word, "rate"))
-		ok = next_amount(words, word, rates, 1e15, &value) && put_u64(n, TCA_COUPLED_RATE, value);
+		ok = next_amount(words, word, rates, 1e15, &value) &&
+		     put_u64(n, TCA_COUPLED_RATE, value);
 	else if (!strcmp(word, "decide"))
-		ok = next_choice(words, word, decides, &value) && put_u8(n, TCA_COUPLED_DECIDE, value);
+		ok = next_choice(words, word, decides, &value) &&
+		     put_u8(n, TCA_COUPLED_DECIDE, value);
 	else if (!strcmp(word, "saturation"))
 		ok = next_measured(words, word, &measure, &value) &&
 		     put_slope(n, TCA_COUPLED_SATURATION, value, measure, TC_COUPLED_LINEAR);
@@ -77,9 +81,11 @@ static inline int parse_single(struct words *words, const char *word, struct nlm
 		ok = next_amount(words, word, factors, UINT32_MAX, &value) &&
 		     put_u32(n, TCA_COUPLED_COUPLING, value);
 	else if (!strcmp(word, "reno_slope"))
-		ok = next_amount(words, word, counts, 31, &value) && put_u8(n, TCA_COUPLED_DROP_BITS, value);
+		ok = next_amount(words, word, counts, 31, &value) &&
+		     put_u8(n, TCA_COUPLED_DROP_BITS, value);
 	else if (!strcmp(word, "dctcp_slope"))
-		ok = next_amount(words, word, counts, 31, &value) && put_u8(n, TCA_COUPLED_MARK_BITS, value);
+		ok = next_amount(words, word, counts, 31, &value) &&
+		     put_u8(n, TCA_COUPLED_MARK_BITS, value);
 	else if (!strcmp(word, "unit"))
 		ok = next_measured(words, word, &measure, &value) &&
 		     put_slope(n, TCA_COUPLED_UNIT, value, measure, TC_COUPLED_SHIFTED);
@@ -94,25 +100,31 @@ static inline int parse_dual(struct words *words, const char *word, struct nlmsg
 	bool ok;
 
 	if (!strcmp(word, "threshold"))
-		ok = next_measured(words, word, &measure, &value) && put_u64(n, TCA_COUPLED_THRESHOLD, value) &&
+		ok = next_measured(words, word, &measure, &value) &&
+		     put_u64(n, TCA_COUPLED_THRESHOLD, value) &&
 		     put_u8(n, TCA_COUPLED_THRESHOLD_MEASURE, measure);
 	else if (!strcmp(word, "input"))
-		ok = next_choice(words, word, inputs, &value) && put_u8(n, TCA_COUPLED_INPUT, value);
+		ok = next_choice(words, word, inputs, &value) &&
+		     put_u8(n, TCA_COUPLED_INPUT, value);
 	else if (!strcmp(word, "scheduler"))
-		ok = next_choice(words, word, schedulers, &value) && put_u8(n, TCA_COUPLED_SCHEDULER, value);
+		ok = next_choice(words, word, schedulers, &value) &&
+		     put_u8(n, TCA_COUPLED_SCHEDULER, value);
 	else if (!strcmp(word, "classic_percent"))
 		ok = next_amount(words, word, counts, 100, &value) &&
 		     put_u8(n, TCA_COUPLED_CLASSIC_PERCENT, value);
 	else if (!strcmp(word, "shift"))
-		ok = next_amount(words, word, times, 1e18, &value) && put_u64(n, TCA_COUPLED_SHIFT, value);
+		ok = next_amount(words, word, times, 1e18, &value) &&
+		     put_u64(n, TCA_COUPLED_SHIFT, value);
 	else if (!strcmp(word, "mtu"))
-		ok = next_amount(words, word, sizes, UINT32_MAX, &value) && put_u32(n, TCA_COUPLED_MTU, value);
+		ok = next_amount(words, word, sizes, UINT32_MAX, &value) &&
+		     put_u32(n, TCA_COUPLED_MTU, value);
 	else
 		return 0;
 	return ok ? 1 : -1;
 }
 
-static inline int coupled_parse(const struct qdisc_util *util, int argc, char **argv, struct nlmsghdr *n, bool dual)
+static inline int coupled_parse(const struct qdisc_util *util, int argc, char **argv,
+				struct nlmsghdr *n, bool dual)
 {
 	struct words words = { util->id, argc, argv };
 	struct rtattr *options = nest_start(n, TCA_OPTIONS);
@@ -149,7 +161,8 @@ static inline void show_amount(const char *key, uint64_t measure, uint64_t amoun
 	show_text(key, format, text);
 }
 
-static inline void show_choice(const char *key, const char *format, const char *const *names, uint64_t value)
+static inline void show_choice(const char *key, const char *format, const char *const *names,
+			       uint64_t value)
 {
 	uint64_t known = 0;
 
@@ -173,7 +186,8 @@ static inline int coupled_print(struct rtattr *opt, bool dual)
 	show_choice("decide", " decide %s", decides, number(found[TCA_COUPLED_DECIDE]));
 	if (number(found[TCA_COUPLED_FORM]) == TC_COUPLED_LINEAR) {
 		show_amount("saturation", measure, number(found[TCA_COUPLED_SATURATION]));
-		show_float("coupling", " coupling %.6g", number(found[TCA_COUPLED_COUPLING]) / 65536.0);
+		show_float("coupling", " coupling %.6g",
+			   number(found[TCA_COUPLED_COUPLING]) / 65536.0);
 	} else {
 		show_u64("reno_slope", " reno_slope %llu", number(found[TCA_COUPLED_DROP_BITS]));
 		show_u64("dctcp_slope", " dctcp_slope %llu", number(found[TCA_COUPLED_MARK_BITS]));
@@ -181,10 +195,12 @@ static inline int coupled_print(struct rtattr *opt, bool dual)
 	}
 	if (!dual)
 		return 0;
-	show_amount("threshold", number(found[TCA_COUPLED_THRESHOLD_MEASURE]), number(found[TCA_COUPLED_THRESHOLD]));
+	show_amount("threshold", number(found[TCA_COUPLED_THRESHOLD_MEASURE]),
+		    number(found[TCA_COUPLED_THRESHOLD]));
 	show_choice("input", " input %s", inputs, number(found[TCA_COUPLED_INPUT]));
 	show_choice("scheduler", " scheduler %s", schedulers, number(found[TCA_COUPLED_SCHEDULER]));
-	show_u64("classic_percent", " classic_percent %llu", number(found[TCA_COUPLED_CLASSIC_PERCENT]));
+	show_u64("classic_percent", " classic_percent %llu",
+		 number(found[TCA_COUPLED_CLASSIC_PERCENT]));
 	show_u64("shift", " shift %lluns", number(found[TCA_COUPLED_SHIFT]));
 	show_u64("mtu", " mtu %llub", number(found[TCA_COUPLED_MTU]));
 	return 0;

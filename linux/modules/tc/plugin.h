@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A plugin of `tc`: it loads q_KIND.so from TC_LIB_DIR for a kind it does not know and looks up KIND_qdisc_util in it.
+ * A plugin of `tc`: it loads q_KIND.so from TC_LIB_DIR for a kind it does not know and looks up
+ * KIND_qdisc_util in it.
  *
- * iproute2 installs no headers. What is declared here is the binary interface that has been the same since 4.18: the table of
- * functions, and three print functions that `tc` exports to plugins, which write text or JSON.
+ * iproute2 installs no headers. What is declared here is the binary interface that has been the
+ * same since 4.18: the table of functions, and three print functions that `tc` exports to plugins,
+ * which write text or JSON.
  */
 #ifndef _SHOAL_TC_PLUGIN_H
 #define _SHOAL_TC_PLUGIN_H
@@ -22,10 +24,12 @@
 struct qdisc_util {
 	struct qdisc_util *next;
 	const char *id;
-	int (*parse_qopt)(const struct qdisc_util *util, int argc, char **argv, struct nlmsghdr *n, const char *dev);
+	int (*parse_qopt)(const struct qdisc_util *util, int argc, char **argv, struct nlmsghdr *n,
+			  const char *dev);
 	int (*print_qopt)(const struct qdisc_util *util, FILE *f, struct rtattr *opt);
 	int (*print_xstats)(const struct qdisc_util *util, FILE *f, struct rtattr *xstats);
-	int (*parse_copt)(const struct qdisc_util *util, int argc, char **argv, struct nlmsghdr *n, const char *dev);
+	int (*parse_copt)(const struct qdisc_util *util, int argc, char **argv, struct nlmsghdr *n,
+			  const char *dev);
 	int (*print_copt)(const struct qdisc_util *util, FILE *f, struct rtattr *opt);
 	int (*has_block)(const struct qdisc_util *util, struct rtattr *opt, bool *has);
 };
@@ -111,7 +115,8 @@ static inline uint64_t number(const struct rtattr *attr)
 	uint64_t value = 0;
 
 	if (attr)
-		memcpy(&value, RTA_DATA(attr), RTA_PAYLOAD(attr) < sizeof(value) ? RTA_PAYLOAD(attr) : sizeof(value));
+		memcpy(&value, RTA_DATA(attr),
+		       RTA_PAYLOAD(attr) < sizeof(value) ? RTA_PAYLOAD(attr) : sizeof(value));
 	return value;
 }
 
@@ -122,13 +127,15 @@ struct unit {
 };
 
 static const struct unit sizes[] = {
-	{ "kb", 1024 }, { "mb", 1048576 }, { "b", 1 }, { "k", 1024 }, { "m", 1048576 }, { "", 1 }, { NULL, 0 },
+	{ "kb", 1024 },	  { "mb", 1048576 }, { "b", 1 },  { "k", 1024 },
+	{ "m", 1048576 }, { "", 1 },	     { NULL, 0 },
 };
 
 /* As in tc: bit/s with "bit", bytes/s with "bps". Bytes a second. */
 static const struct unit rates[] = {
-	{ "kbit", 125 }, { "mbit", 125000 }, { "gbit", 125000000 }, { "bit", 0.125 }, { "kbps", 1000 },
-	{ "mbps", 1e6 }, { "gbps", 1e9 }, { "bps", 1 }, { "", 0.125 }, { NULL, 0 },
+	{ "kbit", 125 },  { "mbit", 125000 }, { "gbit", 125000000 }, { "bit", 0.125 },
+	{ "kbps", 1000 }, { "mbps", 1e6 },    { "gbps", 1e9 },	     { "bps", 1 },
+	{ "", 0.125 },	  { NULL, 0 },
 };
 
 static const struct unit times[] = {
@@ -143,7 +150,8 @@ static const struct unit fractions[] = { { "%", 42949672.96 }, { "", 4294967296.
 /* A factor, in 2^-16. */
 static const struct unit factors[] = { { "", 65536 }, { NULL, 0 } };
 
-static inline bool read_amount(const char *text, const struct unit *units, double max, uint64_t *value)
+static inline bool read_amount(const char *text, const struct unit *units, double max,
+			       uint64_t *value)
 {
 	char *unit;
 	double amount = strtod(text, &unit);
@@ -179,8 +187,8 @@ static inline const char *next_word(struct words *words)
 	return *words->argv++;
 }
 
-static inline bool next_amount(struct words *words, const char *key, const struct unit *units, double max,
-			       uint64_t *value)
+static inline bool next_amount(struct words *words, const char *key, const struct unit *units,
+			       double max, uint64_t *value)
 {
 	const char *word = next_word(words);
 
@@ -188,12 +196,14 @@ static inline bool next_amount(struct words *words, const char *key, const struc
 		return false;
 	if (read_amount(word, units, max, value))
 		return true;
-	fprintf(stderr, "%s: %s %s: not a number in range, or an unknown unit\n", words->kind, key, word);
+	fprintf(stderr, "%s: %s %s: not a number in range, or an unknown unit\n", words->kind, key,
+		word);
 	return false;
 }
 
 /* One of @names, which end with NULL. */
-static inline bool next_choice(struct words *words, const char *key, const char *const *names, uint64_t *value)
+static inline bool next_choice(struct words *words, const char *key, const char *const *names,
+			       uint64_t *value)
 {
 	const char *word = next_word(words);
 

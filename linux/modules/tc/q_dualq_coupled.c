@@ -3,7 +3,8 @@
 
 #include "coupled.h"
 
-static int parse_options(const struct qdisc_util *util, int argc, char **argv, struct nlmsghdr *n, const char *dev)
+static int parse_options(const struct qdisc_util *util, int argc, char **argv, struct nlmsghdr *n,
+			 const char *dev)
 {
 	(void)dev;
 	return coupled_parse(util, argc, argv, n, true);

@@ -42,7 +42,8 @@ static int parse_red(struct words *words, const char *word, struct nlmsghdr *n)
 		     put_u8(n, TCA_DUALRED_RED_INDEPENDENT, value);
 	} else if (!strcmp(word, "step")) {
 		ok = next_amount(words, word, sizes, UINT32_MAX, &value) &&
-		     put_u32(n, TCA_DUALRED_RED_MIN, value) && put_u32(n, TCA_DUALRED_RED_MAX, value) &&
+		     put_u32(n, TCA_DUALRED_RED_MIN, value) &&
+		     put_u32(n, TCA_DUALRED_RED_MAX, value) &&
 		     put_u64(n, TCA_DUALRED_RED_MAX_P, 1ULL << 32) &&
 		     put_u64(n, TCA_DUALRED_RED_WEIGHT, 1ULL << 32);
 	} else {
@@ -63,19 +64,22 @@ static int parse_common(struct words *words, const char *word, struct nlmsghdr *
 		ok = next_amount(words, word, sizes, UINT32_MAX, &value) &&
 		     put_u32(n, TCA_DUALRED_LIMIT_BYTES, value);
 	} else if (!strcmp(word, "rate")) {
-		ok = next_amount(words, word, rates, 1e15, &value) && put_u64(n, TCA_DUALRED_RATE, value);
+		ok = next_amount(words, word, rates, 1e15, &value) &&
+		     put_u64(n, TCA_DUALRED_RATE, value);
 	} else if (!strcmp(word, "mean_packet")) {
 		ok = next_amount(words, word, sizes, UINT32_MAX, &value) &&
 		     put_u32(n, TCA_DUALRED_MEAN_PACKET, value);
 	} else if (!strcmp(word, "average")) {
-		ok = next_choice(words, word, averages, &value) && put_u8(n, TCA_DUALRED_AVERAGE, value);
+		ok = next_choice(words, word, averages, &value) &&
+		     put_u8(n, TCA_DUALRED_AVERAGE, value);
 	} else {
 		return 0;
 	}
 	return ok ? 1 : -1;
 }
 
-static int dualred_parse(const struct qdisc_util *util, int argc, char **argv, struct nlmsghdr *n, const char *dev)
+static int dualred_parse(const struct qdisc_util *util, int argc, char **argv, struct nlmsghdr *n,
+			 const char *dev)
 {
 	struct words words = { util->id, argc, argv };
 	struct rtattr *options = nest_start(n, TCA_OPTIONS), *instance = NULL;
@@ -101,9 +105,9 @@ static int dualred_parse(const struct qdisc_util *util, int argc, char **argv, s
 			return -1;
 		if (!known) {
 			if (strcmp(word, "help"))
-				fprintf(stderr, "dualred: what is \"%s\"%s?\n", word,
-					instance ? " of an instance (parameters of the whole come before them)" :
-						   " (parameters of an instance follow ect or not_ect)");
+				fprintf(stderr, "dualred: what is \"%s\"? Parameters of %s.\n", word,
+					instance ? "the whole come before ect and not_ect" :
+						   "an instance follow ect or not_ect");
 			usage();
 			return -1;
 		}
@@ -129,7 +133,8 @@ static void show_red(const char *name, struct rtattr *attr)
 	show_float("prob", " prob %.9g", fraction(number(found[TCA_DUALRED_RED_MAX_P])));
 	show_float("weight", " weight %.9g", fraction(number(found[TCA_DUALRED_RED_WEIGHT])));
 	show_text("gentle", " %s", number(found[TCA_DUALRED_RED_GENTLE]) ? "gentle" : "nogentle");
-	show_text("spacing", " spacing %s", spacings[number(found[TCA_DUALRED_RED_INDEPENDENT]) ? 1 : 0]);
+	show_text("spacing", " spacing %s",
+		  spacings[number(found[TCA_DUALRED_RED_INDEPENDENT]) ? 1 : 0]);
 	close_json_object();
 }
 

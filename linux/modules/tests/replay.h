@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Vectors: lines of fields between tabs; '#' begins a comment. The first thing that disagrees ends the program. */
+/*
+ * Vectors: lines of fields between tabs; '#' begins a comment. The first thing that disagrees ends
+ * the program.
+ */
 #ifndef _REPLAY_H
 #define _REPLAY_H
 
@@ -21,7 +24,7 @@ struct row {
 	char text[1024];
 };
 
-static inline __attribute__((noreturn, format(printf, 2, 3))) void fail(const struct row *row, const char *format, ...)
+static inline __noreturn __printf(2, 3) void fail(const struct row *row, const char *format, ...)
 {
 	va_list args;
 
@@ -53,7 +56,7 @@ static inline bool next_row(FILE *in, struct row *row)
 	return true;
 }
 
-static inline const char *text_at(const struct row *row, int at)
+static inline char *text_at(const struct row *row, int at)
 {
 	if (at >= row->fields)
 		fail(row, "field %d is missing", at + 1);
@@ -86,7 +89,7 @@ struct draws {
 static inline struct draws draws_at(const struct row *row, int at)
 {
 	struct draws draws = { .row = row };
-	char *rest = (char *)text_at(row, at), *one;
+	char *rest = text_at(row, at), *one;
 
 	if (!strcmp(rest, "-"))
 		return draws;
@@ -100,28 +103,33 @@ static inline u32 draw(void *context)
 	struct draws *draws = context;
 
 	if (draws->used == draws->count)
-		fail(draws->row, "the law draws number %d, the model drew %d", draws->used + 1, draws->count);
+		fail(draws->row, "the law draws number %d, the model drew %d", draws->used + 1,
+		     draws->count);
 	return draws->number[draws->used++];
 }
 
 static inline void expect_all_drawn(const struct draws *draws)
 {
 	if (draws->used != draws->count)
-		fail(draws->row, "the law drew %d numbers, the model %d", draws->used, draws->count);
+		fail(draws->row, "the law drew %d numbers, the model %d", draws->used,
+		     draws->count);
 }
 
-static inline void expect_text(const struct row *row, const char *what, const char *expected, const char *found)
+static inline void expect_text(const struct row *row, const char *what, const char *expected,
+			       const char *found)
 {
 	if (strcmp(expected, found))
 		fail(row, "%s: the model says %s, the law %s", what, expected, found);
 }
 
-static inline void expect_number(const struct row *row, const char *what, u64 expected, u64 found, u64 slack)
+static inline void expect_number(const struct row *row, const char *what, u64 expected, u64 found,
+				 u64 slack)
 {
 	u64 difference = expected > found ? expected - found : found - expected;
 
 	if (difference > slack)
-		fail(row, "%s: the model says %" PRIu64 ", the law %" PRIu64, what, expected, found);
+		fail(row, "%s: the model says %" PRIu64 ", the law %" PRIu64, what, expected,
+		     found);
 }
 
 /* A first-in-first-out queue as the modules have it. */
@@ -172,7 +180,8 @@ static inline bool within(u32 limit_packets, u32 limit_bytes, u32 packets, u32 b
 }
 
 /* Runs a replay over the file named on the command line and reports what agreed. */
-static inline int replay(int argc, char **argv, void (*step)(const struct row *row), const char *law)
+static inline int replay(int argc, char **argv, void (*step)(const struct row *row),
+			 const char *law)
 {
 	struct row row = { 0 };
 	u64 rows = 0, cases = 0;
@@ -198,7 +207,8 @@ static inline int replay(int argc, char **argv, void (*step)(const struct row *r
 		fprintf(stderr, "%s: no rows\n", argv[1]);
 		return 1;
 	}
-	printf("%s: %" PRIu64 " operations in %" PRIu64 " configurations agree\n", law, rows, cases);
+	printf("%s: %" PRIu64 " operations in %" PRIu64 " configurations agree\n", law, rows,
+	       cases);
 	return 0;
 }
 

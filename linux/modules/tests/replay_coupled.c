@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Replays tests/vectors/coupled.tsv: the law of sch_coupled against the model in crates/core/aqm. */
+/*
+ * Replays tests/vectors/coupled.tsv: the law of sch_coupled against the model in crates/core/aqm.
+ */
 
 #define _GNU_SOURCE
 #include "replay.h"
@@ -71,7 +73,9 @@ static void leave(const struct row *row, u64 now, struct draws *draws)
 		u64 input = law_slope_queue(&slope, packets, bytes, now - packet.enqueued);
 		enum law_coupled_decision decision = decide(packet.ect, input, draws);
 
-		outcome = decision == COUPLED_MARK ? "mark-coupled" : decision == COUPLED_DROP ? "drop-early" : "sent";
+		outcome = decision == COUPLED_MARK ? "mark-coupled" :
+			  decision == COUPLED_DROP ? "drop-early" :
+						     "sent";
 	}
 	expect_text(row, "outcome", text_at(row, 5), outcome);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replays tests/vectors/dctcp.tsv: the law of tcp_dctcp_ikr and tcp_dctcp_onesided against the model in crates/core/cc.
+ * Replays tests/vectors/dctcp.tsv: the law of tcp_dctcp_ikr and tcp_dctcp_onesided against the
+ * model in crates/core/cc.
  */
 
 #define _GNU_SOURCE
@@ -32,7 +33,9 @@ static void configure(const struct row *row)
 	growth = number_at(row, 14);
 	law_dctcp_init(&law, &policy, number_at(row, 15));
 	/* 0x7fffffff: no threshold yet. */
-	win = (struct law_window){ .cwnd = 10, .ssthresh = 0x7fffffff, .clamp = number_at(row, 16) };
+	win = (struct law_window){ .cwnd = 10,
+				   .ssthresh = 0x7fffffff,
+				   .clamp = number_at(row, 16) };
 }
 
 static void on_ack(const struct row *row)
@@ -71,7 +74,8 @@ static int apply(const struct row *row)
 		law_dctcp_on_loss(&law, &policy, &win, number_at(row, 1), number_at(row, 2));
 		return 2;
 	case 't':
-		law_dctcp_on_timeout(&law, &policy, &win, number_at(row, 1), number_at(row, 2), number_at(row, 3));
+		law_dctcp_on_timeout(&law, &policy, &win, number_at(row, 1), number_at(row, 2),
+				     number_at(row, 3));
 		return 3;
 	case 'x':
 		law_dctcp_on_exit(&law);

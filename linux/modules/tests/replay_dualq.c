@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Replays tests/vectors/dualq-coupled.tsv: the law of sch_dualq_coupled against the model in crates/core/aqm. */
+/*
+ * Replays tests/vectors/dualq-coupled.tsv: the law of sch_dualq_coupled against the model in
+ * crates/core/aqm.
+ */
 
 #define _GNU_SOURCE
 #include "../law/dualq.h"
@@ -56,9 +59,11 @@ static enum law_dualq_decision decide(u32 size, bool low, u64 wait, u64 now, str
 
 static void arrive(const struct row *row, u64 now, u32 size, bool ect, struct draws *draws)
 {
-	static const char *const outcome[] = { "queued", "mark-threshold", "mark-coupled", "drop-early" };
+	static const char *const outcome[] = { "queued", "mark-threshold", "mark-coupled",
+					       "drop-early" };
 	struct fifo *fifo = ect ? &low_queue : &classic_queue;
-	u32 packets = low_queue.packets + classic_queue.packets, bytes = low_queue.bytes + classic_queue.bytes;
+	u32 packets = low_queue.packets + classic_queue.packets,
+	    bytes = low_queue.bytes + classic_queue.bytes;
 	enum law_dualq_decision decision = DUALQ_PASS;
 
 	if (!within(limit_packets, limit_bytes, packets + 1, bytes + size)) {
@@ -76,7 +81,8 @@ static void arrive(const struct row *row, u64 now, u32 size, bool ect, struct dr
 
 static void leave(const struct row *row, u64 now, struct draws *draws)
 {
-	static const char *const outcome[] = { "sent", "mark-threshold", "mark-coupled", "drop-early" };
+	static const char *const outcome[] = { "sent", "mark-threshold", "mark-coupled",
+					       "drop-early" };
 	bool has_low = low_queue.packets, has_classic = classic_queue.packets;
 	enum law_dualq_decision decision = DUALQ_PASS;
 	struct packet packet;

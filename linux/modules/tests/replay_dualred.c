@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Replays tests/vectors/dualred.tsv: the law of sch_dualred against the model in crates/core/aqm. */
+/*
+ * Replays tests/vectors/dualred.tsv: the law of sch_dualred against the model in crates/core/aqm.
+ */
 
 #define _GNU_SOURCE
 #include <math.h>
@@ -38,8 +40,10 @@ static void configure(const struct row *row)
 
 static const char *outcome_of(enum law_red_decision decision, bool ect, bool fits)
 {
-	static const char *const mark[] = { "queued", "mark-threshold", "mark-early", "mark-forced" };
-	static const char *const drop[] = { "queued", "drop-threshold", "drop-early", "drop-forced" };
+	static const char *const mark[] = { "queued", "mark-threshold", "mark-early",
+					    "mark-forced" };
+	static const char *const drop[] = { "queued", "drop-threshold", "drop-early",
+					    "drop-forced" };
 
 	if (decision != RED_PASS && !ect)
 		return drop[decision];
@@ -51,9 +55,11 @@ static void arrive(const struct row *row, u64 now, u32 size, bool ect, struct dr
 	enum law_red_decision decision;
 	const char *outcome;
 
-	decision = law_dualred_arrive(&law, &params, ect, size, queue.packets, queue.bytes, now, draw, draws);
+	decision = law_dualred_arrive(&law, &params, ect, size, queue.packets, queue.bytes, now,
+				      draw, draws);
 	outcome = outcome_of(decision, ect,
-			     within(limit_packets, limit_bytes, queue.packets + 1, queue.bytes + size));
+			     within(limit_packets, limit_bytes, queue.packets + 1,
+				    queue.bytes + size));
 	expect_text(row, "outcome", text_at(row, 5), outcome);
 	if (strncmp(outcome, "drop", 4))
 		push(&queue, size, ect, now);
@@ -72,7 +78,8 @@ static void leave(const struct row *row, u64 now)
 
 static void expect_average(const struct row *row, int at, u64 average)
 {
-	double expected = strtod(text_at(row, at), NULL), found = ldexp((double)average, -RED_FRACTION);
+	double expected = strtod(text_at(row, at), NULL),
+	       found = ldexp((double)average, -RED_FRACTION);
 
 	/* law/red.h; the vectors have four decimals. */
 	if (fabs(expected - found) > 1.0 / 1024)

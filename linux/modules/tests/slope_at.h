@@ -20,9 +20,11 @@ static inline struct law_slope slope_at(const struct row *row, int at)
 }
 
 /* Shifts are exact; the model's linear slope is a product in floating point. */
-static inline void expect_probability(const struct row *row, const struct law_slope *slope, u64 probability)
+static inline void expect_probability(const struct row *row, const struct law_slope *slope,
+				      u64 probability)
 {
-	expect_number(row, "probability", number_at(row, 6), probability, slope->form == SLOPE_SHIFT ? 0 : 2);
+	expect_number(row, "probability", number_at(row, 6), probability,
+		      slope->form == SLOPE_SHIFT ? 0 : 2);
 }
 
 #endif

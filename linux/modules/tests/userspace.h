@@ -13,10 +13,12 @@ typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
 
+#define __noreturn		__attribute__((noreturn))
+#define __printf(a, b)		__attribute__((format(printf, a, b)))
 #define U32_MAX			UINT32_MAX
 #define U64_MAX			UINT64_MAX
 #define law_div(a, b)		((u64)(a) / (u64)(b))
-#define law_mul_shr(a, b, s)	((u64)((unsigned __int128)(a) * (b) >> (s)))
-#define law_mul_div(a, b, d)	((u64)((unsigned __int128)(a) * (b) / (d)))
+#define law_mul_shr(a, b, s)	((u64)((__uint128_t)(a) * (b) >> (s)))
+#define law_mul_div(a, b, d)	((u64)((__uint128_t)(a) * (b) / (d)))
 
 #endif
