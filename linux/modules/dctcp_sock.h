@@ -136,7 +136,9 @@ static inline void dctcp_in_ack_event(struct sock *sk, u32 flags)
 	};
 
 	ack.duplicate = !ack.advanced && !(flags & CA_ACK_WIN_UPDATE);
-	law_dctcp_on_ack(&ca->law, &dctcp_policy, &ack);
+	/* With nothing out there is nothing to learn. */
+	if (ack.advanced || tp->packets_out)
+		law_dctcp_on_ack(&ca->law, &dctcp_policy, &ack);
 	ca->prior_una = tp->snd_una;
 	ca->prior_delivered = tp->delivered;
 	ca->prior_delivered_ce = tp->delivered_ce;
@@ -447,7 +449,7 @@ static inline size_t dctcp_fill_info(struct sock *sk, u32 ext, int *attr, union 
 	if (enabled) {
 		info->dctcp.dctcp_enabled = 1;
 		info->dctcp.dctcp_ce_state = ca->ce_state;
-		info->dctcp.dctcp_alpha = ca->law.alpha >> (ca->law.alpha_bits - 10);
+		info->dctcp.dctcp_alpha = ca->law.alpha >> (ca->law.alpha_bits > 10 ? 10 : 0);
 		info->dctcp.dctcp_ab_ecn = ca->law.marked * tcp_sk(sk)->mss_cache;
 		info->dctcp.dctcp_ab_tot = ca->law.total * tcp_sk(sk)->mss_cache;
 	}

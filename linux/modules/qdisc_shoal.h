@@ -80,6 +80,17 @@ static inline bool shoal_fits(const struct Qdisc *sch, const struct shoal_limit 
 	return !shoal_exceeds(limit, sch->q.qlen + 1, sch->qstats.backlog + qdisc_pkt_len(skb));
 }
 
+/*
+ * Drops what a law decided against. A sender on this host takes the packet for sent, and finds the
+ * loss by TCP's own means, as if it had happened elsewhere.
+ */
+static inline int shoal_congestion_drop(struct sk_buff *skb, struct Qdisc *sch,
+					struct sk_buff **to_free)
+{
+	qdisc_drop(skb, sch, to_free);
+	return NET_XMIT_CN;
+}
+
 typedef int (*shoal_enqueue_t)(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free);
 
 /*

@@ -56,7 +56,7 @@ static int coupled_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, struct sk
 		u64 queue = law_slope_queue(&config->law.slope, sch->q.qlen + 1, bytes, wait);
 
 		if (coupled_act(q, skb, queue))
-			return qdisc_drop(skb, sch, to_free);
+			return shoal_congestion_drop(skb, sch, to_free);
 	}
 	return qdisc_enqueue_tail(skb, sch);
 }

@@ -116,7 +116,7 @@ static int dualq_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, struct sk_b
 	/* On arrival the wait so far is that of the oldest packet of its queue. */
 	if (!q->config.law.at_dequeue &&
 	    dualq_act(q, skb, coupled_age(ect ? q->low.head : q->classic.head, now), now))
-		return qdisc_drop(skb, sch, to_free);
+		return shoal_congestion_drop(skb, sch, to_free);
 	dualq_push(sch, skb, now);
 	return NET_XMIT_SUCCESS;
 }

@@ -52,7 +52,7 @@ static int dualred_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, struct sk
 				      sch->qstats.backlog, ktime_get_ns(), shoal_random, NULL);
 	if (decision != RED_PASS && !(ect && INET_ECN_set_ce(skb))) {
 		dualred_count_drop(stats, decision);
-		return qdisc_drop(skb, sch, to_free);
+		return shoal_congestion_drop(skb, sch, to_free);
 	}
 	if (!shoal_fits(sch, &config->limit, skb)) {
 		stats->overlimit++;

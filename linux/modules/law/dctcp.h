@@ -107,7 +107,7 @@ struct law_dctcp_ack {
 
 static inline u32 law_dctcp_initial(const struct law_dctcp_policy *policy, u8 bits)
 {
-	return law_min32(policy->alpha_on_init, 1u << 10) << (bits - 10);
+	return law_min32(policy->alpha_on_init, 1u << 10) << (bits > 10 ? 10 : 0);
 }
 
 static inline void law_dctcp_init(struct law_dctcp *law, const struct law_dctcp_policy *policy,

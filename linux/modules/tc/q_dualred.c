@@ -105,9 +105,9 @@ static int dualred_parse(const struct qdisc_util *util, int argc, char **argv, s
 			return -1;
 		if (!known) {
 			if (strcmp(word, "help"))
-				fprintf(stderr, "dualred: what is \"%s\"? Parameters of %s.\n", word,
-					instance ? "the whole come before ect and not_ect" :
-						   "an instance follow ect or not_ect");
+				fprintf(stderr, "dualred: what is \"%s\"? %s.\n", word,
+					instance ? "Common parameters come before ect, not_ect" :
+						   "Those of an instance follow ect, not_ect");
 			usage();
 			return -1;
 		}

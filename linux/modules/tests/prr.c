@@ -67,7 +67,9 @@ static void rebuilds_below_the_threshold(void)
 static void never_takes_packets_back(void)
 {
 	const struct law_prr early = { .prior_cwnd = 20, .ssthresh = 10, .delivered = 1 };
-	const struct law_prr ahead = { .prior_cwnd = 20, .ssthresh = 10, .delivered = 2, .sent = 5 };
+	const struct law_prr ahead = {
+		.prior_cwnd = 20, .ssthresh = 10, .delivered = 2, .sent = 5,
+	};
 
 	expect("first retransmission", 19, law_prr_window(&early, 18, 1, true));
 	/* ceil(2 / 2) - 5 is negative. */

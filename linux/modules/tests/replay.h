@@ -24,7 +24,7 @@ struct row {
 	char text[1024];
 };
 
-static inline __noreturn __printf(2, 3) void fail(const struct row *row, const char *format, ...)
+static inline _Noreturn void fail(const struct row *row, const char *format, ...)
 {
 	va_list args;
 

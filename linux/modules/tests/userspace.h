@@ -13,8 +13,6 @@ typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
 
-#define __noreturn		__attribute__((noreturn))
-#define __printf(a, b)		__attribute__((format(printf, a, b)))
 #define U32_MAX			UINT32_MAX
 #define U64_MAX			UINT64_MAX
 #define law_div(a, b)		((u64)(a) / (u64)(b))
