@@ -49,6 +49,11 @@ impl HyStart {
         };
     }
 
+    #[cfg(test)]
+    pub(super) fn round_end(&self) -> u64 {
+        self.round_end
+    }
+
     /// A new slow start begins (timeout).
     pub(super) fn restart(&mut self, era: Era, now: Time, snd_nxt: u64) {
         self.found = false;

@@ -327,6 +327,15 @@ fn rtt_has_the_resolution_of_the_kernels_clock() {
     assert_eq!(delay_min(LINUX_6), 10_700);
 }
 
+/// Longer than a u32 of microseconds: 2^29 - 1 us, so that its eighths of a millisecond do not overflow either.
+#[test]
+fn rtt_saturates() {
+    let endless = Span::from_secs(5000);
+    let now = Time::ZERO + Span::from_secs(6000);
+    assert_eq!(Era::V6.delay(now, endless), (1 << 29) - 1);
+    assert_eq!(Era::V3_18.delay(now, endless), ((1_u64 << 32) / 1000) as u32);
+}
+
 mod hystart {
     use super::*;
 
@@ -367,8 +376,29 @@ mod hystart {
         // ACKs more than 2 ms apart are no train.
         assert_eq!(exit(LINUX_6, 20, Span::from_micros(2001), 60, &[100]), None);
         assert_eq!(exit(LINUX_3_18, 20, Span::from_millis(3), 60, &[100]), None);
+        // ACKs 2 ms apart still are: the 27th comes at 52 ms.
+        assert_eq!(exit(LINUX_6, 20, Span::from_millis(2), 60, &[100]), Some(27));
+        assert_eq!(exit(LINUX_3_18, 20, Span::from_millis(2), 60, &[100]), Some(27));
         // Below 16 packets nothing happens.
         assert_eq!(exit(LINUX_6, 15, Span::from_millis(1), 60, &[100]), None);
+        assert_eq!(exit(LINUX_6, 16, Span::from_millis(1), 60, &[100]), Some(52));
+    }
+
+    /// `after(ack, end_seq)`: data up to the end of the round belong to it.
+    #[test]
+    fn a_round_ends_past_its_last_byte() {
+        for rules in [LINUX_3_18, LINUX_6] {
+            for (beyond, next_round) in [(0, false), (1, true)] {
+                let mut flow = Flow::new(CUBIC, rules, 20, Span::from_millis(100));
+                flow.window = Window::in_packets(20);
+                flow.cc.hystart.start_round(flow.cc.era, flow.stream.now, flow.stream.snd_nxt);
+                let end = flow.cc.hystart.round_end();
+                let ack = AckSample { snd_una: end + beyond, snd_nxt: end + 9, ..flow.stream.ack(1, false) };
+                flow.cc.on_ack(&mut flow.window, &ack);
+                flow.cc.on_growth(&mut flow.window, &ack);
+                assert_eq!(flow.cc.hystart.round_end() == end + 9, next_round, "{rules:?}");
+            }
+        }
     }
 
     #[test]
@@ -384,6 +414,11 @@ mod hystart {
         assert_eq!(exit(LINUX_6, 20, gap, 20, &[10, 14]), None);
         assert_eq!(exit(LINUX_6, 20, gap, 20, &[200, 217]), Some(9));
         assert_eq!(exit(LINUX_6, 20, gap, 20, &[200, 216]), None);
+        // 3.x has them, too; its sixteenth reaches the upper one at 256 ms.
+        assert_eq!(exit(LINUX_3_18, 20, gap, 20, &[10, 15]), Some(9));
+        assert_eq!(exit(LINUX_3_18, 20, gap, 20, &[10, 14]), None);
+        assert_eq!(exit(LINUX_3_18, 20, gap, 20, &[400, 417]), Some(9));
+        assert_eq!(exit(LINUX_3_18, 20, gap, 20, &[400, 416]), None);
     }
 
     #[test]
