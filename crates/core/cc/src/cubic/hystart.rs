@@ -54,12 +54,6 @@ impl HyStart {
         self.round_end
     }
 
-    /// A new slow start begins (timeout).
-    pub(super) fn restart(&mut self, era: Era, now: Time, snd_nxt: u64) {
-        self.found = false;
-        self.start_round(era, now, snd_nxt);
-    }
-
     /// Rounds are told in `cong_avoid` before 6.x.
     #[inline]
     pub(super) fn on_slow_start(&mut self, era: Era, ack: &AckSample) {

@@ -77,7 +77,7 @@ impl LinuxCubic {
         }
     }
 
-    /// All that a timeout forgets (`bictcp_reset`). HyStart begins anew, see `on_rto`.
+    /// All that a timeout forgets (`bictcp_reset`).
     fn reset(&mut self) {
         let Self { cwnd_before_cut, last_sent, in_loss, .. } = *self;
         *self = Self { cwnd_before_cut, last_sent, in_loss, ..Self::new(self.config, self.rules) };
@@ -223,7 +223,7 @@ impl CongestionControl for LinuxCubic {
         window.cwnd_cnt = 0;
         // `set_state(Loss)` comes after `ssthresh`: the window before the timeout is forgotten, too.
         self.reset();
-        self.hystart.restart(self.era, signal.now, signal.snd_nxt);
+        self.hystart.start_round(self.era, signal.now, signal.snd_nxt);
     }
     fn on_exit(&mut self, _window: &mut Window, _now: Time) {
         self.in_loss = false;

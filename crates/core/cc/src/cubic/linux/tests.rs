@@ -438,7 +438,7 @@ mod hystart {
     #[test]
     fn a_timeout_allows_another_exit() {
         let mut flow = Flow::new(CUBIC, LINUX_6, 20, Span::from_millis(100));
-        flow.cc.hystart.restart(flow.cc.era, flow.stream.now, 1 << 30);
+        flow.cc.hystart.start_round(flow.cc.era, flow.stream.now, 1 << 30);
         flow.window = Window::in_packets(20);
         let mut exits = 0;
         for rtt_ms in [100, 300] {
@@ -454,6 +454,7 @@ mod hystart {
         }
         assert_eq!(exits, 1, "once a slow start");
         flow.cc.on_rto(&mut flow.window, &flow.stream.signal(), true);
+        assert_eq!(flow.cc.hystart.round_end(), flow.stream.snd_nxt, "the round is what was in flight");
         flow.window = Window::in_packets(20);
         flow.stream.rtt = Span::from_millis(100);
         flow.stream.snd_una = flow.stream.snd_nxt;
