@@ -171,6 +171,7 @@ impl CongestionControl for Rfc9438Cubic {
         self.epoch = None;
         self.w_max = 0.0;
         self.remainder = 0.0;
+        self.hystart = HyStart::new();
         self.hystart.start_round(Era::V6, signal.now, signal.snd_nxt);
     }
     fn on_idle_restart(&mut self, _window: &mut Window, _now: Time, idle: Span) {

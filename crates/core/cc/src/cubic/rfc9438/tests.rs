@@ -157,3 +157,31 @@ fn after_a_timeout_the_curve_starts_on_its_plateau() {
     let epoch = flow.cc.epoch.unwrap();
     assert_eq!((epoch.k_s, flow.cc.w_max), (0.0, 491.0));
 }
+
+/// A train of ACKs 1 ms apart ends slow start after half an RTT of 100 ms, from 16 packets on, once each slow start.
+#[test]
+fn hystart_ends_every_slow_start() {
+    let slow_start = |flow: &mut Flow, cwnd: u32| {
+        let quantum = flow.window.quantum;
+        flow.window = Window { quantum, ..Window::in_packets(cwnd * quantum) };
+        // Beyond the round that is under way: the first ACK begins another.
+        flow.stream.snd_una = flow.stream.snd_nxt;
+        flow.stream.snd_nxt += 1 << 30;
+        for _ in 0..60 {
+            flow.stream.now += Span::from_millis(1);
+            let sample = flow.stream.ack(1, false);
+            flow.cc.on_ack(&mut flow.window, &sample);
+        }
+        flow.window.ssthresh == cwnd * quantum
+    };
+    for quantum in [1, MSS] {
+        let mut flow =
+            Flow::new(CubicConfig { hystart: true, ..CUBIC_RFC9438 }, LINUX_6, 20, Span::from_millis(100));
+        flow.window.quantum = quantum;
+        assert!(!slow_start(&mut flow, 15), "below 16 packets");
+        assert!(slow_start(&mut flow, 16));
+        assert!(!slow_start(&mut flow, 16), "once a slow start");
+        flow.cc.on_rto(&mut flow.window, &flow.stream.signal(), true);
+        assert!(slow_start(&mut flow, 16), "a timeout begins another");
+    }
+}
