@@ -161,7 +161,16 @@ mod tests {
         // From half of ssthresh on 1.2 x: 262,144 / 173,760 x 0.5 ms, and with 1 ms more than the limit.
         assert_eq!(allowance_us(100, 200, 500), 754);
         assert_eq!(allowance_us(100, 200, 1000), 1000);
-        // No RTT yet: no allowance.
+        // No RTT or no window: no allowance.
         assert_eq!(allowance_us(100, 1000, 0), 0);
+        assert_eq!(allowance_us(0, 1000, 1000), 0);
+    }
+
+    #[test]
+    fn allowance_is_the_same_for_a_window_in_bytes() {
+        let packets = Window { ssthresh: 1000, ..Window::in_packets(100) };
+        let bytes = Window { cwnd: 100 * 1448, ssthresh: 1000 * 1448, quantum: 1448, ..packets };
+        let ack = AckSample { srtt: Span::from_millis(1), ..Stream::with_flight(100).ack(1, false) };
+        assert_eq!(ack_delay_us(&bytes, &ack), ack_delay_us(&packets, &ack));
     }
 }
