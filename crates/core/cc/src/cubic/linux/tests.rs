@@ -68,6 +68,9 @@ fn fast_convergence_remembers_less() {
     let mut flow = Flow::new(PLAIN, LINUX_6, 1000, Span::from_millis(100));
     flow.cut();
     assert_eq!(flow.cc.last_max_cwnd, 1000);
+    flow.window.cwnd = 1000;
+    flow.cut();
+    assert_eq!(flow.cc.last_max_cwnd, 1000, "a window that was reached again is not below it");
     flow.window.cwnd = 800;
     flow.cut();
     // floor(800 * 1741 / 2048) = floor(680.08).
