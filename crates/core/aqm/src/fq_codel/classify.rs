@@ -42,7 +42,7 @@ impl Classifier {
             Self::Hashed { queues, key } => {
                 let key = *key.get_or_insert_with(|| random.uniform_u64());
                 // `reciprocal_scale` of 32 bits of hash.
-                ((mixed(key ^ u64::from(flow.0)) >> 32) * u64::from(*queues) >> 32) as u32
+                (((mixed(key ^ u64::from(flow.0)) >> 32) * u64::from(*queues)) >> 32) as u32
             }
         }
     }

@@ -52,8 +52,8 @@ impl Estimator {
 
 /// The delay of `backlog` bytes at `rate`, ticks; 0 without a rate. The kernel's product has 32 bits: from 16 MiB on it wraps.
 #[inline]
-pub(super) const fn qdelay_of(backlog: u32, rate: u32) -> u64 {
-    if rate == 0 { 0 } else { ((backlog << SCALE) / rate) as u64 }
+pub(super) fn qdelay_of(backlog: u32, rate: u32) -> u64 {
+    (backlog << SCALE).checked_div(rate).unwrap_or(0).into()
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use super::finite;
 /// no value.
 pub fn settled_from(values: &[f64], target: f64, within: f64, smooth: usize) -> Option<usize> {
     let smoothed = trailing_means(values, smooth);
-    let last_outside = smoothed.iter().rposition(|value| !((value - target).abs() <= within * target.abs()));
+    let is_close = |value: f64| (value - target).abs() <= within * target.abs();
+    let last_outside = smoothed.iter().rposition(|value| !is_close(*value));
     let first = last_outside.map_or(0, |index| index + 1);
     (first < values.len()).then_some(first)
 }
