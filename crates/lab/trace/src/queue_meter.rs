@@ -337,7 +337,8 @@ mod tests {
         wait(&mut meter, ms(32), 0, 0);
         meter.on_departure(ms(32), TrafficClass::NotEct, Span::from_millis(18), 1500);
         let (_, distributions) = meter.finish("l", ms(35));
-        let rows = |parts: &[WindowPart], class| -> Vec<(Time, Time, Vec<(u64, u64)>)> {
+        type Row = (Time, Time, Vec<(u64, u64)>);
+        let rows = |parts: &[WindowPart], class| -> Vec<Row> {
             let of =
                 |part: &WindowPart| part.buckets.iter().map(|b| (b.low, b.weight / 1_000_000_000)).collect();
             parts.iter().filter(|p| p.class == class).map(|p| (p.start, p.end, of(p))).collect()
