@@ -129,7 +129,7 @@ fn ect_packets_never_wait_behind_others() {
     let mut script = Stream::new(3, "script");
     let mut overtaken = 0;
     for _ in 0..50_000 {
-        if script.uniform_u32() % 2 == 0 {
+        if script.uniform_u32().is_multiple_of(2) {
             let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][script.uniform_u32() as usize % 4];
             let _ = bench.arrive(1500, ecn);
         } else if let Dequeued::Packet { packet, .. } = bench.take() {

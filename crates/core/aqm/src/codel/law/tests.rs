@@ -103,7 +103,7 @@ fn the_root_of_a_jump_wraps_as_in_the_kernel() {
     let mut law = Law { count: u32::MAX, rec_inv_sqrt: 40_000, ..Law::new() };
     law.improve_root();
     let x = 40_000u128 << 16;
-    let bracket = (3u128 << 32).wrapping_sub(u128::from(u32::MAX) * (x * x >> 32)) & u128::from(u64::MAX);
+    let bracket = (3u128 << 32).wrapping_sub(u128::from(u32::MAX) * ((x * x) >> 32)) & u128::from(u64::MAX);
     let product = ((bracket >> 2) * x) & u128::from(u64::MAX);
     assert_eq!(u128::from(law.rec_inv_sqrt), (product >> 47) & 0xffff);
 }
