@@ -5,7 +5,7 @@ use crate::Bytes;
 /// A scenario file of at most two simulated seconds and a dozen flows. Some are refused (a threshold above the buffer);
 /// which ones is the scenario crate's business.
 pub fn random_scenario(bytes: &mut Bytes<'_>) -> String {
-    let kind = bytes.byte() % 3;
+    let kind = bytes.byte() % 5;
     let rate = bytes.pick(&["300 kbit/s", "2 Mbit/s", "10 Mbit/s", "70 Mbit/s"]);
     let buffer = bytes.pick(&["3 packets", "20 packets", "0.5 BDP", "4 BDP", "unlimited", "20 ms"]);
     let (aqm, overhead) = (law(bytes), bytes.pick(&["0 B", "38 B"]));
@@ -16,9 +16,23 @@ pub fn random_scenario(bytes: &mut Bytes<'_>) -> String {
             let delay = bytes.pick(&["50 us", "2 ms"]);
             format!(
                 "[topology]\nkind = \"star\"\nhosts = 4\nrate = \"{rate}\"\ndelay = \"{delay}\"\nbuffer = \"{buffer}\"\n\
-                 overhead = \"{overhead}\"\nhost_buffer = \"100 packets\"\naqm = {aqm}\n"
+                 overhead = \"{overhead}\"\nhost_buffer = \"100 packets\"\naqm = {aqm}\n{}",
+                shared_buffer(bytes)
             )
         }
+        2 => format!(
+            "[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 3\nhosts_per_leaf = 2\nrate = \"{rate}\"\n\
+             fabric_rate = \"{}\"\ndelay = \"100 us\"\nfabric_delay = \"1 ms\"\nbuffer = \"{buffer}\"\noverhead = \"{overhead}\"\n\
+             reported = \"switches\"\naqm = {aqm}\nfabric_aqm = {}\n{}",
+            bytes.pick(&["1 Mbit/s", "5 Mbit/s", "100 Mbit/s"]),
+            law(bytes),
+            shared_buffer(bytes)
+        ),
+        3 => format!(
+            "[topology]\nkind = \"parking-lot\"\nbottlenecks = 3\nrate = \"{rate}\"\ndelay = \"2 ms\"\nbuffer = \"{buffer}\"\n\
+             access_rate = \"{}\"\naccess_delay = \"300 us\"\noverhead = \"{overhead}\"\naqm = {aqm}\n",
+            bytes.pick(&["unlimited", "20 Mbit/s"]),
+        ),
         // Two bottlenecks in a row, the second one faster or slower.
         _ => {
             let second = bytes.pick(&["1 Mbit/s", "5 Mbit/s", "100 Mbit/s"]);
@@ -38,7 +52,7 @@ pub fn random_scenario(bytes: &mut Bytes<'_>) -> String {
     );
     text += &network;
     for number in 0..1 + bytes.byte() % 3 {
-        text += &group(bytes, number, kind == 0);
+        text += &group(bytes, number, kind);
     }
     text += "[distributions.mixed]\ncdf = [[\"100 B\", 0.4], [\"20 kB\", 0.8], [\"300 kB\", 1]]\n";
     text += "[trace]\nseries = \"50 ms\"\ncontroller_flows = 4\n";
@@ -54,6 +68,15 @@ fn dumbbell(bytes: &mut Bytes<'_>, rate: &str, buffer: &str, aqm: &str, overhead
     format!(
         "{topology}[bottleneck]\nrate = \"{rate}\"\nbuffer = \"{buffer}\"\nbdp_rtt = \"20 ms\"\noverhead = \"{overhead}\"\naqm = {aqm}\n"
     )
+}
+
+fn shared_buffer(bytes: &mut Bytes<'_>) -> String {
+    if bytes.flag() {
+        return String::new();
+    }
+    let size = bytes.pick(&["15 kB", "60 kB"]);
+    let (alpha, reserved) = (bytes.pick(&["0.125", "1.0", "8.0"]), bytes.pick(&["0 B", "1500 B"]));
+    format!("shared_buffer = {{ size = \"{size}\", alpha = {alpha}, reserved = \"{reserved}\" }}\n")
 }
 
 fn law(bytes: &mut Bytes<'_>) -> String {
@@ -120,7 +143,7 @@ fn law(bytes: &mut Bytes<'_>) -> String {
     }
 }
 
-fn group(bytes: &mut Bytes<'_>, number: u8, dumbbell: bool) -> String {
+fn group(bytes: &mut Bytes<'_>, number: u8, topology: u8) -> String {
     let cc = bytes.pick(&[
         "reno",
         "cubic",
@@ -185,8 +208,17 @@ fn group(bytes: &mut Bytes<'_>, number: u8, dumbbell: bool) -> String {
             "stop = \"200 ms\"\n",
         ]);
     }
-    if dumbbell {
+    if topology == 0 {
         text += bytes.pick(&["rtt = \"2 ms\"\n", "rtt = \"20 ms\"\n", "rtt = \"90 ms\"\n"]);
+    } else if topology == 3 {
+        text += bytes.pick(&[
+            "from = \"in\"\nto = \"out\"\n",
+            "from = \"in2\"\nto = \"out2\"\n",
+            "from = [\"in1\", \"in3\"]\nto = \"out3\"\n",
+            "from = \"out\"\nto = \"in1\"\n",
+        ]);
+    } else if topology < 3 && bytes.flag() {
+        text += "from = \"h1..h4\"\nto = \"h1..h4\"\npairing = \"random\"\n";
     } else {
         text += bytes.pick(&["from = [\"h1\", \"h2\"]\n", "from = \"h1\"\n", "from = \"h2\"\n"]);
         text += "to = \"h4\"\n";

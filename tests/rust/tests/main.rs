@@ -13,4 +13,5 @@ mod determinism;
 mod exact_times;
 mod one_sided;
 mod recount;
+mod shared_buffer;
 mod waiting;

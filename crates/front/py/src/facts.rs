@@ -51,6 +51,8 @@ fn bdp_rtt(document: &Document, experiment: &Experiment) -> Option<Span> {
     match &scenario.topology {
         Topology::Dumbbell(_) => scenario.bottleneck.as_ref()?.bdp_rtt.map(|rtt| rtt.span()),
         Topology::Star(star) => star.bdp_rtt.map(|rtt| rtt.span()).or_else(first_flow),
+        Topology::LeafSpine(plan) => plan.bdp_rtt.map(|rtt| rtt.span()).or_else(first_flow),
+        Topology::ParkingLot(lot) => lot.bdp_rtt.map(|rtt| rtt.span()).or_else(first_flow),
         Topology::Graph(graph) => graph.bdp_rtt.map(|rtt| rtt.span()).or_else(first_flow),
     }
 }

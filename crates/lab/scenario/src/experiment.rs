@@ -26,6 +26,8 @@ pub struct Experiment {
     pub nodes: Vec<Node>,
     /// Unidirectional links, each with the queue at its head.
     pub links: Vec<Link>,
+    /// Buffers that several ports share.
+    pub pools: Vec<Pool>,
     /// Routes, shared between flows: links from source to destination.
     pub paths: Vec<Vec<LinkId>>,
     /// Endpoint configurations, shared between flows.
@@ -64,6 +66,21 @@ pub struct Link {
     pub queue: QueueConfig,
     /// Whether the result reports it as a bottleneck.
     pub monitored: bool,
+    /// Index into [`Experiment::pools`] of the memory that its queue shares with others.
+    pub pool: Option<u32>,
+}
+
+/// Memory that the ports of a switch share, divided by dynamic thresholds (Choudhury and Hahne 1998).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Pool {
+    /// Name of the switch.
+    pub name: String,
+    /// All of it, bytes.
+    pub size_bytes: u64,
+    /// A port may hold up to this multiple of what is free.
+    pub alpha: f64,
+    /// Bytes that each port has for itself; they are part of the size and not of what is shared.
+    pub reserved_bytes: u64,
 }
 
 /// A flow group of the scenario file.

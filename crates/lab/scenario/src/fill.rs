@@ -29,6 +29,11 @@ pub(crate) fn defaults(scenario: &mut Scenario, tree: &Node, report: &mut Report
     match &mut scenario.topology {
         Topology::Dumbbell(dumbbell) => fill_aqm(&mut dumbbell.access_aqm),
         Topology::Star(star) => fill_aqm(&mut star.aqm),
+        Topology::LeafSpine(plan) => {
+            fill_aqm(&mut plan.aqm);
+            plan.fabric_aqm.iter_mut().for_each(fill_aqm);
+        }
+        Topology::ParkingLot(lot) => fill_aqm(&mut lot.aqm),
         Topology::Graph(graph) => graph.links.iter_mut().for_each(fill_link),
     }
 }

@@ -5,9 +5,14 @@ mod dumbbell;
 mod endpoints;
 mod flows;
 mod graph;
+mod hosts;
+mod leaf_spine;
 mod limits;
 mod network;
+mod parking_lot;
+mod pool;
 mod queue;
+mod routing;
 mod sizes;
 mod star;
 
@@ -19,7 +24,9 @@ use crate::report::Report;
 use crate::schema::{Scenario, Topology};
 use crate::tree::Node;
 use flows::GroupPlan;
+use hosts::Paths;
 use network::Network;
+use routing::Router;
 
 /// What problems are reported against.
 pub(crate) struct Context<'a> {
@@ -43,6 +50,9 @@ impl Context<'_> {
 pub(crate) struct Plan {
     experiment: Experiment,
     groups: Vec<GroupPlan>,
+    /// What paths are found by.
+    weights: Vec<u32>,
+    ecmp: bool,
 }
 
 /// Checks everything that does not depend on the seed. All problems go into the report.
@@ -63,15 +73,20 @@ pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Opt
         Topology::Dumbbell(dumbbell) => dumbbell::network(dumbbell, &mut cx),
         Topology::Star(star) => star::network(star, &mut cx),
         Topology::Graph(graph) => graph::network(graph, &mut cx),
+        Topology::LeafSpine(plan) => leaf_spine::network(plan, &mut cx),
+        Topology::ParkingLot(lot) => parking_lot::network(lot, &mut cx),
     };
     let routes = network.as_ref().map_or(&[][..], |network| &network.routes);
     arrivals::settle(&mut groups, routes, &mut cx);
 
     let endpoints = endpoints.into_iter().collect::<Option<Vec<_>>>()?;
-    let Network { nodes, links, paths, routes } = network?;
+    let Network { nodes, links, paths, routes, ends, weights, ecmp, pools, .. } = network?;
     let mut groups = groups.into_iter().collect::<Option<Vec<_>>>()?;
     for (group, routes) in groups.iter_mut().zip(routes) {
         group.routes = routes;
+    }
+    for (group, ends) in groups.iter_mut().zip(ends) {
+        group.routes.ends = Some(ends);
     }
     let names = scenario
         .flows
@@ -84,20 +99,24 @@ pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Opt
         warmup,
         nodes,
         links,
+        pools,
         paths,
         endpoints,
         groups: names.collect(),
         flows: Vec::new(),
         trace,
     };
-    Some(Plan { experiment, groups })
+    Some(Plan { experiment, groups, weights, ecmp })
 }
 
 impl Plan {
     /// The experiment with all flows.
     pub fn experiment(self, seed: u64) -> Experiment {
-        let flows = flows::expand(&self.groups, &self.experiment.groups, seed);
-        Experiment { seed, flows, ..self.experiment }
+        let Self { mut experiment, groups, weights, ecmp } = self;
+        let router = Router::new(experiment.nodes.len(), &experiment.links, &weights);
+        experiment.seed = seed;
+        flows::expand(&groups, &mut Paths::new(router, ecmp), &mut experiment);
+        experiment
     }
 }
 

@@ -17,11 +17,13 @@ pub use aqm::{
 };
 pub use bottleneck::Bottleneck;
 pub use distributions::{CdfPoint, Distribution, Distributions};
-pub use flows::{FlowGroup, Hosts, Receiver};
+pub use flows::{FlowGroup, Hosts, Pairing, Receiver};
 pub use options::CcOptions;
 pub(crate) use options::{cc_config, cc_names, describe as describe_cc_options};
 pub use start::{Load, Poisson, Staggered, Start};
-pub use topology::{Dumbbell, Graph, GraphLink, Star, Topology};
+pub use topology::{
+    Dumbbell, Graph, GraphLink, LeafSpine, NodeBuffer, ParkingLot, Reported, SharedBuffer, Star, Topology,
+};
 pub use trace::{KeptFlows, Series, Trace};
 pub use workload::{ConstantRate, OnOff, TransferSize, Transfers, Workload};
 

@@ -12,6 +12,7 @@ mod events;
 mod flow;
 mod network;
 mod outcome;
+mod pool;
 mod port;
 mod recorder;
 

@@ -1,6 +1,7 @@
 //! All links, the routes over them, and their pending events.
 
 use crate::events::{Agenda, Key, Numbering};
+use crate::pool::{ALONE, Pools};
 use crate::port::{Port, UNMONITORED};
 use crate::recorder::Recorder;
 use shoal_packet::Packet;
@@ -20,6 +21,7 @@ pub(crate) enum Arrival {
 /// Links, routes and the events of links.
 pub(crate) struct Network {
     ports: Vec<Port>,
+    pools: Pools,
     /// Routes one after the other: links, then the kind of endpoint. `Packet::route` points into it.
     routes: Vec<u32>,
     agenda: Agenda,
@@ -32,17 +34,20 @@ pub(crate) struct Network {
 impl Network {
     pub(crate) fn new(experiment: &Experiment, recorder: Recorder) -> Self {
         let mut probes = 0..;
-        let ports = experiment
-            .links
-            .iter()
-            .map(|link| {
+        let pools = Pools::new(experiment);
+        let ports = (0u32..)
+            .zip(&experiment.links)
+            .map(|(index, link)| {
                 let monitored = link.monitored && link.rate.is_some();
                 let probe = if monitored { probes.next().unwrap_or(UNMONITORED) } else { UNMONITORED };
-                Port::new(link, experiment.seed, probe)
+                let mut port = Port::new(link, experiment.seed, probe);
+                port.member = pools.member(index);
+                port
             })
             .collect();
         Self {
             ports,
+            pools,
             routes: Vec::new(),
             agenda: Agenda::default(),
             numbers: Numbering::default(),
@@ -80,6 +85,9 @@ impl Network {
         let port = &mut self.ports[link as usize];
         port.catch_up(now, &mut self.recorder);
         let packet = port.deliver(now);
+        if port.member != ALONE {
+            self.pools.settle(port.member, port);
+        }
         let next = port.next_event();
         port.pending = next.is_some();
         let again = next.map(|time| self.numbers.key(time, link));
@@ -106,7 +114,12 @@ impl Network {
         let link = self.routes[packet.route as usize];
         packet.route += 1;
         let port = &mut self.ports[link as usize];
-        port.arrive(packet, now, &mut self.recorder);
+        if port.member == ALONE {
+            port.arrive(packet, now, &mut self.recorder);
+        } else {
+            self.arrive_at_shared(packet, link, now);
+        }
+        let port = &mut self.ports[link as usize];
         if !port.pending
             && let Some(time) = port.next_event()
         {
@@ -116,10 +129,31 @@ impl Network {
         }
     }
 
+    /// A packet arrives at a port that shares its memory with others.
+    fn arrive_at_shared(&mut self, packet: Packet, link: u32, now: Time) {
+        let member = self.ports[link as usize].member;
+        // What is due at the port itself comes first, too.
+        self.ports[link as usize].catch_up(now, &mut self.recorder);
+        self.pools.settle(member, &self.ports[link as usize]);
+        let size = u32::from(packet.size);
+        let admitted = self.pools.admits(member, size, now, &mut self.ports, &mut self.recorder);
+        let port = &mut self.ports[link as usize];
+        if admitted {
+            port.arrive(packet, now, &mut self.recorder);
+            self.pools.settle(member, port);
+        } else {
+            port.refuse(&packet, now, &mut self.recorder);
+        }
+    }
+
     /// Brings the monitored links up to `now`, before their state is read.
     pub(crate) fn catch_up_monitored(&mut self, now: Time) {
         for link in self.recorder.monitored_links() {
-            self.ports[link as usize].catch_up(now, &mut self.recorder);
+            let port = &mut self.ports[link as usize];
+            port.catch_up(now, &mut self.recorder);
+            if port.member != ALONE {
+                self.pools.settle(port.member, port);
+            }
         }
     }
     /// Ends a bin of the queue series.

@@ -4,6 +4,7 @@
 //! arrival, a delivery, a sample), with t as its time: its outcome depends only on what arrived before, so nothing
 //! changes except that a hop costs one event instead of two. At equal times a departure comes before an arrival.
 
+use crate::pool::ALONE;
 use crate::recorder::Recorder;
 use shoal_aqm::{AnyQueue, Dequeued, Queue, Verdict};
 use shoal_packet::Packet;
@@ -23,6 +24,8 @@ pub(crate) struct Port {
     pub(crate) pending: bool,
     /// Index of its probe in the recorder, or [`UNMONITORED`].
     probe: u32,
+    /// Its place among those that share memory, or [`crate::pool::ALONE`].
+    pub(crate) member: u32,
 }
 
 /// What a pure delay lacks.
@@ -43,7 +46,15 @@ impl Port {
             serialiser: Serialiser::new(rate),
             overhead: u32::from(link.overhead_bytes),
         });
-        Self { wire: VecDeque::new(), free: Time::ZERO, delay: link.delay, line, pending: false, probe }
+        Self {
+            wire: VecDeque::new(),
+            free: Time::ZERO,
+            delay: link.delay,
+            line,
+            pending: false,
+            probe,
+            member: ALONE,
+        }
     }
 
     /// A packet arrives.
@@ -107,6 +118,24 @@ impl Port {
     pub(crate) fn law_state(&self) -> (Option<f64>, Option<f64>) {
         let queue = self.line.as_ref().map(|line| &line.queue);
         (queue.and_then(Queue::average_bytes), queue.and_then(Queue::probability))
+    }
+
+    /// Bytes that wait.
+    pub(crate) fn waiting_bytes(&self) -> u64 {
+        self.line.as_ref().map_or(0, |line| line.queue.backlog().bytes)
+    }
+
+    /// Nothing leaves the queue before this, unless it leaves on an arrival.
+    pub(crate) fn next_change(&self) -> Time {
+        self.line.as_ref().map_or(Time::NEVER, |line| self.free.min(line.queue.next_timer()))
+    }
+
+    /// A packet arrives for which the memory that the port shares has no room. The port is up to date.
+    pub(crate) fn refuse(&mut self, packet: &Packet, now: Time, recorder: &mut Recorder) {
+        if let Some(line) = self.line.as_ref().filter(|_| self.probe != UNMONITORED) {
+            recorder.on_arrival(self.probe, packet, now);
+            recorder.on_pool_drop(self.probe, packet, line.queue.backlog(), now);
+        }
     }
 
     /// Packets waiting and on the wire.

@@ -149,8 +149,13 @@ impl Recorder {
                 self.backlog(probe, backlog, now);
                 self.probes[probe as usize].meter.on_join(now, class_of(packet));
             }
-            Verdict::Dropped(reason) => self.drop(probe, packet, reason, backlog, now, now),
+            Verdict::Dropped(reason) => self.drop(probe, packet, drop_reason(reason), backlog, now, now),
         }
+    }
+
+    /// The memory that the port shares had no room for an arrival.
+    pub(crate) fn on_pool_drop(&mut self, probe: u32, packet: &Packet, backlog: Backlog, now: Time) {
+        self.drop(probe, packet, DropReason::SharedBuffer, backlog, now, now);
     }
 
     #[inline]
@@ -195,7 +200,7 @@ impl Recorder {
     ) {
         self.backlog(probe, backlog, at);
         self.probes[probe as usize].meter.on_leave(at, class_of(packet));
-        self.drop(probe, packet, reason, backlog, packet.enqueued, at);
+        self.drop(probe, packet, drop_reason(reason), backlog, packet.enqueued, at);
     }
 
     #[inline]
@@ -220,8 +225,15 @@ impl Recorder {
         }
     }
 
-    fn drop(&mut self, probe: u32, packet: &Packet, reason: Reason, backlog: Backlog, since: Time, at: Time) {
-        let reason = drop_reason(reason);
+    fn drop(
+        &mut self,
+        probe: u32,
+        packet: &Packet,
+        reason: DropReason,
+        backlog: Backlog,
+        since: Time,
+        at: Time,
+    ) {
         let Probe { meter, bin, .. } = &mut self.probes[probe as usize];
         meter.on_drop(at, class_of(packet), reason);
         if let Some(bin) = bin {

@@ -53,6 +53,8 @@ vocabulary! {
         Forced = "forced",
         /// The sojourn time was above its target for too long.
         Sojourn = "sojourn",
+        /// The memory that the port shares with others had no room for it.
+        SharedBuffer = "shared_buffer",
     }
 }
 

@@ -205,9 +205,9 @@ impl QueueMeter {
         let [ect, not_ect] = &self.classes;
         let mut all = ect.delay.clone();
         all.merge(&not_ect.delay);
-        let [buffer, threshold, early, forced, sojourn] = self.drops;
+        let [buffer, threshold, early, forced, sojourn, shared_buffer] = self.drops;
         let aqm = threshold + early + forced + sojourn;
-        let dropped_by = DroppedBy { aqm, buffer, threshold, early, forced, sojourn };
+        let dropped_by = DroppedBy { aqm, buffer, threshold, early, forced, sojourn, shared_buffer };
         let [threshold, early, forced, coupled, sojourn] = self.marks;
         let result = Bottleneck {
             name: name.to_owned(),

@@ -150,7 +150,7 @@ pub struct ClassQueues {
 /// Drops by cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct DroppedBy {
-    /// By the marking law: the sum of the last four.
+    /// By the marking law: the sum of threshold, early, forced and sojourn.
     pub aqm: u64,
     /// The buffer was full.
     pub buffer: u64,
@@ -163,6 +163,9 @@ pub struct DroppedBy {
     /// Sojourn time above its target for too long.
     #[serde(default)]
     pub sojourn: u64,
+    /// The memory that the port shares with others had no room.
+    #[serde(default)]
+    pub shared_buffer: u64,
 }
 
 /// Marks by cause.

@@ -65,6 +65,7 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Netwo
         overhead_bytes,
         queue: law?,
         monitored: true,
+        pool: None,
     };
     let back = Link {
         name: "bottleneck/back".to_owned(),
@@ -206,7 +207,7 @@ fn pure_delay_access(
         let there = network.pure_delay(format!("{name}/forward"), right, host, rest.forward);
         let back = network.pure_delay(format!("{name}/back"), host, left, rest.backward);
         let pair = (network.path(vec![bottleneck, there]), network.path(vec![back]));
-        network.routes.push(Routes { pairs: [pair].into(), first: 0, reference: None });
+        network.routes.push(Routes { pairs: [pair].into(), first: 0, ..Routes::default() });
     }
 }
 
@@ -233,7 +234,7 @@ fn host_links(
         for (group, rest) in groups.iter().zip(rtts) {
             let name = group.name.as_deref().unwrap_or_default();
             let pair = host_pair(network, trunk, template, name, rest);
-            network.routes.push(Routes { pairs: [pair].into(), first: 0, reference: None });
+            network.routes.push(Routes { pairs: [pair].into(), first: 0, ..Routes::default() });
         }
         return;
     };
@@ -242,7 +243,11 @@ fn host_links(
         .collect();
     let mut before = 0usize;
     for group in groups {
-        network.routes.push(Routes { pairs: pairs.clone(), first: before % pairs.len(), reference: None });
+        network.routes.push(Routes {
+            pairs: pairs.clone(),
+            first: before % pairs.len(),
+            ..Routes::default()
+        });
         before += group.count.unwrap_or(1) as usize;
     }
 }

@@ -6,8 +6,9 @@ use shoal_units::{Span, Stream, Time};
 
 use super::Context;
 use super::arrivals::{Arrivals, Reference};
+use super::hosts::{Ends, Paths};
 use super::sizes::{Sizes, named};
-use crate::experiment::{App, Flow, Group};
+use crate::experiment::{App, Experiment, Flow};
 use crate::quantity::Duration;
 use crate::schema::{Start, TransferSize, Transfers, Workload};
 use crate::size_distribution::SizeDistribution;
@@ -31,6 +32,8 @@ pub(crate) struct Routes {
     pub pairs: Arc<[(u32, u32)]>,
     /// Where the first flow of the group starts its turn.
     pub first: usize,
+    /// Outside a dumbbell: the hosts, whose paths take the place of `pairs`.
+    pub(super) ends: Option<Ends>,
     /// What the load of the group is a fraction of.
     pub(super) reference: Option<Reference>,
 }
@@ -235,26 +238,29 @@ fn app(workload: &Workload, path: &str, cx: &mut Context<'_>) -> Option<App> {
     }
 }
 
-/// All flows, in group order.
-pub(super) fn expand(plans: &[GroupPlan], groups: &[Group], seed: u64) -> Vec<Flow> {
-    let mut flows = Vec::with_capacity(plans.iter().map(|plan| plan.fixed_count() as usize).sum());
-    for (index, (plan, group)) in (0u32..).zip(plans.iter().zip(groups)) {
-        let starts = plan.start.times(seed, &group.name, plan.count);
+/// Adds all flows, in group order, and the paths they need.
+pub(super) fn expand(plans: &[GroupPlan], hosts: &mut Paths, experiment: &mut Experiment) {
+    let seed = experiment.seed;
+    experiment.flows.reserve(plans.iter().map(|plan| plan.fixed_count() as usize).sum());
+    for (index, plan) in (0u32..).zip(plans) {
+        let group = experiment.groups[index as usize].name.clone();
+        let starts = plan.start.times(seed, &group, plan.count);
         for (number, start) in (0u32..).zip(starts) {
-            let turn = (plan.routes.first + number as usize) % plan.routes.pairs.len();
-            let (forward, backward) = plan.routes.pairs[turn];
-            flows.push(Flow {
+            let (forward, backward) = match &plan.routes.ends {
+                Some(ends) => hosts.of(ends, (seed, &group, number), &mut experiment.paths),
+                None => plan.routes.pairs[(plan.routes.first + number as usize) % plan.routes.pairs.len()],
+            };
+            experiment.flows.push(Flow {
                 group: index,
                 endpoint: index,
                 forward,
                 backward,
                 start,
                 stop: plan.stop,
-                app: plan.app_of(seed, &group.name, number),
+                app: plan.app_of(seed, &group, number),
             });
         }
     }
-    flows
 }
 
 impl GroupPlan {

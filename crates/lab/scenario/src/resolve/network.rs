@@ -5,7 +5,8 @@ use shoal_units::{Rate, Span};
 
 use super::Context;
 use super::flows::Routes;
-use crate::experiment::{Link, LinkId, Node, NodeId};
+use super::hosts::Ends;
+use crate::experiment::{Link, LinkId, Node, NodeId, Pool};
 use crate::quantity::{DataRate, Size};
 
 /// Nodes, links, and the paths of each flow group.
@@ -16,6 +17,15 @@ pub(crate) struct Network {
     pub paths: Vec<Vec<LinkId>>,
     /// One entry a flow group.
     pub routes: Vec<Routes>,
+    /// Outside a dumbbell: the hosts of each flow group, whose paths are found when the flows are known.
+    pub ends: Vec<Ends>,
+    /// Costs of the links; those that are missing weigh 1.
+    pub weights: Vec<u32>,
+    /// Flows take one of several equal ways by a hash.
+    pub ecmp: bool,
+    pub pools: Vec<Pool>,
+    /// Links there and back between the first two hosts that have a flow.
+    pub first_round_trip: Vec<LinkId>,
 }
 
 impl Network {
@@ -31,10 +41,26 @@ impl Network {
         self.paths.push(links);
         self.paths.len() as u32 - 1
     }
+    /// A link named after its ends, in all else like `template`.
+    pub fn named_link(&mut self, from: NodeId, to: NodeId, template: &Link) -> LinkId {
+        let name = |id: NodeId| self.nodes[id.0 as usize].name.as_str();
+        let name = format!("{}->{}", name(from), name(to));
+        self.link(Link { name, from, to, ..template.clone() })
+    }
     /// A link without queue.
     pub fn pure_delay(&mut self, name: String, from: NodeId, to: NodeId, delay: Span) -> LinkId {
         let queue = QueueConfig::Fifo(FifoConfig { limit: Extent::Unlimited });
-        self.link(Link { name, from, to, rate: None, delay, overhead_bytes: 0, queue, monitored: false })
+        self.link(Link {
+            name,
+            from,
+            to,
+            rate: None,
+            delay,
+            overhead_bytes: 0,
+            queue,
+            monitored: false,
+            pool: None,
+        })
     }
 }
 

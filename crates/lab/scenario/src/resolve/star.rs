@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use shoal_units::Span;
 
 use super::Context;
-use super::graph::{Ends, connect, names};
+use super::hosts::connect;
 use super::network::{Network, checked_overhead};
 use super::queue::{Port, finite_rate, largest_packet, queue};
 use crate::experiment::{Link, NodeId};
@@ -45,6 +45,7 @@ pub(super) fn network(star: &Star, cx: &mut Context<'_>) -> Option<Network> {
             overhead_bytes,
             queue: host_queue,
             monitored: false,
+            pool: None,
         };
         let down = Link {
             name: format!("switch->{name}"),
@@ -56,17 +57,23 @@ pub(super) fn network(star: &Star, cx: &mut Context<'_>) -> Option<Network> {
         network.link(up);
         network.link(down);
     }
+    if let Some(shared) = &star.shared_buffer {
+        super::pool::share(&mut network, switch, shared, "topology.shared_buffer", cx)?;
+    }
     connect(&mut network, cx)?;
-    monitor_receivers(&mut network, switch, cx);
+    monitor_receivers(&mut network, switch);
     Some(network)
 }
 
 /// Ports towards hosts that receive data can be bottlenecks.
-fn monitor_receivers(network: &mut Network, switch: NodeId, cx: &Context<'_>) {
-    let names = names(network);
-    let receivers: BTreeSet<NodeId> =
-        cx.scenario.flows.iter().filter_map(|group| Ends::of(group, &names)).map(|ends| ends.to).collect();
+fn monitor_receivers(network: &mut Network, switch: NodeId) {
+    let receivers = receivers(network);
     for link in &mut network.links {
         link.monitored = link.from == switch && receivers.contains(&link.to);
     }
+}
+
+/// Hosts that receive data.
+pub(super) fn receivers(network: &Network) -> BTreeSet<NodeId> {
+    network.ends.iter().flat_map(|ends| ends.to.iter().copied()).collect()
 }

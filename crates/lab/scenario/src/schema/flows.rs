@@ -48,10 +48,12 @@ section! {
         receive_window: Size = "unlimited",
         /// Upper bound of cwnd.
         cwnd_clamp: PacketCount = "unlimited",
-        /// Sending host, or a list that the flows take turns in. Only outside a dumbbell.
+        /// Sending host, or several as a list or as "h1..h8". Only outside a dumbbell.
         from: Option<Hosts>,
-        /// Receiving host. Only outside a dumbbell.
-        to: Option<String>,
+        /// Receiving host, or several as a list or as "h1..h8". Only outside a dumbbell.
+        to: Option<Hosts>,
+        /// Whether the flows take turns in the hosts of both lists, or each draws a pair of two different hosts.
+        pairing: Pairing = "in-turn",
     }
 }
 
@@ -72,9 +74,36 @@ section! {
 choices!(EcnFeedback { "classic" => Self::Classic, "dctcp" => Self::Dctcp, });
 choices!(EcnSetting { "off" => Self::Off, "on" => Self::On, });
 
-/// One host or several that take turns.
+choices!(Pairing { "in-turn" => Self::InTurn, "random" => Self::Random, });
+
+/// How flows choose among several hosts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pairing {
+    /// Flow n takes entry n of both lists, which begin anew when they end.
+    InTurn,
+    /// Every pair of two different hosts is equally likely.
+    Random,
+}
+
+/// One host or several, as written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hosts(pub Vec<String>);
+
+impl Hosts {
+    /// All names, ranges written out: "h2..h4" is h2, h3, h4.
+    pub fn names(&self) -> Vec<String> {
+        self.0.iter().flat_map(|text| range(text).unwrap_or_else(|| vec![text.clone()])).collect()
+    }
+}
+
+fn range(text: &str) -> Option<Vec<String>> {
+    const MOST: u32 = 10_000;
+    let (first, last) = text.split_once("..")?;
+    let digits = first.find(|c: char| c.is_ascii_digit())?;
+    let (prefix, from) = first.split_at(digits);
+    let (from, to): (u32, u32) = (from.parse().ok()?, last.strip_prefix(prefix)?.parse().ok()?);
+    (from <= to && to - from < MOST).then(|| (from..=to).map(|n| format!("{prefix}{n}")).collect())
+}
 
 impl Field for Hosts {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {

@@ -1,7 +1,7 @@
 //! `[topology]`
 
 use super::Aqm;
-use crate::field::{section, tagged};
+use crate::field::{choices, section, tagged};
 use crate::quantity::{Amount, DataRate, Duration, Size};
 
 tagged! {
@@ -11,8 +11,12 @@ tagged! {
         "dumbbell" => Dumbbell(Dumbbell),
         /// Hosts h1, h2, ... around one switch.
         "star" => Star(Star),
-        /// Any nodes and links; routes take the fewest links, among equals the ones listed first.
+        /// Any nodes and links; routes take the least sum of weights, among equals the links listed first.
         "graph" => Graph(Graph),
+        /// Hosts h1, h2, ... at leaf switches, each of which has a link to every spine switch.
+        "leaf-spine" => LeafSpine(LeafSpine),
+        /// Bottlenecks in a row: through flows from in to out, cross flows from in1 to out1 and so on.
+        "parking-lot" => ParkingLot(ParkingLot),
     }
 }
 
@@ -51,6 +55,114 @@ section! {
         bdp_rtt: Option<Duration>,
         /// Marking and dropping law of each port of the switch.
         aqm: Aqm = { "kind": "fifo" },
+        /// Memory that all ports of the switch share; buffer then only limits a single port.
+        shared_buffer: Option<SharedBuffer>,
+    }
+}
+
+section! {
+    /// Memory that the ports of a switch share: a port may hold up to alpha times what is free (Choudhury and Hahne 1998).
+    SharedBuffer {
+        /// All of it.
+        size: Size,
+        /// Multiple of the free memory that one port may hold.
+        alpha: f64 = 1.0,
+        /// What each port has for itself, as a part of the size.
+        reserved: Size = "0 B",
+    }
+}
+
+section! {
+    /// Memory that the ports of one node of a graph share.
+    NodeBuffer {
+        /// The switch.
+        node: String,
+        /// All of it.
+        size: Size,
+        /// Multiple of the free memory that one port may hold.
+        alpha: f64 = 1.0,
+        /// What each port has for itself, as a part of the size.
+        reserved: Size = "0 B",
+    }
+}
+
+section! {
+    /// Hosts at leaf switches, each of which has a link to every spine switch. Flows take one of the equal ways by a hash.
+    LeafSpine {
+        /// Number of leaf switches: leaf1, leaf2, ...
+        leaves: u32,
+        /// Number of spine switches: spine1, spine2, ...
+        spines: u32,
+        /// Hosts of each leaf; h1, h2, ... are counted from leaf to leaf.
+        hosts_per_leaf: u32,
+        /// Rate of the links of hosts.
+        rate: DataRate,
+        /// Rate of the links between leaves and spines. Default: rate.
+        fabric_rate: Option<DataRate>,
+        /// Propagation delay of the links of hosts.
+        delay: Duration,
+        /// Propagation delay between leaves and spines. Default: delay.
+        fabric_delay: Option<Duration>,
+        /// Buffer of each port of a leaf towards a host.
+        buffer: Amount,
+        /// Buffer of each port between leaves and spines. Default: buffer.
+        fabric_buffer: Option<Amount>,
+        /// Buffer of each host's network card.
+        host_buffer: Amount = "unlimited",
+        /// Bytes a packet takes on the wire beyond its IP size.
+        overhead: Size = "0 B",
+        /// Round-trip time behind the unit BDP. Default: that between hosts of two leaves.
+        bdp_rtt: Option<Duration>,
+        /// Marking and dropping law of each port of a leaf towards a host.
+        aqm: Aqm = { "kind": "fifo" },
+        /// Marking and dropping law of each port between leaves and spines. Default: aqm.
+        fabric_aqm: Option<Aqm>,
+        /// Memory that all ports of one switch share, for each of them.
+        shared_buffer: Option<SharedBuffer>,
+        /// Which ports the result reports: towards receiving hosts, between switches, or both.
+        reported: Reported = "receivers",
+    }
+}
+
+choices!(Reported {
+    "receivers" => Self::Receivers,
+    "fabric" => Self::Fabric,
+    "switches" => Self::Switches,
+});
+
+/// Ports of a leaf-spine network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reported {
+    /// Of leaves towards hosts that receive data.
+    Receivers,
+    /// Between leaves and spines.
+    Fabric,
+    /// Both.
+    Switches,
+}
+
+section! {
+    /// Bottlenecks in a row between switches s1, s2, ...; hosts in and out at the ends of the row, in1 and out1 at the ends of
+    /// bottleneck1, and so on.
+    ParkingLot {
+        /// How many.
+        bottlenecks: u32,
+        /// Rate of each bottleneck.
+        rate: DataRate,
+        /// Propagation delay of each bottleneck.
+        delay: Duration,
+        /// Buffer of each bottleneck.
+        buffer: Amount,
+        /// Marking and dropping law of each bottleneck; ACKs return through plain queues.
+        aqm: Aqm = { "kind": "fifo" },
+        /// Rate of the links of hosts; unlimited means pure delay.
+        access_rate: DataRate = "unlimited",
+        /// Propagation delay of the links of hosts.
+        access_delay: Duration = "0 s",
+        /// Bytes a packet takes on the wire beyond its IP size.
+        overhead: Size = "0 B",
+        /// Round-trip time behind the unit BDP. Default: that of the through flows.
+        bdp_rtt: Option<Duration>,
     }
 }
 
@@ -63,6 +175,10 @@ section! {
         links: Vec<GraphLink>,
         /// Round-trip time behind the unit BDP. Default: that of the first flow group.
         bdp_rtt: Option<Duration>,
+        /// Whether flows take one of several equal ways by a hash, at every node, instead of the links listed first.
+        ecmp: bool = false,
+        /// Memory that the ports of a node share.
+        shared_buffers: Vec<NodeBuffer> = [],
     }
 }
 
@@ -85,6 +201,8 @@ section! {
         overhead: Size = "0 B",
         /// Marking and dropping law of the queue.
         aqm: Aqm = { "kind": "fifo" },
+        /// What the link adds to the cost of a way.
+        weight: u32 = 1,
         /// Whether there is an equal link back.
         both_ways: bool = true,
         /// Whether the result reports the link, in the direction from -> to. Default: if its aqm is not a fifo.

@@ -3,6 +3,7 @@
 use shoal_scenario::Document;
 
 mod arrivals;
+mod data_centre;
 mod delay_laws;
 mod dual_queues;
 mod flow_groups;

@@ -31,6 +31,7 @@ fn link(queue: QueueConfig) -> Link {
         overhead_bytes: 38,
         queue,
         monitored: true,
+        pool: None,
     }
 }
 
@@ -253,6 +254,7 @@ fn recorder(queue: QueueConfig, sink: Option<Box<dyn PacketSink>>) -> Recorder {
         warmup: Span::ZERO,
         nodes: vec![Node { name: "a".into() }, Node { name: "b".into() }],
         links: vec![link(queue)],
+        pools: Vec::new(),
         paths: vec![vec![LinkId(0)]],
         endpoints: Vec::new(),
         groups: Vec::new(),

@@ -1,0 +1,254 @@
+//! Which hosts the flows of a group go from and to, outside a dumbbell.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use shoal_units::{Rate, Stream};
+
+use super::Context;
+use super::arrivals::Reference;
+use super::network::Network;
+use super::routing::{FlowHash, Router};
+use crate::experiment::{LinkId, NodeId};
+use crate::field::suggest;
+use crate::schema::{FlowGroup, Pairing};
+
+/// The hosts of a flow group.
+#[derive(Clone, Debug)]
+pub(crate) struct Ends {
+    pub from: Vec<NodeId>,
+    pub to: Vec<NodeId>,
+    pairing: Pairing,
+}
+
+impl Ends {
+    /// `None` if one is missing or unknown.
+    pub fn of(group: &FlowGroup, names: &Names) -> Option<Self> {
+        let all = |hosts: &[String]| hosts.iter().map(|name| names.get(name).copied()).collect::<Option<_>>();
+        let (from, to) = (group.from.as_ref()?.names(), group.to.as_ref()?.names());
+        Some(Self { from: all(&from)?, to: all(&to)?, pairing: group.pairing })
+    }
+
+    /// The hosts of flow `number`.
+    fn pair(&self, seed: u64, group: &str, number: u32) -> (NodeId, NodeId) {
+        let n = number as usize;
+        match self.pairing {
+            Pairing::InTurn => (self.from[n % self.from.len()], self.to[n % self.to.len()]),
+            Pairing::Random => {
+                let mut stream = Stream::new(seed, &format!("pair/{group}/{number}"));
+                let mut pick = |of: &[NodeId]| {
+                    of[((u128::from(stream.uniform_u64()) * of.len() as u128) >> 64) as usize]
+                };
+                // Another pair than a host with itself exists: the scenario was refused otherwise.
+                loop {
+                    let (from, to) = (pick(&self.from), pick(&self.to));
+                    if from != to {
+                        return (from, to);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A host that some flow would go to from itself.
+    fn self_pair(&self) -> Option<NodeId> {
+        match self.pairing {
+            Pairing::InTurn => {
+                // Flow n goes from entry i to entry j if n = i mod F and n = j mod T: for some n if i = j mod gcd(F, T).
+                let period = gcd(self.from.len(), self.to.len());
+                let meets = |(i, from): (usize, &NodeId)| {
+                    self.to.iter().enumerate().any(|(j, to)| from == to && i % period == j % period)
+                };
+                self.from.iter().enumerate().find(|pair| meets(*pair)).map(|(_, from)| *from)
+            }
+            Pairing::Random => {
+                let hosts: BTreeSet<_> = self.from.iter().chain(&self.to).collect();
+                (hosts.len() == 1).then(|| self.from[0])
+            }
+        }
+    }
+}
+
+const fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Nodes by name.
+pub(super) type Names = BTreeMap<String, NodeId>;
+
+/// The names of all nodes.
+pub(super) fn names(network: &Network) -> Names {
+    (0u32..).zip(&network.nodes).map(|(index, node)| (node.name.clone(), NodeId(index))).collect()
+}
+
+/// Checks that all flow groups have a way there and back, and notes their hosts.
+pub(super) fn connect(network: &mut Network, cx: &mut Context<'_>) -> Option<()> {
+    let names = names(network);
+    let mut router = Router::new(network.nodes.len(), &network.links, &network.weights);
+    let mut complete = true;
+    for (index, group) in cx.scenario.flows.iter().enumerate() {
+        check_ends(index, group, &names, cx);
+        let Some(ends) = Ends::of(group, &names) else {
+            complete = false;
+            continue;
+        };
+        complete &= check_ways(index, &ends, network, &mut router, cx);
+        network.ends.push(ends);
+    }
+    if !complete {
+        return None;
+    }
+    for ends in network.ends.clone() {
+        let reference = access(network, &ends, &mut router);
+        network.routes.push(super::flows::Routes { reference, ..Default::default() });
+    }
+    // The first pair stands for the first flow where a round trip is needed before flows are known.
+    let ends = network.ends.first()?;
+    let (from, to) =
+        ends.from.iter().find_map(|from| Some((*from, *ends.to.iter().find(|to| *to != from)?)))?;
+    let there = router.path(from, to, |_| 0)?;
+    network.first_round_trip = [there, router.path(to, from, |_| 0)?].concat();
+    Some(())
+}
+
+fn check_ways(
+    index: usize,
+    ends: &Ends,
+    network: &Network,
+    router: &mut Router,
+    cx: &mut Context<'_>,
+) -> bool {
+    let name = |id: NodeId| network.nodes[id.0 as usize].name.as_str();
+    let key = |turn: usize| {
+        if ends.from.len() > 1 {
+            format!("flows[{index}].from[{turn}]")
+        } else {
+            format!("flows[{index}].from")
+        }
+    };
+    if let Some(host) = ends.self_pair() {
+        let turn = ends.from.iter().position(|from| *from == host).unwrap_or(0);
+        let message = format!("flows from \"{}\" to itself", name(host));
+        cx.error(&key(turn), message, "name two different hosts");
+        return false;
+    }
+    // Reachability from one and to one tells about all, and spares the product of long lists.
+    let lists = ends.from.len() > 1 && ends.to.len() > 1;
+    let mut complete = true;
+    for (turn, from) in ends.from.iter().enumerate() {
+        for to in ends.to.iter().filter(|to| *to != from).take(if lists { 2 } else { usize::MAX }) {
+            for (a, b) in [(*from, *to), (*to, *from)] {
+                if router.path(a, b, |_| 0).is_none() && complete {
+                    let message = format!("there is no way from \"{}\" to \"{}\"", name(a), name(b));
+                    cx.error(&key(turn), message, "add links; ACKs need a way back (both_ways = true)");
+                    complete = false;
+                }
+            }
+        }
+    }
+    if lists && complete {
+        for to in &ends.to {
+            let from = ends.from.iter().find(|from| *from != to);
+            if let Some(from) = from
+                && (router.path(*from, *to, |_| 0).is_none() || router.path(*to, *from, |_| 0).is_none())
+            {
+                let message = format!("there is no way between \"{}\" and \"{}\"", name(*from), name(*to));
+                cx.error(
+                    &format!("flows[{index}].to"),
+                    message,
+                    "add links; ACKs need a way back (both_ways = true)",
+                );
+                complete = false;
+            }
+        }
+    }
+    complete
+}
+
+/// The links by which the senders are attached, as if they were one: the first on each path that has a rate.
+fn access(network: &Network, ends: &Ends, router: &mut Router) -> Option<Reference> {
+    let links: Option<BTreeSet<LinkId>> = ends
+        .from
+        .iter()
+        .map(|from| {
+            let to = ends.to.iter().find(|to| *to != from)?;
+            let path = router.path(*from, *to, |_| 0)?;
+            path.into_iter().find(|id| network.links[id.0 as usize].rate.is_some())
+        })
+        .collect();
+    let links = links?;
+    let link = |id: &LinkId| &network.links[id.0 as usize];
+    let bps = links.iter().filter_map(|id| link(id).rate).map(Rate::as_bps).fold(0, u64::saturating_add);
+    Some(Reference { rate: Rate::from_bps(bps), overhead_bytes: link(links.first()?).overhead_bytes })
+}
+
+fn check_ends(index: usize, group: &FlowGroup, names: &Names, cx: &mut Context<'_>) {
+    let at = |key: &str| format!("flows[{index}].{key}");
+    for (key, hosts) in [("from", &group.from), ("to", &group.to)] {
+        let Some(hosts) = hosts else {
+            let first = names.keys().next().map_or("h1", String::as_str);
+            let hint = format!("name a host, as in {key} = \"{first}\"");
+            cx.error(&at(key), format!("missing key `{key}`"), hint);
+            continue;
+        };
+        for name in hosts.names().iter().filter(|name| !names.contains_key(*name)) {
+            let known: Vec<&str> = names.keys().map(String::as_str).collect();
+            cx.error(&at(key), format!("unknown node \"{name}\""), suggest(name, &known));
+        }
+    }
+    if group.rtt.is_some() {
+        let hint = "remove it: the round-trip time follows from the delays of the links";
+        cx.error(&at("rtt"), "only flows of a dumbbell have an rtt", hint);
+    }
+}
+
+/// Lays out the paths of flows, each path once.
+pub(super) struct Paths {
+    router: Router,
+    ecmp: bool,
+    known: BTreeMap<Vec<LinkId>, u32>,
+    /// Without equal-cost choices a pair of hosts has one path.
+    by_pair: BTreeMap<(NodeId, NodeId), u32>,
+}
+
+impl Paths {
+    pub fn new(router: Router, ecmp: bool) -> Self {
+        Self { router, ecmp, known: BTreeMap::new(), by_pair: BTreeMap::new() }
+    }
+
+    /// Forward and backward path of flow `number` of `group`, as indices into `paths`.
+    pub fn of(
+        &mut self,
+        ends: &Ends,
+        (seed, group, number): (u64, &str, u32),
+        paths: &mut Vec<Vec<LinkId>>,
+    ) -> (u32, u32) {
+        let (from, to) = ends.pair(seed, group, number);
+        if !self.ecmp {
+            return (self.only(from, to, paths), self.only(to, from, paths));
+        }
+        let mut hash = FlowHash::new(seed, group, number);
+        let forward = self.router.path(from, to, |count| hash.choose(count));
+        let backward = self.router.path(to, from, |count| hash.choose(count));
+        let mut place = |path: Option<Vec<LinkId>>| intern(&mut self.known, path.unwrap_or_default(), paths);
+        (place(forward), place(backward))
+    }
+
+    fn only(&mut self, from: NodeId, to: NodeId, paths: &mut Vec<Vec<LinkId>>) -> u32 {
+        if let Some(path) = self.by_pair.get(&(from, to)) {
+            return *path;
+        }
+        let path = intern(&mut self.known, self.router.path(from, to, |_| 0).unwrap_or_default(), paths);
+        self.by_pair.insert((from, to), path);
+        path
+    }
+}
+
+fn intern(known: &mut BTreeMap<Vec<LinkId>, u32>, path: Vec<LinkId>, paths: &mut Vec<Vec<LinkId>>) -> u32 {
+    if let Some(index) = known.get(&path) {
+        return *index;
+    }
+    paths.push(path.clone());
+    let index = paths.len() as u32 - 1;
+    known.insert(path, index);
+    index
+}

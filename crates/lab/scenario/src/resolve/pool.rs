@@ -1,0 +1,53 @@
+//! Ports of a switch that share one memory.
+
+use super::Context;
+use super::network::Network;
+use crate::experiment::{NodeId, Pool};
+use crate::schema::SharedBuffer;
+
+/// Lets all ports of `node` that have a rate share a buffer, which was written at `path`.
+pub(super) fn share(
+    network: &mut Network,
+    node: NodeId,
+    shared: &SharedBuffer,
+    path: &str,
+    cx: &mut Context<'_>,
+) -> Option<()> {
+    let id = network.pools.len() as u32;
+    let name = network.nodes[node.0 as usize].name.clone();
+    let mut ports = 0u64;
+    for link in network.links.iter_mut().filter(|link| link.from == node && link.rate.is_some()) {
+        link.pool = Some(id);
+        ports += 1;
+    }
+    let at = |key: &str| format!("{path}.{key}");
+    if ports == 0 {
+        cx.error(
+            path,
+            format!("\"{name}\" has no port with a queue"),
+            "name a switch with links that have a rate",
+        );
+        return None;
+    }
+    if !(shared.alpha > 0.0 && shared.alpha <= 1e6) {
+        let hint = "write a number above 0, as in alpha = 1; switches have powers of two from 1/128 to 8";
+        cx.error(&at("alpha"), format!("an alpha of {}", shared.alpha), hint);
+        return None;
+    }
+    let Some(size_bytes) = shared.size.bytes().filter(|bytes| *bytes > 0) else {
+        cx.error(
+            &at("size"),
+            "the shared buffer needs a size above 0",
+            "as in \"4 MB\"; without one, remove it",
+        );
+        return None;
+    };
+    let reserved_bytes = shared.reserved.bytes().unwrap_or(u64::MAX);
+    if reserved_bytes.checked_mul(ports).is_none_or(|all| all > size_bytes) {
+        let hint = format!("\"{name}\" has {ports} ports; write less, or a larger size");
+        cx.error(&at("reserved"), format!("{} a port is more than the buffer holds", shared.reserved), hint);
+        return None;
+    }
+    network.pools.push(Pool { name, size_bytes, alpha: shared.alpha, reserved_bytes });
+    Some(())
+}

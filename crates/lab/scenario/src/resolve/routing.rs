@@ -1,0 +1,105 @@
+//! Shortest paths, and equal-cost choices between them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use shoal_units::Stream;
+
+use crate::experiment::{Link, LinkId, NodeId};
+
+/// Finds paths of least cost. The cost of a path is the sum of the weights of its links.
+pub(super) struct Router {
+    /// Links that start and that end at each node, in file order.
+    outgoing: Vec<Vec<LinkId>>,
+    incoming: Vec<Vec<LinkId>>,
+    ends: Vec<(NodeId, NodeId)>,
+    weights: Vec<u32>,
+    /// Cost from every node to a destination, once somebody has asked.
+    costs: BTreeMap<NodeId, Vec<Option<u64>>>,
+}
+
+impl Router {
+    /// A router for these links; links beyond `weights` weigh 1.
+    pub fn new(nodes: usize, links: &[Link], weights: &[u32]) -> Self {
+        let mut router = Self {
+            outgoing: vec![Vec::new(); nodes],
+            incoming: vec![Vec::new(); nodes],
+            ends: Vec::with_capacity(links.len()),
+            weights: weights.to_vec(),
+            costs: BTreeMap::new(),
+        };
+        router.weights.resize(links.len(), 1);
+        for (id, link) in (0u32..).map(LinkId).zip(links) {
+            router.outgoing[link.from.0 as usize].push(id);
+            router.incoming[link.to.0 as usize].push(id);
+            router.ends.push((link.from, link.to));
+        }
+        router
+    }
+
+    /// A path of least cost from one node to another; `choose` picks one of several next hops, which come in file order, so
+    /// that always taking the first gives the path whose first differing link comes first in the file.
+    pub fn path(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        mut choose: impl FnMut(usize) -> usize,
+    ) -> Option<Vec<LinkId>> {
+        if from == to {
+            return None;
+        }
+        if !self.costs.contains_key(&to) {
+            let costs = self.costs_to(to);
+            self.costs.insert(to, costs);
+        }
+        let costs = &self.costs[&to];
+        let mut links = Vec::new();
+        let mut node = from;
+        while node != to {
+            let left = costs[node.0 as usize]?;
+            let next = |id: &&LinkId| {
+                let beyond = costs[self.ends[id.0 as usize].1.0 as usize];
+                beyond.is_some_and(|beyond| beyond + u64::from(self.weights[id.0 as usize]) == left)
+            };
+            let hops: Vec<LinkId> = self.outgoing[node.0 as usize].iter().filter(next).copied().collect();
+            let hop = if hops.len() == 1 { hops[0] } else { hops[choose(hops.len())] };
+            links.push(hop);
+            node = self.ends[hop.0 as usize].1;
+        }
+        Some(links)
+    }
+
+    /// Dijkstra's algorithm against the direction of the links.
+    fn costs_to(&self, to: NodeId) -> Vec<Option<u64>> {
+        let mut costs = vec![None; self.outgoing.len()];
+        let mut open = BinaryHeap::from([Reverse((0u64, to))]);
+        while let Some(Reverse((cost, node))) = open.pop() {
+            if costs[node.0 as usize].is_some() {
+                continue;
+            }
+            costs[node.0 as usize] = Some(cost);
+            for id in &self.incoming[node.0 as usize] {
+                let before = self.ends[id.0 as usize].0;
+                if costs[before.0 as usize].is_none() {
+                    open.push(Reverse((cost + u64::from(self.weights[id.0 as usize]), before)));
+                }
+            }
+        }
+        costs
+    }
+}
+
+/// The choices of one flow among equal-cost next hops: a hash of the flow, as switches take one of the five-tuple, fresh for
+/// each hop and direction.
+pub(super) struct FlowHash(Stream);
+
+impl FlowHash {
+    /// The hash of flow `number` of `group`.
+    pub fn new(seed: u64, group: &str, number: u32) -> Self {
+        Self(Stream::new(seed, &format!("ecmp/{group}/{number}")))
+    }
+    /// One of `count`.
+    pub fn choose(&mut self, count: usize) -> usize {
+        ((u128::from(self.0.uniform_u64()) * count as u128) >> 64) as usize
+    }
+}

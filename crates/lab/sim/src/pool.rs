@@ -1,0 +1,149 @@
+//! Memory that several ports of a switch share, divided by dynamic thresholds.
+//!
+//! Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM ToN 6(2), 1998: a
+//! port may hold up to alpha times the memory that is free, so busy ports leave some of it for those that are not yet.
+//! What a port has reserved is its own; dynamic thresholds divide the rest. Counted are waiting bytes, as everywhere here;
+//! the packet in transmission has left its queue (a switch holds it a little longer, and counts whole cells).
+//!
+//! Ports dequeue lazily, so before a packet is admitted all ports of the pool that hold something are brought up to date:
+//! what is decided is then what an eager switch would decide. Idle ports cost nothing, nor do busy ones before the first of
+//! their transmissions ends.
+
+use crate::port::Port;
+use crate::recorder::Recorder;
+use shoal_scenario::Experiment;
+use shoal_units::Time;
+
+/// Member index of ports that share nothing.
+pub(crate) const ALONE: u32 = u32::MAX;
+
+/// All pools of a network.
+#[derive(Debug, Default)]
+pub(crate) struct Pools {
+    pools: Vec<Pool>,
+    members: Vec<Member>,
+    /// Member index of each link, or [`ALONE`].
+    of_link: Vec<u32>,
+}
+
+/// One shared memory.
+#[derive(Debug)]
+struct Pool {
+    /// Beyond the reserved parts.
+    shared_bytes: u64,
+    alpha: f64,
+    reserved_bytes: u64,
+    /// What the members hold beyond their reserved parts.
+    used_bytes: u64,
+    /// Members that hold something.
+    busy: Vec<u32>,
+    /// Nothing leaves any of them before this.
+    next_departure: Time,
+}
+
+/// A port of a pool.
+#[derive(Debug)]
+struct Member {
+    link: u32,
+    pool: u32,
+    /// Bytes it holds, as the pool counts them.
+    held_bytes: u64,
+    /// Its place in the list of busy members.
+    place: u32,
+}
+
+impl Pools {
+    pub(crate) fn new(experiment: &Experiment) -> Self {
+        let mut members = Vec::new();
+        let of_link: Vec<u32> = (0u32..)
+            .zip(&experiment.links)
+            .map(|(link, plan)| match plan.pool.filter(|_| plan.rate.is_some()) {
+                Some(pool) => {
+                    members.push(Member { link, pool, held_bytes: 0, place: 0 });
+                    members.len() as u32 - 1
+                }
+                None => ALONE,
+            })
+            .collect();
+        let ports = |pool: u32| members.iter().filter(|member: &&Member| member.pool == pool).count() as u64;
+        let pools = (0u32..)
+            .zip(&experiment.pools)
+            .map(|(index, plan)| Pool {
+                shared_bytes: plan
+                    .size_bytes
+                    .saturating_sub(plan.reserved_bytes.saturating_mul(ports(index))),
+                alpha: plan.alpha,
+                reserved_bytes: plan.reserved_bytes,
+                used_bytes: 0,
+                busy: Vec::new(),
+                next_departure: Time::NEVER,
+            })
+            .collect();
+        Self { pools, members, of_link }
+    }
+
+    /// Member index of a link.
+    pub(crate) fn member(&self, link: u32) -> u32 {
+        self.of_link[link as usize]
+    }
+
+    /// Whether a packet of `size` bytes may enter the queue of `member` at `now`.
+    pub(crate) fn admits(
+        &mut self,
+        member: u32,
+        size: u32,
+        now: Time,
+        ports: &mut [Port],
+        recorder: &mut Recorder,
+    ) -> bool {
+        let pool = self.members[member as usize].pool as usize;
+        if self.pools[pool].next_departure <= now {
+            self.catch_up(pool, now, ports, recorder);
+        }
+        let (pool, held) = (&self.pools[pool], self.members[member as usize].held_bytes);
+        let shared = |bytes: u64| bytes.saturating_sub(pool.reserved_bytes);
+        let after = shared(held + u64::from(size));
+        let free = pool.shared_bytes - pool.used_bytes;
+        after == 0 || (after as f64 <= pool.alpha * free as f64 && after - shared(held) <= free)
+    }
+
+    /// Counts what the port of `member` holds now. To be called whenever that may have changed.
+    pub(crate) fn settle(&mut self, member: u32, port: &Port) {
+        let Self { pools, members, .. } = self;
+        let state = &mut members[member as usize];
+        let pool = &mut pools[state.pool as usize];
+        let (before, after) = (state.held_bytes, port.waiting_bytes());
+        let shared = |bytes: u64| bytes.saturating_sub(pool.reserved_bytes);
+        pool.used_bytes = pool.used_bytes - shared(before) + shared(after);
+        state.held_bytes = after;
+        if after > 0 {
+            pool.next_departure = pool.next_departure.min(port.next_change());
+        }
+        match (before > 0, after > 0) {
+            (false, true) => {
+                state.place = pool.busy.len() as u32;
+                pool.busy.push(member);
+            }
+            (true, false) => {
+                let place = state.place as usize;
+                pool.busy.swap_remove(place);
+                if let Some(moved) = pool.busy.get(place) {
+                    members[*moved as usize].place = place as u32;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Brings all busy members of a pool up to `now`.
+    fn catch_up(&mut self, pool: usize, now: Time, ports: &mut [Port], recorder: &mut Recorder) {
+        self.pools[pool].next_departure = Time::NEVER;
+        // Backwards: a member that falls idle is replaced by the last one, which has been seen.
+        for place in (0..self.pools[pool].busy.len()).rev() {
+            let member = self.pools[pool].busy[place];
+            let port = &mut ports[self.members[member as usize].link as usize];
+            port.catch_up(now, recorder);
+            self.settle(member, port);
+        }
+    }
+}
