@@ -163,6 +163,8 @@ fn group(bytes: &mut Bytes<'_>, number: u8, topology: u8) -> String {
         "receiver = { stack = \"freebsd-14\", feedback = \"dctcp\", delays_cwr_acks = true }\n",
     ]);
     let app = bytes.pick(&[
+        "{ unresponsive = \"1 Mbit/s\", arrivals = \"poisson\", ecn = \"ect1\" }",
+        "{ unresponsive = \"3 Mbit/s\", packet = \"300 B\", ecn = \"ect0\" }",
         "\"bulk\"",
         "{ transfer = \"1 B\", rounds = 5, every = \"30 ms\" }",
         "{ transfer = \"40 kB\", rounds = 3, every = \"100 ms\" }",
@@ -180,6 +182,7 @@ fn group(bytes: &mut Bytes<'_>, number: u8, topology: u8) -> String {
         "{ poisson = \"20 per s\" }",
         "{ load = 0.7, from = \"50 ms\", until = \"250 ms\" }",
     ]);
+    let cc = if app.contains("unresponsive") { "none" } else { cc };
     // A load of tiny transfers would be tens of thousands of flows.
     let start = if start.contains("load") && app.contains("\"1 B\"") { "\"0 s\"" } else { start };
     let at_random = start.contains("poisson") || start.contains("load");

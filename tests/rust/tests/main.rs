@@ -14,4 +14,5 @@ mod exact_times;
 mod one_sided;
 mod recount;
 mod shared_buffer;
+mod unresponsive;
 mod waiting;

@@ -139,6 +139,28 @@ pub enum App {
         /// Length of an off period.
         off: Span,
     },
+    /// Packets at given times without a connection: nothing answers, nothing is sent again.
+    Unresponsive {
+        /// Size of an IP packet.
+        packet_bytes: u16,
+        /// Time between packets, or its mean.
+        interval: Span,
+        /// Gaps are exponential (a Poisson process) instead of equal.
+        at_random: bool,
+        /// What the packets say about ECN.
+        codepoint: Codepoint,
+    },
+}
+
+/// ECN field of packets as they are sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Codepoint {
+    /// Not ECN-capable.
+    None,
+    /// ECT(0).
+    Ect0,
+    /// ECT(1).
+    Ect1,
 }
 
 /// What is recorded beside the summary.

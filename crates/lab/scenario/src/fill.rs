@@ -8,7 +8,7 @@ use crate::quantity::{Amount, Duration, PacketCount};
 use crate::report::Report;
 use crate::schema::{
     self, Aqm, Coupled, DualCoupled, DualPi2, FlowClassifier, FlowGroup, GraphLink, NativeName, Scenario,
-    SchedulerName, Start, Topology,
+    SchedulerName, Start, Topology, Workload,
 };
 use crate::tree::Node;
 
@@ -50,7 +50,9 @@ fn fill_group(group: &mut FlowGroup, path: &str, tree: &Node, report: &mut Repor
         group.name = Some(group.cc.clone());
     }
     if let Some(config) = schema::cc_config(group, path, tree, report) {
-        group.cc_options = Some(schema::describe_cc_options(config));
+        if !matches!(group.app, Workload::Unresponsive(_)) {
+            group.cc_options = Some(schema::describe_cc_options(config));
+        }
         let wants_ecn = Preset::by_name(&group.cc).is_some_and(|preset| preset.ecn);
         group.ecn.get_or_insert(if wants_ecn { EcnSetting::On } else { EcnSetting::Off });
     }

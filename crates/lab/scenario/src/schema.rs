@@ -25,7 +25,7 @@ pub use topology::{
     Dumbbell, Graph, GraphLink, LeafSpine, NodeBuffer, ParkingLot, Reported, SharedBuffer, Star, Topology,
 };
 pub use trace::{KeptFlows, Series, Trace};
-pub use workload::{ConstantRate, OnOff, TransferSize, Transfers, Workload};
+pub use workload::{Arrivals, ConstantRate, OnOff, TransferSize, Transfers, Unresponsive, Workload};
 
 use crate::field::section;
 use crate::quantity::Duration;

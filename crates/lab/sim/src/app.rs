@@ -71,6 +71,7 @@ impl AppState {
                 sender.set_greedy(config, self.on, now, out);
                 Some(now + if self.on { on } else { off })
             }
+            App::Unresponsive { .. } => unreachable!("has no connection"),
         }
     }
 

@@ -2,13 +2,14 @@
 
 use crate::app::AppState;
 use crate::cwnd;
+use crate::datagrams::Datagrams;
 use crate::events::{Agenda, Key, SUBJECTS_MAX};
 use crate::flow::{Egress, FlowState, ReceiverSlot, SenderSlot};
-use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER};
+use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER, TO_SINK};
 use crate::outcome::{Outcome, Tables};
 use crate::recorder::{PacketSink, Recorder};
 use shoal_packet::{FlowId, Packet};
-use shoal_scenario::{Experiment, Flow};
+use shoal_scenario::{App, Experiment, Flow};
 use shoal_tcp::{Receiver, Sender};
 use shoal_trace::{FlowBin, FlowCounters, FlowEvent, FlowMeter, Names};
 use shoal_units::{Span, Time};
@@ -86,6 +87,9 @@ impl<'e> Simulation<'e> {
         };
         let forward = lay(&mut network, TO_RECEIVER);
         let backward = lay(&mut network, TO_SENDER);
+        let connectionless = |flow: &Flow| matches!(flow.app, App::Unresponsive { .. });
+        let to_sink =
+            if experiment.flows.iter().any(connectionless) { lay(&mut network, TO_SINK) } else { Vec::new() };
         let window_start = Time::ZERO + experiment.warmup;
         let config = |flow: &Flow| &experiment.endpoints[flow.endpoint as usize];
         let numbered = || experiment.flows.iter().enumerate();
@@ -93,7 +97,7 @@ impl<'e> Simulation<'e> {
             .map(|(n, flow)| SenderSlot {
                 sender: Sender::new(config(flow), FlowId(n as u32)),
                 armed: Time::NEVER,
-                route: forward[flow.forward as usize],
+                route: if connectionless(flow) { &to_sink } else { &forward }[flow.forward as usize],
                 endpoint: flow.endpoint,
                 meter: FlowMeter::new(window_start),
                 milestone: u64::MAX,
@@ -107,10 +111,14 @@ impl<'e> Simulation<'e> {
                 endpoint: flow.endpoint,
             })
             .collect();
-        let flows = experiment
-            .flows
-            .iter()
-            .map(|&plan| FlowState { plan, app: AppState::default(), finished: None })
+        let flows = (0u32..)
+            .zip(&experiment.flows)
+            .map(|(number, &plan)| FlowState {
+                plan,
+                app: AppState::default(),
+                datagrams: Datagrams::of(experiment, number, &plan),
+                finished: None,
+            })
             .collect();
         let series = experiment.trace.series_interval.is_some();
         Self {
@@ -168,6 +176,7 @@ impl<'e> Simulation<'e> {
                 match self.network.step(key, key.time()) {
                     Some(Arrival::ToReceiver(packet)) => self.at_receiver(&packet, key.time()),
                     Some(Arrival::ToSender(packet)) => self.at_sender(&packet, key.time()),
+                    Some(Arrival::ToSink(packet)) => self.at_sink(&packet, key.time()),
                     None => {}
                 }
             }
@@ -346,7 +355,31 @@ impl<'e> Simulation<'e> {
         self.rearm_receiver(flow);
     }
 
+    fn at_sink(&mut self, packet: &Packet, now: Time) {
+        if let Some(datagrams) = &mut self.flows[packet.flow.0 as usize].datagrams {
+            datagrams.receive(packet, now);
+        }
+    }
+
+    fn send_datagram(&mut self, flow: u32, now: Time) {
+        let state = &mut self.flows[flow as usize];
+        let Some(datagrams) = &mut state.datagrams else { return };
+        if now == state.plan.start
+            && let Some(first) = datagrams.first(now).filter(|first| *first > now)
+        {
+            self.schedule(first, flow * 4 + APPLICATION);
+            return;
+        }
+        let Some((mut packet, next)) = datagrams.send(flow, now) else { return };
+        packet.route = self.senders[flow as usize].route;
+        self.network.send(packet, now);
+        self.schedule(next, flow * 4 + APPLICATION);
+    }
+
     fn wake_application(&mut self, flow: u32, now: Time) {
+        if self.flows[flow as usize].datagrams.is_some() {
+            return self.send_datagram(flow, now);
+        }
         let state = &mut self.flows[flow as usize];
         let (plan, mut app) = (state.plan, std::mem::take(&mut state.app));
         self.senders[flow as usize].milestone = u64::MAX;
@@ -367,6 +400,12 @@ impl<'e> Simulation<'e> {
     }
 
     fn stop_flow(&mut self, flow: u32, now: Time) {
+        let state = &mut self.flows[flow as usize];
+        if let Some(datagrams) = &mut state.datagrams {
+            datagrams.stop();
+            state.finished = Some(now);
+            return;
+        }
         let mut app = std::mem::take(&mut self.flows[flow as usize].app);
         self.senders[flow as usize].milestone = u64::MAX;
         self.with_sender(flow, now, |sender, config, out| app.stop(config, sender, now, out));
@@ -386,6 +425,14 @@ impl<'e> Simulation<'e> {
     }
 
     fn counters(&self, flow: usize) -> FlowCounters {
+        if let Some(datagrams) = &self.flows[flow].datagrams {
+            return FlowCounters {
+                delivered_bytes: datagrams.meter.delivered_bytes(),
+                wire_bytes: self.network.recorder.wire_bytes(flow),
+                marks_seen: datagrams.meter.marks_seen() as u32,
+                ..FlowCounters::default()
+            };
+        }
         let (sender, receiver) = (&self.senders[flow].sender, &self.receivers[flow].receiver);
         let counters = sender.counters();
         FlowCounters {

@@ -49,6 +49,8 @@ impl Output for Egress<'_> {
 pub(crate) struct FlowState {
     pub(crate) plan: Flow,
     pub(crate) app: crate::app::AppState,
+    /// Instead of an application over a connection.
+    pub(crate) datagrams: Option<Box<crate::datagrams::Datagrams>>,
     /// Its last byte was acknowledged then.
     pub(crate) finished: Option<Time>,
 }

@@ -7,6 +7,7 @@
 
 mod app;
 mod cwnd;
+mod datagrams;
 mod engine;
 mod events;
 mod flow;

@@ -12,10 +12,14 @@ use shoal_units::Time;
 pub(crate) const TO_RECEIVER: u32 = u32::MAX;
 pub(crate) const TO_SENDER: u32 = u32::MAX - 1;
 
+/// Ends at something that is no TCP endpoint.
+pub(crate) const TO_SINK: u32 = u32::MAX - 2;
+
 /// A packet that has left the last link of its route.
 pub(crate) enum Arrival {
     ToReceiver(Packet),
     ToSender(Packet),
+    ToSink(Packet),
 }
 
 /// Links, routes and the events of links.
@@ -101,6 +105,10 @@ impl Network {
             TO_SENDER => {
                 self.delivered += 1;
                 Some(Arrival::ToSender(packet))
+            }
+            TO_SINK => {
+                self.delivered += 1;
+                Some(Arrival::ToSink(packet))
             }
             _ => {
                 self.enter_hop(packet, now);

@@ -97,6 +97,7 @@ impl Outcome {
                 result.slowdown = result.fct_s.iter().map(|fct| fct / ideal).collect();
             }
             (result.transfer_bytes, result.transfers_begun) = state.app.transfers(&state.plan.app);
+            result.datagrams = state.datagrams.as_ref().map(|datagrams| datagrams.meter.summary());
             by_group[state.plan.group as usize].push(result);
         }
         let mut groups: Vec<GroupResult> = experiment

@@ -149,6 +149,7 @@ impl FlowMeter {
             stop_s: span.stop.map(Time::as_secs_f64),
             transfer_bytes: None,
             transfers_begun: 0,
+            datagrams: None,
         }
     }
 

@@ -8,6 +8,7 @@
 mod atomic_file;
 mod bins;
 mod class_meter;
+mod datagram_meter;
 mod distributions;
 mod error;
 mod flow_meter;
@@ -25,6 +26,7 @@ mod windows;
 
 pub use atomic_file::AtomicFile;
 pub use bins::{FlowBin, FlowBinRates, QueueBin};
+pub use datagram_meter::DatagramMeter;
 pub use distributions::{DistributionTables, LinkDistributions};
 pub use error::{WriteError, WriteFailure};
 pub use flow_meter::{FlowCounters, FlowMeter, FlowSpan};
@@ -32,9 +34,9 @@ pub use histogram::{Bucket, Histogram};
 pub use kinds::{DropReason, FlowEvent, FlowState, MarkReason, PacketEvent, QueueClass, TrafficClass};
 pub use queue_meter::{MeterPace, QueueMeter};
 pub use result::{
-    AlphaSummary, Bottleneck, ClassCounts, ClassDelays, ClassQueues, Distribution, DroppedBy, FlowResult,
-    GroupResult, LinuxRun, MarkedBy, Metrics, RateSummary, RunResult, SCHEMA, SizeBin, SrttSummary, Summary,
-    Totals, Window,
+    AlphaSummary, Bottleneck, ClassCounts, ClassDelays, ClassQueues, DatagramSummary, Distribution,
+    DroppedBy, FlowResult, GroupResult, LinuxRun, MarkedBy, Metrics, RateSummary, RunResult, SCHEMA, SizeBin,
+    SrttSummary, Summary, Totals, Window,
 };
 pub use schema::{
     BacklogBucketRow, BacklogWindowRow, ControllerRow, DelayBucketRow, DelayWindowRow, EventRow, FlowRow,

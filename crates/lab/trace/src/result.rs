@@ -310,6 +310,24 @@ pub struct FlowResult {
     /// Transfers that began, completed or not.
     #[serde(default)]
     pub transfers_begun: u64,
+    /// What became of its packets, if the traffic is unresponsive.
+    #[serde(default)]
+    pub datagrams: Option<DatagramSummary>,
+}
+
+/// Unresponsive traffic: the packets of a flow that were sent inside the measurement window.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct DatagramSummary {
+    /// Packets sent.
+    pub sent: u64,
+    /// Those that arrived within the run.
+    pub received: u64,
+    /// Those that did not arrive although a later one did.
+    pub lost: u64,
+    /// Those that arrived with CE.
+    pub marked: u64,
+    /// One-way delay in seconds.
+    pub delay_s: Distribution,
 }
 
 /// Mean and range.

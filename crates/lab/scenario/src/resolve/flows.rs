@@ -5,12 +5,12 @@ use std::sync::Arc;
 use shoal_units::{Span, Stream, Time};
 
 use super::Context;
-use super::arrivals::{Arrivals, Reference};
+use super::arrivals::{self, Reference};
 use super::hosts::{Ends, Paths};
 use super::sizes::{Sizes, named};
 use crate::experiment::{App, Experiment, Flow};
 use crate::quantity::Duration;
-use crate::schema::{Start, TransferSize, Transfers, Workload};
+use crate::schema::{Arrivals, Start, TransferSize, Transfers, Unresponsive, Workload};
 use crate::size_distribution::SizeDistribution;
 
 /// A flow group ready to be expanded.
@@ -43,7 +43,7 @@ pub(super) enum StartPlan {
     List(Vec<Time>),
     Uniform(Time, Span),
     Every(Time, Span),
-    Arrivals(Arrivals),
+    Arrivals(arrivals::Arrivals),
 }
 
 /// Checks group `index`.
@@ -56,7 +56,7 @@ pub(super) fn group_plan(
     let group = &cx.scenario.flows[index];
     let path = format!("flows[{index}]");
     let count = group.count.unwrap_or(1);
-    let start = match Arrivals::of(&group.start, index, duration, cx) {
+    let start = match arrivals::Arrivals::of(&group.start, index, duration, cx) {
         Some(arrivals) => StartPlan::Arrivals(arrivals),
         None => start_plan(&group.start, count, &path, cx),
     };
@@ -235,7 +235,36 @@ fn app(workload: &Workload, path: &str, cx: &mut Context<'_>) -> Option<App> {
             }
             Some(App::OnOff { on: periods.on.span(), off: periods.off.span() })
         }
+        Workload::Unresponsive(plan) => unresponsive(plan, path, cx),
     }
+}
+
+fn unresponsive(plan: &Unresponsive, path: &str, cx: &mut Context<'_>) -> Option<App> {
+    let at = |key: &str| format!("{path}.app.{key}");
+    // IPv4 and UDP headers take 28 of them.
+    let packet = plan.packet.bytes().and_then(|bytes| u16::try_from(bytes).ok()).filter(|bytes| *bytes > 28);
+    if packet.is_none() {
+        cx.error(&at("packet"), "an IP packet with data has from 29 to 65535 B", "as in \"1500 B\"");
+    }
+    let rate = plan.unresponsive.rate().filter(|rate| rate.as_bps() > 0);
+    if rate.is_none() {
+        cx.error(&at("unresponsive"), "the rate must be above 0 and limited", "as in \"1 Mbit/s\"");
+    }
+    let (packet_bytes, rate) = (packet?, rate?);
+    let interval = u128::from(packet_bytes) * 8_000_000_000_000 / u128::from(rate.as_bps());
+    let interval = Span::from_picos(u64::try_from(interval).unwrap_or(u64::MAX));
+    if interval > Duration::MAX {
+        let hint = "write a higher rate or a smaller packet";
+        cx.error(&at("unresponsive"), "the packets are more than 1000000 s apart", hint);
+    } else if interval < Span::from_picos(1000) {
+        cx.error(
+            &at("unresponsive"),
+            "the packets follow each other within a nanosecond",
+            "write a lower rate",
+        );
+    }
+    let at_random = plan.arrivals == Arrivals::Poisson;
+    Some(App::Unresponsive { packet_bytes, interval, at_random, codepoint: plan.ecn })
 }
 
 /// Adds all flows, in group order, and the paths they need.

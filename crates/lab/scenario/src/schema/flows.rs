@@ -14,7 +14,7 @@ section! {
     FlowGroup {
         /// Name for reports. Default: the name of the controller.
         name: Option<String>,
-        /// Congestion controller: the name of a preset.
+        /// Congestion controller: the name of a preset, or "none" for unresponsive traffic.
         cc: String,
         /// Policies of the controller that differ from the preset.
         cc_options: Option<CcOptions>,

@@ -9,7 +9,7 @@ use shoal_cc::{
 
 use crate::field::{Field, Section, choices, section, suggest};
 use crate::report::Report;
-use crate::schema::FlowGroup;
+use crate::schema::{FlowGroup, Workload};
 use crate::tree::{Node, Value};
 
 /// Policies as written. Which ones exist depends on the controller, so they are read together with it.
@@ -39,8 +39,25 @@ pub(crate) fn cc_names() -> Vec<&'static str> {
     PRESETS.iter().map(|preset| preset.name).collect()
 }
 
+/// Instead of a controller, where nothing responds to congestion.
+const NO_CONTROLLER: &str = "none";
+
 /// The controller of `group`, which was read from `tree` at `path`.
 pub(crate) fn cc_config(group: &FlowGroup, path: &str, tree: &Node, report: &mut Report) -> Option<CcConfig> {
+    if let Workload::Unresponsive(_) = group.app {
+        if group.cc != NO_CONTROLLER {
+            let message = format!("unresponsive traffic has no congestion controller \"{}\"", group.cc);
+            report.error(&tree.mark_of(&format!("{path}.cc")), message, "write cc = \"none\"");
+        }
+        // Its endpoints are never asked.
+        return CcConfig::preset("reno");
+    }
+    if group.cc == NO_CONTROLLER {
+        let message = "a connection needs a congestion controller";
+        let hint = "name one, as in cc = \"reno\", or write app = { unresponsive = \"1 Mbit/s\" }";
+        report.error(&tree.mark_of(&format!("{path}.cc")), message, hint);
+        return None;
+    }
     let Some(preset) = CcConfig::preset(&group.cc) else {
         let message = format!("unknown congestion controller \"{}\"", group.cc);
         report.error(&tree.mark_of(&format!("{path}.cc")), message, suggest(&group.cc, &cc_names()));

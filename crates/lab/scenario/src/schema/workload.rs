@@ -2,7 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::field::{Field, Section, object_schema, section, suggest};
+use crate::experiment::Codepoint;
+use crate::field::{Field, Section, choices, object_schema, section, suggest};
 use crate::quantity::{DataRate, Duration, Size};
 use crate::report::Report;
 use crate::tree::{Node, Value};
@@ -18,6 +19,8 @@ pub enum Workload {
     ConstantRate(ConstantRate),
     /// Bulk while on, silent while off.
     OnOff(OnOff),
+    /// Packets without a connection.
+    Unresponsive(Unresponsive),
 }
 
 section! {
@@ -50,6 +53,32 @@ section! {
         /// Length of an off period.
         off: Duration,
     }
+}
+
+section! {
+    /// Packets without a connection, as UDP sends them: nothing answers, nothing is sent again. Needs cc = "none".
+    Unresponsive {
+        /// Mean rate of the IP packets.
+        unresponsive: DataRate,
+        /// Size of an IP packet, of which 28 B are IPv4 and UDP headers.
+        packet: Size = "1500 B",
+        /// Whether packets follow each other at equal distances or as a Poisson process.
+        arrivals: Arrivals = "constant",
+        /// ECN field of the packets.
+        ecn: Codepoint = "none",
+    }
+}
+
+choices!(Codepoint { "none" => Self::None, "ect0" => Self::Ect0, "ect1" => Self::Ect1, });
+choices!(Arrivals { "constant" => Self::Constant, "poisson" => Self::Poisson, });
+
+/// How the packets of unresponsive traffic follow each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arrivals {
+    /// At equal distances.
+    Constant,
+    /// As a Poisson process.
+    Poisson,
 }
 
 /// Bytes of a transfer.
@@ -91,7 +120,7 @@ impl Field for TransferSize {
 }
 
 const HINT: &str = "write \"bulk\", { transfer = \"800 kB\", rounds = 50, every = \"100 ms\" }, \
-                    { constant_rate = \"1 Mbit/s\" } or { on = \"1 s\", off = \"1 s\" }";
+                    { constant_rate = \"1 Mbit/s\" }, { on = \"1 s\", off = \"1 s\" } or { unresponsive = \"1 Mbit/s\" }";
 
 impl Field for Workload {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
@@ -113,6 +142,8 @@ impl Field for Workload {
                     ConstantRate::read_table(entries, &[], &node.mark, report).map(Self::ConstantRate)
                 } else if has("on") || has("off") {
                     OnOff::read_table(entries, &[], &node.mark, report).map(Self::OnOff)
+                } else if has("unresponsive") {
+                    Unresponsive::read_table(entries, &[], &node.mark, report).map(Self::Unresponsive)
                 } else {
                     report.error(&node.mark, "unknown form of app", HINT);
                     None
@@ -130,6 +161,7 @@ impl Field for Workload {
             Self::Transfers(section) => section.write(),
             Self::ConstantRate(section) => section.write(),
             Self::OnOff(section) => section.write(),
+            Self::Unresponsive(section) => section.write(),
         }
     }
     fn schema() -> Json {
@@ -138,6 +170,7 @@ impl Field for Workload {
             object_schema::<Transfers>(),
             object_schema::<ConstantRate>(),
             object_schema::<OnOff>(),
+            object_schema::<Unresponsive>(),
         ] })
     }
 }

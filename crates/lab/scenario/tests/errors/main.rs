@@ -13,6 +13,7 @@ mod queues;
 mod set_arguments;
 mod syntax;
 mod topologies;
+mod unresponsive;
 mod values;
 mod warnings;
 

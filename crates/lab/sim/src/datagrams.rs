@@ -1,0 +1,96 @@
+//! Unresponsive traffic: packets at given times, whatever the network does with them.
+
+use shoal_packet::{Ecn, FlowId, Packet, Seq};
+use shoal_scenario::{App, Codepoint, Experiment, Flow};
+use shoal_trace::DatagramMeter;
+use shoal_units::{Span, Stream, Time};
+
+/// IPv4 and UDP headers.
+const HEADER_BYTES: u16 = 28;
+
+/// Source and sink of one flow.
+pub(crate) struct Datagrams {
+    random: Stream,
+    packet_bytes: u16,
+    interval: Span,
+    at_random: bool,
+    ecn: Ecn,
+    stopped: bool,
+    pub(crate) meter: DatagramMeter,
+}
+
+impl Datagrams {
+    /// For flow `number` of the experiment, if its traffic is unresponsive.
+    pub(crate) fn of(experiment: &Experiment, number: u32, flow: &Flow) -> Option<Box<Self>> {
+        let App::Unresponsive { packet_bytes, interval, at_random, codepoint } = flow.app else {
+            return None;
+        };
+        let group = &experiment.groups[flow.group as usize].name;
+        // Numbered within its group, so that other groups do not matter.
+        let first = experiment.flows.partition_point(|other| other.group < flow.group) as u32;
+        let name = format!("datagrams/{group}/{}", number - first);
+        let ecn = match codepoint {
+            Codepoint::None => Ecn::NotEct,
+            Codepoint::Ect0 => Ecn::Ect0,
+            Codepoint::Ect1 => Ecn::Ect1,
+        };
+        Some(Box::new(Self {
+            random: Stream::new(experiment.seed, &name),
+            packet_bytes,
+            interval,
+            at_random,
+            ecn,
+            stopped: false,
+            meter: DatagramMeter::new(Time::ZERO + experiment.warmup),
+        }))
+    }
+
+    /// When the first packet is sent, if not at once.
+    pub(crate) fn first(&mut self, now: Time) -> Option<Time> {
+        self.at_random.then(|| self.next(now))
+    }
+
+    /// The packet that is due, and when the next one is; `None` once the flow has stopped.
+    pub(crate) fn send(&mut self, flow: u32, now: Time) -> Option<(Packet, Time)> {
+        if self.stopped {
+            return None;
+        }
+        let number = self.meter.on_sent(now);
+        let picos = now.as_picos();
+        let packet = Packet {
+            seq: Seq(number as u32),
+            // Nobody reads these of a packet that is not TCP's: the time of sending, in picoseconds.
+            ts_val: picos as u32,
+            ts_ecr: (picos >> 32) as u32,
+            payload: self.packet_bytes - HEADER_BYTES,
+            ecn: self.ecn,
+            ..Packet::empty(FlowId(flow), self.packet_bytes)
+        };
+        Some((packet, self.next(now)))
+    }
+
+    /// A packet arrives.
+    pub(crate) fn receive(&mut self, packet: &Packet, now: Time) {
+        let sent = Time::from_picos(u64::from(packet.ts_ecr) << 32 | u64::from(packet.ts_val));
+        self.meter.on_received(
+            u64::from(packet.seq.0),
+            sent,
+            now,
+            u64::from(packet.payload),
+            packet.ecn == Ecn::Ce,
+        );
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    fn next(&mut self, now: Time) -> Time {
+        if !self.at_random {
+            return now.saturating_add(self.interval);
+        }
+        // 1 - u is never zero.
+        let gap_ps = -libm::log(1.0 - self.random.uniform_f64()) * self.interval.as_picos() as f64;
+        now.saturating_add(Span::from_picos(gap_ps as u64))
+    }
+}

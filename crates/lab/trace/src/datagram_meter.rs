@@ -1,0 +1,108 @@
+//! Measures unresponsive traffic: numbered packets that nobody acknowledges.
+
+use crate::{DatagramSummary, Histogram};
+use shoal_units::{Span, Time};
+
+/// Counts the packets of a flow that were sent inside the measurement window.
+#[derive(Clone, Debug)]
+pub struct DatagramMeter {
+    window_start: Time,
+    /// All packets, from the start of the flow.
+    sent_ever: u64,
+    /// Number of the first packet of the window.
+    first: u64,
+    received: u64,
+    marked: u64,
+    /// One more than the largest number received.
+    beyond: u64,
+    /// Picoseconds from the first bit sent to the last bit received.
+    delay: Histogram,
+    delivered_bytes: u64,
+    marks_seen: u64,
+}
+
+impl DatagramMeter {
+    /// A meter whose window opens at `window_start`.
+    pub const fn new(window_start: Time) -> Self {
+        Self {
+            window_start,
+            sent_ever: 0,
+            first: 0,
+            received: 0,
+            marked: 0,
+            beyond: 0,
+            delay: Histogram::new(),
+            delivered_bytes: 0,
+            marks_seen: 0,
+        }
+    }
+
+    /// A packet is sent; returns its number.
+    pub fn on_sent(&mut self, now: Time) -> u64 {
+        let number = self.sent_ever;
+        self.sent_ever += 1;
+        if now < self.window_start {
+            self.first = self.sent_ever;
+        }
+        number
+    }
+
+    /// Packet `number`, sent at `sent`, arrives with `payload_bytes` and, if `marked`, CE.
+    pub fn on_received(&mut self, number: u64, sent: Time, now: Time, payload_bytes: u64, marked: bool) {
+        self.delivered_bytes += payload_bytes;
+        self.marks_seen += u64::from(marked);
+        if number < self.first {
+            return;
+        }
+        self.received += 1;
+        self.marked += u64::from(marked);
+        self.beyond = self.beyond.max(number + 1);
+        self.delay.record((now - sent).as_picos());
+    }
+
+    /// Payload bytes received since the start of the flow.
+    pub const fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
+    }
+    /// Packets received with CE since the start of the flow.
+    pub const fn marks_seen(&self) -> u64 {
+        self.marks_seen
+    }
+
+    /// The packets of the window. One is lost if it has not arrived though a later one has; what was sent after the last
+    /// arrival may still be on its way.
+    pub fn summary(&self) -> DatagramSummary {
+        let seen = self.beyond.saturating_sub(self.first);
+        DatagramSummary {
+            sent: self.sent_ever - self.first,
+            received: self.received,
+            lost: seen - self.received,
+            marked: self.marked,
+            delay_s: self.delay.distribution(Span::from_secs(1).as_picos() as f64),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_before_the_window_do_not_count() {
+        let ms = |ms| Time::ZERO + Span::from_millis(ms);
+        let mut meter = DatagramMeter::new(ms(10));
+        for n in 0..10 {
+            assert_eq!(meter.on_sent(ms(5 * n)), n);
+        }
+        // Numbers 0 and 1 were sent before 10 ms; 3 and 5 never arrive, 9 is on its way.
+        for (number, marked) in
+            [(0, true), (1, false), (2, false), (4, true), (6, false), (7, true), (8, false)]
+        {
+            meter.on_received(number, ms(5 * number), ms(5 * number + 3), 100, marked);
+        }
+        let summary = meter.summary();
+        assert_eq!((summary.sent, summary.received, summary.lost, summary.marked), (8, 5, 2, 2));
+        assert_eq!((summary.delay_s.min, summary.delay_s.max), (Some(0.003), Some(0.003)));
+        assert_eq!((meter.delivered_bytes(), meter.marks_seen()), (700, 3));
+    }
+}
