@@ -1,6 +1,7 @@
 //! What the result says about links and flows, counted again from every single packet event.
 
 use proptest::prelude::*;
+use shoal_aqm::QueueConfig;
 use shoal_packet::Packet;
 use shoal_scenario::{Document, Experiment};
 use shoal_sim::Outcome;
@@ -227,7 +228,13 @@ proptest! {
         // Keeps the warm-up, unlike `monitor_all_links`.
         experiment.links.iter_mut().for_each(|link| link.monitored = true);
         let (outcome, seen) = run_logged(&experiment);
-        for (index, link) in outcome.bottlenecks.iter().enumerate() {
+        let queues = experiment.links.iter().filter(|link| link.rate.is_some()).map(|link| &link.queue);
+        for ((index, link), queue) in outcome.bottlenecks.iter().enumerate().zip(queues) {
+            // The recount follows one queue in order of arrival; these have several.
+            use QueueConfig::{DualCoupled, DualPi2, FqCodel};
+            if matches!(queue, DualCoupled(_) | DualPi2(_) | FqCodel(_)) {
+                continue;
+            }
             Recount::of(&experiment, index, &seen).check(link);
         }
         check_flows(&experiment, &outcome, &seen);
