@@ -414,7 +414,8 @@ impl<'e> Simulation<'e> {
     }
 
     fn open_window(&mut self, now: Time) {
-        self.network.catch_up_monitored(now);
+        // What leaves at this very moment belongs to the window, as the meters of links have it.
+        self.network.catch_up_monitored(Time::from_picos(now.as_picos().saturating_sub(1)));
         for flow in 0..self.flows.len() {
             // Before its start a flow has counted nothing, and the meter expects no call.
             if self.flows[flow].plan.start < now {
