@@ -200,7 +200,7 @@ fn dumbbell<'a>(
     let shaped: Vec<usize> =
         (0..experiment.links.len()).filter(|&index| experiment.links[index].rate.is_some()).collect();
     let first = |flow: &Flow| experiment.paths[flow.forward as usize].first().map(|link| link.0 as usize);
-    let is_dumbbell = matches!(shaped[..], [only] if experiment.links[only].monitored
+    let is_dumbbell = matches!(shaped[..], [only] if experiment.links[only].monitored && experiment.links[only].pool.is_none()
         && experiment.flows.iter().all(|flow| first(flow) == Some(only)
             && !experiment.paths[flow.backward as usize].iter().any(|link| link.0 as usize == only)));
     if !is_dumbbell {
@@ -447,6 +447,8 @@ fn application(app: &App) -> String {
         }
         App::ConstantRate { chunk_bytes, interval } => format!("rate {chunk_bytes} {}", interval.as_nanos()),
         App::OnOff { on, off } => format!("on-off {} {}", on.as_nanos(), off.as_nanos()),
+        // Its controller, "none", was refused.
+        App::Unresponsive { .. } => unreachable!("refused with its controller"),
     }
 }
 
