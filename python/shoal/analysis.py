@@ -131,7 +131,9 @@ def oscillation(result: Result, *, link: int = 0, least: float = 0.2) -> Oscilla
     """
     start_s, end_s = result.window
     rows = result.table("queue").filter(
-        (pl.col("link") == result.bottlenecks[link]["name"]) & (pl.col("time_s") > start_s) & (pl.col("time_s") <= end_s)
+        (pl.col("link") == result.bottlenecks[link]["name"])
+        & (pl.col("time_s") > start_s)
+        & (pl.col("time_s") <= end_s)
     )
     return oscillation_of(rows["packets"].to_list(), _step_s(rows["time_s"].to_list()), least=least)
 

@@ -168,6 +168,42 @@ def test_queue_panels_show_the_recorded_queue(cache: Path) -> None:
     assert data.filter(pl.col("panel") == 1)["y"].to_list()[-50:] == table["packets"].to_list()[-50:]
 
 
+def test_cases_are_an_axis_of_words(cache: Path) -> None:
+    paper = read_paper(PAPER)
+    outcome = reproduce(paper, paper.item("cases", quick=True), cache=cache).chosen
+    mix = outcome.tables["mix"]
+    assert [(row.values["case"], row.values["n"]) for row in mix.rows] == [
+        ("DCTCP", 1.0),
+        ("DCTCP", 3.0),
+        ("two Renos", 1.0),
+        ("two Renos", 3.0),
+    ]
+    assert mix.to_polars()["case"].to_list() == ["DCTCP"] * 2 + ["two Renos"] * 2
+    assert mix.at("q", {"case": "two Renos", "n": 3}) == mix.rows[3].values["q"]
+    assert [finding.what for finding in outcome.findings] == [
+        "queue of two Renos, 1 Reno flows",
+        "queue of two Renos, 3 Reno flows",
+    ]
+    quotients = [mix.rows[n + 2].values["q"] / mix.rows[n].values["q"] for n in (0, 1)]
+    assert [finding.measured for finding in outcome.findings] == [f"{value:.4g}" for value in quotients]
+    own = shoal.Scenario.from_file(PAPER / "scenario.toml").override(
+        {
+            "bottleneck.aqm.spacing": "uniform",
+            "flows.reno.count": 3,
+            "flows.dctcp.cc": "reno",
+            "flows.dctcp.ecn": "off",
+            "duration": "10 s",
+            "warmup": "2 s",
+        }
+    )
+    assert mix.rows[3].values["u"] == shoal.run(own).bottlenecks[0]["utilisation"]
+    data = outcome.figures[0].data
+    assert data.filter(pl.col("panel") == 1)["series"].unique(maintain_order=True).to_list() == ["DCTCP", "two Renos"]
+    bars = data.filter(pl.col("panel") == 2)
+    assert bars["series"].to_list() == ["DCTCP", "two Renos"]
+    assert bars["x"].to_list() == [mix.rows[0].values["u"], mix.rows[2].values["u"]]
+
+
 def test_search_without_an_answer_has_no_value(tmp_path: Path) -> None:
     folder = tmp_path / "test-paper"
     shutil.copytree(PAPER, folder)

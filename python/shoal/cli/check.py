@@ -8,12 +8,13 @@ from typing import Annotated
 import typer
 
 from shoal.cli.console import data, talk
-from shoal.cli.options import Set, read_scenario
+from shoal.cli.options import Set, Sizes, read_scenario
 
 
 def check(
     files: Annotated[list[Path], typer.Argument(metavar="SCENARIO...", help="Scenario files.", show_default=False)],
     set_: Set = None,
+    sizes: Sizes = None,
     resolved: Annotated[
         bool, typer.Option("--resolved", help="Print the scenario with every default filled in.")
     ] = False,
@@ -26,7 +27,7 @@ def check(
       shoal check scenarios/coexistence.toml --set bottleneck.buffer='2 BDP' --resolved
     """
     for file in files:
-        scenario = read_scenario(file, set_)
+        scenario = read_scenario(file, set_, sizes=sizes)
         for warning in scenario.warnings:
             talk.diagnostics(warning)
         if resolved:

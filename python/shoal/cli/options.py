@@ -10,11 +10,12 @@ from typing import Annotated
 
 import typer
 
-from shoal._toml import parsed
+from shoal._toml import parsed, toml_value
 from shoal.errors import UsageError
 from shoal.models import nearest
-from shoal.scenario import Scenario
+from shoal.scenario import Scenario, read_text
 from shoal.shipped import find_scenario
+from shoal.sizes import read_sizes
 from shoal.template import Template, is_variable, uses_any
 
 ScenarioFiles = Annotated[
@@ -38,6 +39,16 @@ SetComputed = Annotated[
         metavar="KEY=VALUE",
         help="Replace a value of the scenario; an expression in braces is computed from a variable, e.g. "
         "[cyan]bottleneck.aqm.min='{1500*K} B'[/]. Repeatable.",
+        show_default=False,
+    ),
+]
+Sizes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sizes",
+        metavar="NAME=FILE",
+        help="A distribution of transfer sizes: a CSV file of sizes and cumulative probabilities, for "
+        '[cyan]transfer = { distribution = "NAME" }[/]. Repeatable.',
         show_default=False,
     ),
 ]
@@ -69,22 +80,45 @@ Fresh = Annotated[bool, typer.Option("--fresh", help="Run everything, even if it
 _trace_words = ("series", "controllers", "packets", "pcap", "off")
 
 
-def read_template(path: Path, settings: Sequence[str] | None, names: Sequence[str]) -> Template:
+def read_template(
+    path: Path, settings: Sequence[str] | None, names: Sequence[str], sizes: Sequence[str] | None = None
+) -> Template:
     """Read a scenario file that leaves some keys or variables open; ``--set`` may compute values from variables."""
     pairs = [_pair(setting) for setting in settings or []]
     variables = [name for name in names if is_variable(name)]
     computed = {key: parsed(value) for key, value in pairs if uses_any(value, variables)}
     fixed = [(key, value) for key, value in pairs if key not in computed]
-    scenario = Scenario.from_file(find_scenario(path))
+    scenario = _with_sizes(path, sizes)
     return Template(scenario.set_text(*fixed) if fixed else scenario, tuple(names), computed)
 
 
-def read_scenario(path: Path, settings: Sequence[str] | None, trace: Sequence[str] | None = None) -> Scenario:
-    """Read a scenario file and apply ``--set`` and ``--trace``."""
+def read_scenario(
+    path: Path,
+    settings: Sequence[str] | None,
+    trace: Sequence[str] | None = None,
+    sizes: Sequence[str] | None = None,
+) -> Scenario:
+    """Read a scenario file and apply ``--sizes``, ``--set`` and ``--trace``."""
     pairs = [_pair(setting) for setting in settings or []]
     pairs += [pair for item in trace or [] for word in item.split(",") for pair in trace_setting(word)]
-    scenario = Scenario.from_file(find_scenario(path))
+    scenario = _with_sizes(path, sizes)
     return scenario.set_text(*pairs) if pairs else scenario
+
+
+def _with_sizes(path: Path, sizes: Sequence[str] | None) -> Scenario:
+    """The scenario with distributions of transfer sizes from files written into it."""
+    path = find_scenario(path)
+    tables: dict[str, object] = {}
+    for text in sizes or []:
+        name, equals, file = text.partition("=")
+        if not equals or not name.strip() or not file.strip():
+            raise UsageError(f"`--sizes {text}` is no NAME=FILE", hint="as in --sizes mine=sizes.csv")
+        tables[f"distributions.{name.strip()}"] = read_sizes(Path(file.strip()))
+    if not tables:
+        return Scenario.from_file(path)
+    # Flows may name the distributions, so the file is only checked together with them.
+    overrides = tuple((key, toml_value(value)) for key, value in tables.items())
+    return Scenario(read_text(path), str(path), overrides)
 
 
 def says_what_to_trace(scenario: Scenario) -> bool:

@@ -40,6 +40,7 @@ class Plane(StrEnum):
 def run(
     scenarios: options.ScenarioFiles,
     set_: options.Set = None,
+    sizes: options.Sizes = None,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, metavar="N", help="Seed of all random streams.", show_default=False)
     ] = None,
@@ -96,7 +97,7 @@ def run(
         raise UsageError(
             "--seed and --seeds exclude each other", hint="set the first of several seeds with --set seed=N"
         )
-    loaded = {_label(path): options.read_scenario(path, set_, trace) for path in scenarios}
+    loaded = {_label(path): options.read_scenario(path, set_, trace, sizes) for path in scenarios}
     if len(loaded) < len(scenarios):
         raise UsageError("two scenarios have the same file name", hint="rename one: the name labels the results")
     if (pcap is not None) and (len(loaded) > 1 or seeds is not None):

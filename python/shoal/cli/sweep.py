@@ -45,6 +45,7 @@ def sweep(
         ),
     ],
     set_: options.SetComputed = None,
+    sizes: options.Sizes = None,
     seeds: Annotated[int, typer.Option("--seeds", min=1, metavar="N", help="Runs of every point.")] = 1,
     metric: Annotated[
         list[str] | None,
@@ -73,7 +74,7 @@ def sweep(
       shoal sweep my.toml --axis K=10,20 --set bottleneck.aqm.min='{1500*K} B' --set bottleneck.aqm.max='{1500*(K+1)} B'
     """
     grid = _grid(axis)
-    template = options.read_template(scenario, set_, list(grid))
+    template = options.read_template(scenario, set_, list(grid), sizes)
     metrics = _metrics(metric) if metric else _default_metrics(template.scenario)
     if (runs := seeds * math.prod(len(values) for values in grid.values())) > _many_runs:
         raise UsageError(f"{runs:,} runs are too many for one sweep", hint=f"at most {_many_runs:,}; split the axes")

@@ -68,6 +68,7 @@ def tune(
         ),
     ] = None,
     set_: options.SetComputed = None,
+    sizes: options.Sizes = None,
     seeds: Annotated[int, typer.Option("--seeds", min=1, metavar="N", help="Runs of every value tried.")] = 3,
     confirm: Annotated[
         int, typer.Option("--confirm", min=0, metavar="N", help="Neighbours of the answer on each side that are tried.")
@@ -101,7 +102,7 @@ def tune(
         )
     Condition.parse(such_that)
     candidates(from_, to, step=step, within=within)
-    template = options.read_template(scenario, set_, [key])
+    template = options.read_template(scenario, set_, [key], sizes)
     with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
         try:
             found = run_tune(

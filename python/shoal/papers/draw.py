@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from shoal import expression
 from shoal.papers import cells, heat
+from shoal.papers.bars import bars
 from shoal.papers.cells import Points
 from shoal.papers.queue_panel import queue_over_time
 from shoal.papers.spec import FigureSpec, Panel
@@ -51,7 +52,8 @@ def _panel(panel: Panel, axes: Axes, tables: Mapping[str, Grid], points: Points,
         data = cells.pdf(panel, axes, points) if panel.kind == "pdf" else cells.grid(panel, axes, points)
     else:
         grid = tables[panel.table or ""].where(panel.where)
-        data = heat.draw(panel, axes, grid) if panel.kind == "heatmap" else _lines(panel, axes, grid)
+        draw_rows = {"heatmap": heat.draw, "bars": bars}.get(panel.kind, _lines)
+        data = draw_rows(panel, axes, grid)
         data = pl.concat([data, *_overlays(panel, axes, grid, folder)], how="diagonal_relaxed")
     for curve in panel.curves:
         x = np.geomspace(*curve.range, 200) if panel.x_scale == "log" else np.linspace(*curve.range, 200)
@@ -72,12 +74,13 @@ def _panel(panel: Panel, axes: Axes, tables: Mapping[str, Grid], points: Points,
     return data
 
 
-def _series(panel: Panel, grid: Grid) -> list[tuple[float | None, str, list[Row]]]:
+def _series(panel: Panel, grid: Grid) -> list[tuple[float | str | None, str, list[Row]]]:
     """Rows by the value of the series' axis, with their label."""
     if panel.series is None:
         return [(None, panel.series_label, grid.rows)]
     values = list(dict.fromkeys(row.values[panel.series] for row in grid.rows))
-    label = panel.series_label or f"{panel.series} = {{{panel.series}:.3g}}"
+    named = "{case}" if panel.series == "case" else f"{panel.series} = {{{panel.series}:.3g}}"
+    label = panel.series_label or named
     return [
         (
             value,

@@ -186,6 +186,11 @@ def fct_ms(result: Result, group: str, quantile: str = "mean") -> float | None:
     return None if value is None else value * 1e3
 
 
+def srtt_ms(result: Result, group: str, quantile: str = "mean") -> float:
+    """Smoothed round-trip time of the senders, mean over the flows of a group: ``mean``, ``min``, ``max``."""
+    return _mean([_key(flow["srtt_s"], quantile) for flow in _group(result, group)["flows"]]) * 1e3
+
+
 def marked(result: Result, which: str = "ect", link: int = 0) -> float | None:
     """Fraction of the packets of a class that were marked."""
     return _key(result.bottlenecks[link], which)["mark_fraction"]  # type: ignore[no-any-return]
@@ -244,7 +249,7 @@ functions: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
         *(utilisation, queue_packets, queue_sd_packets, queue_empty, queue_bdp, delay_ms, jain, rate_ratio, share),
-        *(rate_mbps, goodput_mbps, cwnd_packets, alpha, fct_ms, marked, dropped, reductions_per_s, count),
+        *(rate_mbps, goodput_mbps, cwnd_packets, alpha, fct_ms, srtt_ms, marked, dropped, reductions_per_s, count),
         *(mean_cut, cuts_per_s, settling_s, value),
         *(queue_empty_sampled, class_queue_packets, queue_between, queue_peak, window_peak),
         *(convergence_s, oscillation_ms, oscillation_packets),

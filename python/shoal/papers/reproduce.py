@@ -185,7 +185,8 @@ def shown_tables(reproduction: Reproduction) -> list[Table]:
             cells = []
             for column in names:
                 width = row.get(f"{column}_ci95")
-                text = "-" if row[column] is None else f"{row[column]:.4g}"
+                value = row[column]
+                text = "-" if value is None else value if isinstance(value, str) else f"{value:.4g}"
                 cells.append(text if width is None else f"{text} ± {width:.2g}")
             rows.append(tuple(cells))
         tables.append(Table(name, tuple(names), rows, words=0))

@@ -36,6 +36,7 @@ class Sweep:
     title: str
     scenario: Scenario
     axes: dict[str, list[float]]
+    cases: dict[str, dict[str, Any]]
     let: dict[str, str]
     set: dict[str, Any]
     metrics: dict[str, str]
@@ -46,23 +47,29 @@ class Sweep:
     reading_set: dict[str, dict[str, Any]] | None
     reading_without: list[str]
 
-    def points(self) -> list[dict[str, float]]:
+    @property
+    def all_axes(self) -> tuple[str, ...]:
+        """Names of the axes; cases are the first one, called ``case``."""
+        return (*(("case",) if self.cases else ()), *self.axes)
+
+    def points(self) -> list[dict[str, Any]]:
         """All combinations for which ``where`` holds, the last axis fastest, with what is computed from them."""
-        combinations = itertools.product(*self.axes.values())
-        points = [self._with_let(dict(zip(self.axes, values, strict=True))) for values in combinations]
+        values: list[list[Any]] = [*([list(self.cases)] if self.cases else []), *self.axes.values()]
+        points = [self._with_let(dict(zip(self.all_axes, place, strict=True))) for place in itertools.product(*values)]
         return [point for point in points if self.where is None or expression.evaluate(self.where, point)]
 
-    def _with_let(self, point: dict[str, float]) -> dict[str, float]:
+    def _with_let(self, point: dict[str, Any]) -> dict[str, Any]:
         for name, text in self.let.items():
             point[name] = expression.number(text, point)
         return point
 
-    def overrides(self, point: dict[str, float], reading: Reading) -> dict[str, Any]:
+    def overrides(self, point: dict[str, Any], reading: Reading) -> dict[str, Any]:
         """What a point sets in the scenario under a reading."""
         own = reading.set if self.reading_set is None else self.reading_set.get(reading.name, {})
         own = {key: value for key, value in own.items() if not key.startswith(tuple(self.reading_without))}
         own = {key: expression.filled(value, point, only=True) for key, value in own.items()}
-        filled = {key: expression.filled(value, point) for key, value in self.set.items()}
+        wanted = {**self.set, **(self.cases[point["case"]] if self.cases else {})}
+        filled = {key: expression.filled(value, point) for key, value in wanted.items()}
         tables: dict[str, Any] = {} if self.keep or "series" in self.record else {"trace.series": "off"}
         if "distributions" in self.record:
             tables["trace.distributions"] = True
@@ -102,7 +109,7 @@ class Search:
         """One search a combination of the axes."""
         return [self._problem(point, reading) for point in self.sweep.points()]
 
-    def _problem(self, point: dict[str, float], reading: Reading) -> Problem:
+    def _problem(self, point: dict[str, Any], reading: Reading) -> Problem:
         first, last, step = (expression.number(text, point) for text in (self.first, self.last, self.step))
 
         def at(value: float) -> Scenario:
@@ -208,7 +215,7 @@ class Cells:
 class Panel:
     """One pair of axes."""
 
-    kind: Literal["lines", "points", "heatmap", "windows", "queue", "pdf", "grid"]
+    kind: Literal["lines", "points", "bars", "heatmap", "windows", "queue", "pdf", "grid"]
     table: str | None
     x: str
     y: str
@@ -390,6 +397,7 @@ def _sweep(paper: Paper, name: str, reader: Reader, size: _Size) -> Sweep:
         title=reader.get("title", str, name),
         scenario=scenario,
         axes=axes,
+        cases=reader.get("cases", dict, {}),
         let={key: str(value) for key, value in reader.get("let", dict, {}).items()},
         set={**reader.get("set", dict, {}), **size.set},
         metrics=reader.get("metrics", dict, {}),
@@ -539,7 +547,7 @@ _traces = {
     "pdf": ("cwnd_packets", "Queue [packets]", "Part of the time [%]"),
     "grid": ("cwnd_packets", "", ""),
 }
-_kinds = ("lines", "points", "heatmap", *_traces)
+_kinds = ("lines", "points", "bars", "heatmap", *_traces)
 
 
 def _panel(reader: Reader) -> Panel:

@@ -26,9 +26,12 @@ _same = 2e-3
 
 @dataclass(frozen=True)
 class Row:
-    """Values by name; of those that were measured with several seeds, the interval and the single values."""
+    """Values by name; of those that were measured with several seeds, the interval and the single values.
 
-    values: dict[str, float]
+    Numbers, but for the name of the case under ``case``.
+    """
+
+    values: dict[str, Any]
     half_width: dict[str, float | None] = field(default_factory=dict)
     samples: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
@@ -50,12 +53,12 @@ class Grid:
             self.name, self.axes, self.columns, [row for row in self.rows if expression.evaluate(condition, row.values)]
         )
 
-    def groups(self, without: str) -> list[tuple[dict[str, float], list[Row]]]:
+    def groups(self, without: str) -> list[tuple[dict[str, Any], list[Row]]]:
         """Rows that agree in all axes but one, each group in the order of that axis."""
         if without not in self.axes:
             raise UsageError(f"table `{self.name}` has no axis `{without}`", hint=nearest(without, list(self.axes)))
         others = [axis for axis in self.axes if axis != without]
-        found: dict[tuple[float, ...], list[Row]] = {}
+        found: dict[tuple[Any, ...], list[Row]] = {}
         for row in self.rows:
             found.setdefault(tuple(row.values[axis] for axis in others), []).append(row)
         return [
@@ -63,31 +66,38 @@ class Grid:
             for key, rows in found.items()
         ]
 
-    def at(self, column: str, place: dict[str, float]) -> float:
+    def at(self, column: str, place: dict[str, Any]) -> float:
         """The value of a column where the axes have some values; NaN if there is no such row."""
         for row in self.rows:
             if all(same(row.values[name], wanted) for name, wanted in place.items()):
-                return row.values[column]
+                value: float = row.values[column]
+                return value
         return math.nan
 
     def to_polars(self) -> pl.DataFrame:
         """Give axes, means, and half-widths of the 95 % confidence intervals (``NAME_ci95``)."""
         records = []
         for row in self.rows:
-            record: dict[str, float | None] = {}
+            record: dict[str, float | str | None] = {}
             for name in (*self.axes, *self.columns):
                 value = row.values.get(name, math.nan)
-                record[name] = None if math.isnan(value) else value
+                record[name] = None if isinstance(value, float) and math.isnan(value) else value
                 if name in row.half_width:
                     record[f"{name}_ci95"] = row.half_width[name]
             records.append(record)
         return pl.DataFrame(
-            records, schema_overrides=dict.fromkeys(records[0] if records else (), pl.Float64), infer_schema_length=None
+            records,
+            schema_overrides={
+                name: pl.String if name == "case" else pl.Float64 for name in (records[0] if records else ())
+            },
+            infer_schema_length=None,
         )
 
 
-def same(first: float, second: float) -> bool:
+def same(first: float | str, second: float | str) -> bool:
     """Whether two values of an axis mean the same, rounding aside."""
+    if isinstance(first, str) or isinstance(second, str):
+        return first == second
     return math.isclose(first, second, rel_tol=_same, abs_tol=1e-12)
 
 
@@ -97,10 +107,10 @@ def measured(sweep: Sweep, results: Sequence[Results]) -> Grid:
     for point, runs in zip(sweep.points(), results, strict=True):
         samples = {name: tuple(metric(run, text) for run in runs) for name, text in sweep.metrics.items()}
         rows.append(_row(point, samples))
-    return Grid(sweep.name, tuple(sweep.axes), (*sweep.let, *sweep.metrics), rows)
+    return Grid(sweep.name, sweep.all_axes, (*sweep.let, *sweep.metrics), rows)
 
 
-def _row(point: dict[str, float], samples: dict[str, tuple[float, ...]]) -> Row:
+def _row(point: dict[str, Any], samples: dict[str, tuple[float, ...]]) -> Row:
     values, widths = dict(point), {}
     for name, column in samples.items():
         value = estimate(column)
@@ -124,7 +134,7 @@ def searched(search: Search, results: Sequence[Tuned]) -> Grid:
         rows.append(row)
     own = (search.over, "fails_at", "holds_at", "against", "trials")
     return Grid(
-        search.name, tuple(search.sweep.axes), (*search.sweep.let, *own, *search.sweep.metrics, *search.columns), rows
+        search.name, search.sweep.all_axes, (*search.sweep.let, *own, *search.sweep.metrics, *search.columns), rows
     )
 
 
@@ -136,7 +146,7 @@ def tried(search: Search, results: Sequence[Tuned]) -> Grid:
             samples = {n: tuple(metric(run, text) for run in trial.results) for n, text in search.sweep.metrics.items()}
             rows.append(_row({**point, search.over: trial.value}, samples))
     columns = (*search.sweep.let, *search.sweep.metrics)
-    return Grid(f"{search.name}-trials", (*search.sweep.axes, search.over), columns, rows)
+    return Grid(f"{search.name}-trials", (*search.sweep.all_axes, search.over), columns, rows)
 
 
 def _or_nan(value: float | None) -> float:
@@ -150,7 +160,7 @@ def found(find: Find, grid: Grid) -> Grid:
     return Grid(find.name, axes, (find.over, *find.columns, "crossings", *grid.columns), rows)
 
 
-def _found_in(find: Find, grid: Grid, place: dict[str, float], rows: list[Row]) -> Row:
+def _found_in(find: Find, grid: Grid, place: dict[str, Any], rows: list[Row]) -> Row:
     positions = [row.values[find.over] for row in rows]
 
     def curve(of: Sequence[float]) -> list[float]:
