@@ -308,7 +308,7 @@ void qdisc_add(int host, const char *device, uint32_t parent, uint32_t handle, c
 	start(&m, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE, &traffic, sizeof(traffic));
 	put(&m, TCA_KIND, kind, strlen(kind) + 1);
 	if (size)
-		put(&m, TCA_OPTIONS, options, size);
+		put(&m, TCA_OPTIONS | NLA_F_NESTED, options, size);
 	snprintf(what, sizeof(what), "cannot add the queue discipline `%s`", kind);
 	talk(host, &m, what);
 }

@@ -22,10 +22,9 @@ USAGE, SCENARIO, FILES = 2, 3, 4
             "error: --seed and --seeds exclude each other\nhint: set the first of several seeds with --set seed=N\n",
         ),
         (
-            ["run", "small.toml", "--on", "linux"],
+            ["run", "small.toml", "--explain"],
             USAGE,
-            "error: `--on linux`: the real-kernel plane is not built in this version\n"
-            "hint: leave out --on to use the simulator\n",
+            "error: --explain shows what a scenario becomes on Linux\nhint: add --on linux\n",
         ),
         (
             ["run", "small.toml", "--set", "duration"],

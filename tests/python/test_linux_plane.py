@@ -43,7 +43,7 @@ flows = [{ cc = "cubic", rtt = "25 ms", delayed_ack = false }]
     )
     with pytest.raises(shoal.ScenarioError) as caught:
         _native.linux_plan(scenario.text, scenario.name, [], KERNEL)
-    assert "without the congestion control `cubic`" in str(caught.value)
+    assert "has no congestion control `cubic`" in str(caught.value)
     assert "delayed ACKs" in str(caught.value)
 
 

@@ -51,7 +51,8 @@ def run_guest(
     helpers = image.helpers
     shutil.copyfile(helpers / "init", folder / "init")
     (folder / "init").chmod(0o755)
-    shutil.copyfile(helpers / "sch_line.ko", folder / "sch_line.ko")
+    for name in re.findall(r"^module /(\S+)", plan.config, flags=re.M):
+        shutil.copyfile(helpers / name, folder / name)
     (folder / "config").write_text(plan.config, encoding="utf-8")
     (folder / "proc").mkdir()
     console: deque[str] = deque(maxlen=_console_lines)

@@ -11,8 +11,10 @@ from pathlib import Path
 from shoal.files import new_folder
 from shoal.linux.commands import output
 from shoal.linux.errors import LinuxError
-from shoal.linux.places import cache, digest, files, locked
+from shoal.linux.places import cache, digest, files, locked, sources
 from shoal.linux.tools import build_environment
+
+_module_files = ("*.c", "*.h", "law/*.h", "uapi/*.h", "Kbuild")
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,12 @@ class Image:
 
     @cached_property
     def description(self) -> str:
-        """JSON that plans and results need."""
-        return (self.folder / "kernel.json").read_text(encoding="utf-8")
+        """JSON that plans and results need: the kernel with our modules."""
+        built = json.loads((self.folder / "kernel.json").read_text(encoding="utf-8"))
+        modules = [source.stem for source in files("modules", ["*.c"])]
+        built["controllers"] += [name.removeprefix("tcp_") for name in modules if name.startswith("tcp_")]
+        built["disciplines"] += [name.removeprefix("sch_") for name in modules if name.startswith("sch_")]
+        return json.dumps(built)
 
     @property
     def mode(self) -> str:
@@ -49,12 +55,13 @@ class Image:
     @cached_property
     def helpers(self) -> Path:
         """Folder with ``init``, ``launch``, the shim and the modules, built if our sources have changed."""
-        sources = [
+        ours = [
             *files("guest", ["*.c", "*.h"]),
             *files("host", ["*.c"]),
-            *files("testbed", ["*.c", "*.h", "Kbuild"]),
+            *files("testbed", _module_files),
+            *files("modules", _module_files),
         ]
-        place = self.folder / f"helpers-{digest(*(source.read_bytes() for source in sources))}"
+        place = self.folder / f"helpers-{digest(*(source.read_bytes() for source in ours))}"
         if not place.exists():
             with locked("helpers"):
                 if not place.exists():
@@ -93,10 +100,13 @@ def _build_helpers(place: Path, tree: Path) -> None:
         output([*compile_, "-s", "-o", partial / "launch", *files("host", ["launch.c"])], env=env)
         shim = files("host", ["seeded_random.c"])
         output([*compile_, "-s", "-shared", "-fPIC", "-o", partial / "seeded_random.so", *shim], env=env)
-        module = partial / "module"
-        module.mkdir()
-        for source in files("testbed", ["*.c", "*.h", "Kbuild"]):
-            shutil.copy(source, module)
-        output(["make", "-s", "-C", tree, "ARCH=um", f"M={module}", "modules"], env=env)
-        (module / "sch_line.ko").rename(partial / "sch_line.ko")
-        shutil.rmtree(module)
+        for name in ("testbed", "modules"):
+            folder = partial / name
+            for source in files(name, _module_files):
+                copy = folder / source.relative_to(sources / name)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, copy)
+            output(["make", "-s", "-C", tree, "ARCH=um", f"M={folder}", "modules"], env=env)
+            for module in sorted(folder.glob("*.ko")):
+                module.rename(partial / module.name)
+            shutil.rmtree(folder)

@@ -21,6 +21,14 @@ impl Attributes {
     pub(crate) fn u64(self, kind: u16, value: u64) -> Self {
         self.bytes(kind, &value.to_ne_bytes())
     }
+    pub(crate) fn u8(self, kind: u16, value: u8) -> Self {
+        self.bytes(kind, &[value])
+    }
+    /// Attributes within an attribute; the flag `NLA_F_NESTED` says so.
+    pub(crate) fn nest(self, kind: u16, inner: Self) -> Self {
+        const NESTED: u16 = 1 << 15;
+        self.bytes(NESTED | kind, &inner.0)
+    }
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.0
     }

@@ -6,6 +6,9 @@ use crate::refusal::Refusals;
 use shoal_aqm::{DecideAt, Extent, FifoConfig, LinuxRedConfig, QueueConfig, StepConfig, TcRed};
 use shoal_units::Rate;
 
+mod dual_red;
+use dual_red::dual_red;
+
 /// Handle of a number: `10` is `10:0`.
 pub(crate) const fn handle(major: u32) -> u32 {
     major << 16
@@ -47,6 +50,7 @@ pub(crate) fn queue(
         QueueConfig::Fifo(fifo) => Some(self::fifo(*fifo, rate)),
         QueueConfig::Step(step) => self::step(step, rate, mtu, refusals),
         QueueConfig::LinuxRed(red) => linux_red(red, refusals),
+        QueueConfig::DualRed(dual) => dual_red(dual, rate, refusals),
         QueueConfig::Red(_) => {
             refusals.add(
                 PLACE,
@@ -59,7 +63,7 @@ pub(crate) fn queue(
             refusals.add(
                 PLACE,
                 format!("the kernel of the guest has no discipline for `{}`", name(other)),
-                "on Linux: fifo, step, linux-red",
+                "on Linux: fifo, step, linux-red, dual-red",
             );
             None
         }
@@ -68,7 +72,7 @@ pub(crate) fn queue(
         if !kernel.disciplines.iter().any(|kind| kind == discipline.kind) {
             refusals.add(
                 PLACE,
-                format!("Linux {} was built without the discipline `{}`", kernel.release, discipline.kind),
+                format!("Linux {} has no discipline `{}`", kernel.release, discipline.kind),
                 "add it to linux/kernel/uml.config and run `shoal linux build`",
             );
         }

@@ -6,9 +6,9 @@
 
 use crate::hosts::base_rtt;
 use crate::kernel::Kernel;
-use crate::plan::{Plan, sample_interval};
+use crate::plan::{Plan, limit_of, sample_interval};
 use crate::records::{FlowKind, FlowRecord, LineEvent, LineRecord, RecordError};
-use shoal_aqm::QueueConfig;
+use shoal_aqm::{Extent, QueueConfig};
 use shoal_scenario::{App, Experiment, Flow};
 use shoal_trace::{
     ControllerRow, DistributionTables, DropReason, EventRow, FlowBin, FlowCounters, FlowEvent, FlowMeter,
@@ -275,8 +275,11 @@ impl<'a> Measurement<'a> {
                 self.meter.on_join(at, class);
             }
             LineEvent::Refused | LineEvent::Overflow => {
-                let reason =
-                    if record.event == LineEvent::Overflow { DropReason::Buffer } else { self.law.1 };
+                let reason = if record.event == LineEvent::Overflow && !self.has_room(record) {
+                    DropReason::Buffer
+                } else {
+                    self.law.1
+                };
                 self.meter.on_drop(at, class, reason);
                 if let Some(bin) = &mut self.queue_bin {
                     bin.on_drop();
@@ -319,6 +322,18 @@ impl<'a> Measurement<'a> {
     fn close_queue_bins_before(&mut self, at: Time) {
         if self.experiment.trace.series_interval.is_some() && self.next_bin <= at {
             self.close_queue_bins(at);
+        }
+    }
+
+    /// Whether the packet would have fitted: disciplines of modules do not say why they dropped it.
+    fn has_room(&self, record: &LineRecord) -> bool {
+        let bottleneck = &self.experiment.links[self.link];
+        let with_it = u64::from(record.backlog_bytes) + u64::from(record.size);
+        match limit_of(&bottleneck.queue) {
+            Extent::Unlimited => true,
+            Extent::Packets(packets) => record.backlog_packets < packets,
+            Extent::Bytes(bytes) => with_it <= bytes,
+            Extent::Time(span) => bottleneck.rate.is_none_or(|rate| with_it <= rate.bytes_in(span).get()),
         }
     }
 

@@ -96,6 +96,24 @@ impl Plan {
     }
 }
 
+/// Presets that a kernel has, and their names there; those of our modules (linux/modules) come last.
+const CONTROLLERS: [(&str, &str); 4] =
+    [("reno", "reno"), ("cubic", "cubic"), ("dctcp", "dctcp"), ("dctcp-ikr", "dctcp_ikr")];
+
+/// The kernel's name of a preset.
+fn in_kernel(cc: &str) -> &str {
+    CONTROLLERS.iter().find(|(name, _)| *name == cc).map_or(cc, |(_, in_kernel)| in_kernel)
+}
+
+/// Files of modules that must be loaded: those of ours that the plan uses.
+fn module_of(name: &str) -> Option<&'static str> {
+    match name {
+        "dctcp_ikr" => Some("tcp_dctcp_ikr.ko"),
+        "dualred" => Some("sch_dualred.ko"),
+        _ => None,
+    }
+}
+
 /// The profile that stands for whatever kernel runs.
 const CURRENT_STACK: &str = "linux-6";
 
@@ -108,24 +126,24 @@ fn check_endpoint(
 ) {
     let place = format!("flow group `{group}`");
     let is_preset = CcConfig::preset(cc) == Some(endpoint.cc);
-    if !["reno", "cubic", "dctcp"].contains(&cc) {
-        refusals.add(
+    let known = CONTROLLERS.iter().find(|(name, _)| *name == cc).map(|(_, in_kernel)| *in_kernel);
+    match known {
+        None => refusals.add(
             &place,
-            format!("the kernel has no congestion control `{cc}`"),
-            "on Linux: reno, cubic, dctcp",
-        );
-    } else if !kernel.controllers.iter().any(|name| name == cc) {
-        refusals.add(
+            format!("no kernel has the congestion control `{cc}`"),
+            "on Linux: reno, cubic, dctcp, dctcp-ikr",
+        ),
+        Some(name) if !kernel.controllers.iter().any(|other| other == name) => refusals.add(
             &place,
-            format!("Linux {} was built without the congestion control `{cc}`", kernel.release),
+            format!("Linux {} has no congestion control `{name}`", kernel.release),
             "add it to linux/kernel/uml.config and run `shoal linux build`",
-        );
-    } else if !is_preset {
-        refusals.add(
+        ),
+        Some(_) if !is_preset => refusals.add(
             &place,
             format!("cc_options change `{cc}`; the kernel's has no options"),
             "remove cc_options",
-        );
+        ),
+        Some(_) => {}
     }
     if matches!(endpoint.cc, CcConfig::Dctcp(_)) && endpoint.ecn == EcnSetting::Off {
         refusals.add(
@@ -229,10 +247,18 @@ fn dumbbell<'a>(
 impl Dumbbell<'_> {
     fn config(&self, experiment: &Experiment) -> String {
         let mut text = String::new();
+        let kinds = self.queue.disciplines.iter().map(|discipline| discipline.kind);
+        let controllers = experiment.groups.iter().map(|group| in_kernel(&group.cc));
+        let mut modules: Vec<&str> = kinds.chain(controllers).filter_map(module_of).collect();
+        modules.sort_unstable();
+        modules.dedup();
+        for module in modules {
+            line(&mut text, format_args!("module /{module}"));
+        }
         self.network(&mut text);
         for (number, flow) in experiment.flows.iter().enumerate() {
             let pair = self.pair_of[number];
-            let cc = &experiment.groups[flow.group as usize].cc;
+            let cc = in_kernel(&experiment.groups[flow.group as usize].cc);
             let chunk = if matches!(flow.app, App::Bulk) { READ_CHUNK } else { 1 };
             let (start, stop) =
                 (nanos(flow.start), flow.stop.map_or("never".to_owned(), |stop| nanos(stop).to_string()));
@@ -360,7 +386,11 @@ impl Dumbbell<'_> {
             if let Some(flow) = experiment.flows.iter().find(|flow| flow.group as usize == index) {
                 add(
                     &format!("flow group `{}`", group.name),
-                    format!("TCP_CONGESTION {} on both ends; {}", group.cc, application(&flow.app)),
+                    format!(
+                        "TCP_CONGESTION {} on both ends; {}",
+                        in_kernel(&group.cc),
+                        application(&flow.app)
+                    ),
                 );
             }
         }
@@ -397,11 +427,12 @@ impl Dumbbell<'_> {
     }
 }
 
-fn limit_of(queue: &QueueConfig) -> Extent {
+pub(crate) fn limit_of(queue: &QueueConfig) -> Extent {
     match queue {
         QueueConfig::Fifo(fifo) => fifo.limit,
         QueueConfig::Step(step) => step.limit,
         QueueConfig::LinuxRed(red) => Extent::Bytes(red.limit_bytes.into()),
+        QueueConfig::DualRed(dual) => dual.limit,
         _ => Extent::Unlimited,
     }
 }

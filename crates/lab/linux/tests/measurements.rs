@@ -7,7 +7,7 @@ use shoal_scenario::{Document, Experiment};
 const SCENARIO: &str = r#"
 duration = "1 s"
 warmup = "0.5 s"
-bottleneck = { rate = "12 Mbit/s", buffer = "10 packets", aqm = { kind = "step", threshold = "2 packets" } }
+bottleneck = { rate = "12 Mbit/s", buffer = "2 packets", aqm = { kind = "step", threshold = "2 packets" } }
 flows = [{ cc = "dctcp", rtt = "10 ms" }]
 trace = { series = "100 ms" }
 "#;

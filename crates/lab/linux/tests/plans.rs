@@ -96,6 +96,44 @@ flows = [{ cc = "reno", rtt = "25 ms" }]
 }
 
 #[test]
+fn dual_red_is_the_module_of_ours() {
+    let text = r#"
+duration = "60 s"
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "4 BDP"
+[bottleneck.aqm]
+kind = "dual-red"
+reno = { min = "0.5 BDP", max = "1.5 BDP", max_probability = 0.1, weight = 0.002 }
+dctcp = { threshold = "0.67 BDP" }
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+[[flows]]
+cc = "dctcp-ikr"
+rtt = "25 ms"
+"#;
+    let experiment = Document::parse(text, "test.toml").unwrap().resolve(None).unwrap();
+    let mut kernel = kernel();
+    kernel.controllers.push("dctcp_ikr".to_owned());
+    kernel.disciplines.push("dualred".to_owned());
+    let plan = Plan::new(&experiment, &kernel).unwrap();
+    let modules = ["module /sch_dualred.ko", "module /tcp_dctcp_ikr.ko", "module /sch_line.ko"];
+    assert_eq!(lines(&plan, "module"), modules);
+    assert!(lines(&plan, "flow")[1].contains(" dctcp_ikr "));
+    let qdisc = *lines(&plan, "qdisc").last().unwrap();
+    assert!(qdisc.starts_with("qdisc r1 b0 65537 655360 dualred "));
+    let options = options(qdisc);
+    // 4 BDP are 125,000 B; 10 Mbit/s are 1,250,000 B/s.
+    assert_eq!(u32_at(&options, 4), 125_000);
+    assert_eq!(u64::from_ne_bytes(options[20..28].try_into().unwrap()), 1_250_000);
+    // The last nest: its minimum is 0.67 BDP = 20937.5 B, cut, and so is its maximum; weight 1.
+    let ect = &options[options.len() - 60..];
+    assert_eq!((u32_at(ect, 8), u32_at(ect, 16)), (20_937, 20_937));
+    assert_eq!(u64::from_ne_bytes(ect[36..44].try_into().unwrap()), 1 << 32);
+}
+
+#[test]
 fn flows_with_equal_settings_share_hosts() {
     let plan = plan(
         r#"
@@ -168,7 +206,7 @@ packets = true
         );
     };
     says("bottleneck.aqm", "RED as published");
-    says("flow group `dctcp-ikr`", "no congestion control `dctcp-ikr`");
+    says("flow group `dctcp-ikr`", "no congestion control `dctcp_ikr`");
     says("flow group `dctcp-ikr`", "initial window is 10");
     says("flow group `dctcp`", "cc_options");
     says("flow group `dctcp`", "delayed ACKs");
@@ -197,8 +235,8 @@ fn kernel_without_a_module_is_named() {
     kernel.controllers.retain(|name| name != "dctcp");
     kernel.disciplines.retain(|kind| kind != "red");
     let refusals = Plan::new(&experiment, &kernel).unwrap_err();
-    assert!(refusals[0].reason.contains("without the congestion control `dctcp`"));
-    assert!(refusals[1].reason.contains("without the discipline `red`"));
+    assert!(refusals[0].reason.contains("has no congestion control `dctcp`"));
+    assert!(refusals[1].reason.contains("has no discipline `red`"));
 }
 
 #[test]

@@ -1,0 +1,108 @@
+//! `dualred`, a module of ours (linux/modules/sch_dualred.c): attributes of linux/modules/uapi/pkt_sched_shoal.h.
+
+use super::{Discipline, PLACE, QueueMapping, below, handle};
+use crate::attributes::Attributes;
+use crate::refusal::Refusals;
+use shoal_aqm::{AverageScope, DualRedConfig, Extent, MarkSpacing, RedParameters};
+use shoal_units::Rate;
+
+mod attribute {
+    pub(super) const LIMIT_BYTES: u16 = 2;
+    pub(super) const LIMIT_PACKETS: u16 = 3;
+    pub(super) const RATE: u16 = 4;
+    pub(super) const MEAN_PACKET: u16 = 5;
+    pub(super) const AVERAGE: u16 = 6;
+    pub(super) const NOT_ECT: u16 = 7;
+    pub(super) const ECT: u16 = 8;
+    pub(super) const RED_MIN: u16 = 2;
+    pub(super) const RED_MAX: u16 = 3;
+    pub(super) const RED_MAX_P: u16 = 4;
+    pub(super) const RED_WEIGHT: u16 = 5;
+    pub(super) const RED_GENTLE: u16 = 6;
+    pub(super) const RED_INDEPENDENT: u16 = 7;
+}
+
+/// The module's integers: thresholds in whole bytes, probabilities and weights in 2^-32.
+struct Instance {
+    min: u32,
+    max: u32,
+    max_p: u64,
+    weight: u64,
+    gentle: bool,
+    independent: bool,
+}
+
+const ONE: f64 = 4_294_967_296.0;
+
+impl Instance {
+    /// Bytes are cut: a queue has whole bytes, so that a step at 13.02 packets acts as one at the byte below.
+    fn new(red: &RedParameters) -> Self {
+        Self {
+            min: red.min_bytes as u32,
+            max: red.max_bytes as u32,
+            max_p: ((red.max_probability * ONE).round() as u64).max(1),
+            weight: ((red.weight * ONE).round() as u64).max(1),
+            gentle: red.gentle,
+            independent: red.spacing == MarkSpacing::Independent,
+        }
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::default()
+            .u32(attribute::RED_MIN, self.min)
+            .u32(attribute::RED_MAX, self.max)
+            .u64(attribute::RED_MAX_P, self.max_p)
+            .u64(attribute::RED_WEIGHT, self.weight)
+            .u8(attribute::RED_GENTLE, self.gentle.into())
+            .u8(attribute::RED_INDEPENDENT, self.independent.into())
+    }
+
+    fn words(&self) -> String {
+        let flags = [(self.gentle, " gentle"), (self.independent, " independent")]
+            .map(|(set, word)| if set { word } else { "" });
+        format!(
+            "min {} max {} probability {:.6} weight {:.6}{}",
+            self.min,
+            self.max,
+            self.max_p as f64 / ONE,
+            self.weight as f64 / ONE,
+            flags.concat()
+        )
+    }
+}
+
+pub(super) fn dual_red(config: &DualRedConfig, rate: Rate, refusals: &mut Refusals) -> Option<QueueMapping> {
+    let too_large = [&config.not_ect, &config.ect].iter().any(|red| red.max_bytes >= f64::from(u32::MAX));
+    if too_large {
+        refusals.add(PLACE, "the module's thresholds have 32 bits", "write less than 4 GiB");
+        return None;
+    }
+    let (bytes, packets) = match config.limit {
+        Extent::Packets(packets) => (0, packets),
+        Extent::Bytes(bytes) => (u32::try_from(bytes).unwrap_or(u32::MAX), 0),
+        Extent::Time(span) => (u32::try_from(rate.bytes_in(span).get()).unwrap_or(u32::MAX), 0),
+        Extent::Unlimited => (0, 0),
+    };
+    let (not_ect, ect) = (Instance::new(&config.not_ect), Instance::new(&config.ect));
+    let per_class = config.average == AverageScope::PerClass;
+    let options = Attributes::default()
+        .u32(attribute::LIMIT_BYTES, bytes)
+        .u32(attribute::LIMIT_PACKETS, packets)
+        .u64(attribute::RATE, config.rate.as_bps() / 8)
+        .u32(attribute::MEAN_PACKET, config.mean_packet_bytes)
+        .u8(attribute::AVERAGE, per_class.into())
+        .nest(attribute::NOT_ECT, not_ect.attributes())
+        .nest(attribute::ECT, ect.attributes())
+        .into_bytes();
+    let tc = format!(
+        "dualred limit {bytes} B {packets} packets (0: none) rate {} B/s mean_packet {} B average {}; not-ect: {}; ect: {}",
+        config.rate.as_bps() / 8,
+        config.mean_packet_bytes,
+        if per_class { "per-class" } else { "shared" },
+        not_ect.words(),
+        ect.words()
+    );
+    let discipline = Discipline { parent: below(1), handle: handle(10), kind: "dualred", options, tc };
+    let rules = vec!["dual-red: thresholds in whole bytes, probabilities and weights in 2^-32".to_owned()];
+    Some(QueueMapping { disciplines: vec![discipline], rules })
+}
