@@ -120,7 +120,8 @@ class Result:
         Parameters
         ----------
         name
-            ``queue``, ``flows``, ``controller``, ``events``, ``delay_distribution``, ``queue_distribution`` or
+            ``queue``, ``flows``, ``controller``, ``events``, ``delay_distribution``, ``queue_distribution``,
+            ``backlog_distribution`` or
             ``packets``. Units are in the names of the columns; times are seconds since the start.
 
         Raises

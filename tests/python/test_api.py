@@ -71,7 +71,16 @@ def test_result(result: shoal.Result) -> None:
 
 
 def test_tables(result: shoal.Result) -> None:
-    assert result.table_names == ["controller", "delay_distribution", "events", "flows", "queue", "queue_distribution"]
+    names = [
+        "backlog_distribution",
+        "controller",
+        "delay_distribution",
+        "events",
+        "flows",
+        "queue",
+        "queue_distribution",
+    ]
+    assert result.table_names == names
     queue = result.table("queue")
     assert queue.columns[:3] == ["time_s", "link", "packets"]
     assert queue.height == 120  # 12 s in bins of 100 ms
@@ -81,7 +90,7 @@ def test_tables(result: shoal.Result) -> None:
     assert counted == departed
     with pytest.raises(shoal.UsageError, match="no table `packets`") as refused:
         result.table("packets")
-    assert "recorded: controller" in (refused.value.hint or "")
+    assert "recorded: backlog_distribution, controller" in (refused.value.hint or "")
 
 
 def test_series_agree_with_the_summary(result: shoal.Result) -> None:

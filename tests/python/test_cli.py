@@ -103,7 +103,10 @@ def test_out_holds_everything(cli: Cli, folder: Path) -> None:
     ]
     tables = [
         f"tables/{name}.parquet"
-        for name in ("controller", "delay_distribution", "events", "flows", "packets", "queue", "queue_distribution")
+        for name in (
+            *("backlog_distribution", "controller", "delay_distribution", "events", "flows", "packets"),
+            *("queue", "queue_distribution"),
+        )
     ]
     assert files == sorted(
         [".shoal", "command.txt", "packets.pcapng", "report.html", "result.json", "scenario.toml", *figures, *tables]
