@@ -194,6 +194,23 @@ def reset_and_remove() -> None:
     qdisc("delete", "")
 
 
+def check_parameters() -> None:
+    """Values without a meaning are refused."""
+    for name, value, refused in (("alpha_bits", "15", True), ("gain_shift", "21", True), ("alpha_bits", "20", False)):
+        try:
+            Path("/sys/module/tcp_dctcp_ikr/parameters", name).write_text(value, encoding="ascii")
+        except OSError:
+            expect_of_parameter(refused, name, value)
+        else:
+            expect_of_parameter(not refused, name, value)
+
+
+def expect_of_parameter(condition: bool, name: str, value: str) -> None:
+    """Ends if a value was taken that should not be, or the other way round."""
+    if not condition:
+        sys.exit(f"parameter {name} = {value}")
+
+
 def main() -> None:
     """Everything, in order."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -203,6 +220,7 @@ def main() -> None:
     os.environ["TC_LIB_DIR"] = str(arguments.plugins.resolve())
     for module in (*QDISCS, *CONTROLS):
         run("insmod", str(arguments.modules / f"{module}.ko"))
+    check_parameters()
     build_network()
     checks = (check_dualred, check_coupled, check_dualq_coupled)
     pairs = (("dctcp_ikr", "dctcp_ikr"), ("dctcp_onesided", "cubic"), ("dctcp_onesided", "dctcp_1sided_rx"))
