@@ -441,8 +441,10 @@ def _without(scenario: Scenario, groups: list[str]) -> Scenario:
     for name in groups:
         if name not in names:
             raise UsageError(f"{scenario.name} has no flow group `{name}`", hint=nearest(name, names))
-    flows = [group for group in scenario.resolved["flows"] if group["name"] not in groups]
-    return Scenario.from_resolved({**scenario.resolved, "flows": flows}, name=scenario.name)
+    # The file as it is written, not with defaults filled in: readings may change what defaults depend on.
+    written = tomllib.loads(scenario.text)
+    written["flows"] = [group for group, name in zip(written["flows"], names, strict=True) if name not in groups]
+    return Scenario.from_resolved(written, name=scenario.name)
 
 
 def _words(reader: Reader, key: str, known: list[str], default: list[str]) -> list[str]:
