@@ -1,0 +1,138 @@
+"""The paper on coupled queues: its files hold together, and short runs show what the slides show."""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shoal.papers import read_paper
+from shoal.papers.checks import Verdict
+from shoal.papers.reproduce import reproduce
+from shoal.papers.spec import Item, Paper
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "papers" / "deschepper-2015"
+
+
+@pytest.fixture(scope="module")
+def paper() -> Paper:
+    return read_paper(FOLDER)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+def corner(item: Item, **points: list[float]) -> Item:
+    """The item with a few flows only, and short runs; without figures."""
+    sweeps = {
+        name: replace(
+            sweep,
+            axes={axis: points.get(axis, values) for axis, values in sweep.axes.items()},
+            set={**sweep.set, "duration": "30 s", "warmup": "10 s"},
+        )
+        for name, sweep in item.sweeps.items()
+    }
+    return replace(item, sweeps=sweeps, figures=[])
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_every_corner_of_every_item_is_a_valid_scenario(paper: Paper, quick: bool) -> None:
+    for name in paper.items:
+        item = paper.item(name, quick=quick)
+        assert item.checks, f"{name} checks nothing"
+        names = item.readings or [reading.name for reading in paper.readings]
+        assert not quick or names == [paper.chosen], "quick runs take the chosen reading only"
+        for reading in (paper.reading(name) for name in names):
+            for sweep in item.sweeps.values():
+                points = sweep.points()
+                for point in (points[0], points[-1]):
+                    sweep.scenario.override(sweep.overrides(point, reading))
+
+
+def test_grids_have_all_121_combinations_but_the_empty_one(paper: Paper) -> None:
+    for name in ("red", "coupled", "dualq", "dualq-size"):
+        places = [
+            (point.get("cubic", 0), point.get("dctcp", 0))
+            for sweep in paper.item(name).sweeps.values()
+            for point in sweep.points()
+        ]
+        wanted = [(cubic, dctcp) for cubic in range(11) for dctcp in range(11) if cubic + dctcp > 0]
+        assert sorted(places) == wanted
+
+
+def test_groups_that_are_left_out_are_gone(paper: Paper) -> None:
+    sweeps = paper.item("dualq").sweeps
+    assert [group["name"] for group in sweeps["dctcps"].scenario.resolved["flows"]] == ["dctcp"]
+    for name in ("slope-134ms", "reno", "linux-6"):
+        keys = sweeps["dctcps"].overrides({"dctcp": 3}, paper.reading(name))
+        assert not [key for key in keys if key.startswith("flows.cubic")]
+        assert keys["flows.dctcp.count"] == 3
+
+
+def test_the_shift_of_the_slides_is_an_eighth(paper: Paper) -> None:
+    for sweep in (paper.item("dualq").sweeps["mix"], paper.item("dualq-size").sweeps["mix"]):
+        aqm = sweep.scenario.resolved["bottleneck"]["aqm"]
+        assert aqm["dctcp_slope"] - aqm["reno_slope"] == 3
+        for reading in paper.readings:
+            keys = sweep.overrides({"cubic": 1, "dctcp": 1}, reading)
+            slopes = [keys.get(f"bottleneck.aqm.{which}_slope", aqm[f"{which}_slope"]) for which in ("reno", "dctcp")]
+            assert slopes[1] - slopes[0] == 3
+
+
+def test_all_claims_are_covered(paper: Paper) -> None:
+    claims = {check.claim for name in paper.items for check in paper.item(name).checks}
+    with (FOLDER / "data" / "unit-claims.csv").open(encoding="utf-8") as file:
+        claims |= {row["claim"] for row in csv.DictReader(line for line in file if not line.startswith("#"))}
+    assert claims >= {f"A{number}" for number in range(25, 38)}
+
+
+def test_rust_tests_that_are_named_exist() -> None:
+    with (FOLDER / "data" / "unit-claims.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    assert rows
+    for row in rows:
+        text = (ROOT / row["file"]).read_text(encoding="utf-8")
+        assert re.search(rf"#\[test\]\s+fn {row['test']}\(\)", text), row
+        assert None not in row, "a comma too many"
+
+
+def test_results_page_is_made_from_the_kept_verdicts(paper: Paper) -> None:
+    tool = ROOT / "tools" / "paper_results.py"
+    done = subprocess.run([sys.executable, tool, FOLDER, "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = (FOLDER / "RESULTS.csv").read_text(encoding="utf-8").splitlines()[1:]
+    kept = {(row["item"], row["claim"]) for row in csv.DictReader(lines)}
+    assert kept == {(name, check.claim) for name in paper.items for check in paper.item(name).checks}
+
+
+def test_red_starves_and_the_dual_queue_does_not(paper: Paper, cache: Path) -> None:
+    rows = {}
+    for name in ("red", "dualq"):
+        item = replace(corner(paper.item(name, quick=True), cubic=[2], dctcp=[2]), checks=[])
+        rows[name] = reproduce(paper, item, cache=cache).chosen.tables["mix"].rows[0].values
+    assert rows["red"]["ratio"] < 0.2
+    assert 0.4 < rows["dualq"]["ratio"] < 2.5
+    # DCTCP waits behind Cubic in the one and hardly at all in the other.
+    assert rows["red"]["l_delay_ms"] > 20
+    assert rows["dualq"]["l_delay_99_ms"] < 3 < rows["dualq"]["c_delay_ms"]
+
+
+def test_a_flow_alone_end_to_end(paper: Paper, cache: Path) -> None:
+    done = reproduce(paper, corner_keeping_figures(paper.item("single-flow", quick=True)), cache=cache)
+    assert all(finding.verdict is Verdict.INSIDE for finding in done.chosen.findings)
+    (figure,) = done.chosen.figures
+    whole = figure.data.filter(figure.data["panel"] == 1)
+    for series in ("DCTCP", "Reno"):
+        assert whole.filter(whole["series"] == series)["y"].sum() == pytest.approx(100, abs=0.01)
+
+
+def corner_keeping_figures(item: Item) -> Item:
+    return replace(corner(item), figures=item.figures)
