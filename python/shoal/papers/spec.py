@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
