@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shoal import expression
+from shoal._toml import toml_value
 from shoal.errors import OutputError, UsageError
 from shoal.models import nearest
 from shoal.papers.reader import Reader, read_toml
@@ -445,7 +446,7 @@ def _without(scenario: Scenario, groups: list[str]) -> Scenario:
     # The file as it is written, not with defaults filled in: readings may change what defaults depend on.
     written = tomllib.loads(scenario.text)
     written["flows"] = [group for group, name in zip(written["flows"], names, strict=True) if name not in groups]
-    return Scenario.from_resolved(written, name=scenario.name)
+    return Scenario("".join(f"{key} = {toml_value(value)}\n" for key, value in written.items()), scenario.name)
 
 
 def _words(reader: Reader, key: str, known: list[str], default: list[str]) -> list[str]:
