@@ -1,4 +1,4 @@
-"""What recorded tables say beyond the summary. The formulas are those of ``shoal_trace::metrics``; nothing is computed here."""
+"""What recorded tables say beyond the summary; the formulas are those of ``shoal_trace::metrics``."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Oscillation:
 def backlog_pdf(
     result: Result, which: str = "all", *, width: int = 1, link: int = 0, start_s: float | None = None
 ) -> pl.DataFrame:
-    """Part of the time in which so many packets waited: ``low_packets`` and the ``share`` of ``width`` counts from there.
+    """Part of the time in which so many packets waited: ``share`` of the ``width`` counts from ``low_packets`` on.
 
     Parameters
     ----------

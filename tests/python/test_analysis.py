@@ -63,10 +63,11 @@ def test_delays_have_a_distribution(run: shoal.Result) -> None:
 
 
 def test_a_sawtooth_has_its_period(run: shoal.Result) -> None:
-    # BDP 20.8 packets and a buffer of 40: the window grows from about 31 to 62 packets by one each two RTTs (delayed ACKs
+    # BDP 20.8 packets, buffer 40: the window grows from about 31 to 62 packets by one each two RTTs (delayed ACKs
     # count one) or each RTT, so a period lasts seconds, not milliseconds.
     found = analysis.oscillation(run)
-    assert found.period_s is not None and 0.5 < found.period_s < 5
+    assert found.period_s is not None
+    assert 0.5 < found.period_s < 5
     queue = run.bottlenecks[0]["queue_packets"]
     assert found.amplitude == pytest.approx((queue["p95"] - queue["p5"]) / 2, abs=1.5)
 
@@ -90,10 +91,12 @@ def test_convergence_counts_from_the_start_of_the_group() -> None:
     )
     run = shoal.run(scenario)
     late_s = analysis.convergence_s(run, "late", within=0.2, target_bps=5e6)
-    assert late_s is not None and 0 < late_s < 20
+    assert late_s is not None
+    assert 0 < late_s < 20
     # The first flow loses half of its rate after 5 s: it converges to the fair share only then.
     first_s = analysis.convergence_s(run, "first", within=0.2, target_bps=5e6)
-    assert first_s is not None and first_s > 5
+    assert first_s is not None
+    assert first_s > 5
     assert analysis.convergence_s(run, "first", within=0.2, target_bps=9e6) is None
     with pytest.raises(shoal.UsageError, match="no flow group"):
         analysis.convergence_s(run, "none")

@@ -26,7 +26,7 @@ def pdf(panel: Panel, axes: Axes, points: Points) -> pl.DataFrame:
     frames = []
     # The same colour in all panels of the item.
     order = list(points)
-    for name, result in [(name, result) for name in panel.sweeps for _, result in points[name]]:
+    for name, result in [(sweep, result) for sweep in panel.sweeps for _, result in points[sweep]]:
         index = order.index(name)
         (which, *_) = panel.cells.classes
         starts = [None] if panel.time is None else _starts(result, *panel.time)

@@ -19,7 +19,7 @@ from shoal.papers.tables import Grid
 
 
 def draw(panel: Panel, axes: Axes, grid: Grid) -> pl.DataFrame:
-    """Colour ``z`` over ``x`` and ``y``; with ``even`` all cells have the same size, whatever the distance of the values."""
+    """Colour ``z`` over ``x`` and ``y``; with ``even`` all cells have the same size, wherever the values are."""
     x = sorted({expression.number(panel.x, row.values) for row in grid.rows})
     y = sorted({expression.number(panel.y, row.values) for row in grid.rows})
     z = np.full((len(y), len(x)), np.nan)
@@ -33,7 +33,7 @@ def draw(panel: Panel, axes: Axes, grid: Grid) -> pl.DataFrame:
     places = (np.arange(len(x)), np.arange(len(y))) if look.even else (x, y)
     mesh = axes.pcolormesh(*places, z, cmap=colours, norm=norm, shading="nearest", rasterized=True)
     bar = axes.figure.colorbar(mesh, ax=axes, label=panel.z_label)
-    bar.outline.set_linewidth(0.4)  # type: ignore[operator]
+    bar.outline.set_linewidth(0.4)
     if look.scale == "log":
         bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         bar.ax.yaxis.set_minor_formatter(NullFormatter())

@@ -118,7 +118,7 @@ def oscillation_ms(result: Result, link: int = 0, least: float = 0.2) -> float |
 
 
 def oscillation_packets(result: Result, link: int = 0) -> float | None:
-    """Amplitude of the queue: half of the distance between the 5 % and the 95 % quantile of its series; needs ``keep``."""
+    """Amplitude of the queue: half of the distance between its 5 % and 95 % quantile; needs ``keep``."""
     return analysis.oscillation(result, link=link).amplitude
 
 
