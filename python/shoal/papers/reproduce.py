@@ -104,7 +104,7 @@ def reproduce(
             for name, search in item.searches.items()
         }
         runs += sum(len(trial.results) for tuned in solved.values() for one in tuned for trial in one.trials)
-        outcomes.append(_outcome(item, reading, by_reading[reading.name], solved))
+        outcomes.append(_outcome(item, reading, by_reading[reading.name], solved, chosen=not outcomes))
     return Reproduction(item, outcomes, runs)
 
 
@@ -119,7 +119,14 @@ def _solve(item: Item, search: Search, reading: Reading, run: Callable[..., list
     )
 
 
-def _outcome(item: Item, reading: Reading, points: dict[str, list[Results]], solved: dict[str, list[Tuned]]) -> Outcome:
+def _outcome(
+    item: Item,
+    reading: Reading,
+    points: dict[str, list[Results]],
+    solved: dict[str, list[Tuned]],
+    *,
+    chosen: bool,
+) -> Outcome:
     tables = {name: measured(sweep, points[name]) for name, sweep in item.sweeps.items()}
     for name, search in item.searches.items():
         grids = (searched(search, solved[name]), tried(search, solved[name]))
@@ -135,7 +142,8 @@ def _outcome(item: Item, reading: Reading, points: dict[str, list[Results]], sol
         if sweep.has_tables
     }
     findings = [finding for check in item.checks for finding in findings_of(check, tables, item.folder)]
-    figures = [draw(spec, tables, cells, item.folder) for spec in item.figures]
+    wanted = [spec for spec in item.figures if chosen or not spec.chosen_only]
+    figures = [draw(spec, tables, cells, item.folder) for spec in wanted]
     return Outcome(reading, tables, kept, cells, findings, figures)
 
 

@@ -252,6 +252,7 @@ class FigureSpec:
     title: str
     columns: int
     height: float
+    chosen_only: bool
     panels: list[Panel]
 
 
@@ -533,6 +534,7 @@ def _figure(reader: Reader) -> FigureSpec:
         title=reader.get("title", str, ""),
         columns=reader.get("columns", int, 1),
         height=float(reader.get("height", (int, float), 2.2)),
+        chosen_only=reader.get("chosen_only", bool, False),
         panels=[_panel(panel) for panel in reader.tables("panels")],
     )
     reader.end()

@@ -80,8 +80,13 @@ def _item(reproduction: Reproduction, folder: Path) -> dict[str, Any]:
         "verdicts": verdict_table(reproduction),
         "tables": shown_tables(reproduction),
         "figures": [
-            [(outcome.reading, _figure(outcome.figures[index])) for outcome in reproduction.outcomes]
-            for index in range(len(item.figures))
+            [
+                (outcome.reading, _figure(own))
+                for outcome in reproduction.outcomes
+                for own in outcome.figures
+                if own.name == spec.name
+            ]
+            for spec in item.figures
         ],
         "sections": sections,
     }
