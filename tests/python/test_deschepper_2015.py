@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from shoal.papers import read_paper
@@ -132,6 +133,26 @@ def test_a_flow_alone_end_to_end(paper: Paper, cache: Path) -> None:
     whole = figure.data.filter(figure.data["panel"] == 1)
     for series in ("DCTCP", "Reno"):
         assert whole.filter(whole["series"] == series)["y"].sum() == pytest.approx(100, abs=0.01)
+
+
+def test_small_multiples_and_maps_show_the_runs(paper: Paper, cache: Path) -> None:
+    whole = paper.item("dualq", quick=True)
+    item = replace(corner(whole, cubic=[2], dctcp=[2]), figures=whole.figures, checks=[])
+    done = reproduce(paper, item, cache=cache).chosen
+    figures = {figure.name: figure.data for figure in done.figures}
+    shares = figures["queue-grid"].group_by("cubic", "dctcp", "class").agg(pl.col("share").sum()).sort(pl.all())
+    # Three cells: no DCTCP, no Cubic, both; a class that never came has no distribution.
+    assert shares.select("cubic", "dctcp", "class").rows() == [
+        (0.0, 2.0, "ect"),
+        (2.0, 0.0, "not_ect"),
+        (2.0, 2.0, "ect"),
+        (2.0, 2.0, "not_ect"),
+    ]
+    assert shares["share"].to_list() == pytest.approx([1.0] * 4)
+    rates = figures["throughput-grid"].filter((pl.col("cubic") == 0) & (pl.col("time_s") > 10))
+    assert rates["mean_mbps"].mean() == pytest.approx(20, rel=0.02), "two flows alone share 40 Mbit/s"
+    (ratio,) = figures["maps"].filter(pl.col("panel") == 1)["z"].to_list()
+    assert ratio == pytest.approx(done.tables["mix"].rows[0].values["ratio"])
 
 
 def corner_keeping_figures(item: Item) -> Item:
