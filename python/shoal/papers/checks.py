@@ -246,7 +246,8 @@ def _finding(
     check: Check, row: Row, wanted: str, measured: str, tolerance: str, verdict: Verdict, excess: float
 ) -> Finding:
     what = expression.fill(check.what, row.values)
-    reason = expression.fill(check.reason, row.values) if verdict is not Verdict.INSIDE else ""
+    # A reason may have several lines in the file; tables have one.
+    reason = " ".join(expression.fill(check.reason, row.values).split()) if verdict is not Verdict.INSIDE else ""
     return Finding(check.claim, what, wanted, measured, tolerance, verdict, reason, excess)
 
 
