@@ -125,7 +125,7 @@ fn early_episodes(config: EndpointConfig, marks: u8, losses: u8, seed: u64) -> (
     pair.with_sender(|sender, config, now, out| sender.set_greedy(config, true, now, out));
     let freebsd = config.stack.kernel != Kernel::Linux;
     let (mut early, mut episodes, mut undos, mut window_end, mut nxt) = (0, 0, 0, 0, 0);
-    let mut timeouts = 0;
+    let (mut timeouts, mut sent_again) = (0, 0);
     while pair.next_event() <= Time::ZERO + Span::from_secs(3) {
         pair.step();
         let counters = *pair.sender.counters();
@@ -134,11 +134,14 @@ fn early_episodes(config: EndpointConfig, marks: u8, losses: u8, seed: u64) -> (
             (undos, window_end) = (counters.undos, 0);
         }
         if freebsd && counters.timeouts != timeouts {
-            // A timeout ends congestion recovery there (EXIT_RECOVERY).
-            (timeouts, window_end) = (counters.timeouts, 0);
+            // A timeout ends congestion recovery there (EXIT_RECOVERY), and goes back: while old data is sent again, fast
+            // recovery ends at `snd_nxt`, which is before the end of the window.
+            (timeouts, window_end, sent_again) = (counters.timeouts, 0, nxt);
         }
         if counters.ecn_reductions > episodes {
-            early += u64::from(pair.sender.snd_una() < window_end || counters.ecn_reductions > episodes + 1);
+            let una = pair.sender.snd_una();
+            early += u64::from(una >= sent_again && una < window_end);
+            early += u64::from(counters.ecn_reductions > episodes + 1);
             // What was sent before the ACK that began the episode.
             (episodes, window_end) = (counters.ecn_reductions, nxt);
         }
