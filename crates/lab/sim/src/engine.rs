@@ -174,9 +174,9 @@ impl<'e> Simulation<'e> {
                 self.on_timer(key);
             } else {
                 match self.network.step(key, key.time()) {
-                    Some(Arrival::ToReceiver(packet)) => self.at_receiver(&packet, key.time()),
-                    Some(Arrival::ToSender(packet)) => self.at_sender(&packet, key.time()),
-                    Some(Arrival::ToSink(packet)) => self.at_sink(&packet, key.time()),
+                    Some(Arrival::Receiver(packet)) => self.at_receiver(&packet, key.time()),
+                    Some(Arrival::Sender(packet)) => self.at_sender(&packet, key.time()),
+                    Some(Arrival::Sink(packet)) => self.at_sink(&packet, key.time()),
                     None => {}
                 }
             }
@@ -355,12 +355,15 @@ impl<'e> Simulation<'e> {
         self.rearm_receiver(flow);
     }
 
+    #[cold]
+    #[inline(never)]
     fn at_sink(&mut self, packet: &Packet, now: Time) {
         if let Some(datagrams) = &mut self.flows[packet.flow.0 as usize].datagrams {
             datagrams.receive(packet, now);
         }
     }
 
+    #[inline(never)]
     fn send_datagram(&mut self, flow: u32, now: Time) {
         let state = &mut self.flows[flow as usize];
         let Some(datagrams) = &mut state.datagrams else { return };

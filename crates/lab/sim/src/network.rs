@@ -17,9 +17,9 @@ pub(crate) const TO_SINK: u32 = u32::MAX - 2;
 
 /// A packet that has left the last link of its route.
 pub(crate) enum Arrival {
-    ToReceiver(Packet),
-    ToSender(Packet),
-    ToSink(Packet),
+    Receiver(Packet),
+    Sender(Packet),
+    Sink(Packet),
 }
 
 /// Links, routes and the events of links.
@@ -100,15 +100,15 @@ impl Network {
         match self.routes[packet.route as usize] {
             TO_RECEIVER => {
                 self.delivered += 1;
-                Some(Arrival::ToReceiver(packet))
+                Some(Arrival::Receiver(packet))
             }
             TO_SENDER => {
                 self.delivered += 1;
-                Some(Arrival::ToSender(packet))
+                Some(Arrival::Sender(packet))
             }
             TO_SINK => {
                 self.delivered += 1;
-                Some(Arrival::ToSink(packet))
+                Some(Arrival::Sink(packet))
             }
             _ => {
                 self.enter_hop(packet, now);
@@ -122,11 +122,22 @@ impl Network {
         let link = self.routes[packet.route as usize];
         packet.route += 1;
         let port = &mut self.ports[link as usize];
-        if port.member == ALONE {
-            port.arrive(packet, now, &mut self.recorder);
-        } else {
+        if port.member != ALONE {
             self.arrive_at_shared(packet, link, now);
+            return self.expect(link);
         }
+        port.arrive(packet, now, &mut self.recorder);
+        if !port.pending
+            && let Some(time) = port.next_event()
+        {
+            port.pending = true;
+            let key = self.numbers.key(time, link);
+            self.agenda.push(key);
+        }
+    }
+
+    /// Puts the next event of a port on the agenda, if it has one and none is there.
+    fn expect(&mut self, link: u32) {
         let port = &mut self.ports[link as usize];
         if !port.pending
             && let Some(time) = port.next_event()
@@ -137,7 +148,9 @@ impl Network {
         }
     }
 
-    /// A packet arrives at a port that shares its memory with others.
+    /// A packet arrives at a port that shares its memory with others. Kept out of the way of all other packets.
+    #[cold]
+    #[inline(never)]
     fn arrive_at_shared(&mut self, packet: Packet, link: u32, now: Time) {
         let member = self.ports[link as usize].member;
         // What is due at the port itself comes first, too.

@@ -108,6 +108,8 @@ impl Pools {
     }
 
     /// Counts what the port of `member` holds now. To be called whenever that may have changed.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn settle(&mut self, member: u32, port: &Port) {
         let Self { pools, members, .. } = self;
         let state = &mut members[member as usize];

@@ -85,6 +85,7 @@ macro_rules! tagged {
     ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $kind_doc:literal])+ $kind:literal => $variant:ident($section:ty),)+ }) => {
         $(#[doc = $doc])+
         #[derive(Clone, PartialEq, Debug)]
+        #[allow(clippy::large_enum_variant, reason = "a scenario has few of them, and none is moved about")]
         pub enum $name { $($(#[doc = $kind_doc])+ $variant($section),)+ }
 
         impl $name {
