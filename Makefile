@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python test-modules test-linux linux-kernel vectors check docs fmt bench bench-record fuzz docs clean
+.PHONY: help setup run test test-rust test-python test-modules test-linux linux-kernel bench-linux vectors check docs fmt bench bench-record fuzz docs clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -28,13 +28,13 @@ run: setup ## One Reno and one DCTCP flow through three bottlenecks: table and r
 	@$(BIN)/shoal reproduce kuehlewind-2014/coexistence --out results/coexistence --force
 
 test: test-rust test-python test-modules ## Every test that needs no kernel build
-	@echo "Left out: the tests on the real kernel; make test-linux runs them."
 
 test-rust:
 	cargo test --workspace --exclude shoal-native --quiet
 
 test-python: setup $(VENV)/.test
 	$(BIN)/python -m pytest -q tests/python
+	$(BIN)/python -m pytest -q tests/linux
 
 test-modules: ## The kernel modules' laws, in user space, on the vectors of the Rust models
 	@$(MAKE) --no-print-directory -C linux/modules/tests check
@@ -47,6 +47,9 @@ linux-kernel: setup ## The kernel of `shoal run --on linux`, built once (about 1
 
 test-linux: linux-kernel $(VENV)/.test ## Tests on the real kernel
 	$(BIN)/python -m pytest -q tests/linux
+
+bench-linux: linux-kernel ## CPU seconds of the real kernel next to those of the simulator
+	@$(BIN)/python tools/linux_speed.py
 
 check: setup $(VENV)/.test ## Formatting, lints, arrows: what CI demands before the tests
 	cargo fmt --all --check

@@ -222,7 +222,8 @@ def _print(runs: dict[str, Result | Results], *, as_json: bool) -> None:
         start, end = first.window
         data.heading(first.data["scenario"]["title"])
         seeds = f"seed {first.seed}" if len(results) == 1 else f"{len(results)} seeds, mean ± 95 % confidence interval"
-        data.text(f"Measured from {start:g} s to {end:g} s; {seeds}.")
+        plane = f" on Linux {first.data['linux']['kernel']}" if first.data["on"] == "linux" else ""
+        data.text(f"Measured{plane} from {start:g} s to {end:g} s; {seeds}.")
         data.blank()
         data.table(group_table(results))
         for index in range(len(first.bottlenecks)):

@@ -42,7 +42,10 @@ pub fn measure(
     scenario: serde_json::Value,
     version: &str,
 ) -> Result<Measured, RecordError> {
-    let lines = LineRecord::read_all(lines)?;
+    let mut lines = LineRecord::read_all(lines)?;
+    // A line that is busy starts the next packet on time, but the kernel's timer is up to a microsecond late: arrivals in
+    // between were recorded first.
+    lines.sort_by_key(|record| record.time_ns);
     let records = FlowRecord::read_all(flows)?;
     let mut measurement = Measurement::new(experiment, &lines);
     for record in &records {
@@ -75,6 +78,8 @@ struct Measurement<'a> {
     law: (MarkReason, DropReason),
     meter: QueueMeter,
     queue_bin: Option<QueueBin>,
+    /// Packets and bytes.
+    waiting: (u32, u64),
     names: Names,
     flows: Vec<FlowRun>,
     queue_rows: Option<Series<QueueRow>>,
@@ -120,6 +125,7 @@ impl<'a> Measurement<'a> {
             },
             meter: QueueMeter::new(window_start, rate, pace),
             queue_bin: binned.then(|| QueueBin::new(LinkIndex(0), rate)),
+            waiting: (0, 0),
             flows: flows.collect(),
             queue_rows: binned.then(|| Series::new(&names)),
             flow_rows: binned.then(|| Series::new(&names)),
@@ -337,10 +343,19 @@ impl<'a> Measurement<'a> {
         }
     }
 
+    /// What waits is counted here, in the order of time.
     fn backlog(&mut self, record: &LineRecord, at: Time) {
-        self.meter.on_backlog(at, record.backlog_packets, record.backlog_bytes.into());
+        let (packets, bytes) = self.waiting;
+        let size = u64::from(record.size);
+        self.waiting = if record.event == LineEvent::Queued {
+            (packets + 1, bytes + size)
+        } else {
+            (packets.saturating_sub(1), bytes.saturating_sub(size))
+        };
+        let (packets, bytes) = self.waiting;
+        self.meter.on_backlog(at, packets, bytes);
         if let Some(bin) = &mut self.queue_bin {
-            bin.on_backlog(at, record.backlog_packets, record.backlog_bytes.into());
+            bin.on_backlog(at, packets, bytes);
         }
     }
 

@@ -111,6 +111,23 @@ fn packets_become_delays_marks_and_utilisation() {
 }
 
 #[test]
+fn transmission_recorded_late_counts_from_its_own_time() {
+    // The second packet starts at 601 ms; the timer is late and an arrival at 601.1 ms is recorded before it.
+    let lines = [
+        line(600_000, 600_000, QUEUED, (ECT, ECT), 1),
+        line(600_000, 600_000, STARTED, (ECT, ECT), 0),
+        line(600_000, 600_000, QUEUED, (ECT, ECT), 1),
+        line(601_100, 601_100, QUEUED, (ECT, ECT), 2),
+        line(601_000, 600_000, STARTED, (ECT, ECT), 1),
+        line(602_000, 601_100, STARTED, (ECT, ECT), 0),
+    ];
+    let link = &run(&lines, &finished()).unwrap().result.bottlenecks[0];
+    assert_eq!((link.queue_packets.max, link.utilisation), (Some(1.0), Some(0.006)));
+    // One packet waits for 1 ms, another for 0.9 ms, of 500 ms.
+    assert!((link.queue_packets.mean.unwrap() - 0.0038).abs() < 1e-12);
+}
+
+#[test]
 fn samples_become_windows_and_goodput() {
     let measured = run(&[], &finished()).unwrap();
     let flow = &measured.result.groups[0].flows[0];
