@@ -126,10 +126,13 @@ def _listen(
 
 def _failed(what: str, console: deque[str]) -> GuestError:
     text = "\n".join(f"  | {line}" for line in console) or "  | (nothing)"
-    return GuestError(
-        f"{what}; its console showed last:\n{text}",
-        hint="the scenario and seed reproduce this exactly; please report it",
-    )
+    hint = "the scenario and seed reproduce this exactly; please report it"
+    if "set fp regs failed" in text:
+        # Their buffer for the registers of a process has a fixed size.
+        hint = (
+            "Linux 6.12 cannot save the registers of processors with AMX: run `shoal linux build` for the newest kernel"
+        )
+    return GuestError(f"{what}; its console showed last:\n{text}", hint=hint)
 
 
 def _check_memory(plan: Plan) -> None:
