@@ -97,7 +97,7 @@ def reproduce(
             points.append(Results(results[: sweep.seeds]))
             results = results[sweep.seeds :]
         by_reading[reading.name][sweep.name] = points
-    outcomes = []
+    outcomes: list[Outcome] = []
     for reading in readings:
         solved = {
             name: _solve(item, search, reading, partial(run_jobs, workers=workers, cache=cache, progress=progress))
