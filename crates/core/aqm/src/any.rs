@@ -102,6 +102,14 @@ macro_rules! pass {
     };
 }
 
+impl AnyQueue {
+    /// [`Queue::backlog`] and [`Queue::next_timer`], dispatched once.
+    #[inline]
+    pub fn outlook(&self) -> (Backlog, Time) {
+        pass!(self, queue => (queue.backlog(), queue.next_timer()))
+    }
+}
+
 impl Queue for AnyQueue {
     #[inline]
     fn enqueue(&mut self, packet: Packet, now: Time, random: &mut Stream) -> Verdict {

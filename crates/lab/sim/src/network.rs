@@ -137,6 +137,7 @@ impl Network {
     }
 
     /// Puts the next event of a port on the agenda, if it has one and none is there.
+    #[inline]
     fn expect(&mut self, link: u32) {
         let port = &mut self.ports[link as usize];
         if !port.pending
