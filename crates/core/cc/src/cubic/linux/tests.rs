@@ -228,8 +228,9 @@ fn idle_time_moves_the_epoch_since_4_3() {
         flow.ack();
         flow.ack();
         let start = flow.cc.epoch_start.unwrap();
-        flow.cc.on_sent(flow.stream.now, 1, flow.stream.snd_nxt);
-        let later = flow.stream.now + Span::from_millis(700);
+        let sent = flow.stream.now + Span::from_millis(300);
+        flow.cc.on_sent(sent, 1, flow.stream.snd_nxt);
+        let later = sent + Span::from_millis(700);
         flow.cc.on_idle_restart(&mut flow.window, later, Span::from_millis(600));
         flow.cc.epoch_start.unwrap() - start
     };
@@ -313,6 +314,58 @@ fn delays_right_after_a_reduction_are_not_trusted() {
     assert_eq!(flow.cc.delay_min, 100_000);
     flow.run(Span::from_millis(200));
     assert_eq!(flow.cc.delay_min, 50_000);
+}
+
+/// `(s32)(tcp_jiffies32 - epoch_start) < HZ`: with the second full, samples count again.
+#[test]
+fn the_second_after_a_reduction_ends_with_its_last_jiffy() {
+    for (after_ms, trusted) in [(999, false), (1000, true)] {
+        let mut flow = Flow::new(PLAIN, LINUX_6, 100, Span::from_millis(100));
+        flow.cc.delay_min = 100_000;
+        flow.cc.epoch_start = Some(jiffies(flow.stream.now));
+        flow.stream.now += Span::from_millis(after_ms);
+        flow.stream.rtt = Span::from_millis(50);
+        let sample = flow.stream.ack(1, false);
+        flow.cc.on_ack(&mut flow.window, &sample);
+        assert_eq!(flow.cc.delay_min == 50_000, trusted, "{after_ms} ms");
+    }
+}
+
+#[test]
+fn duplicates_do_not_count_in_the_delayed_ack_ratio() {
+    let mut flow = Flow::new(PLAIN, LINUX_3_18, 40, Span::from_millis(10));
+    let duplicate = flow.stream.ack(0, false);
+    flow.cc.on_ack(&mut flow.window, &duplicate);
+    assert_eq!(flow.cc.ack_ratio, 2 << RATIO_SHIFT);
+}
+
+/// Two packets ahead of 100: one packet for 50 acknowledged.
+#[test]
+fn the_reno_estimate_sets_the_pace_by_its_lead() {
+    let mut cc = LinuxCubic::new(PLAIN, LINUX_6);
+    (cc.cnt, cc.reno_cwnd) = (1000, 102);
+    cc.follow_reno(100);
+    assert_eq!(cc.cnt, 50);
+    cc.reno_cwnd = 105;
+    cc.follow_reno(100);
+    assert_eq!(cc.cnt, 20);
+}
+
+/// What slow start leaves of an ACK goes on to the curve; 3.x counts the ACK, 6.x its packets.
+#[test]
+fn an_ack_counts_by_packets_since_4_0() {
+    let counted = |rules, cwnd, ssthresh, packets| {
+        let mut flow = Flow::new(PLAIN, rules, cwnd, Span::from_millis(100));
+        flow.window.ssthresh = ssthresh;
+        let sample = flow.stream.ack(packets, false);
+        flow.cc.on_growth(&mut flow.window, &sample);
+        flow.cc.ack_cnt
+    };
+    assert_eq!(counted(LINUX_6, 20, 10, 3), 3);
+    assert_eq!(counted(LINUX_3_18, 20, 10, 3), 1);
+    // 9 + 1 meets the threshold of 10: four are left; of one ACK for one packet nothing.
+    assert_eq!(counted(LINUX_6, 9, 10, 5), 4);
+    assert_eq!(counted(LINUX_6, 9, 10, 1), 0);
 }
 
 #[test]
