@@ -185,3 +185,29 @@ fn hystart_ends_every_slow_start() {
         assert!(slow_start(&mut flow, 16), "a timeout begins another");
     }
 }
+
+/// Section 4.7: only a window that stayed below the last maximum gives way.
+#[test]
+fn fast_convergence_spares_a_window_that_was_reached_again() {
+    let mut flow = Flow::new(CUBIC_RFC9438, LINUX_6, 1000, Span::from_millis(100));
+    flow.cut();
+    for (cwnd, w_max) in [(1000, 1000.0), (800, 800.0 * 1.7 / 2.0)] {
+        flow.window.cwnd = cwnd;
+        flow.cut();
+        assert_eq!(flow.cc.w_max, w_max);
+    }
+}
+
+/// Equation 4: W_est grows by alpha segments_acked / cwnd, so by twice as much for an ACK of two packets.
+#[test]
+fn the_reno_estimate_counts_every_segment() {
+    let risen = |packets| {
+        let mut flow = Flow::new(CUBIC_RFC9438, LINUX_6, 100, Span::from_millis(100));
+        flow.cut();
+        let sample = flow.stream.ack(packets, false);
+        flow.cc.on_growth(&mut flow.window, &sample);
+        flow.cc.epoch.unwrap().w_est - 70.0
+    };
+    assert!((risen(2) - 2.0 * risen(1)).abs() < 1e-12, "{} {}", risen(1), risen(2));
+    assert!(risen(1) > 0.0);
+}
