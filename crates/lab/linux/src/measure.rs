@@ -13,8 +13,8 @@ use shoal_scenario::{App, Experiment, Flow};
 use shoal_trace::{
     ControllerRow, DistributionTables, DropReason, EventRow, FlowBin, FlowCounters, FlowEvent, FlowMeter,
     FlowResult, FlowRow, FlowSpan, FlowState, GroupIndex, GroupResult, LinkIndex, LinuxRun, MarkReason,
-    MeterPace, Metrics, Names, QueueBin, QueueMeter, QueueRow, RunResult, SCHEMA, Series, Table,
-    TrafficClass, Window, metrics,
+    MeterPace, Names, QueueBin, QueueMeter, QueueRow, RunResult, SCHEMA, Series, Table, TrafficClass, Window,
+    metrics,
 };
 use shoal_units::{Rate, Span, Time};
 use std::iter::Peekable;
@@ -397,18 +397,10 @@ impl<'a> Measurement<'a> {
             }
             by_group[flow.plan.group as usize].push(result);
         }
-        let mut groups: Vec<GroupResult> = experiment
-            .groups
-            .iter()
-            .zip(by_group)
-            .map(|(group, flows)| GroupResult::new(group.name.clone(), group.cc.clone(), flows))
-            .collect();
-        let metrics = Metrics::of(&groups);
-        let mut kept = experiment.trace.flows as usize;
-        for group in &mut groups {
-            group.keep_flows(kept);
-            kept = kept.saturating_sub(group.flows.len());
-        }
+        let by_group = experiment.groups.iter().zip(by_group);
+        let groups =
+            by_group.map(|(g, flows)| GroupResult::new(g.name.clone(), g.cc.clone(), flows)).collect();
+        let (groups, metrics) = GroupResult::conclude(groups, experiment.trace.flows as usize);
         let mut tables = Vec::new();
         tables.extend(self.queue_rows.map(Series::into_table));
         tables.extend(self.flow_rows.map(Series::into_table));

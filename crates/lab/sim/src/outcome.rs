@@ -100,18 +100,10 @@ impl Outcome {
             result.datagrams = state.datagrams.as_ref().map(|datagrams| datagrams.meter.summary());
             by_group[state.plan.group as usize].push(result);
         }
-        let mut groups: Vec<GroupResult> = experiment
-            .groups
-            .iter()
-            .zip(by_group)
-            .map(|(group, flows)| GroupResult::new(group.name.clone(), group.cc.clone(), flows))
-            .collect();
-        let metrics = Metrics::of(&groups);
-        let mut kept = experiment.trace.flows as usize;
-        for group in &mut groups {
-            group.keep_flows(kept);
-            kept = kept.saturating_sub(group.flows.len());
-        }
+        let by_group = experiment.groups.iter().zip(by_group);
+        let groups =
+            by_group.map(|(g, flows)| GroupResult::new(g.name.clone(), g.cc.clone(), flows)).collect();
+        let (groups, metrics) = GroupResult::conclude(groups, experiment.trace.flows as usize);
         let mut all = Vec::new();
         all.extend(queue_rows.map(Series::into_table));
         all.extend(tables.flows.map(Series::into_table));

@@ -412,8 +412,18 @@ impl GroupResult {
         }
     }
 
+    /// What is computed between all flows, and the groups with no more than `kept` flows in their lists together.
+    pub fn conclude(mut groups: Vec<Self>, mut kept: usize) -> (Vec<Self>, Metrics) {
+        let metrics = Metrics::of(&groups);
+        for group in &mut groups {
+            group.keep_flows(kept);
+            kept = kept.saturating_sub(group.flows.len());
+        }
+        (groups, metrics)
+    }
+
     /// Leaves only the first `kept` flows in the list; what was computed of all of them stays.
-    pub fn keep_flows(&mut self, kept: usize) {
+    pub(crate) fn keep_flows(&mut self, kept: usize) {
         self.flows.truncate(kept);
         self.flows_omitted = self.flow_count - self.flows.len() as u64;
     }

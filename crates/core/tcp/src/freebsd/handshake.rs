@@ -1,11 +1,11 @@
 //! Opening the connection (`tcp_output` in `SYN_SENT`, `tcp_do_segment`, `cc_conn_init`).
 
 use super::FreeBsdSender;
-use crate::sender::{Connection, SYN_BYTES, timestamp};
+use crate::sender::{Connection, SYN_BYTES, echo_age, timestamp};
 use crate::{EcnSetting, EndpointConfig, Output};
 use shoal_cc::{AnyController, CongestionControl};
 use shoal_packet::{Flags, Packet, Seq};
-use shoal_units::{Span, Time};
+use shoal_units::Time;
 
 /// SYNs sent again that still ask for ECN (`net.inet.tcp.ecn.maxretries`).
 const ECN_RETRIES: usize = 1;
@@ -92,8 +92,5 @@ impl FreeBsdSender {
 
 /// When the segment left whose timestamp `packet` echoes.
 pub(super) fn echoed_time(packet: &Packet, now: Time) -> Option<Time> {
-    let elapsed = timestamp(now).wrapping_sub(packet.ts_ecr);
-    (packet.ts_ecr != 0 && elapsed < 1 << 31).then(|| {
-        Time::from_picos(now.as_picos().saturating_sub(Span::from_micros(elapsed.into()).as_picos()))
-    })
+    echo_age(packet, now).map(|age| Time::from_picos(now.as_picos().saturating_sub(age.as_picos())))
 }

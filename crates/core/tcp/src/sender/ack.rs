@@ -1,7 +1,7 @@
 //! Processing of acknowledgements (Linux `tcp_ack`, RFC 9293 section 3.10.7.4).
 
 use super::scoreboard::Delivery;
-use super::{CaState, LinuxSender};
+use super::{CaState, LinuxSender, echo_age};
 use crate::{BurstLimit, EndpointConfig, GrowthTurn, LossDetection, Output};
 use shoal_cc::{AckSample, CongestionControl};
 use shoal_packet::{Flags, Packet};
@@ -176,7 +176,7 @@ impl LinuxSender {
             return Some(rtt);
         }
         if delivery.acked_packets > 0
-            && let Some(rtt) = self.timestamp_rtt(packet, now)
+            && let Some(rtt) = echo_age(packet, now)
         {
             self.take_rtt(config, rtt);
         }

@@ -67,7 +67,7 @@ impl LinuxSender {
         self.peer_window_scale = config.window_scale();
         // The window of a SYN is never scaled (RFC 7323 2.2).
         self.peer_window = u32::from(packet.window);
-        if let Some(sample) = self.timestamp_rtt(packet, now) {
+        if let Some(sample) = echo_age(packet, now) {
             self.rtt.sample(sample, self.snd_una, self.snd_nxt, &config.stack);
             self.board.rack.set_min_rtt(self.rtt.min());
         }
@@ -86,13 +86,6 @@ impl LinuxSender {
         }
     }
 
-    /// RTT by the echoed timestamp; works also after a retransmission (RFC 7323 section 4.1).
-    #[cold]
-    pub(super) fn timestamp_rtt(&self, packet: &Packet, now: Time) -> Option<Span> {
-        let elapsed = timestamp(now).wrapping_sub(packet.ts_ecr);
-        (packet.ts_ecr != 0 && elapsed < 1 << 31).then(|| Span::from_micros(u64::from(elapsed)))
-    }
-
     /// An acknowledgement without data: completes the handshake when there is nothing to send.
     fn send_pure_ack(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
         let mut ack = Packet::empty(self.flow, config.header_bytes);
@@ -107,6 +100,12 @@ impl LinuxSender {
         }
         out.transmit(ack);
     }
+}
+
+/// How long ago the segment left whose timestamp `packet` echoes: its RTT, also after a retransmission (RFC 7323 section 4.1).
+pub(crate) fn echo_age(packet: &Packet, now: Time) -> Option<Span> {
+    let elapsed = timestamp(now).wrapping_sub(packet.ts_ecr);
+    (packet.ts_ecr != 0 && elapsed < 1 << 31).then(|| Span::from_micros(elapsed.into()))
 }
 
 /// The timestamp clock: microseconds, never zero at the start because zero means "nothing to echo".

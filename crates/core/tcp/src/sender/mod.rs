@@ -15,7 +15,7 @@ mod transmit;
 mod undo;
 
 use crate::{EndpointConfig, Output};
-pub(crate) use handshake::{SYN_BYTES, timestamp};
+pub(crate) use handshake::{SYN_BYTES, echo_age, timestamp};
 use rtt::RttEstimator;
 use scoreboard::Scoreboard;
 use shoal_cc::{AnyController, CongestionControl, EcnUse, Signal, Window};
