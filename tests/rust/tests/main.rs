@@ -13,6 +13,7 @@ mod determinism;
 mod exact_times;
 mod one_sided;
 mod recount;
+mod routes;
 mod shared_buffer;
 mod unresponsive;
 mod waiting;

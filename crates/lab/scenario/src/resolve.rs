@@ -15,6 +15,7 @@ mod queue;
 mod routing;
 mod sizes;
 mod star;
+mod ways;
 
 use shoal_tcp::EndpointConfig;
 use shoal_units::Span;

@@ -182,3 +182,24 @@ fn weights_and_equal_ways_of_a_graph() {
         experiment.links.iter().filter(|link| link.pool.is_some()).map(|link| link.name.as_str()).collect();
     assert_eq!(shared, ["a->b", "a->c"]);
 }
+
+#[test]
+fn flows_of_a_leaf_spine_network_over_one_spine() {
+    let text = format!("{LEAF_SPINE}from = \"h1..h2\"\nto = \"h5..h6\"\ncount = 200\nvia = \"spine3\"\n");
+    let experiment = resolve(&text, 1);
+    let there: BTreeMap<Vec<&str>, usize> = experiment.flows.iter().fold(BTreeMap::new(), |mut map, flow| {
+        *map.entry(walk(&experiment, flow.forward)).or_default() += 1;
+        map
+    });
+    assert_eq!(
+        there.into_iter().collect::<Vec<_>>(),
+        [
+            (vec!["h1->leaf1", "leaf1->spine3", "spine3->leaf3", "leaf3->h5"], 100),
+            (vec!["h2->leaf1", "leaf1->spine3", "spine3->leaf3", "leaf3->h6"], 100),
+        ]
+    );
+    // ACKs still choose among the four spines.
+    let back: std::collections::BTreeSet<_> =
+        experiment.flows.iter().map(|flow| walk(&experiment, flow.backward)[1]).collect();
+    assert_eq!(back.len(), 4);
+}

@@ -213,3 +213,31 @@ fn the_round_trip_behind_bdp_can_be_given() {
     };
     assert_eq!(step.threshold, Extent::Bytes(20_000));
 }
+
+#[test]
+fn data_and_acks_take_the_ways_that_are_asked_for() {
+    let diamond = DIAMOND.replace("kind = \"graph\"", "kind = \"graph\"\nbdp_rtt = \"16 ms\"");
+    let experiment = resolve(&format!("{diamond}via = \"a\"\nvia_back = [\"e\", \"c\"]\n"));
+    let (there, back) = round_trip(&experiment, &experiment.flows[0]);
+    assert_eq!(there, ["s->a s -> a, -, 0 s", "a->d a -> d, 1000000000 bit/s, 0 s"]);
+    let names: Vec<&str> = back.iter().map(|hop| hop.split(' ').next().unwrap()).collect();
+    assert_eq!(names, ["e->d/back", "c->e/back", "s->c/back"]);
+    // Between named nodes the least cost decides: over c to d there is one way, which passes e.
+    let experiment = resolve(&format!("{diamond}via = \"c\"\n"));
+    let (there, back) = round_trip(&experiment, &experiment.flows[0]);
+    assert_eq!(there.len(), 3);
+    assert_eq!(back.len(), 2, "without via_back ACKs return as they would");
+}
+
+#[test]
+fn the_round_trip_behind_bdp_follows_the_ways() {
+    // Over a there and over b back: 3 + 2 ms, all of it on the way back.
+    let experiment = resolve(&format!("{DIAMOND}via = \"a\"\nvia_back = \"b\"\n"));
+    let narrow = experiment.links.iter().find(|link| link.name == "narrow").unwrap();
+    let QueueConfig::Step(step) = narrow.queue else { panic!() };
+    assert_eq!(step.threshold, Extent::Bytes(6_250));
+    // Over a in both directions nothing has a delay: then BDP has no meaning.
+    let text = format!("{DIAMOND}via = \"a\"\nvia_back = \"a\"\n");
+    let error = Document::parse(&text, "test.toml").unwrap_err();
+    assert!(error.to_string().contains("BDP has no meaning here"), "{error}");
+}

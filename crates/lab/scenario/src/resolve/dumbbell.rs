@@ -124,7 +124,9 @@ fn round_trips(bottleneck: &Bottleneck, dumbbell: &Dumbbell, cx: &mut Context<'_
 
 fn refuse_places(cx: &mut Context<'_>) {
     for (index, group) in cx.scenario.flows.iter().enumerate() {
-        for (key, present) in [("from", group.from.is_some()), ("to", group.to.is_some())] {
+        let places =
+            [("from", &group.from), ("to", &group.to), ("via", &group.via), ("via_back", &group.via_back)];
+        for (key, present) in places.map(|(key, nodes)| (key, nodes.is_some())) {
             if present {
                 let hint = "remove it, or use a star or graph as [topology]";
                 cx.error(

@@ -162,6 +162,11 @@ fn start_plan(start: &Start, count: u32, path: &str, cx: &mut Context<'_>) -> St
             }
             StartPlan::Uniform(at(from), to.span().saturating_sub(from.span()))
         }
+        Start::Every(staggered) if staggered.every.is_zero() && count > 1 => {
+            let hint = format!("write a time above 0, or start = \"{}\": all at once", staggered.first);
+            cx.error(&format!("{path}.start"), "one after the other without time between them", hint);
+            StartPlan::At(at(&staggered.first))
+        }
         Start::Every(staggered) => StartPlan::Every(at(&staggered.first), staggered.every.span()),
         Start::Poisson(_) | Start::Load(_) => unreachable!("arrivals are planned elsewhere"),
     }

@@ -1,6 +1,6 @@
 //! Any nodes and links, and routes through them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use shoal_aqm::{Extent, FifoConfig, QueueConfig};
 use shoal_units::Span;
@@ -154,6 +154,15 @@ fn check_use(graph: &Graph, network: &Network, written: &[(usize, LinkId)], cx: 
             cx.error(&format!("topology.nodes[{index}]"), format!("\"{name}\" has no links"), hint);
         }
     }
+    for index in islands(network, cx) {
+        let name = &network.nodes[index].name;
+        let hint = "add a link to the rest of the network, or remove it and what it is linked to";
+        cx.error(
+            &format!("topology.nodes[{index}]"),
+            format!("no link joins \"{name}\" to any host with flows"),
+            hint,
+        );
+    }
     if graph.ecmp {
         return;
     }
@@ -165,4 +174,36 @@ fn check_use(graph: &Graph, network: &Network, written: &[(usize, LinkId)], cx: 
             cx.error(&format!("topology.links[{index}]"), message, "remove it, or set topology.ecmp = true");
         }
     }
+}
+
+/// One node of each part of the network that has links but no host of any flow.
+fn islands(network: &Network, cx: &Context<'_>) -> Vec<usize> {
+    let mut part: Vec<usize> = (0..network.nodes.len()).collect();
+    fn root(part: &mut [usize], mut node: usize) -> usize {
+        while part[node] != node {
+            part[node] = part[part[node]];
+            node = part[node];
+        }
+        node
+    }
+    for link in &network.links {
+        let (a, b) = (root(&mut part, link.from.0 as usize), root(&mut part, link.to.0 as usize));
+        // The first node stands for its part.
+        part[a.max(b)] = a.min(b);
+    }
+    let hosts: BTreeSet<String> = cx
+        .scenario
+        .flows
+        .iter()
+        .flat_map(|group| group.from.iter().chain(&group.to))
+        .flat_map(|hosts| hosts.names())
+        .collect();
+    let mut used = vec![false; part.len()];
+    for (node, _) in network.nodes.iter().enumerate().filter(|(_, node)| hosts.contains(&node.name)) {
+        used[root(&mut part, node)] = true;
+    }
+    let linked = |node: usize| {
+        network.links.iter().any(|link| link.from.0 as usize == node || link.to.0 as usize == node)
+    };
+    (0..part.len()).filter(|node| part[*node] == *node && !used[*node] && linked(*node)).collect()
 }

@@ -8,6 +8,7 @@ use super::Context;
 use super::arrivals::Reference;
 use super::network::Network;
 use super::routing::{FlowHash, Router};
+use super::ways::{self, Ways};
 use crate::experiment::{LinkId, NodeId};
 use crate::field::suggest;
 use crate::schema::{FlowGroup, Pairing};
@@ -17,6 +18,7 @@ use crate::schema::{FlowGroup, Pairing};
 pub(crate) struct Ends {
     pub from: Vec<NodeId>,
     pub to: Vec<NodeId>,
+    pub ways: Ways,
     pairing: Pairing,
 }
 
@@ -25,7 +27,19 @@ impl Ends {
     pub fn of(group: &FlowGroup, names: &Names) -> Option<Self> {
         let all = |hosts: &[String]| hosts.iter().map(|name| names.get(name).copied()).collect::<Option<_>>();
         let (from, to) = (group.from.as_ref()?.names(), group.to.as_ref()?.names());
-        Some(Self { from: all(&from)?, to: all(&to)?, pairing: group.pairing })
+        Some(Self { from: all(&from)?, to: all(&to)?, ways: Ways::of(group, names)?, pairing: group.pairing })
+    }
+
+    /// Whether some flow goes from entry `i` of the one list to entry `j` of the other.
+    pub fn pairs(&self, i: usize, j: usize) -> bool {
+        match self.pairing {
+            // Flow n goes from entry i to entry j if n = i mod F and n = j mod T: for some n if i = j mod gcd(F, T).
+            Pairing::InTurn => {
+                let period = gcd(self.from.len(), self.to.len());
+                i % period == j % period
+            }
+            Pairing::Random => self.from[i] != self.to[j],
+        }
     }
 
     /// The hosts of flow `number`.
@@ -53,10 +67,8 @@ impl Ends {
     fn self_pair(&self) -> Option<NodeId> {
         match self.pairing {
             Pairing::InTurn => {
-                // Flow n goes from entry i to entry j if n = i mod F and n = j mod T: for some n if i = j mod gcd(F, T).
-                let period = gcd(self.from.len(), self.to.len());
                 let meets = |(i, from): (usize, &NodeId)| {
-                    self.to.iter().enumerate().any(|(j, to)| from == to && i % period == j % period)
+                    self.to.iter().enumerate().any(|(j, to)| from == to && self.pairs(i, j))
                 };
                 self.from.iter().enumerate().find(|pair| meets(*pair)).map(|(_, from)| *from)
             }
@@ -87,11 +99,13 @@ pub(super) fn connect(network: &mut Network, cx: &mut Context<'_>) -> Option<()>
     let mut complete = true;
     for (index, group) in cx.scenario.flows.iter().enumerate() {
         check_ends(index, group, &names, cx);
+        ways::check_names(index, group, &names, cx);
         let Some(ends) = Ends::of(group, &names) else {
             complete = false;
             continue;
         };
-        complete &= check_ways(index, &ends, network, &mut router, cx);
+        complete &= check_ways(index, &ends, network, &mut router, cx)
+            && ways::check(index, &ends, network, &mut router, cx);
         network.ends.push(ends);
     }
     if !complete {
@@ -105,8 +119,8 @@ pub(super) fn connect(network: &mut Network, cx: &mut Context<'_>) -> Option<()>
     let ends = network.ends.first()?;
     let (from, to) =
         ends.from.iter().find_map(|from| Some((*from, *ends.to.iter().find(|to| *to != from)?)))?;
-    let there = router.path(from, to, |_| 0)?;
-    network.first_round_trip = [there, router.path(to, from, |_| 0)?].concat();
+    let there = router.route(&ends.ways.there(from, to), |_| 0)?;
+    network.first_round_trip = [there, router.route(&ends.ways.back(to, from), |_| 0)?].concat();
     Some(())
 }
 
@@ -171,7 +185,7 @@ fn access(network: &Network, ends: &Ends, router: &mut Router) -> Option<Referen
         .iter()
         .map(|from| {
             let to = ends.to.iter().find(|to| *to != from)?;
-            let path = router.path(*from, *to, |_| 0)?;
+            let path = router.route(&ends.ways.there(*from, *to), |_| 0)?;
             path.into_iter().find(|id| network.links[id.0 as usize].rate.is_some())
         })
         .collect();
@@ -206,13 +220,13 @@ pub(super) struct Paths {
     router: Router,
     ecmp: bool,
     known: BTreeMap<Vec<LinkId>, u32>,
-    /// Without equal-cost choices a pair of hosts has one path.
-    by_pair: BTreeMap<(NodeId, NodeId), u32>,
+    /// Without equal-cost choices there is one path over the same stops.
+    by_stops: BTreeMap<Vec<NodeId>, u32>,
 }
 
 impl Paths {
     pub fn new(router: Router, ecmp: bool) -> Self {
-        Self { router, ecmp, known: BTreeMap::new(), by_pair: BTreeMap::new() }
+        Self { router, ecmp, known: BTreeMap::new(), by_stops: BTreeMap::new() }
     }
 
     /// Forward and backward path of flow `number` of `group`, as indices into `paths`.
@@ -223,22 +237,23 @@ impl Paths {
         paths: &mut Vec<Vec<LinkId>>,
     ) -> (u32, u32) {
         let (from, to) = ends.pair(seed, group, number);
+        let (there, back) = (ends.ways.there(from, to), ends.ways.back(to, from));
         if !self.ecmp {
-            return (self.only(from, to, paths), self.only(to, from, paths));
+            return (self.only(there, paths), self.only(back, paths));
         }
         let mut hash = FlowHash::new(seed, group, number);
-        let forward = self.router.path(from, to, |count| hash.choose(count));
-        let backward = self.router.path(to, from, |count| hash.choose(count));
+        let forward = self.router.route(&there, |count| hash.choose(count));
+        let backward = self.router.route(&back, |count| hash.choose(count));
         let mut place = |path: Option<Vec<LinkId>>| intern(&mut self.known, path.unwrap_or_default(), paths);
         (place(forward), place(backward))
     }
 
-    fn only(&mut self, from: NodeId, to: NodeId, paths: &mut Vec<Vec<LinkId>>) -> u32 {
-        if let Some(path) = self.by_pair.get(&(from, to)) {
+    fn only(&mut self, stops: Vec<NodeId>, paths: &mut Vec<Vec<LinkId>>) -> u32 {
+        if let Some(path) = self.by_stops.get(&stops) {
             return *path;
         }
-        let path = intern(&mut self.known, self.router.path(from, to, |_| 0).unwrap_or_default(), paths);
-        self.by_pair.insert((from, to), path);
+        let path = intern(&mut self.known, self.router.route(&stops, |_| 0).unwrap_or_default(), paths);
+        self.by_stops.insert(stops, path);
         path
     }
 }

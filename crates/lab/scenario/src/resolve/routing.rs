@@ -1,7 +1,7 @@
 //! Shortest paths, and equal-cost choices between them.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use shoal_units::Stream;
 
@@ -56,17 +56,52 @@ impl Router {
         let mut links = Vec::new();
         let mut node = from;
         while node != to {
-            let left = costs[node.0 as usize]?;
-            let next = |id: &&LinkId| {
-                let beyond = costs[self.ends[id.0 as usize].1.0 as usize];
-                beyond.is_some_and(|beyond| beyond + u64::from(self.weights[id.0 as usize]) == left)
-            };
-            let hops: Vec<LinkId> = self.outgoing[node.0 as usize].iter().filter(next).copied().collect();
+            costs[node.0 as usize]?;
+            let hops: Vec<LinkId> = self.next_hops(node, costs).collect();
             let hop = if hops.len() == 1 { hops[0] } else { hops[choose(hops.len())] };
             links.push(hop);
             node = self.ends[hop.0 as usize].1;
         }
         Some(links)
+    }
+
+    /// A path through all `stops`, in their order, each leg of least cost.
+    pub fn route(&mut self, stops: &[NodeId], mut choose: impl FnMut(usize) -> usize) -> Option<Vec<LinkId>> {
+        let mut links = Vec::new();
+        for leg in stops.windows(2) {
+            links.extend(self.path(leg[0], leg[1], &mut choose)?);
+        }
+        Some(links)
+    }
+
+    /// The nodes that paths of least cost pass, both ends included: with `all` those of every such path, else those of the
+    /// one that takes the first of several next hops.
+    pub fn passed(&mut self, from: NodeId, to: NodeId, all: bool) -> BTreeSet<NodeId> {
+        let mut passed = BTreeSet::from([from]);
+        let Some(path) = self.path(from, to, |_| 0) else { return passed };
+        if !all {
+            passed.extend(path.iter().map(|id| self.ends[id.0 as usize].1));
+            return passed;
+        }
+        let costs = &self.costs[&to];
+        let mut open = vec![from];
+        while let Some(node) = open.pop() {
+            let next = self.next_hops(node, costs).map(|id| self.ends[id.0 as usize].1);
+            open.extend(
+                next.filter(|node| *node != to).filter(|node| passed.insert(*node)).collect::<Vec<_>>(),
+            );
+        }
+        passed.insert(to);
+        passed
+    }
+
+    /// Links by which paths of least cost leave a node, in file order; `costs` are those to the destination.
+    fn next_hops(&self, node: NodeId, costs: &[Option<u64>]) -> impl Iterator<Item = LinkId> {
+        let left = costs[node.0 as usize];
+        self.outgoing[node.0 as usize].iter().copied().filter(move |id| {
+            let beyond = costs[self.ends[id.0 as usize].1.0 as usize];
+            beyond.is_some_and(|beyond| Some(beyond + u64::from(self.weights[id.0 as usize])) == left)
+        })
     }
 
     /// Dijkstra's algorithm against the direction of the links.

@@ -54,6 +54,10 @@ section! {
         to: Option<Hosts>,
         /// Whether the flows take turns in the hosts of both lists, or each draws a pair of two different hosts.
         pairing: Pairing = "in-turn",
+        /// Nodes that the data pass on their way, in this order; between them the least cost decides. Only outside a dumbbell.
+        via: Option<Hosts>,
+        /// Nodes that the ACKs pass on their way back, in this order. Default: the least cost decides alone.
+        via_back: Option<Hosts>,
     }
 }
 
@@ -85,7 +89,7 @@ pub enum Pairing {
     Random,
 }
 
-/// One host or several, as written.
+/// One host or several, or other nodes, as written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hosts(pub Vec<String>);
 
@@ -109,10 +113,14 @@ impl Field for Hosts {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
         match &node.value {
             Value::Text(name) => Some(Self(vec![name.clone()])),
-            Value::Array(items) if !items.is_empty() => Vec::read(node, report).map(Self),
+            Value::Array(items) if items.is_empty() => {
+                report.error(&node.mark, "a list of no nodes", "name at least one, or remove the key");
+                None
+            }
+            Value::Array(_) => Vec::read(node, report).map(Self),
             other => {
                 let hint = "write \"h1\" or [\"h1\", \"h2\"]";
-                report.error(&node.mark, format!("expected hosts, found {}", other.what()), hint);
+                report.error(&node.mark, format!("expected names of nodes, found {}", other.what()), hint);
                 None
             }
         }

@@ -78,7 +78,15 @@ impl Field for Start {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
         match &node.value {
             Value::Text(_) => Duration::read(node, report).map(Self::At),
-            Value::Array(items) if !items.is_empty() => Vec::read(node, report).map(Self::List),
+            Value::Array(items) if items.is_empty() => {
+                report.error(
+                    &node.mark,
+                    "a list of no start times",
+                    "give one time for each flow, or remove the group",
+                );
+                None
+            }
+            Value::Array(_) => Vec::read(node, report).map(Self::List),
             Value::Table(entries) => match entries.as_slice() {
                 [only] if only.key == "uniform" => {
                     let bounds = Vec::<Duration>::read(&only.node, report)?;

@@ -16,6 +16,7 @@ mod topologies;
 mod unresponsive;
 mod values;
 mod warnings;
+mod ways;
 
 fn arguments(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()

@@ -1,0 +1,176 @@
+//! Nodes that the packets of a flow group must pass, and whether there is such a way.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use super::Context;
+use super::hosts::{Ends, Names};
+use super::network::Network;
+use super::routing::Router;
+use crate::experiment::NodeId;
+use crate::field::suggest;
+use crate::schema::{FlowGroup, Hosts};
+
+/// What `via` and `via_back` name.
+#[derive(Clone, Debug)]
+pub(super) struct Ways {
+    there: Vec<NodeId>,
+    back: Vec<NodeId>,
+}
+
+impl Ways {
+    /// `None` if a node is unknown.
+    pub fn of(group: &FlowGroup, names: &Names) -> Option<Self> {
+        let nodes = |via: &Option<Hosts>| -> Option<Vec<NodeId>> {
+            via.iter().flat_map(Hosts::names).map(|name| names.get(&name).copied()).collect()
+        };
+        Some(Self { there: nodes(&group.via)?, back: nodes(&group.via_back)? })
+    }
+
+    /// The stops of data from one host to another.
+    pub fn there(&self, from: NodeId, to: NodeId) -> Vec<NodeId> {
+        stops(from, &self.there, to)
+    }
+
+    /// The stops of ACKs from the receiving host `from` to the sending host `to`.
+    pub fn back(&self, from: NodeId, to: NodeId) -> Vec<NodeId> {
+        stops(from, &self.back, to)
+    }
+}
+
+fn stops(from: NodeId, via: &[NodeId], to: NodeId) -> Vec<NodeId> {
+    [&[from], via, &[to]].concat()
+}
+
+/// Reports names in `via` and `via_back` that no node has.
+pub(super) fn check_names(index: usize, group: &FlowGroup, names: &Names, cx: &mut Context<'_>) {
+    for (key, via) in [("via", &group.via), ("via_back", &group.via_back)] {
+        let unknown = via.iter().flat_map(Hosts::names).filter(|name| !names.contains_key(name));
+        for name in unknown {
+            let known: Vec<&str> = names.keys().map(String::as_str).collect();
+            cx.error(
+                &format!("flows[{index}].{key}"),
+                format!("unknown node \"{name}\""),
+                suggest(&name, &known),
+            );
+        }
+    }
+}
+
+/// Checks that every pair of hosts has a way over the nodes that the group names, and that none passes a node twice.
+pub(super) fn check(
+    index: usize,
+    ends: &Ends,
+    network: &Network,
+    router: &mut Router,
+    cx: &mut Context<'_>,
+) -> bool {
+    let directions = [
+        ("via", &ends.from, &ends.ways.there, &ends.to),
+        ("via_back", &ends.to, &ends.ways.back, &ends.from),
+    ];
+    let mut right = true;
+    for (key, from, via, to) in directions {
+        let (Some(first), Some(last)) = (via.first(), via.last()) else { continue };
+        let name = |id: NodeId| network.nodes[id.0 as usize].name.as_str();
+        let mut refuse = |message: String, hint: &str| {
+            cx.error(&format!("flows[{index}].{key}"), message, hint);
+            right = false;
+        };
+        let meets = |turn: usize, other: usize| {
+            // `pairs` counts the senders' hosts first, whatever the direction.
+            let (sender, receiver) = if key == "via" { (turn, other) } else { (other, turn) };
+            ends.pairs(sender, receiver)
+        };
+        let mut trip = Trip { router, all: network.ecmp, passed: BTreeMap::new() };
+        let result = via.windows(2).try_for_each(|leg| trip.middle(leg[0], leg[1])).and_then(|()| {
+            from.iter().enumerate().try_for_each(|(turn, host)| trip.head(turn, *host, *first))?;
+            to.iter()
+                .enumerate()
+                .try_for_each(|(turn, host)| trip.tail(*last, *host, |head| meets(head, turn)))
+        });
+        match result {
+            Ok(()) => {}
+            Err(Wrong::NoWay(a, b)) => refuse(
+                format!("there is no way from \"{}\" to \"{}\"", name(a), name(b)),
+                "add links, or name the nodes in the order in which packets pass them",
+            ),
+            Err(Wrong::Twice(node)) => refuse(
+                format!("a routing loop: packets would pass \"{}\" twice", name(node)),
+                "leave out the node that makes them turn back, or name more of those between",
+            ),
+        }
+    }
+    right
+}
+
+/// Why a way cannot be taken.
+enum Wrong {
+    NoWay(NodeId, NodeId),
+    Twice(NodeId),
+}
+
+/// The nodes on a way, leg by leg.
+struct Trip<'r> {
+    router: &'r mut Router,
+    /// Flows take any of several equal ways.
+    all: bool,
+    /// Whose way passes the node.
+    passed: BTreeMap<NodeId, Passed>,
+}
+
+enum Passed {
+    /// Everybody's.
+    Always,
+    /// That of these first hosts, as positions in the list.
+    From(Vec<usize>),
+}
+
+impl Trip<'_> {
+    /// A leg between two named nodes; its end belongs to the leg after it.
+    fn middle(&mut self, from: NodeId, to: NodeId) -> Result<(), Wrong> {
+        for node in self.leg(from, to)?.into_iter().filter(|node| *node != to) {
+            if self.passed.insert(node, Passed::Always).is_some() {
+                return Err(Wrong::Twice(node));
+            }
+        }
+        Ok(())
+    }
+
+    /// The leg from host `turn` to the first named node.
+    fn head(&mut self, turn: usize, host: NodeId, first: NodeId) -> Result<(), Wrong> {
+        for node in self.leg(host, first)?.into_iter().filter(|node| *node != first) {
+            match self.passed.entry(node) {
+                Entry::Vacant(entry) => {
+                    entry.insert(Passed::From(vec![turn]));
+                }
+                Entry::Occupied(mut entry) => match entry.get_mut() {
+                    Passed::Always => return Err(Wrong::Twice(node)),
+                    Passed::From(turns) => turns.push(turn),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    /// The leg from the last named node to a host that `meets` some of the first ones.
+    fn tail(&mut self, last: NodeId, host: NodeId, meets: impl Fn(usize) -> bool) -> Result<(), Wrong> {
+        let leg = self.leg(last, host)?;
+        let twice = |node: &NodeId| match self.passed.get(node) {
+            None => false,
+            Some(Passed::Always) => true,
+            Some(Passed::From(turns)) => turns.iter().any(|turn| meets(*turn)),
+        };
+        leg.into_iter().find(twice).map_or(Ok(()), |node| Err(Wrong::Twice(node)))
+    }
+
+    fn leg(&mut self, from: NodeId, to: NodeId) -> Result<Vec<NodeId>, Wrong> {
+        if from == to {
+            return Err(Wrong::Twice(from));
+        }
+        if self.router.path(from, to, |_| 0).is_none() {
+            return Err(Wrong::NoWay(from, to));
+        }
+        Ok(self.router.passed(from, to, self.all).into_iter().collect())
+    }
+}
