@@ -4,10 +4,12 @@
  *
  * Token buckets save up credit and send small packets in bursts. A transmitter does not: a packet takes its size over the
  * rate, the next one begins when it ends, and a packet on the wire is no longer in the queue. That is this discipline. Its
- * single child decides what waits, what is marked and what is dropped; the child sees IP sizes as packet lengths. The
+ * single child decides what waits, what is marked and what is dropped; the child sees IP packets, and an MTU of IP. The
  * schedule of a busy line does not depend on how late its timer fires.
  *
- * Every arrival, drop and start of a transmission is recorded (struct line_record) and read from /proc/shoal_line.
+ * Every arrival, drop and start of a transmission is recorded (struct line_record) and read from /proc/shoal_line. Where
+ * a child drops is seen in three ways: what it refuses comes back in `to_free`, and so does what it throws out for an
+ * arrival (fq_codel); what it drops when it is asked for a packet ends in the destructor of the packet.
  */
 #include <linux/module.h>
 #include <linux/proc_fs.h>
@@ -34,16 +36,33 @@ struct line_sched {
 	u64 rate;			/* bit/s */
 	u32 overhead;			/* bytes */
 	u32 number;
+	u32 tc_index;			/* given to packets: a byte for each ECN codepoint */
+	u32 classes;			/* handle of the child: flows become its classes; 0: they do not */
 	struct sk_buff *on_wire;	/* in transmission */
 	u64 free_ns;			/* its end */
 	u64 rest;			/* of that time: bits * 10^9 modulo rate */
 };
 
+/* The line whose child is asked for a packet. */
+static struct line_sched *asking;
+
+static void line_dropped(struct sk_buff *skb);
+
 /* What must be known of a packet when it leaves. Nobody else uses the stamp and the mark of a forwarded packet. */
 static void remember(struct sk_buff *skb, u64 now, u8 ecn)
 {
+	/* Forwarded packets belong to no socket any more (`ip_rcv_core`); one of this host must not wait for its turn either. */
+	skb_orphan(skb);
+	skb->destructor = line_dropped;
 	skb->tstamp = ns_to_ktime(now);
 	skb->mark = ecn;
+}
+
+static void forget(struct sk_buff *skb)
+{
+	skb->destructor = NULL;
+	skb->tstamp = 0;
+	skb->mark = 0;
 }
 
 static u8 ecn_of(const struct sk_buff *skb)
@@ -93,36 +112,102 @@ static struct line_record *record(const struct line_sched *q, const struct sk_bu
 	return r;
 }
 
+/* A packet that waited is gone. */
+static void record_drop(const struct line_sched *q, const struct sk_buff *skb, enum line_event event)
+{
+	record(q, skb, event, ktime_get_ns(), ktime_to_ns(skb->tstamp), skb->mark, ecn_of(skb));
+}
+
+/* Only while a child is asked; otherwise the testbed is being taken down. */
+static void line_dropped(struct sk_buff *skb)
+{
+	if (asking)
+		record_drop(asking, skb, LINE_DROPPED);
+}
+
+/* Disciplines add the header of the link layer to the MTU (`psched_mtu`); this is a line of IP packets. */
+static u16 hide_header(struct Qdisc *sch)
+{
+	u16 header = qdisc_dev(sch)->hard_header_len;
+
+	qdisc_dev(sch)->hard_header_len = 0;
+	return header;
+}
+
+static void restore_header(struct Qdisc *sch, u16 header)
+{
+	qdisc_dev(sch)->hard_header_len = header;
+}
+
+/* The destination port, which is the number of a flow, or 0. */
+static u16 port_of(const struct sk_buff *skb)
+{
+	const struct iphdr *ip = ip_hdr(skb);
+
+	if (skb->protocol != htons(ETH_P_IP) || (ip->protocol != IPPROTO_TCP && ip->protocol != IPPROTO_UDP))
+		return 0;
+	return ntohs(((const struct udphdr *)((const u8 *)ip + ip->ihl * 4))->dest);
+}
+
+/* What filters would do on other machines. */
+static void classify(const struct line_sched *q, struct sk_buff *skb, u8 ecn)
+{
+	skb->tc_index = q->tc_index >> 8 * ecn & 0xff;
+	if (q->classes) {
+		u16 port = port_of(skb);
+
+		skb->priority = q->classes + (port > LINE_FIRST_PORT ? port - LINE_FIRST_PORT : 0) + 1;
+	}
+}
+
 static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct line_sched *q = qdisc_priv(sch);
-	u32 len = skb->len - skb_network_offset(skb);
+	struct sk_buff *freed_before = *to_free, *freed;
+	u16 header;
 	u64 now = ktime_get_ns();
 	u8 ecn = ecn_of(skb);
+	bool dropped = false;
 	struct line_record *r;
+	u32 len;
 	int ret;
 
+	__skb_pull(skb, skb_network_offset(skb));
+	len = skb->len;
 	qdisc_skb_cb(skb)->pkt_len = len;
 	remember(skb, now, ecn);
-	/* The child may free what it refuses: written before, completed after. */
+	classify(q, skb, ecn);
 	r = record(q, skb, LINE_QUEUED, now, now, ecn, ecn);
+	header = hide_header(sch);
 	ret = qdisc_enqueue(skb, q->child, to_free);
+	restore_header(sch, header);
+	/* What the child freed is still there: the caller frees it later. */
+	for (freed = *to_free; freed != freed_before; freed = freed->next) {
+		if (freed == skb)
+			dropped = true;
+		else
+			record_drop(q, freed, LINE_EVICTED);
+		freed->destructor = NULL;
+	}
 	if (r) {
 		r->backlog_bytes = q->child->qstats.backlog;
 		r->backlog_packets = q->child->q.qlen;
 	}
-	if (ret == NET_XMIT_SUCCESS) {
+	if (dropped) {
+		if (r)
+			r->event = ret == NET_XMIT_DROP ? LINE_OVERFLOW : LINE_REFUSED;
+	} else {
 		u8 after = ecn_of(skb);
 
 		if (r)
 			r->ecn = after | ecn << 4;
 		skb->mark = after;
+	}
+	if (ret == NET_XMIT_SUCCESS) {
 		sch->qstats.backlog += len;
 		sch->q.qlen++;
 	} else if (net_xmit_drop_count(ret)) {
 		qdisc_qstats_drop(sch);
-		if (r)
-			r->event = ret == NET_XMIT_CN ? LINE_REFUSED : LINE_OVERFLOW;
 	}
 	return ret;
 }
@@ -131,10 +216,15 @@ static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 static void line_start(struct Qdisc *sch, u64 now, bool busy)
 {
 	struct line_sched *q = qdisc_priv(sch);
-	struct sk_buff *skb = q->child->dequeue(q->child);
+	u16 header = hide_header(sch);
+	struct sk_buff *skb;
 	u64 bits, since, start = now;
 	u8 before;
 
+	asking = q;
+	skb = q->child->dequeue(q->child);
+	asking = NULL;
+	restore_header(sch, header);
 	if (!skb)
 		return;
 	since = ktime_to_ns(skb->tstamp);
@@ -145,8 +235,8 @@ static void line_start(struct Qdisc *sch, u64 now, bool busy)
 	else
 		q->rest = 0;
 	record(q, skb, LINE_STARTED, start, since, before, ecn_of(skb));
-	skb->tstamp = 0;
-	skb->mark = 0;
+	forget(skb);
+	__skb_push(skb, -skb_mac_offset(skb));
 	bits = 8ULL * (qdisc_pkt_len(skb) + q->overhead) * NSEC_PER_SEC + q->rest;
 	q->free_ns = start + div64_u64_rem(bits, q->rate, &q->rest);
 	q->on_wire = skb;
@@ -190,6 +280,8 @@ static const struct nla_policy line_policy[TCA_LINE_MAX + 1] = {
 	[TCA_LINE_RATE]		= { .type = NLA_U64 },
 	[TCA_LINE_OVERHEAD]	= { .type = NLA_U32 },
 	[TCA_LINE_NUMBER]	= { .type = NLA_U32 },
+	[TCA_LINE_TC_INDEX]	= { .type = NLA_U32 },
+	[TCA_LINE_CLASSES]	= { .type = NLA_U32 },
 };
 
 static int line_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
@@ -211,6 +303,10 @@ static int line_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext
 		q->overhead = nla_get_u32(tb[TCA_LINE_OVERHEAD]);
 	if (tb[TCA_LINE_NUMBER])
 		q->number = nla_get_u32(tb[TCA_LINE_NUMBER]);
+	if (tb[TCA_LINE_TC_INDEX])
+		q->tc_index = nla_get_u32(tb[TCA_LINE_TC_INDEX]);
+	if (tb[TCA_LINE_CLASSES])
+		q->classes = nla_get_u32(tb[TCA_LINE_CLASSES]);
 	if (!q->rate) {
 		NL_SET_ERR_MSG_MOD(extack, "a line needs a rate above 0");
 		return -EINVAL;
@@ -242,7 +338,9 @@ static int line_dump(struct Qdisc *sch, struct sk_buff *skb)
 
 	if (!nest || nla_put_u64_64bit(skb, TCA_LINE_RATE, q->rate, TCA_LINE_UNSPEC) ||
 	    nla_put_u32(skb, TCA_LINE_OVERHEAD, q->overhead) ||
-	    nla_put_u32(skb, TCA_LINE_NUMBER, q->number)) {
+	    nla_put_u32(skb, TCA_LINE_NUMBER, q->number) ||
+	    nla_put_u32(skb, TCA_LINE_TC_INDEX, q->tc_index) ||
+	    nla_put_u32(skb, TCA_LINE_CLASSES, q->classes)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}

@@ -12,16 +12,23 @@ enum {
 	TCA_LINE_RATE,		/* u64: bit/s */
 	TCA_LINE_OVERHEAD,	/* u32: bytes on the wire beyond the IP size */
 	TCA_LINE_NUMBER,	/* u32: number of the link in the records */
+	TCA_LINE_TC_INDEX,	/* u32: a byte for each ECN codepoint, not-ECT in the lowest: skb->tc_index (gred) */
+	TCA_LINE_CLASSES,	/* u32: handle of the child: a packet's class there is its port - LINE_FIRST_PORT + 1 */
 	__TCA_LINE_MAX,
 };
 
 #define TCA_LINE_MAX (__TCA_LINE_MAX - 1)
+
+/* Destination port of flow 0. */
+#define LINE_FIRST_PORT 10000
 
 enum line_event {
 	LINE_QUEUED,		/* the child took it */
 	LINE_REFUSED,		/* dropped on arrival: the law decided so (NET_XMIT_CN) */
 	LINE_OVERFLOW,		/* dropped on arrival: no room (NET_XMIT_DROP) */
 	LINE_STARTED,		/* transmission begins */
+	LINE_DROPPED,		/* dropped on departure, after it had waited */
+	LINE_EVICTED,		/* dropped for the arrival of another, after it had waited */
 };
 
 /* One record: the packet, what happened, and what waits in the child after it. Native byte order. */

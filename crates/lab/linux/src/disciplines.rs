@@ -3,11 +3,20 @@
 use crate::attributes::Attributes;
 use crate::kernel::Kernel;
 use crate::refusal::Refusals;
-use shoal_aqm::{DecideAt, Extent, FifoConfig, LinuxRedConfig, QueueConfig, StepConfig, TcRed};
-use shoal_units::Rate;
+use shoal_aqm::{Extent, QueueConfig};
+use shoal_units::{Rate, Span};
 
+mod basic;
+mod codel;
+mod coupled;
 mod dual_red;
-use dual_red::dual_red;
+mod dualpi2;
+mod gred;
+mod meaning;
+mod pie;
+mod red;
+
+pub(crate) use meaning::{is_law_on_arrival, limit_of, reasons};
 
 /// Handle of a number: `10` is `10:0`.
 pub(crate) const fn handle(major: u32) -> u32 {
@@ -18,62 +27,124 @@ pub(crate) const fn below(major: u32) -> u32 {
     major << 16 | 1
 }
 
+/// What is done to a discipline.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Action {
+    /// It is added.
+    Add,
+    /// It was added before and learns more.
+    Change,
+}
+
 /// One discipline in the order of configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Discipline {
     pub parent: u32,
     pub handle: u32,
     pub kind: &'static str,
+    pub action: Action,
     /// Content of `TCA_OPTIONS`.
     pub options: Vec<u8>,
     /// Arguments of `tc` that mean the same, after `parent ... handle ...`.
     pub tc: String,
 }
 
+impl Discipline {
+    /// What one would type.
+    pub(crate) fn command(&self, device: &str) -> String {
+        let verb = match self.action {
+            Action::Add => "add",
+            Action::Change => "change",
+        };
+        let (parent, place) = (self.parent >> 16, self.parent & 0xffff);
+        format!(
+            "tc qdisc {verb} dev {device} parent {parent}:{place} handle {}: {}",
+            self.handle >> 16,
+            self.tc
+        )
+    }
+}
+
 /// A queue that Linux can express.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct QueueMapping {
     pub disciplines: Vec<Discipline>,
     /// In words: how the scenario's numbers became the kernel's.
     pub rules: Vec<String>,
+    /// What the line writes into packets before the queue sees them (`TCA_LINE_TC_INDEX`, `TCA_LINE_CLASSES`).
+    pub tc_index: u32,
+    /// Likewise.
+    pub classes: u32,
+}
+
+impl QueueMapping {
+    fn of(discipline: Discipline, rules: Vec<String>) -> Self {
+        Self { disciplines: vec![discipline], rules, ..Self::default() }
+    }
+
+    /// Attributes of the line in front of which the queue waits.
+    pub(crate) fn on_line(&self, attributes: Attributes) -> Attributes {
+        const TC_INDEX: u16 = 4;
+        const CLASSES: u16 = 5;
+        let given = |attributes: Attributes, kind, value| {
+            if value == 0 { attributes } else { attributes.u32(kind, value) }
+        };
+        given(given(attributes, TC_INDEX, self.tc_index), CLASSES, self.classes)
+    }
+}
+
+/// Where a queue waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site<'a> {
+    /// Of the line.
+    pub rate: Rate,
+    /// Largest packet of any flow, bytes.
+    pub mtu: u32,
+    /// Flows that cross it.
+    pub flows: u32,
+    /// Whether any of them uses ECN.
+    pub any_ect: bool,
+    pub kernel: &'a Kernel,
 }
 
 /// The disciplines of a monitored link: the children of the line (handle 1:).
-pub(crate) fn queue(
-    config: &QueueConfig,
-    rate: Rate,
-    mtu: u32,
-    kernel: &Kernel,
-    refusals: &mut Refusals,
-) -> Option<QueueMapping> {
+pub(crate) fn queue(config: &QueueConfig, site: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping> {
     let mapping = match config {
-        QueueConfig::Fifo(fifo) => Some(self::fifo(*fifo, rate)),
-        QueueConfig::Step(step) => self::step(step, rate, mtu, refusals),
-        QueueConfig::LinuxRed(red) => linux_red(red, refusals),
-        QueueConfig::DualRed(dual) => dual_red(dual, rate, refusals),
-        QueueConfig::Red(_) => {
+        QueueConfig::Fifo(fifo) => Some(basic::fifo(*fifo, site.rate)),
+        QueueConfig::Step(step) => basic::step(step, site, refusals),
+        QueueConfig::LinuxRed(red) => red::linux_red(red, refusals),
+        QueueConfig::Red(red) => red::published(red, site, refusals),
+        QueueConfig::DualRed(dual) => dual_red::dual_red(dual, site.rate, refusals),
+        QueueConfig::Coupled(coupled) => Some(coupled::single(coupled, site.rate)),
+        QueueConfig::DualCoupled(dual) => Some(coupled::dual(dual, site.rate)),
+        QueueConfig::DualPi2(dual) => dualpi2::dualpi2(dual, site, refusals),
+        QueueConfig::Codel(codel) => codel::codel(codel, site, refusals),
+        QueueConfig::FqCodel(fq) => codel::fq_codel(fq, site, refusals),
+        QueueConfig::Pie(pie) => pie::pie(pie, site, refusals),
+        QueueConfig::Gred(gred) => gred::gred(gred, refusals),
+        QueueConfig::Pi2(_) => {
             refusals.add(
                 PLACE,
-                "`red` is RED as published, with any weight and floating point; the kernel has its own RED",
-                "use kind = \"linux-red\", which is that one on both planes",
+                "PI2 with one queue was never part of Linux: sch_pi2 is a module of its authors, for kernels of 2015",
+                "use kind = \"dualpi2\", which both planes have, or run this on the simulator",
             );
             None
         }
-        other => {
+        QueueConfig::Forced(_) => {
             refusals.add(
                 PLACE,
-                format!("the kernel of the guest has no discipline for `{}`", name(other)),
-                "on Linux: fifo, step, linux-red, dual-red",
+                "`forced` is a queue for experiments on paper: no discipline marks or drops with a given probability",
+                "run this on the simulator",
             );
             None
         }
     }?;
     for discipline in &mapping.disciplines {
-        if !kernel.disciplines.iter().any(|kind| kind == discipline.kind) {
+        if !site.kernel.disciplines.iter().any(|kind| kind == discipline.kind) {
             refusals.add(
                 PLACE,
-                format!("Linux {} has no discipline `{}`", kernel.release, discipline.kind),
-                "add it to linux/kernel/uml.config and run `shoal linux build`",
+                format!("Linux {} has no discipline `{}`", site.kernel.release, discipline.kind),
+                "add it to linux/kernel/uml.config and run `shoal linux build`, or use a newer kernel (dualpi2: 6.17)",
             );
         }
     }
@@ -82,208 +153,23 @@ pub(crate) fn queue(
 
 const PLACE: &str = "bottleneck.aqm";
 
-fn name(config: &QueueConfig) -> String {
-    let debug = format!("{config:?}");
-    debug.split('(').next().unwrap_or_default().to_lowercase()
-}
-
-/// `pfifo` or `bfifo` at a place.
-fn tail_drop(limit: Extent, rate: Rate, parent: u32, major: u32) -> (Discipline, String) {
-    let (kind, number, rule) = match limit {
-        Extent::Packets(packets) => ("pfifo", packets, format!("buffer: pfifo limit {packets} packets")),
-        Extent::Bytes(bytes) => {
-            let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-            ("bfifo", bytes, format!("buffer: bfifo limit {bytes} B of IP packets"))
-        }
-        Extent::Time(span) => {
-            let bytes = u32::try_from(rate.bytes_in(span).get()).unwrap_or(u32::MAX);
-            ("bfifo", bytes, format!("buffer: {span} of the line rate = bfifo limit {bytes} B of IP packets"))
-        }
-        Extent::Unlimited => ("pfifo", u32::MAX, "buffer: pfifo without limit".to_owned()),
+/// The limit of a discipline that counts packets.
+fn packet_limit(limit: Extent, kind: &str, site: &Site<'_>, refusals: &mut Refusals) -> Option<u32> {
+    let bytes = match limit {
+        Extent::Packets(packets) => return Some(packets),
+        Extent::Unlimited => return Some(u32::MAX),
+        Extent::Bytes(bytes) => bytes,
+        Extent::Time(span) => site.rate.bytes_in(span).get(),
     };
-    let discipline = Discipline {
-        parent,
-        handle: handle(major),
-        kind,
-        options: number.to_ne_bytes().to_vec(),
-        tc: format!("{kind} limit {number}"),
-    };
-    (discipline, rule)
-}
-
-fn fifo(config: FifoConfig, rate: Rate) -> QueueMapping {
-    let (discipline, rule) = tail_drop(config.limit, rate, below(1), 10);
-    QueueMapping { disciplines: vec![discipline], rules: vec![rule] }
-}
-
-/// Flags of `struct tc_red_qopt` (`include/uapi/linux/pkt_sched.h`).
-mod red_flags {
-    pub(super) const ECN: u8 = 1;
-    pub(super) const HARDDROP: u8 = 2;
-    pub(super) const ADAPTATIVE: u8 = 4;
-    pub(super) const NODROP: u8 = 8;
-}
-
-/// Numbers of the attributes (same file).
-mod red_attributes {
-    pub(super) const PARMS: u16 = 1;
-    pub(super) const STAB: u16 = 2;
-    pub(super) const MAX_P: u16 = 3;
-    pub(super) const FLAGS: u16 = 4;
-}
-
-/// `struct tc_red_qopt`: limit, qth_min, qth_max, Wlog, Plog, Scell_log, flags. NODROP travels in its own attribute.
-fn red_options(tc: &TcRed, flags: u8) -> Vec<u8> {
-    let mut parms = Vec::new();
-    for number in [tc.limit_bytes, tc.min_bytes, tc.max_bytes] {
-        parms.extend(number.to_ne_bytes());
-    }
-    // Either all flags in the structure or all of them in the attribute (`red_get_flags`).
-    parms.extend([tc.wlog, tc.plog, tc.scell_log, 0]);
-    let selector =
-        u32::from(red_flags::ECN | red_flags::HARDDROP | red_flags::ADAPTATIVE | red_flags::NODROP);
-    let mut bitfield = u32::from(flags).to_ne_bytes().to_vec();
-    bitfield.extend(selector.to_ne_bytes());
-    Attributes::default()
-        .bytes(red_attributes::PARMS, &parms)
-        .bytes(red_attributes::STAB, &tc.stab)
-        .u32(red_attributes::MAX_P, tc.max_p)
-        .bytes(red_attributes::FLAGS, &bitfield)
-        .into_bytes()
-}
-
-/// RED whose average is the queue itself (Wlog 0) and whose thresholds are equal marks everything that finds at least the
-/// threshold waiting: `red_calc_qavg_no_idle_time` gives `backlog`, `red_cmp_thresh` compares with `>=`.
-fn step(config: &StepConfig, rate: Rate, mtu: u32, refusals: &mut Refusals) -> Option<QueueMapping> {
-    if config.decide == DecideAt::Dequeue {
-        refusals.add(
-            "bottleneck.aqm.decide",
-            "the kernel's RED decides on arrival only",
-            "leave decide out, or run this on the simulator",
-        );
-        return None;
-    }
-    let nodrop = match config.drop_threshold {
-        Extent::Unlimited => true,
-        same if same == config.threshold => false,
-        _ => {
-            refusals.add(
-                "bottleneck.aqm.drop_threshold",
-                "the kernel's RED has one threshold for marks and drops",
-                "make drop_threshold equal to threshold, or leave it out",
-            );
-            return None;
-        }
-    };
-    // The simulator counts the arriving packet, the kernel does not: K + 1 packets with it are K without.
-    let (found_bytes, rule) = match config.threshold {
-        Extent::Packets(packets) => (
-            u64::from(packets) * u64::from(mtu),
-            format!(
-                "threshold: more than {packets} packets with the arriving one = at least {packets} x {mtu} B before it"
-            ),
-        ),
-        Extent::Bytes(bytes) => (
-            (bytes + 1).saturating_sub(u64::from(mtu)),
-            format!("threshold: more than {bytes} B with an arriving packet of {mtu} B"),
-        ),
-        Extent::Time(span) => {
-            let bytes = rate.bytes_in(span).get();
-            (
-                (bytes + 1).saturating_sub(u64::from(mtu)),
-                format!("threshold: {span} of the line rate = {bytes} B with an arriving packet of {mtu} B"),
-            )
-        }
-        Extent::Unlimited => {
-            let (discipline, rule) = tail_drop(config.limit, rate, below(1), 10);
-            return Some(QueueMapping { disciplines: vec![discipline], rules: vec![rule] });
-        }
-    };
-    let Some(found) = u32::try_from(found_bytes).ok().filter(|bytes| bytes.leading_zeros() > 0) else {
-        refusals.add(
-            "bottleneck.aqm.threshold",
-            "the kernel's thresholds have 31 bits",
-            "write less than 2 GiB",
-        );
-        return None;
-    };
-    let (child, buffer_rule) = tail_drop(config.limit, rate, below(10), 11);
-    // The average needs no ageing: the next arrival replaces it.
-    let tc = TcRed {
-        limit_bytes: u32::MAX >> 1,
-        min_bytes: found,
-        max_bytes: found,
-        wlog: 0,
-        plog: 0,
-        scell_log: 0,
-        stab: [31; 256],
-        max_p: u32::MAX,
-    };
-    let flags = red_flags::ECN | if nodrop { red_flags::NODROP } else { 0 };
-    let red = Discipline {
-        parent: below(1),
-        handle: handle(10),
-        kind: "red",
-        options: red_options(&tc, flags),
-        tc: format!("red, qth_min = qth_max = {found}, Wlog 0, ecn{}", if nodrop { " nodrop" } else { "" }),
-    };
-    let rules = vec![
-        rule,
-        "step: RED with Wlog 0 (`tc red` itself cannot say that) compares the queue on arrival with one threshold"
-            .to_owned(),
-        buffer_rule,
-    ];
-    Some(QueueMapping { disciplines: vec![red, child], rules })
-}
-
-fn linux_red(config: &LinuxRedConfig, refusals: &mut Refusals) -> Option<QueueMapping> {
-    if config.legacy_probability {
-        refusals.add(
-            "bottleneck.aqm.kernel",
-            "the probability rounded to a power of two is that of kernels before 3.3",
-            "write the version of a kernel from 3.3 on, or leave `kernel` out",
-        );
-        return None;
-    }
-    let tc = match config.solve() {
-        Ok(tc) => tc,
-        Err(error) => {
-            refusals.add(PLACE, error.to_string(), "change min, max, burst, avpkt or probability");
-            return None;
-        }
-    };
-    let mut flags = 0;
-    let mut words = String::new();
-    for (set, flag, word) in [
-        (config.ecn, red_flags::ECN, " ecn"),
-        (config.harddrop, red_flags::HARDDROP, " harddrop"),
-        (config.nodrop, red_flags::NODROP, " nodrop"),
-        (config.adaptive, red_flags::ADAPTATIVE, " adaptive"),
-    ] {
-        if set {
-            flags |= flag;
-            words += word;
-        }
-    }
-    let discipline = Discipline {
-        parent: below(1),
-        handle: handle(10),
-        kind: "red",
-        options: red_options(&tc, flags),
-        tc: format!(
-            "red limit {} min {} max {} avpkt {} burst {} probability {} bandwidth {}bit{words}",
-            tc.limit_bytes,
-            tc.min_bytes,
-            tc.max_bytes,
-            config.avpkt_bytes,
-            config.burst_packets,
-            config.probability,
-            config.bandwidth.as_bps(),
-        ),
-    };
-    let rule = format!(
-        "linux-red: Wlog {}, Plog {}, Scell_log {}, max_P {} / 2^32, as tc computes them",
-        tc.wlog, tc.plog, tc.scell_log, tc.max_p
+    refusals.add(
+        "bottleneck.aqm.limit",
+        format!("`{kind}` of the kernel limits packets, not the {bytes} B of the scenario (its limit, or the buffer)"),
+        format!("write limit = \"{} packets\"", (bytes / u64::from(site.mtu)).max(1)),
     );
-    Some(QueueMapping { disciplines: vec![discipline], rules: vec![rule] })
+    None
+}
+
+/// Times of `tc` are whole microseconds in 32 bits; scenarios cannot have more.
+fn micros(span: Span) -> u32 {
+    u32::try_from(span.as_micros()).unwrap_or(u32::MAX)
 }

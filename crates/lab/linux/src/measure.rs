@@ -4,11 +4,12 @@
 //! packets dropped at the bottleneck are given). Reductions are known from CWR flags, or without ECN from the recoveries that
 //! samples see.
 
+use crate::disciplines::{is_law_on_arrival, limit_of, reasons};
 use crate::hosts::base_rtt;
 use crate::kernel::Kernel;
-use crate::plan::{Plan, limit_of, sample_interval};
+use crate::plan::{Plan, sample_interval};
 use crate::records::{FlowKind, FlowRecord, LineEvent, LineRecord, RecordError};
-use shoal_aqm::{Extent, QueueConfig};
+use shoal_aqm::Extent;
 use shoal_scenario::{App, Experiment, Flow};
 use shoal_trace::{
     ControllerRow, DistributionTables, DropReason, EventRow, FlowBin, FlowCounters, FlowEvent, FlowMeter,
@@ -119,10 +120,7 @@ impl<'a> Measurement<'a> {
             lines: lines.iter().peekable(),
             link,
             overhead: bottleneck.overhead_bytes.into(),
-            law: match bottleneck.queue {
-                QueueConfig::Step(_) => (MarkReason::Threshold, DropReason::Threshold),
-                _ => (MarkReason::Early, DropReason::Early),
-            },
+            law: reasons(&bottleneck.queue),
             meter: QueueMeter::new(window_start, rate, pace),
             queue_bin: binned.then(|| QueueBin::new(LinkIndex(0), rate)),
             waiting: (0, 0),
@@ -265,7 +263,7 @@ impl<'a> Measurement<'a> {
         self.close_queue_bins_before(at);
         let class = if record.before.is_capable() { TrafficClass::Ect } else { TrafficClass::NotEct };
         let marked = !record.before.is_ce() && record.after.is_ce();
-        if record.event != LineEvent::Started {
+        if record.event.is_arrival() {
             self.meter.on_arrival(at, class);
         }
         if marked {
@@ -281,16 +279,14 @@ impl<'a> Measurement<'a> {
                 self.meter.on_join(at, class);
             }
             LineEvent::Refused | LineEvent::Overflow => {
-                let reason = if record.event == LineEvent::Overflow && !self.has_room(record) {
-                    DropReason::Buffer
-                } else {
-                    self.law.1
-                };
-                self.meter.on_drop(at, class, reason);
-                if let Some(bin) = &mut self.queue_bin {
-                    bin.on_drop();
-                }
-                self.event(record, FlowEvent::Drop, at);
+                let reason = self.reason_on_arrival(record);
+                self.drop(record, at, class, reason);
+            }
+            LineEvent::Dropped | LineEvent::Evicted => {
+                self.backlog(record, at);
+                self.meter.on_leave(at, class);
+                let by_law = record.event == LineEvent::Dropped;
+                self.drop(record, at, class, if by_law { self.law.1 } else { DropReason::Buffer });
             }
             LineEvent::Started => {
                 let wire = u32::from(record.size) + self.overhead;
@@ -302,7 +298,7 @@ impl<'a> Measurement<'a> {
                 }
             }
         }
-        if record.event != LineEvent::Started && record.cwr && record.payload > 0 {
+        if record.event.is_arrival() && record.cwr && record.payload > 0 {
             self.event(record, FlowEvent::Reduction, at);
         }
         self.count(record, marked);
@@ -317,11 +313,11 @@ impl<'a> Measurement<'a> {
             LineEvent::Started if record.payload > 0 => {
                 counters.wire_bytes += u64::from(record.size) + overhead;
             }
-            LineEvent::Refused | LineEvent::Overflow => counters.losses += 1,
-            _ => {}
+            LineEvent::Started | LineEvent::Queued => {}
+            _ => counters.losses += 1,
         }
         counters.marks_seen += u32::from(marked);
-        let reduced = record.event != LineEvent::Started && record.cwr && record.payload > 0;
+        let reduced = record.event.is_arrival() && record.cwr && record.payload > 0;
         counters.reductions += u32::from(reduced);
     }
 
@@ -331,7 +327,21 @@ impl<'a> Measurement<'a> {
         }
     }
 
-    /// Whether the packet would have fitted: disciplines of modules do not say why they dropped it.
+    fn drop(&mut self, record: &LineRecord, at: Time, class: TrafficClass, reason: DropReason) {
+        self.meter.on_drop(at, class, reason);
+        if let Some(bin) = &mut self.queue_bin {
+            bin.on_drop();
+        }
+        self.event(record, FlowEvent::Drop, at);
+    }
+
+    fn reason_on_arrival(&self, record: &LineRecord) -> DropReason {
+        let queue = &self.experiment.links[self.link].queue;
+        let refused = record.event == LineEvent::Refused;
+        if is_law_on_arrival(queue, refused, self.has_room(record)) { self.law.1 } else { DropReason::Buffer }
+    }
+
+    /// Whether the packet would have fitted.
     fn has_room(&self, record: &LineRecord) -> bool {
         let bottleneck = &self.experiment.links[self.link];
         let with_it = u64::from(record.backlog_bytes) + u64::from(record.size);

@@ -4,11 +4,11 @@
 //! on the way of its ACKs, behind the receiver: what a sender sees is the same, and each packet is delayed once.
 
 use crate::attributes::{Attributes, hex};
-use crate::disciplines::{self, QueueMapping, below, handle};
+use crate::disciplines::{self, QueueMapping, Site, handle, limit_of};
 use crate::hosts::{HEADERS_WITH_TIMESTAMPS, HEADERS_WITHOUT, HostPair, host_pairs};
 use crate::kernel::Kernel;
 use crate::refusal::{Refusal, Refusals};
-use shoal_aqm::{Extent, QueueConfig};
+use shoal_aqm::Extent;
 use shoal_cc::CcConfig;
 use shoal_scenario::{App, Experiment, Flow, Link};
 use shoal_tcp::{EcnSetting, EndpointConfig, ReceiverConfig};
@@ -110,6 +110,8 @@ fn module_of(name: &str) -> Option<&'static str> {
     match name {
         "dctcp_ikr" => Some("tcp_dctcp_ikr.ko"),
         "dualred" => Some("sch_dualred.ko"),
+        "coupled" => Some("sch_coupled.ko"),
+        "dualq_coupled" => Some("sch_dualq_coupled.ko"),
         _ => None,
     }
 }
@@ -240,7 +242,14 @@ fn dumbbell<'a>(
     }
     let bottleneck = &experiment.links[shaped[0]];
     let mtu = pairs.iter().map(|pair| pair.mtu).max()?;
-    let queue = disciplines::queue(&bottleneck.queue, bottleneck.rate?, mtu.into(), kernel, refusals)?;
+    let site = Site {
+        rate: bottleneck.rate?,
+        mtu: mtu.into(),
+        flows: experiment.flows.len() as u32,
+        any_ect: pairs.iter().any(|pair| pair.ecn),
+        kernel,
+    };
+    let queue = disciplines::queue(&bottleneck.queue, &site, refusals)?;
     Some(Dumbbell { bottleneck, pairs, pair_of, queue, mtu })
 }
 
@@ -318,8 +327,8 @@ impl Dumbbell<'_> {
         let options = Attributes::default()
             .u64(1, self.bottleneck.rate.map_or(0, shoal_units::Rate::as_bps))
             .u32(2, self.bottleneck.overhead_bytes.into())
-            .u32(3, 0)
-            .into_bytes();
+            .u32(3, 0);
+        let options = self.queue.on_line(options).into_bytes();
         line(text, format_args!("qdisc r1 b0 {ROOT} {} line {}", handle(1), hex(&options)));
         for discipline in &self.queue.disciplines {
             line(
@@ -344,18 +353,13 @@ impl Dumbbell<'_> {
         add(
             "bottleneck.rate",
             format!(
-                "r1: qdisc add dev b0 root handle 1: line rate {rate}bit overhead {} (an IP packet takes its size plus the \
+                "r1: tc qdisc add dev b0 root handle 1: line rate {rate}bit overhead {} (an IP packet takes its size plus the \
              overhead; the one in transmission does not wait)",
                 link.overhead_bytes
             ),
         );
         for discipline in &self.queue.disciplines {
-            let parent = if discipline.parent == below(1) { "1:1" } else { "10:1" };
-            let major = discipline.handle >> 16;
-            add(
-                "bottleneck.aqm",
-                format!("r1: qdisc add dev b0 parent {parent} handle {major}: {}", discipline.tc),
-            );
+            add("bottleneck.aqm", format!("r1: {}", discipline.command("b0")));
         }
         for rule in &self.queue.rules {
             add("bottleneck.aqm", rule.clone());
@@ -370,7 +374,10 @@ impl Dumbbell<'_> {
                 .map(|group| experiment.groups[group].name.as_str())
                 .collect();
             add(&place, format!("s{number} sends, d{number} receives: {}", groups.join(", ")));
-            add(&place, format!("d{number}: qdisc add dev e0 root netem delay {} limit 1000000", pair.rtt));
+            add(
+                &place,
+                format!("d{number}: tc qdisc add dev e0 root netem delay {} limit 1000000", pair.rtt),
+            );
             let settings: Vec<String> = host_settings(pair)
                 .iter()
                 .map(|(path, value)| format!("{}={value}", path.replace('/', ".")))
@@ -424,16 +431,6 @@ impl Dumbbell<'_> {
         let bytes = KERNEL + BYTES_PER_BYTE * (bdp + buffer) + PER_FLOW * experiment.flows.len() as f64;
         // Few sizes: the size is part of the guest's command line and so of its random numbers.
         ((bytes / f64::from(1 << 20)) as u64 + 1).next_power_of_two().max(256)
-    }
-}
-
-pub(crate) fn limit_of(queue: &QueueConfig) -> Extent {
-    match queue {
-        QueueConfig::Fifo(fifo) => fifo.limit,
-        QueueConfig::Step(step) => step.limit,
-        QueueConfig::LinuxRed(red) => Extent::Bytes(red.limit_bytes.into()),
-        QueueConfig::DualRed(dual) => dual.limit,
-        _ => Extent::Unlimited,
     }
 }
 

@@ -37,6 +37,17 @@ pub enum LineEvent {
     Overflow,
     /// Its transmission began.
     Started,
+    /// It was dropped on departure.
+    Dropped,
+    /// It was dropped for the arrival of another.
+    Evicted,
+}
+
+impl LineEvent {
+    /// Whether it is about a packet that has just come.
+    pub const fn is_arrival(self) -> bool {
+        matches!(self, Self::Queued | Self::Refused | Self::Overflow)
+    }
 }
 
 /// One packet at a line (`struct line_record`).
@@ -44,7 +55,7 @@ pub enum LineEvent {
 pub struct LineRecord {
     /// When, after the start of the experiment; nanoseconds. Packets of the set-up come before it.
     pub time_ns: i64,
-    /// For a start of transmission: when it was queued.
+    /// Once it has waited: when it was queued.
     pub queued_ns: i64,
     /// Destination port.
     pub destination: u16,
@@ -95,6 +106,8 @@ impl LineRecord {
             1 => LineEvent::Refused,
             2 => LineEvent::Overflow,
             3 => LineEvent::Started,
+            4 => LineEvent::Dropped,
+            5 => LineEvent::Evicted,
             _ => return Err(RecordError::Unknown),
         };
         Ok(Self {

@@ -205,7 +205,7 @@ packets = true
             "{place}: {words}: {places:#?}"
         );
     };
-    says("bottleneck.aqm", "RED as published");
+    says("bottleneck.aqm", "`red` without ecn drops ECT packets");
     says("flow group `dctcp-ikr`", "no congestion control `dctcp_ikr`");
     says("flow group `dctcp-ikr`", "initial window is 10");
     says("flow group `dctcp`", "cc_options");

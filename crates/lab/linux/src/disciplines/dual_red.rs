@@ -1,6 +1,6 @@
 //! `dualred`, a module of ours (linux/modules/sch_dualred.c): attributes of linux/modules/uapi/pkt_sched_shoal.h.
 
-use super::{Discipline, PLACE, QueueMapping, below, handle};
+use super::{Action, Discipline, PLACE, QueueMapping, below, handle};
 use crate::attributes::Attributes;
 use crate::refusal::Refusals;
 use shoal_aqm::{AverageScope, DualRedConfig, Extent, MarkSpacing, RedParameters};
@@ -102,7 +102,14 @@ pub(super) fn dual_red(config: &DualRedConfig, rate: Rate, refusals: &mut Refusa
         not_ect.words(),
         ect.words()
     );
-    let discipline = Discipline { parent: below(1), handle: handle(10), kind: "dualred", options, tc };
+    let discipline = Discipline {
+        parent: below(1),
+        handle: handle(10),
+        kind: "dualred",
+        action: Action::Add,
+        options,
+        tc,
+    };
     let rules = vec!["dual-red: thresholds in whole bytes, probabilities and weights in 2^-32".to_owned()];
-    Some(QueueMapping { disciplines: vec![discipline], rules })
+    Some(QueueMapping::of(discipline, rules))
 }

@@ -1,0 +1,142 @@
+//! `coupled` and `dualq_coupled`, modules of ours: attributes of linux/modules/uapi/pkt_sched_shoal.h.
+
+use super::{Action, Discipline, QueueMapping, below, handle};
+use crate::attributes::Attributes;
+use shoal_aqm::{
+    CoupledConfig, CoupledSlope, CouplingInput, DecideAt, DualCoupledConfig, Extent, SchedulerConfig,
+};
+use shoal_units::Rate;
+
+mod attribute {
+    pub(super) const LIMIT_BYTES: u16 = 2;
+    pub(super) const LIMIT_PACKETS: u16 = 3;
+    pub(super) const RATE: u16 = 4;
+    pub(super) const DECIDE: u16 = 5;
+    pub(super) const MEASURE: u16 = 6;
+    pub(super) const FORM: u16 = 7;
+    pub(super) const SATURATION: u16 = 8;
+    pub(super) const COUPLING: u16 = 9;
+    pub(super) const DROP_BITS: u16 = 10;
+    pub(super) const MARK_BITS: u16 = 11;
+    pub(super) const UNIT: u16 = 12;
+    pub(super) const THRESHOLD: u16 = 13;
+    pub(super) const THRESHOLD_MEASURE: u16 = 14;
+    pub(super) const INPUT: u16 = 15;
+    pub(super) const SCHEDULER: u16 = 16;
+    pub(super) const CLASSIC_PERCENT: u16 = 17;
+    pub(super) const SHIFT: u16 = 18;
+    pub(super) const MTU: u16 = 19;
+}
+
+pub(super) fn single(config: &CoupledConfig, rate: Rate) -> QueueMapping {
+    let (options, words) = common(config.slope, config.decide, config.limit, rate);
+    let tc = format!("coupled {words}");
+    mapping("coupled", options, tc)
+}
+
+pub(super) fn dual(config: &DualCoupledConfig, rate: Rate) -> QueueMapping {
+    let (options, words) = common(config.slope, config.decide, config.limit, rate);
+    let threshold = Amount::of(config.threshold);
+    let total = config.input == CouplingInput::Total;
+    let (scheduler, percent, shift, scheduler_words) = match config.scheduler {
+        SchedulerConfig::StrictPriority => (0, 0, 0, "priority".to_owned()),
+        SchedulerConfig::Weighted { classic_percent } => {
+            (1, classic_percent, 0, format!("weighted classic_percent {classic_percent}"))
+        }
+        SchedulerConfig::TimeShifted { shift } => {
+            (2, 0, shift.as_nanos(), format!("shifted shift {}ns", shift.as_nanos()))
+        }
+    };
+    let options = options
+        .u64(attribute::THRESHOLD, threshold.value)
+        .u8(attribute::THRESHOLD_MEASURE, threshold.measure)
+        .u8(attribute::INPUT, total.into())
+        .u8(attribute::SCHEDULER, scheduler)
+        .u8(attribute::CLASSIC_PERCENT, percent)
+        .u64(attribute::SHIFT, shift)
+        .u32(attribute::MTU, config.mtu);
+    let tc = format!(
+        "dualq_coupled {words} threshold {threshold} input {} scheduler {scheduler_words} mtu {}b",
+        if total { "total" } else { "classic" },
+        config.mtu
+    );
+    mapping("dualq_coupled", options, tc)
+}
+
+fn mapping(kind: &'static str, options: Attributes, tc: String) -> QueueMapping {
+    let options = options.into_bytes();
+    let discipline =
+        Discipline { parent: below(1), handle: handle(10), kind, action: Action::Add, options, tc };
+    QueueMapping::of(
+        discipline,
+        vec!["coupled: probabilities in 2^-32, k in 2^-16, times in nanoseconds".to_owned()],
+    )
+}
+
+/// An amount of `enum tc_coupled_measure`.
+struct Amount {
+    value: u64,
+    measure: u8,
+}
+
+impl Amount {
+    /// What is unlimited is never reached.
+    fn of(extent: Extent) -> Self {
+        match extent {
+            Extent::Time(span) => Self { value: span.as_nanos(), measure: 0 },
+            Extent::Bytes(bytes) => Self { value: bytes, measure: 1 },
+            Extent::Packets(packets) => Self { value: packets.into(), measure: 2 },
+            Extent::Unlimited => Self { value: u64::MAX, measure: 2 },
+        }
+    }
+}
+
+impl std::fmt::Display for Amount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{}", self.value, ["ns", "b", "p"][usize::from(self.measure)])
+    }
+}
+
+/// What both modules have: attributes, and words of `tc`.
+fn common(slope: CoupledSlope, decide: DecideAt, limit: Extent, rate: Rate) -> (Attributes, String) {
+    let bytes_of = |span| u32::try_from(rate.bytes_in(span).get()).unwrap_or(u32::MAX);
+    let (bytes, packets) = match limit {
+        Extent::Packets(packets) => (0, packets),
+        Extent::Bytes(bytes) => (u32::try_from(bytes).unwrap_or(u32::MAX), 0),
+        Extent::Time(span) => (bytes_of(span), 0),
+        Extent::Unlimited => (0, 0),
+    };
+    let at_dequeue = decide == DecideAt::Dequeue;
+    let attributes = Attributes::default()
+        .u32(attribute::LIMIT_BYTES, bytes)
+        .u32(attribute::LIMIT_PACKETS, packets)
+        .u64(attribute::RATE, rate.as_bps() / 8)
+        .u8(attribute::DECIDE, at_dequeue.into());
+    let words = format!(
+        "limit {packets} limit_bytes {bytes}b rate {}bit decide {}",
+        rate.as_bps(),
+        if at_dequeue { "dequeue" } else { "enqueue" }
+    );
+    match slope {
+        CoupledSlope::Linear { saturation, coupling } => {
+            let saturation = Amount::of(saturation);
+            let k = ((coupling * 65_536.0).round() as u32).max(1);
+            let attributes = attributes
+                .u8(attribute::MEASURE, saturation.measure)
+                .u8(attribute::FORM, 0)
+                .u64(attribute::SATURATION, saturation.value)
+                .u32(attribute::COUPLING, k);
+            (attributes, format!("{words} saturation {saturation} coupling {}", f64::from(k) / 65_536.0))
+        }
+        CoupledSlope::Shift { drop_bits, mark_bits, unit } => {
+            let unit = Amount::of(unit);
+            let attributes = attributes
+                .u8(attribute::MEASURE, unit.measure)
+                .u8(attribute::FORM, 1)
+                .u8(attribute::DROP_BITS, drop_bits)
+                .u8(attribute::MARK_BITS, mark_bits)
+                .u64(attribute::UNIT, unit.value);
+            (attributes, format!("{words} unit {unit} reno_slope {drop_bits} dctcp_slope {mark_bits}"))
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! DualPI2: attributes of `include/uapi/linux/pkt_sched.h` (Linux 6.17).
+
+use super::{Action, Discipline, QueueMapping, Site, below, handle, micros, packet_limit};
+use crate::attributes::Attributes;
+use crate::refusal::Refusals;
+use shoal_aqm::{DecideAt, DualPi2Config, Extent, NativeMarking, SchedulerConfig, Tossing};
+
+mod attribute {
+    pub(super) const LIMIT: u16 = 1;
+    pub(super) const MEMORY_LIMIT: u16 = 2;
+    pub(super) const TARGET: u16 = 3;
+    pub(super) const TUPDATE: u16 = 4;
+    pub(super) const ALPHA: u16 = 5;
+    pub(super) const BETA: u16 = 6;
+    pub(super) const STEP_THRESH_PKTS: u16 = 7;
+    pub(super) const STEP_THRESH_US: u16 = 8;
+    pub(super) const MIN_QLEN_STEP: u16 = 9;
+    pub(super) const COUPLING: u16 = 10;
+    pub(super) const DROP_OVERLOAD: u16 = 11;
+    pub(super) const DROP_EARLY: u16 = 12;
+    pub(super) const C_PROTECTION: u16 = 13;
+    pub(super) const ECN_MASK: u16 = 14;
+}
+
+pub(super) fn dualpi2(
+    config: &DualPi2Config,
+    site: &Site<'_>,
+    refusals: &mut Refusals,
+) -> Option<QueueMapping> {
+    let before = refusals.0.len();
+    check(config, site, refusals);
+    let limit = packet_limit(config.limit, "dualpi2", site, refusals);
+    let step = step(config, refusals);
+    let classic = classic_percent(config, refusals);
+    if refusals.0.len() > before {
+        return None;
+    }
+    let ((step_attribute, step, step_words), limit, classic) = (step?, limit?, classic?);
+    let min_packets = match config.native {
+        NativeMarking::Step { min_packets, .. } => min_packets,
+        NativeMarking::Ramp { .. } => 0,
+    };
+    let early = config.decide == DecideAt::Enqueue;
+    let options = Attributes::default()
+        .u32(attribute::LIMIT, limit.max(1))
+        .u32(attribute::MEMORY_LIMIT, u32::MAX)
+        .u32(attribute::TARGET, micros(config.target))
+        .u32(attribute::TUPDATE, micros(config.tupdate))
+        .u32(attribute::ALPHA, config.alpha_256th_hz)
+        .u32(attribute::BETA, config.beta_256th_hz)
+        .u32(step_attribute, step)
+        .u32(attribute::MIN_QLEN_STEP, min_packets)
+        .u8(attribute::COUPLING, config.coupling)
+        .u8(attribute::DROP_OVERLOAD, config.drop_on_overload.into())
+        .u8(attribute::DROP_EARLY, early.into())
+        .u8(attribute::C_PROTECTION, classic)
+        .u8(attribute::ECN_MASK, config.ecn_mask)
+        .into_bytes();
+    let tc = format!(
+        "dualpi2 limit {limit} memlimit {} target {}us tupdate {}us alpha {} beta {} step_thresh {step_words} min_qlen_step \
+         {min_packets} coupling_factor {} {} {} {} classic_protection {classic}%",
+        u32::MAX,
+        micros(config.target),
+        micros(config.tupdate),
+        f64::from(config.alpha_256th_hz) / 256.0,
+        f64::from(config.beta_256th_hz) / 256.0,
+        config.coupling,
+        if config.drop_on_overload { "drop_on_overload" } else { "overflow" },
+        if early { "drop_enqueue" } else { "drop_dequeue" },
+        match config.ecn_mask {
+            0b01 => "l4s_ect",
+            0b10 => "classic_ect (tc has no word for this mask)",
+            _ => "any_ect",
+        },
+    );
+    let discipline = Discipline {
+        parent: below(1),
+        handle: handle(10),
+        kind: "dualpi2",
+        action: Action::Add,
+        options,
+        tc,
+    };
+    Some(QueueMapping::of(discipline, Vec::new()))
+}
+
+/// What only the model has.
+fn check(config: &DualPi2Config, site: &Site<'_>, refusals: &mut Refusals) {
+    let mut refuse = |key: &str, reason: &str, hint: &str| {
+        refusals.add(format!("bottleneck.aqm.{key}"), reason, hint);
+    };
+    if config.tossing == Tossing::Recur {
+        refuse("marking", "the kernel's dualpi2 decides by random numbers", "write marking = \"random\"");
+    }
+    if config.min_backlog_bytes != 2 * u64::from(site.mtu) {
+        refuse("min_backlog", "the kernel's is two packets of the MTU", "leave min_backlog out");
+    }
+    if config.memory_limit_bytes != u64::MAX {
+        refuse(
+            "memory_limit",
+            "the kernel counts the memory of packets (skb->truesize), the simulator their bytes",
+            "leave memory_limit out",
+        );
+    }
+    for (key, gain) in [("alpha", config.alpha_256th_hz), ("beta", config.beta_256th_hz)] {
+        if gain == 0 {
+            refuse(key, "the kernel refuses a gain of 0", "write at least 0.00390625");
+        }
+    }
+}
+
+/// Attribute, value, words of `tc`.
+fn step(config: &DualPi2Config, refusals: &mut Refusals) -> Option<(u16, u32, String)> {
+    let (place, reason, hint) = match config.native {
+        NativeMarking::Step { threshold: Extent::Time(span), .. } => {
+            return Some((attribute::STEP_THRESH_US, micros(span), format!("{}us", micros(span))));
+        }
+        NativeMarking::Step { threshold: Extent::Packets(packets), .. } => {
+            return Some((attribute::STEP_THRESH_PKTS, packets, format!("{packets}packets")));
+        }
+        NativeMarking::Step { threshold: Extent::Unlimited, .. } => {
+            return Some((attribute::STEP_THRESH_PKTS, u32::MAX, format!("{}packets", u32::MAX)));
+        }
+        NativeMarking::Step { threshold: Extent::Bytes(_), .. } => (
+            "bottleneck.aqm.step_threshold",
+            "the kernel's step counts time or packets",
+            "write a time or packets, as in \"1 ms\"",
+        ),
+        NativeMarking::Ramp { .. } => (
+            "bottleneck.aqm.native",
+            "the ramp of RFC 9332 is not in the kernel",
+            "write native = \"step\", or run this on the simulator",
+        ),
+    };
+    refusals.add(place, reason, hint);
+    None
+}
+
+/// Strict priority is a share of nothing: the credit then never favours the classic queue (`dequeue_packet`).
+fn classic_percent(config: &DualPi2Config, refusals: &mut Refusals) -> Option<u8> {
+    match config.scheduler {
+        SchedulerConfig::Weighted { classic_percent } => Some(classic_percent),
+        SchedulerConfig::StrictPriority => Some(0),
+        SchedulerConfig::TimeShifted { .. } => {
+            refusals.add(
+                "bottleneck.aqm.scheduler",
+                "the kernel's dualpi2 shares bytes by credit",
+                "write scheduler = \"weighted\" or \"priority\"",
+            );
+            None
+        }
+    }
+}

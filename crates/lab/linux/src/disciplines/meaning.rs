@@ -1,0 +1,47 @@
+//! What the records of a queue mean: its limit, and why it marks or drops.
+
+use shoal_aqm::{Extent, QueueConfig};
+use shoal_trace::{DropReason, MarkReason};
+
+/// Waiting packets that fit.
+pub(crate) fn limit_of(queue: &QueueConfig) -> Extent {
+    match queue {
+        QueueConfig::Fifo(fifo) => fifo.limit,
+        QueueConfig::Step(step) => step.limit,
+        QueueConfig::Red(red) => red.limit,
+        QueueConfig::LinuxRed(red) => Extent::Bytes(red.limit_bytes.into()),
+        QueueConfig::DualRed(dual) => dual.limit,
+        QueueConfig::Gred(gred) => Extent::Bytes(gred.limit_bytes.into()),
+        QueueConfig::Forced(forced) => forced.limit,
+        QueueConfig::Coupled(coupled) => coupled.limit,
+        QueueConfig::DualCoupled(dual) => dual.limit,
+        QueueConfig::DualPi2(dual) => dual.limit,
+        QueueConfig::Pi2(pi2) => pi2.limit,
+        QueueConfig::Codel(codel) => codel.limit,
+        QueueConfig::FqCodel(fq) => fq.limit,
+        QueueConfig::Pie(pie) => pie.limit,
+    }
+}
+
+/// A kernel does not say why. Where a law has several reasons, its usual one is given.
+pub(crate) fn reasons(queue: &QueueConfig) -> (MarkReason, DropReason) {
+    match queue {
+        QueueConfig::Step(_) => (MarkReason::Threshold, DropReason::Threshold),
+        QueueConfig::Codel(_) | QueueConfig::FqCodel(_) => (MarkReason::Sojourn, DropReason::Sojourn),
+        QueueConfig::Coupled(_) | QueueConfig::DualCoupled(_) | QueueConfig::DualPi2(_) => {
+            (MarkReason::Coupled, DropReason::Early)
+        }
+        _ => (MarkReason::Early, DropReason::Early),
+    }
+}
+
+/// Whether a packet that was dropped on arrival had met the law, and not a full buffer. Disciplines answer the former with
+/// `NET_XMIT_CN` (`refused`) and the latter with `NET_XMIT_DROP`; PIE gives the latter to both, and fq_codel, whose law acts on
+/// departure, the former if it cut the packet's own queue.
+pub(crate) fn is_law_on_arrival(queue: &QueueConfig, refused: bool, has_room: bool) -> bool {
+    match queue {
+        QueueConfig::Pie(_) => has_room,
+        QueueConfig::FqCodel(_) => false,
+        _ => refused,
+    }
+}

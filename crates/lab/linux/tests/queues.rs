@@ -1,0 +1,300 @@
+//! Every queue as a discipline: exact structures, what one would type into `tc`, and what the kernel has not.
+
+use shoal_linux::{Kernel, Plan, Refusal};
+use shoal_scenario::Document;
+
+fn kernel() -> Kernel {
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect();
+    Kernel {
+        release: "7.3.4-shoal".to_owned(),
+        controllers: words("cubic dctcp reno"),
+        disciplines: words(
+            "bfifo codel coupled dualpi2 dualq_coupled dualred fq_codel gred netem pfifo pie red",
+        ),
+        mode: "seccomp".to_owned(),
+    }
+}
+
+/// A queue in front of a Reno and a DCTCP flow.
+fn plan(aqm: &str) -> Result<Plan, Vec<Refusal>> {
+    let text = format!(
+        r#"
+duration = "20 s"
+bottleneck = {{ rate = "40 Mbit/s", buffer = "1000 packets", aqm = {{ {aqm} }} }}
+flows = [{{ cc = "reno", rtt = "10 ms" }}, {{ cc = "dctcp", rtt = "10 ms" }}]
+"#
+    );
+    let experiment = Document::parse(&text, "test.toml").unwrap().resolve(None).unwrap();
+    Plan::new(&experiment, &kernel())
+}
+
+/// The only refusal.
+fn refusal(aqm: &str) -> (String, String) {
+    let refusals = plan(aqm).unwrap_err();
+    assert_eq!(refusals.len(), 1, "{refusals:#?}");
+    assert!(!refusals[0].hint.is_empty());
+    (refusals[0].place.clone(), refusals[0].reason.clone())
+}
+
+/// Kind and options of the disciplines at the bottleneck, the line first.
+fn disciplines(plan: &Plan) -> Vec<(String, Vec<u8>)> {
+    let lines = plan.config.lines().filter(|line| line.starts_with("qdisc r1 b0 "));
+    lines
+        .map(|line| {
+            let words: Vec<&str> = line.split(' ').collect();
+            let hex = words[6];
+            let bytes =
+                (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap());
+            (words[5].to_owned(), bytes.collect())
+        })
+        .collect()
+}
+
+/// Attributes by number; the flag for nests is cut.
+fn attributes(mut bytes: &[u8]) -> Vec<(u16, Vec<u8>)> {
+    let mut found = Vec::new();
+    while bytes.len() >= 4 {
+        let length = usize::from(u16::from_ne_bytes([bytes[0], bytes[1]]));
+        let kind = u16::from_ne_bytes([bytes[2], bytes[3]]) & 0x7fff;
+        found.push((kind, bytes[4..length].to_vec()));
+        bytes = &bytes[length.next_multiple_of(4).min(bytes.len())..];
+    }
+    found
+}
+
+/// Attributes as numbers, of one, four or eight bytes.
+fn numbers(bytes: &[u8]) -> Vec<(u16, u64)> {
+    let number = |value: Vec<u8>| match value.len() {
+        1 => value[0].into(),
+        4 => u32::from_ne_bytes(value.try_into().unwrap()).into(),
+        8 => u64::from_ne_bytes(value.try_into().unwrap()),
+        _ => u64::MAX,
+    };
+    attributes(bytes).into_iter().map(|(kind, value)| (kind, number(value))).collect()
+}
+
+/// The lines of `tc` at the bottleneck.
+fn typed(plan: &Plan) -> Vec<&str> {
+    plan.rules
+        .iter()
+        .filter(|rule| rule.place == "bottleneck.aqm")
+        .filter_map(|rule| rule.text.strip_prefix("r1: "))
+        .collect()
+}
+
+#[test]
+fn codel_has_the_numbers_of_tc() {
+    let plan =
+        plan(r#"kind = "codel", target = "2 ms", interval = "30 ms", ecn = true, ce_threshold = "1 ms""#)
+            .unwrap();
+    let found = disciplines(&plan);
+    assert_eq!(found[1].0, "codel");
+    assert_eq!(numbers(&found[1].1), [(1, 2000), (2, 1000), (3, 30_000), (4, 1), (5, 1000)]);
+    assert_eq!(
+        typed(&plan),
+        [
+            "tc qdisc add dev b0 parent 1:1 handle 10: codel limit 1000 target 2000us interval 30000us ecn ce_threshold 1000us"
+        ]
+    );
+}
+
+#[test]
+fn fq_codel_with_a_hash_or_a_queue_for_each_flow() {
+    let hashed = plan(r#"kind = "fq-codel""#).unwrap();
+    let found = disciplines(&hashed);
+    assert_eq!(
+        numbers(&found[1].1),
+        [(1, 5000), (2, 1000), (3, 100_000), (4, 1), (5, 1024), (6, 1500), (8, 64), (9, 33_554_432)]
+    );
+    // The line gives no classes: rate, overhead, number.
+    assert_eq!(numbers(&found[0].1).len(), 3);
+
+    let each =
+        plan(r#"kind = "fq-codel", classifier = "flow", ce_threshold = "1 ms", ce_threshold_for = "ect1""#)
+            .unwrap();
+    let found = disciplines(&each);
+    assert!(numbers(&found[1].1).contains(&(5, 2)));
+    // Selector 1 of mask 3.
+    assert_eq!(numbers(&found[1].1)[8..], [(7, 1000), (10, 1), (11, 3)][..]);
+    // Handle 10:, below which the classes are.
+    assert_eq!(numbers(&found[0].1)[3], (5, 10 << 16));
+    assert!(typed(&each)[0].contains(" ce_threshold 1000us ce_threshold_selector 0x1/0x3 "));
+}
+
+#[test]
+fn pie_has_the_numbers_of_tc() {
+    let plan = plan(r#"kind = "pie", ecn = true, dq_rate_estimator = true, alpha = 3"#).unwrap();
+    assert_eq!(
+        numbers(&disciplines(&plan)[1].1),
+        [(1, 15_000), (2, 1000), (3, 15_000), (4, 3), (5, 20), (6, 1), (7, 0), (8, 1)]
+    );
+    assert_eq!(
+        typed(&plan),
+        [
+            "tc qdisc add dev b0 parent 1:1 handle 10: pie limit 1000 target 15000us tupdate 15000us alpha 3 beta 20 ecn \
+          nobytemode dq_rate_estimator"
+        ]
+    );
+}
+
+#[test]
+fn gred_is_a_table_and_its_virtual_queues() {
+    let plan = plan(
+        r#"kind = "gred", limit = "400 kB", not_ect = { min = "15 kB", max = "45 kB", avpkt = "1500 B", burst = "20 packets", probability = 0.1, prio = 2 }, ect = { min = "30 kB", max = "90 kB", avpkt = "1500 B", burst = "40 packets", probability = 0.2, ecn = true, prio = 3 }"#,
+    )
+    .unwrap();
+    let found = disciplines(&plan);
+    assert_eq!(
+        found.iter().map(|(kind, _)| kind.as_str()).collect::<Vec<_>>(),
+        ["line", "gred", "gred", "gred"]
+    );
+    // tc_index 0 for packets that are not ECT, 1 for the other three codepoints: a byte each.
+    assert_eq!(numbers(&found[0].1)[3], (4, 0x0101_0100));
+    // Two virtual queues, 0 the default, grio; the limit.
+    let table = attributes(&found[1].1);
+    assert_eq!((table[0].0, table[0].1[0], table[0].1[4], table[0].1[8]), (3, 2, 0, 1));
+    assert_eq!(numbers(&found[1].1)[1], (5, 400_000));
+    let ect = attributes(&found[3].1);
+    let word = |at: usize| u32::from_ne_bytes(ect[0].1[at..at + 4].try_into().unwrap());
+    assert_eq!((ect[0].0, word(0), word(4), word(8), word(12)), (1, 400_000, 30_000, 90_000, 1));
+    // Wlog 5 as for RED with these numbers (see `linux_red_is_what_tc_computes`); the priority is the fourth byte.
+    assert_eq!((ect[0].1[40], ect[0].1[43], ect[0].1.len()), (5, 3, 52));
+    assert_eq!((ect[1].0, ect[1].1.len(), ect[2].0), (2, 256, 4));
+    // A list with an entry: virtual queue 1, flags ECN.
+    let entry = attributes(&attributes(&ect[3].1)[0].1);
+    assert_eq!(entry, [(2, 1u32.to_ne_bytes().to_vec()), (12, 1u32.to_ne_bytes().to_vec())]);
+    assert_eq!(
+        typed(&plan)[1..],
+        [
+            "tc qdisc change dev b0 parent 1:1 handle 10: gred limit 400000 min 15000 max 45000 avpkt 1500 burst 20 probability \
+             0.1 bandwidth 10000000bit vq 0 prio 2",
+            "tc qdisc change dev b0 parent 1:1 handle 10: gred limit 400000 min 30000 max 90000 avpkt 1500 burst 40 probability \
+             0.2 bandwidth 10000000bit vq 1 prio 3 ecn",
+        ][..]
+    );
+}
+
+#[test]
+fn dualpi2_has_the_numbers_of_tc() {
+    let plan = plan(
+        r#"kind = "dualpi2", step_threshold = "5 packets", ecn_mask = "l4s-ect", overload = "overflow""#,
+    )
+    .unwrap();
+    assert_eq!(
+        numbers(&disciplines(&plan)[1].1),
+        [
+            (1, 1000),
+            (2, u32::MAX.into()),
+            (3, 15_000),
+            (4, 16_000),
+            (5, 41),
+            (6, 819),
+            (7, 5),
+            (9, 0),
+            (10, 2),
+            (11, 0),
+            (12, 0),
+            (13, 10),
+            (14, 1)
+        ]
+    );
+    assert_eq!(
+        typed(&plan),
+        [
+            "tc qdisc add dev b0 parent 1:1 handle 10: dualpi2 limit 1000 memlimit 4294967295 target 15000us tupdate 16000us alpha \
+          0.16015625 beta 3.19921875 step_thresh 5packets min_qlen_step 0 coupling_factor 2 overflow drop_dequeue l4s_ect \
+          classic_protection 10%"
+        ]
+    );
+}
+
+#[test]
+fn priority_in_dualpi2_is_a_share_of_nothing() {
+    let plan = plan(r#"kind = "dualpi2", scheduler = "priority", decide = "enqueue""#).unwrap();
+    let found = numbers(&disciplines(&plan)[1].1);
+    // A step by time: 1 ms.
+    assert!(found.contains(&(8, 1000)) && found.contains(&(12, 1)) && found.contains(&(13, 0)), "{found:?}");
+}
+
+#[test]
+fn coupled_queues_are_modules_of_ours() {
+    let single = plan(r#"kind = "coupled", saturation = "200 ms", coupling = 1.63"#).unwrap();
+    assert!(single.config.contains("module /sch_coupled.ko\n"));
+    // 1.63 x 2^16 = 106823.68; 40 Mbit/s are 5,000,000 B/s.
+    assert_eq!(
+        numbers(&disciplines(&single)[1].1),
+        [(2, 0), (3, 1000), (4, 5_000_000), (5, 0), (6, 0), (7, 0), (8, 200_000_000), (9, 106_824)]
+    );
+    let dual = plan(r#"kind = "dualq-coupled", reno_slope = 12, dctcp_slope = 15, slope_unit = "1 B", scheduler = "weighted""#).unwrap();
+    assert!(dual.config.contains("module /sch_dualq_coupled.ko\n"));
+    assert_eq!(
+        numbers(&disciplines(&dual)[1].1)[3..],
+        [
+            (5, 1),
+            (6, 1),
+            (7, 1),
+            (10, 12),
+            (11, 15),
+            (12, 1),
+            (13, 5),
+            (14, 2),
+            (15, 0),
+            (16, 1),
+            (17, 10),
+            (18, 0),
+            (19, 1500)
+        ][..]
+    );
+    assert_eq!(
+        typed(&dual),
+        [
+            "tc qdisc add dev b0 parent 1:1 handle 10: dualq_coupled limit 1000 limit_bytes 0b rate 40000000bit decide dequeue unit \
+          1b reno_slope 12 dctcp_slope 15 threshold 5p input classic scheduler weighted classic_percent 10 mtu 1500b"
+        ]
+    );
+}
+
+#[test]
+fn published_red_is_dualred_where_it_computes_the_same() {
+    let red = r#"kind = "red", min = "5 packets", max = "15 packets""#;
+    let exact = plan(&format!(r#"{red}, ecn = true, spacing = "independent""#)).unwrap();
+    assert_eq!(disciplines(&exact)[1].0, "dualred");
+    assert!(exact.rules.iter().any(|rule| rule.text.contains("both instances of dualred alike")));
+    let (place, reason) = refusal(&format!("{red}, ecn = true"));
+    assert_eq!(place, "bottleneck.aqm");
+    assert!(reason.contains("counts packets between decisions"), "{reason}");
+    assert!(refusal(red).1.contains("without ecn drops ECT packets"));
+}
+
+#[test]
+fn kernels_limits_are_packets() {
+    for kind in ["codel", "fq-codel", "pie", "dualpi2"] {
+        let (place, reason) = refusal(&format!(r#"kind = "{kind}", limit = "300 kB""#));
+        assert_eq!(place, "bottleneck.aqm.limit");
+        assert!(reason.contains("300000 B"), "{reason}");
+    }
+}
+
+#[test]
+fn keys_that_the_kernel_has_not_are_named() {
+    for (aqm, place, words) in [
+        (r#"kind = "dualpi2", native = "ramp""#, "native", "RFC 9332"),
+        (r#"kind = "dualpi2", marking = "recur""#, "marking", "random numbers"),
+        (r#"kind = "dualpi2", min_backlog = "100 B""#, "min_backlog", "two packets"),
+        (r#"kind = "dualpi2", memory_limit = "100 kB""#, "memory_limit", "truesize"),
+        (r#"kind = "dualpi2", scheduler = "time-shifted""#, "scheduler", "credit"),
+        (r#"kind = "dualpi2", alpha = 0.0"#, "alpha", "gain of 0"),
+        (r#"kind = "fq-codel", memory_limit = "100 kB""#, "memory_limit", "truesize"),
+        (r#"kind = "pie", tupdate = "1500 us""#, "tupdate", "jiffies"),
+    ] {
+        let (at, reason) = refusal(aqm);
+        assert_eq!(at, format!("bottleneck.aqm.{place}"), "{aqm}");
+        assert!(reason.contains(words), "{aqm}: {reason}");
+    }
+}
+
+#[test]
+fn queues_that_no_kernel_has_are_refused() {
+    assert!(refusal(r#"kind = "pi2""#).1.contains("never part of Linux"));
+    assert!(refusal(r#"kind = "forced", mark = 0.01"#).1.contains("`forced`"));
+}

@@ -1,0 +1,112 @@
+"""Every queue that both planes have, on the kernel: packets are accounted for, and the simulator agrees."""
+
+from __future__ import annotations
+
+import pytest
+
+import shoal
+from shoal.linux import Image, run_on_linux
+from shoal.linux.plan import plan
+
+# Queue, controllers of the two flows.
+QUEUES = {
+    "codel": ('kind = "codel"', "reno cubic"),
+    "codel-ecn": ('kind = "codel"\necn = true', "reno dctcp"),
+    "fq-codel": ('kind = "fq-codel"', "reno dctcp"),
+    "fq-codel-flow": ('kind = "fq-codel"\nclassifier = "flow"', "reno dctcp"),
+    "pie": ('kind = "pie"', "reno reno"),
+    "pie-ecn": ('kind = "pie"\necn = true', "reno dctcp"),
+    "gred": (
+        """kind = "gred"
+limit = "400 kB"
+not_ect = { min = "15 kB", max = "45 kB", avpkt = "1500 B", burst = "20 packets", probability = 0.1 }
+ect = { min = "15 kB", max = "45 kB", avpkt = "1500 B", burst = "20 packets", probability = 0.2, ecn = true }""",
+        "reno dctcp",
+    ),
+    "dualpi2": ('kind = "dualpi2"', "cubic dctcp"),
+    "dualpi2-enqueue": ('kind = "dualpi2"\ndecide = "enqueue"', "cubic dctcp"),
+    "coupled": ('kind = "coupled"\nsaturation = "200 ms"\ncoupling = 1.63', "reno dctcp"),
+    "dualq-coupled": ('kind = "dualq-coupled"\nsaturation = "100 ms"\ncoupling = 8.0', "reno dctcp"),
+    "red": (
+        'kind = "red"\nmin = "10 packets"\nmax = "30 packets"\nspacing = "independent"\necn = true',
+        "reno dctcp",
+    ),
+}
+
+
+def scenario(queue: str, *, buffer: str = "1000 packets", seconds: int = 20) -> shoal.Scenario:
+    aqm, controllers = QUEUES[queue]
+    flows = "".join(
+        f'[[flows]]\ncc = "{cc}"\nname = "{cc} {i}"\nrtt = "10 ms"\n' for i, cc in enumerate(controllers.split())
+    )
+    return shoal.Scenario.from_toml(
+        f"""
+duration = "{seconds} s"
+warmup = "{seconds // 4} s"
+[bottleneck]
+rate = "20 Mbit/s"
+buffer = "{buffer}"
+[bottleneck.aqm]
+{aqm}
+{flows}"""
+    )
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_packets_are_accounted_for(queue: str, image: Image) -> None:
+    # Without a warm-up every packet of the run counts.
+    linux = run_on_linux(scenario(queue).override({"warmup": "0 s"}), image=image)
+    link = linux.bottlenecks[0]
+    waiting = link["arrived"] - link["departed"] - link["dropped"]
+    assert 0 <= waiting <= link["queue_packets"]["max"]
+    assert link["dropped"] > 0
+    assert link["dropped"] == sum(flow["losses"] for group in linux.groups for flow in group["flows"])
+    assert link["marked"] == sum(flow["marks_seen"] for group in linux.groups for flow in group["flows"])
+    # Nothing is taken for a full buffer that was the law.
+    assert link["dropped_by"]["buffer"] == 0
+    if "dctcp" in QUEUES[queue][1]:
+        assert link["marked"] > 0
+    # A line of 20 Mbit/s sends a packet of 1500 B in 0.6 ms: no wait is longer than the longest queue takes, except where
+    # a scheduler lets others pass.
+    if queue not in {"fq-codel", "fq-codel-flow", "dualpi2", "dualpi2-enqueue", "dualq-coupled"}:
+        assert link["delay_s"]["all"]["max"] <= link["queue_packets"]["max"] * 0.6e-3 * 1.001 + 2e-6
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_simulator_agrees(queue: str, image: Image) -> None:
+    seeds = (1, 2, 3)
+    long = scenario(queue, seconds=40)
+    # A hash lets the two flows collide with probability 1/1024, and then in one plane only.
+    linux = [run_on_linux(long, image=image, seed=seed).bottlenecks[0] for seed in seeds]
+    sim = [shoal.run(long, seed=seed).bottlenecks[0] for seed in seeds]
+
+    def mean(links: list[dict], *keys: str) -> float:
+        total = 0.0
+        for link in links:
+            value = link
+            for key in keys:
+                value = value[key]
+            total += value
+        return total / len(links)
+
+    assert mean(linux, "utilisation") == pytest.approx(mean(sim, "utilisation"), abs=0.01)
+    assert mean(linux, "queue_packets", "mean") == pytest.approx(mean(sim, "queue_packets", "mean"), rel=0.15)
+    assert mean(linux, "dropped") == pytest.approx(mean(sim, "dropped"), rel=0.3, abs=10)
+    assert mean(linux, "marked") == pytest.approx(mean(sim, "marked"), rel=0.3, abs=10)
+
+
+@pytest.mark.parametrize("queue", ["codel", "fq-codel", "pie", "dualpi2", "coupled", "dualq-coupled"])
+def test_full_buffer_is_told_from_the_law(queue: str, image: Image) -> None:
+    # Ten packets are less than any of these laws wants.
+    small = scenario(queue, buffer="10 packets").override({"warmup": "0 s"})
+    link = run_on_linux(small, image=image).bottlenecks[0]
+    assert link["dropped_by"]["buffer"] > 0
+    assert link["queue_packets"]["max"] <= 10
+    assert link["arrived"] - link["departed"] - link["dropped"] in range(11)
+
+
+def test_tc_lines_are_shown(image: Image) -> None:
+    rules = [text for _, text in plan(scenario("gred"), image).rules if text.startswith("r1: tc")]
+    # The line, the table, two virtual queues.
+    assert [rule.split(" ")[3] for rule in rules] == ["add", "add", "change", "change"]
+    assert all("gred" in rule for rule in rules[1:])
