@@ -171,6 +171,10 @@ fn group(bytes: &mut Bytes<'_>, number: u8, topology: u8) -> String {
         "{ constant_rate = \"400 kbit/s\" }",
         "{ constant_rate = \"3 Mbit/s\", packet = \"100 B\" }",
         "{ on = \"100 ms\", off = \"300 ms\" }",
+        "{ transfer = \"9 kB\", rounds = 30, barrier = true }",
+        "{ request = \"200 B\", response = \"20 kB\", think = { exponential = \"10 ms\" } }",
+        "{ request = \"5 kB\", response = \"3 kB\", rounds = 20, barrier = true }",
+        "{ frame = \"4 kB\", every = \"20 ms\", deadline = \"50 ms\" }",
         "{ transfer = { distribution = \"web-search\" } }",
         "{ transfer = { distribution = \"mixed\" } }",
     ]);
@@ -185,7 +189,10 @@ fn group(bytes: &mut Bytes<'_>, number: u8, topology: u8) -> String {
     let cc = if app.contains("unresponsive") { "none" } else { cc };
     // A load of tiny transfers would be tens of thousands of flows.
     let start = if start.contains("load") && app.contains("\"1 B\"") { "\"0 s\"" } else { start };
-    let at_random = start.contains("poisson") || start.contains("load");
+    let at_random = |start: &str| start.contains("poisson") || start.contains("load");
+    // Flows that arrive at random cannot wait for each other.
+    let start = if app.contains("barrier") && at_random(start) { "\"5 ms\"" } else { start };
+    let at_random = at_random(start);
     let switches = bytes.byte();
     let count = 1 + bytes.byte() % 4;
     let count = if at_random { String::new() } else { format!("count = {count}\n") };

@@ -1,6 +1,7 @@
 //! Integration tests: one binary, one file a subject. See the README.
 
 mod applications;
+mod barriers;
 mod bounds;
 mod closed_loop;
 mod coexistence;
@@ -11,8 +12,10 @@ mod coupled_queues;
 mod delay_laws;
 mod determinism;
 mod exact_times;
+mod frames;
 mod one_sided;
 mod recount;
+mod requests;
 mod routes;
 mod shared_buffer;
 mod unresponsive;

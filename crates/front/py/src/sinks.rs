@@ -23,7 +23,7 @@ struct CaptureFile {
     writer: PcapWriter<AtomicFile>,
     path: PathBuf,
     endpoints: Vec<Endpoints>,
-    /// Endpoints and forward path of each flow.
+    /// Endpoints and path of the data of each connection.
     flows: Vec<(u32, u32)>,
     /// For each path and monitored link, whether the link is on the path.
     on_path: Vec<Vec<bool>>,
@@ -137,12 +137,17 @@ impl CaptureFile {
             backward_window_scale: endpoint.window_scale(),
             sack: endpoint.sack,
         });
+        let responses = experiment.flows.iter().map(|flow| (flow.endpoint, flow.forward));
+        let requests = experiment.asking_flows().map(|number| {
+            let flow = &experiment.flows[number as usize];
+            (flow.endpoint, flow.backward)
+        });
         let on_path = |path: &Vec<LinkId>| monitored.iter().map(|(link, _)| path.contains(link)).collect();
         Ok(Self {
             writer: PcapWriter::create(path, &interfaces, Capture::Whole)?,
             path: path.to_owned(),
             endpoints: endpoints.collect(),
-            flows: experiment.flows.iter().map(|flow| (flow.endpoint, flow.forward)).collect(),
+            flows: responses.chain(requests).collect(),
             on_path: experiment.paths.iter().map(on_path).collect(),
             senders: monitored.len() as u32,
         })

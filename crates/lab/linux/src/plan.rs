@@ -75,6 +75,7 @@ impl Plan {
             };
             let endpoint = &experiment.endpoints[flow.endpoint as usize];
             check_endpoint(&group.name, &group.cc, endpoint, kernel, &mut refusals);
+            check_application(&group.name, &flow.app, &mut refusals);
             if endpoint.stack.name != CURRENT_STACK {
                 notes.push(format!(
                     "flow group `{}`: the stack is that of Linux {}, not `{}`",
@@ -197,6 +198,21 @@ fn check_endpoint(
     if !(576..=9000).contains(&endpoint.mtu_bytes) {
         refusals.add(&place, format!("an mtu of {} B", endpoint.mtu_bytes), "write an mtu of 576 to 9000 B");
     }
+}
+
+fn check_application(group: &str, app: &App, refusals: &mut Refusals) {
+    let missing = match app {
+        App::Requests { .. } => "requests",
+        App::Frames { .. } => "frames",
+        App::Transfers { barrier: true, .. } => "rounds that wait for all flows",
+        // Unresponsive traffic is refused with its controller.
+        _ => return,
+    };
+    refusals.add(
+        format!("flow group `{group}`"),
+        format!("the guest has no application for {missing}"),
+        "write another app, or run this on the simulator",
+    );
 }
 
 fn check_trace(experiment: &Experiment, refusals: &mut Refusals) {
@@ -470,13 +486,15 @@ fn netem(delay: Span) -> Vec<u8> {
 fn application(app: &App) -> String {
     match app {
         App::Bulk => "bulk".to_owned(),
-        App::Transfers { bytes, rounds, interval } => {
+        App::Transfers { bytes, rounds, interval, .. } => {
             format!("transfers {bytes} {rounds} {}", interval.as_nanos())
         }
         App::ConstantRate { chunk_bytes, interval } => format!("rate {chunk_bytes} {}", interval.as_nanos()),
         App::OnOff { on, off } => format!("on-off {} {}", on.as_nanos(), off.as_nanos()),
         // Its controller, "none", was refused.
-        App::Unresponsive { .. } => unreachable!("refused with its controller"),
+        App::Requests { .. } | App::Frames { .. } | App::Unresponsive { .. } => {
+            unreachable!("refused before")
+        }
     }
 }
 

@@ -40,6 +40,21 @@ pub struct Experiment {
     pub trace: TraceConfig,
 }
 
+impl Experiment {
+    /// Numbers of the flows whose clients ask. Each takes a second connection, for the requests, which runs on the flow's paths
+    /// the other way round; those are numbered after all flows, in this order.
+    pub fn asking_flows(&self) -> impl Iterator<Item = u32> + '_ {
+        (0u32..).zip(&self.flows).filter(|(_, flow)| matches!(flow.app, App::Requests { .. })).map(|(n, _)| n)
+    }
+
+    /// Name of a random stream of flow `number`: the flow is numbered within its group, so that other groups do not matter.
+    pub fn stream_name(&self, purpose: &str, number: u32) -> String {
+        let group = self.flows[number as usize].group;
+        let first = self.flows.partition_point(|other| other.group < group) as u32;
+        format!("{purpose}/{}/{}", self.groups[group as usize].name, number - first)
+    }
+}
+
 /// A host or switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Node {
@@ -124,6 +139,30 @@ pub enum App {
         rounds: u32,
         /// From one start to the next; a transfer that is late starts when the one before it has finished.
         interval: Span,
+        /// The next transfer waits until all flows of the group have delivered this one.
+        barrier: bool,
+    },
+    /// A client at the receiving end asks, the sending end answers, one exchange after the other.
+    Requests {
+        /// Bytes of a request.
+        request_bytes: u64,
+        /// Bytes of a response.
+        response_bytes: u64,
+        /// How many exchanges; `None`: until the flow stops.
+        rounds: Option<u32>,
+        /// From the last byte of a response to the next request.
+        think: Think,
+        /// The next request waits until all flows of the group have their response.
+        barrier: bool,
+    },
+    /// Writes a frame of `bytes` every `interval`, which is of use if it arrives within `deadline`.
+    Frames {
+        /// Bytes of a frame.
+        bytes: u64,
+        /// Time between frames.
+        interval: Span,
+        /// From the write of a frame to the arrival of its last byte.
+        deadline: Span,
     },
     /// Writes `chunk_bytes` every `interval`: an application-limited flow of constant bit rate.
     ConstantRate {
@@ -150,6 +189,22 @@ pub enum App {
         /// What the packets say about ECN.
         codepoint: Codepoint,
     },
+}
+
+impl App {
+    /// Whether rounds of the group wait for its slowest flow.
+    pub const fn has_barrier(&self) -> bool {
+        matches!(self, Self::Transfers { barrier: true, .. } | Self::Requests { barrier: true, .. })
+    }
+}
+
+/// Time between the end of an exchange and the next request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Think {
+    /// Mean, or the value itself.
+    pub mean: Span,
+    /// Exponentially distributed instead of constant.
+    pub at_random: bool,
 }
 
 /// ECN field of packets as they are sent.

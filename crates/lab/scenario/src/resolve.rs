@@ -6,6 +6,7 @@ mod endpoints;
 mod flows;
 mod graph;
 mod hosts;
+mod interactive;
 mod leaf_spine;
 mod limits;
 mod network;

@@ -4,6 +4,7 @@ mod aqm;
 mod bottleneck;
 mod distributions;
 mod flows;
+mod interactive;
 mod options;
 mod start;
 mod topology;
@@ -18,6 +19,7 @@ pub use aqm::{
 pub use bottleneck::Bottleneck;
 pub use distributions::{CdfPoint, Distribution, Distributions};
 pub use flows::{FlowGroup, Hosts, Pairing, Receiver};
+pub use interactive::{Frames, Requests, Think};
 pub use options::CcOptions;
 pub(crate) use options::{cc_config, cc_names, describe as describe_cc_options};
 pub use start::{Load, Poisson, Staggered, Start};

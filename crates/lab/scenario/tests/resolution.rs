@@ -145,11 +145,11 @@ fn applications() {
     assert_eq!(app("\"bulk\"").stop, Some(Time::ZERO + Span::from_secs(9)));
     assert_eq!(
         app("{ transfer = \"800 kB\", rounds = 50, every = \"100 ms\" }").app,
-        App::Transfers { bytes: 800_000, rounds: 50, interval: Span::from_millis(100) }
+        App::Transfers { bytes: 800_000, rounds: 50, interval: Span::from_millis(100), barrier: false }
     );
     assert_eq!(
         app("{ transfer = \"1 B\" }").app,
-        App::Transfers { bytes: 1, rounds: 1, interval: Span::ZERO }
+        App::Transfers { bytes: 1, rounds: 1, interval: Span::ZERO, barrier: false }
     );
     // 1448 B at 1 Mbit/s: 11.584 ms.
     assert_eq!(

@@ -9,7 +9,7 @@ use shoal_units::Time;
 pub(crate) struct AppState {
     /// Transfers begun.
     begun: u32,
-    /// Stream position whose acknowledgement ends the current transfer; 0 if none is under way.
+    /// Stream position after the current transfer, whose acknowledgement (at a barrier: delivery) ends it; 0 before the first.
     target: u64,
     began_at: Time,
     first_at: Time,
@@ -71,8 +71,18 @@ impl AppState {
                 sender.set_greedy(config, self.on, now, out);
                 Some(now + if self.on { on } else { off })
             }
+            App::Frames { bytes, interval, .. } => {
+                sender.write(config, bytes, now, out);
+                Some(now + interval)
+            }
+            App::Requests { .. } => unreachable!("writes when it is asked"),
             App::Unresponsive { .. } => unreachable!("has no connection"),
         }
+    }
+
+    /// Nothing more will be written.
+    pub(crate) const fn is_stopped(&self) -> bool {
+        self.stopped
     }
 
     /// Bytes of a transfer, if there are transfers, and how many began.
@@ -86,6 +96,7 @@ impl AppState {
     /// The flow's end has come: nothing more is written.
     pub(crate) fn stop(
         &mut self,
+        app: &App,
         config: &EndpointConfig,
         sender: &mut Sender,
         now: Time,
@@ -93,7 +104,10 @@ impl AppState {
     ) {
         if !self.stopped {
             self.stopped = true;
-            sender.set_greedy(config, false, now, out);
+            // Frames that wait and the last response still have somebody who waits for them.
+            if !matches!(app, App::Frames { .. } | App::Requests { .. }) {
+                sender.set_greedy(config, false, now, out);
+            }
             sender.close(config, now, out);
         }
     }
@@ -102,6 +116,9 @@ impl AppState {
     pub(crate) fn milestone(&self, app: &App) -> u64 {
         match app {
             _ if self.stopped => 0,
+            // All but the last are over when they are delivered.
+            App::Transfers { barrier: true, rounds, .. } if self.begun < *rounds => u64::MAX,
+            App::Transfers { barrier: true, .. } => self.target,
             App::Transfers { .. } if self.completions.len() < self.begun as usize => self.target,
             _ => u64::MAX,
         }
@@ -109,7 +126,13 @@ impl AppState {
 
     /// The milestone was acknowledged. Returns when the next transfer begins, and whether the flow has finished.
     pub(crate) fn on_progress(&mut self, app: &App, sender: &Sender, now: Time) -> (Option<Time>, bool) {
-        if let App::Transfers { rounds, interval, .. } = *app
+        if let App::Transfers { rounds, barrier: true, .. } = *app
+            && self.begun == rounds
+            && sender.snd_una() >= self.target
+        {
+            return (None, true);
+        }
+        if let App::Transfers { rounds, interval, barrier: false, .. } = *app
             && self.completions.len() < self.begun as usize
             && sender.snd_una() >= self.target
         {
@@ -121,5 +144,18 @@ impl AppState {
             return (None, self.begun == rounds || self.stopped);
         }
         (None, self.stopped && sender.is_drained())
+    }
+
+    /// Bytes whose delivery in order ends the current transfer of a round that waits for all flows.
+    pub(crate) fn awaited_bytes(&self, app: &App) -> u64 {
+        let waits = matches!(app, App::Transfers { barrier: true, .. })
+            && self.completions.len() < self.begun as usize;
+        // The stream begins at position 1.
+        if waits { self.target - 1 } else { u64::MAX }
+    }
+
+    /// Those have been delivered.
+    pub(crate) fn on_delivered(&mut self, now: Time) {
+        self.completions.push(now.since(self.began_at));
     }
 }

@@ -25,10 +25,7 @@ impl Datagrams {
         let App::Unresponsive { packet_bytes, interval, at_random, codepoint } = flow.app else {
             return None;
         };
-        let group = &experiment.groups[flow.group as usize].name;
-        // Numbered within its group, so that other groups do not matter.
-        let first = experiment.flows.partition_point(|other| other.group < flow.group) as u32;
-        let name = format!("datagrams/{group}/{}", number - first);
+        let name = experiment.stream_name("datagrams", number);
         let ecn = match codepoint {
             Codepoint::None => Ecn::NotEct,
             Codepoint::Ect0 => Ecn::Ect0,

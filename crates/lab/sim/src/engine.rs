@@ -1,9 +1,13 @@
 //! The main loop.
 
+mod deliveries;
+
 use crate::app::AppState;
+use crate::barrier::Barrier;
 use crate::cwnd;
 use crate::datagrams::Datagrams;
 use crate::events::{Agenda, Key, SUBJECTS_MAX};
+use crate::exchanges::Exchanges;
 use crate::flow::{Egress, FlowState, ReceiverSlot, SenderSlot};
 use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER, TO_SINK};
 use crate::outcome::{Outcome, Tables};
@@ -11,7 +15,7 @@ use crate::recorder::{PacketSink, Recorder};
 use shoal_packet::{FlowId, Packet};
 use shoal_scenario::{App, Experiment, Flow};
 use shoal_tcp::{Receiver, Sender};
-use shoal_trace::{FlowBin, FlowCounters, FlowEvent, FlowMeter, Names};
+use shoal_trace::{FlowBin, FlowCounters, FlowEvent, FlowMeter, FrameMeter, Names};
 use shoal_units::{Span, Time};
 
 /// What a run records beyond what the experiment asks for, and who may watch it.
@@ -43,7 +47,8 @@ const PROGRESS_EVENTS: u64 = 1 << 17;
 /// # Panics
 /// If the experiment has more than 4 million flows; the scenario refuses that many.
 pub fn run(experiment: &Experiment, options: Options<'_>) -> Option<Outcome> {
-    assert!(experiment.flows.len() < (SUBJECTS_MAX / 4 - 1) as usize, "too many flows");
+    let connections = experiment.flows.len() + experiment.asking_flows().count();
+    assert!(connections < (SUBJECTS_MAX / 4 - 1) as usize, "too many flows");
     let mut progress = options.progress;
     let mut simulation = Simulation::new(experiment, options.packets);
     simulation.schedule_start();
@@ -60,9 +65,14 @@ struct Simulation<'e> {
     /// Starts and stops of flows, the next one last. Only that one is on the agenda, which so does not grow with flows
     /// that are still to come.
     planned: Vec<Key>,
+    /// One a flow; after them one for each flow whose client asks: the connections of the requests.
     senders: Vec<SenderSlot>,
     receivers: Vec<ReceiverSlot>,
     flows: Vec<FlowState>,
+    /// Flows of the connections beyond one a flow.
+    asking: Vec<u32>,
+    /// One a group.
+    barriers: Vec<Option<Box<Barrier>>>,
     /// Bins of the flow series; empty if it is not recorded.
     bins: Vec<FlowBin>,
     tables: Tables,
@@ -93,7 +103,8 @@ impl<'e> Simulation<'e> {
         let window_start = Time::ZERO + experiment.warmup;
         let config = |flow: &Flow| &experiment.endpoints[flow.endpoint as usize];
         let numbered = || experiment.flows.iter().enumerate();
-        let senders = numbered()
+        let asking: Vec<u32> = experiment.asking_flows().collect();
+        let mut senders: Vec<SenderSlot> = numbered()
             .map(|(n, flow)| SenderSlot {
                 sender: Sender::new(config(flow), FlowId(n as u32)),
                 armed: Time::NEVER,
@@ -103,20 +114,44 @@ impl<'e> Simulation<'e> {
                 milestone: u64::MAX,
             })
             .collect();
-        let receivers = numbered()
+        let mut receivers: Vec<ReceiverSlot> = numbered()
             .map(|(n, flow)| ReceiverSlot {
                 receiver: Receiver::new(config(flow), FlowId(n as u32)),
                 armed: Time::NEVER,
                 route: backward[flow.backward as usize],
                 endpoint: flow.endpoint,
+                milestone: u64::MAX,
             })
             .collect();
+        if !asking.is_empty() {
+            // The same paths, the other way round.
+            let (forward, backward) = (lay(&mut network, TO_SENDER), lay(&mut network, TO_RECEIVER));
+            for (number, flow) in (experiment.flows.len() as u32..).zip(&asking) {
+                let flow = &experiment.flows[*flow as usize];
+                let ends = deliveries::request_ends(experiment, flow, FlowId(number), (&forward, &backward));
+                senders.push(ends.0);
+                receivers.push(ends.1);
+            }
+        }
+        let mut requests = experiment.flows.len() as u32..;
         let flows = (0u32..)
             .zip(&experiment.flows)
             .map(|(number, &plan)| FlowState {
                 plan,
                 app: AppState::default(),
                 datagrams: Datagrams::of(experiment, number, &plan),
+                exchanges: match plan.app {
+                    App::Requests { .. } => {
+                        Exchanges::of(experiment, number, &plan, requests.next().unwrap_or(0))
+                    }
+                    _ => None,
+                },
+                frames: match plan.app {
+                    App::Frames { bytes, interval, deadline } => {
+                        Some(Box::new(FrameMeter::new(bytes, interval, deadline, window_start)))
+                    }
+                    _ => None,
+                },
                 finished: None,
             })
             .collect();
@@ -129,6 +164,10 @@ impl<'e> Simulation<'e> {
             senders,
             receivers,
             flows,
+            asking,
+            barriers: (0..experiment.groups.len() as u32)
+                .map(|group| Barrier::of(experiment, group))
+                .collect(),
             bins: if series { vec![FlowBin::default(); experiment.flows.len()] } else { Vec::new() },
             tables: Tables::new(experiment, &names),
             events: 0,
@@ -196,7 +235,11 @@ impl<'e> Simulation<'e> {
         let config = &self.experiment.endpoints[slot.endpoint as usize];
         let mut out = Egress { network: &mut self.network, route: slot.route, now };
         slot.receiver.on_packet(config, packet, now, &mut out);
+        let reached = slot.receiver.delivered_bytes() >= slot.milestone;
         self.rearm_receiver(flow);
+        if reached {
+            self.on_delivered(flow, now);
+        }
     }
 
     #[inline]
@@ -383,6 +426,9 @@ impl<'e> Simulation<'e> {
         if self.flows[flow as usize].datagrams.is_some() {
             return self.send_datagram(flow, now);
         }
+        if self.flows[flow as usize].exchanges.is_some() {
+            return self.ask(flow, now);
+        }
         let state = &mut self.flows[flow as usize];
         let (plan, mut app) = (state.plan, std::mem::take(&mut state.app));
         self.senders[flow as usize].milestone = u64::MAX;
@@ -397,6 +443,7 @@ impl<'e> Simulation<'e> {
         });
         self.flows[flow as usize].app = app;
         self.update_milestone(flow);
+        self.await_delivery(flow, now);
         if let Some(time) = next {
             self.schedule(time, flow * 4 + APPLICATION);
         }
@@ -409,9 +456,17 @@ impl<'e> Simulation<'e> {
             state.finished = Some(now);
             return;
         }
-        let mut app = std::mem::take(&mut self.flows[flow as usize].app);
+        if state.exchanges.as_mut().is_none_or(|exchanges| exchanges.stop()) {
+            self.close_flow(flow, now);
+        }
+    }
+
+    /// Nothing more will be written.
+    fn close_flow(&mut self, flow: u32, now: Time) {
+        let state = &mut self.flows[flow as usize];
+        let (plan, mut app) = (state.plan, std::mem::take(&mut state.app));
         self.senders[flow as usize].milestone = u64::MAX;
-        self.with_sender(flow, now, |sender, config, out| app.stop(config, sender, now, out));
+        self.with_sender(flow, now, |sender, config, out| app.stop(&plan.app, config, sender, now, out));
         self.flows[flow as usize].app = app;
         self.update_milestone(flow);
     }
@@ -477,6 +532,7 @@ impl<'e> Simulation<'e> {
             self.network,
             self.senders,
             self.flows,
+            self.barriers,
             &counters,
             self.tables,
             self.events,

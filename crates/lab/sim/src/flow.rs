@@ -28,6 +28,8 @@ pub(crate) struct ReceiverSlot {
     pub(crate) armed: Time,
     pub(crate) route: u32,
     pub(crate) endpoint: u32,
+    /// Bytes delivered in order that interest the application; [`u64::MAX`] if none do.
+    pub(crate) milestone: u64,
 }
 
 /// Puts an endpoint's packets on their route.
@@ -51,6 +53,10 @@ pub(crate) struct FlowState {
     pub(crate) app: crate::app::AppState,
     /// Instead of an application over a connection.
     pub(crate) datagrams: Option<Box<crate::datagrams::Datagrams>>,
+    /// Of an application that asks.
+    pub(crate) exchanges: Option<Box<crate::exchanges::Exchanges>>,
+    /// Of an application that writes frames.
+    pub(crate) frames: Option<Box<shoal_trace::FrameMeter>>,
     /// Its last byte was acknowledged then.
     pub(crate) finished: Option<Time>,
 }

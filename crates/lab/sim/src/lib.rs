@@ -6,10 +6,12 @@
 #![warn(missing_docs)]
 
 mod app;
+mod barrier;
 mod cwnd;
 mod datagrams;
 mod engine;
 mod events;
+mod exchanges;
 mod flow;
 mod network;
 mod outcome;

@@ -1,15 +1,16 @@
 //! What a run gives: the measurements of `trace`, assembled.
 
+use crate::barrier::Barrier;
 use crate::cwnd;
 use crate::flow::{FlowState, SenderSlot};
 use crate::network::Network;
 use shoal_cc::INFINITE_SSTHRESH;
-use shoal_scenario::{Experiment, Flow};
+use shoal_scenario::{App, Experiment, Flow};
 use shoal_tcp::{CaState, Sender};
 use shoal_trace::{
-    Bottleneck, ControllerRow, DistributionTables, FlowBinRates, FlowCounters, FlowResult, FlowRow, FlowSpan,
-    FlowState as State, GroupIndex, GroupResult, LinkIndex, Metrics, Names, RunResult, SCHEMA, Series, Table,
-    Window, metrics,
+    Bottleneck, ControllerRow, DeliveryRow, DistributionTables, FlowBinRates, FlowCounters, FlowResult,
+    FlowRow, FlowSpan, FlowState as State, FrameSummary, GroupIndex, GroupResult, LinkIndex, Metrics, Names,
+    RunResult, SCHEMA, Series, Table, WaitSummary, Window, metrics,
 };
 use shoal_units::{Span, Time};
 
@@ -69,6 +70,7 @@ impl Outcome {
         network: Network,
         senders: Vec<SenderSlot>,
         flows: Vec<FlowState>,
+        barriers: Vec<Option<Box<Barrier>>>,
         counters: &[FlowCounters],
         tables: Tables,
         events: u64,
@@ -86,6 +88,10 @@ impl Outcome {
             distributions.push(LinkIndex(index as u32), &of_link);
             bottlenecks.push(bottleneck);
         }
+        let waits: Vec<Waits> = (0u32..)
+            .zip(&barriers)
+            .map(|(group, barrier)| Waits::of(group, barrier.as_deref(), &flows, end))
+            .collect();
         let mut by_group: Vec<Vec<FlowResult>> = experiment.groups.iter().map(|_| Vec::new()).collect();
         for ((slot, state), counters) in senders.into_iter().zip(flows).zip(counters) {
             let span =
@@ -98,17 +104,25 @@ impl Outcome {
             }
             (result.transfer_bytes, result.transfers_begun) = state.app.transfers(&state.plan.app);
             result.datagrams = state.datagrams.as_ref().map(|datagrams| datagrams.meter.summary());
+            result.exchanges = state.exchanges.map(|exchanges| Box::new(exchanges.meter.summary()));
+            result.frames = state.frames.map(|frames| Box::new(frames.summary(end)));
             by_group[state.plan.group as usize].push(result);
         }
-        let by_group = experiment.groups.iter().zip(by_group);
-        let groups =
-            by_group.map(|(g, flows)| GroupResult::new(g.name.clone(), g.cc.clone(), flows)).collect();
+        let by_group = experiment.groups.iter().zip(by_group).zip(waits);
+        let groups = by_group
+            .map(|((group, flows), waits)| {
+                let Waits { exchanges, rounds, frames } = waits;
+                let result = GroupResult::new(group.name.clone(), group.cc.clone(), flows);
+                GroupResult { exchanges, rounds, frames, ..result }
+            })
+            .collect();
         let (groups, metrics) = GroupResult::conclude(groups, experiment.trace.flows as usize);
         let mut all = Vec::new();
         all.extend(queue_rows.map(Series::into_table));
         all.extend(tables.flows.map(Series::into_table));
         all.extend(tables.controller.map(Series::into_table));
         all.extend(event_rows.map(Series::into_table));
+        all.extend(tables.deliveries.map(Series::into_table));
         if experiment.trace.records_distributions() {
             all.extend(distributions.into_tables());
         }
@@ -126,9 +140,32 @@ impl Outcome {
     }
 }
 
+/// What was waited for in a group.
+struct Waits {
+    exchanges: Option<WaitSummary>,
+    rounds: Option<WaitSummary>,
+    frames: Option<FrameSummary>,
+}
+
+impl Waits {
+    fn of(group: u32, barrier: Option<&Barrier>, flows: &[FlowState], end: Time) -> Self {
+        let from = flows.partition_point(|state| state.plan.group < group);
+        let to = flows.partition_point(|state| state.plan.group <= group);
+        let own = || flows[from..to].iter();
+        let asks = own().any(|state| state.exchanges.is_some());
+        let exchanges = own().filter_map(|state| Some(&state.exchanges.as_ref()?.meter));
+        let frames = own().filter_map(|state| state.frames.as_deref());
+        Self {
+            exchanges: asks.then(|| WaitSummary::of(exchanges)),
+            rounds: barrier.map(|barrier| barrier.meter.summary()),
+            frames: own().any(|state| state.frames.is_some()).then(|| FrameSummary::of(frames, end)),
+        }
+    }
+}
+
 /// Time one transfer of the flow would take alone, in seconds.
 fn ideal_completion(experiment: &Experiment, flow: &Flow) -> Option<f64> {
-    let shoal_scenario::App::Transfers { bytes, .. } = flow.app else { return None };
+    let App::Transfers { bytes, .. } = flow.app else { return None };
     let config = &experiment.endpoints[flow.endpoint as usize];
     let links =
         |path: u32| experiment.paths[path as usize].iter().map(|link| &experiment.links[link.0 as usize]);
@@ -146,6 +183,7 @@ pub(crate) struct Tables {
     names: Names,
     flows: Option<Series<FlowRow>>,
     controller: Option<Series<ControllerRow>>,
+    deliveries: Option<Series<DeliveryRow>>,
     controller_flows: u32,
     /// Last row of each traced flow: only changes are recorded.
     last: Vec<Option<ControllerState>>,
@@ -156,11 +194,16 @@ type ControllerState = (u32, u32, Option<f64>, CaState);
 
 impl Tables {
     pub(crate) fn new(experiment: &Experiment, names: &Names) -> Self {
+        let waited_for = |flow: &Flow| {
+            flow.app.has_barrier() || matches!(flow.app, App::Requests { .. } | App::Frames { .. })
+        };
+        let delivers = experiment.trace.records_distributions() && experiment.flows.iter().any(waited_for);
         let traced = experiment.trace.controller_flows.min(experiment.flows.len() as u32);
         Self {
             names: names.clone(),
             flows: experiment.trace.series_interval.map(|_| Series::new(names)),
             controller: (experiment.trace.controller_flows > 0).then(|| Series::new(names)),
+            deliveries: delivers.then(|| Series::new(names)),
             controller_flows: traced,
             last: vec![None; traced as usize],
         }
@@ -187,6 +230,12 @@ impl Tables {
                 alpha: present.2,
                 state: state_of(present.3),
             });
+        }
+    }
+
+    pub(crate) fn on_delivery(&mut self, row: DeliveryRow) {
+        if let Some(series) = &mut self.deliveries {
+            series.push(row);
         }
     }
 

@@ -49,7 +49,10 @@ fn on_wires(experiment: &Experiment) -> Vec<OnWire> {
         .collect();
     let first = |path: &Vec<LinkId>| path.iter().find_map(|link| probes[link.0 as usize]);
     let by_path: Vec<u32> = experiment.paths.iter().map(|path| first(path).unwrap_or(UNMONITORED)).collect();
-    experiment.flows.iter().map(|flow| OnWire { bytes: 0, probe: by_path[flow.forward as usize] }).collect()
+    let flows = experiment.flows.iter().map(|flow| by_path[flow.forward as usize]);
+    // Requests are not part of their flow's data.
+    let requests = experiment.asking_flows().map(|_| UNMONITORED);
+    flows.chain(requests).map(|probe| OnWire { bytes: 0, probe }).collect()
 }
 
 /// What a recorder gives when it is taken apart.
@@ -90,7 +93,7 @@ impl Recorder {
             events: binned.then(|| Series::new(names)),
             queue: binned.then(|| Series::new(names)),
             sink,
-            event_flows: experiment.trace.controller_flows,
+            event_flows: experiment.trace.controller_flows.min(experiment.flows.len() as u32),
         }
     }
 

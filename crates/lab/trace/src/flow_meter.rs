@@ -150,6 +150,8 @@ impl FlowMeter {
             transfer_bytes: None,
             transfers_begun: 0,
             datagrams: None,
+            exchanges: None,
+            frames: None,
         }
     }
 

@@ -107,6 +107,18 @@ vocabulary! {
 }
 
 vocabulary! {
+    /// What an application waited for.
+    DeliveryKind {
+        /// A response, since its request.
+        Exchange = "exchange",
+        /// The slowest flow of a group, since the round began.
+        Round = "round",
+        /// A frame, since it was written.
+        Frame = "frame",
+    }
+}
+
+vocabulary! {
     /// What happened to a packet at a link.
     PacketEvent {
         /// It came to the queue.

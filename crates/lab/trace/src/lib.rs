@@ -12,6 +12,7 @@ mod datagram_meter;
 mod distributions;
 mod error;
 mod flow_meter;
+mod frame_meter;
 mod histogram;
 mod kinds;
 pub mod metrics;
@@ -22,6 +23,7 @@ mod result;
 mod sampler;
 mod schema;
 mod table;
+mod wait_meter;
 mod windows;
 
 pub use atomic_file::AtomicFile;
@@ -30,19 +32,23 @@ pub use datagram_meter::DatagramMeter;
 pub use distributions::{DistributionTables, LinkDistributions};
 pub use error::{WriteError, WriteFailure};
 pub use flow_meter::{FlowCounters, FlowMeter, FlowSpan};
+pub use frame_meter::{FrameArrival, FrameMeter};
 pub use histogram::{Bucket, Histogram};
-pub use kinds::{DropReason, FlowEvent, FlowState, MarkReason, PacketEvent, QueueClass, TrafficClass};
+pub use kinds::{
+    DeliveryKind, DropReason, FlowEvent, FlowState, MarkReason, PacketEvent, QueueClass, TrafficClass,
+};
 pub use queue_meter::{MeterPace, QueueMeter};
 pub use result::{
     AlphaSummary, Bottleneck, ClassCounts, ClassDelays, ClassQueues, DatagramSummary, Distribution,
-    DroppedBy, FlowResult, GroupResult, LinuxRun, MarkedBy, Metrics, RateSummary, RunResult, SCHEMA, SizeBin,
-    SrttSummary, Summary, Totals, Window,
+    DroppedBy, FlowResult, FrameSummary, GroupResult, LinuxRun, MarkedBy, Metrics, RateSummary, RunResult,
+    SCHEMA, SizeBin, SrttSummary, Summary, Totals, WaitSummary, Window,
 };
 pub use schema::{
-    BacklogBucketRow, BacklogWindowRow, ControllerRow, DelayBucketRow, DelayWindowRow, EventRow, FlowRow,
-    PacketRow, QueueBucketRow, QueueRow, TABLES, schema_markdown,
+    BacklogBucketRow, BacklogWindowRow, ControllerRow, DelayBucketRow, DelayWindowRow, DeliveryRow, EventRow,
+    FlowRow, PacketRow, QueueBucketRow, QueueRow, TABLES, schema_markdown,
 };
 pub use table::{
     Cell, Column, ColumnKind, ColumnSpec, GroupIndex, LinkIndex, Names, Row, Series, Table, TableSpec,
 };
+pub use wait_meter::WaitMeter;
 pub use windows::WindowPart;

@@ -234,6 +234,51 @@ pub struct GroupResult {
     /// Sums over all flows.
     #[serde(default)]
     pub totals: Totals,
+    /// From a request to the last byte of its response, over all flows; only if the group asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchanges: Option<WaitSummary>,
+    /// From the start of a round until all flows have delivered it; only if rounds wait for all flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<WaitSummary>,
+    /// Frames of all flows; only if the group writes frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frames: Option<FrameSummary>,
+}
+
+/// What somebody waited for, if the wait began inside the measurement window.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct WaitSummary {
+    /// Waits that ended.
+    pub count: u64,
+    /// Those that did not end within the run; percentiles lack them.
+    pub unfinished: u64,
+    /// How long they took, in seconds. Quantiles are exact.
+    pub time_s: Distribution,
+}
+
+/// Frames that were written inside the measurement window ([`crate::FrameMeter`]).
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct FrameSummary {
+    /// Frames whose deadline came before the end of the run: the sum of the next three.
+    pub due: u64,
+    /// Complete at the receiver within the deadline.
+    pub on_time: u64,
+    /// Complete after it.
+    pub late: u64,
+    /// Not complete when the run ended.
+    pub missing: u64,
+    /// `on_time / due`.
+    pub on_time_fraction: Option<f64>,
+    /// From the write of a frame to its last byte at the receiver, in seconds, of all that arrived. Quantiles are exact.
+    pub delay_s: Distribution,
+    /// How long after the deadline, in seconds, of those that were late.
+    pub lateness_s: Distribution,
+    /// How often a player that waits for late frames stood still.
+    pub stalls: u64,
+    /// How long in all, in seconds.
+    pub stalled_s: f64,
+    /// The longest of them, in seconds.
+    pub longest_stall_s: f64,
 }
 
 /// Completion of the transfers of one range of sizes ([`crate::metrics::SIZE_BINS`]).
@@ -313,6 +358,12 @@ pub struct FlowResult {
     /// What became of its packets, if the traffic is unresponsive.
     #[serde(default)]
     pub datagrams: Option<DatagramSummary>,
+    /// Its exchanges, if its client asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchanges: Option<Box<WaitSummary>>,
+    /// Its frames, if it writes some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frames: Option<Box<FrameSummary>>,
 }
 
 /// Unresponsive traffic: the packets of a flow that were sent inside the measurement window.
@@ -406,6 +457,9 @@ impl GroupResult {
             totals: totals(&flows),
             flow_count: flows.len() as u64,
             flows_omitted: 0,
+            exchanges: None,
+            rounds: None,
+            frames: None,
             name,
             cc,
             flows,

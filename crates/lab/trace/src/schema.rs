@@ -1,8 +1,8 @@
 //! The tables, each declared once. Times are seconds since the start of the experiment unless the name says otherwise.
 
 use crate::{
-    Cell, Column, ColumnSpec, FlowEvent, FlowState, GroupIndex, LinkIndex, PacketEvent, QueueClass, Row,
-    TableSpec, TrafficClass,
+    Cell, Column, ColumnSpec, DeliveryKind, FlowEvent, FlowState, GroupIndex, LinkIndex, PacketEvent,
+    QueueClass, Row, TableSpec, TrafficClass,
 };
 use shoal_packet::Ecn;
 
@@ -114,6 +114,22 @@ tables! {
         flow: u32 [""],
         /// What happened.
         kind: FlowEvent [""],
+    }
+
+    /// What applications waited for, one row an exchange, round or frame that was complete at the receiver.
+    "deliveries" => DeliveryRow {
+        /// When it was complete.
+        time_s: f64 ["s"],
+        /// Number of the flow; of a round, that of its last flow.
+        flow: u32 [""],
+        /// Name of its group.
+        group: GroupIndex [""],
+        /// What it was.
+        kind: DeliveryKind [""],
+        /// How long it took.
+        took_s: f64 ["s"],
+        /// How long after its deadline, 0 if before; none if it had none.
+        late_s: Option<f64> ["s"],
     }
 
     /// What happened to every packet at the monitored links.

@@ -1,7 +1,7 @@
 //! Typed columns. A table is declared once as a [`Row`] (see `schema.rs`); its files, its view in Python and its
 //! documentation come from that declaration.
 
-use crate::{FlowEvent, FlowState, PacketEvent, QueueClass, TrafficClass};
+use crate::{DeliveryKind, FlowEvent, FlowState, PacketEvent, QueueClass, TrafficClass};
 use shoal_packet::Ecn;
 use std::marker::PhantomData;
 
@@ -237,6 +237,7 @@ cell!(u64, ColumnKind::U64, Column::U64(values) => values, value => value);
 cell!(LinkIndex, ColumnKind::LinkName, Column::Text { codes, .. } => codes, value => value.0);
 cell!(GroupIndex, ColumnKind::GroupName, Column::Text { codes, .. } => codes, value => value.0);
 cell!(FlowState, ColumnKind::Word(FlowState::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
+cell!(DeliveryKind, ColumnKind::Word(DeliveryKind::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(FlowEvent, ColumnKind::Word(FlowEvent::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(PacketEvent, ColumnKind::Word(PacketEvent::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(QueueClass, ColumnKind::Word(QueueClass::NAMES), Column::Text { codes, .. } => codes, value => value as u32);

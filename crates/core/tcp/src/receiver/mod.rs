@@ -75,7 +75,16 @@ impl Receiver {
         }
     }
 
+    /// The application of this end sends something of its own: an ACK that waits goes with it. Here it goes as a packet of its
+    /// own, because data of the other direction belongs to another connection.
+    pub fn send_pending_ack(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
+        if self.delayed.is_pending() {
+            self.send_ack(config, self.reassembly.next(), SackBlocks::EMPTY, now, out);
+        }
+    }
+
     /// Payload bytes delivered in order.
+    #[inline]
     pub fn delivered_bytes(&self) -> u64 {
         let next = self.reassembly.next();
         next - 1 - u64::from(next > self.fin_at)

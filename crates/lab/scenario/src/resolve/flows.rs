@@ -7,6 +7,7 @@ use shoal_units::{Span, Stream, Time};
 use super::Context;
 use super::arrivals::{self, Reference};
 use super::hosts::{Ends, Paths};
+use super::interactive;
 use super::sizes::{Sizes, named};
 use crate::experiment::{App, Experiment, Flow};
 use crate::quantity::Duration;
@@ -97,6 +98,14 @@ pub(super) fn group_plan(
     }
     let drawn = drawn_sizes(&group.app, &path, sizes, cx);
     let app = app(&group.app, &path, cx)?;
+    if app.has_barrier() && matches!(start, StartPlan::Arrivals(_)) {
+        let hint = "write start = \"0 s\" and count, or leave barrier out";
+        cx.error(
+            &format!("{path}.app.barrier"),
+            "flows that arrive at random cannot wait for each other",
+            hint,
+        );
+    }
     Some(GroupPlan { count, start, stop, app, sizes: drawn?, routes: Routes::default() })
 }
 
@@ -192,7 +201,12 @@ fn app(workload: &Workload, path: &str, cx: &mut Context<'_>) -> Option<App> {
             if transfers.rounds == 0 {
                 cx.error(&at("rounds"), "there are no rounds", "write at least 1");
             }
-            Some(App::Transfers { bytes: bytes?, rounds: transfers.rounds, interval: transfers.every.span() })
+            Some(App::Transfers {
+                bytes: bytes?,
+                rounds: transfers.rounds,
+                interval: transfers.every.span(),
+                barrier: transfers.barrier,
+            })
         }
         Workload::ConstantRate(constant) => {
             let chunk = constant
@@ -240,6 +254,8 @@ fn app(workload: &Workload, path: &str, cx: &mut Context<'_>) -> Option<App> {
             }
             Some(App::OnOff { on: periods.on.span(), off: periods.off.span() })
         }
+        Workload::Requests(plan) => interactive::requests(plan, path, cx),
+        Workload::Frames(plan) => interactive::frames(plan, path, cx),
         Workload::Unresponsive(plan) => unresponsive(plan, path, cx),
     }
 }
@@ -300,10 +316,10 @@ pub(super) fn expand(plans: &[GroupPlan], hosts: &mut Paths, experiment: &mut Ex
 impl GroupPlan {
     fn app_of(&self, seed: u64, group: &str, number: u32) -> App {
         match (&self.sizes, self.app) {
-            (Some(sizes), App::Transfers { rounds, interval, .. }) => {
+            (Some(sizes), App::Transfers { rounds, interval, barrier, .. }) => {
                 // A stream for each flow: its size stays when other flows come or go.
                 let bytes = sizes.draw(&mut Stream::new(seed, &format!("size/{group}/{number}")));
-                App::Transfers { bytes, rounds, interval }
+                App::Transfers { bytes, rounds, interval, barrier }
             }
             (_, app) => app,
         }

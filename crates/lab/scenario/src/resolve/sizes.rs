@@ -87,4 +87,4 @@ fn check(own: &Distribution, path: &str, cx: &mut Context<'_>) {
 }
 
 /// 1 TB: far beyond any transfer that a run can finish, far below the range of stream positions.
-const MAX_TRANSFER_BYTES: u64 = 1_000_000_000_000;
+pub(super) const MAX_TRANSFER_BYTES: u64 = 1_000_000_000_000;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
+use super::interactive::{Frames, Requests};
 use crate::experiment::Codepoint;
 use crate::field::{Field, Section, choices, object_schema, section, suggest};
 use crate::quantity::{DataRate, Duration, Size};
@@ -19,6 +20,10 @@ pub enum Workload {
     ConstantRate(ConstantRate),
     /// Bulk while on, silent while off.
     OnOff(OnOff),
+    /// Requests and their responses.
+    Requests(Requests),
+    /// Frames with a deadline.
+    Frames(Frames),
     /// Packets without a connection.
     Unresponsive(Unresponsive),
 }
@@ -32,6 +37,9 @@ section! {
         rounds: u32 = 1,
         /// From one start to the next; a late transfer starts when the one before it has finished.
         every: Duration = "0 s",
+        /// Whether the next round waits until all flows of the group have delivered this one. Its start is known to the senders
+        /// one propagation delay of their way back later, and transfers are complete when their last byte arrives.
+        barrier: bool = false,
     }
 }
 
@@ -120,7 +128,9 @@ impl Field for TransferSize {
 }
 
 const HINT: &str = "write \"bulk\", { transfer = \"800 kB\", rounds = 50, every = \"100 ms\" }, \
-                    { constant_rate = \"1 Mbit/s\" }, { on = \"1 s\", off = \"1 s\" } or { unresponsive = \"1 Mbit/s\" }";
+                    { request = \"200 B\", response = \"20 kB\" }, \
+                    { frame = \"20 kB\", every = \"40 ms\", deadline = \"100 ms\" }, { constant_rate = \"1 Mbit/s\" }, \
+                    { on = \"1 s\", off = \"1 s\" } or { unresponsive = \"1 Mbit/s\" }";
 
 impl Field for Workload {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
@@ -140,6 +150,10 @@ impl Field for Workload {
                     Transfers::read_table(entries, &[], &node.mark, report).map(Self::Transfers)
                 } else if has("constant_rate") {
                     ConstantRate::read_table(entries, &[], &node.mark, report).map(Self::ConstantRate)
+                } else if has("request") || has("response") {
+                    Requests::read_table(entries, &[], &node.mark, report).map(Self::Requests)
+                } else if has("frame") || has("deadline") {
+                    Frames::read_table(entries, &[], &node.mark, report).map(Self::Frames)
                 } else if has("on") || has("off") {
                     OnOff::read_table(entries, &[], &node.mark, report).map(Self::OnOff)
                 } else if has("unresponsive") {
@@ -161,6 +175,8 @@ impl Field for Workload {
             Self::Transfers(section) => section.write(),
             Self::ConstantRate(section) => section.write(),
             Self::OnOff(section) => section.write(),
+            Self::Requests(section) => section.write(),
+            Self::Frames(section) => section.write(),
             Self::Unresponsive(section) => section.write(),
         }
     }
@@ -169,6 +185,8 @@ impl Field for Workload {
             { "const": "bulk" },
             object_schema::<Transfers>(),
             object_schema::<ConstantRate>(),
+            object_schema::<Requests>(),
+            object_schema::<Frames>(),
             object_schema::<OnOff>(),
             object_schema::<Unresponsive>(),
         ] })

@@ -341,7 +341,7 @@ app = "bulkk"
        |
     10 | app = "bulkk"
        |       ^^^^^^^
-    hint: did you mean "bulk"? known: bulk; or write "bulk", { transfer = "800 kB", rounds = 50, every = "100 ms" }, { constant_rate = "1 Mbit/s" }, { on = "1 s", off = "1 s" } or { unresponsive = "1 Mbit/s" }
+    hint: did you mean "bulk"? known: bulk; or write "bulk", { transfer = "800 kB", rounds = 50, every = "100 ms" }, { request = "200 B", response = "20 kB" }, { frame = "20 kB", every = "40 ms", deadline = "100 ms" }, { constant_rate = "1 Mbit/s" }, { on = "1 s", off = "1 s" } or { unresponsive = "1 Mbit/s" }
     "#);
 }
 

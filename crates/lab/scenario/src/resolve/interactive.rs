@@ -1,0 +1,54 @@
+//! Applications that somebody waits for.
+
+use super::Context;
+use super::sizes::MAX_TRANSFER_BYTES;
+use crate::experiment::{App, Think};
+use crate::quantity::{Duration, Size};
+use crate::schema;
+
+/// Checks the requests of the group at `path`.
+pub(super) fn requests(plan: &schema::Requests, path: &str, cx: &mut Context<'_>) -> Option<App> {
+    let request_bytes = size(plan.request, "request", "200 B", path, cx);
+    let response_bytes = size(plan.response, "response", "20 kB", path, cx);
+    if plan.rounds == Some(0) {
+        cx.error(
+            &format!("{path}.app.rounds"),
+            "there are no exchanges",
+            "write at least 1, or leave rounds out",
+        );
+    }
+    let at_random = matches!(plan.think, schema::Think::Exponential(_));
+    if at_random && plan.think.mean().is_zero() {
+        cx.error(&format!("{path}.app.think"), "random times of 0", "as in { exponential = \"10 ms\" }");
+    }
+    Some(App::Requests {
+        request_bytes: request_bytes?,
+        response_bytes: response_bytes?,
+        rounds: plan.rounds,
+        think: Think { mean: plan.think.mean().span(), at_random },
+        barrier: plan.barrier,
+    })
+}
+
+/// Checks the frames of the group at `path`.
+pub(super) fn frames(plan: &schema::Frames, path: &str, cx: &mut Context<'_>) -> Option<App> {
+    let bytes = size(plan.frame, "frame", "20 kB", path, cx);
+    let mut time = |value: Duration, key: &str, message: &str, example: &str| {
+        if value.is_zero() {
+            cx.error(&format!("{path}.app.{key}"), message, format!("as in \"{example}\""));
+        }
+    };
+    time(plan.every, "every", "all frames at the same time", "40 ms");
+    time(plan.deadline, "deadline", "no frame can arrive within 0", "100 ms");
+    Some(App::Frames { bytes: bytes?, interval: plan.every.span(), deadline: plan.deadline.span() })
+}
+
+/// Bytes from 1 to what a run can ever deliver.
+fn size(size: Size, key: &str, example: &str, path: &str, cx: &mut Context<'_>) -> Option<u64> {
+    let bytes = size.bytes().filter(|bytes| (1..=MAX_TRANSFER_BYTES).contains(bytes));
+    if bytes.is_none() {
+        let message = format!("a {key} has from 1 to {MAX_TRANSFER_BYTES} B");
+        cx.error(&format!("{path}.app.{key}"), message, format!("as in \"{example}\""));
+    }
+    bytes
+}

@@ -1,0 +1,75 @@
+//! Rounds of a group that wait for its slowest flow.
+
+use crate::exchanges::thinking;
+use shoal_scenario::{App, Experiment};
+use shoal_trace::WaitMeter;
+use shoal_units::{Span, Stream, Time};
+use std::ops::Range;
+
+/// The rounds of one group.
+pub(crate) struct Barrier {
+    /// Its flows.
+    pub(crate) flows: Range<u32>,
+    /// Flows that have not yet delivered the present round.
+    missing: u32,
+    done: u32,
+    first_at: Time,
+    /// No round begins from then on.
+    stop: Option<Time>,
+    random: Stream,
+    pub(crate) meter: WaitMeter,
+}
+
+impl Barrier {
+    /// For group `index` of the experiment, if its flows wait for each other.
+    pub(crate) fn of(experiment: &Experiment, index: u32) -> Option<Box<Self>> {
+        let first = experiment.flows.partition_point(|flow| flow.group < index);
+        let own = &experiment.flows[first..];
+        let own = &own[..own.partition_point(|flow| flow.group == index)];
+        if !own.first()?.app.has_barrier() {
+            return None;
+        }
+        let first_at = own.iter().map(|flow| flow.start).min()?;
+        let mut meter = WaitMeter::new(Time::ZERO + experiment.warmup);
+        meter.on_begin(first_at);
+        let name = format!("think/{}", experiment.groups[index as usize].name);
+        Some(Box::new(Self {
+            flows: first as u32..(first + own.len()) as u32,
+            missing: own.len() as u32,
+            done: 0,
+            first_at,
+            stop: own.first()?.stop,
+            random: Stream::new(experiment.seed, &name),
+            meter,
+        }))
+    }
+
+    /// A flow has delivered its part. Once all have, returns how long the round took.
+    pub(crate) fn arrive(&mut self, now: Time) -> Option<Span> {
+        self.missing -= 1;
+        if self.missing > 0 {
+            return None;
+        }
+        self.missing = self.flows.len() as u32;
+        self.done += 1;
+        Some(self.meter.on_end(now))
+    }
+
+    /// After a round: when the next one begins, if there is one.
+    pub(crate) fn next(&mut self, app: &App, now: Time) -> Option<Time> {
+        let next = match *app {
+            App::Transfers { rounds, interval, .. } if self.done < rounds => {
+                self.first_at.saturating_add(interval.saturating_mul(u64::from(self.done))).max(now)
+            }
+            App::Requests { rounds, think, .. } if rounds.is_none_or(|rounds| self.done < rounds) => {
+                now.saturating_add(thinking(think, &mut self.random))
+            }
+            _ => return None,
+        };
+        if self.stop.is_some_and(|stop| next >= stop) {
+            return None;
+        }
+        self.meter.on_begin(next);
+        Some(next)
+    }
+}

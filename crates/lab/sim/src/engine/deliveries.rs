@@ -1,0 +1,165 @@
+//! What follows when the application at the receiving end has what it waits for.
+
+use super::{APPLICATION, Simulation};
+use crate::flow::{Egress, ReceiverSlot, SenderSlot};
+use shoal_packet::FlowId;
+use shoal_scenario::{App, Experiment, Flow};
+use shoal_tcp::{Receiver, Sender};
+use shoal_trace::{DeliveryKind, DeliveryRow, FlowMeter, GroupIndex};
+use shoal_units::{Span, Time};
+
+/// Both ends of the connection that carries the requests of `flow`, given where its paths begin in the route table.
+pub(super) fn request_ends(
+    experiment: &Experiment,
+    flow: &Flow,
+    number: FlowId,
+    (forward, backward): (&[u32], &[u32]),
+) -> (SenderSlot, ReceiverSlot) {
+    let config = &experiment.endpoints[flow.endpoint as usize];
+    let sender = SenderSlot {
+        sender: Sender::new(config, number),
+        armed: Time::NEVER,
+        route: backward[flow.backward as usize],
+        endpoint: flow.endpoint,
+        meter: FlowMeter::new(Time::ZERO + experiment.warmup),
+        milestone: u64::MAX,
+    };
+    let receiver = ReceiverSlot {
+        receiver: Receiver::new(config, number),
+        armed: Time::NEVER,
+        route: forward[flow.forward as usize],
+        endpoint: flow.endpoint,
+        milestone: u64::MAX,
+    };
+    (sender, receiver)
+}
+
+impl Simulation<'_> {
+    /// The receiver's application has what it waits for.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn on_delivered(&mut self, connection: u32, now: Time) {
+        self.receivers[connection as usize].milestone = u64::MAX;
+        if let Some(asking) = (connection as usize).checked_sub(self.flows.len()) {
+            return self.answer(self.asking[asking], now);
+        }
+        match self.flows[connection as usize].plan.app {
+            App::Requests { barrier, .. } => self.on_answer(connection, barrier, now),
+            App::Frames { .. } => self.on_frames(connection, now),
+            _ => {
+                self.flows[connection as usize].app.on_delivered(now);
+                self.arrive(connection, now);
+            }
+        }
+    }
+
+    /// The application of a flow has written: what its receiver waits for has changed.
+    pub(super) fn await_delivery(&mut self, flow: u32, now: Time) {
+        let state = &mut self.flows[flow as usize];
+        self.receivers[flow as usize].milestone = match &mut state.frames {
+            Some(frames) => {
+                if !state.app.is_stopped() {
+                    frames.on_written(now);
+                }
+                frames.awaited_bytes()
+            }
+            None => state.app.awaited_bytes(&state.plan.app),
+        };
+    }
+
+    /// The client of a flow sends a request; the first one opens both connections.
+    pub(super) fn ask(&mut self, flow: u32, now: Time) {
+        let Some(exchanges) = &mut self.flows[flow as usize].exchanges else { return };
+        let (first, requests) = (exchanges.is_first(), exchanges.requests);
+        let Some(bytes) = exchanges.ask(now) else { return };
+        let (asked, answered) = (exchanges.asked_bytes(), exchanges.answered_bytes());
+        if first {
+            self.with_sender(flow, now, |sender, config, out| sender.connect(config, now, out));
+            self.with_sender(requests, now, |sender, config, out| sender.connect(config, now, out));
+        }
+        self.receivers[requests as usize].milestone = asked;
+        self.receivers[flow as usize].milestone = answered;
+        self.send_pending_ack(flow, now);
+        self.with_sender(requests, now, |sender, config, out| sender.write(config, bytes, now, out));
+    }
+
+    /// The server has a request.
+    fn answer(&mut self, flow: u32, now: Time) {
+        let Some(exchanges) = &self.flows[flow as usize].exchanges else { return };
+        let (requests, bytes) = (exchanges.requests, exchanges.response_bytes());
+        self.send_pending_ack(requests, now);
+        self.with_sender(flow, now, |sender, config, out| sender.write(config, bytes, now, out));
+    }
+
+    /// The client has a response.
+    fn on_answer(&mut self, flow: u32, barrier: bool, now: Time) {
+        let Some(exchanges) = &mut self.flows[flow as usize].exchanges else { return };
+        let (took, requests) = (exchanges.on_answer(now), exchanges.requests);
+        let (over, think) = (exchanges.is_over(), if barrier { Span::ZERO } else { exchanges.think() });
+        self.note(flow, DeliveryKind::Exchange, took, None, now);
+        if over {
+            self.close_flow(flow, now);
+            self.with_sender(requests, now, |sender, config, out| sender.close(config, now, out));
+        }
+        if barrier {
+            self.arrive(flow, now);
+        } else if !over {
+            self.schedule(now.saturating_add(think), flow * 4 + APPLICATION);
+        }
+    }
+
+    /// Frames have arrived.
+    fn on_frames(&mut self, flow: u32, now: Time) {
+        let bytes = self.receivers[flow as usize].receiver.delivered_bytes();
+        while let Some(frames) = &mut self.flows[flow as usize].frames {
+            let Some(arrival) = frames.on_delivered(bytes, now) else {
+                self.receivers[flow as usize].milestone = frames.awaited_bytes();
+                return;
+            };
+            self.note(flow, DeliveryKind::Frame, arrival.took, Some(arrival.late), now);
+        }
+    }
+
+    /// A flow has delivered its part of a round.
+    fn arrive(&mut self, flow: u32, now: Time) {
+        let plan = self.flows[flow as usize].plan;
+        let Some(barrier) = &mut self.barriers[plan.group as usize] else { return };
+        let Some(took) = barrier.arrive(now) else { return };
+        let (next, flows) = (barrier.next(&plan.app, now), barrier.flows.clone());
+        self.note(flow, DeliveryKind::Round, took, None, now);
+        let Some(next) = next else { return };
+        for flow in flows {
+            // A request says when to go on; elsewhere it takes the time that one of no size would.
+            let known = match plan.app {
+                App::Requests { .. } => next,
+                _ => next.saturating_add(self.way_back(flow)),
+            };
+            self.schedule(known, flow * 4 + APPLICATION);
+        }
+    }
+
+    /// Propagation from a flow's receiver to its sender.
+    fn way_back(&self, flow: u32) -> Span {
+        let path = &self.experiment.paths[self.flows[flow as usize].plan.backward as usize];
+        let delays = path.iter().map(|link| self.experiment.links[link.0 as usize].delay);
+        delays.fold(Span::ZERO, |sum, delay| sum + delay)
+    }
+
+    fn send_pending_ack(&mut self, connection: u32, now: Time) {
+        let slot = &mut self.receivers[connection as usize];
+        let config = &self.experiment.endpoints[slot.endpoint as usize];
+        let mut out = Egress { network: &mut self.network, route: slot.route, now };
+        slot.receiver.send_pending_ack(config, now, &mut out);
+    }
+
+    fn note(&mut self, flow: u32, kind: DeliveryKind, took: Span, late: Option<Span>, now: Time) {
+        self.tables.on_delivery(DeliveryRow {
+            time_s: now.as_secs_f64(),
+            flow,
+            group: GroupIndex(self.flows[flow as usize].plan.group),
+            kind,
+            took_s: took.as_secs_f64(),
+            late_s: late.map(Span::as_secs_f64),
+        });
+    }
+}

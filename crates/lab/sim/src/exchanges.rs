@@ -1,0 +1,105 @@
+//! Requests and responses: a client that waits, thinks and asks again.
+
+use shoal_scenario::{App, Experiment, Flow, Think};
+use shoal_trace::WaitMeter;
+use shoal_units::{Span, Stream, Time};
+
+/// Client and server of one flow. The flow's own connection carries the responses.
+pub(crate) struct Exchanges {
+    /// Number of the connection that carries the requests.
+    pub(crate) requests: u32,
+    request_bytes: u64,
+    response_bytes: u64,
+    rounds: Option<u32>,
+    think: Think,
+    random: Stream,
+    begun: u64,
+    /// A request or its response is under way.
+    waiting: bool,
+    /// No further request is to be sent.
+    stopped: bool,
+    pub(crate) meter: WaitMeter,
+}
+
+impl Exchanges {
+    /// For flow `number` of the experiment, if its client asks; `requests` is the connection for that.
+    pub(crate) fn of(experiment: &Experiment, number: u32, flow: &Flow, requests: u32) -> Option<Box<Self>> {
+        let App::Requests { request_bytes, response_bytes, rounds, think, .. } = flow.app else {
+            return None;
+        };
+        let name = experiment.stream_name("think", number);
+        Some(Box::new(Self {
+            requests,
+            request_bytes,
+            response_bytes,
+            rounds,
+            think,
+            random: Stream::new(experiment.seed, &name),
+            begun: 0,
+            waiting: false,
+            stopped: false,
+            meter: WaitMeter::new(Time::ZERO + experiment.warmup),
+        }))
+    }
+
+    /// The client asks, if it still may. Returns the bytes of its request.
+    pub(crate) fn ask(&mut self, now: Time) -> Option<u64> {
+        if self.stopped {
+            return None;
+        }
+        self.begun += 1;
+        self.waiting = true;
+        self.meter.on_begin(now);
+        Some(self.request_bytes)
+    }
+
+    /// Whether this is the first exchange.
+    pub(crate) const fn is_first(&self) -> bool {
+        self.begun == 0
+    }
+
+    /// Bytes of requests that the server has when it must answer.
+    pub(crate) const fn asked_bytes(&self) -> u64 {
+        self.request_bytes * self.begun
+    }
+
+    /// Bytes of responses that the client has when the exchange is over.
+    pub(crate) const fn answered_bytes(&self) -> u64 {
+        self.response_bytes * self.begun
+    }
+
+    pub(crate) const fn response_bytes(&self) -> u64 {
+        self.response_bytes
+    }
+
+    /// The response is complete; returns how long that took.
+    pub(crate) fn on_answer(&mut self, now: Time) -> Span {
+        self.waiting = false;
+        self.stopped |= self.rounds.is_some_and(|rounds| self.begun >= u64::from(rounds));
+        self.meter.on_end(now)
+    }
+
+    /// No further request; returns whether the connections can be closed now.
+    pub(crate) fn stop(&mut self) -> bool {
+        self.stopped = true;
+        !self.waiting
+    }
+
+    pub(crate) const fn is_over(&self) -> bool {
+        self.stopped && !self.waiting
+    }
+
+    /// The time until the next request.
+    pub(crate) fn think(&mut self) -> Span {
+        thinking(self.think, &mut self.random)
+    }
+}
+
+/// A time of this law.
+pub(crate) fn thinking(think: Think, random: &mut Stream) -> Span {
+    if !think.at_random {
+        return think.mean;
+    }
+    // 1 - u is never zero.
+    Span::from_picos((-libm::log(1.0 - random.uniform_f64()) * think.mean.as_picos() as f64) as u64)
+}

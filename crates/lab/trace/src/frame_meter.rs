@@ -1,0 +1,247 @@
+//! Measures frames: pieces of a stream that are of use only within a deadline.
+
+use crate::FrameSummary;
+use crate::metrics::{finite, order_statistics};
+use shoal_units::{Span, Time};
+
+/// Frames of one flow: when each was complete at the receiver, and what a player there would have shown.
+///
+/// The player shows the first frame at its deadline, or when it arrives if that is later, and each further one an interval
+/// after the one before. If that has not arrived it stalls, and everything after is shown later by as much. So deadlines are
+/// those of a live picture, stalls those of somebody who prefers to wait.
+#[derive(Clone, Debug)]
+pub struct FrameMeter {
+    bytes: u64,
+    interval: Span,
+    deadline: Span,
+    window_start: Time,
+    /// The first frame was written then; all further ones at equal distances.
+    began: Time,
+    written: u64,
+    delivered: u64,
+    /// From write to delivery, of the frames written inside the window.
+    delays: Vec<Span>,
+    player: Player,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Player {
+    /// When the next frame is to be shown; meaningless before the first.
+    due: Time,
+    stalls: u64,
+    stalled: Span,
+    longest: Span,
+}
+
+/// A frame that has arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FrameArrival {
+    /// From write to delivery.
+    pub took: Span,
+    /// How long after the deadline; zero if in time.
+    pub late: Span,
+}
+
+impl FrameMeter {
+    /// Frames of `bytes` every `interval`, due after `deadline`; those written before `window_start` do not count.
+    pub const fn new(bytes: u64, interval: Span, deadline: Span, window_start: Time) -> Self {
+        Self {
+            bytes,
+            interval,
+            deadline,
+            window_start,
+            began: Time::ZERO,
+            written: 0,
+            delivered: 0,
+            delays: Vec::new(),
+            player: Player { due: Time::ZERO, stalls: 0, stalled: Span::ZERO, longest: Span::ZERO },
+        }
+    }
+
+    /// A frame is written. All but the first are an interval apart.
+    pub fn on_written(&mut self, now: Time) {
+        if self.written == 0 {
+            self.began = now;
+        }
+        debug_assert_eq!(now, self.written_at(self.written));
+        self.written += 1;
+    }
+
+    /// Bytes of the stream that complete the next frame.
+    pub fn awaited_bytes(&self) -> u64 {
+        self.bytes * (self.delivered + 1)
+    }
+
+    /// The next frame, if `bytes` of the stream delivered in order complete one. To be called until it gives none.
+    pub fn on_delivered(&mut self, bytes: u64, now: Time) -> Option<FrameArrival> {
+        if bytes < self.awaited_bytes() || self.delivered == self.written {
+            return None;
+        }
+        let number = self.delivered;
+        self.delivered += 1;
+        let took = now.since(self.written_at(number));
+        if self.written_at(number) >= self.window_start {
+            self.delays.push(took);
+        }
+        let due = if number == 0 { now.max(self.began + self.deadline) } else { self.player.due };
+        self.player.stall(due, now, self.window_start);
+        self.player.due = now.max(due).saturating_add(self.interval);
+        Some(FrameArrival { took, late: took.saturating_sub(self.deadline) })
+    }
+
+    /// The frames of the window, at the end of the run.
+    pub fn summary(&self, end: Time) -> FrameSummary {
+        FrameSummary::of(std::iter::once(self), end)
+    }
+
+    fn written_at(&self, number: u64) -> Time {
+        self.began.saturating_add(self.interval.saturating_mul(number))
+    }
+
+    /// Frames up to the first that is written at `time` or later, at most those that were.
+    fn written_before(&self, time: Time) -> u64 {
+        let before = time.since(self.began).as_picos();
+        if time <= self.began { 0 } else { before.div_ceil(self.interval.as_picos()).min(self.written) }
+    }
+
+    /// Frames of the window whose deadline came before `end`.
+    fn due(&self, end: Time) -> u64 {
+        let last = Time::from_picos((end.as_picos() + 1).saturating_sub(self.deadline.as_picos()));
+        self.written_before(last).saturating_sub(self.written_before(self.window_start))
+    }
+
+    /// The player at the end of the run: a frame that is missing then stalls it.
+    fn player_at(&self, end: Time) -> Player {
+        let mut player = self.player;
+        if self.delivered > 0 && self.delivered < self.written {
+            player.stall(player.due, end, self.window_start);
+        }
+        player
+    }
+}
+
+impl Player {
+    fn stall(&mut self, due: Time, until: Time, window_start: Time) {
+        if until > due && due >= window_start {
+            self.stalls += 1;
+            self.stalled += until - due;
+            self.longest = self.longest.max(until - due);
+        }
+    }
+}
+
+impl FrameSummary {
+    /// The frames of several flows together.
+    pub fn of<'a>(meters: impl IntoIterator<Item = &'a FrameMeter>, end: Time) -> Self {
+        let (mut due, mut in_time, mut late) = (0, 0, 0);
+        let (mut delays, mut lateness) = (Vec::new(), Vec::new());
+        let mut player = Player::default();
+        for meter in meters {
+            let own_due = meter.due(end);
+            // What arrived before a deadline that the run does not reach was in time.
+            let decided = meter.delays.len().min(own_due as usize);
+            due += own_due;
+            for took in &meter.delays {
+                delays.push(took.as_secs_f64());
+                if *took > meter.deadline {
+                    lateness.push((*took - meter.deadline).as_secs_f64());
+                }
+            }
+            let own_late = meter.delays[..decided].iter().filter(|took| **took > meter.deadline).count();
+            late += own_late as u64;
+            in_time += (decided - own_late) as u64;
+            let own = meter.player_at(end);
+            player.stalls += own.stalls;
+            player.stalled += own.stalled;
+            player.longest = player.longest.max(own.longest);
+        }
+        Self {
+            due,
+            on_time: in_time,
+            late,
+            missing: due - in_time - late,
+            on_time_fraction: finite(in_time as f64 / due as f64),
+            delay_s: order_statistics(&delays),
+            lateness_s: order_statistics(&lateness),
+            stalls: player.stalls,
+            stalled_s: player.stalled.as_secs_f64(),
+            longest_stall_s: player.longest.as_secs_f64(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// Frames of 1000 B every 40 ms from 5 ms on, due after 100 ms; `arrivals` completes one frame each.
+    fn meter(window_start: u64, written: u64, arrivals: &[u64]) -> FrameMeter {
+        let mut meter =
+            FrameMeter::new(1000, Span::from_millis(40), Span::from_millis(100), ms(window_start));
+        (0..written).for_each(|n| meter.on_written(ms(5 + 40 * n)));
+        for (number, at) in (1..).zip(arrivals) {
+            assert_eq!(meter.awaited_bytes(), number * 1000);
+            assert_eq!(meter.on_delivered(number * 1000 - 1, ms(*at)), None);
+            let took = Span::from_millis(at - 5 - 40 * (number - 1));
+            let late = took.saturating_sub(Span::from_millis(100));
+            assert_eq!(meter.on_delivered(number * 1000, ms(*at)), Some(FrameArrival { took, late }));
+        }
+        meter
+    }
+
+    #[test]
+    fn frames_on_time_late_and_missing() {
+        // Written at 5, 45, 85, 125, 165, 205, 245 ms; due at 105, 145, 185, 225, 265, 305, 345 ms. The fourth is late by 15 ms,
+        // the fifth never comes, and the run ends at 310 ms: the last frame is not yet due, whatever becomes of it.
+        let summary = meter(0, 7, &[30, 145, 150, 240]).summary(ms(310));
+        assert_eq!((summary.due, summary.on_time, summary.late, summary.missing), (6, 3, 1, 2));
+        assert_eq!(summary.on_time_fraction, Some(0.5));
+        assert_eq!((summary.delay_s.min, summary.delay_s.max), (Some(0.025), Some(0.115)));
+        assert_eq!((summary.lateness_s.mean, summary.lateness_s.max), (Some(0.015), Some(0.015)));
+        // Shown at 105, 145, 185 and, after a stall of 15 ms, 240 ms; the fifth would have been at 280 ms.
+        assert_eq!((summary.stalls, summary.stalled_s, summary.longest_stall_s), (2, 0.045, 0.03));
+    }
+
+    #[test]
+    fn a_deadline_at_the_end_of_the_run_counts() {
+        assert_eq!(meter(0, 1, &[]).summary(ms(105)).due, 1);
+        assert_eq!(meter(0, 1, &[]).summary(ms(104)).due, 0);
+        // In time, but its deadline is beyond the end: nothing is decided yet.
+        let early = meter(0, 1, &[30]).summary(ms(104));
+        assert_eq!((early.due, early.on_time, early.on_time_fraction), (0, 0, None));
+        assert_eq!(early.delay_s.max, Some(0.025));
+    }
+
+    #[test]
+    fn frames_before_the_window_do_not_count() {
+        // The window opens at 45 ms: the frame written then is the first of it. The first was late, and so is the second's
+        // picture, but the stall began before the window: 105 ms is within, 30 ms is not.
+        let summary = meter(45, 3, &[120, 125, 130]).summary(ms(1000));
+        assert_eq!((summary.due, summary.on_time, summary.stalls), (2, 2, 0));
+        // Without a window the same frames: the first one is late, and starts the player 15 ms later without a stall.
+        let summary = meter(0, 3, &[120, 125, 130]).summary(ms(1000));
+        assert_eq!((summary.due, summary.late, summary.stalls), (3, 1, 0));
+    }
+
+    #[test]
+    fn one_arrival_may_complete_several_frames() {
+        let mut meter = meter(0, 3, &[]);
+        let arrivals: Vec<_> = std::iter::from_fn(|| meter.on_delivered(2500, ms(90))).collect();
+        let took = |ms| FrameArrival { took: Span::from_millis(ms), late: Span::ZERO };
+        assert_eq!(arrivals, [took(85), took(45)]);
+        assert_eq!(meter.awaited_bytes(), 3000);
+    }
+
+    #[test]
+    fn flows_are_added_up() {
+        let (good, bad) = (meter(0, 2, &[30, 70]), meter(0, 2, &[200, 205]));
+        let both = FrameSummary::of([&good, &bad], ms(1000));
+        assert_eq!((both.due, both.on_time, both.late, both.on_time_fraction), (4, 2, 2, Some(0.5)));
+        assert_eq!(both.lateness_s.mean, Some(0.0775));
+        assert_eq!(FrameSummary::of([], ms(1000)).on_time_fraction, None);
+    }
+}
