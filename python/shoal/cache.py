@@ -31,7 +31,11 @@ class Cache:
 
     def key(self, scenario: Scenario, seed: int) -> str:
         """Name of a point: a hash of everything that its bytes depend on."""
-        parts = (simulator_hash(), scenario.to_toml(), str(seed))
+        return self.key_of(simulator_hash(), scenario.to_toml(), str(seed))
+
+    @staticmethod
+    def key_of(*parts: str) -> str:
+        """Name of a point that depends on more."""
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def get(self, key: str) -> Result | None:

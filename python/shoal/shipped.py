@@ -26,6 +26,14 @@ def scenarios() -> list[Shipped]:
     return [_shipped(path, path.stem) for path in sorted((_data / "scenarios").glob("*.toml"))]
 
 
+def comparison_suite() -> list[Path]:
+    """Scenarios on which simulator and Linux are compared, by name."""
+    found = sorted((_data / "scenarios" / "compare").glob("*.toml"))
+    if not found:
+        raise OutputError("the comparison suite is missing", hint="is this installation complete?")
+    return found
+
+
 def papers() -> list[Shipped]:
     """Papers whose experiments can be reproduced, by name."""
     return [

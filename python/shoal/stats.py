@@ -1,4 +1,4 @@
-"""Mean and confidence interval of repeated runs."""
+"""Mean and confidence interval of repeated runs; the difference of two sets of them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,60 @@ def estimate(values: Sequence[float], *, confidence: float = 0.95) -> Estimate |
     return Estimate(mean, student_t_quantile((1 + confidence) / 2, n - 1) * math.sqrt(variance / n), n)
 
 
-def student_t_quantile(p: float, degrees: int) -> float:
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How much the means of two sets of independent values differ.
+
+    Attributes
+    ----------
+    value
+        First mean minus second mean.
+    half_width
+        Half of the two-sided confidence interval by Welch's t; ``None`` for fewer than two values on a side.
+    p
+        Probability of a difference at least as large if the means were equal (Welch's t test); ``None`` if neither side
+        varies or one has fewer than two values: then there is nothing to test.
+    """
+
+    value: float
+    half_width: float | None
+    p: float | None
+
+
+def difference(first: Sequence[float], second: Sequence[float], *, confidence: float = 0.95) -> Difference | None:
+    """Difference of two means whose variances may differ (Welch 1947); ``None`` if a side is empty."""
+    if not first or not second:
+        return None
+    means = [math.fsum(values) / len(values) for values in (first, second)]
+    value = 0.0 if sorted(first) == sorted(second) else means[0] - means[1]
+    if min(len(first), len(second)) < 2:
+        return Difference(value, None, None)
+    if min(first) == max(first) and min(second) == max(second):
+        return Difference(first[0] - second[0], 0.0, None)
+    parts = [
+        math.fsum((x - mean) ** 2 for x in values) / (len(values) - 1) / len(values)
+        for values, mean in zip((first, second), means, strict=True)
+    ]
+    error = math.sqrt(sum(parts))
+    # Welch and Satterthwaite.
+    degrees = sum(parts) ** 2 / sum(
+        part**2 / (len(values) - 1) for values, part in zip((first, second), parts, strict=True)
+    )
+    p = _incomplete_beta(degrees / 2, 0.5, degrees / (degrees + (value / error) ** 2))
+    return Difference(value, student_t_quantile((1 + confidence) / 2, degrees) * error, p)
+
+
+def holm(p_values: Sequence[float], *, level: float = 0.05) -> list[bool]:
+    """Which tests are significant, so that a false alarm among all of them has probability ``level`` (Holm 1979)."""
+    significant = [False] * len(p_values)
+    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
+        if p_values[index] > level / (len(p_values) - rank):
+            break
+        significant[index] = True
+    return significant
+
+
+def student_t_quantile(p: float, degrees: float) -> float:
     """Quantile of Student's t distribution, for 0.5 <= p < 1, to 1e-10.
 
     P(|T| > t) is the regularised incomplete beta function I_x(degrees/2, 1/2) at x = degrees / (degrees + t^2)

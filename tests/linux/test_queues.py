@@ -66,8 +66,8 @@ def test_packets_are_accounted_for(queue: str, image: Image) -> None:
     assert link["dropped_by"]["buffer"] == 0
     if "dctcp" in QUEUES[queue][1]:
         assert link["marked"] > 0
-    # A line of 20 Mbit/s sends a packet of 1500 B in 0.6 ms: no wait is longer than the longest queue takes, except where
-    # a scheduler lets others pass.
+    # A line of 20 Mbit/s sends a packet of 1500 B in 0.6 ms: no wait is longer than the longest queue takes, except
+    # where a scheduler lets others pass.
     if queue not in {"fq-codel", "fq-codel-flow", "dualpi2", "dualpi2-enqueue", "dualq-coupled"}:
         assert link["delay_s"]["all"]["max"] <= link["queue_packets"]["max"] * 0.6e-3 * 1.001 + 2e-6
 

@@ -16,7 +16,7 @@ from typer.exceptions import Abort, Exit, TyperException
 from shoal import _native
 from shoal.errors import OutputError, ScenarioError, ShoalError, UsageError
 
-from . import check, describe, doctor, linux, list_, report, reproduce, run, schema, sweep, tune
+from . import check, compare, describe, doctor, linux, list_, report, reproduce, run, schema, sweep, tune
 from .console import talk
 
 
@@ -36,7 +36,8 @@ class ExitCode(IntEnum):
 
 _epilog = (
     "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 scenario refused, 4 files cannot be read or written, "
-    "5 a published value is not reproduced or nothing satisfies the condition, 130 interrupted."
+    "5 a published value is not reproduced, a target is missed or nothing satisfies the condition, "
+    "6 the Linux plane failed, 130 interrupted."
 )
 
 app = typer.Typer(
@@ -52,6 +53,7 @@ app.command("run")(run.run)
 app.command("check")(check.check)
 app.command("sweep")(sweep.sweep)
 app.command("tune")(tune.tune)
+app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.command("report")(report.report)
 app.command("list")(list_.list_)

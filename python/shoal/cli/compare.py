@@ -1,0 +1,129 @@
+"""``shoal compare``."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal import _native
+from shoal.cache import default_folder
+from shoal.cli import options
+from shoal.cli.console import data, talk
+from shoal.errors import OutputError, UsageError
+from shoal.files import new_folder, unwritable, write_text
+from shoal.scenario import Scenario
+from shoal.shipped import comparison_suite, find_scenario
+
+if TYPE_CHECKING:
+    from shoal.compare import Comparison
+
+_targets_missed = 5
+
+
+def compare(
+    scenarios: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[SCENARIO]...", help="Scenario files, or names.", show_default=False),
+    ] = None,
+    suite: Annotated[bool, typer.Option("--suite", help="The scenarios of the comparison suite.")] = False,
+    set_: options.Set = None,
+    sizes: options.Sizes = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=2, metavar="N", help="Runs on each plane.")] = 5,
+    out: options.Out = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--page", metavar="FILE", help="Write the overview with date and versions in Markdown.", show_default=False
+        ),
+    ] = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    workers: options.Workers = None,
+    fresh: options.Fresh = False,
+) -> None:
+    """Run scenarios on the simulator and on the real Linux kernel, and say what differs.
+
+    Every number is a mean over seeds with its 95 % confidence interval; a difference is significant if the seeds do not
+    explain it (Welch's t test, Holm's correction over all numbers of a scenario). An interrupted comparison goes on
+    where it was. Needs the kernel of `shoal linux build`.
+
+    [bold]Examples[/]
+
+      shoal compare step-single
+      shoal compare my.toml --set bottleneck.rate='100 Mbit/s' --seeds 10 --out results/compared
+      shoal compare --suite --out results/suite --page docs/validation/linux.md
+    """
+    chosen = _chosen(scenarios or [], suite)
+    named = _named(chosen, set_, sizes)
+    if page is not None and page.exists() and not force:
+        raise OutputError(f"`{page}` already exists", hint="choose another --page, or add --force to replace it")
+    command = shlex.join(["shoal", *sys.argv[1:]])
+    with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
+        from shoal.compare import compare as run_comparison
+        from shoal.compare.tables import details, medians, overview
+        from shoal.compare.write import write_into
+
+        comparison = run_comparison(
+            named, seeds=seeds, workers=workers, cache=None if fresh else default_folder(), progress=True
+        )
+        if folder is not None:
+            write_into(comparison, folder, command=command)
+    if out is not None:
+        talk.note(f"wrote {out} (comparison.html, comparison.json, figures)")
+    if page is not None:
+        _write_page(comparison, page, command)
+    for note in dict.fromkeys(note for one in comparison for note in one.notes):
+        talk.note(f"note: {note}")
+    if as_json:
+        data.text(comparison.json)
+    elif len(comparison) == 1:
+        data.table(details(comparison[0]))
+    else:
+        data.table(overview(comparison))
+        data.blank()
+        data.table(medians(comparison))
+    if suite and comparison.missed:
+        talk.error(f"the median difference of {', '.join(comparison.missed)} is above its target")
+        raise typer.Exit(_targets_missed)
+
+
+def _chosen(paths: list[Path], suite: bool) -> list[Path]:
+    if suite and paths:
+        raise UsageError("--suite excludes scenarios", hint="name scenarios, or write --suite alone")
+    if suite:
+        return comparison_suite()
+    if not paths:
+        raise UsageError(
+            "there is nothing to compare", hint="name a scenario, as in `shoal compare step-single`, or write --suite"
+        )
+    return paths
+
+
+def _named(paths: list[Path], settings: list[str] | None, sizes: list[str] | None) -> list[tuple[str, Scenario]]:
+    named: dict[str, Scenario] = {}
+    for path in paths:
+        name = find_scenario(path).stem
+        if name in named:
+            raise UsageError(
+                f"two scenarios are called `{name}`", hint="figures lie in folders of that name: rename one"
+            )
+        named[name] = options.read_scenario(path, settings, sizes=sizes)
+    return list(named.items())
+
+
+def _write_page(comparison: Comparison, path: Path, command: str) -> None:
+    from shoal.compare.write import page
+
+    text = page(comparison, command=command, today=datetime.now(UTC).date(), version=_native.__version__)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, text)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    talk.note(f"wrote {path}")

@@ -1,0 +1,114 @@
+"""Runs scenarios on both planes, on all cores, resumably."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+from shoal._native import Cancel
+from shoal.cache import Cache, simulator_hash
+from shoal.compare.comparison import Compared, Comparison
+from shoal.errors import ScenarioError, UsageError
+from shoal.linux import Image, Plan, find_image, plan, run_on_linux
+from shoal.parallel import run_all
+from shoal.result import Result
+from shoal.results import Results
+from shoal.running import run_one, seed_list
+from shoal.scenario import Scenario
+from shoal.sweeps import progress_of
+
+# Points of the time series that distributions of cwnd and alpha are made of.
+_points = 1000
+
+
+def compare(
+    scenarios: Iterable[tuple[str, Scenario]],
+    *,
+    seeds: int | Iterable[int] = 5,
+    workers: int | None = None,
+    cache: str | Path | None = None,
+    progress: bool | Callable[[float], object] = False,
+) -> Comparison:
+    """Run scenarios on the simulator and on the real kernel.
+
+    Parameters
+    ----------
+    scenarios
+        Names and scenarios.
+    seeds
+        The seeds of every scenario, or how many, counted from the scenario's.
+    workers
+        Threads; all cores if not given. Results do not depend on it.
+    cache
+        Folder of finished runs: an interrupted comparison goes on where it was.
+    progress
+        True shows a bar on stderr; a function is called with the finished fraction.
+
+    Raises
+    ------
+    ScenarioError
+        Linux cannot express some of the scenarios; the message lists everything. Nothing ran.
+    LinuxError
+        There is no kernel.
+    """
+    named = [(name, _recorded(scenario)) for name, scenario in scenarios]
+    if not named:
+        raise UsageError("there is nothing to compare", hint="name a scenario, or write --suite")
+    image = find_image()
+    plans = _plans(named, image)
+    _ = image.helpers
+    chosen = [seed_list(scenario, seeds) for _, scenario in named]
+    store = Cache(cache) if cache is not None else None
+    tasks: list[Callable[[Cancel], Result]] = []
+    for (_, scenario), own in zip(named, chosen, strict=True):
+        tasks += [partial(_on_sim, scenario, seed, store) for seed in own]
+        tasks += [partial(_on_linux, scenario, seed, image, store) for seed in own]
+    with progress_of(len(tasks), progress, f"{len(tasks)} runs") as on_done:
+        results = run_all(tasks, workers=workers, on_done=on_done)
+    compared = []
+    for (name, scenario), planned, own in zip(named, plans, chosen, strict=True):
+        count = len(own)
+        sim, linux, results = results[:count], results[count : 2 * count], results[2 * count :]
+        compared.append(Compared(name, scenario, Results(sim), Results(linux), planned.notes))
+    return Comparison(tuple(compared), tuple(chosen[0]))
+
+
+def _recorded(scenario: Scenario) -> Scenario:
+    """With the time series that figures and distributions need, and no files that one plane cannot write."""
+    millis = max(1, int(scenario.facts["duration_s"] * 1000 / _points))
+    return scenario.override({"trace.series": f"{millis} ms", "trace.packets": False, "trace.pcap": False})
+
+
+def _plans(named: Sequence[tuple[str, Scenario]], image: Image) -> list[Plan]:
+    """Every refusal of every scenario, before anything runs."""
+    plans, refused = [], []
+    for name, scenario in named:
+        try:
+            plans.append(plan(scenario, image))
+        except ScenarioError as error:
+            refused.append(str(error) if len(named) == 1 else f"`{name}`:\n{error}")
+    if refused:
+        raise ScenarioError("\n".join(text.rstrip() for text in refused) + "\n")
+    return plans
+
+
+def _on_sim(scenario: Scenario, seed: int, store: Cache | None, cancel: Cancel) -> Result:
+    identity = (simulator_hash(), scenario.to_toml(), str(seed))
+    return _kept(store, identity, lambda: run_one(scenario, seed=seed, cancel=cancel))
+
+
+def _on_linux(scenario: Scenario, seed: int, image: Image, store: Cache | None, cancel: Cancel) -> Result:
+    # The records become measurements in the native module; the helpers are the guest's programs and modules.
+    identity = ("linux", simulator_hash(), image.folder.name, image.helpers.name, scenario.to_toml(), str(seed))
+    return _kept(store, identity, lambda: run_on_linux(scenario, seed=seed, image=image, cancel=cancel))
+
+
+def _kept(store: Cache | None, identity: Sequence[str], run: Callable[[], Result]) -> Result:
+    if store is None:
+        return run()
+    key = store.key_of(*identity)
+    if (known := store.get(key)) is None:
+        known = run()
+        store.put(key, known)
+    return known

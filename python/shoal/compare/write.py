@@ -1,0 +1,65 @@
+"""A comparison as files: JSON, tables, figures, a page; and the page of the documentation."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+from shoal import _native
+from shoal.compare.comparison import Comparison
+from shoal.compare.figures import figures
+from shoal.compare.tables import details, markdown, medians, overview
+from shoal.files import unwritable, write_text
+from shoal.plots import save
+from shoal.report.page import render
+
+
+def write_into(comparison: Comparison, folder: Path, *, command: str) -> None:
+    """Write ``comparison.json``, ``comparison.html``, and figures of every scenario into an existing folder."""
+    try:
+        sections = []
+        for one in comparison:
+            drawn = figures(one)
+            save(drawn, folder / "figures" / one.name if len(comparison) > 1 else folder / "figures")
+            sections.append(
+                {
+                    "name": one.name,
+                    "title": one.scenario.title,
+                    "description": one.scenario.resolved.get("description"),
+                    "notes": one.notes,
+                    "table": details(one),
+                    "figures": [{"name": each.name, "title": each.title, "svg": each.svg} for each in drawn],
+                    "scenario": one.scenario.to_toml(),
+                }
+            )
+        page = render(
+            "compare.html.j2",
+            title="Simulator and Linux: " + (comparison[0].scenario.title if len(comparison) == 1 else "comparison"),
+            comparison=comparison,
+            medians=medians(comparison),
+            overview=overview(comparison),
+            sections=sections,
+            command=command,
+            version=_native.__version__,
+        )
+        write_text(folder / "comparison.html", page)
+        write_text(folder / "comparison.json", comparison.json)
+        write_text(folder / "command.txt", command + "\n")
+    except OSError as error:
+        raise unwritable(error.filename or folder, error) from error
+
+
+def page(comparison: Comparison, *, command: str, today: date, version: str) -> str:
+    """The page of the documentation: date, versions, medians, overview."""
+    kernel = comparison.kernel
+    return f"""<!-- Written by `{command}`; do not edit. -->
+
+# Simulator and Linux
+
+{today.isoformat()}. shoal {version} against Linux {kernel["release"]} in {kernel["mode"]} mode;
+{len(comparison)} scenarios, {len(comparison.seeds)} seeds each. Cells are means, simulator / Linux; times in ms, queues
+in packets. The last column names what differs significantly (Welch's t test with Holm's correction over all quantities
+of the scenario, 5 %).
+
+{markdown(medians(comparison))}
+{markdown(overview(comparison))}"""

@@ -1,0 +1,84 @@
+"""``shoal compare``: both planes, resumable, complete or not at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import RANDOM, SINGLE
+
+import shoal
+from shoal.compare import Verdict, compare
+from shoal.linux import Image
+from shoal.shipped import comparison_suite
+
+
+def test_both_planes_agree_and_what_differs_is_named(image: Image, tmp_path: Path) -> None:
+    scenario = shoal.Scenario.from_toml(RANDOM)
+    fractions: list[float] = []
+    found = compare([("random", scenario)], seeds=3, cache=tmp_path, progress=fractions.append)
+    # Three seeds on each plane.
+    assert fractions == pytest.approx([step / 6 for step in range(1, 7)])
+    assert [run.data["on"] for run in (*found[0].sim, *found[0].linux)] == ["sim"] * 3 + ["linux"] * 3
+    assert found[0].sim.seeds == found[0].linux.seeds == [1, 2, 3]
+    names = [quantity.measure.name for quantity in found[0].quantities]
+    assert len(set(names)) == len(names)
+    for expected in (
+        "utilisation",
+        "rate_ratio_reno/dctcp",
+        "queue_p99_packets",
+        "delay_ect_p50_s",
+        "delay_not_ect_p99_s",
+        "marked",
+        "dropped_not_ect",
+        "cwnd_p95_packets_reno",
+        "alpha_p5_dctcp",
+        "retransmissions_reno",
+    ):
+        assert expected in names
+    # A line that is never idle sends at the same rate, whatever the seed.
+    utilisation = found[0].quantity("utilisation")
+    assert utilisation is not None
+    assert utilisation.verdict is not Verdict.DIFFERS
+    queue = found[0].quantity("queue_mean")
+    assert queue is not None
+    assert abs(queue.relative or 0) < 0.15
+
+
+def test_finished_runs_are_found_again(image: Image, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = shoal.Scenario.from_toml(SINGLE)
+    first = compare([("single", scenario)], seeds=2, cache=tmp_path)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("nothing is left to run")
+
+    monkeypatch.setattr("shoal.compare.run.run_on_linux", refuse)
+    monkeypatch.setattr("shoal.compare.run.run_one", refuse)
+    again = compare([("single", scenario)], seeds=2, cache=tmp_path)
+    assert again.json == first.json
+
+
+def test_json_is_a_contract(image: Image, tmp_path: Path) -> None:
+    found = json.loads(compare([("single", shoal.Scenario.from_toml(SINGLE))], seeds=2, cache=tmp_path).json)
+    assert found["schema"] == 1
+    assert found["kernel"] == {"release": image.release, "mode": image.mode}
+    assert set(found["medians"]) == set(found["targets"]) == {"utilisation", "queue", "rate_ratio"}
+    quantity = found["scenarios"][0]["quantities"][0]
+    assert set(quantity) == {"name", "of", "sim", "linux", "difference", "verdict"}
+    assert set(quantity["difference"]) == {"value", "ci95", "relative", "p"}
+
+
+def test_suite_is_large_and_linux_can_express_it(image: Image) -> None:
+    from shoal.linux import plan
+
+    scenarios = [shoal.Scenario.from_file(path) for path in comparison_suite()]
+    assert len(scenarios) >= 30
+    for scenario in scenarios:
+        assert scenario.warnings == []
+        plan(scenario, image)
+    kinds = {scenario.resolved["bottleneck"]["aqm"]["kind"] for scenario in scenarios}
+    assert kinds == {
+        "fifo", "step", "red", "linux-red", "dual-red", "gred", "codel", "fq-codel", "pie", "dualpi2", "coupled",
+        "dualq-coupled",
+    }  # fmt: skip
