@@ -14,6 +14,6 @@ _longest_s = 20.0
 
 def detail_s(result: Result, *, bins_s: float = 0.0) -> float:
     """800 of the longest base round-trip time, at least 200 bins of the series, at most 20 s."""
-    rtts = [group["base_rtt_s"] for group in result.scenario.facts["groups"] if group["base_rtt_s"]]
+    rtts = [group["longest_rtt_s"] for group in result.scenario.facts["groups"] if group["longest_rtt_s"]]
     wanted = max(_round_trips * max(rtts, default=_longest_s), 200 * bins_s)
     return float(min(wanted, _longest_s))

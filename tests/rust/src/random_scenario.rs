@@ -187,6 +187,7 @@ fn group(bytes: &mut Bytes<'_>, number: u8, topology: u8) -> String {
         "{ load = 0.7, from = \"50 ms\", until = \"250 ms\" }",
     ]);
     let cc = if app.contains("unresponsive") { "none" } else { cc };
+    let receiver = if app.contains("request") { "" } else { receiver };
     // A load of tiny transfers would be tens of thousands of flows.
     let start = if start.contains("load") && app.contains("\"1 B\"") { "\"0 s\"" } else { start };
     let at_random = |start: &str| start.contains("poisson") || start.contains("load");

@@ -38,6 +38,29 @@ fn transfer_within_the_initial_window() {
 }
 
 #[test]
+fn each_flow_has_its_own_round_trip() {
+    // One segment each, long after the one before: two round trips, a SYN and the segment.
+    let text = |rtt: &str| {
+        format!(
+            r#"
+            duration = "10 s"
+            bottleneck = {{ rate = "10 Mbit/s", buffer = "unlimited" }}
+            flows = [{{ cc = "reno", rtt = {rtt}, count = 3, start = {{ every = "1 s" }}, app = {{ transfer = "1448 B" }} }}]
+            "#
+        )
+    };
+    for rtt in [r#"["20 ms", "300 ms", "50 ms"]"#, r#"{ from = "10 ms", to = "30 ms" }"#] {
+        let outcome = run(&experiment(&text(rtt)));
+        let flows = &outcome.groups[0].flows;
+        let expected = if rtt.contains("from") { [0.01, 0.02, 0.03] } else { [0.02, 0.3, 0.05] };
+        assert_eq!(flows.iter().map(|flow| flow.base_rtt_s.unwrap()).collect::<Vec<_>>(), expected);
+        for (flow, rtt) in flows.iter().zip(expected) {
+            assert!((flow.fct_s[0] - 2.0 * rtt - 0.001_248).abs() < 1e-12, "{:?}", flow.fct_s);
+        }
+    }
+}
+
+#[test]
 fn transfer_that_needs_growth() {
     // The first ACK comes at 20.048 + 1.2 + 20 = 41.248 ms; the line has been idle since 32.048 ms. From then on each ACK
     // releases at least as much as the line sends between two ACKs (slow start: two packets for one, every 1.2 ms), and the

@@ -9,6 +9,8 @@ pub enum ModelKind {
     Queue,
     /// A host stack profile.
     Stack,
+    /// What writes, and what is measured of it.
+    Application,
 }
 
 /// One parameter of a model, as the scenario file names it.

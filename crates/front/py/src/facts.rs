@@ -8,7 +8,8 @@ use shoal_tcp::EcnSetting;
 use shoal_units::Span;
 
 /// `{"duration_s", "warmup_s", "bottlenecks": [{"name", "rate_bps", "bdp_bytes", "mtu_bytes", "thresholds": [{"label",
-/// "bytes"}]}], "groups": [{"name", "flows", "base_rtt_s", "ect"}]}`; links as in the result.
+/// "bytes"}]}], "groups": [{"name", "flows", "base_rtt_s", "longest_rtt_s", "ect"}]}`;
+/// links as in the result; `base_rtt_s` is that of the first flow.
 pub fn facts(document: &Document, experiment: &Experiment) -> Value {
     let bdp_rtt = bdp_rtt(document, experiment);
     let mtu = experiment.endpoints.iter().map(|endpoint| u32::from(endpoint.mtu_bytes)).max();
@@ -28,11 +29,13 @@ pub fn facts(document: &Document, experiment: &Experiment) -> Value {
     for (index, group) in experiment.groups.iter().enumerate() {
         let mut flows = experiment.flows.iter().filter(|flow| flow.group as usize == index);
         let first = flows.next();
+        let longest = flows.clone().chain(first).map(|flow| experiment.base_rtt(flow)).max();
         let count = first.map_or(0, |_| 1 + flows.count());
         groups.push(json!({
             "name": group.name,
             "flows": count,
-            "base_rtt_s": first.map(|flow| base_rtt(experiment, flow.forward, flow.backward).as_secs_f64()),
+            "base_rtt_s": first.map(|flow| experiment.base_rtt(flow).as_secs_f64()),
+            "longest_rtt_s": longest.map(Span::as_secs_f64),
             "ect": first.map(|flow| experiment.endpoints[flow.endpoint as usize].ecn == EcnSetting::On),
         }));
     }
@@ -46,8 +49,7 @@ pub fn facts(document: &Document, experiment: &Experiment) -> Value {
 
 fn bdp_rtt(document: &Document, experiment: &Experiment) -> Option<Span> {
     let scenario = document.scenario();
-    let first_flow =
-        || experiment.flows.first().map(|flow| base_rtt(experiment, flow.forward, flow.backward));
+    let first_flow = || experiment.flows.first().map(|flow| experiment.base_rtt(flow));
     match &scenario.topology {
         Topology::Dumbbell(_) => scenario.bottleneck.as_ref()?.bdp_rtt.map(|rtt| rtt.span()),
         Topology::Star(star) => star.bdp_rtt.map(|rtt| rtt.span()).or_else(first_flow),
@@ -55,13 +57,6 @@ fn bdp_rtt(document: &Document, experiment: &Experiment) -> Option<Span> {
         Topology::ParkingLot(lot) => lot.bdp_rtt.map(|rtt| rtt.span()).or_else(first_flow),
         Topology::Graph(graph) => graph.bdp_rtt.map(|rtt| rtt.span()).or_else(first_flow),
     }
-}
-
-/// Propagation there and back.
-fn base_rtt(experiment: &Experiment, forward: u32, backward: u32) -> Span {
-    let path = |path: u32| experiment.paths[path as usize].iter();
-    let delays = path(forward).chain(path(backward)).map(|link| experiment.links[link.0 as usize].delay);
-    delays.fold(Span::ZERO, |sum, delay| sum + delay)
 }
 
 fn thresholds(link: &Link, mtu: u32) -> Vec<Value> {

@@ -4,13 +4,14 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use shoal_units::{ModelDoc, ModelKind};
 
-/// Descriptions of all controllers, queues and stacks, as JSON.
+/// Descriptions of all controllers, queues, stacks and applications, as JSON.
 #[pyfunction]
 pub fn models() -> String {
     let controllers = shoal_cc::PRESETS.iter().map(|preset| model(&preset.doc));
     let queues = shoal_aqm::DOCS.iter().map(model);
     let stacks = shoal_tcp::DOCS.iter().map(model);
-    Value::Array(controllers.chain(queues).chain(stacks).collect()).to_string()
+    let applications = shoal_sim::DOCS.iter().map(model);
+    Value::Array(controllers.chain(queues).chain(stacks).chain(applications).collect()).to_string()
 }
 
 fn model(doc: &ModelDoc) -> Value {
@@ -18,6 +19,7 @@ fn model(doc: &ModelDoc) -> Value {
         ModelKind::CongestionControl => "controller",
         ModelKind::Queue => "queue",
         ModelKind::Stack => "stack",
+        ModelKind::Application => "application",
     };
     let parameters = doc.parameters.iter().map(|parameter| {
         json!({

@@ -32,18 +32,9 @@ impl HostPair {
             sack: endpoint.sack,
             timestamps: endpoint.header_bytes >= HEADERS_WITH_TIMESTAMPS,
             mtu: endpoint.mtu_bytes,
-            rtt: base_rtt(experiment, flow),
+            rtt: experiment.base_rtt(flow),
         }
     }
-}
-
-/// Propagation there and back.
-pub(crate) fn base_rtt(experiment: &Experiment, flow: &Flow) -> Span {
-    let delays = [flow.forward, flow.backward]
-        .into_iter()
-        .flat_map(|path| &experiment.paths[path as usize])
-        .map(|link| experiment.links[link.0 as usize].delay);
-    delays.fold(Span::ZERO, |sum, delay| sum + delay)
 }
 
 /// The pairs in order of first use, and the pair of each flow.

@@ -5,7 +5,6 @@
 //! samples see.
 
 use crate::disciplines::{is_law_on_arrival, limit_of, reasons};
-use crate::hosts::base_rtt;
 use crate::kernel::Kernel;
 use crate::plan::{Plan, sample_interval};
 use crate::records::{FlowKind, FlowRecord, LineEvent, LineRecord, RecordError};
@@ -397,6 +396,7 @@ impl<'a> Measurement<'a> {
             let span =
                 FlowSpan { window_start, window_end: end, start: flow.plan.start, stop: flow.finished };
             let mut result = flow.meter.finish(&flow.counters, span);
+            result.base_rtt_s = Some(experiment.base_rtt(&flow.plan).as_secs_f64());
             if let Some(ideal) = ideal_completion(experiment, &flow.plan) {
                 result.slowdown = flow.completions.iter().map(|fct| fct / ideal).collect();
             }
@@ -493,5 +493,5 @@ fn ideal_completion(experiment: &Experiment, flow: &Flow) -> Option<f64> {
         .find(|link| link.rate.is_some())?;
     let segments = bytes.div_ceil(u64::from(config.mss()));
     let wire = bytes + segments * u64::from(config.header_bytes + bottleneck.overhead_bytes);
-    metrics::ideal_fct_s(wire, bottleneck.rate?.as_bps() as f64, base_rtt(experiment, flow).as_secs_f64())
+    metrics::ideal_fct_s(wire, bottleneck.rate?.as_bps() as f64, experiment.base_rtt(flow).as_secs_f64())
 }

@@ -216,6 +216,39 @@ packets = true
 }
 
 #[test]
+fn applications_that_the_guest_does_not_have() {
+    for (app, word) in [
+        (r#"{ request = "200 B", response = "20 kB" }"#, "requests"),
+        (r#"{ frame = "20 kB", every = "40 ms", deadline = "100 ms" }"#, "frames"),
+        (r#"{ transfer = "20 kB", rounds = 2, barrier = true }"#, "rounds that wait for all flows"),
+    ] {
+        let text = format!(
+            r#"
+            duration = "5 s"
+            bottleneck = {{ rate = "10 Mbit/s", buffer = "50 packets" }}
+            flows = [{{ cc = "reno", rtt = "20 ms", app = {app} }}]
+            "#
+        );
+        let refusals = plan(&text).unwrap_err();
+        assert_eq!(refusals.len(), 1);
+        assert_eq!(refusals[0].place, "flow group `reno`");
+        assert_eq!(refusals[0].reason, format!("the guest has no application for {word}"));
+    }
+}
+
+#[test]
+fn flows_with_other_round_trips_get_other_hosts() {
+    let text = r#"
+        duration = "5 s"
+        bottleneck = { rate = "10 Mbit/s", buffer = "50 packets" }
+        flows = [{ cc = "reno", rtt = ["20 ms", "60 ms", "20 ms"] }]
+    "#;
+    let plan = plan(text).unwrap();
+    let senders: Vec<_> = lines(&plan, "flow").iter().map(|line| line.split(' ').nth(1).unwrap()).collect();
+    assert_eq!(senders, ["s0", "s1", "s0"]);
+}
+
+#[test]
 fn other_topologies_are_refused() {
     let refusals = plan(
         r#"

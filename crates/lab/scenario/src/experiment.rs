@@ -47,6 +47,17 @@ impl Experiment {
         (0u32..).zip(&self.flows).filter(|(_, flow)| matches!(flow.app, App::Requests { .. })).map(|(n, _)| n)
     }
 
+    /// Propagation there and back.
+    pub fn base_rtt(&self, flow: &Flow) -> Span {
+        self.propagation(flow.forward) + self.propagation(flow.backward)
+    }
+
+    /// Propagation along a path.
+    pub fn propagation(&self, path: u32) -> Span {
+        let delays = self.paths[path as usize].iter().map(|link| self.links[link.0 as usize].delay);
+        delays.fold(Span::ZERO, |sum, delay| sum + delay)
+    }
+
     /// Name of a random stream of flow `number`: the flow is numbered within its group, so that other groups do not matter.
     pub fn stream_name(&self, purpose: &str, number: u32) -> String {
         let group = self.flows[number as usize].group;

@@ -7,8 +7,8 @@ use crate::field::suggest;
 use crate::quantity::{Amount, Duration, PacketCount};
 use crate::report::Report;
 use crate::schema::{
-    self, Aqm, Coupled, DualCoupled, DualPi2, FlowClassifier, FlowGroup, GraphLink, NativeName, Scenario,
-    SchedulerName, Start, Topology, Workload,
+    self, Aqm, Coupled, DualCoupled, DualPi2, FlowClassifier, FlowGroup, GraphLink, NativeName, Rtt,
+    Scenario, SchedulerName, Start, Topology, Workload,
 };
 use crate::tree::Node;
 
@@ -22,7 +22,7 @@ pub(crate) fn defaults(scenario: &mut Scenario, tree: &Node, report: &mut Report
     }
     if let Some(bottleneck) = &mut scenario.bottleneck {
         if bottleneck.bdp_rtt.is_none() {
-            bottleneck.bdp_rtt = scenario.flows.first().and_then(|group| group.rtt);
+            bottleneck.bdp_rtt = scenario.flows.first().and_then(|group| group.rtt.as_ref()?.first());
         }
         fill_aqm(&mut bottleneck.aqm);
     }
@@ -65,10 +65,12 @@ fn fill_group(group: &mut FlowGroup, path: &str, tree: &Node, report: &mut Repor
     if group.start.is_random_process() {
         return;
     }
-    group.count.get_or_insert(match &group.start {
-        Start::List(times) => u32::try_from(times.len()).unwrap_or(u32::MAX),
+    let listed = match (&group.start, &group.rtt) {
+        (Start::List(times), _) => times.len(),
+        (_, Some(Rtt::List(rtts))) => rtts.len(),
         _ => 1,
-    });
+    };
+    group.count.get_or_insert(u32::try_from(listed).unwrap_or(u32::MAX));
 }
 
 /// The stack called `name`, which was read at `path`.

@@ -14,6 +14,7 @@ mod parking_lot;
 mod pool;
 mod queue;
 mod routing;
+mod rtt;
 mod sizes;
 mod star;
 mod ways;

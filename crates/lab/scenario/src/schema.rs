@@ -6,6 +6,7 @@ mod distributions;
 mod flows;
 mod interactive;
 mod options;
+mod rtt;
 mod start;
 mod topology;
 mod trace;
@@ -22,6 +23,7 @@ pub use flows::{FlowGroup, Hosts, Pairing, Receiver};
 pub use interactive::{Frames, Requests, Think};
 pub use options::CcOptions;
 pub(crate) use options::{cc_config, cc_names, describe as describe_cc_options};
+pub use rtt::{Rtt, RttRange};
 pub use start::{Load, Poisson, Staggered, Start};
 pub use topology::{
     Dumbbell, Graph, GraphLink, LeafSpine, NodeBuffer, ParkingLot, Reported, SharedBuffer, Star, Topology,

@@ -2,7 +2,7 @@
 
 use shoal_aqm::{DecideAt, Extent, LinuxRedConfig, QueueConfig, StepConfig};
 use shoal_cc::{AlphaUpdate, CcConfig, CutStyle, Gain, MarkCounting};
-use shoal_scenario::{App, Document, Experiment, TraceConfig};
+use shoal_scenario::{App, Document, Experiment, Think, TraceConfig};
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, ReceiverConfig};
 use shoal_units::{Rate, Span, Time};
 
@@ -115,6 +115,69 @@ fn thresholds_keep_their_kind() {
         (red.parameters.min_bytes, red.parameters.max_bytes, red.mean_packet_bytes),
         (10_000.0, 150_000.0, 1_000)
     );
+}
+
+#[test]
+fn round_trips_of_each_flow() {
+    let resolve = |group: &str| {
+        let text = format!(
+            "duration = \"10 s\"\nflows = [{{ cc = \"reno\", {group} }}]\nbottleneck = {{ rate = \"40 Mbit/s\", buffer = \"9 kB\" }}"
+        );
+        Document::parse(&text, "test.toml").unwrap_or_else(|e| panic!("{e}")).resolve(None).unwrap()
+    };
+    let rtts = |group: &str| -> Vec<u64> {
+        let experiment = resolve(group);
+        experiment.flows.iter().map(|flow| experiment.base_rtt(flow).as_micros()).collect()
+    };
+    assert_eq!(rtts("rtt = [\"10 ms\", \"40 ms\", \"10 ms\"]"), [10_000, 40_000, 10_000]);
+    assert_eq!(rtts("rtt = [\"10 ms\", \"11 us\"], start = [\"0 s\", \"1 s\"]"), [10_000, 11]);
+    let range = "rtt = { from = \"10 ms\", to = \"40 ms\" }, count = 4";
+    assert_eq!(rtts(range), [10_000, 20_000, 30_000, 40_000]);
+    assert_eq!(rtts("rtt = { from = \"10 ms\", to = \"10 ms\" }, count = 3"), [10_000; 3]);
+    // Flows with the same time share their links: the bottleneck's, and two for each of two times.
+    let experiment = resolve("rtt = [\"10 ms\", \"40 ms\", \"10 ms\"]");
+    assert_eq!((experiment.links.len(), experiment.paths.len()), (5, 4));
+    let names: Vec<_> = experiment.links.iter().map(|link| link.name.as_str()).collect();
+    assert_eq!(names[1..], ["reno/1/forward", "reno/1/back", "reno/2/forward", "reno/2/back"]);
+    // Hosts with links of their own: one pair for each of two times.
+    let text = r#"
+        duration = "1 s"
+        topology = { kind = "dumbbell", access_rate = "1 Gbit/s", switches = true }
+        bottleneck = { rate = "10 Mbit/s", delay = "1 ms" }
+        flows = [{ cc = "reno", rtt = ["10 ms", "40 ms", "10 ms"] }]
+    "#;
+    let experiment = Document::parse(text, "test.toml").unwrap().resolve(None).unwrap();
+    let rtts: Vec<_> = experiment.flows.iter().map(|flow| experiment.base_rtt(flow).as_millis()).collect();
+    assert_eq!(rtts, [10, 40, 10]);
+    assert_eq!(experiment.flows[0].forward, experiment.flows[2].forward);
+    assert_ne!(experiment.flows[0].forward, experiment.flows[1].forward);
+}
+
+#[test]
+fn applications_that_somebody_waits_for() {
+    let app = |app: &str| resolve("", &format!("cc = \"reno\", app = {app}")).flows[0].app;
+    let think = |ms, at_random| Think { mean: Span::from_millis(ms), at_random };
+    let requests = App::Requests {
+        request_bytes: 200,
+        response_bytes: 20_000,
+        rounds: None,
+        think: think(0, false),
+        barrier: false,
+    };
+    assert_eq!(app("{ request = \"200 B\", response = \"20 kB\" }"), requests);
+    let more = "{ request = \"1 B\", response = \"2 B\", rounds = 3, think = { exponential = \"4 ms\" }, barrier = true }";
+    let barrier = App::Requests {
+        request_bytes: 1,
+        response_bytes: 2,
+        rounds: Some(3),
+        think: think(4, true),
+        barrier: true,
+    };
+    assert_eq!(app(more), barrier);
+    let frames =
+        App::Frames { bytes: 25_000, interval: Span::from_millis(40), deadline: Span::from_millis(100) };
+    assert_eq!(app("{ frame = \"25 kB\", every = \"40 ms\", deadline = \"100 ms\" }"), frames);
+    assert!(app("{ transfer = \"1 B\", rounds = 2, barrier = true }").has_barrier());
 }
 
 #[test]

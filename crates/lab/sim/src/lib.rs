@@ -9,6 +9,7 @@ mod app;
 mod barrier;
 mod cwnd;
 mod datagrams;
+mod docs;
 mod engine;
 mod events;
 mod exchanges;
@@ -19,6 +20,7 @@ mod pool;
 mod port;
 mod recorder;
 
+pub use docs::DOCS;
 pub use engine::{Options, Progress, run};
 pub use outcome::Outcome;
 pub use recorder::PacketSink;

@@ -12,7 +12,7 @@ use shoal_trace::{
     FlowRow, FlowSpan, FlowState as State, FrameSummary, GroupIndex, GroupResult, LinkIndex, Metrics, Names,
     RunResult, SCHEMA, Series, Table, WaitSummary, Window, metrics,
 };
-use shoal_units::{Span, Time};
+use shoal_units::Time;
 
 /// The measurements of a run.
 #[derive(Debug)]
@@ -104,6 +104,7 @@ impl Outcome {
             }
             (result.transfer_bytes, result.transfers_begun) = state.app.transfers(&state.plan.app);
             result.datagrams = state.datagrams.as_ref().map(|datagrams| datagrams.meter.summary());
+            result.base_rtt_s = Some(experiment.base_rtt(&state.plan).as_secs_f64());
             result.exchanges = state.exchanges.map(|exchanges| Box::new(exchanges.meter.summary()));
             result.frames = state.frames.map(|frames| Box::new(frames.summary(end)));
             by_group[state.plan.group as usize].push(result);
@@ -169,13 +170,11 @@ fn ideal_completion(experiment: &Experiment, flow: &Flow) -> Option<f64> {
     let config = &experiment.endpoints[flow.endpoint as usize];
     let links =
         |path: u32| experiment.paths[path as usize].iter().map(|link| &experiment.links[link.0 as usize]);
-    let delays = links(flow.forward).chain(links(flow.backward)).map(|link| link.delay);
-    let base_rtt = delays.fold(Span::ZERO, |sum, delay| sum + delay);
     let slowest =
         links(flow.forward).filter_map(|link| Some((link.rate?, link.overhead_bytes))).min_by_key(|l| l.0)?;
     let segments = bytes.div_ceil(u64::from(config.mss()));
     let wire = bytes + segments * u64::from(config.header_bytes + slowest.1);
-    metrics::ideal_fct_s(wire, slowest.0.as_bps() as f64, base_rtt.as_secs_f64())
+    metrics::ideal_fct_s(wire, slowest.0.as_bps() as f64, experiment.base_rtt(flow).as_secs_f64())
 }
 
 /// Tables about flows.

@@ -124,7 +124,7 @@ impl FlowMeter {
         }
     }
 
-    /// The result, given the counters at the end. The caller adds the completion times of its transfers.
+    /// The result, given the counters at the end. The caller adds what it knows of paths and transfers.
     pub fn finish(mut self, counters: &FlowCounters, span: FlowSpan) -> FlowResult {
         self.advance(span.stop.unwrap_or(span.window_end).min(span.window_end));
         let window_s = span.window_end.since(span.window_start).as_secs_f64();
@@ -145,6 +145,7 @@ impl FlowMeter {
             fct_s: Vec::new(),
             slowdown: Vec::new(),
             delivered_bytes,
+            base_rtt_s: None,
             start_s: span.start.as_secs_f64(),
             stop_s: span.stop.map(Time::as_secs_f64),
             transfer_bytes: None,

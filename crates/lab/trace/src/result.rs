@@ -345,6 +345,9 @@ pub struct FlowResult {
     pub slowdown: Vec<f64>,
     /// Payload bytes delivered in order.
     pub delivered_bytes: u64,
+    /// Propagation there and back, in seconds.
+    #[serde(default)]
+    pub base_rtt_s: Option<f64>,
     /// When it connected, in seconds after the start of the experiment.
     pub start_s: f64,
     /// When its last byte was acknowledged; null if it was still running at the end.

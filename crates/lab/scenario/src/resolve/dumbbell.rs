@@ -3,6 +3,7 @@
 //! The rtt of a flow is propagation only (reading G8 of K13: BDP = exactly 31250 B); serialisation comes on top. What
 //! the fixed delay of the bottleneck leaves of it is split in halves, one on the way there, one on the way back.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use shoal_units::Span;
@@ -12,8 +13,10 @@ use super::arrivals::Reference;
 use super::flows::Routes;
 use super::network::{Network, checked_overhead, checked_rate};
 use super::queue::{Port, finite_rate, largest_packet, queue, uses_bdp};
+use super::rtt::{self, Rest};
 use crate::experiment::{Link, LinkId, NodeId};
-use crate::schema::{Aqm, Bottleneck, Dumbbell, Fifo};
+use crate::quantity::Duration;
+use crate::schema::{Aqm, Bottleneck, Dumbbell, Fifo, FlowGroup, Rtt};
 
 /// The graph of a dumbbell.
 pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Network> {
@@ -23,7 +26,7 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Netwo
         return None;
     };
     refuse_places(cx);
-    let rtts = round_trips(bottleneck, dumbbell, cx);
+    let rtts = rtt::rests(bottleneck.delay.span().saturating_mul(if dumbbell.switches { 2 } else { 1 }), cx);
     warn_ambiguous_bdp(bottleneck, cx);
     let mtu = largest_packet(cx);
     let bdp_rtt = bottleneck.bdp_rtt.map(|rtt| rtt.span());
@@ -94,34 +97,6 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Netwo
     Some(network)
 }
 
-/// The way that is left of each group's rtt after the fixed delays, there and back.
-struct Rest {
-    forward: Span,
-    backward: Span,
-}
-
-fn round_trips(bottleneck: &Bottleneck, dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Vec<Rest>> {
-    let fixed = bottleneck.delay.span().saturating_mul(if dumbbell.switches { 2 } else { 1 });
-    let mut rests = Vec::new();
-    for (index, group) in cx.scenario.flows.iter().enumerate() {
-        let path = format!("flows[{index}].rtt");
-        let Some(rtt) = group.rtt else {
-            cx.error(&path, "missing key `rtt`", "add the two-way propagation delay, as in rtt = \"25 ms\"");
-            continue;
-        };
-        if rtt.is_zero() {
-            cx.error(&path, "a round-trip time of 0", "write a time, as in \"25 ms\"");
-        } else if rtt.span() < fixed {
-            let hint = format!("write at least \"{fixed}\", or lower bottleneck.delay");
-            cx.error(&path, format!("the rtt of {rtt} is shorter than the fixed delays of {fixed}"), hint);
-        }
-        let rest = rtt.span().saturating_sub(fixed);
-        let forward = rest / 2;
-        rests.push(Rest { forward, backward: rest.saturating_sub(forward) });
-    }
-    (rests.len() == cx.scenario.flows.len() && !rests.is_empty()).then_some(rests)
-}
-
 fn refuse_places(cx: &mut Context<'_>) {
     for (index, group) in cx.scenario.flows.iter().enumerate() {
         let places =
@@ -141,18 +116,31 @@ fn refuse_places(cx: &mut Context<'_>) {
 
 fn warn_ambiguous_bdp(bottleneck: &Bottleneck, cx: &mut Context<'_>) {
     let written = cx.tree.find("bottleneck.bdp_rtt").is_some();
-    let Some(first) = cx.scenario.flows.first().and_then(|group| group.rtt) else { return };
-    let other =
-        cx.scenario.flows.iter().position(|group| group.rtt.is_some_and(|rtt| rtt.span() != first.span()));
+    let Some(first) = first_rtt(cx) else { return };
+    let other = cx.scenario.flows.iter().position(|group| !always(group, first));
     if let Some(index) = other.filter(|_| !written && uses_bdp(&bottleneck.aqm, bottleneck.buffer)) {
-        let message =
-            format!("the unit BDP takes the rtt of the first group, {first}; this group has another one");
+        let uniform = cx.scenario.flows[index].rtt.as_ref().is_none_or(Rtt::is_uniform);
+        let message = if uniform {
+            format!("the unit BDP takes the rtt of the first group, {first}; this group has another one")
+        } else {
+            format!("the unit BDP takes the rtt of the first flow, {first}; flows of this group have others")
+        };
         cx.warning(
             &format!("flows[{index}].rtt"),
             message,
             format!("say which one is meant: bottleneck.bdp_rtt = \"{first}\""),
         );
     }
+}
+
+fn first_rtt(cx: &Context<'_>) -> Option<Duration> {
+    cx.scenario.flows.first()?.rtt.as_ref()?.first()
+}
+
+/// Whether all flows of the group have this rtt; those without one are reported elsewhere.
+fn always(group: &FlowGroup, rtt: Duration) -> bool {
+    let own = group.rtt.as_ref();
+    own.is_none_or(|own| own.is_uniform() && own.first().is_some_and(|first| first.span() == rtt.span()))
 }
 
 fn check_hosts(dumbbell: &Dumbbell, cx: &mut Context<'_>) {
@@ -180,9 +168,8 @@ fn check_hosts(dumbbell: &Dumbbell, cx: &mut Context<'_>) {
             );
         }
         Some(_) => {
-            let first = cx.scenario.flows.first().and_then(|group| group.rtt).map(|rtt| rtt.span());
-            let other = cx.scenario.flows.iter().position(|group| group.rtt.map(|rtt| rtt.span()) != first);
-            if let Some(index) = other {
+            let Some(first) = first_rtt(cx) else { return };
+            if let Some(index) = cx.scenario.flows.iter().position(|group| !always(group, first)) {
                 let hint = "leave hosts out: each group then has its own host pair";
                 cx.error(
                     &format!("flows[{index}].rtt"),
@@ -195,22 +182,44 @@ fn check_hosts(dumbbell: &Dumbbell, cx: &mut Context<'_>) {
     }
 }
 
-/// Each group: the bottleneck, then a delay; back: a delay.
+/// Each group, or each rtt in it: the bottleneck, then a delay; back: a delay.
 fn pure_delay_access(
     network: &mut Network,
     (left, right): (NodeId, NodeId),
     bottleneck: LinkId,
-    rtts: &[Rest],
+    rtts: &[Vec<Rest>],
     cx: &Context<'_>,
 ) {
-    for (group, rest) in cx.scenario.flows.iter().zip(rtts) {
-        let name = group.name.as_deref().unwrap_or_default();
-        let host = network.node(format!("{name}/receiver"));
-        let there = network.pure_delay(format!("{name}/forward"), right, host, rest.forward);
-        let back = network.pure_delay(format!("{name}/back"), host, left, rest.backward);
-        let pair = (network.path(vec![bottleneck, there]), network.path(vec![back]));
-        network.routes.push(Routes { pairs: [pair].into(), first: 0, ..Routes::default() });
+    for (group, rests) in cx.scenario.flows.iter().zip(rtts) {
+        let pairs = for_each_rtt(group, rests, |name, rest| {
+            let host = network.node(format!("{name}/receiver"));
+            let there = network.pure_delay(format!("{name}/forward"), right, host, rest.forward);
+            let back = network.pure_delay(format!("{name}/back"), host, left, rest.backward);
+            (network.path(vec![bottleneck, there]), network.path(vec![back]))
+        });
+        network.routes.push(Routes { pairs, first: 0, ..Routes::default() });
     }
+}
+
+/// The paths of a group, of which `build` makes one pair for each different rtt: one entry for all flows, or one for each.
+fn for_each_rtt(
+    group: &FlowGroup,
+    rests: &[Rest],
+    mut build: impl FnMut(&str, &Rest) -> (u32, u32),
+) -> Arc<[(u32, u32)]> {
+    let name = group.name.as_deref().unwrap_or_default();
+    let alike = rests.iter().all(|rest| *rest == rests[0]);
+    let mut known: BTreeMap<Rest, (u32, u32)> = BTreeMap::new();
+    let mut pair = |rest: &Rest| {
+        if let Some(pair) = known.get(rest) {
+            return *pair;
+        }
+        let number = known.len() + 1;
+        let pair = if alike { build(name, rest) } else { build(&format!("{name}/{number}"), rest) };
+        known.insert(*rest, pair);
+        pair
+    };
+    rests.iter().map(&mut pair).collect()
 }
 
 /// What all hosts share.
@@ -228,20 +237,20 @@ fn host_links(
     trunk: &Trunk,
     template: &Link,
     hosts: Option<u32>,
-    rtts: &[Rest],
+    rtts: &[Vec<Rest>],
     cx: &Context<'_>,
 ) {
     let groups = &cx.scenario.flows;
     let Some(hosts) = hosts else {
-        for (group, rest) in groups.iter().zip(rtts) {
-            let name = group.name.as_deref().unwrap_or_default();
-            let pair = host_pair(network, trunk, template, name, rest);
-            network.routes.push(Routes { pairs: [pair].into(), first: 0, ..Routes::default() });
+        for (group, rests) in groups.iter().zip(rtts) {
+            let pairs =
+                for_each_rtt(group, rests, |name, rest| host_pair(network, trunk, template, name, rest));
+            network.routes.push(Routes { pairs, first: 0, ..Routes::default() });
         }
         return;
     };
     let pairs: Arc<[(u32, u32)]> = (1..=hosts)
-        .map(|number| host_pair(network, trunk, template, &format!("host{number}"), &rtts[0]))
+        .map(|number| host_pair(network, trunk, template, &format!("host{number}"), &rtts[0][0]))
         .collect();
     let mut before = 0usize;
     for group in groups {

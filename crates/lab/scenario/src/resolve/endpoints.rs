@@ -4,7 +4,7 @@ use shoal_cc::{CcConfig, CubicArithmetic, CubicConfig};
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Kernel, Profile, ReceiverConfig};
 
 use super::Context;
-use crate::schema;
+use crate::schema::{self, Workload};
 
 /// The largest window that TCP can express: 65,535 with a scale of 14 (RFC 7323 section 2.2).
 const MAX_WINDOW_BYTES: u32 = 65_535 << 14;
@@ -108,6 +108,10 @@ fn receiver(index: usize, ecn: EcnSetting, cx: &mut Context<'_>) -> ReceiverConf
     let group = &cx.scenario.flows[index];
     let Some(receiver) = &group.receiver else { return ReceiverConfig::default() };
     let path = format!("flows[{index}].receiver");
+    if let Workload::Requests(_) = group.app {
+        let hint = "remove receiver, or write another app";
+        cx.error(&path, "requests go both ways: their ends must be alike", hint);
+    }
     if ecn == EcnSetting::Off {
         for (key, written) in [
             ("feedback", receiver.feedback.is_some()),

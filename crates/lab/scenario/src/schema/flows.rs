@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use shoal_tcp::{EcnFeedback, EcnSetting};
 
-use super::{CcOptions, Start, Workload};
+use super::{CcOptions, Rtt, Start, Workload};
 use crate::field::{Field, choices, section};
 use crate::quantity::{Duration, PacketCount, Size};
 use crate::report::Report;
@@ -24,9 +24,10 @@ section! {
         receiver: Option<Receiver>,
         /// Whether ECN is negotiated. Default: on for dctcp and its variants and for ecn-reno and ecn-newreno, else off.
         ecn: Option<EcnSetting>,
-        /// Two-way propagation delay without any serialisation or queueing. Required in a dumbbell, excluded elsewhere.
-        rtt: Option<Duration>,
-        /// Number of flows. Default: 1, or the number of start times.
+        /// Two-way propagation delay without any serialisation or queueing: one for all flows, a list with one for each, or
+        /// { from = "10 ms", to = "40 ms" } for equal distances. Required in a dumbbell, excluded elsewhere.
+        rtt: Option<Rtt>,
+        /// Number of flows. Default: 1, or the number of start times or round-trip times.
         count: Option<u32>,
         /// When the flows connect: one time, a list, { uniform = [from, to] } or { every = time }.
         start: Start = "0 s",

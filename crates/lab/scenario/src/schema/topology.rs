@@ -29,7 +29,8 @@ section! {
         access_buffer: Amount = "unlimited",
         /// Queue of the host links.
         access_aqm: Aqm = { "kind": "fifo" },
-        /// Number of host pairs that flows take turns in. Default: one for each flow group. Needs an access_rate.
+        /// Number of host pairs that flows take turns in. Default: one for each flow group, or for
+        /// each rtt in it. Needs an access_rate.
         hosts: Option<u32>,
         /// Host - switch - switch - host: ACKs pass three queues on their way back as data do on theirs.
         switches: bool = false,

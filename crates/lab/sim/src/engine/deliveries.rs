@@ -132,17 +132,13 @@ impl Simulation<'_> {
             // A request says when to go on; elsewhere it takes the time that one of no size would.
             let known = match plan.app {
                 App::Requests { .. } => next,
-                _ => next.saturating_add(self.way_back(flow)),
+                _ => {
+                    let path = self.flows[flow as usize].plan.backward;
+                    next.saturating_add(self.experiment.propagation(path))
+                }
             };
             self.schedule(known, flow * 4 + APPLICATION);
         }
-    }
-
-    /// Propagation from a flow's receiver to its sender.
-    fn way_back(&self, flow: u32) -> Span {
-        let path = &self.experiment.paths[self.flows[flow as usize].plan.backward as usize];
-        let delays = path.iter().map(|link| self.experiment.links[link.0 as usize].delay);
-        delays.fold(Span::ZERO, |sum, delay| sum + delay)
     }
 
     fn send_pending_ack(&mut self, connection: u32, now: Time) {

@@ -1,0 +1,237 @@
+//! What the applications are, what each key means, and where they are not like real ones.
+
+use shoal_units::{Difference, ModelDoc, ModelKind, ParameterDoc};
+
+const fn key(
+    name: &'static str,
+    unit: &'static str,
+    default: &'static str,
+    doc: &'static str,
+    source: &'static str,
+) -> ParameterDoc {
+    ParameterDoc { name, unit, default, doc, source }
+}
+
+const BARRIER: &str = "Phanishayee et al., Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage Systems, FAST 2008";
+
+const TRANSFERS: &[ParameterDoc] = &[
+    key("transfer", "bytes, { distribution }", "", "Bytes of one transfer; drawn ones for each flow.", ""),
+    key("rounds", "count", "1", "Transfers on one connection, one after the other.", ""),
+    key(
+        "every",
+        "time",
+        "0 s",
+        "From one start to the next; a late one starts when the one before has finished.",
+        "",
+    ),
+    key(
+        "barrier",
+        "true, false",
+        "false",
+        "The next round waits until all flows of the group have delivered this one.",
+        BARRIER,
+    ),
+];
+
+const REQUESTS: &[ParameterDoc] = &[
+    key("request", "bytes", "", "Bytes of a request.", ""),
+    key("response", "bytes", "", "Bytes of a response.", ""),
+    key("rounds", "count", "until the flow stops", "Exchanges, one after the other.", ""),
+    key("think", "time, { exponential }", "0 s", "From the last byte of a response to the next request.", ""),
+    key(
+        "barrier",
+        "true, false",
+        "false",
+        "The next requests wait until all flows of the group have their response.",
+        BARRIER,
+    ),
+];
+
+const FRAMES: &[ParameterDoc] = &[
+    key("frame", "bytes", "", "Bytes of a frame.", ""),
+    key("every", "time", "", "From one frame to the next.", ""),
+    key("deadline", "time", "", "From the write of a frame until its last byte must have arrived.", ""),
+];
+
+const CONSTANT_RATE: &[ParameterDoc] = &[
+    key("constant_rate", "rate", "", "Rate of the writes.", ""),
+    key("packet", "bytes", "1448 B", "Bytes of one write.", ""),
+];
+
+const ON_OFF: &[ParameterDoc] = &[
+    key("on", "time", "", "Length of an on period; the first begins with the flow.", ""),
+    key("off", "time", "", "Length of an off period.", ""),
+];
+
+const UNRESPONSIVE: &[ParameterDoc] = &[
+    key("unresponsive", "rate", "", "Mean rate of the IP packets.", ""),
+    key("packet", "bytes", "1500 B", "Size of an IP packet, of which 28 B are headers.", "RFC 768, RFC 791"),
+    key("arrivals", "constant, poisson", "constant", "Equal distances, or a Poisson process.", ""),
+    key("ecn", "none, ect0, ect1", "none", "ECN field of the packets.", "RFC 3168 section 5"),
+];
+
+/// All applications (`flows.app`).
+pub const DOCS: &[ModelDoc] = &[
+    ModelDoc {
+        name: "bulk",
+        kind: ModelKind::Application,
+        summary: "Always data to send; at a stop nothing beyond what was sent is written.",
+        follows: "iperf in its default mode",
+        parameters: &[],
+        differences: &[Difference {
+            text: "The stop takes back what waits unsent, as if the socket held nothing; a real one empties its send buffer first.",
+            test: "stopped_flow_finishes_what_it_has_sent",
+        }],
+    },
+    ModelDoc {
+        name: "transfers",
+        kind: ModelKind::Application,
+        summary: "Transfers of a given or drawn size, one after the other; the completion times of each (fct_s).",
+        follows: "file transfers over a persistent connection; incast as in the benchmarks of DCTCP (Alizadeh et al. 2010)",
+        parameters: TRANSFERS,
+        differences: &[
+            Difference {
+                text: "A time ends when the sender knows of the last byte's delivery, not at the receiver; at a barrier at the receiver.",
+                test: "transfer_within_the_initial_window",
+            },
+            Difference {
+                text: "At a barrier senders know of the next round after the propagation delay of their way back: the news has no size and \
+                       meets no queue. Where that matters, use requests.",
+                test: "a_round_ends_when_the_last_flow_has_delivered",
+            },
+        ],
+    },
+    ModelDoc {
+        name: "requests",
+        kind: ModelKind::Application,
+        summary: "A client at the receiving end asks, the server answers; times from request to last byte of the response (exchanges).",
+        follows: "request and response over a persistent connection, as HTTP/1.1 without pipelining (RFC 9112 section 9.3)",
+        parameters: REQUESTS,
+        differences: &[
+            Difference {
+                text: "Requests have a connection of their own, opened at the same time, with the group's stack and controller. ACKs that would \
+                       ride on data are packets of their own, sent when that data is, and Linux's interactive ACK mode does not come into play.",
+                test: "the_ack_of_a_request_is_a_packet_of_its_own",
+            },
+            Difference {
+                text: "The server answers at once. The first exchange begins before the handshake and includes it.",
+                test: "the_ack_of_a_request_is_a_packet_of_its_own",
+            },
+            Difference {
+                text: "A client that stops still waits for the response that is under way; a real one may reset the connection.",
+                test: "a_stopped_client_gets_its_last_response",
+            },
+        ],
+    },
+    ModelDoc {
+        name: "frames",
+        kind: ModelKind::Application,
+        summary: "Frames at equal distances, each of use within a deadline; how many come in time, how late, how often a player stalls.",
+        follows: "video over TCP: deadlines as a live picture has them, stalls as a player that waits (playback delay = deadline)",
+        parameters: FRAMES,
+        differences: &[
+            Difference {
+                text: "All frames have the same size: no key frames, and no encoder that adapts to what arrives.",
+                test: "frames_within_the_window_take_their_time_on_the_wire",
+            },
+            Difference {
+                text: "No frame is left out, however late it is: what waits at the sender grows without limit, and a flow that falls behind \
+                       stays behind. Applications in real time would skip frames.",
+                test: "frames_beyond_the_rate_fall_behind",
+            },
+            Difference {
+                text: "The first frame is written when the flow connects and waits for the handshake.",
+                test: "frames_within_the_window_take_their_time_on_the_wire",
+            },
+        ],
+    },
+    ModelDoc {
+        name: "constant-rate",
+        kind: ModelKind::Application,
+        summary: "Writes of equal size at equal distances over a connection: a flow that the application limits.",
+        follows: "iperf with a bandwidth limit",
+        parameters: CONSTANT_RATE,
+        differences: &[],
+    },
+    ModelDoc {
+        name: "on-off",
+        kind: ModelKind::Application,
+        summary: "Bulk for a while, then silence; the connection stays.",
+        follows: "on-off sources with periods of constant length",
+        parameters: ON_OFF,
+        differences: &[Difference {
+            text: "An off period begins at once: what waits unsent is taken back, while a real application's socket would be emptied.",
+            test: "silence_between_bursts_is_silent",
+        }],
+    },
+    ModelDoc {
+        name: "unresponsive",
+        kind: ModelKind::Application,
+        summary: "Packets without a connection: nothing answers, nothing is sent again; one-way delays, losses and marks (datagrams).",
+        follows: "UDP (RFC 768) over IPv4",
+        parameters: UNRESPONSIVE,
+        differences: &[Difference {
+            text: "Packets that do not fit the link's queue are lost without any word to the sender, which a real socket may get (ENOBUFS).",
+            test: "overload_loses_the_excess_and_marks_without_an_answer",
+        }],
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All files with tests: a difference names one of their functions.
+    const TESTS: &[&str] = &[
+        include_str!("../../../../tests/rust/tests/applications.rs"),
+        include_str!("../../../../tests/rust/tests/barriers.rs"),
+        include_str!("../../../../tests/rust/tests/exact_times.rs"),
+        include_str!("../../../../tests/rust/tests/frames.rs"),
+        include_str!("../../../../tests/rust/tests/requests.rs"),
+        include_str!("../../../../tests/rust/tests/unresponsive.rs"),
+    ];
+
+    #[test]
+    fn every_difference_is_pinned_by_a_test_that_exists() {
+        for doc in DOCS {
+            for difference in doc.differences {
+                let function = format!("fn {}()", difference.test);
+                assert!(
+                    TESTS.iter().any(|file| file.contains(&function)),
+                    "{}: {}",
+                    doc.name,
+                    difference.test
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_keys_are_those_of_the_schema() {
+        let schema = shoal_scenario::json_schema();
+        let forms = schema["properties"]["flows"]["items"]["properties"]["app"]["oneOf"].as_array().unwrap();
+        // One form is the word "bulk".
+        assert_eq!(forms.len(), DOCS.len());
+        for doc in DOCS.iter().filter(|doc| !doc.parameters.is_empty()) {
+            let mut keys: Vec<_> = doc.parameters.iter().map(|parameter| parameter.name).collect();
+            keys.sort_unstable();
+            let of = |form: &serde_json::Value| -> Vec<String> {
+                form["properties"].as_object().map_or(Vec::new(), |keys| keys.keys().cloned().collect())
+            };
+            let form = forms.iter().find(|form| {
+                let mut own = of(form);
+                own.sort_unstable();
+                own == keys
+            });
+            let form = form.unwrap_or_else(|| panic!("{}: {keys:?}", doc.name));
+            for parameter in doc.parameters {
+                let default = &form["properties"][parameter.name]["default"];
+                let written = default.as_str().map_or_else(|| default.to_string(), str::to_owned);
+                let required = form["required"].as_array().unwrap().iter().any(|key| key == parameter.name);
+                let described = parameter.default;
+                assert_eq!(required, described.is_empty(), "{}.{}", doc.name, parameter.name);
+                assert!(default.is_null() || written == described, "{}.{}", doc.name, parameter.name);
+            }
+        }
+    }
+}
