@@ -42,6 +42,12 @@ pub enum AnyQueue {
 }
 
 impl AnyQueue {
+    /// Whether `packet`, arriving now, would be the first to leave, unmarked and with nothing else changed: then a caller
+    /// whose transmitter is idle need not put it in.
+    #[inline]
+    pub fn is_passed_by(&self, packet: &Packet) -> bool {
+        matches!(self, Self::Fifo(queue) if queue.is_passed_by(packet))
+    }
     /// An empty queue at a line of `line_rate`.
     ///
     /// # Panics

@@ -16,6 +16,12 @@ impl Fifo {
     pub fn new(config: &FifoConfig, line_rate: Rate) -> Self {
         Self { store: Store::new(config.limit, line_rate) }
     }
+
+    /// See [`crate::AnyQueue::is_passed_by`].
+    #[inline]
+    pub(crate) fn is_passed_by(&self, packet: &Packet) -> bool {
+        self.store.backlog().packets == 0 && self.store.fits(packet)
+    }
 }
 
 impl Queue for Fifo {

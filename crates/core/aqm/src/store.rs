@@ -97,6 +97,11 @@ impl Store {
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Packet> {
         let packet = self.ring.pop_front()?;
+        if self.ring.is_empty() {
+            // Begins anew at the start of its memory, which is in a near cache; else a ring that once was large would be
+            // walked through to its end.
+            self.ring.clear();
+        }
         self.bytes -= u64::from(packet.size);
         if packet.ecn.is_capable() {
             self.ect.take(&packet);

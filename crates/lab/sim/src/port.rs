@@ -75,6 +75,12 @@ impl Port {
         };
         line.catch_up(&mut self.free, &mut self.wire, self.delay, self.probe, now, recorder);
         if self.probe == UNMONITORED {
+            if self.free <= now && line.waiting == 0 && line.queue.is_passed_by(&packet) {
+                self.free = now + line.serialiser.span(u32::from(packet.size) + line.overhead);
+                packet.enqueued = self.free + self.delay;
+                self.wire.push_back(packet);
+                return;
+            }
             let verdict = line.queue.enqueue(packet, now, &mut line.random);
             line.refresh();
             match verdict {
@@ -111,7 +117,12 @@ impl Port {
         if self.wire.front()?.enqueued > now {
             return None;
         }
-        self.wire.pop_front()
+        let packet = self.wire.pop_front();
+        if self.wire.is_empty() {
+            // Back to the start of its memory, as queues do.
+            self.wire.clear();
+        }
+        packet
     }
 
     /// When the port must be looked at again: the next delivery, or the next transmission if nothing is on the wire.

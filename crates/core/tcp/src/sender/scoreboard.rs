@@ -166,6 +166,10 @@ impl Scoreboard {
                 self.acknowledge_marked(&segment, timeout_high, now, delivery);
             }
         }
+        if self.segments.is_empty() {
+            // From the start of its memory again: with many flows only that much of it stays in a cache.
+            self.segments.clear();
+        }
         self.highest_sacked = self.highest_sacked.max(una);
         self.retransmit_from = self.retransmit_from.max(una);
     }
