@@ -10,7 +10,7 @@ use crate::events::{Agenda, Key, SUBJECTS_MAX};
 use crate::exchanges::Exchanges;
 use crate::flow::{Egress, FlowState, ReceiverSlot, SenderSlot};
 use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER, TO_SINK};
-use crate::outcome::{Outcome, Tables};
+use crate::outcome::{FlowResults, Outcome, Tables};
 use crate::recorder::{PacketSink, Recorder};
 use shoal_packet::{FlowId, Packet};
 use shoal_scenario::{App, Experiment, Flow};
@@ -522,18 +522,22 @@ impl<'e> Simulation<'e> {
     fn finish(mut self) -> Outcome {
         let end = self.end;
         self.network.catch_up_monitored(end);
-        let counters: Vec<FlowCounters> = (0..self.flows.len()).map(|flow| self.counters(flow)).collect();
-        let heap: usize = self.senders.iter().map(|slot| slot.sender.heap_bytes()).sum::<usize>()
-            + self.receivers.iter().map(|slot| slot.receiver.heap_bytes()).sum::<usize>();
+        let mut flows = FlowResults::new(self.experiment, end);
+        let mut heap = 0;
+        // Once over the endpoints: with many flows each look at them is a look at memory.
+        for flow in 0..self.flows.len() {
+            let sender = &self.senders[flow];
+            heap += sender.sender.heap_bytes() + self.receivers[flow].receiver.heap_bytes();
+            flows.push(sender, &self.flows[flow], &self.counters(flow));
+        }
         let fixed = size_of::<SenderSlot>() + size_of::<ReceiverSlot>() + size_of::<FlowState>();
         let flow_bytes = fixed as u64 + heap as u64 / self.flows.len().max(1) as u64;
         Outcome::new(
             self.experiment,
             self.network,
-            self.senders,
-            self.flows,
-            self.barriers,
-            &counters,
+            flows,
+            &self.flows,
+            &self.barriers,
             self.tables,
             self.events,
             flow_bytes,

@@ -68,10 +68,9 @@ impl Outcome {
     pub(crate) fn new(
         experiment: &Experiment,
         network: Network,
-        senders: Vec<SenderSlot>,
-        flows: Vec<FlowState>,
-        barriers: Vec<Option<Box<Barrier>>>,
-        counters: &[FlowCounters],
+        results: FlowResults<'_>,
+        flows: &[FlowState],
+        barriers: &[Option<Box<Barrier>>],
         tables: Tables,
         events: u64,
         flow_bytes: u64,
@@ -89,34 +88,10 @@ impl Outcome {
             bottlenecks.push(bottleneck);
         }
         let waits: Vec<Waits> = (0u32..)
-            .zip(&barriers)
-            .map(|(group, barrier)| Waits::of(group, barrier.as_deref(), &flows, end))
+            .zip(barriers)
+            .map(|(group, barrier)| Waits::of(group, barrier.as_deref(), flows, end))
             .collect();
-        let mut by_group: Vec<Vec<FlowResult>> = experiment.groups.iter().map(|_| Vec::new()).collect();
-        for ((slot, state), counters) in senders.into_iter().zip(flows).zip(counters) {
-            let span =
-                FlowSpan { window_start, window_end: end, start: state.plan.start, stop: state.finished };
-            let mut result = slot.meter.finish(counters, span);
-            result.cwnd_packets = cwnd::in_packets(result.cwnd_packets, slot.sender.window());
-            result.fct_s = state.app.completions.iter().map(|fct| fct.as_secs_f64()).collect();
-            if let Some(ideal) = ideal_completion(experiment, &state.plan) {
-                result.slowdown = result.fct_s.iter().map(|fct| fct / ideal).collect();
-            }
-            (result.transfer_bytes, result.transfers_begun) = state.app.transfers(&state.plan.app);
-            result.datagrams = state.datagrams.as_ref().map(|datagrams| datagrams.meter.summary());
-            result.base_rtt_s = Some(experiment.base_rtt(&state.plan).as_secs_f64());
-            result.exchanges = state.exchanges.map(|exchanges| Box::new(exchanges.meter.summary()));
-            result.frames = state.frames.map(|frames| Box::new(frames.summary(end)));
-            by_group[state.plan.group as usize].push(result);
-        }
-        let by_group = experiment.groups.iter().zip(by_group).zip(waits);
-        let groups = by_group
-            .map(|((group, flows), waits)| {
-                let Waits { exchanges, rounds, frames } = waits;
-                let result = GroupResult::new(group.name.clone(), group.cc.clone(), flows);
-                GroupResult { exchanges, rounds, frames, ..result }
-            })
-            .collect();
+        let groups = results.into_groups(waits);
         let (groups, metrics) = GroupResult::conclude(groups, experiment.trace.flows as usize);
         let mut all = Vec::new();
         all.extend(queue_rows.map(Series::into_table));
@@ -161,6 +136,56 @@ impl Waits {
             rounds: barrier.map(|barrier| barrier.meter.summary()),
             frames: own().any(|state| state.frames.is_some()).then(|| FrameSummary::of(frames, end)),
         }
+    }
+}
+
+/// What each flow came to, by group.
+pub(crate) struct FlowResults<'e> {
+    experiment: &'e Experiment,
+    end: Time,
+    by_group: Vec<Vec<FlowResult>>,
+}
+
+impl<'e> FlowResults<'e> {
+    pub(crate) fn new(experiment: &'e Experiment, end: Time) -> Self {
+        let mut sizes = vec![0; experiment.groups.len()];
+        for flow in &experiment.flows {
+            sizes[flow.group as usize] += 1;
+        }
+        Self { experiment, end, by_group: sizes.into_iter().map(Vec::with_capacity).collect() }
+    }
+
+    /// Adds the next flow, in the order of their numbers.
+    pub(crate) fn push(&mut self, slot: &SenderSlot, state: &FlowState, counters: &FlowCounters) {
+        let span = FlowSpan {
+            window_start: Time::ZERO + self.experiment.warmup,
+            window_end: self.end,
+            start: state.plan.start,
+            stop: state.finished,
+        };
+        let mut result = slot.meter.clone().finish(counters, span);
+        result.cwnd_packets = cwnd::in_packets(result.cwnd_packets, slot.sender.window());
+        result.fct_s = state.app.completions.iter().map(|fct| fct.as_secs_f64()).collect();
+        if let Some(ideal) = ideal_completion(self.experiment, &state.plan) {
+            result.slowdown = result.fct_s.iter().map(|fct| fct / ideal).collect();
+        }
+        (result.transfer_bytes, result.transfers_begun) = state.app.transfers(&state.plan.app);
+        result.datagrams = state.datagrams.as_ref().map(|datagrams| Box::new(datagrams.meter.summary()));
+        result.base_rtt_s = Some(self.experiment.base_rtt(&state.plan).as_secs_f64());
+        result.exchanges = state.exchanges.as_ref().map(|exchanges| Box::new(exchanges.meter.summary()));
+        result.frames = state.frames.as_ref().map(|frames| Box::new(frames.summary(self.end)));
+        self.by_group[state.plan.group as usize].push(result);
+    }
+
+    fn into_groups(self, waits: Vec<Waits>) -> Vec<GroupResult> {
+        let groups = self.experiment.groups.iter().zip(self.by_group).zip(waits);
+        groups
+            .map(|((group, flows), waits)| {
+                let Waits { exchanges, rounds, frames } = waits;
+                let result = GroupResult::new(group.name.clone(), group.cc.clone(), flows);
+                GroupResult { exchanges, rounds, frames, ..result }
+            })
+            .collect()
     }
 }
 

@@ -97,15 +97,14 @@ pub fn by_size(flows: &[FlowResult]) -> Vec<SizeBin> {
 
 /// Sums of the counts of some flows.
 pub fn totals(flows: &[FlowResult]) -> Totals {
-    let sum = |of: fn(&FlowResult) -> u64| flows.iter().map(of).sum();
-    Totals {
-        delivered_bytes: sum(|flow| flow.delivered_bytes),
-        marks_seen: sum(|flow| flow.marks_seen),
-        losses: sum(|flow| flow.losses),
-        retransmissions: sum(|flow| flow.retransmissions),
-        timeouts: sum(|flow| flow.timeouts),
-        reductions: sum(|flow| flow.reductions),
-    }
+    flows.iter().fold(Totals::default(), |sum, flow| Totals {
+        delivered_bytes: sum.delivered_bytes + flow.delivered_bytes,
+        marks_seen: sum.marks_seen + flow.marks_seen,
+        losses: sum.losses + flow.losses,
+        retransmissions: sum.retransmissions + flow.retransmissions,
+        timeouts: sum.timeouts + flow.timeouts,
+        reductions: sum.reductions + flow.reductions,
+    })
 }
 
 impl Metrics {

@@ -360,7 +360,7 @@ pub struct FlowResult {
     pub transfers_begun: u64,
     /// What became of its packets, if the traffic is unresponsive.
     #[serde(default)]
-    pub datagrams: Option<DatagramSummary>,
+    pub datagrams: Option<Box<DatagramSummary>>,
     /// Its exchanges, if its client asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchanges: Option<Box<WaitSummary>>,
