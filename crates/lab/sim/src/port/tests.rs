@@ -93,6 +93,8 @@ fn queues() -> Vec<QueueConfig> {
     };
     vec![
         QueueConfig::Fifo(FifoConfig { limit }),
+        // Too small for some packets even while it is empty.
+        QueueConfig::Fifo(FifoConfig { limit: Extent::Bytes(4000) }),
         step(Extent::Packets(3), DecideAt::Enqueue, Extent::Bytes(9000)),
         step(Extent::Time(Span::from_millis(3)), DecideAt::Dequeue, Extent::Time(Span::from_millis(5))),
         QueueConfig::Red(RedConfig {
@@ -274,11 +276,11 @@ fn recorder(queue: QueueConfig, sink: Option<Box<dyn PacketSink>>) -> Recorder {
 }
 
 /// The port as the network drives it: looked at when packets arrive and when it asks to be, and besides at the times
-/// `looks`, which must change nothing.
-fn lazy(config: &QueueConfig, arrivals: &[Packet], looks: &[Time]) -> Vec<Fate> {
+/// `looks`, which must change nothing. Without a probe only deliveries are seen.
+fn lazy(config: &QueueConfig, arrivals: &[Packet], looks: &[Time], probe: u32) -> Vec<Fate> {
     let log = Log::default();
     let mut recorder = recorder(*config, Some(Box::new(log.clone())));
-    let mut port = Port::new(&link(*config), SEED, 0);
+    let mut port = Port::new(&link(*config), SEED, probe);
     let mut delivered = Vec::new();
     let mut pending = arrivals.iter().copied().peekable();
     let mut looks = looks.iter().copied().peekable();
@@ -353,9 +355,11 @@ proptest! {
         let looks: Vec<Time> = looks.iter().map(|&gap| { now += Span::from_micros(gap); now }).collect();
         for config in queues() {
             let (expected, others) = apart(eager(&config, &arrivals));
-            let (delivered, seen) = apart(lazy(&config, &arrivals, &looks));
+            let (delivered, seen) = apart(lazy(&config, &arrivals, &looks, 0));
             prop_assert_eq!(&delivered, &expected, "{:?}", config);
             prop_assert_eq!(&seen, &others, "{:?}", config);
+            let (unmonitored, _) = apart(lazy(&config, &arrivals, &looks, UNMONITORED));
+            prop_assert_eq!(&unmonitored, &expected, "{:?}", config);
         }
     }
 }
