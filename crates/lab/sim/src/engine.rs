@@ -525,10 +525,12 @@ impl<'e> Simulation<'e> {
         let mut flows = FlowResults::new(self.experiment, end);
         let mut heap = 0;
         // Once over the endpoints: with many flows each look at them is a look at memory.
-        for flow in 0..self.flows.len() {
-            let sender = &self.senders[flow];
-            heap += sender.sender.heap_bytes() + self.receivers[flow].receiver.heap_bytes();
-            flows.push(sender, &self.flows[flow], &self.counters(flow));
+        for (number, (sender, receiver)) in self.senders.iter().zip(&self.receivers).enumerate() {
+            heap += sender.sender.heap_bytes() + receiver.receiver.heap_bytes();
+            // Connections that carry requests come after those of the flows.
+            if let Some(state) = self.flows.get(number) {
+                flows.push(sender, state, &self.counters(number));
+            }
         }
         let fixed = size_of::<SenderSlot>() + size_of::<ReceiverSlot>() + size_of::<FlowState>();
         let flow_bytes = fixed as u64 + heap as u64 / self.flows.len().max(1) as u64;

@@ -128,13 +128,15 @@ impl Waits {
         let from = flows.partition_point(|state| state.plan.group < group);
         let to = flows.partition_point(|state| state.plan.group <= group);
         let own = || flows[from..to].iter();
-        let asks = own().any(|state| state.exchanges.is_some());
+        // All flows of a group run the same application.
+        let asks = own().next().is_some_and(|state| state.exchanges.is_some());
+        let writes_frames = own().next().is_some_and(|state| state.frames.is_some());
         let exchanges = own().filter_map(|state| Some(&state.exchanges.as_ref()?.meter));
         let frames = own().filter_map(|state| state.frames.as_deref());
         Self {
             exchanges: asks.then(|| WaitSummary::of(exchanges)),
             rounds: barrier.map(|barrier| barrier.meter.summary()),
-            frames: own().any(|state| state.frames.is_some()).then(|| FrameSummary::of(frames, end)),
+            frames: writes_frames.then(|| FrameSummary::of(frames, end)),
         }
     }
 }
