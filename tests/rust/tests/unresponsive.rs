@@ -33,7 +33,7 @@ fn poisson_traffic_waits_as_in_m_d_1() {
         let waits = outcome.bottlenecks[0].delay_s.all.mean.unwrap();
         assert!((waits / theory - 1.0).abs() < tolerance, "rho {rho}: {waits} against {theory}");
         // One way: the wait, 1.2 ms on the wire and 10 ms of propagation.
-        let datagrams = outcome.groups[0].flows[0].datagrams.unwrap();
+        let datagrams = outcome.groups[0].flows[0].datagrams.as_deref().unwrap();
         let delay = datagrams.delay_s.mean.unwrap();
         assert!((delay - waits - 0.0112).abs() < 1e-6, "{delay} {waits}");
         assert_eq!(datagrams.delay_s.min, Some(0.0112));
@@ -47,7 +47,7 @@ fn poisson_traffic_waits_as_in_m_d_1() {
 fn constant_traffic_below_the_rate_never_waits() {
     let app = r#"{ unresponsive = "9999 kbit/s" }"#;
     let outcome = run(&experiment(&at_bottleneck("10 s", "0 s", "1 packet", FIFO, app)));
-    let datagrams = outcome.groups[0].flows[0].datagrams.unwrap();
+    let datagrams = outcome.groups[0].flows[0].datagrams.as_deref().unwrap();
     // A packet every 1.20012 ms from 0 s on: 8333 of them begin before 10 s.
     assert_eq!((datagrams.sent, datagrams.lost), (8333, 0));
     assert_eq!((datagrams.delay_s.min, datagrams.delay_s.max), (Some(0.0112), Some(0.0112)));
@@ -60,7 +60,7 @@ fn overload_loses_the_excess_and_marks_without_an_answer() {
     let step = r#"{ kind = "step", threshold = "3 packets" }"#;
     let app = r#"{ unresponsive = "12.5 Mbit/s", ecn = "ect1" }"#;
     let outcome = run(&experiment(&at_bottleneck("20 s", "10 s", "50 packets", step, app)));
-    let datagrams = outcome.groups[0].flows[0].datagrams.unwrap();
+    let datagrams = outcome.groups[0].flows[0].datagrams.as_deref().unwrap();
     assert!((datagrams.sent as f64 - 10.0 / 0.96e-3).abs() <= 1.0, "{datagrams:?}");
     let lost = datagrams.lost as f64 / (datagrams.lost + datagrams.received) as f64;
     assert!((lost - 0.2).abs() < 1e-3, "{lost}");
@@ -78,7 +78,7 @@ fn a_stop_is_a_stop() {
     let outcome = run(&experiment);
     let flow = &outcome.groups[0].flows[0];
     // Every 12 ms from 1 s on, not at 2 s: 84 packets.
-    assert_eq!((flow.datagrams.unwrap().sent, flow.datagrams.unwrap().received), (84, 84));
+    assert_eq!((flow.datagrams.as_deref().unwrap().sent, flow.datagrams.as_deref().unwrap().received), (84, 84));
     assert_eq!((flow.start_s, flow.stop_s), (1.0, Some(2.0)));
     assert_eq!(flow.delivered_bytes, 84 * 1472);
     check_conservation(&outcome);
