@@ -78,7 +78,10 @@ fn a_stop_is_a_stop() {
     let outcome = run(&experiment);
     let flow = &outcome.groups[0].flows[0];
     // Every 12 ms from 1 s on, not at 2 s: 84 packets.
-    assert_eq!((flow.datagrams.as_deref().unwrap().sent, flow.datagrams.as_deref().unwrap().received), (84, 84));
+    assert_eq!(
+        (flow.datagrams.as_deref().unwrap().sent, flow.datagrams.as_deref().unwrap().received),
+        (84, 84)
+    );
     assert_eq!((flow.start_s, flow.stop_s), (1.0, Some(2.0)));
     assert_eq!(flow.delivered_bytes, 84 * 1472);
     check_conservation(&outcome);
