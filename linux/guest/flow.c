@@ -69,7 +69,7 @@ struct entry {
 struct flow {
 	struct flow_plan plan;
 	int sender, listener, receiver;
-	bool greedy, stopped, finished, is_dctcp;
+	bool greedy, stopped, finished, is_dctcp, connected;
 	uint64_t first_at, began_at, next_at;
 	uint64_t begun, completed;	/* transfers */
 	uint64_t to_write, target, sent;
@@ -138,7 +138,13 @@ static void option(int fd, int level, int name, int value, const char *what)
 		fail_errno("cannot set %s", what);
 }
 
-static int tcp_socket(int host, const struct flow_plan *plan)
+static void use_cc(int fd, const char *cc)
+{
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, cc, (socklen_t)strlen(cc)))
+		fail_errno("the kernel has no congestion control `%s`", cc);
+}
+
+static int tcp_socket(int host, const char *cc)
 {
 	int fd;
 
@@ -146,11 +152,7 @@ static int tcp_socket(int host, const struct flow_plan *plan)
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		fail_errno("cannot make a socket");
-	/* Both ends: a listener without DCTCP would refuse ECN to a SYN that carries ECT. */
-	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, plan->cc, (socklen_t)strlen(plan->cc)))
-		fail_errno("the kernel has no congestion control `%s`", plan->cc);
-	if (plan->mss)
-		option(fd, IPPROTO_TCP, TCP_MAXSEG, (int)plan->mss, "the segment size");
+	use_cc(fd, cc);
 	return fd;
 }
 
@@ -167,9 +169,13 @@ static void watch(int fd, uint32_t events, enum role role, uint32_t flow)
 static void listen_for(uint32_t number)
 {
 	struct flow *flow = &flows[number];
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)(FIRST_PORT + number)) };
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)(FIRST_PORT + number)),
+		.sin_addr.s_addr = flow->plan.destination,
+	};
 
-	flow->listener = tcp_socket(flow->plan.receiver, &flow->plan);
+	flow->listener = tcp_socket(flow->plan.receiver, flow->plan.listen_cc);
 	if (bind(flow->listener, (void *)&address, sizeof(address)) || listen(flow->listener, 1))
 		fail_errno("cannot listen");
 	watch(flow->listener, EPOLLIN, ROLE_LISTENER, number);
@@ -179,17 +185,21 @@ static void connect_flow(uint32_t number)
 {
 	struct flow *flow = &flows[number];
 	const struct flow_plan *plan = &flow->plan;
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)(FIRST_PORT + number)) };
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)(FIRST_PORT + number)),
+		.sin_addr.s_addr = plan->source,
+	};
 	bool exact = plan->app == APP_ON_OFF || plan->stop != NEVER;
 
-	flow->sender = tcp_socket(plan->sender, plan);
+	flow->sender = tcp_socket(plan->sender, plan->connect_cc);
 	/* The source port names the flow too: nothing is left to the kernel's choice. */
 	if (bind(flow->sender, (void *)&address, sizeof(address)))
 		fail_errno("cannot bind");
 	option(flow->sender, IPPROTO_TCP, TCP_NOTSENT_LOWAT, exact ? UNSENT_EXACT : UNSENT_BULK, "the unsent limit");
 	/* Small writes leave when they are written. */
 	option(flow->sender, IPPROTO_TCP, TCP_NODELAY, 1, "no delay");
-	address.sin_addr.s_addr = plan->address;
+	address.sin_addr.s_addr = plan->destination;
 	if (connect(flow->sender, (void *)&address, sizeof(address)) && errno != EINPROGRESS)
 		fail_errno("cannot connect");
 	/* Positions are counted from the first byte of the stream, so the socket must have a sequence number already. */
@@ -227,7 +237,8 @@ static void read_facts(struct flow *flow)
 	}
 	size = sizeof(tcp);
 	if (flow->receiver >= 0 && getsockopt(flow->receiver, IPPROTO_TCP, TCP_INFO, &tcp, &size) == 0)
-		r->received = tcp.bytes_received;
+		/* The kernel counts the FIN. */
+		r->received = tcp.bytes_received - (tcp.state != TCP_ESTABLISHED);
 }
 
 static void report(uint32_t number, enum record_kind kind, uint64_t now, uint64_t value)
@@ -246,7 +257,8 @@ static void report(uint32_t number, enum record_kind kind, uint64_t now, uint64_
 static void sample(uint64_t now)
 {
 	for (uint32_t i = 0; i < flow_count; i++) {
-		if (flows[i].sender < 0)
+		/* What has ended says nothing new. */
+		if (flows[i].sender < 0 || flows[i].finished)
 			continue;
 		read_facts(&flows[i]);
 		report(i, REC_SAMPLE, now, 0);
@@ -274,12 +286,14 @@ static void stop(struct flow *flow)
 	flow->stopped = true;
 	flow->greedy = false;
 	flow->to_write = 0;
-	if (flow->sender >= 0)
+	if (flow->connected)
 		shutdown(flow->sender, SHUT_WR);
 }
 
 static void write_more(struct flow *flow)
 {
+	if (!flow->connected)
+		return;
 	while (!flow->stopped && (flow->greedy || flow->to_write)) {
 		uint64_t want = flow->greedy ? WRITE_SIZE : flow->to_write;
 		bool last = !flow->greedy && flow->plan.app == APP_TRANSFERS && flow->begun == flow->plan.rounds &&
@@ -288,7 +302,7 @@ static void write_more(struct flow *flow)
 				    MSG_NOSIGNAL | (last ? MSG_MORE : 0));
 
 		if (size < 0) {
-			if (errno == EAGAIN || errno == ENOTCONN || errno == EINPROGRESS)
+			if (errno == EAGAIN)
 				return;
 			fail_errno("cannot send");
 		}
@@ -388,6 +402,16 @@ static void read_acknowledgements(uint32_t number, uint64_t now)
 	}
 }
 
+static void become_connected(struct flow *flow)
+{
+	flow->connected = true;
+	if (strcmp(flow->plan.cc, flow->plan.connect_cc) != 0)
+		use_cc(flow->sender, flow->plan.cc);
+	/* It was stopped before. */
+	if (flow->stopped)
+		shutdown(flow->sender, SHUT_WR);
+}
+
 static void sender_event(uint32_t number, uint32_t events, uint64_t now)
 {
 	struct flow *flow = &flows[number];
@@ -406,11 +430,17 @@ static void sender_event(uint32_t number, uint32_t events, uint64_t now)
 			return;
 		}
 	}
-	if (events & EPOLLOUT)
+	if (events & EPOLLOUT) {
+		if (!flow->connected)
+			become_connected(flow);
 		write_more(flow);
+	}
 	/* The receiver closes when it has everything. */
-	if (events & (EPOLLRDHUP | EPOLLHUP) && flow->stopped)
+	if (events & (EPOLLRDHUP | EPOLLHUP) && flow->stopped) {
 		finish(number, now);
+		close(flow->sender);
+		flow->sender = -1;
+	}
 }
 
 static void accept_flow(uint32_t number)
@@ -421,6 +451,8 @@ static void accept_flow(uint32_t number)
 	if (fd < 0)
 		return;
 	flow->receiver = fd;
+	close(flow->listener);
+	flow->listener = -1;
 	if (flow->plan.read_chunk > 1)
 		option(fd, SOL_SOCKET, SO_RCVLOWAT, (int)flow->plan.read_chunk, "the read chunk");
 	watch(fd, EPOLLIN | EPOLLRDHUP, ROLE_RECEIVER, number);
@@ -452,6 +484,7 @@ static void start(uint32_t number, uint64_t now)
 	struct flow *flow = &flows[number];
 
 	flow->first_at = flow->next_at = now;
+	listen_for(number);
 	connect_flow(number);
 	work(number, now);
 }
@@ -508,8 +541,6 @@ void flows_run(uint64_t duration, uint64_t every, uint64_t window_start)
 	if (epoll < 0 || timer < 0)
 		fail_errno("cannot make the event loop");
 	watch(timer, EPOLLIN | EPOLLET, ROLE_TIMER, 0);
-	for (uint32_t i = 0; i < flow_count; i++)
-		listen_for(i);
 	/* A whole second: the same phase of all kernel timers whatever the set-up took. */
 	origin = (now_ns() / 1000000000 + 2) * 1000000000;
 	at(origin + window_start, TASK_SAMPLE, UINT32_MAX);

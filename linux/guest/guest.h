@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MAX_HOSTS 512
-#define MAX_FLOWS 4096
+#define MAX_HOSTS 8192
+#define MAX_FLOWS 50000
 #define NEVER UINT64_MAX
 
 /* Ends the guest with a message on the console: the host shows it. */
@@ -35,8 +35,14 @@ struct end {
 	uint32_t address; /* network byte order, /30 */
 };
 void veth_add(const struct end *a, const struct end *b, uint32_t mtu);
+/* One more address of a device. */
+void address_add(int host, const char *device, uint32_t address);
+/* What a route says about its connections; 0 leaves it to the kernel. */
+struct metrics {
+	uint32_t initial_window, quick_acks;
+};
 /* `length` 0 is the default route. */
-void route_add(int host, uint32_t network, int length, uint32_t gateway);
+void route_add(int host, uint32_t network, int length, uint32_t gateway, const struct metrics *metrics);
 /* `options` is the content of TCA_OPTIONS. */
 void qdisc_add(int host, const char *device, uint32_t parent, uint32_t handle, const char *kind, const void *options,
 	       size_t size);
@@ -46,15 +52,14 @@ void module_load(const char *path, const char *parameters);
 enum app { APP_BULK, APP_TRANSFERS, APP_RATE, APP_ON_OFF };
 struct flow_plan {
 	int sender, receiver;
-	uint32_t address; /* of the receiver, network byte order */
-	char cc[16];
+	uint32_t source, destination; /* network byte order */
+	/* Congestion controls: of the sender, of the sender while it connects, of the listener. */
+	char cc[16], connect_cc[16], listen_cc[16];
 	uint64_t start, stop; /* after the start of the experiment; stop may be NEVER */
 	enum app app;
 	/* Transfers: bytes, rounds, interval. Rate: bytes of a write, unused, interval. On-off: unused, unused, on, off. */
 	uint64_t bytes, rounds, interval, off;
-	uint32_t mss;
 	uint32_t read_chunk; /* the receiver is woken for this many bytes */
-	uint32_t clamp;	     /* of cwnd in packets; 0: none */
 };
 void flow_add(const struct flow_plan *plan);
 /* Runs everything from now + what is left of the second to that + duration. */

@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/reboot.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -124,6 +125,40 @@ static struct end end_of(struct words *w)
 	return end;
 }
 
+/* route HOST NETWORK LENGTH GATEWAY [initcwnd N] [quickack 1] */
+static void route(struct words *w)
+{
+	int at = host(w);
+	uint32_t network = address(w);
+	int length = (int)number(w);
+	uint32_t gateway = address(w);
+	struct metrics metrics = { 0 };
+
+	while (w->next < w->count) {
+		const char *name = text(w);
+		uint32_t value = (uint32_t)number(w);
+
+		if (strcmp(name, "initcwnd") == 0)
+			metrics.initial_window = value;
+		else if (strcmp(name, "quickack") == 0)
+			metrics.quick_acks = value;
+		else
+			fail("routes have no `%s`", name);
+	}
+	route_add(at, network, length, gateway, &metrics);
+}
+
+/* The rest of the line, with single blanks. */
+static void join(struct words *w, char *into, size_t size)
+{
+	*into = 0;
+	while (w->next < w->count) {
+		if (strlen(into) + strlen(w->word[w->next]) + 2 > size)
+			fail("the value is too long");
+		strcat(strcat(into, *into ? " " : ""), text(w));
+	}
+}
+
 /* qdisc HOST DEVICE PARENT HANDLE KIND HEX: the options as the bytes of their netlink attributes. */
 static void qdisc(struct words *w)
 {
@@ -146,14 +181,17 @@ static void qdisc(struct words *w)
 
 static void flow(struct words *w)
 {
-	struct flow_plan plan = { .sender = host(w), .receiver = host(w) };
+	struct flow_plan plan = { 0 };
 	const char *app;
 
-	plan.address = address(w);
+	plan.sender = host(w);
+	plan.receiver = host(w);
+	plan.source = address(w);
+	plan.destination = address(w);
 	copy_name(plan.cc, sizeof(plan.cc), text(w));
-	plan.mss = (uint32_t)number(w);
+	copy_name(plan.connect_cc, sizeof(plan.connect_cc), text(w));
+	copy_name(plan.listen_cc, sizeof(plan.listen_cc), text(w));
 	plan.read_chunk = (uint32_t)number(w);
-	plan.clamp = (uint32_t)number(w);
 	plan.start = number(w);
 	plan.stop = number(w);
 	app = text(w);
@@ -184,32 +222,30 @@ static void obey(struct words *w)
 
 	if (strcmp(verb, "module") == 0) {
 		const char *path = text(w);
+		char parameters[512];
 
-		module_load(path, w->next < w->count ? text(w) : "");
+		join(w, parameters, sizeof(parameters));
+		module_load(path, parameters);
 	} else if (strcmp(verb, "host") == 0) {
 		host_add(text(w));
 	} else if (strcmp(verb, "sysctl") == 0) {
-		/* sysctl HOST PATH WORD...: the words are joined with blanks. */
 		int at = host(w);
 		const char *path = text(w);
-		char value[256] = "";
+		char value[256];
 
-		while (w->next < w->count) {
-			if (strlen(value) + strlen(w->word[w->next]) + 2 > sizeof(value))
-				fail("the value is too long");
-			strcat(strcat(value, *value ? " " : ""), text(w));
-		}
+		join(w, value, sizeof(value));
 		sysctl_write(at, path, value);
 	} else if (strcmp(verb, "veth") == 0) {
 		struct end a = end_of(w), b = end_of(w);
 
 		veth_add(&a, &b, (uint32_t)number(w));
 	} else if (strcmp(verb, "route") == 0) {
+		route(w);
+	} else if (strcmp(verb, "address") == 0) {
 		int at = host(w);
-		uint32_t network = address(w);
-		int length = (int)number(w);
+		const char *device = text(w);
 
-		route_add(at, network, length, address(w));
+		address_add(at, device, address(w));
 	} else if (strcmp(verb, "qdisc") == 0) {
 		qdisc(w);
 	} else if (strcmp(verb, "flow") == 0) {
@@ -223,6 +259,15 @@ static void obey(struct words *w)
 	} else {
 		fail("no verb `%s`", verb);
 	}
+}
+
+/* Two a host, three a flow. */
+static void many_files(void)
+{
+	struct rlimit files = { 1 << 19, 1 << 19 };
+
+	if (setrlimit(RLIMIT_NOFILE, &files))
+		fail_errno("cannot open many files");
 }
 
 static void mounts(void)
@@ -241,6 +286,7 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	mounts();
+	many_files();
 	host_init();
 	config = fopen("/config", "re");
 	if (!config)

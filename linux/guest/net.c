@@ -274,7 +274,29 @@ void veth_add(const struct end *a, const struct end *b, uint32_t mtu)
 	/* A device without peer that is up has no carrier; now both are. */
 }
 
-void route_add(int host, uint32_t network, int length, uint32_t gateway)
+void address_add(int host, const char *device, uint32_t address)
+{
+	struct message m;
+	struct ifaddrmsg own = { .ifa_family = AF_INET, .ifa_prefixlen = 32, .ifa_index = index_of(host, device) };
+
+	start(&m, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &own, sizeof(own));
+	put(&m, IFA_LOCAL, &address, 4);
+	put(&m, IFA_ADDRESS, &address, 4);
+	talk(host, &m, "cannot add an address");
+}
+
+static void put_metrics(struct message *m, const struct metrics *metrics)
+{
+	struct rtattr *outer = nest(m, RTA_METRICS);
+
+	if (metrics->initial_window)
+		put_u32(m, RTAX_INITCWND, metrics->initial_window);
+	if (metrics->quick_acks)
+		put_u32(m, RTAX_QUICKACK, 1);
+	nest_end(m, outer);
+}
+
+void route_add(int host, uint32_t network, int length, uint32_t gateway, const struct metrics *metrics)
 {
 	struct message m;
 	struct rtmsg route = {
@@ -290,6 +312,8 @@ void route_add(int host, uint32_t network, int length, uint32_t gateway)
 	if (length)
 		put(&m, RTA_DST, &network, 4);
 	put(&m, RTA_GATEWAY, &gateway, 4);
+	if (metrics->initial_window || metrics->quick_acks)
+		put_metrics(&m, metrics);
 	talk(host, &m, "cannot add a route");
 }
 

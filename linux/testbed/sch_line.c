@@ -5,7 +5,8 @@
  * Token buckets save up credit and send small packets in bursts. A transmitter does not: a packet takes its size over the
  * rate, the next one begins when it ends, and a packet on the wire is no longer in the queue. That is this discipline. Its
  * single child decides what waits, what is marked and what is dropped; the child sees IP packets, and an MTU of IP. The
- * schedule of a busy line does not depend on how late its timer fires.
+ * schedule of a busy line does not depend on how late its timer fires. What has been sent may take a while to arrive: the
+ * propagation delay of the link. It is kept here, and is part of neither the queue nor its records.
  *
  * Every arrival, drop and start of a transmission is recorded (struct line_record) and read from /proc/shoal_line. Where
  * a child drops is seen in three ways: what it refuses comes back in `to_free`, and so does what it throws out for an
@@ -41,6 +42,8 @@ struct line_sched {
 	struct sk_buff *on_wire;	/* in transmission */
 	u64 free_ns;			/* its end */
 	u64 rest;			/* of that time: bits * 10^9 modulo rate */
+	u64 delay_ns;
+	struct sk_buff_head sent;	/* on their way; their stamp is the time of arrival */
 };
 
 /* The line whose child is asked for a packet. */
@@ -75,6 +78,8 @@ static struct line_record *record(const struct line_sched *q, const struct sk_bu
 {
 	struct line_record *r;
 
+	if (q->number == LINE_UNRECORDED)
+		return NULL;
 	if (written - taken >= records) {
 		lost = true;
 		return NULL;
@@ -245,33 +250,45 @@ static void line_start(struct Qdisc *sch, u64 now, bool busy)
 static struct sk_buff *line_dequeue(struct Qdisc *sch)
 {
 	struct line_sched *q = qdisc_priv(sch);
-	u64 now = ktime_get_ns();
-	struct sk_buff *done = NULL;
+	u64 now = ktime_get_ns(), next = U64_MAX;
+	struct sk_buff *arrived;
 
-	if (q->on_wire) {
-		if (now < q->free_ns) {
-			qdisc_watchdog_schedule_ns(&q->watchdog, q->free_ns);
-			return NULL;
-		}
-		done = q->on_wire;
+	if (!q->on_wire)
+		line_start(sch, now, false);
+	while (q->on_wire && q->free_ns <= now) {
+		q->on_wire->tstamp = ns_to_ktime(q->free_ns + q->delay_ns);
+		__skb_queue_tail(&q->sent, q->on_wire);
 		q->on_wire = NULL;
-		sch->q.qlen--;
-		sch->qstats.backlog -= qdisc_pkt_len(done);
-		qdisc_bstats_update(sch, done);
+		line_start(sch, now, true);
 	}
-	line_start(sch, now, done);
 	if (q->on_wire)
-		qdisc_watchdog_schedule_ns(&q->watchdog, q->free_ns);
-	return done;
+		next = q->free_ns;
+	arrived = skb_peek(&q->sent);
+	if (arrived && ktime_to_ns(arrived->tstamp) <= now) {
+		__skb_unlink(arrived, &q->sent);
+		sch->q.qlen--;
+		sch->qstats.backlog -= qdisc_pkt_len(arrived);
+		qdisc_bstats_update(sch, arrived);
+		arrived->tstamp = 0;
+	} else if (arrived) {
+		next = min_t(u64, next, ktime_to_ns(arrived->tstamp));
+		arrived = NULL;
+	}
+	if (!arrived && next != U64_MAX)
+		qdisc_watchdog_schedule_ns(&q->watchdog, next);
+	return arrived;
 }
 
 static void line_reset(struct Qdisc *sch)
 {
 	struct line_sched *q = qdisc_priv(sch);
+	struct sk_buff *skb;
 
 	if (q->on_wire)
 		rtnl_kfree_skbs(q->on_wire, q->on_wire);
 	q->on_wire = NULL;
+	while ((skb = __skb_dequeue(&q->sent)))
+		rtnl_kfree_skbs(skb, skb);
 	qdisc_reset(q->child);
 	qdisc_watchdog_cancel(&q->watchdog);
 }
@@ -282,6 +299,7 @@ static const struct nla_policy line_policy[TCA_LINE_MAX + 1] = {
 	[TCA_LINE_NUMBER]	= { .type = NLA_U32 },
 	[TCA_LINE_TC_INDEX]	= { .type = NLA_U32 },
 	[TCA_LINE_CLASSES]	= { .type = NLA_U32 },
+	[TCA_LINE_DELAY]	= { .type = NLA_U64 },
 };
 
 static int line_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
@@ -307,6 +325,8 @@ static int line_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext
 		q->tc_index = nla_get_u32(tb[TCA_LINE_TC_INDEX]);
 	if (tb[TCA_LINE_CLASSES])
 		q->classes = nla_get_u32(tb[TCA_LINE_CLASSES]);
+	if (tb[TCA_LINE_DELAY])
+		q->delay_ns = nla_get_u64(tb[TCA_LINE_DELAY]);
 	if (!q->rate) {
 		NL_SET_ERR_MSG_MOD(extack, "a line needs a rate above 0");
 		return -EINVAL;
@@ -320,6 +340,7 @@ static int line_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 
 	qdisc_watchdog_init(&q->watchdog, sch);
 	q->child = &noop_qdisc;
+	__skb_queue_head_init(&q->sent);
 	return line_change(sch, opt, extack);
 }
 
@@ -340,7 +361,8 @@ static int line_dump(struct Qdisc *sch, struct sk_buff *skb)
 	    nla_put_u32(skb, TCA_LINE_OVERHEAD, q->overhead) ||
 	    nla_put_u32(skb, TCA_LINE_NUMBER, q->number) ||
 	    nla_put_u32(skb, TCA_LINE_TC_INDEX, q->tc_index) ||
-	    nla_put_u32(skb, TCA_LINE_CLASSES, q->classes)) {
+	    nla_put_u32(skb, TCA_LINE_CLASSES, q->classes) ||
+	    nla_put_u64_64bit(skb, TCA_LINE_DELAY, q->delay_ns, TCA_LINE_UNSPEC)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}

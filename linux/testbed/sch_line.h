@@ -11,9 +11,10 @@ enum {
 	TCA_LINE_UNSPEC,
 	TCA_LINE_RATE,		/* u64: bit/s */
 	TCA_LINE_OVERHEAD,	/* u32: bytes on the wire beyond the IP size */
-	TCA_LINE_NUMBER,	/* u32: number of the link in the records */
+	TCA_LINE_NUMBER,	/* u32: number of the link in the records, or LINE_UNRECORDED */
 	TCA_LINE_TC_INDEX,	/* u32: a byte for each ECN codepoint, not-ECT in the lowest: skb->tc_index (gred) */
 	TCA_LINE_CLASSES,	/* u32: handle of the child: a packet's class there is its port - LINE_FIRST_PORT + 1 */
+	TCA_LINE_DELAY,		/* u64: propagation beyond the transmitter, ns */
 	__TCA_LINE_MAX,
 };
 
@@ -21,6 +22,9 @@ enum {
 
 /* Destination port of flow 0. */
 #define LINE_FIRST_PORT 10000
+
+/* Number of a link that leaves no records. */
+#define LINE_UNRECORDED 255
 
 enum line_event {
 	LINE_QUEUED,		/* the child took it */

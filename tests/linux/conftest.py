@@ -43,6 +43,11 @@ start = { uniform = ["0 s", "1 s"] }
 """
 
 
+def tables(result: shoal.Result) -> dict[str, list[tuple[object, ...]]]:
+    """Everything that a run recorded."""
+    return {name: result.table(name).rows() for name in result.table_names}
+
+
 @pytest.fixture(scope="session")
 def image() -> Image:
     try:

@@ -12,16 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from conftest import SINGLE
+from conftest import SINGLE, tables
 
 import shoal
 from shoal.linux import GuestError, Image, run_on_linux
 from shoal.linux.guest import guest_folder, run_guest
 from shoal.linux.plan import Plan, plan
-
-
-def tables(result: shoal.Result) -> dict[str, list[tuple[object, ...]]]:
-    return {name: result.table(name).rows() for name in result.table_names}
 
 
 def test_line_that_is_never_idle_gives_its_exact_rate(single: shoal.Scenario, image: Image) -> None:

@@ -14,3 +14,9 @@ pub struct Kernel {
     /// How guest processes are run: `seccomp` or `ptrace`. Each gives its own, repeatable, sample path.
     pub mode: String,
 }
+
+impl Kernel {
+    pub(crate) fn has_controller(&self, name: &str) -> bool {
+        self.controllers.iter().any(|other| other == name)
+    }
+}

@@ -6,13 +6,15 @@
 #![warn(missing_docs)]
 
 mod attributes;
+mod controllers;
 mod disciplines;
-mod hosts;
+mod endpoints;
 mod kernel;
 mod measure;
 mod plan;
 mod records;
 mod refusal;
+mod testbed;
 
 pub use kernel::Kernel;
 pub use measure::{Measured, measure};

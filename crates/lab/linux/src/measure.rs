@@ -4,21 +4,21 @@
 //! packets dropped at the bottleneck are given). Reductions are known from CWR flags, or without ECN from the recoveries that
 //! samples see.
 
-use crate::disciplines::{is_law_on_arrival, limit_of, reasons};
 use crate::kernel::Kernel;
 use crate::plan::{Plan, sample_interval};
 use crate::records::{FlowKind, FlowRecord, LineEvent, LineRecord, RecordError};
-use shoal_aqm::Extent;
 use shoal_scenario::{App, Experiment, Flow};
 use shoal_trace::{
-    ControllerRow, DistributionTables, DropReason, EventRow, FlowBin, FlowCounters, FlowEvent, FlowMeter,
-    FlowResult, FlowRow, FlowSpan, FlowState, GroupIndex, GroupResult, LinkIndex, LinuxRun, MarkReason,
-    MeterPace, Names, QueueBin, QueueMeter, QueueRow, RunResult, SCHEMA, Series, Table, TrafficClass, Window,
-    metrics,
+    ControllerRow, DistributionTables, EventRow, FlowBin, FlowCounters, FlowEvent, FlowMeter, FlowResult,
+    FlowRow, FlowSpan, FlowState, GroupIndex, GroupResult, LinkIndex, LinuxRun, MeterPace, Names, QueueRow,
+    RunResult, SCHEMA, Series, Table, Window, metrics,
 };
-use shoal_units::{Rate, Span, Time};
+use shoal_units::{Span, Time};
 use std::iter::Peekable;
 use std::slice::Iter;
+
+mod links;
+use links::LinkRun;
 
 /// The measurements of a run on Linux.
 #[derive(Debug)]
@@ -68,20 +68,18 @@ struct FlowRun {
     completions: Vec<f64>,
     finished: Option<Time>,
     window_open: bool,
+    /// The first monitored link of its path: what its data take on the wire is counted there, and nowhere again.
+    counted_at: Option<usize>,
 }
 
 struct Measurement<'a> {
     experiment: &'a Experiment,
     lines: Peekable<Iter<'a, LineRecord>>,
-    link: usize,
-    overhead: u32,
-    law: (MarkReason, DropReason),
-    meter: QueueMeter,
-    queue_bin: Option<QueueBin>,
-    /// Packets and bytes.
-    waiting: (u32, u64),
+    links: Vec<LinkRun<'a>>,
     names: Names,
     flows: Vec<FlowRun>,
+    /// Flows whose last bin is not closed yet: they have no samples any more.
+    ended: Vec<usize>,
     queue_rows: Option<Series<QueueRow>>,
     flow_rows: Option<Series<FlowRow>>,
     controller_rows: Option<Series<ControllerRow>>,
@@ -92,18 +90,20 @@ struct Measurement<'a> {
 impl<'a> Measurement<'a> {
     fn new(experiment: &'a Experiment, lines: &'a [LineRecord]) -> Self {
         let window_start = Time::ZERO + experiment.warmup;
-        let link =
-            experiment.links.iter().position(|link| link.monitored && link.rate.is_some()).unwrap_or(0);
-        let bottleneck = &experiment.links[link];
-        // A plan exists only for links with a rate.
-        let rate = bottleneck.rate.unwrap_or(Rate::from_bps(1));
         let trace = &experiment.trace;
         let pace = MeterPace { sample: trace.sample_interval, windows: trace.window.unwrap_or(Span::ZERO) };
         let names = Names {
-            links: vec![bottleneck.name.clone()],
+            links: experiment.monitored().map(|(_, link)| link.name.clone()).collect(),
             groups: experiment.groups.iter().map(|group| group.name.clone()).collect(),
         };
         let binned = trace.series_interval.is_some();
+        let number = |path: u32| {
+            let mut links = experiment.paths[path as usize].iter();
+            links.find_map(|id| experiment.monitored().position(|(monitored, _)| monitored == *id))
+        };
+        let counted_at: Vec<Option<usize>> = (0u32..).take(experiment.paths.len()).map(number).collect();
+        let links = (0u32..).zip(experiment.monitored());
+        let links = links.map(|(index, (_, link))| LinkRun::new(link, index, window_start, pace, binned));
         let flows = experiment.flows.iter().map(|flow| FlowRun {
             plan: *flow,
             meter: FlowMeter::new(window_start),
@@ -113,17 +113,14 @@ impl<'a> Measurement<'a> {
             completions: Vec::new(),
             finished: None,
             window_open: false,
+            counted_at: counted_at[flow.forward as usize],
         });
         Self {
             experiment,
             lines: lines.iter().peekable(),
-            link,
-            overhead: bottleneck.overhead_bytes.into(),
-            law: reasons(&bottleneck.queue),
-            meter: QueueMeter::new(window_start, rate, pace),
-            queue_bin: binned.then(|| QueueBin::new(LinkIndex(0), rate)),
-            waiting: (0, 0),
+            links: links.collect(),
             flows: flows.collect(),
+            ended: Vec::new(),
             queue_rows: binned.then(|| Series::new(&names)),
             flow_rows: binned.then(|| Series::new(&names)),
             controller_rows: (trace.controller_flows > 0).then(|| Series::new(&names)),
@@ -143,6 +140,7 @@ impl<'a> Measurement<'a> {
             FlowKind::Finished | FlowKind::Refused => {
                 Self::sample(flow, record, now);
                 flow.finished = Some(now);
+                self.ended.push(record.flow as usize);
             }
             FlowKind::Sample | FlowKind::End => {
                 self.changes(record, now);
@@ -250,8 +248,15 @@ impl<'a> Measurement<'a> {
     fn close_queue_bins(&mut self, now: Time) {
         let Some(bin) = self.experiment.trace.series_interval else { return };
         while self.next_bin <= now {
-            if let (Some(queue), Some(series)) = (&mut self.queue_bin, &mut self.queue_rows) {
-                series.push(queue.close(self.next_bin, None, None));
+            if let Some(series) = &mut self.queue_rows {
+                for link in &mut self.links {
+                    link.close_bin(self.next_bin, series);
+                }
+            }
+            for flow in std::mem::take(&mut self.ended) {
+                if let Some(record) = self.flows[flow].last {
+                    self.close_flow_bin(&record, self.next_bin);
+                }
             }
             self.next_bin += bin;
         }
@@ -260,111 +265,43 @@ impl<'a> Measurement<'a> {
     fn on_packet(&mut self, record: &LineRecord) {
         let at = time(record.time_ns);
         self.close_queue_bins_before(at);
-        let class = if record.before.is_capable() { TrafficClass::Ect } else { TrafficClass::NotEct };
-        let marked = !record.before.is_ce() && record.after.is_ce();
-        if record.event.is_arrival() {
-            self.meter.on_arrival(at, class);
-        }
+        let Some(link) = self.links.get_mut(usize::from(record.link)) else { return };
+        link.on_packet(record, at);
+        let wire = link.wire_bytes(record);
+        let marked = record.marked();
         if marked {
-            self.meter.on_mark(at, TrafficClass::Ect, self.law.0);
-            if let Some(bin) = &mut self.queue_bin {
-                bin.on_mark();
-            }
             self.event(record, FlowEvent::Mark, at);
         }
-        match record.event {
-            LineEvent::Queued => {
-                self.backlog(record, at);
-                self.meter.on_join(at, class);
-            }
-            LineEvent::Refused | LineEvent::Overflow => {
-                let reason = self.reason_on_arrival(record);
-                self.drop(record, at, class, reason);
-            }
-            LineEvent::Dropped | LineEvent::Evicted => {
-                self.backlog(record, at);
-                self.meter.on_leave(at, class);
-                let by_law = record.event == LineEvent::Dropped;
-                self.drop(record, at, class, if by_law { self.law.1 } else { DropReason::Buffer });
-            }
-            LineEvent::Started => {
-                let wire = u32::from(record.size) + self.overhead;
-                self.backlog(record, at);
-                self.meter.on_leave(at, class);
-                self.meter.on_departure(at, class, at.since(time(record.queued_ns)), wire);
-                if let Some(bin) = &mut self.queue_bin {
-                    bin.on_departure(at, wire);
-                }
-            }
+        if record.event.is_drop() {
+            self.event(record, FlowEvent::Drop, at);
         }
-        if record.event.is_arrival() && record.cwr && record.payload > 0 {
-            self.event(record, FlowEvent::Reduction, at);
-        }
-        self.count(record, marked);
+        self.count(record, wire, marked, at);
     }
 
     /// A mark on arrival is part of the packet when it leaves; one on departure is found here.
-    fn count(&mut self, record: &LineRecord, marked: bool) {
-        let overhead = u64::from(self.overhead);
+    fn count(&mut self, record: &LineRecord, wire: u32, marked: bool, at: Time) {
         let Some(flow) = flow_of(record).and_then(|flow| self.flows.get_mut(flow)) else { return };
+        // Acknowledgements that cross a monitored link belong to the flow too, but not to its data.
+        if record.payload == 0 {
+            return;
+        }
+        let first = flow.counted_at == Some(usize::from(record.link));
         let counters = &mut flow.counters;
         match record.event {
-            LineEvent::Started if record.payload > 0 => {
-                counters.wire_bytes += u64::from(record.size) + overhead;
-            }
-            LineEvent::Started | LineEvent::Queued => {}
-            _ => counters.losses += 1,
+            LineEvent::Started if first => counters.wire_bytes += u64::from(wire),
+            event if event.is_drop() => counters.losses += 1,
+            _ => {}
         }
         counters.marks_seen += u32::from(marked);
-        let reduced = record.event.is_arrival() && record.cwr && record.payload > 0;
-        counters.reductions += u32::from(reduced);
+        if first && record.event.is_arrival() && record.cwr {
+            counters.reductions += 1;
+            self.event(record, FlowEvent::Reduction, at);
+        }
     }
 
     fn close_queue_bins_before(&mut self, at: Time) {
         if self.experiment.trace.series_interval.is_some() && self.next_bin <= at {
             self.close_queue_bins(at);
-        }
-    }
-
-    fn drop(&mut self, record: &LineRecord, at: Time, class: TrafficClass, reason: DropReason) {
-        self.meter.on_drop(at, class, reason);
-        if let Some(bin) = &mut self.queue_bin {
-            bin.on_drop();
-        }
-        self.event(record, FlowEvent::Drop, at);
-    }
-
-    fn reason_on_arrival(&self, record: &LineRecord) -> DropReason {
-        let queue = &self.experiment.links[self.link].queue;
-        let refused = record.event == LineEvent::Refused;
-        if is_law_on_arrival(queue, refused, self.has_room(record)) { self.law.1 } else { DropReason::Buffer }
-    }
-
-    /// Whether the packet would have fitted.
-    fn has_room(&self, record: &LineRecord) -> bool {
-        let bottleneck = &self.experiment.links[self.link];
-        let with_it = u64::from(record.backlog_bytes) + u64::from(record.size);
-        match limit_of(&bottleneck.queue) {
-            Extent::Unlimited => true,
-            Extent::Packets(packets) => record.backlog_packets < packets,
-            Extent::Bytes(bytes) => with_it <= bytes,
-            Extent::Time(span) => bottleneck.rate.is_none_or(|rate| with_it <= rate.bytes_in(span).get()),
-        }
-    }
-
-    /// What waits is counted here, in the order of time.
-    fn backlog(&mut self, record: &LineRecord, at: Time) {
-        let (packets, bytes) = self.waiting;
-        let size = u64::from(record.size);
-        self.waiting = if record.event == LineEvent::Queued {
-            (packets + 1, bytes + size)
-        } else {
-            (packets.saturating_sub(1), bytes.saturating_sub(size))
-        };
-        let (packets, bytes) = self.waiting;
-        self.meter.on_backlog(at, packets, bytes);
-        if let Some(bin) = &mut self.queue_bin {
-            bin.on_backlog(at, packets, bytes);
         }
     }
 
@@ -388,9 +325,13 @@ impl<'a> Measurement<'a> {
         let end = Time::ZERO + experiment.duration;
         let window_start = Time::ZERO + experiment.warmup;
         self.packets_until(end);
-        let (bottleneck, distribution) = self.meter.finish(&experiment.links[self.link].name, end);
         let mut distributions = DistributionTables::new(&self.names, experiment.trace.window.is_some());
-        distributions.push(LinkIndex(0), &distribution);
+        let mut bottlenecks = Vec::new();
+        for (index, link) in (0u32..).zip(self.links) {
+            let (bottleneck, distribution) = link.meter.finish(&link.link.name, end);
+            distributions.push(LinkIndex(index), &distribution);
+            bottlenecks.push(bottleneck);
+        }
         let mut by_group: Vec<Vec<FlowResult>> = experiment.groups.iter().map(|_| Vec::new()).collect();
         for flow in self.flows {
             let span =
@@ -426,7 +367,7 @@ impl<'a> Measurement<'a> {
             seed: experiment.seed,
             on: "linux".to_owned(),
             window: Window { start_s: window_start.as_secs_f64(), end_s: end.as_secs_f64() },
-            bottlenecks: vec![bottleneck],
+            bottlenecks,
             metrics,
             groups,
             events: None,
@@ -447,7 +388,7 @@ impl FlowRun {
     }
 }
 
-/// Data packets go to the port that is the flow's number; nothing else crosses the bottleneck.
+/// Both ports are the flow's number.
 fn flow_of(record: &LineRecord) -> Option<usize> {
     record.destination.checked_sub(FIRST_PORT).map(usize::from)
 }
@@ -487,10 +428,8 @@ const fn state_of(state: u8) -> FlowState {
 fn ideal_completion(experiment: &Experiment, flow: &Flow) -> Option<f64> {
     let App::Transfers { bytes, .. } = flow.app else { return None };
     let config = &experiment.endpoints[flow.endpoint as usize];
-    let bottleneck = experiment.paths[flow.forward as usize]
-        .iter()
-        .map(|link| &experiment.links[link.0 as usize])
-        .find(|link| link.rate.is_some())?;
+    let bottleneck =
+        experiment.links_of(flow.forward).filter(|link| link.rate.is_some()).min_by_key(|link| link.rate)?;
     let segments = bytes.div_ceil(u64::from(config.mss()));
     let wire = bytes + segments * u64::from(config.header_bytes + bottleneck.overhead_bytes);
     metrics::ideal_fct_s(wire, bottleneck.rate?.as_bps() as f64, experiment.base_rtt(flow).as_secs_f64())

@@ -48,6 +48,10 @@ impl LineEvent {
     pub const fn is_arrival(self) -> bool {
         matches!(self, Self::Queued | Self::Refused | Self::Overflow)
     }
+    /// Whether the packet goes no further.
+    pub const fn is_drop(self) -> bool {
+        !matches!(self, Self::Queued | Self::Started)
+    }
 }
 
 /// One packet at a line (`struct line_record`).
@@ -90,6 +94,11 @@ const FLAG_CWR: u8 = 0x80;
 impl LineRecord {
     /// Bytes of a record.
     pub const SIZE: usize = 40;
+
+    /// Whether the link set CE.
+    pub const fn marked(&self) -> bool {
+        !self.before.is_ce() && self.after.is_ce()
+    }
 
     /// All records of a file.
     ///

@@ -32,4 +32,13 @@ impl Refusals {
     ) {
         self.0.push(Refusal { place: place.into(), reason: reason.into(), hint: hint.into() });
     }
+
+    /// Places of the refusals from `first` on that begin with `from` begin with `to` instead.
+    pub(crate) fn rename(&mut self, first: usize, from: &str, to: &str) {
+        for refusal in &mut self.0[first..] {
+            if let Some(rest) = refusal.place.strip_prefix(from) {
+                refusal.place = format!("{to}{rest}");
+            }
+        }
+    }
 }

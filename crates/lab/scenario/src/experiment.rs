@@ -64,6 +64,17 @@ impl Experiment {
         let first = self.flows.partition_point(|other| other.group < group) as u32;
         format!("{purpose}/{}/{}", self.groups[group as usize].name, number - first)
     }
+
+    /// The links of a path.
+    pub fn links_of(&self, path: u32) -> impl Iterator<Item = &Link> {
+        self.paths[path as usize].iter().map(|link| &self.links[link.0 as usize])
+    }
+
+    /// The links that the result reports as bottlenecks, in the order of the result.
+    pub fn monitored(&self) -> impl Iterator<Item = (LinkId, &Link)> {
+        let links = (0u32..).map(LinkId).zip(&self.links);
+        links.filter(|(_, link)| link.monitored && link.rate.is_some())
+    }
 }
 
 /// A host or switch.

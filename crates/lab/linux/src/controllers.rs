@@ -1,0 +1,307 @@
+//! Congestion controls: what stands for a preset at the two ends of a connection.
+//!
+//! A listener's controller decides how it echoes marks (`TCP_CONG_NEEDS_ECN` controllers echo as DCTCP does), a sender's how it
+//! answers them. Linux sets ECT on the SYN of a sender whose controller needs ECN, and a listener by RFC 3168 refuses ECN to
+//! such a SYN (`tcp_ecn_create_request`); a sender whose peer is classic therefore connects with Reno and changes over when the
+//! connection is there.
+
+use crate::kernel::Kernel;
+use crate::refusal::Refusals;
+use shoal_cc::{
+    AckCounting, AlphaAfter, AlphaResolution, AlphaUpdate, CcConfig, CounterOnCut, CutStyle, DctcpConfig,
+    Gain, MarkCounting, SsthreshAfterCut,
+};
+use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile};
+
+/// The profile that stands for whatever kernel runs.
+const CURRENT_STACK: &str = "linux-6";
+
+/// The names that both ends of the flows of a group use (`TCP_CONGESTION`), and what must be loaded for them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Control {
+    /// Of the sender.
+    pub sender: &'static str,
+    /// Of the sender until it is connected.
+    pub connects_as: &'static str,
+    /// Of the listener, and so of the receiver.
+    pub listener: &'static str,
+    pub modules: Vec<Module>,
+    /// Where the kernel stands in for something else.
+    pub notes: Vec<String>,
+}
+
+/// A module of ours (linux/modules), with parameters that differ from its defaults.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Module {
+    pub file: &'static str,
+    /// `None`: whatever others want.
+    pub parameters: Option<String>,
+}
+
+const IKR: &str = "tcp_dctcp_ikr.ko";
+const ONE_SIDED: &str = "tcp_dctcp_onesided.ko";
+
+/// What the sender runs, before its peer is considered.
+struct Law {
+    name: &'static str,
+    needs_ecn: bool,
+    module: Option<Module>,
+    notes: Vec<String>,
+}
+
+/// Translates the controller of a group; refuses what no kernel has.
+pub(crate) fn control(
+    preset: &str,
+    endpoint: &EndpointConfig,
+    place: &str,
+    kernel: &Kernel,
+    refusals: &mut Refusals,
+) -> Option<Control> {
+    let law = law(preset, endpoint, place, refusals)?;
+    let listener = listener(&law, endpoint, place, refusals)?;
+    let mut modules: Vec<Module> = law.module.into_iter().collect();
+    if listener == RECEIVER_THAT_DELAYS && !modules.iter().any(|module| module.file == ONE_SIDED) {
+        modules.push(Module { file: ONE_SIDED, parameters: None });
+    }
+    for name in [law.name, listener] {
+        if !kernel.has_controller(name) {
+            refusals.add(
+                place,
+                format!("Linux {} has no congestion control `{name}`", kernel.release),
+                "add it to linux/kernel/uml.config and run `shoal linux build`",
+            );
+            return None;
+        }
+    }
+    // DCTCP's SYN would be refused ECN, and both would silently be Reno.
+    let peer_is_classic = law.needs_ecn && listener == CLASSIC;
+    let mut notes = stack_notes(preset, endpoint, &law.notes, kernel);
+    if peer_is_classic {
+        notes.push(format!(
+            "connects as reno and becomes {} when connected: a classic listener refuses ECN to the SYN of {0}",
+            law.name
+        ));
+    }
+    Some(Control {
+        sender: law.name,
+        connects_as: if peer_is_classic { CLASSIC } else { law.name },
+        listener,
+        modules,
+        notes,
+    })
+}
+
+/// A listener that echoes by RFC 3168.
+const CLASSIC: &str = "reno";
+/// One that echoes as DCTCP does and delays the ACK of data with CWR (FB 3.2).
+const RECEIVER_THAT_DELAYS: &str = "dctcp_1sided_rx";
+
+fn law(preset: &str, endpoint: &EndpointConfig, place: &str, refusals: &mut Refusals) -> Option<Law> {
+    let counts_acks = endpoint.stack.growth.counting == AckCounting::PerAck;
+    let is_preset = CcConfig::preset(preset) == Some(endpoint.cc);
+    let plain = |name, needs_ecn| Some(Law { name, needs_ecn, module: None, notes: Vec::new() });
+    let law = match (preset, endpoint.cc) {
+        ("reno" | "ecn-reno", _) if is_preset && counts_acks => {
+            let module = Module { file: "tcp_reno_acks.ko", parameters: None };
+            let notes = vec!["Reno counts ACKs (tcp_reno_acks), in slow start too".to_owned()];
+            Some(Law { name: "reno_acks", needs_ecn: false, module: Some(module), notes })
+        }
+        ("reno" | "ecn-reno", _) if is_preset => plain("reno", false),
+        ("cubic", _) if is_preset => plain("cubic", false),
+        ("dctcp", _) if is_preset => plain("dctcp", true),
+        ("dctcp-ikr", CcConfig::Dctcp(config)) => ikr(config, counts_acks),
+        ("dctcp-freebsd", CcConfig::Dctcp(config)) => one_sided(config),
+        ("reno" | "ecn-reno" | "cubic" | "dctcp", _) => None,
+        _ => {
+            refusals.add(
+                place,
+                format!("no kernel has the congestion control `{preset}`"),
+                "on Linux: reno, ecn-reno, cubic, dctcp, dctcp-ikr, dctcp-freebsd",
+            );
+            return None;
+        }
+    };
+    if law.is_none() {
+        refusals.add(
+            place,
+            format!("cc_options change `{preset}` in a way that the kernel's has no parameter for"),
+            "remove cc_options, or run this on the simulator",
+        );
+    }
+    law
+}
+
+/// The parameters of `tcp_dctcp_ikr` that give this configuration, if there are any.
+fn ikr(config: DctcpConfig, counts_acks: bool) -> Option<Law> {
+    let Some(CcConfig::Dctcp(default)) = CcConfig::preset("dctcp-ikr") else { return None };
+    let (shift, per_window) = match config.gain {
+        Gain::Shift(shift) => (shift, false),
+        Gain::PerWindowInFlight(shift) => (shift, true),
+    };
+    let expressed = DctcpConfig {
+        alpha_resolution: config.alpha_resolution,
+        alpha_update: config.alpha_update,
+        counting: config.counting,
+        gain: config.gain,
+        initial_alpha_q10: config.initial_alpha_q10,
+        cut: config.cut,
+        ssthresh_after_cut: config.ssthresh_after_cut,
+        grows_in_cwr: config.grows_in_cwr,
+        counter_on_cut: config.counter_on_cut,
+        cuts_again_on_loss_in_cwr: config.cuts_again_on_loss_in_cwr,
+        ..default
+    };
+    let known = matches!(config.alpha_resolution, AlphaResolution::Bits10 | AlphaResolution::Bits20)
+        && matches!(config.counting, MarkCounting::Packets | MarkCounting::Acks)
+        && matches!(config.cut, CutStyle::Progressive | CutStyle::OnceAtOnce)
+        && matches!(config.counter_on_cut, CounterOnCut::Clear | CounterOnCut::KeepUnlessCut);
+    if config != expressed || !known {
+        return None;
+    }
+    let bits10 = config.alpha_resolution == AlphaResolution::Bits10;
+    let mut given = Parameters::default();
+    given.number("alpha_bits", bits10, if bits10 { 10 } else { 20 });
+    given.number("alpha_on_init", config.initial_alpha_q10 != 0, config.initial_alpha_q10.into());
+    given.switch("alpha_per_ack", config.alpha_update == AlphaUpdate::PerAck, true);
+    given.switch("alpha_counting", config.counting == MarkCounting::Acks, true);
+    given.number("gain_shift", shift != 8, shift.into());
+    given.switch("gain_per_window", per_window, false);
+    given.switch("progressive", config.cut == CutStyle::Progressive, true);
+    given.switch("grow_in_cwr", config.grows_in_cwr, true);
+    given.switch("ssthresh_minus_one", config.ssthresh_after_cut == SsthreshAfterCut::CwndMinusOne, true);
+    given.switch("keep_counter", config.counter_on_cut == CounterOnCut::KeepUnlessCut, true);
+    given.switch("cut_on_loss_in_cwr", config.cuts_again_on_loss_in_cwr, false);
+    given.switch("ack_counting", counts_acks, false);
+    let notes =
+        if counts_acks { vec!["dctcp_ikr grows by ACKs (ack_counting=1)".to_owned()] } else { Vec::new() };
+    let module = Module { file: IKR, parameters: Some(given.0) };
+    Some(Law { name: "dctcp_ikr", needs_ecn: true, module: Some(module), notes })
+}
+
+/// The parameters of `tcp_dctcp_onesided` that give this configuration, if there are any.
+fn one_sided(config: DctcpConfig) -> Option<Law> {
+    let Some(CcConfig::Dctcp(default)) = CcConfig::preset("dctcp-freebsd") else { return None };
+    let Gain::Shift(shift) = config.gain else { return None };
+    let renews = |after| matches!(after, AlphaAfter::Reinitialise | AlphaAfter::Keep);
+    let updates = |after| matches!(after, AlphaAfter::Update | AlphaAfter::Keep);
+    let expressed = DctcpConfig {
+        gain: config.gain,
+        initial_alpha_q10: config.initial_alpha_q10,
+        alpha_after_idle: config.alpha_after_idle,
+        alpha_on_timeout: config.alpha_on_timeout,
+        alpha_on_loss: config.alpha_on_loss,
+        grows_in_cwr: config.grows_in_cwr,
+        cuts_again_on_loss_in_cwr: config.cuts_again_on_loss_in_cwr,
+        ..default
+    };
+    let known =
+        renews(config.alpha_after_idle) && updates(config.alpha_on_timeout) && updates(config.alpha_on_loss);
+    if config != expressed || !known {
+        return None;
+    }
+    let mut given = Parameters::default();
+    given.number("alpha_on_init", config.initial_alpha_q10 != 0, config.initial_alpha_q10.into());
+    given.number("gain_shift", shift != 4, shift.into());
+    given.switch("grow_in_cwr", config.grows_in_cwr, true);
+    given.switch("alpha_reset_after_idle", config.alpha_after_idle == AlphaAfter::Reinitialise, true);
+    given.switch("alpha_update_on_timeout", config.alpha_on_timeout == AlphaAfter::Update, true);
+    given.switch("alpha_update_on_loss", config.alpha_on_loss == AlphaAfter::Update, true);
+    given.switch("cut_on_loss_in_cwr", config.cuts_again_on_loss_in_cwr, true);
+    let module = Module { file: ONE_SIDED, parameters: Some(given.0) };
+    let notes = vec!["FB's DCTCP by tcp_dctcp_onesided: it counts packets, not bytes".to_owned()];
+    Some(Law { name: "dctcp_onesided", needs_ecn: false, module: Some(module), notes })
+}
+
+/// `name=value` words of parameters that are not what the module has anyway.
+#[derive(Default)]
+struct Parameters(String);
+
+impl Parameters {
+    fn number(&mut self, name: &str, differs: bool, value: u32) {
+        if differs {
+            let gap = if self.0.is_empty() { "" } else { " " };
+            self.0 += &format!("{gap}{name}={value}");
+        }
+    }
+    fn switch(&mut self, name: &str, on: bool, default: bool) {
+        self.number(name, on != default, on.into());
+    }
+}
+
+/// What the listener runs so that it echoes as the scenario says.
+fn listener(
+    law: &Law,
+    endpoint: &EndpointConfig,
+    place: &str,
+    refusals: &mut Refusals,
+) -> Option<&'static str> {
+    let receiver = endpoint.receiver;
+    let sender_wants =
+        if matches!(endpoint.cc, CcConfig::Dctcp(_)) { EcnFeedback::Dctcp } else { EcnFeedback::Classic };
+    let feedback = receiver.feedback.unwrap_or(sender_wants);
+    if receiver.stack.is_some_and(|stack| !is_linux(&stack)) {
+        refusals.add(
+            format!("{place}: receiver.stack"),
+            "the receiver's stack is no Linux",
+            "leave it out, or run this on the simulator",
+        );
+        return None;
+    }
+    // One kernel has one rule for data with CWR (`tcp_ecn_accept_cwr`: at once), whatever the profile of an older one says.
+    match (feedback, receiver.cwr_ack) {
+        (EcnFeedback::Classic, None | Some(CwrAck::AtOnce)) => {
+            let echoes_by_itself = matches!(endpoint.cc, CcConfig::Dctcp(_));
+            Some(if echoes_by_itself { CLASSIC } else { law.name })
+        }
+        (EcnFeedback::Dctcp, None | Some(CwrAck::AtOnce)) => {
+            let own = law.needs_ecn || endpoint.ecn == EcnSetting::Off;
+            Some(if own { law.name } else { "dctcp" })
+        }
+        (EcnFeedback::Dctcp, Some(CwrAck::Delayed)) => Some(RECEIVER_THAT_DELAYS),
+        _ => {
+            refusals.add(
+                format!("{place}: receiver.delays_cwr_acks"),
+                "the kernel acknowledges data with CWR at once; only our one-sided module delays that, and it echoes as \
+                 DCTCP does",
+                "leave delays_cwr_acks out, or write feedback = \"dctcp\" with it",
+            );
+            None
+        }
+    }
+}
+
+pub(crate) fn is_linux(stack: &Profile) -> bool {
+    stack.name.starts_with("linux")
+}
+
+fn stack_notes(preset: &str, endpoint: &EndpointConfig, of_law: &[String], kernel: &Kernel) -> Vec<String> {
+    let mut notes = Vec::new();
+    if endpoint.stack.name != CURRENT_STACK {
+        notes.push(format!("the stack is that of Linux {}, not `{}`", kernel.release, endpoint.stack.name));
+        if endpoint.stack.growth.counting == AckCounting::PerAck && ["cubic", "dctcp"].contains(&preset) {
+            notes.push(format!("{preset} grows by packets, not by ACKs as that stack does"));
+        }
+    }
+    notes.extend(of_law.iter().cloned());
+    notes
+}
+
+/// One list for all groups; a module has one set of parameters.
+pub(crate) fn modules_of(controls: &[Option<Control>], refusals: &mut Refusals) -> Vec<Module> {
+    let mut modules: Vec<Module> = Vec::new();
+    for module in controls.iter().flatten().flat_map(|control| &control.modules) {
+        match modules.iter_mut().find(|other| other.file == module.file) {
+            Some(_) if module.parameters.is_none() => {}
+            Some(other) if other.parameters.is_none() || other.parameters == module.parameters => {
+                other.parameters.clone_from(&module.parameters);
+            }
+            Some(_) => refusals.add(
+                "flows: cc_options",
+                format!("two groups want different parameters of the module {}", module.file),
+                "give both the same cc_options and stack, or run them one by one",
+            ),
+            None => modules.push(module.clone()),
+        }
+    }
+    modules
+}

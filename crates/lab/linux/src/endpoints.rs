@@ -1,0 +1,137 @@
+//! End hosts: what they fix for all of their flows, and what no host can do.
+
+use crate::controllers::is_linux;
+use crate::refusal::Refusals;
+use shoal_scenario::{App, Flow};
+use shoal_tcp::{EcnSetting, EndpointConfig};
+
+/// What a host fixes for all of its flows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct HostSettings {
+    /// `net.ipv4.tcp_ecn`.
+    pub ecn: bool,
+    /// `net.ipv4.tcp_sack`.
+    pub sack: bool,
+    /// `net.ipv4.tcp_timestamps`.
+    pub timestamps: bool,
+    /// Of its link.
+    pub mtu: u16,
+    /// Metric `initcwnd` of its route; 0 leaves it to the kernel.
+    pub initial_window: u32,
+    /// `quickack`: no ACK is delayed.
+    pub acks_at_once: bool,
+}
+
+/// IP, TCP and the timestamp option with its padding.
+const HEADERS_WITH_TIMESTAMPS: u16 = 52;
+/// The same without the option.
+const HEADERS_WITHOUT: u16 = 40;
+/// Buffers of sockets: never the limit.
+pub(crate) const SOCKET_BUFFER: u32 = 64 << 20;
+
+impl HostSettings {
+    pub(crate) fn of(endpoint: &EndpointConfig) -> Self {
+        Self {
+            ecn: endpoint.ecn == EcnSetting::On,
+            sack: endpoint.sack,
+            timestamps: endpoint.header_bytes >= HEADERS_WITH_TIMESTAMPS,
+            mtu: endpoint.mtu_bytes,
+            initial_window: endpoint.initial_window.unwrap_or(0),
+            acks_at_once: !endpoint.delayed_ack,
+        }
+    }
+
+    /// Paths below /proc/sys and their values.
+    pub(crate) fn sysctls(&self) -> Vec<(&'static str, String)> {
+        let switch = |on: bool| u8::from(on).to_string();
+        vec![
+            ("net/ipv4/tcp_ecn", switch(self.ecn)),
+            ("net/ipv4/tcp_sack", switch(self.sack)),
+            ("net/ipv4/tcp_timestamps", switch(self.timestamps)),
+            ("net/ipv4/tcp_no_metrics_save", switch(true)),
+            ("net/ipv4/tcp_rmem", format!("4096 {SOCKET_BUFFER} {SOCKET_BUFFER}")),
+            ("net/ipv4/tcp_wmem", format!("4096 {SOCKET_BUFFER} {SOCKET_BUFFER}")),
+        ]
+    }
+
+    /// Metrics of the default route, as `ip route` writes them.
+    pub(crate) fn metrics(&self) -> String {
+        let mut words = String::new();
+        if self.initial_window > 0 {
+            words += &format!(" initcwnd {}", self.initial_window);
+        }
+        if self.acks_at_once {
+            words += " quickack 1";
+        }
+        words
+    }
+}
+
+/// Refuses what hosts cannot do, whatever their controllers.
+pub(crate) fn check(place: &str, flow: &Flow, endpoint: &EndpointConfig, refusals: &mut Refusals) {
+    let dctcp = matches!(endpoint.cc, shoal_cc::CcConfig::Dctcp(_));
+    if dctcp && endpoint.ecn == EcnSetting::Off {
+        refusals.add(
+            place,
+            "the kernel's dctcp asks for ECN whatever is set",
+            "write ecn = \"on\", or cc = \"reno\"",
+        );
+    }
+    if ![HEADERS_WITH_TIMESTAMPS, HEADERS_WITHOUT].contains(&endpoint.header_bytes) {
+        refusals.add(
+            place,
+            format!(
+                "headers of {} B; IPv4 and TCP have 52 with timestamps and 40 without",
+                endpoint.header_bytes
+            ),
+            "write header_bytes = 52 or 40",
+        );
+    }
+    // A locked metric of the route would bound it, but only for destinations of which the kernel has kept metrics before.
+    if endpoint.cwnd_clamp_packets != u32::MAX {
+        refusals.add(
+            place,
+            "the kernel has no bound of cwnd that a program could set",
+            "leave cwnd_clamp out, or run this on the simulator",
+        );
+    }
+    // TCP_WINDOW_CLAMP is forgotten with the first full segment (`tcp_measure_rcv_mss`); SO_RCVBUF bounds memory, and what that
+    // holds depends on the segments.
+    if endpoint.receive_window_bytes < SOCKET_BUFFER {
+        refusals.add(
+            place,
+            "the kernel bounds the memory of a receiver, not its window",
+            "leave receive_window out, or run this on the simulator",
+        );
+    }
+    if !is_linux(&endpoint.stack) {
+        refusals.add(
+            place,
+            format!("`{}` is no stack of Linux", endpoint.stack.name),
+            "leave `stack` out, or run this on the simulator",
+        );
+    }
+    if !(576..=9000).contains(&endpoint.mtu_bytes) {
+        refusals.add(place, format!("an mtu of {} B", endpoint.mtu_bytes), "write an mtu of 576 to 9000 B");
+    }
+    let missing = match flow.app {
+        App::Requests { .. } => Some("requests"),
+        App::Frames { .. } => Some("frames"),
+        App::Transfers { barrier: true, .. } => Some("rounds that wait for all flows"),
+        _ => None,
+    };
+    if let Some(missing) = missing {
+        refusals.add(
+            place,
+            format!("the guest has no application for {missing}"),
+            "write another app, or run this on the simulator",
+        );
+    }
+    if matches!(flow.app, App::Unresponsive { .. }) {
+        refusals.add(
+            place,
+            "the guest's sender speaks TCP only; unresponsive traffic would need another",
+            "use app = { constant_rate = ... }, or run this on the simulator",
+        );
+    }
+}

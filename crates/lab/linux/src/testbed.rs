@@ -1,0 +1,276 @@
+//! The testbed of an experiment: namespaces, wires, routes, queues. Two ways to build one: a dumbbell, whose delays are put
+//! together in one place so that each packet is delayed once, and any graph, link by link.
+
+use crate::attributes::{Attributes, hex};
+use crate::disciplines::{self, QueueMapping, Site, handle};
+use crate::endpoints::HostSettings;
+use crate::kernel::Kernel;
+use crate::refusal::Refusals;
+use shoal_scenario::{Experiment, Link};
+use shoal_tcp::EcnSetting;
+use shoal_units::{Rate, Span};
+use std::fmt::Write as _;
+use std::net::Ipv4Addr;
+
+mod dumbbell;
+mod graph;
+
+/// Everything that stands when the flows begin.
+#[derive(Debug, Default)]
+pub(crate) struct Testbed {
+    /// Namespaces that forward, and what they are in the scenario.
+    pub routers: Vec<(String, String)>,
+    pub wires: Vec<Wire>,
+    pub ends: Vec<End>,
+    pub routes: Vec<Route>,
+    pub lines: Vec<Line>,
+    pub delays: Vec<Delay>,
+    /// One a flow.
+    pub places: Vec<Place>,
+}
+
+/// One end of a wire.
+#[derive(Clone, Debug)]
+pub(crate) struct Port {
+    pub host: String,
+    pub device: String,
+    pub address: Ipv4Addr,
+}
+
+/// A veth pair between two routers, both ends in one network of four addresses.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    pub a: Port,
+    pub b: Port,
+    pub mtu: u32,
+}
+
+/// A host with its wire to a router.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub settings: HostSettings,
+    pub port: Port,
+    pub router: Port,
+    /// Besides that of the port.
+    pub addresses: Vec<Ipv4Addr>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Route {
+    pub host: String,
+    pub network: Ipv4Addr,
+    pub length: u8,
+    pub gateway: Ipv4Addr,
+}
+
+/// A transmitter with its queue.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub host: String,
+    pub device: String,
+    pub rate: Rate,
+    pub overhead: u16,
+    /// Propagation beyond the transmitter.
+    pub delay: Span,
+    /// Position among the monitored links.
+    pub number: Option<u8>,
+    pub queue: QueueMapping,
+    /// What the scenario calls the transmitter and its queue.
+    pub places: (String, String),
+}
+
+/// Pure delay of what a device sends.
+#[derive(Debug)]
+pub(crate) struct Delay {
+    pub host: String,
+    pub device: String,
+    pub delay: Span,
+}
+
+/// Where a flow runs: positions in `ends`, and the addresses that lead there.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub sender: usize,
+    pub receiver: usize,
+    pub source: Ipv4Addr,
+    pub destination: Ipv4Addr,
+}
+
+/// What the queues of an experiment have in common; each has its own rate.
+fn site<'a>(experiment: &Experiment, kernel: &'a Kernel) -> Option<Site<'a>> {
+    let endpoints = || experiment.flows.iter().map(|flow| &experiment.endpoints[flow.endpoint as usize]);
+    Some(Site {
+        rate: Rate::from_bps(0),
+        mtu: endpoints().map(|endpoint| endpoint.mtu_bytes).max()?.into(),
+        flows: experiment.flows.len() as u32,
+        any_ect: endpoints().any(|endpoint| endpoint.ecn == EcnSetting::On),
+        kernel,
+    })
+}
+
+/// Number of a line whose packets nobody asks for (`LINE_UNRECORDED`).
+const UNRECORDED: u32 = 255;
+/// `TC_H_ROOT`.
+const ROOT: u32 = u32::MAX;
+
+impl Testbed {
+    /// Lays out the testbed, or refuses.
+    pub(crate) fn of(experiment: &Experiment, kernel: &Kernel, refusals: &mut Refusals) -> Option<Self> {
+        let shares = |link: &&Link| link.pool.is_some() && link.rate.is_some();
+        if let Some(link) = experiment.links.iter().find(shares) {
+            refusals.add(
+                format!("link `{}`", link.name),
+                "ports that share memory: the kernel has no dynamic thresholds",
+                "give each port a buffer of its own, or run this on the simulator",
+            );
+            return None;
+        }
+        if experiment.monitored().count() >= UNRECORDED as usize {
+            refusals.add(
+                "topology",
+                format!("{} monitored links", experiment.monitored().count()),
+                "the records of the kernel tell at most 254 apart",
+            );
+            return None;
+        }
+        let site = site(experiment, kernel)?;
+        match dumbbell::bottleneck(experiment) {
+            Some(link) => dumbbell::testbed(experiment, link, &site, refusals),
+            None => graph::testbed(experiment, &site, refusals),
+        }
+    }
+
+    /// The guest's instructions.
+    pub(crate) fn write(&self, text: &mut String) {
+        for (router, _) in &self.routers {
+            line(text, format_args!("host {router}"));
+            line(text, format_args!("sysctl {router} net/ipv4/ip_forward 1"));
+        }
+        for wire in &self.wires {
+            line(text, format_args!("veth {} {} {}", wire.a, wire.b, wire.mtu));
+        }
+        for end in &self.ends {
+            end.write(text);
+        }
+        for route in &self.routes {
+            line(
+                text,
+                format_args!("route {} {} {} {}", route.host, route.network, route.length, route.gateway),
+            );
+        }
+        for delay in &self.delays {
+            let options = hex(&netem(delay.delay));
+            line(
+                text,
+                format_args!("qdisc {} {} {ROOT} {} netem {options}", delay.host, delay.device, handle(20)),
+            );
+        }
+        for transmitter in &self.lines {
+            transmitter.write(text);
+        }
+    }
+
+    /// Namespaces.
+    pub(crate) fn hosts(&self) -> usize {
+        self.routers.len() + self.ends.len()
+    }
+}
+
+impl std::fmt::Display for Port {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} {}", self.host, self.device, self.address)
+    }
+}
+
+impl End {
+    fn write(&self, text: &mut String) {
+        let host = &self.port.host;
+        line(text, format_args!("host {host}"));
+        line(text, format_args!("veth {} {} {}", self.port, self.router, self.settings.mtu));
+        for address in &self.addresses {
+            line(text, format_args!("address {host} {} {address}", self.port.device));
+        }
+        line(text, format_args!("route {host} 0.0.0.0 0 {}{}", self.router.address, self.settings.metrics()));
+        for (path, value) in self.settings.sysctls() {
+            line(text, format_args!("sysctl {host} {path} {value}"));
+        }
+    }
+}
+
+impl Line {
+    fn new(
+        (host, device): (&str, &str),
+        link: &Link,
+        number: Option<u8>,
+        site: &Site<'_>,
+        refusals: &mut Refusals,
+    ) -> Option<Self> {
+        let rate = link.rate?;
+        let queue = disciplines::queue(&link.queue, &Site { rate, ..*site }, refusals)?;
+        Some(Self {
+            host: host.to_owned(),
+            device: device.to_owned(),
+            rate,
+            overhead: link.overhead_bytes,
+            delay: link.delay,
+            number,
+            queue,
+            places: (link.name.clone(), link.name.clone()),
+        })
+    }
+
+    fn write(&self, text: &mut String) {
+        let options = Attributes::default()
+            .u64(1, self.rate.as_bps())
+            .u32(2, self.overhead.into())
+            .u32(3, self.number.map_or(UNRECORDED, u32::from));
+        let options = self.queue.on_line(options);
+        let options = if self.delay.is_zero() { options } else { options.u64(6, self.delay.as_nanos()) };
+        let options = options.into_bytes();
+        let (host, device) = (&self.host, &self.device);
+        line(text, format_args!("qdisc {host} {device} {ROOT} {} line {}", handle(1), hex(&options)));
+        for discipline in &self.queue.disciplines {
+            line(
+                text,
+                format_args!(
+                    "qdisc {host} {device} {} {} {} {}",
+                    discipline.parent,
+                    discipline.handle,
+                    discipline.kind,
+                    hex(&discipline.options)
+                ),
+            );
+        }
+    }
+
+    /// What one would type into `tc`: for the transmitter, and for its queue.
+    pub(crate) fn commands(&self) -> (String, Vec<String>) {
+        let (host, device) = (&self.host, &self.device);
+        let delay = if self.delay.is_zero() { String::new() } else { format!(" delay {}", self.delay) };
+        let line = format!(
+            "{host}: tc qdisc add dev {device} root handle 1: line rate {}bit overhead {}{delay}",
+            self.rate.as_bps(),
+            self.overhead
+        );
+        let queue = self.queue.disciplines.iter();
+        (line, queue.map(|discipline| format!("{host}: {}", discipline.command(device))).collect())
+    }
+}
+
+/// `struct tc_netem_qopt` (latency in ticks, limit, loss, gap, duplicate, jitter) and the delay in nanoseconds.
+fn netem(delay: Span) -> Vec<u8> {
+    const LATENCY64: u16 = 10;
+    let mut options = Vec::new();
+    for number in [0u32, 1_000_000, 0, 0, 0, 0] {
+        options.extend(number.to_ne_bytes());
+    }
+    options.extend(Attributes::default().u64(LATENCY64, delay.as_nanos()).into_bytes());
+    options
+}
+
+/// One instruction.
+pub(crate) fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    // Writing to a String does not fail.
+    let _ = text.write_fmt(arguments);
+    text.push('\n');
+}

@@ -1,0 +1,105 @@
+//! Senders - r1 = bottleneck = r2 - receivers.
+//!
+//! The whole propagation of a flow lies on the way of its ACKs, behind the receiver: what a sender sees is the same, and each
+//! packet is delayed once.
+
+use super::{Delay, End, Line, Place, Port, Route, Testbed, Wire};
+use crate::disciplines::Site;
+use crate::endpoints::HostSettings;
+use crate::refusal::Refusals;
+use shoal_scenario::{Experiment, LinkId};
+use shoal_units::Span;
+use std::net::Ipv4Addr;
+
+/// Numbers of host pairs fit the third byte of an address.
+const MAX_PAIRS: usize = 250;
+
+/// The one queue, if it begins every forward path and all else is pure delay.
+pub(super) fn bottleneck(experiment: &Experiment) -> Option<LinkId> {
+    let mut shaped = (0u32..).map(LinkId).zip(&experiment.links).filter(|(_, link)| link.rate.is_some());
+    let (id, link) = shaped.next()?;
+    let is_first = |path: u32| experiment.paths[path as usize].first() == Some(&id);
+    let is_absent = |path: u32| !experiment.paths[path as usize].contains(&id);
+    let fits = shaped.next().is_none()
+        && link.monitored
+        && experiment.flows.iter().all(|flow| is_first(flow.forward) && is_absent(flow.backward));
+    fits.then_some(id)
+}
+
+pub(super) fn testbed(
+    experiment: &Experiment,
+    bottleneck: LinkId,
+    site: &Site<'_>,
+    refusals: &mut Refusals,
+) -> Option<Testbed> {
+    let (pairs, of_flow) = pairs(experiment);
+    if pairs.len() > MAX_PAIRS {
+        refusals.add(
+            "flows",
+            format!("flows with {} different settings", pairs.len()),
+            format!("a dumbbell of the testbed takes {MAX_PAIRS}"),
+        );
+        return None;
+    }
+    let link = &experiment.links[bottleneck.0 as usize];
+    let mut line = Line::new(("r1", "b0"), link, Some(0), site, refusals)?;
+    // With the rest of the way, behind the receivers.
+    line.delay = Span::ZERO;
+    line.places = ("bottleneck.rate".to_owned(), "bottleneck.aqm".to_owned());
+    let port =
+        |host: String, device: String, address: [u8; 4]| Port { host, device, address: address.into() };
+    let middle = |host: &str, last: u8| port(host.to_owned(), "b0".to_owned(), [10, 3, 0, last]);
+    let wide = |host: &str, network: [u8; 4], gateway: [u8; 4]| Route {
+        host: host.to_owned(),
+        network: network.into(),
+        length: 16,
+        gateway: gateway.into(),
+    };
+    let mut testbed = Testbed {
+        routers: vec![
+            ("r1".to_owned(), "before the bottleneck".to_owned()),
+            ("r2".to_owned(), "behind it".to_owned()),
+        ],
+        wires: vec![Wire { a: middle("r1", 1), b: middle("r2", 2), mtu: site.mtu }],
+        routes: vec![wide("r1", [10, 2, 0, 0], [10, 3, 0, 2]), wide("r2", [10, 1, 0, 0], [10, 3, 0, 1])],
+        lines: vec![line],
+        ..Testbed::default()
+    };
+    for (number, (settings, rtt)) in (0u8..).zip(&pairs) {
+        for (side, router, net) in [("s", "r1", 1), ("d", "r2", 2)] {
+            let own = port(format!("{side}{number}"), "e0".to_owned(), [10, net, number, 2]);
+            let peer = port(router.to_owned(), format!("e{number}"), [10, net, number, 1]);
+            testbed.ends.push(End { settings: *settings, port: own, router: peer, addresses: Vec::new() });
+        }
+        testbed.delays.push(Delay { host: format!("d{number}"), device: "e0".to_owned(), delay: *rtt });
+    }
+    testbed.places = of_flow
+        .into_iter()
+        .map(|pair| Place {
+            sender: 2 * pair,
+            receiver: 2 * pair + 1,
+            source: Ipv4Addr::new(10, 1, pair as u8, 2),
+            destination: Ipv4Addr::new(10, 2, pair as u8, 2),
+        })
+        .collect();
+    Some(testbed)
+}
+
+/// Flows with the same settings and round-trip time share a pair of hosts: the pairs in order of first use, and that of each
+/// flow.
+fn pairs(experiment: &Experiment) -> (Vec<(HostSettings, Span)>, Vec<usize>) {
+    let mut pairs: Vec<(HostSettings, Span)> = Vec::new();
+    let of_flow = experiment
+        .flows
+        .iter()
+        .map(|flow| {
+            let settings = HostSettings::of(&experiment.endpoints[flow.endpoint as usize]);
+            let pair = (settings, experiment.base_rtt(flow));
+            pairs.iter().position(|other| *other == pair).unwrap_or_else(|| {
+                pairs.push(pair);
+                pairs.len() - 1
+            })
+        })
+        .collect();
+    (pairs, of_flow)
+}

@@ -1,0 +1,177 @@
+//! Any graph: a namespace that forwards for each node, a wire for each link, a host for each set of settings at a node.
+//!
+//! A path is a destination: a host has one address for each path that ends at it, and the nodes on the way have a route to it.
+//! So every flow takes exactly the way that the scenario (or its hash) has chosen, there and back.
+//!
+//! Senders are hosts of their own behind their node, so that packets wait in the node's queue and not in the socket (TCP small
+//! queues end where a packet leaves its namespace), as in the simulator.
+
+use super::{Delay, End, Line, Place, Port, Route, Testbed, Wire};
+use crate::disciplines::Site;
+use crate::endpoints::HostSettings;
+use crate::refusal::Refusals;
+use shoal_scenario::{Experiment, LinkId, NodeId};
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+/// Namespaces: each takes about half a MiB of the guest.
+const MAX_HOSTS: usize = 4000;
+/// Destinations for paths: 10.0.0.0/8.
+const FIRST_DESTINATION: u32 = u32::from_be_bytes([10, 0, 0, 1]);
+const MAX_DESTINATIONS: usize = 1 << 20;
+/// Networks of four addresses for wires: 172.16.0.0/12.
+const FIRST_WIRE: u32 = u32::from_be_bytes([172, 16, 0, 0]);
+
+pub(super) fn testbed(experiment: &Experiment, site: &Site<'_>, refusals: &mut Refusals) -> Option<Testbed> {
+    let mut builder = Builder::new(experiment);
+    builder.wires(site, refusals)?;
+    for flow in &experiment.flows {
+        let settings = HostSettings::of(&experiment.endpoints[flow.endpoint as usize]);
+        let (from, to) = ends(experiment, flow.forward)?;
+        let (sender, receiver) = (builder.end(from, settings), builder.end(to, settings));
+        let (source, destination) =
+            (builder.destination(flow.backward, sender), builder.destination(flow.forward, receiver));
+        builder.testbed.places.push(Place { sender, receiver, source, destination });
+    }
+    let testbed = builder.testbed;
+    if testbed.hosts() > MAX_HOSTS || builder.destinations.len() > MAX_DESTINATIONS {
+        refusals.add(
+            "topology",
+            format!(
+                "{} hosts and switches with {} different ways",
+                testbed.hosts(),
+                builder.destinations.len()
+            ),
+            format!("the testbed takes {MAX_HOSTS} and {MAX_DESTINATIONS}"),
+        );
+        return None;
+    }
+    Some(testbed)
+}
+
+/// First and last node of a path.
+fn ends(experiment: &Experiment, path: u32) -> Option<(NodeId, NodeId)> {
+    let links = &experiment.paths[path as usize];
+    let link = |id: &LinkId| &experiment.links[id.0 as usize];
+    Some((link(links.first()?).from, link(links.last()?).to))
+}
+
+struct Builder<'a> {
+    experiment: &'a Experiment,
+    testbed: Testbed,
+    /// The far end of each link that some flow takes.
+    far_ends: BTreeMap<LinkId, Ipv4Addr>,
+    ends: BTreeMap<(NodeId, HostSettings), usize>,
+    /// Address of a path at a host.
+    destinations: BTreeMap<(u32, usize), Ipv4Addr>,
+    networks: u32,
+}
+
+impl<'a> Builder<'a> {
+    fn new(experiment: &'a Experiment) -> Self {
+        Self {
+            experiment,
+            testbed: Testbed::default(),
+            far_ends: BTreeMap::new(),
+            ends: BTreeMap::new(),
+            destinations: BTreeMap::new(),
+            networks: 0,
+        }
+    }
+
+    /// The two addresses of the next network.
+    fn network(&mut self) -> (Ipv4Addr, Ipv4Addr) {
+        let first = FIRST_WIRE + 4 * self.networks;
+        self.networks += 1;
+        ((first + 1).into(), (first + 2).into())
+    }
+
+    /// Nodes and links that flows use, and the queues of those links.
+    fn wires(&mut self, site: &Site<'_>, refusals: &mut Refusals) -> Option<()> {
+        let experiment = self.experiment;
+        let mut used = vec![false; experiment.links.len()];
+        for path in experiment.flows.iter().flat_map(|flow| [flow.forward, flow.backward]) {
+            for link in &experiment.paths[path as usize] {
+                used[link.0 as usize] = true;
+            }
+        }
+        let numbers: BTreeMap<LinkId, u8> = experiment.monitored().map(|(id, _)| id).zip(0u8..).collect();
+        // A link that is watched and not used has a queue too, always empty.
+        let links = (0u32..).map(LinkId).zip(&experiment.links);
+        let links: Vec<_> = links.filter(|(id, _)| used[id.0 as usize] || numbers.contains_key(id)).collect();
+        let mut complete = true;
+        for (node, details) in (0u32..).map(NodeId).zip(&experiment.nodes) {
+            if links.iter().any(|(_, link)| link.from == node || link.to == node) {
+                self.testbed.routers.push((router(node), details.name.clone()));
+            }
+        }
+        for (id, link) in links {
+            let (near, far) = self.network();
+            let (device, peer) = (format!("l{}", id.0), format!("m{}", id.0));
+            if link.rate.is_some() {
+                let before = refusals.0.len();
+                let number = numbers.get(&id).copied();
+                match Line::new((&router(link.from), &device), link, number, site, refusals) {
+                    Some(line) => self.testbed.lines.push(line),
+                    None => complete = false,
+                }
+                refusals.rename(before, "bottleneck.", &format!("link `{}`: ", link.name));
+            } else if !link.delay.is_zero() {
+                let (host, device) = (router(link.from), device.clone());
+                self.testbed.delays.push(Delay { host, device, delay: link.delay });
+            }
+            self.far_ends.insert(id, far);
+            self.testbed.wires.push(Wire {
+                a: Port { host: router(link.from), device, address: near },
+                b: Port { host: router(link.to), device: peer, address: far },
+                mtu: site.mtu,
+            });
+        }
+        complete.then_some(())
+    }
+
+    /// The host with these settings at a node.
+    fn end(&mut self, node: NodeId, settings: HostSettings) -> usize {
+        if let Some(end) = self.ends.get(&(node, settings)) {
+            return *end;
+        }
+        let number = self.testbed.ends.len();
+        let (own, peer) = self.network();
+        self.testbed.ends.push(End {
+            settings,
+            port: Port { host: format!("h{number}"), device: "e0".to_owned(), address: own },
+            router: Port { host: router(node), device: format!("h{number}"), address: peer },
+            addresses: Vec::new(),
+        });
+        self.ends.insert((node, settings), number);
+        number
+    }
+
+    /// The address that leads along a path to a host at its end.
+    fn destination(&mut self, path: u32, end: usize) -> Ipv4Addr {
+        if let Some(address) = self.destinations.get(&(path, end)) {
+            return *address;
+        }
+        let address = Ipv4Addr::from(FIRST_DESTINATION + self.destinations.len() as u32);
+        self.destinations.insert((path, end), address);
+        let experiment = self.experiment;
+        for id in &experiment.paths[path as usize] {
+            let host = router(experiment.links[id.0 as usize].from);
+            self.testbed.routes.push(Route {
+                host,
+                network: address,
+                length: 32,
+                gateway: self.far_ends[id],
+            });
+        }
+        let end = &mut self.testbed.ends[end];
+        let (host, gateway) = (end.router.host.clone(), end.port.address);
+        self.testbed.routes.push(Route { host, network: address, length: 32, gateway });
+        end.addresses.push(address);
+        address
+    }
+}
+
+fn router(node: NodeId) -> String {
+    format!("n{}", node.0)
+}

@@ -1,0 +1,120 @@
+//! What stands for the two ends of a connection: controllers, their parameters, echoes, route metrics.
+
+use shoal_linux::{Kernel, Plan, Refusal};
+use shoal_scenario::Document;
+
+fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect();
+    let kernel = Kernel {
+        release: "7.3.4-shoal".to_owned(),
+        controllers: words("cubic dctcp reno dctcp_ikr dctcp_onesided dctcp_1sided_rx reno_acks"),
+        disciplines: words("bfifo netem pfifo red"),
+        mode: "seccomp".to_owned(),
+    };
+    let text = format!(
+        "duration = \"20 s\"\nbottleneck = {{ rate = \"10 Mbit/s\", buffer = \"100 packets\", aqm = {{ kind = \"step\", threshold = \"20 packets\" }} }}\n{flows}"
+    );
+    let experiment = Document::parse(&text, "test.toml").unwrap().resolve(None).unwrap();
+    Plan::new(&experiment, &kernel)
+}
+
+/// Sender, sender while it connects, listener.
+fn controllers(plan: &Plan) -> Vec<Vec<&str>> {
+    let flows = plan.config.lines().filter(|line| line.starts_with("flow "));
+    flows.map(|line| line.split(' ').skip(5).take(3).collect()).collect()
+}
+
+fn modules(plan: &Plan) -> Vec<&str> {
+    plan.config.lines().filter(|line| line.starts_with("module ")).collect()
+}
+
+fn group(cc: &str, more: &str) -> String {
+    format!("[[flows]]\ncc = \"{cc}\"\nrtt = \"25 ms\"\n{more}\n")
+}
+
+#[test]
+fn both_ends_run_what_the_scenario_names() {
+    for (cc, kernel) in [("reno", "reno"), ("ecn-reno", "reno"), ("cubic", "cubic"), ("dctcp", "dctcp")] {
+        assert_eq!(controllers(&plan(&group(cc, "")).unwrap()), [[kernel; 3]]);
+    }
+    let ecn = |cc: &str| plan(&group(cc, "")).unwrap().config.contains("sysctl s0 net/ipv4/tcp_ecn 1");
+    assert_eq!((ecn("reno"), ecn("ecn-reno"), ecn("dctcp")), (false, true, true));
+}
+
+#[test]
+fn classic_listener_of_dctcp_is_reached_by_a_classic_handshake() {
+    let plan = plan(&group("dctcp", "receiver = { feedback = \"classic\" }")).unwrap();
+    assert_eq!(controllers(&plan), [["dctcp", "reno", "reno"]]);
+    assert!(plan.notes[0].contains("connects as reno and becomes dctcp"), "{:?}", plan.notes);
+    // The module for one end opens connections as RFC 3168 has it: no detour.
+    let one_sided = self::plan(&group("dctcp-freebsd", "receiver = { feedback = \"classic\" }")).unwrap();
+    assert_eq!(controllers(&one_sided), [["dctcp_onesided", "dctcp_onesided", "reno"]]);
+    assert_eq!(modules(&one_sided), ["module /tcp_dctcp_onesided.ko", "module /sch_line.ko"]);
+}
+
+#[test]
+fn listener_with_dctcp_echoes_to_an_ordinary_sender() {
+    let plan = plan(&group("ecn-reno", "receiver = { feedback = \"dctcp\" }")).unwrap();
+    assert_eq!(controllers(&plan), [["reno", "reno", "dctcp"]]);
+    let delays =
+        self::plan(&group("ecn-reno", "receiver = { feedback = \"dctcp\", delays_cwr_acks = true }"))
+            .unwrap();
+    assert_eq!(controllers(&delays), [["reno", "reno", "dctcp_1sided_rx"]]);
+    assert_eq!(modules(&delays), ["module /tcp_dctcp_onesided.ko", "module /sch_line.ko"]);
+}
+
+#[test]
+fn options_become_parameters_of_modules() {
+    let plan = plan(&group(
+        "dctcp-ikr",
+        "cc_options = { alpha_resolution = \"bits10\", cut = \"once-at-once\", gain = { shift = 4 } }",
+    ))
+    .unwrap();
+    let wanted = "module /tcp_dctcp_ikr.ko alpha_bits=10 gain_shift=4 progressive=0";
+    assert_eq!(modules(&plan), [wanted, "module /sch_line.ko"]);
+    let one_sided = self::plan(&group(
+        "dctcp-freebsd",
+        "cc_options = { initial_alpha_q10 = 1024, grows_in_cwr = false }",
+    ))
+    .unwrap();
+    assert_eq!(modules(&one_sided)[0], "module /tcp_dctcp_onesided.ko alpha_on_init=1024 grow_in_cwr=0");
+    // The kernel always announces a reduction.
+    let refusals = self::plan(&group("dctcp-freebsd", "cc_options = { sends_cwr = false }")).unwrap_err();
+    assert!(refusals[0].reason.contains("no parameter"), "{refusals:?}");
+}
+
+#[test]
+fn stack_that_counts_acks_gets_controllers_that_do() {
+    let both =
+        format!("{}{}", group("reno", "stack = \"linux-3.2\""), group("dctcp-ikr", "stack = \"linux-3.2\""));
+    let plan = plan(&both).unwrap();
+    assert_eq!(controllers(&plan), [["reno_acks"; 3], ["dctcp_ikr"; 3]]);
+    let wanted =
+        ["module /tcp_dctcp_ikr.ko ack_counting=1", "module /tcp_reno_acks.ko", "module /sch_line.ko"];
+    assert_eq!(modules(&plan), wanted);
+    assert!(plan.notes.iter().any(|note| note.contains("not `linux-3.2`")));
+}
+
+#[test]
+fn module_has_one_set_of_parameters() {
+    let one = group("dctcp-ikr", "");
+    let other = group("dctcp-ikr", "name = \"fine\"\ncc_options = { gain = { shift = 4 } }");
+    let refusals = plan(&format!("{one}{other}")).unwrap_err();
+    assert_eq!(refusals[0].place, "flows: cc_options");
+    assert!(refusals[0].reason.contains("tcp_dctcp_ikr.ko"));
+}
+
+#[test]
+fn first_window_and_acks_of_hosts_are_metrics_of_their_routes() {
+    let plan = plan(&group("reno", "initial_window = \"3 packets\"\ndelayed_ack = false")).unwrap();
+    let routes: Vec<&str> = plan.config.lines().filter(|line| line.starts_with("route s0")).collect();
+    assert_eq!(routes, ["route s0 0.0.0.0 0 10.1.0.1 initcwnd 3 quickack 1"]);
+}
+
+#[test]
+fn other_windows_cannot_be_bounded() {
+    let refusals =
+        plan(&group("reno", "cwnd_clamp = \"40 packets\"\nreceive_window = \"64 KiB\"")).unwrap_err();
+    assert!(refusals[0].reason.contains("bound of cwnd"), "{refusals:?}");
+    assert!(refusals[1].reason.contains("memory of a receiver"), "{refusals:?}");
+}
