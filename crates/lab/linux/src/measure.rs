@@ -68,14 +68,14 @@ struct FlowRun {
     completions: Vec<f64>,
     finished: Option<Time>,
     window_open: bool,
-    /// The first monitored link of its path: what its data take on the wire is counted there, and nowhere again.
-    counted_at: Option<usize>,
 }
 
 struct Measurement<'a> {
     experiment: &'a Experiment,
     lines: Peekable<Iter<'a, LineRecord>>,
     links: Vec<LinkRun<'a>>,
+    /// The monitored links of each path, in its order.
+    on_path: Vec<Vec<usize>>,
     names: Names,
     flows: Vec<FlowRun>,
     /// Flows whose last bin is not closed yet: they have no samples any more.
@@ -97,11 +97,10 @@ impl<'a> Measurement<'a> {
             groups: experiment.groups.iter().map(|group| group.name.clone()).collect(),
         };
         let binned = trace.series_interval.is_some();
-        let number = |path: u32| {
-            let mut links = experiment.paths[path as usize].iter();
-            links.find_map(|id| experiment.monitored().position(|(monitored, _)| monitored == *id))
-        };
-        let counted_at: Vec<Option<usize>> = (0u32..).take(experiment.paths.len()).map(number).collect();
+        let monitored: Vec<_> = experiment.monitored().map(|(id, _)| id).collect();
+        let on_path = experiment.paths.iter().map(|path| {
+            path.iter().filter_map(|id| monitored.iter().position(|other| other == id)).collect()
+        });
         let links = (0u32..).zip(experiment.monitored());
         let links = links.map(|(index, (_, link))| LinkRun::new(link, index, window_start, pace, binned));
         let flows = experiment.flows.iter().map(|flow| FlowRun {
@@ -113,12 +112,12 @@ impl<'a> Measurement<'a> {
             completions: Vec::new(),
             finished: None,
             window_open: false,
-            counted_at: counted_at[flow.forward as usize],
         });
         Self {
             experiment,
             lines: lines.iter().peekable(),
             links: links.collect(),
+            on_path: on_path.collect(),
             flows: flows.collect(),
             ended: Vec::new(),
             queue_rows: binned.then(|| Series::new(&names)),
@@ -281,11 +280,13 @@ impl<'a> Measurement<'a> {
     /// A mark on arrival is part of the packet when it leaves; one on departure is found here.
     fn count(&mut self, record: &LineRecord, wire: u32, marked: bool, at: Time) {
         let Some(flow) = flow_of(record).and_then(|flow| self.flows.get_mut(flow)) else { return };
+        let way = &self.on_path[flow.plan.forward as usize];
         // Acknowledgements that cross a monitored link belong to the flow too, but not to its data.
-        if record.payload == 0 {
+        if !way.contains(&usize::from(record.link)) {
             return;
         }
-        let first = flow.counted_at == Some(usize::from(record.link));
+        // Further links would count it again.
+        let first = way.first() == Some(&usize::from(record.link)) && record.payload > 0;
         let counters = &mut flow.counters;
         match record.event {
             LineEvent::Started if first => counters.wire_bytes += u64::from(wire),
