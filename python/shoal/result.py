@@ -120,9 +120,9 @@ class Result:
         Parameters
         ----------
         name
-            ``queue``, ``flows``, ``controller``, ``events``, ``delay_distribution``, ``queue_distribution``,
-            ``backlog_distribution`` or
-            ``packets``. Units are in the names of the columns; times are seconds since the start.
+            ``queue``, ``flows``, ``controller``, ``events``, ``segments``, ``delay_distribution``,
+            ``queue_distribution``, ``backlog_distribution`` or ``packets``. Units are in the names of the columns;
+            times are seconds since the start.
 
         Raises
         ------
@@ -160,9 +160,11 @@ class Result:
 
     def _rows(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []
+        first = 0
         for group in self.groups:
-            for flow in group["flows"]:
-                row: dict[str, Any] = {"seed": self.seed, "flow": len(rows), "group": group["name"], "cc": group["cc"]}
+            # The list may be cut (`trace.flows`); numbers count all flows.
+            for number, flow in enumerate(group["flows"], first):
+                row: dict[str, Any] = {"seed": self.seed, "flow": number, "group": group["name"], "cc": group["cc"]}
                 row |= {
                     "goodput_bps": flow["goodput_bps"],
                     "wire_bps": flow["wire_bps"],
@@ -174,6 +176,7 @@ class Result:
                 row |= {name: flow[name] for name in counts}
                 row |= {"start_s": flow["start_s"], "stop_s": flow["stop_s"]}
                 rows.append(row)
+            first += group["flow_count"]
         return rows
 
     # Figures.
@@ -207,6 +210,16 @@ class Result:
         from shoal.plots import throughput
 
         return throughput.draw([[self]]).figure
+
+    def plot_sequence(self, flow: int = 0, *, start_s: float | None = None, end_s: float | None = None) -> Figure:
+        """Draw the packets between the two ends of a flow, time downwards; needs ``trace.segment_flows``.
+
+        Shows four round trips around the first reduction in the measurement unless told otherwise; windows are noted
+        if ``trace.controller_flows`` covers the flow.
+        """
+        from shoal.plots import sequence
+
+        return sequence.draw(self, flow=flow, start_s=start_s, end_s=end_s).figure
 
     # On disk.
 

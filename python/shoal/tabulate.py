@@ -45,12 +45,12 @@ def _group_row(runs: Runs, index: int, *, transfers: bool) -> tuple[str, ...]:
     group = runs[0].groups[index]
 
     def count(what: str) -> str:
-        return number(over(runs, lambda run: float(sum(flow[what] for flow in run.groups[index]["flows"]))), digits=0)
+        return number(over(runs, lambda run: float(run.groups[index]["totals"][what])), digits=0)
 
     return (
         group["name"],
         group["cc"],
-        str(len(group["flows"])),
+        str(group["flow_count"]),
         percent(_share(runs, group["name"])),
         rate(at(runs, "groups", index, "wire_bps", "mean")),
         rate(at(runs, "groups", index, "goodput_bps", "mean")),

@@ -77,7 +77,7 @@ Workers = Annotated[
 
 Fresh = Annotated[bool, typer.Option("--fresh", help="Run everything, even if it is in the cache.")]
 
-_trace_words = ("series", "controllers", "packets", "pcap", "off")
+_trace_words = ("series", "controllers", "segments", "packets", "pcap", "off")
 
 
 def read_template(
@@ -146,6 +146,8 @@ def trace_setting(word: str) -> list[tuple[str, str]]:
             return [("trace.series", re.sub(r"^([0-9.]+)\s*([a-zµ]+)$", r"\1 \2", value))]
         case "controllers", True if value.isdecimal():
             return [("trace.controller_flows", value)]
+        case "segments", True if value.isdecimal():
+            return [("trace.segment_flows", value)]
         case (("packets" | "pcap"), False):
             return [(f"trace.{name}", "true")]
         case "off", False:
@@ -153,6 +155,6 @@ def trace_setting(word: str) -> list[tuple[str, str]]:
     if name in _trace_words:
         raise UsageError(
             f"`--trace {word}` is not complete",
-            hint="as in --trace series=100ms,controllers=2,packets,pcap or --trace off",
+            hint="as in --trace series=100ms,controllers=2,segments=1,packets,pcap or --trace off",
         )
     raise UsageError(f"`--trace {word}`: there is no such trace", hint=nearest(name, list(_trace_words)))

@@ -69,8 +69,8 @@ def run(
         typer.Option(
             "--trace",
             metavar="WHAT",
-            help="What is recorded: [cyan]series=100ms[/], [cyan]controllers=2[/], [cyan]packets[/], "
-            "[cyan]pcap[/], or [cyan]off[/]. Repeatable or with commas.",
+            help="What is recorded: [cyan]series=100ms[/], [cyan]controllers=2[/], [cyan]segments=1[/] "
+            "(a sequence diagram), [cyan]packets[/], [cyan]pcap[/], or [cyan]off[/]. Repeatable or with commas.",
             show_default=False,
         ),
     ] = None,

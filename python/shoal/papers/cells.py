@@ -144,7 +144,7 @@ def _queue(panel: Panel, cell: Axes, result: Result) -> pl.DataFrame:
 def _rates(panel: Panel, cell: Axes, result: Result) -> pl.DataFrame:
     """The rate of every flow over time; the axis ends at twice the fair share of all flows, or of the ECT flows."""
     capable = {group["name"]: group["ect"] for group in result.scenario.facts["groups"]}
-    counts = {group["name"]: len(group["flows"]) for group in result.groups}
+    counts = {group["name"]: group["flow_count"] for group in result.groups}
     table = result.table("flows").with_columns(mbps=pl.col("wire_bps") / 1e6)
     for (group, _), rows in table.group_by("group", "flow", maintain_order=True):
         word = "ect" if capable[str(group)] else "not_ect"

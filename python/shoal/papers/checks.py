@@ -58,7 +58,7 @@ def findings_of(check: Check, tables: Mapping[str, Grid], folder: Path) -> list[
     elif check.published or check.expected:
         found = _compared(check, grid, tables, folder)
     else:
-        found = _bounded(check, grid, tables)
+        found = _bounded(check, grid, tables, folder)
     if not found:
         found = [Finding(check.claim, check.what, "", "no rows", "", Verdict.NO_VALUE, check.reason, math.inf)]
     return [max(found, key=lambda finding: finding.excess)] if check.worst else found
@@ -74,7 +74,7 @@ def _rows(grid: Grid | None) -> list[Row]:
     return grid.rows if grid is not None else [Row({})]
 
 
-def _lookups(tables: Mapping[str, Grid]) -> dict[str, Any]:
+def _lookups(tables: Mapping[str, Grid], folder: Path) -> dict[str, Any]:
     def grid(name: str) -> Grid:
         if name not in tables:
             raise UsageError(f"there is no table `{name}`", hint=nearest(name, list(tables)))
@@ -86,7 +86,17 @@ def _lookups(tables: Mapping[str, Grid]) -> dict[str, Any]:
     def known(table: str, name: str) -> list[float]:
         return [value for value in column(table, name) if not math.isnan(value)]
 
+    def stated(file: str, name: str, **place: float) -> float:
+        for row in published(folder, file):
+            for key in (name, *place):
+                if key not in row:
+                    raise UsageError(f"{file} has no column `{key}`", hint=nearest(key, list(row)))
+            if all(same(row[key], wanted) for key, wanted in place.items()):
+                return row[name]
+        return math.nan
+
     return {
+        "published": stated,
         "at": lambda table, name, **place: grid(table).at(name, place),
         "smallest": lambda table, name: min(column(table, name), default=math.nan),
         "largest": lambda table, name: max(column(table, name), default=math.nan),
@@ -110,7 +120,7 @@ def _part(values: list[float], low: float, high: float) -> float:
 
 
 def _compared(check: Check, grid: Grid | None, tables: Mapping[str, Grid], folder: Path) -> list[Finding]:
-    lookups = _lookups(tables)
+    lookups = _lookups(tables, folder)
     assert check.value is not None  # noqa: S101  (the caller's condition)
     findings = []
     for row in _rows(grid):
@@ -157,8 +167,8 @@ def _tolerance(check: Check, wanted: float, row: Row) -> tuple[float, float, str
     raise UsageError(f"the check `{check.what}` has no tolerance", hint="add tolerance, relative or factor")
 
 
-def _bounded(check: Check, grid: Grid | None, tables: Mapping[str, Grid]) -> list[Finding]:
-    lookups = _lookups(tables)
+def _bounded(check: Check, grid: Grid | None, tables: Mapping[str, Grid], folder: Path) -> list[Finding]:
+    lookups = _lookups(tables, folder)
     assert check.value is not None  # noqa: S101  (the caller's condition)
     if check.minimum is None and check.maximum is None:
         raise UsageError(f"the check `{check.what}` has no bound", hint="add published or expected, or min or max")

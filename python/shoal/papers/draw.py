@@ -21,6 +21,7 @@ from shoal.papers.cells import Points
 from shoal.papers.queue_panel import queue_over_time
 from shoal.papers.spec import FigureSpec, Panel
 from shoal.papers.tables import Grid, Row, published, same
+from shoal.plots import sequence
 from shoal.plots.style import Drawn, colour, dash, logarithmic, marker, palette, paper_style, two_columns
 from shoal.plots.windows import shown_flows, signals_of, trace
 
@@ -37,7 +38,10 @@ def draw(spec: FigureSpec, tables: Mapping[str, Grid], points: Points, folder: P
         for index, (panel, place) in enumerate(zip(spec.panels, axes, strict=False)):
             frame = _panel(panel, place, tables, points, folder)
             frames.append(frame.with_columns(panel=pl.lit(index + 1)))
-        _legend(figure, axes[: len(spec.panels)])
+        if any(panel.kind == "sequence" for panel in spec.panels):
+            sequence.legend(figure)
+        else:
+            _legend(figure, axes[: len(spec.panels)])
     data = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
     order = ["panel", *(name for name in data.columns if name != "panel")]
     return Drawn(spec.name, spec.title, figure, data.select(order))
@@ -48,6 +52,9 @@ def _panel(panel: Panel, axes: Axes, tables: Mapping[str, Grid], points: Points,
         data = _windows(panel, axes, points)
     elif panel.kind == "queue":
         data = queue_over_time(panel, axes, points)
+    elif panel.kind == "sequence":
+        # Its axes are lifelines and time downwards: nothing below applies.
+        return _sequence(panel, axes, points)
     elif panel.kind in ("pdf", "grid"):
         data = cells.pdf(panel, axes, points) if panel.kind == "pdf" else cells.grid(panel, axes, points)
     else:
@@ -227,6 +234,14 @@ def _windows(panel: Panel, axes: Axes, points: Points) -> pl.DataFrame:
         axes.set_yticks([tick for tick in axes.get_yticks() if 0 <= tick <= top])
         axes.set_ylim(-0.07 * top * (len(rows) + 0.7), top)
     return pl.concat(frames).with_columns(source=pl.lit("measured")) if frames else pl.DataFrame()
+
+
+def _sequence(panel: Panel, axes: Axes, points: Points) -> pl.DataFrame:
+    """The first flow of a sweep around its first reduction from the panel's time on."""
+    _, result = points[panel.sweeps[0]][0]
+    data = sequence.draw_on(axes, result, start_s=panel.time[0] if panel.time else None)
+    axes.set_title(panel.title, pad=14)
+    return data.with_columns(source=pl.lit("measured"), series=pl.lit(panel.sweeps[0]))
 
 
 def _legend(figure: Figure, axes: Sequence[Axes]) -> None:

@@ -172,12 +172,12 @@ def goodput_mbps(result: Result, group: str) -> float | None:
 
 def cwnd_packets(result: Result, group: str) -> float:
     """Time-averaged congestion window, mean over the flows of a group."""
-    return _mean([flow["cwnd_packets"]["mean"] for flow in _group(result, group)["flows"]])
+    return _mean([flow["cwnd_packets"]["mean"] for flow in _flows(result, group)])
 
 
 def alpha(result: Result, group: str) -> float:
     """Time-averaged alpha, mean over the flows of a group."""
-    return _mean([flow["alpha"]["mean"] for flow in _group(result, group)["flows"]])
+    return _mean([flow["alpha"]["mean"] for flow in _flows(result, group)])
 
 
 def fct_ms(result: Result, group: str, quantile: str = "mean") -> float | None:
@@ -188,7 +188,7 @@ def fct_ms(result: Result, group: str, quantile: str = "mean") -> float | None:
 
 def srtt_ms(result: Result, group: str, quantile: str = "mean") -> float:
     """Smoothed round-trip time of the senders, mean over the flows of a group: ``mean``, ``min``, ``max``."""
-    return _mean([_key(flow["srtt_s"], quantile) for flow in _group(result, group)["flows"]]) * 1e3
+    return _mean([_key(flow["srtt_s"], quantile) for flow in _flows(result, group)]) * 1e3
 
 
 def marked(result: Result, which: str = "ect", link: int = 0) -> float | None:
@@ -208,7 +208,10 @@ def reductions_per_s(result: Result, group: str) -> float:
 
 def count(result: Result, group: str, what: str) -> float:
     """Mean over the flows of a group of a counter: ``losses``, ``timeouts``, ``marks_seen``, ``reductions``, ..."""
-    return _mean([_key(flow, what) for flow in _group(result, group)["flows"]])
+    summed = _group(result, group)
+    if what in summed["totals"] and summed["flow_count"]:
+        return float(summed["totals"][what] / summed["flow_count"])
+    return _mean([_key(flow, what) for flow in _flows(result, group)])
 
 
 def mean_cut(result: Result, group: str) -> float | None:
@@ -264,6 +267,17 @@ def _group(result: Result, name: str) -> dict[str, Any]:
     raise UsageError(f"there is no flow group `{name}`", hint=nearest(name, [group["name"] for group in result.groups]))
 
 
+def _flows(result: Result, name: str) -> list[dict[str, Any]]:
+    """All flows of a group; a mean over the first ones only would not be one over the group."""
+    group = _group(result, name)
+    if group["flows_omitted"]:
+        raise UsageError(
+            f"the result lists only {len(group['flows'])} of the {group['flow_count']} flows of `{name}`",
+            hint='set trace.flows = "all"',
+        )
+    return list(group["flows"])
+
+
 def _key(table: dict[str, Any], key: str) -> Any:
     if key not in table:
         raise UsageError(f"there is no `{key}` in the result", hint=nearest(key, list(table)))
@@ -285,7 +299,7 @@ def _controller(result: Result, group: str) -> pl.DataFrame:
     for other in result.groups:
         if other["name"] == _group(result, group)["name"]:
             break
-        number += len(other["flows"])
+        number += other["flow_count"]
     return result.table("controller").filter(pl.col("flow") == number)
 
 

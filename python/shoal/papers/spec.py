@@ -217,7 +217,7 @@ class Cells:
 class Panel:
     """One pair of axes."""
 
-    kind: Literal["lines", "points", "bars", "heatmap", "windows", "queue", "pdf", "grid"]
+    kind: Literal["lines", "points", "bars", "heatmap", "windows", "queue", "sequence", "pdf", "grid"]
     table: str | None
     x: str
     y: str
@@ -550,6 +550,7 @@ def _pair(reader: Reader, key: str) -> tuple[float, float] | None:
 _traces = {
     "windows": ("cwnd_packets", "Time [s]", "cwnd [packets]"),
     "queue": ("packets", "Time [s]", "Queue [packets]"),
+    "sequence": ("cwnd_packets", "", ""),
     "pdf": ("cwnd_packets", "Queue [packets]", "Part of the time [%]"),
     "grid": ("cwnd_packets", "", ""),
 }

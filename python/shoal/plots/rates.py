@@ -27,11 +27,11 @@ def draw(result: Result) -> Drawn:
         for index, group in enumerate(result.groups):
             rows = data.filter(pl.col("group") == group["name"])
             axes.plot(rows["time_s"], rows["mean_mbps"], color=colour(index), label=group["name"])
-            if len(group["flows"]) > 1:
+            if group["flow_count"] > 1:
                 axes.fill_between(
                     rows["time_s"], rows["min_mbps"], rows["max_mbps"], color=colour(index), alpha=0.2, linewidth=0
                 )
-        flows = sum(len(group["flows"]) for group in result.groups)
+        flows = sum(group["flow_count"] for group in result.groups)
         if len(result.bottlenecks) == 1 and flows > 1:
             fair = result.bottlenecks[0]["rate_bps"] / flows / 1e6
             axes.axhline(fair, color="#555555", linewidth=0.8, linestyle=":", label="equal shares")

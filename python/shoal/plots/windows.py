@@ -85,14 +85,14 @@ def shown_flows(result: Result) -> dict[int, str]:
     number = 0
     for group in result.groups[:_flows_shown]:
         if group["flows"]:
-            flows[number] = group["name"] if len(group["flows"]) == 1 else f"{group['name']} (flow {number})"
-        number += len(group["flows"])
+            flows[number] = group["name"] if group["flow_count"] == 1 else f"{group['name']} (flow {number})"
+        number += group["flow_count"]
     return flows
 
 
 def trace(result: Result, flows: list[int], start_s: float, end_s: float) -> pl.DataFrame:
     """``time_s, flow, group, cwnd_packets, alpha`` of some flows between two times, with the values at its edges."""
-    names = [group["name"] for group in result.groups for _ in group["flows"]]
+    names = [group["name"] for group in result.groups for _ in range(group["flow_count"])]
     bins = result.table("flows")
     changes = result.table("controller") if "controller" in result.table_names else None
     columns = ["time_s", "flow", "cwnd_packets", "alpha"]
@@ -111,7 +111,7 @@ def trace(result: Result, flows: list[int], start_s: float, end_s: float) -> pl.
 
 def signals_of(result: Result, flows: list[int], start_s: float, end_s: float) -> pl.DataFrame:
     """``time_s, flow, kind, group`` of the marks and drops of some flows between two times."""
-    names = [group["name"] for group in result.groups for _ in group["flows"]]
+    names = [group["name"] for group in result.groups for _ in range(group["flow_count"])]
     if "events" not in result.table_names:
         return pl.DataFrame(schema={"time_s": pl.Float64, "flow": pl.UInt32, "kind": pl.String, "group": pl.String})
     kept = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from shoal.plots import Drawn, delay, queue, rates, throughput, windows
+from shoal.plots import Drawn, delay, queue, rates, sequence, throughput, windows
 from shoal.result import Result
 
 _series: list[tuple[str, Callable[[Result], Drawn]]] = [
@@ -12,6 +12,7 @@ _series: list[tuple[str, Callable[[Result], Drawn]]] = [
     ("flows", windows.draw),
     ("queue", queue.draw),
     ("delay_distribution", delay.draw),
+    ("segments", sequence.draw),
 ]
 
 

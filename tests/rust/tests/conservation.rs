@@ -5,7 +5,8 @@ use shoal_scenario::{Document, Experiment};
 use shoal_sim::Outcome;
 use shoal_tcp::{Kernel, Recovery};
 use shoal_tests::{Bytes, check_conservation, monitor_all_links, random_scenario, run};
-use shoal_trace::{Column, FlowState};
+use shoal_trace::{Column, FlowState, SegmentEvent};
+use std::collections::BTreeMap;
 
 fn floats(outcome: &Outcome, table: &str, column: &str) -> Vec<f64> {
     let table = outcome.tables.iter().find(|t| t.spec().name == table).expect("recorded");
@@ -41,6 +42,30 @@ fn check_windows(experiment: &Experiment, outcome: &Outcome) {
     }
 }
 
+/// What hosts sent and received is what the network carried: each end receives only what the other one has sent before.
+fn check_segments(outcome: &Outcome) {
+    let column = |name| floats(outcome, "segments", name);
+    let (times, flows, ends, events) = (column("time_ps"), column("flow"), column("end"), column("event"));
+    let (seqs, acks, flags, stamps) = (column("seq"), column("ack"), column("flags"), column("ts_val"));
+    let mut on_the_way: BTreeMap<[u64; 6], i64> = BTreeMap::new();
+    let mut count = [0u64; 2];
+    let mut last = 0.0;
+    for row in 0..times.len() {
+        assert!(times[row] >= last, "rows are in order of time");
+        last = times[row];
+        let receives = events[row] == f64::from(SegmentEvent::Receive as u8);
+        // A packet is received at the other end.
+        let origin = if receives { 1.0 - ends[row] } else { ends[row] };
+        let packet = [flows[row], origin, seqs[row], acks[row], flags[row], stamps[row]].map(|v| v as u64);
+        let entry = on_the_way.entry(packet).or_default();
+        *entry += if receives { -1 } else { 1 };
+        assert!(*entry >= 0, "received before it was sent: {packet:?}");
+        count[usize::from(receives)] += 1;
+    }
+    let account = outcome.conservation;
+    assert_eq!(count, [account.sent, account.delivered]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
@@ -50,8 +75,10 @@ proptest! {
         let Ok(document) = Document::parse(&text, "test.toml") else { return Ok(()) };
         let mut experiment = document.resolve(None).unwrap();
         monitor_all_links(&mut experiment);
+        experiment.trace.segment_flows = u32::MAX;
         let outcome = run(&experiment);
         check_conservation(&outcome);
+        check_segments(&outcome);
         check_windows(&experiment, &outcome);
     }
 }

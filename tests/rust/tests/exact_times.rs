@@ -1,6 +1,7 @@
 //! Transfer times to the picosecond, with the arithmetic in comments.
 
 use shoal_tests::{experiment, run};
+use shoal_trace::Column;
 
 /// Completion time of the only transfer in picoseconds. Seconds as floating point keep them: 10^11 ps need 37 bits.
 fn completion_ps(text: &str) -> u64 {
@@ -114,4 +115,54 @@ fn one_segment_through_store_and_forward() {
     };
     // SYN, SYN/ACK, data with FIN, ACK.
     assert_eq!(completion_ps(&text), crossing(60) + crossing(60) + crossing(1500) + crossing(52));
+}
+
+/// What both hosts see of a transfer of one segment.
+#[test]
+fn segments_at_both_hosts() {
+    let outcome = run(&experiment(
+        r#"
+        duration = "1 s"
+        trace = { series = "off", segment_flows = 1 }
+        [bottleneck]
+        rate = "10 Mbit/s"
+        buffer = "unlimited"
+        [[flows]]
+        cc = "reno"
+        stack = "linux-6"
+        rtt = "20 ms"
+        app = { transfer = "1000 B" }
+        "#,
+    ));
+    let table = outcome.tables.iter().find(|table| table.spec().name == "segments").expect("recorded");
+    let column = |name: &str| -> Vec<u64> {
+        let position = table.spec().columns.iter().position(|column| column.name == name).expect("declared");
+        match &table.columns()[position] {
+            Column::U64(values) => values.clone(),
+            Column::U32(values) => values.iter().copied().map(u64::from).collect(),
+            Column::Text { codes, .. } => codes.iter().copied().map(u64::from).collect(),
+            Column::F64(_) => panic!("{name} has no whole numbers"),
+        }
+    };
+    let (times, ends, events, payloads, flags) =
+        (column("time_ps"), column("end"), column("event"), column("payload"), column("flags"));
+    let rows: Vec<_> = (0..times.len())
+        .map(|n| (times[n] / 1_000_000, (ends[n], events[n]), payloads[n], flags[n]))
+        .collect();
+    let (sent, arrived, answered, returned) = ((0, 0), (1, 1), (1, 0), (0, 1));
+    let (fin, syn, ack) = (1, 2, 16);
+    // In microseconds: 60 B take 48, 52 B 41.6, 1052 B 841.6; 10 ms each way. The data follow the ACK of the handshake.
+    assert_eq!(
+        rows,
+        [
+            (0, sent, 0, syn),
+            (10_048, arrived, 0, syn),
+            (10_048, answered, 0, syn | ack),
+            (20_048, returned, 0, syn | ack),
+            (20_048, sent, 1000, ack | fin),
+            (30_889, arrived, 1000, ack | fin),
+            (30_889, answered, 0, ack),
+            (40_889, returned, 0, ack),
+        ]
+    );
 }

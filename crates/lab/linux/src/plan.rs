@@ -92,14 +92,18 @@ fn controls(experiment: &Experiment, kernel: &Kernel, refusals: &mut Refusals) -
 }
 
 fn check_trace(experiment: &Experiment, refusals: &mut Refusals) {
-    for (wanted, key) in [(experiment.trace.packets, "packets"), (experiment.trace.pcap, "pcap")] {
-        if wanted {
-            refusals.add(
-                format!("trace.{key}"),
-                "the Linux plane does not write packet files yet",
-                format!("set trace.{key} = false, or run this on the simulator"),
-            );
-        }
+    let trace = &experiment.trace;
+    let none = [
+        (trace.packets, "packets", "false"),
+        (trace.pcap, "pcap", "false"),
+        (trace.segment_flows > 0, "segment_flows", "0"),
+    ];
+    for (_, key, off) in none.into_iter().filter(|(wanted, ..)| *wanted) {
+        refusals.add(
+            format!("trace.{key}"),
+            "the Linux plane does not record packets yet",
+            format!("set trace.{key} = {off}, or run this on the simulator"),
+        );
     }
 }
 

@@ -229,7 +229,7 @@ packets = true
     says("flow group `stanford`", "no kernel has the congestion control `dctcp-stanford`");
     says("flow group `latch`: receiver.delays_cwr_acks", "acknowledges data with CWR at once");
     says("flow group `datagrams`", "speaks TCP only");
-    says("trace.packets", "does not write packet files");
+    says("trace.packets", "does not record packets");
     assert_eq!(refusals.len(), 8);
     assert!(refusals.iter().all(|refusal| !refusal.hint.is_empty()));
 }

@@ -247,6 +247,8 @@ pub struct TraceConfig {
     pub series_interval: Option<Span>,
     /// Every change of a controller (cwnd, ssthresh, alpha, state) of the first `controller_flows` flows.
     pub controller_flows: u32,
+    /// Every packet that the hosts of the first `segment_flows` flows send and receive.
+    pub segment_flows: u32,
     /// Every arrival, mark, drop and departure at monitored links.
     pub packets: bool,
     /// All packets at monitored links as pcapng.
@@ -274,6 +276,7 @@ impl Default for TraceConfig {
         Self {
             series_interval: None,
             controller_flows: 0,
+            segment_flows: 0,
             packets: false,
             pcap: false,
             distributions: false,

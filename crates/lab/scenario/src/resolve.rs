@@ -141,6 +141,7 @@ fn trace(cx: &mut Context<'_>, duration: Span) -> TraceConfig {
     TraceConfig {
         series_interval,
         controller_flows: trace.controller_flows,
+        segment_flows: trace.segment_flows,
         packets: trace.packets,
         pcap: trace.pcap,
         distributions: trace.distributions,

@@ -249,11 +249,12 @@ fn traces() {
     assert_eq!(trace("trace.series = \"off\"").series_interval, None);
     assert_eq!(
         trace(
-            "trace = { series = \"1 ms\", controller_flows = 3, packets = true, pcap = true, flows = \"all\" }"
+            "trace = { series = \"1 ms\", controller_flows = 3, segment_flows = 2, packets = true, pcap = true, flows = \"all\" }"
         ),
         TraceConfig {
             series_interval: Some(Span::from_millis(1)),
             controller_flows: 3,
+            segment_flows: 2,
             packets: true,
             pcap: true,
             flows: u32::MAX,

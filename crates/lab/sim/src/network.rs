@@ -6,6 +6,7 @@ use crate::port::{Port, UNMONITORED};
 use crate::recorder::Recorder;
 use shoal_packet::Packet;
 use shoal_scenario::Experiment;
+use shoal_trace::{FlowEnd, SegmentEvent};
 use shoal_units::Time;
 
 /// Where a route ends: entries of the route table that are no links.
@@ -79,6 +80,9 @@ impl Network {
     #[inline]
     pub(crate) fn send(&mut self, packet: Packet, now: Time) {
         self.sent += 1;
+        if self.recorder.records_segments(packet.flow.0) {
+            self.on_segment(&packet, SegmentEvent::Send, now);
+        }
         self.enter_hop(packet, now);
     }
 
@@ -97,7 +101,11 @@ impl Network {
         let again = next.map(|time| self.numbers.key(time, link));
         self.agenda.replace_next(again);
         let packet = packet?;
-        match self.routes[packet.route as usize] {
+        let hop = self.routes[packet.route as usize];
+        if hop >= TO_SINK && self.recorder.records_segments(packet.flow.0) {
+            self.on_segment(&packet, SegmentEvent::Receive, now);
+        }
+        match hop {
             TO_RECEIVER => {
                 self.delivered += 1;
                 Some(Arrival::Receiver(packet))
@@ -134,6 +142,17 @@ impl Network {
             let key = self.numbers.key(time, link);
             self.agenda.push(key);
         }
+    }
+
+    /// A host sends or receives a packet, whose route tells which.
+    #[cold]
+    #[inline(never)]
+    fn on_segment(&mut self, packet: &Packet, event: SegmentEvent, now: Time) {
+        let hops = &self.routes[packet.route as usize..];
+        let to_sender = hops.iter().find(|hop| **hop >= TO_SINK) == Some(&TO_SENDER);
+        let end =
+            if to_sender == (event == SegmentEvent::Receive) { FlowEnd::Sender } else { FlowEnd::Receiver };
+        self.recorder.on_segment(packet, end, event, now);
     }
 
     /// Puts the next event of a port on the agenda, if it has one and none is there.

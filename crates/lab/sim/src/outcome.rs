@@ -79,10 +79,10 @@ impl Outcome {
         let window_start = Time::ZERO + experiment.warmup;
         let conservation =
             Conservation { sent: network.sent, delivered: network.delivered, inside: network.held() };
-        let (meters, event_rows, queue_rows) = network.recorder.into_meters();
+        let recorded = network.recorder.into_recorded();
         let mut distributions = DistributionTables::new(&tables.names, experiment.trace.window.is_some());
         let mut bottlenecks = Vec::new();
-        for (index, (link, meter)) in meters.into_iter().enumerate() {
+        for (index, (link, meter)) in recorded.meters.into_iter().enumerate() {
             let (bottleneck, of_link) = meter.finish(&experiment.links[link as usize].name, end);
             distributions.push(LinkIndex(index as u32), &of_link);
             bottlenecks.push(bottleneck);
@@ -94,10 +94,11 @@ impl Outcome {
         let groups = results.into_groups(waits);
         let (groups, metrics) = GroupResult::conclude(groups, experiment.trace.flows as usize);
         let mut all = Vec::new();
-        all.extend(queue_rows.map(Series::into_table));
+        all.extend(recorded.queue.map(Series::into_table));
         all.extend(tables.flows.map(Series::into_table));
         all.extend(tables.controller.map(Series::into_table));
-        all.extend(event_rows.map(Series::into_table));
+        all.extend(recorded.events.map(Series::into_table));
+        all.extend(recorded.segments.map(Series::into_table));
         all.extend(tables.deliveries.map(Series::into_table));
         if experiment.trace.records_distributions() {
             all.extend(distributions.into_tables());

@@ -5,8 +5,8 @@ use shoal_aqm::{Backlog, Class, Reason, Verdict};
 use shoal_packet::Packet;
 use shoal_scenario::{Experiment, LinkId};
 use shoal_trace::{
-    DropReason, EventRow, FlowEvent, LinkIndex, MarkReason, MeterPace, Names, PacketEvent, PacketRow,
-    QueueBin, QueueMeter, QueueRow, Series, TrafficClass,
+    DropReason, EventRow, FlowEnd, FlowEvent, LinkIndex, MarkReason, MeterPace, Names, PacketEvent,
+    PacketRow, QueueBin, QueueMeter, QueueRow, SegmentEvent, SegmentRow, Series, TrafficClass,
 };
 use shoal_units::{Rate, Span, Time};
 
@@ -56,7 +56,12 @@ fn on_wires(experiment: &Experiment) -> Vec<OnWire> {
 }
 
 /// What a recorder gives when it is taken apart.
-type Meters = (Vec<(u32, QueueMeter)>, Option<Series<EventRow>>, Option<Series<QueueRow>>);
+pub(crate) struct Recorded {
+    pub(crate) meters: Vec<(u32, QueueMeter)>,
+    pub(crate) events: Option<Series<EventRow>>,
+    pub(crate) queue: Option<Series<QueueRow>>,
+    pub(crate) segments: Option<Series<SegmentRow>>,
+}
 
 /// All measurements at links.
 pub(crate) struct Recorder {
@@ -67,6 +72,9 @@ pub(crate) struct Recorder {
     pub(crate) sink: Option<Box<dyn PacketSink>>,
     /// Flows beyond this number leave no event rows.
     event_flows: u32,
+    segments: Option<Series<SegmentRow>>,
+    /// Flows beyond this number leave no segment rows.
+    segment_flows: u32,
 }
 
 impl Recorder {
@@ -94,6 +102,8 @@ impl Recorder {
             queue: binned.then(|| Series::new(names)),
             sink,
             event_flows: experiment.trace.controller_flows.min(experiment.flows.len() as u32),
+            segments: (experiment.trace.segment_flows > 0).then(|| Series::new(names)),
+            segment_flows: experiment.trace.segment_flows,
         }
     }
 
@@ -120,6 +130,31 @@ impl Recorder {
         if let Some(sink) = &mut self.sink {
             sink.on_sender(now, packet);
         }
+    }
+
+    /// Whether [`Recorder::on_segment`] keeps the packets of this flow.
+    #[inline]
+    pub(crate) fn records_segments(&self, flow: u32) -> bool {
+        flow < self.segment_flows
+    }
+
+    /// A host sent or received a packet.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn on_segment(&mut self, packet: &Packet, end: FlowEnd, event: SegmentEvent, now: Time) {
+        let Some(segments) = &mut self.segments else { return };
+        segments.push(SegmentRow {
+            time_ps: now.as_picos(),
+            flow: packet.flow.0,
+            end,
+            event,
+            seq: packet.seq.0,
+            payload: packet.payload.into(),
+            ack: packet.ack.0,
+            flags: packet.flags.0.into(),
+            ecn: packet.ecn,
+            ts_val: packet.ts_val,
+        });
     }
 
     #[inline]
@@ -306,9 +341,10 @@ impl Recorder {
     }
 
     /// The meters of the monitored links, with the links' numbers, and the recorded series.
-    pub(crate) fn into_meters(self) -> Meters {
-        let meters = self.probes.into_iter().map(|probe| (probe.link, probe.meter)).collect();
-        (meters, self.events, self.queue)
+    pub(crate) fn into_recorded(self) -> Recorded {
+        let Self { probes, events, queue, segments, .. } = self;
+        let meters = probes.into_iter().map(|probe| (probe.link, probe.meter)).collect();
+        Recorded { meters, events, queue, segments }
     }
 }
 

@@ -132,6 +132,26 @@ vocabulary! {
     }
 }
 
+vocabulary! {
+    /// One end of a flow.
+    FlowEnd {
+        /// The host that sends data.
+        Sender = "sender",
+        /// The host that receives them.
+        Receiver = "receiver",
+    }
+}
+
+vocabulary! {
+    /// What happened to a packet at a host.
+    SegmentEvent {
+        /// The host sent it.
+        Send = "send",
+        /// The host received it.
+        Receive = "receive",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -35,7 +35,8 @@ pub use flow_meter::{FlowCounters, FlowMeter, FlowSpan};
 pub use frame_meter::{FrameArrival, FrameMeter};
 pub use histogram::{Bucket, Histogram};
 pub use kinds::{
-    DeliveryKind, DropReason, FlowEvent, FlowState, MarkReason, PacketEvent, QueueClass, TrafficClass,
+    DeliveryKind, DropReason, FlowEnd, FlowEvent, FlowState, MarkReason, PacketEvent, QueueClass,
+    SegmentEvent, TrafficClass,
 };
 pub use queue_meter::{MeterPace, QueueMeter};
 pub use result::{
@@ -45,7 +46,7 @@ pub use result::{
 };
 pub use schema::{
     BacklogBucketRow, BacklogWindowRow, ControllerRow, DelayBucketRow, DelayWindowRow, DeliveryRow, EventRow,
-    FlowRow, PacketRow, QueueBucketRow, QueueRow, TABLES, schema_markdown,
+    FlowRow, PacketRow, QueueBucketRow, QueueRow, SegmentRow, TABLES, schema_markdown,
 };
 pub use table::{
     Cell, Column, ColumnKind, ColumnSpec, GroupIndex, LinkIndex, Names, Row, Series, Table, TableSpec,

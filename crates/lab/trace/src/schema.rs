@@ -1,8 +1,8 @@
 //! The tables, each declared once. Times are seconds since the start of the experiment unless the name says otherwise.
 
 use crate::{
-    Cell, Column, ColumnSpec, DeliveryKind, FlowEvent, FlowState, GroupIndex, LinkIndex, PacketEvent,
-    QueueClass, Row, TableSpec, TrafficClass,
+    Cell, Column, ColumnSpec, DeliveryKind, FlowEnd, FlowEvent, FlowState, GroupIndex, LinkIndex,
+    PacketEvent, QueueClass, Row, SegmentEvent, TableSpec, TrafficClass,
 };
 use shoal_packet::Ecn;
 
@@ -152,6 +152,30 @@ tables! {
         backlog_bytes: u64 ["B"],
         /// Time in the queue so far.
         sojourn_ps: u64 ["ps"],
+    }
+
+    /// What the ends of a flow sent and received, as captures at both hosts show it.
+    "segments" => SegmentRow {
+        /// When it happened.
+        time_ps: u64 ["ps"],
+        /// Number of the flow.
+        flow: u32 [""],
+        /// At which end.
+        end: FlowEnd [""],
+        /// What happened.
+        event: SegmentEvent [""],
+        /// Sequence number of the first payload byte.
+        seq: u32 [""],
+        /// Payload.
+        payload: u32 ["B"],
+        /// Next sequence number expected; valid with the flag ACK.
+        ack: u32 [""],
+        /// TCP flags as on the wire: FIN 1, SYN 2, RST 4, PSH 8, ACK 16, ECE 64, CWR 128.
+        flags: u32 [""],
+        /// ECN codepoint.
+        ecn: Ecn [""],
+        /// Timestamp value of the packet: tells copies of a segment apart.
+        ts_val: u32 ["us"],
     }
 
     /// Distribution of the queueing delay of packets in the measurement window, one row a link, class and bucket.

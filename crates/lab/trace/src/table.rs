@@ -1,7 +1,9 @@
 //! Typed columns. A table is declared once as a [`Row`] (see `schema.rs`); its files, its view in Python and its
 //! documentation come from that declaration.
 
-use crate::{DeliveryKind, FlowEvent, FlowState, PacketEvent, QueueClass, TrafficClass};
+use crate::{
+    DeliveryKind, FlowEnd, FlowEvent, FlowState, PacketEvent, QueueClass, SegmentEvent, TrafficClass,
+};
 use shoal_packet::Ecn;
 use std::marker::PhantomData;
 
@@ -236,6 +238,8 @@ cell!(u32, ColumnKind::U32, Column::U32(values) => values, value => value);
 cell!(u64, ColumnKind::U64, Column::U64(values) => values, value => value);
 cell!(LinkIndex, ColumnKind::LinkName, Column::Text { codes, .. } => codes, value => value.0);
 cell!(GroupIndex, ColumnKind::GroupName, Column::Text { codes, .. } => codes, value => value.0);
+cell!(FlowEnd, ColumnKind::Word(FlowEnd::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
+cell!(SegmentEvent, ColumnKind::Word(SegmentEvent::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(FlowState, ColumnKind::Word(FlowState::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(DeliveryKind, ColumnKind::Word(DeliveryKind::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(FlowEvent, ColumnKind::Word(FlowEvent::NAMES), Column::Text { codes, .. } => codes, value => value as u32);

@@ -14,6 +14,8 @@ section! {
         series: Series = "100 ms",
         /// Number of flows whose controller is traced: every change of cwnd, ssthresh, alpha and state.
         controller_flows: u32 = 0,
+        /// Number of flows whose packets are traced at both hosts: what sequence diagrams show.
+        segment_flows: u32 = 0,
         /// Every arrival, mark, drop and departure at monitored links.
         packets: bool = false,
         /// All packets at monitored links as pcapng.
