@@ -62,7 +62,7 @@ const CONSTANT_WINDOW: Difference = differs(
 );
 const KNOWN_MSS: Difference = differs(
     "The receiver knows the MSS of its peer; the kernel learns it from the segments that come.",
-    "small_segments_wait_until_they_exceed_one_mss",
+    "small_segments_are_acknowledged_at_once",
 );
 const ONE_WAY: Difference = differs(
     "Data goes one way: the receiver answers FIN with an ACK at once and closes nothing; there is no interactive mode of \
@@ -142,6 +142,11 @@ const LINUX_6: &[Difference] = with_common![
     differs(
         "Accurate ECN is neither offered nor answered (since 6.18 by tcp_ecn = 3).",
         "dctcp_sets_ect_on_everything",
+    ),
+    differs(
+        "A compressed ACK waits for a third of the RTT, as in the newest kernels (tcp_comp_sack_rtt_percent); earlier ones waited \
+         for 5 %, at 20 ms and more the same 1 ms.",
+        "a_third_of_a_short_rtt",
     ),
     differs(
         "The smallest RTT is that of the whole connection, not of the last five minutes.",

@@ -195,6 +195,12 @@ pub struct Profile {
     pub quick_acks_after_not_ect: u32,
     /// When the window counts as used.
     pub window_use: WindowUse,
+    /// While packets are missing, an ACK waits for others at most this part of the RTT, percent, and 1 ms (Linux
+    /// `tcp_comp_sack_rtt_percent`); 0: every packet is acknowledged.
+    pub compressed_ack_percent: u32,
+    /// A full segment with PSH is acknowledged as soon as the application has read it (Linux since 6.6
+    /// `tcp_measure_rcv_mss`), as smaller ones are on any Linux.
+    pub acks_full_pushed: bool,
 }
 
 impl Profile {
@@ -236,6 +242,8 @@ impl Profile {
         quick_acks_after_ce: 0,
         quick_acks_after_not_ect: 16,
         window_use: WindowUse::Missing(3),
+        compressed_ack_percent: 0,
+        acks_full_pushed: false,
     };
     /// Linux 3.18: the kernel of DH.
     pub const LINUX_3_18: Self = Self {
@@ -280,6 +288,8 @@ impl Profile {
         quick_acks_after_ce: 2,
         quick_acks_after_not_ect: 2,
         window_use: WindowUse::StickyLimit,
+        compressed_ack_percent: 33,
+        acks_full_pushed: true,
         ..Self::LINUX_3_18
     };
     /// All profiles.

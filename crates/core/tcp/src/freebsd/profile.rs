@@ -83,6 +83,7 @@ impl Profile {
         tail_probe: TailProbe::Off,
         undo: Undo::Off,
         frto: false,
+        compressed_ack_percent: 0,
         ..Self::LINUX_6
     };
     /// FreeBSD 14.

@@ -33,6 +33,10 @@ impl DelayedAck {
     pub(super) fn in_quick_mode(&self) -> bool {
         self.quick > 0
     }
+    #[inline]
+    pub(super) fn rtt(&self) -> Span {
+        self.rtt
+    }
     /// The handshake took `rtt`.
     pub(super) fn set_rtt(&mut self, rtt: Span) {
         self.rtt = rtt;
@@ -78,8 +82,9 @@ impl DelayedAck {
         self.ato = config.receiver_stack().delack_min;
     }
 
-    /// The ACK may wait: starts the timer. Returns true if it should go now: on Linux if the timer was about to expire
-    /// anyway, on FreeBSD if it runs, because every second segment is acknowledged (`DELAY_ACK`).
+    /// The ACK may wait: starts the timer. Returns true if it should go now: on FreeBSD if the timer runs, because every
+    /// second segment is acknowledged (`DELAY_ACK`). Linux also asks whether it is about to expire (`tcp_send_delayed_ack`);
+    /// with small segments acknowledged at once there is never a second one that may wait.
     #[inline]
     pub(super) fn arm(&mut self, config: &EndpointConfig, now: Time) -> bool {
         if let Kernel::FreeBsd(_) = config.receiver_stack().kernel {
@@ -94,9 +99,6 @@ impl DelayedAck {
             let bound =
                 if self.rtt.is_zero() { config.receiver_stack().delack_max } else { self.rtt.max(floor) };
             ato = ato.min(bound).min(config.receiver_stack().delack_max);
-        }
-        if self.is_pending() && self.deadline <= now + ato / 4 {
-            return true;
         }
         self.deadline = self.deadline.min(now + ato.max(floor));
         false

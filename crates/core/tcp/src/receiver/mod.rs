@@ -1,12 +1,14 @@
 //! The receiving side of a connection: reassembly, SACK generation, delayed ACKs, ECN feedback. The application reads
 //! at once.
 
+mod compression;
 mod delayed_ack;
 mod ecn;
 mod reassembly;
 
 use crate::sender::{SYN_BYTES, timestamp};
 use crate::{EcnSetting, EndpointConfig, Kernel, Output};
+use compression::Compression;
 use delayed_ack::DelayedAck;
 use ecn::Feedback;
 use reassembly::{Arrival, Reassembly};
@@ -18,6 +20,7 @@ use shoal_units::{Span, Time};
 pub struct Receiver {
     reassembly: Reassembly,
     delayed: DelayedAck,
+    compression: Compression,
     feedback: Feedback,
     flow: FlowId,
     established: bool,
@@ -37,6 +40,7 @@ impl Receiver {
         Self {
             reassembly: Reassembly::new(),
             delayed: DelayedAck::new(),
+            compression: Compression::new(),
             feedback: Feedback::None,
             flow,
             established: false,
@@ -64,11 +68,14 @@ impl Receiver {
     /// The next time at which [`Receiver::on_timer`] must be called.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.delayed.deadline()
+        self.delayed.deadline().min(self.compression.deadline())
     }
 
-    /// Time has passed: sends the delayed ACK if it is due.
+    /// Time has passed: sends the delayed ACK, or the compressed one, if it is due.
     pub fn on_timer(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
+        if now >= self.compression.deadline() {
+            self.send_compressed(config, now, out);
+        }
         if now >= self.delayed.deadline() {
             self.delayed.on_timeout(config);
             self.send_ack(config, self.reassembly.next(), SackBlocks::EMPTY, now, out);
@@ -146,6 +153,10 @@ impl Receiver {
             self.ts_recent = packet.ts_val;
         }
         self.marks_seen += u64::from(packet.ecn.is_ce());
+        if self.compression.is_holding() && start > next_before && self.reassembly.is_third(start, end) {
+            // The option has room for few blocks: what is known goes out before it changes (tcp_sack_new_ofo_skb).
+            self.send_compressed(config, now, out);
+        }
         let arrival = self.reassembly.insert(start, end);
         if arrival == Arrival::Old {
             self.on_old_data(config, packet, start, end, now, out);
@@ -171,18 +182,48 @@ impl Receiver {
         }
         let unacked = self.reassembly.next() - self.last_ack;
         let must = reaction.at_once
-            || arrival != Arrival::InOrder
-            || self.reassembly.has_holes()
             || fin
             || !config.delayed_ack
             || (unacked > u64::from(config.mss()) && config.receiver_stack().kernel == Kernel::Linux)
             || self.delayed.in_quick_mode();
-        if must || self.delayed.arm(config, now) {
+        let goes_now = must
+            || match arrival {
+                _ if self.reassembly.has_holes() => {
+                    arrival == Arrival::Known || !self.compresses(config, now)
+                }
+                Arrival::InOrder => self.is_pushed(config, packet) || self.delayed.arm(config, now),
+                _ => true,
+            };
+        if goes_now {
             let reports = arrival == Arrival::Known && config.receiver_stack().reports_duplicates();
             let duplicate = reports.then_some((start, end));
             let sack = self.sack_option(config, duplicate);
             self.send_ack(config, self.reassembly.next(), sack, now, out);
         }
+    }
+
+    /// Whether the ACK of a packet that leaves holes behind waits for others.
+    #[cold]
+    fn compresses(&mut self, config: &EndpointConfig, now: Time) -> bool {
+        let percent = config.receiver_stack().compressed_ack_percent;
+        percent > 0
+            && config.sack
+            && self.compression.holds(self.reassembly.next(), percent, self.delayed.rtt(), now)
+    }
+
+    #[cold]
+    fn send_compressed(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
+        let sack = self.sack_option(config, None);
+        self.send_ack(config, self.reassembly.next(), sack, now, out);
+    }
+
+    /// Whether the sender seems to have nothing more for now: the application, which has read all, acknowledges it
+    /// (Linux `tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
+    #[inline]
+    fn is_pushed(&self, config: &EndpointConfig, packet: &Packet) -> bool {
+        let stack = config.receiver_stack();
+        stack.kernel == Kernel::Linux
+            && (packet.payload < config.mss() || (stack.acks_full_pushed && packet.flags.has(Flags::PSH)))
     }
 
     /// Data below the in-order position: acknowledged at once, with a D-SACK (RFC 2883).
@@ -265,6 +306,7 @@ impl Receiver {
         self.last_ack = position;
         self.acks_sent += 1;
         self.delayed.on_ack_sent(config);
+        self.compression.on_ack_sent();
         out.transmit(ack);
     }
 }

@@ -41,6 +41,12 @@ impl Reassembly {
     pub(super) fn recent_blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.recent.iter().copied().take_while(|&(left, right)| left != right)
     }
+    /// Whether the range [start, end) changes neither of the two newest blocks, and there are two.
+    #[cold]
+    pub(super) fn is_third(&self, start: u64, end: u64) -> bool {
+        let newest = || self.recent_blocks().take(2);
+        newest().count() == 2 && !newest().any(|(left, right)| start <= right && left <= end)
+    }
     pub(super) fn heap_bytes(&self) -> usize {
         self.waiting.capacity() * size_of::<(u64, u64)>()
     }

@@ -138,6 +138,9 @@ impl LinuxSender {
         packet.seq = Seq::of(start);
         packet.ack = Seq(1);
         packet.flags = if fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
+        if start + u64::from(len) == self.written && len > 0 {
+            packet.flags = packet.flags.with(Flags::PSH); // The end of a write (Linux tcp_push).
+        }
         packet.payload = len;
         packet.window = config.advertised_window();
         packet.ts_val = timestamp(now);

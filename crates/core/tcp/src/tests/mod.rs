@@ -2,6 +2,7 @@
 
 mod script;
 
+mod compressed_acks;
 mod cwr;
 mod dctcp_echo;
 mod dctcp_presets;

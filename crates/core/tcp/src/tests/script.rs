@@ -194,6 +194,7 @@ impl Script {
                 "ece" => packet.flags = packet.flags.with(Flags::ECE),
                 "cwr" => packet.flags = packet.flags.with(Flags::CWR),
                 "fin" => packet.flags = packet.flags.with(Flags::FIN),
+                "psh" => packet.flags = packet.flags.with(Flags::PSH),
                 "ce" => packet.ecn = Ecn::Ce,
                 "ect0" => packet.ecn = Ecn::Ect0,
                 "win" => packet.window = words.next().and_then(|w| w.parse().ok()).expect("a window"),

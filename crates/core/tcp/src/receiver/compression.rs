@@ -1,0 +1,66 @@
+//! ACKs that stand for several packets beyond a hole (Linux since 4.18 `__tcp_ack_snd_check`, `tcp_compressed_ack_kick`).
+
+use shoal_units::{Span, Time};
+
+/// ACKs that go out before any is held back, for each in-order position (`TCP_FASTRETRANS_THRESH`).
+const AT_ONCE: u8 = 3;
+/// Packets that one ACK stands for at most (`tcp_comp_sack_nr`).
+const MOST: u16 = 44;
+/// Longest wait (`tcp_comp_sack_delay_ns`).
+const LONGEST: Span = Span::from_millis(1);
+/// What the kernel's timer may be late and, with nothing else to do, is (`tcp_comp_sack_slack_ns`).
+const SLACK: Span = Span::from_micros(10);
+
+/// State of the compression.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Compression {
+    deadline: Time,
+    /// Packets whose ACK is held back.
+    held: u16,
+    /// ACKs sent at once at `position`.
+    sent: u8,
+    /// In-order position.
+    position: u64,
+}
+
+impl Compression {
+    pub(super) const fn new() -> Self {
+        Self { deadline: Time::NEVER, held: 0, sent: 0, position: 0 }
+    }
+    #[inline]
+    pub(super) fn deadline(&self) -> Time {
+        self.deadline
+    }
+    #[inline]
+    pub(super) fn is_holding(&self) -> bool {
+        self.held > 0
+    }
+
+    /// A packet came and there are holes: whether its ACK waits, at most for `percent` of `rtt` (zero: not known).
+    pub(super) fn holds(&mut self, position: u64, percent: u32, rtt: Span, now: Time) -> bool {
+        if self.held >= MOST {
+            return false;
+        }
+        if self.position != position {
+            self.position = position;
+            self.sent = 0;
+        }
+        if self.sent < AT_ONCE {
+            self.sent += 1;
+            return false;
+        }
+        self.held += 1;
+        if self.deadline == Time::NEVER {
+            let part = if rtt.is_zero() { LONGEST } else { rtt * u64::from(percent) / 100 };
+            self.deadline = now + part.min(LONGEST) + SLACK;
+        }
+        true
+    }
+
+    /// An ACK went out, for whatever reason (`tcp_event_ack_sent`).
+    #[inline]
+    pub(super) fn on_ack_sent(&mut self) {
+        self.held = 0;
+        self.deadline = Time::NEVER;
+    }
+}

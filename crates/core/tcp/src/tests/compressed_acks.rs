@@ -1,0 +1,116 @@
+//! ACKs beyond a hole that stand for several packets (Linux since 4.18 `__tcp_ack_snd_check`).
+
+use super::script::receiver_with;
+use crate::EndpointConfig;
+use crate::testing::config;
+
+/// Without quick ACKs, and the handshake took so many ms: 33 % of it, at most 1 ms, is how long an ACK waits.
+fn run(rtt_ms: u32, script: &str) {
+    let mut config = config("reno", "linux-6");
+    config.stack.quick_acks = 0;
+    let open = format!("0ms < syn\n0ms > synack\n{rtt_ms}ms < 0 ts 0ms\n{}ms > ack 1\n", rtt_ms + 40);
+    receiver_with(config, &format!("{open}{script}"));
+}
+
+#[test]
+fn after_three_one_ack_stands_for_a_millisecond() {
+    run(
+        20,
+        "
+        100ms     < 2
+        100ms     > ack 1 sack 2-3
+        100.1ms   < 3
+        100.1ms   > ack 1 sack 2-4
+        100.2ms   < 4
+        100.2ms   > ack 1 sack 2-5
+        100.3ms   < 5
+        100.4ms   < 6
+        101.31ms  > ack 1 sack 2-7        # 0.3 + 1 + 0.01
+        101.4ms   < 7
+        102.41ms  > ack 1 sack 2-8
+    ",
+    );
+}
+
+#[test]
+fn a_third_of_a_short_rtt() {
+    // 0.33 x 2 ms + 0.01 ms.
+    run(
+        2,
+        "
+        100ms     < 2..5
+        100ms     > ack 1 sack 2-3, ack 1 sack 2-4, ack 1 sack 2-5
+        100.3ms   < 5
+        100.97ms  > ack 1 sack 2-6
+    ",
+    );
+}
+
+#[test]
+fn progress_gives_three_more() {
+    run(
+        20,
+        "
+        100ms     < 2..5
+        100ms     > ack 1 sack 2-3, ack 1 sack 2-4, ack 1 sack 2-5
+        100.3ms   < 6                     # a second hole: held back
+        100.4ms   < 1                     # fills the first: four segments more, at once, and it covers what was held
+        100.4ms   > ack 5 sack 6-7
+        100.5ms   < 7
+        100.5ms   > ack 5 sack 6-8
+        100.6ms   < 8..10
+        100.6ms   > ack 5 sack 6-9, ack 5 sack 6-10
+        100.7ms   < 10
+        101.71ms  > ack 5 sack 6-11
+    ",
+    );
+}
+
+#[test]
+fn what_three_blocks_would_push_out_goes_first() {
+    run(
+        20,
+        "
+        100ms     < 2
+        100ms     > ack 1 sack 2-3
+        100ms     < 4
+        100ms     > ack 1 sack 4-5 2-3
+        100ms     < 5
+        100ms     > ack 1 sack 4-6 2-3
+        100.3ms   < 6                     # extends the newest block: held back
+        100.4ms   < 8                     # a third block: the state before it goes out
+        100.4ms   > ack 1 sack 4-7 2-3
+        101.41ms  > ack 1 sack 8-9 4-7 2-3
+    ",
+    );
+}
+
+#[test]
+fn one_ack_stands_for_44_packets_at_most() {
+    run(
+        20,
+        "
+        100ms     < 2..5
+        100ms     > ack 1 sack 2-3, ack 1 sack 2-4, ack 1 sack 2-5
+        100.3ms   < 5..49                 # 44
+        100.4ms   < 49
+        100.4ms   > ack 1 sack 2-50
+    ",
+    );
+}
+
+#[test]
+fn without_sack_and_before_4_18_every_packet_is_acknowledged() {
+    let script = "
+        0ms < syn
+        0ms > synack
+        100ms < 1..6
+        100ms > ack 0, ack 0, ack 0, ack 0, ack 0
+    ";
+    receiver_with(EndpointConfig { sack: false, ..config("reno", "linux-6") }, script);
+    let with_sack = script.replace(
+        "ack 0, ack 0, ack 0, ack 0, ack 0",
+        "ack 0 sack 1-2, ack 0 sack 1-3, ack 0 sack 1-4, ack 0 sack 1-5, ack 0 sack 1-6",
+    );
+    receiver_with(config("reno", "linux-3.18"), &with_sack);
+}
