@@ -86,8 +86,60 @@ fn law(bytes: &mut Bytes<'_>) -> String {
     let gentle = bytes.flag();
     let slope =
         format!("min = \"{min} packets\", max = \"{max} packets\", weight = {weight}, gentle = {gentle}");
-    match bytes.byte() % 10 {
+    match bytes.byte() % 15 {
         0 => "{ kind = \"fifo\" }".into(),
+        10 => format!(
+            "{{ kind = \"forced\", mark = {}, drop = {}, spacing = \"{}\" }}",
+            bytes.pick(&["0", "0.1", "1"]),
+            bytes.pick(&["0", "0.03", "0.5"]),
+            bytes.pick(&["independent", "even", "bursts\", on = \"3 ms"]),
+        ),
+        11 => format!(
+            "{{ kind = \"codel\", target = \"{}\", interval = \"{}\", ecn = {}{} }}",
+            bytes.pick(&["1 ms", "5 ms"]),
+            bytes.pick(&["10 ms", "100 ms"]),
+            bytes.flag(),
+            bytes.pick(&["", ", ce_threshold = \"500 us\"", ", limit = \"15 packets\""]),
+        ),
+        12 => format!(
+            "{{ kind = \"fq-codel\", {}, quantum = \"{}\", target = \"1 ms\", interval = \"20 ms\", ecn = {}{}, drop_batch = \"{}\" }}",
+            bytes.pick(&["classifier = \"flow\"", "flows = 1024", "flows = 2", "flows = 1"]),
+            bytes.pick(&["256 B", "1514 B", "9014 B"]),
+            bytes.flag(),
+            bytes.pick(&[
+                "",
+                ", ce_threshold = \"500 us\", ce_threshold_for = \"ect1\"",
+                ", limit = \"12 packets\"",
+                ", memory_limit = \"20 kB\"",
+            ]),
+            bytes.pick(&["1 packets", "64 packets"]),
+        ),
+        13 => format!(
+            "{{ kind = \"pie\", target = \"{}\", tupdate = \"{}\", ecn = {}, bytemode = {}, dq_rate_estimator = {} }}",
+            bytes.pick(&["1 ms", "15 ms"]),
+            bytes.pick(&["2 ms", "15 ms"]),
+            bytes.flag(),
+            bytes.flag(),
+            bytes.flag(),
+        ),
+        14 => {
+            let queue = |bytes: &mut Bytes<'_>, prio: u8| {
+                format!(
+                    "{{ min = \"{}\", max = \"12 kB\", burst = \"6 packets\", probability = {}, ecn = {}, harddrop = {}{} }}",
+                    bytes.pick(&["2 kB", "6 kB"]),
+                    bytes.pick(&["0.02", "1"]),
+                    bytes.flag(),
+                    bytes.flag(),
+                    if prio == 0 { String::new() } else { format!(", prio = {prio}") },
+                )
+            };
+            // Equal priorities share an average; without grio there are none.
+            let (grio, first, second) = bytes.pick(&[(true, 8, 8), (true, 2, 9), (false, 0, 0)]);
+            let (not_ect, ect) = (queue(bytes, first), queue(bytes, second));
+            format!(
+                "{{ kind = \"gred\", grio = {grio}, limit = \"40 kB\", not_ect = {not_ect}, ect = {ect} }}"
+            )
+        }
         6 => format!(
             "{{ kind = \"coupled\", saturation = \"{}\", decide = \"{}\" }}",
             bytes.pick(&["30 ms", "20 packets", "30 kB"]),
@@ -233,6 +285,15 @@ fn group(bytes: &mut Bytes<'_>, number: u8, topology: u8) -> String {
     } else {
         text += bytes.pick(&["from = [\"h1\", \"h2\"]\n", "from = \"h1\"\n", "from = \"h2\"\n"]);
         text += "to = \"h4\"\n";
+        // h4 is at the other leaf.
+        if topology == 2 {
+            text += bytes.pick(&[
+                "",
+                "",
+                "via = \"spine2\"\n",
+                "via = [\"leaf1\", \"spine3\"]\nvia_back = \"spine1\"\n",
+            ]);
+        }
     }
     text
 }

@@ -1,6 +1,7 @@
 //! Any text as a scenario file.
 
-use shoal_scenario::Document;
+use shoal_scenario::{Document, Experiment, LinkId, NodeId};
+use std::collections::BTreeSet;
 
 /// Reading and resolving never panics; what is accepted survives being written and read, and resolves to a graph whose
 /// references are whole.
@@ -23,10 +24,20 @@ pub fn scenario_toml(input: &[u8]) {
         for path in [flow.forward, flow.backward] {
             let path = &experiment.paths[path as usize];
             assert!(!path.is_empty() && path.iter().all(|link| (link.0 as usize) < experiment.links.len()));
+            check_way(&experiment, path);
         }
     }
     let again = Document::from_json(&document.to_json(), "json").expect("what was written can be read");
     assert_eq!(again, document);
     let again = Document::parse(&document.to_toml(), "toml").expect("what was written can be read");
     assert_eq!(again, document);
+}
+
+/// A way has no gap and passes no node twice.
+fn check_way(experiment: &Experiment, path: &[LinkId]) {
+    let link = |id: &LinkId| &experiment.links[id.0 as usize];
+    assert!(path.windows(2).all(|pair| link(&pair[0]).to == link(&pair[1]).from), "a gap");
+    let mut passed: BTreeSet<NodeId> = path.iter().map(|id| link(id).to).collect();
+    passed.insert(link(&path[0]).from);
+    assert_eq!(passed.len(), path.len() + 1, "a loop");
 }
