@@ -25,7 +25,9 @@ ALLOWED = {
     "sim": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace"},
     # Like `scenario`, it uses only the configurations of the laws.
     "linux": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace"},
-    "native": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim", "linux"},
+    # Plays scripts against the endpoints; the kernel's side is text and bytes.
+    "conformance": {"units", "packet", "cc", "tcp"},
+    "native": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim", "linux", "conformance"},
     # Never shipped: may use anything.
     "benches": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim"},
     "tests": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim"},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Reads /config, line by line, and does what it says. */
 #include "guest.h"
+#include "script.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -250,6 +251,9 @@ static void obey(struct words *w)
 		qdisc(w);
 	} else if (strcmp(verb, "flow") == 0) {
 		flow(w);
+	} else if (strcmp(verb, "script") == 0) {
+		line_number = 0;
+		script_play(text(w));
 	} else if (strcmp(verb, "run") == 0) {
 		uint64_t duration = number(w), sample = number(w), window = number(w);
 

@@ -1,0 +1,318 @@
+//! Calls of a script as system calls of Linux on x86-64, and what must be in their memory afterwards.
+
+use super::memory::{Argument, Memory};
+use super::message;
+use super::symbols::{constant, system_call};
+use super::wire::{LOCAL, REMOTE};
+use crate::ScriptError;
+use crate::syntax::ast::{Call, Value};
+
+/// Port that scripts bind to and connect to without naming it; packetdrill's default.
+pub(super) const PORT: u16 = 8080;
+
+/// The area of zeros that payload is written from and read into.
+pub(super) const ZEROS: i64 = 4 << 20;
+
+/// A call, translated.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct SystemCall {
+    pub(super) number: i64,
+    pub(super) arguments: Vec<Argument>,
+    pub(super) memory: Memory,
+    /// What the memory must hold afterwards.
+    pub(super) outputs: Vec<Output>,
+    /// The script's name of the descriptor that it returns.
+    pub(super) descriptor: Option<i64>,
+}
+
+/// Something that a call writes.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Output {
+    /// A little-endian number of so many bytes.
+    Number {
+        what: &'static str,
+        at: usize,
+        size: usize,
+        wanted: i64,
+    },
+    /// Control messages of `recvmsg`: the buffer, and the place of its length.
+    Control {
+        at: usize,
+        length_at: usize,
+        wanted: Vec<message::Control>,
+    },
+}
+
+/// Translates a call.
+pub(super) fn translate(call: &Call, line: u32) -> Result<SystemCall, ScriptError> {
+    let Some(number) = system_call(&call.name) else {
+        return Err(ScriptError::refused(line, format!("the call `{}` is not supported", call.name)));
+    };
+    let returns_descriptor =
+        matches!(call.name.as_str(), "socket" | "accept" | "accept4" | "open" | "epoll_create");
+    let descriptor = match call.result {
+        Value::Int(fd) if returns_descriptor && fd >= 0 => Some(fd),
+        _ => None,
+    };
+    let mut builder = Builder { line, call, memory: Memory::default(), outputs: Vec::new() };
+    let arguments = builder.arguments()?;
+    Ok(SystemCall { number, arguments, memory: builder.memory, outputs: builder.outputs, descriptor })
+}
+
+/// The number that a value stands for.
+pub(super) fn number(value: &Value, line: u32) -> Result<i64, ScriptError> {
+    match value {
+        Value::Int(value) => Ok(*value),
+        Value::Name(name) => constant(name)
+            .ok_or_else(|| ScriptError::refused(line, format!("the symbol `{name}` is not known"))),
+        Value::Or(all) => all.iter().try_fold(0, |bits, each| Ok(bits | number(each, line)?)),
+        Value::List(all) if all.len() == 1 => number(&all[0], line),
+        other => Err(ScriptError::syntax(line, format!("expected a number, found {other:?}"))),
+    }
+}
+
+/// Field `name` of a structure.
+pub(super) fn field<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
+    let Value::Struct(fields) = value else { return None };
+    fields.iter().find(|(key, _)| key.as_deref() == Some(name)).map(|(_, value)| value)
+}
+
+struct Builder<'a> {
+    line: u32,
+    call: &'a Call,
+    memory: Memory,
+    outputs: Vec<Output>,
+}
+
+impl Builder<'_> {
+    fn argument(&self, n: usize) -> Result<&Value, ScriptError> {
+        self.call.arguments.get(n).ok_or_else(|| {
+            let name = &self.call.name;
+            ScriptError::syntax(self.line, format!("`{name}` needs more than {n} arguments"))
+        })
+    }
+    fn int(&self, n: usize) -> Result<Argument, ScriptError> {
+        Ok(Argument::Int(number(self.argument(n)?, self.line)?))
+    }
+    fn descriptor(&self, n: usize) -> Result<Argument, ScriptError> {
+        Ok(Argument::Descriptor(number(self.argument(n)?, self.line)?))
+    }
+    /// A buffer of payload and its size.
+    fn payload(&self, n: usize) -> Result<[Argument; 2], ScriptError> {
+        let size = number(self.argument(n + 1)?, self.line)?;
+        if !(0..=ZEROS).contains(&size) {
+            return Err(ScriptError::refused(self.line, format!("{size} bytes are too many for a call"))
+                .hint("4 MiB are the most"));
+        }
+        let buffer = match self.argument(n)? {
+            Value::Anything => Argument::Zeros,
+            Value::Name(name) if name == "NULL" => Argument::Int(0),
+            _ => {
+                return Err(ScriptError::refused(self.line, "payload is always zeros").hint("write `...`"));
+            }
+        };
+        Ok([buffer, Argument::Int(size)])
+    }
+    fn refused(&self) -> ScriptError {
+        ScriptError::refused(self.line, format!("this form of `{}` is not supported", self.call.name))
+    }
+    fn count(&self, wanted: usize) -> Result<(), ScriptError> {
+        let (name, found) = (&self.call.name, self.call.arguments.len());
+        if found == wanted {
+            return Ok(());
+        }
+        Err(ScriptError::syntax(self.line, format!("`{name}` has {wanted} arguments, not {found}")))
+    }
+
+    fn arguments(&mut self) -> Result<Vec<Argument>, ScriptError> {
+        let name = self.call.name.as_str();
+        let wanted = match name {
+            "close" | "epoll_create" => 1,
+            "listen" | "shutdown" | "open" => 2,
+            "fcntl" => self.call.arguments.len().clamp(2, 3),
+            "sendto" | "recvfrom" => 6,
+            "setsockopt" | "getsockopt" => 5,
+            "send" | "recv" | "epoll_ctl" | "epoll_wait" | "sendfile" | "accept4" => 4,
+            _ => 3,
+        };
+        self.count(wanted)?;
+        Ok(match name {
+            "socket" => {
+                if !matches!(self.argument(0)?, Value::Anything)
+                    && number(self.argument(0)?, self.line)? != 2
+                {
+                    return Err(self.refused().hint("sockets are of IPv4: write `...`"));
+                }
+                vec![Argument::Int(2), self.int(1)?, self.int(2)?]
+            }
+            "bind" => self.with_address(LOCAL)?,
+            "connect" => self.with_address(REMOTE)?,
+            "accept" | "accept4" => {
+                let (address, size) = (self.memory.put(&[0; 16]), self.memory.put_i32(16));
+                let mut all =
+                    vec![self.descriptor(0)?, Argument::Memory(address), Argument::Memory(size)];
+                if name == "accept4" {
+                    all.push(self.int(3)?);
+                }
+                all
+            }
+            "listen" | "shutdown" => vec![self.descriptor(0)?, self.int(1)?],
+            "close" => vec![self.descriptor(0)?],
+            "fcntl" => {
+                let value = if wanted == 3 { self.int(2)? } else { Argument::Int(0) };
+                vec![self.descriptor(0)?, self.int(1)?, value]
+            }
+            "read" | "write" => [vec![self.descriptor(0)?], self.payload(1)?.to_vec()].concat(),
+            "send" | "recv" => {
+                let [buffer, size] = self.payload(1)?;
+                vec![self.descriptor(0)?, buffer, size, self.int(3)?, Argument::Int(0), Argument::Int(0)]
+            }
+            "sendto" => {
+                let [buffer, size] = self.payload(1)?;
+                let address = self.memory.put(&socket_address(REMOTE));
+                let (to, to_size) = (Argument::Memory(address), Argument::Int(16));
+                vec![self.descriptor(0)?, buffer, size, self.int(3)?, to, to_size]
+            }
+            "recvfrom" => {
+                let [buffer, size] = self.payload(1)?;
+                let (from, from_size) = (self.memory.put(&[0; 16]), self.memory.put_i32(16));
+                let (from, from_size) = (Argument::Memory(from), Argument::Memory(from_size));
+                vec![self.descriptor(0)?, buffer, size, self.int(3)?, from, from_size]
+            }
+            "setsockopt" => self.setsockopt()?,
+            "getsockopt" => self.getsockopt()?,
+            "sendmsg" | "recvmsg" => {
+                let header = self.argument(1)?.clone();
+                self.outputs = message::header(&header, name == "recvmsg", &mut self.memory, self.line)?;
+                vec![self.descriptor(0)?, Argument::Memory(0), self.int(2)?]
+            }
+            "epoll_create" => vec![self.int(0)?],
+            "epoll_ctl" => {
+                let event = self.epoll_event(3)?;
+                vec![self.descriptor(0)?, self.int(1)?, self.descriptor(2)?, Argument::Memory(event)]
+            }
+            "epoll_wait" => self.epoll_wait()?,
+            "poll" => self.poll()?,
+            "ioctl" => {
+                let at = self.memory.put_i32(-1);
+                let wanted = number(self.argument(2)?, self.line)?;
+                self.outputs.push(Output::Number { what: "value", at, size: 4, wanted });
+                vec![self.descriptor(0)?, self.int(1)?, Argument::Memory(at)]
+            }
+            "open" => {
+                let Value::Text(path) = self.argument(0)? else { return Err(self.refused()) };
+                let path = [path.as_slice(), &[0]].concat();
+                vec![Argument::Memory(self.memory.put(&path)), self.int(1)?]
+            }
+            "sendfile" => {
+                let at = number(self.argument(2)?, self.line)?;
+                let offset = self.memory.put(&at.to_le_bytes());
+                vec![self.descriptor(0)?, self.descriptor(1)?, Argument::Memory(offset), self.int(3)?]
+            }
+            _ => return Err(self.refused()),
+        })
+    }
+
+    fn with_address(&mut self, address: [u8; 4]) -> Result<Vec<Argument>, ScriptError> {
+        let bytes = match self.argument(1)? {
+            Value::Anything => socket_address(address),
+            // Dissolves a connection.
+            Value::Name(name) if name == "AF_UNSPEC" => vec![0; 16],
+            _ => return Err(self.refused().hint("addresses and ports are chosen here: write `...`")),
+        };
+        let at = self.memory.put(&bytes);
+        Ok(vec![self.descriptor(0)?, Argument::Memory(at), Argument::Int(16)])
+    }
+
+    fn setsockopt(&mut self) -> Result<Vec<Argument>, ScriptError> {
+        let size = number(self.argument(4)?, self.line)?;
+        let at = match self.argument(3)? {
+            Value::Text(text) => {
+                let text = text.clone();
+                self.memory.put(&[text.as_slice(), &[0; 8]].concat())
+            }
+            value @ Value::Struct(_) => {
+                let (on, time) = (field(value, "onoff"), field(value, "linger"));
+                let (Some(on), Some(time)) = (on, time) else { return Err(self.refused()) };
+                let (on, time) = (number(on, self.line)?, number(time, self.line)?);
+                let at = self.memory.put_i32(on);
+                self.memory.set(at + 4, &(time as i32).to_le_bytes());
+                at
+            }
+            value => {
+                let value = number(value, self.line)?;
+                self.memory.put_i32(value)
+            }
+        };
+        if !(0..=(self.memory.bytes.len() - at) as i64).contains(&size) {
+            return Err(ScriptError::syntax(self.line, format!("the value has not {size} bytes")));
+        }
+        Ok(vec![self.descriptor(0)?, self.int(1)?, self.int(2)?, Argument::Memory(at), Argument::Int(size)])
+    }
+
+    fn getsockopt(&mut self) -> Result<Vec<Argument>, ScriptError> {
+        let size = number(self.argument(4)?, self.line)?;
+        if !(1..=8).contains(&size) {
+            return Err(self.refused().hint("values of up to 8 bytes are read"));
+        }
+        let (at, size_at) = (self.memory.put(&[0; 8]), self.memory.put_i32(size));
+        if *self.argument(3)? != Value::Anything {
+            let wanted = number(self.argument(3)?, self.line)?;
+            self.outputs.push(Output::Number { what: "value", at, size: size as usize, wanted });
+        }
+        let (value, length) = (Argument::Memory(at), Argument::Memory(size_at));
+        Ok(vec![self.descriptor(0)?, self.int(1)?, self.int(2)?, value, length])
+    }
+
+    /// `struct epoll_event` is packed: events, then 64 bits of data, here the script's descriptor.
+    fn epoll_event(&mut self, n: usize) -> Result<usize, ScriptError> {
+        let value = self.argument(n)?;
+        let (events, data) = self.epoll_fields(value)?;
+        let mut bytes = (events as u32).to_le_bytes().to_vec();
+        bytes.extend_from_slice(&data.to_le_bytes());
+        Ok(self.memory.put(&bytes))
+    }
+    fn epoll_fields(&self, value: &Value) -> Result<(i64, i64), ScriptError> {
+        let Some(events) = field(value, "events") else { return Err(self.refused()) };
+        let data = ["fd", "ptr", "u32", "u64"].iter().find_map(|name| field(value, name));
+        let Some(data) = data else { return Err(self.refused()) };
+        Ok((number(events, self.line)?, number(data, self.line)?))
+    }
+    fn epoll_wait(&mut self) -> Result<Vec<Argument>, ScriptError> {
+        if number(self.argument(2)?, self.line)? != 1 {
+            return Err(self.refused().hint("one event at a time"));
+        }
+        let (events, data) = self.epoll_fields(self.argument(1)?)?;
+        let at = self.memory.put(&[0; 12]);
+        self.outputs.push(Output::Number { what: "events", at, size: 4, wanted: events });
+        self.outputs.push(Output::Number { what: "data", at: at + 4, size: 8, wanted: data });
+        Ok(vec![self.descriptor(0)?, Argument::Memory(at), Argument::Int(1), self.int(3)?])
+    }
+
+    /// `poll([{fd=4, events=POLLIN, revents=POLLIN}], 1, timeout)`, one descriptor.
+    fn poll(&mut self) -> Result<Vec<Argument>, ScriptError> {
+        let Value::List(all) = self.argument(0)? else { return Err(self.refused()) };
+        let ([entry], 1) = (all.as_slice(), number(self.argument(1)?, self.line)?) else {
+            return Err(self.refused().hint("one descriptor at a time"));
+        };
+        let (Some(fd), Some(events)) = (field(entry, "fd"), field(entry, "events")) else {
+            return Err(self.refused());
+        };
+        let (fd, events) = (number(fd, self.line)?, number(events, self.line)?);
+        let seen = field(entry, "revents").map_or(Ok(0), |value| number(value, self.line))?;
+        let at = self.memory.put(&[0; 8]);
+        self.memory.set(at + 4, &(events as u16).to_le_bytes());
+        self.memory.relocations.push(super::memory::Relocation::Descriptor(at, fd));
+        self.outputs.push(Output::Number { what: "revents", at: at + 6, size: 2, wanted: seen });
+        Ok(vec![Argument::Memory(at), Argument::Int(1), self.int(2)?])
+    }
+}
+
+/// `struct sockaddr_in`
+fn socket_address(address: [u8; 4]) -> Vec<u8> {
+    let mut bytes = vec![2, 0];
+    bytes.extend_from_slice(&PORT.to_be_bytes());
+    bytes.extend_from_slice(&address);
+    bytes.extend_from_slice(&[0; 8]);
+    bytes
+}

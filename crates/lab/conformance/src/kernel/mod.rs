@@ -1,0 +1,17 @@
+//! Scripts on the real kernel: translated for the guest, and what the guest has written read back.
+
+mod calls;
+mod info;
+mod memory;
+mod message;
+mod program;
+mod records;
+mod symbols;
+mod wire;
+
+pub(crate) use info::symbols as state_symbols;
+pub(crate) use program::anchored;
+pub use program::{Program, translate};
+pub use records::read;
+pub(crate) use symbols::error_name;
+pub(crate) use wire::encode_option;

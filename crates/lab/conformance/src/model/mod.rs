@@ -1,0 +1,1 @@
+//! Scripts on our models of TCP.

@@ -1,0 +1,317 @@
+//! Commands in back-quotes: the few that set up a network device or a sysctl. No shell is started.
+
+use crate::ScriptError;
+use crate::assertion::{Scope, evaluate_integer};
+
+/// What a command sets.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Command {
+    /// A kernel parameter, its path below `/proc/sys` with `/`.
+    Sysctl {
+        /// Path.
+        path: String,
+        /// Value.
+        value: String,
+        /// A kernel without it is as good.
+        optional: bool,
+    },
+    /// The queue discipline of the device.
+    Qdisc(Qdisc),
+    /// Segmentation offloads of the device: TSO, GSO.
+    Offload {
+        /// TCP segmentation by the device.
+        tso: Option<bool>,
+        /// Generic segmentation.
+        gso: Option<bool>,
+    },
+    /// MTU of the device, bytes.
+    Mtu(u16),
+    /// A file of zeros.
+    File {
+        /// Its path.
+        path: String,
+        /// Its size.
+        bytes: u32,
+    },
+}
+
+/// A queue discipline that scripts use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Qdisc {
+    /// First in, first out; with `limit` packets at most.
+    Pfifo {
+        /// Limit; the device's queue length if not given.
+        limit: Option<u32>,
+    },
+    /// Fair queueing with pacing.
+    Fq,
+}
+
+const MAX_INCLUDES: u32 = 4;
+
+/// Reads commands; `line` is that of the first.
+pub(crate) fn commands(
+    text: &str,
+    line: u32,
+    include: &dyn Fn(&str) -> Option<String>,
+) -> Result<Vec<Command>, ScriptError> {
+    let mut found = Vec::new();
+    read(text, line, include, 0, &mut found)?;
+    Ok(found)
+}
+
+fn read(
+    text: &str,
+    first: u32,
+    include: &dyn Fn(&str) -> Option<String>,
+    depth: u32,
+    found: &mut Vec<Command>,
+) -> Result<(), ScriptError> {
+    let mut whole = String::new();
+    for (line, part) in (first..).zip(text.split('\n')) {
+        if let Some(begun) = part.trim_end().strip_suffix('\\') {
+            whole.push_str(begun);
+            whole.push(' ');
+            continue;
+        }
+        whole.push_str(part);
+        for statement in statements(&whole, line)? {
+            obey(&statement, line, include, depth, found)?;
+        }
+        whole.clear();
+    }
+    if whole.trim().is_empty() { Ok(()) } else { Err(ScriptError::syntax(first, "the command has no end")) }
+}
+
+/// Words of the statements of a line: quotes, `$((...))`, comments, `;` and `&&`; redirections are left out.
+fn statements(text: &str, line: u32) -> Result<Vec<Vec<String>>, ScriptError> {
+    let mut found = vec![Vec::new()];
+    let mut word = String::new();
+    let (mut quoted, mut begun) = (None, false);
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        if c == '$' && rest.starts_with("((") && quoted != Some('\'') {
+            let Some(end) = rest.find("))") else {
+                return Err(ScriptError::syntax(line, "`$((` has no `))`"));
+            };
+            word.push_str(&evaluate_integer(&rest[2..end], line, &Scope::new())?.to_string());
+            rest = &rest[end + 2..];
+            begun = true;
+        } else if quoted == Some(c) {
+            quoted = None;
+        } else if quoted.is_some() {
+            word.push(c);
+        } else if c == '"' || c == '\'' {
+            (quoted, begun) = (Some(c), true);
+        } else if c == '#' && !begun {
+            break;
+        } else if c.is_whitespace() || c == ';' || (c == '&' && rest.starts_with('&')) {
+            flush(&mut found, &mut word, &mut begun);
+            if !c.is_whitespace() {
+                rest = rest.strip_prefix('&').unwrap_or(rest);
+                found.push(Vec::new());
+            }
+        } else {
+            word.push(c);
+            begun = true;
+        }
+    }
+    if quoted.is_some() {
+        return Err(ScriptError::syntax(line, "a quote of the command is not closed"));
+    }
+    flush(&mut found, &mut word, &mut begun);
+    for statement in &mut found {
+        let mut redirected = false;
+        statement.retain(|word| {
+            let redirects = word.contains('>');
+            let keep = !redirects && !redirected;
+            // `> file` is two words, `2>&1` and `>/dev/null` are one.
+            redirected = redirects && word.ends_with('>');
+            keep
+        });
+    }
+    Ok(found)
+}
+
+fn flush(found: &mut [Vec<String>], word: &mut String, begun: &mut bool) {
+    if let (true, Some(last)) = (*begun, found.last_mut()) {
+        last.push(std::mem::take(word));
+    }
+    *begun = false;
+}
+
+fn obey(
+    words: &[String],
+    line: u32,
+    include: &dyn Fn(&str) -> Option<String>,
+    depth: u32,
+    found: &mut Vec<Command>,
+) -> Result<(), ScriptError> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        // Nothing is cached and nothing outlives a script: each has a machine of its own.
+        [] | ["ip", "tcp_metrics", "flush", ..] | ["/bin/rm", ..] => {}
+        [word] if word.starts_with("/tmp/sysctl_restore_") => {}
+        [file] if file.starts_with("./") && file.ends_with(".sh") && depth < MAX_INCLUDES => {
+            let text = include(file).ok_or_else(|| {
+                ScriptError::syntax(line, format!("there is no file `{file}` beside the script"))
+            })?;
+            let before = found.len();
+            read(&text, 1, include, depth + 1, found).map_err(|mut error| {
+                error.message = format!("`{file}`, line {}: {}", error.line, error.message);
+                error.line = line;
+                error
+            })?;
+            // A shell goes on after a command that failed; older and newer kernels lack some parameters.
+            for command in &mut found[before..] {
+                if let Command::Sysctl { optional, .. } = command {
+                    *optional = true;
+                }
+            }
+        }
+        ["sysctl", arguments @ ..] => {
+            let mut optional = false;
+            for argument in arguments {
+                match *argument {
+                    "-q" | "-w" => {}
+                    "-e" | "-qe" | "-eq" => optional = true,
+                    setting => found.push(sysctl(setting, line, optional)?),
+                }
+            }
+        }
+        ["./set_sysctls.py", settings @ ..] => {
+            for setting in settings {
+                found.push(sysctl(setting, line, false)?);
+            }
+        }
+        ["tc", "qdisc", "del" | "delete", "dev", "tun0", "root"] => {
+            found.push(Command::Qdisc(Qdisc::Pfifo { limit: None }));
+        }
+        ["tc", "qdisc", "add" | "replace", "dev", "tun0", "root", kind @ ..] => {
+            found.push(Command::Qdisc(qdisc(kind, line)?));
+        }
+        ["ip", "link", "set", "dev", "tun0", "mtu", bytes] => {
+            let bytes = bytes.parse().ok().filter(|bytes| *bytes >= 68);
+            found.push(Command::Mtu(
+                bytes.ok_or_else(|| ScriptError::syntax(line, "an MTU has 68 to 65535 bytes"))?,
+            ));
+        }
+        ["ethtool", "-K", "tun0", features @ ..] => found.push(offload(features, line)?),
+        ["/bin/dd", "bs=1", arguments @ ..] => found.push(zeros(arguments, line)?),
+        other => {
+            return Err(ScriptError::refused(line, format!("the command `{}` is not supported", other.join(" ")))
+                .hint("sysctl, tc qdisc, ip link set mtu and ethtool -K on tun0, and scripts of these are"));
+        }
+    }
+    Ok(())
+}
+
+fn sysctl(setting: &str, line: u32, optional: bool) -> Result<Command, ScriptError> {
+    let Some((key, value)) = setting.split_once('=') else {
+        return Err(ScriptError::syntax(line, format!("`{setting}` sets nothing")).hint("write `name=value`"));
+    };
+    let key = key.trim_start_matches("/proc/sys/");
+    let path = if key.contains('/') { key.to_string() } else { key.replace('.', "/") };
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/_-.".contains(c);
+    if !path.starts_with("net/") || !path.chars().all(plain) || path.contains("..") {
+        return Err(ScriptError::refused(line, format!("`{key}` is no parameter of the network")));
+    }
+    Ok(Command::Sysctl { path, value: value.to_string(), optional })
+}
+
+fn qdisc(words: &[&str], line: u32) -> Result<Qdisc, ScriptError> {
+    match words {
+        ["pfifo"] => Ok(Qdisc::Pfifo { limit: None }),
+        ["pfifo", "limit", limit] if limit.parse::<u32>().is_ok() => {
+            Ok(Qdisc::Pfifo { limit: limit.parse().ok() })
+        }
+        ["fq"] => Ok(Qdisc::Fq),
+        other => Err(ScriptError::refused(
+            line,
+            format!("the queue discipline `{}` is not supported", other.join(" ")),
+        )
+        .hint("pfifo, pfifo limit N and fq are")),
+    }
+}
+
+fn offload(words: &[&str], line: u32) -> Result<Command, ScriptError> {
+    let (mut tso, mut gso) = (None, None);
+    for pair in words.chunks(2) {
+        let on = match pair {
+            [_, "on"] => true,
+            [_, "off"] => false,
+            _ => return Err(ScriptError::syntax(line, "an offload is `on` or `off`")),
+        };
+        match pair[0] {
+            "tso" => tso = Some(on),
+            "gso" => gso = Some(on),
+            // Packets are given to the device one by one, each as it is.
+            "gro" | "lro" if !on => {}
+            other => return Err(ScriptError::refused(line, format!("the offload `{other}` is not supported"))),
+        }
+    }
+    Ok(Command::Offload { tso, gso })
+}
+
+fn zeros(words: &[&str], line: u32) -> Result<Command, ScriptError> {
+    let value = |name: &str| words.iter().find_map(|word| word.strip_prefix(name));
+    match (value("count="), value("if="), value("of=")) {
+        (Some(count), Some("/dev/zero"), Some(path))
+            if path.starts_with("/tmp/") && !path.contains("..") && count.parse::<u16>().is_ok() =>
+        {
+            Ok(Command::File { path: path.to_string(), bytes: count.parse().unwrap_or(0) })
+        }
+        _ => Err(ScriptError::refused(line, "this use of `dd` is not supported")
+            .hint("`/bin/dd bs=1 count=N if=/dev/zero of=/tmp/name` is")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Result<Vec<Command>, ScriptError> {
+        commands(text, 1, &|name| (name == "./defaults.sh").then(|| "sysctl -q net.ipv4.tcp_ecn=0".to_string()))
+    }
+
+    #[test]
+    fn values_are_computed() {
+        let found = of("sysctl -q net.ipv4.tcp_rmem=\"4096 540000 $((15*1024*1024))\"").expect("a sysctl");
+        let value = "4096 540000 15728640".to_string();
+        assert_eq!(
+            found,
+            [Command::Sysctl { path: "net/ipv4/tcp_rmem".into(), value, optional: false }]
+        );
+    }
+
+    #[test]
+    fn what_is_included_is_optional() {
+        let found = of("./defaults.sh\nsysctl -q net.ipv4.tcp_ecn=1  # on\n").expect("two sysctls");
+        let optional: Vec<_> = found
+            .iter()
+            .map(|command| matches!(command, Command::Sysctl { optional: true, .. }))
+            .collect();
+        assert_eq!(optional, [true, false]);
+    }
+
+    #[test]
+    fn redirections_and_sequences() {
+        let found = of("tc qdisc delete dev tun0 root 2>/dev/null ; tc qdisc add dev tun0 root pfifo limit 0");
+        assert_eq!(
+            found,
+            Ok(vec![
+                Command::Qdisc(Qdisc::Pfifo { limit: None }),
+                Command::Qdisc(Qdisc::Pfifo { limit: Some(0) })
+            ])
+        );
+    }
+
+    #[test]
+    fn other_commands_are_refused() {
+        let error = of("true\n./defaults.sh && wget example").expect_err("no shell");
+        assert_eq!((error.line, error.message.as_str()), (1, "the command `true` is not supported"));
+        assert!(of("sysctl -q kernel.panic=1").is_err());
+        assert!(of("sysctl -q net.ipv4.tcp_ecn=\"1").is_err());
+    }
+}

@@ -1,0 +1,178 @@
+//! From text to events: the syntax of packetdrill, as far as tests of TCP and ECN use it.
+
+pub mod ast;
+mod call;
+mod cursor;
+mod packet;
+
+use crate::assertion::Block;
+use crate::shell::{self, Command};
+use crate::ScriptError;
+use ast::{Action, Event, Options, Script, Timing};
+use cursor::Cursor;
+
+/// Reads a script. `include` gives the text of a file beside it, such as `./defaults.sh`.
+///
+/// # Errors
+/// The first thing that is not understood, with its line.
+pub fn parse(text: &str, include: &dyn Fn(&str) -> Option<String>) -> Result<Script, ScriptError> {
+    let mut cursor = Cursor::new(text, 1);
+    let options = options(&mut cursor)?;
+    let mut setup = Vec::new();
+    if let Some(commands) = quoted(&mut cursor, include)? {
+        setup = commands;
+    }
+    let mut events = Vec::new();
+    loop {
+        cursor.skip_blank()?;
+        if cursor.is_at_end() {
+            break;
+        }
+        // A command without time at the end cleans up; nothing outlives a script here.
+        if cursor.peek() == Some('`') {
+            quoted(&mut cursor, include)?;
+            cursor.skip_blank()?;
+            if !cursor.is_at_end() {
+                return Err(cursor.error("a command in the middle needs a time").hint("write `+0` before it"));
+            }
+            break;
+        }
+        events.push(event(&mut cursor, include)?);
+    }
+    if events.is_empty() {
+        return Err(cursor.error("the script has no events"));
+    }
+    Ok(Script { options, setup, events })
+}
+
+fn options(cursor: &mut Cursor<'_>) -> Result<Options, ScriptError> {
+    let mut found = Options::default();
+    while cursor.eat("--")? {
+        let name = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+        let mut value = "";
+        if cursor.eat_here("=") {
+            value = cursor.take_while(|c| !c.is_whitespace());
+        }
+        let number = value.parse::<i64>().ok().filter(|n| *n >= 0);
+        match (name, value, number) {
+            ("tolerance_usecs", _, Some(us)) => found.tolerance_us = us,
+            ("tcp_ts_tick_usecs", _, Some(us)) => found.timestamp_tick_us = (us > 0).then_some(us),
+            ("ip_version", "ipv4", _) => found.ip_version = Some(4),
+            ("ip_version", "ipv6", _) => found.ip_version = Some(6),
+            ("mtu", _, Some(bytes @ 68..=65535)) => found.mtu_bytes = bytes as u16,
+            ("mss", _, Some(bytes @ 1..=65535)) => found.mss = Some(bytes as u16),
+            ("strict_segments", "", _) => found.strict_segments = true,
+            ("tolerance_percent", _, _) if permille(value).is_some() => {
+                found.tolerance_permille = permille(value).unwrap_or(0);
+            }
+            // Keeps the buffers of zero-copy sending apart; here they are, and never change.
+            ("send_omit_free", "", _) => {}
+            ("tolerance_usecs" | "tolerance_percent" | "tcp_ts_tick_usecs" | "ip_version" | "mtu" | "mss", ..) => {
+                return Err(cursor.error(format!("`--{name}` cannot be `{value}`")));
+            }
+            _ => {
+                return Err(cursor.refused(format!("the option `--{name}` is not supported"))
+                    .hint(
+                        "tolerance_usecs, tolerance_percent, strict_segments, tcp_ts_tick_usecs, ip_version, mtu, mss and \
+                         send_omit_free are",
+                    ));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Percent with at most one place, as thousandths.
+fn permille(text: &str) -> Option<i64> {
+    let (whole, place) = text.split_once('.').unwrap_or((text, "0"));
+    let digit = |c: char| c.is_ascii_digit();
+    if place.len() != 1 || !whole.chars().all(digit) || !place.chars().all(digit) {
+        return None;
+    }
+    format!("{whole}{place}").parse().ok().filter(|permille| *permille <= 1000)
+}
+
+fn quoted(
+    cursor: &mut Cursor<'_>,
+    include: &dyn Fn(&str) -> Option<String>,
+) -> Result<Option<Vec<Command>>, ScriptError> {
+    if !cursor.eat("`")? {
+        return Ok(None);
+    }
+    let line = cursor.line();
+    let text = cursor.until("`", "the command")?;
+    shell::commands(text, line, include).map(Some)
+}
+
+fn event(
+    cursor: &mut Cursor<'_>,
+    include: &dyn Fn(&str) -> Option<String>,
+) -> Result<Event, ScriptError> {
+    cursor.skip_blank()?;
+    let line = cursor.line();
+    let time = timing(cursor)?;
+    let action = if cursor.eat("<")? {
+        Action::Arrives(packet::packet(cursor, true)?)
+    } else if cursor.eat(">")? {
+        Action::Leaves(packet::packet(cursor, false)?)
+    } else if cursor.eat("%{")? {
+        let first = cursor.line();
+        Action::Check(Block::parse(cursor.until("}%", "the check")?, first)?)
+    } else if let Some(commands) = quoted(cursor, include)? {
+        Action::Commands(commands)
+    } else {
+        Action::Call(call::call(cursor)?)
+    };
+    if time.blocks && !matches!(action, Action::Call(_)) {
+        return Err(cursor.error("`...` between times is for calls that block").hint("write `~` for a range"));
+    }
+    if time.to.is_some() && !time.blocks && !matches!(action, Action::Leaves(_)) {
+        return Err(cursor.error("only packets that leave may have a range of times"));
+    }
+    Ok(Event { line, time, action })
+}
+
+fn timing(cursor: &mut Cursor<'_>) -> Result<Timing, ScriptError> {
+    if cursor.eat("*")? {
+        return Ok(Timing { relative: true, from: 0, to: None, blocks: false, any: true });
+    }
+    let relative = cursor.eat("+")?;
+    let from = microseconds(cursor)?;
+    let blocks = cursor.eat("...")?;
+    let range = !blocks && cursor.eat("~")?;
+    let to = if blocks || range {
+        if cursor.eat("+")? && !relative {
+            return Err(cursor.error("the second time is relative, the first is not"));
+        }
+        Some(microseconds(cursor)?)
+    } else {
+        None
+    };
+    if to.is_some_and(|to| to < from) {
+        return Err(cursor.error("the second time is before the first"));
+    }
+    Ok(Timing { relative, from, to, blocks, any: false })
+}
+
+/// Seconds with at most six places.
+fn microseconds(cursor: &mut Cursor<'_>) -> Result<i64, ScriptError> {
+    cursor.skip_blank()?;
+    let before = cursor.found();
+    let is_digit = |c: char| c.is_ascii_digit();
+    let whole = cursor.take_while(is_digit);
+    let mut places = "";
+    let fraction = cursor.rest().strip_prefix('.').is_some_and(|rest| rest.starts_with(is_digit));
+    if fraction && cursor.eat_here(".") {
+        places = cursor.take_while(is_digit);
+    }
+    let too_fine = places.len() > 6;
+    let seconds = if whole.is_empty() { Some(0) } else { whole.parse::<i64>().ok() };
+    let micros = format!("{places:0<6}").parse::<i64>().ok();
+    match (seconds, micros) {
+        (Some(seconds @ 0..=1_000_000), Some(micros)) if !(whole.is_empty() && places.is_empty() || too_fine) => {
+            Ok(seconds * 1_000_000 + micros)
+        }
+        _ => Err(cursor.error(format!("expected a time, found {before}"))
+            .hint("seconds with at most six places, such as `0.1`, `+.05`, `+0~+.1`, or `*`")),
+    }
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Conformance scripts: one TUN device, one thread that plays the wire, one that makes the application's calls. */
+#ifndef SHOAL_SCRIPT_H
+#define SHOAL_SCRIPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Plays the program in a file, writes /script.bin. Its lines come from crates/lab/conformance/src/kernel/program.rs. */
+void script_play(const char *path);
+
+/* tun.c: the device. Addresses are those of the kernel's own scripts: 192.168.0.1/16 here, 192.0.2.1 there. */
+#define TUN "tun0"
+/* Segments larger than `mss`, if there is one, are handed over as several that the device has merged. */
+int tun_open(unsigned mtu, unsigned mss);
+/* As read(2) does. */
+ssize_t tun_read(int tun, unsigned char *into, size_t room);
+/* A packet with its checksums. */
+void tun_write(int tun, unsigned char *packet, size_t size);
+void tun_set_mtu(unsigned mtu);
+void tun_set_offload(bool generic, bool on);
+
+/* caller.c: system calls, which may block. */
+#define MAX_ARGUMENTS 6
+struct job {
+	long number, arguments[MAX_ARGUMENTS];
+	long result;
+	int error;
+	uint64_t ended_ns;
+};
+/* Gives a file descriptor that is readable when a job has ended. */
+int caller_start(void);
+void caller_post(struct job *job);
+/* Takes the end of the job off that descriptor. */
+void caller_take(void);
+
+/* records.c: what the host reads; fixed layout, see crates/lab/conformance/src/kernel/records.rs. */
+enum script_kind {
+	SCRIPT_START = 1,	 /* at_ns: the wall clock at the start */
+	SCRIPT_PACKET = 2,	 /* data: the packet's headers */
+	SCRIPT_SILENCE = 3, /* no packet came in time; the last record */
+	SCRIPT_CALLED = 4,	 /* data: the memory of the call */
+	SCRIPT_BLOCKED = 5, /* a call did not return in time; the last record */
+	SCRIPT_STATE = 6,	 /* data: three lengths of 16 bits, and what they are the lengths of */
+	SCRIPT_DONE = 7,
+	SCRIPT_SKIPPED = 8, /* a sysctl that this kernel lacks */
+};
+struct script_record {
+	uint32_t event, kind;
+	uint64_t base_ns, at_ns, ended_ns;
+	int64_t result;
+	uint32_t error, size;
+};
+void record_open(const char *path);
+void record_add(const struct script_record *record, const void *data);
+void record_close(void);
+
+#endif
