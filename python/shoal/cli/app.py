@@ -16,7 +16,7 @@ from typer.exceptions import Abort, Exit, TyperException
 from shoal import _native
 from shoal.errors import OutputError, ScenarioError, ShoalError, UsageError
 
-from . import check, compare, describe, doctor, linux, list_, report, reproduce, run, schema, sweep, tune
+from . import check, compare, conformance, describe, doctor, linux, list_, report, reproduce, run, schema, sweep, tune
 from .console import talk
 
 
@@ -55,6 +55,7 @@ app.command("sweep")(sweep.sweep)
 app.command("tune")(tune.tune)
 app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
+app.command("conformance")(conformance.conformance)
 app.command("report")(report.report)
 app.command("list")(list_.list_)
 app.command("describe")(describe.describe)

@@ -69,14 +69,21 @@ class Image:
         return place
 
 
-def find_image() -> Image:
+def find_image(version: str | None = None) -> Image:
     """The kernel that ``shoal linux build`` made last.
+
+    Parameters
+    ----------
+    version
+        Beginning of a version: the newest such kernel in the cache instead.
 
     Raises
     ------
     LinuxError
         There is none.
     """
+    if version is not None:
+        return _find_version(version)
     try:
         key = cache("default-kernel").read_text(encoding="utf-8").strip()
     except OSError:
@@ -88,6 +95,17 @@ def find_image() -> Image:
             hint="run `shoal linux build` once (about 10 minutes), or `shoal linux doctor` to see what it needs",
         )
     return Image(folder)
+
+
+def _find_version(version: str) -> Image:
+    found = sorted(path.parent for path in cache("kernels").glob("*/kernel.json"))
+    matching = [folder for folder in found if folder.name.startswith(version)]
+    if not matching:
+        built = ", ".join(folder.name for folder in found) or "none"
+        raise LinuxError(
+            f"no kernel {version} is built; there are: {built}", hint=f"shoal linux build --version {version}"
+        )
+    return Image(matching[-1])
 
 
 def _build_helpers(place: Path, tree: Path) -> None:

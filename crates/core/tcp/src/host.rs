@@ -2,7 +2,7 @@
 
 use crate::freebsd::FreeBsdSender;
 use crate::sender::LinuxSender;
-use crate::{CaState, Counters, EndpointConfig, Kernel, Output};
+use crate::{CaState, Counters, EndpointConfig, Kernel, Outstanding, Output};
 use shoal_cc::Window;
 use shoal_packet::{FlowId, Packet};
 use shoal_units::{Span, Time};
@@ -103,6 +103,13 @@ impl Sender {
     #[inline]
     pub fn in_flight(&self) -> u32 {
         forward!(self, sender => sender.in_flight())
+    }
+    /// What is known of the packets that are out; none on FreeBSD, which keeps no board of packets.
+    pub fn outstanding(&self) -> Option<Outstanding> {
+        match &self.0 {
+            Host::Linux(sender) => Some(sender.outstanding()),
+            Host::FreeBsd(_) => None,
+        }
     }
     /// What happened so far.
     #[inline]

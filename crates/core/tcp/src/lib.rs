@@ -26,7 +26,7 @@ pub use profile::{
     LossDetection, Profile, ReceiverConfig, Recovery, TailProbe, Undo, WindowUse,
 };
 pub use receiver::Receiver;
-pub use sender::{CaState, Counters};
+pub use sender::{CaState, Counters, Outstanding};
 
 // Ten thousand flows have to fit the cache hierarchy (design: at most 2 KiB a flow in all).
 const _: () = assert!(size_of::<Sender>() + size_of::<Receiver>() < 900);

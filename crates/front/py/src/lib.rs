@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 mod checked;
+mod conformance;
 mod errors;
 mod facts;
 mod linux;
@@ -31,6 +32,9 @@ fn _native(py: Python<'_>, module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_plan, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_result, module)?)?;
+    module.add_function(wrap_pyfunction!(conformance::conformance_on_model, module)?)?;
+    module.add_function(wrap_pyfunction!(conformance::conformance_program, module)?)?;
+    module.add_function(wrap_pyfunction!(conformance::conformance_on_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::jain, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::rate_ratio, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::order_statistics, module)?)?;

@@ -10,6 +10,11 @@ fn main() {
         Ok(s) => s,
         Err(e) => { println!("REFUSED {:?} {e}", e.fault); return; }
     };
+    if args[1] == "model" {
+        let v = shoal_conformance::report::on_model(&text, &include);
+        println!("{v}");
+        return;
+    }
     let program = match shoal_conformance::kernel::translate(&script) {
         Ok(s) => s,
         Err(e) => { println!("REFUSED {:?} {e}", e.fault); return; }

@@ -12,6 +12,7 @@ mod error;
 mod judge;
 pub mod kernel;
 pub mod model;
+pub mod report;
 mod shell;
 mod show;
 pub mod syntax;

@@ -79,6 +79,19 @@ pub struct Counters {
     pub probes: u32,
 }
 
+/// Packets that are out, and what is known of them (Linux `packets_out`, `sacked_out`, `lost_out`, `retrans_out`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Outstanding {
+    /// Sent and not acknowledged.
+    pub unacked: u32,
+    /// Of these, delivered out of order; without SACK, as many as there were duplicate ACKs.
+    pub sacked: u32,
+    /// Of these, declared lost.
+    pub lost: u32,
+    /// Retransmissions that are out.
+    pub retransmitted: u32,
+}
+
 /// The sender of a connection on a Linux host.
 #[derive(Clone, Debug)]
 pub(crate) struct LinuxSender {
@@ -302,6 +315,15 @@ impl LinuxSender {
     /// Packets in flight.
     pub fn in_flight(&self) -> u32 {
         self.flight()
+    }
+    /// What is known of the packets that are out.
+    pub fn outstanding(&self) -> Outstanding {
+        Outstanding {
+            unacked: self.board.packets_out(),
+            sacked: self.board.sacked + self.reno_sacked,
+            lost: self.board.lost,
+            retransmitted: self.board.retransmitted,
+        }
     }
     /// What happened so far.
     pub fn counters(&self) -> &Counters {

@@ -104,11 +104,6 @@ pub(super) fn constant(name: &str) -> Option<i64> {
     find(pairs, name)
 }
 
-/// Number of an error.
-pub(super) fn error_number(name: &str) -> Option<i64> {
-    find(ERRORS, name)
-}
-
 /// Name of an error.
 pub(crate) fn error_name(number: i64) -> String {
     let known = ERRORS.iter().find(|(_, value)| *value == number);

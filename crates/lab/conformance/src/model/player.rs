@@ -1,0 +1,450 @@
+//! Plays a script against a model, event by event, with the times of the guest's player (`linux/guest/script.c`).
+
+use super::segments::{arriving, leaving, timestamps};
+use super::setup::Setup;
+use super::End;
+use crate::Scope;
+use crate::kernel::{anchored, state_symbols};
+use crate::syntax::ast::{Action, Body, Call, Event, Options, Packet as Line, Script, Segment, TcpFlags, Tos, Value};
+use crate::transcript::{Record, Seen, Transcript};
+use shoal_packet::{Ecn, Flags, FlowId, Packet, Seq};
+use shoal_tcp::{Receiver, Sender};
+use shoal_units::{Span, Time};
+use std::collections::{BTreeMap, VecDeque};
+
+/// What a check may ask of a sender.
+pub(super) const STATE: [&str; 13] = [
+    "tcpi_snd_cwnd",
+    "tcpi_snd_ssthresh",
+    "tcpi_ca_state",
+    "tcpi_rtt",
+    "tcpi_total_retrans",
+    "tcpi_delivered",
+    "tcpi_delivered_ce",
+    "dctcp_alpha",
+    "dctcp_enabled",
+    "tcpi_unacked",
+    "tcpi_sacked",
+    "tcpi_lost",
+    "tcpi_retrans",
+];
+
+/// Longer than any timer: how long a packet is waited for that may come at any time, nanoseconds.
+const PATIENCE: i64 = 130_000_000_000;
+/// How much longer than tolerated a packet is waited for, to tell late from never.
+const GRACE: i64 = 1_000_000_000;
+/// The models' clock at the start of a script: timestamps of 0 mean none.
+const START: Time = Time::from_picos(1_000_000_000_000);
+
+const EAGAIN: i64 = 11;
+const EINPROGRESS: i64 = 115;
+
+enum Model {
+    Sender(Box<Sender>),
+    Receiver(Box<Receiver>),
+}
+
+pub(super) struct Player {
+    setup: Setup,
+    options: Options,
+    model: Model,
+    /// Nanoseconds after the start.
+    now: i64,
+    /// When the packet before was to arrive, if the event before was one.
+    arrival: Option<i64>,
+    left: VecDeque<(i64, u8, Segment)>,
+    handshake: Handshake,
+    /// The model's timestamps where the script has its own.
+    labels: BTreeMap<u32, u32>,
+    /// The model's timestamps of packets that left and were not yet looked at.
+    stamps: VecDeque<u32>,
+    syn_stamp: u32,
+    nonblocking: bool,
+    read: u64,
+    /// Index of the record of a `connect` that waits.
+    connecting: Option<usize>,
+    transcript: Transcript,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Handshake {
+    Closed,
+    /// A SYN went one way; whether it asked for ECN.
+    Asked { ecn: bool },
+    Open,
+}
+
+impl Player {
+    pub(super) fn new(setup: Setup, script: &Script) -> Self {
+        let model = match setup.end {
+            End::Sender => Model::Sender(Box::new(Sender::new(&setup.config, FlowId(0)))),
+            End::Receiver => Model::Receiver(Box::new(Receiver::new(&setup.config, FlowId(0)))),
+        };
+        Self {
+            setup,
+            options: script.options.clone(),
+            model,
+            now: 0,
+            arrival: None,
+            left: VecDeque::new(),
+            handshake: Handshake::Closed,
+            labels: BTreeMap::new(),
+            stamps: VecDeque::new(),
+            syn_stamp: 0,
+            nonblocking: false,
+            read: 0,
+            connecting: None,
+            transcript: Transcript::default(),
+        }
+    }
+
+    pub(super) fn play(mut self, script: &Script) -> Transcript {
+        if self.turned() {
+            self.transcript.notes.push("the handshake is turned round".to_string());
+        }
+        for (n, event) in script.events.iter().enumerate() {
+            let base = self.now;
+            let (at, seen) = self.event(event, base);
+            let stops = matches!(seen, Seen::Silence | Seen::Blocked);
+            self.transcript.records.push(Record { event: n, base, at, seen });
+            if stops {
+                break;
+            }
+        }
+        self.transcript
+    }
+
+    /// Whether the script connects the other way round than the models, which connect to send.
+    fn turned(&self) -> bool {
+        self.setup.active != (self.setup.end == End::Sender)
+    }
+
+    fn event(&mut self, event: &Event, base: i64) -> (i64, Seen) {
+        let time = event.time;
+        let anchor = if anchored(event, self.arrival.is_some()) { self.arrival.unwrap_or(base) } else { base };
+        let offset = if time.relative { anchor } else { 0 };
+        let at = offset + time.from * 1000;
+        self.arrival = None;
+        if let Action::Leaves(line) = &event.action {
+            return self.leaves(event, line, base);
+        }
+        // Timers that are due at the same moment fire after what arrives then.
+        self.pass(at - 1);
+        self.now = self.now.max(at);
+        let seen = match &event.action {
+            Action::Arrives(line) => {
+                self.arrival = Some(at);
+                if let Body::Tcp(segment) = &line.body {
+                    self.arrives(segment, line.tos);
+                }
+                Seen::Done
+            }
+            Action::Call(call) => self.call(call, event.time.blocks),
+            Action::Check(_) => Seen::State(Ok(self.state())),
+            Action::Commands(_) | Action::Leaves(_) => Seen::Done,
+        };
+        (self.now, seen)
+    }
+
+    /// Lets time pass until `until`, with all timers that are due by then.
+    fn pass(&mut self, until: i64) {
+        loop {
+            let deadline = match &self.model {
+                Model::Sender(sender) => sender.deadline(),
+                Model::Receiver(receiver) => receiver.deadline(),
+            };
+            if deadline > clock(until) {
+                self.now = self.now.max(until);
+                return;
+            }
+            self.now = self.now.max((deadline.since(START).as_picos() / 1000) as i64);
+            self.drive(|model, setup, now, out| match model {
+                Model::Sender(sender) => sender.on_timer(&setup.config, now, out),
+                Model::Receiver(receiver) => receiver.on_timer(&setup.config, now, out),
+            });
+        }
+    }
+
+    fn drive(&mut self, act: impl FnOnce(&mut Model, &Setup, Time, &mut Vec<Packet>)) {
+        let mut out = Vec::new();
+        act(&mut self.model, &self.setup, clock(self.now), &mut out);
+        for packet in out {
+            self.show(&packet);
+        }
+    }
+
+    fn show(&mut self, packet: &Packet) {
+        let (tos, segment) = leaving(packet);
+        self.put(tos, segment, packet.ts_val);
+    }
+    fn put(&mut self, tos: u8, segment: Segment, stamp: u32) {
+        self.left.push_back((self.now, tos, segment));
+        self.stamps.push_back(stamp);
+    }
+
+    /// A packet must leave, or several with its payload.
+    fn leaves(&mut self, event: &Event, line: &Line, base: i64) -> (i64, Seen) {
+        let time = event.time;
+        let last = time.to.unwrap_or(time.from);
+        let offset = if time.relative { base } else { 0 };
+        let limit = offset + (last + self.options.tolerance_after(last)) * 1000 + GRACE;
+        let limit = if time.any { base + PATIENCE } else { limit };
+        let Body::Tcp(wanted) = &line.body else { return (self.now, Seen::Silence) };
+        let mut found: Option<Record> = None;
+        loop {
+            while self.left.is_empty() && self.now < limit {
+                let before = self.now;
+                self.pass_to_next(limit);
+                if self.left.is_empty() && self.now == before {
+                    break;
+                }
+            }
+            let Some((at, tos, segment)) = self.left.pop_front() else { return (self.now, Seen::Silence) };
+            let stamp = self.stamps.pop_front().unwrap_or(0);
+            if let Some((label, _)) = timestamps(wanted) {
+                self.labels.insert(label, stamp);
+            }
+            let record = Record { event: 0, base, at, seen: Seen::Packet { tos, segment, torn: false } };
+            match &mut found {
+                None => found = Some(record),
+                Some(found) => found.append(record),
+            }
+            if let Some(Record { at, seen: Seen::Packet { segment, .. }, .. }) = &found
+                && segment.payload >= wanted.payload
+            {
+                let at = *at;
+                return (at, found.map_or(Seen::Silence, |record| record.seen));
+            }
+        }
+    }
+
+    /// Lets time pass until a timer fires, `limit` at most.
+    fn pass_to_next(&mut self, limit: i64) {
+        let deadline = match &self.model {
+            Model::Sender(sender) => sender.deadline(),
+            Model::Receiver(receiver) => receiver.deadline(),
+        };
+        let next = if deadline == Time::NEVER {
+            limit
+        } else {
+            (deadline.since(START).as_picos() / 1000) as i64 + 1
+        };
+        self.pass(next.min(limit));
+    }
+
+    fn arrives(&mut self, segment: &Segment, tos: Tos) {
+        let stamp = clock(self.now).as_micros() as u32 + 1;
+        let echo = timestamps(segment).map_or(0, |(_, label)| self.labels.get(&label).copied().unwrap_or(0));
+        let packet = arriving(segment, tos, &self.setup.config, self.setup.peer_scale, stamp, echo);
+        let asks_for_ecn = segment.flags.has(0xc0);
+        match (self.turned(), self.handshake, segment.flags.has(2)) {
+            // A server that will send: its SYN/ACK is the model's SYN.
+            (true, Handshake::Closed, true) if self.setup.end == End::Sender => {
+                self.handshake = Handshake::Asked { ecn: asks_for_ecn };
+                self.drive_turned_syn(asks_for_ecn);
+            }
+            (true, Handshake::Asked { ecn }, false) if self.setup.end == End::Sender => {
+                self.handshake = Handshake::Open;
+                self.complete_sender(&packet, ecn);
+            }
+            // A client that will receive: the peer's SYN/ACK is the SYN that the model waits for.
+            (true, Handshake::Asked { .. }, true) if self.setup.end == End::Receiver => {
+                self.handshake = Handshake::Open;
+                let mut syn = packet;
+                let agreed = segment.flags.has(64) && !segment.flags.has(128);
+                syn.flags = if agreed { Flags::SYN.with(Flags::ECE).with(Flags::CWR) } else { Flags::SYN };
+                let mut unseen = Vec::new();
+                if let Model::Receiver(receiver) = &mut self.model {
+                    receiver.on_packet(&self.setup.config, &syn, clock(self.now), &mut unseen);
+                }
+                self.put(unseen.first().map_or(0, |packet| packet.ecn.bits()), ack_of_nothing(), 0);
+            }
+            _ => {
+                if segment.flags.has(2) {
+                    self.handshake = Handshake::Open;
+                }
+                // What completes the handshake of a listening receiver carries the echo of its SYN/ACK.
+                self.drive(|model, setup, now, out| match model {
+                    Model::Sender(sender) => sender.on_packet(&setup.config, &packet, now, out),
+                    Model::Receiver(receiver) => receiver.on_packet(&setup.config, &packet, now, out),
+                });
+            }
+        }
+        if self.handshake == Handshake::Open
+            && let Some(n) = self.connecting.take()
+            && let Seen::Called { ended, .. } = &mut self.transcript.records[n].seen
+        {
+            *ended = self.now;
+        }
+    }
+
+    /// The model's SYN, shown as the SYN/ACK that answers the peer's.
+    fn drive_turned_syn(&mut self, asks_for_ecn: bool) {
+        let mut out = Vec::new();
+        if let Model::Sender(sender) = &mut self.model {
+            sender.connect(&self.setup.config, clock(self.now), &mut out);
+        }
+        for mut packet in out {
+            let grants = asks_for_ecn && packet.flags.has(Flags::ECE.with(Flags::CWR));
+            packet.flags = Flags::SYN.with(Flags::ACK).with(if grants { Flags::ECE } else { Flags(0) });
+            packet.ack = Seq(1);
+            if !grants {
+                packet.ecn = Ecn::NotEct;
+            }
+            self.syn_stamp = packet.ts_val;
+            self.show(&packet);
+        }
+    }
+
+    /// The ACK that completes the handshake of a server: to the model, the SYN/ACK that answers its SYN.
+    fn complete_sender(&mut self, ack: &Packet, ecn: bool) {
+        let mut answer = *ack;
+        answer.seq = Seq(0);
+        answer.flags = Flags::SYN.with(Flags::ACK).with(if ecn { Flags::ECE } else { Flags(0) });
+        answer.ts_ecr = self.syn_stamp;
+        answer.window = u16::MAX;
+        let mut unseen = Vec::new();
+        let (config, now) = (&self.setup.config, clock(self.now));
+        if let Model::Sender(sender) = &mut self.model {
+            // A client would acknowledge; a server has.
+            sender.on_packet(config, &answer, now, &mut unseen);
+        }
+        let ack = *ack;
+        self.drive(|model, setup, now, out| {
+            if let Model::Sender(sender) = model {
+                sender.on_packet(&setup.config, &ack, now, out);
+            }
+        });
+    }
+
+    fn call(&mut self, call: &Call, blocks: bool) -> Seen {
+        let returned = |result: i64, error: i64, ended: i64| Seen::Called { ended, result, error, differs: None };
+        let now = self.now;
+        let int = |n: usize| match call.arguments.get(n) {
+            Some(Value::Int(value)) => *value,
+            _ => 0,
+        };
+        match call.name.as_str() {
+            "socket" | "accept" => returned(3, 0, now),
+            "fcntl" => {
+                let sets = call.arguments.get(1) == Some(&Value::Name("F_SETFL".into()));
+                if sets {
+                    let flag = Value::Name("O_NONBLOCK".into());
+                    self.nonblocking = match call.arguments.get(2) {
+                        Some(Value::Or(all)) => all.contains(&flag),
+                        Some(value) => *value == flag,
+                        None => false,
+                    };
+                }
+                // O_RDWR, and O_NONBLOCK if it was set.
+                let flags = if self.nonblocking { 2 | 0o4000 } else { 2 };
+                returned(if sets { 0 } else { flags }, 0, now)
+            }
+            "connect" => {
+                self.connect();
+                if self.nonblocking {
+                    return returned(-1, EINPROGRESS, now);
+                }
+                if !blocks {
+                    return Seen::Blocked;
+                }
+                self.connecting = Some(self.transcript.records.len());
+                returned(0, 0, i64::MAX)
+            }
+            "write" | "send" => {
+                let bytes = int(2);
+                self.drive(|model, setup, now, out| {
+                    if let Model::Sender(sender) = model {
+                        sender.write(&setup.config, bytes as u64, now, out);
+                    }
+                });
+                returned(bytes, 0, now)
+            }
+            "read" | "recv" => {
+                let Model::Receiver(receiver) = &self.model else { return Seen::Blocked };
+                let waiting = receiver.delivered_bytes() - self.read;
+                let taken = waiting.min(int(2) as u64);
+                self.read += taken;
+                match (taken, self.nonblocking) {
+                    (0, true) => returned(-1, EAGAIN, now),
+                    (0, false) => Seen::Blocked,
+                    _ => returned(taken as i64, 0, now),
+                }
+            }
+            "close" | "shutdown" => {
+                self.drive(|model, setup, now, out| {
+                    if let Model::Sender(sender) = model
+                        && sender.is_established()
+                    {
+                        sender.close(&setup.config, now, out);
+                    }
+                });
+                returned(0, 0, now)
+            }
+            _ => returned(0, 0, now),
+        }
+    }
+
+    fn connect(&mut self) {
+        if self.setup.end == End::Sender {
+            self.drive(|model, setup, now, out| {
+                if let Model::Sender(sender) = model {
+                    sender.connect(&setup.config, now, out);
+                }
+            });
+            return;
+        }
+        // A client that will receive: the models have none, so its SYN is made here.
+        let ecn = self.setup.config.ecn == shoal_tcp::EcnSetting::On;
+        self.handshake = Handshake::Asked { ecn };
+        let mut syn = ack_of_nothing();
+        syn.flags = TcpFlags { bits: if ecn { 2 | 0xc0 } else { 2 }, ace: None };
+        (syn.seq, syn.ack) = (0, 0);
+        self.put(0, syn, clock(self.now).as_micros() as u32 + 1);
+    }
+
+    fn state(&self) -> Scope {
+        let mut found = state_symbols();
+        let Model::Sender(sender) = &self.model else { return found };
+        let counters = sender.counters();
+        let alpha = sender.alpha();
+        let out = sender.outstanding().unwrap_or_default();
+        let values = [
+            i64::from(sender.window().cwnd),
+            i64::from(sender.window().ssthresh),
+            sender.state() as i64,
+            (sender.srtt().as_picos() / 1_000_000) as i64,
+            i64::from(counters.retransmissions),
+            counters.delivered_packets as i64,
+            counters.delivered_ce_packets as i64,
+            // Whole steps of 2^-10, as the kernel has them.
+            (alpha.unwrap_or(0.0) * 1024.0) as i64,
+            i64::from(alpha.is_some() && sender.uses_ecn()),
+            i64::from(out.unacked),
+            i64::from(out.sacked),
+            i64::from(out.lost),
+            i64::from(out.retransmitted),
+        ];
+        for (name, value) in STATE.iter().zip(values) {
+            found.insert((*name).to_string(), value);
+        }
+        found
+    }
+}
+
+/// An ACK that carries nothing.
+fn ack_of_nothing() -> Segment {
+    Segment {
+        flags: TcpFlags { bits: 16, ace: None },
+        seq: 1,
+        payload: 0,
+        ack: 1,
+        window: None,
+        urgent: 0,
+        options: Some(Vec::new()),
+    }
+}
+
+fn clock(ns: i64) -> Time {
+    START + Span::from_nanos(ns.max(0) as u64)
+}

@@ -1,0 +1,152 @@
+//! What scripts ask for that the models do not have.
+
+use super::End;
+use super::player::STATE;
+use super::setup::{Setup, writes};
+use crate::connections::Connections;
+use crate::kernel::state_symbols;
+use crate::syntax::ast::{Action, Body, Call, Event, Packet, Script, Segment, Value};
+use crate::ScriptError;
+
+/// The first event that the models cannot play, with the reason.
+pub(super) fn first(script: &Script, setup: &Setup) -> Result<Option<(usize, ScriptError)>, ScriptError> {
+    let connections = Connections::of(&script.events)?;
+    let mut syns = 0;
+    for (n, event) in script.events.iter().enumerate() {
+        let second = connections.places[n].connection > 0;
+        let refusal = if second { refused(event, "more than one connection") } else { check(event, setup, &mut syns) };
+        if let Err(reason) = refusal {
+            return Ok(Some((n, reason)));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether playing the events before one says anything about data.
+pub(super) fn worth_playing(events: &[Event], setup: &Setup) -> bool {
+    let mut data_came = false;
+    events.iter().any(|event| match &event.action {
+        Action::Arrives(Packet { body: Body::Tcp(segment), .. }) => {
+            data_came |= segment.payload > 0;
+            false
+        }
+        Action::Leaves(Packet { body: Body::Tcp(segment), .. }) => match setup.end {
+            End::Sender => segment.payload > 0,
+            End::Receiver => data_came,
+        },
+        _ => false,
+    })
+}
+
+fn check(event: &Event, setup: &Setup, syns: &mut u32) -> Result<(), ScriptError> {
+    match &event.action {
+        Action::Arrives(Packet { body: Body::Tcp(segment), .. }) => {
+            *syns += u32::from(segment.flags.has(2));
+            if *syns > 1 && segment.flags.has(2) {
+                return refused(event, "another SYN of the peer");
+            }
+            arrival(event, segment, setup)
+        }
+        Action::Leaves(Packet { body: Body::Tcp(segment), .. }) => {
+            if segment.flags.has(4) {
+                return refused(event, "resets");
+            }
+            if segment.flags.bits & 0x120 != 0 {
+                return refused(event, "urgent data and accurate ECN");
+            }
+            if segment.flags.has(1) && setup.end == End::Receiver {
+                return refused(event, "a receiver that closes");
+            }
+            Ok(())
+        }
+        Action::Arrives(_) | Action::Leaves(_) => refused(event, "ICMP"),
+        Action::Call(call) => self::call(event, call, setup),
+        Action::Commands(commands) if !commands.is_empty() => {
+            refused(event, "changes of the kernel's parameters on the way")
+        }
+        Action::Commands(_) => Ok(()),
+        Action::Check(block) => {
+            let symbols = state_symbols();
+            let unknown = block.names().into_iter().find(|name| {
+                !symbols.contains_key(*name) && (setup.end == End::Receiver || !STATE.contains(name))
+            });
+            match unknown {
+                Some(name) => refused(event, &format!("`{name}`")),
+                None => Ok(()),
+            }
+        }
+    }
+}
+
+fn refused(event: &Event, what: &str) -> Result<(), ScriptError> {
+    Err(ScriptError::refused(event.line, format!("the models do not have {what}")))
+}
+
+fn arrival(event: &Event, segment: &Segment, setup: &Setup) -> Result<(), ScriptError> {
+    let flags = segment.flags;
+    if flags.has(4) {
+        return refused(event, "resets");
+    }
+    if flags.has(32) || flags.has(256) {
+        return refused(event, "urgent data and accurate ECN");
+    }
+    if flags.has(1) && setup.end == End::Sender {
+        return refused(event, "closing by the peer of a sender");
+    }
+    if segment.payload > 0 && setup.end == End::Sender {
+        return refused(event, "data in both directions");
+    }
+    if flags.has(2) && segment.payload > 0 {
+        return refused(event, "data in a SYN");
+    }
+    if !flags.has(2) && !flags.has(16) {
+        return refused(event, "segments without ACK");
+    }
+    if flags.has(2) && segment.seq != 0 {
+        return refused(event, "initial sequence numbers other than 0");
+    }
+    Ok(())
+}
+
+fn call(event: &Event, call: &Call, setup: &Setup) -> Result<(), ScriptError> {
+    let name_of = |n: usize| match call.arguments.get(n) {
+        Some(Value::Name(name)) => name.as_str(),
+        _ => "",
+    };
+    let failed_anyhow = matches!(call.result, Value::Int(value) if value < 0);
+    match call.name.as_str() {
+        "socket" | "bind" | "listen" | "accept" | "connect" | "fcntl" => Ok(()),
+        name if writes(call) && setup.end == End::Receiver => {
+            refused(event, &format!("data in both directions (`{name}`)"))
+        }
+        "read" | "recv" if setup.end == End::Receiver && !event.time.blocks => Ok(()),
+        "write" if !failed_anyhow && !event.time.blocks => Ok(()),
+        // What is not copied looks the same on the wire.
+        "send"
+            if !failed_anyhow
+                && !event.time.blocks
+                && (call.arguments.get(3) == Some(&Value::Int(0)) || name_of(3) == "MSG_ZEROCOPY") =>
+        {
+            Ok(())
+        }
+        "close" | "shutdown" => Ok(()),
+        "getsockopt" if name_of(2) == "SO_ERROR" => Ok(()),
+        // The application's buffers are endless; those of the kernel must not matter.
+        "setsockopt"
+            if matches!(
+                name_of(2),
+                "SO_REUSEADDR" | "SO_SNDBUF" | "SO_ZEROCOPY" | "SO_TIMESTAMPING" | "TCP_INQ" | "IP_MTU_DISCOVER"
+            ) =>
+        {
+            match call.arguments.get(3) {
+                Some(Value::List(all)) if name_of(2) == "SO_SNDBUF" && !matches!(all.as_slice(), [Value::Int(100_000..)]) => {
+                    refused(event, "small send buffers")
+                }
+                _ => Ok(()),
+            }
+        }
+        "setsockopt" => refused(event, &format!("the socket option {}", name_of(2))),
+        name if writes(call) || failed_anyhow => refused(event, &format!("this form of `{name}`")),
+        name => refused(event, &format!("`{name}`")),
+    }
+}

@@ -1,0 +1,155 @@
+//! From the sysctls and the handshake of a script to the configuration of a model, and to the side that is under test.
+
+use super::End;
+use crate::ScriptError;
+use crate::shell::Command;
+use crate::syntax::ast::{Action, Body, Call, Event, Packet, Script, Segment, TcpOption, Value};
+use shoal_cc::Preset;
+use shoal_tcp::{EcnSetting, EndpointConfig, Profile, ReceiverConfig};
+
+/// The stack that scripts are compared with: that of the newest kernels.
+pub(super) const STACK: &str = "linux-6";
+
+/// MSS of our side: Ethernet's 1500 bytes without headers of 40.
+const OWN_MSS: u16 = 1460;
+/// MSS of a peer that names none (RFC 9293 section 3.7.1).
+const DEFAULT_MSS: u16 = 536;
+/// Headers of IPv4 and TCP, and the timestamp option with its padding.
+const HEADERS: u16 = 40;
+const TIMESTAMPS: u16 = 12;
+
+/// What a model needs to know before the first event.
+#[derive(Clone, Debug)]
+pub(super) struct Setup {
+    pub(super) config: EndpointConfig,
+    pub(super) end: End,
+    /// Our side connects.
+    pub(super) active: bool,
+    /// Shift of the peer's windows.
+    pub(super) peer_scale: u8,
+}
+
+/// Parameters of the kernel that the models follow.
+struct Sysctls {
+    congestion_control: String,
+    ecn: i64,
+    sack: bool,
+    timestamps: bool,
+    restart_after_idle: bool,
+}
+
+pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
+    let sysctls = sysctls(&script.setup)?;
+    let active = script.events.iter().any(|event| matches!(&event.action, Action::Call(call) if call.name == "connect"));
+    let end = end(&script.events, active);
+    let syn = first_syn(&script.events);
+    let peer = syn.and_then(|segment| segment.options.as_deref()).unwrap_or_default();
+    let mut mss = DEFAULT_MSS;
+    let (mut sack, mut timestamps, mut scale) = (false, false, 0);
+    for option in peer {
+        match option {
+            TcpOption::Mss(bytes) => mss = *bytes,
+            TcpOption::SackPermitted => sack = sysctls.sack,
+            TcpOption::Timestamp(..) => timestamps = sysctls.timestamps,
+            TcpOption::WindowScale(shift) => scale = (*shift).min(14),
+            _ => {}
+        }
+    }
+    let header_bytes = HEADERS + if timestamps { TIMESTAMPS } else { 0 };
+    let Some(preset) = Preset::by_name(&sysctls.congestion_control) else {
+        let what = format!("no model of the controller `{}`", sysctls.congestion_control);
+        return Err(ScriptError::refused(1, what).hint("reno, cubic and dctcp"));
+    };
+    let ecn = preset.ecn || sysctls.ecn == 1 || (sysctls.ecn == 2 && !active);
+    let mut stack = Profile::by_name(STACK).unwrap_or(Profile::LINUX_6);
+    stack.slow_start_after_idle = sysctls.restart_after_idle;
+    let config = EndpointConfig {
+        stack,
+        receiver: ReceiverConfig::default(),
+        cc: preset.config,
+        ecn: if ecn { EcnSetting::On } else { EcnSetting::Off },
+        mtu_bytes: HEADERS + mss.min(OWN_MSS),
+        header_bytes,
+        sack,
+        delayed_ack: true,
+        initial_window: None,
+        // A model has one window for both sides; its scale is that of the side whose windows are read.
+        receive_window_bytes: match end {
+            End::Sender => u32::from(u16::MAX) << scale,
+            End::Receiver => u32::from(u16::MAX),
+        },
+        cwnd_clamp_packets: u32::MAX,
+    };
+    Ok(Setup { config, end, active, peer_scale: scale })
+}
+
+fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
+    // What a kernel has without a word of the script.
+    let mut found = Sysctls {
+        congestion_control: "cubic".to_string(),
+        ecn: 2,
+        sack: true,
+        timestamps: true,
+        restart_after_idle: true,
+    };
+    for command in commands {
+        let (path, value) = match command {
+            Command::Sysctl { path, value, .. } => (path.trim_start_matches("net/ipv4/"), value.trim()),
+            Command::Qdisc(crate::Qdisc::Fq) => return Err(refused("pacing by the queue discipline fq")),
+            Command::Qdisc(crate::Qdisc::Pfifo { limit: Some(_) }) => return Err(refused("a queue that drops")),
+            Command::Qdisc(_) | Command::Offload { .. } | Command::File { .. } => continue,
+            Command::Mtu(_) => return Err(refused("an MTU other than that of Ethernet")),
+        };
+        let number = value.parse::<i64>().unwrap_or(-1);
+        match path {
+            "tcp_congestion_control" => found.congestion_control = value.to_string(),
+            "tcp_ecn" => found.ecn = number,
+            "tcp_sack" => found.sack = number != 0,
+            "tcp_timestamps" => found.timestamps = number != 0,
+            "tcp_slow_start_after_idle" => found.restart_after_idle = number != 0,
+            // What the profile has, and what no model has to do with.
+            "tcp_frto" if number != 0 => {}
+            "tcp_recovery" if number == 1 => {}
+            "tcp_early_retrans" if number >= 3 => {}
+            "tcp_dsack" | "tcp_reordering" | "tcp_ecn_fallback" if number != 0 => {}
+            "tcp_rmem" | "tcp_wmem" | "tcp_syn_retries" | "tcp_synack_retries" | "tcp_fack" | "tcp_tso_win_divisor"
+            | "tcp_pacing_ss_ratio" | "tcp_pacing_ca_ratio" | "tcp_notsent_lowat" | "tcp_fastopen"
+            | "tcp_fastopen_key" | "tcp_syncookies" | "tcp_min_tso_segs" | "tcp_invalid_ratelimit"
+            // Of accurate ECN, which is refused if it is on.
+            | "tcp_ecn_option" | "tcp_ecn_option_beacon" => {}
+            other => return Err(refused(&format!("the parameter {other} = {value}"))),
+        }
+    }
+    if !(0..=2).contains(&found.ecn) {
+        return Err(refused("accurate ECN"));
+    }
+    Ok(found)
+}
+
+fn refused(what: &str) -> ScriptError {
+    ScriptError::refused(1, format!("the models do not have {what}"))
+}
+
+/// Our side sends or receives, as the first data says: a model's connection carries it one way.
+fn end(events: &[Event], active: bool) -> End {
+    let first = events.iter().find_map(|event| match &event.action {
+        Action::Call(call) if writes(call) => Some(End::Sender),
+        Action::Arrives(Packet { body: Body::Tcp(segment), .. }) if segment.payload > 0 => Some(End::Receiver),
+        _ => None,
+    });
+    first.unwrap_or(if active { End::Sender } else { End::Receiver })
+}
+
+/// Whether a call hands data over.
+pub(super) fn writes(call: &Call) -> bool {
+    matches!(call.name.as_str(), "write" | "send" | "sendto" | "sendmsg" | "sendfile")
+        && matches!(call.result, Value::Int(bytes) if bytes > 0)
+}
+
+/// The peer's SYN or SYN/ACK.
+fn first_syn(events: &[Event]) -> Option<&Segment> {
+    events.iter().find_map(|event| match &event.action {
+        Action::Arrives(Packet { body: Body::Tcp(segment), .. }) if segment.flags.has(2) => Some(segment),
+        _ => None,
+    })
+}

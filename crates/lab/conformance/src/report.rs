@@ -1,0 +1,74 @@
+//! Verdicts as JSON: one object a script.
+
+use crate::kernel::{self, Program};
+use crate::syntax::ast::Script;
+use crate::{Failure, ScriptError, judge_kernel, judge_model, model, parse};
+use serde_json::{Value, json};
+
+/// Gives the text of a file beside a script.
+pub type Include<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Plays a script on the models.
+pub fn on_model(text: &str, include: Include<'_>) -> Value {
+    let played = parse(text, include).and_then(|script| model::play(&script));
+    match played {
+        Err(error) => refused(&error),
+        Ok(played) => {
+            let failure = judge_model(&played.script, &played.transcript);
+            let mut found = verdict(failure, &played.transcript.notes);
+            if let Some(reason) = played.until {
+                found["until"] = json!({ "line": reason.line, "reason": reason.message });
+            }
+            found
+        }
+    }
+}
+
+/// The guest's program of a script: `{"program": "..."}`, or why there is none.
+pub fn program(text: &str, include: Include<'_>) -> Value {
+    match translated(text, include) {
+        Ok((_, program)) => json!({ "program": program.text }),
+        Err(error) => refused(&error),
+    }
+}
+
+/// Judges what the guest has written when it played the program of a script.
+///
+/// # Errors
+/// The records are not what a guest writes.
+pub fn on_kernel(text: &str, include: Include<'_>, records: &[u8]) -> Result<Value, String> {
+    let (script, program) = translated(text, include).map_err(|error| error.to_string())?;
+    let transcript = kernel::read(&script, &program, records)?;
+    Ok(verdict(judge_kernel(&script, &transcript), &transcript.notes))
+}
+
+fn translated(text: &str, include: Include<'_>) -> Result<(Script, Program), ScriptError> {
+    let script = parse(text, include)?;
+    let program = kernel::translate(&script)?;
+    Ok((script, program))
+}
+
+fn refused(error: &ScriptError) -> Value {
+    let kind = match error.fault {
+        crate::Fault::Syntax => "wrong",
+        crate::Fault::Refused => "refused",
+    };
+    json!({ "verdict": kind, "line": error.line, "reason": error.message, "hint": error.hint })
+}
+
+fn verdict(failure: Option<Failure>, notes: &[String]) -> Value {
+    let mut found = match failure {
+        None => json!({ "verdict": "pass" }),
+        Some(failure) => json!({
+            "verdict": "fail",
+            "line": failure.line,
+            "reason": failure.what,
+            "wanted": failure.wanted,
+            "seen": failure.seen,
+        }),
+    };
+    if !notes.is_empty() {
+        found["notes"] = json!(notes);
+    }
+    found
+}

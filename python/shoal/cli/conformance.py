@@ -1,0 +1,129 @@
+"""``shoal conformance``."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer.exceptions import Exit
+
+from shoal.cli.console import data, talk
+from shoal.cli.run import Plane
+from shoal.progress import Bar
+from shoal.tabulate import Table
+
+if TYPE_CHECKING:
+    from shoal.conformance import Verdict
+
+
+def conformance(
+    scripts: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[SCRIPT|FOLDER]...", help="Scripts (.pkt); those for DCTCP if none is named.", show_default=False
+        ),
+    ] = None,
+    on: Annotated[Plane, typer.Option("--on", help="Our models, or the real kernel in virtual time.")] = Plane.SIM,
+    selftests: Annotated[
+        bool, typer.Option("--selftests", help="The scripts of the kernel's own tests, from its source.")
+    ] = False,
+    kernel: Annotated[
+        str | None,
+        typer.Option("--kernel", metavar="VERSION", help="The kernel, if several are built.", show_default=False),
+    ] = None,
+    expected: Annotated[
+        Path | None,
+        typer.Option(
+            "--expected", metavar="FILE", help="Known differences (TOML) instead of ours.", show_default=False
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, metavar="N", help="Guests at once.", show_default=False)
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every script, not only differences.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Play packet scripts (packetdrill's syntax) on our TCP models or on the real kernel.
+
+    A script passes if every packet leaves when and as it says. What a plane does not have is refused, with the reason;
+    known differences are listed in a file and must still be there. The exit code is 1 if anything else differs.
+
+    [bold]Examples[/]
+
+      shoal conformance
+      shoal conformance --on linux --selftests
+      shoal conformance my-scripts/ack.pkt --on linux --json
+    """
+    from shoal.conformance import expectations, find_scripts, run_scripts, shipped_scripts
+    from shoal.conformance import selftests as selftests_of
+
+    files = find_scripts(scripts or [])
+    if selftests:
+        files += selftests_of(_source(kernel))
+    if not files:
+        files = shipped_scripts()
+    known = expectations(on.value, expected)
+    finished = 0
+    with Bar("scripts") as bar:
+
+        def on_done() -> None:
+            nonlocal finished
+            finished += 1
+            bar.update(finished / len(files))
+
+        verdicts = run_scripts(files, on=on.value, known=known, kernel=kernel, workers=workers, on_done=on_done)
+    bad = [verdict for verdict in verdicts if not verdict.ok]
+    counts = Counter(_outcome(verdict) for verdict in verdicts)
+    if as_json:
+        found = {"schema": 1, "on": on.value, "counts": dict(sorted(counts.items()))}
+        data.text(json.dumps(found | {"scripts": [verdict.to_dict() for verdict in verdicts]}, indent=1))
+    else:
+        shown = verdicts if verbose else [verdict for verdict in verdicts if _outcome(verdict) != "pass"]
+        if shown:
+            data.table(_table(shown))
+        for verdict in bad:
+            _explain(verdict)
+        data.text(f"{len(verdicts)} scripts on {on.value}: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items())))
+    if bad:
+        raise Exit(1)
+
+
+def _source(kernel: str | None) -> Path:
+    from shoal.linux import find_image
+
+    # The built tree names its source.
+    return (find_image(kernel).tree / "source").resolve()
+
+
+def _outcome(verdict: Verdict) -> str:
+    if verdict.outcome == "fail" and verdict.ok:
+        return "known"
+    if verdict.outcome == "pass" and not verdict.ok:
+        return "passes, listed as different"
+    return "pass in part" if verdict.outcome == "pass" and "until" in verdict.data else str(verdict.outcome)
+
+
+def _table(verdicts: Sequence[Verdict]) -> Table:
+    rows = []
+    for verdict in verdicts:
+        line, reason = verdict.data.get("line"), verdict.data.get("reason", "")
+        if until := verdict.data.get("until"):
+            line, reason = (line or until["line"], reason or f"played until here: {until['reason']}")
+        if verdict.expected is not None:
+            reason = verdict.expected.why
+        rows.append((verdict.script.name, _outcome(verdict), str(line or ""), reason))
+    return Table("", ("Script", "", "Line", ""), rows, words=4)
+
+
+def _explain(verdict: Verdict) -> None:
+    found = verdict.data
+    if verdict.outcome == "pass":
+        talk.error(f"{verdict.script.name} passes, but is listed as different", hint="take it off the list")
+        return
+    lines = [f"{verdict.script.name}:{found['line']}: {found['reason']}"]
+    lines += [f"  {name} {found[name]}" for name in ("wanted", "seen") if found.get(name)]
+    talk.error("\n".join(lines), hint=found.get("hint"))

@@ -1,0 +1,213 @@
+"""Conformance scripts, in packetdrill's syntax, on our models and on the real kernel.
+
+A script says which packets arrive and which must leave when. Those of the kernel's own tests are read from its source;
+ours, for DCTCP, come with the package.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from shoal import _native
+from shoal.errors import OutputError
+from shoal.parallel import run_all
+
+Plane = Literal["sim", "linux"]
+Outcome = Literal["pass", "fail", "refused", "wrong"]
+
+_shipped = Path(__file__).parent / "_data" / "linux" / "conformance"
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """A difference that is known: it must still be there, at this line.
+
+    Attributes
+    ----------
+    line
+        Line of the script.
+    why
+        The reason.
+    """
+
+    line: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a script.
+
+    Attributes
+    ----------
+    script
+        The file.
+    on
+        ``sim`` or ``linux``.
+    outcome
+        ``pass``, ``fail``, ``refused`` (it needs what is not there), or ``wrong`` (it is no script).
+    data
+        Everything else: ``line``, ``reason``, ``wanted``, ``seen``, ``hint``, ``notes``, ``until``.
+    expected
+        The known difference, if one is listed.
+    """
+
+    script: Path
+    on: Plane
+    outcome: Outcome
+    data: Mapping[str, Any]
+    expected: Expectation | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether this is as it should be: passed, refused, or failed exactly as listed."""
+        if self.expected is not None:
+            return self.outcome == "fail" and self.data["line"] == self.expected.line
+        return self.outcome in ("pass", "refused")
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; the script by its name, so that the bytes are the same everywhere."""
+        found: dict[str, Any] = {"script": self.script.name, "on": self.on, "verdict": self.outcome, "ok": self.ok}
+        found |= {key: value for key, value in self.data.items() if key != "verdict"}
+        if self.expected is not None:
+            found["expected"] = {"line": self.expected.line, "why": self.expected.why}
+        return found
+
+
+def shipped_scripts() -> list[Path]:
+    """Our own scripts."""
+    return find_scripts([_shipped])
+
+
+def selftests(tree: Path) -> list[Path]:
+    """Scripts of a kernel's own tests.
+
+    Parameters
+    ----------
+    tree
+        The kernel's source.
+
+    Raises
+    ------
+    OutputError
+        It has none.
+    """
+    return find_scripts([tree / "tools" / "testing" / "selftests" / "net" / "packetdrill"])
+
+
+def find_scripts(places: Iterable[Path]) -> list[Path]:
+    """Script files, and those in folders, in the order of their names.
+
+    Raises
+    ------
+    OutputError
+        A place is not there, or a folder has no scripts.
+    """
+    found: list[Path] = []
+    for place in places:
+        if place.is_dir():
+            scripts = sorted(place.rglob("*.pkt"))
+            if not scripts:
+                raise OutputError(f"`{place}` has no scripts", hint="scripts end in .pkt")
+            found += scripts
+        elif place.exists():
+            found.append(place)
+        else:
+            raise OutputError(f"there is no file or folder `{place}`")
+    return found
+
+
+def expectations(on: Plane, file: Path | None = None) -> dict[str, Expectation]:
+    """Known differences by the name of the script.
+
+    Parameters
+    ----------
+    on
+        Where they are.
+    file
+        A list of your own instead of ours.
+
+    Raises
+    ------
+    OutputError
+        The list cannot be read.
+    """
+    path = file or _shipped / f"expected-{on}.toml"
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        return {name: Expectation(line=int(entry["line"]), why=str(entry["why"])) for name, entry in found.items()}
+    except OSError as error:
+        raise OutputError(f"`{path}`: {error.strerror}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        hint = 'each entry is ["script.pkt"] with `line` and `why`'
+        raise OutputError(f"`{path}` is no list of known differences: {error}", hint=hint) from error
+
+
+def run_scripts(
+    scripts: Sequence[Path],
+    *,
+    on: Plane = "sim",
+    known: Mapping[str, Expectation] | None = None,
+    kernel: str | None = None,
+    workers: int | None = None,
+    on_done: Callable[[], object] | None = None,
+) -> list[Verdict]:
+    """Play scripts.
+
+    Parameters
+    ----------
+    scripts
+        Files.
+    on
+        ``sim``: our models; ``linux``: the kernel in virtual time, one guest a script.
+    known
+        Known differences by the name of the script; ours if not given.
+    kernel
+        Version of the kernel; the one that was built last if not given.
+    workers
+        Guests at once; one a core if not given.
+    on_done
+        Called for each finished script.
+
+    Raises
+    ------
+    OutputError
+        A script cannot be read.
+    LinuxError
+        There is no kernel.
+    GuestError
+        A guest failed.
+    """
+    known = expectations(on) if known is None else known
+    texts = [(script, _read(script)) for script in scripts]
+    if on == "sim":
+        tasks = [partial(_on_model, script, text) for script, text in texts]
+    else:
+        from shoal.linux.conformance import player
+
+        play = player(kernel)
+        tasks = [partial(play, script, text) for script, text in texts]
+    found = run_all(tasks, workers=workers, on_done=on_done)
+    return [
+        Verdict(script, on, data["verdict"], data, known.get(script.name))
+        for script, data in zip(scripts, found, strict=True)
+    ]
+
+
+def _on_model(script: Path, text: str, _cancel: _native.Cancel) -> dict[str, Any]:
+    return dict(json.loads(_native.conformance_on_model(text, script.parent)))
+
+
+def _read(script: Path) -> str:
+    try:
+        return script.read_text(encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"`{script}`: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise OutputError(f"`{script}` is no text: {error.reason}") from error
