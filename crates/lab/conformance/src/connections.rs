@@ -104,7 +104,8 @@ fn connects(call: &Call) -> bool {
         Value::Or(all) => all.contains(&Value::Name("MSG_FASTOPEN".into())),
         _ => false,
     };
-    call.name == "connect"
+    // AF_UNSPEC dissolves a connection.
+    (call.name == "connect" && call.arguments.get(1) == Some(&Value::Anything))
         || (matches!(call.name.as_str(), "sendto" | "sendmsg") && call.arguments.iter().any(fast_open))
 }
 

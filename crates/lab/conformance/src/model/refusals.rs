@@ -115,6 +115,7 @@ fn call(event: &Event, call: &Call, setup: &Setup) -> Result<(), ScriptError> {
     };
     let failed_anyhow = matches!(call.result, Value::Int(value) if value < 0);
     match call.name.as_str() {
+        "accept" if event.time.blocks => refused(event, "an `accept` that waits"),
         "socket" | "bind" | "listen" | "accept" | "connect" | "fcntl" => Ok(()),
         name if writes(call) && setup.end == End::Receiver => {
             refused(event, &format!("data in both directions (`{name}`)"))
@@ -135,7 +136,7 @@ fn call(event: &Event, call: &Call, setup: &Setup) -> Result<(), ScriptError> {
         "setsockopt"
             if matches!(
                 name_of(2),
-                "SO_REUSEADDR" | "SO_SNDBUF" | "SO_ZEROCOPY" | "SO_TIMESTAMPING" | "TCP_INQ" | "IP_MTU_DISCOVER"
+                "SO_REUSEADDR" | "SO_SNDBUF" | "SO_RCVLOWAT" | "SO_ZEROCOPY" | "SO_TIMESTAMPING" | "TCP_INQ" | "IP_MTU_DISCOVER"
             ) =>
         {
             match call.arguments.get(3) {
