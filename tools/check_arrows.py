@@ -30,7 +30,7 @@ ALLOWED = {
     "native": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim", "linux", "conformance"},
     # Never shipped: may use anything.
     "benches": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim"},
-    "tests": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim"},
+    "tests": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim", "conformance"},
 }
 # `scenario` may use of the laws only their configurations, presets and descriptions; these run a law.
 LAWS = {

@@ -87,7 +87,9 @@ def conformance(
             data.table(_table(shown))
         for verdict in bad:
             _explain(verdict)
-        data.text(f"{len(verdicts)} scripts on {on.value}: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items())))
+        data.text(
+            f"{len(verdicts)} scripts on {on.value}: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
+        )
     if bad:
         raise Exit(1)
 

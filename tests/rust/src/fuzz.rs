@@ -1,5 +1,6 @@
 //! The bodies of the fuzz targets: functions of bytes that panic if something does not hold.
 
+mod conformance_script;
 mod controller;
 mod hostile_peer;
 mod queue;
@@ -9,6 +10,7 @@ mod scenario_toml;
 mod sender_acks;
 mod whole_run;
 
+pub use conformance_script::conformance_script;
 pub use controller::controller;
 pub use hostile_peer::hostile_peer;
 pub use queue::queue;
@@ -31,4 +33,5 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("queue", queue),
     ("controller", controller),
     ("whole_run", whole_run),
+    ("conformance_script", conformance_script),
 ];

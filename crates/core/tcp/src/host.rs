@@ -2,7 +2,7 @@
 
 use crate::freebsd::FreeBsdSender;
 use crate::sender::LinuxSender;
-use crate::{CaState, Counters, EndpointConfig, Kernel, Outstanding, Output};
+use crate::{CaState, Counters, EndpointConfig, Kernel, Output, Outstanding};
 use shoal_cc::Window;
 use shoal_packet::{FlowId, Packet};
 use shoal_units::{Span, Time};

@@ -3,7 +3,9 @@
 use crate::assertion;
 use crate::kernel::{anchored, error_name};
 use crate::show;
-use crate::syntax::ast::{Action, Body, Call, Event, Options, Packet, Script, Segment, TcpOption, Timing, Tos, Value};
+use crate::syntax::ast::{
+    Action, Body, Call, Event, Options, Packet, Script, Segment, TcpOption, Timing, Tos, Value,
+};
 use crate::transcript::{Record, Seen, Sight, Transcript};
 
 /// The first thing that was different.
@@ -67,7 +69,12 @@ impl Clock<'_> {
         }
         if !on_time(at, from, last) {
             let timing = Timing { to: to.filter(|_| !blocks), ..event.time };
-            return Some(failure(event, "wrong time", show::time(timing, base), format!("at {}", show::seconds(at))));
+            return Some(failure(
+                event,
+                "wrong time",
+                show::time(timing, base),
+                format!("at {}", show::seconds(at)),
+            ));
         }
         if let (Some(to), true, Seen::Called { ended, .. }) = (to, blocks, &record.seen)
             && !on_time(ended / 1000, to, to)
@@ -112,7 +119,9 @@ fn compare(event: &Event, record: &Record, script: &Script, sight: Sight) -> Opt
             Some(failure(event, "nothing to check", String::new(), why.clone()))
         }
         (Action::Arrives(_) | Action::Commands(_), Seen::Done) => None,
-        (_, seen) => Some(failure(event, "the transcript does not fit the script", String::new(), format!("{seen:?}"))),
+        (_, seen) => {
+            Some(failure(event, "the transcript does not fit the script", String::new(), format!("{seen:?}")))
+        }
     }
 }
 
@@ -130,13 +139,16 @@ fn returned(event: &Event, call: &Call, result: i64, error: i64, differs: Option
         Some(value) => result == value,
     };
     let right_error = call.errno.as_ref().is_none_or(|name| *name == error_name(error));
-    let show = |result: i64, error: &str| if result < 0 { format!("{result} {error}") } else { result.to_string() };
+    let show =
+        |result: i64, error: &str| if result < 0 { format!("{result} {error}") } else { result.to_string() };
     if !right || !right_error {
         let what = format!("`{}` returned something else", call.name);
         let wanted = show(wanted.unwrap_or(0), call.errno.as_deref().unwrap_or(""));
         return Some(failure(event, what, wanted.trim().to_string(), show(result, &error_name(error))));
     }
-    differs.map(|differs| failure(event, format!("`{}` wrote something else", call.name), String::new(), differs.to_string()))
+    differs.map(|differs| {
+        failure(event, format!("`{}` wrote something else", call.name), String::new(), differs.to_string())
+    })
 }
 
 /// What is different about a packet.
@@ -172,7 +184,8 @@ fn packet(wanted: &Packet, tos: u8, seen: &Segment, script: &Script, sight: Sigh
 
 fn options_differ(wanted: &[TcpOption], seen: &[TcpOption], script: &Script, sight: Sight) -> bool {
     if !sight.whole {
-        let sack = |all: &[TcpOption]| all.iter().find(|option| matches!(option, TcpOption::Sack(_))).cloned();
+        let sack =
+            |all: &[TcpOption]| all.iter().find(|option| matches!(option, TcpOption::Sack(_))).cloned();
         return sack(wanted) != sack(seen);
     }
     let same = |pair: (&TcpOption, &TcpOption)| match pair {

@@ -200,8 +200,11 @@ fn obey(
         ["ethtool", "-K", "tun0", features @ ..] => found.push(offload(features, line)?),
         ["/bin/dd", "bs=1", arguments @ ..] => found.push(zeros(arguments, line)?),
         other => {
-            return Err(ScriptError::refused(line, format!("the command `{}` is not supported", other.join(" ")))
-                .hint("sysctl, tc qdisc, ip link set mtu and ethtool -K on tun0, and scripts of these are"));
+            return Err(ScriptError::refused(
+                line,
+                format!("the command `{}` is not supported", other.join(" ")),
+            )
+            .hint("sysctl, tc qdisc, ip link set mtu and ethtool -K on tun0, and scripts of these are"));
         }
     }
     Ok(())
@@ -248,7 +251,9 @@ fn offload(words: &[&str], line: u32) -> Result<Command, ScriptError> {
             "gso" => gso = Some(on),
             // Packets are given to the device one by one, each as it is.
             "gro" | "lro" if !on => {}
-            other => return Err(ScriptError::refused(line, format!("the offload `{other}` is not supported"))),
+            other => {
+                return Err(ScriptError::refused(line, format!("the offload `{other}` is not supported")));
+            }
         }
     }
     Ok(Command::Offload { tso, gso })
@@ -272,32 +277,30 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> Result<Vec<Command>, ScriptError> {
-        commands(text, 1, &|name| (name == "./defaults.sh").then(|| "sysctl -q net.ipv4.tcp_ecn=0".to_string()))
+        commands(text, 1, &|name| {
+            (name == "./defaults.sh").then(|| "sysctl -q net.ipv4.tcp_ecn=0".to_string())
+        })
     }
 
     #[test]
     fn values_are_computed() {
         let found = of("sysctl -q net.ipv4.tcp_rmem=\"4096 540000 $((15*1024*1024))\"").expect("a sysctl");
         let value = "4096 540000 15728640".to_string();
-        assert_eq!(
-            found,
-            [Command::Sysctl { path: "net/ipv4/tcp_rmem".into(), value, optional: false }]
-        );
+        assert_eq!(found, [Command::Sysctl { path: "net/ipv4/tcp_rmem".into(), value, optional: false }]);
     }
 
     #[test]
     fn what_is_included_is_optional() {
         let found = of("./defaults.sh\nsysctl -q net.ipv4.tcp_ecn=1  # on\n").expect("two sysctls");
-        let optional: Vec<_> = found
-            .iter()
-            .map(|command| matches!(command, Command::Sysctl { optional: true, .. }))
-            .collect();
+        let optional: Vec<_> =
+            found.iter().map(|command| matches!(command, Command::Sysctl { optional: true, .. })).collect();
         assert_eq!(optional, [true, false]);
     }
 
     #[test]
     fn redirections_and_sequences() {
-        let found = of("tc qdisc delete dev tun0 root 2>/dev/null ; tc qdisc add dev tun0 root pfifo limit 0");
+        let found =
+            of("tc qdisc delete dev tun0 root 2>/dev/null ; tc qdisc add dev tun0 root pfifo limit 0");
         assert_eq!(
             found,
             Ok(vec![

@@ -88,7 +88,8 @@ fn option(option: &TcpOption) -> String {
                 1 => "e1b",
                 _ => "ceb",
             };
-            let all: Vec<String> = counters.iter().map(|(which, n)| format!(" {} {n}", name(*which))).collect();
+            let all: Vec<String> =
+                counters.iter().map(|(which, n)| format!(" {} {n}", name(*which))).collect();
             format!("ECN{}", all.concat())
         }
         TcpOption::Other(kind, value) => format!("option-{kind} {}", hex(value)),

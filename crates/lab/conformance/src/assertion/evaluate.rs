@@ -47,7 +47,11 @@ impl Block {
             match value(&assertion.condition, scope) {
                 Ok(value) if value.is_true() => {}
                 Ok(_) => {
-                    return Verdict::Fails { line, wanted: assertion.text.clone(), seen: seen(assertion, scope) };
+                    return Verdict::Fails {
+                        line,
+                        wanted: assertion.text.clone(),
+                        seen: seen(assertion, scope),
+                    };
                 }
                 Err(Problem::Unknown(name)) => return Verdict::Unknown { line, name },
                 Err(Problem::Impossible(what)) => {
@@ -147,7 +151,8 @@ fn integer(of: &Expression, scope: &Scope) -> Result<i64, Problem> {
 }
 
 fn arithmetic(left: i64, operator: Operator, right: i64) -> Result<i64, Problem> {
-    let shift = || u32::try_from(right).ok().filter(|by| *by < 64).ok_or(Problem::Impossible("shift of no meaning"));
+    let shift =
+        || u32::try_from(right).ok().filter(|by| *by < 64).ok_or(Problem::Impossible("shift of no meaning"));
     match operator {
         Operator::Add => left.checked_add(right),
         Operator::Subtract => left.checked_sub(right),
@@ -160,10 +165,12 @@ fn arithmetic(left: i64, operator: Operator, right: i64) -> Result<i64, Problem>
             let rest = left.checked_rem_euclid(right)?;
             if right < 0 && rest != 0 { quotient.checked_sub(1) } else { Some(quotient) }
         }),
-        Operator::Modulo => left.checked_rem_euclid(right).and_then(|rest| {
-            if right < 0 && rest != 0 { rest.checked_add(right) } else { Some(rest) }
-        }),
-        Operator::Left => left.checked_mul(1_i64.checked_shl(shift()?).filter(|by| *by > 0).ok_or(TOO_LARGE)?),
+        Operator::Modulo => left
+            .checked_rem_euclid(right)
+            .and_then(|rest| if right < 0 && rest != 0 { rest.checked_add(right) } else { Some(rest) }),
+        Operator::Left => {
+            left.checked_mul(1_i64.checked_shl(shift()?).filter(|by| *by > 0).ok_or(TOO_LARGE)?)
+        }
         Operator::Right => Some(left >> shift()?),
         Operator::And => Some(left & right),
         Operator::Or => Some(left | right),
@@ -244,7 +251,8 @@ mod tests {
 
     #[test]
     fn a_failed_assertion_shows_its_values() {
-        let block = Block::parse("\n assert tcpi_snd_cwnd == 10, 'cwnd=%d' % tcpi_snd_cwnd\n", 7).expect("a block");
+        let block =
+            Block::parse("\n assert tcpi_snd_cwnd == 10, 'cwnd=%d' % tcpi_snd_cwnd\n", 7).expect("a block");
         let scope = Scope::from([("tcpi_snd_cwnd".to_string(), 11)]);
         assert_eq!(
             block.evaluate(&scope),
@@ -268,7 +276,9 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_refused() {
-        for text in ["", "import os", "assert", "assert a ==", "assert f(1)", "assert a.b", "assert 1 / 2", "x = 1"] {
+        for text in
+            ["", "import os", "assert", "assert a ==", "assert f(1)", "assert a.b", "assert 1 / 2", "x = 1"]
+        {
             assert!(Block::parse(text, 1).is_err(), "{text}");
         }
         for text in ["1 // 0", "1 << 64", "0x7fffffffffffffff + 1", "'a' + 1", "'a' < 1"] {

@@ -69,8 +69,11 @@ impl Block {
             while parser.eat(&Token::End) {}
             let Some((line, first)) = parser.tokens.get(parser.at).cloned() else { break };
             if first != Token::Word("assert".into()) {
-                return Err(ScriptError::refused(line, format!("the check begins with {first}, not `assert`"))
-                    .hint("write `assert condition` or `assert condition, message`"));
+                return Err(ScriptError::refused(
+                    line,
+                    format!("the check begins with {first}, not `assert`"),
+                )
+                .hint("write `assert condition` or `assert condition, message`"));
             }
             parser.at += 1;
             let begin = parser.at;
@@ -86,7 +89,9 @@ impl Block {
             assertions.push(Assertion { line, text, condition });
         }
         if assertions.is_empty() {
-            return Err(ScriptError::syntax(line, "the check asserts nothing").hint("write `assert condition`"));
+            return Err(
+                ScriptError::syntax(line, "the check asserts nothing").hint("write `assert condition`")
+            );
         }
         Ok(Self { assertions })
     }
@@ -126,8 +131,8 @@ impl std::fmt::Display for Token {
 
 /// Longer ones first.
 const SIGNS: [&str; 23] = [
-    "//", "<<", ">>", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "%", "&", "|", "^", "~", "(", ")", ",",
-    "/", "[", "]",
+    "//", "<<", ">>", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "%", "&", "|", "^", "~", "(", ")",
+    ",", "/", "[", "]",
 ];
 
 fn tokens(text: &str, mut line: u32) -> Result<Vec<(u32, Token)>, ScriptError> {
@@ -158,8 +163,7 @@ fn tokens(text: &str, mut line: u32) -> Result<Vec<(u32, Token)>, ScriptError> {
             found.push((line, Token::Text(rest[1..=end].to_string())));
             rest = &rest[end + 2..];
         } else if c.is_ascii_alphanumeric() || c == '_' {
-            let size =
-                rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+            let size = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
             found.push((line, word(&rest[..size], line)?));
             rest = &rest[size..];
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
@@ -282,8 +286,7 @@ impl Parser {
     }
     /// Binary operators, loosest first.
     fn binary(&mut self, level: usize) -> Result<Expression, ScriptError> {
-        const LEVELS: [&[&str]; 6] =
-            [&["|"], &["^"], &["&"], &["<<", ">>"], &["+", "-"], &["*", "//", "%"]];
+        const LEVELS: [&[&str]; 6] = [&["|"], &["^"], &["&"], &["<<", ">>"], &["+", "-"], &["*", "//", "%"]];
         let Some(signs) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.binary(level + 1)?;
         while let Some(sign) = self.sign(signs) {

@@ -13,6 +13,9 @@ pub(super) const PORT: u16 = 8080;
 /// The area of zeros that payload is written from and read into.
 pub(super) const ZEROS: i64 = 4 << 20;
 
+/// Memory that the guest has for a call, bytes.
+const MAX_MEMORY: usize = 4096;
+
 /// A call, translated.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct SystemCall {
@@ -29,18 +32,9 @@ pub(super) struct SystemCall {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Output {
     /// A little-endian number of so many bytes.
-    Number {
-        what: &'static str,
-        at: usize,
-        size: usize,
-        wanted: i64,
-    },
+    Number { what: &'static str, at: usize, size: usize, wanted: i64 },
     /// Control messages of `recvmsg`: the buffer, and the place of its length.
-    Control {
-        at: usize,
-        length_at: usize,
-        wanted: Vec<message::Control>,
-    },
+    Control { at: usize, length_at: usize, wanted: Vec<message::Control> },
 }
 
 /// Translates a call.
@@ -56,6 +50,9 @@ pub(super) fn translate(call: &Call, line: u32) -> Result<SystemCall, ScriptErro
     };
     let mut builder = Builder { line, call, memory: Memory::default(), outputs: Vec::new() };
     let arguments = builder.arguments()?;
+    if builder.memory.bytes.len() > MAX_MEMORY {
+        return Err(ScriptError::refused(line, format!("the arguments of `{}` are too long", call.name)));
+    }
     Ok(SystemCall { number, arguments, memory: builder.memory, outputs: builder.outputs, descriptor })
 }
 
@@ -138,8 +135,7 @@ impl Builder<'_> {
         self.count(wanted)?;
         Ok(match name {
             "socket" => {
-                if !matches!(self.argument(0)?, Value::Anything)
-                    && number(self.argument(0)?, self.line)? != 2
+                if !matches!(self.argument(0)?, Value::Anything) && number(self.argument(0)?, self.line)? != 2
                 {
                     return Err(self.refused().hint("sockets are of IPv4: write `...`"));
                 }
@@ -149,8 +145,7 @@ impl Builder<'_> {
             "connect" => self.with_address(REMOTE)?,
             "accept" | "accept4" => {
                 let (address, size) = (self.memory.put(&[0; 16]), self.memory.put_i32(16));
-                let mut all =
-                    vec![self.descriptor(0)?, Argument::Memory(address), Argument::Memory(size)];
+                let mut all = vec![self.descriptor(0)?, Argument::Memory(address), Argument::Memory(size)];
                 if name == "accept4" {
                     all.push(self.int(3)?);
                 }

@@ -87,7 +87,7 @@ fn control(value: &Value, line: u32) -> Result<Control, ScriptError> {
         return Err(ScriptError::syntax(line, "the control message has no cmsg_data"));
     };
     let data = if field(data, "scm_sec").is_some() {
-        Data::Time(get(data, "scm_sec")? * 1_000_000_000 + get(data, "scm_nsec")?)
+        Data::Time(get(data, "scm_sec")?.saturating_mul(1_000_000_000).saturating_add(get(data, "scm_nsec")?))
     } else if field(data, "ee_errno").is_some() {
         let mut bytes = (get(data, "ee_errno")? as u32).to_le_bytes().to_vec();
         for name in ["ee_origin", "ee_type", "ee_code"] {
@@ -129,8 +129,9 @@ pub(super) fn compare(mut seen: &[u8], wanted: &[Control], start: i64, tolerance
                 (i64::from(found) != *wanted).then(|| format!("{found} instead of {wanted}"))
             }
             Data::Time(wanted) => {
-                let found = long(data, 0, 8) * 1_000_000_000 + long(data, 8, 8) - start;
-                ((found - wanted).abs() > tolerance_us * 1000)
+                let wall = long(data, 0, 8).saturating_mul(1_000_000_000).saturating_add(long(data, 8, 8));
+                let found = wall.saturating_sub(start);
+                (found.saturating_sub(*wanted).saturating_abs() > tolerance_us * 1000)
                     .then(|| format!("{} us instead of {} us", found / 1000, wanted / 1000))
             }
             Data::Error(wanted) => {

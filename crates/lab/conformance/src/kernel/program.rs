@@ -3,10 +3,10 @@
 use super::calls::{self, Output, PORT};
 use super::memory::{Argument, Relocation};
 use super::wire::{self, Patch};
+use crate::ScriptError;
 use crate::connections::{Connections, Place};
 use crate::shell::{Command, Qdisc};
 use crate::syntax::ast::{Action, Body, Call, Event, Options, Packet, Script, TcpOption, Timing};
-use crate::ScriptError;
 use std::fmt::Write;
 
 /// Longer than any timer of TCP: how long the guest waits for a packet that may come at any time, nanoseconds.
@@ -38,8 +38,11 @@ pub fn translate(script: &Script) -> Result<Program, ScriptError> {
     let mut lines = Lines { text: String::new(), outputs: vec![Vec::new(); script.events.len()] };
     lines.put(&format!("- tun {} {}", script.options.mtu_bytes, script.options.mss.unwrap_or(0)));
     for (k, connection) in connections.list.iter().enumerate() {
-        let (local, remote) =
-            if connection.active { (0, usize::from(PORT)) } else { (usize::from(PORT), FIRST_REMOTE_PORT + k) };
+        let (local, remote) = if connection.active {
+            (0, usize::from(PORT))
+        } else {
+            (usize::from(PORT), FIRST_REMOTE_PORT + k)
+        };
         lines.put(&format!("- connection {local} {remote}"));
     }
     for command in &script.setup {
@@ -97,7 +100,10 @@ impl Lines {
                 let letter = if time.relative { 'r' } else { 'a' };
                 let label = label(packet).map_or("-".to_string(), |value| value.to_string());
                 let Body::Tcp(segment) = &packet.body else {
-                    return Err(ScriptError::refused(event.line, "ICMP packets that leave are not supported"));
+                    return Err(ScriptError::refused(
+                        event.line,
+                        "ICMP packets that leave are not supported",
+                    ));
                 };
                 let payload = if options.strict_segments { 0 } else { segment.payload };
                 self.put(&format!("{n} expect {letter}{limit} {} {payload} {label}", place.connection));
@@ -114,7 +120,10 @@ impl Lines {
             }
             Action::Check(_) => {
                 let Some(socket) = place.socket else {
-                    return Err(ScriptError::refused(event.line, "there is no socket to check before `accept`"));
+                    return Err(ScriptError::refused(
+                        event.line,
+                        "there is no socket to check before `accept`",
+                    ));
                 };
                 self.put(&format!("{n} state {at} {socket}"));
             }
@@ -127,7 +136,11 @@ impl Lines {
         let blocks = if event.time.blocks { "b" } else { "-" };
         let descriptor = found.descriptor.unwrap_or(-1);
         let relocations = join(found.memory.relocations.iter().map(relocation));
-        let mut line = format!("{n} call {at} {blocks} {} {descriptor} {} {relocations}", found.number, hex(&found.memory.bytes));
+        let mut line = format!(
+            "{n} call {at} {blocks} {} {descriptor} {} {relocations}",
+            found.number,
+            hex(&found.memory.bytes)
+        );
         for argument in &found.arguments {
             let word = match argument {
                 Argument::Int(value) => format!(" i{value}"),
@@ -180,7 +193,9 @@ fn relocation(relocation: &Relocation) -> String {
 
 fn set(command: &Command) -> Vec<String> {
     match command {
-        Command::Sysctl { path, value, optional } => vec![format!("sysctl {path} {} {value}", u8::from(*optional))],
+        Command::Sysctl { path, value, optional } => {
+            vec![format!("sysctl {path} {} {value}", u8::from(*optional))]
+        }
         Command::Qdisc(Qdisc::Pfifo { limit }) => {
             vec![format!("qdisc pfifo {}", limit.map_or(-1, i64::from))]
         }

@@ -41,8 +41,15 @@ pub fn read(script: &Script, program: &Program, mut bytes: &[u8]) -> Result<Tran
         let seen = match kind {
             2 => {
                 let place = program.connections.places[event];
-                packet(script, event, data, &program.connections.list[place.connection], result as u32, &mut first[place.connection])
-                    .ok_or("the guest has a record of a packet that is no segment")?
+                packet(
+                    script,
+                    event,
+                    data,
+                    &program.connections.list[place.connection],
+                    result as u32,
+                    &mut first[place.connection],
+                )
+                .ok_or("the guest has a record of a packet that is no segment")?
             }
             3 => Seen::Silence,
             4 => {
@@ -93,11 +100,12 @@ fn differs(output: &Output, memory: &[u8], wall: i64, tolerance_us: i64) -> Opti
         Output::Number { what, at, size, wanted } => {
             let found = little(memory.get(*at..at + size)?);
             let mask = if *size == 8 { -1 } else { (1_i64 << (8 * size)) - 1 };
-            (found & mask != wanted & mask).then(|| format!("{what} {found} (0x{found:x}) instead of {wanted} (0x{wanted:x})"))
+            (found & mask != wanted & mask)
+                .then(|| format!("{what} {found} (0x{found:x}) instead of {wanted} (0x{wanted:x})"))
         }
         Output::Control { at, length_at, wanted } => {
             let size = little(memory.get(*length_at..length_at + 8)?) as usize;
-            message::compare(memory.get(*at..at + size)?, wanted, wall, tolerance_us)
+            message::compare(memory.get(*at..)?.get(..size)?, wanted, wall, tolerance_us)
         }
     }
 }

@@ -111,9 +111,7 @@ pub(crate) fn encode_option(option: &TcpOption) -> Vec<u8> {
             let edges = blocks.iter().flat_map(|(left, right)| [*left, *right]);
             sized(5, &edges.flat_map(u32::to_be_bytes).collect::<Vec<_>>())
         }
-        TcpOption::Timestamp(value, echo) => {
-            sized(8, &[value.to_be_bytes(), echo.to_be_bytes()].concat())
-        }
+        TcpOption::Timestamp(value, echo) => sized(8, &[value.to_be_bytes(), echo.to_be_bytes()].concat()),
         TcpOption::Md5(digest) => sized(19, digest),
         TcpOption::FastOpen(cookie) => sized(34, cookie),
         // RFC 6994 with the identifier 0xf989.
@@ -178,7 +176,7 @@ fn decode_option(kind: u8, value: &[u8]) -> Option<TcpOption> {
         (19, _) => TcpOption::Md5(value.to_vec()),
         (34, _) => TcpOption::FastOpen(value.to_vec()),
         (254, [0xf9, 0x89, cookie @ ..]) => TcpOption::FastOpenExperimental(cookie.to_vec()),
-        (172 | 174, _) if value.len() % 3 == 0 && value.len() <= 9 => {
+        (172 | 174, _) if value.len().is_multiple_of(3) && value.len() <= 9 => {
             let counters = value.chunks_exact(3).map(|c| u32::from_be_bytes([0, c[0], c[1], c[2]]));
             TcpOption::AccurateEcn(order.iter().copied().zip(counters).collect())
         }
@@ -216,7 +214,10 @@ mod tests {
     fn numbers_of_the_kernel_are_patched() {
         let packet = segment("0 < . 1:1(0) ack 1001 win 9 <nop,nop,TS val 7 ecr 100,sack 2001:3001,nop,nop>");
         let (bytes, patches) = encode(&packet, 0, 0);
-        assert_eq!(patches[2..], [Patch::LocalIsn(28), Patch::Echo(48, 100), Patch::LocalIsn(54), Patch::LocalIsn(58)]);
+        assert_eq!(
+            patches[2..],
+            [Patch::LocalIsn(28), Patch::Echo(48, 100), Patch::LocalIsn(54), Patch::LocalIsn(58)]
+        );
         assert_eq!(&bytes[54..62], [0, 0, 7, 0xd1, 0, 0, 0xb, 0xb9]);
     }
 

@@ -1,11 +1,13 @@
 //! Plays a script against a model, event by event, with the times of the guest's player (`linux/guest/script.c`).
 
+use super::End;
 use super::segments::{arriving, leaving, timestamps};
 use super::setup::Setup;
-use super::End;
 use crate::Scope;
 use crate::kernel::{anchored, state_symbols};
-use crate::syntax::ast::{Action, Body, Call, Event, Options, Packet as Line, Script, Segment, TcpFlags, Tos, Value};
+use crate::syntax::ast::{
+    Action, Body, Call, Event, Options, Packet as Line, Script, Segment, TcpFlags, Tos, Value,
+};
 use crate::transcript::{Record, Seen, Transcript};
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Seq};
 use shoal_tcp::{Receiver, Sender};
@@ -70,7 +72,9 @@ pub(super) struct Player {
 enum Handshake {
     Closed,
     /// A SYN went one way; whether it asked for ECN.
-    Asked { ecn: bool },
+    Asked {
+        ecn: bool,
+    },
     Open,
 }
 
@@ -121,7 +125,8 @@ impl Player {
 
     fn event(&mut self, event: &Event, base: i64) -> (i64, Seen) {
         let time = event.time;
-        let anchor = if anchored(event, self.arrival.is_some()) { self.arrival.unwrap_or(base) } else { base };
+        let anchor =
+            if anchored(event, self.arrival.is_some()) { self.arrival.unwrap_or(base) } else { base };
         let offset = if time.relative { anchor } else { 0 };
         let at = offset + time.from * 1000;
         self.arrival = None;
@@ -318,7 +323,8 @@ impl Player {
     }
 
     fn call(&mut self, call: &Call, blocks: bool) -> Seen {
-        let returned = |result: i64, error: i64, ended: i64| Seen::Called { ended, result, error, differs: None };
+        let returned =
+            |result: i64, error: i64, ended: i64| Seen::Called { ended, result, error, differs: None };
         let now = self.now;
         let int = |n: usize| match call.arguments.get(n) {
             Some(Value::Int(value)) => *value,

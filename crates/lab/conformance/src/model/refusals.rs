@@ -3,10 +3,13 @@
 use super::End;
 use super::player::STATE;
 use super::setup::{Setup, writes};
+use crate::ScriptError;
 use crate::connections::Connections;
 use crate::kernel::state_symbols;
 use crate::syntax::ast::{Action, Body, Call, Event, Packet, Script, Segment, Value};
-use crate::ScriptError;
+
+/// Of one call, bytes; as on the kernel.
+const MAX_WRITE: i64 = 4 << 20;
 
 /// The first event that the models cannot play, with the reason.
 pub(super) fn first(script: &Script, setup: &Setup) -> Result<Option<(usize, ScriptError)>, ScriptError> {
@@ -14,7 +17,8 @@ pub(super) fn first(script: &Script, setup: &Setup) -> Result<Option<(usize, Scr
     let mut syns = 0;
     for (n, event) in script.events.iter().enumerate() {
         let second = connections.places[n].connection > 0;
-        let refusal = if second { refused(event, "more than one connection") } else { check(event, setup, &mut syns) };
+        let refusal =
+            if second { refused(event, "more than one connection") } else { check(event, setup, &mut syns) };
         if let Err(reason) = refusal {
             return Ok(Some((n, reason)));
         }
@@ -113,6 +117,11 @@ fn call(event: &Event, call: &Call, setup: &Setup) -> Result<(), ScriptError> {
         Some(Value::Name(name)) => name.as_str(),
         _ => "",
     };
+    if matches!(call.name.as_str(), "write" | "send")
+        && !matches!(call.arguments.get(2), Some(Value::Int(0..=MAX_WRITE)))
+    {
+        return refused(event, "this form of `write`");
+    }
     let failed_anyhow = matches!(call.result, Value::Int(value) if value < 0);
     match call.name.as_str() {
         "accept" if event.time.blocks => refused(event, "an `accept` that waits"),
@@ -136,11 +145,19 @@ fn call(event: &Event, call: &Call, setup: &Setup) -> Result<(), ScriptError> {
         "setsockopt"
             if matches!(
                 name_of(2),
-                "SO_REUSEADDR" | "SO_SNDBUF" | "SO_RCVLOWAT" | "SO_ZEROCOPY" | "SO_TIMESTAMPING" | "TCP_INQ" | "IP_MTU_DISCOVER"
+                "SO_REUSEADDR"
+                    | "SO_SNDBUF"
+                    | "SO_RCVLOWAT"
+                    | "SO_ZEROCOPY"
+                    | "SO_TIMESTAMPING"
+                    | "TCP_INQ"
+                    | "IP_MTU_DISCOVER"
             ) =>
         {
             match call.arguments.get(3) {
-                Some(Value::List(all)) if name_of(2) == "SO_SNDBUF" && !matches!(all.as_slice(), [Value::Int(100_000..)]) => {
+                Some(Value::List(all))
+                    if name_of(2) == "SO_SNDBUF" && !matches!(all.as_slice(), [Value::Int(100_000..)]) =>
+                {
                     refused(event, "small send buffers")
                 }
                 _ => Ok(()),

@@ -13,7 +13,7 @@ pub(super) fn arriving(
     timestamp: u32,
     echo: u32,
 ) -> Packet {
-    let mut packet = Packet::empty(FlowId(0), config.header_bytes + segment.payload);
+    let mut packet = Packet::empty(FlowId(0), config.header_bytes.saturating_add(segment.payload));
     packet.seq = Seq(segment.seq);
     packet.ack = Seq(segment.ack);
     packet.flags = Flags((segment.flags.bits & 0xff) as u8);
@@ -21,7 +21,8 @@ pub(super) fn arriving(
     // The window of a SYN is never scaled (RFC 7323 section 2.2).
     let scale = if segment.flags.has(2) { 0 } else { peer_scale };
     let bytes = u32::from(segment.window.unwrap_or(0)) << scale;
-    packet.window = (bytes >> if segment.flags.has(2) { 0 } else { config.window_scale() }).min(0xffff) as u16;
+    packet.window =
+        (bytes >> if segment.flags.has(2) { 0 } else { config.window_scale() }).min(0xffff) as u16;
     packet.ts_val = timestamp;
     packet.ts_ecr = echo;
     packet.ecn = match tos {

@@ -14,6 +14,8 @@ pub(super) const STACK: &str = "linux-6";
 const OWN_MSS: u16 = 1460;
 /// MSS of a peer that names none (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u16 = 536;
+/// Below this no model makes sense: Linux takes none below 48, and timestamps need 12 of it.
+const SMALLEST_MSS: u16 = 64;
 /// Headers of IPv4 and TCP, and the timestamp option with its padding.
 const HEADERS: u16 = 40;
 const TIMESTAMPS: u16 = 12;
@@ -40,7 +42,10 @@ struct Sysctls {
 
 pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
     let sysctls = sysctls(&script.setup)?;
-    let active = script.events.iter().any(|event| matches!(&event.action, Action::Call(call) if call.name == "connect"));
+    let active = script
+        .events
+        .iter()
+        .any(|event| matches!(&event.action, Action::Call(call) if call.name == "connect"));
     let end = end(&script.events, active);
     let syn = first_syn(&script.events);
     let peer = syn.and_then(|segment| segment.options.as_deref()).unwrap_or_default();
@@ -54,6 +59,9 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
             TcpOption::WindowScale(shift) => scale = (*shift).min(14),
             _ => {}
         }
+    }
+    if mss < SMALLEST_MSS {
+        return Err(refused(&format!("segments of {mss} bytes")));
     }
     let header_bytes = HEADERS + if timestamps { TIMESTAMPS } else { 0 };
     let Some(preset) = Preset::by_name(&sysctls.congestion_control) else {
@@ -96,7 +104,9 @@ fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
         let (path, value) = match command {
             Command::Sysctl { path, value, .. } => (path.trim_start_matches("net/ipv4/"), value.trim()),
             Command::Qdisc(crate::Qdisc::Fq) => return Err(refused("pacing by the queue discipline fq")),
-            Command::Qdisc(crate::Qdisc::Pfifo { limit: Some(_) }) => return Err(refused("a queue that drops")),
+            Command::Qdisc(crate::Qdisc::Pfifo { limit: Some(_) }) => {
+                return Err(refused("a queue that drops"));
+            }
             Command::Qdisc(_) | Command::Offload { .. } | Command::File { .. } => continue,
             Command::Mtu(_) => return Err(refused("an MTU other than that of Ethernet")),
         };
@@ -134,7 +144,9 @@ fn refused(what: &str) -> ScriptError {
 fn end(events: &[Event], active: bool) -> End {
     let first = events.iter().find_map(|event| match &event.action {
         Action::Call(call) if writes(call) => Some(End::Sender),
-        Action::Arrives(Packet { body: Body::Tcp(segment), .. }) if segment.payload > 0 => Some(End::Receiver),
+        Action::Arrives(Packet { body: Body::Tcp(segment), .. }) if segment.payload > 0 => {
+            Some(End::Receiver)
+        }
         _ => None,
     });
     first.unwrap_or(if active { End::Sender } else { End::Receiver })

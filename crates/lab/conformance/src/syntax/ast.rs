@@ -139,17 +139,8 @@ pub struct TcpFlags {
 
 impl TcpFlags {
     /// Bits of the letters that scripts use.
-    pub const LETTERS: [(char, u16); 9] = [
-        ('S', 2),
-        ('F', 1),
-        ('R', 4),
-        ('E', 64),
-        ('W', 128),
-        ('A', 256),
-        ('P', 8),
-        ('U', 32),
-        ('.', 16),
-    ];
+    pub const LETTERS: [(char, u16); 9] =
+        [('S', 2), ('F', 1), ('R', 4), ('E', 64), ('W', 128), ('A', 256), ('P', 8), ('U', 32), ('.', 16)];
     /// Whether all of `bits` are set.
     pub const fn has(self, bits: u16) -> bool {
         self.bits & bits == bits

@@ -10,7 +10,8 @@ const MAX_DEPTH: u32 = 16;
 pub(super) fn call(cursor: &mut Cursor<'_>) -> Result<Call, ScriptError> {
     let name = cursor.name()?.to_string();
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
-        return Err(cursor.error(format!("expected an event, found {}", cursor.found()))
+        return Err(cursor
+            .error(format!("expected an event, found {}", cursor.found()))
             .hint("`< packet`, `> packet`, `call(...) = result`, a `command` or a %{ check }%"));
     }
     cursor.expect("(", &format!("after `{name}`"))?;
@@ -130,7 +131,7 @@ fn text(cursor: &mut Cursor<'_>) -> Result<Value, ScriptError> {
                 bytes.push(byte);
                 rest = &hex[2..];
             } else {
-                bytes.extend_from_slice(rest[..c.len_utf8()].as_bytes());
+                bytes.extend_from_slice(&rest.as_bytes()[..c.len_utf8()]);
                 rest = &rest[c.len_utf8()..];
             }
         }

@@ -5,11 +5,14 @@ mod call;
 mod cursor;
 mod packet;
 
+use crate::ScriptError;
 use crate::assertion::Block;
 use crate::shell::{self, Command};
-use crate::ScriptError;
 use ast::{Action, Event, Options, Script, Timing};
 use cursor::Cursor;
+
+/// Of options: a thousand seconds.
+const MAX_OPTION: i64 = 1_000_000_000;
 
 /// Reads a script. `include` gives the text of a file beside it, such as `./defaults.sh`.
 ///
@@ -33,7 +36,9 @@ pub fn parse(text: &str, include: &dyn Fn(&str) -> Option<String>) -> Result<Scr
             quoted(&mut cursor, include)?;
             cursor.skip_blank()?;
             if !cursor.is_at_end() {
-                return Err(cursor.error("a command in the middle needs a time").hint("write `+0` before it"));
+                return Err(cursor
+                    .error("a command in the middle needs a time")
+                    .hint("write `+0` before it"));
             }
             break;
         }
@@ -53,7 +58,7 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Options, ScriptError> {
         if cursor.eat_here("=") {
             value = cursor.take_while(|c| !c.is_whitespace());
         }
-        let number = value.parse::<i64>().ok().filter(|n| *n >= 0);
+        let number = value.parse::<i64>().ok().filter(|n| (0..=MAX_OPTION).contains(n));
         match (name, value, number) {
             ("tolerance_usecs", _, Some(us)) => found.tolerance_us = us,
             ("tcp_ts_tick_usecs", _, Some(us)) => found.timestamp_tick_us = (us > 0).then_some(us),
@@ -67,7 +72,10 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Options, ScriptError> {
             }
             // Keeps the buffers of zero-copy sending apart; here they are, and never change.
             ("send_omit_free", "", _) => {}
-            ("tolerance_usecs" | "tolerance_percent" | "tcp_ts_tick_usecs" | "ip_version" | "mtu" | "mss", ..) => {
+            (
+                "tolerance_usecs" | "tolerance_percent" | "tcp_ts_tick_usecs" | "ip_version" | "mtu" | "mss",
+                ..,
+            ) => {
                 return Err(cursor.error(format!("`--{name}` cannot be `{value}`")));
             }
             _ => {
@@ -104,10 +112,7 @@ fn quoted(
     shell::commands(text, line, include).map(Some)
 }
 
-fn event(
-    cursor: &mut Cursor<'_>,
-    include: &dyn Fn(&str) -> Option<String>,
-) -> Result<Event, ScriptError> {
+fn event(cursor: &mut Cursor<'_>, include: &dyn Fn(&str) -> Option<String>) -> Result<Event, ScriptError> {
     cursor.skip_blank()?;
     let line = cursor.line();
     let time = timing(cursor)?;
@@ -124,7 +129,9 @@ fn event(
         Action::Call(call::call(cursor)?)
     };
     if time.blocks && !matches!(action, Action::Call(_)) {
-        return Err(cursor.error("`...` between times is for calls that block").hint("write `~` for a range"));
+        return Err(cursor
+            .error("`...` between times is for calls that block")
+            .hint("write `~` for a range"));
     }
     if time.to.is_some() && !time.blocks && !matches!(action, Action::Leaves(_)) {
         return Err(cursor.error("only packets that leave may have a range of times"));
@@ -169,10 +176,13 @@ fn microseconds(cursor: &mut Cursor<'_>) -> Result<i64, ScriptError> {
     let seconds = if whole.is_empty() { Some(0) } else { whole.parse::<i64>().ok() };
     let micros = format!("{places:0<6}").parse::<i64>().ok();
     match (seconds, micros) {
-        (Some(seconds @ 0..=1_000_000), Some(micros)) if !(whole.is_empty() && places.is_empty() || too_fine) => {
+        (Some(seconds @ 0..=1_000_000), Some(micros))
+            if !(whole.is_empty() && places.is_empty() || too_fine) =>
+        {
             Ok(seconds * 1_000_000 + micros)
         }
-        _ => Err(cursor.error(format!("expected a time, found {before}"))
+        _ => Err(cursor
+            .error(format!("expected a time, found {before}"))
             .hint("seconds with at most six places, such as `0.1`, `+.05`, `+0~+.1`, or `*`")),
     }
 }

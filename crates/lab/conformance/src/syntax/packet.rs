@@ -27,7 +27,8 @@ pub(super) fn packet(cursor: &mut Cursor<'_>, arrives: bool) -> Result<Packet, S
     }
     for unsupported in ["udp", "ipv4", "ipv6", "gre", "mpls"] {
         if cursor.eat_name(unsupported)? {
-            return Err(cursor.refused(format!("packets with `{unsupported}` are not supported"))
+            return Err(cursor
+                .refused(format!("packets with `{unsupported}` are not supported"))
                 .hint("TCP segments and ICMP errors are"));
         }
     }
@@ -51,7 +52,8 @@ fn tos(cursor: &mut Cursor<'_>) -> Result<Tos, ScriptError> {
         "ect01" => Tos::AnyEct,
         "tos" => Tos::Byte(cursor.number("a byte")?),
         other => {
-            return Err(cursor.refused(format!("`[{other}]` is not supported"))
+            return Err(cursor
+                .refused(format!("`[{other}]` is not supported"))
                 .hint("noecn, ect0, ect1, ect01, ce or tos 0xNN"));
         }
     };
@@ -76,6 +78,11 @@ fn segment(cursor: &mut Cursor<'_>) -> Result<Segment, ScriptError> {
     if cursor.eat("<")? {
         segment.options = options(cursor)?;
     }
+    let options: usize =
+        segment.options.iter().flatten().map(|option| crate::kernel::encode_option(option).len()).sum();
+    if 40 + options + usize::from(payload) > 65_535 {
+        return Err(cursor.error(format!("{payload} bytes do not fit an IP packet with their headers")));
+    }
     Ok(segment)
 }
 
@@ -91,12 +98,15 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<TcpFlags, ScriptError> {
         } else if let (Some(digit @ 0..=7), None) = (letter.to_digit(8), flags.ace) {
             flags.ace = Some(digit as u8);
         } else {
-            return Err(cursor.error(format!("{before} is no set of TCP flags"))
+            return Err(cursor
+                .error(format!("{before} is no set of TCP flags"))
                 .hint("letters of `FSRP.EWAU`, where `.` is ACK; a digit 0 to 7 for the ACE field"));
         }
     }
     if flags.ace.is_some() && flags.bits & 0x1c0 != 0 {
-        return Err(cursor.error("the ACE field is given twice").hint("either a digit or the letters E, W, A"));
+        return Err(cursor
+            .error("the ACE field is given twice")
+            .hint("either a digit or the letters E, W, A"));
     }
     if let Some(ace) = flags.ace {
         flags.bits |= u16::from(ace) << 6;
@@ -132,8 +142,9 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Option<Vec<TcpOption>>, ScriptErro
         cursor.expect(",", "between TCP options")?;
     }
     let bytes: usize = found.iter().map(|option| crate::kernel::encode_option(option).len()).sum();
-    if bytes % 4 != 0 || bytes > 40 {
-        return Err(cursor.error(format!("the TCP options take {bytes} bytes"))
+    if !bytes.is_multiple_of(4) || bytes > 40 {
+        return Err(cursor
+            .error(format!("the TCP options take {bytes} bytes"))
             .hint("they must fill 32-bit words, 10 at most: pad with `nop`"));
     }
     Ok(Some(found))
@@ -154,7 +165,8 @@ fn option(cursor: &mut Cursor<'_>) -> Result<TcpOption, ScriptError> {
         "md5" => TcpOption::Md5(bytes(cursor)?),
         "ECN" => TcpOption::AccurateEcn(counters(cursor)?),
         other => {
-            return Err(cursor.refused(format!("the TCP option `{other}` is not supported"))
+            return Err(cursor
+                .refused(format!("the TCP option `{other}` is not supported"))
                 .hint("mss, sackOK, sack, TS val N ecr N, wscale, nop, eol, FO, FOEXP, md5 and ECN are"));
         }
     })
@@ -194,7 +206,9 @@ fn bytes(cursor: &mut Cursor<'_>) -> Result<Vec<u8>, ScriptError> {
         .map(|pair| u8::from_str_radix(pair?, 16).ok())
         .collect();
     found.filter(|bytes| bytes.len() <= 16).ok_or_else(|| {
-        cursor.error(format!("`{word}` is no value of a TCP option")).hint("an even number of hexadecimal digits")
+        cursor
+            .error(format!("`{word}` is no value of a TCP option"))
+            .hint("an even number of hexadecimal digits")
     })
 }
 
@@ -219,7 +233,9 @@ fn counters(cursor: &mut Cursor<'_>) -> Result<Vec<(u8, u32)>, ScriptError> {
     if [[0, 3, 1], [1, 3, 0]].iter().any(|known| known.starts_with(&order)) {
         return Ok(found);
     }
-    Err(cursor.error("these counters of the ECN option have no option").hint("`e0b ceb e1b` or `e1b ceb e0b`"))
+    Err(cursor
+        .error("these counters of the ECN option have no option")
+        .hint("`e0b ceb e1b` or `e1b ceb e0b`"))
 }
 
 fn icmp(cursor: &mut Cursor<'_>) -> Result<Icmp, ScriptError> {

@@ -1,0 +1,120 @@
+//! What is wrong with a script is said with its line and, where there is one, a remedy.
+
+use shoal_conformance::{Fault, ScriptError, kernel, model, parse};
+
+fn include(name: &str) -> Option<String> {
+    (name == "./bad.sh").then(|| "sysctl -q net.ipv4.tcp_ecn=1\nreboot\n".to_string())
+}
+
+fn error(text: &str) -> ScriptError {
+    match parse(text, &include) {
+        Err(error) => error,
+        Ok(script) => kernel::translate(&script).err().unwrap_or_else(|| panic!("accepted: {text}")),
+    }
+}
+
+#[test]
+fn each_fault_has_its_line_and_remedy() {
+    let listening = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 listen(3, 1) = 0\n";
+    // (script, kind, line, message, hint)
+    let cases: &[(&str, Fault, u32, &str, &str)] = &[
+        ("", Fault::Syntax, 1, "no events", ""),
+        ("// nothing\n\n", Fault::Syntax, 3, "no events", ""),
+        ("/* open", Fault::Syntax, 1, "comment has no end", "*/"),
+        ("--tolerance_usecs=soon\n0 close(3) = 0", Fault::Syntax, 1, "cannot be `soon`", ""),
+        (
+            "--wire_server\n0 close(3) = 0",
+            Fault::Refused,
+            1,
+            "`--wire_server` is not supported",
+            "tolerance_usecs",
+        ),
+        ("`true`\n0 close(3) = 0", Fault::Refused, 1, "`true` is not supported", "sysctl"),
+        ("\n`./none.sh`\n0 close(3) = 0", Fault::Syntax, 2, "no file `./none.sh`", ""),
+        (
+            "`./bad.sh`\n0 close(3) = 0",
+            Fault::Refused,
+            1,
+            "`./bad.sh`, line 2: the command `reboot`",
+            "sysctl",
+        ),
+        ("`sysctl -q net.ipv4.tcp_ecn`\n0 close(3) = 0", Fault::Syntax, 1, "sets nothing", "name=value"),
+        ("`sysctl -q kernel.sysrq=1`\n0 close(3) = 0", Fault::Refused, 1, "no parameter of the network", ""),
+        ("0 close(3) = 0\n`tc qdisc`\n+0 close(4) = 0", Fault::Refused, 2, "`tc qdisc` is not supported", ""),
+        ("0 close(3) = 0\n``\n+0 close(4) = 0", Fault::Syntax, 3, "needs a time", "+0"),
+        ("soon close(3) = 0", Fault::Syntax, 1, "expected a time, found `soon`", "+.05"),
+        ("0.1234567 close(3) = 0", Fault::Syntax, 1, "expected a time", "six places"),
+        ("0...-1 close(3) = 0", Fault::Syntax, 1, "expected a time", ""),
+        ("+.2~+.1 > . 1:1(0) ack 1", Fault::Syntax, 1, "second time is before the first", ""),
+        ("1~+2 > . 1:1(0) ack 1", Fault::Syntax, 1, "second time is relative", ""),
+        ("0...1 < . 1:1(0) ack 1 win 1", Fault::Syntax, 1, "calls that block", "~"),
+        ("0~1 close(3) = 0", Fault::Syntax, 1, "only packets that leave", ""),
+        ("0 < Q 0:0(0) win 1", Fault::Syntax, 1, "`Q` is no set of TCP flags", "FSRP.EWAU"),
+        ("0 < S5E 0:0(0) win 1", Fault::Syntax, 1, "ACE field is given twice", "digit"),
+        ("0 < S 0:5(4) win 1", Fault::Syntax, 1, "0:5 are not 4 bytes", ""),
+        ("0 < S 0:0(0)", Fault::Syntax, 1, "needs its window", "win N"),
+        ("0 < . 1:65501(65500) ack 1 win 1", Fault::Syntax, 1, "do not fit an IP packet", ""),
+        ("0 < S 0:0(0) win 1 <mss 1460,nop>", Fault::Syntax, 1, "take 5 bytes", "nop"),
+        ("0 < S 0:0(0) win 1 <quickstart 1>", Fault::Refused, 1, "`quickstart` is not supported", "wscale"),
+        ("0 < S 0:0(0) win 1 <TS 1 2>", Fault::Syntax, 1, "expected `val`", ""),
+        ("0 < . 1:1(0) win 1 <ECN ceb 1>", Fault::Syntax, 1, "counters of the ECN option", "e0b ceb e1b"),
+        ("0 < . 1:1(0) win 1 <FO abc,nop>", Fault::Syntax, 1, "`abc` is no value", "hexadecimal"),
+        ("0 < [ect2] . 1:1(0) win 1", Fault::Refused, 1, "`[ect2]` is not supported", "ect0"),
+        ("0 < udp (10)", Fault::Refused, 1, "`udp` are not supported", "TCP"),
+        ("0 < icmp echo [1:1(0)]", Fault::Refused, 1, "`icmp echo` is not supported", "unreachable"),
+        ("0 %{ }%", Fault::Syntax, 1, "asserts nothing", "assert"),
+        ("0 %{\nassert a ===\n}%", Fault::Syntax, 2, "has no meaning", "assertions may use"),
+        ("0 %{ import os }%", Fault::Refused, 1, "begins with `import`", "assert condition"),
+        ("0 %{ assert 1", Fault::Syntax, 1, "`}%` is missing", ""),
+        ("0 123(4) = 0", Fault::Syntax, 1, "expected an event", "packet"),
+        ("0 close(3", Fault::Syntax, 1, "expected `,`", ""),
+        ("0 close(3) -> 0", Fault::Syntax, 1, "expected `=`", ""),
+        ("0 open(\"/tmp/x, O_RDWR) = 3", Fault::Syntax, 1, "the text has no end", ""),
+        ("0 fork() = 0", Fault::Refused, 1, "the call `fork` is not supported", ""),
+        ("0 close(3, 4) = 0", Fault::Syntax, 1, "`close` has 1 arguments, not 2", ""),
+        ("0 fcntl(3, F_NEW) = 0", Fault::Refused, 1, "the symbol `F_NEW` is not known", ""),
+        ("0 write(4, \"data\", 4) = 4", Fault::Refused, 1, "payload is always zeros", "..."),
+        ("0 write(4, ..., 99999999) = 4", Fault::Refused, 1, "too many for a call", "4 MiB"),
+        ("0 > . 1:1(0) ack 1", Fault::Refused, 1, "no connection has this packet", "listens"),
+        ("--ip_version=ipv6\n0 close(3) = 0", Fault::Refused, 1, "IPv4 only", ""),
+    ];
+    for (text, fault, line, message, hint) in cases {
+        let error = error(text);
+        assert_eq!((error.fault, error.line), (*fault, *line), "{text}: {error}");
+        assert!(error.message.contains(message), "{text}: {error}");
+        assert!(error.hint.unwrap_or("").contains(hint), "{text}: {error}");
+    }
+    let unchecked = format!("{listening}+0 < S 0:0(0) win 1\n+0 %{{ assert tcpi_rtt == 1 }}%\n");
+    assert!(error(&unchecked).message.contains("no socket to check"), "{unchecked}");
+}
+
+#[test]
+fn what_models_lack_is_named() {
+    let open = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n\
+                +0 < S 0:0(0) win 9999 <mss 1000,sackOK,nop,nop>\n+0 > S. 0:0(0) ack 1 <...>\n\
+                +.1 < . 1:1(0) ack 1 win 9999\n+0 accept(3, ..., ...) = 4\n";
+    let cases = [
+        ("+0 < R 1:1(0) win 0", "resets"),
+        ("+0 < U. 1:1(0) ack 1 win 9 urg 1", "urgent data"),
+        ("+0 setsockopt(4, SOL_TCP, TCP_NODELAY, [1], 4) = 0", "TCP_NODELAY"),
+        ("+0 %{ assert tcpi_pmtu == 1500 }%", "tcpi_pmtu"),
+        ("+0 `sysctl -q net.ipv4.tcp_ecn=1`", "on the way"),
+        ("+0 write(4, ..., 99999999) = 99999999", "write"),
+        ("+0 < icmp unreachable [1:1(0)]", "ICMP"),
+    ];
+    for (line, what) in cases {
+        let script = parse(&format!("{open}{line}\n"), &include).expect(line);
+        let error = model::play(&script).err().unwrap_or_else(|| panic!("played: {line}"));
+        assert_eq!((error.fault, error.line), (Fault::Refused, 8), "{line}: {error}");
+        assert!(error.message.contains(what), "{line}: {error}");
+    }
+    for (setting, what) in [
+        ("net.ipv4.tcp_ecn=3", "accurate ECN"),
+        ("net.ipv4.tcp_congestion_control=vegas", "`vegas`"),
+        ("net.ipv4.tcp_comp_sack_nr=0", "tcp_comp_sack_nr"),
+    ] {
+        let script = parse(&format!("`sysctl -q {setting}`\n{open}"), &include).expect(setting);
+        let error = model::play(&script).err().unwrap_or_else(|| panic!("played: {setting}"));
+        assert!(error.message.contains(what), "{setting}: {error}");
+    }
+}

@@ -1,0 +1,107 @@
+"""Conformance scripts on the models, the lists of known differences, and `shoal conformance`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Cli
+
+from shoal.conformance import Expectation, expectations, find_scripts, run_scripts, shipped_scripts
+from shoal.errors import OutputError
+
+OPEN = """
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < S 0:0(0) win 9999 <mss 1000,sackOK,nop,nop>
++0 > S. 0:0(0) ack 1 <...>
++.1 < . 1:1(0) ack 1 win 9999
++0 accept(3, ..., ...) = 4
++0 write(4, ..., 1000) = 1000
++0 > P. 1:1001(1000) ack 1
+"""
+
+
+def script(folder: Path, text: str, name: str = "script.pkt") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_dctcp_scripts_on_the_models() -> None:
+    verdicts = run_scripts(shipped_scripts())
+    assert [v.script.name for v in verdicts if not v.ok] == []
+    passed = [v for v in verdicts if v.outcome == "pass"]
+    assert len(passed) >= 14
+    # Each known difference of ours is of a script that is there.
+    assert sum(v.expected is not None for v in verdicts) == 2
+
+
+def test_known_differences_name_their_reason() -> None:
+    for on in ("sim", "linux"):
+        for name, entry in expectations(on).items():
+            assert name.endswith(".pkt")
+            assert entry.line > 0
+            assert len(entry.why) > 20
+
+
+def test_difference_is_shown_side_by_side(tmp_path: Path, cli: Cli) -> None:
+    path = script(tmp_path, OPEN.replace("1:1001(1000)", "1:901(900)"))
+    done = cli("conformance", str(path))
+    assert done.code == 1
+    assert "script.pkt:10: length" in done.err
+    assert "wanted P. 1:901(900) ack 1" in done.err
+    assert "seen [noecn] . 1:1001(1000) ack 1" in done.err
+
+
+def test_listed_difference_must_still_be_there(tmp_path: Path) -> None:
+    good, bad = script(tmp_path, OPEN, "good.pkt"), script(tmp_path, OPEN.replace("> P.", "> PE."), "bad.pkt")
+    listed = {"good.pkt": Expectation(3, "is right"), "bad.pkt": Expectation(10, "has no ECN")}
+    assert [v.ok for v in run_scripts([good, bad], known=listed)] == [False, True]
+    listed["bad.pkt"] = Expectation(9, "elsewhere")
+    assert [v.ok for v in run_scripts([bad], known=listed)] == [False]
+    assert [v.ok for v in run_scripts([good, bad], known={})] == [True, False]
+
+
+def test_json_is_the_same_twice(tmp_path: Path, cli: Cli) -> None:
+    script(tmp_path, OPEN, "a.pkt")
+    script(tmp_path, OPEN + "+0 < R 1:1(0) win 0\n", "b.pkt")
+    script(tmp_path, "0 nothing", "c.pkt")
+    first, second = (cli("conformance", str(tmp_path), "--json") for _ in range(2))
+    assert first.out == second.out
+    found = json.loads(first.out)
+    assert found["counts"] == {"pass": 1, "pass in part": 1, "wrong": 1}
+    assert [entry["verdict"] for entry in found["scripts"]] == ["pass", "pass", "wrong"]
+    assert found["scripts"][1]["until"]["line"] == 11
+    assert found["scripts"][2]["line"] == 1
+    assert first.code == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [(["none.pkt"], "there is no file or folder `none.pkt`"), (["."], "has no scripts")],
+)
+def test_places_without_scripts(
+    names: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OutputError, match=message):
+        find_scripts([Path(name) for name in names])
+
+
+def test_list_of_differences_that_is_none(tmp_path: Path, cli: Cli) -> None:
+    path = script(tmp_path, '["a.pkt"]\nline = 3\n', "list.toml")
+    with pytest.raises(OutputError, match="no list of known differences"):
+        expectations("sim", path)
+    done = cli("conformance", "--expected", str(tmp_path / "none.toml"))
+    assert done.code == 4
+    assert "none.toml" in done.err
+
+
+def test_script_that_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "binary.pkt"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(OutputError, match="is no text"):
+        run_scripts([path])
