@@ -532,6 +532,8 @@ static bool set(const char *verb)
 		bool generic = strcmp(word(), "gso") == 0;
 
 		tun_set_offload(generic, integer());
+	} else if (strcmp(verb, "recount") == 0) {
+		counters_begin();
 	} else if (strcmp(verb, "mtu") == 0) {
 		tun_set_mtu((unsigned)integer());
 	} else if (strcmp(verb, "file") == 0) {
@@ -567,7 +569,16 @@ static void play(uint32_t event, const char *verb)
 
 		wait_for(moment(), false, false);
 		record.at_ns = now_ns() - start;
-		record.kind = set(word()) ? SCRIPT_DONE : SCRIPT_SKIPPED;
+		verb = word();
+		if (strcmp(verb, "counter") == 0) {
+			/* counter NAME GOES-ON */
+			record.kind = SCRIPT_COUNTED;
+			record.result = counter_read(word());
+			if (!integer())
+				counters_begin();
+		} else {
+			record.kind = set(verb) ? SCRIPT_DONE : SCRIPT_SKIPPED;
+		}
 		record_add(&record, NULL);
 	} else {
 		fail("no verb `%s` in the program", verb);

@@ -46,6 +46,7 @@ enum script_kind {
 	SCRIPT_STATE = 6,	 /* data: three lengths of 16 bits, and what they are the lengths of */
 	SCRIPT_DONE = 7,
 	SCRIPT_SKIPPED = 8, /* a sysctl that this kernel lacks */
+	SCRIPT_COUNTED = 9, /* result: of a counter */
 };
 struct script_record {
 	uint32_t event, kind;
@@ -56,5 +57,10 @@ struct script_record {
 void record_open(const char *path);
 void record_add(const struct script_record *record, const void *data);
 void record_close(void);
+
+/* counters.c: counters of the network, as nstat shows them. */
+void counters_begin(void);
+/* What counter `name`, such as TcpExtBeyondWindow, has counted since counters_begin(); -1: there is none. */
+int64_t counter_read(const char *name);
 
 #endif

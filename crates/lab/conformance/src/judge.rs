@@ -2,6 +2,7 @@
 
 use crate::assertion;
 use crate::kernel::{anchored, error_name};
+use crate::shell::Command;
 use crate::show;
 use crate::syntax::ast::{
     Action, Body, Call, Event, Options, Packet, Script, Segment, TcpOption, Timing, Tos, Value,
@@ -117,6 +118,17 @@ fn compare(event: &Event, record: &Record, script: &Script, sight: Sight) -> Opt
         },
         (Action::Check(_), Seen::State(Err(why))) => {
             Some(failure(event, "nothing to check", String::new(), why.clone()))
+        }
+        (Action::Commands(commands), Seen::Counted(value)) => {
+            commands.iter().find_map(|command| match command {
+                Command::Counter { name, wanted, .. }
+                    if wanted.map_or(*value == 0, |wanted| *value != wanted) =>
+                {
+                    let wanted = wanted.map_or("more than 0".to_string(), |wanted| wanted.to_string());
+                    Some(failure(event, format!("{name} counted something else"), wanted, value.to_string()))
+                }
+                _ => None,
+            })
         }
         (Action::Arrives(_) | Action::Commands(_), Seen::Done) => None,
         (_, seen) => {

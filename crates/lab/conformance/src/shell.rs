@@ -26,6 +26,17 @@ pub enum Command {
     },
     /// MTU of the device, bytes.
     Mtu(u16),
+    /// Counters of the network begin anew (`nstat -n`).
+    Recount,
+    /// A counter, as `nstat` counts from the time before.
+    Counter {
+        /// Its name, such as `TcpExtBeyondWindow`.
+        name: String,
+        /// What it must have counted; anything but 0 if not given.
+        wanted: Option<i64>,
+        /// Counting goes on (`-s`) instead of beginning anew.
+        goes_on: bool,
+    },
     /// A file of zeros.
     File {
         /// Its path.
@@ -106,6 +117,10 @@ fn statements(text: &str, line: u32) -> Result<Vec<Vec<String>>, ScriptError> {
             (quoted, begun) = (Some(c), true);
         } else if c == '#' && !begun {
             break;
+        } else if c == '|' {
+            flush(&mut found, &mut word, &mut begun);
+            (word, begun) = ("|".to_string(), true);
+            flush(&mut found, &mut word, &mut begun);
         } else if c.is_whitespace() || c == ';' || (c == '&' && rest.starts_with('&')) {
             flush(&mut found, &mut word, &mut begun);
             if !c.is_whitespace() {
@@ -198,6 +213,11 @@ fn obey(
             ));
         }
         ["ethtool", "-K", "tun0", features @ ..] => found.push(offload(features, line)?),
+        ["nstat", "-n"] | ["nstat"] => found.push(Command::Recount),
+        ["nstat", options @ .., "|", "grep", name] => found.push(counter(options, name, None, line)?),
+        ["nstat", options @ .., "|", "grep", name, "|", "grep", "-q", wanted] => {
+            found.push(counter(options, name, Some(wanted), line)?);
+        }
         ["/bin/dd", "bs=1", arguments @ ..] => found.push(zeros(arguments, line)?),
         other => {
             return Err(ScriptError::refused(
@@ -208,6 +228,25 @@ fn obey(
         }
     }
     Ok(())
+}
+
+fn counter(options: &[&str], name: &str, wanted: Option<&str>, line: u32) -> Result<Command, ScriptError> {
+    let goes_on = match options {
+        [] => false,
+        ["-s"] => true,
+        other => {
+            let what = format!("`nstat {}` is not supported", other.join(" "));
+            return Err(ScriptError::refused(line, what).hint("nstat, nstat -n and nstat -s are"));
+        }
+    };
+    let number = wanted.map(|text| text.trim().parse::<i64>());
+    match number.transpose() {
+        Ok(wanted) if name.chars().all(|c| c.is_ascii_alphanumeric()) => {
+            Ok(Command::Counter { name: name.to_string(), wanted, goes_on })
+        }
+        _ => Err(ScriptError::syntax(line, "this is no counter and its value")
+            .hint("`nstat | grep Name | grep -q \" 1 \"`")),
+    }
 }
 
 fn sysctl(setting: &str, line: u32, optional: bool) -> Result<Command, ScriptError> {
@@ -308,6 +347,19 @@ mod tests {
                 Command::Qdisc(Qdisc::Pfifo { limit: Some(0) })
             ])
         );
+    }
+
+    #[test]
+    fn counters_of_nstat() {
+        let counter = |name: &str, wanted, goes_on| Command::Counter { name: name.into(), wanted, goes_on };
+        assert_eq!(of("nstat -n"), Ok(vec![Command::Recount]));
+        assert_eq!(of("nstat > /dev/null"), Ok(vec![Command::Recount]));
+        let found = of("nstat -s | grep TcpExtTCPZeroWindowDrop| grep -q \" 2 \"");
+        assert_eq!(found, Ok(vec![counter("TcpExtTCPZeroWindowDrop", Some(2), true)]));
+        let found = of("nstat | grep TcpExtOutOfWindowIcmps > /dev/null");
+        assert_eq!(found, Ok(vec![counter("TcpExtOutOfWindowIcmps", None, false)]));
+        assert!(of("nstat -a | grep TcpExtX").is_err());
+        assert!(of("nstat | grep TcpExtX | grep -q many").is_err());
     }
 
     #[test]

@@ -110,3 +110,62 @@ pub(crate) fn time(timing: Timing, base: i64) -> String {
         None => format!("at {}", seconds(offset + timing.from)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::ast::Action;
+    use proptest::prelude::*;
+
+    fn options() -> impl Strategy<Value = Vec<TcpOption>> {
+        let one = prop_oneof![
+            Just(TcpOption::Nop),
+            any::<u16>().prop_map(TcpOption::Mss),
+            any::<u8>().prop_map(TcpOption::WindowScale),
+            Just(TcpOption::SackPermitted),
+            prop::collection::vec(any::<(u32, u32)>(), 1..3).prop_map(TcpOption::Sack),
+            any::<(u32, u32)>().prop_map(|(value, echo)| TcpOption::Timestamp(value, echo)),
+            prop::collection::vec(any::<u8>(), 0..8).prop_map(TcpOption::FastOpen),
+            [0_u32..1 << 24, 0_u32..1 << 24].prop_map(|[a, b]| TcpOption::AccurateEcn(vec![(1, a), (3, b)])),
+        ];
+        prop::collection::vec(one, 0..3).prop_map(|mut all| {
+            while all.iter().map(|option| crate::kernel::encode_option(option).len()).sum::<usize>() % 4 != 0
+            {
+                all.push(TcpOption::Nop);
+            }
+            all
+        })
+    }
+
+    proptest! {
+        /// What is shown is read as what it was.
+        #[test]
+        fn shown_packets_are_read_again(
+            bits in 0_u16..512,
+            seq: u32,
+            payload in 0_u16..9000,
+            ack: u32,
+            window: u16,
+            urgent: u16,
+            ecn in 0_u8..4,
+            options in options(),
+        ) {
+            prop_assume!(options.iter().map(|option| crate::kernel::encode_option(option).len()).sum::<usize>() <= 40);
+            let has_ack = bits & 16 != 0;
+            let segment = Segment {
+                flags: TcpFlags { bits: if bits == 0 { 16 } else { bits }, ace: None },
+                seq: seq.min(u32::MAX - u32::from(payload)),
+                payload,
+                ack: if has_ack || bits == 0 { ack } else { 0 },
+                window: Some(window),
+                urgent,
+                options: Some(options),
+            };
+            let text = format!("0 < {}", seen(ecn, &segment, true));
+            let script = crate::parse(&text, &|_| None).map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
+            let Action::Arrives(packet) = &script.events[0].action else { panic!("{text}") };
+            prop_assert_eq!(&packet.body, &Body::Tcp(segment), "{}", text);
+            prop_assert_eq!(packet.tos, Tos::Ecn(ecn));
+        }
+    }
+}

@@ -69,6 +69,8 @@ pub(crate) enum Seen {
     Blocked,
     /// State of the socket, or why there is none.
     State(Result<Scope, String>),
+    /// A counter was read.
+    Counted(i64),
     /// A packet was handed over, something was set.
     Done,
 }

@@ -204,6 +204,8 @@ fn set(command: &Command) -> Vec<String> {
             .iter()
             .filter_map(|(name, on)| on.map(|on| format!("offload {name} {}", u8::from(on))))
             .collect(),
+        Command::Recount => vec!["recount".to_string()],
+        Command::Counter { name, goes_on, .. } => vec![format!("counter {name} {}", u8::from(*goes_on))],
         Command::Mtu(bytes) => vec![format!("mtu {bytes}")],
         Command::File { path, bytes } => vec![format!("file {path} {bytes}")],
     }

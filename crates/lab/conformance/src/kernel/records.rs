@@ -68,6 +68,7 @@ pub fn read(script: &Script, program: &Program, mut bytes: &[u8]) -> Result<Tran
                 found.notes.push(format!("line {}: the kernel lacks a parameter", script.events[event].line));
                 Seen::Done
             }
+            9 => Seen::Counted(result),
             other => return Err(format!("the guest has a record of kind {other}")),
         };
         let record = Record { event, base, at, seen };

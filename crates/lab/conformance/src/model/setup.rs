@@ -107,6 +107,7 @@ fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
             Command::Qdisc(crate::Qdisc::Pfifo { limit: Some(_) }) => {
                 return Err(refused("a queue that drops"));
             }
+            Command::Recount | Command::Counter { .. } => return Err(refused("counters of the network")),
             Command::Qdisc(_) | Command::Offload { .. } | Command::File { .. } => continue,
             Command::Mtu(_) => return Err(refused("an MTU other than that of Ethernet")),
         };

@@ -128,6 +128,14 @@ fn event(cursor: &mut Cursor<'_>, include: &dyn Fn(&str) -> Option<String>) -> R
     } else {
         Action::Call(call::call(cursor)?)
     };
+    if let Action::Commands(commands) = &action
+        && commands.len() > 1
+        && commands.iter().any(|command| matches!(command, Command::Counter { .. }))
+    {
+        return Err(cursor
+            .refused("a counter is read beside other commands")
+            .hint("give it an event of its own"));
+    }
     if time.blocks && !matches!(action, Action::Call(_)) {
         return Err(cursor
             .error("`...` between times is for calls that block")
