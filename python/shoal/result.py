@@ -84,6 +84,7 @@ class Result:
 
         ``utilisation``, ``queue_packets`` and ``delay_CLASS_QUANTILE_s`` are of the first monitored link;
         ``share_GROUP`` is the part of all wire rates, ``goodput_GROUP_bps`` the mean over the group's flows.
+        Groups whose applications wait add ``exchange_GROUP_QUANTILE_s``, ``round_GROUP_QUANTILE_s``, ``on_time_GROUP``.
         """
         numbers: dict[str, float | None] = {"jain": self.metrics["jain"]}
         numbers |= {f"rate_ratio_{pair}": ratio for pair, ratio in self.metrics["rate_ratio"].items()}
@@ -92,6 +93,12 @@ class Result:
             rate = group["wire_bps"]["sum"]
             numbers[f"share_{group['name']}"] = rate / total if rate is not None and total > 0 else None
             numbers[f"goodput_{group['name']}_bps"] = group["goodput_bps"]["mean"]
+            for key, word in (("exchanges", "exchange"), ("rounds", "round")):
+                if key in group:
+                    times = group[key]["time_s"]
+                    numbers |= {f"{word}_{group['name']}_{part}_s": times[part] for part in ("mean", "p50", "p99")}
+            if "frames" in group:
+                numbers[f"on_time_{group['name']}"] = group["frames"]["on_time_fraction"]
         for bottleneck in self.bottlenecks[:1]:
             numbers["utilisation"] = bottleneck["utilisation"]
             numbers["queue_packets"] = bottleneck["queue_packets"]["mean"]
@@ -120,7 +127,7 @@ class Result:
         Parameters
         ----------
         name
-            ``queue``, ``flows``, ``controller``, ``events``, ``segments``, ``delay_distribution``,
+            ``queue``, ``flows``, ``controller``, ``events``, ``segments``, ``deliveries``, ``delay_distribution``,
             ``queue_distribution``, ``backlog_distribution`` or ``packets``. Units are in the names of the columns;
             times are seconds since the start.
 
@@ -198,6 +205,12 @@ class Result:
         from shoal.plots import queue
 
         return queue.draw(self).figure
+
+    def plot_deliveries(self) -> Figure:
+        """Draw how long applications waited for responses, rounds and frames, each time and as a distribution."""
+        from shoal.plots import deliveries
+
+        return deliveries.draw(self).figure
 
     def plot_delay(self) -> Figure:
         """Draw density and distribution function of the queueing delay in ms, by class."""

@@ -59,6 +59,67 @@ def _group_row(runs: Runs, index: int, *, transfers: bool) -> tuple[str, ...]:
     )
 
 
+def wait_tables(runs: Runs) -> list[Table]:
+    """What applications waited for, if they do: exchanges, rounds with a barrier, frames."""
+    tables = []
+    rows = [row for index in range(len(runs[0].groups)) for row in _wait_rows(runs, index)]
+    if rows:
+        columns = ("Group", "Waited for", "Count", "Unfinished", "Mean", "P50", "P95", "P99", "Max")
+        tables.append(Table("Exchanges and rounds", columns, rows, words=2))
+    frames = [_frame_row(runs, index) for index, group in enumerate(runs[0].groups) if group.get("frames")]
+    if frames:
+        heads = (
+            "Group",
+            "Due",
+            "On time",
+            "Late",
+            "Missing",
+            "Delay P50",
+            "Delay P99",
+            "Late by P50",
+            "Stalls",
+            "Stalled",
+        )
+        tables.append(Table("Frames", heads, frames))
+    return tables
+
+
+_waits = {"exchanges": "response", "rounds": "slowest flow of a round"}
+
+
+def _wait_rows(runs: Runs, index: int) -> list[tuple[str, ...]]:
+    group = runs[0].groups[index]
+    return [
+        (
+            group["name"],
+            word,
+            *(number(at(runs, "groups", index, key, part), digits=0) for part in ("count", "unfinished")),
+            *(
+                milliseconds(at(runs, "groups", index, key, "time_s", quantile))
+                for quantile in ("mean", "p50", "p95", "p99", "max")
+            ),
+        )
+        for key, word in _waits.items()
+        if group.get(key)
+    ]
+
+
+def _frame_row(runs: Runs, index: int) -> tuple[str, ...]:
+    def of(*path: str) -> Estimate | None:
+        return at(runs, "groups", index, "frames", *path)
+
+    return (
+        runs[0].groups[index]["name"],
+        number(of("due"), digits=0),
+        percent(of("on_time_fraction")),
+        *(number(of(part), digits=0) for part in ("late", "missing")),
+        *(milliseconds(of("delay_s", quantile)) for quantile in ("p50", "p99")),
+        milliseconds(of("lateness_s", "p50")),
+        number(of("stalls"), digits=0),
+        milliseconds(of("stalled_s")),
+    )
+
+
 _classes = {"ect": "ECT", "not_ect": "not ECT", "all": "all"}
 
 
@@ -141,6 +202,13 @@ def _comparison_column(runs: Runs) -> list[tuple[str, str]]:
     for index, group in enumerate(runs[0].groups):
         cells.append((f"{group['name']}: share", percent(_share(runs, group["name"]))))
         cells.append((f"{group['name']}: rate/flow", rate(at(runs, "groups", index, "wire_bps", "mean"))))
+        for key, word in (("exchanges", "response"), ("rounds", "round")):
+            if group.get(key):
+                value = at(runs, "groups", index, key, "time_s", "p99")
+                cells.append((f"{group['name']}: {word} P99", milliseconds(value)))
+        if group.get("frames"):
+            value = at(runs, "groups", index, "frames", "on_time_fraction")
+            cells.append((f"{group['name']}: frames on time", percent(value)))
     cells += totals(runs)
     if not runs[0].bottlenecks:
         return cells

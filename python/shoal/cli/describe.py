@@ -16,7 +16,10 @@ from shoal.tabulate import Table
 
 def describe(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A controller, queue or stack of `shoal list`.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="NAME", help="A controller, queue, stack or application of `shoal list`.", show_default=False
+        ),
     ],
     as_json: Json = False,
 ) -> None:

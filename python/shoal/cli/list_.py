@@ -16,7 +16,7 @@ from shoal.models import models, nearest
 from shoal.shipped import papers, scenarios
 from shoal.tabulate import Table
 
-_kinds = {"controllers": "controller", "queues": "queue", "stacks": "stack"}
+_kinds = {"controllers": "controller", "queues": "queue", "stacks": "stack", "applications": "application"}
 _what = [*_kinds, "scenarios", "papers", "metrics"]
 
 
@@ -26,7 +26,7 @@ def list_(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List what exists: controllers, queues, stacks, ready-made scenarios, papers, metrics of sweeps and searches.
+    """List what exists: controllers, queues, stacks, applications, ready-made scenarios, papers, metrics.
 
     [bold]Examples[/]
 

@@ -24,7 +24,7 @@ from shoal.results import Results
 from shoal.running import run_one, seed_list
 from shoal.scenario import Scenario
 from shoal.sweeps import run_jobs
-from shoal.tabulate import comparison_table, group_table, queue_table, totals
+from shoal.tabulate import comparison_table, group_table, queue_table, totals, wait_tables
 
 # With --out, so many flows leave cwnd, alpha, marks and drops for the figures, unless the scenario says otherwise.
 _traced_flows = 8
@@ -226,6 +226,9 @@ def _print(runs: dict[str, Result | Results], *, as_json: bool) -> None:
         data.text(f"Measured{plane} from {start:g} s to {end:g} s; {seeds}.")
         data.blank()
         data.table(group_table(results))
+        for table in wait_tables(results):
+            data.blank()
+            data.table(table)
         for index in range(len(first.bottlenecks)):
             data.blank()
             data.table(queue_table(results, index))

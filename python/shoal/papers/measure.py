@@ -186,6 +186,26 @@ def fct_ms(result: Result, group: str, quantile: str = "mean") -> float | None:
     return None if value is None else value * 1e3
 
 
+def exchange_ms(result: Result, group: str, quantile: str = "mean") -> float | None:
+    """From a request to the last byte of its response, over the flows of a group: ``mean``, ``p50``, ``p99``, ..."""
+    return _wait_ms(result, group, "exchanges", quantile)
+
+
+def round_ms(result: Result, group: str, quantile: str = "mean") -> float | None:
+    """From the start of a round until its slowest flow has delivered; of groups with ``barrier``."""
+    return _wait_ms(result, group, "rounds", quantile)
+
+
+def frames_on_time(result: Result, group: str) -> float | None:
+    """Part of a group's frames that arrived within their deadline."""
+    return _frames(result, group)["on_time_fraction"]  # type: ignore[no-any-return]
+
+
+def stalled_s(result: Result, group: str) -> float | None:
+    """How long players that wait for late frames stood still, all flows of a group together."""
+    return _frames(result, group)["stalled_s"]  # type: ignore[no-any-return]
+
+
 def srtt_ms(result: Result, group: str, quantile: str = "mean") -> float:
     """Smoothed round-trip time of the senders, mean over the flows of a group: ``mean``, ``min``, ``max``."""
     return _mean([_key(flow["srtt_s"], quantile) for flow in _flows(result, group)]) * 1e3
@@ -256,6 +276,7 @@ functions: dict[str, Callable[..., Any]] = {
         *(mean_cut, cuts_per_s, settling_s, value),
         *(queue_empty_sampled, class_queue_packets, queue_between, queue_peak, window_peak),
         *(convergence_s, oscillation_ms, oscillation_packets),
+        *(exchange_ms, round_ms, frames_on_time, stalled_s),
     )
 }
 
@@ -276,6 +297,22 @@ def _flows(result: Result, name: str) -> list[dict[str, Any]]:
             hint='set trace.flows = "all"',
         )
     return list(group["flows"])
+
+
+def _wait_ms(result: Result, group: str, what: str, quantile: str) -> float | None:
+    waits = _group(result, group).get(what)
+    if waits is None:
+        hint = "write app = { request = ... }" if what == "exchanges" else "write barrier = true in app"
+        raise UsageError(f"group `{group}` has no {what}", hint=hint)
+    value = _key(waits["time_s"], quantile)
+    return None if value is None else value * 1e3
+
+
+def _frames(result: Result, group: str) -> dict[str, Any]:
+    frames = _group(result, group).get("frames")
+    if frames is None:
+        raise UsageError(f"group `{group}` writes no frames", hint="write app = { frame = ... }")
+    return dict(frames)
 
 
 def _key(table: dict[str, Any], key: str) -> Any:

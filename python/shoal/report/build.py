@@ -16,7 +16,7 @@ from shoal.plots import Drawn, save
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
 from shoal.result import Result
-from shoal.tabulate import Table, comparison_table, group_table, queue_table, totals
+from shoal.tabulate import Table, comparison_table, group_table, queue_table, totals, wait_tables
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def section(entry: Entry, figures: Sequence[Drawn]) -> dict[str, Any]:
         "window": first.window,
         "seeds": [run.seed for run in entry.runs],
         "totals": totals(entry.runs),
-        "tables": [group_table(entry.runs), *queues],
+        "tables": [group_table(entry.runs), *wait_tables(entry.runs), *queues],
         "figures": [_figure(drawn) for drawn in figures],
         "scenario": first.scenario.to_toml(),
         "version": first.version,
@@ -113,8 +113,26 @@ def models_in(runs: Sequence[Result]) -> list[Model]:
         scenario = run.data["scenario"]
         used |= {("controller", group["cc"]) for group in scenario["flows"]}
         used |= {("stack", group["stack"]) for group in scenario["flows"]}
+        used |= {("application", _application(group["app"])) for group in scenario["flows"]}
         used |= {("queue", kind) for kind in _queue_kinds(scenario)}
     return [model for model in models() if (model.kind, model.name) in used]
+
+
+# The key that only this form of `flows.app` has, and the name of the application.
+_applications = {
+    "transfer": "transfers",
+    "request": "requests",
+    "frame": "frames",
+    "constant_rate": "constant-rate",
+    "on": "on-off",
+    "unresponsive": "unresponsive",
+}
+
+
+def _application(app: str | dict[str, Any]) -> str:
+    if isinstance(app, str):
+        return app
+    return next(name for key, name in _applications.items() if key in app)
 
 
 def _queue_kinds(value: object) -> set[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from shoal.plots import Drawn, delay, queue, rates, sequence, throughput, windows
+from shoal.plots import Drawn, delay, deliveries, queue, rates, sequence, throughput, windows
 from shoal.result import Result
 
 _series: list[tuple[str, Callable[[Result], Drawn]]] = [
     ("flows", rates.draw),
     ("flows", windows.draw),
+    ("deliveries", deliveries.draw),
     ("queue", queue.draw),
     ("delay_distribution", delay.draw),
     ("segments", sequence.draw),

@@ -43,7 +43,10 @@ fn a_round_ends_when_the_last_flow_has_delivered() {
         assert!(flow.stop_s.is_some());
         // From its sender's start to its receiver's last byte: no flow can be faster than its own packets.
         assert!(flow.fct_s[1..].iter().all(|fct| (0.022..=0.058).contains(fct)), "{:?}", flow.fct_s);
+        assert!(flow.slowdown.iter().all(|slowdown| *slowdown >= 1.0), "{:?}", flow.slowdown);
     }
+    // Whoever comes first has the wire for itself: 12 ms and 10 ms of propagation.
+    assert_eq!(outcome.groups[0].slowdown.min, Some(1.0));
     // The slowest flow of each round is the round, but for the news.
     for round in 1..20 {
         let slowest = outcome.groups[0].flows.iter().map(|flow| flow.fct_s[round]).fold(0.0, f64::max);

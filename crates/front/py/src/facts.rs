@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use shoal_aqm::{Extent, QueueConfig, RedParameters};
 use shoal_scenario::schema::Topology;
-use shoal_scenario::{Document, Experiment, Link};
+use shoal_scenario::{App, Document, Experiment, Link};
 use shoal_tcp::EcnSetting;
 use shoal_units::Span;
 
 /// `{"duration_s", "warmup_s", "bottlenecks": [{"name", "rate_bps", "bdp_bytes", "mtu_bytes", "thresholds": [{"label",
-/// "bytes"}]}], "groups": [{"name", "flows", "base_rtt_s", "longest_rtt_s", "ect"}]}`;
+/// "bytes"}]}], "groups": [{"name", "flows", "base_rtt_s", "longest_rtt_s", "deadline_s", "ect"}]}`;
 /// links as in the result; `base_rtt_s` is that of the first flow.
 pub fn facts(document: &Document, experiment: &Experiment) -> Value {
     let bdp_rtt = bdp_rtt(document, experiment);
@@ -36,6 +36,7 @@ pub fn facts(document: &Document, experiment: &Experiment) -> Value {
             "flows": count,
             "base_rtt_s": first.map(|flow| experiment.base_rtt(flow).as_secs_f64()),
             "longest_rtt_s": longest.map(Span::as_secs_f64),
+            "deadline_s": first.and_then(|flow| deadline(flow.app)).map(Span::as_secs_f64),
             "ect": first.map(|flow| experiment.endpoints[flow.endpoint as usize].ecn == EcnSetting::On),
         }));
     }
@@ -57,6 +58,11 @@ fn bdp_rtt(document: &Document, experiment: &Experiment) -> Option<Span> {
         Topology::ParkingLot(lot) => lot.bdp_rtt.map(|rtt| rtt.span()).or_else(first_flow),
         Topology::Graph(graph) => graph.bdp_rtt.map(|rtt| rtt.span()).or_else(first_flow),
     }
+}
+
+/// What frames have.
+fn deadline(app: App) -> Option<Span> {
+    if let App::Frames { deadline, .. } = app { Some(deadline) } else { None }
 }
 
 fn thresholds(link: &Link, mtu: u32) -> Vec<Value> {

@@ -194,7 +194,7 @@ impl<'e> FlowResults<'e> {
 
 /// Time one transfer of the flow would take alone, in seconds.
 fn ideal_completion(experiment: &Experiment, flow: &Flow) -> Option<f64> {
-    let App::Transfers { bytes, .. } = flow.app else { return None };
+    let App::Transfers { bytes, barrier, .. } = flow.app else { return None };
     let config = &experiment.endpoints[flow.endpoint as usize];
     let links =
         |path: u32| experiment.paths[path as usize].iter().map(|link| &experiment.links[link.0 as usize]);
@@ -202,7 +202,9 @@ fn ideal_completion(experiment: &Experiment, flow: &Flow) -> Option<f64> {
         links(flow.forward).filter_map(|link| Some((link.rate?, link.overhead_bytes))).min_by_key(|l| l.0)?;
     let segments = bytes.div_ceil(u64::from(config.mss()));
     let wire = bytes + segments * u64::from(config.header_bytes + slowest.1);
-    metrics::ideal_fct_s(wire, slowest.0.as_bps() as f64, experiment.base_rtt(flow).as_secs_f64())
+    // At a barrier a transfer ends where it arrives.
+    let propagation = if barrier { experiment.propagation(flow.forward) } else { experiment.base_rtt(flow) };
+    metrics::ideal_fct_s(wire, slowest.0.as_bps() as f64, propagation.as_secs_f64())
 }
 
 /// Tables about flows.

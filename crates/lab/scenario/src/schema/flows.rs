@@ -49,9 +49,9 @@ section! {
         receive_window: Size = "unlimited",
         /// Upper bound of cwnd.
         cwnd_clamp: PacketCount = "unlimited",
-        /// Sending host, or several as a list or as "h1..h8". Only outside a dumbbell.
+        /// Sending host (of requests: the server), or several as a list or as "h1..h8". Only outside a dumbbell.
         from: Option<Hosts>,
-        /// Receiving host, or several as a list or as "h1..h8". Only outside a dumbbell.
+        /// Receiving host (of requests: the client), or several as a list or as "h1..h8". Only outside a dumbbell.
         to: Option<Hosts>,
         /// Whether the flows take turns in the hosts of both lists, or each draws a pair of two different hosts.
         pairing: Pairing = "in-turn",

@@ -18,7 +18,8 @@ section! {
         rounds: Option<u32>,
         /// From the last byte of a response to the next request: a time, or { exponential = "10 ms" } for random ones.
         think: Think = "0 s",
-        /// Whether the next requests wait until all flows of the group have their response; then they leave at once.
+        /// Whether the next requests wait until all flows of the group have their response; the clients then think and ask
+        /// together.
         barrier: bool = false,
     }
 }

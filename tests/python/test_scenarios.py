@@ -1,0 +1,126 @@
+"""Every scenario of the repository runs, shortened, and its account balances."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Cli
+
+import shoal
+
+FOLDER = Path(__file__).parents[2] / "scenarios"
+FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.toml"))
+
+LONGEST_S = 3.0
+# What a shortened run has to bring forward.
+EARLIER: dict[str, dict[str, Any]] = {
+    "unresponsive.toml": {"flows[2].start": "1 s", "flows[2].stop": "2 s"},
+    "web-search.toml": {"flows[0].start": {"load": 0.6, "until": "1 s"}},
+}
+
+
+def shortened(name: str) -> shoal.Scenario:
+    scenario = shoal.Scenario.from_file(FOLDER / name)
+    duration_s = min(scenario.facts["duration_s"], LONGEST_S)
+    # Without a warm-up every packet is counted.
+    return scenario.override({"duration": f"{duration_s:g} s", "warmup": "0 s"} | EARLIER.get(name, {}))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_scenario_runs(name: str) -> None:
+    scenario = shortened(name)
+    result = shoal.run(scenario)
+    end_s = scenario.facts["duration_s"]
+    assert result.bottlenecks
+    for link in result.bottlenecks:
+        # Packets are neither lost nor invented: what did not leave and was not dropped waits.
+        waiting = link["arrived"] - link["departed"] - link["dropped"]
+        assert 0 <= waiting <= link["queue_packets"]["max"] + 1, link["name"]
+        assert link["ect"]["arrived"] + link["not_ect"]["arrived"] == link["arrived"]
+        assert (
+            link["dropped"]
+            == link["dropped_by"]["aqm"] + link["dropped_by"]["buffer"] + (link["dropped_by"]["shared_buffer"])
+        )
+        assert link["marked"] <= link["ect"]["arrived"]
+        # A packet may still be in transmission at the end.
+        assert link["departed_bytes"] * 8 <= link["rate_bps"] * end_s * link["utilisation"] + 8 * 65_535
+        assert link["utilisation"] <= 1
+    assert sum(link["departed"] for link in result.bottlenecks) > 100
+    for group in result.groups:
+        facts = next(facts for facts in scenario.facts["groups"] if facts["name"] == group["name"])
+        assert group["flow_count"] == facts["flows"] > 0
+        assert group["totals"]["delivered_bytes"] > 0, group["name"]
+        assert group["goodput_bps"]["sum"] == pytest.approx(group["totals"]["delivered_bytes"] * 8 / end_s)
+        check_waits(group, facts)
+
+
+def check_waits(group: dict[str, Any], facts: dict[str, Any]) -> None:
+    """What applications waited for is physically possible."""
+    if "exchanges" in group:
+        assert group["exchanges"]["count"] > 0
+        assert group["exchanges"]["unfinished"] <= group["flow_count"]
+        assert group["exchanges"]["time_s"]["min"] > facts["base_rtt_s"]
+    if "rounds" in group:
+        assert group["rounds"]["count"] > 0
+        assert group["rounds"]["time_s"]["min"] > facts["base_rtt_s"]
+    if "frames" in group:
+        frames = group["frames"]
+        assert frames["due"] == frames["on_time"] + frames["late"] + frames["missing"] > 0
+        assert frames["delay_s"]["min"] > facts["base_rtt_s"] / 2
+
+
+def test_every_traffic_form_is_shown_by_some_scenario() -> None:
+    apps = [group["app"] for name in FILES for group in shoal.Scenario.from_file(FOLDER / name).resolved["flows"]]
+    forms = {next(iter(app)) if isinstance(app, dict) else app for app in apps}
+    keys = {"transfer", "request", "frame", "constant_rate", "unresponsive", "bulk"}
+    assert keys <= forms | {key for app in apps if isinstance(app, dict) for key in app}
+
+
+def test_queue_length_decides_about_video() -> None:
+    """The point of the example: frames that are in time behind DualPI2 are late behind a plain buffer."""
+    scenario = shortened("video.toml").override({"duration": "10 s", "warmup": "3 s"})
+    dual = shoal.run(scenario).summary
+    plain = shoal.run(scenario.override({"bottleneck.aqm": {"kind": "fifo"}})).summary
+    for group in ("video-dctcp", "video-cubic"):
+        assert dual[f"on_time_{group}"] > plain[f"on_time_{group}"] + 0.3  # type: ignore[operator]
+
+
+def test_lost_tails_hold_up_the_block() -> None:
+    """The point of the example: DCTCP's rounds take the time of their bytes, CUBIC's now and then 200 ms."""
+    scenario = shortened("incast-barrier.toml")
+    dctcp = shoal.run(scenario).summary
+    cubic = shoal.run(scenario.override({"flows[0].cc": "cubic"})).summary
+    # 8 x 32 kB at 1 Gbit/s.
+    assert 2.048e-3 < dctcp["round_block_p50_s"] < dctcp["round_block_p99_s"] < 3e-3  # type: ignore[operator]
+    assert cubic["round_block_p99_s"] > 0.2  # type: ignore[operator]
+
+
+def test_waits_are_shown(cli: Cli, folder: Path) -> None:
+    requests = ["run", str(FOLDER / "requests.toml"), "--set", "duration=5 s", "--set", "warmup=1 s"]
+    done = cli(*requests, "--out", "out")
+    assert done.code == 0, done.err
+    assert "Exchanges and rounds" in done.out
+    page = (folder / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Exchanges and rounds" in page
+    assert "HTTP/1.1" in page, "the report describes the application"
+    assert (folder / "out" / "figures" / "deliveries.png").stat().st_size > 10_000
+    video = cli("run", str(FOLDER / "video.toml"), "--set", "duration=5 s", "--set", "warmup=1 s", "--seeds", "2")
+    assert "On time" in video.out
+    assert "±" in video.out
+
+
+def test_measures_of_waits() -> None:
+    from shoal.papers.measure import metric
+
+    result = shoal.run(shortened("incast-barrier.toml"))
+    assert metric(result, "round_ms('block', 'p99')") == pytest.approx(1e3 * result.summary["round_block_p99_s"])
+    assert metric(result, "exchange_ms('block')") < metric(result, "round_ms('block')")
+    video = shoal.run(shortened("video.toml"))
+    assert 0 < metric(video, "frames_on_time('video-dctcp')") <= 1
+    assert metric(video, "stalled_s('video-dctcp')") >= 0
+    with pytest.raises(shoal.UsageError, match="writes no frames"):
+        metric(result, "frames_on_time('block')")
+    with pytest.raises(shoal.UsageError, match="has no rounds"):
+        metric(video, "round_ms('video-dctcp')")
