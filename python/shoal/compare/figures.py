@@ -75,7 +75,7 @@ def windows(compared: Compared) -> Drawn:
         trace.set_ylim(bottom=0)
         spread.set(xlabel="cwnd [packets]", ylabel="Fraction of time", ylim=(0, 1.02))
         spread.set_xlim(left=0)
-        legend_above(trace)
+        figure.legend(*trace.get_legend_handles_labels(), loc="outside upper center", ncols=4)
     title = f"Congestion window: seed {compared.sim[0].seed} (mean of a group), and its distribution over all seeds"
     return Drawn("windows", title, figure, pl.concat(frames))
 

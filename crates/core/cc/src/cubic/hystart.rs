@@ -72,11 +72,15 @@ impl HyStart {
         delay: u32,
         delay_min: u32,
     ) {
-        if self.found || !rules.in_slow_start(window) || window.cwnd < LOW_WINDOW_PACKETS * window.quantum {
+        if self.found || !rules.in_slow_start(window) {
             return;
         }
+        // Also below the smallest window: rounds begin with a window, not where it has grown enough.
         if era == Era::V6 && ack.snd_una > self.round_end {
             self.start_round(era, ack.now, ack.snd_nxt);
+        }
+        if window.cwnd < LOW_WINDOW_PACKETS * window.quantum {
+            return;
         }
         let train = self.is_long_train(era, window, ack, delay_min);
         let late = self.is_delayed(era, delay, delay_min);

@@ -440,6 +440,22 @@ mod hystart {
         assert_eq!(exit(LINUX_6, 16, Span::from_millis(1), 60, &[100]), Some(52));
     }
 
+    /// Rounds begin with the first window already: the window at which HyStart begins to look is reached within one.
+    #[test]
+    fn rounds_begin_below_the_smallest_window() {
+        let mut flow = Flow::new(CUBIC, LINUX_6, 10, Span::from_millis(100));
+        flow.window = Window::in_packets(10);
+        flow.cc.hystart.start_round(flow.cc.era, flow.stream.now, 1);
+        let first = AckSample { snd_una: 2897, snd_nxt: 14_481, ..flow.stream.ack(2, false) };
+        flow.cc.on_ack(&mut flow.window, &first);
+        assert_eq!(flow.cc.hystart.round_end(), 14_481);
+        // 16 packets, in the middle of the round: it goes on.
+        flow.window = Window::in_packets(16);
+        let middle = AckSample { snd_una: 8689, snd_nxt: 31_857, ..flow.stream.ack(2, false) };
+        flow.cc.on_ack(&mut flow.window, &middle);
+        assert_eq!(flow.cc.hystart.round_end(), 14_481);
+    }
+
     /// `after(ack, end_seq)`: data up to the end of the round belong to it.
     #[test]
     fn a_round_ends_past_its_last_byte() {
