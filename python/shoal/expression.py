@@ -112,7 +112,7 @@ def _check_arguments(
         raise UsageError(f"`{text}`: `{name}` {error}", hint=f"it is {name}{signature}") from None
 
 
-def fill(template: str, names: Mapping[str, Any], *, only: bool = False) -> str:
+def fill(template: str, names: Mapping[str, Any], functions: Functions | None = None, *, only: bool = False) -> str:
     """Replace ``{expression}`` and ``{expression:format}`` in a text; numbers take their shortest exact form.
 
     With ``only``, braces in which none of the names stands are left as they are.
@@ -121,7 +121,7 @@ def fill(template: str, names: Mapping[str, Any], *, only: bool = False) -> str:
     def replace(match: re.Match[str]) -> str:
         if only and not set(re.findall(r"[A-Za-z_]\w*", match["expression"])) & set(names):
             return match[0]
-        value = evaluate(match["expression"], names)
+        value = evaluate(match["expression"], names, functions or {})
         if match["format"]:
             return format(value, match["format"])
         return plain(value) if isinstance(value, int | float) else str(value)

@@ -135,7 +135,7 @@ def _compared(check: Check, grid: Grid | None, tables: Mapping[str, Grid], folde
         interval = row.half_width.get(check.value)
         verdict, excess = _verdict(measured, low, high)
         findings.append(
-            _finding(check, row, _digits(wanted), _with_interval(measured, interval), shown, verdict, excess)
+            _finding(check, row, _digits(wanted), _with_interval(measured, interval), shown, verdict, excess, lookups)
         )
     return findings
 
@@ -179,7 +179,7 @@ def _bounded(check: Check, grid: Grid | None, tables: Mapping[str, Grid], folder
         high = expression.number(check.maximum, row.values, lookups) if check.maximum is not None else math.inf
         verdict, excess = _verdict(measured, low, high)
         shown = _with_interval(measured, row.half_width.get(check.value))
-        findings.append(_finding(check, row, "", shown, _range(low, high), verdict, excess))
+        findings.append(_finding(check, row, "", shown, _range(low, high), verdict, excess, lookups))
     return findings
 
 
@@ -253,11 +253,20 @@ def _verdict(value: float, low: float, high: float) -> tuple[Verdict, float]:
 
 
 def _finding(
-    check: Check, row: Row, wanted: str, measured: str, tolerance: str, verdict: Verdict, excess: float
+    check: Check,
+    row: Row,
+    wanted: str,
+    measured: str,
+    tolerance: str,
+    verdict: Verdict,
+    excess: float,
+    lookups: Mapping[str, Any] | None = None,
 ) -> Finding:
     what = expression.fill(check.what, row.values)
     # A reason may have several lines in the file; tables have one.
-    reason = " ".join(expression.fill(check.reason, row.values).split()) if verdict is not Verdict.INSIDE else ""
+    reason = (
+        " ".join(expression.fill(check.reason, row.values, lookups).split()) if verdict is not Verdict.INSIDE else ""
+    )
     return Finding(check.claim, what, wanted, measured, tolerance, verdict, reason, excess)
 
 

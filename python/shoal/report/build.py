@@ -142,6 +142,8 @@ def _queue_kinds(value: object) -> set[str]:
         for key, inner in value.items():
             if key == "access_aqm" and value.get("access_rate") == "unlimited":
                 continue  # a pure delay has no queue
+            if key.startswith("shared_buffer") and inner:
+                kinds.add("shared-buffer")
             if key.endswith("aqm") and isinstance(inner, dict):
                 kinds.add(str(inner.get("kind")))
             kinds |= _queue_kinds(inner)

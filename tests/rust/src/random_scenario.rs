@@ -89,7 +89,7 @@ fn law(bytes: &mut Bytes<'_>) -> String {
     match bytes.byte() % 15 {
         0 => "{ kind = \"fifo\" }".into(),
         10 => format!(
-            "{{ kind = \"forced\", mark = {}, drop = {}, spacing = \"{}\" }}",
+            "{{ kind = \"open-loop\", mark = {}, drop = {}, spacing = \"{}\" }}",
             bytes.pick(&["0", "0.1", "1"]),
             bytes.pick(&["0", "0.03", "0.5"]),
             bytes.pick(&["independent", "even", "bursts\", on = \"3 ms"]),

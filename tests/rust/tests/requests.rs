@@ -119,7 +119,7 @@ fn lost_requests_are_sent_again() {
         delay = "5 ms"
         buffer = "1000 packets"
         monitored = true
-        aqm = { kind = "forced", drop = 0.1 }
+        aqm = { kind = "open-loop", drop = 0.1 }
         [[flows]]
         name = "web"
         cc = "cubic"

@@ -2,7 +2,7 @@
 
 use crate::red::{LinuxRed, Red, TcError};
 use crate::{
-    Backlog, Class, Codel, Coupled, Dequeued, DualCoupled, DualPi2, DualRed, Fifo, Forced, FqCodel, Gred,
+    Backlog, Class, Codel, Coupled, Dequeued, DualCoupled, DualPi2, DualRed, Fifo, FqCodel, Gred, OpenLoop,
     Pi2, Pie, Queue, QueueConfig, Reason, Step, Verdict,
 };
 use shoal_packet::Packet;
@@ -22,7 +22,7 @@ pub enum AnyQueue {
     /// Two RED instances.
     DualRed(DualRed),
     /// Given probabilities.
-    Forced(Forced),
+    OpenLoop(OpenLoop),
     /// One queue with coupled marks and drops.
     Coupled(Coupled),
     /// A coupled dual queue.
@@ -71,7 +71,7 @@ impl AnyQueue {
             QueueConfig::Red(config) => Self::Red(Red::new(config, line_rate)),
             QueueConfig::LinuxRed(config) => Self::LinuxRed(LinuxRed::new(config, line_rate)?),
             QueueConfig::DualRed(config) => Self::DualRed(DualRed::new(config, line_rate)),
-            QueueConfig::Forced(config) => Self::Forced(Forced::new(config, line_rate)),
+            QueueConfig::OpenLoop(config) => Self::OpenLoop(OpenLoop::new(config, line_rate)),
             QueueConfig::Coupled(config) => Self::Coupled(Coupled::new(config, line_rate)),
             QueueConfig::DualCoupled(config) => {
                 Self::DualCoupled(Box::new(DualCoupled::new(config, line_rate)))
@@ -95,7 +95,7 @@ macro_rules! pass {
             AnyQueue::Red($queue) => $call,
             AnyQueue::LinuxRed($queue) => $call,
             AnyQueue::DualRed($queue) => $call,
-            AnyQueue::Forced($queue) => $call,
+            AnyQueue::OpenLoop($queue) => $call,
             AnyQueue::Coupled($queue) => $call,
             AnyQueue::DualCoupled($queue) => $call,
             AnyQueue::DualPi2($queue) => $call,

@@ -45,7 +45,7 @@ pub enum QueueConfig {
     /// Two RED instances on one queue, chosen by ECN capability (K13).
     DualRed(DualRedConfig),
     /// Given probabilities of marks and drops.
-    Forced(ForcedConfig),
+    OpenLoop(OpenLoopConfig),
     /// One queue, marks coupled to drops by a square (De Schepper 2015).
     Coupled(CoupledConfig),
     /// Two queues, marks coupled to drops by a square (De Schepper 2015).

@@ -108,7 +108,7 @@ fn thresholds(link: &Link, mtu: u32) -> Vec<Value> {
             lines.flatten().collect()
         }
         QueueConfig::DualRed(config) => [red(" not-ECT", &config.not_ect), red(" ECT", &config.ect)].concat(),
-        QueueConfig::Forced(config) => vec![of("limit", extent(config.limit))],
+        QueueConfig::OpenLoop(config) => vec![of("limit", extent(config.limit))],
         QueueConfig::Coupled(config) => vec![of("limit", extent(config.limit))],
         QueueConfig::DualPi2(config) => vec![of("limit", extent(config.limit))],
         QueueConfig::Pi2(config) => vec![of("limit", extent(config.limit))],

@@ -9,9 +9,11 @@ use shoal_units::{ModelDoc, ModelKind};
 pub fn models() -> String {
     let controllers = shoal_cc::PRESETS.iter().map(|preset| model(&preset.doc));
     let queues = shoal_aqm::DOCS.iter().map(model);
+    let memories = shoal_sim::MEMORY_DOCS.iter().map(model);
     let stacks = shoal_tcp::DOCS.iter().map(model);
     let applications = shoal_sim::DOCS.iter().map(model);
-    Value::Array(controllers.chain(queues).chain(stacks).chain(applications).collect()).to_string()
+    Value::Array(controllers.chain(queues).chain(memories).chain(stacks).chain(applications).collect())
+        .to_string()
 }
 
 fn model(doc: &ModelDoc) -> Value {

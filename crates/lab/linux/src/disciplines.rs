@@ -130,10 +130,10 @@ pub(crate) fn queue(config: &QueueConfig, site: &Site<'_>, refusals: &mut Refusa
             );
             None
         }
-        QueueConfig::Forced(_) => {
+        QueueConfig::OpenLoop(_) => {
             refusals.add(
                 PLACE,
-                "`forced` is a queue for experiments on paper: no discipline marks or drops with a given probability",
+                "`open-loop` is a queue for experiments on paper: no discipline marks or drops with a given probability",
                 "run this on the simulator",
             );
             None

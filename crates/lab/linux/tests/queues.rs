@@ -296,5 +296,5 @@ fn keys_that_the_kernel_has_not_are_named() {
 #[test]
 fn queues_that_no_kernel_has_are_refused() {
     assert!(refusal(r#"kind = "pi2""#).1.contains("never part of Linux"));
-    assert!(refusal(r#"kind = "forced", mark = 0.01"#).1.contains("`forced`"));
+    assert!(refusal(r#"kind = "open-loop", mark = 0.01"#).1.contains("`open-loop`"));
 }

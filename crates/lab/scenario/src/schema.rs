@@ -13,8 +13,8 @@ mod trace;
 mod workload;
 
 pub use aqm::{
-    Aqm, Codel, Coupled, DctcpRed, DualCoupled, DualPi2, DualRed, EcnMask, Fifo, FlowClassifier, Forced,
-    FqCodel, Gred, GredQueue, LinuxRed, NativeName, Overload, Pi2, Pie, Red, RenoRed, SchedulerName,
+    Aqm, Codel, Coupled, DctcpRed, DualCoupled, DualPi2, DualRed, EcnMask, Fifo, FlowClassifier, FqCodel,
+    Gred, GredQueue, LinuxRed, NativeName, OpenLoop, Overload, Pi2, Pie, Red, RenoRed, SchedulerName,
     SpacingName, Step,
 };
 pub use bottleneck::Bottleneck;

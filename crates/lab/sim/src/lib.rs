@@ -17,10 +17,12 @@ mod flow;
 mod network;
 mod outcome;
 mod pool;
+mod pool_docs;
 mod port;
 mod recorder;
 
 pub use docs::DOCS;
 pub use engine::{Options, Progress, run};
 pub use outcome::Outcome;
+pub use pool_docs::MEMORY_DOCS;
 pub use recorder::PacketSink;

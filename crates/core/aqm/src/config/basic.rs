@@ -34,7 +34,7 @@ pub struct StepConfig {
 
 /// How forced marks and drops are spread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ForcedSpacing {
+pub enum OpenLoopSpacing {
     /// An independent coin for each packet.
     Independent,
     /// At gaps that differ by at most one packet.
@@ -48,13 +48,13 @@ pub enum ForcedSpacing {
 
 /// Marks and drops with given probabilities on arrival, whatever waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ForcedConfig {
+pub struct OpenLoopConfig {
     /// Of an ECT packet to be marked.
     pub mark: Probability,
     /// Of any other packet to be dropped.
     pub drop: Probability,
     /// How they are spread, each class for itself.
-    pub spacing: ForcedSpacing,
+    pub spacing: OpenLoopSpacing,
     /// Waiting packets that fit.
     pub limit: Extent,
 }

@@ -62,8 +62,8 @@ pub(super) const STEP: ModelDoc = ModelDoc {
     ],
 };
 
-pub(super) const FORCED: ModelDoc = ModelDoc {
-    name: "forced",
+pub(super) const OPEN_LOOP: ModelDoc = ModelDoc {
+    name: "open-loop",
     kind: ModelKind::Queue,
     summary: "Marks and drops with given probabilities, whatever waits: the open loop of the steady-state laws.",
     follows: "De Schepper et al. 2015 (DH), steady-state rates as functions of p; Mathis et al. 1997 section 2 (even gaps)",

@@ -3,8 +3,8 @@
 use super::Operation;
 use crate::{
     AverageScope, CoupledConfig, CoupledSlope, CouplingInput, DecideAt, DelayEstimate, DualCoupledConfig,
-    DualPi2Config, DualRedConfig, Extent, FifoConfig, ForcedConfig, ForcedSpacing, LinuxRedConfig,
-    MarkSpacing, NativeMarking, Pi2Config, QueueConfig, RedConfig, RedParameters, SchedulerConfig,
+    DualPi2Config, DualRedConfig, Extent, FifoConfig, LinuxRedConfig, MarkSpacing, NativeMarking,
+    OpenLoopConfig, OpenLoopSpacing, Pi2Config, QueueConfig, RedConfig, RedParameters, SchedulerConfig,
     StepConfig, Tossing,
 };
 use shoal_packet::{Ecn, FlowId};
@@ -27,8 +27,8 @@ pub enum Kind {
     Coupled,
     /// [`QueueConfig::DualCoupled`].
     DualCoupled,
-    /// [`QueueConfig::Forced`].
-    Forced,
+    /// [`QueueConfig::OpenLoop`].
+    OpenLoop,
     /// [`QueueConfig::DualPi2`].
     DualPi2,
     /// [`QueueConfig::Codel`].
@@ -53,7 +53,7 @@ impl Kind {
         Self::DualRed,
         Self::Coupled,
         Self::DualCoupled,
-        Self::Forced,
+        Self::OpenLoop,
         Self::DualPi2,
         Self::Codel,
         Self::FqCodel,
@@ -109,7 +109,7 @@ impl<'a> Input<'a> {
                 rate,
                 mean_packet_bytes: u32::from(self.short()),
             }),
-            Kind::Forced => QueueConfig::Forced(self.forced()),
+            Kind::OpenLoop => QueueConfig::OpenLoop(self.open_loop()),
             Kind::LinuxRed => QueueConfig::LinuxRed(self.linux_red()),
             Kind::DualRed => QueueConfig::DualRed(DualRedConfig {
                 not_ect: self.parameters(),
@@ -170,17 +170,17 @@ impl<'a> Input<'a> {
         })
     }
 
-    fn forced(&mut self) -> ForcedConfig {
+    fn open_loop(&mut self) -> OpenLoopConfig {
         let mut probability = || Probability::from_q32(u64::from(self.short()) << 16);
         let (mark, drop) = (probability(), probability());
         let spacing = match self.byte() % 3 {
-            0 => ForcedSpacing::Independent,
-            1 => ForcedSpacing::Even,
-            _ => {
-                ForcedSpacing::Bursts { on: Span::from_picos(u64::from(self.short()) << (self.byte() % 48)) }
-            }
+            0 => OpenLoopSpacing::Independent,
+            1 => OpenLoopSpacing::Even,
+            _ => OpenLoopSpacing::Bursts {
+                on: Span::from_picos(u64::from(self.short()) << (self.byte() % 48)),
+            },
         };
-        ForcedConfig { mark, drop, spacing, limit: self.extent() }
+        OpenLoopConfig { mark, drop, spacing, limit: self.extent() }
     }
 
     pub(super) fn short(&mut self) -> u16 {

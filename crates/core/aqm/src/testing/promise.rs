@@ -43,7 +43,7 @@ impl Promise {
                 keeps_ect: config.ecn && !config.harddrop,
                 ..fifo(Extent::Bytes(config.limit_bytes.into()))
             },
-            QueueConfig::Forced(config) => fifo(config.limit),
+            QueueConfig::OpenLoop(config) => fifo(config.limit),
             QueueConfig::Coupled(config) => fifo(config.limit),
             // Below p = 1 ECT packets that are not scalable are marked, too.
             QueueConfig::Pi2(config) => Self { keeps_ect: config.ecn, ..fifo(config.limit) },

@@ -12,7 +12,7 @@ pub(crate) fn limit_of(queue: &QueueConfig) -> Extent {
         QueueConfig::LinuxRed(red) => Extent::Bytes(red.limit_bytes.into()),
         QueueConfig::DualRed(dual) => dual.limit,
         QueueConfig::Gred(gred) => Extent::Bytes(gred.limit_bytes.into()),
-        QueueConfig::Forced(forced) => forced.limit,
+        QueueConfig::OpenLoop(given) => given.limit,
         QueueConfig::Coupled(coupled) => coupled.limit,
         QueueConfig::DualCoupled(dual) => dual.limit,
         QueueConfig::DualPi2(dual) => dual.limit,

@@ -49,7 +49,7 @@ pub(super) fn queue(aqm: &Aqm, buffer: Amount, port: &Port<'_>, cx: &mut Context
         Aqm::Red(red) => law.red(red, limit, cx),
         Aqm::LinuxRed(red) => law.linux_red(red, cx),
         Aqm::DualRed(dual) => law.dual_red(dual, limit, cx),
-        Aqm::Forced(forced) => law.forced(forced, limit, cx),
+        Aqm::OpenLoop(given) => law.open_loop(given, limit, cx),
         Aqm::Coupled(coupled) => law.coupled(coupled, limit, cx),
         Aqm::DualCoupled(dual) => law.dual_coupled(dual, limit, cx),
         Aqm::DualPi2(dual) => law.dualpi2(dual, limit, cx),
@@ -202,7 +202,7 @@ impl Law<'_> {
 /// Whether an amount or a law uses the unit BDP.
 pub(super) fn uses_bdp(aqm: &Aqm, buffer: Amount) -> bool {
     let amounts: Vec<Option<Amount>> = match aqm {
-        Aqm::Fifo(_) | Aqm::Forced(_) => vec![],
+        Aqm::Fifo(_) | Aqm::OpenLoop(_) => vec![],
         Aqm::Step(step) => vec![Some(step.threshold), Some(step.drop_threshold)],
         Aqm::Red(red) => vec![Some(red.min), Some(red.max)],
         Aqm::LinuxRed(red) => vec![Some(red.min), red.max, red.limit],

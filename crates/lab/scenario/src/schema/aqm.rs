@@ -9,7 +9,7 @@ mod gred;
 mod pie;
 mod red;
 
-pub use basic::{Fifo, Forced, SpacingName, Step};
+pub use basic::{Fifo, OpenLoop, SpacingName, Step};
 pub use codel::{Codel, FlowClassifier, FqCodel};
 pub use coupled::{Coupled, DualCoupled, SchedulerName};
 pub use dual_red::{DctcpRed, DualRed, RenoRed};
@@ -34,7 +34,7 @@ tagged! {
         /// Two RED instances on one queue, chosen by ECN capability (Kuehlewind et al. 2014).
         "dual-red" => DualRed(DualRed),
         /// Marks and drops with given probabilities, whatever waits.
-        "forced" => Forced(Forced),
+        "open-loop" => OpenLoop(OpenLoop),
         /// One queue: ECT packets are marked with p, others dropped with (p/k)^2 (De Schepper 2015).
         "coupled" => Coupled(Coupled),
         /// Two queues: ECT packets wait in one with priority, others drive the marks of both (De Schepper 2015).

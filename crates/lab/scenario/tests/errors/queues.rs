@@ -255,7 +255,7 @@ fn bursts_without_a_length() {
 [bottleneck]
 rate = "10 Mbit/s"
 buffer = "100 packets"
-aqm = { kind = "forced", mark = 0.1, spacing = "bursts", on = "0 s" }
+aqm = { kind = "open-loop", mark = 0.1, spacing = "bursts", on = "0 s" }
 
 [[flows]]
 cc = "reno"
@@ -264,7 +264,7 @@ rtt = "25 ms"
     error: bursts need a time above zero
      --> demo.toml:6:63
       |
-    6 | aqm = { kind = "forced", mark = 0.1, spacing = "bursts", on = "0 s" }
+    6 | aqm = { kind = "open-loop", mark = 0.1, spacing = "bursts", on = "0 s" }
       |                                                               ^^^^^
     hint: write how long all packets are hit, as in on = "8 ms"
     "#);
@@ -277,7 +277,7 @@ fn a_length_of_bursts_without_bursts() {
 [bottleneck]
 rate = "10 Mbit/s"
 buffer = "100 packets"
-aqm = { kind = "forced", drop = 1.5, on = "8 ms" }
+aqm = { kind = "open-loop", drop = 1.5, on = "8 ms" }
 
 [[flows]]
 cc = "reno"
@@ -286,14 +286,14 @@ rtt = "25 ms"
     error: a probability of 1.5
      --> demo.toml:6:33
       |
-    6 | aqm = { kind = "forced", drop = 1.5, on = "8 ms" }
+    6 | aqm = { kind = "open-loop", drop = 1.5, on = "8 ms" }
       |                                 ^^^
     hint: write a number from 0 to 1, as in 0.1
 
     error: on needs spacing = "bursts"
      --> demo.toml:6:43
       |
-    6 | aqm = { kind = "forced", drop = 1.5, on = "8 ms" }
+    6 | aqm = { kind = "open-loop", drop = 1.5, on = "8 ms" }
       |                                           ^^^^^^
     hint: remove it, or change the spacing
     "#);

@@ -1,10 +1,10 @@
 //! Laws without an average.
 
-use shoal_aqm::{Extent, ForcedConfig, ForcedSpacing, QueueConfig, StepConfig};
+use shoal_aqm::{Extent, OpenLoopConfig, OpenLoopSpacing, QueueConfig, StepConfig};
 use shoal_units::Probability;
 
 use super::{Context, Law};
-use crate::schema::{Forced, SpacingName, Step};
+use crate::schema::{OpenLoop, SpacingName, Step};
 
 impl Law<'_> {
     pub(super) fn step(&self, step: &Step, limit: Extent, cx: &mut Context<'_>) -> Option<QueueConfig> {
@@ -23,12 +23,17 @@ impl Law<'_> {
         }))
     }
 
-    pub(super) fn forced(&self, forced: &Forced, limit: Extent, cx: &mut Context<'_>) -> Option<QueueConfig> {
-        self.probability(forced.mark, "mark", cx);
-        self.probability(forced.drop, "drop", cx);
-        let spacing = match (forced.spacing, forced.on) {
+    pub(super) fn open_loop(
+        &self,
+        given: &OpenLoop,
+        limit: Extent,
+        cx: &mut Context<'_>,
+    ) -> Option<QueueConfig> {
+        self.probability(given.mark, "mark", cx);
+        self.probability(given.drop, "drop", cx);
+        let spacing = match (given.spacing, given.on) {
             (SpacingName::Bursts, Some(on)) if !on.span().is_zero() => {
-                ForcedSpacing::Bursts { on: on.span() }
+                OpenLoopSpacing::Bursts { on: on.span() }
             }
             (SpacingName::Bursts, _) => {
                 let hint = "write how long all packets are hit, as in on = \"8 ms\"";
@@ -40,12 +45,12 @@ impl Law<'_> {
                 cx.error(&self.at("on"), "on needs spacing = \"bursts\"", hint);
                 return None;
             }
-            (SpacingName::Independent, None) => ForcedSpacing::Independent,
-            (SpacingName::Even, None) => ForcedSpacing::Even,
+            (SpacingName::Independent, None) => OpenLoopSpacing::Independent,
+            (SpacingName::Even, None) => OpenLoopSpacing::Even,
         };
-        Some(QueueConfig::Forced(ForcedConfig {
-            mark: Probability::from_f64(forced.mark),
-            drop: Probability::from_f64(forced.drop),
+        Some(QueueConfig::OpenLoop(OpenLoopConfig {
+            mark: Probability::from_f64(given.mark),
+            drop: Probability::from_f64(given.drop),
             spacing,
             limit,
         }))

@@ -24,7 +24,7 @@ section! {
 
 section! {
     /// Marks and drops with given probabilities, whatever waits.
-    Forced {
+    OpenLoop {
         /// Probability that an ECT packet is marked on arrival, 0 to 1.
         mark: f64 = 0.0,
         /// Probability that a packet that is not ECT is dropped on arrival, 0 to 1.

@@ -1,16 +1,16 @@
-//! Forced marks and drops, packet by packet.
+//! Marks and drops with given probabilities, packet by packet.
 
 mod common;
 
 use common::{Bench, LINE};
-use shoal_aqm::{AnyQueue, Extent, ForcedConfig, ForcedSpacing, QueueConfig, Reason, Verdict};
+use shoal_aqm::{AnyQueue, Extent, OpenLoopConfig, OpenLoopSpacing, QueueConfig, Reason, Verdict};
 use shoal_packet::Ecn;
 use shoal_units::{Probability, Span};
 
-fn bench(mark: f64, drop: f64, spacing: ForcedSpacing) -> Bench<AnyQueue> {
+fn bench(mark: f64, drop: f64, spacing: OpenLoopSpacing) -> Bench<AnyQueue> {
     let (mark, drop) = (Probability::from_f64(mark), Probability::from_f64(drop));
-    let config = ForcedConfig { mark, drop, spacing, limit: Extent::Packets(3) };
-    Bench::new(AnyQueue::new(&QueueConfig::Forced(config), LINE))
+    let config = OpenLoopConfig { mark, drop, spacing, limit: Extent::Packets(3) };
+    Bench::new(AnyQueue::new(&QueueConfig::OpenLoop(config), LINE))
 }
 
 fn hits(bench: &mut Bench<AnyQueue>, ecn: Ecn) -> bool {
@@ -30,7 +30,7 @@ fn hits(bench: &mut Bench<AnyQueue>, ecn: Ecn) -> bool {
 /// Sums of 3/8: 3, 6, 9 (hit), 4, 7, 10 (hit), 5, 8 (hit), and so on; nothing is drawn. The classes count apart.
 #[test]
 fn even_gaps_differ_by_at_most_one_packet() {
-    let mut bench = bench(0.375, 0.5, ForcedSpacing::Even);
+    let mut bench = bench(0.375, 0.5, OpenLoopSpacing::Even);
     let marks: Vec<bool> = (0..8).map(|_| hits(&mut bench, Ecn::Ect0)).collect();
     assert_eq!(marks, [false, false, true, false, false, true, false, true]);
     let drops: Vec<bool> = (0..4).map(|_| hits(&mut bench, Ecn::NotEct)).collect();
@@ -41,7 +41,7 @@ fn even_gaps_differ_by_at_most_one_packet() {
 /// Over 1e5 packets within four standard deviations: 4 sqrt(0.1 x 0.9 / 1e5) = 0.0038.
 #[test]
 fn independent_coins_have_the_rate() {
-    let mut bench = bench(0.1, 0.0, ForcedSpacing::Independent);
+    let mut bench = bench(0.1, 0.0, OpenLoopSpacing::Independent);
     let marks = (0..100_000).filter(|_| hits(&mut bench, Ecn::Ect1)).count();
     assert!((marks as f64 / 1e5 - 0.1).abs() < 0.0038, "{marks}");
     assert!((0..1000).all(|_| !hits(&mut bench, Ecn::NotEct)), "a drop probability of 0 drops nothing");
@@ -50,7 +50,7 @@ fn independent_coins_have_the_rate() {
 /// On for 2 ms of every 2 / 0.25 = 8 ms.
 #[test]
 fn bursts_hit_everything_for_a_while() {
-    let mut bench = bench(0.25, 0.0, ForcedSpacing::Bursts { on: Span::from_millis(2) });
+    let mut bench = bench(0.25, 0.0, OpenLoopSpacing::Bursts { on: Span::from_millis(2) });
     let marks: Vec<bool> = (0..20)
         .map(|_| {
             let hit = hits(&mut bench, Ecn::Ect0);
@@ -65,9 +65,11 @@ fn bursts_hit_everything_for_a_while() {
 
 #[test]
 fn zero_never_hits_and_one_always() {
-    for spacing in
-        [ForcedSpacing::Independent, ForcedSpacing::Even, ForcedSpacing::Bursts { on: Span::from_millis(1) }]
-    {
+    for spacing in [
+        OpenLoopSpacing::Independent,
+        OpenLoopSpacing::Even,
+        OpenLoopSpacing::Bursts { on: Span::from_millis(1) },
+    ] {
         let mut never = bench(0.0, 0.0, spacing);
         let mut always = bench(1.0, 1.0, spacing);
         for ecn in [Ecn::Ect0, Ecn::NotEct] {
@@ -83,7 +85,7 @@ fn zero_never_hits_and_one_always() {
 /// What does not fit is no decision of the law: the buffer's drop leaves the gaps as they are.
 #[test]
 fn the_buffer_comes_first() {
-    let mut bench = bench(0.5, 0.0, ForcedSpacing::Even);
+    let mut bench = bench(0.5, 0.0, OpenLoopSpacing::Even);
     let verdicts: Vec<Verdict> = (0..4).map(|_| bench.arrive(1500, Ecn::Ect0)).collect();
     let mark = Some(Reason::Early);
     assert_eq!(

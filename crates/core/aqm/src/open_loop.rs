@@ -1,13 +1,13 @@
 //! Marks and drops with a given probability, whatever waits: the open loop in which laws of congestion control are stated.
 
 use crate::store::{Store, mark};
-use crate::{Backlog, Class, Dequeued, ForcedConfig, ForcedSpacing, Queue, Reason, Verdict};
+use crate::{Backlog, Class, Dequeued, OpenLoopConfig, OpenLoopSpacing, Queue, Reason, Verdict};
 use shoal_packet::Packet;
 use shoal_units::{Probability, Rate, Span, Stream, Time};
 
 /// First in, first out; ECT packets are marked and others dropped on arrival at a fixed rate.
 #[derive(Clone, Debug)]
-pub struct Forced {
+pub struct OpenLoop {
     store: Store,
     marks: Law,
     drops: Law,
@@ -29,20 +29,20 @@ enum Law {
     },
 }
 
-impl Forced {
+impl OpenLoop {
     /// An empty queue at a line of `line_rate`.
-    pub fn new(config: &ForcedConfig, line_rate: Rate) -> Self {
+    pub fn new(config: &OpenLoopConfig, line_rate: Rate) -> Self {
         let law = |probability| Law::new(probability, config.spacing);
         Self { store: Store::new(config.limit, line_rate), marks: law(config.mark), drops: law(config.drop) }
     }
 }
 
 impl Law {
-    fn new(probability: Probability, spacing: ForcedSpacing) -> Self {
+    fn new(probability: Probability, spacing: OpenLoopSpacing) -> Self {
         match spacing {
-            ForcedSpacing::Independent => Self::Independent(probability),
-            ForcedSpacing::Even => Self::Even { probability, sum: 0 },
-            ForcedSpacing::Bursts { on } => {
+            OpenLoopSpacing::Independent => Self::Independent(probability),
+            OpenLoopSpacing::Even => Self::Even { probability, sum: 0 },
+            OpenLoopSpacing::Bursts { on } => {
                 let period = u128::from(on.as_picos()) << 32;
                 let period = period.checked_div(probability.as_q32().into()).unwrap_or(0);
                 Self::Bursts { on, period: Span::from_picos(u64::try_from(period).unwrap_or(0)) }
@@ -67,7 +67,7 @@ impl Law {
     }
 }
 
-impl Queue for Forced {
+impl Queue for OpenLoop {
     #[inline]
     fn enqueue(&mut self, mut packet: Packet, now: Time, random: &mut Stream) -> Verdict {
         if !self.store.fits(&packet) {
