@@ -319,3 +319,89 @@ fn both_limits_count_both_queues() {
         }
     }
 }
+
+/// k p' of exactly one is no overload yet: a classic ECT packet is marked, not dropped.
+#[test]
+fn a_certain_mark_is_no_overload() {
+    let config = DualPi2Config { coupling: 1, drop_on_overload: false, ecn_mask: 0b01, ..HELD };
+    let mut bench = certain(config, 2);
+    for _ in 0..4 {
+        assert_eq!(dropped(bench.arrive(1500, Ecn::Ect0)), None);
+    }
+    for _ in 0..2 {
+        assert!(matches!(bench.take(), Dequeued::Dropped { reason: Reason::Early, .. }));
+    }
+    assert_eq!(sent(bench.take()).1, Some(Reason::Early));
+}
+
+/// Where the ramp adds nothing to a coupled mark that is certain, it is one of the coupling.
+#[test]
+fn the_ramp_gets_only_what_it_adds() {
+    let native = NativeMarking::Ramp { min: Span::ZERO, range: Span::from_millis(1), min_packets: 0 };
+    let config = DualPi2Config {
+        coupling: 1,
+        native,
+        drop_on_overload: false,
+        scheduler: SchedulerConfig::StrictPriority,
+        ..HELD
+    };
+    let mut bench = certain(config, 3);
+    let _ = bench.arrive(1500, Ecn::Ect1);
+    bench.wait(Span::from_millis(2));
+    assert_eq!(sent(bench.take()).1, Some(Reason::Coupled));
+}
+
+/// With the probability applied at arrivals, the ramp still looks at departures, on its own.
+#[test]
+fn the_ramp_marks_departures_whenever_the_rest_decides() {
+    let native = NativeMarking::Ramp { min: Span::ZERO, range: Span::from_millis(4), min_packets: 0 };
+    let config = DualPi2Config { decide: DecideAt::Enqueue, native, tossing: Tossing::Recur, ..HELD };
+    let mut bench = bench(config);
+    let mut marks = Vec::new();
+    // Half of the range: sums of 0.5, 1, 1.5, 1 (1.5 less the event and 0.5 more), 1.5 ...
+    for _ in 0..5 {
+        let _ = bench.arrive(1500, Ecn::Ect1);
+        bench.wait(Span::from_millis(2));
+        marks.push(sent(bench.take()).1);
+    }
+    let native = Some(Reason::Threshold);
+    assert_eq!(marks, [None, None, native, None, native]);
+    // Beyond the range marks are certain.
+    let _ = bench.arrive(1500, Ecn::Ect1);
+    bench.wait(Span::from_millis(4));
+    assert_eq!(sent(bench.take()).1, native);
+}
+
+#[test]
+fn without_a_wait_the_ramp_tosses_no_coin() {
+    let native = NativeMarking::Ramp { min: Span::ZERO, range: Span::from_millis(4), min_packets: 0 };
+    let mut bench = bench(DualPi2Config { decide: DecideAt::Enqueue, native, ..HELD });
+    let _ = bench.arrive(1500, Ecn::Ect1);
+    let before = bench.draws();
+    assert_eq!(sent(bench.take()).1, None);
+    assert_eq!(bench.draws(), before);
+}
+
+/// `must_drop`: below two packets nothing is decided, so nothing is drawn.
+#[test]
+fn small_backlogs_toss_no_coin() {
+    for ecn in [Ecn::NotEct, Ecn::Ect0] {
+        let mut bench = bench(HELD);
+        let _ = bench.arrive(1500, ecn);
+        let _ = bench.arrive(1500, ecn);
+        assert_eq!(sent(bench.take()).1, None);
+        assert_eq!(bench.draws(), 0, "{ecn:?}");
+    }
+}
+
+#[test]
+fn a_step_in_bytes_looks_at_what_is_left_behind() {
+    let native = NativeMarking::Step { threshold: Extent::Bytes(3000), min_packets: 0 };
+    let mut bench = bench(DualPi2Config { native, ..HELD });
+    for _ in 0..4 {
+        let _ = bench.arrive(1500, Ecn::Ect0);
+    }
+    let marks: Vec<_> = (0..4).map(|_| sent(bench.take()).1.is_some()).collect();
+    // 4500, 3000, 1500 and 0 B behind.
+    assert_eq!(marks, [true, false, false, false]);
+}

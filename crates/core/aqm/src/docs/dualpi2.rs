@@ -67,6 +67,11 @@ pub(super) const DUALPI2: ModelDoc = ModelDoc {
             test: "the_ramp_rises_with_the_wait",
         },
         Difference {
+            text: "Defaults are Linux'. RFC 9332 appendix A has Tupdate = 15 ms with gains of 0.15 and 3 Hz, the ramp instead of the step, \
+                   and recur for the low-latency queue; one key each. Its p_Cmax = 1/k^2 is where k p' exceeds 1: the same overload.",
+            test: "the_ramp_rises_with_the_wait",
+        },
+        Difference {
             text: "With ramp, recur and time-shifted the controller still computes in Linux' integers, not in the RFC's real numbers.",
             test: "the_larger_likelihood_marks",
         },

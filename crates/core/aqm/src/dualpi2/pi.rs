@@ -137,6 +137,18 @@ mod tests {
         assert_eq!(pi.probability(), MAX_PROBABILITY / 2);
     }
 
+    /// A change of less than 2^-32 is lost, upwards and downwards: 1 ns * 44 >> 6 = 0.
+    #[test]
+    fn changes_below_the_unit_are_lost() {
+        let mut pi = Pi::new(15 * MS, 41, 0, None);
+        // 10 ms * 44 >> 6.
+        pi.update(25 * MS);
+        for delay_ns in [15 * MS + 1, 15 * MS, 15 * MS - 1] {
+            pi.update(delay_ns);
+            assert_eq!(pi.probability(), 6_875_000, "{delay_ns}");
+        }
+    }
+
     /// Without proportional gain a constant error integrates linearly: alpha (q - target) a second times the updates.
     #[test]
     fn a_constant_error_integrates() {

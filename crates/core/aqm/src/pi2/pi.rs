@@ -119,6 +119,15 @@ mod tests {
         assert_eq!(pi.probability, 6_050_327);
     }
 
+    /// 65,536 ticks at a gain of 65,536 are 2^32: nothing of it is left in the module's 32 bits.
+    #[test]
+    fn a_jump_of_exactly_one_is_none_as_in_the_module() {
+        let mut pi = pi();
+        (pi.alpha, pi.beta, pi.target_ticks, pi.probability) = (1 << 16, 0, 0, 123);
+        pi.update(1 << 16, true);
+        assert_eq!(pi.probability, 123);
+    }
+
     #[test]
     fn sums_beyond_the_range_stop_at_it() {
         let mut pi = pi();

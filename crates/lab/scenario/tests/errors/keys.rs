@@ -132,7 +132,7 @@ rtt = "25 ms"
       |
     7 | [bottleneck.aqm]
       | ^^^^^^^^^^^^^^^^
-    hint: known kinds: fifo, step, red, linux-red, dual-red, forced, coupled, dualq-coupled, dualpi2, codel, fq-codel, pie, gred, pi2
+    hint: known kinds: fifo, step, red, linux-red, dual-red, open-loop, coupled, dualq-coupled, dualpi2, codel, fq-codel, pie, gred, pi2
     ");
 }
 
@@ -156,7 +156,7 @@ rtt = "25 ms"
       |
     8 | kind = "choke"
       |        ^^^^^^^
-    hint: known: fifo, step, red, linux-red, dual-red, forced, coupled, dualq-coupled, dualpi2, codel, fq-codel, pie, gred, pi2
+    hint: known: fifo, step, red, linux-red, dual-red, open-loop, coupled, dualq-coupled, dualpi2, codel, fq-codel, pie, gred, pi2
     "#);
 }
 
