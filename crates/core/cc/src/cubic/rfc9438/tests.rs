@@ -1,6 +1,6 @@
 use super::*;
 use crate::cubic::presets::CUBIC_RFC9438;
-use crate::tests::drive::{LINUX_3_2, LINUX_6, MSS, Stream};
+use crate::tests::drive::{FREEBSD, LINUX_3_2, LINUX_6, MSS, Stream};
 
 /// A flow whose ACKs come evenly over the RTT.
 struct Flow {
@@ -210,4 +210,60 @@ fn the_reno_estimate_counts_every_segment() {
     };
     assert!((risen(2) - 2.0 * risen(1)).abs() < 1e-12, "{} {}", risen(1), risen(2));
     assert!(risen(1) > 0.0);
+}
+
+/// Late is what exceeds the smallest delay ever by an eighth, not the first one or the last.
+#[test]
+fn hystart_measures_from_the_smallest_delay() {
+    // 130, then 100 ms in the first round; the margin is 100 / 8 = 12.5 ms.
+    for (delay_ms, ends) in [(112, false), (113, true)] {
+        let mut flow =
+            Flow::new(CubicConfig { hystart: true, ..CUBIC_RFC9438 }, LINUX_6, 20, Span::from_millis(100));
+        flow.window = Window::in_packets(20);
+        let mut round = |flow: &mut Flow, delays_ms: &[u64]| {
+            flow.stream.snd_una = flow.stream.snd_nxt;
+            flow.stream.snd_nxt += 1 << 30;
+            for &ms in delays_ms {
+                // Further apart than the 2 ms of a train.
+                flow.stream.now += Span::from_millis(5);
+                flow.stream.rtt = Span::from_millis(ms);
+                let sample = flow.stream.ack(1, false);
+                flow.cc.on_ack(&mut flow.window, &sample);
+            }
+            flow.window.ssthresh == 20
+        };
+        assert!(!round(&mut flow, &[130, 100, 100, 100, 100, 100, 100, 100, 100, 100]));
+        // Nine samples: eight are gathered before the test.
+        assert!(!round(&mut flow, &[delay_ms; 8]));
+        assert_eq!(round(&mut flow, &[delay_ms; 9]), ends, "{delay_ms} ms");
+    }
+}
+
+/// What is left over when slow start reaches its threshold counts for the curve, and nothing else does.
+#[test]
+fn slow_start_hands_the_rest_on() {
+    // From 98 with a threshold of 100: two packets end slow start, the other two are worth (150 - 100) / 100 each.
+    for (acked, cwnd) in [(2, 100.0), (4, 101.0)] {
+        let config = CubicConfig { reno_friendly: false, ..CUBIC_RFC9438 };
+        let mut flow = Flow::new(config, LINUX_6, 98, Span::from_millis(100));
+        flow.window.ssthresh = 100;
+        flow.cc.w_max = 1e6;
+        let sample = flow.stream.ack(acked, false);
+        flow.cc.on_growth(&mut flow.window, &sample);
+        assert!((flow.cc.packets(&flow.window) - cwnd).abs() < 1e-9, "{acked}: {}", flow.window.cwnd);
+        assert_eq!(flow.cc.epoch.is_some(), acked > 2, "no epoch of congestion avoidance in slow start");
+    }
+}
+
+/// Hosts that count bytes: two segments are 2 MSS / MSS packets.
+#[test]
+fn bytes_are_segments_to_the_curve() {
+    let config = CubicConfig { reno_friendly: false, ..CUBIC_RFC9438 };
+    let mut flow = Flow::new(config, FREEBSD, 100, Span::from_millis(100));
+    flow.window = Window { cwnd: 100 * MSS, ssthresh: 99 * MSS, quantum: MSS, ..flow.window };
+    flow.cc.w_max = 1e6;
+    let sample = flow.stream.ack(2, false);
+    flow.cc.on_growth(&mut flow.window, &sample);
+    // 2 (150 - 100) / 100 = 1 packet.
+    assert!((flow.cc.packets(&flow.window) - 101.0).abs() < 1e-9, "{}", flow.window.cwnd);
 }

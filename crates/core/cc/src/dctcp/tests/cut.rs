@@ -3,8 +3,8 @@
 use super::{Flow, presets};
 use crate::tests::drive::LINUX_3_2;
 use crate::{
-    AlphaResolution, CongestionControl, CutStyle, DctcpConfig, LossResponse, Reduction, SsthreshAfterCut,
-    Window,
+    AlphaResolution, CongestionControl, CounterOnCut, CutStyle, DctcpConfig, LossResponse, Reduction,
+    SsthreshAfterCut, Window,
     tests::drive::{LINUX_3_18, LINUX_6},
 };
 
@@ -34,6 +34,19 @@ fn ssthresh_is_the_kernels_integer() {
             assert_eq!(flow.cc.on_ecn(&mut flow.window, &flow.stream.signal()), Reduction::Spread);
             assert_eq!((flow.window.cwnd, flow.window.ssthresh, flow.window.cwnd_cnt), (cwnd, expected, 0));
         }
+    }
+}
+
+/// Where a reduction by nothing leaves the counter of linear growth alone, one by something still clears it.
+#[test]
+fn the_counter_outlives_only_a_reduction_by_nothing() {
+    let config = DctcpConfig { counter_on_cut: CounterOnCut::KeepUnlessCut, ..presets::DCTCP };
+    // 10 - 0; 10 - 5; the floor of two packets takes nothing from two.
+    for (cwnd, alpha, left) in [(10, 0, 7), (10, 1024, 0), (2, 1024, 7)] {
+        let mut flow = with_alpha(config, alpha, cwnd);
+        flow.window.cwnd_cnt = 7;
+        flow.cc.on_ecn(&mut flow.window, &flow.stream.signal());
+        assert_eq!(flow.window.cwnd_cnt, left, "cwnd {cwnd}, alpha {alpha}");
     }
 }
 
