@@ -14,6 +14,7 @@ from typer.exceptions import Exit
 from shoal.cache import default_folder
 from shoal.cli import options
 from shoal.cli.console import data, talk
+from shoal.cli.run import Plane
 from shoal.errors import UsageError
 from shoal.files import new_folder, refuse_existing
 from shoal.models import nearest
@@ -41,6 +42,9 @@ def reproduce(
     as_json: options.Json = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 5 if a check is outside its tolerance.")] = False,
     fresh: options.Fresh = False,
+    on: Annotated[
+        Plane, typer.Option("--on", help="The simulator, or the chosen reading on the real Linux kernel beside it.")
+    ] = Plane.SIM,
 ) -> None:
     """Run published experiments; print published and measured values with verdicts; write figures and a report.
 
@@ -52,6 +56,7 @@ def reproduce(
       shoal reproduce
       shoal reproduce kuehlewind-2014/table-1 --quick
       shoal reproduce kuehlewind-2014 --out results/k13
+      shoal reproduce kuehlewind-2014/table-1 --on linux
     """
     if what is None:
         _list(as_json=as_json)
@@ -61,13 +66,24 @@ def reproduce(
     from shoal.papers.checks import Verdict
 
     paper, names = _find(what)
-    name = "-".join([paper.name, *(names if len(names) == 1 else []), *(["quick"] if quick else [])])
+    on_linux = on is Plane.LINUX
+    if on_linux and len(names) > 1 and paper.linux is not None:
+        names = list(paper.linux.items)
+    marks = [*(["quick"] if quick else []), *(["linux"] if on_linux else [])]
+    name = "-".join([paper.name, *(names if len(names) == 1 else []), *marks])
     target = out or Path("results") / name
     refuse_existing(target, force=force)
-    items = [paper.item(name, quick=quick) for name in names]
+    items = [paper.item(name, quick=quick, on_linux=on_linux) for name in names]
     with new_folder(target, force=force) as folder:
         done = [
-            engine.reproduce(paper, item, workers=workers, cache=None if fresh else default_folder(), progress=True)
+            engine.reproduce(
+                paper,
+                item,
+                workers=workers,
+                cache=None if fresh else default_folder(),
+                progress=True,
+                on_linux=on_linux,
+            )
             for item in items
         ]
         write.write(paper, done, folder, command=shlex.join(["shoal", *sys.argv[1:]]))
@@ -133,6 +149,8 @@ def _show(paper: Paper, done: list[Reproduction]) -> None:
         if reproduction.chosen.findings:
             data.blank()
             data.table(engine.verdict_table(reproduction))
+        for note in reproduction.notes:
+            talk.note(f"note: {note}")
     count = engine.counts(done)
     data.blank()
     data.text(", ".join(f"{number} {verdict.value}" for verdict, number in count.items()))

@@ -10,7 +10,8 @@ from shoal._native import Cancel
 from shoal.cache import Cache, simulator_hash
 from shoal.compare.comparison import Compared, Comparison
 from shoal.errors import ScenarioError, UsageError
-from shoal.linux import Image, Plan, find_image, plan, run_on_linux
+from shoal.linux import Image, Plan, find_image, plan
+from shoal.linux.jobs import kept_on_linux
 from shoal.parallel import run_all
 from shoal.result import Result
 from shoal.results import Results
@@ -63,7 +64,7 @@ def compare(
     tasks: list[Callable[[Cancel], Result]] = []
     for (_, scenario), own in zip(named, chosen, strict=True):
         tasks += [partial(_on_sim, scenario, seed, store) for seed in own]
-        tasks += [partial(_on_linux, scenario, seed, image, store) for seed in own]
+        tasks += [partial(kept_on_linux, scenario, seed, image, store) for seed in own]
     with progress_of(len(tasks), progress, f"{len(tasks)} runs") as on_done:
         results = run_all(tasks, workers=workers, on_done=on_done)
     compared = []
@@ -96,12 +97,6 @@ def _plans(named: Sequence[tuple[str, Scenario]], image: Image) -> list[Plan]:
 def _on_sim(scenario: Scenario, seed: int, store: Cache | None, cancel: Cancel) -> Result:
     identity = (simulator_hash(), scenario.to_toml(), str(seed))
     return _kept(store, identity, lambda: run_one(scenario, seed=seed, cancel=cancel))
-
-
-def _on_linux(scenario: Scenario, seed: int, image: Image, store: Cache | None, cancel: Cancel) -> Result:
-    # The records become measurements in the native module; the helpers are the guest's programs and modules.
-    identity = ("linux", simulator_hash(), image.folder.name, image.helpers.name, scenario.to_toml(), str(seed))
-    return _kept(store, identity, lambda: run_on_linux(scenario, seed=seed, image=image, cancel=cancel))
 
 
 def _kept(store: Cache | None, identity: Sequence[str], run: Callable[[], Result]) -> Result:

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from shoal.condition import Condition
+from shoal.errors import ScenarioError
 from shoal.papers.checks import Finding, Verdict, findings_of
 from shoal.papers.draw import draw
 from shoal.papers.spec import Item, Paper, Reading, Search
@@ -17,9 +19,13 @@ from shoal.papers.tables import Grid, found, joined, measured, searched, tried
 from shoal.plots import Drawn
 from shoal.result import Result
 from shoal.results import Results
+from shoal.scenario import Scenario
 from shoal.sweeps import run_jobs
 from shoal.tabulate import Table, comparison_table
 from shoal.tuning import Tuned, solve
+
+if TYPE_CHECKING:
+    from shoal.linux import Image
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,8 @@ class Reproduction:
     item: Item
     outcomes: list[Outcome]
     runs: int
+    # Where a kernel stands in for something else, or was not asked.
+    notes: tuple[str, ...] = ()
 
     @property
     def chosen(self) -> Outcome:
@@ -62,6 +70,7 @@ def reproduce(
     workers: int | None = None,
     cache: str | Path | None = None,
     progress: bool | Callable[[float], object] = False,
+    on_linux: bool = False,
 ) -> Reproduction:
     """Run an item under all its readings.
 
@@ -75,37 +84,84 @@ def reproduce(
         Folder of finished points.
     progress
         True shows a bar on stderr; a function is called with the finished fraction.
+    on_linux
+        Run the chosen reading on the simulator and on the real kernel instead of all readings on the simulator.
     """
-    readings = readings_of(paper, item)
+    options: dict[str, Any] = {"workers": workers, "cache": cache, "progress": progress}
+    simulate = partial(run_jobs, **options)
+    if not on_linux:
+        return Reproduction(item, *_outcomes(item, readings_of(paper, item), simulate))
+    from shoal.linux import find_image
+    from shoal.linux.jobs import run_jobs_on_linux
+
+    image = find_image()
+    on_kernel = partial(run_jobs_on_linux, image=image, **options)
+    alike, real = paper.on_linux(image.release)
+    notes: list[str] = []
+    chosen, runs = _outcomes(item, [paper.reading(paper.chosen)], simulate)
+    simulated, more = _outcomes(item, [alike], simulate, chosen=False)
+    measured_there, most = _outcomes(item, [real], on_kernel, chosen=False, expressible=_expressible(image, notes))
+    return Reproduction(item, [*chosen, *simulated, *measured_there], runs + more + most, tuple(dict.fromkeys(notes)))
+
+
+def _expressible(image: Image, notes: list[str]) -> Callable[[Scenario], bool]:
+    """Whether a kernel can express a scenario; its notes, or why it cannot, are kept."""
+    from shoal.linux import plan
+
+    def check(scenario: Scenario) -> bool:
+        try:
+            notes.extend(plan(scenario, image).notes)
+        except ScenarioError as error:
+            notes.extend(
+                f"left out on Linux: {line.removeprefix('error: ')}"
+                for line in str(error).splitlines()
+                if line.startswith("error: ")
+            )
+            return False
+        return True
+
+    return check
+
+
+def _outcomes(
+    item: Item,
+    readings: list[Reading],
+    run: Callable[..., list[Result]],
+    *,
+    chosen: bool = True,
+    expressible: Callable[[Scenario], bool] = lambda _: True,
+) -> tuple[list[Outcome], int]:
+    """The item under each of the readings, and the number of runs; what cannot be expressed has none."""
     plan = [
         (reading, sweep, [sweep.scenario.override(sweep.overrides(point, reading)) for point in sweep.points()])
         for reading in readings
         for sweep in item.sweeps.values()
     ]
-    jobs = [
-        (scenario, scenario.seed + number)
+    wanted = [
+        [(scenario, scenario.seed + number) for number in range(sweep.seeds if expressible(scenario) else 0)]
         for _, sweep, scenarios in plan
         for scenario in scenarios
-        for number in range(sweep.seeds)
     ]
-    results = run_jobs(jobs, workers=workers, cache=cache, progress=progress, label=f"{item.paper}/{item.name}")
-    runs = len(jobs)
+    jobs = [job for point in wanted for job in point]
+    if wanted and not jobs:
+        # All of them were refused: the first refusal says why.
+        run([(scenarios[0], 0) for _, _, scenarios in plan])
+    results = run(jobs, label=f"{item.paper}/{item.name}")
+    runs, sizes = len(jobs), iter([len(point) for point in wanted])
     by_reading: dict[str, dict[str, list[Results]]] = {reading.name: {} for reading in readings}
     for reading, sweep, scenarios in plan:
         points = []
         for _ in scenarios:
-            points.append(Results(results[: sweep.seeds]))
-            results = results[sweep.seeds :]
+            count = next(sizes)
+            points.append(Results(results[:count]))
+            results = results[count:]
         by_reading[reading.name][sweep.name] = points
     outcomes: list[Outcome] = []
     for reading in readings:
-        solved = {
-            name: _solve(item, search, reading, partial(run_jobs, workers=workers, cache=cache, progress=progress))
-            for name, search in item.searches.items()
-        }
+        solved = {name: _solve(item, search, reading, run) for name, search in item.searches.items()}
         runs += sum(len(trial.results) for tuned in solved.values() for one in tuned for trial in one.trials)
-        outcomes.append(_outcome(item, reading, by_reading[reading.name], solved, chosen=not outcomes))
-    return Reproduction(item, outcomes, runs)
+        outcomes.append(_outcome(item, reading, by_reading[reading.name], solved, chosen=chosen and not outcomes))
+    return outcomes, runs
 
 
 def _solve(item: Item, search: Search, reading: Reading, run: Callable[..., list[Result]]) -> list[Tuned]:
@@ -137,7 +193,7 @@ def _outcome(
         tables[join.name] = joined(join, tables[join.left], tables[join.right])
     kept = {name: points[name][0] for name, sweep in item.sweeps.items() if sweep.keep}
     cells = {
-        name: [(point, runs[0]) for point, runs in zip(sweep.points(), points[name], strict=True)]
+        name: [(point, runs[0]) for point, runs in zip(sweep.points(), points[name], strict=True) if runs]
         for name, sweep in item.sweeps.items()
         if sweep.has_tables
     }
@@ -154,7 +210,7 @@ def verdict_table(reproduction: Reproduction) -> Table:
         "Claim",
         "What",
         "Published",
-        "Measured",
+        "Simulated" if any(other.reading.like for other in others) else "Measured",
         "Tolerance",
         "Verdict",
         *(o.reading.name for o in others),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,6 +28,19 @@ class Reading:
     title: str
     why: str
     set: dict[str, Any]
+    # On Linux: the reading it is like, and what it sets above all else. `flows.*.KEY` means every group.
+    like: str | None = None
+    on_top: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class OnLinux:
+    """What an experiment becomes on the real kernel, beside its simulation."""
+
+    why: str
+    set: dict[str, Any]
+    # Smaller forms of items, where the whole would take hours: keys as in `[quick]`.
+    items: dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -67,7 +80,7 @@ class Sweep:
 
     def overrides(self, point: dict[str, Any], reading: Reading) -> dict[str, Any]:
         """What a point sets in the scenario under a reading."""
-        own = reading.set if self.reading_set is None else self.reading_set.get(reading.name, {})
+        own = reading.set if self.reading_set is None else self.reading_set.get(reading.like or reading.name, {})
         own = {key: value for key, value in own.items() if not key.startswith(tuple(self.reading_without))}
         own = {key: expression.filled(value, point, only=True) for key, value in own.items()}
         wanted = {**self.set, **(self.cases[point["case"]] if self.cases else {})}
@@ -75,7 +88,20 @@ class Sweep:
         tables: dict[str, Any] = {} if self.keep or "series" in self.record else {"trace.series": "off"}
         if "distributions" in self.record:
             tables["trace.distributions"] = True
-        return {**own, **tables, **filled}
+        on_top = {key: expression.filled(value, point, only=True) for key, value in self._on_top(reading).items()}
+        return {**own, **tables, **filled, **on_top}
+
+    def _on_top(self, reading: Reading) -> dict[str, Any]:
+        groups = [group["name"] for group in self.scenario.resolved["flows"]]
+        found = {}
+        for key, value in reading.on_top.items():
+            names = [key]
+            if key.startswith("flows.*."):
+                names = [f"flows.{group}.{key.removeprefix('flows.*.')}" for group in groups]
+            for name in names:
+                if not name.startswith("flows.") or name.split(".")[1] in groups:
+                    found[name] = value
+        return found
 
     @property
     def has_tables(self) -> bool:
@@ -288,12 +314,36 @@ class Paper:
     items: list[str]
     readings: list[Reading]
     chosen: str
+    linux: OnLinux | None = None
 
-    def item(self, name: str, *, quick: bool = False) -> Item:
-        """Read one of the items; ``quick`` reads its smaller form."""
+    def item(self, name: str, *, quick: bool = False, on_linux: bool = False) -> Item:
+        """Read one of the items; ``quick`` reads its smaller form, ``on_linux`` that which the real kernel runs too."""
         if name not in self.items:
             raise UsageError(f"`{self.name}` has no item `{name}`", hint=nearest(name, self.items))
-        return _item(self, name, quick=quick)
+        if not on_linux:
+            return _item(self, name, quick=quick)
+        if self.linux is None or name not in self.linux.items:
+            known = [] if self.linux is None else [f"{self.name}/{item}" for item in self.linux.items]
+            raise UsageError(
+                f"`{self.name}/{name}` has no form for Linux",
+                hint=f"on Linux: {', '.join(known)}" if known else "leave out --on, or add [linux] to its paper.toml",
+            )
+        return _item(self, name, quick=quick, small=None if quick else self.linux.items[name])
+
+    def on_linux(self, release: str) -> tuple[Reading, Reading]:
+        """The chosen reading with what a kernel needs: for the simulator, to tell planes from settings, and for it."""
+        assert self.linux is not None  # noqa: S101  (its items have been read)
+        chosen = self.reading(self.chosen)
+
+        def reading(name: str, title: str) -> Reading:
+            assert self.linux is not None  # noqa: S101
+            return Reading(name, title, self.linux.why, chosen.set, like=chosen.name, on_top=self.linux.set)
+
+        there = f"linux-{release.removesuffix('-shoal')}"
+        return (
+            reading("simulated-alike", "the chosen reading with what the kernel needs, simulated"),
+            reading(there, f"the same on Linux {release} in virtual time"),
+        )
 
     def reading(self, name: str) -> Reading:
         """The reading of that name."""
@@ -330,25 +380,40 @@ def read_paper(folder: str | Path) -> Paper:
         items=reader.get("items", list),
         readings=readings,
         chosen=chosen,
+        linux=_on_linux(reader),
     )
     reader.end()
+    for name in paper.linux.items if paper.linux else ():
+        if name not in paper.items:
+            raise UsageError(f"paper.toml: [linux.items] has `{name}`", hint=nearest(name, paper.items))
     return paper
 
 
-def _item(paper: Paper, name: str, *, quick: bool) -> Item:
+def _on_linux(reader: Reader) -> OnLinux | None:
+    table = reader.get("linux", dict, None)
+    if table is None:
+        return None
+    own = Reader(table, f"{reader.place}: linux")
+    found = OnLinux(own.get("why", str, ""), own.get("set", dict, {}), own.get("items", dict, {}))
+    own.end()
+    return found
+
+
+def _item(paper: Paper, name: str, *, quick: bool, small: dict[str, Any] | None = None) -> Item:
     path = paper.folder / "items" / f"{name}.toml"
     if not path.exists():
         raise OutputError(f"`{paper.folder}` lists the item `{name}`, but has no items/{name}.toml")
     reader = read_toml(path)
-    small = Reader(reader.get("quick", dict, {}), f"{reader.place}: quick")
+    written, quick = reader.get("quick", dict, {}), quick or small is not None
+    smaller = Reader(written if small is None else small, f"{reader.place}: quick")
     seeds = reader.get("seeds", int, 1)
     quick_seeds, quick_set, quick_axes = (
-        small.get("seeds", int, seeds),
-        small.get("set", dict, {}),
-        small.get("axes", dict, {}),
+        smaller.get("seeds", int, seeds),
+        smaller.get("set", dict, {}),
+        smaller.get("axes", dict, {}),
     )
-    quick_readings = small.get("readings", list, None)
-    small.end()
+    quick_readings = smaller.get("readings", list, None)
+    smaller.end()
     size = _Size(quick_seeds if quick else seeds, quick_set if quick else {}, quick_axes if quick else {})
     sweeps = {key: _sweep(paper, key, table, size) for key, table in reader.named("sweeps").items()}
     searches = {key: _search(paper, key, table, size) for key, table in reader.named("searches").items()}

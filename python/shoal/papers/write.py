@@ -19,7 +19,7 @@ from shoal.papers.reproduce import (
     verdict_frame,
     verdict_table,
 )
-from shoal.papers.spec import Paper
+from shoal.papers.spec import Paper, Reading
 from shoal.plots import Drawn, save
 from shoal.report.build import Entry, models_in, section
 from shoal.report.figures import comparison_figures, figures_of
@@ -39,6 +39,7 @@ def write(paper: Paper, reproductions: Sequence[Reproduction], folder: Path, *, 
             title=paper.title,
             paper=paper,
             chosen=paper.reading(paper.chosen),
+            on_linux=[reading for reading in _readings(reproductions) if reading.like],
             items=items,
             counts={verdict.value: count for verdict, count in counts(reproductions).items()},
             command=command,
@@ -48,6 +49,11 @@ def write(paper: Paper, reproductions: Sequence[Reproduction], folder: Path, *, 
         write_text(folder / "report.html", page)
     except OSError as error:
         raise unwritable(error.filename or folder, error) from error
+
+
+def _readings(reproductions: Sequence[Reproduction]) -> list[Reading]:
+    """All readings that ran, each once."""
+    return list({o.reading.name: o.reading for r in reproductions for o in r.outcomes}.values())
 
 
 def _item(reproduction: Reproduction, folder: Path) -> dict[str, Any]:
@@ -75,6 +81,7 @@ def _item(reproduction: Reproduction, folder: Path) -> dict[str, Any]:
         "title": item.title,
         "text": item.text,
         "runs": reproduction.runs,
+        "notes": reproduction.notes,
         "comparison": compared(reproduction),
         "comparison_figures": comparison,
         "verdicts": verdict_table(reproduction),

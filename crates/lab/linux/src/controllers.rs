@@ -101,12 +101,12 @@ fn law(preset: &str, endpoint: &EndpointConfig, place: &str, refusals: &mut Refu
     let is_preset = CcConfig::preset(preset) == Some(endpoint.cc);
     let plain = |name, needs_ecn| Some(Law { name, needs_ecn, module: None, notes: Vec::new() });
     let law = match (preset, endpoint.cc) {
-        ("reno" | "ecn-reno", _) if is_preset && counts_acks => {
+        ("reno" | "ecn-reno" | "ecn-newreno", _) if is_preset && counts_acks => {
             let module = Module { file: "tcp_reno_acks.ko", parameters: None };
             let notes = vec!["Reno counts ACKs (tcp_reno_acks), in slow start too".to_owned()];
             Some(Law { name: "reno_acks", needs_ecn: false, module: Some(module), notes })
         }
-        ("reno" | "ecn-reno", _) if is_preset => plain("reno", false),
+        ("reno" | "ecn-reno" | "ecn-newreno", _) if is_preset => plain("reno", false),
         ("cubic", _) if is_preset => plain("cubic", false),
         ("dctcp", _) if is_preset => plain("dctcp", true),
         ("dctcp-ikr", CcConfig::Dctcp(config)) => ikr(config, counts_acks),
