@@ -34,7 +34,7 @@ test-rust:
 
 test-python: setup $(VENV)/.test
 	$(BIN)/python -m pytest -q tests/python
-	$(BIN)/python -m pytest -q tests/linux
+	$(BIN)/python -m pytest -q -rs tests/linux
 
 test-modules: ## The kernel modules' laws, in user space, on the vectors of the Rust models
 	@$(MAKE) --no-print-directory -C linux/modules/tests check
@@ -46,7 +46,7 @@ linux-kernel: setup ## The kernel of `shoal run --on linux`, built once (about 1
 	@$(BIN)/shoal linux build
 
 test-linux: linux-kernel $(VENV)/.test ## Tests on the real kernel
-	$(BIN)/python -m pytest -q tests/linux
+	$(BIN)/python -m pytest -q -rs tests/linux
 
 bench-linux: linux-kernel ## CPU seconds of the real kernel next to those of the simulator
 	@$(BIN)/python tools/linux_speed.py
