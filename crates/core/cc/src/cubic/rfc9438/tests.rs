@@ -220,7 +220,7 @@ fn hystart_measures_from_the_smallest_delay() {
         let mut flow =
             Flow::new(CubicConfig { hystart: true, ..CUBIC_RFC9438 }, LINUX_6, 20, Span::from_millis(100));
         flow.window = Window::in_packets(20);
-        let mut round = |flow: &mut Flow, delays_ms: &[u64]| {
+        let round = |flow: &mut Flow, delays_ms: &[u64]| {
             flow.stream.snd_una = flow.stream.snd_nxt;
             flow.stream.snd_nxt += 1 << 30;
             for &ms in delays_ms {
