@@ -73,6 +73,7 @@ fn two_islands(second: &str) -> String {
         nodes = ["a", "b", "c", "d"]
         links = [
             {{ from = "a", to = "b", rate = "10 Mbit/s", delay = "10 ms", buffer = "40 packets", aqm = {law} }},
+            {{ from = "b", to = "c", rate = "10 Mbit/s", delay = "10 ms" }},
             {{ from = "c", to = "d", rate = "10 Mbit/s", delay = "10 ms", buffer = "40 packets", aqm = {law} }},
         ]
         [[flows]]

@@ -17,6 +17,7 @@ const TESTS: &[&str] = &[
     include_str!("freebsd_recovery.rs"),
     include_str!("../freebsd/rtt.rs"),
     include_str!("growth.rs"),
+    include_str!("compressed_acks.rs"),
     include_str!("handshake.rs"),
     include_str!("idle.rs"),
     include_str!("loss_in_cwr.rs"),

@@ -262,10 +262,10 @@ cc = "reno"
 rtt = "25 ms"
 "#, &[]), @r#"
     error: bursts need a time above zero
-     --> demo.toml:6:63
+     --> demo.toml:6:66
       |
     6 | aqm = { kind = "open-loop", mark = 0.1, spacing = "bursts", on = "0 s" }
-      |                                                               ^^^^^
+      |                                                                  ^^^^^
     hint: write how long all packets are hit, as in on = "8 ms"
     "#);
 }
@@ -284,17 +284,17 @@ cc = "reno"
 rtt = "25 ms"
 "#, &[]), @r#"
     error: a probability of 1.5
-     --> demo.toml:6:33
+     --> demo.toml:6:36
       |
     6 | aqm = { kind = "open-loop", drop = 1.5, on = "8 ms" }
-      |                                 ^^^
+      |                                    ^^^
     hint: write a number from 0 to 1, as in 0.1
 
     error: on needs spacing = "bursts"
-     --> demo.toml:6:43
+     --> demo.toml:6:46
       |
     6 | aqm = { kind = "open-loop", drop = 1.5, on = "8 ms" }
-      |                                           ^^^^^^
+      |                                              ^^^^^^
     hint: remove it, or change the spacing
     "#);
 }
