@@ -40,7 +40,7 @@ USAGE, SCENARIO, FILES = 2, 3, 4
             ["run", "small.toml", "--trace", "controllers"],
             USAGE,
             "error: `--trace controllers` is not complete\n"
-            "hint: as in --trace series=100ms,controllers=2,packets,pcap or --trace off\n",
+            "hint: as in --trace series=100ms,controllers=2,segments=1,packets,pcap or --trace off\n",
         ),
         (
             ["run", "small.toml", "--trace", "packets"],
