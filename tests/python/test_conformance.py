@@ -53,7 +53,7 @@ def test_difference_is_shown_side_by_side(tmp_path: Path, cli: Cli) -> None:
     assert done.code == 1
     assert "script.pkt:10: length" in done.err
     assert "wanted P. 1:901(900) ack 1" in done.err
-    assert "seen [noecn] . 1:1001(1000) ack 1" in done.err
+    assert "seen [noecn] P. 1:1001(1000) ack 1" in done.err
 
 
 def test_listed_difference_must_still_be_there(tmp_path: Path) -> None:

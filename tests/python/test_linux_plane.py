@@ -38,13 +38,14 @@ def test_plan_lists_all_refusals() -> None:
         """
 duration = "2 s"
 bottleneck = { rate = "10 Mbit/s" }
-flows = [{ cc = "cubic", rtt = "25 ms", delayed_ack = false }]
+flows = [{ cc = "cubic", rtt = "25 ms", cwnd_clamp = "20 packets" }]
 """
     )
     with pytest.raises(shoal.ScenarioError) as caught:
         _native.linux_plan(scenario.text, scenario.name, [], KERNEL)
     assert "has no congestion control `cubic`" in str(caught.value)
-    assert "delayed ACKs" in str(caught.value)
+    assert "no bound of cwnd" in str(caught.value)
+    assert "no discipline `bfifo`" in str(caught.value)
 
 
 def test_versions() -> None:
