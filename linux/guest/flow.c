@@ -535,7 +535,6 @@ void flows_run(uint64_t duration, uint64_t every, uint64_t window_start)
 	struct epoll_event events[256];
 	struct flow_record end = { .kind = REC_END };
 
-	output_open();
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (epoll < 0 || timer < 0)
@@ -543,6 +542,7 @@ void flows_run(uint64_t duration, uint64_t every, uint64_t window_start)
 	watch(timer, EPOLLIN | EPOLLET, ROLE_TIMER, 0);
 	/* A whole second: the same phase of all kernel timers whatever the set-up took. */
 	origin = (now_ns() / 1000000000 + 2) * 1000000000;
+	output_open(origin);
 	at(origin + window_start, TASK_SAMPLE, UINT32_MAX);
 	at(origin + every, TASK_SAMPLE, 0);
 	for (uint32_t i = 0; i < flow_count; i++) {

@@ -47,6 +47,8 @@ void route_add(int host, uint32_t network, int length, uint32_t gateway, const s
 void qdisc_add(int host, const char *device, uint32_t parent, uint32_t handle, const char *kind, const void *options,
 	       size_t size);
 void module_load(const char *path, const char *parameters);
+/* Packets that reach a device are captured as those of interface `interface`; the lines' module must capture. */
+void capture_add(int host, const char *device, uint32_t interface);
 
 /* flow.c: what the applications do. */
 enum app { APP_BULK, APP_TRANSFERS, APP_RATE, APP_ON_OFF };
@@ -80,9 +82,9 @@ struct flow_record {
 	uint64_t received; /* in order, bytes; REC_COMPLETED: nanoseconds of the transfer */
 	uint64_t transfers_begun;
 };
-void output_open(void);
+void output_open(uint64_t origin);
 void output_record(const struct flow_record *record);
-/* Moves what the lines recorded from the kernel to the file. */
+/* Moves what the lines recorded, and what was captured, from the kernel to the files. */
 void output_lines(uint64_t origin);
 void output_close(void);
 

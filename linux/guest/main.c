@@ -247,6 +247,11 @@ static void obey(struct words *w)
 		const char *device = text(w);
 
 		address_add(at, device, address(w));
+	} else if (strcmp(verb, "capture") == 0) {
+		int at = host(w);
+		const char *device = text(w);
+
+		capture_add(at, device, (uint32_t)number(w));
 	} else if (strcmp(verb, "qdisc") == 0) {
 		qdisc(w);
 	} else if (strcmp(verb, "flow") == 0) {

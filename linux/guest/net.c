@@ -337,6 +337,19 @@ void qdisc_add(int host, const char *device, uint32_t parent, uint32_t handle, c
 	talk(host, &m, what);
 }
 
+void capture_add(int host, const char *device, uint32_t interface)
+{
+	char line[32];
+	int size = snprintf(line, sizeof(line), "%s %u", device, interface);
+	int fd;
+
+	host_enter(host);
+	fd = open("/proc/shoal_capture", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, line, (size_t)size) != size)
+		fail_errno("%s: cannot capture at `%s`", hosts[host].name, device);
+	close(fd);
+}
+
 void module_load(const char *path, const char *parameters)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Results: fixed records, collected in memory and written to two files of the host. */
+/* Results: fixed records, collected in memory and written to files of the host; packets, if they are captured. */
 #include "guest.h"
 #include "../testbed/sch_line.h"
 
@@ -17,8 +17,8 @@ struct file {
 	char buffer[BUFFER_SIZE];
 };
 
-static struct file flows, lines;
-static int source = -1;
+static struct file flows, lines, packets;
+static int source = -1, captured = -1;
 
 static void open_file(struct file *file, const char *path)
 {
@@ -39,13 +39,27 @@ static void flush(struct file *file)
 	file->used = 0;
 }
 
-void output_open(void)
+static void open_captures(uint64_t origin)
+{
+	captured = open("/proc/shoal_capture", O_RDONLY | O_CLOEXEC);
+	if (captured < 0 && errno != ENOENT)
+		fail_errno("cannot open the captures");
+	if (captured < 0)
+		return;
+	open_file(&packets, "/packets.bin");
+	/* What the times of the packets are counted from. */
+	memcpy(packets.buffer, &origin, sizeof(origin));
+	packets.used = sizeof(origin);
+}
+
+void output_open(uint64_t origin)
 {
 	open_file(&flows, "/flows.bin");
 	open_file(&lines, "/lines.bin");
 	source = open("/proc/shoal_line", O_RDONLY | O_CLOEXEC);
 	if (source < 0)
 		fail_errno("cannot open the record of the lines");
+	open_captures(origin);
 }
 
 void output_record(const struct flow_record *record)
@@ -56,8 +70,26 @@ void output_record(const struct flow_record *record)
 	flows.used += sizeof(*record);
 }
 
+static void output_packets(void)
+{
+	for (;;) {
+		size_t room = BUFFER_SIZE - packets.used;
+		ssize_t size = read(captured, packets.buffer + packets.used, room);
+
+		if (size < 0)
+			fail("the capture overflowed: record series more often");
+		packets.used += (size_t)size;
+		if ((size_t)size < room)
+			return;
+		flush(&packets);
+	}
+}
+
 void output_lines(uint64_t origin)
 {
+	if (captured >= 0)
+		output_packets();
+
 	for (;;) {
 		struct line_record *first = (void *)(lines.buffer + lines.used);
 		size_t room = (BUFFER_SIZE - lines.used) / sizeof(*first) * sizeof(*first);
@@ -80,6 +112,10 @@ void output_close(void)
 {
 	flush(&flows);
 	flush(&lines);
+	if (captured >= 0) {
+		flush(&packets);
+		close(packets.fd);
+	}
 	if (close(flows.fd) || close(lines.fd))
 		fail_errno("cannot write the results to the host");
 }

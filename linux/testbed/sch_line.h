@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 OR MIT */
 /*
- * Interface of sch_line: netlink attributes and the records of /proc/shoal_line.
+ * Interface of sch_line: netlink attributes and the records of /proc/shoal_line and /proc/shoal_capture.
  */
 #ifndef SHOAL_SCH_LINE_H
 #define SHOAL_SCH_LINE_H
@@ -33,6 +33,7 @@ enum line_event {
 	LINE_STARTED,		/* transmission begins */
 	LINE_DROPPED,		/* dropped on departure, after it had waited */
 	LINE_EVICTED,		/* dropped for the arrival of another, after it had waited */
+	LINE_ARRIVED,		/* of captures only: at a device; `link` is the number of the interface */
 };
 
 /* One record: the packet, what happened, and what waits in the child after it. Native byte order. */
@@ -46,7 +47,7 @@ struct line_record {
 	__u16 size;		/* of the IP packet */
 	__u16 payload;		/* of TCP */
 	__u8 event;		/* enum line_event */
-	__u8 ecn;		/* field after the event, field before the queue << 4 */
+	__u8 ecn;		/* field after the event; on arrival << 2, of packets that left; before the event << 4 */
 	__u8 flags;		/* of TCP */
 	__u8 link;
 };

@@ -23,6 +23,7 @@ __all__ = [
     "ideal_fct_s",
     "jain",
     "json_to_toml",
+    "linux_capture",
     "linux_plan",
     "linux_result",
     "models",
@@ -93,8 +94,24 @@ def run(
     cancel: Cancel | None = None,
 ) -> Run: ...
 def linux_plan(
-    text: str, file_name: str, overrides: Sequence[tuple[str, str]], kernel: str, *, seed: int | None = None
+    text: str,
+    file_name: str,
+    overrides: Sequence[tuple[str, str]],
+    kernel: str,
+    *,
+    seed: int | None = None,
+    captures: bool = False,
 ) -> str: ...
+def linux_capture(
+    text: str,
+    file_name: str,
+    overrides: Sequence[tuple[str, str]],
+    kernel: str,
+    folder: str | PathLike[str],
+    path: str | PathLike[str],
+    *,
+    seed: int | None = None,
+) -> None: ...
 def linux_result(
     text: str,
     file_name: str,

@@ -59,6 +59,11 @@ def _group_row(runs: Runs, index: int, *, transfers: bool) -> tuple[str, ...]:
     )
 
 
+def kernel_table(rules: Sequence[tuple[str, str]]) -> Table:
+    """What each part of a scenario is on the real kernel."""
+    return Table("What the scenario is on Linux", ("Scenario", "Kernel"), rules, words=2)
+
+
 def wait_tables(runs: Runs) -> list[Table]:
     """What applications waited for, if they do: exchanges, rounds with a barrier, frames."""
     tables = []

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from pathlib import Path
 
-from shoal import _native
 from shoal.cli.console import data, talk
-from shoal.parallel import run_all
-from shoal.progress import Bar
 from shoal.result import Result
 from shoal.scenario import Scenario
 
@@ -30,29 +27,17 @@ def prepare_linux(scenarios: Iterable[Scenario], *, explain: bool) -> bool:
     return not explain
 
 
-def run_linux(scenario: Scenario, *, seed: int | None, progress: Callable[[float], object]) -> Result:
+def run_linux(
+    scenario: Scenario, *, seed: int | None, pcap: Path | None, progress: Callable[[float], object]
+) -> Result:
     """Run one scenario."""
     from shoal.linux import run_on_linux
 
-    return run_on_linux(scenario, seed=seed, progress=progress)
+    return run_on_linux(scenario, seed=seed, pcap=pcap, progress=progress)
 
 
 def run_linux_jobs(jobs: Sequence[tuple[Scenario, int]], *, workers: int | None, label: str) -> list[Result]:
     """Run several at once, one a core."""
-    from shoal.linux import find_image, run_on_linux
+    from shoal.linux.jobs import run_jobs_on_linux
 
-    image = find_image()
-    _ = image.helpers
-
-    def task(scenario: Scenario, seed: int, cancel: _native.Cancel) -> Result:
-        return run_on_linux(scenario, seed=seed, image=image, cancel=cancel)
-
-    finished = 0
-    with Bar(label) as bar:
-
-        def on_done() -> None:
-            nonlocal finished
-            finished += 1
-            bar.update(finished / len(jobs))
-
-        return run_all([partial(task, *job) for job in jobs], workers=workers, on_done=on_done)
+    return run_jobs_on_linux(jobs, workers=workers, progress=True, label=label)

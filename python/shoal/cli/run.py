@@ -92,7 +92,7 @@ def run(
       shoal run single-red.toml dual-red.toml --out results/compared
       shoal run step-single --on linux
     """
-    _check_plane(on, pcap, explain=explain)
+    _check_plane(on, explain=explain)
     if seed is not None and seeds is not None:
         raise UsageError(
             "--seed and --seeds exclude each other", hint="set the first of several seeds with --set seed=N"
@@ -128,13 +128,9 @@ def run(
     _print(runs, as_json=as_json)
 
 
-def _check_plane(on: Plane, pcap: Path | None, *, explain: bool) -> None:
+def _check_plane(on: Plane, *, explain: bool) -> None:
     if explain and on is not Plane.LINUX:
         raise UsageError("--explain shows what a scenario becomes on Linux", hint="add --on linux")
-    if pcap is not None and on is Plane.LINUX:
-        raise UsageError(
-            "--pcap: the Linux plane does not write captures yet", hint="leave out --on, or leave out --pcap"
-        )
 
 
 def _label(path: Path) -> str:
@@ -182,7 +178,7 @@ def _measure(
         pcap = folder / "packets.pcapng" if wanted["pcap"] and pcap is None else pcap
     with _bar(scenario.title) as update:
         if on is Plane.LINUX:
-            result = run_linux(scenario, seed=seed, progress=update)
+            result = run_linux(scenario, seed=seed, pcap=pcap, progress=update)
         else:
             result = run_one(scenario, seed=seed, packets=packets, pcap=pcap, progress=update)
     if folder is not None:

@@ -35,7 +35,7 @@ class Image:
         modules = [source.stem for source in files("modules", ["*.c"])]
         built["controllers"] += [name.removeprefix("tcp_") for name in modules if name.startswith("tcp_")]
         built["disciplines"] += [name.removeprefix("sch_") for name in modules if name.startswith("sch_")]
-        return json.dumps(built)
+        return json.dumps(built | {"build": self.folder.name, "modules": self._helpers_digest})
 
     @property
     def mode(self) -> str:
@@ -53,15 +53,19 @@ class Image:
         return str(json.loads(self.description)["release"])
 
     @cached_property
-    def helpers(self) -> Path:
-        """Folder with ``init``, ``launch``, the shim and the modules, built if our sources have changed."""
+    def _helpers_digest(self) -> str:
         ours = [
             *files("guest", ["*.c", "*.h"]),
             *files("host", ["*.c"]),
             *files("testbed", _module_files),
             *files("modules", _module_files),
         ]
-        place = self.folder / f"helpers-{digest(*(source.read_bytes() for source in ours))}"
+        return digest(*(source.read_bytes() for source in ours))
+
+    @cached_property
+    def helpers(self) -> Path:
+        """Folder with ``init``, ``launch``, the shim and the modules, built if our sources have changed."""
+        place = self.folder / f"helpers-{self._helpers_digest}"
         if not place.exists():
             with locked("helpers"):
                 if not place.exists():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from shoal import _native
 from shoal.linux.images import Image
 from shoal.scenario import Scenario
-from shoal.tabulate import Table
+from shoal.tabulate import Table, kernel_table
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,20 @@ class Plan:
 
     def table(self) -> Table:
         """The rules, for people."""
-        return Table("On Linux", ("Scenario", "Kernel"), self.rules, words=2)
+        return kernel_table(self.rules)
 
 
-def plan(scenario: Scenario, image: Image, *, seed: int | None = None) -> Plan:
-    """Translate a scenario.
+def plan(scenario: Scenario, image: Image, *, seed: int | None = None, captures: bool = False) -> Plan:
+    """Translate a scenario; with ``captures`` packets are captured even if it does not ask for that.
 
     Raises
     ------
     ScenarioError
         The message lists everything that Linux cannot express, and why.
     """
-    text = _native.linux_plan(scenario.text, scenario.name, list(scenario.overrides), image.description, seed=seed)
+    text = _native.linux_plan(
+        scenario.text, scenario.name, list(scenario.overrides), image.description, seed=seed, captures=captures
+    )
     found = json.loads(text)
     return Plan(
         config=found["config"],

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from shoal import _native
+from shoal.files import unwritable
 from shoal.linux.guest import default_wall_limit_s, guest_folder, run_guest
 from shoal.linux.images import Image, find_image
 from shoal.linux.plan import plan
@@ -17,6 +19,7 @@ def run_on_linux(
     *,
     seed: int | None = None,
     image: Image | None = None,
+    pcap: str | Path | None = None,
     progress: Callable[[float], object] | None = None,
     cancel: _native.Cancel | None = None,
     wall_limit_s: int = default_wall_limit_s,
@@ -31,6 +34,8 @@ def run_on_linux(
         Replaces the seed of the scenario.
     image
         The kernel; that of ``shoal linux build`` if not given.
+    pcap
+        File for the packets, as pcapng: what the monitored links send, and what senders receive.
     progress
         Called with the finished fraction, 0 to 1.
     cancel
@@ -48,10 +53,16 @@ def run_on_linux(
         The guest failed.
     """
     image = image or find_image()
-    planned = plan(scenario, image, seed=seed)
+    planned = plan(scenario, image, seed=seed, captures=pcap is not None)
     with guest_folder() as folder:
         run_guest(planned, image, folder, progress=progress, cancel=cancel, wall_limit_s=wall_limit_s)
         finished = _native.linux_result(
             scenario.text, scenario.name, list(scenario.overrides), image.description, folder, seed=seed
         )
+        if pcap is not None:
+            what = (scenario.text, scenario.name, list(scenario.overrides), image.description)
+            try:
+                _native.linux_capture(*what, folder, Path(pcap), seed=seed)
+            except OSError as error:
+                raise unwritable(error.filename or pcap, error) from error
     return Result(finished.json, run=finished)

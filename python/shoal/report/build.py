@@ -16,7 +16,7 @@ from shoal.plots import Drawn, save
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
 from shoal.result import Result
-from shoal.tabulate import Table, comparison_table, group_table, queue_table, totals, wait_tables
+from shoal.tabulate import Table, comparison_table, group_table, kernel_table, queue_table, totals, wait_tables
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,16 @@ def section(entry: Entry, figures: Sequence[Drawn]) -> dict[str, Any]:
         "figures": [_figure(drawn) for drawn in figures],
         "scenario": first.scenario.to_toml(),
         "version": first.version,
+        "linux": _on_linux(first),
     }
+
+
+def _on_linux(run: Result) -> dict[str, Any] | None:
+    """The kernel that ran, and what it was told."""
+    linux = run.data.get("linux")
+    if linux is None:
+        return None
+    return {**linux, "table": kernel_table([(place, text) for place, text in linux.get("rules", [])])}
 
 
 def _figure(drawn: Drawn) -> dict[str, str]:

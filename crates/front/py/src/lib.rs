@@ -35,6 +35,7 @@ fn _native(py: Python<'_>, module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(conformance::conformance_on_model, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conformance_program, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conformance_on_kernel, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_capture, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::jain, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::rate_ratio, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::order_statistics, module)?)?;

@@ -1,11 +1,13 @@
 //! The real-kernel plane: plans before a run, measurements after it. Processes belong to Python.
 
-use crate::errors::{ScenarioError, refused};
+use crate::errors::{ScenarioError, not_written, refused};
 use crate::run::Run;
 use pyo3::prelude::*;
 use serde_json::json;
-use shoal_linux::{Kernel, Plan, measure};
+use shoal_linux::{CaptureError, Kernel, Plan, measure, write_capture};
 use shoal_scenario::{Document, Experiment};
+use std::fs::File;
+use std::io::BufReader;
 use std::path::PathBuf;
 
 type Overrides = Vec<(String, String)>;
@@ -13,7 +15,7 @@ type Overrides = Vec<(String, String)>;
 /// `{"config", "memory_mib", "notes", "rules": [{"place", "text"}], "duration_s"}` of a scenario on the kernel that `kernel`
 /// describes (JSON).
 #[pyfunction]
-#[pyo3(signature = (text, file_name, overrides, kernel, *, seed=None))]
+#[pyo3(signature = (text, file_name, overrides, kernel, *, seed=None, captures=false))]
 pub fn linux_plan(
     py: Python<'_>,
     text: &str,
@@ -21,10 +23,11 @@ pub fn linux_plan(
     overrides: Overrides,
     kernel: &str,
     seed: Option<u64>,
+    captures: bool,
 ) -> PyResult<String> {
     let (_, experiment) = experiment(text, file_name, &overrides, seed)?;
     let kernel = kernel_of(kernel)?;
-    let plan = py.detach(|| plan(&experiment, &kernel))?;
+    let plan = py.detach(|| plan(&experiment, &kernel, captures))?;
     let rules: Vec<_> =
         plan.rules.iter().map(|rule| json!({ "place": rule.place, "text": rule.text })).collect();
     Ok(json!({
@@ -58,13 +61,40 @@ pub fn linux_result(
         *value = experiment.seed.into();
     }
     py.detach(|| {
-        let plan = plan(&experiment, &kernel)?;
+        let plan = plan(&experiment, &kernel, false)?;
         let lines = std::fs::read(folder.join("lines.bin"))?;
         let flows = std::fs::read(folder.join("flows.bin"))?;
         let version = env!("CARGO_PKG_VERSION");
         let measured = measure(&experiment, &plan, &kernel, &lines, &flows, scenario, version)
             .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
         Ok(Run { result: measured.result, tables: measured.tables })
+    })
+}
+
+/// Writes what a guest with captures has left in `folder` to the file `path`, as pcapng.
+#[pyfunction]
+#[pyo3(signature = (text, file_name, overrides, kernel, folder, path, *, seed=None))]
+#[allow(clippy::too_many_arguments, reason = "names of Python")]
+pub fn linux_capture(
+    py: Python<'_>,
+    text: &str,
+    file_name: &str,
+    overrides: Overrides,
+    kernel: &str,
+    folder: PathBuf,
+    path: PathBuf,
+    seed: Option<u64>,
+) -> PyResult<()> {
+    let (_, experiment) = experiment(text, file_name, &overrides, seed)?;
+    let kernel = kernel_of(kernel)?;
+    py.detach(|| {
+        let plan = plan(&experiment, &kernel, true)?;
+        let packets = BufReader::new(File::open(folder.join("packets.bin"))?);
+        write_capture(&experiment, &plan, packets, &path).map_err(|error| match error {
+            CaptureError::Records(error) => pyo3::exceptions::PyRuntimeError::new_err(error.to_string()),
+            CaptureError::Read(error) => error.into(),
+            CaptureError::Write(error) => not_written(&error),
+        })
     })
 }
 
@@ -86,8 +116,8 @@ fn kernel_of(text: &str) -> PyResult<Kernel> {
 }
 
 /// All refusals in one message, like those of a scenario.
-fn plan(experiment: &Experiment, kernel: &Kernel) -> PyResult<Plan> {
-    Plan::new(experiment, kernel).map_err(|refusals| {
+fn plan(experiment: &Experiment, kernel: &Kernel, captures: bool) -> PyResult<Plan> {
+    Plan::with_captures(experiment, kernel, captures).map_err(|refusals| {
         let texts: Vec<String> = refusals.iter().map(|refusal| format!("{refusal}\n")).collect();
         ScenarioError::new_err(texts.join("\n"))
     })

@@ -16,7 +16,7 @@ mod meaning;
 mod pie;
 mod red;
 
-pub(crate) use meaning::{is_law_on_arrival, limit_of, reasons};
+pub(crate) use meaning::{drop_reason, limit_of, reasons};
 
 /// Handle of a number: `10` is `10:0`.
 pub(crate) const fn handle(major: u32) -> u32 {

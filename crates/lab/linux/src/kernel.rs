@@ -11,6 +11,12 @@ pub struct Kernel {
     pub controllers: Vec<String>,
     /// Kinds of the queue disciplines it has.
     pub disciplines: Vec<String>,
+    /// Which build: version, and a digest of configuration and tool chain.
+    #[serde(default)]
+    pub build: String,
+    /// Which modules and programs of ours it runs: a digest of their sources.
+    #[serde(default)]
+    pub modules: String,
     /// How guest processes are run: `seccomp` or `ptrace`. Each gives its own, repeatable, sample path.
     pub mode: String,
 }

@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod attributes;
+mod capture;
 mod controllers;
 mod disciplines;
 mod endpoints;
@@ -16,6 +17,7 @@ mod records;
 mod refusal;
 mod testbed;
 
+pub use capture::{CaptureError, write_capture};
 pub use kernel::Kernel;
 pub use measure::{Measured, measure};
 pub use plan::{Plan, Rule};

@@ -374,9 +374,12 @@ impl<'a> Measurement<'a> {
             events: None,
             linux: Some(LinuxRun {
                 kernel: kernel.release.clone(),
+                build: kernel.build.clone(),
                 mode: kernel.mode.clone(),
                 sample_s: sample_interval(experiment).as_secs_f64(),
                 notes: plan.notes.clone(),
+                modules: kernel.modules.clone(),
+                rules: plan.rules.iter().map(|rule| (rule.place.clone(), rule.text.clone())).collect(),
             }),
         };
         Measured { result, tables }

@@ -11,6 +11,8 @@ use crate::testbed::{Testbed, line};
 use shoal_aqm::Extent;
 use shoal_scenario::{App, Experiment, Flow};
 use shoal_units::{Rate, Span, Time};
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
 
 /// What runs on the guest.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,6 +23,8 @@ pub struct Plan {
     pub rules: Vec<Rule>,
     /// Where the kernel stands in for something else; belongs into every report.
     pub notes: Vec<String>,
+    /// Addresses of senders.
+    pub(crate) sources: BTreeSet<Ipv4Addr>,
     /// Memory of the guest in MiB: an upper bound of what packets, queues and sockets can hold.
     pub memory_mib: u64,
 }
@@ -49,6 +53,18 @@ impl Plan {
     /// # Errors
     /// Everything in it that Linux cannot express.
     pub fn new(experiment: &Experiment, kernel: &Kernel) -> Result<Self, Vec<Refusal>> {
+        Self::with_captures(experiment, kernel, false)
+    }
+
+    /// The same; packets are captured if `captures`, for [`crate::write_capture`].
+    ///
+    /// # Errors
+    /// Everything in it that Linux cannot express.
+    pub fn with_captures(
+        experiment: &Experiment,
+        kernel: &Kernel,
+        captures: bool,
+    ) -> Result<Self, Vec<Refusal>> {
         let mut refusals = Refusals::default();
         if experiment.flows.len() > MAX_FLOWS {
             refusals.add(
@@ -63,11 +79,13 @@ impl Plan {
         let testbed = Testbed::of(experiment, kernel, &mut refusals);
         match testbed {
             Some(testbed) if refusals.0.is_empty() => {
-                let planned = Planned { experiment, kernel, controls: &controls, testbed: &testbed };
+                let planned =
+                    Planned { experiment, kernel, controls: &controls, testbed: &testbed, captures };
                 Ok(Self {
                     config: planned.config(modules),
                     rules: planned.rules(),
                     notes: planned.notes(),
+                    sources: testbed.places.iter().map(|place| place.source).collect(),
                     memory_mib: planned.memory_mib(),
                 })
             }
@@ -92,17 +110,17 @@ fn controls(experiment: &Experiment, kernel: &Kernel, refusals: &mut Refusals) -
 }
 
 fn check_trace(experiment: &Experiment, refusals: &mut Refusals) {
-    let trace = &experiment.trace;
     let none = [
-        (trace.packets, "packets", "false"),
-        (trace.pcap, "pcap", "false"),
-        (trace.segment_flows > 0, "segment_flows", "0"),
+        (experiment.trace.packets, "packets", "false"),
+        (experiment.trace.segment_flows > 0, "segment_flows", "0"),
     ];
     for (_, key, off) in none.into_iter().filter(|(wanted, ..)| *wanted) {
         refusals.add(
             format!("trace.{key}"),
-            "the Linux plane does not record packets yet",
-            format!("set trace.{key} = {off}, or run this on the simulator"),
+            "the Linux plane does not write tables of packets",
+            format!(
+                "set trace.{key} = {off} (trace.pcap = true captures packets), or run this on the simulator"
+            ),
         );
     }
 }
@@ -113,6 +131,7 @@ struct Planned<'a> {
     kernel: &'a Kernel,
     controls: &'a [Option<Control>],
     testbed: &'a Testbed,
+    captures: bool,
 }
 
 impl Planned<'_> {
@@ -125,7 +144,8 @@ impl Planned<'_> {
         let mut modules: Vec<Module> = modules.into_iter().chain(disciplines).collect();
         modules.sort_unstable();
         modules.dedup();
-        modules.push(Module { file: "sch_line.ko", parameters: None });
+        modules
+            .push(Module { file: "sch_line.ko", parameters: self.captures.then(|| "capture=1".to_owned()) });
         for Module { file, parameters } in modules {
             let parameters = parameters.unwrap_or_default();
             line(&mut text, format_args!("{}", format!("module /{file} {parameters}").trim_end()));
@@ -133,6 +153,12 @@ impl Planned<'_> {
         // Memory for packets is bounded by the guest's own.
         line(&mut text, format_args!("sysctl init net/ipv4/tcp_mem 1000000 1000000 1000000"));
         self.testbed.write(&mut text);
+        if self.captures {
+            let interface = self.experiment.monitored().count();
+            for port in self.testbed.sender_ports() {
+                line(&mut text, format_args!("capture {} {} {interface}", port.host, port.device));
+            }
+        }
         for (flow, place) in self.experiment.flows.iter().zip(&self.testbed.places) {
             let Some(control) = &self.controls[flow.group as usize] else { continue };
             let chunk = if matches!(flow.app, App::Bulk) { READ_CHUNK } else { 1 };
@@ -271,6 +297,8 @@ impl Planned<'_> {
         const BYTES_PER_BYTE: f64 = 4.0;
         const PER_FLOW: f64 = 1e6;
         const PER_HOST: f64 = 0.5e6;
+        // linux/testbed/capture.c.
+        const CAPTURE: f64 = 34e6;
         const KERNEL: f64 = 92e6;
         let experiment = self.experiment;
         // Whatever the buffers, no more can be under way than windows and applications allow.
@@ -280,7 +308,8 @@ impl Planned<'_> {
         let bytes = KERNEL
             + BYTES_PER_BYTE * in_network
             + PER_FLOW * alive.min(MOST_ALIVE)
-            + PER_HOST * self.testbed.hosts() as f64;
+            + PER_HOST * self.testbed.hosts() as f64
+            + if self.captures { CAPTURE } else { 0.0 };
         // Few sizes: the size is part of the guest's command line and so of its random numbers.
         ((bytes / f64::from(1 << 20)) as u64 + 1).next_power_of_two().max(256)
     }

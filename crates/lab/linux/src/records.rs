@@ -41,6 +41,8 @@ pub enum LineEvent {
     Dropped,
     /// It was dropped for the arrival of another.
     Evicted,
+    /// It reached a device; only in captures.
+    Arrived,
 }
 
 impl LineEvent {
@@ -50,7 +52,7 @@ impl LineEvent {
     }
     /// Whether the packet goes no further.
     pub const fn is_drop(self) -> bool {
-        !matches!(self, Self::Queued | Self::Started)
+        matches!(self, Self::Refused | Self::Overflow | Self::Dropped | Self::Evicted)
     }
 }
 
@@ -81,9 +83,11 @@ pub struct LineRecord {
     pub before: Ecn,
     /// ECN field after it.
     pub after: Ecn,
+    /// Of a packet that has left: its ECN field on arrival.
+    pub arrived: Ecn,
     /// Data with which a sender says that it has reduced its window (CWR; in a SYN the bit means something else).
     pub cwr: bool,
-    /// Number of the link.
+    /// Number of the link; of an arrival at a device, of the interface.
     pub link: u8,
 }
 
@@ -108,7 +112,7 @@ impl LineRecord {
         chunks::<{ Self::SIZE }>(bytes)?.map(Self::read).collect()
     }
 
-    fn read(bytes: &[u8; Self::SIZE]) -> Result<Self, RecordError> {
+    pub(crate) fn read(bytes: &[u8; Self::SIZE]) -> Result<Self, RecordError> {
         let ports = u32_at(bytes, 16);
         let event = match bytes[36] {
             0 => LineEvent::Queued,
@@ -117,6 +121,7 @@ impl LineRecord {
             3 => LineEvent::Started,
             4 => LineEvent::Dropped,
             5 => LineEvent::Evicted,
+            6 => LineEvent::Arrived,
             _ => return Err(RecordError::Unknown),
         };
         Ok(Self {
@@ -132,6 +137,7 @@ impl LineRecord {
             event,
             before: ecn(bytes[37] >> 4),
             after: ecn(bytes[37]),
+            arrived: ecn(bytes[37] >> 2),
             cwr: bytes[38] & (FLAG_CWR | FLAG_SYN) == FLAG_CWR,
             link: bytes[39],
         })

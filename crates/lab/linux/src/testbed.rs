@@ -170,6 +170,12 @@ impl Testbed {
         }
     }
 
+    /// Devices at which senders receive.
+    pub(crate) fn sender_ports(&self) -> impl Iterator<Item = &Port> {
+        let sends = |end: usize| self.places.iter().any(|place| place.sender == end);
+        self.ends.iter().enumerate().filter(move |(number, _)| sends(*number)).map(|(_, end)| &end.port)
+    }
+
     /// Namespaces.
     pub(crate) fn hosts(&self) -> usize {
         self.routers.len() + self.ends.len()

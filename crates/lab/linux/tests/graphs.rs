@@ -14,6 +14,8 @@ fn plan(experiment: &Experiment) -> Result<Plan, Vec<Refusal>> {
         release: "7.3.4-shoal".to_owned(),
         controllers: words("cubic dctcp reno"),
         disciplines: words("bfifo netem pfifo red"),
+        build: String::new(),
+        modules: String::new(),
         mode: "seccomp".to_owned(),
     };
     Plan::new(experiment, &kernel)

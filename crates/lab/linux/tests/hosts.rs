@@ -9,6 +9,8 @@ fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
         release: "7.3.4-shoal".to_owned(),
         controllers: words("cubic dctcp reno dctcp_ikr dctcp_onesided dctcp_1sided_rx reno_acks"),
         disciplines: words("bfifo netem pfifo red"),
+        build: String::new(),
+        modules: String::new(),
         mode: "seccomp".to_owned(),
     };
     let text = format!(

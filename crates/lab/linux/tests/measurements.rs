@@ -18,6 +18,8 @@ fn kernel() -> Kernel {
         release: "7.3.4-shoal".to_owned(),
         controllers: words("dctcp"),
         disciplines: words("pfifo red"),
+        build: String::new(),
+        modules: String::new(),
         mode: "ptrace".to_owned(),
     }
 }

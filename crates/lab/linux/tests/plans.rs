@@ -9,6 +9,8 @@ fn kernel() -> Kernel {
         release: "7.3.4-shoal".to_owned(),
         controllers: words("cubic dctcp reno"),
         disciplines: words("bfifo netem pfifo red"),
+        build: String::new(),
+        modules: String::new(),
         mode: "seccomp".to_owned(),
     }
 }
@@ -229,7 +231,7 @@ packets = true
     says("flow group `stanford`", "no kernel has the congestion control `dctcp-stanford`");
     says("flow group `latch`: receiver.delays_cwr_acks", "acknowledges data with CWR at once");
     says("flow group `datagrams`", "speaks TCP only");
-    says("trace.packets", "does not record packets");
+    says("trace.packets", "does not write tables of packets");
     assert_eq!(refusals.len(), 8);
     assert!(refusals.iter().all(|refusal| !refusal.hint.is_empty()));
 }
@@ -299,4 +301,15 @@ fn memory_grows_with_buffers_and_flows() {
     assert_eq!((small, large), (256, 512));
     let many = plan(&STEP.replace("rtt = \"10 ms\"", "rtt = \"10 ms\", count = 1000")).unwrap().memory_mib;
     assert_eq!(many, 2048);
+}
+
+#[test]
+fn captures_are_at_the_line_and_at_the_senders() {
+    let experiment = Document::parse(STEP, "test.toml").unwrap().resolve(None).unwrap();
+    let with = Plan::with_captures(&experiment, &kernel(), true).unwrap();
+    assert_eq!(lines(&with, "module"), ["module /sch_line.ko capture=1"]);
+    assert_eq!(lines(&with, "capture"), ["capture s0 e0 1"]);
+    let without = plan(STEP).unwrap();
+    assert_eq!(lines(&without, "module"), ["module /sch_line.ko"]);
+    assert_eq!(lines(&without, "capture"), [""; 0]);
 }

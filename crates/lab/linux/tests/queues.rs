@@ -11,6 +11,8 @@ fn kernel() -> Kernel {
         disciplines: words(
             "bfifo codel coupled dualpi2 dualq_coupled dualred fq_codel gred netem pfifo pie red",
         ),
+        build: String::new(),
+        modules: String::new(),
         mode: "seccomp".to_owned(),
     }
 }

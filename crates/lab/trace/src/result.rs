@@ -42,12 +42,21 @@ pub struct RunResult {
 pub struct LinuxRun {
     /// Release of the kernel.
     pub kernel: String,
+    /// Which build of it: version, and a digest of configuration and tool chain.
+    #[serde(default)]
+    pub build: String,
+    /// Which modules and programs of ours it ran: a digest of their sources.
+    #[serde(default)]
+    pub modules: String,
     /// How guest processes ran; each mode has its own sample path.
     pub mode: String,
     /// Time between samples of the sockets, in seconds.
     pub sample_s: f64,
     /// Where the kernel stood in for something else.
     pub notes: Vec<String>,
+    /// What each part of the scenario became: `tc`, `sysctl` and socket options.
+    #[serde(default)]
+    pub rules: Vec<(String, String)>,
 }
 
 /// The measurement window, `[start_s, end_s)`.

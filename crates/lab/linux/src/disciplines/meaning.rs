@@ -1,6 +1,8 @@
 //! What the records of a queue mean: its limit, and why it marks or drops.
 
+use crate::records::{LineEvent, LineRecord};
 use shoal_aqm::{Extent, QueueConfig};
+use shoal_scenario::Link;
 use shoal_trace::{DropReason, MarkReason};
 
 /// Waiting packets that fit.
@@ -35,10 +37,34 @@ pub(crate) fn reasons(queue: &QueueConfig) -> (MarkReason, DropReason) {
     }
 }
 
+/// Why the queue of a link dropped a packet.
+pub(crate) fn drop_reason(link: &Link, record: &LineRecord) -> DropReason {
+    let by_law = match record.event {
+        LineEvent::Evicted => false,
+        LineEvent::Refused | LineEvent::Overflow => {
+            let refused = record.event == LineEvent::Refused;
+            is_law_on_arrival(&link.queue, refused, has_room(link, record))
+        }
+        _ => true,
+    };
+    if by_law { reasons(&link.queue).1 } else { DropReason::Buffer }
+}
+
+/// Whether the packet would have fitted.
+fn has_room(link: &Link, record: &LineRecord) -> bool {
+    let with_it = u64::from(record.backlog_bytes) + u64::from(record.size);
+    match limit_of(&link.queue) {
+        Extent::Unlimited => true,
+        Extent::Packets(packets) => record.backlog_packets < packets,
+        Extent::Bytes(bytes) => with_it <= bytes,
+        Extent::Time(span) => link.rate.is_none_or(|rate| with_it <= rate.bytes_in(span).get()),
+    }
+}
+
 /// Whether a packet that was dropped on arrival had met the law, and not a full buffer. Disciplines answer the former with
 /// `NET_XMIT_CN` (`refused`) and the latter with `NET_XMIT_DROP`; PIE gives the latter to both, and fq_codel, whose law acts on
 /// departure, the former if it cut the packet's own queue.
-pub(crate) fn is_law_on_arrival(queue: &QueueConfig, refused: bool, has_room: bool) -> bool {
+fn is_law_on_arrival(queue: &QueueConfig, refused: bool, has_room: bool) -> bool {
     match queue {
         QueueConfig::Pie(_) => has_room,
         QueueConfig::FqCodel(_) => false,

@@ -1,12 +1,9 @@
 //! What happened at one monitored link.
 
-use crate::disciplines::{is_law_on_arrival, limit_of, reasons};
+use crate::disciplines::{drop_reason, reasons};
 use crate::records::{LineEvent, LineRecord};
-use shoal_aqm::Extent;
 use shoal_scenario::Link;
-use shoal_trace::{
-    DropReason, LinkIndex, MarkReason, MeterPace, QueueBin, QueueMeter, QueueRow, Series, TrafficClass,
-};
+use shoal_trace::{LinkIndex, MarkReason, MeterPace, QueueBin, QueueMeter, QueueRow, Series, TrafficClass};
 use shoal_units::{Rate, Time};
 
 use super::time;
@@ -16,7 +13,7 @@ pub(super) struct LinkRun<'a> {
     pub link: &'a Link,
     pub meter: QueueMeter,
     bin: Option<QueueBin>,
-    law: (MarkReason, DropReason),
+    mark_reason: MarkReason,
     /// Packets and bytes.
     waiting: (u32, u64),
 }
@@ -29,7 +26,7 @@ impl<'a> LinkRun<'a> {
             link,
             meter: QueueMeter::new(window_start, rate, pace),
             bin: binned.then(|| QueueBin::new(LinkIndex(index), rate)),
-            law: reasons(&link.queue),
+            mark_reason: reasons(&link.queue).0,
             waiting: (0, 0),
         }
     }
@@ -51,7 +48,7 @@ impl<'a> LinkRun<'a> {
             self.meter.on_arrival(at, class);
         }
         if record.marked() {
-            self.meter.on_mark(at, TrafficClass::Ect, self.law.0);
+            self.meter.on_mark(at, TrafficClass::Ect, self.mark_reason);
             if let Some(bin) = &mut self.bin {
                 bin.on_mark();
             }
@@ -61,15 +58,11 @@ impl<'a> LinkRun<'a> {
                 self.backlog(record, at);
                 self.meter.on_join(at, class);
             }
-            LineEvent::Refused | LineEvent::Overflow => {
-                let refused = record.event == LineEvent::Refused;
-                let by_law = is_law_on_arrival(&self.link.queue, refused, self.has_room(record));
-                self.drop(at, class, by_law);
-            }
+            LineEvent::Refused | LineEvent::Overflow => self.drop(record, at, class),
             LineEvent::Dropped | LineEvent::Evicted => {
                 self.backlog(record, at);
                 self.meter.on_leave(at, class);
-                self.drop(at, class, record.event == LineEvent::Dropped);
+                self.drop(record, at, class);
             }
             LineEvent::Started => {
                 let wire = self.wire_bytes(record);
@@ -80,24 +73,15 @@ impl<'a> LinkRun<'a> {
                     bin.on_departure(at, wire);
                 }
             }
+            // Of captures.
+            LineEvent::Arrived => {}
         }
     }
 
-    fn drop(&mut self, at: Time, class: TrafficClass, by_law: bool) {
-        self.meter.on_drop(at, class, if by_law { self.law.1 } else { DropReason::Buffer });
+    fn drop(&mut self, record: &LineRecord, at: Time, class: TrafficClass) {
+        self.meter.on_drop(at, class, drop_reason(self.link, record));
         if let Some(bin) = &mut self.bin {
             bin.on_drop();
-        }
-    }
-
-    /// Whether the packet would have fitted.
-    fn has_room(&self, record: &LineRecord) -> bool {
-        let with_it = u64::from(record.backlog_bytes) + u64::from(record.size);
-        match limit_of(&self.link.queue) {
-            Extent::Unlimited => true,
-            Extent::Packets(packets) => record.backlog_packets < packets,
-            Extent::Bytes(bytes) => with_it <= bytes,
-            Extent::Time(span) => self.link.rate.is_none_or(|rate| with_it <= rate.bytes_in(span).get()),
         }
     }
 

@@ -75,6 +75,24 @@ pub(super) fn packet(
     });
 }
 
+/// A whole packet, as a real host sent it.
+pub(super) fn captured(out: &mut Vec<u8>, now: Time, interface: u32, bytes: &[u8], note: Option<PacketNote>) {
+    let nanoseconds = now.as_picos() / 1000;
+    block(out, ENHANCED_PACKET, |out| {
+        out.extend(interface.to_le_bytes());
+        out.extend(((nanoseconds >> 32) as u32).to_le_bytes());
+        out.extend((nanoseconds as u32).to_le_bytes());
+        out.extend((bytes.len() as u32).to_le_bytes());
+        out.extend((bytes.len() as u32).to_le_bytes());
+        out.extend_from_slice(bytes);
+        pad(out);
+        if let Some(note) = note {
+            comment(out, note);
+            option(out, OPTION_END, &[]);
+        }
+    });
+}
+
 fn comment(out: &mut Vec<u8>, note: PacketNote) {
     let (verb, reason) = match note {
         PacketNote::Marked(reason) => ("marked: ", reason.as_str()),

@@ -88,6 +88,23 @@ impl<W: Write> PcapWriter<W> {
         self.sink.write_all(&self.block)
     }
 
+    /// Writes a whole packet that a real host sent, from its IP header on.
+    ///
+    /// # Panics
+    /// If there is no such interface.
+    pub fn write_captured(
+        &mut self,
+        now: Time,
+        interface: u32,
+        bytes: &[u8],
+        note: Option<PacketNote>,
+    ) -> io::Result<()> {
+        assert!(interface < self.interfaces, "interface {interface} of {}", self.interfaces);
+        self.block.clear();
+        block::captured(&mut self.block, now, interface, bytes, note);
+        self.sink.write_all(&self.block)
+    }
+
     /// Writes what is buffered and gives the sink back.
     pub fn finish(self) -> io::Result<W> {
         self.sink.into_inner().map_err(io::IntoInnerError::into_error)

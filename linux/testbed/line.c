@@ -20,11 +20,15 @@
 #include <linux/udp.h>
 #include <net/pkt_sched.h>
 #include <net/pkt_cls.h>
+#include "capture.h"
 #include "sch_line.h"
 
 static uint records = 1 << 18;
 module_param(records, uint, 0444);
 MODULE_PARM_DESC(records, "Records kept until they are read; a power of two");
+static bool capture;
+module_param(capture, bool, 0444);
+MODULE_PARM_DESC(capture, "Keep whole packets for /proc/shoal_capture");
 
 static struct line_record *ring;
 /* Counted without end; the index is taken modulo the ring's size. There is one CPU; only the reader moves `taken`. */
@@ -51,14 +55,20 @@ static struct line_sched *asking;
 
 static void line_dropped(struct sk_buff *skb);
 
-/* What must be known of a packet when it leaves. Nobody else uses the stamp and the mark of a forwarded packet. */
+/*
+ * What must be known of a packet when it leaves: when it came, and its ECN field then and since the child took it. Nobody else
+ * uses the stamp and the mark of a forwarded packet.
+ */
+#define ECN_QUEUED(skb) ((skb)->mark & 3)
+#define ECN_ARRIVED(skb) ((skb)->mark >> 2 & 3)
+
 static void remember(struct sk_buff *skb, u64 now, u8 ecn)
 {
 	/* Forwarded packets belong to no socket any more (`ip_rcv_core`); one of this host must not wait for its turn either. */
 	skb_orphan(skb);
 	skb->destructor = line_dropped;
 	skb->tstamp = ns_to_ktime(now);
-	skb->mark = ecn;
+	skb->mark = ecn | ecn << 2;
 }
 
 static void forget(struct sk_buff *skb)
@@ -117,10 +127,21 @@ static struct line_record *record(const struct line_sched *q, const struct sk_bu
 	return r;
 }
 
+static void capture_at_line(struct line_record *r, const struct sk_buff *skb)
+{
+	if (!r)
+		return;
+	r->ecn |= ECN_ARRIVED(skb) << 2;
+	capture_packet(r, skb);
+}
+
 /* A packet that waited is gone. */
 static void record_drop(const struct line_sched *q, const struct sk_buff *skb, enum line_event event)
 {
-	record(q, skb, event, ktime_get_ns(), ktime_to_ns(skb->tstamp), skb->mark, ecn_of(skb));
+	struct line_record *r = record(q, skb, event, ktime_get_ns(), ktime_to_ns(skb->tstamp),
+				       ECN_QUEUED(skb), ecn_of(skb));
+
+	capture_at_line(r, skb);
 }
 
 /* Only while a child is asked; otherwise the testbed is being taken down. */
@@ -199,14 +220,16 @@ static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 		r->backlog_packets = q->child->q.qlen;
 	}
 	if (dropped) {
-		if (r)
+		if (r) {
 			r->event = ret == NET_XMIT_DROP ? LINE_OVERFLOW : LINE_REFUSED;
+			capture_at_line(r, skb);
+		}
 	} else {
 		u8 after = ecn_of(skb);
 
 		if (r)
 			r->ecn = after | ecn << 4;
-		skb->mark = after;
+		skb->mark = after | ecn << 2;
 	}
 	if (ret == NET_XMIT_SUCCESS) {
 		sch->qstats.backlog += len;
@@ -225,6 +248,7 @@ static void line_start(struct Qdisc *sch, u64 now, bool busy)
 	struct sk_buff *skb;
 	u64 bits, since, start = now;
 	u8 before;
+	struct line_record *r;
 
 	asking = q;
 	skb = q->child->dequeue(q->child);
@@ -233,13 +257,14 @@ static void line_start(struct Qdisc *sch, u64 now, bool busy)
 	if (!skb)
 		return;
 	since = ktime_to_ns(skb->tstamp);
-	before = skb->mark;
+	before = ECN_QUEUED(skb);
 	/* The timer fires late by less than a microsecond; the line does not wait for it. */
 	if (busy && since <= q->free_ns)
 		start = q->free_ns;
 	else
 		q->rest = 0;
-	record(q, skb, LINE_STARTED, start, since, before, ecn_of(skb));
+	r = record(q, skb, LINE_STARTED, start, since, before, ecn_of(skb));
+	capture_at_line(r, skb);
 	forget(skb);
 	__skb_push(skb, -skb_mac_offset(skb));
 	bits = 8ULL * (qdisc_pkt_len(skb) + q->overhead) * NSEC_PER_SEC + q->rest;
@@ -465,8 +490,11 @@ static int __init line_module_init(void)
 		vfree(ring);
 		return -ENOMEM;
 	}
-	err = register_qdisc(&line_ops);
+	err = capture ? capture_init() : 0;
+	if (!err)
+		err = register_qdisc(&line_ops);
 	if (err) {
+		capture_exit();
 		remove_proc_entry("shoal_line", NULL);
 		vfree(ring);
 	}
@@ -476,6 +504,7 @@ static int __init line_module_init(void)
 static void __exit line_module_exit(void)
 {
 	unregister_qdisc(&line_ops);
+	capture_exit();
 	remove_proc_entry("shoal_line", NULL);
 	vfree(ring);
 }

@@ -1,0 +1,195 @@
+//! Packets that the guest captured, as a file that people read: the same interfaces as in captures of the simulator.
+
+use crate::disciplines::{drop_reason, reasons};
+use crate::plan::Plan;
+use crate::records::{LineEvent, LineRecord, RecordError};
+use shoal_scenario::{Experiment, Link};
+use shoal_trace::pcapng::{Capture, Interface, PacketNote, PcapWriter};
+use shoal_trace::{AtomicFile, WriteError};
+use shoal_units::{Span, Time};
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::io::{self, Read};
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+/// Name of the interface of the senders.
+const SENDERS: &str = "senders";
+/// A busy line starts the next packet on time, but says so up to a microsecond later.
+const LATE_NS: i64 = 2_000;
+/// From here on packets name their destination.
+const DESTINATION: std::ops::Range<usize> = 16..20;
+
+/// Why a capture was not written.
+#[derive(Debug)]
+pub enum CaptureError {
+    /// The guest's file is not what it should be.
+    Records(RecordError),
+    /// It could not be read.
+    Read(io::Error),
+    /// The host's could not be written.
+    Write(WriteError),
+}
+
+/// Writes what the guest captured to `path` as pcapng: what the monitored links send and drop, and what senders receive.
+///
+/// # Errors
+/// The guest's file is torn, or the other cannot be written; nothing is left of it then.
+pub fn write_capture(
+    experiment: &Experiment,
+    plan: &Plan,
+    packets: impl Read,
+    path: &Path,
+) -> Result<(), CaptureError> {
+    let links: Vec<&Link> = experiment.monitored().map(|(_, link)| link).collect();
+    let interfaces = links.iter().map(|link| Interface { name: link.name.clone(), rate: link.rate });
+    let interfaces: Vec<Interface> =
+        interfaces.chain([Interface { name: SENDERS.to_owned(), rate: None }]).collect();
+    let mut writer = Writer {
+        file: PcapWriter::create(path, &interfaces, Capture::Whole).map_err(CaptureError::Write)?,
+        path,
+        links,
+        waiting: BinaryHeap::new(),
+        count: 0,
+    };
+    let mut packets = Packets::open(packets)?;
+    while let Some((record, bytes)) = packets.next()? {
+        if record.time_ns < 0 || (record.event == LineEvent::Arrived && !is_for_sender(plan, &bytes)) {
+            continue;
+        }
+        writer.add(record, bytes)?;
+    }
+    writer.finish()
+}
+
+/// A host of a graph may send and receive; flows have addresses.
+fn is_for_sender(plan: &Plan, bytes: &[u8]) -> bool {
+    let Some(address) = bytes.get(DESTINATION) else { return false };
+    let address = Ipv4Addr::from(std::array::from_fn::<u8, 4, _>(|at| address[at]));
+    plan.sources.contains(&address)
+}
+
+/// The guest's file: a number that times are counted from, then records with their packets.
+struct Packets<R> {
+    from: R,
+    origin_ns: i64,
+}
+
+impl<R: Read> Packets<R> {
+    fn open(mut from: R) -> Result<Self, CaptureError> {
+        let mut origin = [0; 8];
+        fill(&mut from, &mut origin)?;
+        Ok(Self { from, origin_ns: i64::from_ne_bytes(origin) })
+    }
+
+    fn next(&mut self) -> Result<Option<(LineRecord, Vec<u8>)>, CaptureError> {
+        let mut record = [0; LineRecord::SIZE];
+        match self.from.read(&mut record[..1]).map_err(CaptureError::Read)? {
+            0 => return Ok(None),
+            _ => fill(&mut self.from, &mut record[1..])?,
+        }
+        let mut record = LineRecord::read(&record).map_err(CaptureError::Records)?;
+        record.time_ns -= self.origin_ns;
+        let mut bytes = vec![0; usize::from(record.size).next_multiple_of(8)];
+        fill(&mut self.from, &mut bytes)?;
+        bytes.truncate(record.size.into());
+        Ok(Some((record, bytes)))
+    }
+}
+
+fn fill(from: &mut impl Read, into: &mut [u8]) -> Result<(), CaptureError> {
+    from.read_exact(into).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => CaptureError::Records(RecordError::Torn),
+        _ => CaptureError::Read(error),
+    })
+}
+
+/// Puts packets in the order of time and writes them.
+struct Writer<'a> {
+    file: PcapWriter<AtomicFile>,
+    path: &'a Path,
+    links: Vec<&'a Link>,
+    waiting: BinaryHeap<Reverse<Waiting>>,
+    count: u64,
+}
+
+struct Waiting {
+    time_ns: i64,
+    /// Equal times: as they were recorded.
+    order: u64,
+    interface: u32,
+    note: Option<PacketNote>,
+    bytes: Vec<u8>,
+}
+
+impl Waiting {
+    const fn key(&self) -> (i64, u64) {
+        (self.time_ns, self.order)
+    }
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl Writer<'_> {
+    fn add(&mut self, record: LineRecord, bytes: Vec<u8>) -> Result<(), CaptureError> {
+        let interface = u32::from(record.link);
+        let senders = self.links.len() as u32;
+        if (record.event == LineEvent::Arrived) != (interface == senders) || interface > senders {
+            return Err(CaptureError::Records(RecordError::Unknown));
+        }
+        let note = self.links.get(interface as usize).and_then(|link| note(link, &record));
+        self.waiting.push(Reverse(Waiting {
+            time_ns: record.time_ns,
+            order: self.count,
+            interface,
+            note,
+            bytes,
+        }));
+        self.count += 1;
+        self.write_until(record.time_ns - LATE_NS)
+    }
+
+    fn write_until(&mut self, time_ns: i64) -> Result<(), CaptureError> {
+        while let Some(Reverse(first)) = self.waiting.peek()
+            && first.time_ns <= time_ns
+            && let Some(Reverse(packet)) = self.waiting.pop()
+        {
+            let at = Time::ZERO + Span::from_nanos(packet.time_ns as u64);
+            self.file
+                .write_captured(at, packet.interface, &packet.bytes, packet.note)
+                .map_err(|error| CaptureError::Write(WriteError::new(self.path, error)))?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<(), CaptureError> {
+        self.write_until(i64::MAX)?;
+        self.file.commit().map_err(CaptureError::Write)
+    }
+}
+
+fn note(link: &Link, record: &LineRecord) -> Option<PacketNote> {
+    if record.event.is_drop() {
+        return Some(PacketNote::Dropped(drop_reason(link, record)));
+    }
+    let marked = record.after.is_ce() && !record.arrived.is_ce();
+    marked.then(|| PacketNote::Marked(reasons(&link.queue).0))
+}
