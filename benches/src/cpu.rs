@@ -1,13 +1,9 @@
 //! CPU time of the calling thread.
 
-/// Seconds the calling thread has spent on a processor (Linux `/proc/thread-self/schedstat`, first field, in ns).
-pub fn thread_seconds() -> Result<f64, String> {
-    let path = "/proc/thread-self/schedstat";
-    let text = std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?;
-    let nanoseconds: u64 = text
-        .split_whitespace()
-        .next()
-        .and_then(|field| field.parse().ok())
-        .ok_or(format!("{path}: no number"))?;
-    Ok(nanoseconds as f64 / 1e9)
+use rustix::time::{ClockId, clock_gettime};
+
+/// Seconds the calling thread has spent on a processor (`CLOCK_THREAD_CPUTIME_ID`), to the nanosecond.
+pub fn thread_seconds() -> f64 {
+    let spent = clock_gettime(ClockId::ThreadCPUTime);
+    spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9
 }

@@ -107,12 +107,12 @@ fn measure(case: &Case, repeat: u32) -> Result<table::Row, String> {
     let document = Document::with_overrides(&text, &file, &overrides).map_err(|e| e.to_string())?;
     let mut best: Option<table::Row> = None;
     for _ in 0..repeat {
-        let setup = cpu::thread_seconds()?;
+        let setup = cpu::thread_seconds();
         let experiment = document.resolve(None).map_err(|e| e.to_string())?;
-        let start = cpu::thread_seconds()?;
+        let start = cpu::thread_seconds();
         let outcome =
             shoal_sim::run(&experiment, shoal_sim::Options::default()).ok_or("the run was interrupted")?;
-        let end = cpu::thread_seconds()?;
+        let end = cpu::thread_seconds();
         let row = table::Row::new(name, &experiment, &outcome, end - start, start - setup, case.target);
         if best.as_ref().is_none_or(|b| row.cpu_s < b.cpu_s) {
             best = Some(row);

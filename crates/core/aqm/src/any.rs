@@ -41,13 +41,29 @@ pub enum AnyQueue {
     Pi2(Pi2),
 }
 
+/// Passes a call to the queue inside.
+macro_rules! pass {
+    ($any:expr, $queue:ident => $call:expr) => {
+        match $any {
+            AnyQueue::Fifo($queue) => $call,
+            AnyQueue::Step($queue) => $call,
+            AnyQueue::Red($queue) => $call,
+            AnyQueue::LinuxRed($queue) => $call,
+            AnyQueue::DualRed($queue) => $call,
+            AnyQueue::OpenLoop($queue) => $call,
+            AnyQueue::Coupled($queue) => $call,
+            AnyQueue::DualCoupled($queue) => $call,
+            AnyQueue::DualPi2($queue) => $call,
+            AnyQueue::Codel($queue) => $call,
+            AnyQueue::FqCodel($queue) => $call,
+            AnyQueue::Pie($queue) => $call,
+            AnyQueue::Gred($queue) => $call,
+            AnyQueue::Pi2($queue) => $call,
+        }
+    };
+}
+
 impl AnyQueue {
-    /// Whether `packet`, arriving now, would be the first to leave, unmarked and with nothing else changed: then a caller
-    /// whose transmitter is idle need not put it in.
-    #[inline]
-    pub fn is_passed_by(&self, packet: &Packet) -> bool {
-        matches!(self, Self::Fifo(queue) if queue.is_passed_by(packet))
-    }
     /// An empty queue at a line of `line_rate`.
     ///
     /// # Panics
@@ -84,35 +100,18 @@ impl AnyQueue {
             QueueConfig::Pi2(config) => Self::Pi2(Pi2::new(config, line_rate)),
         })
     }
-}
 
-/// Passes a call to the queue inside.
-macro_rules! pass {
-    ($any:expr, $queue:ident => $call:expr) => {
-        match $any {
-            AnyQueue::Fifo($queue) => $call,
-            AnyQueue::Step($queue) => $call,
-            AnyQueue::Red($queue) => $call,
-            AnyQueue::LinuxRed($queue) => $call,
-            AnyQueue::DualRed($queue) => $call,
-            AnyQueue::OpenLoop($queue) => $call,
-            AnyQueue::Coupled($queue) => $call,
-            AnyQueue::DualCoupled($queue) => $call,
-            AnyQueue::DualPi2($queue) => $call,
-            AnyQueue::Codel($queue) => $call,
-            AnyQueue::FqCodel($queue) => $call,
-            AnyQueue::Pie($queue) => $call,
-            AnyQueue::Gred($queue) => $call,
-            AnyQueue::Pi2($queue) => $call,
-        }
-    };
-}
-
-impl AnyQueue {
     /// [`Queue::backlog`] and [`Queue::next_timer`], dispatched once.
     #[inline]
     pub fn outlook(&self) -> (Backlog, Time) {
         pass!(self, queue => (queue.backlog(), queue.next_timer()))
+    }
+
+    /// Whether `packet`, arriving now, would be the first to leave, unmarked and with nothing else changed: then a caller
+    /// whose transmitter is idle need not put it in.
+    #[inline]
+    pub fn is_passed_by(&self, packet: &Packet) -> bool {
+        matches!(self, Self::Fifo(queue) if queue.is_passed_by(packet))
     }
 }
 

@@ -12,7 +12,6 @@ mod dual;
 mod dual_red;
 mod dualpi2;
 mod fifo;
-
 mod fq_codel;
 mod gred;
 mod open_loop;

@@ -8,14 +8,14 @@ use crate::cwnd;
 use crate::datagrams::Datagrams;
 use crate::events::{Agenda, Key, SUBJECTS_MAX};
 use crate::exchanges::Exchanges;
-use crate::flow::{Egress, FlowState, ReceiverSlot, SenderSlot};
+use crate::flow::{Egress, FlowState, Place, ReceiverSlot, SenderSlot};
 use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER, TO_SINK};
 use crate::outcome::{FlowResults, Outcome, Tables};
 use crate::recorder::{PacketSink, Recorder};
 use shoal_packet::{FlowId, Packet};
 use shoal_scenario::{App, Experiment, Flow};
-use shoal_tcp::{Receiver, Sender};
-use shoal_trace::{FlowBin, FlowCounters, FlowEvent, FlowMeter, FrameMeter, Names};
+use shoal_tcp::{EndpointConfig, Sender};
+use shoal_trace::{FlowBin, FlowCounters, FlowEvent, FrameMeter, Names};
 use shoal_units::{Span, Time};
 
 /// What a run records beyond what the experiment asks for, and who may watch it.
@@ -102,40 +102,39 @@ impl<'e> Simulation<'e> {
             if experiment.flows.iter().any(connectionless) { lay(&mut network, TO_SINK) } else { Vec::new() };
         let window_start = Time::ZERO + experiment.warmup;
         let config = |flow: &Flow| &experiment.endpoints[flow.endpoint as usize];
-        let numbered = || experiment.flows.iter().enumerate();
+        let sender = |number: u32, flow: &Flow, route: u32| {
+            SenderSlot::new(
+                config(flow),
+                FlowId(number),
+                Place { route, endpoint: flow.endpoint },
+                window_start,
+            )
+        };
+        let receiver = |number: u32, flow: &Flow, route: u32| {
+            ReceiverSlot::new(config(flow), FlowId(number), Place { route, endpoint: flow.endpoint })
+        };
+        let numbered = || (0u32..).zip(&experiment.flows);
         let asking: Vec<u32> = experiment.asking_flows().collect();
         let mut senders: Vec<SenderSlot> = numbered()
-            .map(|(n, flow)| SenderSlot {
-                sender: Sender::new(config(flow), FlowId(n as u32)),
-                armed: Time::NEVER,
-                route: if connectionless(flow) { &to_sink } else { &forward }[flow.forward as usize],
-                endpoint: flow.endpoint,
-                meter: FlowMeter::new(window_start),
-                milestone: u64::MAX,
+            .map(|(number, flow)| {
+                let routes = if connectionless(flow) { &to_sink } else { &forward };
+                sender(number, flow, routes[flow.forward as usize])
             })
             .collect();
         let mut receivers: Vec<ReceiverSlot> = numbered()
-            .map(|(n, flow)| ReceiverSlot {
-                receiver: Receiver::new(config(flow), FlowId(n as u32)),
-                armed: Time::NEVER,
-                route: backward[flow.backward as usize],
-                endpoint: flow.endpoint,
-                milestone: u64::MAX,
-            })
+            .map(|(number, flow)| receiver(number, flow, backward[flow.backward as usize]))
             .collect();
         if !asking.is_empty() {
             // The same paths, the other way round.
             let (forward, backward) = (lay(&mut network, TO_SENDER), lay(&mut network, TO_RECEIVER));
             for (number, flow) in (experiment.flows.len() as u32..).zip(&asking) {
                 let flow = &experiment.flows[*flow as usize];
-                let ends = deliveries::request_ends(experiment, flow, FlowId(number), (&forward, &backward));
-                senders.push(ends.0);
-                receivers.push(ends.1);
+                senders.push(sender(number, flow, backward[flow.backward as usize]));
+                receivers.push(receiver(number, flow, forward[flow.forward as usize]));
             }
         }
         let mut requests = experiment.flows.len() as u32..;
-        let flows = (0u32..)
-            .zip(&experiment.flows)
+        let flows = numbered()
             .map(|(number, &plan)| FlowState {
                 plan,
                 app: AppState::default(),
@@ -270,7 +269,7 @@ impl<'e> Simulation<'e> {
         &mut self,
         flow: u32,
         now: Time,
-        call: impl FnOnce(&mut Sender, &shoal_tcp::EndpointConfig, &mut Egress<'_>),
+        call: impl FnOnce(&mut Sender, &EndpointConfig, &mut Egress<'_>),
     ) {
         let slot = &mut self.senders[flow as usize];
         let config = &self.experiment.endpoints[slot.endpoint as usize];

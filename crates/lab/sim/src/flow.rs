@@ -1,9 +1,9 @@
 //! The two ends of a flow as the engine holds them.
 
 use crate::network::Network;
-use shoal_packet::Packet;
+use shoal_packet::{FlowId, Packet};
 use shoal_scenario::Flow;
-use shoal_tcp::{Output, Receiver, Sender};
+use shoal_tcp::{EndpointConfig, Output, Receiver, Sender};
 use shoal_trace::FlowMeter;
 use shoal_units::Time;
 
@@ -22,6 +22,20 @@ pub(crate) struct SenderSlot {
     pub(crate) milestone: u64,
 }
 
+impl SenderSlot {
+    /// A sender that nothing has been asked of; its meter's window begins at `window_start`.
+    pub(crate) fn new(config: &EndpointConfig, number: FlowId, at: Place, window_start: Time) -> Self {
+        Self {
+            sender: Sender::new(config, number),
+            armed: Time::NEVER,
+            route: at.route,
+            endpoint: at.endpoint,
+            meter: FlowMeter::new(window_start),
+            milestone: u64::MAX,
+        }
+    }
+}
+
 /// A receiver with its place in the network.
 pub(crate) struct ReceiverSlot {
     pub(crate) receiver: Receiver,
@@ -30,6 +44,25 @@ pub(crate) struct ReceiverSlot {
     pub(crate) endpoint: u32,
     /// Bytes delivered in order that interest the application; [`u64::MAX`] if none do.
     pub(crate) milestone: u64,
+}
+
+impl ReceiverSlot {
+    /// A receiver that nothing has been sent to.
+    pub(crate) fn new(config: &EndpointConfig, number: FlowId, at: Place) -> Self {
+        Self {
+            receiver: Receiver::new(config, number),
+            armed: Time::NEVER,
+            route: at.route,
+            endpoint: at.endpoint,
+            milestone: u64::MAX,
+        }
+    }
+}
+
+/// Where an endpoint is: the start of its route in the route table, and its configuration.
+pub(crate) struct Place {
+    pub(crate) route: u32,
+    pub(crate) endpoint: u32,
 }
 
 /// Puts an endpoint's packets on their route.

@@ -135,13 +135,7 @@ impl Network {
             return self.expect(link);
         }
         port.arrive(packet, now, &mut self.recorder);
-        if !port.pending
-            && let Some(time) = port.next_event()
-        {
-            port.pending = true;
-            let key = self.numbers.key(time, link);
-            self.agenda.push(key);
-        }
+        self.expect(link);
     }
 
     /// A host sends or receives a packet, whose route tells which.
@@ -197,11 +191,13 @@ impl Network {
             }
         }
     }
+
     /// Ends a bin of the queue series.
     pub(crate) fn close_bins(&mut self, now: Time) {
         let ports = &self.ports;
         self.recorder.close_bins(now, |link| ports[link as usize].law_state());
     }
+
     /// Packets inside the network.
     pub(crate) fn held(&self) -> u64 {
         self.ports.iter().map(Port::held).sum()

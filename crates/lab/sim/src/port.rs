@@ -67,19 +67,15 @@ impl Port {
 
     /// A packet arrives.
     #[inline]
-    pub(crate) fn arrive(&mut self, mut packet: Packet, now: Time, recorder: &mut Recorder) {
+    pub(crate) fn arrive(&mut self, packet: Packet, now: Time, recorder: &mut Recorder) {
         let Some(line) = &mut self.line else {
-            packet.enqueued = now + self.delay;
-            self.wire.push_back(packet);
-            return;
+            return put_on_wire(packet, now + self.delay, &mut self.wire);
         };
         line.catch_up(&mut self.free, &mut self.wire, self.delay, self.probe, now, recorder);
         if self.probe == UNMONITORED {
-            if self.free <= now && line.waiting == 0 && line.queue.is_passed_by(&packet) {
-                self.free = now + line.serialiser.span(u32::from(packet.size) + line.overhead);
-                packet.enqueued = self.free + self.delay;
-                self.wire.push_back(packet);
-                return;
+            if self.free <= now && line.queue.is_passed_by(&packet) {
+                let wire_bytes = line.wire_bytes(&packet);
+                return line.serialise(packet, wire_bytes, now, &mut self.free, &mut self.wire, self.delay);
             }
             let verdict = line.queue.enqueue(packet, now, &mut line.random);
             line.refresh();
@@ -227,15 +223,12 @@ impl Line {
             let backlog = self.refresh();
             match dequeued {
                 Dequeued::Empty => return,
-                Dequeued::Packet { mut packet, mark } => {
-                    let wire_bytes = u32::from(packet.size) + self.overhead;
+                Dequeued::Packet { packet, mark } => {
+                    let wire_bytes = self.wire_bytes(&packet);
                     if probe != UNMONITORED {
                         recorder.on_departure(probe, &packet, mark, wire_bytes, backlog, at);
                     }
-                    *free = at + self.serialiser.span(wire_bytes);
-                    packet.enqueued = *free + delay;
-                    wire.push_back(packet);
-                    return;
+                    return self.serialise(packet, wire_bytes, at, free, wire, delay);
                 }
                 Dequeued::Dropped { packet, reason } => {
                     if probe != UNMONITORED {
@@ -245,6 +238,34 @@ impl Line {
             }
         }
     }
+
+    /// The transmitter begins with `packet` at `at`.
+    #[inline]
+    fn serialise(
+        &mut self,
+        packet: Packet,
+        wire_bytes: u32,
+        at: Time,
+        free: &mut Time,
+        wire: &mut VecDeque<Packet>,
+        delay: Span,
+    ) {
+        *free = at + self.serialiser.span(wire_bytes);
+        put_on_wire(packet, *free + delay, wire);
+    }
+
+    /// The size that the line sees.
+    #[inline]
+    fn wire_bytes(&self, packet: &Packet) -> u32 {
+        u32::from(packet.size) + self.overhead
+    }
+}
+
+/// The packet reaches the other end at `arrival`.
+#[inline]
+fn put_on_wire(mut packet: Packet, arrival: Time, wire: &mut VecDeque<Packet>) {
+    packet.enqueued = arrival;
+    wire.push_back(packet);
 }
 
 #[cfg(test)]

@@ -1,38 +1,10 @@
 //! What follows when the application at the receiving end has what it waits for.
 
 use super::{APPLICATION, Simulation};
-use crate::flow::{Egress, ReceiverSlot, SenderSlot};
-use shoal_packet::FlowId;
-use shoal_scenario::{App, Experiment, Flow};
-use shoal_tcp::{Receiver, Sender};
-use shoal_trace::{DeliveryKind, DeliveryRow, FlowMeter, GroupIndex};
+use crate::flow::Egress;
+use shoal_scenario::App;
+use shoal_trace::{DeliveryKind, DeliveryRow, GroupIndex};
 use shoal_units::{Span, Time};
-
-/// Both ends of the connection that carries the requests of `flow`, given where its paths begin in the route table.
-pub(super) fn request_ends(
-    experiment: &Experiment,
-    flow: &Flow,
-    number: FlowId,
-    (forward, backward): (&[u32], &[u32]),
-) -> (SenderSlot, ReceiverSlot) {
-    let config = &experiment.endpoints[flow.endpoint as usize];
-    let sender = SenderSlot {
-        sender: Sender::new(config, number),
-        armed: Time::NEVER,
-        route: backward[flow.backward as usize],
-        endpoint: flow.endpoint,
-        meter: FlowMeter::new(Time::ZERO + experiment.warmup),
-        milestone: u64::MAX,
-    };
-    let receiver = ReceiverSlot {
-        receiver: Receiver::new(config, number),
-        armed: Time::NEVER,
-        route: forward[flow.forward as usize],
-        endpoint: flow.endpoint,
-        milestone: u64::MAX,
-    };
-    (sender, receiver)
-}
 
 impl Simulation<'_> {
     /// The receiver's application has what it waits for.
