@@ -170,7 +170,8 @@ impl Peer {
         let counters = *self.sender.counters();
         // What was taken back may be done again. FreeBSD ends congestion recovery with every timeout (EXIT_RECOVERY).
         let freebsd = self.config.stack.kernel != Kernel::Linux;
-        if counters.undos != self.counters.undos || (freebsd && counters.timeouts != self.counters.timeouts) {
+        let undone = counters.undos != self.counters.undos;
+        if undone || (freebsd && counters.timeouts != self.counters.timeouts) {
             self.window_end = 0;
         }
         let cuts = counters.ecn_reductions - self.counters.ecn_reductions;
@@ -182,7 +183,8 @@ impl Peer {
                 self.window_end,
                 self.config.stack.name
             );
-            self.window_end = nxt_before;
+            // An ACK that shows a timeout to have been in vain takes back its own reduction, too.
+            self.window_end = if undone { 0 } else { nxt_before };
         }
         assert!(counters.delivered_ce_packets <= counters.delivered_packets);
         self.counters = counters;

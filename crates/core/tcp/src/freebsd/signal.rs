@@ -74,8 +74,9 @@ impl FreeBsdSender {
         self.window.cwnd = before.cwnd;
         self.window.ssthresh = before.ssthresh;
         self.snd_recover = before.recover;
-        self.fast_recovery = before.fast_recovery;
-        self.cong_recovery = before.cong_recovery;
+        // Entered again if it was left, but not left: an echo on this very ACK has begun an episode (`ENTER_CONGRECOVERY`).
+        self.fast_recovery |= before.fast_recovery;
+        self.cong_recovery |= before.cong_recovery;
         self.snd_nxt = self.snd_max;
         self.timeout_end = 0;
         if !before.fast_recovery {

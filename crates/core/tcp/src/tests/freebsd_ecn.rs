@@ -247,3 +247,22 @@ fn the_second_syn_asks_for_ecn_too_the_third_does_not() {
         ",
     );
 }
+
+#[test]
+fn an_echo_on_the_ack_that_shows_a_timeout_in_vain() {
+    // CC_ECN comes before CC_RTO_ERR: cwnd and snd_recover are those of before the timeout, so the reduction is taken back;
+    // but congestion recovery, once entered, is left only after this ACK was counted, so that cwnd does not grow with it.
+    let opened = "
+        0ms   connect
+        0ms   > syn ece cwr
+        0ms   greedy
+        100ms < synack ece ts 0ms
+        100ms > 0..10 ect0
+        603ms > 0
+        603ms ? cwnd 1448 timeouts 1
+    ";
+    for (echo, window) in [("", "17376"), ("ece", "14480")] {
+        sender_with(config("ecn-newreno", "freebsd-2015"), opened)
+            .run_loosely(&format!("650ms < ack 10 {echo} ts 100ms\n650ms ? cwnd {window} undos 1"));
+    }
+}
