@@ -218,3 +218,15 @@ fn events_do_to_alpha_what_the_policy_says() {
     flow.cc.on_idle_beyond_rto(&mut flow.window, flow.stream.snd_nxt);
     assert_eq!(flow.alpha_q10(), 512);
 }
+
+#[test]
+fn an_ack_that_delivers_nothing_is_no_step_of_the_average() {
+    // min_not_zero: a step of weight nothing would take all of 15/1024.
+    let config = DctcpConfig { alpha_update: AlphaUpdate::PerAck, initial_alpha_q10: 15, ..presets::DCTCP };
+    assert_eq!(config.alpha_resolution, AlphaResolution::Bits10MinNotZero);
+    let mut flow = Flow::new(config, LINUX_6, 10);
+    flow.ack(0, false);
+    assert_eq!(flow.alpha_q10(), 15);
+    flow.ack(1, false);
+    assert_eq!(flow.alpha_q10(), 0);
+}

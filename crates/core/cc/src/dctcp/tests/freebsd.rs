@@ -271,3 +271,23 @@ fn the_counter_of_the_linear_phase_survives_an_episode() {
     flow.cc.on_ecn(&mut flow.window, &signal);
     assert_eq!(flow.window.cwnd_cnt, 1000);
 }
+
+#[test]
+fn a_timeout_in_recovery_lets_windows_end_again() {
+    let keep = DctcpConfig { alpha_on_loss: AlphaAfter::Keep, alpha_on_timeout: AlphaAfter::Keep, ..FREEBSD };
+    let trace = |times_out: bool| {
+        let mut flow = Flow::new(from_alpha(512, keep), 4);
+        flow.ack(1, false);
+        if times_out {
+            let signal = flow.signal();
+            flow.cc.on_loss(&mut flow.window, &signal);
+            flow.cc.on_rto(&mut flow.window, &signal, false);
+        }
+        for _ in 0..10 {
+            flow.ack(1, true);
+        }
+        flow.alpha()
+    };
+    assert_ne!(trace(false), 480, "a window has ended since");
+    assert_eq!(trace(true), trace(false));
+}
