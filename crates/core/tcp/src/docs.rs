@@ -2,99 +2,103 @@
 
 use shoal_units::{Difference, ModelDoc, ModelKind, ParameterDoc};
 
-const fn parameter(
-    name: &'static str,
-    unit: &'static str,
-    default: &'static str,
-    doc: &'static str,
-    source: &'static str,
-) -> ParameterDoc {
-    ParameterDoc { name, unit, default, doc, source }
-}
-
 /// What a flow group may set; all else is fixed by the profile.
 const PARAMETERS: &[ParameterDoc] = &[
-    parameter("ecn", "off | on", "on for DCTCP", "Whether ECN is negotiated.", "RFC 3168 section 6.1.1"),
-    parameter("mtu", "bytes", "1500 B", "Size of a full IP packet.", "RFC 894"),
-    parameter("header_bytes", "bytes", "52", "IPv4 and TCP headers with timestamps.", "RFC 9293, RFC 7323"),
-    parameter("sack", "bool", "true", "Whether SACK is negotiated.", "RFC 2018"),
-    parameter("delayed_ack", "bool", "true", "Whether the receiver delays ACKs.", "RFC 5681 section 4.2"),
-    parameter("initial_window", "packets", "10 packets", "Initial congestion window.", "RFC 6928"),
-    parameter(
+    ParameterDoc::new(
+        "ecn",
+        "off | on",
+        "on for DCTCP",
+        "Whether ECN is negotiated.",
+        "RFC 3168 section 6.1.1",
+    ),
+    ParameterDoc::new("mtu", "bytes", "1500 B", "Size of a full IP packet.", "RFC 894"),
+    ParameterDoc::new(
+        "header_bytes",
+        "bytes",
+        "52",
+        "IPv4 and TCP headers with timestamps.",
+        "RFC 9293, RFC 7323",
+    ),
+    ParameterDoc::new("sack", "bool", "true", "Whether SACK is negotiated.", "RFC 2018"),
+    ParameterDoc::new(
+        "delayed_ack",
+        "bool",
+        "true",
+        "Whether the receiver delays ACKs.",
+        "RFC 5681 section 4.2",
+    ),
+    ParameterDoc::new("initial_window", "packets", "10 packets", "Initial congestion window.", "RFC 6928"),
+    ParameterDoc::new(
         "receive_window",
         "bytes",
         "unlimited",
         "Receive buffer: bounds the flight.",
         "RFC 7323 section 2",
     ),
-    parameter("cwnd_clamp", "packets", "unlimited", "Upper bound of cwnd.", "Linux snd_cwnd_clamp"),
+    ParameterDoc::new("cwnd_clamp", "packets", "unlimited", "Upper bound of cwnd.", "Linux snd_cwnd_clamp"),
 ];
 
-const fn differs(text: &'static str, test: &'static str) -> Difference {
-    Difference { text, test }
-}
-
-const SEGMENTS: Difference = differs(
+const SEGMENTS: Difference = Difference::new(
     "Segments are sent one by one: no segmentation offload, no pacing, no small queues. Bursts are what window and ACKs \
      make them.",
     "slow_start_counts_packets_later",
 );
-const CLOCK: Difference = differs(
+const CLOCK: Difference = Difference::new(
     "Times are exact: RTT samples in picoseconds, timers at the exact instant, not in jiffies of 1 to 10 ms.",
     "backoff_doubles_until_an_rtt_is_measured",
 );
-const TIMESTAMPS: Difference = differs(
+const TIMESTAMPS: Difference = Difference::new(
     "Timestamps count microseconds; the kernel's count milliseconds, so that its undo needs a delay of at least one.",
     "an_old_timestamp_ends_recovery",
 );
-const METRICS: Difference = differs(
+const METRICS: Difference = Difference::new(
     "Nothing is remembered between connections (tcp_metrics): ssthresh starts without limit.",
     "without_ecn_nothing_is_marked",
 );
-const NO_ZERO_WINDOW_PROBES: Difference = differs(
+const NO_ZERO_WINDOW_PROBES: Difference = Difference::new(
     "A closed window is not probed; receivers here never close theirs.",
     "the_receive_window_limits_the_flight",
 );
-const CONSTANT_WINDOW: Difference = differs(
+const CONSTANT_WINDOW: Difference = Difference::new(
     "The receive window is constant, not tuned: a connection starts with 16 quick ACKs, where the kernel's small first \
      window allows about 10.",
     "a_connection_starts_with_quick_acks",
 );
-const KNOWN_MSS: Difference = differs(
+const KNOWN_MSS: Difference = Difference::new(
     "The receiver knows the MSS of its peer; the kernel learns it from the segments that come.",
     "small_segments_are_acknowledged_at_once",
 );
-const ONE_WAY: Difference = differs(
+const ONE_WAY: Difference = Difference::new(
     "Data goes one way: the receiver answers FIN with an ACK at once and closes nothing; there is no interactive mode of \
      delayed ACKs.",
     "a_fin_is_acknowledged_at_once_and_not_counted_as_data",
 );
-const NO_SYN_ACK_TIMER: Difference = differs(
+const NO_SYN_ACK_TIMER: Difference = Difference::new(
     "A lost SYN/ACK is repeated when the client repeats its SYN, not by a timer of the server.",
     "a_syn_ack_is_not_repeated",
 );
-const NEVER_GIVES_UP: Difference = differs(
+const NEVER_GIVES_UP: Difference = Difference::new(
     "A connection never gives up (tcp_syn_retries, tcp_retries2) and knows no RST.",
     "a_connection_never_gives_up",
 );
-const OLD_ACKS: Difference = differs(
+const OLD_ACKS: Difference = Difference::new(
     "ACKs older than the last are ignored; the kernel still reads their SACK blocks.",
     "old_acks_are_ignored",
 );
-const REORDERING: Difference = differs(
+const REORDERING: Difference = Difference::new(
     "The degree of reordering is not learnt: it stays three packets, FACK stays on, RACK's window stays a quarter of the \
      smallest RTT.",
     "the_degree_of_reordering_is_not_learnt",
 );
-const UNDO_NEEDS_PROGRESS: Difference = differs(
+const UNDO_NEEDS_PROGRESS: Difference = Difference::new(
     "Only an ACK that advances can undo by its timestamp (RFC 3522); kernels before 5.0 also believed duplicates in Loss.",
     "a_duplicate_with_an_old_timestamp_undoes_nothing",
 );
-const NO_FORWARD_RETRANSMISSION: Difference = differs(
+const NO_FORWARD_RETRANSMISSION: Difference = Difference::new(
     "Segments not known to be lost are not repeated in recovery when there is nothing new to send (removed in 4.18).",
     "holes_not_known_to_be_lost_are_not_repeated",
 );
-const TIMER_BESIDE_TIMER: Difference = differs(
+const TIMER_BESIDE_TIMER: Difference = Difference::new(
     "The retransmission timer runs beside the reordering timer; the kernel has one timer and sets it from the head's \
      transmission time afterwards.",
     "the_timer_finds_the_loss_that_two_sacks_do_not_prove",
@@ -113,11 +117,11 @@ macro_rules! with_common {
 const LINUX_3_2: &[Difference] = with_common![
     UNDO_NEEDS_PROGRESS,
     NO_FORWARD_RETRANSMISSION,
-    differs(
+    Difference::new(
         "F-RTO is that of 3.10 and later (RFC 5682), not the older one with frto_counter; its response is the full undo.",
         "frto_finds_a_spurious_timeout",
     ),
-    differs(
+    Difference::new(
         "Segments older than the timeout are not marked lost in recovery (tcp_timeout_skbs): the timer is exact and comes first.",
         "fack_and_prr",
     ),
@@ -126,11 +130,11 @@ const LINUX_3_2: &[Difference] = with_common![
 const LINUX_3_18: &[Difference] = with_common![
     UNDO_NEEDS_PROGRESS,
     NO_FORWARD_RETRANSMISSION,
-    differs(
+    Difference::new(
         "No early retransmit (RFC 5827, 3.5 to 4.18): a flight too small for three SACKs waits for the timeout.",
         "two_packets_do_not_make_three_duplicates",
     ),
-    differs(
+    Difference::new(
         "Without SACK a recovery that ends exactly at its recovery point keeps its reduction; the kernel forgot that it had \
          retransmitted and undid it (fixed in 6.16).",
         "after_the_recovery_point_something_above_it_ends_recovery",
@@ -139,35 +143,35 @@ const LINUX_3_18: &[Difference] = with_common![
 
 const LINUX_6: &[Difference] = with_common![
     TIMER_BESIDE_TIMER,
-    differs(
+    Difference::new(
         "Accurate ECN is neither offered nor answered (since 6.18 by tcp_ecn = 3).",
         "dctcp_sets_ect_on_everything",
     ),
-    differs(
+    Difference::new(
         "A compressed ACK waits for a third of the RTT, as in the newest kernels (tcp_comp_sack_rtt_percent); earlier ones waited \
          for 5 %, at 20 ms and more the same 1 ms.",
         "a_third_of_a_short_rtt",
     ),
-    differs(
+    Difference::new(
         "The smallest RTT is that of the whole connection, not of the last five minutes.",
         "reordering_within_a_quarter_rtt_does_nothing",
     ),
 ];
 
-const FREEBSD_CLOCK: Difference = differs(
+const FREEBSD_CLOCK: Difference = Difference::new(
     "Timers fire at the exact instant; only RTT samples and what is computed from them count ticks of 1 ms, by a clock that \
      starts with the simulation.",
     "the_timeout_is_at_least_230_ms",
 );
-const NO_NAGLE: Difference = differs(
+const NO_NAGLE: Difference = Difference::new(
     "Nagle's algorithm is off, as in FB; the kernel has it on unless the application says TCP_NODELAY.",
     "small_segments_leave_at_once",
 );
-const REPEATED_IS_LOST: Difference = differs(
+const REPEATED_IS_LOST: Difference = Difference::new(
     "Losses in results are segments sent again: the kernel declares none lost.",
     "a_timeout_goes_back_to_the_first_byte",
 );
-const INITIAL_WINDOW: Difference = differs(
+const INITIAL_WINDOW: Difference = Difference::new(
     "The initial window is ten segments of any size; the kernel limits it to 14,600 B or two segments.",
     "slow_start_counts_bytes_up_to_two_segments_an_ack",
 );
@@ -182,18 +186,18 @@ macro_rules! freebsd_with_common {
     };
 }
 
-const SEGMENTS_OF_FREEBSD: Difference = differs(
+const SEGMENTS_OF_FREEBSD: Difference = Difference::new(
     "Segments are sent one by one: no TSO and no LRO. Bursts are what window and ACKs make them.",
     "slow_start_counts_bytes_up_to_two_segments_an_ack",
 );
 
-const FREEBSD_2015: &[Difference] = freebsd_with_common![differs(
+const FREEBSD_2015: &[Difference] = freebsd_with_common![Difference::new(
     "A change of the CE state is acknowledged at once, as FB says and later versions do. The module of 2015 asks whether \
      an ACK is delayed by a flag (TF_DELACK) that is never set between segments, so that it never did.",
     "a_change_of_state_is_acknowledged_at_once_with_the_new_state",
 )];
 
-const FREEBSD_14: &[Difference] = freebsd_with_common![differs(
+const FREEBSD_14: &[Difference] = freebsd_with_common![Difference::new(
     "The counters of PRR begin anew with every episode; the kernel lets some of them run on from one ECN episode to the next.",
     "an_ecn_episode_is_spread_by_prr",
 )];

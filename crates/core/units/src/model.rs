@@ -28,6 +28,19 @@ pub struct ParameterDoc {
     pub source: &'static str,
 }
 
+impl ParameterDoc {
+    /// Name, unit, default, sentence and source in this order, for lists of many.
+    pub const fn new(
+        name: &'static str,
+        unit: &'static str,
+        default: &'static str,
+        doc: &'static str,
+        source: &'static str,
+    ) -> Self {
+        Self { name, unit, default, doc, source }
+    }
+}
+
 /// One known difference between the model and what it follows.
 #[derive(Clone, Copy, Debug)]
 pub struct Difference {
@@ -35,6 +48,13 @@ pub struct Difference {
     pub text: &'static str,
     /// Name of the test that pins the behaviour.
     pub test: &'static str,
+}
+
+impl Difference {
+    /// What differs, and the test that pins it.
+    pub const fn new(text: &'static str, test: &'static str) -> Self {
+        Self { text, test }
+    }
 }
 
 /// The description of one model or preset.

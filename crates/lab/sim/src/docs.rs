@@ -2,29 +2,25 @@
 
 use shoal_units::{Difference, ModelDoc, ModelKind, ParameterDoc};
 
-const fn key(
-    name: &'static str,
-    unit: &'static str,
-    default: &'static str,
-    doc: &'static str,
-    source: &'static str,
-) -> ParameterDoc {
-    ParameterDoc { name, unit, default, doc, source }
-}
-
 const BARRIER: &str = "Phanishayee et al., Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage Systems, FAST 2008";
 
 const TRANSFERS: &[ParameterDoc] = &[
-    key("transfer", "bytes, { distribution }", "", "Bytes of one transfer; drawn ones for each flow.", ""),
-    key("rounds", "count", "1", "Transfers on one connection, one after the other.", ""),
-    key(
+    ParameterDoc::new(
+        "transfer",
+        "bytes, { distribution }",
+        "",
+        "Bytes of one transfer; drawn ones for each flow.",
+        "",
+    ),
+    ParameterDoc::new("rounds", "count", "1", "Transfers on one connection, one after the other.", ""),
+    ParameterDoc::new(
         "every",
         "time",
         "0 s",
         "From one start to the next; a late one starts when the one before has finished.",
         "",
     ),
-    key(
+    ParameterDoc::new(
         "barrier",
         "true, false",
         "false",
@@ -34,11 +30,17 @@ const TRANSFERS: &[ParameterDoc] = &[
 ];
 
 const REQUESTS: &[ParameterDoc] = &[
-    key("request", "bytes", "", "Bytes of a request.", ""),
-    key("response", "bytes", "", "Bytes of a response.", ""),
-    key("rounds", "count", "until the flow stops", "Exchanges, one after the other.", ""),
-    key("think", "time, { exponential }", "0 s", "From the last byte of a response to the next request.", ""),
-    key(
+    ParameterDoc::new("request", "bytes", "", "Bytes of a request.", ""),
+    ParameterDoc::new("response", "bytes", "", "Bytes of a response.", ""),
+    ParameterDoc::new("rounds", "count", "until the flow stops", "Exchanges, one after the other.", ""),
+    ParameterDoc::new(
+        "think",
+        "time, { exponential }",
+        "0 s",
+        "From the last byte of a response to the next request.",
+        "",
+    ),
+    ParameterDoc::new(
         "barrier",
         "true, false",
         "false",
@@ -48,26 +50,44 @@ const REQUESTS: &[ParameterDoc] = &[
 ];
 
 const FRAMES: &[ParameterDoc] = &[
-    key("frame", "bytes", "", "Bytes of a frame.", ""),
-    key("every", "time", "", "From one frame to the next.", ""),
-    key("deadline", "time", "", "From the write of a frame until its last byte must have arrived.", ""),
+    ParameterDoc::new("frame", "bytes", "", "Bytes of a frame.", ""),
+    ParameterDoc::new("every", "time", "", "From one frame to the next.", ""),
+    ParameterDoc::new(
+        "deadline",
+        "time",
+        "",
+        "From the write of a frame until its last byte must have arrived.",
+        "",
+    ),
 ];
 
 const CONSTANT_RATE: &[ParameterDoc] = &[
-    key("constant_rate", "rate", "", "Rate of the writes.", ""),
-    key("packet", "bytes", "1448 B", "Bytes of one write.", ""),
+    ParameterDoc::new("constant_rate", "rate", "", "Rate of the writes.", ""),
+    ParameterDoc::new("packet", "bytes", "1448 B", "Bytes of one write.", ""),
 ];
 
 const ON_OFF: &[ParameterDoc] = &[
-    key("on", "time", "", "Length of an on period; the first begins with the flow.", ""),
-    key("off", "time", "", "Length of an off period.", ""),
+    ParameterDoc::new("on", "time", "", "Length of an on period; the first begins with the flow.", ""),
+    ParameterDoc::new("off", "time", "", "Length of an off period.", ""),
 ];
 
 const UNRESPONSIVE: &[ParameterDoc] = &[
-    key("unresponsive", "rate", "", "Mean rate of the IP packets.", ""),
-    key("packet", "bytes", "1500 B", "Size of an IP packet, of which 28 B are headers.", "RFC 768, RFC 791"),
-    key("arrivals", "constant, poisson", "constant", "Equal distances, or a Poisson process.", ""),
-    key("ecn", "none, ect0, ect1", "none", "ECN field of the packets.", "RFC 3168 section 5"),
+    ParameterDoc::new("unresponsive", "rate", "", "Mean rate of the IP packets.", ""),
+    ParameterDoc::new(
+        "packet",
+        "bytes",
+        "1500 B",
+        "Size of an IP packet, of which 28 B are headers.",
+        "RFC 768, RFC 791",
+    ),
+    ParameterDoc::new(
+        "arrivals",
+        "constant, poisson",
+        "constant",
+        "Equal distances, or a Poisson process.",
+        "",
+    ),
+    ParameterDoc::new("ecn", "none, ect0, ect1", "none", "ECN field of the packets.", "RFC 3168 section 5"),
 ];
 
 /// All applications (`flows.app`).

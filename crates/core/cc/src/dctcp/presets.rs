@@ -95,193 +95,190 @@ pub(super) struct Defaults {
 }
 
 pub(super) const fn parameters(of: &Defaults) -> [ParameterDoc; 26] {
-    const fn one(
-        name: &'static str,
-        unit: &'static str,
-        default: &'static str,
-        doc: &'static str,
-        source: &'static str,
-    ) -> ParameterDoc {
-        ParameterDoc { name, unit, default, doc, source }
-    }
     const ACTION: &str = "keep | reinitialise | one | update";
     [
-        one(
+        ParameterDoc::new(
             "alpha_resolution",
             "bits10 | bits10-min-not-zero | bits20 | exact",
             of.alpha_resolution,
             "Arithmetic of alpha.",
             "3.2 patch; tcp_dctcp.c; K13 III-A a",
         ),
-        one(
+        ParameterDoc::new(
             "alpha_update",
             "per-window | per-ack",
             of.alpha_update,
             "When alpha is updated.",
             "RFC 8257 3.3; K13 III-B c",
         ),
-        one(
+        ParameterDoc::new(
             "counting",
             "packets | bytes | acks",
             of.counting,
             "What the marked fraction counts.",
             "RFC 8257 3.3; K13 III-B c",
         ),
-        one(
+        ParameterDoc::new(
             "gain",
             "{ shift } | { per_window_in_flight }",
             of.gain,
             "Gain of the moving average: 2^-shift an update, or a window, divided by the packets in flight.",
             "RFC 8257 4.2; K13 III-B c",
         ),
-        one(
+        ParameterDoc::new(
             "corrects_edges",
             "bool",
             of.corrects_edges,
             "When ECN-Echo changes, the first packet of the ACK that says so counts with the old state.",
             "FreeBSD dctcp_ack_received",
         ),
-        one(
+        ParameterDoc::new(
             "observation_ends",
             "at-end | beyond-end",
             of.observation_ends,
             "Whether the ACK that reaches the end of a window of observation ends it, or the first one beyond.",
             "tcp_dctcp.c next_seq; FreeBSD save_sndnxt",
         ),
-        one(
+        ParameterDoc::new(
             "initial_alpha_q10",
             "0..=1024",
             of.initial_alpha_q10,
             "First value of alpha, in 1/1024.",
             "RFC 8257 4.1; 3.2 patch (zeroed memory)",
         ),
-        one(
+        ParameterDoc::new(
             "alpha_after_idle",
             ACTION,
             of.alpha_after_idle,
             "Alpha when sending resumes after an RTO of silence.",
             "FB 4.2.2",
         ),
-        one(
+        ParameterDoc::new(
             "alpha_on_timeout",
             ACTION,
             of.alpha_on_timeout,
             "Alpha on a timeout.",
             "Linux 3.18 dctcp_clamp_alpha_on_loss; FB 4.2.3",
         ),
-        one(
+        ParameterDoc::new(
             "alpha_on_loss",
             ACTION,
             of.alpha_on_loss,
             "Alpha when duplicate ACKs lead into fast recovery.",
             "FB 4.2.3",
         ),
-        one(
+        ParameterDoc::new(
             "alpha_in_recovery",
             "continue | hold | hold-then-ack",
             of.alpha_in_recovery,
             "Whether windows of observation end in fast recovery; the last: with the ACK that ends it.",
             "FreeBSD dctcp_ack_received",
         ),
-        one(
+        ParameterDoc::new(
             "alpha_after_recovery",
             ACTION,
             of.alpha_after_recovery,
             "Alpha when recovery ends; only FreeBSD stacks tell.",
             "FreeBSD dctcp_post_recovery",
         ),
-        one(
+        ParameterDoc::new(
             "counts_duplicates",
             "bool",
             of.counts_duplicates,
             "Whether a duplicate ACK counts.",
             "RFC 8257 3.3; 3.2 patch",
         ),
-        one(
+        ParameterDoc::new(
             "duplicate_bytes_max",
             "bytes",
             of.duplicate_bytes_max,
             "Most bytes a duplicate ACK counts.",
             "Linux icsk_ack.rcv_mss without incoming data (TCP_MSS_DEFAULT)",
         ),
-        one(
+        ParameterDoc::new(
             "cut",
             "once-at-once | once-spread | progressive | per-mark",
             of.cut,
             "How a reduction is made.",
             "RFC 8257 3.3; tcp_enter_cwr; K13 III-B d; DH",
         ),
-        one(
+        ParameterDoc::new(
             "cut_rounding",
             "exact | whole-packets",
             of.cut_rounding,
             "How the window after a cut is rounded where windows count bytes.",
             "FreeBSD dctcp_cong_signal 2015 and since 2019",
         ),
-        one(
+        ParameterDoc::new(
             "first_mark",
             "as-any | halve",
             "as-any",
             "What the first mark does: the same as all, or halve the window and set alpha to one.",
             "FreeBSD net.inet.tcp.cc.dctcp.slowstart",
         ),
-        one(
+        ParameterDoc::new(
             "ssthresh_after_cut",
             "cwnd | cwnd-minus-one",
             of.ssthresh_after_cut,
             "ssthresh after a cut.",
             "K13 III-A",
         ),
-        one(
+        ParameterDoc::new(
             "grows_in_cwr",
             "bool",
             of.grows_in_cwr,
             "Whether the window grows in CWR.",
             "K13 III-A b; FB 4.1",
         ),
-        one(
+        ParameterDoc::new(
             "counter_on_cut",
             "clear | keep-unless-cut | keep",
             of.counter_on_cut,
             "The linear-increase counter.",
             "K13 III-A b",
         ),
-        one(
+        ParameterDoc::new(
             "loss",
             "halve | alpha",
             of.loss,
             "Response to packet loss.",
             "RFC 8257 3.4; tcp_dctcp.c before 5.1",
         ),
-        one(
+        ParameterDoc::new(
             "cuts_again_on_loss_in_cwr",
             "bool",
             of.cuts_again_on_loss_in_cwr,
             "Whether loss found in CWR halves once more.",
             "tcp_dctcp.c dctcp_state, since 5.1; FreeBSD CC_NDUPACK",
         ),
-        one(
+        ParameterDoc::new(
             "loss_base",
             "window | at-last-mark",
             of.loss_base,
             "The window of which that is half: the present one, or that of the last mark before its cut.",
             "FreeBSD snd_cwnd_prev",
         ),
-        one(
+        ParameterDoc::new(
             "undo",
             "twice-ssthresh | at-reduction",
             of.undo,
             "Window an undo restores.",
             "tcp_cong.c; tcp_dctcp.c since 4.9",
         ),
-        one(
+        ParameterDoc::new(
             "sends_cwr",
             "bool",
             "true",
             "Whether a reduction is announced by CWR.",
             "RFC 3168 6.1.2; FB 3.1",
         ),
-        one("floor_packets", "packets", "2", "Lowest window after a cut.", "tcp_dctcp.c dctcp_ssthresh"),
+        ParameterDoc::new(
+            "floor_packets",
+            "packets",
+            "2",
+            "Lowest window after a cut.",
+            "tcp_dctcp.c dctcp_ssthresh",
+        ),
     ]
 }
 
