@@ -40,11 +40,6 @@ def test_a_threshold_of_one_packet_cannot_be_configured() -> None:
         own.override(line)
 
 
-def test_all_claims_are_covered(paper: Paper) -> None:
-    claims = {check.claim for name in paper.items for check in paper.item(name).checks}
-    assert claims >= {f"A{number}" for number in range(38, 45)}
-
-
 def test_twelve_pairs_up_to_10_gbit_and_100_ms(paper: Paper) -> None:
     pairs = [
         (point["c"], point["rtt"])

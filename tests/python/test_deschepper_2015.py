@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,20 +40,6 @@ def corner(item: Item, **points: list[float]) -> Item:
     return replace(item, sweeps=sweeps, figures=[])
 
 
-@pytest.mark.parametrize("quick", [False, True])
-def test_every_corner_of_every_item_is_a_valid_scenario(paper: Paper, quick: bool) -> None:
-    for name in paper.items:
-        item = paper.item(name, quick=quick)
-        assert item.checks, f"{name} checks nothing"
-        names = item.readings or [reading.name for reading in paper.readings]
-        assert not quick or names == [paper.chosen], "quick runs take the chosen reading only"
-        for reading in (paper.reading(name) for name in names):
-            for sweep in item.sweeps.values():
-                points = sweep.points()
-                for point in (points[0], points[-1]):
-                    sweep.scenario.override(sweep.overrides(point, reading))
-
-
 def test_grids_have_all_121_combinations_but_the_empty_one(paper: Paper) -> None:
     for name in ("red", "coupled", "dualq", "dualq-size"):
         places = [
@@ -86,32 +68,6 @@ def test_the_shift_of_the_slides_is_an_eighth(paper: Paper) -> None:
             keys = sweep.overrides({"cubic": 1, "dctcp": 1}, reading)
             slopes = [keys.get(f"bottleneck.aqm.{which}_slope", aqm[f"{which}_slope"]) for which in ("reno", "dctcp")]
             assert slopes[1] - slopes[0] == 3
-
-
-def test_all_claims_are_covered(paper: Paper) -> None:
-    claims = {check.claim for name in paper.items for check in paper.item(name).checks}
-    with (FOLDER / "data" / "unit-claims.csv").open(encoding="utf-8") as file:
-        claims |= {row["claim"] for row in csv.DictReader(line for line in file if not line.startswith("#"))}
-    assert claims >= {f"A{number}" for number in range(25, 38)}
-
-
-def test_rust_tests_that_are_named_exist() -> None:
-    with (FOLDER / "data" / "unit-claims.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    assert rows
-    for row in rows:
-        text = (ROOT / row["file"]).read_text(encoding="utf-8")
-        assert re.search(rf"#\[test\]\s+fn {row['test']}\(\)", text), row
-        assert None not in row, "a comma too many"
-
-
-def test_results_page_is_made_from_the_kept_verdicts(paper: Paper) -> None:
-    tool = ROOT / "tools" / "paper_results.py"
-    done = subprocess.run([sys.executable, tool, FOLDER, "--check"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    lines = (FOLDER / "RESULTS.csv").read_text(encoding="utf-8").splitlines()[1:]
-    kept = {(row["item"], row["claim"]) for row in csv.DictReader(lines)}
-    assert kept == {(name, check.claim) for name in paper.items for check in paper.item(name).checks}
 
 
 def test_red_starves_and_the_dual_queue_does_not(paper: Paper, cache: Path) -> None:

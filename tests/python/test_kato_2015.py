@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import re
 from pathlib import Path
 
 import pytest
@@ -19,23 +17,6 @@ FOLDER = ROOT / "papers" / "kato-2015"
 @pytest.fixture(scope="module")
 def paper() -> Paper:
     return read_paper(FOLDER)
-
-
-def unit_claims() -> list[dict[str, str]]:
-    with (FOLDER / "data" / "unit-claims.csv").open(encoding="utf-8") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
-
-
-def test_all_claims_are_covered(paper: Paper) -> None:
-    claims = {check.claim for name in paper.items for check in paper.item(name).checks}
-    claims |= {row["claim"] for row in unit_claims()}
-    assert claims >= {f"A{number}" for number in range(45, 54)}
-
-
-@pytest.mark.parametrize("row", unit_claims(), ids=lambda row: row["test"])
-def test_rust_tests_that_are_named_exist(row: dict[str, str]) -> None:
-    text = (ROOT / row["file"]).read_text(encoding="utf-8")
-    assert re.search(rf"#\[test\]\s+fn {row['test']}\(\)", text)
 
 
 def test_the_original_is_the_modified_one_without_its_cures(paper: Paper) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import re
 from pathlib import Path
 
 import pytest
@@ -46,23 +44,6 @@ def test_k_is_a_place_between_whole_packets(paper: Paper) -> None:
     assert row.values["j"] == pytest.approx(2.5)
     assert row.values["k_over_m"] == pytest.approx(6.0 * 1500 / (31250 / 8))
     assert row.half_width["k_over_m"] == pytest.approx(0), "both seeds agree"
-
-
-def test_all_claims_are_covered(paper: Paper) -> None:
-    claims = {check.claim for name in paper.items for check in paper.item(name).checks}
-    with (FOLDER / "data" / "unit-claims.csv").open(encoding="utf-8") as file:
-        claims |= {row["claim"] for row in csv.DictReader(line for line in file if not line.startswith("#"))}
-    assert claims >= {f"A{number}" for number in range(1, 25)}
-
-
-def test_rust_tests_that_are_named_exist() -> None:
-    with (FOLDER / "data" / "unit-claims.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    assert rows
-    for row in rows:
-        text = (ROOT / row["file"]).read_text(encoding="utf-8")
-        assert re.search(rf"#\[test\]\s+fn {row['test']}\(\)", text), row
-        assert None not in row, "a comma too many"
 
 
 def test_the_demonstration_runs_end_to_end(paper: Paper, tmp_path: Path) -> None:

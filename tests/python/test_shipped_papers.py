@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,13 @@ from shoal.papers.measure import check_metric
 from shoal.shipped import papers
 
 ROOT = Path(__file__).parents[2]
+# Claims of each paper, numbered as A1 to A53.
+CLAIMS = {
+    "kuehlewind-2014": range(1, 25),
+    "deschepper-2015": range(25, 38),
+    "cs244-2013": range(38, 45),
+    "kato-2015": range(45, 54),
+}
 # One that is still being written has no verdicts yet.
 FOLDERS = [entry.path for entry in papers() if (entry.path / "RESULTS.csv").exists()]
 
@@ -63,3 +71,34 @@ def test_results_page_is_made_from_the_kept_verdicts(folder: Path) -> None:
     assert kept == {(name, check.claim) for name in paper.items for check in paper.item(name).checks}
     outside = [row for row in csv.DictReader(lines) if row["reading"] == paper.chosen and row["verdict"] != "inside"]
     assert all(row["reason"] for row in outside), "a check that is not met has a reason"
+
+
+def unit_claims(folder: Path) -> list[dict[str, str]]:
+    """Claims that tests of the models check, with the tests."""
+    path = folder / "data" / "unit-claims.csv"
+    if not path.exists():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    assert rows, f"{path}: nothing there"
+    assert all(None not in row for row in rows), f"{path}: a comma too many"
+    return rows
+
+
+def test_papers_with_claims_are_those_that_are_shipped() -> None:
+    assert sorted(folder.name for folder in FOLDERS) == sorted(CLAIMS)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
+def test_all_claims_are_covered(folder: Path) -> None:
+    paper = read_paper(folder)
+    claims = {check.claim for name in paper.items for check in paper.item(name).checks}
+    claims |= {row["claim"] for row in unit_claims(folder)}
+    assert claims >= {f"A{number}" for number in CLAIMS[folder.name]}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
+def test_rust_tests_that_are_named_exist(folder: Path) -> None:
+    for row in unit_claims(folder):
+        text = (ROOT / row["file"]).read_text(encoding="utf-8")
+        assert re.search(rf"#\[test\]\s+fn {row['test']}\(\)", text), row
