@@ -230,3 +230,20 @@ fn an_ack_that_delivers_nothing_is_no_step_of_the_average() {
     flow.ack(1, false);
     assert_eq!(flow.alpha_q10(), 0);
 }
+
+#[test]
+fn an_ack_counts_where_acks_are_counted_if_it_acknowledges_something() {
+    let config = DctcpConfig {
+        alpha_update: AlphaUpdate::PerAck,
+        counting: MarkCounting::Acks,
+        counts_duplicates: false,
+        initial_alpha_q10: 0,
+        ..presets::DCTCP
+    };
+    let mut flow = Flow::new(config, LINUX_6, 10);
+    flow.ack(0, true);
+    assert_eq!(flow.alpha_q10(), 0);
+    // One ACK, whatever it covers: 1024 / 16.
+    flow.ack(2, true);
+    assert_eq!(flow.alpha_q10(), 64);
+}
