@@ -339,7 +339,13 @@ impl<'a> Measurement<'a> {
                 FlowSpan { window_start, window_end: end, start: flow.plan.start, stop: flow.finished };
             let mut result = flow.meter.finish(&flow.counters, span);
             result.base_rtt_s = Some(experiment.base_rtt(&flow.plan).as_secs_f64());
-            if let Some(ideal) = ideal_completion(experiment, &flow.plan) {
+            if let Some(ideal) = experiment.transfer_alone(&flow.plan).and_then(|alone| {
+                metrics::ideal_fct_s(
+                    alone.wire_bytes,
+                    alone.rate.as_bps() as f64,
+                    alone.propagation.as_secs_f64(),
+                )
+            }) {
                 result.slowdown = flow.completions.iter().map(|fct| fct / ideal).collect();
             }
             result.fct_s = flow.completions;
@@ -426,15 +432,4 @@ const fn state_of(state: u8) -> FlowState {
         3 => FlowState::Recovery,
         _ => FlowState::Loss,
     }
-}
-
-/// Time one transfer of the flow would take alone, in seconds.
-fn ideal_completion(experiment: &Experiment, flow: &Flow) -> Option<f64> {
-    let App::Transfers { bytes, .. } = flow.app else { return None };
-    let config = &experiment.endpoints[flow.endpoint as usize];
-    let bottleneck =
-        experiment.links_of(flow.forward).filter(|link| link.rate.is_some()).min_by_key(|link| link.rate)?;
-    let segments = bytes.div_ceil(u64::from(config.mss()));
-    let wire = bytes + segments * u64::from(config.header_bytes + bottleneck.overhead_bytes);
-    metrics::ideal_fct_s(wire, bottleneck.rate?.as_bps() as f64, experiment.base_rtt(flow).as_secs_f64())
 }

@@ -70,6 +70,22 @@ impl Experiment {
         self.paths[path as usize].iter().map(|link| &self.links[link.0 as usize])
     }
 
+    /// What one transfer of the flow would be if it had its path for itself; `None` if the flow has no transfers, or no link
+    /// of the path has a rate.
+    pub fn transfer_alone(&self, flow: &Flow) -> Option<TransferAlone> {
+        let App::Transfers { bytes, barrier, .. } = flow.app else { return None };
+        let config = &self.endpoints[flow.endpoint as usize];
+        let slowest =
+            self.links_of(flow.forward).filter(|link| link.rate.is_some()).min_by_key(|link| link.rate)?;
+        let segments = bytes.div_ceil(u64::from(config.mss()));
+        Some(TransferAlone {
+            wire_bytes: bytes + segments * u64::from(config.header_bytes + slowest.overhead_bytes),
+            rate: slowest.rate?,
+            // At a barrier a transfer ends where it arrives.
+            propagation: if barrier { self.propagation(flow.forward) } else { self.base_rtt(flow) },
+        })
+    }
+
     /// The links that the result reports as bottlenecks, in the order of the result.
     pub fn monitored(&self) -> impl Iterator<Item = (LinkId, &Link)> {
         let links = (0u32..).map(LinkId).zip(&self.links);
@@ -285,4 +301,15 @@ impl Default for TraceConfig {
             flows: 10_000,
         }
     }
+}
+
+/// One transfer with its path for itself: its completion time is that of its bytes at this rate, and the propagation.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TransferAlone {
+    /// Payload, headers, and what the slowest link adds.
+    pub wire_bytes: u64,
+    /// Rate of the slowest link.
+    pub rate: Rate,
+    /// Both ways, or the way there if the transfer ends where it arrives.
+    pub propagation: Span,
 }

@@ -169,7 +169,13 @@ impl<'e> FlowResults<'e> {
         let mut result = slot.meter.clone().finish(counters, span);
         result.cwnd_packets = cwnd::in_packets(result.cwnd_packets, slot.sender.window());
         result.fct_s = state.app.completions.iter().map(|fct| fct.as_secs_f64()).collect();
-        if let Some(ideal) = ideal_completion(self.experiment, &state.plan) {
+        if let Some(ideal) = self.experiment.transfer_alone(&state.plan).and_then(|alone| {
+            metrics::ideal_fct_s(
+                alone.wire_bytes,
+                alone.rate.as_bps() as f64,
+                alone.propagation.as_secs_f64(),
+            )
+        }) {
             result.slowdown = result.fct_s.iter().map(|fct| fct / ideal).collect();
         }
         (result.transfer_bytes, result.transfers_begun) = state.app.transfers(&state.plan.app);
@@ -190,21 +196,6 @@ impl<'e> FlowResults<'e> {
             })
             .collect()
     }
-}
-
-/// Time one transfer of the flow would take alone, in seconds.
-fn ideal_completion(experiment: &Experiment, flow: &Flow) -> Option<f64> {
-    let App::Transfers { bytes, barrier, .. } = flow.app else { return None };
-    let config = &experiment.endpoints[flow.endpoint as usize];
-    let links =
-        |path: u32| experiment.paths[path as usize].iter().map(|link| &experiment.links[link.0 as usize]);
-    let slowest =
-        links(flow.forward).filter_map(|link| Some((link.rate?, link.overhead_bytes))).min_by_key(|l| l.0)?;
-    let segments = bytes.div_ceil(u64::from(config.mss()));
-    let wire = bytes + segments * u64::from(config.header_bytes + slowest.1);
-    // At a barrier a transfer ends where it arrives.
-    let propagation = if barrier { experiment.propagation(flow.forward) } else { experiment.base_rtt(flow) };
-    metrics::ideal_fct_s(wire, slowest.0.as_bps() as f64, propagation.as_secs_f64())
 }
 
 /// Tables about flows.
