@@ -153,10 +153,10 @@ impl Receiver {
             self.ts_recent = packet.ts_val;
         }
         self.marks_seen += u64::from(packet.ecn.is_ce());
-        if self.compression.is_holding() && start > next_before && self.reassembly.is_third(start, end) {
-            // The option has room for few blocks: what is known goes out before it changes (tcp_sack_new_ofo_skb).
-            self.send_compressed(config, now, out);
-        }
+        // The option has room for few blocks: what is known goes out before it changes (tcp_sack_new_ofo_skb).
+        let crowded =
+            self.compression.is_holding() && start > next_before && self.reassembly.is_third(start, end);
+        let known = crowded.then(|| self.known_blocks(start, end));
         let arrival = self.reassembly.insert(start, end);
         if arrival == Arrival::Old {
             self.on_old_data(config, packet, start, end, now, out);
@@ -176,6 +176,11 @@ impl Receiver {
         if reaction.flush {
             // The ACK of what was received before the CE state changed (RFC 8257 section 3.2).
             self.send_ack_with(config, next_before, SackBlocks::EMPTY, reaction.flush_ece, now, out);
+        }
+        if let Some(known) = known.filter(|_| self.compression.is_holding()) {
+            // After the ECN state has changed (tcp_data_queue_ofo), and instead of an ACK for this packet: what was scheduled
+            // went with it (tcp_event_ack_sent, tcp_ack_snd_check).
+            return self.send_ack(config, self.reassembly.next(), known, now, out);
         }
         if reaction.quick > 0 {
             self.delayed.enter_quick_mode(config, reaction.quick);
@@ -209,6 +214,22 @@ impl Receiver {
         percent > 0
             && config.sack
             && self.compression.holds(self.reassembly.next(), percent, self.delayed.rtt(), now)
+    }
+
+    /// The SACK blocks before the range [start, end) has a place among them, but the one that it extends is longer already.
+    #[cold]
+    fn known_blocks(&self, start: u64, end: u64) -> SackBlocks {
+        let mut extended = false;
+        let mut option = SackBlocks::EMPTY;
+        for (left, right) in self.reassembly.recent_blocks() {
+            let extends = !extended && start <= right && left <= end;
+            extended |= extends;
+            let (left, right) = if extends { (left.min(start), right.max(end)) } else { (left, right) };
+            if !option.push(Sack { left: Seq::of(left), right: Seq::of(right) }) {
+                break;
+            }
+        }
+        option
     }
 
     #[cold]

@@ -73,14 +73,47 @@ fn what_three_blocks_would_push_out_goes_first() {
         "
         100ms     < 2
         100ms     > ack 1 sack 2-3
-        100ms     < 4
-        100ms     > ack 1 sack 4-5 2-3
         100ms     < 5
-        100ms     > ack 1 sack 4-6 2-3
-        100.3ms   < 6                     # extends the newest block: held back
-        100.4ms   < 8                     # a third block: the state before it goes out
-        100.4ms   > ack 1 sack 4-7 2-3
-        101.41ms  > ack 1 sack 8-9 4-7 2-3
+        100ms     > ack 1 sack 5-6 2-3
+        100ms     < 6
+        100ms     > ack 1 sack 5-7 2-3
+        100.3ms   < 7                     # extends the newest block: held back
+        100.4ms   < 9                     # a third block: the state before it goes out, and nothing for this one
+        100.4ms   > ack 1 sack 5-8 2-3
+        100.5ms   < 10                    # waits for a millisecond and ten microseconds
+        101.51ms  > ack 1 sack 9-11 5-8 2-3
+        102ms     < 11
+        102.1ms   < 3                     # extends the third: the state with it, in the old order
+        102.1ms   > ack 1 sack 9-12 5-8 2-4
+        102.2ms   < 12
+        103.21ms  > ack 1 sack 9-13 2-4 5-8
+    ",
+    );
+}
+
+#[test]
+fn what_goes_first_has_the_echo_of_the_packet_that_pushes_it_out() {
+    // tcp_data_ecn_check comes before tcp_sack_new_ofo_skb.
+    let mut config = config("dctcp", "linux-6");
+    config.stack.quick_acks = 0;
+    receiver_with(
+        config,
+        "
+        0ms       < syn ece cwr
+        0ms       > synack ece ect0
+        20ms      < 0 ect0 ts 0ms
+        60ms      > ack 1 ect0
+        100ms     < 2 ce
+        100ms     > ack 1 ece ect0 sack 2-3
+        100ms     < 4 ce
+        100ms     > ack 1 ece ect0 sack 4-5 2-3
+        100ms     < 5 ce
+        100ms     > ack 1 ece ect0 sack 4-6 2-3
+        100ms     < 6 ce                  # the change of state made the first go at once: this is the third that counts
+        100ms     > ack 1 ece ect0 sack 4-7 2-3
+        100.3ms   < 7 ce
+        100.4ms   < 9 ect0
+        100.4ms   > ack 1 ect0 sack 4-8 2-3
     ",
     );
 }
