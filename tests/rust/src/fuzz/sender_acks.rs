@@ -183,8 +183,10 @@ impl Peer {
                 self.window_end,
                 self.config.stack.name
             );
-            // An ACK that shows a timeout to have been in vain takes back its own reduction, too.
-            self.window_end = if undone { 0 } else { nxt_before };
+            // An ACK that shows a timeout to have been in vain takes back its own reduction, too. FreeBSD's fast recovery that the
+            // same ACK begins has an end of its own: snd_nxt, which a timeout has set back.
+            let recovers = freebsd && counters.fast_recoveries != self.counters.fast_recoveries;
+            self.window_end = if undone || recovers { 0 } else { nxt_before };
         }
         assert!(counters.delivered_ce_packets <= counters.delivered_packets);
         self.counters = counters;
