@@ -73,14 +73,15 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
-/// The first update comes after 0.5 s, then every tupdate; before it nothing is dropped, whatever the delay.
+/// The first update comes after 0.5 s, then every tupdate, as the kernel's timers round them up; before it nothing is dropped,
+/// whatever the delay.
 #[test]
-fn updates_begin_after_half_a_second() {
+fn the_timer_takes_the_next_slot() {
     let mut bench = bench(CONFIG);
-    assert_eq!(bench.queue.next_timer(), at(500));
-    assert_eq!(standing(&mut bench, Span::from_millis(100), Ecn::NotEct, at(0), at(500)).2, 0);
+    assert_eq!(bench.queue.next_timer(), at(504));
+    assert_eq!(standing(&mut bench, Span::from_millis(100), Ecn::NotEct, at(0), at(504)).2, 0);
     assert!(probability(&bench) > 0.0);
-    assert_eq!(bench.queue.next_timer(), at(515));
+    assert_eq!(bench.queue.next_timer(), at(520));
 }
 
 /// RFC 8033: the controller raises the probability while the delay is above the target and lowers it below. At a standing
@@ -148,7 +149,7 @@ fn marks_end_at_ten_percent() {
 #[test]
 fn nothing_is_dropped_below_two_packets() {
     let mut bench = bench(PieConfig { alpha: 0, beta: 1 << 20, ..CONFIG });
-    let _ = standing(&mut bench, Span::from_millis(200), Ecn::NotEct, at(0), at(500));
+    let _ = standing(&mut bench, Span::from_millis(200), Ecn::NotEct, at(0), at(504));
     assert_eq!(probability(&bench), 1.0);
     while bench.queue.backlog().bytes > 1500 {
         let _ = bench.take();
@@ -171,20 +172,20 @@ fn the_limit_comes_first() {
 #[test]
 fn updates_that_change_nothing_are_left_out() {
     let mut bench = bench(CONFIG);
-    advance(&mut bench, at(500));
-    // At 0.5 s the first update changes nothing: asleep.
+    advance(&mut bench, at(504));
+    // The first update changes nothing: asleep.
     assert_eq!(bench.queue.next_timer(), Time::NEVER);
-    // Its rhythm goes on: 0.5 s + 100 * 15 ms = 2 s is over at 2 s, the next is due 15 ms later.
-    bench.now = at(2000);
+    // Its rhythm goes on: 504 ms + 100 * 16 ms = 2104 ms is over at 2104 ms, the next is due 16 ms later.
+    bench.now = at(2104);
     let _ = bench.arrive(1500, Ecn::NotEct);
-    assert_eq!(bench.queue.next_timer(), at(2015));
+    assert_eq!(bench.queue.next_timer(), at(2120));
     let _ = bench.take();
     // Awake until an update finds nothing to change: the packet's departure is one (its time is forgotten).
-    advance(&mut bench, at(2015));
-    assert_eq!(bench.queue.next_timer(), at(2030));
-    advance(&mut bench, at(2030));
+    advance(&mut bench, at(2120));
+    assert_eq!(bench.queue.next_timer(), at(2136));
+    advance(&mut bench, at(2136));
     assert_eq!(bench.queue.next_timer(), Time::NEVER);
-    bench.now = at(2044);
+    bench.now = at(2151);
     let _ = bench.arrive(1500, Ecn::NotEct);
-    assert_eq!(bench.queue.next_timer(), at(2045));
+    assert_eq!(bench.queue.next_timer(), at(2152));
 }

@@ -165,8 +165,9 @@ pub(super) const PIE: ModelDoc = ModelDoc {
             name: "tupdate",
             unit: "time",
             default: "15 ms",
-            doc: "Time between updates of the probability; the first one comes after 0.5 s.",
-            source: "sch_pie.c pie_timer, pie_init",
+            doc: "What the timer between updates of the probability is set to. The kernel's timers take the next slot of 1 ms (above 63 ms of \
+                  8 ms): 15 ms give an update every 16 ms, the first after 0.504 s.",
+            source: "sch_pie.c pie_timer, pie_init; kernel/time/timer.c calc_wheel_index (since 4.8)",
         },
         ParameterDoc {
             name: "alpha",
@@ -207,8 +208,8 @@ pub(super) const PIE: ModelDoc = ModelDoc {
     ],
     differences: &[
         Difference {
-            text: "Updates come exactly every tupdate; the kernel rounds it up to jiffies, so with HZ = 250 15 ms become 16 ms.",
-            test: "updates_begin_after_half_a_second",
+            text: "HZ is 1000; with HZ = 250 the kernel's 15 ms become 20 ms. RFC 8033 has no such delay: tupdate = \"14 ms\" gives its 15 ms.",
+            test: "the_timer_takes_the_next_slot",
         },
         Difference {
             text: "Random numbers come from the experiment's seed: drops have the kernel's distribution, not its sequence.",

@@ -2,6 +2,7 @@
 
 mod law;
 mod rate;
+mod timer;
 
 use crate::store::{Store, mark};
 use crate::{Backlog, Class, Dequeued, PieConfig, Queue, Reason, Verdict};
@@ -9,16 +10,13 @@ use law::{Law, MAX_PROB};
 use shoal_packet::Packet;
 use shoal_units::{Rate, Span, Stream, Time};
 
-/// The first update comes HZ/2 after the start (`pie_init`).
-const FIRST_UPDATE: Span = Span::from_millis(500);
-
 /// PIE over one FIFO: drops on arrival with a probability that a controller of the delay sets periodically.
 #[derive(Clone, Debug)]
 pub struct Pie {
     store: Store,
     law: Law,
     ecn: bool,
-    tupdate: Span,
+    period: Span,
     /// The next update; while it sleeps the last one.
     update_at: Time,
     /// Nothing waits and updates change nothing: they are left out until a packet arrives.
@@ -32,8 +30,8 @@ impl Pie {
             store: Store::new(config.limit, line_rate),
             law: Law::new(config),
             ecn: config.ecn,
-            tupdate: config.tupdate,
-            update_at: Time::ZERO + FIRST_UPDATE,
+            period: timer::period(config.tupdate),
+            update_at: Time::ZERO + timer::FIRST_UPDATE,
             asleep: false,
         }
     }
@@ -42,8 +40,8 @@ impl Pie {
     #[cold]
     fn wake(&mut self, now: Time) {
         self.asleep = false;
-        let missed = now.since(self.update_at).as_picos() / self.tupdate.as_picos();
-        self.update_at = self.update_at.saturating_add(self.tupdate.saturating_mul(missed + 1));
+        let missed = now.since(self.update_at).as_picos() / self.period.as_picos();
+        self.update_at = self.update_at.saturating_add(self.period.saturating_mul(missed + 1));
     }
 }
 
@@ -104,7 +102,7 @@ impl Queue for Pie {
         let Backlog { packets, bytes } = self.store.backlog();
         let before = self.law.vars();
         self.law.update(bytes);
-        if self.tupdate.is_zero() {
+        if self.period.is_zero() {
             // `pie_timer` does not set itself again.
             self.update_at = Time::NEVER;
         } else if packets == 0 && self.law.vars() == before {
@@ -112,7 +110,7 @@ impl Queue for Pie {
             self.asleep = true;
             self.update_at = now;
         } else {
-            self.update_at = now.saturating_add(self.tupdate);
+            self.update_at = now.saturating_add(self.period);
         }
     }
 }
