@@ -23,7 +23,7 @@ pub(super) fn period(tupdate: Span) -> Span {
 const fn expiry(wait: u64) -> u64 {
     let mut shift = 0;
     // The wheel's clock is one ahead while timers run.
-    while shift < 24 && wait - 1 >= 63 << shift {
+    while shift < 24 && wait > 63 << shift {
         shift += 3;
     }
     ((wait >> shift) + 1) << shift
