@@ -181,6 +181,11 @@ static void listen_for(uint32_t number)
 	watch(flow->listener, EPOLLIN, ROLE_LISTENER, number);
 }
 
+static bool is_exact(const struct flow_plan *plan)
+{
+	return plan->app == APP_ON_OFF || plan->stop != NEVER;
+}
+
 static void connect_flow(uint32_t number)
 {
 	struct flow *flow = &flows[number];
@@ -190,13 +195,12 @@ static void connect_flow(uint32_t number)
 		.sin_port = htons((uint16_t)(FIRST_PORT + number)),
 		.sin_addr.s_addr = plan->source,
 	};
-	bool exact = plan->app == APP_ON_OFF || plan->stop != NEVER;
 
 	flow->sender = tcp_socket(plan->sender, plan->connect_cc);
 	/* The source port names the flow too: nothing is left to the kernel's choice. */
 	if (bind(flow->sender, (void *)&address, sizeof(address)))
 		fail_errno("cannot bind");
-	option(flow->sender, IPPROTO_TCP, TCP_NOTSENT_LOWAT, exact ? UNSENT_EXACT : UNSENT_BULK, "the unsent limit");
+	option(flow->sender, IPPROTO_TCP, TCP_NOTSENT_LOWAT, is_exact(plan) ? UNSENT_EXACT : UNSENT_BULK, "the unsent limit");
 	/* Small writes leave when they are written. */
 	option(flow->sender, IPPROTO_TCP, TCP_NODELAY, 1, "no delay");
 	address.sin_addr.s_addr = plan->destination;
@@ -290,16 +294,31 @@ static void stop(struct flow *flow)
 		shutdown(flow->sender, SHUT_WR);
 }
 
+/*
+ * What an endless stream writes next: whole segments up to the unsent limit. The end of a write, and a write that meets the limit,
+ * has PSH, which a receiver answers at once (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`): how often would be this program's
+ * choice. The call after that finds no room, and the kernel says when there is some.
+ */
+static uint64_t stream_piece(const struct flow *flow)
+{
+	int limit = is_exact(&flow->plan) ? UNSENT_EXACT : UNSENT_BULK, unsent, mss;
+	socklen_t size = sizeof(mss);
+
+	if (ioctl(flow->sender, SIOCOUTQNSD, &unsent) || getsockopt(flow->sender, IPPROTO_TCP, TCP_MAXSEG, &mss, &size))
+		fail_errno("cannot ask how much is unsent");
+	return (uint64_t)mss * (unsent + mss < limit ? (unsigned int)((limit - unsent) / mss) : 1);
+}
+
 static void write_more(struct flow *flow)
 {
 	if (!flow->connected)
 		return;
 	while (!flow->stopped && (flow->greedy || flow->to_write)) {
-		uint64_t want = flow->greedy ? WRITE_SIZE : flow->to_write;
+		uint64_t want = flow->greedy ? stream_piece(flow) : flow->to_write;
 		bool last = !flow->greedy && flow->plan.app == APP_TRANSFERS && flow->begun == flow->plan.rounds &&
 			    want <= WRITE_SIZE;
 		ssize_t size = send(flow->sender, zeros, want < WRITE_SIZE ? want : WRITE_SIZE,
-				    MSG_NOSIGNAL | (last ? MSG_MORE : 0));
+				    MSG_NOSIGNAL | (flow->greedy || last ? MSG_MORE : 0));
 
 		if (size < 0) {
 			if (errno == EAGAIN)
