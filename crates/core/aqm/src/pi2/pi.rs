@@ -39,7 +39,7 @@ impl Pi {
     pub(super) fn update(&mut self, delay_ticks: u64, waits: bool) {
         let last = self.last_delay_ticks;
         // An estimate that rounds to nothing says nothing.
-        let mut steady = delay_ticks != 0 || !waits;
+        let steady = delay_ticks != 0 || !waits;
         let delay = delay_ticks as i64;
         let integral = delay.wrapping_sub(self.target_ticks).wrapping_mul(i64::from(self.alpha));
         let proportional = delay.wrapping_sub(last as i64).wrapping_mul(i64::from(self.beta));
@@ -47,7 +47,6 @@ impl Pi {
         let old = self.probability;
         let new = old.wrapping_add(delta as u32);
         self.probability = if delta > 0 {
-            steady &= new >= old;
             if new < old { MAX_PROBABILITY } else { new }
         } else if new > old {
             0
