@@ -92,6 +92,16 @@ mod tests {
     }
 
     #[test]
+    fn ten_thousand_bytes_are_a_measurement() {
+        let mut rate = DepartureRate::default();
+        for n in 1..=10 {
+            rate.on_departure(1000, 30_000, n * 1000);
+        }
+        // 10,000 * 256 / 9000 ticks = 284.4.
+        assert_eq!(rate.average, 284);
+    }
+
+    #[test]
     fn without_a_rate_there_is_no_delay() {
         assert_eq!(DepartureRate::default().ticks_for(1_000_000), 0);
     }
