@@ -12,7 +12,7 @@ const HELD: Pi2Config = Pi2Config {
     target: Span::ZERO,
     tupdate: Span::from_secs(3600),
     alpha_16th_hz: 0,
-    beta_16th_hz: 16,
+    beta_16th_hz: 8,
     coupling: 2,
     ecn: true,
     scalable_mask: 0b11,
@@ -20,8 +20,9 @@ const HELD: Pi2Config = Pi2Config {
     mtu: 1500,
     limit: Extent::Unlimited,
 };
-/// After 0.5 s of wait: 274 * 16 >> 4 = 274; 500,000,000 ns / 64 = 7,812,500 ticks; 274 * 7,812,500 of 2^32 - 1.
-const HELD_P: f64 = 2_140_625_000.0 / 4_294_967_295.0;
+/// After 0.5 s of wait: 274 * 8 >> 4 = 137; 500,000,000 ns / 64 = 7,812,500 ticks; 137 * 7,812,500 of 2^32 - 1. Far from one
+/// half, so that the other side of a coin is told from this one.
+const HELD_P: f64 = 1_070_312_500.0 / 4_294_967_295.0;
 
 /// Two packets have waited for half a second.
 fn held(config: Pi2Config) -> Bench<AnyQueue> {
@@ -101,6 +102,6 @@ fn the_departure_rate_gives_the_delay() {
     assert_eq!(bench.queue.backlog().bytes, 22_500);
     bench.queue.on_timer(Time::ZERO + Span::from_millis(500));
     // The first sample, of six gaps instead of seven, is 23; 23 - 2 + (20 >> 3) = 23 stays: 22,500 * 256 / 23 = 250,434 ticks.
-    assert_eq!(bench.queue.probability(), Some(250_434.0 * 274.0 / 4_294_967_295.0));
+    assert_eq!(bench.queue.probability(), Some(250_434.0 * 137.0 / 4_294_967_295.0));
     assert_eq!(bench.queue.next_timer(), Time::ZERO + Span::from_millis(532));
 }
