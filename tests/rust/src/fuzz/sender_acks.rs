@@ -168,10 +168,14 @@ impl Peer {
             assert_eq!(packet.flow, FlowId(7));
         }
         let counters = *self.sender.counters();
-        // What was taken back may be done again. FreeBSD ends congestion recovery with every timeout (EXIT_RECOVERY).
-        let freebsd = self.config.stack.kernel != Kernel::Linux;
+        // What was taken back may be done again. FreeBSD ends congestion recovery with every timeout (EXIT_RECOVERY), and where
+        // fast recovery ends: at snd_nxt as it was, which a timeout may have set back.
         let undone = counters.undos != self.counters.undos;
-        if undone || (freebsd && counters.timeouts != self.counters.timeouts) {
+        let freebsd = self.config.stack.kernel != Kernel::Linux
+            && (counters.timeouts, counters.fast_recoveries)
+                != (self.counters.timeouts, self.counters.fast_recoveries);
+        let starts_anew = undone || freebsd;
+        if starts_anew {
             self.window_end = 0;
         }
         let cuts = counters.ecn_reductions - self.counters.ecn_reductions;
@@ -183,10 +187,7 @@ impl Peer {
                 self.window_end,
                 self.config.stack.name
             );
-            // An ACK that shows a timeout to have been in vain takes back its own reduction, too. FreeBSD's fast recovery that the
-            // same ACK begins has an end of its own: snd_nxt, which a timeout has set back.
-            let recovers = freebsd && counters.fast_recoveries != self.counters.fast_recoveries;
-            self.window_end = if undone || recovers { 0 } else { nxt_before };
+            self.window_end = if starts_anew { 0 } else { nxt_before };
         }
         assert!(counters.delivered_ce_packets <= counters.delivered_packets);
         self.counters = counters;
