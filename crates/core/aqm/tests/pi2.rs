@@ -76,6 +76,52 @@ fn scalable_packets_see_p_and_others_the_square_of_half() {
     }
 }
 
+/// p is the integral of the queueing time, every second.
+const INTEGRATING: Pi2Config =
+    Pi2Config { alpha_16th_hz: 8, beta_16th_hz: 0, tupdate: Span::from_secs(1), ..HELD };
+
+/// A packet arrives after 0.1 s and waits for 0.4 s: 6,250,000 ticks of 64 ns, times 137.
+const INTEGRAL: f64 = 856_250_000.0 / 4_294_967_295.0;
+
+fn integrated() -> Bench<AnyQueue> {
+    let mut bench = Bench::new(AnyQueue::new(&QueueConfig::Pi2(INTEGRATING), LINE));
+    bench.now = Time::ZERO + Span::from_millis(100);
+    let _ = bench.arrive(1500, Ecn::NotEct);
+    update(&mut bench, 500);
+    assert_eq!(bench.queue.probability(), Some(INTEGRAL));
+    let _ = bench.take();
+    bench
+}
+
+fn update(bench: &mut Bench<AnyQueue>, at_ms: u64) {
+    let now = Time::ZERO + Span::from_millis(at_ms);
+    assert_eq!(bench.queue.next_timer(), now);
+    bench.queue.on_timer(now);
+    bench.now = now;
+}
+
+#[test]
+fn an_empty_queue_decays() {
+    let mut bench = integrated();
+    update(&mut bench, 1500);
+    assert_eq!(bench.queue.probability(), Some(INTEGRAL), "the first time without delay");
+    update(&mut bench, 2500);
+    // 856,250,000 * 98 = 83,912,500,000 = 19 * 2^32 + 2,308,121,376; of that one in a hundred.
+    assert_eq!(bench.queue.probability(), Some(23_081_213.0 / 4_294_967_295.0));
+}
+
+#[test]
+fn a_packet_that_has_not_waited_yet_keeps_p() {
+    let mut bench = integrated();
+    for at_ms in [1500, 2500, 3500] {
+        bench.now = Time::ZERO + Span::from_millis(at_ms);
+        let _ = bench.arrive(1500, Ecn::NotEct);
+        update(&mut bench, at_ms);
+        assert_eq!(bench.queue.probability(), Some(INTEGRAL));
+        let _ = bench.take();
+    }
+}
+
 #[test]
 fn small_backlogs_are_left_alone() {
     let mut bench = held(HELD);
