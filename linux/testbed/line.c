@@ -4,9 +4,13 @@
  *
  * Token buckets save up credit and send small packets in bursts. A transmitter does not: a packet takes its size over the
  * rate, the next one begins when it ends, and a packet on the wire is no longer in the queue. That is this discipline. Its
- * single child decides what waits, what is marked and what is dropped; the child sees IP packets, and an MTU of IP. The
- * schedule of a busy line does not depend on how late its timer fires. What has been sent may take a while to arrive: the
- * propagation delay of the link. It is kept here, and is part of neither the queue nor its records.
+ * single child decides what waits, what is marked and what is dropped; the child sees IP packets, and an MTU of IP. What has
+ * been sent may take a while to arrive: the propagation delay of the link. It is kept here, and is part of neither the queue
+ * nor its records.
+ *
+ * Timers fire up to a microsecond late, those of the line and those that packets come by. The schedule of a busy line does not
+ * depend on it. Nor does what an arrival finds: packets that follow each other over the line come back at its pace, so that they
+ * arrive just when a transmission ends, and of two such events the end comes first.
  *
  * Every arrival, drop and start of a transmission is recorded (struct line_record) and read from /proc/shoal_line. Where
  * a child drops is seen in three ways: what it refuses comes back in `to_free`, and so does what it throws out for an
@@ -45,10 +49,16 @@ struct line_sched {
 	u32 classes;			/* handle of the child: flows become its classes; 0: they do not */
 	struct sk_buff *on_wire;	/* in transmission */
 	u64 free_ns;			/* its end */
+	u64 slack_ns;			/* what arrives that much before its end arrives at its end */
+	u64 latest_ns;			/* of the arrivals that this moved */
 	u64 rest;			/* of that time: bits * 10^9 modulo rate */
 	u64 delay_ns;
 	struct sk_buff_head sent;	/* on their way; their stamp is the time of arrival */
 };
+
+/* How late timers fire, ns; at most this part of a packet's time. */
+#define LATENESS_NS	1000
+#define LATENESS_PART	8
 
 /* The line whose child is asked for a packet. */
 static struct line_sched *asking;
@@ -81,6 +91,11 @@ static void forget(struct sk_buff *skb)
 static u8 ecn_of(const struct sk_buff *skb)
 {
 	return skb->protocol == htons(ETH_P_IP) ? ip_hdr(skb)->tos & 3 : 0;
+}
+
+static u64 line_now(const struct line_sched *q)
+{
+	return max_t(u64, ktime_get_ns(), q->latest_ns);
 }
 
 static struct line_record *record(const struct line_sched *q, const struct sk_buff *skb,
@@ -138,7 +153,7 @@ static void capture_at_line(struct line_record *r, const struct sk_buff *skb)
 /* A packet that waited is gone. */
 static void record_drop(const struct line_sched *q, const struct sk_buff *skb, enum line_event event)
 {
-	struct line_record *r = record(q, skb, event, ktime_get_ns(), ktime_to_ns(skb->tstamp),
+	struct line_record *r = record(q, skb, event, line_now(q), ktime_to_ns(skb->tstamp),
 				       ECN_QUEUED(skb), ecn_of(skb));
 
 	capture_at_line(r, skb);
@@ -186,18 +201,24 @@ static void classify(const struct line_sched *q, struct sk_buff *skb, u8 ecn)
 	}
 }
 
+static void line_finish(struct Qdisc *sch, u64 now);
+
 static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct line_sched *q = qdisc_priv(sch);
 	struct sk_buff *freed_before = *to_free, *freed;
 	u16 header;
-	u64 now = ktime_get_ns();
+	u64 now = line_now(q);
 	u8 ecn = ecn_of(skb);
 	bool dropped = false;
 	struct line_record *r;
 	u32 len;
 	int ret;
 
+	if (q->on_wire && q->free_ns <= now + q->slack_ns) {
+		now = q->latest_ns = max_t(u64, now, q->free_ns);
+		line_finish(sch, now);
+	}
 	__skb_pull(skb, skb_network_offset(skb));
 	len = skb->len;
 	qdisc_skb_cb(skb)->pkt_len = len;
@@ -258,7 +279,7 @@ static void line_start(struct Qdisc *sch, u64 now, bool busy)
 		return;
 	since = ktime_to_ns(skb->tstamp);
 	before = ECN_QUEUED(skb);
-	/* The timer fires late by less than a microsecond; the line does not wait for it. */
+	/* The line does not wait for its timer. */
 	if (busy && since <= q->free_ns)
 		start = q->free_ns;
 	else
@@ -269,23 +290,32 @@ static void line_start(struct Qdisc *sch, u64 now, bool busy)
 	__skb_push(skb, -skb_mac_offset(skb));
 	bits = 8ULL * (qdisc_pkt_len(skb) + q->overhead) * NSEC_PER_SEC + q->rest;
 	q->free_ns = start + div64_u64_rem(bits, q->rate, &q->rest);
+	q->slack_ns = min_t(u64, LATENESS_NS, (q->free_ns - start) / LATENESS_PART);
 	q->on_wire = skb;
 }
 
-static struct sk_buff *line_dequeue(struct Qdisc *sch)
+/* Ends the transmissions that are over, and begins the next. */
+static void line_finish(struct Qdisc *sch, u64 now)
 {
 	struct line_sched *q = qdisc_priv(sch);
-	u64 now = ktime_get_ns(), next = U64_MAX;
-	struct sk_buff *arrived;
 
-	if (!q->on_wire)
-		line_start(sch, now, false);
 	while (q->on_wire && q->free_ns <= now) {
 		q->on_wire->tstamp = ns_to_ktime(q->free_ns + q->delay_ns);
 		__skb_queue_tail(&q->sent, q->on_wire);
 		q->on_wire = NULL;
 		line_start(sch, now, true);
 	}
+}
+
+static struct sk_buff *line_dequeue(struct Qdisc *sch)
+{
+	struct line_sched *q = qdisc_priv(sch);
+	u64 now = line_now(q), next = U64_MAX;
+	struct sk_buff *arrived;
+
+	if (!q->on_wire)
+		line_start(sch, now, false);
+	line_finish(sch, now);
 	if (q->on_wire)
 		next = q->free_ns;
 	arrived = skb_peek(&q->sent);
