@@ -1,38 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * Senders and receivers. The sockets of all hosts live in this process and one epoll set; nobody polls.
- *
- * A sender keeps little unsent data in its socket (TCP_NOTSENT_LOWAT), so that the window alone decides what is sent and
- * memory stays bounded. A receiver throws data away in the kernel (MSG_TRUNC) and is woken once a chunk (SO_RCVLOWAT): the
- * ACKs do not depend on it (`__tcp_ack_snd_check` looks at rcv_lowat), the cost does.
- */
+/* The event loop: senders and receivers of streams, samples, what is due. */
 #define _GNU_SOURCE
-#include "guest.h"
+#include "flow.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/errqueue.h>
-#include <linux/net_tstamp.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <linux/sockios.h>
 #include <unistd.h>
 
-#define FIRST_PORT 10000
-#define UNSENT_BULK (128 << 10)
-/* What is already in the socket is sent even if the application stops. */
-#define UNSENT_EXACT 4096
 #define WRITE_SIZE (1 << 18)
-/* SOF_TIMESTAMPING_OPT_ID_TCP of Linux 6.2. */
-#define OPT_ID_TCP (1 << 16)
 
 /* Of include/uapi/linux/tcp.h up to what is read here; the header of the build machine may be older. */
 struct tcp_facts {
@@ -57,161 +41,29 @@ struct dctcp_facts {
 	uint32_t alpha, ab_ecn, ab_tot;
 };
 
-/* What happens at a time. */
-enum task { TASK_START, TASK_STOP, TASK_WRITE, TASK_SAMPLE, TASK_END };
-struct entry {
-	uint64_t at;
-	uint64_t order; /* equal times: first in, first out */
-	enum task task;
-	uint32_t flow;
-};
-
-struct flow {
-	struct flow_plan plan;
-	int sender, listener, receiver;
-	bool greedy, stopped, finished, is_dctcp, connected;
-	uint64_t first_at, began_at, next_at;
-	uint64_t begun, completed;	/* transfers */
-	uint64_t to_write, target, sent;
-	struct flow_record last;	/* what does not vanish with a socket */
-};
-
-static struct flow flows[MAX_FLOWS];
-static uint32_t flow_count;
-static struct entry heap[4 * MAX_FLOWS];
-static size_t heap_size;
-static uint64_t order, origin;
-static int epoll, timer;
+struct flow flows[MAX_FLOWS];
+uint32_t flow_count;
+uint64_t origin;
+static int timer;
 static char zeros[WRITE_SIZE];
 
 void flow_add(const struct flow_plan *plan)
 {
+	struct flow *flow = &flows[flow_count];
+
 	if (flow_count == MAX_FLOWS)
 		fail("more than %d flows", MAX_FLOWS);
-	flows[flow_count].plan = *plan;
-	flows[flow_count].sender = flows[flow_count].listener = flows[flow_count].receiver = -1;
-	flows[flow_count].is_dctcp = strncmp(plan->cc, "dctcp", 5) == 0;
-	flow_count++;
+	flow->plan = *plan;
+	flow->sender = flow->listener = flow->receiver = -1;
+	flow->is_dctcp = strncmp(plan->cc, "dctcp", 5) == 0;
+	barrier_join(flow_count++);
 }
 
-/* The agenda. */
-
-static bool before(const struct entry *a, const struct entry *b)
+void flow_gap(uint64_t number, uint64_t gap)
 {
-	return a->at != b->at ? a->at < b->at : a->order < b->order;
-}
-
-static void at(uint64_t when, enum task task, uint32_t flow)
-{
-	size_t i = heap_size++;
-	struct entry entry = { .at = when, .order = order++, .task = task, .flow = flow };
-
-	if (heap_size > sizeof(heap) / sizeof(*heap))
-		fail("the agenda is full");
-	for (; i && before(&entry, &heap[(i - 1) / 2]); i = (i - 1) / 2)
-		heap[i] = heap[(i - 1) / 2];
-	heap[i] = entry;
-}
-
-static struct entry next(void)
-{
-	struct entry first = heap[0], last = heap[--heap_size];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < heap_size) {
-		if (child + 1 < heap_size && before(&heap[child + 1], &heap[child]))
-			child++;
-		if (!before(&heap[child], &last))
-			break;
-		heap[i] = heap[child];
-		i = child;
-	}
-	heap[i] = last;
-	return first;
-}
-
-/* Sockets. */
-
-static void option(int fd, int level, int name, int value, const char *what)
-{
-	if (setsockopt(fd, level, name, &value, sizeof(value)))
-		fail_errno("cannot set %s", what);
-}
-
-static void use_cc(int fd, const char *cc)
-{
-	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, cc, (socklen_t)strlen(cc)))
-		fail_errno("the kernel has no congestion control `%s`", cc);
-}
-
-static int tcp_socket(int host, const char *cc)
-{
-	int fd;
-
-	host_enter(host);
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		fail_errno("cannot make a socket");
-	use_cc(fd, cc);
-	return fd;
-}
-
-enum role { ROLE_SENDER, ROLE_LISTENER, ROLE_RECEIVER, ROLE_TIMER };
-
-static void watch(int fd, uint32_t events, enum role role, uint32_t flow)
-{
-	struct epoll_event event = { .events = events, .data.u64 = (uint64_t)role << 32 | flow };
-
-	if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
-		fail_errno("cannot watch a socket");
-}
-
-static void listen_for(uint32_t number)
-{
-	struct flow *flow = &flows[number];
-	struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_port = htons((uint16_t)(FIRST_PORT + number)),
-		.sin_addr.s_addr = flow->plan.destination,
-	};
-
-	flow->listener = tcp_socket(flow->plan.receiver, flow->plan.listen_cc);
-	if (bind(flow->listener, (void *)&address, sizeof(address)) || listen(flow->listener, 1))
-		fail_errno("cannot listen");
-	watch(flow->listener, EPOLLIN, ROLE_LISTENER, number);
-}
-
-static bool is_exact(const struct flow_plan *plan)
-{
-	return plan->app == APP_ON_OFF || plan->stop != NEVER;
-}
-
-static void connect_flow(uint32_t number)
-{
-	struct flow *flow = &flows[number];
-	const struct flow_plan *plan = &flow->plan;
-	struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_port = htons((uint16_t)(FIRST_PORT + number)),
-		.sin_addr.s_addr = plan->source,
-	};
-
-	flow->sender = tcp_socket(plan->sender, plan->connect_cc);
-	/* The source port names the flow too: nothing is left to the kernel's choice. */
-	if (bind(flow->sender, (void *)&address, sizeof(address)))
-		fail_errno("cannot bind");
-	option(flow->sender, IPPROTO_TCP, TCP_NOTSENT_LOWAT, is_exact(plan) ? UNSENT_EXACT : UNSENT_BULK, "the unsent limit");
-	/* Small writes leave when they are written. */
-	option(flow->sender, IPPROTO_TCP, TCP_NODELAY, 1, "no delay");
-	address.sin_addr.s_addr = plan->destination;
-	if (connect(flow->sender, (void *)&address, sizeof(address)) && errno != EINPROGRESS)
-		fail_errno("cannot connect");
-	/* Positions are counted from the first byte of the stream, so the socket must have a sequence number already. */
-	if (plan->app == APP_TRANSFERS)
-		option(flow->sender, SOL_SOCKET, SO_TIMESTAMPING,
-		       SOF_TIMESTAMPING_TX_ACK | SOF_TIMESTAMPING_OPT_ID | OPT_ID_TCP | SOF_TIMESTAMPING_OPT_TSONLY |
-		       SOF_TIMESTAMPING_SOFTWARE, "timestamps");
-	watch(flow->sender, EPOLLOUT | EPOLLRDHUP | EPOLLET, ROLE_SENDER, number);
+	if (number >= flow_count)
+		fail("no flow %llu", (unsigned long long)number);
+	gaps_add(&flows[number].gaps, gap);
 }
 
 /* Measurements. */
@@ -245,7 +97,7 @@ static void read_facts(struct flow *flow)
 		r->received = tcp.bytes_received - (tcp.state != TCP_ESTABLISHED);
 }
 
-static void report(uint32_t number, enum record_kind kind, uint64_t now, uint64_t value)
+void report(uint32_t number, enum record_kind kind, uint64_t now, uint64_t value)
 {
 	struct flow_record record = flows[number].last;
 
@@ -253,7 +105,7 @@ static void report(uint32_t number, enum record_kind kind, uint64_t now, uint64_
 	record.flow = number;
 	record.kind = (uint8_t)kind;
 	record.transfers_begun = flows[number].begun;
-	if (kind == REC_COMPLETED)
+	if (kind >= REC_VALUED || kind == REC_COMPLETED)
 		record.received = value;
 	output_record(&record);
 }
@@ -270,9 +122,9 @@ static void sample(uint64_t now)
 	output_lines(origin);
 }
 
-/* Applications. */
+/* Applications that write a stream. */
 
-static void finish(uint32_t number, uint64_t now)
+void finish(uint32_t number, uint64_t now)
 {
 	struct flow *flow = &flows[number];
 
@@ -283,7 +135,7 @@ static void finish(uint32_t number, uint64_t now)
 	report(number, REC_FINISHED, now, 0);
 }
 
-static void stop(struct flow *flow)
+void stop(struct flow *flow)
 {
 	if (flow->stopped)
 		return;
@@ -294,6 +146,23 @@ static void stop(struct flow *flow)
 		shutdown(flow->sender, SHUT_WR);
 }
 
+/* At its stop time. Frames that wait still have somebody who waits for them. */
+static void stop_at(uint32_t number, uint64_t now)
+{
+	struct flow *flow = &flows[number];
+
+	if (flow->plan.app == APP_REQUESTS) {
+		exchange_stop(number, now);
+	} else if (flow->plan.app == APP_DATAGRAMS) {
+		flow->stopped = true;
+		finish(number, now);
+	} else if (flow->plan.app == APP_FRAMES && flow->to_write) {
+		flow->closing = true;
+	} else {
+		stop(flow);
+	}
+}
+
 /*
  * What an endless stream writes next: whole segments up to the unsent limit. The end of a write, and a write that meets the limit,
  * has PSH, which a receiver answers at once (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`): how often would be this program's
@@ -301,7 +170,7 @@ static void stop(struct flow *flow)
  */
 static uint64_t stream_piece(const struct flow *flow)
 {
-	int limit = is_exact(&flow->plan) ? UNSENT_EXACT : UNSENT_BULK, unsent, mss;
+	int limit = unsent_limit(&flow->plan), unsent, mss;
 	socklen_t size = sizeof(mss);
 
 	if (ioctl(flow->sender, SIOCOUTQNSD, &unsent) || getsockopt(flow->sender, IPPROTO_TCP, TCP_MAXSEG, &mss, &size))
@@ -309,11 +178,11 @@ static uint64_t stream_piece(const struct flow *flow)
 	return (uint64_t)mss * (unsent + mss < limit ? (unsigned int)((limit - unsent) / mss) : 1);
 }
 
-static void write_more(struct flow *flow)
+void write_more(struct flow *flow)
 {
-	if (!flow->connected)
+	if (!flow->connected && flow->plan.app != APP_REQUESTS)
 		return;
-	while (!flow->stopped && (flow->greedy || flow->to_write)) {
+	while (flow->sender >= 0 && (!flow->stopped || flow->plan.app == APP_REQUESTS) && (flow->greedy || flow->to_write)) {
 		uint64_t want = flow->greedy ? stream_piece(flow) : flow->to_write;
 		bool last = !flow->greedy && flow->plan.app == APP_TRANSFERS && flow->begun == flow->plan.rounds &&
 			    want <= WRITE_SIZE;
@@ -329,12 +198,12 @@ static void write_more(struct flow *flow)
 		if (!flow->greedy)
 			flow->to_write -= (uint64_t)size;
 		/* The FIN travels with the last data. */
-		if (last && !flow->to_write)
+		if ((last || flow->closing) && !flow->to_write && flow->plan.app != APP_REQUESTS)
 			stop(flow);
 	}
 }
 
-static void begin_transfer(uint32_t number, uint64_t now)
+void begin_transfer(uint32_t number, uint64_t now)
 {
 	struct flow *flow = &flows[number];
 
@@ -359,7 +228,7 @@ static void transfer_done(uint32_t number, uint64_t now)
 		uint64_t due = flow->first_at + plan->interval * flow->begun;
 
 		if (due > now)
-			at(due, TASK_WRITE, number);
+			agenda_add(due, TASK_WORK, number);
 		else
 			begin_transfer(number, now);
 	} else {
@@ -367,11 +236,38 @@ static void transfer_done(uint32_t number, uint64_t now)
 	}
 }
 
+/* The receiver has read more of the stream. */
+static void delivered(uint32_t number, uint64_t before, uint64_t now)
+{
+	struct flow *flow = &flows[number];
+	const struct flow_plan *plan = &flow->plan;
+
+	if (plan->app == APP_FRAMES && before / plan->bytes != flow->delivered / plan->bytes)
+		report(number, REC_DELIVERED, now, flow->delivered);
+	if (plan->app == APP_TRANSFERS && plan->barrier != NEVER && flow->completed < flow->begun &&
+	    flow->delivered >= flow->target) {
+		flow->completed++;
+		report(number, REC_COMPLETED, now, now - flow->began_at);
+		barrier_arrive(number, now);
+	}
+}
+
+/* Writes again an interval after the time that was due, not after the time it is. */
+static void again(uint32_t number, uint64_t interval)
+{
+	struct flow *flow = &flows[number];
+
+	flow->next_at += interval;
+	agenda_add(flow->next_at, TASK_WORK, number);
+}
+
 static void work(uint32_t number, uint64_t now)
 {
 	struct flow *flow = &flows[number];
 	const struct flow_plan *plan = &flow->plan;
 
+	if (flow->stopped || flow->closing)
+		return;
 	switch (plan->app) {
 	case APP_BULK:
 		flow->greedy = true;
@@ -383,16 +279,25 @@ static void work(uint32_t number, uint64_t now)
 	case APP_RATE:
 		flow->to_write += plan->bytes;
 		write_more(flow);
-		flow->next_at += plan->interval;
-		if (!flow->stopped)
-			at(flow->next_at, TASK_WRITE, number);
+		again(number, plan->interval);
 		break;
 	case APP_ON_OFF:
 		flow->greedy = !flow->greedy;
 		write_more(flow);
-		flow->next_at += flow->greedy ? plan->interval : plan->off;
-		if (!flow->stopped)
-			at(flow->next_at, TASK_WRITE, number);
+		again(number, flow->greedy ? plan->interval : plan->off);
+		break;
+	case APP_FRAMES:
+		flow->begun++;
+		report(number, REC_WRITTEN, now, 0);
+		flow->to_write += plan->bytes;
+		write_more(flow);
+		again(number, plan->interval);
+		break;
+	case APP_REQUESTS:
+		exchange_begin(number, now);
+		break;
+	case APP_DATAGRAMS:
+		datagram_send(number, now);
 		break;
 	}
 }
@@ -421,6 +326,22 @@ static void read_acknowledgements(uint32_t number, uint64_t now)
 	}
 }
 
+/* The connection failed (or timed out): the flow ends, and the host says so. */
+static bool has_failed(uint32_t number, int fd, uint64_t now)
+{
+	struct flow *flow = &flows[number];
+	int error = 0;
+	socklen_t size = sizeof(error);
+
+	getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+	if (!error || flow->finished)
+		return error;
+	flow->stopped = true;
+	flow->finished = true;
+	report(number, REC_REFUSED, now, 0);
+	return true;
+}
+
 static void become_connected(struct flow *flow)
 {
 	flow->connected = true;
@@ -436,18 +357,13 @@ static void sender_event(uint32_t number, uint32_t events, uint64_t now)
 	struct flow *flow = &flows[number];
 
 	if (events & EPOLLERR) {
-		int error = 0;
-		socklen_t size = sizeof(error);
-
 		read_acknowledgements(number, now);
-		getsockopt(flow->sender, SOL_SOCKET, SO_ERROR, &error, &size);
-		if (error) {
-			/* The connection failed (or timed out): the flow ends, and the host says so. */
-			flow->stopped = true;
-			flow->finished = true;
-			report(number, REC_REFUSED, now, 0);
+		if (has_failed(number, flow->sender, now))
 			return;
-		}
+	}
+	if (flow->plan.app == APP_REQUESTS) {
+		server_event(number, events, now);
+		return;
 	}
 	if (events & EPOLLOUT) {
 		if (!flow->connected)
@@ -462,28 +378,25 @@ static void sender_event(uint32_t number, uint32_t events, uint64_t now)
 	}
 }
 
-static void accept_flow(uint32_t number)
+static void receiver_event(uint32_t number, uint32_t events, uint64_t now)
 {
 	struct flow *flow = &flows[number];
-	int fd = accept4(flow->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	uint64_t before = flow->delivered;
+	ssize_t size;
 
-	if (fd < 0)
+	if (events & EPOLLERR && has_failed(number, flow->receiver, now))
 		return;
-	flow->receiver = fd;
-	close(flow->listener);
-	flow->listener = -1;
-	if (flow->plan.read_chunk > 1)
-		option(fd, SOL_SOCKET, SO_RCVLOWAT, (int)flow->plan.read_chunk, "the read chunk");
-	watch(fd, EPOLLIN | EPOLLRDHUP, ROLE_RECEIVER, number);
-}
-
-static void receive(uint32_t number)
-{
-	struct flow *flow = &flows[number];
-	/* With MSG_TRUNC the kernel copies nothing. */
-	ssize_t size = recv(flow->receiver, zeros, 1 << 30, MSG_TRUNC | MSG_DONTWAIT);
-
-	if (size > 0 || (size < 0 && errno == EAGAIN))
+	if (flow->plan.app == APP_REQUESTS) {
+		client_event(number, events, now);
+		return;
+	}
+	size = discard(flow->receiver);
+	if (size > 0) {
+		flow->delivered += (uint64_t)size;
+		delivered(number, before, now);
+		return;
+	}
+	if (size < 0 && errno == EAGAIN)
 		return;
 	read_facts(flow);
 	close(flow->receiver);
@@ -503,38 +416,38 @@ static void start(uint32_t number, uint64_t now)
 	struct flow *flow = &flows[number];
 
 	flow->first_at = flow->next_at = now;
+	if (flow->plan.app == APP_DATAGRAMS) {
+		datagrams_open(number, now);
+		return;
+	}
 	listen_for(number);
 	connect_flow(number);
 	work(number, now);
 }
 
 /* Does what is due; false when the experiment is over. */
-static bool agenda(uint64_t duration, uint64_t every)
+static bool do_what_is_due(uint64_t duration, uint64_t every)
 {
 	static uint64_t shown;
 	uint64_t now = now_ns();
+	struct entry entry;
 
-	while (heap_size && heap[0].at <= now) {
-		struct entry entry = next();
-
+	while (agenda_due(now, &entry)) {
 		switch (entry.task) {
 		case TASK_START:
 			start(entry.flow, entry.at);
 			break;
 		case TASK_STOP:
-			stop(&flows[entry.flow]);
+			stop_at(entry.flow, entry.at);
 			break;
-		case TASK_WRITE:
-			if (flows[entry.flow].plan.app == APP_TRANSFERS)
-				begin_transfer(entry.flow, entry.at);
-			else
-				work(entry.flow, entry.at);
+		case TASK_WORK:
+			work(entry.flow, entry.at);
 			break;
 		case TASK_SAMPLE:
 			sample(entry.at);
 			/* A flow of UINT32_MAX marks the one at which the window opens: it does not repeat. */
 			if (entry.flow == 0 && entry.at + every < origin + duration)
-				at(entry.at + every, TASK_SAMPLE, 0);
+				agenda_add(entry.at + every, TASK_SAMPLE, 0);
 			if ((entry.at - origin) * 50 / duration > shown) {
 				shown = (entry.at - origin) * 50 / duration;
 				printf("shoal-progress %llu\n", (unsigned long long)(2 * shown));
@@ -545,8 +458,30 @@ static bool agenda(uint64_t duration, uint64_t every)
 			return false;
 		}
 	}
-	arm(heap[0].at);
+	arm(agenda_next());
 	return true;
+}
+
+static void handle(const struct epoll_event *event, uint64_t now)
+{
+	uint32_t flow = (uint32_t)event->data.u64;
+
+	switch ((enum role)(event->data.u64 >> 32)) {
+	case ROLE_SENDER:
+		sender_event(flow, event->events, now);
+		break;
+	case ROLE_LISTENER:
+		accept_from(&flows[flow]);
+		break;
+	case ROLE_RECEIVER:
+		receiver_event(flow, event->events, now);
+		break;
+	case ROLE_SINK:
+		datagrams_receive(flow, now);
+		break;
+	case ROLE_TIMER:
+		break;
+	}
 }
 
 void flows_run(uint64_t duration, uint64_t every, uint64_t window_start)
@@ -554,44 +489,29 @@ void flows_run(uint64_t duration, uint64_t every, uint64_t window_start)
 	struct epoll_event events[256];
 	struct flow_record end = { .kind = REC_END };
 
-	epoll = epoll_create1(EPOLL_CLOEXEC);
+	sockets_open();
 	timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (epoll < 0 || timer < 0)
-		fail_errno("cannot make the event loop");
+	if (timer < 0)
+		fail_errno("cannot make the timer");
 	watch(timer, EPOLLIN | EPOLLET, ROLE_TIMER, 0);
 	/* A whole second: the same phase of all kernel timers whatever the set-up took. */
 	origin = (now_ns() / 1000000000 + 2) * 1000000000;
 	output_open(origin);
-	at(origin + window_start, TASK_SAMPLE, UINT32_MAX);
-	at(origin + every, TASK_SAMPLE, 0);
+	agenda_add(origin + window_start, TASK_SAMPLE, UINT32_MAX);
+	agenda_add(origin + every, TASK_SAMPLE, 0);
 	for (uint32_t i = 0; i < flow_count; i++) {
 		if (flows[i].plan.start < duration)
-			at(origin + flows[i].plan.start, TASK_START, i);
+			agenda_add(origin + flows[i].plan.start, TASK_START, i);
 		if (flows[i].plan.stop < duration)
-			at(origin + flows[i].plan.stop, TASK_STOP, i);
+			agenda_add(origin + flows[i].plan.stop, TASK_STOP, i);
 	}
-	at(origin + duration, TASK_END, 0);
-	while (agenda(duration, every)) {
-		int count = epoll_wait(epoll, events, sizeof(events) / sizeof(*events), -1);
+	agenda_add(origin + duration, TASK_END, 0);
+	while (do_what_is_due(duration, every)) {
+		int count = wait_for_events(events, sizeof(events) / sizeof(*events));
 		uint64_t now = now_ns();
 
-		for (int i = 0; i < count; i++) {
-			uint32_t flow = (uint32_t)events[i].data.u64;
-
-			switch ((enum role)(events[i].data.u64 >> 32)) {
-			case ROLE_SENDER:
-				sender_event(flow, events[i].events, now);
-				break;
-			case ROLE_LISTENER:
-				accept_flow(flow);
-				break;
-			case ROLE_RECEIVER:
-				receive(flow);
-				break;
-			case ROLE_TIMER:
-				break;
-			}
-		}
+		for (int i = 0; i < count; i++)
+			handle(&events[i], now);
 	}
 	end.time_ns = duration;
 	output_record(&end);

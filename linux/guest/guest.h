@@ -51,24 +51,62 @@ void module_load(const char *path, const char *parameters);
 void capture_add(int host, const char *device, uint32_t interface);
 
 /* flow.c: what the applications do. */
-enum app { APP_BULK, APP_TRANSFERS, APP_RATE, APP_ON_OFF };
+enum app { APP_BULK, APP_TRANSFERS, APP_RATE, APP_ON_OFF, APP_FRAMES, APP_REQUESTS, APP_DATAGRAMS };
+/* Source and destination port of flow 0. */
+#define FIRST_PORT 10000
 struct flow_plan {
 	int sender, receiver;
 	uint32_t source, destination; /* network byte order */
-	/* Congestion controls: of the sender, of the sender while it connects, of the listener. */
+	/*
+	 * Congestion controls: of the sender, of whoever connects while it does, of the receiver. Who listens has its own from
+	 * the beginning: the receiver, or the sender of responses.
+	 */
 	char cc[16], connect_cc[16], listen_cc[16];
 	uint64_t start, stop; /* after the start of the experiment; stop may be NEVER */
 	enum app app;
-	/* Transfers: bytes, rounds, interval. Rate: bytes of a write, unused, interval. On-off: unused, unused, on, off. */
-	uint64_t bytes, rounds, interval, off;
+	/*
+	 * Transfers: bytes, rounds, interval, barrier, news. Rate: bytes of a write, interval. On-off: on (interval), off.
+	 * Frames: bytes, interval. Requests: request, bytes of a response, rounds, time to think (interval), barrier.
+	 * Datagrams: bytes of an IP packet, interval, ECN field.
+	 */
+	uint64_t bytes, rounds, interval, off, request;
+	uint64_t barrier; /* number of the group that waits for its slowest flow, or NEVER */
+	uint64_t news;	  /* how long the sender takes to learn that a round is over */
+	uint32_t ecn;
 	uint32_t read_chunk; /* the receiver is woken for this many bytes */
 };
 void flow_add(const struct flow_plan *plan);
+/* Random times, in the order of their use; without any a time is constant. */
+struct gaps {
+	uint64_t *list;
+	size_t count, room, next;
+};
+void gaps_add(struct gaps *gaps, uint64_t gap);
+uint64_t gaps_next(struct gaps *gaps, uint64_t constant);
+void flow_gap(uint64_t number, uint64_t gap);
+/* barrier.c */
+void barrier_gap(uint64_t number, uint64_t gap);
 /* Runs everything from now + what is left of the second to that + duration. */
 void flows_run(uint64_t duration, uint64_t sample_every, uint64_t window_start);
 
 /* output.c: what the host reads. */
-enum record_kind { REC_SAMPLE = 1, REC_COMPLETED = 2, REC_FINISHED = 3, REC_REFUSED = 4, REC_END = 5 };
+enum record_kind {
+	REC_SAMPLE = 1,
+	REC_COMPLETED = 2,	/* received: nanoseconds of the transfer */
+	REC_FINISHED = 3,
+	REC_REFUSED = 4,
+	REC_END = 5,
+	REC_ASKED = 6,
+	REC_VALUED = REC_ASKED, /* from here on `received` is what is said here */
+	REC_ANSWERED = 7,
+	REC_ROUND = 8,		/* the last flow of a barrier has arrived; when the next round begins, or NEVER */
+	REC_WRITTEN = 9,	/* a frame */
+	REC_DELIVERED = 10,	/* frames; bytes of the stream that the receiver has read */
+	REC_SENT = 11,		/* a datagram */
+	REC_RECEIVED = 12,	/* a datagram: its number; transfers_begun: when it was sent; ecn: ECN_CE */
+};
+/* flow_record.ecn of a datagram that was marked. */
+#define ECN_CE 4
 /* Fixed layout, little endian as the guest: see crates/lab/linux/src/record.rs. */
 struct flow_record {
 	uint64_t time_ns; /* after the start of the experiment */
@@ -79,7 +117,7 @@ struct flow_record {
 	uint8_t ecn; /* 1: negotiated, 2: an ECT packet was seen */
 	uint32_t cwnd, ssthresh, srtt_us, alpha;
 	uint32_t retransmissions, timeouts, delivered, delivered_ce;
-	uint64_t received; /* in order, bytes; REC_COMPLETED: nanoseconds of the transfer */
+	uint64_t received; /* in order, bytes; or what the kind says */
 	uint64_t transfers_begun;
 };
 void output_open(uint64_t origin);

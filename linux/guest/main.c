@@ -196,6 +196,7 @@ static void flow(struct words *w)
 	plan.start = number(w);
 	plan.stop = number(w);
 	app = text(w);
+	plan.barrier = NEVER;
 	if (strcmp(app, "bulk") == 0) {
 		plan.app = APP_BULK;
 	} else if (strcmp(app, "transfers") == 0) {
@@ -203,6 +204,8 @@ static void flow(struct words *w)
 		plan.bytes = number(w);
 		plan.rounds = number(w);
 		plan.interval = number(w);
+		plan.barrier = number(w);
+		plan.news = number(w);
 	} else if (strcmp(app, "rate") == 0) {
 		plan.app = APP_RATE;
 		plan.bytes = number(w);
@@ -211,10 +214,40 @@ static void flow(struct words *w)
 		plan.app = APP_ON_OFF;
 		plan.interval = number(w);
 		plan.off = number(w);
+	} else if (strcmp(app, "frames") == 0) {
+		plan.app = APP_FRAMES;
+		plan.bytes = number(w);
+		plan.interval = number(w);
+	} else if (strcmp(app, "requests") == 0) {
+		plan.app = APP_REQUESTS;
+		plan.request = number(w);
+		plan.bytes = number(w);
+		plan.rounds = number(w);
+		plan.interval = number(w);
+		plan.barrier = number(w);
+	} else if (strcmp(app, "datagrams") == 0) {
+		plan.app = APP_DATAGRAMS;
+		plan.bytes = number(w);
+		plan.interval = number(w);
+		plan.ecn = (uint32_t)number(w);
 	} else {
 		fail("no application `%s`", app);
 	}
 	flow_add(&plan);
+}
+
+/* gaps flow|barrier NUMBER NANOSECONDS... */
+static void gaps(struct words *w)
+{
+	bool of_flow = strcmp(text(w), "flow") == 0;
+	uint64_t of = number(w);
+
+	while (w->next < w->count) {
+		if (of_flow)
+			flow_gap(of, number(w));
+		else
+			barrier_gap(of, number(w));
+	}
 }
 
 static void obey(struct words *w)
@@ -256,6 +289,8 @@ static void obey(struct words *w)
 		qdisc(w);
 	} else if (strcmp(verb, "flow") == 0) {
 		flow(w);
+	} else if (strcmp(verb, "gaps") == 0) {
+		gaps(w);
 	} else if (strcmp(verb, "script") == 0) {
 		line_number = 0;
 		script_play(text(w));

@@ -162,7 +162,8 @@ def test_star_is_captured_at_its_ports_and_senders(image: Image, tmp_path: Path)
     run_on_linux(shoal.Scenario.from_toml(STAR), image=image, pcap=file)
     found = packets(file.read_bytes())
     full = [packet for packet in found if packet.interface == 0 and len(packet.data) == 1500]
-    # The port towards h3, and the two senders' cards: both flows send to an address of h3 of their own, whence the ACKs come.
+    # The port towards h3, and the two senders' cards.
+    # Both flows send to an address of h3 of their own, and the ACKs come from there.
     assert {packet.interface for packet in found} == {0, 1}
     destinations = {packet.destination for packet in full}
     assert len(destinations) == 2

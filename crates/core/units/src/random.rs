@@ -1,5 +1,6 @@
 //! Random streams derived from (seed, name of consumer).
 
+use crate::Span;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -29,6 +30,11 @@ impl Stream {
     pub fn uniform_u64(&mut self) -> u64 {
         self.0.next_u64()
     }
+    /// Exponentially distributed with this mean.
+    pub fn exponential(&mut self, mean: Span) -> Span {
+        // 1 - u is never zero.
+        Span::from_picos((-libm::log(1.0 - self.uniform_f64()) * mean.as_picos() as f64) as u64)
+    }
     /// Uniform over [0, 1) with 53 bits.
     #[inline]
     pub fn uniform_f64(&mut self) -> f64 {
@@ -46,6 +52,20 @@ mod tests {
         assert_eq!(draw(1, "a"), draw(1, "a"));
         assert_ne!(draw(1, "a"), draw(2, "a"));
         assert_ne!(draw(1, "a"), draw(1, "b"));
+    }
+
+    #[test]
+    fn exponential_mean_and_share_above_it() {
+        let (mut s, mean, n) = (Stream::new(7, "gaps"), Span::from_millis(3), 100_000);
+        let (mut sum, mut above) = (Span::ZERO, 0);
+        for gap in (0..n).map(|_| s.exponential(mean)) {
+            sum += gap;
+            above += u32::from(gap > mean);
+        }
+        // 4 sigma: that of the mean is mean / sqrt(n), that of the share above it sqrt(p (1 - p) / n) with p = 1 / e.
+        assert!((sum.as_secs_f64() / f64::from(n) / mean.as_secs_f64() - 1.0).abs() < 0.0127);
+        let above = f64::from(above) / f64::from(n);
+        assert!((above - 0.367_88).abs() < 0.0061, "{above}");
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub(crate) struct HostSettings {
 const HEADERS_WITH_TIMESTAMPS: u16 = 52;
 /// The same without the option.
 const HEADERS_WITHOUT: u16 = 40;
+/// IPv4, UDP and what linux/guest/datagrams.c writes into each packet.
+const DATAGRAM_BYTES: u16 = 44;
 /// Buffers of sockets: never the limit.
 pub(crate) const SOCKET_BUFFER: u32 = 64 << 20;
 
@@ -114,24 +116,13 @@ pub(crate) fn check(place: &str, flow: &Flow, endpoint: &EndpointConfig, refusal
     if !(576..=9000).contains(&endpoint.mtu_bytes) {
         refusals.add(place, format!("an mtu of {} B", endpoint.mtu_bytes), "write an mtu of 576 to 9000 B");
     }
-    let missing = match flow.app {
-        App::Requests { .. } => Some("requests"),
-        App::Frames { .. } => Some("frames"),
-        App::Transfers { barrier: true, .. } => Some("rounds that wait for all flows"),
-        _ => None,
-    };
-    if let Some(missing) = missing {
+    if let App::Unresponsive { packet_bytes, .. } = flow.app
+        && !(DATAGRAM_BYTES..=endpoint.mtu_bytes).contains(&packet_bytes)
+    {
         refusals.add(
-            place,
-            format!("the guest has no application for {missing}"),
-            "write another app, or run this on the simulator",
-        );
-    }
-    if matches!(flow.app, App::Unresponsive { .. }) {
-        refusals.add(
-            place,
-            "the guest's sender speaks TCP only; unresponsive traffic would need another",
-            "use app = { constant_rate = ... }, or run this on the simulator",
+            format!("{place}: app.packet"),
+            format!("datagrams of {packet_bytes} B; the guest's carry their number and time, and are not fragmented"),
+            format!("write a packet of {DATAGRAM_BYTES} to {} B", endpoint.mtu_bytes),
         );
     }
 }

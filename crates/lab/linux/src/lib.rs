@@ -5,6 +5,7 @@
 //! same tables as the simulator's. Nothing here runs anything: processes belong to `python/shoal/linux`.
 #![warn(missing_docs)]
 
+mod applications;
 mod attributes;
 mod capture;
 mod controllers;

@@ -18,7 +18,9 @@ use std::iter::Peekable;
 use std::slice::Iter;
 
 mod links;
+mod waits;
 use links::LinkRun;
+use waits::Waits;
 
 /// The measurements of a run on Linux.
 #[derive(Debug)]
@@ -84,6 +86,7 @@ struct Measurement<'a> {
     flow_rows: Option<Series<FlowRow>>,
     controller_rows: Option<Series<ControllerRow>>,
     event_rows: Option<Series<EventRow>>,
+    waits: Waits,
     next_bin: Time,
 }
 
@@ -124,6 +127,7 @@ impl<'a> Measurement<'a> {
             flow_rows: binned.then(|| Series::new(&names)),
             controller_rows: (trace.controller_flows > 0).then(|| Series::new(&names)),
             event_rows: binned.then(|| Series::new(&names)),
+            waits: Waits::new(experiment, &names),
             next_bin: Time::ZERO + trace.series_interval.unwrap_or(Span::ZERO),
             names,
         }
@@ -134,6 +138,10 @@ impl<'a> Measurement<'a> {
         let now = time(record.time_ns as i64);
         self.packets_until(now);
         let Some(flow) = self.flows.get_mut(record.flow as usize) else { return };
+        if let Some(datagrams) = self.waits.datagrams(record.flow as usize) {
+            flow.counters.delivered_bytes = datagrams.delivered_bytes();
+            flow.counters.marks_seen = datagrams.marks_seen() as u32;
+        }
         match record.kind {
             FlowKind::Completed => flow.completions.push(record.received as f64 / 1e9),
             FlowKind::Finished | FlowKind::Refused => {
@@ -141,6 +149,13 @@ impl<'a> Measurement<'a> {
                 flow.finished = Some(now);
                 self.ended.push(record.flow as usize);
             }
+            FlowKind::Asked
+            | FlowKind::Answered
+            | FlowKind::Round
+            | FlowKind::Written
+            | FlowKind::Delivered
+            | FlowKind::Sent
+            | FlowKind::Received => self.waits.on_record(record, &flow.plan, now),
             FlowKind::Sample | FlowKind::End => {
                 self.changes(record, now);
                 let flow = &mut self.flows[record.flow as usize];
@@ -153,7 +168,9 @@ impl<'a> Measurement<'a> {
 
     fn sample(flow: &mut FlowRun, record: &FlowRecord, now: Time) {
         let last = flow.last.replace(*record);
-        flow.counters.delivered_bytes = record.received;
+        if !flow.is_datagrams() {
+            flow.counters.delivered_bytes = record.received;
+        }
         flow.counters.retransmissions = record.retransmissions;
         flow.counters.timeouts = record.timeouts;
         flow.counters.reductions += u32::from(last.is_some_and(|last| begins_recovery(&last, record)));
@@ -287,13 +304,15 @@ impl<'a> Measurement<'a> {
         }
         // Further links would count it again.
         let first = way.first() == Some(&usize::from(record.link)) && record.payload > 0;
+        let datagrams = flow.is_datagrams();
         let counters = &mut flow.counters;
         match record.event {
             LineEvent::Started if first => counters.wire_bytes += u64::from(wire),
-            event if event.is_drop() => counters.losses += 1,
+            event if event.is_drop() && !datagrams => counters.losses += 1,
             _ => {}
         }
-        counters.marks_seen += u32::from(marked);
+        // What arrives of datagrams is known from their receiver.
+        counters.marks_seen += u32::from(marked && !datagrams);
         if first && record.event.is_arrival() && record.cwr {
             counters.reductions += 1;
             self.event(record, FlowEvent::Reduction, at);
@@ -334,7 +353,11 @@ impl<'a> Measurement<'a> {
             bottlenecks.push(bottleneck);
         }
         let mut by_group: Vec<Vec<FlowResult>> = experiment.groups.iter().map(|_| Vec::new()).collect();
-        for flow in self.flows {
+        for (number, mut flow) in self.flows.into_iter().enumerate() {
+            if let Some(datagrams) = self.waits.datagrams(number) {
+                flow.counters.delivered_bytes = datagrams.delivered_bytes();
+                flow.counters.marks_seen = datagrams.marks_seen() as u32;
+            }
             let span =
                 FlowSpan { window_start, window_end: end, start: flow.plan.start, stop: flow.finished };
             let mut result = flow.meter.finish(&flow.counters, span);
@@ -349,21 +372,27 @@ impl<'a> Measurement<'a> {
                 result.slowdown = flow.completions.iter().map(|fct| fct / ideal).collect();
             }
             result.fct_s = flow.completions;
+            self.waits.fill_flow(number, &mut result, end);
             if let App::Transfers { bytes, .. } = flow.plan.app {
                 result.transfer_bytes = Some(bytes);
                 result.transfers_begun = flow.last.map_or(0, |record| record.transfers_begun);
             }
             by_group[flow.plan.group as usize].push(result);
         }
-        let by_group = experiment.groups.iter().zip(by_group);
-        let groups =
-            by_group.map(|(g, flows)| GroupResult::new(g.name.clone(), g.cc.clone(), flows)).collect();
+        let by_group = experiment.groups.iter().zip(by_group).enumerate();
+        let groups = by_group.map(|(index, (group, flows))| {
+            let mut result = GroupResult::new(group.name.clone(), group.cc.clone(), flows);
+            self.waits.fill_group(index, &experiment.flows, &mut result, end);
+            result
+        });
+        let groups = groups.collect();
         let (groups, metrics) = GroupResult::conclude(groups, experiment.trace.flows as usize);
         let mut tables = Vec::new();
         tables.extend(self.queue_rows.map(Series::into_table));
         tables.extend(self.flow_rows.map(Series::into_table));
         tables.extend(self.controller_rows.map(Series::into_table));
         tables.extend(self.event_rows.map(Series::into_table));
+        tables.extend(self.waits.into_table());
         if experiment.trace.records_distributions() {
             tables.extend(distributions.into_tables());
         }
@@ -393,6 +422,10 @@ impl<'a> Measurement<'a> {
 }
 
 impl FlowRun {
+    const fn is_datagrams(&self) -> bool {
+        matches!(self.plan.app, App::Unresponsive { .. })
+    }
+
     fn bin_is_closed(&self, now: Time) -> bool {
         self.bin.start() == now
     }

@@ -2,6 +2,7 @@
 //!
 //! Queues wait in front of `line` (linux/testbed), which transmits at the line rate.
 
+use crate::applications;
 use crate::controllers::{Control, Module, control, modules_of};
 use crate::disciplines::limit_of;
 use crate::endpoints::{self, SOCKET_BUFFER};
@@ -75,6 +76,7 @@ impl Plan {
         }
         let controls = controls(experiment, kernel, &mut refusals);
         check_trace(experiment, &mut refusals);
+        applications::check(experiment, &mut refusals);
         let modules = modules_of(&controls, &mut refusals);
         let testbed = Testbed::of(experiment, kernel, &mut refusals);
         match testbed {
@@ -160,7 +162,9 @@ impl Planned<'_> {
             }
         }
         for (flow, place) in self.experiment.flows.iter().zip(&self.testbed.places) {
-            let Some(control) = &self.controls[flow.group as usize] else { continue };
+            let control = self.controls[flow.group as usize].as_ref();
+            let [sender, connects_as, receiver] =
+                control.map_or(["-"; 3], |control| names(control, &flow.app));
             let chunk = if matches!(flow.app, App::Bulk) { READ_CHUNK } else { 1 };
             let stop = flow.stop.map_or("never".to_owned(), |stop| nanos(stop).to_string());
             line(
@@ -171,14 +175,15 @@ impl Planned<'_> {
                     self.testbed.ends[place.receiver].port.host,
                     place.source,
                     place.destination,
-                    control.sender,
-                    control.connects_as,
-                    control.listener,
+                    sender,
+                    connects_as,
+                    receiver,
                     nanos(flow.start),
-                    application(&flow.app)
+                    applications::words(self.experiment, flow)
                 ),
             );
         }
+        applications::gaps(self.experiment, &mut text);
         line(
             &mut text,
             format_args!(
@@ -231,6 +236,11 @@ impl Planned<'_> {
         );
         for (index, group) in self.experiment.groups.iter().enumerate() {
             let flow = self.experiment.flows.iter().find(|flow| flow.group as usize == index);
+            if let (Some(flow), None) = (flow, &self.controls[index]) {
+                let text =
+                    format!("UDP, IP_TOS at the sender; {}", applications::rule(self.experiment, flow));
+                add(&format!("flow group `{}`", group.name), text);
+            }
             if let (Some(flow), Some(control)) = (flow, &self.controls[index]) {
                 let connects = if control.connects_as == control.sender {
                     String::new()
@@ -243,7 +253,7 @@ impl Planned<'_> {
                         "TCP_CONGESTION {}{connects} at the sender, {} at the listener; {}",
                         control.sender,
                         control.listener,
-                        application(&flow.app)
+                        applications::rule(self.experiment, flow)
                     ),
                 );
             }
@@ -369,16 +379,14 @@ fn module_of(kind: &str) -> Option<&'static str> {
     }
 }
 
-fn application(app: &App) -> String {
-    match app {
-        App::Bulk => "bulk".to_owned(),
-        App::Transfers { bytes, rounds, interval, .. } => {
-            format!("transfers {bytes} {rounds} {}", interval.as_nanos())
-        }
-        App::ConstantRate { chunk_bytes, interval } => format!("rate {chunk_bytes} {}", interval.as_nanos()),
-        App::OnOff { on, off } => format!("on-off {} {}", on.as_nanos(), off.as_nanos()),
-        App::Requests { .. } | App::Frames { .. } | App::Unresponsive { .. } => unreachable!("refused"),
-    }
+/// Of the sender, of whoever connects while it does, and of the receiver, who connects if it asks.
+fn names(control: &Control, app: &App) -> [&'static str; 3] {
+    let connects_as = match app {
+        App::Requests { .. } if control.listener != control.sender => "reno",
+        App::Requests { .. } => control.listener,
+        _ => control.connects_as,
+    };
+    [control.sender, connects_as, control.listener]
 }
 
 /// A part of the bins of the series, so that bins end with a sample.
@@ -394,6 +402,6 @@ pub(crate) fn sample_interval(experiment: &Experiment) -> Span {
     }
 }
 
-fn nanos(time: Time) -> u64 {
+pub(crate) fn nanos(time: Time) -> u64 {
     time.as_picos() / 1000
 }

@@ -159,6 +159,8 @@ pub struct FlowRecord {
     pub alpha: Option<u32>,
     /// Whether ECN was negotiated.
     pub ecn: bool,
+    /// Whether the datagram had CE.
+    pub marked: bool,
     /// Packets.
     pub cwnd: u32,
     /// Packets.
@@ -169,7 +171,7 @@ pub struct FlowRecord {
     pub retransmissions: u32,
     /// `tcpi_total_rto`.
     pub timeouts: u32,
-    /// Payload bytes delivered in order; for a completion: its duration in nanoseconds.
+    /// Payload bytes delivered in order; for a completion: its duration in nanoseconds; or what the kind says.
     pub received: u64,
     /// Transfers that began.
     pub transfers_begun: u64,
@@ -188,6 +190,20 @@ pub enum FlowKind {
     Refused,
     /// The experiment ended.
     End,
+    /// A client began an exchange.
+    Asked,
+    /// Its response is complete.
+    Answered,
+    /// The slowest flow of a group has arrived; `received` is when the next round begins, in nanoseconds, or `u64::MAX`.
+    Round,
+    /// A frame was written.
+    Written,
+    /// Frames are complete at the receiver, which has read `received` bytes.
+    Delivered,
+    /// A datagram was sent.
+    Sent,
+    /// Datagram number `received` has arrived; `transfers_begun` is when it was sent, in nanoseconds.
+    Received,
 }
 
 impl FlowRecord {
@@ -213,6 +229,13 @@ impl FlowRecord {
             3 => FlowKind::Finished,
             4 => FlowKind::Refused,
             5 => FlowKind::End,
+            6 => FlowKind::Asked,
+            7 => FlowKind::Answered,
+            8 => FlowKind::Round,
+            9 => FlowKind::Written,
+            10 => FlowKind::Delivered,
+            11 => FlowKind::Sent,
+            12 => FlowKind::Received,
             _ => return Err(RecordError::Unknown),
         };
         Ok(Self {
@@ -221,6 +244,7 @@ impl FlowRecord {
             kind,
             ca_state: bytes[13],
             ecn: bytes[15] & 1 != 0,
+            marked: bytes[15] & 4 != 0,
             cwnd: u32_at(bytes, 16),
             ssthresh: u32_at(bytes, 20),
             srtt_us: u32_at(bytes, 24),

@@ -167,7 +167,7 @@ rtt = "50 ms"
             "flow s0 d0 10.1.0.2 10.2.0.2 reno reno reno 65536 0 never bulk",
             "flow s0 d0 10.1.0.2 10.2.0.2 reno reno reno 65536 0 never bulk",
             "flow s0 d0 10.1.0.2 10.2.0.2 cubic cubic cubic 65536 1000000000 5000000000 bulk",
-            "flow s1 d1 10.1.1.2 10.2.1.2 dctcp dctcp dctcp 1 0 never transfers 100000 3 1000000000",
+            "flow s1 d1 10.1.1.2 10.2.1.2 dctcp dctcp dctcp 1 0 never transfers 100000 3 1000000000 never 0",
             "flow s2 d2 10.1.2.2 10.2.2.2 reno reno reno 65536 0 never bulk",
         ]
     );
@@ -210,7 +210,7 @@ receiver = { feedback = "classic", delays_cwr_acks = true }
 name = "datagrams"
 cc = "none"
 rtt = "25 ms"
-app = { unresponsive = "1 Mbit/s" }
+app = { unresponsive = "1 Mbit/s", packet = "40 B" }
 [trace]
 packets = true
 "#,
@@ -230,31 +230,10 @@ packets = true
     says("flow group `free`", "`freebsd-2015` is no stack of Linux");
     says("flow group `stanford`", "no kernel has the congestion control `dctcp-stanford`");
     says("flow group `latch`: receiver.delays_cwr_acks", "acknowledges data with CWR at once");
-    says("flow group `datagrams`", "speaks TCP only");
+    says("flow group `datagrams`: app.packet", "datagrams of 40 B");
     says("trace.packets", "does not write tables of packets");
     assert_eq!(refusals.len(), 8);
     assert!(refusals.iter().all(|refusal| !refusal.hint.is_empty()));
-}
-
-#[test]
-fn applications_that_the_guest_does_not_have() {
-    for (app, word) in [
-        (r#"{ request = "200 B", response = "20 kB" }"#, "requests"),
-        (r#"{ frame = "20 kB", every = "40 ms", deadline = "100 ms" }"#, "frames"),
-        (r#"{ transfer = "20 kB", rounds = 2, barrier = true }"#, "rounds that wait for all flows"),
-    ] {
-        let text = format!(
-            r#"
-            duration = "5 s"
-            bottleneck = {{ rate = "10 Mbit/s", buffer = "50 packets" }}
-            flows = [{{ cc = "reno", rtt = "20 ms", app = {app} }}]
-            "#
-        );
-        let refusals = plan(&text).unwrap_err();
-        assert_eq!(refusals.len(), 1);
-        assert_eq!(refusals[0].place, "flow group `reno`");
-        assert_eq!(refusals[0].reason, format!("the guest has no application for {word}"));
-    }
 }
 
 #[test]

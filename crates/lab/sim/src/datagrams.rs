@@ -86,8 +86,6 @@ impl Datagrams {
         if !self.at_random {
             return now.saturating_add(self.interval);
         }
-        // 1 - u is never zero.
-        let gap_ps = -libm::log(1.0 - self.random.uniform_f64()) * self.interval.as_picos() as f64;
-        now.saturating_add(Span::from_picos(gap_ps as u64))
+        now.saturating_add(self.random.exponential(self.interval))
     }
 }

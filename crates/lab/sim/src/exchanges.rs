@@ -100,6 +100,5 @@ pub(crate) fn thinking(think: Think, random: &mut Stream) -> Span {
     if !think.at_random {
         return think.mean;
     }
-    // 1 - u is never zero.
-    Span::from_picos((-libm::log(1.0 - random.uniform_f64()) * think.mean.as_picos() as f64) as u64)
+    random.exponential(think.mean)
 }

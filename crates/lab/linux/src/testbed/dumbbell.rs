@@ -1,13 +1,13 @@
 //! Senders - r1 = bottleneck = r2 - receivers.
 //!
 //! The whole propagation of a flow lies on the way of its ACKs, behind the receiver: what a sender sees is the same, and each
-//! packet is delayed once.
+//! packet is delayed once. Where it matters when data arrive, they are delayed on their way, too.
 
 use super::{Delay, End, Line, Place, Port, Route, Testbed, Wire};
 use crate::disciplines::Site;
 use crate::endpoints::HostSettings;
 use crate::refusal::Refusals;
-use shoal_scenario::{Experiment, LinkId};
+use shoal_scenario::{App, Experiment, Flow, LinkId};
 use shoal_units::Span;
 use std::net::Ipv4Addr;
 
@@ -65,13 +65,20 @@ pub(super) fn testbed(
         lines: vec![line],
         ..Testbed::default()
     };
-    for (number, (settings, rtt)) in (0u8..).zip(&pairs) {
+    for (number, Pair { settings, forward, backward }) in (0u8..).zip(&pairs) {
         for (side, router, net) in [("s", "r1", 1), ("d", "r2", 2)] {
             let own = port(format!("{side}{number}"), "e0".to_owned(), [10, net, number, 2]);
             let peer = port(router.to_owned(), format!("e{number}"), [10, net, number, 1]);
             testbed.ends.push(End { settings: *settings, port: own, router: peer, addresses: Vec::new() });
         }
-        testbed.delays.push(Delay { host: format!("d{number}"), device: "e0".to_owned(), delay: *rtt });
+        if !forward.is_zero() {
+            testbed.delays.push(Delay {
+                host: "r2".to_owned(),
+                device: format!("e{number}"),
+                delay: *forward,
+            });
+        }
+        testbed.delays.push(Delay { host: format!("d{number}"), device: "e0".to_owned(), delay: *backward });
     }
     testbed.places = of_flow
         .into_iter()
@@ -85,16 +92,37 @@ pub(super) fn testbed(
     Some(testbed)
 }
 
-/// Flows with the same settings and round-trip time share a pair of hosts: the pairs in order of first use, and that of each
-/// flow.
-fn pairs(experiment: &Experiment) -> (Vec<(HostSettings, Span)>, Vec<usize>) {
-    let mut pairs: Vec<(HostSettings, Span)> = Vec::new();
+/// Two hosts, and the pure delays of data and of ACKs between them.
+#[derive(PartialEq)]
+struct Pair {
+    settings: HostSettings,
+    forward: Span,
+    backward: Span,
+}
+
+impl Pair {
+    fn of(experiment: &Experiment, flow: &Flow) -> Self {
+        let settings = HostSettings::of(&experiment.endpoints[flow.endpoint as usize]);
+        let forward =
+            if is_timed_on_arrival(&flow.app) { experiment.propagation(flow.forward) } else { Span::ZERO };
+        let backward = experiment.base_rtt(flow).saturating_sub(forward);
+        Self { settings, forward, backward }
+    }
+}
+
+/// Whether results hold the time at which data arrive. What a client waits for is there and back in any case.
+const fn is_timed_on_arrival(app: &App) -> bool {
+    matches!(app, App::Frames { .. } | App::Unresponsive { .. } | App::Transfers { barrier: true, .. })
+}
+
+/// Flows with the same settings and delays share a pair of hosts: the pairs in order of first use, and that of each flow.
+fn pairs(experiment: &Experiment) -> (Vec<Pair>, Vec<usize>) {
+    let mut pairs: Vec<Pair> = Vec::new();
     let of_flow = experiment
         .flows
         .iter()
         .map(|flow| {
-            let settings = HostSettings::of(&experiment.endpoints[flow.endpoint as usize]);
-            let pair = (settings, experiment.base_rtt(flow));
+            let pair = Pair::of(experiment, flow);
             pairs.iter().position(|other| *other == pair).unwrap_or_else(|| {
                 pairs.push(pair);
                 pairs.len() - 1

@@ -1,0 +1,150 @@
+//! Applications: what linux/guest is told, and the random times that it uses.
+
+use crate::refusal::Refusals;
+use crate::testbed::line;
+use shoal_scenario::{App, Codepoint, Experiment, Flow};
+use shoal_units::{Span, Stream};
+
+/// Random times that are drawn before the guest starts.
+const MAX_GAPS: u64 = 20_000_000;
+/// Of one instruction; the guest takes 32 words.
+const GAPS_A_LINE: usize = 24;
+const NEVER: &str = "never";
+
+/// The application of a flow as the guest reads it.
+pub(crate) fn words(experiment: &Experiment, flow: &Flow) -> String {
+    let barrier = if flow.app.has_barrier() { flow.group.to_string() } else { NEVER.to_owned() };
+    match &flow.app {
+        App::Bulk => "bulk".to_owned(),
+        App::Transfers { bytes, rounds, interval, barrier: waits } => {
+            // At a barrier senders learn of the next round after the propagation of their way back.
+            let news = if *waits { experiment.propagation(flow.backward) } else { Span::ZERO };
+            format!("transfers {bytes} {rounds} {} {barrier} {}", interval.as_nanos(), news.as_nanos())
+        }
+        App::ConstantRate { chunk_bytes, interval } => format!("rate {chunk_bytes} {}", interval.as_nanos()),
+        App::OnOff { on, off } => format!("on-off {} {}", on.as_nanos(), off.as_nanos()),
+        App::Frames { bytes, interval, .. } => format!("frames {bytes} {}", interval.as_nanos()),
+        App::Requests { request_bytes, response_bytes, rounds, think, .. } => {
+            let rounds = rounds.map_or(NEVER.to_owned(), |rounds| rounds.to_string());
+            let think = think.mean.as_nanos();
+            format!("requests {request_bytes} {response_bytes} {rounds} {think} {barrier}")
+        }
+        App::Unresponsive { packet_bytes, interval, codepoint, .. } => {
+            // RFC 3168 section 5.
+            let ecn = match codepoint {
+                Codepoint::None => 0b00,
+                Codepoint::Ect1 => 0b01,
+                Codepoint::Ect0 => 0b10,
+            };
+            format!("datagrams {packet_bytes} {} {ecn}", interval.as_nanos())
+        }
+    }
+}
+
+/// The same for people.
+pub(crate) fn rule(experiment: &Experiment, flow: &Flow) -> String {
+    let who = match flow.app {
+        App::Requests { .. } => "; the receiver connects and asks",
+        App::Transfers { barrier: true, .. } => "; times end where the data arrive",
+        _ => "",
+    };
+    format!("{}{who}", words(experiment, flow))
+}
+
+/// Who uses random times, and the law.
+struct Random {
+    /// As the guest calls it.
+    whose: String,
+    /// Name of the stream: that of the simulator.
+    stream: String,
+    mean: Span,
+    /// Besides the time itself, one use takes at least this long.
+    rest: Span,
+    until: Span,
+}
+
+/// Random times of flows, and of barriers, whose first flow stands for the group.
+fn random(experiment: &Experiment) -> impl Iterator<Item = Random> {
+    let first_of_group =
+        |number: usize, flow: &Flow| number == 0 || experiment.flows[number - 1].group != flow.group;
+    (0u32..).zip(&experiment.flows).filter_map(move |(number, flow)| {
+        let of = |whose: String, stream: String, mean: Span, rest: Span| {
+            let until = experiment.duration.saturating_sub(flow.start.since(shoal_units::Time::ZERO));
+            Some(Random { whose, stream, mean, rest, until })
+        };
+        match flow.app {
+            App::Requests { think, barrier, .. } if think.at_random => {
+                let rtt = experiment.base_rtt(flow);
+                if !barrier {
+                    of(format!("flow {number}"), experiment.stream_name("think", number), think.mean, rtt)
+                } else if first_of_group(number as usize, flow) {
+                    let stream = format!("think/{}", experiment.groups[flow.group as usize].name);
+                    let own = experiment.flows.iter().filter(|other| other.group == flow.group);
+                    // No round is shorter than its longest exchange; the first may begin with any of the flows.
+                    let rtt = own.map(|other| experiment.base_rtt(other)).max().unwrap_or(rtt);
+                    of(format!("barrier {}", flow.group), stream, think.mean, rtt)
+                } else {
+                    None
+                }
+            }
+            App::Unresponsive { interval, at_random: true, .. } => {
+                let stream = experiment.stream_name("datagrams", number);
+                of(format!("flow {number}"), stream, interval, Span::ZERO)
+            }
+            _ => None,
+        }
+    })
+}
+
+impl Random {
+    /// Times that fill the run, in the guest's whole nanoseconds.
+    fn draw(&self, seed: u64) -> impl Iterator<Item = u64> {
+        let mut stream = Stream::new(seed, &self.stream);
+        // The guest's start is rounded, too.
+        let (mean, rest, until) = (self.mean, self.rest.as_nanos(), self.until.as_nanos() + 1);
+        let mut passed = 0u64;
+        let mut over = false;
+        let mut rounded = 0;
+        std::iter::from_fn(move || {
+            if over {
+                return None;
+            }
+            // Rounding does not add up.
+            let picos = stream.exponential(mean).as_picos() + rounded;
+            let gap = picos / 1000;
+            rounded = picos % 1000;
+            passed = passed.saturating_add(gap).saturating_add(rest);
+            // The one that ends behind the run is drawn, too.
+            over = passed > until;
+            Some(gap)
+        })
+    }
+
+    fn expected(&self) -> u64 {
+        self.until.as_picos() / (self.mean + self.rest).as_picos().max(1)
+    }
+}
+
+/// The guest has no randomness of its own: its times are those that the simulator draws.
+pub(crate) fn gaps(experiment: &Experiment, text: &mut String) {
+    for random in random(experiment) {
+        let drawn: Vec<String> = random.draw(experiment.seed).map(|gap| gap.to_string()).collect();
+        for some in drawn.chunks(GAPS_A_LINE) {
+            line(text, format_args!("gaps {} {}", random.whose, some.join(" ")));
+        }
+    }
+}
+
+/// Refuses more random times than anybody wants to wait for.
+pub(crate) fn check(experiment: &Experiment, refusals: &mut Refusals) {
+    let expected: u64 = random(experiment).map(|random| random.expected()).sum();
+    if expected > MAX_GAPS {
+        refusals.add(
+            "flows",
+            format!(
+                "about {expected} random times; they are drawn before the guest starts, {MAX_GAPS} at most"
+            ),
+            "write a shorter duration, constant times, or run this on the simulator",
+        );
+    }
+}

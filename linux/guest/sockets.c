@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The sockets of all hosts live in this process and one epoll set; nobody polls.
+ *
+ * A sender keeps little unsent data in its socket (TCP_NOTSENT_LOWAT), so that the window alone decides what is sent and
+ * memory stays bounded. A receiver throws data away in the kernel (MSG_TRUNC) and is woken once a chunk (SO_RCVLOWAT): the
+ * ACKs do not depend on it (`__tcp_ack_snd_check` looks at rcv_lowat), the cost does.
+ */
+#define _GNU_SOURCE
+#include "flow.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define UNSENT_BULK (128 << 10)
+/* What is already in the socket is sent even if the application stops. */
+#define UNSENT_EXACT 4096
+/* SOF_TIMESTAMPING_OPT_ID_TCP of Linux 6.2. */
+#define OPT_ID_TCP (1 << 16)
+
+static int epoll;
+
+void sockets_open(void)
+{
+	epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (epoll < 0)
+		fail_errno("cannot make the event loop");
+}
+
+void watch(int fd, uint32_t events, enum role role, uint32_t flow)
+{
+	struct epoll_event event = { .events = events, .data.u64 = (uint64_t)role << 32 | flow };
+
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
+		fail_errno("cannot watch a socket");
+}
+
+int wait_for_events(struct epoll_event *events, int count)
+{
+	return epoll_wait(epoll, events, count, -1);
+}
+
+static void option(int fd, int level, int name, int value, const char *what)
+{
+	if (setsockopt(fd, level, name, &value, sizeof(value)))
+		fail_errno("cannot set %s", what);
+}
+
+void use_cc(int fd, const char *cc)
+{
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, cc, (socklen_t)strlen(cc)))
+		fail_errno("the kernel has no congestion control `%s`", cc);
+}
+
+static int tcp_socket(int host, const char *cc)
+{
+	int fd;
+
+	host_enter(host);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		fail_errno("cannot make a socket");
+	use_cc(fd, cc);
+	return fd;
+}
+
+static struct sockaddr_in place(uint32_t number, uint32_t address)
+{
+	return (struct sockaddr_in){
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)(FIRST_PORT + number)),
+		.sin_addr.s_addr = address,
+	};
+}
+
+static bool client_asks(const struct flow *flow)
+{
+	return flow->plan.app == APP_REQUESTS;
+}
+
+void listen_for(uint32_t number)
+{
+	struct flow *flow = &flows[number];
+	const struct flow_plan *plan = &flow->plan;
+	bool server = client_asks(flow);
+	struct sockaddr_in address = place(number, server ? plan->source : plan->destination);
+
+	flow->listener = tcp_socket(server ? plan->sender : plan->receiver, server ? plan->cc : plan->listen_cc);
+	if (bind(flow->listener, (void *)&address, sizeof(address)) || listen(flow->listener, 1))
+		fail_errno("cannot listen");
+	watch(flow->listener, EPOLLIN, ROLE_LISTENER, number);
+}
+
+int unsent_limit(const struct flow_plan *plan)
+{
+	return plan->app == APP_ON_OFF || plan->stop != NEVER ? UNSENT_EXACT : UNSENT_BULK;
+}
+
+/* For those who write the data. */
+static void prepare_writer(struct flow *flow)
+{
+	option(flow->sender, IPPROTO_TCP, TCP_NOTSENT_LOWAT, unsent_limit(&flow->plan), "the unsent limit");
+	/* Small writes leave when they are written. */
+	option(flow->sender, IPPROTO_TCP, TCP_NODELAY, 1, "no delay");
+}
+
+void connect_flow(uint32_t number)
+{
+	struct flow *flow = &flows[number];
+	const struct flow_plan *plan = &flow->plan;
+	bool asks = client_asks(flow);
+	struct sockaddr_in own = place(number, asks ? plan->destination : plan->source);
+	struct sockaddr_in there = place(number, asks ? plan->source : plan->destination);
+	int fd = tcp_socket(asks ? plan->receiver : plan->sender, plan->connect_cc);
+
+	/* The source port names the flow too: nothing is left to the kernel's choice. */
+	if (bind(fd, (void *)&own, sizeof(own)))
+		fail_errno("cannot bind");
+	if (asks) {
+		flow->receiver = fd;
+		option(fd, IPPROTO_TCP, TCP_NODELAY, 1, "no delay");
+	} else {
+		flow->sender = fd;
+		prepare_writer(flow);
+	}
+	if (connect(fd, (void *)&there, sizeof(there)) && errno != EINPROGRESS)
+		fail_errno("cannot connect");
+	/* Positions are counted from the first byte of the stream, so the socket must have a sequence number already. */
+	if (plan->app == APP_TRANSFERS && plan->barrier == NEVER)
+		option(fd, SOL_SOCKET, SO_TIMESTAMPING,
+		       SOF_TIMESTAMPING_TX_ACK | SOF_TIMESTAMPING_OPT_ID | OPT_ID_TCP | SOF_TIMESTAMPING_OPT_TSONLY |
+		       SOF_TIMESTAMPING_SOFTWARE, "timestamps");
+	if (asks)
+		watch(fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, ROLE_RECEIVER, number);
+	else
+		watch(fd, EPOLLOUT | EPOLLRDHUP | EPOLLET, ROLE_SENDER, number);
+}
+
+int accept_from(struct flow *flow)
+{
+	uint32_t number = (uint32_t)(flow - flows);
+	int fd = accept4(flow->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	close(flow->listener);
+	flow->listener = -1;
+	if (client_asks(flow)) {
+		flow->sender = fd;
+		prepare_writer(flow);
+		watch(fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, ROLE_SENDER, number);
+		return fd;
+	}
+	flow->receiver = fd;
+	if (flow->plan.read_chunk > 1)
+		option(fd, SOL_SOCKET, SO_RCVLOWAT, (int)flow->plan.read_chunk, "the read chunk");
+	watch(fd, EPOLLIN | EPOLLRDHUP, ROLE_RECEIVER, number);
+	return fd;
+}
+
+ssize_t discard(int fd)
+{
+	static char nothing;
+
+	/* With MSG_TRUNC the kernel copies nothing. */
+	return recv(fd, &nothing, 1 << 30, MSG_TRUNC | MSG_DONTWAIT);
+}
