@@ -65,7 +65,7 @@ def test_a_flow_is_the_same_packet_for_packet(image: Image, cc: str, ecn: str, a
     (one,) = compare([("one", scenario)], seeds=2)
     for sim, linux in zip(one.sim, one.linux, strict=True):
         links = [run.bottlenecks[0] for run in (sim, linux)]
-        # The handshake's last ACK is a packet of its own on Linux: times are some microseconds apart, so an arrival at an
+        # The handshake's last ACK is a packet of its own on Linux: times are microseconds apart, so an arrival at an
         # end of the measurement may fall on its other side.
         assert abs(links[0]["arrived"] - links[1]["arrived"]) <= 2
         assert [link["marked"] + link["dropped"] > 10 for link in links] == [True, True]
