@@ -16,7 +16,7 @@ from pathlib import Path
 
 Rows = list[dict[str, str]]
 
-_sign = {"inside": "✓", "outside": "✗", "no value": "?"}
+sign = {"inside": "✓", "outside": "✗", "no value": "?"}
 
 
 def main() -> int:
@@ -44,10 +44,15 @@ def keep(results: Path, paper: Path) -> None:
     import shoal
 
     verdicts = results / "verdicts.csv"
-    made = datetime.datetime.fromtimestamp(verdicts.stat().st_mtime, tz=datetime.UTC).date()
+    made = made_on(verdicts)
     command = (results / "command.txt").read_text(encoding="utf-8").strip()
     head = f"# {made}, shoal {shoal.__version__}, {command}\n"
     (paper / "RESULTS.csv").write_text(head + verdicts.read_text(encoding="utf-8"), encoding="utf-8")
+
+
+def made_on(file: Path) -> datetime.date:
+    """When a file was written."""
+    return datetime.datetime.fromtimestamp(file.stat().st_mtime, tz=datetime.UTC).date()
 
 
 def page(paper: Path) -> str:
@@ -69,7 +74,7 @@ def page(paper: Path) -> str:
         _summary(rows, readings),
         *_units(paper),
         "## All checks",
-        _table(
+        table(
             ("Claim", "Item", "What", "Published", "Measured", "Tolerance", "Verdict"),
             (
                 [row[k] for k in ("claim", "item", "what", "published", "measured", "tolerance", "verdict")]
@@ -95,9 +100,9 @@ def _summary(rows: Rows, readings: list[str]) -> str:
         for reading in readings:
             own = [row for row in rows if row["claim"] == claim and row["reading"] == reading]
             inside = sum(row["verdict"] == "inside" for row in own)
-            cells.append(f"{_sign['inside' if inside == len(own) else 'outside']} {inside}/{len(own)}" if own else "")
+            cells.append(f"{sign['inside' if inside == len(own) else 'outside']} {inside}/{len(own)}" if own else "")
         body.append(cells)
-    return _table(("Claim", *readings), body)
+    return table(("Claim", *readings), body)
 
 
 def _order(claim: str) -> tuple[str, int]:
@@ -118,11 +123,12 @@ def _units(paper: Path) -> list[str]:
     return [
         "## Claims about one mechanism",
         "Verdicts are those of `cargo test`.",
-        _table(("Claim", "What", "Tolerance", "Test", "Note"), body),
+        table(("Claim", "What", "Tolerance", "Test", "Note"), body),
     ]
 
 
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table in Markdown."""
     lines = [list(head), *(list(row) for row in rows)]
     cells = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
     return "\n".join([cells[0], "|" + " --- |" * len(lines[0]), *cells[1:]])

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -111,3 +116,44 @@ def test_suite_is_large_and_linux_can_express_it(image: Image) -> None:
         "fifo", "step", "red", "linux-red", "dual-red", "gred", "codel", "fq-codel", "pie", "dualpi2", "coupled",
         "dualq-coupled",
     }  # fmt: skip
+
+
+def test_interrupted_comparison_goes_on(image: Image, tmp_path: Path) -> None:
+    """As the terminal does: every process of the session gets the signal, the guest too."""
+    (tmp_path / "single.toml").write_text(SINGLE, encoding="utf-8")
+    cache, temporary = tmp_path / "cache", tmp_path / "tmp"
+    temporary.mkdir()
+    cache.mkdir()
+    (cache / "linux").symlink_to(image.folder.parent.parent)
+    command = [sys.executable, "-m", "shoal", "compare", "single.toml", "--set", "duration=400 s", "--seeds", "3"]
+    command += ["--workers", "1", "--out", "out", "--page", "page.md"]
+    environment = os.environ | {"SHOAL_CACHE_DIR": str(cache), "TMPDIR": str(temporary)}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        deadline = time.monotonic() + 120
+        # A guest works, and something is done.
+        while not (list(cache.glob("??/*/result.json")) and list(temporary.glob("shoal-linux-*/lines.bin"))):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "error: interrupted\nhint: the same command goes on where it was\n")
+    assert not [folder for folder in Path("/proc").glob("[0-9]*") if _session(folder) == process.pid]
+    assert not list(temporary.iterdir())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "single.toml", "tmp"]
+    kept = {path: path.stat().st_mtime_ns for path in cache.glob("??/*/result.json")}
+    assert 1 <= len(kept) < 6
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    assert len(list(cache.glob("??/*/result.json"))) == 6
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept, "nothing was run twice"
+    assert {"out", "page.md"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def _session(process: Path) -> int | None:
+    """Session of a process, if it is still there (proc(5): the sixth field, after the name in brackets)."""
+    try:
+        return int((process / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[3])
+    except OSError:
+        return None

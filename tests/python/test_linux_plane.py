@@ -10,7 +10,7 @@ from conftest import Cli
 
 import shoal
 from shoal import _native
-from shoal.linux import LinuxError, commands, find_image, kernel
+from shoal.linux import Image, LinuxError, commands, find_image, kernel
 from shoal.linux.archive import release_of, releases
 from shoal.linux.places import digest, files
 
@@ -90,3 +90,11 @@ def test_sources_of_the_guest_are_part_of_the_package() -> None:
     assert {path.name for path in files("guest", ["*.c"])} >= {"main.c", "net.c", "flow.c", "output.c"}
     assert files("kernel", ["uml.config"])
     assert digest("a", "bc") != digest("ab", "c")
+
+
+def test_modules_are_known_by_all_names_that_they_register(tmp_path: Path) -> None:
+    built = {"release": "7.3.4-shoal", "mode": "seccomp", "controllers": ["reno"], "disciplines": ["red"]}
+    (tmp_path / "kernel.json").write_text(json.dumps(built), encoding="utf-8")
+    described = json.loads(Image(tmp_path).description)
+    assert described["controllers"] == ["reno", "dctcp_ikr", "dctcp_onesided", "dctcp_1sided_rx", "reno_acks"]
+    assert described["disciplines"] == ["red", "coupled", "dualq_coupled", "dualred"]

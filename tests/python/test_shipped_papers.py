@@ -73,6 +73,27 @@ def test_results_page_is_made_from_the_kept_verdicts(folder: Path) -> None:
     assert all(row["reason"] for row in outside), "a check that is not met has a reason"
 
 
+@pytest.mark.parametrize(
+    "folder", [path for path in FOLDERS if (path / "LINUX.csv").exists()], ids=lambda path: path.name
+)
+def test_page_about_linux_is_made_from_what_was_kept(folder: Path) -> None:
+    paper = read_paper(folder)
+    assert paper.linux is not None
+    tool = ROOT / "tools" / "paper_linux.py"
+    done = subprocess.run([sys.executable, tool, folder, "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with (folder / "LINUX.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for name in {row["item"] for row in rows}:
+        own = [row for row in rows if row["item"] == name]
+        kernels = {row["reading"] for row in own} - {paper.chosen, "simulated-alike"}
+        assert len(kernels) == 1, f"{name}: one kernel beside the simulator"
+        claims = {check.claim for check in paper.item(name, on_linux=True).checks}
+        for reading in {row["reading"] for row in own}:
+            assert {row["claim"] for row in own if row["reading"] == reading} == claims
+        assert all("--quick" not in row["command"] for row in own), f"{name}: kept results are not quick ones"
+
+
 def unit_claims(folder: Path) -> list[dict[str, str]]:
     """Claims that tests of the models check, with the tests."""
     path = folder / "data" / "unit-claims.csv"

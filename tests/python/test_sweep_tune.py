@@ -319,7 +319,7 @@ def test_interrupted_sweep_goes_on(folder: Path, environment: dict[str, str], cl
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
-    assert (process.returncode, err) == (130, "error: interrupted\n")
+    assert (process.returncode, err) == (130, "error: interrupted\nhint: the same command goes on where it was\n")
     assert not list(folder.glob("*out*"))
     kept = {path: path.stat().st_mtime_ns for path in cache.glob("*/*/result.json")}
     assert 2 <= len(kept) < 40

@@ -94,7 +94,7 @@ def _guarded() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
     except (KeyboardInterrupt, Abort):
-        talk.error("interrupted")
+        talk.interrupted()
         return ExitCode.INTERRUPTED
     except TyperException as error:
         message = error.format_message()
@@ -123,7 +123,7 @@ def _guarded() -> int:
         talk.crash(error)
         return ExitCode.INTERNAL
     if code == ExitCode.INTERRUPTED:
-        talk.error("interrupted")
+        talk.interrupted()
     return int(code or 0)
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal import _native
-from shoal.cache import default_folder
 from shoal.cli import options
 from shoal.cli.console import data, talk
 from shoal.errors import OutputError, UsageError
@@ -70,7 +69,7 @@ def compare(
         from shoal.compare.write import write_into
 
         comparison = run_comparison(
-            named, seeds=seeds, workers=workers, cache=None if fresh else default_folder(), progress=True
+            named, seeds=seeds, workers=workers, cache=options.kept_runs(fresh=fresh), progress=True
         )
         if folder is not None:
             write_into(comparison, folder, command=command)

@@ -65,6 +65,14 @@ class Data:
 class Talk:
     """Everything else."""
 
+    def __init__(self) -> None:
+        self.is_resumable = False
+        """What is done is kept: after an interrupt the same command goes on."""
+
+    def interrupted(self) -> None:
+        """Say that the work was not finished, and how to go on."""
+        self.error("interrupted", hint="the same command goes on where it was" if self.is_resumable else None)
+
     @property
     def console(self) -> Console:
         """The console behind stderr, as it is now."""

@@ -11,6 +11,8 @@ from typing import Annotated
 import typer
 
 from shoal._toml import parsed, toml_value
+from shoal.cache import default_folder
+from shoal.cli.console import talk
 from shoal.errors import UsageError
 from shoal.models import nearest
 from shoal.scenario import Scenario, read_text
@@ -76,6 +78,13 @@ Workers = Annotated[
 ]
 
 Fresh = Annotated[bool, typer.Option("--fresh", help="Run everything, even if it is in the cache.")]
+
+
+def kept_runs(*, fresh: bool) -> Path | None:
+    """The folder of finished runs, so that an interrupted command may go on; nothing with ``--fresh``."""
+    talk.is_resumable = not fresh
+    return None if fresh else default_folder()
+
 
 _trace_words = ("series", "controllers", "segments", "packets", "pcap", "off")
 

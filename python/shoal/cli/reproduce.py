@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.exceptions import Exit
 
-from shoal.cache import default_folder
 from shoal.cli import options
 from shoal.cli.console import data, talk
 from shoal.cli.run import Plane
@@ -80,7 +79,7 @@ def reproduce(
                 paper,
                 item,
                 workers=workers,
-                cache=None if fresh else default_folder(),
+                cache=options.kept_runs(fresh=fresh),
                 progress=True,
                 on_linux=on_linux,
             )

@@ -16,7 +16,6 @@ import typer
 
 from shoal import _native
 from shoal._toml import parsed
-from shoal.cache import default_folder
 from shoal.cli import options
 from shoal.cli.console import data, talk
 from shoal.errors import ScenarioError, UsageError
@@ -86,7 +85,7 @@ def sweep(
                 set={"trace.series": "off", **template.set},
                 seeds=seeds,
                 workers=workers,
-                cache=None if fresh else default_folder(),
+                cache=options.kept_runs(fresh=fresh),
                 progress=True,
             )
         except ScenarioError as error:

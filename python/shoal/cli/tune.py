@@ -13,7 +13,6 @@ import typer
 from typer.exceptions import Exit
 
 from shoal import _native
-from shoal.cache import default_folder
 from shoal.cli import options
 from shoal.cli.console import data, talk
 from shoal.errors import ScenarioError, UsageError
@@ -119,7 +118,7 @@ def tune(
                 seeds=seeds,
                 confirm=confirm,
                 workers=workers,
-                cache=None if fresh else default_folder(),
+                cache=options.kept_runs(fresh=fresh),
                 progress=True,
             )
         except ScenarioError as error:

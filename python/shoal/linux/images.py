@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,9 +33,8 @@ class Image:
     def description(self) -> str:
         """JSON that plans and results need: the kernel with our modules."""
         built = json.loads((self.folder / "kernel.json").read_text(encoding="utf-8"))
-        modules = [source.stem for source in files("modules", ["*.c"])]
-        built["controllers"] += [name.removeprefix("tcp_") for name in modules if name.startswith("tcp_")]
-        built["disciplines"] += [name.removeprefix("sch_") for name in modules if name.startswith("sch_")]
+        built["controllers"] += _registered("tcp_*.c", r'\.name\s*= "(\w+)"')
+        built["disciplines"] += _registered("sch_*.c", r'\.id\s*= "(\w+)"')
         return json.dumps(built | {"build": self.folder.name, "modules": self._helpers_digest})
 
     @property
@@ -71,6 +71,12 @@ class Image:
                 if not place.exists():
                     _build_helpers(place, self.tree)
         return place
+
+
+def _registered(pattern: str, assignment: str) -> list[str]:
+    """Names under which our modules are known to the kernel; one module may have several."""
+    texts = [source.read_text(encoding="utf-8") for source in files("modules", [pattern])]
+    return [name for text in texts for name in re.findall(assignment, text)]
 
 
 def find_image(version: str | None = None) -> Image:
