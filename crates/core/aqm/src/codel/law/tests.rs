@@ -69,8 +69,8 @@ fn entered_again(pause: u64) -> Law {
     law
 }
 
-/// count = 40 - 1 = 39; the step improves 10,361 (which is right for 40) towards 65,536 / sqrt(39) = 10,494:
-/// x = 28790000, x^2 = 6660cb5 (>> 32), bracket 3 * 2^32 - 39 * 107,351,221 = 8,698,204,? ... = 10,491.
+/// count = 40 - 1 = 39; the step improves 10,361 (which is right for 40) towards 65,536 / sqrt(39) = 10,494: x = 28790000,
+/// x^2 = 107,350,321 (>> 32), bracket 3 * 2^32 - 39 x^2 = 8,698,239,369, a quarter of it times x, over 2^47: 10,491.
 #[test]
 fn a_short_pause_goes_on_where_it_was() {
     let law = entered_again(16 * 97_656 - 1);
@@ -94,7 +94,22 @@ fn one_signal_begins_anew() {
     law.dropping = false;
     law.next = Step::First;
     assert_eq!(late(&mut law, 1_000_100), Outcome::Drop);
-    assert_eq!(law.count, 1);
+    assert_eq!((law.count, law.rec_inv_sqrt), (1, u16::MAX));
+}
+
+/// Four packets dropped for lack of room count like four signals: the next one makes 39 + 4 + 1 = 44 of them, and the step goes
+/// from 10,491 towards 65,536 / sqrt(44) = 9880: 9822.
+#[test]
+fn drops_for_lack_of_room_count_as_signals() {
+    let mut law = entered_again(0);
+    law.next = Step::First;
+    law.on_overflow(4);
+    let due = law.drop_next;
+    assert_eq!(late(&mut law, u64::from(due.0)), Outcome::Drop);
+    assert_eq!((law.count, law.rec_inv_sqrt), (44, 9_822));
+    // The packet behind it is late, too: the next signal comes 97,656 * 9822 >> 16 ticks after this one was due.
+    assert_eq!(late(&mut law, u64::from(due.0)), Outcome::Send(None));
+    assert_eq!(law.drop_next.since(due), 14_635);
 }
 
 /// A product that does not fit: 2^32 - 1 times x^2. The kernel wraps, and so does this.
