@@ -70,6 +70,16 @@ static int dualred_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buf
 	return shoal_enqueue(skb, sch, to_free, dualred_enqueue_one);
 }
 
+/*
+ * The last packet's transmission may end that much before we think: what asks us has taken the
+ * packet a little before we looked at the clock.
+ */
+static u64 dualred_slack(const struct dualred_sched_data *q)
+{
+	return min_t(u64, 2 * NSEC_PER_USEC,
+		     law_line_time(&q->law.line, q->config.mean_packet) / 8);
+}
+
 static struct sk_buff *dualred_dequeue(struct Qdisc *sch)
 {
 	struct dualred_sched_data *q = qdisc_priv(sch);
@@ -78,7 +88,7 @@ static struct sk_buff *dualred_dequeue(struct Qdisc *sch)
 
 	if (skb)
 		law_line_on_departure(&q->law.line, qdisc_pkt_len(skb), now);
-	else if (now >= q->law.line.free)
+	else if (now + dualred_slack(q) >= q->law.line.free)
 		/*
 		 * A shaper above asks again at once, while the packet before is still on the line
 		 * it emulates.

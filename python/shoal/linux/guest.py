@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import select
 import shutil
 import subprocess
 import tempfile
@@ -24,6 +25,8 @@ from shoal.linux.plan import Plan
 # A run that takes longer hangs: guests do not wait for anything.
 default_wall_limit_s = 3600
 _console_lines = 20
+# How long a cancelled run may go unnoticed.
+_pulse_s = 0.1
 _progress = re.compile(r"^shoal-progress (\d+)$")
 # Exit codes of linux/host/launch.c.
 _crashed, _too_slow = 2, 3
@@ -47,6 +50,8 @@ def run_guest(
     Cancelled
         Another thread has asked for that.
     """
+    if cancel is not None and cancel.cancelled:
+        raise Cancelled("the run was cancelled")
     _check_memory(plan)
     helpers = image.helpers
     shutil.copyfile(helpers / "init", folder / "init")
@@ -113,15 +118,28 @@ def _listen(
     progress: Callable[[float], object] | None,
     cancel: _native.Cancel | None,
 ) -> None:
-    for raw in output:
-        line = raw.decode("utf-8", "replace").rstrip()
-        if found := _progress.match(line):
-            if progress is not None:
-                progress(int(found[1]) / 100)
-        elif line:
-            console.append(line)
+    rest = b""
+    while True:
+        # A guest may be silent for long; whoever has had enough must not wait for its next line.
+        ready, _, _ = select.select([output], [], [], _pulse_s)
         if cancel is not None and cancel.cancelled:
             raise Cancelled("the run was cancelled")
+        if not ready:
+            continue
+        read = os.read(output.fileno(), 1 << 16)
+        *lines, rest = (rest + read).split(b"\n")
+        for raw in lines if read else [*lines, rest]:
+            _hear(raw.decode("utf-8", "replace").rstrip(), console, progress)
+        if not read:
+            return
+
+
+def _hear(line: str, console: deque[str], progress: Callable[[float], object] | None) -> None:
+    if found := _progress.match(line):
+        if progress is not None:
+            progress(int(found[1]) / 100)
+    elif line:
+        console.append(line)
 
 
 def _failed(what: str, console: deque[str]) -> GuestError:
