@@ -70,10 +70,10 @@ fmt: $(VENV)/.test ## Format everything
 bench: ## The benchmark table (CPU seconds; ratios are what counts)
 	cargo run --release --quiet --package shoal-benches
 
-bench-record: ## The same, kept in docs/benchmark.md with date, version and processor
-	@{ printf '# Recorded benchmark\n\n%s, shoal %s, %s. Written by `make bench-record`; see [performance](performance.md).\n\n' \
+bench-record: ## The same, best of 15 runs, kept in docs/benchmark.md with date, version and processor
+	@{ printf '# Recorded benchmark\n\n%s, shoal %s, %s. Best of 15 runs of each case. Written by `make bench-record`; see [performance](performance.md).\n\n' \
 		"$$(date +%F)" "$$(git describe --always)" "$$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"; \
-		cargo run --release --quiet --package shoal-benches; } > docs/benchmark.md.new
+		cargo run --release --quiet --package shoal-benches -- --repeat 15; } > docs/benchmark.md.new
 	@mv docs/benchmark.md.new docs/benchmark.md
 
 fuzz: ## Every fuzz target for FUZZ_SECONDS each (default 60); needs cargo-fuzz and a nightly toolchain
