@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python test-modules test-linux linux-kernel bench-linux vectors check docs fmt bench bench-record fuzz docs clean
+.PHONY: help setup run test test-rust test-python test-modules test-linux linux-kernel bench-linux bench-linux-record vectors check docs fmt bench bench-record fuzz docs clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -50,6 +50,12 @@ test-linux: linux-kernel $(VENV)/.test ## Tests on the real kernel
 
 bench-linux: linux-kernel ## CPU seconds of the real kernel next to those of the simulator
 	@$(BIN)/python tools/linux_speed.py
+
+bench-linux-record: linux-kernel ## The same, kept in docs/linux-speed.md with date, version and processor
+	@{ printf '# Recorded speed of the real kernel\n\n%s, shoal %s, %s. Written by `make bench-linux-record`; see [linux](linux.md).\n\n' \
+		"$$(date +%F)" "$$(git describe --always)" "$$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"; \
+		$(BIN)/python tools/linux_speed.py; } > docs/linux-speed.md.new
+	@mv docs/linux-speed.md.new docs/linux-speed.md
 
 check: setup $(VENV)/.test ## Formatting, lints, arrows: what CI demands before the tests
 	cargo fmt --all --check
