@@ -112,6 +112,7 @@ void report(uint32_t number, enum record_kind kind, uint64_t now, uint64_t value
 
 static void sample(uint64_t now)
 {
+	iperf3_look();
 	for (uint32_t i = 0; i < flow_count; i++) {
 		/* What has ended says nothing new. */
 		if (flows[i].sender < 0 || flows[i].finished)
@@ -299,6 +300,8 @@ static void work(uint32_t number, uint64_t now)
 	case APP_DATAGRAMS:
 		datagram_send(number, now);
 		break;
+	case APP_IPERF3:
+		break;
 	}
 }
 
@@ -420,6 +423,10 @@ static void start(uint32_t number, uint64_t now)
 		datagrams_open(number, now);
 		return;
 	}
+	if (flow->plan.app == APP_IPERF3) {
+		iperf3_start(number);
+		return;
+	}
 	listen_for(number);
 	connect_flow(number);
 	work(number, now);
@@ -494,6 +501,9 @@ void flows_run(uint64_t duration, uint64_t every, uint64_t window_start)
 	if (timer < 0)
 		fail_errno("cannot make the timer");
 	watch(timer, EPOLLIN | EPOLLET, ROLE_TIMER, 0);
+	for (uint32_t i = 0; i < flow_count; i++)
+		if (flows[i].plan.app == APP_IPERF3)
+			iperf3_listen(i);
 	/* A whole second: the same phase of all kernel timers whatever the set-up took. */
 	origin = (now_ns() / 1000000000 + 2) * 1000000000;
 	output_open(origin);

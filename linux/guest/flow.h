@@ -69,4 +69,10 @@ void datagrams_open(uint32_t number, uint64_t now);
 void datagram_send(uint32_t number, uint64_t now);
 void datagrams_receive(uint32_t number, uint64_t now);
 
+/* iperf3.c: flows that iperf3 drives. */
+void iperf3_listen(uint32_t number);
+void iperf3_start(uint32_t number);
+/* Borrows the sockets of connections that are there now. */
+void iperf3_look(void);
+
 #endif

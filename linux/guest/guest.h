@@ -22,6 +22,8 @@ _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)
 _Noreturn void fail_errno(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void power_off(void);
 uint64_t now_ns(void);
+/* Makes /dev. */
+void mount_devices(void);
 
 /* net.c: hosts are network namespaces. */
 void host_init(void); /* the namespace that is there already: "init" */
@@ -51,7 +53,7 @@ void module_load(const char *path, const char *parameters);
 void capture_add(int host, const char *device, uint32_t interface);
 
 /* flow.c: what the applications do. */
-enum app { APP_BULK, APP_TRANSFERS, APP_RATE, APP_ON_OFF, APP_FRAMES, APP_REQUESTS, APP_DATAGRAMS };
+enum app { APP_BULK, APP_TRANSFERS, APP_RATE, APP_ON_OFF, APP_FRAMES, APP_REQUESTS, APP_DATAGRAMS, APP_IPERF3 };
 /* Source and destination port of flow 0. */
 #define FIRST_PORT 10000
 struct flow_plan {
@@ -67,7 +69,7 @@ struct flow_plan {
 	/*
 	 * Transfers: bytes, rounds, interval, barrier, news. Rate: bytes of a write, interval. On-off: on (interval), off.
 	 * Frames: bytes, interval. Requests: request, bytes of a response, rounds, time to think (interval), barrier.
-	 * Datagrams: bytes of an IP packet, interval, ECN field.
+	 * Datagrams: bytes of an IP packet, interval, ECN field. Iperf3: its seconds (interval).
 	 */
 	uint64_t bytes, rounds, interval, off, request;
 	uint64_t barrier; /* number of the group that waits for its slowest flow, or NEVER */

@@ -230,6 +230,9 @@ static void flow(struct words *w)
 		plan.bytes = number(w);
 		plan.interval = number(w);
 		plan.ecn = (uint32_t)number(w);
+	} else if (strcmp(app, "iperf3") == 0) {
+		plan.app = APP_IPERF3;
+		plan.interval = number(w);
 	} else {
 		fail("no application `%s`", app);
 	}
@@ -312,6 +315,14 @@ static void many_files(void)
 
 	if (setrlimit(RLIMIT_NOFILE, &files))
 		fail_errno("cannot open many files");
+}
+
+void mount_devices(void)
+{
+	if (mkdir("/dev", 0755) && errno != EEXIST)
+		fail_errno("cannot make /dev");
+	if (mount("devtmpfs", "/dev", "devtmpfs", 0, NULL) && errno != EBUSY)
+		fail_errno("cannot mount /dev");
 }
 
 static void mounts(void)

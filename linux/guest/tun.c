@@ -98,10 +98,7 @@ int tun_open(unsigned mtu, unsigned mss)
 	int fd;
 
 	merged_mss = mss;
-	if (mkdir("/dev", 0755) && errno != EEXIST)
-		fail_errno("cannot make /dev");
-	if (mount("devtmpfs", "/dev", "devtmpfs", 0, NULL) && errno != EBUSY)
-		fail_errno("cannot mount /dev");
+	mount_devices();
 	fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	r.ifr_flags = IFF_TUN | IFF_NO_PI | IFF_VNET_HDR;
 	if (fd < 0 || ioctl(fd, TUNSETIFF, &r))

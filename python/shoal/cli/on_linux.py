@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shoal.cli.console import data, talk
 from shoal.result import Result
 from shoal.scenario import Scenario
 
+if TYPE_CHECKING:
+    from shoal.linux import Image
 
-def prepare_linux(scenarios: Iterable[Scenario], *, explain: bool) -> bool:
+
+def find_linux(generator: str | None) -> Image:
+    """The kernel, with the program that drives its flows if it is not the guest's own."""
+    from shoal.linux import find_image
+    from shoal.linux.iperf3 import find_iperf3
+
+    image = find_image()
+    return replace(image, iperf3=find_iperf3(generator)) if generator is not None else image
+
+
+def prepare_linux(scenarios: Iterable[Scenario], image: Image, *, explain: bool) -> bool:
     """Refuse what Linux cannot express before anything runs; say where the kernel stands in for something else.
 
     With ``explain`` the translation is shown and nothing is to be run: the answer is false.
     """
-    from shoal.linux import find_image, plan
+    from shoal.linux import plan
 
-    image = find_image()
     for scenario in scenarios:
         planned = plan(scenario, image)
         for note in planned.notes:
@@ -28,16 +41,18 @@ def prepare_linux(scenarios: Iterable[Scenario], *, explain: bool) -> bool:
 
 
 def run_linux(
-    scenario: Scenario, *, seed: int | None, pcap: Path | None, progress: Callable[[float], object]
+    scenario: Scenario, image: Image, *, seed: int | None, pcap: Path | None, progress: Callable[[float], object]
 ) -> Result:
     """Run one scenario."""
     from shoal.linux import run_on_linux
 
-    return run_on_linux(scenario, seed=seed, pcap=pcap, progress=progress)
+    return run_on_linux(scenario, seed=seed, image=image, pcap=pcap, progress=progress)
 
 
-def run_linux_jobs(jobs: Sequence[tuple[Scenario, int]], *, workers: int | None, label: str) -> list[Result]:
+def run_linux_jobs(
+    jobs: Sequence[tuple[Scenario, int]], image: Image, *, workers: int | None, label: str
+) -> list[Result]:
     """Run several at once, one a core."""
     from shoal.linux.jobs import run_jobs_on_linux
 
-    return run_jobs_on_linux(jobs, workers=workers, progress=True, label=label)
+    return run_jobs_on_linux(jobs, image=image, workers=workers, progress=True, label=label)

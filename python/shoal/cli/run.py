@@ -9,13 +9,13 @@ import sys
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli import options
 from shoal.cli.console import data, talk
-from shoal.cli.on_linux import prepare_linux, run_linux, run_linux_jobs
+from shoal.cli.on_linux import find_linux, prepare_linux, run_linux, run_linux_jobs
 from shoal.errors import OutputError, UsageError
 from shoal.files import new_folder, refuse_existing
 from shoal.progress import Bar
@@ -25,6 +25,9 @@ from shoal.running import run_one, seed_list
 from shoal.scenario import Scenario
 from shoal.sweeps import run_jobs
 from shoal.tabulate import comparison_table, group_table, queue_table, totals, wait_tables
+
+if TYPE_CHECKING:
+    from shoal.linux import Image
 
 # With --out, so many flows leave cwnd, alpha, marks and drops for the figures, unless the scenario says otherwise.
 _traced_flows = 8
@@ -75,6 +78,15 @@ def run(
         ),
     ] = None,
     workers: options.Workers = None,
+    generator: Annotated[
+        str | None,
+        typer.Option(
+            "--generator",
+            metavar="PROGRAM",
+            help="With --on linux: [cyan]iperf3[/], or the path of one, drives the bulk flows.",
+            show_default=False,
+        ),
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="With --on linux: show what the scenario becomes there, and run nothing.")
     ] = False,
@@ -92,7 +104,7 @@ def run(
       shoal run single-red.toml dual-red.toml --out results/compared
       shoal run step-single --on linux
     """
-    _check_plane(on, explain=explain)
+    _check_plane(on, generator, explain=explain)
     if seed is not None and seeds is not None:
         raise UsageError(
             "--seed and --seeds exclude each other", hint="set the first of several seeds with --set seed=N"
@@ -112,11 +124,12 @@ def run(
     for scenario in loaded.values():
         for warning in scenario.warnings:
             talk.diagnostics(warning)
-    if on is Plane.LINUX and not prepare_linux(loaded.values(), explain=explain):
+    image = find_linux(generator) if on is Plane.LINUX else None
+    if image is not None and not prepare_linux(loaded.values(), image, explain=explain):
         return
     with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
         runs = {
-            label: _measure(on, scenario, seed, seeds, workers, pcap, _place(folder, label, len(loaded)))
+            label: _measure(image, scenario, seed, seeds, workers, pcap, _place(folder, label, len(loaded)))
             for label, scenario in loaded.items()
         }
         if folder is not None:
@@ -128,7 +141,9 @@ def run(
     _print(runs, as_json=as_json)
 
 
-def _check_plane(on: Plane, *, explain: bool) -> None:
+def _check_plane(on: Plane, generator: str | None, *, explain: bool) -> None:
+    if generator is not None and on is not Plane.LINUX:
+        raise UsageError("--generator names a program that runs on Linux", hint="add --on linux")
     if explain and on is not Plane.LINUX:
         raise UsageError("--explain shows what a scenario becomes on Linux", hint="add --on linux")
 
@@ -152,7 +167,7 @@ def _place(folder: Path | None, label: str, count: int) -> Path | None:
 
 
 def _measure(
-    on: Plane,
+    image: Image | None,
     scenario: Scenario,
     seed: int | None,
     seeds: int | None,
@@ -163,8 +178,8 @@ def _measure(
     if seeds is not None:
         jobs = [(scenario, number) for number in seed_list(scenario, seeds)]
         label = f"{len(jobs)} seeds"
-        if on is Plane.LINUX:
-            results = Results(run_linux_jobs(jobs, workers=workers, label=label))
+        if image is not None:
+            results = Results(run_linux_jobs(jobs, image, workers=workers, label=label))
         else:
             results = Results(run_jobs(jobs, workers=workers, progress=True, label=label))
         if folder is not None:
@@ -177,8 +192,8 @@ def _measure(
         packets = folder / "tables" / "packets.parquet" if wanted["packets"] else None
         pcap = folder / "packets.pcapng" if wanted["pcap"] and pcap is None else pcap
     with _bar(scenario.title) as update:
-        if on is Plane.LINUX:
-            result = run_linux(scenario, seed=seed, pcap=pcap, progress=update)
+        if image is not None:
+            result = run_linux(scenario, image, seed=seed, pcap=pcap, progress=update)
         else:
             result = run_one(scenario, seed=seed, packets=packets, pcap=pcap, progress=update)
     if folder is not None:

@@ -58,6 +58,8 @@ def run_guest(
     (folder / "init").chmod(0o755)
     for name in re.findall(r"^module /(\S+)", plan.config, flags=re.M):
         shutil.copyfile(helpers / name, folder / name)
+    if image.iperf3 is not None:
+        image.iperf3.copy_into(folder)
     (folder / "config").write_text(plan.config, encoding="utf-8")
     (folder / "proc").mkdir()
     console: deque[str] = deque(maxlen=_console_lines)
@@ -144,13 +146,10 @@ def _hear(line: str, console: deque[str], progress: Callable[[float], object] | 
 
 def _failed(what: str, console: deque[str]) -> GuestError:
     text = "\n".join(f"  | {line}" for line in console) or "  | (nothing)"
-    hint = "the scenario and seed reproduce this exactly; please report it"
-    if "set fp regs failed" in text:
-        # Their buffer for the registers of a process has a fixed size.
-        hint = (
-            "Linux 6.12 cannot save the registers of processors with AMX: run `shoal linux build` for the newest kernel"
-        )
-    return GuestError(f"{what}; its console showed last:\n{text}", hint=hint)
+    return GuestError(
+        f"{what}; its console showed last:\n{text}",
+        hint="the scenario and seed reproduce this exactly; please report it",
+    )
 
 
 def _check_memory(plan: Plan) -> None:

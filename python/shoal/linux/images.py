@@ -12,6 +12,7 @@ from pathlib import Path
 from shoal.files import new_folder
 from shoal.linux.commands import output
 from shoal.linux.errors import LinuxError
+from shoal.linux.iperf3 import Iperf3
 from shoal.linux.places import cache, digest, files, locked, sources
 from shoal.linux.tools import build_environment
 
@@ -20,9 +21,18 @@ _module_files = ("*.c", "*.h", "law/*.h", "uapi/*.h", "Kbuild")
 
 @dataclass(frozen=True)
 class Image:
-    """A built kernel in the cache."""
+    """A built kernel in the cache.
+
+    Attributes
+    ----------
+    folder
+        Where it lies.
+    iperf3
+        Drives bulk flows instead of the guest's own sender and receiver.
+    """
 
     folder: Path
+    iperf3: Iperf3 | None = None
 
     @property
     def linux(self) -> Path:
@@ -35,7 +45,14 @@ class Image:
         built = json.loads((self.folder / "kernel.json").read_text(encoding="utf-8"))
         built["controllers"] += _registered("tcp_*.c", r'\.name\s*= "(\w+)"')
         built["disciplines"] += _registered("sch_*.c", r'\.id\s*= "(\w+)"')
-        return json.dumps(built | {"build": self.folder.name, "modules": self._helpers_digest})
+        return json.dumps(
+            built
+            | {
+                "build": self.folder.name,
+                "modules": self._helpers_digest,
+                "generator": self.iperf3.version if self.iperf3 else None,
+            }
+        )
 
     @property
     def mode(self) -> str:
@@ -126,7 +143,7 @@ def _build_helpers(place: Path, tree: Path) -> None:
     with new_folder(place) as partial:
         output([*compile_, "-static", "-s", "-o", partial / "init", *files("guest", ["*.c"])], env=env)
         output([*compile_, "-s", "-o", partial / "launch", *files("host", ["launch.c"])], env=env)
-        shim = files("host", ["seeded_random.c"])
+        shim = files("host", ["seeded_random.c", "whole_registers.c"])
         output([*compile_, "-s", "-shared", "-fPIC", "-o", partial / "seeded_random.so", *shim], env=env)
         for name in ("testbed", "modules"):
             folder = partial / name

@@ -50,7 +50,16 @@ def kept_on_linux(scenario: Scenario, seed: int, image: Image, store: Cache | No
     if store is None:
         return run_on_linux(scenario, seed=seed, image=image, cancel=cancel)
     # The records become measurements in the native module; the helpers are the guest's programs and modules.
-    identity = ("linux", simulator_hash(), image.folder.name, image.helpers.name, scenario.to_toml(), str(seed))
+    generator = image.iperf3.version if image.iperf3 else ""
+    identity = (
+        "linux",
+        simulator_hash(),
+        image.folder.name,
+        image.helpers.name,
+        generator,
+        scenario.to_toml(),
+        str(seed),
+    )
     key = store.key_of(*identity)
     if (known := store.get(key)) is None:
         known = run_on_linux(scenario, seed=seed, image=image, cancel=cancel)

@@ -108,7 +108,8 @@ def _on_linux(run: Result) -> dict[str, Any] | None:
     linux = run.data.get("linux")
     if linux is None:
         return None
-    return {**linux, "table": kernel_table([(place, text) for place, text in linux.get("rules", [])])}
+    unknown = {"build": "unknown", "modules": "unknown", "generator": None}
+    return {**unknown, **linux, "table": kernel_table([(place, text) for place, text in linux.get("rules", [])])}
 
 
 def _figure(drawn: Drawn) -> dict[str, str]:

@@ -1,5 +1,6 @@
 //! Applications: what linux/guest is told, and the random times that it uses.
 
+use crate::controllers::Control;
 use crate::refusal::Refusals;
 use crate::testbed::line;
 use shoal_scenario::{App, Codepoint, Experiment, Flow};
@@ -10,6 +11,8 @@ const MAX_GAPS: u64 = 20_000_000;
 /// Of one instruction; the guest takes 32 words.
 const GAPS_A_LINE: usize = 24;
 const NEVER: &str = "never";
+/// The guest ends first.
+const IPERF3_BEYOND_S: u64 = 60;
 
 /// The application of a flow as the guest reads it.
 pub(crate) fn words(experiment: &Experiment, flow: &Flow) -> String {
@@ -38,6 +41,37 @@ pub(crate) fn words(experiment: &Experiment, flow: &Flow) -> String {
             };
             format!("datagrams {packet_bytes} {} {ecn}", interval.as_nanos())
         }
+    }
+}
+
+/// What iperf3 is told: its seconds, more than the experiment has.
+pub(crate) fn iperf3(experiment: &Experiment) -> String {
+    format!("iperf3 {}", experiment.duration.as_nanos() / 1_000_000_000 + IPERF3_BEYOND_S)
+}
+
+/// Refuses what iperf3 cannot do.
+pub(crate) fn check_iperf3(flow: &Flow, control: Option<&Control>, place: &str, refusals: &mut Refusals) {
+    const HINT: &str = "leave out --generator: the guest's own sender does it";
+    if !matches!(flow.app, App::Bulk) {
+        refusals.add(
+            format!("{place}: app"),
+            "iperf3 drives bulk flows: it has no sizes with completion times, no pauses, no requests and no deadlines",
+            HINT,
+        );
+    }
+    if flow.stop.is_some() {
+        refusals.add(
+            format!("{place}: stop"),
+            "iperf3 counts its time from the end of handshakes of its own, not from the start of the experiment",
+            HINT,
+        );
+    }
+    if control.is_some_and(|control| control.connects_as != control.sender) {
+        refusals.add(
+            format!("{place}: receiver"),
+            "iperf3 sets its controller before it connects, and Linux refuses ECN to the SYN of this one at a classic listener",
+            HINT,
+        );
     }
 }
 

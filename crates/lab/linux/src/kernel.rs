@@ -17,6 +17,9 @@ pub struct Kernel {
     /// Which modules and programs of ours it runs: a digest of their sources.
     #[serde(default)]
     pub modules: String,
+    /// Program that drives bulk flows instead of the guest's own sender and receiver: `iperf3 3.12`.
+    #[serde(default)]
+    pub generator: Option<String>,
     /// How guest processes are run: `seccomp` or `ptrace`. Each gives its own, repeatable, sample path.
     pub mode: String,
 }

@@ -414,6 +414,7 @@ impl<'a> Measurement<'a> {
                 sample_s: sample_interval(experiment).as_secs_f64(),
                 notes: plan.notes.clone(),
                 modules: kernel.modules.clone(),
+                generator: kernel.generator.clone(),
                 rules: plan.rules.iter().map(|rule| (rule.place.clone(), rule.text.clone())).collect(),
             }),
         };
@@ -431,8 +432,11 @@ impl FlowRun {
     }
 }
 
-/// Both ports are the flow's number.
+/// Both ports are the flow's number; iperf3 has a connection for control besides, from a port of the kernel's choice.
 fn flow_of(record: &LineRecord) -> Option<usize> {
+    if record.source != record.destination {
+        return None;
+    }
     record.destination.checked_sub(FIRST_PORT).map(usize::from)
 }
 

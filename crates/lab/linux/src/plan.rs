@@ -47,6 +47,8 @@ const SAMPLE: Span = Span::from_millis(10);
 const MAX_SAMPLES: u64 = 4_000_000;
 /// A receiver that reads per packet costs three times as much; 256 KiB would limit fast paths (see docs/linux.md).
 const READ_CHUNK: u32 = 64 << 10;
+/// As the guest's own sender has it (linux/guest/sockets.c).
+const UNSENT_BULK: u32 = 128 << 10;
 
 impl Plan {
     /// Translates an experiment.
@@ -104,9 +106,16 @@ fn controls(experiment: &Experiment, kernel: &Kernel, refusals: &mut Refusals) -
         let place = format!("flow group `{}`", group.name);
         endpoints::check(&place, flow, endpoint, refusals);
         if matches!(flow.app, App::Unresponsive { .. }) {
+            if kernel.generator.is_some() {
+                applications::check_iperf3(flow, None, &place, refusals);
+            }
             return None;
         }
-        control(&group.cc, endpoint, &place, kernel, refusals)
+        let control = control(&group.cc, endpoint, &place, kernel, refusals);
+        if kernel.generator.is_some() {
+            applications::check_iperf3(flow, control.as_ref(), &place, refusals);
+        }
+        control
     };
     experiment.groups.iter().enumerate().map(of_group).collect()
 }
@@ -155,6 +164,20 @@ impl Planned<'_> {
         // Memory for packets is bounded by the guest's own.
         line(&mut text, format_args!("sysctl init net/ipv4/tcp_mem 1000000 1000000 1000000"));
         self.testbed.write(&mut text);
+        if self.kernel.generator.is_some() {
+            // Namespaces may choose only what is allowed to all (`tcp_set_default_congestion_control`).
+            let used = self.controls.iter().flatten().flat_map(|control| [control.sender, control.listener]);
+            let names: BTreeSet<&str> = used.chain(["cubic", "reno"]).collect();
+            let names = names.into_iter().collect::<Vec<_>>().join(" ");
+            line(&mut text, format_args!("sysctl init net/ipv4/tcp_allowed_congestion_control {names}"));
+            // Else it fills its socket's 64 MiB, whatever the window.
+            for end in &self.testbed.ends {
+                line(
+                    &mut text,
+                    format_args!("sysctl {} net/ipv4/tcp_notsent_lowat {UNSENT_BULK}", end.port.host),
+                );
+            }
+        }
         if self.captures {
             let interface = self.experiment.monitored().count();
             for port in self.testbed.sender_ports() {
@@ -179,7 +202,11 @@ impl Planned<'_> {
                     connects_as,
                     receiver,
                     nanos(flow.start),
-                    applications::words(self.experiment, flow)
+                    if self.kernel.generator.is_some() {
+                        applications::iperf3(self.experiment)
+                    } else {
+                        applications::words(self.experiment, flow)
+                    }
                 ),
             );
         }
@@ -253,7 +280,10 @@ impl Planned<'_> {
                         "TCP_CONGESTION {}{connects} at the sender, {} at the listener; {}",
                         control.sender,
                         control.listener,
-                        applications::rule(self.experiment, flow)
+                        self.kernel
+                            .generator
+                            .clone()
+                            .unwrap_or_else(|| applications::rule(self.experiment, flow))
                     ),
                 );
             }

@@ -12,6 +12,7 @@ fn kernel() -> Kernel {
         disciplines: words("pfifo red"),
         build: String::new(),
         modules: String::new(),
+        generator: None,
         mode: "seccomp".to_owned(),
     }
 }

@@ -55,6 +55,7 @@ fn write(name: &str, records: &[Vec<u8>], cut: usize) -> Result<Vec<u8>, Capture
         disciplines: words("pfifo red"),
         build: String::new(),
         modules: String::new(),
+        generator: None,
         mode: "seccomp".to_owned(),
     };
     let plan = Plan::with_captures(&experiment, &kernel, true).unwrap();

@@ -16,6 +16,7 @@ fn plan(experiment: &Experiment) -> Result<Plan, Vec<Refusal>> {
         disciplines: words("bfifo netem pfifo red"),
         build: String::new(),
         modules: String::new(),
+        generator: None,
         mode: "seccomp".to_owned(),
     };
     Plan::new(experiment, &kernel)

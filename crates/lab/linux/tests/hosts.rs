@@ -11,6 +11,7 @@ fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
         disciplines: words("bfifo netem pfifo red"),
         build: String::new(),
         modules: String::new(),
+        generator: None,
         mode: "seccomp".to_owned(),
     };
     let text = format!(

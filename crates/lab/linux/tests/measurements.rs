@@ -20,6 +20,7 @@ fn kernel() -> Kernel {
         disciplines: words("pfifo red"),
         build: String::new(),
         modules: String::new(),
+        generator: None,
         mode: "ptrace".to_owned(),
     }
 }

@@ -11,6 +11,7 @@ fn kernel() -> Kernel {
         disciplines: words("bfifo netem pfifo red"),
         build: String::new(),
         modules: String::new(),
+        generator: None,
         mode: "seccomp".to_owned(),
     }
 }

@@ -13,6 +13,7 @@ fn kernel() -> Kernel {
         ),
         build: String::new(),
         modules: String::new(),
+        generator: None,
         mode: "seccomp".to_owned(),
     }
 }

@@ -48,6 +48,9 @@ pub struct LinuxRun {
     /// Which modules and programs of ours it ran: a digest of their sources.
     #[serde(default)]
     pub modules: String,
+    /// Program that drove the flows instead of the guest's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<String>,
     /// How guest processes ran; each mode has its own sample path.
     pub mode: String,
     /// Time between samples of the sockets, in seconds.

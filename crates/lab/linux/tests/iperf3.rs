@@ -1,0 +1,48 @@
+//! Flows that iperf3 drives.
+
+use shoal_linux::{Kernel, Plan, Refusal};
+use shoal_scenario::Document;
+
+fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect();
+    let kernel = Kernel {
+        release: "7.3.4-shoal".to_owned(),
+        controllers: words("reno cubic dctcp"),
+        disciplines: words("pfifo"),
+        build: String::new(),
+        modules: String::new(),
+        generator: Some("iperf3 3.12".to_owned()),
+        mode: "seccomp".to_owned(),
+    };
+    let text = format!(
+        "duration = \"20 s\"\nbottleneck = {{ rate = \"10 Mbit/s\", buffer = \"50 packets\" }}\n{flows}"
+    );
+    Plan::new(&Document::parse(&text, "test.toml").unwrap().resolve(None).unwrap(), &kernel)
+}
+
+#[test]
+fn bulk_flows_become_a_client_and_a_server() {
+    let plan = plan("flows = [{ cc = \"dctcp\", rtt = \"20 ms\", start = \"1 s\" }]").unwrap();
+    let has = |line: &str| assert!(plan.config.lines().any(|other| other == line), "{line}: {}", plan.config);
+    has("flow s0 d0 10.1.0.2 10.2.0.2 dctcp dctcp dctcp 65536 1000000000 never iperf3 80");
+    has("sysctl init net/ipv4/tcp_allowed_congestion_control cubic dctcp reno");
+    has("sysctl s0 net/ipv4/tcp_notsent_lowat 131072");
+    assert!(plan.rules.iter().any(|rule| rule.text.ends_with("dctcp at the listener; iperf3 3.12")));
+}
+
+#[test]
+fn what_iperf3_cannot_do_is_refused_at_its_place() {
+    for (flow, place) in [
+        ("app = { transfer = \"1 MB\" }", "app"),
+        ("app = { on = \"1 s\", off = \"1 s\" }", "app"),
+        ("app = { request = \"1 B\", response = \"1 B\" }", "app"),
+        ("stop = \"3 s\"", "stop"),
+        ("receiver = { feedback = \"classic\" }", "receiver"),
+    ] {
+        let refusals = plan(&format!("flows = [{{ cc = \"dctcp\", rtt = \"20 ms\", {flow} }}]")).unwrap_err();
+        assert_eq!(refusals.len(), 1, "{flow}");
+        assert_eq!(refusals[0].place, format!("flow group `dctcp`: {place}"));
+    }
+    let udp = "flows = [{ cc = \"none\", rtt = \"20 ms\", app = { unresponsive = \"1 Mbit/s\" } }]";
+    assert_eq!(plan(udp).unwrap_err()[0].place, "flow group `none`: app");
+}
