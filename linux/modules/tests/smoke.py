@@ -19,7 +19,8 @@ from pathlib import Path
 
 QDISCS = ("sch_dualred", "sch_coupled", "sch_dualq_coupled")
 CONTROLS = ("tcp_dctcp_ikr", "tcp_dctcp_onesided", "tcp_reno_acks")
-SECONDS = 6.0
+# Long enough that a retransmission timeout or two do not decide who gets what.
+SECONDS = 15.0
 ECN_PORT, OTHER_PORT = 5001, 5002
 
 
@@ -57,6 +58,9 @@ def build_network() -> None:
     run("ip", "-n", "b", "route", "add", "default", "via", "10.2.0.2")
     shaper = "root handle 1: tbf rate 10mbit burst 3028 limit 100000000"
     run("tc", "-n", "r", "qdisc", "add", "dev", "right", *shaper.split())
+    # The way back takes time: with a base RTT of nothing the two packets that DCTCP always has under way fill the line, and behind
+    # a queue with priority nothing else gets through.
+    run("tc", "-n", "b", "qdisc", "add", "dev", "e", "root", "netem", "delay", "20ms", "limit", "10000")
 
 
 def remove_network() -> None:
