@@ -37,24 +37,6 @@ fn what_is_right_passes() {
     assert_eq!(found["notes"][0], "the handshake is turned round");
 }
 
-/// However the bytes are handed over, they are the same on the wire.
-#[test]
-fn calls_that_write_are_alike() {
-    let plain = "write(4, ..., 10000) = 10000";
-    for call in [
-        "send(4, ..., 10000, 0) = 10000",
-        "send(4, ..., 10000, MSG_ZEROCOPY) = 10000",
-        "sendto(4, ..., 10000, MSG_ZEROCOPY, ..., ...) = 10000",
-        "sendmsg(4, {msg_name(...)=..., msg_iov(3)=[{..., 0}, {..., 4000}, {..., 6000}], msg_flags=0}, 0) = 10000",
-    ] {
-        let found = play(&RIGHT.replace(plain, call));
-        assert_eq!(found["verdict"], "pass", "{call}: {found}");
-    }
-    let held = "sendmsg(4, {msg_name(...)=..., msg_iov(1)=[{..., 10000}], msg_flags=0}, MSG_MORE) = 10000";
-    let found = play(&RIGHT.replace(plain, held));
-    assert_eq!(found["reason"], "the models do not have this form of `sendmsg`", "{found}");
-}
-
 #[test]
 fn each_thing_that_is_wrong_is_found() {
     // (line, what stands there, what is put there, the difference)

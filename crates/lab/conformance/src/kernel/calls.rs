@@ -69,7 +69,7 @@ pub(super) fn number(value: &Value, line: u32) -> Result<i64, ScriptError> {
 }
 
 /// Field `name` of a structure.
-pub(crate) fn field<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
+pub(super) fn field<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
     let Value::Struct(fields) = value else { return None };
     fields.iter().find(|(key, _)| key.as_deref() == Some(name)).map(|(_, value)| value)
 }

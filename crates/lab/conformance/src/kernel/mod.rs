@@ -9,8 +9,6 @@ mod records;
 mod symbols;
 mod wire;
 
-pub(crate) use calls::field;
-
 pub(crate) use info::symbols as state_symbols;
 pub(crate) use program::anchored;
 pub use program::{Program, translate};

@@ -2,11 +2,14 @@
 
 use super::End;
 use super::player::STATE;
-use super::setup::{Setup, handed_over, writes};
+use super::setup::{Setup, writes};
 use crate::ScriptError;
 use crate::connections::Connections;
 use crate::kernel::state_symbols;
 use crate::syntax::ast::{Action, Body, Call, Event, Packet, Script, Segment, Value};
+
+/// Of one call, bytes; as on the kernel.
+const MAX_WRITE: i64 = 4 << 20;
 
 /// The first event that the models cannot play, with the reason.
 pub(super) fn first(script: &Script, setup: &Setup) -> Result<Option<(usize, ScriptError)>, ScriptError> {
@@ -114,6 +117,11 @@ fn call(event: &Event, call: &Call, setup: &Setup) -> Result<(), ScriptError> {
         Some(Value::Name(name)) => name.as_str(),
         _ => "",
     };
+    if matches!(call.name.as_str(), "write" | "send")
+        && !matches!(call.arguments.get(2), Some(Value::Int(0..=MAX_WRITE)))
+    {
+        return refused(event, "this form of `write`");
+    }
     let failed_anyhow = matches!(call.result, Value::Int(value) if value < 0);
     match call.name.as_str() {
         "accept" if event.time.blocks => refused(event, "an `accept` that waits"),
@@ -122,8 +130,12 @@ fn call(event: &Event, call: &Call, setup: &Setup) -> Result<(), ScriptError> {
             refused(event, &format!("data in both directions (`{name}`)"))
         }
         "read" | "recv" if setup.end == End::Receiver && !event.time.blocks => Ok(()),
-        "write" | "send" | "sendto" | "sendmsg"
-            if !failed_anyhow && !event.time.blocks && handed_over(call).is_some() =>
+        "write" if !failed_anyhow && !event.time.blocks => Ok(()),
+        // What is not copied looks the same on the wire.
+        "send"
+            if !failed_anyhow
+                && !event.time.blocks
+                && (call.arguments.get(3) == Some(&Value::Int(0)) || name_of(3) == "MSG_ZEROCOPY") =>
         {
             Ok(())
         }
@@ -140,8 +152,6 @@ fn call(event: &Event, call: &Call, setup: &Setup) -> Result<(), ScriptError> {
                     | "SO_TIMESTAMPING"
                     | "TCP_INQ"
                     | "IP_MTU_DISCOVER"
-                    | "IP_FREEBIND"
-                    | "SO_MARK"
             ) =>
         {
             match call.arguments.get(3) {

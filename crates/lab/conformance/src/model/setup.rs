@@ -2,7 +2,6 @@
 
 use super::End;
 use crate::ScriptError;
-use crate::kernel::field;
 use crate::shell::Command;
 use crate::syntax::ast::{Action, Body, Call, Event, Packet, Script, Segment, TcpOption, Value};
 use shoal_cc::Preset;
@@ -158,47 +157,6 @@ fn end(events: &[Event], active: bool) -> End {
 pub(super) fn writes(call: &Call) -> bool {
     matches!(call.name.as_str(), "write" | "send" | "sendto" | "sendmsg" | "sendfile")
         && matches!(call.result, Value::Int(bytes) if bytes > 0)
-}
-
-/// How many bytes a call hands over in one piece, as far as the models can: without flags, or without copying them, which looks
-/// the same on the wire.
-pub(super) fn handed_over(call: &Call) -> Option<i64> {
-    let plain = |n: usize| {
-        let flags = call.arguments.get(n);
-        flags == Some(&Value::Int(0)) || flags == Some(&Value::Name("MSG_ZEROCOPY".into()))
-    };
-    let bytes = match call.name.as_str() {
-        "write" => number(call.arguments.get(2)?)?,
-        "send" | "sendto" if plain(3) => number(call.arguments.get(2)?)?,
-        "sendmsg" if plain(2) => parts_of(call.arguments.get(1)?)?,
-        _ => return None,
-    };
-    (0..=MAX_WRITE).contains(&bytes).then_some(bytes)
-}
-
-/// Of one call, bytes; as on the kernel.
-const MAX_WRITE: i64 = 4 << 20;
-
-fn number(value: &Value) -> Option<i64> {
-    match value {
-        Value::Int(number) => Some(*number),
-        _ => None,
-    }
-}
-
-/// The sizes in `{..., msg_iov(n)=[{..., size}, ...], ...}`, all together; none if there are control messages.
-fn parts_of(message: &Value) -> Option<i64> {
-    if field(message, "msg_control").is_some() {
-        return None;
-    }
-    let Value::List(parts) = field(message, "msg_iov")? else { return None };
-    parts
-        .iter()
-        .map(|part| match part {
-            Value::Struct(part) => number(&part.last()?.1),
-            _ => None,
-        })
-        .sum()
 }
 
 /// The peer's SYN or SYN/ACK.
