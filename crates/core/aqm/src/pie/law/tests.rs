@@ -137,17 +137,25 @@ fn packets_are_safe_for_four_reasons() {
     bursting.vars.burst = 1;
     assert!(!acts(&mut bursting, 1500, 3000));
     assert!(!acts(&mut ready(), 1500, 2999));
-    // A short delay, but only below 20 %.
-    let mut short = ready();
-    short.vars.qdelay = 117_186;
-    assert!(acts(&mut short, 1500, 3000));
-    short.vars.prob = MAX_PROB / 5 - 1;
-    short.vars.accu_prob = MAX_PROB;
-    assert!(!acts(&mut short, 1500, 3000));
-    // The sum of probabilities must reach 85 %.
-    let mut early = ready();
-    early.vars.prob = MAX_PROB / 100 * 84;
-    assert!(!acts(&mut early, 1500, 3000));
+    // A delay below half of 234,375 ticks, and a probability below 20 %; with a sum that needs no draw.
+    for (qdelay, prob, safe) in [
+        (117_186, MAX_PROB / 5 - 1, true),
+        (117_186, MAX_PROB / 5, false),
+        (117_187, MAX_PROB / 5 - 1, false),
+    ] {
+        let mut short = ready();
+        short.vars.qdelay = qdelay;
+        short.vars.prob = prob;
+        short.vars.accu_prob = MAX_PROB / 2 * 17;
+        assert_eq!(acts(&mut short, 1500, 3000), !safe, "{qdelay} {prob}");
+    }
+    // The sum of probabilities must reach 85 %; then the draw decides, which is below 85 %, too.
+    assert!((draw >> 8) < MAX_PROB / 100 * 84, "choose another stream: {draw}");
+    for (percent, drops) in [(84, false), (85, true)] {
+        let mut early = ready();
+        early.vars.prob = MAX_PROB / 100 * percent;
+        assert_eq!(acts(&mut early, 1500, 3000), drops, "{percent} %");
+    }
 }
 
 /// Nine packets at 0.95 reach 8.5 without luck (the draws are not asked): 17 * 2^55 needs 8.95 packets.
@@ -196,7 +204,7 @@ fn timestamps_measure_the_delay_and_use_up_the_burst() {
     assert_eq!(law.vars.burst, 0);
 }
 
-/// The estimator gives 82 at 40 Mbit/s; 100,000 B are 312,195 ticks. The delay before was 0.
+/// At 40 Mbit/s the estimate stands at 89 after 30 packets (on its way to 82): 100,000 B are 287,640 ticks. The delay before was 0.
 #[test]
 fn the_estimated_rate_turns_a_backlog_into_a_delay() {
     let mut law = Law::new(&PieConfig { dq_rate_estimator: true, ..CONFIG });
@@ -214,4 +222,9 @@ fn the_estimated_rate_turns_a_backlog_into_a_delay() {
     // 25,600,000 / 89 = 287,640: 281,474 * 53,265 + 2,814,749 * 287,640.
     assert_eq!((law.vars.qdelay, law.vars.qdelay_old), (287_640, 0));
     assert_eq!(law.probability(), 281_474 * 53_265 + 2_814_749 * 287_640);
+    // Calm after a measurement: a new burst is allowed, and the measurement begins anew.
+    law.vars = Vars { prob: 0, qdelay: 0, burst: 7, ..law.vars };
+    law.update(0);
+    let Measured::Rate(estimator) = law.vars.measured else { panic!("asked for") };
+    assert_eq!((law.vars.burst, estimator), (2_343_750, Estimator::default()));
 }
