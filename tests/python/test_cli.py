@@ -191,6 +191,24 @@ def test_capture(cli: Cli, folder: Path) -> None:
     assert marked >= packets > 0  # the capture covers the warm-up, too
 
 
+# CoDel marks when a packet leaves.
+MARKS_LATE = Path(__file__).parents[2] / "scenarios" / "compare" / "mix-codel-40m.toml"
+
+
+@pytest.mark.parametrize("scenario", ["small.toml", str(MARKS_LATE)])
+def test_capture_says_what_the_queue_did(scenario: str, cli: Cli, folder: Path) -> None:
+    whole = ("--set", "warmup='0 s'", "--set", "duration='5 s'")
+    done = cli("run", scenario, *whole, "--pcap", "x.pcapng", "--json")
+    assert done.code == 0, done.err
+    capture = (folder / "x.pcapng").read_bytes()
+    link = json.loads(done.out)["bottlenecks"][0]
+    assert capture.count(b"dropped: ") == link["dropped"] > 0
+    # What was marked on arrival and still waits at the end has not been seen to leave.
+    waiting = link["marked"] - capture.count(b"marked: ")
+    assert link["marked"] > 0
+    assert 0 <= waiting <= link["queue_packets"]["max"]
+
+
 def test_list_describe_schema(cli: Cli) -> None:
     listed = json.loads(cli("list", "--json").out)
     assert {"reno", "cubic", "dctcp", "dctcp-ikr"} <= {entry["name"] for entry in listed["controllers"]}

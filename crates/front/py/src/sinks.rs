@@ -8,6 +8,7 @@ use shoal_trace::pcapng::{Capture, Direction, Endpoints, Interface, PacketNote, 
 use shoal_trace::{AtomicFile, DropReason, MarkReason, Names, PacketEvent, PacketRow, WriteError};
 use shoal_units::Time;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -29,6 +30,8 @@ struct CaptureFile {
     on_path: Vec<Vec<bool>>,
     /// Number of the interface of the senders: after the monitored links.
     senders: u32,
+    /// Packets that wait with a mark, by link, flow, position and time of arrival: a queue may mark long before it lets go.
+    marked: BTreeMap<(u32, u32, u32, u64), MarkReason>,
 }
 
 /// Name of the interface at which acknowledgements are captured.
@@ -150,6 +153,7 @@ impl CaptureFile {
             flows: responses.chain(requests).collect(),
             on_path: experiment.paths.iter().map(on_path).collect(),
             senders: monitored.len() as u32,
+            marked: BTreeMap::new(),
         })
     }
 
@@ -170,11 +174,18 @@ impl CaptureFile {
         mark: Option<MarkReason>,
         drop: Option<DropReason>,
     ) -> Result<(), WriteError> {
-        if !matches!(row.event, PacketEvent::Depart | PacketEvent::Drop) {
-            return Ok(());
-        }
-        let note = drop.map(PacketNote::Dropped).or(mark.map(PacketNote::Marked));
         let FlowId(flow) = packet.flow;
+        let which = (row.link.0, flow, packet.seq.0, row.time_ps - row.sojourn_ps);
+        match row.event {
+            PacketEvent::Arrive => return Ok(()),
+            PacketEvent::Mark => {
+                self.marked.extend(mark.map(|reason| (which, reason)));
+                return Ok(());
+            }
+            PacketEvent::Depart | PacketEvent::Drop => {}
+        }
+        let mark = self.marked.remove(&which);
+        let note = drop.map(PacketNote::Dropped).or(mark.map(PacketNote::Marked));
         let (endpoint, forward) = self.flows[flow as usize];
         let on_path = self.on_path[forward as usize][row.link.0 as usize];
         let direction = if on_path { Direction::Forward } else { Direction::Backward };
