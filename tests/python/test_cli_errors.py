@@ -54,6 +54,11 @@ USAGE, SCENARIO, FILES = 2, 3, 4
         (["list", "queue"], USAGE, "error: nothing called `queue` can be listed\nhint: did you mean `queues`?\n"),
         (["schema", "scenaro"], USAGE, "error: there is no schema of `scenaro`\nhint: did you mean `scenario`?\n"),
         (["reproduce", "nobody-1900/table-0"], USAGE, None),
+        (
+            ["reproduce", "deschepper-2015/dualq", "--full"],
+            USAGE,
+            "error: --full goes with --on linux and without --quick\nhint: the simulator runs all points anyway\n",
+        ),
         (["check", "missing/none.toml"], FILES, "error: `missing/none.toml`: No such file or directory\n"),
         (["check", "."], FILES, "error: `.`: Is a directory\n"),
         (

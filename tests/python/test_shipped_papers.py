@@ -123,3 +123,12 @@ def test_rust_tests_that_are_named_exist(folder: Path) -> None:
     for row in unit_claims(folder):
         text = (ROOT / row["file"]).read_text(encoding="utf-8")
         assert re.search(rf"#\[test\]\s+fn {row['test']}\(\)", text), row
+
+
+def test_the_full_form_on_linux_has_all_points_of_the_simulator() -> None:
+    paper = read_paper(next(folder for folder in FOLDERS if folder.name == "deschepper-2015"))
+
+    def points(**form: bool) -> int:
+        return sum(len(sweep.points()) for sweep in paper.item("dualq", **form).sweeps.values())
+
+    assert points(on_linux=True) < points(on_linux=True, full=True) == points() == 120

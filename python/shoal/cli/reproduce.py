@@ -35,6 +35,9 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="Shorter runs, fewer seeds and points: a look, not a verdict.")
     ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="With --on linux: all points and seeds, as on the simulator; takes hours.")
+    ] = False,
     workers: options.Workers = None,
     out: options.Out = None,
     force: options.Force = False,
@@ -56,6 +59,7 @@ def reproduce(
       shoal reproduce kuehlewind-2014/table-1 --quick
       shoal reproduce kuehlewind-2014 --out results/k13
       shoal reproduce kuehlewind-2014/table-1 --on linux
+      shoal reproduce deschepper-2015/dualq --on linux --full
     """
     if what is None:
         _list(as_json=as_json)
@@ -66,13 +70,15 @@ def reproduce(
 
     paper, names = _find(what)
     on_linux = on is Plane.LINUX
+    if full and (quick or not on_linux):
+        raise UsageError("--full goes with --on linux and without --quick", hint="the simulator runs all points anyway")
     if on_linux and len(names) > 1 and paper.linux is not None:
         names = list(paper.linux.items)
-    marks = [*(["quick"] if quick else []), *(["linux"] if on_linux else [])]
+    marks = [*(["quick"] if quick else []), *(["full"] if full else []), *(["linux"] if on_linux else [])]
     name = "-".join([paper.name, *(names if len(names) == 1 else []), *marks])
     target = out or Path("results") / name
     refuse_existing(target, force=force)
-    items = [paper.item(name, quick=quick, on_linux=on_linux) for name in names]
+    items = [paper.item(name, quick=quick, on_linux=on_linux, full=full) for name in names]
     with new_folder(target, force=force) as folder:
         done = [
             engine.reproduce(

@@ -316,8 +316,11 @@ class Paper:
     chosen: str
     linux: OnLinux | None = None
 
-    def item(self, name: str, *, quick: bool = False, on_linux: bool = False) -> Item:
-        """Read one of the items; ``quick`` reads its smaller form, ``on_linux`` that which the real kernel runs too."""
+    def item(self, name: str, *, quick: bool = False, on_linux: bool = False, full: bool = False) -> Item:
+        """Read one of the items; ``quick`` reads its smaller form, ``on_linux`` that which the real kernel runs too.
+
+        ``full`` with ``on_linux``: every point and seed of the simulator's form.
+        """
         if name not in self.items:
             raise UsageError(f"`{self.name}` has no item `{name}`", hint=nearest(name, self.items))
         if not on_linux:
@@ -328,7 +331,7 @@ class Paper:
                 f"`{self.name}/{name}` has no form for Linux",
                 hint=f"on Linux: {', '.join(known)}" if known else "leave out --on, or add [linux] to its paper.toml",
             )
-        return _item(self, name, quick=quick, small=None if quick else self.linux.items[name])
+        return _item(self, name, quick=quick, small=None if quick or full else self.linux.items[name])
 
     def on_linux(self, release: str) -> tuple[Reading, Reading]:
         """The chosen reading with what a kernel needs: for the simulator, to tell planes from settings, and for it."""
