@@ -220,16 +220,11 @@ impl Receiver {
     #[cold]
     fn known_blocks(&self, start: u64, end: u64) -> SackBlocks {
         let mut extended = false;
-        let mut option = SackBlocks::EMPTY;
-        for (left, right) in self.reassembly.recent_blocks() {
+        pack(self.reassembly.recent_blocks().map(|(left, right)| {
             let extends = !extended && start <= right && left <= end;
             extended |= extends;
-            let (left, right) = if extends { (left.min(start), right.max(end)) } else { (left, right) };
-            if !option.push(Sack { left: Seq::of(left), right: Seq::of(right) }) {
-                break;
-            }
-        }
-        option
+            if extends { (left.min(start), right.max(end)) } else { (left, right) }
+        }))
     }
 
     #[cold]
@@ -276,16 +271,11 @@ impl Receiver {
 
     #[inline]
     fn sack_option(&self, config: &EndpointConfig, duplicate: Option<(u64, u64)>) -> SackBlocks {
-        let mut option = SackBlocks::EMPTY;
         if config.sack && (duplicate.is_some() || self.reassembly.has_holes()) {
-            let blocks = duplicate.into_iter().chain(self.reassembly.recent_blocks());
-            for (left, right) in blocks {
-                if !option.push(Sack { left: Seq::of(left), right: Seq::of(right) }) {
-                    break;
-                }
-            }
+            pack(duplicate.into_iter().chain(self.reassembly.recent_blocks()))
+        } else {
+            SackBlocks::EMPTY
         }
-        option
     }
 
     #[inline]
@@ -330,4 +320,15 @@ impl Receiver {
         self.compression.on_ack_sent();
         out.transmit(ack);
     }
+}
+
+/// As many blocks as the option has room for.
+fn pack(blocks: impl Iterator<Item = (u64, u64)>) -> SackBlocks {
+    let mut option = SackBlocks::EMPTY;
+    for (left, right) in blocks {
+        if !option.push(Sack { left: Seq::of(left), right: Seq::of(right) }) {
+            break;
+        }
+    }
+    option
 }
