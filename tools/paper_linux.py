@@ -13,7 +13,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from paper_results import Rows, made_on, sign, table
+from paper_results import Rows, made_on, sign, table, write_or_check
 
 _columns = ("item", "made", "command", "reading", "claim", "what", "published", "measured", "tolerance", "verdict")
 _alike = "simulated-alike"
@@ -28,15 +28,7 @@ def main() -> int:
     options = parser.parse_args()
     for results in options.results:
         keep(results, options.paper)
-    text = page(options.paper)
-    target = options.paper / "LINUX.md"
-    if options.check:
-        if target.read_text(encoding="utf-8") != text:
-            print(f"{target} is stale: run {sys.argv[0]} {options.paper}", file=sys.stderr)
-            return 1
-        return 0
-    target.write_text(text, encoding="utf-8")
-    return 0
+    return write_or_check(options.paper, "LINUX.md", page(options.paper), check=options.check)
 
 
 def keep(results: Path, paper: Path) -> None:

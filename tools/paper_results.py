@@ -28,14 +28,17 @@ def main() -> int:
     options = parser.parse_args()
     if options.results:
         keep(options.results, options.paper)
-    text = page(options.paper)
-    target = options.paper / "RESULTS.md"
-    if options.check:
-        if target.read_text(encoding="utf-8") != text:
-            print(f"{target} is stale: run {sys.argv[0]} {options.paper}", file=sys.stderr)
-            return 1
-        return 0
-    target.write_text(text, encoding="utf-8")
+    return write_or_check(options.paper, "RESULTS.md", page(options.paper), check=options.check)
+
+
+def write_or_check(paper: Path, name: str, text: str, *, check: bool) -> int:
+    """Write a page of a paper, or say whether it is what it should be; the exit code."""
+    target = paper / name
+    if not check:
+        target.write_text(text, encoding="utf-8")
+    elif target.read_text(encoding="utf-8") != text:
+        print(f"{target} is stale: run {sys.argv[0]} {paper}", file=sys.stderr)
+        return 1
     return 0
 
 
