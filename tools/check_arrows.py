@@ -85,7 +85,7 @@ def check_scenario_names() -> list[str]:
 
 
 def check_python() -> list[str]:
-    """`python/shoal` reaches the Rust side through `shoal._native` only."""
+    """`python/shoal` reaches the Rust side through `shoal._native` only; only the command line uses `shoal.papers`."""
     problems = []
     for path in sorted((ROOT / "python").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -93,7 +93,10 @@ def check_python() -> list[str]:
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module:
-                names = [node.module]
+                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            above = not {"papers", "cli"}.intersection(path.relative_to(ROOT / "python/shoal").parts)
+            if above and any(name == "shoal.papers" or name.startswith("shoal.papers.") for name in names):
+                problems.append(f"{path.relative_to(ROOT)}:{node.lineno}: only papers/ and cli/ may use shoal.papers")
             for name in names:
                 if name in {"ctypes", "cffi", "subprocess"} and "linux" not in path.parts:
                     problems.append(f"{path.relative_to(ROOT)}:{node.lineno}: `{name}` bypasses shoal._native")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shoal.errors import UsageError
-from shoal.papers.measure import check_metric, metric
+from shoal.metrics import check_metric, metric
 from shoal.result import Result
 from shoal.search import Decision
 from shoal.stats import Estimate, estimate

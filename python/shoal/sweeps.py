@@ -42,7 +42,7 @@ class Point:
 
     def estimate(self, expression: str) -> Estimate | None:
         """Mean of a metric over the seeds; ``None`` if one of them has no value."""
-        from shoal.papers.measure import metric
+        from shoal.metrics import metric
 
         values = [metric(result, expression) for result in self.results]
         return None if any(math.isnan(value) for value in values) else estimate(values)
@@ -128,7 +128,7 @@ def short_names(keys: Sequence[str]) -> dict[str, str]:
 def _numbers(result: Result, metrics: Mapping[str, str] | None) -> Mapping[str, float | None]:
     if metrics is None:
         return result.summary
-    from shoal.papers.measure import metric
+    from shoal.metrics import metric
 
     values = {name: metric(result, text) for name, text in metrics.items()}
     return {name: None if math.isnan(value) else value for name, value in values.items()}

@@ -112,7 +112,7 @@ def test_waits_are_shown(cli: Cli, folder: Path) -> None:
 
 
 def test_measures_of_waits() -> None:
-    from shoal.papers.measure import metric
+    from shoal.metrics import metric
 
     result = shoal.run(shortened("incast-barrier.toml"))
     assert metric(result, "round_ms('block', 'p99')") == pytest.approx(1e3 * result.summary["round_block_p99_s"])

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.papers import measure
+from shoal import metrics
 from shoal.plots import sequence
 from shoal.plots.sequence import Label, clustered
 from shoal.tabulate import group_table
@@ -107,9 +107,9 @@ def test_cut_lists_of_flows_do_not_change_tables() -> None:
     listed = [len(group["flows"]) for group in cut.groups]
     assert sum(listed) == 2
     assert group_table([cut]) == group_table([whole])
-    assert measure.metric(cut, "count('others', 'losses')") == measure.metric(whole, "count('others', 'losses')") > 0
+    assert metrics.metric(cut, "count('others', 'losses')") == metrics.metric(whole, "count('others', 'losses')") > 0
     with pytest.raises(shoal.UsageError, match="of the 3 flows of `others`"):
-        measure.metric(cut, "cwnd_packets('others')")
+        metrics.metric(cut, "cwnd_packets('others')")
     # What is listed keeps its number.
     rows = {row["flow"]: row for row in whole.to_polars().to_dicts()}
     assert all(rows[row["flow"]] == row for row in cut.to_polars().to_dicts())

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from shoal.condition import Condition
+from shoal.metrics import check_metric
 from shoal.papers import read_paper
-from shoal.papers.measure import check_metric
 from shoal.shipped import papers
 
 ROOT = Path(__file__).parents[2]

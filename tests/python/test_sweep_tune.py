@@ -15,7 +15,7 @@ from conftest import Cli
 
 import shoal
 from shoal.condition import Condition, decide
-from shoal.papers.measure import metric
+from shoal.metrics import metric
 from shoal.search import Side
 
 USAGE, SCENARIO, FILES = 2, 3, 4

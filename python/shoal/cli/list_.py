@@ -56,7 +56,7 @@ def list_(
 
 
 def _metrics() -> list[tuple[str, str]]:
-    from shoal.papers.measure import functions
+    from shoal.metrics import functions
 
     rows = []
     for name, function in functions.items():

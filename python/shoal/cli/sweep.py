@@ -145,7 +145,7 @@ def _split(text: str) -> list[str]:
 
 
 def _metrics(texts: Sequence[str]) -> dict[str, str]:
-    from shoal.papers.measure import check_metric
+    from shoal.metrics import check_metric
 
     metrics: dict[str, str] = {}
     for text in texts:

@@ -12,8 +12,8 @@ import polars as pl
 
 from shoal import expression
 from shoal.errors import UsageError
+from shoal.metrics import metric
 from shoal.models import nearest
-from shoal.papers.measure import metric
 from shoal.papers.spec import Find, Join, Search, Sweep
 from shoal.result import Result
 from shoal.results import Results

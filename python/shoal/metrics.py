@@ -1,4 +1,7 @@
-"""Metrics of one run that items of papers may use. All rates in bit/s or Mbit/s, times in s or ms, as named."""
+"""The metrics of one run: functions that papers, sweeps, conditions and the command line use in expressions.
+
+Rates are in bit/s or Mbit/s, times in s or ms, as their names say.
+"""
 
 from __future__ import annotations
 
