@@ -74,7 +74,7 @@ def page(paper: Path) -> str:
 
 
 def _side_by_side(rows: Rows, chosen: str) -> str:
-    """One line a check. `worst` picks another row on each plane, so the position in the list is the check's name."""
+    """One line a check, known by its position in the list: `together` may name another cell on each plane."""
     readings = [chosen, _alike, *(row["reading"] for row in rows if row["reading"] not in (chosen, _alike))][:3]
     columns = [[row for row in rows if row["reading"] == reading] for reading in readings]
     titles = ("Claim", "What", "Published", "Simulated", "Simulated alike", _kernel(readings), "Tolerance")

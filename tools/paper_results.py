@@ -10,13 +10,12 @@ import argparse
 import csv
 import datetime
 import sys
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
 Rows = list[dict[str, str]]
 
-sign = {"inside": "✓", "outside": "✗", "no value": "?"}
+sign = {"inside": "✓", "outside": "✗", "no value": "?", "shown": "="}
 
 
 def main() -> int:
@@ -60,51 +59,71 @@ def made_on(file: Path) -> datetime.date:
 
 def page(paper: Path) -> str:
     """The text of RESULTS.md."""
-    settings = tomllib.loads((paper / "paper.toml").read_text(encoding="utf-8"))
+    from shoal.papers import read_paper
+    from shoal.papers.settings import changed_settings, settings_table
+    from shoal.papers.spec import Role
+    from shoal.papers.tally import tally
+
+    read = read_paper(paper)
     head, *lines = (paper / "RESULTS.csv").read_text(encoding="utf-8").splitlines()
     rows = list(csv.DictReader(lines))
-    chosen = settings["chosen"]
-    readings = [chosen, *(r["name"] for r in settings["readings"] if r["name"] != chosen)]
+    readings = [read.chosen, *(r.name for r in read.readings if r.name != read.chosen)]
     made, version, command = head.removeprefix("# ").split(", ", 2)
-    own = [row for row in rows if row["reading"] == chosen]
-    inside = sum(row["verdict"] == "inside" for row in own)
+    own = [row for row in rows if row["reading"] == read.chosen]
+    claims = [row for row in own if row["role"] == Role.CLAIM]
+    columns = ("claim", "item", "what", "published", "measured", "tolerance", "verdict")
+    titles = ("Claim", "Item", "What", "Published", "Measured", "Tolerance", "Verdict")
     parts = [
-        f"# Results: {settings['title']}",
+        f"# Results: {read.title}",
         f"{made}, {version}: `{command}`. Written by `tools/paper_results.py`; the data is RESULTS.csv.",
-        f"Reading: `{chosen}`. {inside} of {len(own)} checks are inside their tolerances. "
-        "± after a measured value is the 95 % confidence interval over the seeds.",
-        "## By claim",
+        f"Reading: `{read.chosen}`. {tally(own).headline} ± after a measured value is the 95 % confidence "
+        "interval over the seeds.",
+        "## Claims by reading",
+        "Cells inside their tolerance, of all cells of the claim.",
         _summary(rows, readings),
         *_units(paper),
-        "## All checks",
-        table(
-            ("Claim", "Item", "What", "Published", "Measured", "Tolerance", "Verdict"),
-            (
-                [row[k] for k in ("claim", "item", "what", "published", "measured", "tolerance", "verdict")]
-                for row in own
-            ),
-        ),
+        "## All checks of claims",
+        table(titles, ([row[k] for k in columns] for row in claims)),
     ]
-    outside = [row for row in own if row["verdict"] != "inside"]
+    names = {
+        Role.READING: ("Other readings", "Claims once more, under settings other than the paper's reading."),
+        Role.REPETITION: ("Repetitions", "Claims once more, in another item."),
+        Role.OWN: (
+            "Checks of our own",
+            "Not statements of the paper: mechanisms behind differences, bounds of our own.",
+        ),
+        Role.DERIVATION: ("Derivations", "They follow from the paper's own numbers: shown, never judged."),
+    }
+    for role, (title, text) in names.items():
+        if chosen := [row for row in own if row["role"] == role]:
+            parts += [f"## {title}", text, table(titles, ([row[k] for k in columns] for row in chosen))]
+    outside = [row for row in own if row["verdict"] in ("outside", "no value")]
     if outside:
         reasons = [
             f"- {r['claim']}, {r['what']} ({r['measured']}): {r['reason'] or 'no reason given'}" for r in outside
         ]
         parts += ["## Why not inside", "\n".join(reasons)]
+    settings = settings_table(changed_settings(read, [read.item(name) for name in read.items]))
+    if settings is not None:
+        parts += [
+            "## What items set otherwise",
+            f"Against the paper's reading, which is that of `{read.base}`; made from the items' files. What an item "
+            "varies or compares is not listed.",
+            table(settings.columns, settings.rows),
+        ]
     return "\n\n".join(parts) + "\n"
 
 
 def _summary(rows: Rows, readings: list[str]) -> str:
-    """How many checks of each claim are inside, under each reading."""
-    claims = sorted({row["claim"] for row in rows}, key=_order)
+    """How many cells of each claim are inside, under each reading."""
+    from shoal.papers.tally import tally
+
+    by_reading = {name: tally(row for row in rows if row["reading"] == name).claims for name in readings}
+    claims = sorted({claim for scores in by_reading.values() for claim in scores}, key=_order)
     body = []
     for claim in claims:
-        cells = [claim]
-        for reading in readings:
-            own = [row for row in rows if row["claim"] == claim and row["reading"] == reading]
-            inside = sum(row["verdict"] == "inside" for row in own)
-            cells.append(f"{sign['inside' if inside == len(own) else 'outside']} {inside}/{len(own)}" if own else "")
-        body.append(cells)
+        scores = [by_reading[name].get(claim) for name in readings]
+        body.append([claim, *(f"{sign['inside' if s.met else 'outside']} {s}" if s else "" for s in scores)])
     return table(("Claim", *readings), body)
 
 

@@ -6,15 +6,17 @@ import itertools
 import math
 import statistics
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from shoal import expression
 from shoal.errors import UsageError
 from shoal.models import nearest
-from shoal.papers.spec import Check
+from shoal.papers.spec import Check, Role
 from shoal.papers.tables import Grid, Row, published, same
 
 
@@ -24,11 +26,13 @@ class Verdict(StrEnum):
     INSIDE = "inside"
     OUTSIDE = "outside"
     NO_VALUE = "no value"
+    # A derivation follows from the paper's own numbers: it is shown, and there is nothing to judge.
+    SHOWN = "shown"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the table of verdicts."""
+    """One line of the table of verdicts, about one cell of a table or about many together."""
 
     claim: str
     what: str
@@ -39,6 +43,10 @@ class Finding:
     reason: str
     # How far outside, in units of the tolerance: for picking the worst of many.
     excess: float = 0.0
+    role: Role = Role.CLAIM
+    # How many cells the line is about, and how many of them are inside their tolerance.
+    cells: int = 1
+    inside: int = 0
 
 
 def findings_of(check: Check, tables: Mapping[str, Grid], folder: Path) -> list[Finding]:
@@ -48,12 +56,14 @@ def findings_of(check: Check, tables: Mapping[str, Grid], folder: Path) -> list[
         found = _crossings(check, _needs(check, grid))
     elif check.increasing_in is not None or check.decreasing_in is not None:
         found = _monotone(check, _needs(check, grid))
+    elif check.rank_correlation_with is not None:
+        found = _rank_correlation(check, _needs(check, grid))
     elif check.fit_x is not None:
         found = _fit(check, _needs(check, grid))
     elif check.value is None:
         raise UsageError(
             f"the check `{check.what}` tests nothing",
-            hint="it needs value, crossings, increasing_in, decreasing_in or fit_x",
+            hint="it needs value, crossings, increasing_in, decreasing_in, rank_correlation_with or fit_x",
         )
     elif check.published or check.expected:
         found = _compared(check, grid, tables, folder)
@@ -61,7 +71,22 @@ def findings_of(check: Check, tables: Mapping[str, Grid], folder: Path) -> list[
         found = _bounded(check, grid, tables, folder)
     if not found:
         found = [Finding(check.claim, check.what, "", "no rows", "", Verdict.NO_VALUE, check.reason, math.inf)]
-    return [max(found, key=lambda finding: finding.excess)] if check.worst else found
+    if check.role is Role.DERIVATION:
+        return [replace(finding, role=check.role, verdict=Verdict.SHOWN, cells=0) for finding in found]
+    found = [replace(finding, role=check.role, inside=int(finding.verdict is Verdict.INSIDE)) for finding in found]
+    return [_together(found)] if check.together else found
+
+
+def _together(found: list[Finding]) -> Finding:
+    """One line about many cells: how many are inside, and the one that is farthest out."""
+    worst = max(found, key=lambda finding: finding.excess)
+    inside = sum(finding.inside for finding in found)
+    return replace(
+        worst,
+        measured=f"{inside} of {len(found)} inside; farthest out: {worst.measured}",
+        cells=len(found),
+        inside=inside,
+    )
 
 
 def _needs(check: Check, grid: Grid | None) -> Grid:
@@ -198,6 +223,25 @@ def _monotone(check: Check, grid: Grid) -> list[Finding]:
         if verdict is Verdict.OUTSIDE:
             shown += f", a step of {_digits(worst if rising else -worst)} against it"
         findings.append(_finding(check, Row(place), direction, shown, f"slack {_digits(check.slack)}", verdict, excess))
+    return findings
+
+
+def _rank_correlation(check: Check, grid: Grid) -> list[Finding]:
+    """Spearman's coefficient over an axis; a value that never changes has none, which confirms nothing."""
+    axis = check.rank_correlation_with or ""
+    low = -math.inf if check.minimum is None else expression.number(check.minimum)
+    high = math.inf if check.maximum is None else expression.number(check.maximum)
+    findings = []
+    for place, rows in grid.groups(axis):
+        values = [expression.number(check.value or "", row.values) for row in rows]
+        columns = pl.DataFrame({"x": [float(row.values[axis]) for row in rows], "y": values})
+        coefficient = float(columns.select(pl.corr("x", "y", method="spearman")).item())
+        verdict, excess = _verdict(coefficient, low, high)
+        shown = _digits(coefficient)
+        if len(set(values)) == 1:
+            verdict, excess = Verdict.OUTSIDE, math.inf
+            shown = f"undefined: {_digits(values[0])} at every {axis}"
+        findings.append(_finding(check, Row(place), "rank correlation", shown, _range(low, high), verdict, excess))
     return findings
 
 

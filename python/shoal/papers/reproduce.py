@@ -16,6 +16,7 @@ from shoal.papers.checks import Finding, Verdict, findings_of
 from shoal.papers.draw import draw
 from shoal.papers.spec import Item, Paper, Reading, Search
 from shoal.papers.tables import Grid, found, joined, measured, searched, tried
+from shoal.papers.tally import Tally, tally
 from shoal.plots import Drawn
 from shoal.result import Result
 from shoal.results import Results
@@ -132,11 +133,7 @@ def _outcomes(
     expressible: Callable[[Scenario], bool] = lambda _: True,
 ) -> tuple[list[Outcome], int]:
     """The item under each of the readings, and the number of runs; what cannot be expressed has none."""
-    plan = [
-        (reading, sweep, [sweep.scenario.override(sweep.overrides(point, reading)) for point in sweep.points()])
-        for reading in readings
-        for sweep in item.sweeps.values()
-    ]
+    plan = [(reading, sweep, sweep.scenarios(reading)) for reading in readings for sweep in item.sweeps.values()]
     wanted = [
         [(scenario, scenario.seed + number) for number in range(sweep.seeds if expressible(scenario) else 0)]
         for _, sweep, scenarios in plan
@@ -208,6 +205,7 @@ def verdict_table(reproduction: Reproduction) -> Table:
     others = reproduction.outcomes[1:]
     columns = (
         "Claim",
+        "Role",
         "What",
         "Published",
         "Simulated" if any(other.reading.like for other in others) else "Measured",
@@ -220,12 +218,13 @@ def verdict_table(reproduction: Reproduction) -> Table:
     for index, finding in enumerate(reproduction.chosen.findings):
         beside = []
         for other in others:
-            # `worst` picks another row under another reading; the position in the list stays the check's.
+            # `together` may name another cell under another reading; the position in the list stays the check's.
             twin = other.findings[index] if index < len(other.findings) else None
             beside.append(f"{twin.measured} {_sign(twin.verdict)}" if twin else "")
         rows.append(
             (
                 finding.claim,
+                finding.role.value,
                 finding.what,
                 finding.published,
                 finding.measured,
@@ -265,32 +264,40 @@ def compared(reproduction: Reproduction) -> Table | None:
     return comparison_table([(item.sweeps[name].title, list(reproduction.chosen.kept[name])) for name in item.compare])
 
 
-def counts(reproductions: Sequence[Reproduction]) -> dict[Verdict, int]:
-    """How many checks ended how, under the chosen reading."""
-    verdicts = [finding.verdict for reproduction in reproductions for finding in reproduction.chosen.findings]
-    return {verdict: verdicts.count(verdict) for verdict in Verdict}
+def tally_of(reproductions: Sequence[Reproduction]) -> Tally:
+    """What the checks say together, under the chosen reading."""
+    return tally(record for reproduction in reproductions for record in _records(reproduction.chosen))
 
 
 def verdict_frame(reproduction: Reproduction) -> pl.DataFrame:
     """All findings under all readings."""
     records = [
+        {"item": reproduction.item.name, "reading": outcome.reading.name, **record}
+        for outcome in reproduction.outcomes
+        for record in _records(outcome)
+    ]
+    texts = dict.fromkeys(("item", "reading", "claim", "role", "what", "published", "measured", "tolerance"), pl.String)
+    numbers = dict.fromkeys(("cells", "inside"), pl.Int64)
+    return pl.DataFrame(records, schema={**texts, **numbers, "verdict": pl.String, "reason": pl.String})
+
+
+def _records(outcome: Outcome) -> list[dict[str, Any]]:
+    return [
         {
-            "item": reproduction.item.name,
-            "reading": outcome.reading.name,
             "claim": finding.claim,
+            "role": finding.role.value,
             "what": finding.what,
             "published": finding.published,
             "measured": finding.measured,
             "tolerance": finding.tolerance,
+            "cells": finding.cells,
+            "inside": finding.inside,
             "verdict": finding.verdict.value,
             "reason": finding.reason,
         }
-        for outcome in reproduction.outcomes
         for finding in outcome.findings
     ]
-    names = ("item", "reading", "claim", "what", "published", "measured", "tolerance", "verdict", "reason")
-    return pl.DataFrame(records, schema=dict.fromkeys(names, pl.String))
 
 
 def _sign(verdict: Verdict) -> str:
-    return {"inside": "✓", "outside": "✗", "no value": "?"}[verdict.value]
+    return {"inside": "✓", "outside": "✗", "no value": "?", "shown": "="}[verdict.value]

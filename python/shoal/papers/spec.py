@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
@@ -61,6 +63,8 @@ class Sweep:
     where: str | None
     reading_set: dict[str, dict[str, Any]] | None
     reading_without: list[str]
+    # Why it sets something otherwise than the paper's reading, by setting.
+    because: dict[str, str] = field(default_factory=dict)
 
     @property
     def all_axes(self) -> tuple[str, ...]:
@@ -90,6 +94,10 @@ class Sweep:
             tables["trace.distributions"] = True
         on_top = {key: expression.filled(value, point, only=True) for key, value in self._on_top(reading).items()}
         return {**own, **tables, **filled, **on_top}
+
+    def scenarios(self, reading: Reading) -> list[Scenario]:
+        """The scenario of every point under a reading."""
+        return [self.scenario.override(self.overrides(point, reading)) for point in self.points()]
 
     def _on_top(self, reading: Reading) -> dict[str, Any]:
         groups = [group["name"] for group in self.scenario.resolved["flows"]]
@@ -133,6 +141,18 @@ class Search:
         """Name of its table; that of everything tried is ``NAME-trials``."""
         return self.sweep.name
 
+    @property
+    def because(self) -> dict[str, str]:
+        """Why it sets something otherwise than the paper's reading, by setting."""
+        return self.sweep.because
+
+    def scenarios(self, reading: Reading) -> list[Scenario]:
+        """The first and the last candidate's scenario for every combination of the axes."""
+        found = []
+        for problem in self.problems(reading):
+            found += [problem.scenario(problem.candidates[end]) for end in (0, -1)]
+        return found
+
     def problems(self, reading: Reading) -> list[Problem]:
         """One search a combination of the axes."""
         return [self._problem(point, reading) for point in self.sweep.points()]
@@ -170,11 +190,27 @@ class Join:
     on: list[str]
 
 
+class Role(StrEnum):
+    """What a check is, and so what it counts as: headlines count claims only."""
+
+    # A statement of the paper, tested under the paper's reading.
+    CLAIM = "claim"
+    # Something that the paper does not say: a mechanism behind a difference, or a bound of our own.
+    OWN = "own"
+    # A claim once more, under settings other than the paper's reading.
+    READING = "reading"
+    # A claim once more, in another item.
+    REPETITION = "repetition"
+    # What follows from the paper's numbers without a measurement: shown, never judged.
+    DERIVATION = "derivation"
+
+
 @dataclass(frozen=True)
 class Check:
     """A claim and how it is tested."""
 
     claim: str
+    role: Role
     what: str
     table: str | None
     value: str | None
@@ -188,12 +224,13 @@ class Check:
     maximum: str | None
     increasing_in: str | None
     decreasing_in: str | None
+    rank_correlation_with: str | None
     slack: float
     crossings: int | None
     fit_x: str | None
     slope: tuple[float, float] | None
     r2_min: float | None
-    worst: bool
+    together: bool
     reason: str
 
 
@@ -300,6 +337,8 @@ class Item:
     compare: list[str]
     show: list[str]
     readings: list[str] | None
+    # As of a sweep, for all its sweeps.
+    because: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -315,6 +354,8 @@ class Paper:
     readings: list[Reading]
     chosen: str
     linux: OnLinux | None = None
+    # ITEM/SWEEP whose settings are those of the paper's reading; other items' are listed where they differ.
+    base: str | None = None
 
     def item(self, name: str, *, quick: bool = False, on_linux: bool = False, full: bool = False) -> Item:
         """Read one of the items; ``quick`` reads its smaller form, ``on_linux`` that which the real kernel runs too.
@@ -384,6 +425,7 @@ def read_paper(folder: str | Path) -> Paper:
         readings=readings,
         chosen=chosen,
         linux=_on_linux(reader),
+        base=reader.get("base", str, None),
     )
     reader.end()
     for name in paper.linux.items if paper.linux else ():
@@ -436,11 +478,12 @@ def _item(paper: Paper, name: str, *, quick: bool, small: dict[str, Any] | None 
         searches=searches,
         finds=finds,
         joins=joins,
-        checks=[_check(table) for table in reader.tables("checks")],
+        checks=[read_check(table) for table in reader.tables("checks")],
         figures=[_figure(table) for table in reader.tables("figures")],
         compare=reader.get("compare", list, []),
         show=reader.get("show", list, []),
         readings=(quick_readings if quick else None) or readings,
+        because=reader.get("because", dict, {}),
     )
     reader.end()
     _check_names(item, paper)
@@ -478,6 +521,7 @@ def _sweep(paper: Paper, name: str, reader: Reader, size: _Size) -> Sweep:
         where=reader.get("where", str, None),
         reading_set=reader.get("reading_set", dict, None),
         reading_without=reader.get("reading_without", list, []),
+        because=reader.get("because", dict, {}),
     )
     reader.end()
     return sweep
@@ -526,6 +570,13 @@ def _words(reader: Reader, key: str, known: list[str], default: list[str]) -> li
     return words
 
 
+def _word(reader: Reader, key: str, known: Sequence[str], default: str) -> str:
+    word: str = reader.get(key, str, default)
+    if word not in known:
+        raise UsageError(f"{reader.place}: {key} is `{word}`", hint=nearest(word, list(known)))
+    return word
+
+
 def _axis(value: Any, place: str) -> list[float]:
     if isinstance(value, list):
         return [expression.number(item) for item in value]
@@ -564,13 +615,15 @@ def _text_or_number(reader: Reader, key: str) -> str | None:
     return None if value is None else str(value)
 
 
-def _check(reader: Reader) -> Check:
+def read_check(reader: Reader) -> Check:
+    """Read one check of an item."""
     published = reader.get("published", str, None)
     if published is not None and ":" not in published:
         raise UsageError(f"{reader.place}: published = {published!r}", hint='write "data/FILE.csv:COLUMN"')
     slope = reader.get("slope", list, None)
     check = Check(
         claim=reader.get("claim", str),
+        role=Role(_word(reader, "role", list(Role), Role.CLAIM)),
         what=reader.get("what", str),
         table=reader.get("table", str, None),
         value=_text_or_number(reader, "value"),
@@ -584,12 +637,13 @@ def _check(reader: Reader) -> Check:
         maximum=_text_or_number(reader, "max"),
         increasing_in=reader.get("increasing_in", str, None),
         decreasing_in=reader.get("decreasing_in", str, None),
+        rank_correlation_with=reader.get("rank_correlation_with", str, None),
         slack=float(reader.get("slack", (int, float), 0.0)),
         crossings=reader.get("crossings", int, None),
         fit_x=reader.get("fit_x", str, None),
         slope=(float(slope[0]), float(slope[1])) if slope else None,
         r2_min=reader.get("r2_min", (int, float), None),
-        worst=reader.get("worst", bool, False),
+        together=reader.get("together", bool, False),
         reason=reader.get("reason", str, ""),
     )
     reader.end()
@@ -744,7 +798,9 @@ __all__ = [
     "Panel",
     "Paper",
     "Reading",
+    "Role",
     "Search",
     "Sweep",
+    "read_check",
     "read_paper",
 ]

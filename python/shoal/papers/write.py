@@ -14,11 +14,12 @@ from shoal.papers.reproduce import (
     Outcome,
     Reproduction,
     compared,
-    counts,
     shown_tables,
+    tally_of,
     verdict_frame,
     verdict_table,
 )
+from shoal.papers.settings import changed_settings, settings_table
 from shoal.papers.spec import Paper, Reading
 from shoal.plots import Drawn, save
 from shoal.report.build import Entry, models_in, section
@@ -41,7 +42,8 @@ def write(paper: Paper, reproductions: Sequence[Reproduction], folder: Path, *, 
             chosen=paper.reading(paper.chosen),
             on_linux=[reading for reading in _readings(reproductions) if reading.like],
             items=items,
-            counts={verdict.value: count for verdict, count in counts(reproductions).items()},
+            headline=tally_of(reproductions).headline,
+            settings=settings_table(changed_settings(paper, [r.item for r in reproductions])),
             command=command,
             version=_native.__version__,
             models=models_in(runs) if runs else [],
