@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from shoal import expression
 from shoal.errors import UsageError
 from shoal.metrics import check_metric, metric
 from shoal.result import Result
@@ -42,6 +43,11 @@ class Condition:
     text: str
     comparisons: tuple[Comparison, ...]
 
+    @property
+    def expressions(self) -> list[str]:
+        """Both sides of every comparison."""
+        return [side for comparison in self.comparisons for side in (comparison.left, comparison.right)]
+
     @classmethod
     def parse(cls, text: str) -> Condition:
         """Read a condition.
@@ -51,10 +57,7 @@ class Condition:
         UsageError
             It is none, or uses a metric that does not exist.
         """
-        try:
-            tree = ast.parse(text.strip(), mode="eval").body
-        except SyntaxError as error:
-            raise UsageError(f"`{text}` is no condition: {error.msg}", hint=_example) from None
+        tree = expression.parsed(text, what="condition", example=_example)
         parts = tree.values if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And) else [tree]
         comparisons = []
         for part in parts:

@@ -8,6 +8,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from shoal.errors import UsageError
@@ -15,12 +16,60 @@ from shoal.models import nearest
 
 Functions = Mapping[str, Callable[..., Any]]
 
+# Whole numbers stay within the range of floating point, so that no operation takes long or much memory.
+_most_bits = 1024
+# Rounding to more places than a floating-point number has makes no difference, and to 10**9 of them takes for ever.
+_most_digits = 400
+_most_characters = 100_000
+
+_formats = re.compile(r"[<>^]?[+ ]?,?[0-9]{0,2}(\.[0-9]{1,2})?[defg%]?")
+
+
+class UndefinedError(UsageError):
+    """Arithmetic that has no value: a division by zero, a number beyond floating point, the root of a negative number.
+
+    Attributes
+    ----------
+    text
+        The expression.
+    reason
+        Why it has no value.
+    """
+
+    def __init__(self, text: str, reason: str, *, hint: str | None = None) -> None:
+        super().__init__(f"`{text}` is undefined: {reason}", hint=hint)
+        self.text = text
+        self.reason = reason
+
+
+class _NoValueError(ArithmeticError):
+    """What :class:`UndefinedError` says, before the whole expression is known."""
+
+
+def _power(base: float, exponent: float) -> float:
+    if isinstance(base, int) and isinstance(exponent, int) and exponent > 0:
+        # |base| >= 2^(bits - 1), so this is a lower bound of the bits of the result: nothing too large is computed.
+        if max(0, base.bit_length() - 1) * exponent > _most_bits:
+            raise _NoValueError("the number is too large")
+        return int(base**exponent)
+    value = base**exponent
+    if isinstance(value, complex):
+        raise _NoValueError("a negative number has no such power")
+    return float(value)
+
+
+def _round(value: float, digits: int = 0) -> float:
+    if not isinstance(digits, int) or abs(digits) > _most_digits:
+        raise _NoValueError(f"numbers are rounded to at most {_most_digits} places")
+    return round(value, digits) if digits else round(value)
+
+
 _binary: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
+    ast.Pow: _power,
 }
 _compare: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,
@@ -38,38 +87,105 @@ mathematics: Functions = {
     "abs": abs,
     "min": min,
     "max": max,
-    "round": round,
+    "round": _round,
 }
 
 
-def evaluate(text: str, names: Mapping[str, Any] | None = None, functions: Functions | None = None) -> Any:
-    """Evaluate an expression; a division by zero or a missing number gives NaN.
+def evaluate(
+    text: str,
+    names: Mapping[str, Any] | None = None,
+    functions: Functions | None = None,
+    *,
+    gaps: bool = False,
+) -> Any:
+    """Evaluate an expression; what is computed from a missing number is NaN.
+
+    Parameters
+    ----------
+    text
+        The expression.
+    names
+        Values of its names; ``None`` is a missing number.
+    functions
+        What it may call, beside :data:`mathematics`.
+    gaps
+        NaN where the arithmetic has no value, as curves and tables need it; an error otherwise.
+
+    Raises
+    ------
+    UndefinedError
+        The arithmetic has no value, such as a division by zero, and ``gaps`` is not given.
+    UsageError
+        The text is no such expression, or uses a name that does not exist.
+    """
+    tree = parsed(text)
+    try:
+        return _Evaluation(text, names or {}, {**mathematics, **(functions or {})}).of(tree)
+    except UndefinedError:
+        if gaps:
+            return math.nan
+        raise
+    except ArithmeticError as error:
+        if gaps:
+            return math.nan
+        raise UndefinedError(text, _reason(error), hint=_given(tree, names or {})) from None
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"`{text}` cannot be computed: {error}") from None
+    except RecursionError:
+        raise UsageError(f"`{_shortened(text)}` is nested too deeply", hint="write a shorter expression") from None
+
+
+def parsed(
+    text: str, *, what: str = "expression", example: str = "as in 0.048 / m, or rate_ratio('reno', 'dctcp')"
+) -> ast.expr:
+    """Read an expression; ``what`` and ``example`` are for messages.
 
     Raises
     ------
     UsageError
-        The text is no such expression, or uses a name that does not exist.
+        It is none.
     """
+    if len(text) > _most_characters:
+        raise UsageError(f"`{_shortened(text)}` is too long for {what}s", hint=example)
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        return ast.parse(text.strip(), mode="eval").body
     except SyntaxError as error:
-        raise UsageError(
-            f"`{text}` is no expression: {error.msg}", hint="as in 0.048 / m, or rate_ratio('reno', 'dctcp')"
-        ) from None
-    try:
-        return _Evaluation(text, names or {}, {**mathematics, **(functions or {})}).of(tree.body)
-    except (ZeroDivisionError, OverflowError):
-        return math.nan
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"`{text}` cannot be computed: {error}") from None
+        raise UsageError(f"`{_shortened(text)}` is no {what}: {error.msg}", hint=example) from None
+    except (RecursionError, MemoryError):
+        raise UsageError(f"`{_shortened(text)}` is nested too deeply", hint="write a shorter expression") from None
+    except ValueError as error:  # a null character
+        raise UsageError(f"{_shortened(text)!r} is no {what}: {error}", hint=example) from None
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 200 else f"{text[:200]} ..."
+
+
+def _reason(error: ArithmeticError) -> str:
+    match error:
+        case ZeroDivisionError():
+            return "division by zero"
+        case OverflowError():
+            return "the number is too large"
+    return str(error)
+
+
+def _given(tree: ast.expr, names: Mapping[str, Any]) -> str | None:
+    """The numbers that an expression was computed from."""
+    used = dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    given = [f"{name} = {names[name]:.12g}" for name in used if isinstance(names.get(name), int | float)]
+    return f"it was computed with {', '.join(given)}" if given else None
 
 
 def number(value: object, names: Mapping[str, Any] | None = None, functions: Functions | None = None) -> float:
-    """A number, or a text that computes to one."""
-    result = evaluate(value, names, functions) if isinstance(value, str) else value
+    """A number, or a text that computes to one; NaN where the arithmetic has no value, so that a curve has a gap."""
+    result = evaluate(value, names, functions, gaps=True) if isinstance(value, str) else value
     if isinstance(result, bool) or not isinstance(result, int | float):
         raise UsageError(f"`{value}` is not a number")
-    return float(result)
+    try:
+        return float(result)
+    except OverflowError:
+        return math.nan
 
 
 def check(text: str, names: Collection[str], functions: Functions) -> None:
@@ -80,12 +196,7 @@ def check(text: str, names: Collection[str], functions: Functions) -> None:
     UsageError
         The text is no expression, or uses a name, function or argument that does not exist.
     """
-    try:
-        tree = ast.parse(text.strip(), mode="eval")
-    except SyntaxError as error:
-        raise UsageError(
-            f"`{text}` is no expression: {error.msg}", hint="as in 0.048 / m, or rate_ratio('reno', 'dctcp')"
-        ) from None
+    tree = parsed(text)
     known = {**mathematics, **functions}
     called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     for node in ast.walk(tree):
@@ -98,6 +209,28 @@ def check(text: str, names: Collection[str], functions: Functions) -> None:
                 if name in known:
                     raise UsageError(f"`{text}`: `{name}` is a function", hint=f"write `{name}()`")
                 raise UsageError(f"`{text}`: there is no `{name}`", hint=nearest(name, [*names, *known]))
+    try:
+        _check_constants(text, tree)
+    except RecursionError:
+        raise UsageError(f"`{_shortened(text)}` is nested too deeply", hint="write a shorter expression") from None
+
+
+def _check_constants(text: str, node: ast.AST) -> None:
+    """Refuse arithmetic on written numbers alone that has no value: it has none in any run."""
+    if (
+        isinstance(node, ast.expr)
+        and not isinstance(node, ast.Name)
+        and not any(isinstance(part, ast.Name) and part.id not in mathematics for part in ast.walk(node))
+    ):
+        try:
+            evaluate(ast.unparse(node))
+        except UndefinedError as error:
+            raise UndefinedError(
+                text, error.reason, hint="correct the expression: no run can give it a value"
+            ) from None
+        return
+    for part in ast.iter_child_nodes(node):
+        _check_constants(text, part)
 
 
 def _check_arguments(
@@ -122,8 +255,16 @@ def fill(template: str, names: Mapping[str, Any], functions: Functions | None = 
         if only and not set(re.findall(r"[A-Za-z_]\w*", match["expression"])) & set(names):
             return match[0]
         value = evaluate(match["expression"], names, functions or {})
+        if isinstance(value, float) and not math.isfinite(value):
+            reason = "a number is missing" if math.isnan(value) else "the number is too large"
+            raise UndefinedError(match["expression"], reason, hint=_given(parsed(match["expression"]), names))
         if match["format"]:
-            return format(value, match["format"])
+            if _formats.fullmatch(match["format"]) is None:
+                raise UsageError(f"`{match[0]}` has no format of a number", hint="as in {K:.3g} or {K:.0f}")
+            try:
+                return format(value, match["format"])
+            except ValueError as error:
+                raise UsageError(f"`{match[0]}`: {error}", hint="as in {K:.3g} or {K:.0f}") from None
         return plain(value) if isinstance(value, int | float) else str(value)
 
     return re.sub(r"\{(?P<expression>[^{}:]+)(?::(?P<format>[^{}]+))?\}", replace, template)
@@ -146,11 +287,21 @@ def filled(value: Any, names: Mapping[str, Any], *, only: bool = False) -> Any:
 
 
 def plain(value: float) -> str:
-    """A decimal without exponent, as quantities in scenario files are written; 12 significant digits."""
+    """A decimal without exponent, as quantities in scenario files are written; 12 significant digits.
+
+    Raises
+    ------
+    UsageError
+        The value is no finite number.
+    """
+    if not math.isfinite(value):
+        raise UsageError(f"{value} is no value for a scenario", hint="write a finite number")
     rounded = float(f"{value:.12g}")
     if rounded == int(rounded):
         return str(int(rounded))
-    return f"{rounded:.15f}".rstrip("0")
+    text = f"{rounded:.15f}".rstrip("0")
+    # Beyond fifteen places: as many as it takes, rather than a zero that was not asked for.
+    return text if float(text) else f"{Decimal(repr(rounded)):f}"
 
 
 class _Evaluation:
@@ -162,18 +313,19 @@ class _Evaluation:
     def of(self, node: ast.expr) -> Any:
         match node:
             case ast.Constant(value=int() | float() | str() as value):
-                return value
+                return self._finite(value)
             case ast.Name(id=name):
                 if name not in self._names:
                     raise UsageError(f"`{self._text}`: there is no `{name}`", hint=nearest(name, list(self._names)))
                 value = self._names[name]
                 return math.nan if value is None else value
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return -self.of(operand)
+                return -self._number(operand)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return not self.of(operand)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _binary:
-                return _binary[type(op)](self.of(left), self.of(right))
+                first, second = self._number(left), self._number(right)
+                return self._finite(_binary[type(op)](first, second), first, second)
             case ast.BoolOp(op=ast.And(), values=values):
                 return all(self.of(value) for value in values)
             case ast.BoolOp(op=ast.Or(), values=values):
@@ -185,8 +337,34 @@ class _Evaluation:
                     known = list(self._functions)
                     raise UsageError(f"`{self._text}`: there is no function `{name}`", hint=nearest(name, known))
                 given = {keyword.arg: self.of(keyword.value) for keyword in keywords if keyword.arg is not None}
-                return self._functions[name](*(self.of(argument) for argument in arguments), **given)
+                values = [self.of(argument) for argument in arguments]
+                if name in mathematics and self._functions[name] is mathematics[name]:
+                    return self._mathematics(name, values, given)
+                return self._functions[name](*values, **given)
         raise UsageError(
             f"`{self._text}`: `{ast.unparse(node)}` is not allowed here",
-            hint="numbers, names, + - * / **, comparisons, and the functions of papers/README.md",
+            hint="numbers, names, + - * / **, comparisons, and the functions that `shoal list metrics` shows",
         )
+
+    def _number(self, node: ast.expr) -> Any:
+        value = self.of(node)
+        if not isinstance(value, int | float):
+            raise UsageError(f"`{self._text}`: `{ast.unparse(node)}` is not a number")
+        return value
+
+    def _mathematics(self, name: str, values: Sequence[Any], given: Mapping[str, Any]) -> Any:
+        if any(isinstance(value, float) and math.isnan(value) for value in values):
+            return math.nan
+        try:
+            return self._functions[name](*values, **given)
+        except ValueError as error:  # the root or logarithm of a number that has none
+            raise _NoValueError(f"{name}: {error}") from None
+
+    @staticmethod
+    def _finite(value: Any, *operands: float) -> Any:
+        """Refuse what left the range of numbers here; what was missing before stays missing."""
+        if isinstance(value, int) and abs(value).bit_length() > _most_bits:
+            raise _NoValueError("the number is too large")
+        if isinstance(value, float) and not math.isfinite(value) and all(math.isfinite(one) for one in operands):
+            raise _NoValueError("the number is too large")
+        return value

@@ -5,12 +5,14 @@ Rates are in bit/s or Mbit/s, times in s or ms, as their names say.
 
 from __future__ import annotations
 
+import ast
 import itertools
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -18,15 +20,51 @@ from shoal import _native, analysis, expression, tabulate
 from shoal.errors import UsageError
 from shoal.models import nearest
 from shoal.result import Result
+from shoal.scenario import Scenario
 
 _words = {"true": True, "false": False, "True": True, "False": False}
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
-def metric(result: Result, text: str) -> float:
-    """Evaluate an expression over the functions of this module; NaN if a number is missing."""
+
+class Recorded(StrEnum):
+    """What a metric reads beside the summary of a run, so that a run has to record it."""
+
+    SERIES = "time series"
+    DISTRIBUTIONS = "distributions"
+    WINDOWS = "distributions of windows"
+    CONTROLLER = "changes of the windows of a group's first flow"
+    FLOWS = "every flow of a group"
+
+
+_recorded: dict[str, Recorded] = {}
+
+
+def _needs(what: Recorded) -> Callable[[_Function], _Function]:
+    """Declare what a metric needs recorded; :func:`recording` sees to it."""
+
+    def declare(function: _Function) -> _Function:
+        _recorded[function.__name__] = what
+        return function
+
+    return declare
+
+
+def metric(result: Result, text: str, *, gaps: bool = False) -> float:
+    """Evaluate an expression over the functions of this module; NaN if the run has no such number.
+
+    Raises
+    ------
+    UndefinedError
+        The run has the numbers, but the arithmetic on them has no value, and ``gaps`` (which gives NaN) is not set.
+    UsageError
+        It is no such expression.
+    """
     own = {name: _bound(function, result) for name, function in functions.items()}
-    value = expression.evaluate(text, _words, own)
-    return math.nan if value is None else float(value)
+    value = expression.evaluate(text, _words, own, gaps=gaps)
+    if not isinstance(value, int | float):
+        raise UsageError(f"`{text}` is not a number", hint="`shoal list metrics` shows what can be measured")
+    return float(value)
 
 
 def check_metric(text: str) -> None:
@@ -39,6 +77,70 @@ def check_metric(text: str) -> None:
     """
     # Whoever writes the expression does not give the result, the first argument.
     expression.check(text, _words, {name: partial(function, None) for name, function in functions.items()})
+
+
+def recording(scenario: Scenario, texts: Iterable[str], *, lean: bool = False) -> dict[str, object]:
+    """Keys of ``[trace]`` that let the runs of a scenario record what expressions need.
+
+    Parameters
+    ----------
+    scenario
+        What will run. What it records already is left as it is.
+    texts
+        Expressions over the functions of this module.
+    lean
+        Leave out the time series if no expression needs it.
+
+    Raises
+    ------
+    UsageError
+        An expression needs what only the scenario can say, such as the length of windows.
+    """
+    calls = [call for text in texts for call in _calls(text)]
+    needed = {_recorded[name] for name, _ in calls if name in _recorded}
+    trace = scenario.resolved["trace"]
+    keys: dict[str, object] = {}
+    if Recorded.SERIES in needed:
+        if trace["series"] == "off":
+            keys["trace.series"] = _usual_bin
+    elif lean and trace["series"] != "off":
+        keys["trace.series"] = "off"
+    if Recorded.DISTRIBUTIONS in needed and not trace["distributions"]:
+        keys["trace.distributions"] = True
+    if Recorded.WINDOWS in needed and trace["windows"] == "off":
+        name = next(name for name, _ in calls if _recorded.get(name) is Recorded.WINDOWS)
+        raise UsageError(f"`{name}` needs the length of its windows", hint="add it, as in --set trace.windows='10 s'")
+    groups = {group["name"]: group["flows"] for group in scenario.facts["groups"]}
+    firsts = dict(zip(groups, itertools.accumulate(groups.values(), initial=0), strict=False))
+    for name, arguments in calls:
+        # A group that is computed or misspelt is reported when the metric is evaluated.
+        group = next((argument for argument in arguments if argument in groups), None)
+        if group is None:
+            continue
+        if _recorded.get(name) is Recorded.CONTROLLER:
+            wanted = max(int(str(keys.get("trace.controller_flows", 0))), firsts[group] + 1)
+            if wanted > trace["controller_flows"]:
+                keys["trace.controller_flows"] = wanted
+        if _recorded.get(name) is Recorded.FLOWS and trace["flows"] != "all" and sum(groups.values()) > trace["flows"]:
+            keys["trace.flows"] = "all"
+    return keys
+
+
+# Bin of the time series where a metric needs one and the scenario has switched it off.
+_usual_bin = "100 ms"
+
+
+def _calls(text: str) -> list[tuple[str, list[str]]]:
+    """Functions that an expression calls, each with the texts among its arguments."""
+    tree = ast.parse(text.strip(), mode="eval")
+    found = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
+                values = [*arguments, *(keyword.value for keyword in keywords)]
+                constants = [value.value for value in values if isinstance(value, ast.Constant)]
+                found.append((name, [constant for constant in constants if isinstance(constant, str)]))
+    return found
 
 
 def _bound(function: Callable[..., Any], result: Result) -> Callable[..., float]:
@@ -87,18 +189,23 @@ def class_queue_packets(result: Result, which: str, quantile: str = "mean", link
     return _key(queue, quantile)  # type: ignore[no-any-return]
 
 
+@_needs(Recorded.DISTRIBUTIONS)
 def queue_between(result: Result, which: str, low: float, high: float, link: int = 0) -> float | None:
-    """Part of the time in which from ``low`` to ``high`` packets of a class waited; needs ``record``."""
+    """Part of the time in which from ``low`` to ``high`` packets of a class waited."""
     return analysis.backlog_between(result, which, low, high, link=link)
 
 
+@_needs(Recorded.DISTRIBUTIONS)
 def queue_peak(result: Result, which: str, width: int = 1, link: int = 0) -> float | None:
-    """Largest share of ``width`` neighbouring queue lengths in the distribution over time; needs ``record``."""
+    """Largest share of ``width`` neighbouring queue lengths in the distribution over time."""
+    _check_width(width)
     return analysis.backlog_pdf(result, which, width=width, link=link)["share"].max()  # type: ignore[return-value]
 
 
+@_needs(Recorded.WINDOWS)
 def window_peak(result: Result, which: str = "all", width: int = 1, link: int = 0) -> float | None:
     """Median over the windows of ``trace.windows`` of the :func:`queue_peak` of each."""
+    _check_width(width)
     peaks = [
         analysis.backlog_pdf(result, which, width=width, link=link, start_s=start_s)["share"].max()
         for start_s in analysis.window_starts(result)
@@ -106,22 +213,25 @@ def window_peak(result: Result, which: str = "all", width: int = 1, link: int = 
     return json.loads(_native.order_statistics(peaks))["p50"]  # type: ignore[arg-type,no-any-return]
 
 
+@_needs(Recorded.SERIES)
 def convergence_s(
     result: Result, group: str, within: float = 0.1, target_mbps: float | None = None, smooth_s: float = 1.0
 ) -> float | None:
-    """Time from a group's start until the mean rate of its flows stays within a part of the target; needs ``keep``."""
+    """Time from a group's start until the mean rate of its flows stays within a part of the target."""
     target_bps = None if target_mbps is None else target_mbps * 1e6
     return analysis.convergence_s(result, group, within=within, target_bps=target_bps, smooth_s=smooth_s)
 
 
+@_needs(Recorded.SERIES)
 def oscillation_ms(result: Result, link: int = 0, least: float = 0.2) -> float | None:
-    """Period of the queue's dominant oscillation; needs ``keep``."""
+    """Period of the queue's dominant oscillation."""
     period_s = analysis.oscillation(result, link=link, least=least).period_s
     return None if period_s is None else period_s * 1e3
 
 
+@_needs(Recorded.SERIES)
 def oscillation_packets(result: Result, link: int = 0) -> float | None:
-    """Amplitude of the queue: half of the distance between its 5 % and 95 % quantile; needs ``keep``."""
+    """Amplitude of the queue: half of the distance between its 5 % and 95 % quantile."""
     return analysis.oscillation(result, link=link).amplitude
 
 
@@ -173,11 +283,13 @@ def goodput_mbps(result: Result, group: str) -> float | None:
     return None if rate is None else rate / 1e6
 
 
+@_needs(Recorded.FLOWS)
 def cwnd_packets(result: Result, group: str) -> float:
     """Time-averaged congestion window, mean over the flows of a group."""
     return _mean([flow["cwnd_packets"]["mean"] for flow in _flows(result, group)])
 
 
+@_needs(Recorded.FLOWS)
 def alpha(result: Result, group: str) -> float:
     """Time-averaged alpha, mean over the flows of a group."""
     return _mean([flow["alpha"]["mean"] for flow in _flows(result, group)])
@@ -209,6 +321,7 @@ def stalled_s(result: Result, group: str) -> float | None:
     return _frames(result, group)["stalled_s"]  # type: ignore[no-any-return]
 
 
+@_needs(Recorded.FLOWS)
 def srtt_ms(result: Result, group: str, quantile: str = "mean") -> float:
     """Smoothed round-trip time of the senders, mean over the flows of a group: ``mean``, ``min``, ``max``."""
     return _mean([_key(flow["srtt_s"], quantile) for flow in _flows(result, group)]) * 1e3
@@ -229,6 +342,7 @@ def reductions_per_s(result: Result, group: str) -> float:
     return count(result, group, "reductions") / (result.window[1] - result.window[0])
 
 
+@_needs(Recorded.FLOWS)
 def count(result: Result, group: str, what: str) -> float:
     """Mean over the flows of a group of a counter: ``losses``, ``timeouts``, ``marks_seen``, ``reductions``, ..."""
     summed = _group(result, group)
@@ -237,8 +351,9 @@ def count(result: Result, group: str, what: str) -> float:
     return _mean([_key(flow, what) for flow in _flows(result, group)])
 
 
+@_needs(Recorded.CONTROLLER)
 def mean_cut(result: Result, group: str) -> float | None:
-    """Mean relative size of the falls of cwnd of a group's first flow; needs ``keep`` and traced controllers.
+    """Mean relative size of the falls of cwnd of a group's first flow.
 
     A fall is a series of decreases without an increase between them.
     """
@@ -246,11 +361,13 @@ def mean_cut(result: Result, group: str) -> float | None:
     return _mean(falls) if falls else None
 
 
+@_needs(Recorded.CONTROLLER)
 def cuts_per_s(result: Result, group: str) -> float:
     """Falls of cwnd per second of a group's first flow; see :func:`mean_cut`."""
     return len(_falls(_windows(result, group))) / (result.window[1] - result.window[0])
 
 
+@_needs(Recorded.CONTROLLER)
 def settling_s(result: Result, group: str, within: float = 0.2) -> float | None:
     """Time from the end of slow start to the first window within a part of the mean, of a group's first flow."""
     mean = _group(result, group)["flows"][0]["cwnd_packets"]["mean"]
@@ -267,8 +384,22 @@ def value(result: Result, path: str) -> float | None:
     """Any number of the result object, e.g. ``value('bottlenecks.0.queue_packets.p95')``."""
     found: Any = result.data
     for step in path.split("."):
-        found = found[int(step)] if isinstance(found, list) else _key(found, step)
-    return found  # type: ignore[no-any-return]
+        if isinstance(found, list):
+            if not step.isdecimal() or int(step) >= len(found):
+                raise UsageError(f"`{path}`: there is no entry `{step}`", hint=f"entries are 0 to {len(found) - 1}")
+            found = found[int(step)]
+        elif isinstance(found, dict):
+            found = _key(found, step)
+        else:
+            raise UsageError(f"`{path}`: `{step}` is looked for in a number", hint="leave it out")
+    if found is not None and not isinstance(found, int | float):
+        what = "keys: " + ", ".join(found) if isinstance(found, dict) else f"it is {_kind(found)}"
+        raise UsageError(f"`{path}` is not a number of the result", hint=what)
+    return found
+
+
+def _kind(value: object) -> str:
+    return f"a list of {len(value)}" if isinstance(value, list) else "a text"
 
 
 functions: dict[str, Callable[..., Any]] = {
@@ -297,9 +428,14 @@ def _flows(result: Result, name: str) -> list[dict[str, Any]]:
     if group["flows_omitted"]:
         raise UsageError(
             f"the result lists only {len(group['flows'])} of the {group['flow_count']} flows of `{name}`",
-            hint='set trace.flows = "all"',
+            hint='run with trace.flows = "all" (on the command line: --set trace.flows=all)',
         )
     return list(group["flows"])
+
+
+def _check_width(width: object) -> None:
+    if not isinstance(width, int) or width < 1:
+        raise UsageError(f"{width} packets are no width of a bin", hint="write a whole number from 1 on")
 
 
 def _wait_ms(result: Result, group: str, what: str, quantile: str) -> float | None:
@@ -332,8 +468,9 @@ def _mean(values: Sequence[float | None]) -> float:
 def _controller(result: Result, group: str) -> pl.DataFrame:
     if "controller" not in result.table_names:
         raise UsageError(
-            "this metric needs the controller's trace",
-            hint='keep = true and set = { "trace.controller_flows" = N } in the sweep',
+            "this metric needs the trace of the group's first flow",
+            hint="run with trace.controller_flows = N, so that it is among the first N flows "
+            "(on the command line: --trace controllers=N)",
         )
     number = 0
     for other in result.groups:

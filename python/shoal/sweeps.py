@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from shoal._native import Cancel
 from shoal._toml import toml_value
 from shoal.cache import Cache
+from shoal.expression import UndefinedError
 from shoal.parallel import run_all
 from shoal.result import Result
 from shoal.results import Results
@@ -23,6 +24,10 @@ from shoal.template import Template
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+# What is told of arithmetic without a value.
+Undefined = Callable[[UndefinedError], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +45,30 @@ class Point:
     values: dict[str, object]
     results: Results
 
-    def estimate(self, expression: str) -> Estimate | None:
-        """Mean of a metric over the seeds; ``None`` if one of them has no value."""
+    def estimate(self, expression: str, *, undefined: Undefined | None = None) -> Estimate | None:
+        """Mean of a metric over the seeds; ``None`` if one of them has no such number.
+
+        Parameters
+        ----------
+        expression
+            An expression over the functions that ``shoal list metrics`` shows.
+        undefined
+            Called with the error where the arithmetic has no value, such as a division by zero; ``None`` is given then.
+
+        Raises
+        ------
+        UndefinedError
+            The arithmetic has no value, and ``undefined`` is not given.
+        """
         from shoal.metrics import metric
 
-        values = [metric(result, expression) for result in self.results]
+        try:
+            values = [metric(result, expression) for result in self.results]
+        except UndefinedError as error:
+            if undefined is None:
+                raise
+            undefined(error)
+            return None
         return None if any(math.isnan(value) for value in values) else estimate(values)
 
 
@@ -63,32 +87,39 @@ class Sweep(Sequence[Point]):
     def __iter__(self) -> Iterator[Point]:
         return iter(self._points)
 
-    def to_polars(self, *, metrics: Mapping[str, str] | None = None) -> pl.DataFrame:
+    def to_polars(
+        self, *, metrics: Mapping[str, str] | None = None, undefined: Undefined | None = None
+    ) -> pl.DataFrame:
         """Give one row a point and seed: the point's values, ``seed``, and numbers.
 
         Parameters
         ----------
         metrics
             Names and expressions such as ``queue_empty()``; every number of :attr:`Result.summary` if not given.
+        undefined
+            As for :meth:`Point.estimate`.
         """
         import polars as pl
 
         rows = [
-            {**values, "seed": result.seed, **_numbers(result, metrics)}
+            {**values, "seed": result.seed, **_numbers(result, metrics, undefined)}
             for values, point in zip(self._columns(), self, strict=True)
             for result in point.results
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
-    def means(self, *, metrics: Mapping[str, str]) -> pl.DataFrame:
-        """Give one row a point: its values, and mean and half-width of the 95 % confidence interval (``NAME_ci95``)."""
+    def means(self, *, metrics: Mapping[str, str], undefined: Undefined | None = None) -> pl.DataFrame:
+        """Give one row a point: its values, and mean and half-width of the 95 % confidence interval (``NAME_ci95``).
+
+        For ``undefined`` see :meth:`Point.estimate`.
+        """
         import polars as pl
 
         rows = []
         for values, point in zip(self._columns(), self, strict=True):
             row = dict(values)
             for name in metrics:
-                value = point.estimate(metrics[name])
+                value = point.estimate(metrics[name], undefined=undefined)
                 row[name] = None if value is None else value.mean
                 row[f"{name}_ci95"] = None if value is None else value.half_width
             rows.append(row)
@@ -125,13 +156,24 @@ def short_names(keys: Sequence[str]) -> dict[str, str]:
     return names
 
 
-def _numbers(result: Result, metrics: Mapping[str, str] | None) -> Mapping[str, float | None]:
+def _numbers(
+    result: Result, metrics: Mapping[str, str] | None, undefined: Undefined | None
+) -> Mapping[str, float | None]:
     if metrics is None:
         return result.summary
     from shoal.metrics import metric
 
-    values = {name: metric(result, text) for name, text in metrics.items()}
-    return {name: None if math.isnan(value) else value for name, value in values.items()}
+    numbers: dict[str, float | None] = {}
+    for name, text in metrics.items():
+        try:
+            value = metric(result, text)
+        except UndefinedError as error:
+            if undefined is None:
+                raise
+            undefined(error)
+            value = math.nan
+        numbers[name] = None if math.isnan(value) else value
+    return numbers
 
 
 def sweep(
@@ -140,6 +182,7 @@ def sweep(
     grid: Mapping[str, Iterable[object]],
     set: Mapping[str, object] | None = None,
     seeds: int | Iterable[int] = 1,
+    metrics: Iterable[str] | None = None,
     workers: int | None = None,
     cache: str | Path | None = None,
     progress: bool | Callable[[float], object] = False,
@@ -158,6 +201,9 @@ def sweep(
         ``{"bottleneck.aqm.min": "{1500 * k} B"}``.
     seeds
         The seeds of every point, or how many, counted from the scenario's.
+    metrics
+        Expressions that the runs will be asked for: they record what these need, and no time series if none needs it.
+        If not given, the scenario alone says what is recorded.
     workers
         Threads; all cores if not given. Results do not depend on it.
     cache
@@ -184,6 +230,8 @@ def sweep(
     template = Template(scenario, tuple(grid), set or {})
     # All points are checked before the first runs.
     scenarios = [template.at(values) for values in combinations]
+    if metrics is not None:
+        scenarios = [_recording(point, list(metrics)) for point in scenarios]
     jobs = [(point, seed) for point in scenarios for seed in seed_list(point, seeds)]
     results = run_jobs(jobs, workers=workers, cache=cache, progress=progress, label=f"{len(jobs)} runs")
     points = []
@@ -192,6 +240,13 @@ def sweep(
         points.append(Point(values, Results(results[:count])))
         results = results[count:]
     return Sweep(points)
+
+
+def _recording(scenario: Scenario, metrics: Sequence[str]) -> Scenario:
+    from shoal.metrics import recording
+
+    keys = recording(scenario, metrics, lean=True)
+    return scenario.override(keys) if keys else scenario
 
 
 def run_jobs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -124,9 +124,10 @@ def tune(
     unit: str | None = None,
     step: float = 1.0,
     within: float | None = None,
-    set: dict[str, object] | None = None,
+    set: Mapping[str, object] | None = None,
     seeds: int = 3,
     confirm: int = 2,
+    lean: bool = False,
     workers: int | None = None,
     cache: str | Path | None = None,
     progress: bool = False,
@@ -160,6 +161,8 @@ def tune(
         Runs of every candidate.
     confirm
         Neighbours of the answer on each side that are tried.
+    lean
+        Record only what the condition needs, and no time series if it needs none.
     workers, cache, progress
         As for :func:`shoal.sweep`.
 
@@ -178,6 +181,7 @@ def tune(
     True
     """
     from shoal.condition import Condition
+    from shoal.metrics import recording
 
     if not isinstance(scenario, Scenario):
         scenario = Scenario.from_file(scenario)
@@ -186,7 +190,9 @@ def tune(
     template = Template(scenario, (key,), set or {})
 
     def at(value: float) -> Scenario:
-        return template.at({key: written(value, None if is_variable(key) else unit)})
+        point = template.at({key: written(value, None if is_variable(key) else unit)})
+        keys = recording(point, condition.expressions, lean=lean)
+        return point.override(keys) if keys else point
 
     for end in (values[0], values[-1]):
         at(end)  # a wrong key or unit shows before anything runs

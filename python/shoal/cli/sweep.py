@@ -19,9 +19,10 @@ from shoal._toml import parsed
 from shoal.cli import options
 from shoal.cli.console import data, talk
 from shoal.errors import ScenarioError, UsageError
+from shoal.expression import UndefinedError
 from shoal.files import new_folder, unwritable, write_text
 from shoal.scenario import Scenario
-from shoal.sweeps import Sweep, as_text, short_names
+from shoal.sweeps import Point, Sweep, Undefined, as_text, short_names
 from shoal.sweeps import sweep as run_sweep
 from shoal.tabulate import Table
 
@@ -82,8 +83,9 @@ def sweep(
             points = run_sweep(
                 template.scenario,
                 grid=grid,
-                set={"trace.series": "off", **template.set},
+                set=template.set,
                 seeds=seeds,
+                metrics=metrics.values(),
                 workers=workers,
                 cache=options.kept_runs(fresh=fresh),
                 progress=True,
@@ -91,7 +93,11 @@ def sweep(
         except ScenarioError as error:
             # Everything else was checked when it was read.
             raise ScenarioError(str(error).replace("--> --set:", "--> --axis:")) from None
-        estimates = [{name: point.estimate(text) for name, text in metrics.items()} for point in points]
+        gaps = _Gaps()
+        estimates = [
+            {name: point.estimate(text, undefined=gaps.of(name, point)) for name, text in metrics.items()}
+            for point in points
+        ]
         text = _as_json(template.scenario, grid, metrics, points, estimates)
         if folder is not None:
             _write(folder, template.scenario, points, metrics, text)
@@ -99,13 +105,55 @@ def sweep(
         talk.note(f"wrote {out} (points.csv, runs.csv, figures/sweep.svg)")
     if as_json:
         data.text(text)
+        _finish(gaps, metrics, estimates)
         return
     data.heading(template.scenario.title)
     data.text(
         f"{len(points)} points, " + ("1 seed" if seeds == 1 else f"{seeds} seeds, mean ± 95 % confidence interval")
     )
     data.blank()
-    data.table(_table(points, metrics, estimates))
+    data.table(_table(points, metrics, estimates, gaps))
+    _finish(gaps, metrics, estimates)
+
+
+class _Gaps:
+    """Metrics whose arithmetic had no value, and where."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, int], UndefinedError] = {}
+        self._first: dict[str, tuple[Point, UndefinedError]] = {}
+
+    def of(self, name: str, point: Point) -> Undefined:
+        """What to do with an error of this metric at this point."""
+
+        def note(error: UndefinedError) -> None:
+            self.found[name, id(point)] = error
+            self._first.setdefault(name, (point, error))
+
+        return note
+
+    def raise_if_any(self, points: int) -> None:
+        """End with an error that names the first expression, and where it has no value."""
+        for name, (point, error) in self._first.items():
+            count = sum(other == name for other, _ in self.found)
+            where = ", ".join(f"{key} = {as_text(value)}" for key, value in point.values.items())
+            raise UsageError(
+                f"the metric `{name}` is undefined at {count} of {points} points, first at {where}: "
+                f"`{error.text}`: {error.reason}",
+                hint="the table shows `undefined` there; the other numbers are right",
+            )
+
+
+def _finish(gaps: _Gaps, metrics: Mapping[str, str], estimates: Sequence[Mapping[str, Estimate | None]]) -> None:
+    """Say where a cell has no number, and why."""
+    undefined = {name: sum(other == name for other, _ in gaps.found) for name in metrics}
+    for name in metrics:
+        missing = sum(own[name] is None for own in estimates) - undefined[name]
+        if missing:
+            talk.note(
+                f"note: `{name}` has no value at {missing} of {len(estimates)} points: the runs have no such number"
+            )
+    gaps.raise_if_any(len(estimates))
 
 
 def _grid(axes: Sequence[str]) -> dict[str, list[object]]:
@@ -173,11 +221,16 @@ def _default_metrics(scenario: Scenario) -> dict[str, str]:
     return {**(link if scenario.facts["bottlenecks"] else {}), **shares, "jain": "jain()"}
 
 
-def _table(points: Sweep, metrics: Mapping[str, str], estimates: Sequence[Mapping[str, Estimate | None]]) -> Table:
+def _table(
+    points: Sweep, metrics: Mapping[str, str], estimates: Sequence[Mapping[str, Estimate | None]], gaps: _Gaps
+) -> Table:
     keys = list(points[0].values)
     names = short_names(keys)
     rows = [
-        (*(as_text(point.values[key]) for key in keys), *(_cell(own[name]) for name in metrics))
+        (
+            *(as_text(point.values[key]) for key in keys),
+            *("undefined" if (name, id(point)) in gaps.found else _cell(own[name]) for name in metrics),
+        )
         for point, own in zip(points, estimates, strict=True)
     ]
     return Table("", (*(names[key] for key in keys), *metrics), rows, words=len(keys))
@@ -222,7 +275,10 @@ def _write(folder: Path, scenario: Scenario, points: Sweep, metrics: Mapping[str
     from shoal.plots.sweep import draw
 
     try:
-        for name, frame in (("points", points.means(metrics=metrics)), ("runs", points.to_polars(metrics=metrics))):
+        # The command ends with an error that tells of these cells; in the files they are empty.
+        means = points.means(metrics=metrics, undefined=lambda _: None)
+        runs = points.to_polars(metrics=metrics, undefined=lambda _: None)
+        for name, frame in (("points", means), ("runs", runs)):
             frame.write_csv(folder / f"{name}.csv")
             frame.write_parquet(folder / f"{name}.parquet")
         save(draw(points, metrics, title=scenario.title), folder / "figures")

@@ -105,7 +105,7 @@ def measured(sweep: Sweep, results: Sequence[Results]) -> Grid:
     """The table of a sweep: one row a point."""
     rows = []
     for point, runs in zip(sweep.points(), results, strict=True):
-        samples = {name: tuple(metric(run, text) for run in runs) for name, text in sweep.metrics.items()}
+        samples = {name: tuple(metric(run, text, gaps=True) for run in runs) for name, text in sweep.metrics.items()}
         rows.append(_row(point, samples))
     return Grid(sweep.name, sweep.all_axes, (*sweep.let, *sweep.metrics), rows)
 
@@ -124,7 +124,9 @@ def searched(search: Search, results: Sequence[Tuned]) -> Grid:
     rows = []
     for point, tuned in zip(search.sweep.points(), results, strict=True):
         runs: Sequence[Result] = tuned.results or ()
-        samples = {name: tuple(metric(run, text) for run in runs) for name, text in search.sweep.metrics.items()}
+        samples = {
+            name: tuple(metric(run, text, gaps=True) for run in runs) for name, text in search.sweep.metrics.items()
+        }
         row = _row(point, samples)
         row.values[search.over] = _or_nan(tuned.answer)
         row.values["fails_at"], row.values["holds_at"] = _or_nan(tuned.fails_at), _or_nan(tuned.holds_at)
@@ -143,7 +145,10 @@ def tried(search: Search, results: Sequence[Tuned]) -> Grid:
     rows = []
     for point, tuned in zip(search.sweep.points(), results, strict=True):
         for trial in sorted(tuned.trials, key=lambda trial: trial.value):
-            samples = {n: tuple(metric(run, text) for run in trial.results) for n, text in search.sweep.metrics.items()}
+            samples = {
+                n: tuple(metric(run, text, gaps=True) for run in trial.results)
+                for n, text in search.sweep.metrics.items()
+            }
             rows.append(_row({**point, search.over: trial.value}, samples))
     columns = (*search.sweep.let, *search.sweep.metrics)
     return Grid(f"{search.name}-trials", (*search.sweep.all_axes, search.over), columns, rows)

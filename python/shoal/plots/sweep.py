@@ -64,7 +64,7 @@ def _line(
     numbers = [_number(value) for value in values]
     x = [float(n) if math.isnan(value) else value for n, value in enumerate(numbers)]
     order = sorted(range(len(points)), key=lambda n: x[n])
-    estimates = [points[n].estimate(text) for n in order]
+    estimates = [points[n].estimate(text, undefined=lambda _: None) for n in order]
     known = [(x[n], value) for n, value in zip(order, estimates, strict=True) if value is not None]
     places, means = [place for place, _ in known], [value.mean for _, value in known]
     style: dict[str, Any] = {
