@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# room -> rooms it may use; design.md section 2.
+# room -> rooms it may use; ARCHITECTURE.md, section Arrows, says the same in words.
 ALLOWED = {
     "units": set(),
     "packet": {"units"},
@@ -73,6 +73,19 @@ def check_manifest(path: Path) -> list[str]:
     return problems
 
 
+def check_map() -> list[str]:
+    """The map of rooms in ARCHITECTURE.md names every crate of the house."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    rooms = text.partition("## Rooms")[2].partition("##")[0]
+    named = set(re.findall(r"^\s*(?:crates/)?(?:\w+/)*(\w+)/ ", rooms, re.MULTILINE))
+    problems = []
+    for path in manifests():
+        folder = path.parent
+        if folder.is_relative_to(ROOT / "crates") and folder.name not in named:
+            problems.append(f"ARCHITECTURE.md: the map of rooms does not name {folder.relative_to(ROOT)}")
+    return problems
+
+
 def check_scenario_names() -> list[str]:
     """`scenario` configures the laws but never runs one."""
     problems = []
@@ -106,7 +119,7 @@ def check_python() -> list[str]:
 def main() -> int:
     """Print what is wrong; 1 if anything is."""
     problems = [p for path in manifests() for p in check_manifest(path)]
-    problems += check_scenario_names() + check_python()
+    problems += check_map() + check_scenario_names() + check_python()
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     if problems:
