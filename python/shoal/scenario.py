@@ -112,6 +112,11 @@ class Scenario:
         return self._checked.warnings
 
     @property
+    def notes(self) -> list[str]:
+        """What the scenario does that its author may not expect, each with its place; results repeat it as notices."""
+        return self._checked.notes
+
+    @property
     def title(self) -> str:
         """Title for reports."""
         return str(self.resolved["title"])

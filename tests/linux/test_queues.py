@@ -23,8 +23,8 @@ not_ect = { min = "15 kB", max = "45 kB", avpkt = "1500 B", burst = "20 packets"
 ect = { min = "15 kB", max = "45 kB", avpkt = "1500 B", burst = "20 packets", probability = 0.2, ecn = true }""",
         "reno dctcp",
     ),
-    "dualpi2": ('kind = "dualpi2"', "cubic dctcp"),
-    "dualpi2-enqueue": ('kind = "dualpi2"\ndecide = "enqueue"', "cubic dctcp"),
+    "dualpi2": ('kind = "dualpi2"\necn_mask = "any-ect"', "cubic dctcp"),
+    "dualpi2-enqueue": ('kind = "dualpi2"\necn_mask = "any-ect"\ndecide = "enqueue"', "cubic dctcp"),
     "coupled": ('kind = "coupled"\nsaturation = "200 ms"\ncoupling = 1.63', "reno dctcp"),
     "dualq-coupled": ('kind = "dualq-coupled"\nsaturation = "100 ms"\ncoupling = 8.0', "reno dctcp"),
     "red": (

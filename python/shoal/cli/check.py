@@ -30,6 +30,8 @@ def check(
         scenario = read_scenario(file, set_, sizes=sizes)
         for warning in scenario.warnings:
             talk.diagnostics(warning)
+        for note in scenario.notes:
+            talk.diagnostics(note)
         if resolved:
             data.text(scenario.to_toml())
         else:

@@ -90,7 +90,7 @@ class Talk:
 
     def diagnostics(self, text: str) -> None:
         """Show rendered diagnostics."""
-        styles = {"error:": "bold red", "warning:": "bold yellow", "hint:": "bold cyan"}
+        styles = {"error:": "bold red", "warning:": "bold yellow", "note:": "bold blue", "hint:": "bold cyan"}
         for line in text.rstrip("\n").split("\n"):
             word = line.split(" ", 1)[0]
             shown = Text(line)

@@ -11,6 +11,9 @@ pub struct Checked {
     /// Warnings, rendered with their places.
     #[pyo3(get)]
     warnings: Vec<String>,
+    /// Notes, rendered with their places.
+    #[pyo3(get)]
+    notes: Vec<String>,
     /// The resolved scenario.
     #[pyo3(get)]
     json: String,
@@ -36,6 +39,7 @@ pub fn check(
         let experiment = document.resolve(None)?;
         Ok(Checked {
             warnings: document.warnings().iter().map(ToString::to_string).collect(),
+            notes: document.notes().iter().map(ToString::to_string).collect(),
             json: document.to_json().to_string(),
             toml: document.to_toml(),
             facts: facts(&document, &experiment).to_string(),

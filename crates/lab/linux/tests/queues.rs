@@ -211,6 +211,31 @@ fn dualpi2_has_the_numbers_of_tc() {
     );
 }
 
+/// Without options it is what `tc qdisc add ... dualpi2` makes (sch_dualpi2.c, dualpi2_reset_default): 15 ms, 16 ms, 41/256 and
+/// 819/256 Hz, a step of 1 ms for any queue length, k = 2, drops on overload and at departure, 10 % for the classic queue, and mask 1.
+/// Only limits are ours: the first is the buffer of the scenario.
+#[test]
+fn dualpi2_without_options_is_that_of_tc() {
+    let plan = plan(r#"kind = "dualpi2""#).unwrap();
+    let found = numbers(&disciplines(&plan)[1].1);
+    let ours = [(1, 1000), (2, u32::MAX.into())];
+    let tc = [
+        (3, 15_000),
+        (4, 16_000),
+        (5, 41),
+        (6, 819),
+        (8, 1000),
+        (9, 0),
+        (10, 2),
+        (11, 1),
+        (12, 0),
+        (13, 10),
+        (14, 1),
+    ];
+    assert_eq!(found, [&ours[..], &tc[..]].concat());
+    assert!(typed(&plan)[0].contains(" l4s_ect "), "{:?}", typed(&plan));
+}
+
 #[test]
 fn priority_in_dualpi2_is_a_share_of_nothing() {
     let plan = plan(r#"kind = "dualpi2", scheduler = "priority", decide = "enqueue""#).unwrap();

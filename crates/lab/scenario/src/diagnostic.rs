@@ -1,4 +1,4 @@
-//! Errors and warnings with their place in the source, drawn like a compiler's.
+//! Errors, warnings and notes with their place in the source, drawn like a compiler's.
 
 use std::fmt;
 use std::ops::Range;
@@ -38,7 +38,7 @@ pub struct Diagnostic {
     pub message: String,
     /// What would be right.
     pub hint: Option<String>,
-    /// An error refuses the scenario, a warning does not.
+    /// An error refuses the scenario; warnings and notes do not.
     pub severity: Severity,
 }
 
@@ -49,6 +49,8 @@ pub enum Severity {
     Error,
     /// The scenario runs, but probably not as meant.
     Warning,
+    /// The scenario runs as written; this is what that means.
+    Note,
 }
 
 /// All problems of a scenario.
@@ -97,6 +99,7 @@ impl fmt::Display for Diagnostic {
         let severity = match self.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
+            Severity::Note => "note",
         };
         writeln!(f, "{severity}: {}", self.message)?;
         let number = self.line.to_string();

@@ -22,6 +22,7 @@ pub struct Document {
     tree: Node,
     sources: Vec<crate::Source>,
     warnings: Vec<Diagnostic>,
+    notes: Vec<Diagnostic>,
 }
 
 /// Equal if they say the same, wherever they were written.
@@ -101,7 +102,8 @@ impl Document {
             scenario,
             tree,
             sources: report.sources.clone(),
-            warnings: report.into_found(Severity::Warning),
+            warnings: report.take(Severity::Warning),
+            notes: report.take(Severity::Note),
         })
     }
 
@@ -118,6 +120,11 @@ impl Document {
     /// What is doubtful but allowed.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
+    }
+
+    /// What the scenario does that its author may not expect; [`crate::Experiment::notes`] with their places.
+    pub fn notes(&self) -> &[Diagnostic] {
+        &self.notes
     }
 
     /// The scenario, every default filled in.

@@ -38,6 +38,21 @@ pub struct Experiment {
     pub flows: Vec<Flow>,
     /// What is recorded beside the summary.
     pub trace: TraceConfig,
+    /// What the scenario does that its author may not expect; every result repeats it.
+    pub notes: Vec<Note>,
+}
+
+/// Something that a reader of the results has to know about the scenario.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Note {
+    /// Stable name of the kind of note.
+    pub kind: &'static str,
+    /// One sentence without a full stop.
+    pub text: String,
+    /// Names of the flow groups that it is about.
+    pub groups: Vec<String>,
+    /// Names of the links that it is about.
+    pub links: Vec<String>,
 }
 
 impl Experiment {

@@ -11,6 +11,7 @@ pub(crate) struct Report {
     found: Vec<Diagnostic>,
     errors: usize,
     warnings: usize,
+    notes: usize,
 }
 
 /// Nobody reads more of them, and a megabyte of mistakes must not take minutes.
@@ -33,6 +34,11 @@ impl Report {
         self.add(mark, Severity::Warning, message.into(), hint.into());
     }
 
+    /// The scenario does what its author may not expect.
+    pub fn note(&mut self, mark: &Mark, message: impl Into<String>, hint: impl Into<String>) {
+        self.add(mark, Severity::Note, message.into(), hint.into());
+    }
+
     /// Whether the scenario is refused.
     pub fn has_errors(&self) -> bool {
         self.errors > 0
@@ -45,15 +51,23 @@ impl Report {
 
     /// All problems of one kind, in the order of their places.
     pub fn into_found(mut self, severity: Severity) -> Vec<Diagnostic> {
-        self.found.retain(|d| d.severity == severity);
-        self.found.sort_by_key(|d| (self.sources.iter().position(|s| s.name == d.file), d.line, d.column));
-        self.found
+        self.take(severity)
+    }
+
+    /// The same; those of the other kinds stay.
+    pub fn take(&mut self, severity: Severity) -> Vec<Diagnostic> {
+        let (mut taken, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.found).into_iter().partition(|found| found.severity == severity);
+        self.found = rest;
+        taken.sort_by_key(|d| (self.sources.iter().position(|s| s.name == d.file), d.line, d.column));
+        taken
     }
 
     fn add(&mut self, mark: &Mark, severity: Severity, message: String, hint: String) {
         let count = match severity {
             Severity::Error => &mut self.errors,
             Severity::Warning => &mut self.warnings,
+            Severity::Note => &mut self.notes,
         };
         *count += 1;
         if *count > MOST_OF_A_KIND {

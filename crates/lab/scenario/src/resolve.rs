@@ -10,6 +10,7 @@ mod interactive;
 mod leaf_spine;
 mod limits;
 mod network;
+mod notes;
 mod parking_lot;
 mod pool;
 mod queue;
@@ -22,7 +23,7 @@ mod ways;
 use shoal_tcp::EndpointConfig;
 use shoal_units::Span;
 
-use crate::experiment::{Experiment, Group, TraceConfig};
+use crate::experiment::{Experiment, Group, Note, TraceConfig};
 use crate::report::Report;
 use crate::schema::{Scenario, Topology};
 use crate::tree::Node;
@@ -36,6 +37,7 @@ pub(crate) struct Context<'a> {
     pub scenario: &'a Scenario,
     tree: &'a Node,
     report: &'a mut Report,
+    notes: Vec<Note>,
 }
 
 impl Context<'_> {
@@ -46,6 +48,11 @@ impl Context<'_> {
     /// The key at `path` is doubtful.
     fn warning(&mut self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
         self.report.warning(&self.tree.mark_of(path), message, hint);
+    }
+    /// What the key at `path` leads to; the result of a run repeats it.
+    fn note(&mut self, path: &str, note: Note, hint: &str) {
+        self.report.note(&self.tree.mark_of(path), note.text.as_str(), hint);
+        self.notes.push(note);
     }
 }
 
@@ -60,7 +67,7 @@ pub(crate) struct Plan {
 
 /// Checks everything that does not depend on the seed. All problems go into the report.
 pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Option<Plan> {
-    let mut cx = Context { scenario, tree, report };
+    let mut cx = Context { scenario, tree, report, notes: Vec::new() };
     let (duration, warmup) = limits::check_times(&mut cx);
     limits::check_flows(&mut cx);
     if scenario.flows.is_empty() {
@@ -84,6 +91,8 @@ pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Opt
 
     let endpoints = endpoints.into_iter().collect::<Option<Vec<_>>>()?;
     let Network { nodes, links, paths, routes, ends, weights, ecmp, pools, .. } = network?;
+    notes::scalable_flows_in_the_classic_queue(&links, &endpoints, &mut cx);
+    notes::queues_in_hosts(&links, &mut cx);
     let mut groups = groups.into_iter().collect::<Option<Vec<_>>>()?;
     for (group, routes) in groups.iter_mut().zip(routes) {
         group.routes = routes;
@@ -108,6 +117,7 @@ pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Opt
         groups: names.collect(),
         flows: Vec::new(),
         trace,
+        notes: cx.notes,
     };
     Some(Plan { experiment, groups, weights, ecmp })
 }

@@ -17,7 +17,7 @@ const OWN: [ParameterDoc; 21] = parameters! {
     "alpha", "Hz", "0.16015625", "Integral gain, rounded down to 1/256 Hz.", "sch_dualpi2.c (41/256); iproute2 q_dualpi2.c parse_alpha_beta; RFC 9332 appendix A.1 (0.15)";
     "beta", "Hz", "3.19921875", "Proportional gain, rounded down to 1/256 Hz.", "sch_dualpi2.c (819/256); RFC 9332 appendix A.1 (3)";
     "coupling", "1..255", "2", "k: low-latency packets are marked with k p', classic ones dropped with p'^2. 2 gives equal windows, not equal rates.", "sch_dualpi2.c; RFC 9332 section 2.1";
-    "ecn_mask", "any-ect | l4s-ect | classic-ect", "any-ect", "Which packets are low-latency. Linux' default is l4s-ect: ECT(1) and CE; DCTCP sends ECT(0).", "sch_dualpi2.c dualpi2_skb_classify";
+    "ecn_mask", "any-ect | l4s-ect | classic-ect", "l4s-ect", "Which packets are low-latency: ECT(1) and CE (l4s-ect, mask 1), or any ECT and CE (any-ect, mask 3). DCTCP sends ECT(0): it is classic unless this is any-ect.", "sch_dualpi2.c dualpi2_skb_classify";
     "native", "step | ramp", "step", "Own law of the low-latency queue.", "sch_dualpi2.c do_step_aqm; RFC 9332 appendix A.1 laqm";
     "step_threshold", "time | packets | unlimited", "1 ms", "Step: a packet that waited longer, or leaves more packets behind, is marked.", "sch_dualpi2.c do_step_aqm";
     "min_qlen_step", "packets", "0", "Step: only packets that found so many low-latency packets on arrival.", "sch_dualpi2.c skb_apply_step";
@@ -44,8 +44,7 @@ pub(super) const DUALPI2: ModelDoc = ModelDoc {
     ],
     differences: &[
         Difference {
-            text: "Any ECT packet is low-latency by default, because DCTCP sends ECT(0); Linux' default is ECT(1) and CE. There are no \
-                   filters and no class without marks.",
+            text: "There are no filters, and no class of low-latency packets that is never marked: the codepoint alone decides.",
             test: "the_mask_says_what_is_low_latency",
         },
         Difference {

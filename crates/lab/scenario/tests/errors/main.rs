@@ -9,6 +9,7 @@ mod dual_queues;
 mod flow_groups;
 mod interactive;
 mod keys;
+mod notes;
 mod quantities;
 mod queues;
 mod round_trips;
@@ -32,9 +33,12 @@ fn errors(text: &str, set: &[(&str, &str)]) -> String {
     }
 }
 
+/// A scenario that must be accepted.
+fn accepted(text: &str, set: &[(&str, &str)]) -> Document {
+    Document::with_overrides(text, "demo.toml", &arguments(set)).unwrap_or_else(|e| panic!("{e}"))
+}
+
 /// The warnings of a scenario that must be accepted.
 fn warnings(text: &str, set: &[(&str, &str)]) -> String {
-    let document =
-        Document::with_overrides(text, "demo.toml", &arguments(set)).unwrap_or_else(|e| panic!("{e}"));
-    document.warnings().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    accepted(text, set).warnings().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }

@@ -270,6 +270,7 @@ fn recorder(queue: QueueConfig, sink: Option<Box<dyn PacketSink>>) -> Recorder {
             app: App::Bulk,
         }],
         trace: TraceConfig { packets: true, ..TraceConfig::default() },
+        notes: Vec::new(),
     };
     let names = Names { links: vec!["l".into()], groups: Vec::new() };
     Recorder::new(&experiment, &names, sink)

@@ -23,8 +23,9 @@ section! {
         beta: f64 = 3.19921875,
         /// k: low-latency packets are marked with k p', classic ones dropped with p'^2. 1 to 255.
         coupling: u16 = 2,
-        /// Which packets are low-latency: all ECT and CE ones, or as Linux does by default, only ECT(1) and CE; or ECT(0) and CE.
-        ecn_mask: EcnMask = "any-ect",
+        /// Which packets are low-latency. As Linux does by default, ECT(1) and CE ("l4s-ect"), so that DCTCP, which sends ECT(0), is
+        /// classic; or all ECT and CE ("any-ect"); or ECT(0) and CE ("classic-ect").
+        ecn_mask: EcnMask = "l4s-ect",
         /// Own law of the low-latency queue: a step (Linux) or a ramp (RFC 9332).
         native: NativeName = "step",
         /// With native = "step": packets that waited longer, or leave more packets behind, are marked. Default: 1 ms.

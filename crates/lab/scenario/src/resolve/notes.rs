@@ -1,0 +1,89 @@
+//! What a scenario does that its author may not expect, although nothing in it is doubtful.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use shoal_aqm::{Extent, QueueConfig};
+use shoal_cc::CcConfig;
+use shoal_tcp::{EcnSetting, EndpointConfig};
+
+use super::Context;
+use crate::experiment::{Link, NodeId, Note};
+use crate::schema::Workload;
+
+/// The bit of the ECN field that ECT(0) sets (RFC 3168: 10).
+const ECT0: u8 = 0b10;
+
+/// DCTCP sends ECT(0). Linux's dualpi2 treats that as classic traffic unless its mask says otherwise, and a scalable controller
+/// among the squared probabilities of the classic queue is not what its user wants to see.
+pub(super) fn scalable_flows_in_the_classic_queue(
+    links: &[Link],
+    endpoints: &[EndpointConfig],
+    cx: &mut Context<'_>,
+) {
+    let is_classic =
+        |link: &&Link| matches!(&link.queue, QueueConfig::DualPi2(dual) if dual.ecn_mask & ECT0 == 0);
+    let classic: Vec<String> = links.iter().filter(is_classic).map(|link| link.name.clone()).collect();
+    if classic.is_empty() {
+        return;
+    }
+    for (index, (group, endpoint)) in cx.scenario.flows.iter().zip(endpoints).enumerate() {
+        if !matches!(endpoint.cc, CcConfig::Dctcp(_)) || group.ecn == Some(EcnSetting::Off) {
+            continue;
+        }
+        let text = format!(
+            "{} sends ECT(0), which dualpi2 with ecn_mask = \"l4s-ect\" (mask 1, Linux's default) puts into the classic queue",
+            group.cc
+        );
+        let note = Note {
+            kind: "dctcp-in-classic-queue",
+            text,
+            groups: group.name.iter().cloned().collect(),
+            links: classic.clone(),
+        };
+        let hint = "for DCTCP in the low-latency queue write ecn_mask = \"any-ect\" (mask 3) into the section of the queue";
+        cx.note(&format!("flows[{index}].cc"), note, hint);
+    }
+}
+
+/// A host link no faster than the bottleneck, with a buffer that never fills: a flow that has the bottleneck for itself queues in
+/// its own host, where nothing marks or drops, and grows until another one takes part of the bottleneck.
+pub(super) fn queues_in_hosts(links: &[Link], cx: &mut Context<'_>) {
+    if !cx.scenario.flows.iter().any(|group| group.app == Workload::Bulk) {
+        return;
+    }
+    // A host has one neighbour, a switch several. The way back of a dumbbell is a pure delay past all switches.
+    let mut neighbours: BTreeMap<NodeId, BTreeSet<NodeId>> = BTreeMap::new();
+    for link in links.iter().filter(|link| link.rate.is_some()) {
+        neighbours.entry(link.to).or_default().insert(link.from);
+        neighbours.entry(link.from).or_default().insert(link.to);
+    }
+    let endless =
+        |link: &Link| matches!(&link.queue, QueueConfig::Fifo(fifo) if fifo.limit == Extent::Unlimited);
+    for bottleneck in links.iter().filter(|link| link.monitored) {
+        let Some(rate) = bottleneck.rate else { continue };
+        let feeds = |link: &&Link| {
+            link.to == bottleneck.from
+                && !link.monitored
+                && link.rate.is_some_and(|own| own <= rate)
+                && endless(link)
+                && neighbours[&link.from].len() == 1
+        };
+        let hosts: Vec<String> = links.iter().filter(feeds).map(|link| link.name.clone()).collect();
+        let Some(first) = hosts.first() else { continue };
+        let text = format!(
+            "the host links ({first}{}) are no faster than the link {} and have an unlimited buffer: while one host sends alone, its \
+             packets wait in the host itself, where nothing marks or drops them, so its flow grows without a signal, and a second \
+             flow gets next to nothing until that queue has drained",
+            if hosts.len() > 1 { ", ..." } else { "" },
+            bottleneck.name,
+        );
+        let (path, buffer) = match cx.scenario.bottleneck {
+            Some(_) => ("topology.access_rate", "access_buffer, or a higher access_rate"),
+            None => ("topology.host_buffer", "host_buffer"),
+        };
+        let note = Note { kind: "queue-in-hosts", text, groups: Vec::new(), links: hosts };
+        cx.note(path, note, &format!("give hosts a limit as real ones have: {buffer}"));
+        // All bottlenecks of a symmetric topology would say the same.
+        return;
+    }
+}
