@@ -6,6 +6,7 @@ Rates are in bit/s or Mbit/s, times in s or ms, as their names say.
 from __future__ import annotations
 
 import ast
+import bisect
 import itertools
 import json
 import math
@@ -34,6 +35,7 @@ class Recorded(StrEnum):
     DISTRIBUTIONS = "distributions"
     WINDOWS = "distributions of windows"
     CONTROLLER = "changes of the windows of a group's first flow"
+    CONTROLLERS = "changes of the windows of all flows"
     FLOWS = "every flow of a group"
 
 
@@ -112,6 +114,8 @@ def recording(scenario: Scenario, texts: Iterable[str], *, lean: bool = False) -
         raise UsageError(f"`{name}` needs the length of its windows", hint="add it, as in --set trace.windows='10 s'")
     groups = {group["name"]: group["flows"] for group in scenario.facts["groups"]}
     firsts = dict(zip(groups, itertools.accumulate(groups.values(), initial=0), strict=False))
+    if Recorded.CONTROLLERS in needed and trace["controller_flows"] < sum(groups.values()):
+        keys["trace.controller_flows"] = sum(groups.values())
     for name, arguments in calls:
         # A group that is computed or misspelt is reported when the metric is evaluated.
         group = next((argument for argument in arguments if argument in groups), None)
@@ -367,6 +371,30 @@ def cuts_per_s(result: Result, group: str) -> float:
     return len(_falls(_windows(result, group))) / (result.window[1] - result.window[0])
 
 
+@_needs(Recorded.CONTROLLERS)
+def cuts_in_step(result: Result, within: float = 0.5) -> float | None:
+    """Part of the falls of cwnd, of all flows, at which every other flow's cwnd falls, too.
+
+    Two falls belong together if they begin ``within`` smoothed round trips of each other. Flows that know nothing of
+    each other meet by chance in 2 ``within`` x (round trip) x (falls per second) of the cases, if that is below one.
+    """
+    flows = [flow for group in result.groups for flow in _flows(result, group["name"])]
+    if len(flows) < 2:
+        raise UsageError("one flow alone cannot be in step", hint="`cuts_in_step` needs at least two flows")
+    trace = _all_controllers(result).filter(pl.col("time_s").is_between(*result.window))
+    begins = []
+    for number in range(len(flows)):
+        rows = trace.filter(pl.col("flow") == number)
+        begins.append(_fall_begins(rows["time_s"].to_list(), rows["cwnd_packets"].to_list()))
+    together = 0
+    for number, flow in enumerate(flows):
+        others = begins[:number] + begins[number + 1 :]
+        reach_s = within * (flow["srtt_s"]["mean"] or 0.0)
+        together += sum(all(_near(other, time_s, reach_s) for other in others) for time_s in begins[number])
+    count = sum(len(own) for own in begins)
+    return together / count if count else None
+
+
 @_needs(Recorded.CONTROLLER)
 def settling_s(result: Result, group: str, within: float = 0.2) -> float | None:
     """Time from the end of slow start to the first window within a part of the mean, of a group's first flow."""
@@ -407,7 +435,7 @@ functions: dict[str, Callable[..., Any]] = {
     for function in (
         *(utilisation, queue_packets, queue_sd_packets, queue_empty, queue_bdp, delay_ms, jain, rate_ratio, share),
         *(rate_mbps, goodput_mbps, cwnd_packets, alpha, fct_ms, srtt_ms, marked, dropped, reductions_per_s, count),
-        *(mean_cut, cuts_per_s, settling_s, value),
+        *(mean_cut, cuts_per_s, cuts_in_step, settling_s, value),
         *(queue_empty_sampled, class_queue_packets, queue_between, queue_peak, window_peak),
         *(convergence_s, oscillation_ms, oscillation_packets),
         *(exchange_ms, round_ms, frames_on_time, stalled_s),
@@ -480,17 +508,45 @@ def _controller(result: Result, group: str) -> pl.DataFrame:
     return result.table("controller").filter(pl.col("flow") == number)
 
 
+def _all_controllers(result: Result) -> pl.DataFrame:
+    """The trace of every flow; what a flow without one does is not known."""
+    count = sum(group["flow_count"] for group in result.groups)
+    if result.scenario.resolved["trace"]["controller_flows"] < count or "controller" not in result.table_names:
+        raise UsageError(
+            "this metric needs the traces of all flows",
+            hint=f"run with trace.controller_flows = {count} (on the command line: --trace controllers={count})",
+        )
+    return result.table("controller")
+
+
 def _windows(result: Result, group: str) -> list[int]:
     start_s, end_s = result.window
     return _controller(result, group).filter(pl.col("time_s").is_between(start_s, end_s))["cwnd_packets"].to_list()
 
 
 def _falls(windows: list[int]) -> list[tuple[int, int]]:
-    falls, top = [], None
-    for before, after in itertools.pairwise(windows):
-        if after < before and top is None:
-            top = before
-        elif after > before and top is not None:
-            falls.append((top, before))
-            top = None
-    return falls
+    """Highest and lowest window of every fall that has ended."""
+    return [(windows[begin], windows[end]) for begin, end in _fall_places(windows)]
+
+
+def _fall_begins(times_s: list[float], windows: list[int]) -> list[float]:
+    """When each fall's first decrease was."""
+    return [times_s[begin + 1] for begin, _ in _fall_places(windows)]
+
+
+def _fall_places(windows: list[int]) -> list[tuple[int, int]]:
+    """Where falls have their last window before the first decrease, and the last one before the next increase."""
+    places, begin = [], None
+    for place, (before, after) in enumerate(itertools.pairwise(windows)):
+        if after < before and begin is None:
+            begin = place
+        elif after > before and begin is not None:
+            places.append((begin, place))
+            begin = None
+    return places
+
+
+def _near(times_s: list[float], time_s: float, reach_s: float) -> bool:
+    """Whether one of the ascending times is that close."""
+    place = bisect.bisect_left(times_s, time_s - reach_s)
+    return place < len(times_s) and times_s[place] <= time_s + reach_s

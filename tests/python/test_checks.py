@@ -232,3 +232,18 @@ def test_a_headline_counts_claims_apart_from_everything_else() -> None:
         "Counted apart: checks of our own: 5 of 5 cells; other readings: 0 of 1 cells; repetitions: 1 of 2 cells; "
         "derivations, shown without a verdict: 1."
     )
+
+
+@pytest.mark.parametrize(
+    ("tables", "keys"),
+    [
+        (table(x=[1.0, 2.0]), {"value": "x", "decreasing_in": "k"}),
+        (table(x=[1.0, 2.0]), {"value": "x", "rank_correlation_with": "k", "max": -0.9}),
+        (table(x=[1.0, 2.0]), {"value": "x", "fit_x": "k", "slope": [2, 3]}),
+        (table(crossings=[2.0], x=[1.0]), {"crossings": 1}),
+    ],
+)
+def test_every_kind_of_check_may_look_tables_up_in_its_sentences(tables: dict[str, Grid], keys: dict[str, Any]) -> None:
+    (finding,) = judge(tables, what="x: {at('t', 'x', k=1):.1f}", reason="{largest('t', 'x')} is too much", **keys)
+    assert (finding.what, finding.verdict.value) == ("x: 1.0", "outside")
+    assert finding.reason == ("2 is too much" if "crossings" not in keys else "1 is too much")

@@ -53,13 +53,13 @@ def findings_of(check: Check, tables: Mapping[str, Grid], folder: Path) -> list[
     """Test a check on every row, or group of rows, that it is about."""
     grid = tables[check.table].where(check.where) if check.table is not None else None
     if check.crossings is not None:
-        found = _crossings(check, _needs(check, grid))
+        found = _crossings(check, _needs(check, grid), _lookups(tables, folder))
     elif check.increasing_in is not None or check.decreasing_in is not None:
-        found = _monotone(check, _needs(check, grid))
+        found = _monotone(check, _needs(check, grid), _lookups(tables, folder))
     elif check.rank_correlation_with is not None:
-        found = _rank_correlation(check, _needs(check, grid))
+        found = _rank_correlation(check, _needs(check, grid), _lookups(tables, folder))
     elif check.fit_x is not None:
-        found = _fit(check, _needs(check, grid))
+        found = _fit(check, _needs(check, grid), _lookups(tables, folder))
     elif check.value is None:
         raise UsageError(
             f"the check `{check.what}` tests nothing",
@@ -208,7 +208,7 @@ def _bounded(check: Check, grid: Grid | None, tables: Mapping[str, Grid], folder
     return findings
 
 
-def _monotone(check: Check, grid: Grid) -> list[Finding]:
+def _monotone(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> list[Finding]:
     rising = check.increasing_in is not None
     axis = check.increasing_in or check.decreasing_in or ""
     value = check.value or ""
@@ -222,12 +222,16 @@ def _monotone(check: Check, grid: Grid) -> list[Finding]:
         shown = f"{_digits(values[0])} … {_digits(values[-1])}" if values else ""
         if verdict is Verdict.OUTSIDE:
             shown += f", a step of {_digits(worst if rising else -worst)} against it"
-        findings.append(_finding(check, Row(place), direction, shown, f"slack {_digits(check.slack)}", verdict, excess))
+        limits = f"slack {_digits(check.slack)}"
+        findings.append(_finding(check, Row(place), direction, shown, limits, verdict, excess, lookups))
     return findings
 
 
-def _rank_correlation(check: Check, grid: Grid) -> list[Finding]:
-    """Spearman's coefficient over an axis; a value that never changes has none, which confirms nothing."""
+def _rank_correlation(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> list[Finding]:
+    """Spearman's coefficient over an axis: equal values share the mean of their ranks.
+
+    A value that never changes has no coefficient, which confirms nothing.
+    """
     axis = check.rank_correlation_with or ""
     low = -math.inf if check.minimum is None else expression.number(check.minimum)
     high = math.inf if check.maximum is None else expression.number(check.maximum)
@@ -241,21 +245,23 @@ def _rank_correlation(check: Check, grid: Grid) -> list[Finding]:
         if len(set(values)) == 1:
             verdict, excess = Verdict.OUTSIDE, math.inf
             shown = f"undefined: {_digits(values[0])} at every {axis}"
-        findings.append(_finding(check, Row(place), "rank correlation", shown, _range(low, high), verdict, excess))
+        limits = _range(low, high)
+        findings.append(_finding(check, Row(place), "rank correlation", shown, limits, verdict, excess, lookups))
     return findings
 
 
-def _crossings(check: Check, grid: Grid) -> list[Finding]:
+def _crossings(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> list[Finding]:
     wanted = check.crossings or 0
     findings = []
     for row in grid.rows:
         count = row.values["crossings"]
         verdict = Verdict.INSIDE if count == wanted else Verdict.OUTSIDE
-        findings.append(_finding(check, row, str(wanted), f"{count:.0f}", "exact", verdict, abs(count - wanted)))
+        excess = abs(count - wanted)
+        findings.append(_finding(check, row, str(wanted), f"{count:.0f}", "exact", verdict, excess, lookups))
     return findings
 
 
-def _fit(check: Check, grid: Grid) -> list[Finding]:
+def _fit(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> list[Finding]:
     x_name, value = check.fit_x or "", check.value or ""
     findings = []
     groups = grid.groups(x_name) if x_name in grid.axes else [({}, grid.rows)]
@@ -268,7 +274,7 @@ def _fit(check: Check, grid: Grid) -> list[Finding]:
             verdict, excess = (Verdict.NO_VALUE if math.isnan(r2) else Verdict.OUTSIDE), max(excess, 1.0)
         shown = f"slope {_digits(slope)}, R² {r2:.4f}"
         limits = f"slope {_range(*bounds)}" + (f", R² ≥ {check.r2_min}" if check.r2_min is not None else "")
-        findings.append(_finding(check, Row(place), "linear", shown, limits, verdict, excess))
+        findings.append(_finding(check, Row(place), "linear", shown, limits, verdict, excess, lookups))
     return findings
 
 
@@ -306,7 +312,7 @@ def _finding(
     excess: float,
     lookups: Mapping[str, Any] | None = None,
 ) -> Finding:
-    what = expression.fill(check.what, row.values)
+    what = expression.fill(check.what, row.values, lookups)
     # A reason may have several lines in the file; tables have one.
     reason = (
         " ".join(expression.fill(check.reason, row.values, lookups).split()) if verdict is not Verdict.INSIDE else ""
