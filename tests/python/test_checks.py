@@ -247,3 +247,11 @@ def test_every_kind_of_check_may_look_tables_up_in_its_sentences(tables: dict[st
     (finding,) = judge(tables, what="x: {at('t', 'x', k=1):.1f}", reason="{largest('t', 'x')} is too much", **keys)
     assert (finding.what, finding.verdict.value) == ("x: 1.0", "outside")
     assert finding.reason == ("2 is too much" if "crossings" not in keys else "1 is too much")
+
+
+def test_sentences_about_a_row_with_a_gap_show_the_gap() -> None:
+    # A search that finds nothing has no answer, here x.
+    (finding,) = judge(
+        table(x=[math.nan]), what="K = {x:.0f}", value="x", min=0, reason="{1 / x:.2f} and {1 / (k - 1)}"
+    )
+    assert (finding.what, finding.verdict.value, finding.reason) == ("K = -", "no value", "- and -")

@@ -312,12 +312,11 @@ def _finding(
     excess: float,
     lookups: Mapping[str, Any] | None = None,
 ) -> Finding:
-    what = expression.fill(check.what, row.values, lookups)
+    # A search without an answer leaves a gap in its row, and sentences about the row show it.
+    what = expression.fill(check.what, row.values, lookups, missing="-")
     # A reason may have several lines in the file; tables have one.
-    reason = (
-        " ".join(expression.fill(check.reason, row.values, lookups).split()) if verdict is not Verdict.INSIDE else ""
-    )
-    return Finding(check.claim, what, wanted, measured, tolerance, verdict, reason, excess)
+    reason = "" if verdict is Verdict.INSIDE else expression.fill(check.reason, row.values, lookups, missing="-")
+    return Finding(check.claim, what, wanted, measured, tolerance, verdict, " ".join(reason.split()), excess)
 
 
 def _with_interval(value: float, half_width: float | None) -> str:
