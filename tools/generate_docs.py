@@ -10,6 +10,7 @@ import re
 import sys
 from pathlib import Path
 
+import api_page
 import typer.main
 
 from shoal import _native
@@ -132,11 +133,39 @@ def scenario_page() -> str:
     )
 
 
+RESULT_HEAD = """# Result
+
+What `shoal run --json` prints, `result.json` holds and `shoal.Result.data` gives: one JSON object. Additions keep the
+`schema` number; anything else raises it. Numbers cover the measurement `window` unless their line says otherwise. What
+cannot be measured, such as the mean of nothing, is null. `[]` stands for every entry of a list, `*` for any key; the
+metric `value('bottlenecks.0.queue_packets.p95')` and its like take paths with numbers in the place of `[]`. What may be
+missing appears only in runs that have it, as the line says. The keys inside `scenario` are those of a
+[scenario file](scenario.md).
+
+With several seeds (`--seeds`, `shoal.Results.json`) the object holds `schema`, `version`, `seeds` (a list), `summary`
+and `runs`, a list of the objects below. For each number of `shoal.Result.summary`, `summary` has null or its `mean`,
+`ci95` (half of the width of its 95 % confidence interval) and `n`. With several scenarios the object holds `schema` and
+`runs`, an object with the results by the names of their files.
+"""
+
+
+def result_page() -> str:
+    """Every field of the result object, from the declarations that it is written from."""
+    rows = []
+    for field in json.loads(_native.result_fields()):
+        kind = field["kind"] + (" or null" if field["may_be_null"] else "")
+        kind += ", may be missing" if field["may_be_absent"] else ""
+        rows.append([f"`{field['path']}`", kind, field["unit"], field["doc"]])
+    return f"{RESULT_HEAD}\n" + table(["field", "type", "unit", "meaning"], rows)
+
+
 def pages() -> dict[Path, str]:
     """All pages by their path."""
     result = {
         TARGET / "models.md": model_index(),
+        TARGET / "api.md": api_page.page(),
         TARGET / "cli.md": command_page(),
+        TARGET / "result.md": result_page(),
         TARGET / "scenario.md": scenario_page(),
         TARGET / "tables.md": "# Recorded tables\n\n" + _native.tables_reference(),
     }

@@ -13,30 +13,47 @@ Examples
 """
 
 from shoal._native import __version__
-from shoal.errors import OutputError, ScenarioError, ShoalError, UsageError
-from shoal.models import Model, models
+from shoal.condition import Comparison, Condition, Measured
+from shoal.errors import Cancelled, OutputError, ScenarioError, ShoalError, UsageError
+from shoal.expression import UndefinedError
+from shoal.metrics import default_metrics
+from shoal.models import Difference, Kind, Model, Parameter, models
 from shoal.result import Result
 from shoal.results import Results
 from shoal.running import run
 from shoal.scenario import Scenario
+from shoal.search import Decision, Phase, Side
 from shoal.stats import Estimate, estimate
 from shoal.sweeps import Point, Sweep, sweep
-from shoal.tuning import Tuned, tune
+from shoal.tuning import Trial, Tuned, tune
 
 __all__ = [
+    "Cancelled",
+    "Comparison",
+    "Condition",
+    "Decision",
+    "Difference",
     "Estimate",
+    "Kind",
+    "Measured",
     "Model",
     "OutputError",
+    "Parameter",
+    "Phase",
     "Point",
     "Result",
     "Results",
     "Scenario",
     "ScenarioError",
     "ShoalError",
+    "Side",
     "Sweep",
+    "Trial",
     "Tuned",
+    "UndefinedError",
     "UsageError",
     "__version__",
+    "default_metrics",
     "estimate",
     "models",
     "run",

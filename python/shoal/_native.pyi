@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Cancel",
-    "Cancelled",
     "Checked",
     "Run",
-    "ScenarioError",
     "__version__",
     "binned_shares",
     "build_profile",
@@ -30,6 +28,7 @@ __all__ = [
     "order_statistics",
     "oscillation",
     "rate_ratio",
+    "result_fields",
     "run",
     "schema",
     "settled_from",
@@ -38,12 +37,6 @@ __all__ = [
 ]
 
 __version__: str
-
-class ScenarioError(ValueError):
-    """A scenario is refused; the message shows every problem with its place and what would be right."""
-
-class Cancelled(RuntimeError):  # noqa: N818
-    """A run was ended by its Cancel token."""
 
 @final
 class Checked:
@@ -81,6 +74,7 @@ class Run:
 def build_profile() -> str: ...
 def schema() -> str: ...
 def tables_reference() -> str: ...
+def result_fields() -> str: ...
 def models() -> str: ...
 def check(text: str, file_name: str, overrides: Sequence[tuple[str, str]]) -> Checked: ...
 def json_to_toml(text: str, name: str) -> str: ...
@@ -92,6 +86,7 @@ def run(
     seed: int | None = None,
     packets: str | PathLike[str] | None = None,
     pcap: str | PathLike[str] | None = None,
+    pcap_payload: bool = False,
     progress: Callable[[float], object] | None = None,
     cancel: Cancel | None = None,
 ) -> Run: ...
@@ -112,6 +107,7 @@ def linux_capture(
     folder: str | PathLike[str],
     path: str | PathLike[str],
     *,
+    payload: bool = False,
     seed: int | None = None,
 ) -> None: ...
 def linux_result(

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from shoal import _native
 from shoal.errors import UsageError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from shoal.result import Result
 
 classes = ("all", "ect", "not_ect")
@@ -97,6 +97,8 @@ def convergence_s(
     smooth_s
         Rates are means over this time, because a sawtooth never stays close to its mean.
     """
+    import polars as pl
+
     flows = next((own["flows"] for own in result.groups if own["name"] == group), None)
     if flows is None:
         raise UsageError(f"there is no flow group `{group}`")
@@ -129,6 +131,8 @@ def oscillation(result: Result, *, link: int = 0, least: float = 0.2) -> Oscilla
     least
         A repetition with a smaller autocorrelation is none.
     """
+    import polars as pl
+
     start_s, end_s = result.window
     rows = result.table("queue").filter(
         (pl.col("link") == result.bottlenecks[link]["name"])
@@ -150,6 +154,8 @@ def matrix(table: pl.DataFrame, rows: str, columns: str, value: str) -> pl.DataF
 
 
 def _rows(result: Result, what: str, which: str, link: int, start_s: float | None) -> pl.DataFrame:
+    import polars as pl
+
     if which not in classes:
         raise UsageError(f"there is no class `{which}`", hint=", ".join(classes))
     rows = result.table(f"{what}_distribution" if start_s is None else f"{what}_windows")
@@ -159,6 +165,8 @@ def _rows(result: Result, what: str, which: str, link: int, start_s: float | Non
 
 def _pdf(rows: pl.DataFrame, unit: str, weight: str, width: float, span: float) -> pl.DataFrame:
     """``span`` is what a bucket of equal ends covers: a whole packet, but no time."""
+    import polars as pl
+
     highest = rows[f"high_{unit}"].max()
     bins = int(float(highest) // width) + 1 if highest is not None else 0  # type: ignore[arg-type]
     edges = [index * width for index in range(bins + 1)]

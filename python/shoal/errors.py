@@ -1,14 +1,12 @@
-"""What can go wrong, each with a remedy where there is one."""
+"""What can go wrong, each with a remedy where there is one. The native module raises these classes, too."""
 
 from __future__ import annotations
-
-from shoal._native import Cancelled, ScenarioError
 
 __all__ = ["Cancelled", "OutputError", "ScenarioError", "ShoalError", "UsageError"]
 
 
 class ShoalError(Exception):
-    """Base of the errors that this package raises itself.
+    """Base of all errors that this package raises for what it is given, or finds on disk.
 
     Parameters
     ----------
@@ -28,4 +26,12 @@ class UsageError(ShoalError):
 
 
 class OutputError(ShoalError):
-    """Results cannot be read or written."""
+    """A file or folder cannot be read or written."""
+
+
+class ScenarioError(ShoalError, ValueError):
+    """A scenario is refused; the message shows every problem with its place and what would be right."""
+
+
+class Cancelled(ShoalError, RuntimeError):  # noqa: N818
+    """A run was ended from another thread."""

@@ -13,15 +13,16 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from functools import partial
-from typing import Any, TypeVar
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from shoal import _native, analysis, expression, tabulate
 from shoal.errors import UsageError
 from shoal.models import nearest
 from shoal.result import Result
 from shoal.scenario import Scenario
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _words = {"true": True, "false": False, "True": True, "False": False}
 
@@ -79,6 +80,25 @@ def check_metric(text: str) -> None:
     """
     # Whoever writes the expression does not give the result, the first argument.
     expression.check(text, _words, {name: partial(function, None) for name, function in functions.items()})
+
+
+def default_metrics(scenario: Scenario) -> dict[str, str]:
+    """Names and expressions that a sweep shows if nothing else is asked for: utilisation, queue, delay, shares.
+
+    Parameters
+    ----------
+    scenario
+        Whose groups and links the expressions name.
+    """
+    groups = [group["name"] for group in scenario.facts["groups"]]
+    link = {
+        "utilisation": "utilisation()",
+        "queue_packets": "queue_packets()",
+        "delay_mean_ms": "delay_ms()",
+        "delay_p99_ms": "delay_ms('all', 'p99')",
+    }
+    shares = {f"share_{name}": f"share({json.dumps(name)})" for name in groups} if len(groups) > 1 else {}
+    return {**(link if scenario.facts["bottlenecks"] else {}), **shares, "jain": "jain()"}
 
 
 def recording(scenario: Scenario, texts: Iterable[str], *, lean: bool = False) -> dict[str, object]:
@@ -398,6 +418,8 @@ def cuts_in_step(result: Result, within: float = 0.5) -> float | None:
 @_needs(Recorded.CONTROLLER)
 def settling_s(result: Result, group: str, within: float = 0.2) -> float | None:
     """Time from the end of slow start to the first window within a part of the mean, of a group's first flow."""
+    import polars as pl
+
     mean = _group(result, group)["flows"][0]["cwnd_packets"]["mean"]
     rows = _controller(result, group)
     after = rows.filter(pl.col("ssthresh_packets").is_not_null())
@@ -494,6 +516,8 @@ def _mean(values: Sequence[float | None]) -> float:
 
 
 def _controller(result: Result, group: str) -> pl.DataFrame:
+    import polars as pl
+
     if "controller" not in result.table_names:
         raise UsageError(
             "this metric needs the trace of the group's first flow",
@@ -520,6 +544,8 @@ def _all_controllers(result: Result) -> pl.DataFrame:
 
 
 def _windows(result: Result, group: str) -> list[int]:
+    import polars as pl
+
     start_s, end_s = result.window
     return _controller(result, group).filter(pl.col("time_s").is_between(start_s, end_s))["cwnd_packets"].to_list()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import json
+import math
 import shutil
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from shoal import _native
 from shoal.errors import OutputError, UsageError
 from shoal.files import new_folder, unwritable, write_text
 from shoal.scenario import Scenario
+from shoal.stats import single
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 schema_version = 1
+
+# Columns of frames that hold numbers, or nothing where there is no such number.
+_floats = (
+    *("goodput_bps", "wire_bps", "cwnd_mean_packets", "alpha_mean", "srtt_mean_s"),
+    *("start_s", "stop_s"),
+)
 
 
 class Result:
@@ -85,6 +92,9 @@ class Result:
         ``utilisation``, ``queue_packets`` and ``delay_CLASS_QUANTILE_s`` are of the first monitored link;
         ``share_GROUP`` is the part of all wire rates, ``goodput_GROUP_bps`` the mean over the group's flows.
         Groups whose applications wait add ``exchange_GROUP_QUANTILE_s``, ``round_GROUP_QUANTILE_s``, ``on_time_GROUP``.
+        ``rate_ratio_FIRST/SECOND`` is the mean rate of a flow of the first group over that of the second. Names of
+        groups stand in these names as they are in the scenario, so not all of them are identifiers: columns of a
+        frame are taken by their text, as in ``frame["rate_ratio_reno/dctcp"]``.
         """
         numbers: dict[str, float | None] = {"jain": self.metrics["jain"]}
         numbers |= {f"rate_ratio_{pair}": ratio for pair, ratio in self.metrics["rate_ratio"].items()}
@@ -107,6 +117,38 @@ class Result:
             for name, delay in bottleneck["delay_s"].items():
                 numbers |= {f"delay_{name}_{quantile}_s": delay[quantile] for quantile in ("mean", "p50", "p99")}
         return numbers
+
+    def metric(self, expression: str) -> float | None:
+        """Evaluate an expression over the metrics that ``shoal list metrics`` shows.
+
+        Parameters
+        ----------
+        expression
+            Such as ``queue_empty()``, ``rate_ratio('reno', 'dctcp')`` or ``delay_ms('all', 'p99') / 2``.
+
+        Returns
+        -------
+        float or None
+            In the unit that the name of the metric ends with; ``None`` if the run has no such number.
+
+        Raises
+        ------
+        UndefinedError
+            The arithmetic has no value, such as a division by zero.
+        UsageError
+            It is no such expression, or needs what the run did not record.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> scenario = shoal.Scenario.named("step-single").override({"duration": "20 s"})
+        >>> shoal.run(scenario).metric("rate_mbps('dctcp')") > 5
+        True
+        """
+        from shoal.metrics import metric
+
+        value = metric(self, expression)
+        return None if math.isnan(value) else value
 
     @cached_property
     def table_names(self) -> list[str]:
@@ -155,7 +197,9 @@ class Result:
         """Give one row a flow: ``seed``, ``group``, ``cc``, rates in bit/s, windows in packets, times in s, counts."""
         import polars as pl
 
-        return pl.DataFrame(self._rows(), infer_schema_length=None)
+        # What is null in every row of a column is still a number.
+        floats = dict.fromkeys(_floats, pl.Float64)
+        return pl.DataFrame(self._rows(), infer_schema_length=None, schema_overrides=floats)
 
     def to_pandas(self) -> pd.DataFrame:
         """Give :meth:`to_polars` as a pandas frame; needs the extra ``pandas``."""
@@ -163,7 +207,8 @@ class Result:
             import pandas as pd
         except ImportError:
             raise UsageError("pandas is not installed", hint="pip install 'shoal[pandas]'") from None
-        return pd.DataFrame(self._rows())
+        frame = pd.DataFrame(self._rows())
+        return frame.astype({name: "float64" for name in _floats if name in frame.columns})
 
     def _rows(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []
@@ -292,15 +337,17 @@ class Result:
         return cls(text, folder=folder)
 
     def __repr__(self) -> str:
-        utilisation = self.summary.get("utilisation")
-        rates = ", ".join(
-            f"{group['name']} {(group['wire_bps']['mean'] or 0) / 1e6:.3g} Mbit/s" for group in self.groups
-        )
-        return f"<shoal.Result seed {self.seed}: {rates}; utilisation {utilisation}>"
+        from shoal.tabulate import quantity
+
+        rates = [f"{group['name']} {quantity('wire_bps', single(group['wire_bps']['mean']))}" for group in self.groups]
+        shown = [", ".join(rates)]
+        if "utilisation" in self.summary:
+            shown.append(f"utilisation {quantity('utilisation', single(self.summary['utilisation']))}")
+        return f"<shoal.Result seed {self.seed}: {'; '.join(shown)}>"
 
     def _repr_html_(self) -> str:
-        cells = {name: "" if value is None else f"{value:.6g}" for name, value in self.summary.items()}
-        right = "style='text-align:right'"
-        rows = "".join(f"<tr><td>{html.escape(name)}</td><td {right}>{cell}</td></tr>" for name, cell in cells.items())
-        title = html.escape(self.data["scenario"]["title"])
-        return f"<b>{title}</b>, seed {self.seed}<table>{rows}</table>"
+        from shoal import notebook
+        from shoal.tabulate import quantity
+
+        rows = [(name, quantity(name, single(value))) for name, value in self.summary.items()]
+        return notebook.heading(self.data["scenario"]["title"], f"seed {self.seed}") + notebook.table(rows)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from shoal.expression import UndefinedError
 from shoal.files import new_folder, unwritable, write_text
 from shoal.result import Result, schema_version
 from shoal.stats import Estimate, estimate
@@ -15,6 +16,9 @@ from shoal.stats import Estimate, estimate
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+# What is told of arithmetic without a value.
+Undefined = Callable[[UndefinedError], object]
 
 
 class Results(Sequence[Result]):
@@ -53,6 +57,31 @@ class Results(Sequence[Result]):
         values = {name: [result.summary[name] for result in self] for name in names}
         known = {name: [value for value in column if value is not None] for name, column in values.items()}
         return {name: estimate(column) if len(column) == len(self) else None for name, column in known.items()}
+
+    def metric(self, expression: str, *, undefined: Undefined | None = None) -> Estimate | None:
+        """Mean and 95 % confidence interval over the seeds of a metric; ``None`` if a run has no such number.
+
+        Parameters
+        ----------
+        expression
+            As for :meth:`Result.metric`; evaluated for each run.
+        undefined
+            Called with the error where the arithmetic has no value, such as a division by zero; ``None`` is given then.
+
+        Raises
+        ------
+        UndefinedError
+            The arithmetic has no value, and ``undefined`` is not given.
+        """
+        try:
+            values = [result.metric(expression) for result in self]
+        except UndefinedError as error:
+            if undefined is None:
+                raise
+            undefined(error)
+            return None
+        known = [value for value in values if value is not None]
+        return estimate(known) if len(known) == len(values) else None
 
     @property
     def json(self) -> str:
@@ -96,16 +125,13 @@ class Results(Sequence[Result]):
             raise unwritable(error.filename or folder, error) from error
 
     def __repr__(self) -> str:
-        return f"<shoal.Results of seeds {self.seeds}>"
+        title = f" of `{self[0].data['scenario']['title']}`" if len(self) else ""
+        return f"<shoal.Results{title}, {len(self)} seeds: {', '.join(map(str, self.seeds))}>"
 
     def _repr_html_(self) -> str:
-        def cell(value: Estimate | None) -> str:
-            if value is None:
-                return ""
-            return f"{value.mean:.6g}" + ("" if value.half_width is None else f" ± {value.half_width:.2g}")
+        from shoal import notebook
+        from shoal.tabulate import quantity
 
-        rows = "".join(
-            f"<tr><td>{name}</td><td style='text-align:right'>{cell(value)}</td></tr>"
-            for name, value in self.summary.items()
-        )
-        return f"<b>{len(self)} seeds, mean ± 95 % confidence interval</b><table>{rows}</table>"
+        title = self[0].data["scenario"]["title"] if len(self) else "No runs"
+        rows = [(name, quantity(name, value)) for name, value in self.summary.items()]
+        return notebook.heading(title, f"{len(self)} seeds, mean ± 95 % confidence interval") + notebook.table(rows)

@@ -24,6 +24,7 @@ def run(
     workers: int | None = ...,
     packets: str | Path | None = ...,
     pcap: str | Path | None = ...,
+    pcap_payload: bool = ...,
     progress: Callable[[float], object] | None = ...,
 ) -> Result: ...
 @overload
@@ -42,6 +43,7 @@ def run(
     workers: int | None = None,
     packets: str | Path | None = None,
     pcap: str | Path | None = None,
+    pcap_payload: bool = False,
     progress: Callable[[float], object] | None = None,
 ) -> Result | Results:
     """Run a scenario on the packet simulator.
@@ -49,7 +51,7 @@ def run(
     Parameters
     ----------
     scenario
-        A scenario, or the path of a scenario file.
+        A scenario, or the path of a scenario file, or the name of a ready-made one.
     seed
         Replaces the seed of the scenario.
     seeds
@@ -59,7 +61,9 @@ def run(
     packets
         Parquet file for every arrival, mark, drop and departure at the monitored links.
     pcap
-        pcapng file with all packets that leave the monitored links or are dropped there.
+        pcapng file with the headers of all packets that leave the monitored links or are dropped there.
+    pcap_payload
+        Keep the payload in that file, too. It is all zeros, and makes the file many times as large.
     progress
         Called about ten times a second with the finished fraction, 0 to 1.
 
@@ -72,7 +76,9 @@ def run(
     ------
     ScenarioError
         The scenario is refused.
-    OSError
+    UsageError
+        The arguments do not go together.
+    OutputError
         A file cannot be read or written.
 
     Examples
@@ -90,7 +96,7 @@ def run(
     if not isinstance(scenario, Scenario):
         scenario = Scenario.from_file(scenario)
     if seeds is None:
-        return run_one(scenario, seed=seed, packets=packets, pcap=pcap, progress=progress)
+        return run_one(scenario, seed=seed, packets=packets, pcap=pcap, pcap_payload=pcap_payload, progress=progress)
     if seed is not None or packets is not None or pcap is not None:
         raise UsageError("seeds excludes seed, packets and pcap", hint="run single seeds for packet files")
     numbers = seed_list(scenario, seeds)
@@ -122,10 +128,13 @@ def run_one(
     seed: int | None = None,
     packets: str | Path | None = None,
     pcap: str | Path | None = None,
+    pcap_payload: bool = False,
     progress: Callable[[float], object] | None = None,
     cancel: _native.Cancel | None = None,
 ) -> Result:
     """Run a scenario once; ``cancel`` lets another thread end it."""
+    if pcap_payload and pcap is None:
+        raise UsageError("pcap_payload says what a capture keeps, and there is none", hint="add pcap=PATH")
     trace = scenario.resolved["trace"]
     for wanted, place in (("packets", packets), ("pcap", pcap)):
         if trace[wanted] and place is None:
@@ -140,6 +149,7 @@ def run_one(
         seed=seed,
         packets=packets,
         pcap=pcap,
+        pcap_payload=pcap_payload,
         progress=progress,
         cancel=cancel,
     )

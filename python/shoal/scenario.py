@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,17 +11,19 @@ from typing import Any
 
 from shoal import _native
 from shoal._toml import toml_value
-from shoal.errors import ScenarioError
+from shoal.errors import OutputError, ScenarioError
+from shoal.shipped import find_scenario, ready_made
 
 # A scenario file is a few kilobytes; reading a device by accident must end.
 _max_bytes = 1 << 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scenario:
     """The description of an experiment, checked when it is made.
 
-    Make one with :meth:`from_file` or :meth:`from_toml`; change it with :meth:`override`, which gives a new one.
+    Make one with :meth:`named`, :meth:`from_file` or :meth:`from_toml`; change it with :meth:`override`, which gives a
+    new one.
 
     Attributes
     ----------
@@ -54,15 +55,44 @@ class Scenario:
 
     @classmethod
     def from_file(cls, path: str | Path) -> Scenario:
-        """Read a scenario file.
+        """Read a scenario file, or a ready-made scenario by its name, as the command line does.
+
+        Parameters
+        ----------
+        path
+            A file; if there is none of that name, the name of a ready-made scenario (see :meth:`named`).
 
         Raises
         ------
-        OSError
-            The file cannot be read.
+        OutputError
+            There is neither, or the file cannot be read; the hint has the nearest name.
         ScenarioError
             It is no scenario; the message shows every problem with its place.
         """
+        found = find_scenario(path)
+        return cls(read_text(found), str(found))
+
+    @classmethod
+    def named(cls, name: str) -> Scenario:
+        """Give a ready-made scenario, whatever files the working directory holds.
+
+        Parameters
+        ----------
+        name
+            One of ``shoal list scenarios``, such as ``coexistence`` or ``compare/dctcp-step-10m``.
+
+        Raises
+        ------
+        UsageError
+            There is none of that name; the hint has the nearest.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> shoal.Scenario.named("coexistence").resolved["bottleneck"]["rate"]
+        '10 Mbit/s'
+        """
+        path = ready_made(name).path
         return cls(read_text(path), str(path))
 
     @classmethod
@@ -85,8 +115,6 @@ class Scenario:
             ``"20 Mbit/s"``, numbers, booleans, lists, dictionaries.
         """
         return self.set_text(*((key, toml_value(value)) for key, value in values.items()))
-
-    with_ = override
 
     def set_text(self, *overrides: tuple[str, str]) -> Scenario:
         """Replace values that are written as on the command line: TOML, or else a plain string."""
@@ -130,14 +158,61 @@ class Scenario:
         """Write the resolved scenario as a scenario file."""
         return self._checked.toml
 
+    def __repr__(self) -> str:
+        if "_checked" not in vars(self):  # it was refused, and a debugger shows it
+            return f"<shoal.Scenario from {self.name}, refused>"
+        changed = f", {len(self.overrides)} values replaced" if self.overrides else ""
+        return f"<shoal.Scenario `{self.title}` from {self.name}{changed}>"
+
     def _repr_html_(self) -> str:
-        return f"<b>{html.escape(self.title)}</b><pre>{html.escape(self.to_toml())}</pre>"
+        from shoal import notebook
+        from shoal.stats import single
+        from shoal.tabulate import milliseconds, number, rate
+
+        facts = self.facts
+        links = [
+            (
+                link["name"],
+                rate(single(link["rate_bps"])),
+                "-" if link["bdp_bytes"] is None else f"{number(single(link['bdp_bytes'] / 1e3))} kB",
+                ", ".join(f"{line['label']} = {number(single(line['bytes'] / 1e3))} kB" for line in link["thresholds"]),
+            )
+            for link in facts["bottlenecks"]
+        ]
+        groups = [
+            (
+                fact["name"],
+                group["cc"],
+                group["stack"],
+                str(fact["flows"]),
+                milliseconds(single(fact["base_rtt_s"])),
+            )
+            for fact, group in zip(facts["groups"], self.resolved["flows"], strict=True)
+        ]
+        measured = f"measured from {facts['warmup_s']:g} s to {facts['duration_s']:g} s"
+        return (
+            notebook.heading(self.title, measured)
+            + (notebook.table(links, heads=("Link", "Rate", "BDP", "Thresholds")) if links else "")
+            + notebook.table(groups, heads=("Group", "Controller", "Stack", "Flows", "Base RTT"), words=3)
+            + notebook.folded("The whole scenario, with every default", self.to_toml())
+        )
 
 
 def read_text(path: str | Path) -> str:
-    """Read a small UTF-8 file; errors name the file and what is wrong with it."""
-    with Path(path).open("rb") as file:
-        content = file.read(_max_bytes + 1)
+    """Read a small UTF-8 file.
+
+    Raises
+    ------
+    OutputError
+        It cannot be read.
+    ScenarioError
+        It is too large or no text.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(_max_bytes + 1)
+    except OSError as error:
+        raise OutputError(f"cannot read `{path}`: {error.strerror}", hint="name a file that you may read") from error
     if len(content) > _max_bytes:
         raise ScenarioError(
             f"error: `{path}` has more than {_max_bytes} bytes\n"

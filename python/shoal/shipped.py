@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
-from shoal.errors import OutputError
-from shoal.models import nearest
+from shoal.errors import OutputError, UsageError
 
 _data = Path(__file__).parent / "_data"
+_scenarios = _data / "scenarios"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +23,21 @@ class Shipped:
 
 
 def scenarios() -> list[Shipped]:
-    """Ready-made scenarios, by name."""
-    return [_shipped(path, path.stem) for path in sorted((_data / "scenarios").glob("*.toml"))]
+    """Ready-made scenarios that show something, by name."""
+    return [_shipped(path, path.stem) for path in sorted(_scenarios.glob("*.toml"))]
+
+
+def all_scenarios() -> list[Shipped]:
+    """Every ready-made scenario: those that show something, then those of the folders, such as ``compare/...``."""
+    return scenarios() + [
+        _shipped(path, path.relative_to(_scenarios).with_suffix("").as_posix())
+        for path in sorted(_scenarios.glob("*/*.toml"))
+    ]
 
 
 def comparison_suite() -> list[Path]:
     """Scenarios on which simulator and Linux are compared, by name."""
-    found = sorted((_data / "scenarios" / "compare").glob("*.toml"))
+    found = sorted((_scenarios / "compare").glob("*.toml"))
     if not found:
         raise OutputError("the comparison suite is missing", hint="is this installation complete?")
     return found
@@ -52,21 +61,42 @@ def _title(path: Path) -> str:
         return ""
 
 
-def find_scenario(path: Path) -> Path:
-    """A file, or a ready-made scenario by its name.
+def find_scenario(place: str | Path) -> Path:
+    """The file of a scenario: a file, or else a ready-made scenario by its name.
 
     Raises
     ------
     OutputError
-        There is neither.
+        There is neither; the hint has the nearest name.
     """
-    if path.exists() or path.parent != Path():
+    path = Path(place)
+    if path.exists():
         return path
-    known = scenarios()
-    for item in known:
-        if item.name == path.name:
-            return item.path
-    names = [item.name for item in known]
-    raise OutputError(
-        f"there is no file `{path}`, and no ready-made scenario of that name", hint=nearest(path.name, names)
-    )
+    ready = {item.name: item for item in all_scenarios()}
+    if path.as_posix() in ready:
+        return ready[path.as_posix()].path
+    message = f"there is no file `{path}`, and no ready-made scenario of that name"
+    beside = [str(other) for other in sorted(path.parent.glob("*.toml"))] if path.parent.is_dir() else []
+    written = {**dict.fromkeys(beside), **dict.fromkeys(ready)}
+    close = get_close_matches(str(path), list(written), n=1, cutoff=0.6)
+    # `scenarios/coexistence.toml` means the ready-made one outside a checkout as well.
+    if not close and path.stem in ready:
+        close = [path.stem]
+    hint = f"did you mean `{close[0]}`?" if close else "`shoal list scenarios` names those that are ready"
+    raise OutputError(message, hint=hint)
+
+
+def ready_made(name: str) -> Shipped:
+    """A ready-made scenario.
+
+    Raises
+    ------
+    UsageError
+        There is none of that name; the hint has the nearest.
+    """
+    ready = {item.name: item for item in all_scenarios()}
+    if name not in ready:
+        close = get_close_matches(name, list(ready), n=1, cutoff=0.6)
+        hint = f"did you mean `{close[0]}`?" if close else "`shoal list scenarios` names them"
+        raise UsageError(f"there is no ready-made scenario `{name}`", hint=hint)
+    return ready[name]

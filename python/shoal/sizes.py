@@ -21,7 +21,7 @@ def read_sizes(path: str | Path) -> dict[str, object]:
 
     Raises
     ------
-    OSError
+    OutputError
         The file cannot be read.
     ScenarioError
         It is no distribution; the message names the line.

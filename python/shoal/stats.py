@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from shoal.errors import UsageError
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -36,16 +38,23 @@ def estimate(values: Sequence[float], *, confidence: float = 0.95) -> Estimate |
     confidence
         Probability that the interval covers the mean of normally distributed values.
     """
+    if not 0 < confidence < 1:
+        raise UsageError(f"a confidence of {confidence} is no probability between 0 and 1", hint="as in 0.95")
     n = len(values)
     if n == 0:
         return None
     if n == 1:
-        return Estimate(values[0], None, 1)
+        return single(values[0])
     if min(values) == max(values):
         return Estimate(values[0], 0.0, n)  # exactly, whatever rounding makes of the sum
     mean = math.fsum(values) / n
     variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
     return Estimate(mean, student_t_quantile((1 + confidence) / 2, n - 1) * math.sqrt(variance / n), n)
+
+
+def single(value: float | None) -> Estimate | None:
+    """One value, of whose noise nothing is known."""
+    return None if value is None else Estimate(value, None, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +117,7 @@ def student_t_quantile(p: float, degrees: float) -> float:
     (Abramowitz and Stegun 26.7.1); it falls in t, so bisection finds t.
     """
     if not 0.5 <= p < 1:
-        raise ValueError(f"p = {p} is not in [0.5, 1)")
+        raise UsageError(f"{p} is no quantile that can be computed", hint="a number from 0.5 to below 1")
     tail = 2 * (1 - p)
     low, high = 0.0, 1.0
     while _incomplete_beta(degrees / 2, 0.5, degrees / (degrees + high * high)) > tail:

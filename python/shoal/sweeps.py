@@ -8,26 +8,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from shoal._native import Cancel
 from shoal._toml import toml_value
 from shoal.cache import Cache
+from shoal.errors import UsageError
 from shoal.expression import UndefinedError
 from shoal.parallel import run_all
 from shoal.result import Result
-from shoal.results import Results
+from shoal.results import Results, Undefined
 from shoal.running import run_one, seed_list
 from shoal.scenario import Scenario
-from shoal.stats import Estimate, estimate
+from shoal.stats import Estimate
 from shoal.template import Template
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-# What is told of arithmetic without a value.
-Undefined = Callable[[UndefinedError], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +57,10 @@ class Point:
         UndefinedError
             The arithmetic has no value, and ``undefined`` is not given.
         """
-        from shoal.metrics import metric
+        return self.results.metric(expression, undefined=undefined)
 
-        try:
-            values = [metric(result, expression) for result in self.results]
-        except UndefinedError as error:
-            if undefined is None:
-                raise
-            undefined(error)
-            return None
-        return None if any(math.isnan(value) for value in values) else estimate(values)
+    def __repr__(self) -> str:
+        return f"<shoal.Point {_assignments(self.values)}: {len(self.results)} seeds>"
 
 
 class Sweep(Sequence[Point]):
@@ -78,7 +69,11 @@ class Sweep(Sequence[Point]):
     def __init__(self, points: Sequence[Point]) -> None:
         self._points = tuple(points)
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+    @overload
+    def __getitem__(self, index: int) -> Point: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sweep: ...
+    def __getitem__(self, index: int | slice) -> Point | Sweep:
         return Sweep(self._points[index]) if isinstance(index, slice) else self._points[index]
 
     def __len__(self) -> int:
@@ -108,13 +103,19 @@ class Sweep(Sequence[Point]):
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
-    def means(self, *, metrics: Mapping[str, str], undefined: Undefined | None = None) -> pl.DataFrame:
+    def means(self, *, metrics: Mapping[str, str] | None = None, undefined: Undefined | None = None) -> pl.DataFrame:
         """Give one row a point: its values, and mean and half-width of the 95 % confidence interval (``NAME_ci95``).
 
-        For ``undefined`` see :meth:`Point.estimate`.
+        Parameters
+        ----------
+        metrics
+            Names and expressions; those of ``shoal sweep`` if not given (:func:`shoal.default_metrics`).
+        undefined
+            As for :meth:`Point.estimate`.
         """
         import polars as pl
 
+        metrics = self._metrics() if metrics is None else metrics
         rows = []
         for values, point in zip(self._columns(), self, strict=True):
             row = dict(values)
@@ -128,6 +129,37 @@ class Sweep(Sequence[Point]):
             rows, schema_overrides=dict.fromkeys(numbers if rows else (), pl.Float64), infer_schema_length=None
         )
 
+    def _metrics(self) -> dict[str, str]:
+        from shoal.metrics import default_metrics
+
+        return default_metrics(self[0].results[0].scenario) if len(self) else {}
+
+    def __repr__(self) -> str:
+        if not len(self):
+            return "<shoal.Sweep of no points>"
+        keys = ", ".join(self[0].values) or "no key"
+        return f"<shoal.Sweep of {len(self)} points, {len(self[0].results)} seeds each, over {keys}>"
+
+    def _repr_html_(self) -> str:
+        from shoal import notebook
+        from shoal.tabulate import quantity
+
+        if not len(self):
+            return notebook.heading("A sweep of no points")
+        metrics, names = self._metrics(), short_names(list(self[0].values))
+        rows = [
+            (
+                *(as_text(value) for value in point.values.values()),
+                *(quantity(name, point.estimate(text, undefined=lambda _: None)) for name, text in metrics.items()),
+            )
+            for point in self
+        ]
+        count = len(self[0].results)
+        seeds = "1 seed" if count == 1 else f"{count} seeds, mean ± 95 % confidence interval"
+        return notebook.heading(
+            self[0].results[0].data["scenario"]["title"], f"{len(self)} points", seeds
+        ) + notebook.table(rows, heads=(*names.values(), *metrics), words=len(names))
+
     def _columns(self) -> list[dict[str, object]]:
         """The points' values as cells of a table: lists, and what differs in kind within a column, as text."""
         kinds = {key: {type(point.values[key]) for point in self} for key in (self[0].values if len(self) else {})}
@@ -136,6 +168,10 @@ class Sweep(Sequence[Point]):
             {key: value if key in as_they_are else as_text(value) for key, value in point.values.items()}
             for point in self
         ]
+
+
+def _assignments(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{key} = {as_text(value)}" for key, value in values.items())
 
 
 def as_text(value: object) -> str:
@@ -192,7 +228,7 @@ def sweep(
     Parameters
     ----------
     scenario
-        A scenario, or the path of a scenario file.
+        A scenario, or the path of a scenario file, or the name of a ready-made one.
     grid
         For each dotted key its values, e.g. ``{"bottleneck.aqm.threshold": ["10 packets", "20 packets"]}``. A name
         that is no key is a variable.
@@ -226,7 +262,8 @@ def sweep(
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.from_file(scenario)
-    combinations = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    axes = {key: _axis(key, values) for key, values in grid.items()}
+    combinations = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
     template = Template(scenario, tuple(grid), set or {})
     # All points are checked before the first runs.
     scenarios = [template.at(values) for values in combinations]
@@ -247,6 +284,19 @@ def _recording(scenario: Scenario, metrics: Sequence[str]) -> Scenario:
 
     keys = recording(scenario, metrics, lean=True)
     return scenario.override(keys) if keys else scenario
+
+
+def _axis(key: str, values: Iterable[object]) -> list[object]:
+    """The values of a key; a text has letters, and a mapping keys, which nobody means."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise UsageError(
+            f"the values of `{key}` are no list, but {values!r}",
+            hint=f'write a list, as in grid={{"{key}": [{values!r}]}}',
+        )
+    found = list(values)
+    if not found:
+        raise UsageError(f"`{key}` has no values", hint="give at least one")
+    return found
 
 
 def run_jobs(

@@ -288,3 +288,24 @@ def rate(value: Estimate | None) -> str:
     if value is not None and 0 < value.mean < 1e5:
         return scaled(value, 1e-3, "kbit/s", digits=1)
     return scaled(value, 1e-6, "Mbit/s", digits=2)
+
+
+def quantity(name: str, value: Estimate | None) -> str:
+    """A number of :attr:`Result.summary`, or of a metric whose name ends with a unit, as a person reads it."""
+    if value is None:
+        return "-"
+    if name.endswith("_mbps"):
+        return rate(Estimate(value.mean * 1e6, value.half_width and value.half_width * 1e6, value.n))
+    if name.endswith("_bps"):
+        return rate(value)
+    if name.endswith("_s"):
+        return scaled(value, 1, "s") if value.mean >= 1 else milliseconds(value)
+    if name.endswith("_ms"):
+        return milliseconds(Estimate(value.mean / 1e3, value.half_width and value.half_width / 1e3, value.n))
+    if name.endswith("_packets"):
+        return f"{number(value)} packets"
+    if name in ("utilisation", "queue_empty") or name.startswith(("share_", "on_time_")):
+        return percent(value)
+    if name in ("marked", "dropped"):
+        return f"{number(value, digits=0)} packets"
+    return number(value, digits=4)

@@ -6,16 +6,19 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from shoal.errors import UsageError
 from shoal.expression import plain
+from shoal.models import nearest
 from shoal.result import Result
 from shoal.results import Results
 from shoal.running import seed_list
 from shoal.scenario import Scenario
 from shoal.search import Decision, Outcome, Phase, Side, drive, search
+from shoal.stats import Estimate
 from shoal.sweeps import run_jobs
+from shoal.tabulate import Table
 from shoal.template import Template, is_variable
 
 if TYPE_CHECKING:
@@ -39,11 +42,15 @@ class Problem:
         The values, in rising order.
     scenario
         Makes the scenario of a value.
+    key, unit
+        What the values are of, for messages.
     """
 
     label: str
     candidates: Sequence[float]
     scenario: Callable[[float], Scenario]
+    key: str = "value"
+    unit: str | None = None
 
 
 @dataclass(frozen=True)
@@ -57,12 +64,14 @@ class Trial:
     decision: Decision
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tuned:
     """What a search found.
 
     Attributes
     ----------
+    key, unit
+        What was searched: a dotted key or a variable, and the unit of its values, if any.
     condition, side
         What was looked for.
     trials
@@ -77,6 +86,8 @@ class Tuned:
         Whether the answer is the end of the range, so that the range does not bound it.
     """
 
+    key: str
+    unit: str | None
     condition: Condition
     side: Side
     trials: list[Trial]
@@ -90,6 +101,61 @@ class Tuned:
     def results(self) -> Results | None:
         """The runs at the answer."""
         return next((trial.results for trial in self.trials if trial.value == self.answer), None)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: the answer, or that there is none."""
+        if self.answer is None:
+            return f"No value of {self.key} satisfies {self.condition.text}."
+        which = "first" if self.side is Side.SMALLEST else "last"
+        only = f"the {which} value of the range: all that were tried hold"
+        end = f" ({only})" if self.all_hold and not self.against else ""
+        return f"{self.side.value.capitalize()} {self.key} = {self._with_unit(self.answer)}{end}: {self.condition.text}"
+
+    @property
+    def remarks(self) -> list[str]:
+        """What to know about the answer: its noise, and whether the condition changes only once."""
+        lines = []
+        if self.answer is not None and self.fails_at is not None and self.holds_at is not None:
+            fails, holds = self._with_unit(self.fails_at), self._with_unit(self.holds_at)
+            lines.append(f"Clearly fails at {fails}, clearly holds at {holds}.")
+        if len(self.trials[0].results) == 1:
+            lines.append("One seed: nothing is known of the noise.")
+        if self.against:
+            values = ", ".join(plain(value) for value in self.against)
+            change = "" if self.answer is None else "the condition changes more than once, or noise decides: "
+            lines.append(f"Not monotone: {change}see {values}.")
+        return lines
+
+    def trail(self) -> Table:
+        """Every candidate that was tried, in order, as the command line shows it."""
+        columns = [f"{self.key.rpartition('.')[2]}{f' [{self.unit}]' if self.unit else ''}", "Why"]
+        for comparison in self.condition.comparisons:
+            columns += [comparison.left, comparison.operator]
+        rows = []
+        for trial in self.trials:
+            cells = [plain(trial.value), trial.phase.value]
+            for measured in trial.measured:
+                cells += [_cell(measured.left), _cell(measured.right)]
+            word = "holds" if trial.decision.holds else "fails"
+            rows.append((*cells, word if trial.decision.clear else f"{word}, within the noise"))
+        return Table("", (*columns, ""), rows, words=0)
+
+    def _with_unit(self, value: float) -> str:
+        return f"{plain(value)} {self.unit}" if self.unit else plain(value)
+
+    def __repr__(self) -> str:
+        return f"<shoal.Tuned: {self.verdict.removesuffix('.')}; {len(self.trials)} values tried>"
+
+    def _repr_html_(self) -> str:
+        from shoal import notebook
+
+        trail = self.trail()
+        return (
+            notebook.heading(self.verdict)
+            + notebook.table(trail.rows, heads=trail.columns, words=trail.words)
+            + "".join(notebook.note(line) for line in self.remarks)
+        )
 
     def to_polars(self) -> pl.DataFrame:
         """Give one row a trial and comparison: value, phase, both sides with half-widths, whether it holds clearly."""
@@ -120,7 +186,7 @@ def tune(
     low: float,
     high: float,
     such_that: str,
-    side: Side = Side.SMALLEST,
+    side: Side | Literal["smallest", "largest"] = Side.SMALLEST,
     unit: str | None = None,
     step: float = 1.0,
     within: float | None = None,
@@ -140,7 +206,7 @@ def tune(
     Parameters
     ----------
     scenario
-        A scenario, or the path of a scenario file.
+        A scenario, or the path of a scenario file, or the name of a ready-made one.
     key
         A dotted key; a name that is no key is a variable of the expressions in ``set``.
     low, high
@@ -148,7 +214,7 @@ def tune(
     such_that
         The condition, e.g. ``queue_empty() <= 0.05``.
     side
-        Which end of the values that satisfy it is looked for.
+        Which end of the values that satisfy it is looked for: ``smallest`` or ``largest``.
     unit
         Unit of the values, as in the file, e.g. ``packets``; a bare number if not given.
     step
@@ -185,6 +251,7 @@ def tune(
 
     if not isinstance(scenario, Scenario):
         scenario = Scenario.from_file(scenario)
+    side = _side(side)
     condition = Condition.parse(such_that)
     values = candidates(low, high, step=step, within=within)
     template = Template(scenario, (key,), set or {})
@@ -196,7 +263,7 @@ def tune(
 
     for end in (values[0], values[-1]):
         at(end)  # a wrong key or unit shows before anything runs
-    problem = Problem(f"{key.rpartition('.')[2]} = ", values, at)
+    problem = Problem(f"{key.rpartition('.')[2]} = ", values, at, key, unit)
     return solve(
         [problem],
         condition,
@@ -205,6 +272,13 @@ def tune(
         confirm=confirm,
         run=lambda jobs, label: run_jobs(jobs, workers=workers, cache=cache, progress=progress, label=label),
     )[0]
+
+
+def _side(word: str) -> Side:
+    try:
+        return Side(word)
+    except ValueError:
+        raise UsageError(f"there is no side `{word}`", hint=nearest(str(word), [side.value for side in Side])) from None
 
 
 def solve(
@@ -247,6 +321,8 @@ def _tuned(condition: Condition, side: Side, problem: Problem, outcome: Outcome,
 
     end = 0 if side is Side.SMALLEST else len(problem.candidates) - 1
     return Tuned(
+        key=problem.key,
+        unit=problem.unit,
         condition=condition,
         side=side,
         trials=[replace(trials[step.index], phase=step.phase) for step in outcome.steps],
@@ -256,6 +332,10 @@ def _tuned(condition: Condition, side: Side, problem: Problem, outcome: Outcome,
         holds_at=value(outcome.holds_at),
         all_hold=outcome.answer == end,
     )
+
+
+def _cell(value: Estimate) -> str:
+    return f"{value.mean:.4g}" + (f" ± {value.half_width:.2g}" if value.half_width else "")
 
 
 def _label(problems: Sequence[Problem], questions: Sequence[tuple[int, int]]) -> str:

@@ -68,8 +68,8 @@ class Captured:
         return len(self.data) - 20 - (self.data[32] >> 4) * 4
 
 
-def packets(file: bytes) -> list[Captured]:
-    """Every packet of a pcapng file; blocks must fit together."""
+def packets(file: bytes, *, cut: bool = False) -> list[Captured]:
+    """Every packet of a pcapng file; blocks must fit together. ``cut``: only headers are kept."""
     found, at = [], 0
     while at < len(file):
         kind, length = struct.unpack_from("<II", file, at)
@@ -77,7 +77,7 @@ def packets(file: bytes) -> list[Captured]:
         assert struct.unpack_from("<I", file, at + length - 4) == (length,)
         if kind == 6:
             interface, high, low, kept, whole = struct.unpack_from("<5I", file, at + 8)
-            assert kept == whole
+            assert kept <= 120 if cut else kept == whole
             data = file[at + 28 : at + 28 + kept]
             options = file[at + 28 + (kept + 3) // 4 * 4 : at + length - 4]
             comment = ""
@@ -94,7 +94,7 @@ def packets(file: bytes) -> list[Captured]:
 @pytest.fixture(scope="module")
 def mixed(image: Image, tmp_path_factory: pytest.TempPathFactory) -> tuple[shoal.Result, Path]:
     file = tmp_path_factory.mktemp("capture") / "run.pcapng"
-    return run_on_linux(shoal.Scenario.from_toml(MIXED), image=image, pcap=file), file
+    return run_on_linux(shoal.Scenario.from_toml(MIXED), image=image, pcap=file, pcap_payload=True), file
 
 
 def test_capture_agrees_with_the_result(mixed: tuple[shoal.Result, Path]) -> None:
@@ -137,8 +137,17 @@ def test_looking_on_changes_nothing(mixed: tuple[shoal.Result, Path], image: Ima
     scenario = shoal.Scenario.from_toml(MIXED)
     assert run_on_linux(scenario, image=image).json == result.json
     again = tmp_path / "again.pcapng"
-    run_on_linux(scenario, image=image, pcap=again)
+    run_on_linux(scenario, image=image, pcap=again, pcap_payload=True)
     assert again.read_bytes() == file.read_bytes()
+
+
+def test_headers_are_what_is_kept_by_default(mixed: tuple[shoal.Result, Path], image: Image, tmp_path: Path) -> None:
+    file = tmp_path / "headers.pcapng"
+    run_on_linux(shoal.Scenario.from_toml(MIXED), image=image, pcap=file)
+    headers, whole = packets(file.read_bytes(), cut=True), packets(mixed[1].read_bytes())
+    assert [packet.time_ns for packet in headers] == [packet.time_ns for packet in whole]
+    for kept, packet in zip(headers, whole, strict=True):
+        assert kept.data == packet.data[: len(packet.data) - packet.payload]
 
 
 @pytest.mark.skipif(not shutil.which("tshark"), reason="needs tshark")
@@ -153,13 +162,21 @@ def test_tshark_has_no_complaint(mixed: tuple[shoal.Result, Path]) -> None:
     assert lines("tcp.checksum.status == 1") == len(packets(file.read_bytes()))
     assert lines('frame.comment contains "dropped"') == result.bottlenecks[0]["dropped"]
     handshake = subprocess.run([*command, "-c", "1", "-V"], capture_output=True, text=True, check=True).stdout
-    for words in ("SYN", "SACK permitted", "Timestamps", "Window scale", "ECN-Echo: Set", "Interface name: bottleneck"):
+    for words in (
+        "SYN",
+        "SACK permitted",
+        "Timestamps",
+        "Window scale",
+        "ECN-Echo: Set",
+        "Interface name: bottleneck",
+        "Maximum segment size: 1460",
+    ):
         assert words in handshake, handshake
 
 
 def test_star_is_captured_at_its_ports_and_senders(image: Image, tmp_path: Path) -> None:
     file = tmp_path / "star.pcapng"
-    run_on_linux(shoal.Scenario.from_toml(STAR), image=image, pcap=file)
+    run_on_linux(shoal.Scenario.from_toml(STAR), image=image, pcap=file, pcap_payload=True)
     found = packets(file.read_bytes())
     full = [packet for packet in found if packet.interface == 0 and len(packet.data) == 1500]
     # The port towards h3, and the two senders' cards.

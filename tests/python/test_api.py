@@ -11,7 +11,7 @@ import pytest
 from conftest import SMALL
 
 import shoal
-from shoal import _native
+from shoal import _native, errors
 
 
 def test_override_forms(scenario: shoal.Scenario) -> None:
@@ -189,7 +189,7 @@ def test_progress_and_cancel(scenario: shoal.Scenario) -> None:
     assert 0 < seen[0] < seen[2] < 1
     cancel = _native.Cancel()
     threading.Timer(0.3, cancel.cancel).start()
-    with pytest.raises(_native.Cancelled):
+    with pytest.raises(errors.Cancelled):
         _native.run(long.text, long.name, list(long.overrides), cancel=cancel)
 
 

@@ -165,8 +165,14 @@ def test_several_scenarios(cli: Cli, folder: Path, snapshot: SnapshotAssertion) 
 
 
 def test_names_of_ready_made_scenarios(cli: Cli) -> None:
-    for name in (entry["name"] for entry in json.loads(cli("list", "scenarios", "--json").out)["scenarios"]):
+    names = [entry["name"] for entry in json.loads(cli("list", "scenarios", "--json").out)["scenarios"]]
+    assert {"coexistence", "compare/dctcp-step-10m", "bench/lean"} <= set(names)
+    for name in names:
+        assert shoal.Scenario.named(name).title, name
+    for name in ("coexistence", "compare/dctcp-step-10m", "bench/lean"):
         assert cli("check", name).code == 0, name
+    short = [entry["name"] for entry in json.loads(cli("list", "--json").out)["scenarios"]]
+    assert short == [name for name in names if "/" not in name]
 
 
 def test_capture(cli: Cli, folder: Path) -> None:

@@ -59,8 +59,17 @@ USAGE, SCENARIO, FILES = 2, 3, 4
             USAGE,
             "error: --full goes with --on linux and without --quick\nhint: the simulator runs all points anyway\n",
         ),
-        (["check", "missing/none.toml"], FILES, "error: `missing/none.toml`: No such file or directory\n"),
-        (["check", "."], FILES, "error: `.`: Is a directory\n"),
+        (
+            ["check", "missing/none.toml"],
+            FILES,
+            "error: there is no file `missing/none.toml`, and no ready-made scenario of that name\n"
+            "hint: `shoal list scenarios` names those that are ready\n",
+        ),
+        (
+            ["check", "."],
+            FILES,
+            "error: cannot read `.`: Is a directory\nhint: name a file that you may read\n",
+        ),
         (
             ["report", "nothing"],
             FILES,

@@ -142,7 +142,10 @@ def test_place_cannot_be_made(cli: Cli, folder: Path) -> None:
     )
     done = cli("run", "small.toml", "--pcap", "none/x.pcapng")
     assert done.code == FILES
-    assert done.err == "error: `none/x.pcapng`: No such file or directory\n"
+    assert done.err == (
+        "error: cannot write `none/x.pcapng`: No such file or directory\n"
+        "hint: check permissions and free space, or choose another --out\n"
+    )
     assert (folder / "small.toml").read_text() == SMALL
 
 

@@ -13,7 +13,7 @@ from shoal.cli.console import data
 from shoal.cli.options import Json
 from shoal.errors import UsageError
 from shoal.models import models, nearest
-from shoal.shipped import papers, scenarios
+from shoal.shipped import all_scenarios, papers, scenarios
 from shoal.tabulate import Table
 
 _kinds = {"controllers": "controller", "queues": "queue", "stacks": "stack", "applications": "application"}
@@ -28,6 +28,8 @@ def list_(
 ) -> None:
     """List what exists: controllers, queues, stacks, applications, ready-made scenarios, papers, metrics.
 
+    `shoal list scenarios` adds those of `shoal compare --suite` and of the benchmarks, which can be run by name, too.
+
     [bold]Examples[/]
 
       shoal list
@@ -40,7 +42,8 @@ def list_(
         if name in _kinds:
             found[name] = [(model.name, model.summary) for model in models() if model.kind == _kinds[name]]
         elif name == "scenarios":
-            found[name] = [(item.name, item.title) for item in scenarios()]
+            # The folders hold dozens, of interest to who looks for them.
+            found[name] = [(item.name, item.title) for item in (all_scenarios() if what else scenarios())]
         elif name == "papers":
             found[name] = [(item.name, item.title) for item in papers()]
         else:

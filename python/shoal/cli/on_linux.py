@@ -41,12 +41,18 @@ def prepare_linux(scenarios: Iterable[Scenario], image: Image, *, explain: bool)
 
 
 def run_linux(
-    scenario: Scenario, image: Image, *, seed: int | None, pcap: Path | None, progress: Callable[[float], object]
+    scenario: Scenario,
+    image: Image,
+    *,
+    seed: int | None,
+    pcap: Path | None,
+    pcap_payload: bool,
+    progress: Callable[[float], object],
 ) -> Result:
     """Run one scenario."""
     from shoal.linux import run_on_linux
 
-    return run_on_linux(scenario, seed=seed, image=image, pcap=pcap, progress=progress)
+    return run_on_linux(scenario, seed=seed, image=image, pcap=pcap, pcap_payload=pcap_payload, progress=progress)
 
 
 def run_linux_jobs(

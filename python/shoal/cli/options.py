@@ -116,7 +116,6 @@ def read_scenario(
 
 def _with_sizes(path: Path, sizes: Sequence[str] | None) -> Scenario:
     """The scenario with distributions of transfer sizes from files written into it."""
-    path = find_scenario(path)
     tables: dict[str, object] = {}
     for text in sizes or []:
         name, equals, file = text.partition("=")
@@ -127,7 +126,8 @@ def _with_sizes(path: Path, sizes: Sequence[str] | None) -> Scenario:
         return Scenario.from_file(path)
     # Flows may name the distributions, so the file is only checked together with them.
     overrides = tuple((key, toml_value(value)) for key, value in tables.items())
-    return Scenario(read_text(path), str(path), overrides)
+    found = find_scenario(path)
+    return Scenario(read_text(found), str(found), overrides)
 
 
 def says_what_to_trace(scenario: Scenario) -> bool:

@@ -64,9 +64,16 @@ def run(
     pcap: Annotated[
         Path | None,
         typer.Option(
-            "--pcap", metavar="FILE", help="Write the packets of the monitored links as pcapng.", show_default=False
+            "--pcap",
+            metavar="FILE",
+            help="Write the headers of the packets at the monitored links as pcapng.",
+            show_default=False,
         ),
     ] = None,
+    pcap_payload: Annotated[
+        bool,
+        typer.Option("--pcap-payload", help="Captures keep whole packets; without it, their headers alone."),
+    ] = False,
     trace: Annotated[
         list[str] | None,
         typer.Option(
@@ -116,6 +123,11 @@ def run(
         raise UsageError(
             "--pcap takes one scenario and one seed", hint="run them one by one, or use --out with --trace pcap"
         )
+    if pcap_payload and pcap is None and not any(scenario.resolved["trace"]["pcap"] for scenario in loaded.values()):
+        raise UsageError(
+            "--pcap-payload says what a capture keeps, and there is none",
+            hint="add --pcap FILE, or --out DIR with --trace pcap",
+        )
     if pcap is not None and pcap.exists() and not force:
         raise OutputError(f"`{pcap}` already exists", hint="choose another --pcap, or add --force to replace it")
     if out is not None:
@@ -129,7 +141,9 @@ def run(
         return
     with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
         runs = {
-            label: _measure(image, scenario, seed, seeds, workers, pcap, _place(folder, label, len(loaded)))
+            label: _measure(
+                image, scenario, seed, seeds, workers, pcap, pcap_payload, _place(folder, label, len(loaded))
+            )
             for label, scenario in loaded.items()
         }
         if folder is not None:
@@ -173,6 +187,7 @@ def _measure(
     seeds: int | None,
     workers: int | None,
     pcap: Path | None,
+    pcap_payload: bool,
     folder: Path | None,
 ) -> Result | Results:
     if seeds is not None:
@@ -193,9 +208,11 @@ def _measure(
         pcap = folder / "packets.pcapng" if wanted["pcap"] and pcap is None else pcap
     with _bar(scenario.title) as update:
         if image is not None:
-            result = run_linux(scenario, image, seed=seed, pcap=pcap, progress=update)
+            result = run_linux(scenario, image, seed=seed, pcap=pcap, pcap_payload=pcap_payload, progress=update)
         else:
-            result = run_one(scenario, seed=seed, packets=packets, pcap=pcap, progress=update)
+            result = run_one(
+                scenario, seed=seed, packets=packets, pcap=pcap, pcap_payload=pcap_payload, progress=update
+            )
     if folder is not None:
         result.write_into(folder)
     return result

@@ -21,8 +21,9 @@ from shoal.cli.console import data, talk
 from shoal.errors import ScenarioError, UsageError
 from shoal.expression import UndefinedError
 from shoal.files import new_folder, unwritable, write_text
+from shoal.results import Undefined
 from shoal.scenario import Scenario
-from shoal.sweeps import Point, Sweep, Undefined, as_text, short_names
+from shoal.sweeps import Point, Sweep, as_text, short_names
 from shoal.sweeps import sweep as run_sweep
 from shoal.tabulate import Table
 
@@ -73,9 +74,11 @@ def sweep(
       shoal sweep my.toml --axis flows.dctcp.count=1,2,4 --axis bottleneck.rate='10 Mbit/s,100 Mbit/s' --out results/s
       shoal sweep my.toml --axis K=10,20 --set bottleneck.aqm.min='{1500*K} B' --set bottleneck.aqm.max='{1500*(K+1)} B'
     """
+    from shoal.metrics import default_metrics
+
     grid = _grid(axis)
     template = options.read_template(scenario, set_, list(grid), sizes)
-    metrics = _metrics(metric) if metric else _default_metrics(template.scenario)
+    metrics = _metrics(metric) if metric else default_metrics(template.scenario)
     if (runs := seeds * math.prod(len(values) for values in grid.values())) > _many_runs:
         raise UsageError(f"{runs:,} runs are too many for one sweep", hint=f"at most {_many_runs:,}; split the axes")
     with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
@@ -207,18 +210,6 @@ def _metrics(texts: Sequence[str]) -> dict[str, str]:
         check_metric(expression)
         metrics[name] = expression.strip()
     return metrics
-
-
-def _default_metrics(scenario: Scenario) -> dict[str, str]:
-    groups = [group["name"] for group in scenario.facts["groups"]]
-    link = {
-        "utilisation": "utilisation()",
-        "queue_packets": "queue_packets()",
-        "delay_mean_ms": "delay_ms()",
-        "delay_p99_ms": "delay_ms('all', 'p99')",
-    }
-    shares = {f"share_{name}": f"share({json.dumps(name)})" for name in groups} if len(groups) > 1 else {}
-    return {**(link if scenario.facts["bottlenecks"] else {}), **shares, "jain": "jain()"}
 
 
 def _table(

@@ -16,12 +16,10 @@ from shoal import _native
 from shoal.cli import options
 from shoal.cli.console import data, talk
 from shoal.errors import ScenarioError, UsageError
-from shoal.expression import plain
 from shoal.files import new_folder, unwritable, write_text
 from shoal.scenario import Scenario
 from shoal.search import Side
 from shoal.stats import Estimate
-from shoal.tabulate import Table
 from shoal.template import is_variable
 from shoal.tuning import Tuned, candidates, written
 from shoal.tuning import tune as run_tune
@@ -132,68 +130,20 @@ def tune(
     if as_json:
         data.text(text)
     else:
-        _show(template.scenario, found, key, unit)
+        _show(template.scenario, found, unit)
     if found.answer is None:
         raise Exit(5)
 
 
-def _show(scenario: Scenario, found: Tuned, key: str, unit: str | None) -> None:
+def _show(scenario: Scenario, found: Tuned, unit: str | None) -> None:
     data.heading(scenario.title)
-    data.table(_trail(found, key, unit))
+    data.table(found.trail())
     data.blank()
-    data.text(verdict(found, key, unit))
-    for line in remarks(found, unit):
+    data.text(found.verdict)
+    for line in found.remarks:
         data.text(line)
     if found.answer is not None and (rule := _rule(scenario, unit)) is not None:
         data.text(f"C x RTT / 7 = {rule:.4g} packets (Alizadeh et al. 2010, eq. 13)")
-
-
-def _trail(found: Tuned, key: str, unit: str | None) -> Table:
-    columns = [f"{key.rpartition('.')[2]}{f' [{unit}]' if unit else ''}", "Why"]
-    for comparison in found.condition.comparisons:
-        columns += [comparison.left, comparison.operator]
-    rows = []
-    for trial in found.trials:
-        cells = [plain(trial.value), trial.phase.value]
-        for measured in trial.measured:
-            cells += [_cell(measured.left), _cell(measured.right)]
-        word = "holds" if trial.decision.holds else "fails"
-        rows.append((*cells, word if trial.decision.clear else f"{word}, within the noise"))
-    return Table("", (*columns, ""), rows, words=0)
-
-
-def _cell(value: Estimate) -> str:
-    return f"{value.mean:.4g}" + (f" ± {value.half_width:.2g}" if value.half_width else "")
-
-
-def verdict(found: Tuned, key: str, unit: str | None) -> str:
-    """One sentence: the answer, or that there is none."""
-    if found.answer is None:
-        return f"No value of {key} satisfies {found.condition.text}."
-    which = "first" if found.side is Side.SMALLEST else "last"
-    only = f"the {which} value of the range: all that were tried hold"
-    end = f" ({only})" if found.all_hold and not found.against else ""
-    return f"{found.side.value.capitalize()} {key} = {_with_unit(found.answer, unit)}{end}: {found.condition.text}"
-
-
-def remarks(found: Tuned, unit: str | None) -> list[str]:
-    """What to know about the answer: its noise, and whether the condition changes only once."""
-    lines = []
-    if found.answer is not None and found.fails_at is not None and found.holds_at is not None:
-        lines.append(
-            f"Clearly fails at {_with_unit(found.fails_at, unit)}, clearly holds at {_with_unit(found.holds_at, unit)}."
-        )
-    if len(found.trials[0].results) == 1:
-        lines.append("One seed: nothing is known of the noise.")
-    if found.against:
-        values = ", ".join(plain(value) for value in found.against)
-        change = "" if found.answer is None else "the condition changes more than once, or noise decides: "
-        lines.append(f"Not monotone: {change}see {values}.")
-    return lines
-
-
-def _with_unit(value: float, unit: str | None) -> str:
-    return f"{plain(value)} {unit}" if unit else plain(value)
 
 
 def _rule(scenario: Scenario, unit: str | None) -> float | None:

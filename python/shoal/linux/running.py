@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shoal import _native
-from shoal.files import unwritable
 from shoal.linux.guest import default_wall_limit_s, guest_folder, run_guest
 from shoal.linux.images import Image, find_image
 from shoal.linux.plan import plan
@@ -20,6 +19,7 @@ def run_on_linux(
     seed: int | None = None,
     image: Image | None = None,
     pcap: str | Path | None = None,
+    pcap_payload: bool = False,
     progress: Callable[[float], object] | None = None,
     cancel: _native.Cancel | None = None,
     wall_limit_s: int = default_wall_limit_s,
@@ -36,6 +36,8 @@ def run_on_linux(
         The kernel; that of ``shoal linux build`` if not given.
     pcap
         File for the packets, as pcapng: what the monitored links send, and what senders receive.
+    pcap_payload
+        Keep whole packets in that file, not their headers alone.
     progress
         Called with the finished fraction, 0 to 1.
     cancel
@@ -51,6 +53,8 @@ def run_on_linux(
         There is no kernel.
     GuestError
         The guest failed.
+    OutputError
+        The file cannot be written.
     """
     image = image or find_image()
     planned = plan(scenario, image, seed=seed, captures=pcap is not None)
@@ -61,8 +65,5 @@ def run_on_linux(
         )
         if pcap is not None:
             what = (scenario.text, scenario.name, list(scenario.overrides), image.description)
-            try:
-                _native.linux_capture(*what, folder, Path(pcap), seed=seed)
-            except OSError as error:
-                raise unwritable(error.filename or pcap, error) from error
+            _native.linux_capture(*what, folder, Path(pcap), payload=pcap_payload, seed=seed)
     return Result(finished.json, run=finished)

@@ -331,6 +331,9 @@ pub enum EcnSetting {
     On,
 }
 
+/// IPv4 and TCP headers without options, bytes.
+const HEADER_BYTES_WITHOUT_OPTIONS: u16 = 20 + 20;
+
 /// Everything a connection is made from.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EndpointConfig {
@@ -387,6 +390,12 @@ impl EndpointConfig {
     #[inline]
     pub const fn mss(&self) -> u16 {
         self.mtu_bytes - self.header_bytes
+    }
+    /// Maximum segment size as SYN and SYN/ACK announce it: the MTU less the IP and TCP headers without any options, which
+    /// senders deduct themselves (RFC 6691 section 2). Linux (`tcp_advertise_mss`) and FreeBSD (`tcp_mssopt`) alike.
+    #[inline]
+    pub const fn announced_mss(&self) -> u16 {
+        self.mtu_bytes.saturating_sub(HEADER_BYTES_WITHOUT_OPTIONS)
     }
     /// Window scale (RFC 7323): the smallest that can express the receive window.
     pub const fn window_scale(&self) -> u8 {

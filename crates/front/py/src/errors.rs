@@ -1,34 +1,38 @@
-//! Errors as Python sees them.
+//! Errors as Python sees them: the classes of `shoal.errors`, which owns them.
 
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use shoal_scenario::Errors;
 use shoal_trace::{WriteError, WriteFailure};
+use std::path::Path;
 
-pyo3::create_exception!(
-    shoal._native,
-    ScenarioError,
-    PyValueError,
-    "A scenario is refused. The message shows every problem with its place and what would be right."
-);
-pyo3::create_exception!(shoal._native, Cancelled, PyRuntimeError, "A run was ended by its Cancel token.");
+pyo3::import_exception!(shoal.errors, ScenarioError);
+pyo3::import_exception!(shoal.errors, Cancelled);
 
 pub fn refused(errors: &Errors) -> PyErr {
     ScenarioError::new_err(errors.to_string())
 }
 
-/// An `OSError` with the number and the file where there is one, so that Python picks the subclass.
+/// An `OutputError` that names the file and what the operating system said; `shoal.files` words it.
 pub fn not_written(error: &WriteError) -> PyErr {
     let number = match &error.reason {
         WriteFailure::Io(reason) => reason.raw_os_error(),
         WriteFailure::Parquet(_) => None,
     };
-    match number {
-        Some(number) => {
-            // Python's own messages have no such suffix.
-            let text = error.reason.to_string().replace(&format!(" (os error {number})"), "");
-            PyOSError::new_err((number, text, error.path.clone()))
-        }
-        None => PyOSError::new_err(error.to_string()),
-    }
+    let text = error.reason.to_string();
+    let system = match number {
+        // Python's own messages have no such suffix.
+        Some(number) => PyOSError::new_err((
+            number,
+            text.replace(&format!(" (os error {number})"), ""),
+            error.path.clone(),
+        )),
+        None => PyOSError::new_err(text),
+    };
+    Python::attach(|py| worded(py, &error.path, system).unwrap_or_else(|error| error))
+}
+
+fn worded(py: Python<'_>, path: &Path, system: PyErr) -> PyResult<PyErr> {
+    let error = py.import("shoal.files")?.call_method1("unwritable", (path, system))?;
+    Ok(PyErr::from_value(error))
 }

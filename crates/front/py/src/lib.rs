@@ -16,16 +16,15 @@ use pyo3::prelude::*;
 
 /// The native half of `shoal`; see the package for what is public.
 #[pymodule]
-fn _native(py: Python<'_>, module: &Bound<'_, PyModule>) -> PyResult<()> {
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("ScenarioError", py.get_type::<errors::ScenarioError>())?;
-    module.add("Cancelled", py.get_type::<errors::Cancelled>())?;
     module.add_class::<checked::Checked>()?;
     module.add_class::<run::Cancel>()?;
     module.add_class::<run::Run>()?;
     module.add_function(wrap_pyfunction!(build_profile, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(tables_reference, module)?)?;
+    module.add_function(wrap_pyfunction!(result_fields, module)?)?;
     module.add_function(wrap_pyfunction!(models::models, module)?)?;
     module.add_function(wrap_pyfunction!(checked::check, module)?)?;
     module.add_function(wrap_pyfunction!(checked::json_to_toml, module)?)?;
@@ -59,6 +58,12 @@ fn schema() -> String {
     let mut text = serde_json::to_string_pretty(&shoal_scenario::json_schema()).unwrap_or_default();
     text.push('\n');
     text
+}
+
+/// Every field of the result object as a JSON list of `{"path", "kind", "unit", "doc", "may_be_null", "may_be_absent"}`.
+#[pyfunction]
+fn result_fields() -> String {
+    serde_json::to_string(&shoal_trace::result_fields()).unwrap_or_default()
 }
 
 /// Reference page of the recorded tables, in Markdown.

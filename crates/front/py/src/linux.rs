@@ -1,7 +1,7 @@
 //! The real-kernel plane: plans before a run, measurements after it. Processes belong to Python.
 
 use crate::errors::{ScenarioError, not_written, refused};
-use crate::run::Run;
+use crate::run::{Run, kept};
 use pyo3::prelude::*;
 use serde_json::json;
 use shoal_linux::{CaptureError, Kernel, Plan, measure, write_capture};
@@ -73,7 +73,7 @@ pub fn linux_result(
 
 /// Writes what a guest with captures has left in `folder` to the file `path`, as pcapng.
 #[pyfunction]
-#[pyo3(signature = (text, file_name, overrides, kernel, folder, path, *, seed=None))]
+#[pyo3(signature = (text, file_name, overrides, kernel, folder, path, *, payload=false, seed=None))]
 #[allow(clippy::too_many_arguments, reason = "names of Python")]
 pub fn linux_capture(
     py: Python<'_>,
@@ -83,6 +83,7 @@ pub fn linux_capture(
     kernel: &str,
     folder: PathBuf,
     path: PathBuf,
+    payload: bool,
     seed: Option<u64>,
 ) -> PyResult<()> {
     let (_, experiment) = experiment(text, file_name, &overrides, seed)?;
@@ -90,7 +91,7 @@ pub fn linux_capture(
     py.detach(|| {
         let plan = plan(&experiment, &kernel, true)?;
         let packets = BufReader::new(File::open(folder.join("packets.bin"))?);
-        write_capture(&experiment, &plan, packets, &path).map_err(|error| match error {
+        write_capture(&experiment, &plan, packets, &path, kept(payload)).map_err(|error| match error {
             CaptureError::Records(error) => pyo3::exceptions::PyRuntimeError::new_err(error.to_string()),
             CaptureError::Read(error) => error.into(),
             CaptureError::Write(error) => not_written(&error),

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use shoal_scenario::Document;
 use shoal_sim::{Options, Outcome};
+use shoal_trace::pcapng::Capture;
 use shoal_trace::{RunResult, Table, WriteError, parquet_out};
 use shoal_units::Time;
 use std::cell::RefCell;
@@ -85,7 +86,7 @@ enum Ended {
 
 /// Runs a scenario.
 #[pyfunction]
-#[pyo3(signature = (text, file_name, overrides, *, seed=None, packets=None, pcap=None, progress=None, cancel=None))]
+#[pyo3(signature = (text, file_name, overrides, *, seed=None, packets=None, pcap=None, pcap_payload=false, progress=None, cancel=None))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments in Python")]
 pub fn run(
     py: Python<'_>,
@@ -95,6 +96,7 @@ pub fn run(
     seed: Option<u64>,
     packets: Option<PathBuf>,
     pcap: Option<PathBuf>,
+    pcap_payload: bool,
     progress: Option<Py<PyAny>>,
     cancel: Option<&Cancel>,
 ) -> PyResult<Run> {
@@ -108,7 +110,8 @@ pub fn run(
         last: now(),
         error: None,
     };
-    let outcome = py.detach(|| simulate(&experiment, packets.as_deref(), pcap.as_deref(), &mut watch));
+    let capture = pcap.as_deref().map(|path| (path, kept(pcap_payload)));
+    let outcome = py.detach(|| simulate(&experiment, packets.as_deref(), capture, &mut watch));
     match outcome {
         Ok(outcome) => {
             let mut scenario = document.to_json();
@@ -126,18 +129,23 @@ pub fn run(
     }
 }
 
+/// How much of each packet a capture keeps.
+pub const fn kept(payload: bool) -> Capture {
+    if payload { Capture::Whole } else { Capture::Headers }
+}
+
 fn simulate(
     experiment: &shoal_scenario::Experiment,
     packets: Option<&Path>,
-    pcap: Option<&Path>,
+    capture: Option<(&Path, Capture)>,
     watch: &mut Watch,
 ) -> Result<Outcome, Ended> {
-    if packets.is_none() && pcap.is_none() {
+    if packets.is_none() && capture.is_none() {
         let mut progress = |time| watch.goes_on(time);
         return shoal_sim::run(experiment, Options { packets: None, progress: Some(&mut progress) })
             .ok_or(Ended::Stopped);
     }
-    let files = Files::open(experiment, packets, pcap).map_err(Ended::Unwritable)?;
+    let files = Files::open(experiment, packets, capture).map_err(Ended::Unwritable)?;
     let files = Rc::new(RefCell::new(files));
     let outcome = {
         let mut progress = |time| !files.borrow().has_failed() && watch.goes_on(time);

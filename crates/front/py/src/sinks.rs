@@ -71,7 +71,7 @@ impl Files {
     pub fn open(
         experiment: &Experiment,
         packets: Option<&Path>,
-        capture: Option<&Path>,
+        capture: Option<(&Path, Capture)>,
     ) -> Result<Self, WriteError> {
         let monitored: Vec<(LinkId, &shoal_scenario::Link)> = experiment
             .links
@@ -86,7 +86,9 @@ impl Files {
         };
         Ok(Self {
             packets: packets.map(|path| PacketTraceWriter::create(path, &names)).transpose()?,
-            capture: capture.map(|path| CaptureFile::create(path, experiment, &monitored)).transpose()?,
+            capture: capture
+                .map(|(path, kept)| CaptureFile::create(path, kept, experiment, &monitored))
+                .transpose()?,
             failure: None,
         })
     }
@@ -128,6 +130,7 @@ impl Files {
 impl CaptureFile {
     fn create(
         path: &Path,
+        kept: Capture,
         experiment: &Experiment,
         monitored: &[(LinkId, &shoal_scenario::Link)],
     ) -> Result<Self, WriteError> {
@@ -135,7 +138,7 @@ impl CaptureFile {
         let interfaces: Vec<Interface> =
             links.chain([Interface { name: SENDERS.to_owned(), rate: None }]).collect();
         let endpoints = experiment.endpoints.iter().map(|endpoint| Endpoints {
-            mss: endpoint.mss(),
+            mss: endpoint.announced_mss(),
             forward_window_scale: endpoint.window_scale(),
             backward_window_scale: endpoint.window_scale(),
             sack: endpoint.sack,
@@ -147,7 +150,7 @@ impl CaptureFile {
         });
         let on_path = |path: &Vec<LinkId>| monitored.iter().map(|(link, _)| path.contains(link)).collect();
         Ok(Self {
-            writer: PcapWriter::create(path, &interfaces, Capture::Whole)?,
+            writer: PcapWriter::create(path, &interfaces, kept)?,
             path: path.to_owned(),
             endpoints: endpoints.collect(),
             flows: responses.chain(requests).collect(),

@@ -32,6 +32,7 @@ pub enum CaptureError {
 }
 
 /// Writes what the guest captured to `path` as pcapng: what the monitored links send and drop, and what senders receive.
+/// The guest hands over whole packets; `kept` says how much of them is written.
 ///
 /// # Errors
 /// The guest's file is torn, or the other cannot be written; nothing is left of it then.
@@ -40,13 +41,14 @@ pub fn write_capture(
     plan: &Plan,
     packets: impl Read,
     path: &Path,
+    kept: Capture,
 ) -> Result<(), CaptureError> {
     let links: Vec<&Link> = experiment.monitored().map(|(_, link)| link).collect();
     let interfaces = links.iter().map(|link| Interface { name: link.name.clone(), rate: link.rate });
     let interfaces: Vec<Interface> =
         interfaces.chain([Interface { name: SENDERS.to_owned(), rate: None }]).collect();
     let mut writer = Writer {
-        file: PcapWriter::create(path, &interfaces, Capture::Whole).map_err(CaptureError::Write)?,
+        file: PcapWriter::create(path, &interfaces, kept).map_err(CaptureError::Write)?,
         path,
         links,
         waiting: BinaryHeap::new(),

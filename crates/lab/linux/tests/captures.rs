@@ -2,6 +2,7 @@
 
 use shoal_linux::{CaptureError, Kernel, Plan, RecordError, write_capture};
 use shoal_scenario::{Document, Experiment};
+use shoal_trace::pcapng::Capture;
 use std::path::PathBuf;
 
 const SCENARIO: &str = r#"
@@ -62,7 +63,7 @@ fn write(name: &str, records: &[Vec<u8>], cut: usize) -> Result<Vec<u8>, Capture
     let guest = [ORIGIN_NS.to_ne_bytes().to_vec(), records.concat()].concat();
     let path: PathBuf =
         std::env::temp_dir().join(format!("shoal-capture-{name}-{}.pcapng", std::process::id()));
-    let written = write_capture(&experiment, &plan, &guest[..guest.len() - cut], &path);
+    let written = write_capture(&experiment, &plan, &guest[..guest.len() - cut], &path, Capture::Whole);
     assert_eq!(path.exists(), written.is_ok());
     written.map(|()| {
         let file = std::fs::read(&path).unwrap();

@@ -3,16 +3,20 @@
 //! Fields are written in the order of declaration and numbers in their shortest exact form, so equal results are equal
 //! bytes. What cannot be measured (the mean of nothing) is null, never NaN.
 
+use crate::fields::described;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the shape.
 pub const SCHEMA: u32 = 1;
 
+// Not indented: it holds all that follows down to the functions.
+described! {
+
 /// One run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunResult {
-    /// [`SCHEMA`].
+    /// Version of the shape of this object; it rises when a field changes its meaning or goes.
     pub schema: u32,
     /// Version of shoal that made it.
     pub version: String,
@@ -238,7 +242,7 @@ pub struct GroupResult {
     pub goodput_bps: RateSummary,
     /// Completion times of all transfers of the group, in seconds.
     pub fct_s: Distribution,
-    /// Completion times of all transfers, each divided by the time it would take alone ([`crate::metrics::ideal_fct_s`]).
+    /// Completion times of all transfers, each divided by the time it would take alone.
     pub slowdown: Distribution,
     /// The same for transfers of similar size; empty if there are no transfers.
     #[serde(default)]
@@ -446,6 +450,7 @@ pub struct Metrics {
     /// Mean wire rate of a flow of the first group over that of the second, for every two groups in scenario order;
     /// the key is `first/second`. Keys are sorted.
     pub rate_ratio: BTreeMap<String, Option<f64>>,
+}
 }
 
 impl RunResult {

@@ -63,6 +63,45 @@ fn head_of_the_file() {
 }
 
 #[test]
+fn captures_of_headers_say_how_much_they_keep() {
+    let file = capture::file(Capture::Headers);
+    let blocks = blocks(&file);
+    // 60 + 60 B: IP and TCP headers with all the options that their length fields can express.
+    assert_eq!(blocks[1].1[..8], [101, 0, 0, 0, 120, 0, 0, 0]);
+    let word = |body: &[u8], at: usize| u32::from_le_bytes(body[at..at + 4].try_into().unwrap());
+    // SYN: 60 B, all headers. Data: 52 of 1500 B. An acknowledgement with one SACK block: 52 + 12 B, all headers.
+    let lengths: Vec<_> = [0, 2, 7].map(|at| (word(blocks[3 + at].1, 12), word(blocks[3 + at].1, 16))).into();
+    assert_eq!(lengths, [(60, 60), (52, 1500), (64, 64)]);
+}
+
+#[test]
+fn packets_of_real_hosts_are_cut_after_their_headers() {
+    let interface = Interface { name: "l".into(), rate: None };
+    let kept = |capture, packet: &[u8]| {
+        let mut writer = PcapWriter::new(Vec::new(), std::slice::from_ref(&interface), capture).unwrap();
+        writer.write_captured(Time::ZERO, 0, packet, None).unwrap();
+        let file = writer.finish().unwrap();
+        let body = blocks(&file)[2].1;
+        let word = |at: usize| u32::from_le_bytes(body[at..at + 4].try_into().unwrap()) as usize;
+        assert_eq!(body[20..20 + word(12)], packet[..word(12)]);
+        assert_eq!(word(16), packet.len(), "the original length is recorded");
+        word(12)
+    };
+    // A header of 20 B for IP with 100 B behind it; in TCP, the upper half of byte 12 is the header's length in words.
+    let mut packet = [0u8; 120];
+    (packet[0], packet[3]) = (0x45, 120);
+    for (protocol, data_offset, headers) in [(6, 8 << 4, 52), (6, 5 << 4, 40), (17, 0, 28)] {
+        (packet[9], packet[32]) = (protocol, data_offset);
+        assert_eq!(kept(Capture::Headers, &packet), headers);
+        assert_eq!(kept(Capture::Whole, &packet), 120);
+    }
+    // What is no TCP and no UDP, or is cut short, is kept as it is.
+    packet[9] = 1;
+    assert_eq!(kept(Capture::Headers, &packet), 120);
+    assert_eq!(kept(Capture::Headers, &packet[..10]), 10);
+}
+
+#[test]
 fn marked_packet() {
     let file = capture::file(Capture::Headers);
     let body = blocks(&file)[3 + 3].1;

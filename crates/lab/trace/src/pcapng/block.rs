@@ -30,12 +30,11 @@ pub(super) fn section_header(out: &mut Vec<u8>) {
 }
 
 /// Declares an interface.
-pub(super) fn interface(out: &mut Vec<u8>, name: &str, rate: Option<Rate>) {
+pub(super) fn interface(out: &mut Vec<u8>, name: &str, rate: Option<Rate>, snap_length: u32) {
     block(out, INTERFACE_DESCRIPTION, |out| {
         out.extend(LINK_TYPE_RAW.to_le_bytes());
         out.extend(0u16.to_le_bytes());
-        // No limit on the length of packets.
-        out.extend(0u32.to_le_bytes());
+        out.extend(snap_length.to_le_bytes());
         // An option holds 65,535 bytes; a name of that length helps nobody.
         option(out, OPTION_INTERFACE_NAME, &name.as_bytes()[..name.floor_char_boundary(255)]);
         if let Some(rate) = rate {
@@ -75,16 +74,23 @@ pub(super) fn packet(
     });
 }
 
-/// A whole packet, as a real host sent it.
-pub(super) fn captured(out: &mut Vec<u8>, now: Time, interface: u32, bytes: &[u8], note: Option<PacketNote>) {
+/// The first bytes of a packet that a real host sent, and how many it had.
+pub(super) fn captured(
+    out: &mut Vec<u8>,
+    now: Time,
+    interface: u32,
+    kept: &[u8],
+    length: usize,
+    note: Option<PacketNote>,
+) {
     let nanoseconds = now.as_picos() / 1000;
     block(out, ENHANCED_PACKET, |out| {
         out.extend(interface.to_le_bytes());
         out.extend(((nanoseconds >> 32) as u32).to_le_bytes());
         out.extend((nanoseconds as u32).to_le_bytes());
-        out.extend((bytes.len() as u32).to_le_bytes());
-        out.extend((bytes.len() as u32).to_le_bytes());
-        out.extend_from_slice(bytes);
+        out.extend((kept.len() as u32).to_le_bytes());
+        out.extend((length as u32).to_le_bytes());
+        out.extend_from_slice(kept);
         pad(out);
         if let Some(note) = note {
             comment(out, note);

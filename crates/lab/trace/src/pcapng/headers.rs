@@ -1,6 +1,6 @@
 //! IPv4 and TCP headers of a simulated packet.
 
-use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader};
+use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader, TcpHeaderSlice, UdpHeaderSlice};
 use shoal_packet::{Flags, FlowId, Packet, Sack, Seq};
 use shoal_units::Time;
 
@@ -16,7 +16,7 @@ pub enum Direction {
 /// What the handshake of a flow announces. Packets do not carry it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Endpoints {
-    /// Maximum segment size (RFC 9293 section 3.7.1), both ways.
+    /// Maximum segment size as the option announces it (RFC 9293 section 3.7.1), both ways: TCP options not deducted.
     pub mss: u16,
     /// Window scale (RFC 7323 section 2) that the opening host announces for its own windows.
     pub forward_window_scale: u8,
@@ -40,6 +40,8 @@ const TIME_TO_LIVE: u8 = 64;
 /// TCP header and timestamp option: below that, the packet has none.
 const HEADER_BYTES_WITH_TIMESTAMPS: u16 = 20 + 20 + 12;
 const MAX_OPTION_BYTES: usize = 40;
+/// An IPv4 header and a TCP header with all the options that their length fields can express.
+pub(super) const MAX_BYTES: u32 = 60 + 60;
 
 static ZEROS: [u8; u16::MAX as usize] = [0; u16::MAX as usize];
 
@@ -87,6 +89,20 @@ impl Headers {
             .expect("the length was limited");
         Self { ip, tcp, payload: payload_bytes }
     }
+}
+
+/// How many of a packet's bytes are IP and TCP or UDP headers; all of them if it is none that can be read.
+pub(super) fn length(packet: &[u8]) -> usize {
+    let Ok((ip, rest)) = Ipv4HeaderSlice::from_slice(packet).map(|ip| (ip, &packet[ip.slice().len()..]))
+    else {
+        return packet.len();
+    };
+    let transport = match ip.protocol() {
+        IpNumber::TCP => TcpHeaderSlice::from_slice(rest).map(|tcp| tcp.slice().len()).ok(),
+        IpNumber::UDP => UdpHeaderSlice::from_slice(rest).map(|udp| udp.slice().len()).ok(),
+        _ => None,
+    };
+    transport.map_or(packet.len(), |bytes| ip.slice().len() + bytes)
 }
 
 impl Direction {

@@ -41,6 +41,16 @@ pub enum Capture {
     Headers,
 }
 
+impl Capture {
+    /// The most bytes that an interface says it keeps of a packet; 0 stands for no limit.
+    const fn snap_length(self) -> u32 {
+        match self {
+            Self::Whole => 0,
+            Self::Headers => headers::MAX_BYTES,
+        }
+    }
+}
+
 /// Writes a capture. Every call writes one packet; the caller keeps the order of time for each interface.
 pub struct PcapWriter<W: Write> {
     sink: BufWriter<W>,
@@ -57,7 +67,7 @@ impl<W: Write> PcapWriter<W> {
         let mut head = Vec::new();
         block::section_header(&mut head);
         for interface in interfaces {
-            block::interface(&mut head, &interface.name, interface.rate);
+            block::interface(&mut head, &interface.name, interface.rate, capture.snap_length());
         }
         sink.write_all(&head)?;
         Ok(Self { sink, capture, interfaces: interfaces.len() as u32, block: Vec::with_capacity(2048) })
@@ -88,7 +98,7 @@ impl<W: Write> PcapWriter<W> {
         self.sink.write_all(&self.block)
     }
 
-    /// Writes a whole packet that a real host sent, from its IP header on.
+    /// Writes a packet that a real host sent, given whole from its IP header on; [`Capture`] says how much is kept.
     ///
     /// # Panics
     /// If there is no such interface.
@@ -101,7 +111,11 @@ impl<W: Write> PcapWriter<W> {
     ) -> io::Result<()> {
         assert!(interface < self.interfaces, "interface {interface} of {}", self.interfaces);
         self.block.clear();
-        block::captured(&mut self.block, now, interface, bytes, note);
+        let kept = match self.capture {
+            Capture::Whole => bytes.len(),
+            Capture::Headers => headers::length(bytes),
+        };
+        block::captured(&mut self.block, now, interface, &bytes[..kept], bytes.len(), note);
         self.sink.write_all(&self.block)
     }
 

@@ -1,0 +1,191 @@
+//! What the fields of the result are, taken from the declarations that it is written from, so that no list can be stale.
+
+use crate::RunResult;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A field of the result.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ResultField {
+    /// Where it is: names joined by dots, `[]` after a list, `*` for any key.
+    pub path: String,
+    /// `number`, `integer`, `text`, `object`, `list` or `any`.
+    pub kind: &'static str,
+    /// Unit of a number; empty if it has none, and for what is no number.
+    pub unit: &'static str,
+    /// What it means.
+    pub doc: String,
+    /// Whether it may be null: what cannot be measured is.
+    pub may_be_null: bool,
+    /// Whether it may be missing.
+    pub may_be_absent: bool,
+}
+
+/// Every field of [`RunResult`], each object before what it holds. The insides of `scenario` are those of a scenario file.
+pub fn result_fields() -> Vec<ResultField> {
+    let mut found = Vec::new();
+    RunResult::describe("", "", &mut found);
+    found
+}
+
+/// What may stand in the result.
+pub(crate) trait Described {
+    /// What JSON calls it.
+    const KIND: &'static str;
+    /// Whether it may be null.
+    const NULLABLE: bool = false;
+    /// What is written behind the path of what is inside.
+    const INSIDE: &'static str = "";
+    /// Adds the fields inside; `unit` is what the names above say.
+    fn describe(_path: &str, _unit: &'static str, _found: &mut Vec<ResultField>) {}
+}
+
+macro_rules! plain {
+    ($($type:ty: $kind:literal),+) => { $(impl Described for $type { const KIND: &'static str = $kind; })+ };
+}
+
+plain! { u32: "integer", u64: "integer", f64: "number", String: "text", serde_json::Value: "any", (String, String): "list" }
+
+impl<T: Described> Described for Option<T> {
+    const KIND: &'static str = T::KIND;
+    const NULLABLE: bool = true;
+    const INSIDE: &'static str = T::INSIDE;
+    fn describe(path: &str, unit: &'static str, found: &mut Vec<ResultField>) {
+        T::describe(path, unit, found);
+    }
+}
+
+impl<T: Described> Described for Box<T> {
+    const KIND: &'static str = T::KIND;
+    const INSIDE: &'static str = T::INSIDE;
+    fn describe(path: &str, unit: &'static str, found: &mut Vec<ResultField>) {
+        T::describe(path, unit, found);
+    }
+}
+
+impl<T: Described> Described for Vec<T> {
+    const KIND: &'static str = "list";
+    const INSIDE: &'static str = "[]";
+    fn describe(path: &str, unit: &'static str, found: &mut Vec<ResultField>) {
+        T::describe(path, unit, found);
+    }
+}
+
+impl<T: Described> Described for BTreeMap<String, T> {
+    const KIND: &'static str = "object";
+    const INSIDE: &'static str = ".*";
+}
+
+/// Adds a field of an object, and what is inside it.
+pub(crate) fn add<T: Described>(
+    path: &str,
+    name: &str,
+    docs: &[&str],
+    serde: &str,
+    inherited: &'static str,
+    found: &mut Vec<ResultField>,
+) {
+    let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+    let unit = match unit(name) {
+        // Counts beside quantities, as in `srtt_s.count`, are no seconds.
+        None if T::KIND != "integer" => inherited,
+        own => own.unwrap_or_default(),
+    };
+    let may_be_absent = serde.contains("skip_serializing_if");
+    found.push(ResultField {
+        path: path.clone(),
+        kind: T::KIND,
+        unit: if matches!(T::KIND, "text" | "any") { "" } else { unit },
+        doc: docs.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" "),
+        // What is missing is not null.
+        may_be_null: T::NULLABLE && !may_be_absent,
+        may_be_absent,
+    });
+    T::describe(&(path + T::INSIDE), unit, found);
+}
+
+/// The unit that a name ends with.
+fn unit(name: &str) -> Option<&'static str> {
+    const UNITS: [(&str, &str); 4] = [("bps", "bit/s"), ("bytes", "B"), ("packets", "packets"), ("s", "s")];
+    let (_, end) = name.rsplit_once('_')?;
+    UNITS.iter().find(|(suffix, _)| *suffix == end).map(|(_, unit)| *unit)
+}
+
+/// Declares objects of the result; the documentation of their fields is what [`result_fields`] says.
+macro_rules! described {
+    ($(
+        $( #[$meta:meta] )*
+        pub struct $name:ident { $(
+            $( #[doc = $doc:literal] )+
+            $( #[serde($($serde:tt)*)] )?
+            pub $field:ident: $type:ty,
+        )+ }
+    )+) => { $(
+        $( #[$meta] )*
+        pub struct $name { $(
+            $( #[doc = $doc] )+
+            $( #[serde($($serde)*)] )?
+            pub $field: $type,
+        )+ }
+
+        impl $crate::fields::Described for $name {
+            const KIND: &'static str = "object";
+            fn describe(path: &str, unit: &'static str, found: &mut Vec<$crate::fields::ResultField>) { $(
+                $crate::fields::add::<$type>(
+                    path,
+                    stringify!($field),
+                    &[$($doc),+],
+                    concat!($(stringify!($($serde)*))?),
+                    unit,
+                    found,
+                );
+            )+ }
+        }
+    )+ };
+}
+pub(crate) use described;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(path: &str) -> ResultField {
+        result_fields().into_iter().find(|field| field.path == path).unwrap_or_else(|| panic!("no {path}"))
+    }
+
+    #[test]
+    fn units_are_those_of_the_nearest_name() {
+        let units = [
+            ("window.start_s", "s"),
+            ("bottlenecks[].queue_bytes.p99", "B"),
+            ("bottlenecks[].class_queue_packets.ect.mean", "packets"),
+            ("bottlenecks[].delay_s.all.p50", "s"),
+            ("bottlenecks[].arrived", ""),
+            ("groups[].wire_bps.mean", "bit/s"),
+            ("groups[].flows[].fct_s", "s"),
+            ("groups[].flows[].srtt_s.mean", "s"),
+            ("groups[].flows[].srtt_s.count", ""),
+            ("groups[].fct_by_size[].from_bytes", "B"),
+            ("groups[].slowdown.mean", ""),
+            ("on", ""),
+        ];
+        for (path, unit) in units {
+            assert_eq!(field(path).unit, unit, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_missing_or_null_is_said() {
+        let said = |path| (field(path).may_be_null, field(path).may_be_absent);
+        assert_eq!(said("bottlenecks[].utilisation"), (true, false));
+        assert_eq!(said("groups[].frames"), (false, true));
+        assert_eq!(said("seed"), (false, false));
+    }
+
+    #[test]
+    fn every_field_has_a_sentence() {
+        for field in result_fields() {
+            assert!(field.doc.ends_with('.') && !field.doc.contains("[`"), "{}: {}", field.path, field.doc);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+"""What an installed package says of itself."""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+
+def test_metadata() -> None:
+    found = metadata.metadata("shoal")
+    assert found["License-Expression"] == "Apache-2.0 OR MIT"
+    assert set(found.get_all("License-File") or []) == {"LICENSE-APACHE", "LICENSE-MIT"}
+    assert found["Requires-Python"] == ">=3.11"
+    classifiers = set(found.get_all("Classifier") or [])
+    assert {"Typing :: Typed", "Operating System :: POSIX :: Linux", "Programming Language :: Rust"} <= classifiers
+    # With a licence expression, classifiers of licences are not allowed (PEP 639).
+    assert not [text for text in classifiers if text.startswith("License ::")]
+    text = found.get_payload()
+    assert isinstance(text, str)
+    assert text.startswith("# shoal\n")
+    assert found["Description-Content-Type"].startswith("text/markdown")
