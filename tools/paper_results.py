@@ -6,12 +6,18 @@ tools/paper_results.py papers/NAME --from results/NAME     # both files from a r
 tools/paper_results.py papers/NAME --check                 # is RESULTS.md what RESULTS.csv says?
 """
 
+from __future__ import annotations
+
 import argparse
 import csv
 import datetime
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shoal.papers.spec import Paper
 
 Rows = list[dict[str, str]]
 
@@ -83,7 +89,11 @@ def page(paper: Path) -> str:
         _summary(rows, readings),
         *_units(paper),
         "## All checks of claims",
-        table(titles, ([row[k] for k in columns] for row in claims)),
+        *_why(read),
+        table(
+            (*titles, *read.beside),
+            ([row[k] for k in columns] + _beside(row, own, rows, read.beside) for row in claims),
+        ),
     ]
     names = {
         Role.READING: ("Other readings", "Claims once more, under settings other than the paper's reading."),
@@ -125,6 +135,30 @@ def _summary(rows: Rows, readings: list[str]) -> str:
         scores = [by_reading[name].get(claim) for name in readings]
         body.append([claim, *(f"{sign['inside' if s.met else 'outside']} {s}" if s else "" for s in scores)])
     return table(("Claim", *readings), body)
+
+
+def _why(paper: Paper) -> list[str]:
+    """Which readings stand beside each other check by check, and why, if there are such."""
+    if not paper.beside:
+        return []
+    lines = [
+        f"- `{reading.name}`: {reading.title}. {' '.join(reading.why.split())}".strip()
+        for reading in (paper.reading(name) for name in (paper.chosen, *paper.beside))
+    ]
+    return [
+        "Measured and verdict are those of the first reading; the last columns are other readings.",
+        "\n".join(lines),
+    ]
+
+
+def _beside(row: dict[str, str], own: Rows, rows: Rows, readings: list[str]) -> list[str]:
+    """What other readings say to a check: the same line of the item, which `together` may fill with another cell."""
+    number = [id(other) for other in own if other["item"] == row["item"]].index(id(row))
+    cells = []
+    for reading in readings:
+        there = [other for other in rows if other["reading"] == reading and other["item"] == row["item"]]
+        cells.append(f"{there[number]['measured']} {sign[there[number]['verdict']]}" if there else "")
+    return cells
 
 
 def _order(claim: str) -> tuple[str, int]:

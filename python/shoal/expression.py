@@ -245,16 +245,26 @@ def _check_arguments(
         raise UsageError(f"`{text}`: `{name}` {error}", hint=f"it is {name}{signature}") from None
 
 
-def fill(template: str, names: Mapping[str, Any], functions: Functions | None = None, *, only: bool = False) -> str:
+def fill(
+    template: str,
+    names: Mapping[str, Any],
+    functions: Functions | None = None,
+    *,
+    only: bool = False,
+    missing: str | None = None,
+) -> str:
     """Replace ``{expression}`` and ``{expression:format}`` in a text; numbers take their shortest exact form.
 
-    With ``only``, braces in which none of the names stands are left as they are.
+    With ``only``, braces in which none of the names stands are left as they are. ``missing`` stands for an expression
+    without a value, as sentences about a table need it; without it that is an error.
     """
 
     def replace(match: re.Match[str]) -> str:
         if only and not set(re.findall(r"[A-Za-z_]\w*", match["expression"])) & set(names):
             return match[0]
-        value = evaluate(match["expression"], names, functions or {})
+        value = evaluate(match["expression"], names, functions or {}, gaps=missing is not None)
+        if isinstance(value, float) and math.isnan(value) and missing is not None:
+            return missing
         if isinstance(value, float) and not math.isfinite(value):
             reason = "a number is missing" if math.isnan(value) else "the number is too large"
             raise UndefinedError(match["expression"], reason, hint=_given(parsed(match["expression"]), names))

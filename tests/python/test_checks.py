@@ -84,6 +84,18 @@ def test_published_values_are_matched_by_the_axes_and_may_be_missing(tmp_path: P
     ]
 
 
+def test_a_published_value_may_stand_beside_bounds_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("y\n10\n", encoding="utf-8")
+    limits = {"min": "-1.5 * published('p.csv', 'y')", "max": "1.5 * published('p.csv', 'y')"}
+    # "Less than 10", with half as much again on both sides: -15 to 15.
+    found = judge(table(x=[-15.0, 15.0, 15.1, -15.1]), tmp_path, value="x", published="p.csv:y", **limits)
+    assert verdicts(found) == ["inside", "inside", "outside", "outside"]
+    assert {(f.published, f.tolerance) for f in found} == {("10", "-15 … 15")}
+    # A tolerance is one around the published value; bounds do not replace it.
+    (finding,) = judge(table(x=[12.0]), tmp_path, value="x", published="p.csv:y", tolerance=1, max=20)
+    assert (finding.tolerance, finding.verdict.value) == ("± 1", "outside")
+
+
 def test_many_rows_in_one_line_count_the_cells_and_name_the_farthest() -> None:
     (finding,) = judge(table(x=[1.0, 2.5, 1.9, 4.0]), value="x", min=1, max=2, together=True)
     assert (finding.cells, finding.inside, finding.verdict.value) == (4, 2, "outside")
@@ -247,3 +259,11 @@ def test_every_kind_of_check_may_look_tables_up_in_its_sentences(tables: dict[st
     (finding,) = judge(tables, what="x: {at('t', 'x', k=1):.1f}", reason="{largest('t', 'x')} is too much", **keys)
     assert (finding.what, finding.verdict.value) == ("x: 1.0", "outside")
     assert finding.reason == ("2 is too much" if "crossings" not in keys else "1 is too much")
+
+
+def test_sentences_about_a_row_with_a_gap_show_the_gap() -> None:
+    # A search that finds nothing has no answer, here x.
+    (finding,) = judge(
+        table(x=[math.nan]), what="K = {x:.0f}", value="x", min=0, reason="{1 / x:.2f} and {1 / (k - 1)}"
+    )
+    assert (finding.what, finding.verdict.value, finding.reason) == ("K = -", "no value", "- and -")

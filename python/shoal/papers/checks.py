@@ -65,7 +65,7 @@ def findings_of(check: Check, tables: Mapping[str, Grid], folder: Path) -> list[
             f"the check `{check.what}` tests nothing",
             hint="it needs value, crossings, increasing_in, decreasing_in, rank_correlation_with or fit_x",
         )
-    elif check.published or check.expected:
+    elif check.expected or (check.published and not _only_bounds(check)):
         found = _compared(check, grid, tables, folder)
     else:
         found = _bounded(check, grid, tables, folder)
@@ -75,6 +75,12 @@ def findings_of(check: Check, tables: Mapping[str, Grid], folder: Path) -> list[
         return [replace(finding, role=check.role, verdict=Verdict.SHOWN, cells=0) for finding in found]
     found = [replace(finding, role=check.role, inside=int(finding.verdict is Verdict.INSIDE)) for finding in found]
     return [_together(found)] if check.together else found
+
+
+def _only_bounds(check: Check) -> bool:
+    """Whether a published value is shown beside bounds of its own, instead of being the middle of a tolerance."""
+    tolerances = (check.tolerance, check.relative, check.factor)
+    return tolerances == (None, None, None) and (check.minimum, check.maximum) != (None, None)
 
 
 def _together(found: list[Finding]) -> Finding:
@@ -204,7 +210,9 @@ def _bounded(check: Check, grid: Grid | None, tables: Mapping[str, Grid], folder
         high = expression.number(check.maximum, row.values, lookups) if check.maximum is not None else math.inf
         verdict, excess = _verdict(measured, low, high)
         shown = _with_interval(measured, row.half_width.get(check.value))
-        findings.append(_finding(check, row, "", shown, _range(low, high), verdict, excess, lookups))
+        wanted = _published_value(check, grid, row, folder) if check.published is not None else None
+        beside = "" if wanted is None else _digits(wanted)
+        findings.append(_finding(check, row, beside, shown, _range(low, high), verdict, excess, lookups))
     return findings
 
 
@@ -312,12 +320,11 @@ def _finding(
     excess: float,
     lookups: Mapping[str, Any] | None = None,
 ) -> Finding:
-    what = expression.fill(check.what, row.values, lookups)
+    # A search without an answer leaves a gap in its row, and sentences about the row show it.
+    what = expression.fill(check.what, row.values, lookups, missing="-")
     # A reason may have several lines in the file; tables have one.
-    reason = (
-        " ".join(expression.fill(check.reason, row.values, lookups).split()) if verdict is not Verdict.INSIDE else ""
-    )
-    return Finding(check.claim, what, wanted, measured, tolerance, verdict, reason, excess)
+    reason = "" if verdict is Verdict.INSIDE else expression.fill(check.reason, row.values, lookups, missing="-")
+    return Finding(check.claim, what, wanted, measured, tolerance, verdict, " ".join(reason.split()), excess)
 
 
 def _with_interval(value: float, half_width: float | None) -> str:

@@ -356,6 +356,8 @@ class Paper:
     linux: OnLinux | None = None
     # ITEM/SWEEP whose settings are those of the paper's reading; other items' are listed where they differ.
     base: str | None = None
+    # Readings whose values and verdicts stand beside those of the chosen one, check by check, in what is kept.
+    beside: list[str] = field(default_factory=list)
 
     def item(self, name: str, *, quick: bool = False, on_linux: bool = False, full: bool = False) -> Item:
         """Read one of the items; ``quick`` reads its smaller form, ``on_linux`` that which the real kernel runs too.
@@ -426,6 +428,7 @@ def read_paper(folder: str | Path) -> Paper:
         chosen=chosen,
         linux=_on_linux(reader),
         base=reader.get("base", str, None),
+        beside=_words(reader, "beside", [reading.name for reading in readings if reading.name != chosen], []),
     )
     reader.end()
     for name in paper.linux.items if paper.linux else ():
