@@ -19,7 +19,15 @@ CHAPTERS = {
     ],
     "Statistics": ["estimate", "Estimate"],
     "Models": ["models", "Model", "Parameter", "Difference", "Kind"],
-    "Errors": ["ShoalError", "ScenarioError", "UsageError", "UndefinedError", "OutputError", "Cancelled"],
+    "Errors": [
+        "ShoalError",
+        "ScenarioError",
+        "UsageError",
+        "UndefinedError",
+        "OutputError",
+        "Cancelled",
+        "CacheWarning",
+    ],
 }
 INTRODUCTION = """# Python interface
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import api_page
+import typer.core
 import typer.main
 
 from shoal import _native
@@ -70,22 +71,36 @@ def model_index() -> str:
 def command_page() -> str:
     """Every command with its options, as `--help` knows them."""
     group = typer.main.get_command(app)
-    text = "# Command line\n\n" + plain(group.help or "") + "\n"
+    text = "# Command line\n\n" + plain(group.help or "") + " What stands before the verb:\n\n"
+    text += arguments(group, "shoal") + "\n" + plain(getattr(group, "epilog", "") or "") + "\n"
     context = typer.Context(group, info_name="shoal")
+    return text + "".join(verbs(group, context, "shoal"))
+
+
+def arguments(command: typer.core.TyperCommand | typer.core.TyperGroup, name: str) -> str:
+    """A table of what a command takes."""
+    rows = []
+    for parameter in command.params:
+        record = parameter.get_help_record(typer.Context(command, info_name=name))
+        if record:
+            rows.append([f"`{record[0]}`", plain(record[1])])
+        elif parameter.param_type_name == "argument":
+            rows.append([f"`{parameter.human_readable_name}`", getattr(parameter, "help", "") or ""])
+    return table(["argument", "meaning"], rows) if rows else ""
+
+
+def verbs(group: typer.core.TyperGroup, context: typer.Context, path: str) -> list[str]:
+    """A section for each verb of a group, and for the verbs below it."""
+    sections = []
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         if command is None or command.hidden:
             continue
-        text += f"\n## `shoal {name}`\n\n{plain(command.help or '')}\n\n"
-        rows = []
-        for parameter in command.params:
-            record = parameter.get_help_record(typer.Context(command, info_name=name))
-            if record:
-                rows.append([f"`{record[0]}`", plain(record[1])])
-            elif parameter.param_type_name == "argument":
-                rows.append([f"`{parameter.human_readable_name}`", getattr(parameter, "help", "") or ""])
-        text += table(["argument", "meaning"], rows) if rows else ""
-    return text
+        text = f"\n## `{path} {name}`\n\n{plain(command.help or '')}\n\n"
+        sections.append(text + arguments(command, name))
+        if isinstance(command, typer.core.TyperGroup):
+            sections += verbs(command, context, f"{path} {name}")
+    return sections
 
 
 def describe(schema: dict, definitions: dict) -> str:

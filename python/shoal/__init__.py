@@ -14,7 +14,7 @@ Examples
 
 from shoal._native import __version__
 from shoal.condition import Comparison, Condition, Measured
-from shoal.errors import Cancelled, OutputError, ScenarioError, ShoalError, UsageError
+from shoal.errors import CacheWarning, Cancelled, OutputError, ScenarioError, ShoalError, UsageError
 from shoal.expression import UndefinedError
 from shoal.metrics import default_metrics
 from shoal.models import Difference, Kind, Model, Parameter, models
@@ -28,6 +28,7 @@ from shoal.sweeps import Point, Sweep, sweep
 from shoal.tuning import Trial, Tuned, tune
 
 __all__ = [
+    "CacheWarning",
     "Cancelled",
     "Comparison",
     "Condition",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "MAX_SEED",
     "Cancel",
     "Checked",
     "Run",
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 __version__: str
+MAX_SEED: int
 
 @final
 class Checked:

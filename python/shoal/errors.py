@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Cancelled", "OutputError", "ScenarioError", "ShoalError", "UsageError"]
+__all__ = ["CacheWarning", "Cancelled", "OutputError", "ScenarioError", "ShoalError", "UsageError"]
 
 
 class ShoalError(Exception):
@@ -35,3 +35,7 @@ class ScenarioError(ShoalError, ValueError):
 
 class Cancelled(ShoalError, RuntimeError):  # noqa: N818
     """A run was ended from another thread."""
+
+
+class CacheWarning(UserWarning):
+    """Finished runs could not be kept in the cache; the results are complete."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
@@ -21,14 +22,15 @@ def default_workers() -> int:
 
 
 def run_all(
-    tasks: Sequence[Callable[[Cancel], T]],
+    tasks: Iterable[Callable[[Cancel], T]],
     *,
     workers: int | None = None,
     on_done: Callable[[], object] | None = None,
 ) -> list[T]:
     """Run tasks and give their results in the order of the tasks, whatever the number of workers.
 
-    The first error, or an interrupt, ends the running tasks and is raised.
+    Tasks are taken from the iterable when there is a worker for them, so that only those that run take memory. The
+    first error, or an interrupt, ends the running tasks and is raised.
 
     Parameters
     ----------
@@ -40,19 +42,24 @@ def run_all(
         Called in this thread for each finished task.
     """
     cancel = Cancel()
-    executor = ThreadPoolExecutor(max_workers=workers or default_workers(), thread_name_prefix="shoal")
-    futures: list[Future[T]] = []
+    count = workers or default_workers()
+    executor = ThreadPoolExecutor(max_workers=count, thread_name_prefix="shoal")
+    waiting = enumerate(tasks)
+    pending: dict[Future[T], int] = {}
+    results: dict[int, T] = {}
     try:
-        futures = [executor.submit(task, cancel) for task in tasks]
-        pending = set(futures)
-        while pending:
-            done, pending = wait(pending, timeout=_pulse_s, return_when=FIRST_COMPLETED)
+        while True:
+            # A second task for each worker, so that none waits for this thread.
+            for number, task in itertools.islice(waiting, max(0, 2 * count - len(pending))):
+                pending[executor.submit(task, cancel)] = number
+            if not pending:
+                return [results[number] for number in range(len(results))]
+            done, _ = wait(pending, timeout=_pulse_s, return_when=FIRST_COMPLETED)
             # In the order of the tasks: which error is reported does not depend on luck.
-            for future in sorted(done, key=futures.index):
-                future.result()
+            for future in sorted(done, key=pending.__getitem__):
+                results[pending.pop(future)] = future.result()
                 if on_done is not None:
                     on_done()
-        return [future.result() for future in futures]
     finally:
         cancel.cancel()
         executor.shutdown(wait=True, cancel_futures=True)

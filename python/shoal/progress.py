@@ -7,6 +7,9 @@ import sys
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+# Set by `--quiet`.
+is_quiet = False
+
 # Leaves room for the bar in 80 columns.
 _label_width = 32
 
@@ -24,9 +27,11 @@ class Bar:
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
-            disable=not sys.stderr.isatty(),
+            disable=is_quiet or not sys.stderr.isatty(),
         )
-        shown = label if len(label) <= _label_width else label[: _label_width - 1] + "…"
+        shown = label if len(label) <= _label_width else label[: _label_width - 3] + "..."
+        # A title may hold anything; here it must not steer the terminal.
+        shown = "".join(character if character.isprintable() else "?" for character in shown)
         self._task = self._progress.add_task(shown, total=1.0)
 
     def __enter__(self) -> Bar:

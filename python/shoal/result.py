@@ -308,6 +308,16 @@ class Result:
         except OSError as error:
             raise unwritable(error.filename or folder, error) from error
 
+    def without_tables(self) -> Result:
+        """The same numbers without the recorded tables, which take most of a run's memory."""
+        return Result(self.json)
+
+    def saved_in(self, folder: Path) -> Result:
+        """Write the files of :meth:`save` into a new folder, and give the result that reads its tables from there."""
+        folder.mkdir()
+        self.write_into(folder)
+        return Result(self.json, folder=folder)
+
     @classmethod
     def load(cls, folder: str | Path) -> Result:
         """Read what :meth:`save` wrote.

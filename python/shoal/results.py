@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 Undefined = Callable[[UndefinedError], object]
 
 
+def seed_folder(folder: Path, result: Result) -> Path:
+    """Where a run lies among several."""
+    return folder / f"seed-{result.seed}"
+
+
+def _without_seed(result: Result) -> dict[str, Any]:
+    return {**result.data, "seed": 0, "scenario": {**result.data["scenario"], "seed": 0}}
+
+
 class Results(Sequence[Result]):
     """Runs that differ only in their seed, in the order of the seeds asked for."""
 
@@ -117,12 +126,23 @@ class Results(Sequence[Result]):
         """Write the files of :meth:`save` into an existing folder."""
         try:
             for result in self:
-                place = folder / f"seed-{result.seed}"
-                place.mkdir()
-                result.write_into(place)
+                result.saved_in(seed_folder(folder, result))
+            self.write_summary(folder)
+        except OSError as error:
+            raise unwritable(error.filename or folder, error) from error
+
+    def write_summary(self, folder: Path) -> None:
+        """Write ``results.json`` beside runs that have been written."""
+        try:
             write_text(folder / "results.json", self.json)
         except OSError as error:
             raise unwritable(error.filename or folder, error) from error
+
+    @cached_property
+    def identical(self) -> bool:
+        """Whether there are several runs and their seeds make no difference: nothing random decided anything."""
+        first = _without_seed(self[0]) if len(self) > 1 else None
+        return first is not None and all(_without_seed(result) == first for result in self[1:])
 
     def __repr__(self) -> str:
         title = f" of `{self[0].data['scenario']['title']}`" if len(self) else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -9,10 +11,15 @@ from typing import overload
 
 from shoal import _native
 from shoal.errors import UsageError
+from shoal.files import is_capture, is_packet_trace, refuse_foreign, remove_abandoned_files
 from shoal.parallel import run_all
 from shoal.result import Result
 from shoal.results import Results
 from shoal.scenario import Scenario
+
+# The results of a call are kept until its end, about 35 kB for each run of a few flows. Means over seeds settle much
+# earlier: the confidence interval shrinks with the root of the number of runs.
+most_seeds = 10_000
 
 
 @overload
@@ -108,18 +115,56 @@ def run(
         if progress is not None:
             progress(finished / len(numbers))
 
-    tasks = [partial(_task, scenario, number) for number in numbers]
+    tasks = (partial(_task, scenario, number) for number in numbers)
     return Results(run_all(tasks, workers=workers, on_done=on_done))
 
 
 def seed_list(scenario: Scenario, seeds: int | Iterable[int]) -> list[int]:
-    """The seeds of several runs."""
+    """The seeds of several runs.
+
+    Raises
+    ------
+    UsageError
+        There are none, or more than :data:`most_seeds`, or one is out of range.
+    """
     if isinstance(seeds, int):
+        if seeds > most_seeds:
+            raise too_many_runs(seeds)
         seeds = range(scenario.seed, scenario.seed + seeds)
-    numbers = list(seeds)
+    numbers = list(itertools.islice(seeds, most_seeds + 1))
     if not numbers:
         raise UsageError("no seeds", hint="give at least one")
+    if len(numbers) > most_seeds:
+        raise too_many_runs(None)
+    for number in (numbers[0], numbers[-1]) if isinstance(seeds, range) else numbers:
+        checked_seed(number)
     return numbers
+
+
+def too_many_runs(runs: int | None) -> UsageError:
+    """What to say of more runs than one call keeps."""
+    what = f"{runs:,} runs are" if runs is not None else f"more than {most_seeds:,} runs are"
+    return UsageError(
+        f"{what} too many at once",
+        hint=f"at most {most_seeds:,}, because all results are kept; further seeds begin at --set seed=N",
+    )
+
+
+def checked_seed(seed: int) -> int:
+    """A seed, if it is one.
+
+    Raises
+    ------
+    UsageError
+        It is negative, or beyond what a scenario file can hold.
+    """
+    hint = f"write a whole number from 0 to {_native.MAX_SEED}"
+    if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+        raise UsageError(f"{seed!r} is no seed", hint=hint)
+    seed = operator.index(seed)
+    if not 0 <= seed <= _native.MAX_SEED:
+        raise UsageError(f"{seed} is no seed", hint=hint)
+    return seed
 
 
 def run_one(
@@ -135,6 +180,8 @@ def run_one(
     """Run a scenario once; ``cancel`` lets another thread end it."""
     if pcap_payload and pcap is None:
         raise UsageError("pcap_payload says what a capture keeps, and there is none", hint="add pcap=PATH")
+    if seed is not None:
+        seed = checked_seed(seed)
     trace = scenario.resolved["trace"]
     for wanted, place in (("packets", packets), ("pcap", pcap)):
         if trace[wanted] and place is None:
@@ -142,6 +189,12 @@ def run_one(
                 f"the scenario has trace.{wanted} = true, but there is no file to write to",
                 hint=f"give {wanted}=PATH (on the command line: --out DIR), or set trace.{wanted} = false",
             )
+    if packets is not None:
+        refuse_foreign(packets, is_packet_trace, what="table of shoal", option="file for packets")
+        remove_abandoned_files(packets, is_packet_trace)
+    if pcap is not None:
+        refuse_foreign(pcap, is_capture, what="capture of shoal", option="file for pcap")
+        remove_abandoned_files(pcap, is_capture)
     finished = _native.run(
         scenario.text,
         scenario.name,

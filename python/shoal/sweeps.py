@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, overload
 
 from shoal._native import Cancel
 from shoal._toml import toml_value
-from shoal.cache import Cache
+from shoal.cache import Cache, kept
 from shoal.errors import UsageError
 from shoal.expression import UndefinedError
 from shoal.parallel import run_all
@@ -306,17 +306,27 @@ def run_jobs(
     cache: str | Path | None = None,
     progress: bool | Callable[[float], object] = False,
     label: str = "Running",
+    finish: Callable[[Result], Result] | None = None,
 ) -> list[Result]:
-    """Run scenarios with seeds and give the results in that order; equal jobs run once."""
-    store = Cache(cache) if cache is not None else None
+    """Run scenarios with seeds and give the results in that order; equal jobs run once.
+
+    ``finish`` is called for each result as soon as it is there, and says what is kept of it.
+    """
     unique = list(dict.fromkeys(jobs))
-    tasks = [partial(_task, scenario, seed, store) for scenario, seed in unique]
-    with progress_of(len(tasks), progress, label) as on_done:
+    with kept(cache) as store, progress_of(len(unique), progress, label) as on_done:
+        tasks = (partial(_task, scenario, seed, store, finish) for scenario, seed in unique)
         results = dict(zip(unique, run_all(tasks, workers=workers, on_done=on_done), strict=True))
     return [results[job] for job in jobs]
 
 
-def _task(scenario: Scenario, seed: int, store: Cache | None, cancel: Cancel) -> Result:
+def _task(
+    scenario: Scenario, seed: int, store: Cache | None, finish: Callable[[Result], Result] | None, cancel: Cancel
+) -> Result:
+    result = _run(scenario, seed, store, cancel)
+    return result if finish is None else finish(result)
+
+
+def _run(scenario: Scenario, seed: int, store: Cache | None, cancel: Cancel) -> Result:
     if store is None:
         return run_one(scenario, seed=seed, cancel=cancel)
     key = store.key(scenario, seed)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,6 +73,38 @@ def environment(tmp_path: Path) -> dict[str, str]:
         name: value for name, value in os.environ.items() if not name.startswith(("SHOAL_", "COLUMNS", "FORCE_COLOR"))
     }
     return kept | {"SHOAL_CACHE_DIR": str(tmp_path / "cache"), "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
+
+
+@pytest.fixture
+def inside(folder: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capfd: Any) -> Cli:
+    """Run `shoal ARGUMENTS` like `cli`, in this process: faster, for what needs no process of its own."""
+    from shoal import progress
+    from shoal.cli import app, console
+
+    monkeypatch.chdir(folder)
+    for name in set(os.environ) - set(environment) - {"PYTEST_CURRENT_TEST"}:
+        monkeypatch.delenv(name)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    def call(*arguments: str, **variables: str) -> Finished:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr("sys.argv", ["shoal", *arguments])
+        for stream in (sys.stdout, sys.stderr):
+            monkeypatch.setattr(stream, "reconfigure", lambda **_: None, raising=False)
+        monkeypatch.setattr(console.talk, "_said", set())
+        monkeypatch.setattr(console.talk, "is_resumable", False)
+        monkeypatch.setattr(progress, "is_quiet", False)
+        capfd.readouterr()
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            code = app.guarded()
+        sys.stdout.flush()
+        out, err = capfd.readouterr()
+        return Finished(code, out, err)
+
+    return call
 
 
 @pytest.fixture

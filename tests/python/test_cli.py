@@ -25,8 +25,8 @@ def shape(text: str) -> str:
 @pytest.mark.parametrize(
     "verb", ["", "run", "check", "sweep", "tune", "reproduce", "report", "list", "describe", "schema", "doctor"]
 )
-def test_help(cli: Cli, verb: str, snapshot: SnapshotAssertion) -> None:
-    done = cli(*verb.split(), "--help")
+def test_help(inside: Cli, verb: str, snapshot: SnapshotAssertion) -> None:
+    done = inside(*verb.split(), "--help")
     assert (done.code, done.err) == (0, "")
     assert "\n".join(line.rstrip() for line in done.out.splitlines()) == snapshot
 

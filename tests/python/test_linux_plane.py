@@ -10,7 +10,7 @@ from conftest import Cli
 
 import shoal
 from shoal import _native
-from shoal.linux import Image, LinuxError, commands, find_image, kernel
+from shoal.linux import Image, LinuxError, Unbuilt, commands, find_image, kernel
 from shoal.linux.archive import release_of, releases
 from shoal.linux.places import digest, files
 
@@ -31,6 +31,35 @@ def test_without_a_kernel_the_message_says_what_to_run(no_kernel: Path, cli: Cli
     done = cli("run", "small.toml", "--on", "linux")
     assert done.code == 6
     assert "shoal linux build" in done.err
+
+
+@pytest.mark.parametrize(
+    "command", [["run", "step-single", "--on", "linux", "--explain"], ["linux", "explain", "step-single"]]
+)
+def test_scenarios_are_explained_without_a_kernel(inside: Cli, command: list[str]) -> None:
+    done = inside(*command)
+    assert done.code == 0, done.err
+    assert done.err.startswith(
+        f"warning: no kernel is built: this is for Linux {release_of(None).version} as configured"
+    )
+    rules = [line.split() for line in done.out.splitlines()]
+    assert rules[0] == ["What", "the", "scenario", "is", "on", "Linux"]
+    # The step queue is `red` with equal thresholds there, and the controller is the kernel's own.
+    assert any("red," in rule for rule in rules)
+    assert any("dctcp" in rule for rule in rules)
+
+
+def test_what_linux_cannot_express_is_refused_without_a_kernel(inside: Cli) -> None:
+    done = inside("linux", "explain", "small.toml", "--set", "flows[0].cwnd_clamp=20 packets")
+    assert (done.code, done.out) == (3, "")
+    assert "no bound of cwnd" in done.err
+
+
+def test_an_unbuilt_kernel_has_what_its_configuration_and_our_modules_give() -> None:
+    described = json.loads(Unbuilt().description)
+    assert {"reno", "cubic", "dctcp", "dctcp_ikr"} <= set(described["controllers"])
+    assert {"pfifo", "bfifo", "red", "gred", "dualpi2", "dualred", "dualq_coupled"} <= set(described["disciplines"])
+    assert "advanced" not in described["controllers"]
 
 
 def test_plan_lists_all_refusals() -> None:

@@ -6,18 +6,35 @@ import os
 import re
 import signal
 import sys
+import warnings
 from difflib import get_close_matches
 from enum import IntEnum
-from typing import Annotated, NoReturn
+from typing import Annotated, NoReturn, TextIO
 
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
-from shoal import _native
-from shoal.errors import OutputError, ScenarioError, ShoalError, UsageError
+from shoal import _native, progress
+from shoal.errors import CacheWarning, OutputError, ScenarioError, ShoalError, UsageError
 
-from . import check, compare, conformance, describe, doctor, linux, list_, report, reproduce, run, schema, sweep, tune
+from . import (
+    cache,
+    check,
+    compare,
+    conformance,
+    describe,
+    doctor,
+    linux,
+    list_,
+    report,
+    reproduce,
+    run,
+    schema,
+    sweep,
+    tune,
+)
 from .console import talk
+from .terminal import prepare
 
 
 class ExitCode(IntEnum):
@@ -44,8 +61,9 @@ app = typer.Typer(
     name="shoal",
     help="Runs DCTCP and ordinary TCP through one bottleneck.",
     epilog=_epilog,
-    no_args_is_help=True,
-    add_completion=False,
+    no_args_is_help=False,
+    invoke_without_command=True,
+    add_completion=True,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
@@ -61,6 +79,7 @@ app.command("list")(list_.list_)
 app.command("describe")(describe.describe)
 app.command("schema")(schema.schema)
 app.command("doctor")(doctor.doctor)
+app.add_typer(cache.app)
 app.add_typer(linux.app)
 
 
@@ -72,20 +91,30 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
+    quiet: Annotated[
+        bool,
+        typer.Option("--quiet", "-q", help="No notes and no progress bars; results, warnings and errors as ever."),
+    ] = False,
 ) -> None:
-    pass
+    talk.is_quiet = progress.is_quiet = quiet
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 def main() -> NoReturn:
     """Run the command line."""
     signal.signal(signal.SIGTERM, _terminate)
-    sys.exit(_guarded())
+    prepare(sys.stdout, sys.stderr)
+    sys.exit(guarded())
 
 
-def _guarded() -> int:
+def guarded() -> int:
+    """Run the command line and give its exit code; every error has become a message."""
+    warnings.showwarning = _show_warning
     try:
         code = app(standalone_mode=False, prog_name="shoal")
         sys.stdout.flush()
@@ -125,6 +154,23 @@ def _guarded() -> int:
     if code == ExitCode.INTERRUPTED:
         talk.interrupted()
     return int(code or 0)
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    if issubclass(category, CacheWarning):
+        talk.is_resumable = False
+        talk.warning(
+            str(message), hint="set SHOAL_CACHE_DIR to a folder that can be written, or add --no-cache to do without"
+        )
+    else:
+        talk.warning(warnings.formatwarning(message, category, filename, lineno, line).rstrip())
 
 
 def _describe(error: OSError) -> str:

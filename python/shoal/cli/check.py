@@ -7,12 +7,18 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
 from shoal.cli.options import Set, Sizes, read_scenario
 
 
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="SCENARIO...", help="Scenario files.", show_default=False)],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SCENARIO...", help="Scenario files, or names.", show_default=False, autocompletion=scenario_names
+        ),
+    ],
     set_: Set = None,
     sizes: Sizes = None,
     resolved: Annotated[
@@ -36,4 +42,4 @@ def check(
             data.text(scenario.to_toml())
         else:
             flows = sum(group["flows"] for group in scenario.facts["groups"])
-            data.text(f"{file}: {scenario.title} ({flows} flows, {scenario.resolved['duration']})")
+            data.sentence(f"{file}: {scenario.title} ({flows} flows, {scenario.resolved['duration']})")

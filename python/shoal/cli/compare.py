@@ -13,9 +13,10 @@ import typer
 
 from shoal import _native
 from shoal.cli import options
+from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
-from shoal.errors import OutputError, UsageError
-from shoal.files import new_folder, unwritable, write_text
+from shoal.errors import UsageError
+from shoal.files import new_folder, refuse_foreign, unwritable, write_text
 from shoal.scenario import Scenario
 from shoal.shipped import comparison_suite, find_scenario
 
@@ -28,7 +29,9 @@ _targets_missed = 5
 def compare(
     scenarios: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[SCENARIO]...", help="Scenario files, or names.", show_default=False),
+        typer.Argument(
+            metavar="[SCENARIO]...", help="Scenario files, or names.", show_default=False, autocompletion=scenario_names
+        ),
     ] = None,
     suite: Annotated[bool, typer.Option("--suite", help="The scenarios of the comparison suite.")] = False,
     set_: options.Set = None,
@@ -60,8 +63,8 @@ def compare(
     """
     chosen = _chosen(scenarios or [], suite)
     named = _named(chosen, set_, sizes)
-    if page is not None and page.exists() and not force:
-        raise OutputError(f"`{page}` already exists", hint="choose another --page, or add --force to replace it")
+    if page is not None:
+        refuse_foreign(page, _is_page, what="page of `shoal compare`", option="--page", force=force)
     command = shlex.join(["shoal", *sys.argv[1:]])
     with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
         from shoal.compare import compare as run_comparison
@@ -80,7 +83,7 @@ def compare(
     for note in dict.fromkeys(note for one in comparison for note in one.notes):
         talk.note(f"note: {note}")
     if as_json:
-        data.text(comparison.json)
+        data.json(comparison.json)
     elif len(comparison) == 1:
         data.table(details(comparison[0]))
     else:
@@ -116,6 +119,11 @@ def _named(paths: list[Path], settings: list[str] | None, sizes: list[str] | Non
     return list(named.items())
 
 
+def _is_page(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(64).startswith(b"<!-- Written by `shoal compare")
+
+
 def _write_page(comparison: Comparison, path: Path, command: str) -> None:
     from shoal.compare.write import page
 
@@ -124,5 +132,5 @@ def _write_page(comparison: Comparison, path: Path, command: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)
     except OSError as error:
-        raise unwritable(path, error) from error
+        raise unwritable(path, error, option="--page") from error
     talk.note(f"wrote {path}")

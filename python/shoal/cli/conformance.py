@@ -80,14 +80,14 @@ def conformance(
     counts = Counter(_outcome(verdict) for verdict in verdicts)
     if as_json:
         found = {"schema": 1, "on": on.value, "counts": dict(sorted(counts.items()))}
-        data.text(json.dumps(found | {"scripts": [verdict.to_dict() for verdict in verdicts]}, indent=1))
+        data.json(json.dumps(found | {"scripts": [verdict.to_dict() for verdict in verdicts]}, indent=1))
     else:
         shown = verdicts if verbose else [verdict for verdict in verdicts if _outcome(verdict) != "pass"]
         if shown:
             data.table(_table(shown))
         for verdict in bad:
             _explain(verdict)
-        data.text(
+        data.sentence(
             f"{len(verdicts)} scripts on {on.value}: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
         )
     if bad:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import traceback
 
 from rich.console import Console
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from shoal import _native
+from shoal.cli.layout import lines, wrapped
+from shoal.cli.terminal import escaped, shown
 from shoal.tabulate import Table
 
-# Wide enough for every table where no terminal says how wide it is.
+# Of prose, where no terminal says how wide it is; tables of numbers are as wide as they are.
 _default_width = 140
 
 
@@ -27,35 +29,54 @@ class Data:
     def console(self) -> Console:
         """The console behind stdout, as it is now."""
         if self._console is None or self._console.file is not sys.stdout:
-            width = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS") or _default_width)
-            self._console = Console(file=sys.stdout, width=width, highlight=False, soft_wrap=False)
+            self._console = Console(file=sys.stdout, width=self._limit or _default_width, highlight=False)
         return self._console
 
+    @property
+    def _limit(self) -> int | None:
+        """Columns of the terminal; ``COLUMNS`` stands in for one."""
+        columns = os.environ.get("COLUMNS", "")
+        if columns.isdecimal() and int(columns):
+            return int(columns)
+        return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
     def text(self, text: str) -> None:
-        """Print a text as it is."""
+        """Print a text for people."""
+        text = shown(text, sys.stdout)
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+    def sentence(self, text: str) -> None:
+        """Print prose, which wraps where the terminal ends."""
+        for line in wrapped(shown(text, sys.stdout), self._limit):
+            sys.stdout.write(line + "\n")
+
+    def json(self, text: str) -> None:
+        """Print JSON: what the terminal cannot show is escaped, so that the content stays the same."""
+        text = escaped(text, sys.stdout)
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
     def heading(self, text: str) -> None:
         """Print a line that stands out."""
-        self.console.print(Text(text, style="bold"))
+        for line in wrapped(shown(text, sys.stdout), self._limit):
+            self.console.print(Text(line, style="bold"), soft_wrap=True)
 
     def table(self, table: Table) -> None:
         """Print a table."""
-        rich = RichTable(title=table.title or None, title_justify="left", title_style="bold", box=None, pad_edge=False)
-        for index, column in enumerate(table.columns):
-            rich.add_column(Text(column), justify="left" if index < table.words else "right", overflow="fold")
-        for row in table.rows:
-            rich.add_row(*(Text(cell) for cell in row))
-        self.console.print(rich)
+        if table.title:
+            self.heading(table.title)
+        plain = Table(
+            "",
+            tuple(shown(head, sys.stdout) for head in table.columns),
+            [tuple(shown(cell.replace("\n", " "), sys.stdout) for cell in row) for row in table.rows],
+            words=table.words,
+        )
+        is_prose = plain.words >= len(plain.columns)
+        for line in lines(plain, self._limit or (_default_width if is_prose else None)):
+            self.console.print(Text(line.text, style="bold" if line.is_head else ""), soft_wrap=True)
 
     def pairs(self, pairs: list[tuple[str, str]]) -> None:
         """Print names and values, two columns."""
-        rich = RichTable(box=None, pad_edge=False, show_header=False)
-        rich.add_column(style="bold")
-        rich.add_column()
-        for name, value in pairs:
-            rich.add_row(Text(name), Text(value))
-        self.console.print(rich)
+        self.table(Table("", ("", ""), pairs, words=2))
 
     def blank(self) -> None:
         """Print an empty line."""
@@ -68,6 +89,9 @@ class Talk:
     def __init__(self) -> None:
         self.is_resumable = False
         """What is done is kept: after an interrupt the same command goes on."""
+        self.is_quiet = False
+        """Notes and progress are left out; warnings and errors are not."""
+        self._said: set[str] = set()
 
     def interrupted(self) -> None:
         """Say that the work was not finished, and how to go on."""
@@ -80,23 +104,33 @@ class Talk:
 
     def note(self, text: str) -> None:
         """Say what was done."""
-        self.console.print(Text(text))
+        if not self.is_quiet:
+            self.console.print(Text(shown(text, sys.stderr)))
+
+    def warning(self, text: str, *, hint: str | None = None) -> None:
+        """Say what did not go as it should, though the results are right; once."""
+        if text in self._said:
+            return
+        self._said.add(text)
+        self.console.print(Text.assemble(("warning: ", "bold yellow"), shown(text, sys.stderr)))
+        if hint:
+            self.console.print(Text.assemble(("hint: ", "bold cyan"), shown(hint, sys.stderr)))
 
     def error(self, message: str, *, hint: str | None = None) -> None:
         """Say what is wrong and what would be right."""
-        self.console.print(Text.assemble(("error: ", "bold red"), message.rstrip()))
+        self.console.print(Text.assemble(("error: ", "bold red"), shown(message.rstrip(), sys.stderr)))
         if hint:
-            self.console.print(Text.assemble(("hint: ", "bold cyan"), hint))
+            self.console.print(Text.assemble(("hint: ", "bold cyan"), shown(hint, sys.stderr)))
 
     def diagnostics(self, text: str) -> None:
         """Show rendered diagnostics."""
         styles = {"error:": "bold red", "warning:": "bold yellow", "note:": "bold blue", "hint:": "bold cyan"}
-        for line in text.rstrip("\n").split("\n"):
+        for line in shown(text, sys.stderr).rstrip("\n").split("\n"):
             word = line.split(" ", 1)[0]
-            shown = Text(line)
+            styled = Text(line)
             if word in styles:
-                shown.stylize(styles[word], 0, len(word))
-            self.console.print(shown)
+                styled.stylize(styles[word], 0, len(word))
+            self.console.print(styled)
 
     def crash(self, error: BaseException) -> None:
         """Show an error of shoal itself."""

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli.completion import model_names
 from shoal.cli.console import data
 from shoal.cli.options import Json
 from shoal.models import Model, find_models
@@ -18,7 +19,10 @@ def describe(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="A controller, queue, stack or application of `shoal list`.", show_default=False
+            metavar="NAME",
+            help="A controller, queue, stack or application of `shoal list`.",
+            show_default=False,
+            autocompletion=model_names,
         ),
     ],
     as_json: Json = False,
@@ -32,7 +36,7 @@ def describe(
     """
     found = find_models(name)
     if as_json:
-        data.text(json.dumps([asdict(model) for model in found], indent=2, ensure_ascii=False))
+        data.json(json.dumps([asdict(model) for model in found], indent=2, ensure_ascii=False))
         return
     for position, model in enumerate(found):
         if position:
@@ -42,15 +46,15 @@ def describe(
 
 def _show(model: Model) -> None:
     data.heading(f"{model.name} ({model.kind})")
-    data.text(f"{model.summary}\nFollows: {model.follows}\n")
+    data.sentence(f"{model.summary}\nFollows: {model.follows}\n")
     if model.parameters:
         rows = [(p.name, p.unit, p.default or "required", p.doc, p.source) for p in model.parameters]
         data.table(Table("Parameters", ("Key", "Unit", "Default", "Meaning", "Source"), rows, words=5))
     else:
-        data.text("No parameters.")
+        data.sentence("No parameters.")
     data.blank()
     if model.differences:
         rows_ = [(d.text, d.test) for d in model.differences]
         data.table(Table("Known differences", ("What differs", "Pinned by"), rows_, words=2))
     else:
-        data.text("No known differences.")
+        data.sentence("No known differences.")

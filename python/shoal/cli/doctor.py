@@ -7,12 +7,16 @@ import platform
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from typer.exceptions import Exit
 
 from shoal import _native
-from shoal.cache import default_folder
+from shoal.cache import Cache, default_folder
+from shoal.cli.cache import megabytes
 from shoal.cli.console import data
+from shoal.errors import OutputError
+from shoal.files import new_folder
 from shoal.parallel import default_workers
 from shoal.running import run
 from shoal.scenario import Scenario
@@ -26,6 +30,13 @@ flows = [{ cc = "reno", rtt = "25 ms" }, { cc = "dctcp", rtt = "25 ms" }]
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """A finding about something that most work does not need and that is not there."""
+
+    finding: str
+
+
 def doctor() -> None:
     """Say what this installation is and whether it works.
 
@@ -33,7 +44,7 @@ def doctor() -> None:
 
       shoal doctor
     """
-    checks: list[tuple[str, Callable[[], str]]] = [
+    checks: list[tuple[str, Callable[[], str | Optional]]] = [
         ("shoal", lambda: f"{_native.__version__} ({_native.build_profile()} build)"),
         ("Python", platform.python_version),
         ("System", lambda: f"{platform.system()} {platform.machine()}, {default_workers()} cores"),
@@ -44,13 +55,14 @@ def doctor() -> None:
         ("Simulator", _simulate),
         ("Determinism", _determinism),
         ("Cache", _cache),
-        ("tshark (optional, reads captures)", lambda: shutil.which("tshark") or "not found"),
+        ("tshark (reads captures)", lambda: shutil.which("tshark") or Optional("not found; not needed otherwise")),
         ("Real-kernel plane", _linux),
     ]
     rows, failed = [], False
     for name, probe in checks:
         try:
-            rows.append((name, "ok", probe()))
+            found = probe()
+            rows.append((name, "optional", found.finding) if isinstance(found, Optional) else (name, "ok", found))
         except Exception as error:
             failed = True
             rows.append((name, "FAILS", str(error)))
@@ -76,19 +88,23 @@ def _determinism() -> str:
     return "two equal runs give equal bytes"
 
 
-def _linux() -> str:
+def _linux() -> str | Optional:
     from shoal.linux import LinuxError, find_image
 
     try:
         image = find_image()
     except LinuxError:
-        return "no kernel yet: shoal linux build"
+        return Optional("no kernel yet; `--on linux` needs one: shoal linux build")
     return f"Linux {image.release}; more: shoal linux doctor"
 
 
-def _cache() -> str:
-    folder = default_folder()
-    if not folder.exists():
-        return f"{folder} (empty)"
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    return f"{folder} ({size / 1e6:.1f} MB)"
+def _cache() -> str | Optional:
+    store = Cache(default_folder())
+    try:
+        with new_folder(store.folder / "doctor"):
+            pass
+        shutil.rmtree(store.folder / "doctor")
+    except (OutputError, OSError):
+        return Optional(f"{store.folder} cannot be written: sweeps run without it, but do not go on where they were")
+    found = store.contents()
+    return f"{store.folder} ({found.runs:,} runs, {megabytes(found.bytes)}; shoal cache clear)"

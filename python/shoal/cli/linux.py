@@ -11,6 +11,7 @@ from typer.exceptions import Exit
 
 from shoal.cli import options
 from shoal.cli.console import data, talk
+from shoal.cli.on_linux import explain_linux
 from shoal.progress import Bar
 from shoal.tabulate import Table
 
@@ -80,18 +81,13 @@ def doctor() -> None:
 
 @app.command("explain")
 def explain(scenario: options.ScenarioFile, set_: options.Set = None) -> None:
-    """Show what a scenario becomes on Linux: queue disciplines, sysctls, hosts.
+    """Show what a scenario becomes on Linux: queue disciplines, sysctls, hosts. Needs no kernel.
 
     [bold]Example[/]
 
       shoal linux explain step-single
     """
-    from shoal.linux import find_image, plan
-
-    planned = plan(options.read_scenario(scenario, set_), find_image())
-    for note in planned.notes:
-        talk.note(note)
-    data.table(planned.table())
+    explain_linux([options.read_scenario(scenario, set_)])
 
 
 @app.command("clean")

@@ -50,7 +50,7 @@ def list_(
             found[name] = _metrics()
     if as_json:
         entries = {name: [{"name": key, "summary": text} for key, text in rows] for name, rows in found.items()}
-        data.text(json.dumps(entries, indent=2))
+        data.json(json.dumps(entries, indent=2))
         return
     for position, (name, rows) in enumerate(found.items()):
         if position:

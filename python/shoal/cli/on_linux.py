@@ -12,7 +12,7 @@ from shoal.result import Result
 from shoal.scenario import Scenario
 
 if TYPE_CHECKING:
-    from shoal.linux import Image
+    from shoal.linux import Image, Unbuilt
 
 
 def find_linux(generator: str | None) -> Image:
@@ -24,20 +24,35 @@ def find_linux(generator: str | None) -> Image:
     return replace(image, iperf3=find_iperf3(generator)) if generator is not None else image
 
 
-def prepare_linux(scenarios: Iterable[Scenario], image: Image, *, explain: bool) -> bool:
-    """Refuse what Linux cannot express before anything runs; say where the kernel stands in for something else.
-
-    With ``explain`` the translation is shown and nothing is to be run: the answer is false.
-    """
+def prepare_linux(scenarios: Iterable[Scenario], image: Image) -> None:
+    """Refuse what Linux cannot express before anything runs; say where the kernel stands in for something else."""
     from shoal.linux import plan
 
+    for scenario in scenarios:
+        for note in plan(scenario, image).notes:
+            talk.note(f"note: {note}")
+
+
+def explain_linux(scenarios: Iterable[Scenario], generator: str | None = None) -> None:
+    """Show what scenarios become on Linux; the kernel need not have been built for that."""
+    from shoal.linux import LinuxError, Unbuilt, plan
+    from shoal.linux.iperf3 import find_iperf3
+
+    image: Image | Unbuilt
+    try:
+        image = find_linux(generator)
+    except LinuxError:
+        image = Unbuilt(iperf3=find_iperf3(generator) if generator is not None else None)
+        talk.warning(
+            f"no kernel is built: this is for Linux {image.release} as configured here, and that kernel was not asked "
+            "whether it takes it",
+            hint="run `shoal linux build` once (about 10 minutes) for a kernel that is",
+        )
     for scenario in scenarios:
         planned = plan(scenario, image)
         for note in planned.notes:
             talk.note(f"note: {note}")
-        if explain:
-            data.table(planned.table())
-    return not explain
+        data.table(planned.table())
 
 
 def run_linux(

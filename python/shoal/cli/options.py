@@ -12,6 +12,7 @@ import typer
 
 from shoal._toml import parsed, toml_value
 from shoal.cache import default_folder
+from shoal.cli.completion import scenario_names
 from shoal.cli.console import talk
 from shoal.errors import UsageError
 from shoal.models import nearest
@@ -21,9 +22,20 @@ from shoal.sizes import read_sizes
 from shoal.template import Template, is_variable, uses_any
 
 ScenarioFiles = Annotated[
-    list[Path], typer.Argument(metavar="SCENARIO...", help="Scenario files; several are compared.", show_default=False)
+    list[Path],
+    typer.Argument(
+        metavar="SCENARIO...",
+        help="Scenario files, or names; several are compared.",
+        show_default=False,
+        autocompletion=scenario_names,
+    ),
 ]
-ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="Scenario file.", show_default=False)]
+ScenarioFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SCENARIO", help="Scenario file, or name.", show_default=False, autocompletion=scenario_names
+    ),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option(
@@ -77,13 +89,36 @@ Workers = Annotated[
     ),
 ]
 
-Fresh = Annotated[bool, typer.Option("--fresh", help="Run everything, even if it is in the cache.")]
+Fresh = Annotated[
+    bool,
+    typer.Option("--fresh", "--no-cache", help="Run everything: neither use nor keep finished runs in the cache."),
+]
 
 
 def kept_runs(*, fresh: bool) -> Path | None:
     """The folder of finished runs, so that an interrupted command may go on; nothing with ``--fresh``."""
     talk.is_resumable = not fresh
     return None if fresh else default_folder()
+
+
+def seeds_in_words(seeds: int, is_identical: bool) -> str:
+    """How many runs a table sums up."""
+    if seeds == 1:
+        return "1 seed"
+    return f"{seeds} seeds, all identical" if is_identical else f"{seeds} seeds, mean ± 95 % confidence interval"
+
+
+def say_nothing_is_random(scenario: Scenario, runs: int) -> None:
+    """Say that seeds make no difference, so that the numbers have no interval, and what would make one."""
+    groups = scenario.facts["groups"]
+    rtt_ms = max(1, round(max((group["longest_rtt_s"] or 0.0) for group in groups) * 1000)) if groups else 1
+    name = groups[0]["name"]
+    talk.warning(
+        f"nothing in this scenario is random: all {runs} runs are identical",
+        hint="let the flows start at random within a round-trip time, with "
+        f'start = {{ uniform = ["0 ms", "{rtt_ms} ms"] }} in each group\n'
+        f'      (--set \'flows.{name}.start={{ uniform = ["0 ms", "{rtt_ms} ms"] }}\')',
+    )
 
 
 _trace_words = ("series", "controllers", "segments", "packets", "pcap", "off")

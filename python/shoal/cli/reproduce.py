@@ -12,6 +12,7 @@ import typer
 from typer.exceptions import Exit
 
 from shoal.cli import options
+from shoal.cli.completion import paper_names
 from shoal.cli.console import data, talk
 from shoal.cli.run import Plane
 from shoal.errors import UsageError
@@ -29,7 +30,10 @@ def reproduce(
     what: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PAPER[/ITEM]]", help="A paper of `shoal list papers`, or one of its items.", show_default=False
+            metavar="[PAPER[/ITEM]]",
+            help="A paper of `shoal list papers`, or one of its items.",
+            show_default=False,
+            autocompletion=paper_names,
         ),
     ] = None,
     quick: Annotated[
@@ -94,7 +98,7 @@ def reproduce(
         write.write(paper, done, folder, command=shlex.join(["shoal", *sys.argv[1:]]))
     if as_json:
         rows = [row for reproduction in done for row in engine.verdict_frame(reproduction).to_dicts()]
-        data.text(json.dumps({"schema": 1, "paper": paper.name, "chosen": paper.chosen, "checks": rows}, indent=2))
+        data.json(json.dumps({"schema": 1, "paper": paper.name, "chosen": paper.chosen, "checks": rows}, indent=2))
     else:
         _show(paper, done)
     talk.note(f"wrote {target} (report: {target / 'report.html'})")
@@ -134,7 +138,7 @@ def _list(*, as_json: bool) -> None:
     found = [read_paper(entry.path) for entry in papers()]
     if as_json:
         entries = [{"name": paper.name, "title": paper.title, "items": paper.items} for paper in found]
-        data.text(json.dumps(entries, indent=2, ensure_ascii=False))
+        data.json(json.dumps(entries, indent=2, ensure_ascii=False))
         return
     rows = [(f"{paper.name}/{name}", paper.item(name).title) for paper in found for name in paper.items]
     data.table(Table("What can be reproduced", ("Name", ""), rows, words=2))
@@ -144,7 +148,7 @@ def _show(paper: Paper, done: list[Reproduction]) -> None:
     from shoal.papers import reproduce as engine
 
     data.heading(paper.title)
-    data.text(f"Reading: {paper.chosen} ({paper.reading(paper.chosen).title})")
+    data.sentence(f"Reading: {paper.chosen} ({paper.reading(paper.chosen).title})")
     for reproduction in done:
         data.blank()
         data.heading(f"{reproduction.item.name}: {reproduction.item.title}")
@@ -158,4 +162,4 @@ def _show(paper: Paper, done: list[Reproduction]) -> None:
         for note in reproduction.notes:
             talk.note(f"note: {note}")
     data.blank()
-    data.text(engine.tally_of(done).headline)
+    data.sentence(engine.tally_of(done).headline)

@@ -6,7 +6,7 @@ import contextlib
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,13 +15,13 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.console import data, talk
-from shoal.cli.on_linux import find_linux, prepare_linux, run_linux, run_linux_jobs
-from shoal.errors import OutputError, UsageError
-from shoal.files import new_folder, refuse_existing
+from shoal.cli.on_linux import explain_linux, find_linux, prepare_linux, run_linux, run_linux_jobs
+from shoal.errors import UsageError
+from shoal.files import is_capture, new_folder, refuse_existing, refuse_foreign, remove_abandoned_files
 from shoal.progress import Bar
 from shoal.result import Result, schema_version
-from shoal.results import Results
-from shoal.running import run_one, seed_list
+from shoal.results import Results, seed_folder
+from shoal.running import checked_seed, run_one, seed_list
 from shoal.scenario import Scenario
 from shoal.sweeps import run_jobs
 from shoal.tabulate import comparison_table, group_table, queue_table, totals, wait_tables
@@ -45,7 +45,7 @@ def run(
     set_: options.Set = None,
     sizes: options.Sizes = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, metavar="N", help="Seed of all random streams.", show_default=False)
+        int | None, typer.Option("--seed", metavar="N", help="Seed of all random streams.", show_default=False)
     ] = None,
     seeds: Annotated[
         int | None,
@@ -112,10 +112,7 @@ def run(
       shoal run step-single --on linux
     """
     _check_plane(on, generator, explain=explain)
-    if seed is not None and seeds is not None:
-        raise UsageError(
-            "--seed and --seeds exclude each other", hint="set the first of several seeds with --set seed=N"
-        )
+    _check_seeds(seed, seeds)
     loaded = {_label(path): options.read_scenario(path, set_, trace, sizes) for path in scenarios}
     if len(loaded) < len(scenarios):
         raise UsageError("two scenarios have the same file name", hint="rename one: the name labels the results")
@@ -128,17 +125,21 @@ def run(
             "--pcap-payload says what a capture keeps, and there is none",
             hint="add --pcap FILE, or --out DIR with --trace pcap",
         )
-    if pcap is not None and pcap.exists() and not force:
-        raise OutputError(f"`{pcap}` already exists", hint="choose another --pcap, or add --force to replace it")
+    if pcap is not None:
+        refuse_foreign(pcap, is_capture, what="capture of shoal", option="--pcap", force=force)
+        remove_abandoned_files(pcap, is_capture)
     if out is not None:
         refuse_existing(out, force=force)
         loaded = {label: _with_controllers(scenario) for label, scenario in loaded.items()}
     for scenario in loaded.values():
         for warning in scenario.warnings:
             talk.diagnostics(warning)
-    image = find_linux(generator) if on is Plane.LINUX else None
-    if image is not None and not prepare_linux(loaded.values(), image, explain=explain):
+    if explain:
+        explain_linux(loaded.values(), generator)
         return
+    image = find_linux(generator) if on is Plane.LINUX else None
+    if image is not None:
+        prepare_linux(loaded.values(), image)
     with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
         runs = {
             label: _measure(
@@ -160,6 +161,15 @@ def _check_plane(on: Plane, generator: str | None, *, explain: bool) -> None:
         raise UsageError("--generator names a program that runs on Linux", hint="add --on linux")
     if explain and on is not Plane.LINUX:
         raise UsageError("--explain shows what a scenario becomes on Linux", hint="add --on linux")
+
+
+def _check_seeds(seed: int | None, seeds: int | None) -> None:
+    if seed is not None and seeds is not None:
+        raise UsageError(
+            "--seed and --seeds exclude each other", hint="set the first of several seeds with --set seed=N"
+        )
+    if seed is not None:
+        checked_seed(seed)
 
 
 def _label(path: Path) -> str:
@@ -195,10 +205,17 @@ def _measure(
         label = f"{len(jobs)} seeds"
         if image is not None:
             results = Results(run_linux_jobs(jobs, image, workers=workers, label=label))
-        else:
-            results = Results(run_jobs(jobs, workers=workers, progress=True, label=label))
+            if folder is not None:
+                results.write_into(folder)
+            return results
+
+        def finish(result: Result) -> Result:
+            # Tables are written at once or not kept: memory does not grow with what the runs record.
+            return result.without_tables() if folder is None else result.saved_in(seed_folder(folder, result))
+
+        results = Results(run_jobs(jobs, workers=workers, progress=True, label=label, finish=finish))
         if folder is not None:
-            results.write_into(folder)
+            results.write_summary(folder)
         return results
     packets = None
     wanted = scenario.resolved["trace"]
@@ -236,10 +253,10 @@ def _write(runs: dict[str, Result | Results], folder: Path) -> None:
 def _print(runs: dict[str, Result | Results], *, as_json: bool) -> None:
     if as_json:
         if len(runs) == 1:
-            data.text(next(iter(runs.values())).json)
+            data.json(next(iter(runs.values())).json)
         else:
             objects = {label: json.loads(run.json) for label, run in runs.items()}
-            data.text(json.dumps({"schema": schema_version, "runs": objects}, indent=2, allow_nan=False))
+            data.json(json.dumps({"schema": schema_version, "runs": objects}, indent=2, allow_nan=False))
         return
     lists = {label: [run] if isinstance(run, Result) else list(run) for label, run in runs.items()}
     if len(lists) > 1:
@@ -249,9 +266,11 @@ def _print(runs: dict[str, Result | Results], *, as_json: bool) -> None:
         first = results[0]
         start, end = first.window
         data.heading(first.data["scenario"]["title"])
-        seeds = f"seed {first.seed}" if len(results) == 1 else f"{len(results)} seeds, mean ± 95 % confidence interval"
+        seeds = (
+            f"seed {first.seed}" if len(results) == 1 else options.seeds_in_words(len(results), is_identical(results))
+        )
         plane = f" on Linux {first.data['linux']['kernel']}" if first.data["on"] == "linux" else ""
-        data.text(f"Measured{plane} from {start:g} s to {end:g} s; {seeds}.")
+        data.sentence(f"Measured{plane} from {start:g} s to {end:g} s; {seeds}.")
         data.blank()
         data.table(group_table(results))
         for table in wait_tables(results):
@@ -262,3 +281,10 @@ def _print(runs: dict[str, Result | Results], *, as_json: bool) -> None:
             data.table(queue_table(results, index))
         data.blank()
         data.pairs(totals(results))
+        if is_identical(results):
+            options.say_nothing_is_random(first.scenario, len(results))
+
+
+def is_identical(results: Sequence[Result]) -> bool:
+    """Whether several runs differ in nothing but their seed."""
+    return Results(results).identical

@@ -28,4 +28,4 @@ def schema(
     """
     if what not in _what:
         raise UsageError(f"there is no schema of `{what}`", hint=nearest(what, list(_what)))
-    data.text(_what[what]())
+    data.json(_what[what]())

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal import _native
-from shoal._toml import parsed
 from shoal.cli import options
+from shoal.cli.axes import grid_of
 from shoal.cli.console import data, talk
 from shoal.errors import ScenarioError, UsageError
 from shoal.expression import UndefinedError
 from shoal.files import new_folder, unwritable, write_text
 from shoal.results import Undefined
+from shoal.running import most_seeds, too_many_runs
 from shoal.scenario import Scenario
 from shoal.sweeps import Point, Sweep, as_text, short_names
 from shoal.sweeps import sweep as run_sweep
@@ -40,7 +41,9 @@ def sweep(
         typer.Option(
             "--axis",
             metavar="KEY=V1,V2,...",
-            help="A key and its values, e.g. [cyan]bottleneck.aqm.threshold='10 packets,20 packets'[/]. Repeatable: "
+            help="A key and its values, e.g. [cyan]bottleneck.aqm.threshold='10 packets,20 packets'[/], or a "
+            "range: [cyan]1:10[/] in steps of 1, [cyan]1:10:4[/] four values, [cyan]1:100:log[/] three for each factor "
+            "of 10, [cyan]1:100:log:5[/], [cyan]'1:10 packets'[/]. Repeatable: "
             "all combinations run. A name that is no key is a variable for --set.",
             show_default=False,
         ),
@@ -72,13 +75,16 @@ def sweep(
 
       shoal sweep step-single --axis bottleneck.aqm.threshold='5 packets,10 packets,20 packets' --seeds 3
       shoal sweep my.toml --axis flows.dctcp.count=1,2,4 --axis bottleneck.rate='10 Mbit/s,100 Mbit/s' --out results/s
+      shoal sweep step-single --axis bottleneck.aqm.threshold='1:100:log packets'
       shoal sweep my.toml --axis K=10,20 --set bottleneck.aqm.min='{1500*K} B' --set bottleneck.aqm.max='{1500*(K+1)} B'
     """
     from shoal.metrics import default_metrics
 
-    grid = _grid(axis)
+    grid = grid_of(axis)
     template = options.read_template(scenario, set_, list(grid), sizes)
     metrics = _metrics(metric) if metric else default_metrics(template.scenario)
+    if seeds > most_seeds:
+        raise too_many_runs(seeds)
     if (runs := seeds * math.prod(len(values) for values in grid.values())) > _many_runs:
         raise UsageError(f"{runs:,} runs are too many for one sweep", hint=f"at most {_many_runs:,}; split the axes")
     with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
@@ -107,15 +113,17 @@ def sweep(
     if out is not None:
         talk.note(f"wrote {out} (points.csv, runs.csv, figures/sweep.svg)")
     if as_json:
-        data.text(text)
+        data.json(text)
+        _say_if_nothing_is_random(points)
         _finish(gaps, metrics, estimates)
         return
     data.heading(template.scenario.title)
-    data.text(
-        f"{len(points)} points, " + ("1 seed" if seeds == 1 else f"{seeds} seeds, mean ± 95 % confidence interval")
+    data.sentence(
+        f"{len(points)} points, {options.seeds_in_words(seeds, all(point.results.identical for point in points))}"
     )
     data.blank()
     data.table(_table(points, metrics, estimates, gaps))
+    _say_if_nothing_is_random(points)
     _finish(gaps, metrics, estimates)
 
 
@@ -147,6 +155,15 @@ class _Gaps:
             )
 
 
+def _say_if_nothing_is_random(points: Sweep) -> None:
+    identical = [point for point in points if point.results.identical]
+    if identical and len(identical) == len(points):
+        options.say_nothing_is_random(points[0].results[0].scenario, len(points[0].results))
+    elif identical:
+        where = ", ".join(f"{key} = {as_text(value)}" for key, value in identical[0].values.items())
+        talk.warning(f"at {len(identical)} of {len(points)} points all runs are identical, first at {where}")
+
+
 def _finish(gaps: _Gaps, metrics: Mapping[str, str], estimates: Sequence[Mapping[str, Estimate | None]]) -> None:
     """Say where a cell has no number, and why."""
     undefined = {name: sum(other == name for other, _ in gaps.found) for name in metrics}
@@ -157,42 +174,6 @@ def _finish(gaps: _Gaps, metrics: Mapping[str, str], estimates: Sequence[Mapping
                 f"note: `{name}` has no value at {missing} of {len(estimates)} points: the runs have no such number"
             )
     gaps.raise_if_any(len(estimates))
-
-
-def _grid(axes: Sequence[str]) -> dict[str, list[object]]:
-    grid: dict[str, list[object]] = {}
-    for text in axes:
-        key, equals, values = text.partition("=")
-        key = key.strip()
-        if not equals or not key:
-            raise UsageError(f"`--axis {text}` is no KEY=V1,V2,...", hint="as in --axis flows.dctcp.count=1,2,4")
-        if key in grid:
-            raise UsageError(f"`{key}` is an axis twice", hint="give all its values to one --axis")
-        words = [word.strip() for word in _split(values)]
-        if not all(words):
-            raise UsageError(f"`--axis {text}` has an empty value", hint=f"as in --axis {key}=1,2,4")
-        if len(set(words)) < len(words):
-            raise UsageError(f"`--axis {text}` has a value twice", hint="every value runs once; see --seeds")
-        grid[key] = [parsed(word) for word in words]
-    return grid
-
-
-def _split(text: str) -> list[str]:
-    """Parts between commas that are not inside brackets, braces or quotes."""
-    parts, start, depth, quote = [], 0, 0, ""
-    for place, character in enumerate(text):
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'":
-            quote = character
-        elif character in "[{":
-            depth += 1
-        elif character in "]}":
-            depth -= 1
-        elif character == "," and depth == 0:
-            parts.append(text[start:place])
-            start = place + 1
-    return [*parts, text[start:]]
 
 
 def _metrics(texts: Sequence[str]) -> dict[str, str]:

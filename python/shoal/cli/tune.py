@@ -128,9 +128,11 @@ def tune(
     if out is not None:
         talk.note(f"wrote {out} (trials.csv, figures/tune.svg)")
     if as_json:
-        data.text(text)
+        data.json(text)
     else:
         _show(template.scenario, found, unit)
+    if all(trial.results.identical for trial in found.trials):
+        options.say_nothing_is_random(template.scenario, seeds)
     if found.answer is None:
         raise Exit(5)
 
@@ -139,11 +141,11 @@ def _show(scenario: Scenario, found: Tuned, unit: str | None) -> None:
     data.heading(scenario.title)
     data.table(found.trail())
     data.blank()
-    data.text(found.verdict)
+    data.sentence(found.verdict)
     for line in found.remarks:
-        data.text(line)
+        data.sentence(line)
     if found.answer is not None and (rule := _rule(scenario, unit)) is not None:
-        data.text(f"C x RTT / 7 = {rule:.4g} packets (Alizadeh et al. 2010, eq. 13)")
+        data.sentence(f"C x RTT / 7 = {rule:.4g} packets (Alizadeh et al. 2010, eq. 13)")
 
 
 def _rule(scenario: Scenario, unit: str | None) -> float | None:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from shoal._native import Cancel
-from shoal.cache import Cache, simulator_hash
+from shoal.cache import Cache, kept, simulator_hash
 from shoal.compare.comparison import Compared, Comparison
 from shoal.errors import ScenarioError, UsageError
 from shoal.linux import Image, Plan, find_image, plan
@@ -60,12 +60,12 @@ def compare(
     plans = _plans(named, image)
     _ = image.helpers
     chosen = [seed_list(scenario, seeds) for _, scenario in named]
-    store = Cache(cache) if cache is not None else None
-    tasks: list[Callable[[Cancel], Result]] = []
-    for (_, scenario), own in zip(named, chosen, strict=True):
-        tasks += [partial(_on_sim, scenario, seed, store) for seed in own]
-        tasks += [partial(kept_on_linux, scenario, seed, image, store) for seed in own]
-    with progress_of(len(tasks), progress, f"{len(tasks)} runs") as on_done:
+    count = 2 * sum(len(own) for own in chosen)
+    with kept(cache) as store, progress_of(count, progress, f"{count} runs") as on_done:
+        tasks: list[Callable[[Cancel], Result]] = []
+        for (_, scenario), own in zip(named, chosen, strict=True):
+            tasks += [partial(_on_sim, scenario, seed, store) for seed in own]
+            tasks += [partial(kept_on_linux, scenario, seed, image, store) for seed in own]
         results = run_all(tasks, workers=workers, on_done=on_done)
     compared = []
     for (name, scenario), planned, own in zip(named, plans, chosen, strict=True):

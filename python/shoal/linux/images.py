@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from shoal.files import new_folder
+from shoal.linux.archive import release_of
 from shoal.linux.commands import output
 from shoal.linux.errors import LinuxError
 from shoal.linux.iperf3 import Iperf3
@@ -88,6 +89,46 @@ class Image:
                 if not place.exists():
                     _build_helpers(place, self.tree)
         return place
+
+
+@dataclass(frozen=True)
+class Unbuilt:
+    """The kernel that ``shoal linux build`` would make: enough to translate a scenario, but nothing that runs.
+
+    Attributes
+    ----------
+    release
+        The version that would be built.
+    iperf3
+        As for :class:`Image`.
+    """
+
+    release: str = field(default_factory=lambda: release_of(None).version)
+    iperf3: Iperf3 | None = None
+
+    @cached_property
+    def description(self) -> str:
+        """JSON that plans need: what the configuration asks for, with our modules."""
+        (fragment,) = files("kernel", ["uml.config"])
+        controllers, disciplines = features(fragment.read_text(encoding="utf-8"))
+        return json.dumps(
+            {
+                "release": self.release,
+                "controllers": [*controllers, *_registered("tcp_*.c", r'\.name\s*= "(\w+)"')],
+                "disciplines": [*disciplines, *_registered("sch_*.c", r'\.id\s*= "(\w+)"')],
+                "generator": self.iperf3.version if self.iperf3 else None,
+                "mode": "seccomp or ptrace",
+            }
+        )
+
+
+def features(config: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of the congestion controls and of the queue disciplines that a configuration builds in."""
+    controllers = {"reno"} | {name.lower() for name in re.findall(r"^CONFIG_TCP_CONG_(\w+)=y$", config, flags=re.M)}
+    disciplines = {"pfifo", "bfifo"} | {
+        name.lower() for name in re.findall(r"^CONFIG_NET_SCH_(\w+)=y$", config, flags=re.M)
+    }
+    return tuple(sorted(controllers - {"advanced"})), tuple(sorted(disciplines))
 
 
 def _registered(pattern: str, assignment: str) -> list[str]:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from shoal import _native
-from shoal.cache import Cache, simulator_hash
+from shoal.cache import Cache, kept, simulator_hash
 from shoal.linux.images import Image, find_image
 from shoal.linux.plan import plan
 from shoal.linux.running import run_on_linux
@@ -38,9 +38,8 @@ def run_jobs_on_linux(
     for scenario in dict.fromkeys(scenario for scenario, _ in unique):
         plan(scenario, image)
     _ = image.helpers
-    store = Cache(cache) if cache is not None else None
-    tasks = [partial(kept_on_linux, scenario, seed, image, store) for scenario, seed in unique]
-    with progress_of(len(tasks), progress, label) as on_done:
+    with kept(cache) as store, progress_of(len(unique), progress, label) as on_done:
+        tasks = (partial(kept_on_linux, scenario, seed, image, store) for scenario, seed in unique)
         results = dict(zip(unique, run_all(tasks, workers=workers, on_done=on_done), strict=True))
     return [results[job] for job in jobs]
 

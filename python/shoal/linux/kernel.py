@@ -14,6 +14,7 @@ from shoal.files import new_folder, write_text
 from shoal.linux.archive import fetch, release_of
 from shoal.linux.commands import output, stream
 from shoal.linux.errors import LinuxError
+from shoal.linux.images import features
 from shoal.linux.places import cache, digest, files, locked
 from shoal.linux.tools import build_environment
 from shoal.parallel import default_workers
@@ -175,10 +176,7 @@ def _compile(tree: Path, folder: Path, env: dict[str, str], jobs: int | None, sa
 def _install(folder: Path, place: Path, version: str) -> None:
     config = (folder / ".config").read_text(encoding="utf-8")
     release = (folder / "include/config/kernel.release").read_text(encoding="utf-8").strip()
-    controllers = {"reno"} | {name.lower() for name in re.findall(r"^CONFIG_TCP_CONG_(\w+)=y$", config, flags=re.M)}
-    disciplines = {"pfifo", "bfifo"} | {
-        name.lower() for name in re.findall(r"^CONFIG_NET_SCH_(\w+)=y$", config, flags=re.M)
-    }
+    controllers, disciplines = features(config)
     with new_folder(place) as partial:
         image = partial / "linux"
         shutil.copyfile(folder / "linux", image)
@@ -187,8 +185,8 @@ def _install(folder: Path, place: Path, version: str) -> None:
         help_text = subprocess.run([str(image), "--help"], capture_output=True, text=True, check=False).stdout  # noqa: S603
         built = Built(
             release=release,
-            controllers=tuple(sorted(controllers - {"advanced"})),
-            disciplines=tuple(sorted(disciplines)),
+            controllers=controllers,
+            disciplines=disciplines,
             mode="seccomp" if "seccomp=" in help_text else "ptrace",
             version=version,
             tree=str(folder),

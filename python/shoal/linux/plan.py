@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from shoal import _native
-from shoal.linux.images import Image
+from shoal.linux.images import Image, Unbuilt
 from shoal.scenario import Scenario
 from shoal.tabulate import Table, kernel_table
 
@@ -40,7 +40,7 @@ class Plan:
         return kernel_table(self.rules)
 
 
-def plan(scenario: Scenario, image: Image, *, seed: int | None = None, captures: bool = False) -> Plan:
+def plan(scenario: Scenario, image: Image | Unbuilt, *, seed: int | None = None, captures: bool = False) -> Plan:
     """Translate a scenario; with ``captures`` packets are captured even if it does not ask for that.
 
     Raises

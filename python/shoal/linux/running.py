@@ -10,6 +10,7 @@ from shoal.linux.guest import default_wall_limit_s, guest_folder, run_guest
 from shoal.linux.images import Image, find_image
 from shoal.linux.plan import plan
 from shoal.result import Result
+from shoal.running import checked_seed
 from shoal.scenario import Scenario
 
 
@@ -56,6 +57,8 @@ def run_on_linux(
     OutputError
         The file cannot be written.
     """
+    if seed is not None:
+        seed = checked_seed(seed)
     image = image or find_image()
     planned = plan(scenario, image, seed=seed, captures=pcap is not None)
     with guest_folder() as folder:

@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("MAX_SEED", shoal_scenario::schema::Seed::MAX)?;
     module.add_class::<checked::Checked>()?;
     module.add_class::<run::Cancel>()?;
     module.add_class::<run::Run>()?;

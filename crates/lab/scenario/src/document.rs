@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Errors, Mark, Severity};
 use crate::experiment::Experiment;
 use crate::field::Field;
 use crate::report::Report;
-use crate::schema::Scenario;
+use crate::schema::{Scenario, Seed};
 use crate::tree::{Node, Value};
 use crate::{fill, overrides, resolve, tree};
 
@@ -110,9 +110,14 @@ impl Document {
     /// The experiment in base units. `seed` replaces the seed of the file.
     pub fn resolve(&self, seed: Option<u64>) -> Result<Experiment, Errors> {
         let mut report = Report::of(self.sources.clone());
+        let chosen = seed.map_or(Some(self.scenario.seed), Seed::new);
+        if chosen.is_none() {
+            let (message, hint) = Seed::refusal(seed.unwrap_or_default().into());
+            report.error(&self.tree.mark_of("seed"), message, hint);
+        }
         let plan = resolve::plan(&self.scenario, &self.tree, &mut report);
-        match plan.filter(|_| !report.has_errors()) {
-            Some(plan) => Ok(plan.experiment(seed.unwrap_or(self.scenario.seed))),
+        match plan.zip(chosen).filter(|_| !report.has_errors()) {
+            Some((plan, seed)) => Ok(plan.experiment(seed)),
             None => Err(Errors(report.into_found(Severity::Error))),
         }
     }

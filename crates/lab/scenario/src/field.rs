@@ -5,6 +5,8 @@ mod macros;
 
 pub(crate) use macros::{choices, section, tagged};
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value as Json, json};
 
 use crate::diagnostic::Mark;
@@ -60,6 +62,11 @@ pub(crate) fn read_key<T: Field>(
     report: &mut Report,
 ) -> Option<T> {
     if let Some(entry) = entries.iter().find(|e| e.key == key) {
+        if matches!(entry.node.value, Value::Table(_)) && is_list_of_tables(&T::schema()) {
+            let hint = format!("write two brackets, as in [[{key}]], once for each of the list");
+            report.error(&entry.key_mark, format!("`{key}` is a list of tables, found one table"), hint);
+            return None;
+        }
         return T::read(&entry.node, report);
     }
     if let Some(default) = default {
@@ -128,9 +135,12 @@ pub(crate) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
         .map(|(_, k)| k)
 }
 
-/// `did you mean` or the list of all names.
+/// `did you mean` or the list of all names, each of them once.
 pub(crate) fn suggest(name: &str, known: &[&str]) -> String {
     const MOST_NAMES: usize = 20;
+    let mut seen = BTreeSet::new();
+    let known: Vec<&str> = known.iter().copied().filter(|name| seen.insert(*name)).collect();
+    let known = known.as_slice();
     let mut list = known.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
     if known.len() > MOST_NAMES {
         list.push_str(", ...");
@@ -149,6 +159,10 @@ pub(crate) fn object_schema<S: Section>() -> Json {
         "required": S::required(),
         "properties": S::properties(),
     })
+}
+
+fn is_list_of_tables(schema: &Json) -> bool {
+    schema["type"] == "array" && schema["items"]["type"] == "object"
 }
 
 fn addition(key: &str, schema: &Json) -> String {

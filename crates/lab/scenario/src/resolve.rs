@@ -25,7 +25,7 @@ use shoal_units::Span;
 
 use crate::experiment::{Experiment, Group, Note, TraceConfig};
 use crate::report::Report;
-use crate::schema::{Scenario, Topology};
+use crate::schema::{Scenario, Seed, Topology};
 use crate::tree::Node;
 use flows::GroupPlan;
 use hosts::Paths;
@@ -106,7 +106,7 @@ pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Opt
         .map(|group| Group { name: group.name.clone().unwrap_or_default(), cc: group.cc.clone() });
     let experiment = Experiment {
         title: scenario.title.clone(),
-        seed: scenario.seed,
+        seed: scenario.seed.get(),
         duration,
         warmup,
         nodes,
@@ -124,10 +124,10 @@ pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Opt
 
 impl Plan {
     /// The experiment with all flows.
-    pub fn experiment(self, seed: u64) -> Experiment {
+    pub fn experiment(self, seed: Seed) -> Experiment {
         let Self { mut experiment, groups, weights, ecmp } = self;
         let router = Router::new(experiment.nodes.len(), &experiment.links, &weights);
-        experiment.seed = seed;
+        experiment.seed = seed.get();
         flows::expand(&groups, &mut Paths::new(router, ecmp), &mut experiment);
         experiment
     }

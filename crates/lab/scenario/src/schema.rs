@@ -7,6 +7,7 @@ mod flows;
 mod interactive;
 mod options;
 mod rtt;
+mod seed;
 mod start;
 mod topology;
 mod trace;
@@ -24,6 +25,7 @@ pub use interactive::{Frames, Requests, Think};
 pub use options::CcOptions;
 pub(crate) use options::{cc_config, cc_names, describe as describe_cc_options};
 pub use rtt::{Rtt, RttRange};
+pub use seed::Seed;
 pub use start::{Load, Poisson, Staggered, Start};
 pub use topology::{
     Dumbbell, Graph, GraphLink, LeafSpine, NodeBuffer, ParkingLot, Reported, SharedBuffer, Star, Topology,
@@ -46,7 +48,7 @@ section! {
         /// Measurements start here. Default: a tenth of the duration, at most 30 s.
         warmup: Option<Duration>,
         /// Seed of all random streams.
-        seed: u64 = 1,
+        seed: Seed = 1,
         /// Hosts, switches and links. Default: a dumbbell around [bottleneck].
         topology: Topology = { "kind": "dumbbell" },
         /// The link that all flows of a dumbbell share.

@@ -39,7 +39,7 @@ impl Arrivals {
         }
         if per_second.is_some_and(|rate| rate <= 0.0) {
             cx.error(
-                &format!("{path}.start"),
+                &format!("{path}.start.poisson"),
                 "flows that never arrive",
                 "as in { poisson = \"200 per s\" }",
             );
@@ -48,7 +48,7 @@ impl Arrivals {
             && !(load.load > 0.0 && load.load <= 10.0)
         {
             let hint = "write a number above 0, as in { load = 0.6 }; more than 10 cannot be meant";
-            cx.error(&format!("{path}.start"), format!("a load of {}", load.load), hint);
+            cx.error(&format!("{path}.start.load"), format!("a load of {}", load.load), hint);
         }
         let end = Time::ZERO + duration;
         let stop = group.stop.map_or(end, |stop| Time::ZERO + stop.span());
@@ -56,10 +56,10 @@ impl Arrivals {
         let until = until.map_or(stop.min(end), |until| Time::ZERO + until.span());
         if until <= from {
             let hint = "write a later until, or an earlier from";
-            cx.error(&format!("{path}.start"), "the arrivals end before they begin", hint);
+            cx.error(&format!("{path}.start.until"), "the arrivals end before they begin", hint);
         } else if until > end {
             let hint = format!("the duration is {}", cx.scenario.duration);
-            cx.error(&format!("{path}.start"), "flows would arrive after the end of the run", hint);
+            cx.error(&format!("{path}.start.until"), "flows would arrive after the end of the run", hint);
         }
         Some(Self { per_second, from, until: until.min(end) })
     }

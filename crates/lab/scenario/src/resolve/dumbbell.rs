@@ -38,6 +38,10 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Netwo
     let access_rate = checked_rate(dumbbell.access_rate, "topology.access_rate", cx);
     check_hosts(dumbbell, cx);
 
+    if bdp_rtt.is_some_and(Span::is_zero) && uses_bdp(&bottleneck.aqm, bottleneck.buffer) {
+        // That round-trip time has been refused above; what is measured in it would only be refused as well.
+        return None;
+    }
     let rate = rate?;
     let port = Port { aqm_path: "bottleneck.aqm", buffer_path: "bottleneck.buffer", rate, bdp_rtt, mtu };
     let law = queue(&bottleneck.aqm, bottleneck.buffer, &port, cx);

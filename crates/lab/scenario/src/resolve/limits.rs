@@ -22,9 +22,6 @@ pub(super) fn check_times(cx: &mut Context<'_>) -> (Span, Span) {
         let hint = format!("write a time below \"{}\", or leave warmup out", cx.scenario.duration);
         cx.error("warmup", "the warm-up is not shorter than the duration: nothing would be measured", hint);
     }
-    if cx.scenario.seed > i64::MAX as u64 {
-        cx.error("seed", "the seed is too large", format!("a whole number from 0 to {}", i64::MAX));
-    }
     (duration, warmup)
 }
 

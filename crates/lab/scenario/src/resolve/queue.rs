@@ -39,8 +39,7 @@ pub(super) fn queue(aqm: &Aqm, buffer: Amount, port: &Port<'_>, cx: &mut Context
     let limit = port.extent(buffer, port.buffer_path, cx)?;
     let buffer_bytes = port.bytes(buffer, port.mtu);
     if buffer_bytes.is_some_and(|bytes| Ratio::whole(port.mtu.into()).exceeds(bytes)) {
-        let hint = format!("write at least \"{} B\" or \"1 packets\"", port.mtu);
-        cx.error(port.buffer_path, format!("the buffer does not hold one packet of {} B", port.mtu), hint);
+        refuse_tiny_buffer(buffer, buffer_bytes, port, cx);
     }
     let law = Law { port, buffer };
     match aqm {
@@ -59,6 +58,35 @@ pub(super) fn queue(aqm: &Aqm, buffer: Amount, port: &Port<'_>, cx: &mut Context
         Aqm::Gred(gred) => law.gred(gred, cx),
         Aqm::Pi2(pi2) => law.pi2(pi2, limit, cx),
     }
+}
+
+/// Says how large the buffer is, and where its size comes from if it was not written.
+fn refuse_tiny_buffer(buffer: Amount, bytes: Option<Ratio>, port: &Port<'_>, cx: &mut Context<'_>) {
+    let (mtu, rate) = (port.mtu, in_bits(port.rate));
+    let key = port.buffer_path.rsplit('.').next().unwrap_or(port.buffer_path);
+    let size = bytes.map_or(0, Ratio::floor);
+    let message = if cx.tree.find(port.buffer_path).is_some() {
+        format!("the buffer does not hold one packet of {mtu} B: \"{buffer}\" is {size} B at {rate}")
+    } else {
+        format!(
+            "the buffer does not hold one packet of {mtu} B: {key} is not written, and its default of {buffer} is \
+             {size} B at {rate}"
+        )
+    };
+    let raise = if buffer.dimension() == Some(Dimension::Bdp) { ", or raise the rate" } else { "" };
+    let hint =
+        format!("write {key} = \"100 packets\"{raise}; the smallest buffer is \"1 packets\" or \"{mtu} B\"");
+    cx.error(port.buffer_path, message, hint);
+}
+
+/// A rate with the largest unit that keeps it a whole number.
+fn in_bits(rate: Rate) -> String {
+    let bps = rate.as_bps();
+    let (size, unit) = [(1_000_000_000, "Gbit/s"), (1_000_000, "Mbit/s"), (1000, "kbit/s")]
+        .into_iter()
+        .find(|(size, _)| bps >= *size && bps.is_multiple_of(*size))
+        .unwrap_or((1, "bit/s"));
+    format!("{} {unit}", bps / size)
 }
 
 impl Port<'_> {

@@ -194,10 +194,10 @@ fn a_count_of_random_arrivals() {
 fn arrivals_that_never_come() {
     insta::assert_snapshot!(errors(BASE, &[("flows[0].start", "{ poisson = \"0 per s\" }")]), @r#"
     error: flows that never arrive
-     --> --set:1:10
+     --> --set:1:28
       |
     1 | flows[0].start={ poisson = "0 per s" }
-      |          ^^^^^
+      |                            ^^^^^^^^^
     hint: as in { poisson = "200 per s" }
     "#);
 }
@@ -218,10 +218,10 @@ fn arrivals_without_a_unit() {
 fn arrivals_that_end_before_they_begin() {
     insta::assert_snapshot!(errors(BASE, &[("flows[0].start", "{ poisson = \"20 per s\", from = \"3 s\", until = \"2 s\" }")]), @r#"
     error: the arrivals end before they begin
-     --> --set:1:10
+     --> --set:1:62
       |
     1 | flows[0].start={ poisson = "20 per s", from = "3 s", until = "2 s" }
-      |          ^^^^^
+      |                                                              ^^^^^
     hint: write a later until, or an earlier from
     "#);
 }
@@ -230,10 +230,10 @@ fn arrivals_that_end_before_they_begin() {
 fn arrivals_after_the_end() {
     insta::assert_snapshot!(errors(BASE, &[("flows[0].start", "{ poisson = \"20 per s\", until = \"11 s\" }")]), @r#"
     error: flows would arrive after the end of the run
-     --> --set:1:10
+     --> --set:1:48
       |
     1 | flows[0].start={ poisson = "20 per s", until = "11 s" }
-      |          ^^^^^
+      |                                                ^^^^^^
     hint: the duration is 10 s
     "#);
 }
@@ -266,10 +266,10 @@ fn too_many_arrivals() {
 fn a_load_that_cannot_be() {
     insta::assert_snapshot!(errors(BASE, &[("flows[0].start", "{ load = 0 }")]), @r"
     error: a load of 0
-     --> --set:1:10
+     --> --set:1:25
       |
     1 | flows[0].start={ load = 0 }
-      |          ^^^^^
+      |                         ^
     hint: write a number above 0, as in { load = 0.6 }; more than 10 cannot be meant
     ");
 }

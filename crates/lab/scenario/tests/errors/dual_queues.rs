@@ -205,13 +205,33 @@ reno_slope = 30
 cc = "reno"
 rtt = "25 ms"
 "#, &[]), @r"
-    error: a shift by 33 bits
-     --> demo.toml:7:13
+    error: reno_slope = 30 makes dctcp_slope 33, which is out of range
+     --> demo.toml:9:14
       |
-    7 | [bottleneck.aqm]
-      |             ^^^
-    hint: write a whole number from 0 to 31: random numbers have 32 bits
+    9 | reno_slope = 30
+      |              ^^
+    hint: write reno_slope from 0 to 28, or add dctcp_slope, from 0 to 31
     ");
+}
+
+#[test]
+fn a_slope_is_blamed_only_once_and_by_its_own_name() {
+    for (kind, most) in [("coupled", 30), ("dualq-coupled", 28)] {
+        let text = |slopes: &str| {
+            format!(
+                "duration = \"10 s\"\nbottleneck = {{ rate = \"10 Mbit/s\", aqm = {{ kind = \"{kind}\", {slopes} }} }}\n\
+                 flows = [{{ cc = \"reno\", rtt = \"25 ms\" }}]\n"
+            )
+        };
+        let found = errors(&text("reno_slope = 33"), &[]);
+        assert!(found.starts_with("error: reno_slope = 33 is out of range\n"), "{found}");
+        assert!(!found.contains("dctcp_slope"), "{found}");
+        let found = errors(&text("reno_slope = 31"), &[]);
+        assert!(found.contains(&format!("write reno_slope from 0 to {most}, or add dctcp_slope")), "{found}");
+        let found = errors(&text("reno_slope = 3, dctcp_slope = 32"), &[]);
+        assert!(found.starts_with("error: dctcp_slope = 32 is out of range\n"), "{found}");
+        assert_eq!(found.matches("error: ").count(), 1, "{found}");
+    }
 }
 
 #[test]

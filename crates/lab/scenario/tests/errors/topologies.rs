@@ -187,7 +187,7 @@ to = "right"
       |
     6 | links = [{ from = "left", to = "rihgt", rate = "1 Gbit/s" }, { from = "left", to = "left", rate = "0 bit/s" }]
       |                                ^^^^^^^
-    hint: did you mean "right"? known: left, right, left
+    hint: did you mean "right"? known: left, right
 
     error: the rate is 0: no packet would ever leave
      --> demo.toml:6:99

@@ -225,12 +225,12 @@ buffer = "0.01 BDP"
 cc = "reno"
 rtt = "25 ms"
 "#, &[]), @r#"
-    error: the buffer does not hold one packet of 1500 B
+    error: the buffer does not hold one packet of 1500 B: "0.01 BDP" is 312 B at 10 Mbit/s
      --> demo.toml:5:10
       |
     5 | buffer = "0.01 BDP"
       |          ^^^^^^^^^^
-    hint: write at least "1500 B" or "1 packets"
+    hint: write buffer = "100 packets", or raise the rate; the smallest buffer is "1 packets" or "1500 B"
     "#);
 }
 
@@ -382,11 +382,99 @@ buffer = "100 packets"
 cc = "reno"
 rtt = "25 ms"
 "#, &[(r"seed", r"9223372036854775808")]), @r"
-    error: the seed is too large
+    error: 9223372036854775808 is no seed
      --> --set:1:6
       |
     1 | seed=9223372036854775808
       |      ^^^^^^^^^^^^^^^^^^^
-    hint: a whole number from 0 to 9223372036854775807
+    hint: write a whole number from 0 to 9223372036854775807
     ");
+}
+
+#[test]
+fn a_seed_that_is_negative_or_no_number() {
+    let hint = "write a whole number from 0 to 9223372036854775807";
+    for (seed, message) in [
+        ("-1", "-1 is no seed"),
+        ("1.5", "expected a whole number, found a number"),
+        ("18446744073709551616", ""),
+    ] {
+        let found = errors(r#"duration = "10 s""#, &[("seed", seed)]);
+        assert!(found.contains(message), "{found}");
+        assert!(seed.len() > 19 || found.contains(hint), "{found}");
+    }
+}
+
+#[test]
+fn a_seed_given_to_a_run_has_the_same_range() {
+    let text = r#"duration = "10 s"
+bottleneck = { rate = "10 Mbit/s" }
+flows = [{ cc = "reno", rtt = "25 ms" }]
+"#;
+    let document = shoal_scenario::Document::parse(text, "demo.toml").unwrap();
+    let largest = shoal_scenario::schema::Seed::MAX;
+    assert_eq!(document.resolve(Some(largest)).unwrap().seed, largest);
+    let refused = document.resolve(Some(largest + 1)).unwrap_err().to_string();
+    assert!(refused.contains("9223372036854775808 is no seed"), "{refused}");
+}
+
+#[test]
+fn a_list_of_tables_with_single_brackets() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+
+[flows]
+cc = "reno"
+rtt = "25 ms"
+"#, &[]), @r"
+    error: `flows` is a list of tables, found one table
+     --> demo.toml:6:2
+      |
+    6 | [flows]
+      |  ^^^^^
+    hint: write two brackets, as in [[flows]], once for each of the list
+    ");
+}
+
+#[test]
+fn a_default_buffer_below_one_packet() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "1 bit/s"
+
+[[flows]]
+cc = "reno"
+rtt = "25 ms"
+"#, &[]), @r#"
+    error: the buffer does not hold one packet of 1500 B: buffer is not written, and its default of 4 BDP is 0 B at 1 bit/s
+     --> demo.toml:3:2
+      |
+    3 | [bottleneck]
+      |  ^^^^^^^^^^
+    hint: write buffer = "100 packets", or raise the rate; the smallest buffer is "1 packets" or "1500 B"
+    "#);
+}
+
+#[test]
+fn a_round_trip_time_of_zero_is_the_only_complaint() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+aqm = { kind = "red", min = "0.5 BDP", max = "1 BDP" }
+
+[[flows]]
+cc = "reno"
+rtt = "0 ms"
+"#, &[]), @r#"
+    error: a round-trip time of 0
+     --> demo.toml:9:7
+      |
+    9 | rtt = "0 ms"
+      |       ^^^^^^
+    hint: write a time, as in "25 ms"
+    "#);
 }

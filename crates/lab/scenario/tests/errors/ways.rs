@@ -221,10 +221,10 @@ fn schedules_of_no_length() {
     "#);
     insta::assert_snapshot!(refused("start = { poisson = \"5 per s\", from = \"2 s\", until = \"2 s\" }"), @r#"
     error: the arrivals end before they begin
-      --> demo.toml:18:1
+      --> demo.toml:18:54
        |
     18 | start = { poisson = "5 per s", from = "2 s", until = "2 s" }
-       | ^^^^^
+       |                                                      ^^^^^
     hint: write a later until, or an earlier from
     "#);
     insta::assert_snapshot!(refused("start = \"1 s\"\nstop = \"1 s\""), @r#"

@@ -7,6 +7,9 @@ use super::{Context, Law};
 use crate::quantity::{Amount, Duration};
 use crate::schema::{Coupled, DualCoupled, SchedulerName};
 
+/// Random numbers have 32 bits; a shift by all of them would leave nothing.
+const MAX_SHIFT: u16 = 31;
+
 /// The slope as written.
 struct Slope {
     saturation: Option<Amount>,
@@ -96,17 +99,45 @@ impl Law<'_> {
             cx.error(&self.at("coupling"), "coupling needs saturation", hint);
         }
         let unit = self.measure(slope.slope_unit?, "slope_unit", "1 ns", cx);
-        let mut bits = |bits: u16, key: &str| {
-            if bits > 31 {
-                let hint = "write a whole number from 0 to 31: random numbers have 32 bits";
-                cx.error(&self.at(key), format!("a shift by {bits} bits"), hint);
-                return None;
-            }
-            u8::try_from(bits).ok()
+        let mark_slope = slope.dctcp_slope?;
+        let is_written = cx.tree.find(&self.at("dctcp_slope")).is_some();
+        let drop_bits = self.bits(reno_slope, "reno_slope", cx);
+        let mark_bits = if is_written {
+            self.bits(mark_slope, "dctcp_slope", cx)
+        } else {
+            self.derived_bits(reno_slope, mark_slope, cx)
         };
-        let (drop_bits, mark_bits) =
-            (bits(reno_slope, "reno_slope"), bits(slope.dctcp_slope?, "dctcp_slope"));
         Some(CoupledSlope::Shift { drop_bits: drop_bits?, mark_bits: mark_bits?, unit: unit? })
+    }
+
+    /// A shift as it was written.
+    fn bits(&self, bits: u16, key: &str, cx: &mut Context<'_>) -> Option<u8> {
+        if bits > MAX_SHIFT {
+            let hint = format!(
+                "write a whole number from 0 to {MAX_SHIFT}: it is compared with random numbers of 32 bits"
+            );
+            cx.error(&self.at(key), format!("{key} = {bits} is out of range"), hint);
+            return None;
+        }
+        u8::try_from(bits).ok()
+    }
+
+    /// The shift for ECT packets where only `reno_slope` was written: whoever reads the message knows that key alone.
+    fn derived_bits(&self, reno_slope: u16, mark_slope: u16, cx: &mut Context<'_>) -> Option<u8> {
+        if mark_slope > MAX_SHIFT {
+            // What is wrong by itself has been reported.
+            if reno_slope <= MAX_SHIFT {
+                let most = MAX_SHIFT - (mark_slope - reno_slope);
+                let hint =
+                    format!("write reno_slope from 0 to {most}, or add dctcp_slope, from 0 to {MAX_SHIFT}");
+                let message = format!(
+                    "reno_slope = {reno_slope} makes dctcp_slope {mark_slope}, which is out of range"
+                );
+                cx.error(&self.at("reno_slope"), message, hint);
+            }
+            return None;
+        }
+        u8::try_from(mark_slope).ok()
     }
 
     /// A finite queue above zero.

@@ -1,0 +1,53 @@
+//! Seeds of random streams.
+
+use serde_json::{Value as Json, json};
+
+use crate::field::Field;
+use crate::report::Report;
+use crate::tree::{Node, Value};
+
+/// Seed of all random streams of a run. One that a scenario file could not hold would make results that no file repeats.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Seed(u64);
+
+impl Seed {
+    /// The largest: TOML's integers have 64 bits with a sign.
+    pub const MAX: u64 = i64::MAX as u64;
+
+    /// A seed in range.
+    pub const fn new(seed: u64) -> Option<Self> {
+        if seed > Self::MAX { None } else { Some(Self(seed)) }
+    }
+
+    /// The number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// What is wrong with a number that is none, and what would be right.
+    pub(crate) fn refusal(number: i128) -> (String, String) {
+        (format!("{number} is no seed"), format!("write a whole number from 0 to {}", Self::MAX))
+    }
+}
+
+impl Field for Seed {
+    fn read(node: &Node, report: &mut Report) -> Option<Self> {
+        let Value::Integer(number) = node.value else {
+            let (_, hint) = Self::refusal(0);
+            report.error(&node.mark, format!("expected a whole number, found {}", node.value.what()), hint);
+            return None;
+        };
+        let seed = u64::try_from(number).ok().and_then(Self::new);
+        if seed.is_none() {
+            let (message, hint) = Self::refusal(number);
+            report.error(&node.mark, message, hint);
+        }
+        seed
+    }
+    fn write(&self) -> Option<Json> {
+        Some(self.0.into())
+    }
+    fn schema() -> Json {
+        json!({ "type": "integer", "minimum": 0, "maximum": Self::MAX })
+    }
+}

@@ -1,0 +1,261 @@
+"""What is replaced, what is refused, and what killed processes leave."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import SMALL, Cli
+
+import shoal
+from shoal.cache import Cache
+from shoal.files import is_capture, new_folder
+
+FILES = 4
+SHORT = ["--set", "duration=4 s", "--set", "warmup=1 s"]
+
+
+def test_a_capture_never_replaces_the_scenario(inside: Cli, folder: Path) -> None:
+    done = inside("run", "small.toml", *SHORT, "--pcap", "small.toml", "--force")
+    assert (done.code, done.out) == (FILES, "")
+    assert done.err == (
+        "error: `small.toml` is no capture of shoal, so it is not replaced\nhint: choose another --pcap\n"
+    )
+    assert (folder / "small.toml").read_text() == SMALL
+
+
+@pytest.mark.parametrize(
+    "content", [b"thesis", b"\x0a\x0d\x0d\x0a of another program, not us", b"\xd4\xc3\xb2\xa1 pcap"]
+)
+def test_a_capture_replaces_no_file_of_others(inside: Cli, folder: Path, content: bytes) -> None:
+    (folder / "mine.pcapng").write_bytes(content)
+    done = inside("run", "small.toml", *SHORT, "--pcap", "mine.pcapng", "--force")
+    assert done.code == FILES
+    assert "no capture of shoal" in done.err
+    assert (folder / "mine.pcapng").read_bytes() == content
+
+
+def test_a_capture_replaces_no_link_and_no_folder(inside: Cli, folder: Path) -> None:
+    (folder / "thesis.tex").write_text("thesis")
+    (folder / "link.pcapng").symlink_to("thesis.tex")
+    (folder / "nowhere.pcapng").symlink_to("missing/x.pcapng")
+    (folder / "folder").mkdir()
+    for name, message in (
+        ("link.pcapng", "is a symbolic link"),
+        ("nowhere.pcapng", "is a symbolic link"),
+        ("folder", "is no regular file"),
+    ):
+        done = inside("run", "small.toml", *SHORT, "--pcap", name, "--force")
+        assert done.code == FILES
+        assert message in done.err
+    assert (folder / "thesis.tex").read_text() == "thesis"
+    assert (folder / "link.pcapng").is_symlink()
+
+
+def test_a_capture_of_ours_is_replaced_if_asked_to(inside: Cli, folder: Path) -> None:
+    assert inside("run", "small.toml", *SHORT, "--pcap", "x.pcapng").code == 0
+    first = (folder / "x.pcapng").read_bytes()
+    assert is_capture(folder / "x.pcapng")
+    assert inside("run", "small.toml", *SHORT, "--pcap", "x.pcapng").code == FILES
+    assert inside("run", "small.toml", *SHORT, "--seed", "9", "--pcap", "x.pcapng", "--force").code == 0
+    assert (folder / "x.pcapng").read_bytes() != first
+
+
+def test_devices_take_captures(inside: Cli) -> None:
+    assert inside("run", "small.toml", *SHORT, "--pcap", "/dev/null").code == 0
+    assert not Path("/dev/null").is_file()
+
+
+def test_python_replaces_no_file_of_others(tmp_path: Path) -> None:
+    scenario = shoal.Scenario.from_toml(SMALL).override({"duration": "4 s", "warmup": "1 s"})
+    (tmp_path / "thesis").write_text("thesis")
+    for option in ("pcap", "packets"):
+        with pytest.raises(shoal.OutputError, match="so it is not replaced"):
+            shoal.run(scenario, **{option: tmp_path / "thesis"})
+        # Ours is replaced.
+        for _ in range(2):
+            shoal.run(scenario, **{option: tmp_path / option})
+    assert (tmp_path / "thesis").read_text() == "thesis"
+
+
+def test_the_page_of_a_comparison_replaces_no_file_of_others(inside: Cli, folder: Path) -> None:
+    done = inside("compare", "small.toml", "--page", "small.toml", "--force")
+    assert done.code == FILES
+    assert done.err == (
+        "error: `small.toml` is no page of `shoal compare`, so it is not replaced\nhint: choose another --page\n"
+    )
+    assert (folder / "small.toml").read_text() == SMALL
+
+
+def test_results_replace_no_link(inside: Cli, folder: Path) -> None:
+    assert inside("run", "small.toml", *SHORT, "--out", "out").code == 0
+    (folder / "link").symlink_to("out")
+    done = inside("run", "small.toml", *SHORT, "--out", "link", "--force")
+    assert done.code == FILES
+    assert "is a symbolic link" in done.err
+    assert (folder / "link").is_symlink()
+    for name in ("/", "."):
+        assert inside("run", "small.toml", *SHORT, "--out", name, "--force").code == FILES
+
+
+KILLED = """
+import os, signal, sys
+from shoal.files import new_folder
+with new_folder(sys.argv[1], force=True) as folder:
+    (folder / "half").write_text("half")
+    print(folder, flush=True)
+    if sys.argv[2] == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    sys.stdin.read()
+"""
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path / "out"), "kill"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    left = Path(done.stdout.strip())
+    assert left.is_dir()
+    # Not ours, and of another target: both stay.
+    foreign = tmp_path / left.name.replace("-", "1-", 1)
+    foreign.mkdir()
+    other = tmp_path / left.name.replace(".out.", ".output.")
+    shutil.copytree(left, other)
+    with new_folder(tmp_path / "out"):
+        assert not left.exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([foreign.name, other.name, "out"])
+
+
+def test_what_a_living_process_writes_stays(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(tmp_path / "out"), "wait"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        theirs = Path(process.stdout.readline().strip())
+        with new_folder(tmp_path / "out") as ours:
+            assert theirs.is_dir()
+            assert theirs != ours
+        process.communicate("")
+    assert process.returncode == 0
+    assert (tmp_path / "out" / "half").exists()
+
+
+def gone() -> int:
+    """The number of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_results_that_a_killed_process_had_set_aside_come_back(tmp_path: Path) -> None:
+    with new_folder(tmp_path / "out") as folder:
+        (folder / "result.json").write_text("{}")
+    (tmp_path / "out").rename(tmp_path / f".out.{gone()}.old")
+    with pytest.raises(shoal.OutputError, match="already exists"), new_folder(tmp_path / "out"):
+        pass
+    assert (tmp_path / "out" / "result.json").exists()
+
+
+def test_a_capture_that_a_killed_process_left_is_removed(inside: Cli, folder: Path) -> None:
+    assert inside("run", "small.toml", *SHORT, "--pcap", "x.pcapng").code == 0
+    pid = gone()
+    (folder / "x.pcapng").rename(folder / f".x.pcapng.{pid}.partial")
+    (folder / f".x.pcapng.{pid}1.partial").write_text("not ours")
+    (folder / f".x.pcapng.{os.getpid()}.partial").write_text("")
+    assert inside("run", "small.toml", *SHORT, "--pcap", "x.pcapng").code == 0
+    left = {path.name for path in folder.iterdir()} - {"cache"}
+    # Our own number is the name under which the second capture was written.
+    assert left == {"small.toml", "x.pcapng", f".x.pcapng.{pid}1.partial"}
+
+
+AXIS = ["--axis", "bottleneck.aqm.dctcp.threshold=10 packets,20 packets"]
+
+
+@pytest.mark.parametrize("place", ["/dev/null", "/proc/nope", "small.toml/cache"])
+@pytest.mark.parametrize("verb", ["sweep", "tune"])
+def test_a_cache_that_cannot_be_written_costs_no_result(inside: Cli, folder: Path, place: str, verb: str) -> None:
+    place = place if place.startswith("/") else str(folder / place)
+    options = AXIS
+    if verb == "tune":
+        options = ["--key", "bottleneck.aqm.dctcp.threshold", "--unit", "packets", "--from", "10", "--to", "13"]
+        options += ["--smallest", "--such-that", "utilisation() > 0.1", "--seeds", "1"]
+    done = inside(verb, "small.toml", *SHORT, *options, SHOAL_CACHE_DIR=place)
+    assert done.code == 0, done.err
+    assert done.err.count("warning: finished runs are not kept: cannot write") == 1
+    assert done.err.endswith(
+        "hint: set SHOAL_CACHE_DIR to a folder that can be written, or add --no-cache to do without\n"
+    )
+    assert done.out == inside(verb, "small.toml", *SHORT, *options, SHOAL_CACHE_DIR=str(folder / "cache")).out
+
+
+def test_a_full_cache_costs_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = shoal.Scenario.from_toml(SMALL).override({"duration": "4 s", "warmup": "1 s"})
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shoal.Result, "write_into", full)
+    with pytest.warns(shoal.CacheWarning, match="No space left on device"):
+        points = shoal.sweep(scenario, grid={"seed": [1, 2]}, cache=tmp_path / "cache")
+    assert len(points) == 2
+    assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
+
+
+def test_no_cache_neither_reads_nor_writes(inside: Cli, folder: Path) -> None:
+    for option in ("--no-cache", "--fresh"):
+        done = inside("sweep", "small.toml", *SHORT, *AXIS, option)
+        assert (done.code, done.err) == (0, "")
+    assert not (folder / "cache").exists()
+
+
+def test_the_cache_is_shown_and_cleared(inside: Cli, folder: Path) -> None:
+    assert inside("sweep", "small.toml", *SHORT, *AXIS).code == 0
+    place = folder / "cache"
+    (place / "linux").mkdir()
+    (place / "ab").mkdir(exist_ok=True)
+    (place / "ab" / "mine").mkdir()
+    done = inside("cache")
+    assert done.code == 0
+    assert [line.split() for line in done.out.splitlines()][:2] == [["Folder", str(place)], ["Finished", "runs", "2"]]
+    assert inside("cache", "clear", "--older-than", "1").err.startswith("removed 0 finished runs")
+    assert Cache(place).contents().runs == 2
+    assert inside("cache", "clear").err.startswith("removed 2 finished runs")
+    # Kernels and what is not ours stay.
+    assert sorted(str(path.relative_to(place)) for path in place.rglob("*")) == ["ab", "ab/mine", "linux"]
+    assert inside("cache").out.splitlines()[1].split() == ["Finished", "runs", "0"]
+
+
+def test_doctor_says_what_is_optional(inside: Cli, folder: Path) -> None:
+    done = inside("doctor", PATH="/nowhere", SHOAL_CACHE_DIR="/proc/nope")
+    assert done.code == 0
+    states = {line[:24].strip(): line[24:].split()[0] for line in done.out.splitlines()[1:]}
+    assert states["tshark (reads captures)"] == "optional"
+    assert states["Real-kernel plane"] == "optional"
+    assert states["Cache"] == "optional"
+    assert states["Simulator"] == "ok"
+    done = inside("doctor", SHOAL_CACHE_DIR=str(folder / "cache"))
+    assert f"{folder / 'cache'} (0 runs, 0.0 MB; shoal cache clear)" in done.out
+
+
+def test_a_sweep_that_is_killed_leaves_nothing_for_good(folder: Path, environment: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "shoal", "sweep", "small.toml", *AXIS, "--out", "out"]
+    process = subprocess.Popen([*command, "--set", "duration=500000 s"], cwd=folder, env=environment)
+    deadline = time.monotonic() + 60
+    while not list(folder.glob(".out.*.partial")) and time.monotonic() < deadline:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    assert list(folder.glob(".out.*.partial"))
+    assert subprocess.run([*command, *SHORT], cwd=folder, env=environment, check=False).returncode == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["cache", "out", "small.toml"]
