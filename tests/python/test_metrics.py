@@ -165,6 +165,8 @@ BY_HAND = {
     "jain()": 0.8,
     # (1 + 3) / 2 Mbit/s over 5 Mbit/s.
     "rate_ratio('reno', 'dctcp')": 0.4,
+    # Both flows of a group: 4 of 9 Mbit/s.
+    "share('reno')": 4 / 9,
     "share('dctcp')": 5 / 9,
     "rate_mbps('reno')": 2.0,
     "goodput_mbps('reno')": 1.8,
