@@ -71,3 +71,9 @@ def test_a_base_that_does_not_exist_is_refused(folder: Path) -> None:
     file.write_text(file.read_text(encoding="utf-8").replace("threshold/sweep", "threshold/swep"), encoding="utf-8")
     with pytest.raises(shoal.ShoalError, match="base = `threshold/swep` is no sweep"):
         changes(folder, "smallest")
+
+
+def test_what_the_base_has_too_is_not_a_change(folder: Path) -> None:
+    # In the base one group starts at 0 s and one at 1 s; in the other sweep both start at 0 s.
+    add(folder / "items" / "threshold.toml", "[sweeps.sweep.metrics]", '"flows.reno.start" = "1 s"\n')
+    assert changes(folder, "threshold") == []
