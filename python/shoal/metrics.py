@@ -398,6 +398,8 @@ def cuts_in_step(result: Result, within: float = 0.5) -> float | None:
     Two falls belong together if they begin ``within`` smoothed round trips of each other. Flows that know nothing of
     each other meet by chance in 2 ``within`` x (round trip) x (falls per second) of the cases, if that is below one.
     """
+    import polars as pl
+
     flows = [flow for group in result.groups for flow in _flows(result, group["name"])]
     if len(flows) < 2:
         raise UsageError("one flow alone cannot be in step", hint="`cuts_in_step` needs at least two flows")

@@ -25,6 +25,9 @@ from shoal.plots import sequence
 from shoal.plots.style import Drawn, colour, dash, logarithmic, marker, palette, paper_style, two_columns
 from shoal.plots.windows import shown_flows, signals_of, trace
 
+# Lines of formulas, in this order; dotted ones are levels.
+_curves = ("--", "-.", (0, (6, 1.5, 1, 1.5, 1, 1.5)))
+
 
 def draw(spec: FigureSpec, tables: Mapping[str, Grid], points: Points, folder: Path) -> Drawn:
     """Draw a figure from tables, and from the traces and distributions of the sweeps that recorded them."""
@@ -62,10 +65,10 @@ def _panel(panel: Panel, axes: Axes, tables: Mapping[str, Grid], points: Points,
         draw_rows = {"heatmap": heat.draw, "bars": bars}.get(panel.kind, _lines)
         data = draw_rows(panel, axes, grid)
         data = pl.concat([data, *_overlays(panel, axes, grid, folder)], how="diagonal_relaxed")
-    for curve in panel.curves:
+    for place, curve in enumerate(panel.curves):
         x = np.geomspace(*curve.range, 200) if panel.x_scale == "log" else np.linspace(*curve.range, 200)
         y = [expression.number(curve.expr, {"x": float(value)}) for value in x]
-        axes.plot(x, y, color="#333333", linewidth=1.0, linestyle="--", label=curve.label)
+        axes.plot(x, y, color="#333333", linewidth=1.0, linestyle=_curves[place % len(_curves)], label=curve.label)
     for level in panel.hlines:
         axes.axhline(level, color="#555555", linewidth=0.8, linestyle=":")
     axes.set(xlabel=panel.x_label, ylabel=panel.y_label, title=panel.title)
