@@ -22,15 +22,17 @@ ALLOWED = {
     "tcp": {"units", "packet", "cc"},
     "scenario": {"units", "cc", "aqm", "tcp"},
     "trace": {"units", "packet"},
-    "sim": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace"},
+    # What results say without being asked, the same on both planes.
+    "notices": {"units", "tcp", "scenario", "trace"},
+    "sim": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "notices"},
     # Like `scenario`, it uses only the configurations of the laws.
-    "linux": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace"},
+    "linux": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "notices"},
     # Plays scripts against the endpoints; the kernel's side is text and bytes.
     "conformance": {"units", "packet", "cc", "tcp"},
-    "native": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim", "linux", "conformance"},
+    "native": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "notices", "sim", "linux", "conformance"},
     # Never shipped: may use anything.
     "benches": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim"},
-    "tests": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim", "conformance"},
+    "tests": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "notices", "sim", "conformance"},
 }
 # `scenario` may use of the laws only their configurations, presets and descriptions; these run a law.
 LAWS = {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from shoal import _native
 from shoal.errors import OutputError, UsageError
 from shoal.files import new_folder, unwritable, write_text
+from shoal.notices import Notice
 from shoal.scenario import Scenario
 from shoal.stats import single
 
@@ -74,6 +75,11 @@ class Result:
     def metrics(self) -> dict[str, Any]:
         """Jain's index and the ratios of mean rates between groups."""
         return dict(self.data["metrics"])
+
+    @property
+    def notices(self) -> list[Notice]:
+        """What a reader of the numbers has to know: starved groups, and notes of the scenario."""
+        return [Notice.of(notice) for notice in self.data.get("notices", [])]
 
     @property
     def window(self) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
+from shoal import host_bursts
 from shoal._native import Cancel
 from shoal._toml import toml_value
 from shoal.cache import Cache, kept
@@ -21,7 +22,7 @@ from shoal.results import Results, Undefined
 from shoal.running import run_one, seed_list
 from shoal.scenario import Scenario
 from shoal.stats import Estimate
-from shoal.template import Template
+from shoal.template import Template, uses_any
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,15 +67,17 @@ class Point:
 class Sweep(Sequence[Point]):
     """Points in the order of the grid: the last key changes fastest."""
 
-    def __init__(self, points: Sequence[Point]) -> None:
+    def __init__(self, points: Sequence[Point], *, warnings: Sequence[str] = ()) -> None:
         self._points = tuple(points)
+        #: What the simulator leaves out and the comparison of the points depends on; to be read with it.
+        self.warnings = tuple(warnings)
 
     @overload
     def __getitem__(self, index: int) -> Point: ...
     @overload
     def __getitem__(self, index: slice) -> Sweep: ...
     def __getitem__(self, index: int | slice) -> Point | Sweep:
-        return Sweep(self._points[index]) if isinstance(index, slice) else self._points[index]
+        return Sweep(self._points[index], warnings=self.warnings) if isinstance(index, slice) else self._points[index]
 
     def __len__(self) -> int:
         return len(self._points)
@@ -276,7 +279,9 @@ def sweep(
         count = len(seed_list(point, seeds))
         points.append(Point(values, Results(results[:count])))
         results = results[count:]
-    return Sweep(points)
+    varied = [*grid, *(name for name, value in template.set.items() if uses_any(value, template.variables))]
+    bursts = host_bursts.warning(scenarios) if host_bursts.sets_a_threshold(varied) else None
+    return Sweep(points, warnings=[bursts] if bursts else ())
 
 
 def _recording(scenario: Scenario, metrics: Sequence[str]) -> Scenario:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from shoal.errors import UsageError
 from shoal.expression import plain
+from shoal.host_bursts import warning
 from shoal.models import nearest
 from shoal.result import Result
 from shoal.results import Results
@@ -84,6 +85,8 @@ class Tuned:
         The nearest tried values at which the condition clearly fails, and clearly holds.
     all_hold
         Whether the answer is the end of the range, so that the range does not bound it.
+    warnings
+        What the simulator leaves out and the answer depends on; to be read with it.
     """
 
     key: str
@@ -96,6 +99,7 @@ class Tuned:
     fails_at: float | None
     holds_at: float | None
     all_hold: bool
+    warnings: tuple[str, ...] = ()
 
     @property
     def results(self) -> Results | None:
@@ -125,7 +129,7 @@ class Tuned:
             values = ", ".join(plain(value) for value in self.against)
             change = "" if self.answer is None else "the condition changes more than once, or noise decides: "
             lines.append(f"Not monotone: {change}see {values}.")
-        return lines
+        return [*lines, *self.warnings]
 
     def trail(self) -> Table:
         """Every candidate that was tried, in order, as the command line shows it."""
@@ -264,7 +268,7 @@ def tune(
     for end in (values[0], values[-1]):
         at(end)  # a wrong key or unit shows before anything runs
     problem = Problem(f"{key.rpartition('.')[2]} = ", values, at, key, unit)
-    return solve(
+    found = solve(
         [problem],
         condition,
         side=side,
@@ -272,6 +276,8 @@ def tune(
         confirm=confirm,
         run=lambda jobs, label: run_jobs(jobs, workers=workers, cache=cache, progress=progress, label=label),
     )[0]
+    bursts = warning([at(values[0]), at(values[-1])])
+    return replace(found, warnings=(bursts,)) if bursts else found
 
 
 def _side(word: str) -> Side:

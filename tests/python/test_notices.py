@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from conftest import Cli
 
 import shoal
+from shoal import host_bursts
 
 NARROW_HOSTS = """
 duration = "600 ms"
@@ -74,3 +76,136 @@ def test_queue_in_an_equally_fast_host_locks_the_second_flow_out() -> None:
     assert limited.notes == []
     first, second = (group["wire_bps"]["mean"] for group in shoal.run(limited).groups)
     assert second == pytest.approx(first, rel=0.2)
+
+
+MIXED = """
+duration = "20 s"
+warmup   = "5 s"
+[bottleneck]
+rate   = "10 Mbit/s"
+buffer = "200 packets"
+aqm    = { kind = "fifo" }
+[[flows]]
+name = "classic"
+cc   = "reno"
+rtt  = "20 ms"
+[[flows]]
+name  = "other"
+cc    = "dctcp"
+rtt   = "20 ms"
+count = 4
+"""
+
+DROPS_WHERE_IT_MARKS = {
+    "kind": "red",
+    "min": "20 packets",
+    "max": "21 packets",
+    "max_probability": 1.0,
+    "weight": 1.0,
+    "ecn": True,
+}
+LOCKS_OUT = {
+    "kind": "dual-red",
+    "reno": {"min": "5 packets", "max": "15 packets", "max_probability": 0.1, "weight": 0.002},
+    "dctcp": {"threshold": "30 packets"},
+}
+MARKS_ONLY = {"kind": "step", "threshold": "20 packets"}
+FAIR = {
+    "kind": "dual-red",
+    "reno": {"min": "0.5 BDP", "max": "1.5 BDP"},
+    "dctcp": {"threshold": "0.67 BDP"},
+}
+FAR_AND_NEAR = {
+    "bottleneck.buffer": "20 packets",
+    "flows.classic.rtt": "300 ms",
+    "flows.other.rtt": "2 ms",
+    "flows.other.cc": "reno",
+    "duration": "60 s",
+    "warmup": "20 s",
+}
+MOSTLY_SILENT = {**FAR_AND_NEAR, "flows.classic.app": {"constant_rate": "20 kbit/s"}}
+
+
+@pytest.mark.parametrize(
+    ("change", "starved", "mechanisms"),
+    [
+        # One RED law for both: what it drops of one class it only marks of the other.
+        ({"bottleneck.aqm": DROPS_WHERE_IT_MARKS}, "classic", {"dropped-where-others-are-marked"}),
+        # DCTCP's threshold lies above Reno's maximum: the average stays there, and nothing of Reno passes.
+        ({"bottleneck.aqm": LOCKS_OUT}, "classic", {"red-lock-out", "timeout-back-off"}),
+        # Reno fills a buffer that only marks, and every window of DCTCP is marked whole.
+        ({"bottleneck.aqm": MARKS_ONLY}, "other", {"smallest-window"}),
+        # 300 ms against 2 ms behind tail drop: the numbers of the run show no mechanism.
+        (FAR_AND_NEAR, "classic", set()),
+    ],
+)
+def test_starved_groups_and_why(change: dict[str, object], starved: str, mechanisms: set[str]) -> None:
+    result = shoal.run(shoal.Scenario.from_toml(MIXED).override(change))
+    (notice,) = result.notices
+    assert (notice.kind, notice.groups, notice.links) == ("starved", (starved,), ("bottleneck",))
+    # Numbers are those of the run; the fair share of five flows at 10 Mbit/s is 2 Mbit/s.
+    rate = next(group["wire_bps"]["mean"] for group in result.groups if group["name"] == starved)
+    assert rate < 0.2e6
+    assert f"{100 * rate / 2e6:.1f} % of a fair share of 2.000 Mbit/s" in notice.text
+    assert mechanisms <= set(notice.mechanisms)
+    assert set(notice.mechanisms) <= mechanisms | {"smallest-window", "timeout-back-off"}
+    assert ("mechanism not determined" in notice.text) == (not mechanisms)
+
+
+@pytest.mark.parametrize("change", [{"bottleneck.aqm": FAIR, "flows.other.count": 1}, MOSTLY_SILENT])
+def test_nobody_starves(change: dict[str, object]) -> None:
+    """Where rates are fair, and where a flow gets little because it wants little."""
+    assert shoal.run(shoal.Scenario.from_toml(MIXED).override(change)).notices == []
+
+
+def test_notices_are_in_json_summary_and_report(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mixed.toml").write_text(MIXED, encoding="utf-8")
+    arguments = ("run", "mixed.toml", "--set", "bottleneck.aqm={ kind = 'step', threshold = '20 packets' }")
+    found = json.loads(cli(*arguments, "--json").out)["notices"]
+    assert [notice["kind"] for notice in found] == ["starved"]
+    out = " ".join(cli(*arguments, "--out", "result").out.split())
+    assert f"Notice: {found[0]['text']}." in out
+    assert "is starved" in (tmp_path / "result" / "report.html").read_text(encoding="utf-8")
+    several = " ".join(cli(*arguments, "--seeds", "2").out.split())
+    assert "the same kind in 2 of 2 runs" in several
+
+
+def test_results_repeat_the_notes_of_the_scenario() -> None:
+    result = shoal.run(shoal.Scenario.from_toml(DUALPI2))
+    assert "dctcp-in-classic-queue" in [notice.kind for notice in result.notices]
+
+
+def _one_flow(rate: str) -> shoal.Scenario:
+    return shoal.Scenario.from_toml(
+        f"""
+duration = "20 ms"
+bottleneck = {{ rate = "{rate}", buffer = "500 packets", aqm = {{ kind = "step", threshold = "20 packets" }} }}
+flows = [{{ cc = "dctcp", rtt = "100 us" }}]
+"""
+    )
+
+
+@pytest.mark.parametrize(("rate", "warned"), [("1 Gbit/s", False), ("1001 Mbit/s", True), ("10 Gbit/s", True)])
+def test_thresholds_above_1_gbit_s_come_with_a_warning(rate: str, warned: bool) -> None:
+    scenario = _one_flow(rate)
+    key = "bottleneck.aqm.threshold"
+    found = shoal.tune(scenario, key=key, low=10, high=20, unit="packets", such_that="utilisation() >= 0", seeds=1)
+    assert found.warnings == ((host_bursts.text,) if warned else ())
+    assert (host_bursts.text in found.remarks) == warned
+    swept = shoal.sweep(scenario, grid={key: ["10 packets", "20 packets"]})
+    assert swept.warnings == found.warnings
+    computed = shoal.sweep(scenario, grid={"K": [10, 20]}, set={key: "{K} packets"})
+    assert computed.warnings == found.warnings
+    # Another question than one of thresholds.
+    assert shoal.sweep(scenario, grid={"flows.dctcp.count": [1, 2]}).warnings == ()
+
+
+def test_warning_is_shown(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "fast.toml").write_text(_one_flow("10 Gbit/s").to_toml(), encoding="utf-8")
+    swept = cli("sweep", "fast.toml", "--axis", "bottleneck.aqm.threshold=10 packets,20 packets")
+    assert "65 packets at 10 Gbit/s" in " ".join(swept.out.split())
+    tuned = cli(
+        "tune", "fast.toml", "--key", "bottleneck.aqm.threshold", "--unit", "packets", "--from", "10", "--to", "12",
+        "--smallest", "--such-that", "utilisation() >= 0", "--seeds", "1", "--json",
+    )  # fmt: skip
+    assert json.loads(tuned.out)["warnings"] == [host_bursts.text]

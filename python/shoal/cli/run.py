@@ -18,6 +18,7 @@ from shoal.cli.console import data, talk
 from shoal.cli.on_linux import explain_linux, find_linux, prepare_linux, run_linux, run_linux_jobs
 from shoal.errors import UsageError
 from shoal.files import is_capture, new_folder, refuse_existing, refuse_foreign, remove_abandoned_files
+from shoal.notices import notice_lines
 from shoal.progress import Bar
 from shoal.result import Result, schema_version
 from shoal.results import Results, seed_folder
@@ -261,6 +262,8 @@ def _print(runs: dict[str, Result | Results], *, as_json: bool) -> None:
     lists = {label: [run] if isinstance(run, Result) else list(run) for label, run in runs.items()}
     if len(lists) > 1:
         data.table(comparison_table(list(lists.items())))
+        for label, results in lists.items():
+            _print_notices(results, label)
         return
     for results in lists.values():
         first = results[0]
@@ -281,6 +284,7 @@ def _print(runs: dict[str, Result | Results], *, as_json: bool) -> None:
             data.table(queue_table(results, index))
         data.blank()
         data.pairs(totals(results))
+        _print_notices(results)
         if is_identical(results):
             options.say_nothing_is_random(first.scenario, len(results))
 
@@ -288,3 +292,11 @@ def _print(runs: dict[str, Result | Results], *, as_json: bool) -> None:
 def is_identical(results: Sequence[Result]) -> bool:
     """Whether several runs differ in nothing but their seed."""
     return Results(results).identical
+
+
+def _print_notices(results: Sequence[Result], label: str = "") -> None:
+    lines = notice_lines(results)
+    if lines:
+        data.blank()
+    for line in lines:
+        data.text(f"Notice{f' ({label})' if label else ''}: {line}.")

@@ -123,6 +123,9 @@ def sweep(
     )
     data.blank()
     data.table(_table(points, metrics, estimates, gaps))
+    for line in points.warnings:
+        data.blank()
+        data.text(line)
     _say_if_nothing_is_random(points)
     _finish(gaps, metrics, estimates)
 
@@ -228,6 +231,7 @@ def _as_json(
         "axes": grid,
         "metrics": metrics,
         "seeds": points[0].results.seeds,
+        "warnings": list(points.warnings),
         "points": [
             {
                 "values": point.values,

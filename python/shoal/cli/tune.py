@@ -174,6 +174,7 @@ def _as_json(scenario: Scenario, key: str, unit: str | None, found: Tuned) -> st
         "fails_at": found.fails_at,
         "holds_at": found.holds_at,
         "monotone": not found.against,
+        "warnings": list(found.warnings),
         "against": found.against,
         "seeds": found.trials[0].results.seeds,
         "trials": [

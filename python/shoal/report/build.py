@@ -12,6 +12,7 @@ from shoal import _native
 from shoal.errors import OutputError
 from shoal.files import unwritable, write_text
 from shoal.models import Model, models
+from shoal.notices import notice_lines
 from shoal.plots import Drawn, save
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
@@ -94,6 +95,7 @@ def section(entry: Entry, figures: Sequence[Drawn]) -> dict[str, Any]:
         "description": first.data["scenario"].get("description"),
         "window": first.window,
         "seeds": [run.seed for run in entry.runs],
+        "notices": notice_lines(entry.runs),
         "totals": totals(entry.runs),
         "tables": [group_table(entry.runs), *wait_tables(entry.runs), *queues],
         "figures": [_figure(drawn) for drawn in figures],

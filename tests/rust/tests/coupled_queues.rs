@@ -142,3 +142,90 @@ fn pi2_keeps_its_target_for_both() {
     let ratio = ratio(&outcome);
     assert!((0.6..1.4).contains(&ratio), "{ratio}");
 }
+
+/// One or ten Reno and DCTCP flows of Linux 6 through one coupled queue, 20 Mbit/s for each pair, 8 ms; k = 1.63.
+fn pairs(count: u32) -> Outcome {
+    let rate = format!("{} Mbit/s", 20 * count);
+    let set = [
+        ("bottleneck.rate", rate.as_str()),
+        ("duration", "130 s"),
+        ("warmup", "30 s"),
+        ("flows[0].cc", "reno"),
+        ("flows[0].stack", "linux-6"),
+        ("flows[1].cc", "dctcp"),
+        ("flows[1].stack", "linux-6"),
+    ];
+    outcome(COUPLED, (count, count), &set)
+}
+
+/// Windows of the same flows at the given probabilities, whatever waits: DCTCP's over Reno's, which is c_L / (k c_C).
+fn open_loop_ratio(mark: f64, drop: f64) -> f64 {
+    let aqm = format!("{{ kind = \"open-loop\", mark = {mark}, drop = {drop} }}");
+    let set = [
+        ("bottleneck.rate", "10 Gbit/s"),
+        ("bottleneck.buffer", "unlimited"),
+        ("bottleneck.aqm", aqm.as_str()),
+        ("duration", "100 s"),
+        ("flows[0].cc", "reno"),
+        ("flows[0].stack", "linux-6"),
+        ("flows[1].cc", "dctcp"),
+        ("flows[1].stack", "linux-6"),
+    ];
+    let outcome = outcome(COUPLED, (10, 10), &set);
+    let window = |group: usize| {
+        outcome.groups[group].flows.iter().map(|flow| flow.cwnd_packets.mean.unwrap()).sum::<f64>()
+    };
+    window(1) / window(0)
+}
+
+/// The law of the coupling is one of means, the coupling one of instants: E[p^2] is above E[p]^2 where p swings. Measured, two
+/// seeds each: drops are 1.24 times (p/k)^2 with one pair, 1.02 times with ten; rates miss the law by 15 % and by 3 %.
+#[test]
+fn one_flow_of_each_class_misses_the_coupled_law() {
+    let [one, ten] = [1, 10].map(|count| {
+        let outcome = pairs(count);
+        let (p, q) =
+            (queue(&outcome).ect.mark_fraction.unwrap(), queue(&outcome).not_ect.drop_fraction.unwrap());
+        let mean = (p / 1.63).powi(2);
+        let miss = 1.0 / ratio(&outcome) / open_loop_ratio(p, mean) - 1.0;
+        (q / mean, miss)
+    });
+    assert!((1.1..1.5).contains(&one.0) && (0.95..1.08).contains(&ten.0), "{one:?} {ten:?}");
+    assert!((0.08..1.0).contains(&one.1), "{one:?}");
+    assert!(ten.1.abs() < 0.07, "{ten:?}");
+}
+
+/// DCTCP's W p beside Reno through DualPI2. Measured at 50 ms: 5.3 with the kernel's integers, 2.1 exactly; without the step 5.8
+/// and 2.2; at 10 ms 1.9 whatever is switched.
+#[test]
+fn dctcps_integers_raise_its_window_at_long_round_trips() {
+    let constant = |rtt: &str, exact: bool, step: bool| {
+        let mut set = vec![
+            ("duration", "150 s"),
+            ("warmup", "30 s"),
+            ("flows[0].cc", "reno"),
+            ("flows[0].stack", "linux-6"),
+            ("flows[0].rtt", rtt),
+            ("flows[1].cc", "dctcp"),
+            ("flows[1].stack", "linux-6"),
+            ("flows[1].rtt", rtt),
+        ];
+        if exact {
+            set.push(("flows[1].cc_options", "{ alpha_resolution = \"exact\" }"));
+        }
+        if !step {
+            set.push(("bottleneck.aqm.step_threshold", "unlimited"));
+        }
+        let outcome = outcome(DUALPI2, (1, 1), &set);
+        let p = queue(&outcome).ect.mark_fraction.unwrap();
+        p * outcome.groups[1].flows[0].cwnd_packets.mean.unwrap()
+    };
+    let near = constant("10 ms", false, true);
+    let (integers, exact) = (constant("50 ms", false, true), constant("50 ms", true, true));
+    let without_step = constant("50 ms", false, false);
+    assert!((1.6..2.2).contains(&near), "{near}");
+    assert!(integers > 1.8 * near, "{integers} and {near}");
+    assert!((0.8..1.5).contains(&(exact / near)), "{exact} and {near}");
+    // The step is not the cause.
+    assert!(without_step > 1.8 * near, "{without_step} and {near}");
+}

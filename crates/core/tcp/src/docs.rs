@@ -39,9 +39,15 @@ const PARAMETERS: &[ParameterDoc] = &[
 ];
 
 const SEGMENTS: Difference = Difference::new(
-    "Segments are sent one by one: no segmentation offload, no pacing, no small queues. Bursts are what window and ACKs \
-     make them.",
-    "slow_start_counts_packets_later",
+    "Hosts do not burst: segments are sent one by one, without segmentation offload, GRO, interrupt coalescing or small queues. \
+     Bursts are what window and ACKs make them. How much that matters: the same kernel with the same scenario, gso_max_segs 1 \
+     (which is what is modelled) against its default, changes rate ratios by up to a factor of 1.6 and CE marks by up to 25 %.",
+    "every_segment_is_a_packet_of_its_own",
+);
+const PACING: Difference = Difference::new(
+    "Nothing is paced (no fq): what the window allows leaves at once. A single DCTCP flow at 50 Mbit/s behind a CoDel threshold of \
+     1 ms has about twice the alpha of a paced sender in the same place, and about 1 % less goodput.",
+    "what_the_window_allows_leaves_at_once",
 );
 const CLOCK: Difference = Difference::new(
     "Times are exact: RTT samples in picoseconds, timers at the exact instant, not in jiffies of 1 to 10 ms.",
@@ -108,7 +114,7 @@ const TIMER_BESIDE_TIMER: Difference = Difference::new(
 macro_rules! with_common {
     ($($own:expr),* $(,)?) => {
         &[
-            SEGMENTS, CLOCK, TIMESTAMPS, METRICS, NO_ZERO_WINDOW_PROBES, CONSTANT_WINDOW, KNOWN_MSS, ONE_WAY,
+            SEGMENTS, PACING, CLOCK, TIMESTAMPS, METRICS, NO_ZERO_WINDOW_PROBES, CONSTANT_WINDOW, KNOWN_MSS, ONE_WAY,
             NO_SYN_ACK_TIMER, NEVER_GIVES_UP, OLD_ACKS, REORDERING, $($own),*
         ]
     };
@@ -180,14 +186,15 @@ const INITIAL_WINDOW: Difference = Difference::new(
 macro_rules! freebsd_with_common {
     ($($own:expr),* $(,)?) => {
         &[
-            SEGMENTS_OF_FREEBSD, FREEBSD_CLOCK, METRICS, NO_ZERO_WINDOW_PROBES, ONE_WAY, NO_SYN_ACK_TIMER, NEVER_GIVES_UP,
+            SEGMENTS_OF_FREEBSD, PACING, FREEBSD_CLOCK, METRICS, NO_ZERO_WINDOW_PROBES, ONE_WAY, NO_SYN_ACK_TIMER, NEVER_GIVES_UP,
             NO_NAGLE, REPEATED_IS_LOST, INITIAL_WINDOW, $($own),*
         ]
     };
 }
 
 const SEGMENTS_OF_FREEBSD: Difference = Difference::new(
-    "Segments are sent one by one: no TSO and no LRO. Bursts are what window and ACKs make them.",
+    "Segments are sent one by one: no TSO and no LRO. Bursts are what window and ACKs make them; how much that matters on Linux \
+     says `shoal describe linux-6`.",
     "slow_start_counts_bytes_up_to_two_segments_an_ack",
 );
 

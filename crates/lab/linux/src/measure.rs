@@ -385,7 +385,8 @@ impl<'a> Measurement<'a> {
             self.waits.fill_group(index, &experiment.flows, &mut result, end);
             result
         });
-        let groups = groups.collect();
+        let groups: Vec<GroupResult> = groups.collect();
+        let notices = shoal_notices::of_run(experiment, &groups, &bottlenecks);
         let (groups, metrics) = GroupResult::conclude(groups, experiment.trace.flows as usize);
         let mut tables = Vec::new();
         tables.extend(self.queue_rows.map(Series::into_table));
@@ -405,6 +406,7 @@ impl<'a> Measurement<'a> {
             window: Window { start_s: window_start.as_secs_f64(), end_s: end.as_secs_f64() },
             bottlenecks,
             metrics,
+            notices,
             groups,
             events: None,
             linux: Some(LinuxRun {

@@ -10,7 +10,7 @@ use shoal_tcp::{CaState, Sender};
 use shoal_trace::{
     Bottleneck, ControllerRow, DeliveryRow, DistributionTables, FlowBinRates, FlowCounters, FlowResult,
     FlowRow, FlowSpan, FlowState as State, FrameSummary, GroupIndex, GroupResult, LinkIndex, Metrics, Names,
-    RunResult, SCHEMA, Series, Table, WaitSummary, Window, metrics,
+    Notice, RunResult, SCHEMA, Series, Table, WaitSummary, Window, metrics,
 };
 use shoal_units::Time;
 
@@ -23,6 +23,8 @@ pub struct Outcome {
     pub groups: Vec<GroupResult>,
     /// What is computed between flows.
     pub metrics: Metrics,
+    /// What a reader has to know.
+    pub notices: Vec<Notice>,
     /// Recorded tables.
     pub tables: Vec<Table>,
     /// Events processed.
@@ -59,6 +61,7 @@ impl Outcome {
             bottlenecks: self.bottlenecks.clone(),
             groups: self.groups.clone(),
             metrics: self.metrics.clone(),
+            notices: self.notices.clone(),
             events: Some(self.events),
             linux: None,
         }
@@ -92,6 +95,7 @@ impl Outcome {
             .map(|(group, barrier)| Waits::of(group, barrier.as_deref(), flows, end))
             .collect();
         let groups = results.into_groups(waits);
+        let notices = shoal_notices::of_run(experiment, &groups, &bottlenecks);
         let (groups, metrics) = GroupResult::conclude(groups, experiment.trace.flows as usize);
         let mut all = Vec::new();
         all.extend(recorded.queue.map(Series::into_table));
@@ -105,6 +109,7 @@ impl Outcome {
         }
         Self {
             metrics,
+            notices,
             bottlenecks,
             groups,
             tables: all,

@@ -43,8 +43,8 @@ pub use kinds::{
 pub use queue_meter::{MeterPace, QueueMeter};
 pub use result::{
     AlphaSummary, Bottleneck, ClassCounts, ClassDelays, ClassQueues, DatagramSummary, Distribution,
-    DroppedBy, FlowResult, FrameSummary, GroupResult, LinuxRun, MarkedBy, Metrics, RateSummary, RunResult,
-    SCHEMA, SizeBin, SrttSummary, Summary, Totals, WaitSummary, Window,
+    DroppedBy, FlowResult, FrameSummary, GroupResult, LinuxRun, MarkedBy, Metrics, Notice, RateSummary,
+    RunResult, SCHEMA, SizeBin, SrttSummary, Summary, Totals, WaitSummary, Window,
 };
 pub use schema::{
     BacklogBucketRow, BacklogWindowRow, ControllerRow, DelayBucketRow, DelayWindowRow, DeliveryRow, EventRow,

@@ -34,11 +34,30 @@ pub struct RunResult {
     pub groups: Vec<GroupResult>,
     /// What is computed between flows.
     pub metrics: Metrics,
+    /// What a reader has to know about this run.
+    #[serde(default)]
+    pub notices: Vec<Notice>,
     /// Events the engine processed in the whole run; null where there is no engine.
     pub events: Option<u64>,
     /// Only on the Linux plane: what ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linux: Option<LinuxRun>,
+}
+
+/// Something that a reader of the numbers has to know, in plain words.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Notice {
+    /// Stable name of the kind: `starved`, or that of a note of the scenario.
+    pub kind: String,
+    /// One sentence without a full stop.
+    pub text: String,
+    /// Names of the flow groups that it is about.
+    pub groups: Vec<String>,
+    /// Names of the links that it is about.
+    pub links: Vec<String>,
+    /// With `starved`: stable names of the mechanisms that the numbers of the run support; empty if none is determined.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mechanisms: Vec<String>,
 }
 
 /// What ran on the Linux plane.

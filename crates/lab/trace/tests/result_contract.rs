@@ -52,6 +52,7 @@ fn small_run() -> RunResult {
         bottlenecks: vec![queue.finish("bottleneck", ms(200)).0],
         metrics: Metrics::of(&groups),
         groups,
+        notices: Vec::new(),
         events: Some(1234),
         linux: None,
     }

@@ -74,6 +74,13 @@ pub(super) const DUALPI2: ModelDoc = ModelDoc {
             text: "With ramp, recur and time-shifted the controller still computes in Linux' integers, not in the RFC's real numbers.",
             test: "the_larger_likelihood_marks",
         },
+        Difference {
+            text: "No difference, but what a user sees first at base RTTs of 50 to 100 ms: DCTCP's W p is two to three times what it is at \
+                   short ones. Marks are then rarer than 3 %, where the kernel's integers lose alpha (`shoal describe dctcp`); with \
+                   alpha_resolution = \"exact\" W p stays near 2. The step of 1 ms does not cause it: without the step the excess is \
+                   larger.",
+            test: "dctcps_integers_raise_its_window_at_long_round_trips",
+        },
     ],
 };
 

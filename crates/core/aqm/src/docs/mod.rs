@@ -56,6 +56,7 @@ mod tests {
         include_str!("../../tests/red.rs"),
         include_str!("../../tests/step.rs"),
         include_str!("../../tests/tc_vectors.rs"),
+        include_str!("../../../../../tests/rust/tests/coupled_queues.rs"),
     );
 
     #[test]

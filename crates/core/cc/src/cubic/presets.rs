@@ -80,6 +80,12 @@ pub const CUBIC_DOC: ModelDoc = ModelDoc {
                    does not see.",
             test: "the_delayed_ack_ratio_scales_growth_before_4_0",
         },
+        Difference {
+            text: "No difference, but to be known when slopes are fitted: from p = 3e-5 to 1e-3 at 100 ms the window goes with p to \
+                   -0.72, not -0.75, because the estimate of Reno takes over at the upper end. reno_friendly = false gives -0.74; HyStart \
+                   and the integer cube root have no part in it (cubic-rfc9438: -0.71 and -0.75).",
+            test: "the_reno_friendly_region_flattens_cubics_law",
+        },
     ],
 };
 

@@ -341,11 +341,19 @@ pub const DCTCP_DOC: ModelDoc = ModelDoc {
     summary: "DCTCP: reduces the window in proportion to the fraction of marked packets.",
     follows: "RFC 8257; Linux net/ipv4/tcp_dctcp.c (6.x)",
     parameters: &parameters(&DEFAULTS_DCTCP),
-    differences: &[Difference {
-        text: "What an ACK delivers is in the window that it ends (Linux since 6.15); before, `in_ack_event` ran ahead of \
+    differences: &[
+        Difference {
+            text: "What an ACK delivers is in the window that it ends (Linux since 6.15); before, `in_ack_event` ran ahead of \
                `delivered`, so that it counted in the next.",
-        test: "the_ack_that_ends_a_window_counts_in_it",
-    }],
+            test: "the_ack_that_ends_a_window_counts_in_it",
+        },
+        Difference {
+            text: "No difference, but what a user sees first at long round trips: with marks rarer than about 3 % the kernel's integers \
+               (2^-10, shift 4) keep alpha at or near 0 while an exact alpha follows p, so that W p rises from 1.9 to about 5 and windows \
+               are up to three times as large as the law from p >= 0.05 says. alpha_resolution = \"exact\" switches it off.",
+            test: "rare_marks_fall_through_the_integers_of_alpha",
+        },
+    ],
 };
 
 /// Description of `dctcp-linux-3.18`.

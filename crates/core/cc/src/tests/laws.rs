@@ -232,6 +232,51 @@ fn random_marking_gives_a_window_by_1_over_p() {
     }
 }
 
+/// The cliff of the kernel's alpha. A window of W packets adds (dce << 6) / W, in whole 1024ths, to what decays by 15/16: one mark
+/// in more than 64 packets adds nothing, and alpha falls from 15/1024 to 0 at once (min_not_zero). Below p = 3 % most windows are such,
+/// cuts are missing, and W p is far above what it is from 5 % on. With an exact alpha it stays.
+#[test]
+fn rare_marks_fall_through_the_integers_of_alpha() {
+    let exact = DctcpConfig { alpha_resolution: AlphaResolution::Exact, ..presets::DCTCP };
+    let constant = |config, p| random_window(config, p).0 * p;
+    let often = constant(presets::DCTCP, 0.1);
+    // Measured: 3.70 and 4.74 with integers, 1.82 and 1.83 exactly, 1.85 at 10 %.
+    for p in [0.01, 0.02] {
+        let (integers, real) = (constant(presets::DCTCP, p), constant(exact, p));
+        assert!((1.8..3.0).contains(&(integers / often)), "{p}: {integers} against {often}");
+        assert!((0.95..1.05).contains(&(real / often)), "{p}: {real} against {often}");
+    }
+}
+
+/// Where CUBIC and its estimate of Reno meet, at 100 ms about p = 1e-3, the window falls more slowly with p than by CUBIC's law
+/// (-3/4), because Reno's takes over (-1/2). Neither HyStart, which slow start alone knows, nor the integer cube root matters.
+#[test]
+fn the_reno_friendly_region_flattens_cubics_law() {
+    let of = |config: CubicConfig| {
+        let points: Vec<_> = [0.0002, 0.0005, 0.001]
+            .map(|p| {
+                let marker = Marker::Coin(Probability::from_f64(p), Random::new(1, "laws"));
+                let start = (1.054 * libm::pow(0.1 / p, 0.75)) as u32;
+                let mut flow = OpenLoop::new(CcConfig::Cubic(config), LINUX_6, start, RTT, 1, marker);
+                (p, flow.mean((50.0 / p) as u64, (500.0 / p) as u64))
+            })
+            .into();
+        slope(&points)
+    };
+    let linux = of(CUBIC);
+    let without_hystart = of(CubicConfig { hystart: false, ..CUBIC });
+    let unfriendly = of(CubicConfig { reno_friendly: false, ..CUBIC });
+    let formulas = of(CUBIC_RFC9438);
+    let unfriendly_formulas = of(CubicConfig { reno_friendly: false, ..CUBIC_RFC9438 });
+    let all = [linux, unfriendly, formulas, unfriendly_formulas];
+    assert_eq!(linux, without_hystart);
+    for (friendly, alone) in [(linux, unfriendly), (formulas, unfriendly_formulas)] {
+        assert!(friendly > alone + 0.03, "{all:?}");
+        assert!((-0.85..-0.65).contains(&alone), "{all:?}");
+    }
+    assert!((linux - formulas).abs() < 0.06, "{all:?}");
+}
+
 #[test]
 fn on_off_marking_gives_a_window_by_1_over_p_squared() {
     // A25: one round trip in n fully marked, p = 1/n: the cut W alpha/2 equals the growth of n RTTs. With alpha = p that is

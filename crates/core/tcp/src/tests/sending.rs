@@ -22,6 +22,44 @@ fn the_receive_window_limits_the_flight() {
     );
 }
 
+/// However much a write or an ACK allows, nothing leaves that the wire would have to cut: no packet is larger than the MTU, so a
+/// queue sees the segments of a window, not a burst of segmentation offload as one skb.
+#[test]
+fn every_segment_is_a_packet_of_its_own() {
+    for stack in ["linux-3.2", "linux-3.18", "linux-6", "freebsd-2015", "freebsd-14"] {
+        let config = config("reno", stack);
+        let (mtu, mss) = (config.mtu_bytes, config.mss());
+        let mut sizes = Vec::new();
+        let mut pair = Pair::new(config, Span::from_millis(10), |direction, packet: &mut Packet| {
+            if direction == Direction::Data && packet.payload > 0 {
+                sizes.push((packet.size, packet.payload));
+            }
+            Fate::Deliver
+        });
+        pair.with_sender(|sender, config, now, out| sender.connect(config, now, out));
+        pair.with_sender(|sender, config, now, out| sender.set_greedy(config, true, now, out));
+        pair.run_until(Time::ZERO + Span::from_millis(200));
+        drop(pair);
+        assert!(sizes.len() > 100, "{stack}: {} packets", sizes.len());
+        assert!(sizes.iter().all(|size| *size == (mtu, mss)), "{stack}");
+    }
+}
+
+/// Ten packets of the initial window, then each ACK's share, at the very instant: a pacer would spread them over the round trip.
+#[test]
+fn what_the_window_allows_leaves_at_once() {
+    for stack in ["linux-3.18", "linux-6"] {
+        sender("reno", stack, "0ms connect\n0ms > syn\n0ms greedy\n100ms < synack ts 0ms\n100ms > 0..10")
+            .run(
+                "
+            200ms < ack 10
+            200ms > 10..30             # 10 freed + 10, none of them later
+            200ms ? flight 20
+            ",
+            );
+    }
+}
+
 #[test]
 fn a_small_segment_waits_for_the_one_in_flight() {
     // Minshall: full segments do not hold a small one back; another small one does.

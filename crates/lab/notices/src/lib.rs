@@ -1,0 +1,26 @@
+//! What a result has to say without being asked: notes of its scenario, and groups that starve. Both planes call this, so a
+//! notice means the same wherever the numbers come from.
+#![warn(missing_docs)]
+
+mod fair_share;
+mod starvation;
+
+pub use fair_share::{Demand, max_min};
+pub use starvation::{BACKOFF, FLOOR, LOCKED_OUT, SHARED_THRESHOLD, STARVED};
+
+use shoal_scenario::Experiment;
+use shoal_trace::{Bottleneck, GroupResult, Notice};
+
+/// The notices of a run: those of the scenario first, then starved groups in the order of the scenario.
+///
+/// `groups` must still list all their flows, in the order of their numbers.
+pub fn of_run(experiment: &Experiment, groups: &[GroupResult], bottlenecks: &[Bottleneck]) -> Vec<Notice> {
+    let notes = experiment.notes.iter().map(|note| Notice {
+        kind: note.kind.to_owned(),
+        text: note.text.clone(),
+        groups: note.groups.clone(),
+        links: note.links.clone(),
+        mechanisms: Vec::new(),
+    });
+    notes.chain(starvation::find(experiment, groups, bottlenecks)).collect()
+}

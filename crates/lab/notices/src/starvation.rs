@@ -1,0 +1,311 @@
+//! Groups that get less than a tenth of their fair share, and what in the numbers of the run explains it.
+//!
+//! Only flows that always have data to send during the whole measurement count. Their fair share is the max-min fair rate on their
+//! paths, where every other flow wants what it got. A mechanism is named only if the run's own numbers support it.
+
+use std::collections::BTreeMap;
+
+use shoal_scenario::{App, Experiment, Flow};
+use shoal_tcp::{EcnSetting, EndpointConfig};
+use shoal_trace::{Bottleneck, FlowResult, GroupResult, Notice};
+
+use crate::fair_share::{Demand, max_min};
+
+/// Kind of the notice.
+pub const STARVED: &str = "starved";
+/// The average of a RED law stays above its maximum, because others keep the queue there, and everything that the group sends is
+/// dropped.
+pub const LOCKED_OUT: &str = "red-lock-out";
+/// The queue drops packets of the group where it marks those of others.
+pub const SHARED_THRESHOLD: &str = "dropped-where-others-are-marked";
+/// Flows of the group wait for retransmission timeouts most of the time.
+pub const BACKOFF: &str = "timeout-back-off";
+/// Windows of the group are as small as they can be.
+pub const FLOOR: &str = "smallest-window";
+
+/// A group starves below this part of its fair share.
+const PART: f64 = 0.1;
+/// Round trips that the measurement must last: in fewer a flow has not had the time to get anywhere.
+const LEAST_ROUND_TRIPS: f64 = 20.0;
+/// The floor of the retransmission timeout (Linux TCP_RTO_MIN), in seconds.
+const LEAST_TIMEOUT_S: f64 = 0.2;
+
+pub(crate) fn find(
+    experiment: &Experiment,
+    groups: &[GroupResult],
+    bottlenecks: &[Bottleneck],
+) -> Vec<Notice> {
+    let window_s = (experiment.duration - experiment.warmup).as_secs_f64();
+    let slow: Vec<Backlogged<'_>> = Backlogged::of(experiment, groups)
+        .into_iter()
+        .filter(|group| {
+            // A fair share is no more than the slowest link of the path; most groups need no further look.
+            let most = group.narrowest_bps(experiment);
+            most.is_finite()
+                && group.rate_bps < PART * most
+                && window_s >= LEAST_ROUND_TRIPS * group.base_rtt_s(experiment)
+        })
+        .collect();
+    if slow.is_empty() {
+        return Vec::new();
+    }
+    let shares = fair_shares(experiment, groups);
+    slow.iter()
+        .filter_map(|group| {
+            let fair_bps = shares.get(&group.index).copied()?;
+            (group.rate_bps < PART * fair_bps)
+                .then(|| group.notice(experiment, bottlenecks, fair_bps, window_s))
+        })
+        .collect()
+}
+
+/// Whether the flow has data to send during the whole measurement.
+fn is_backlogged(flow: &Flow, experiment: &Experiment) -> bool {
+    flow.app == App::Bulk
+        && flow.start.as_picos() <= experiment.warmup.as_picos()
+        && flow.stop.is_none_or(|stop| stop.as_picos() >= experiment.duration.as_picos())
+}
+
+/// Mean max-min fair rate of the backlogged flows of each group that has some.
+fn fair_shares(experiment: &Experiment, groups: &[GroupResult]) -> BTreeMap<usize, f64> {
+    let capacities: Vec<f64> = experiment
+        .links
+        .iter()
+        .map(|link| link.rate.map_or(f64::INFINITY, |rate| rate.as_bps() as f64))
+        .collect();
+    // Flows of a group on the same path that are all backlogged, or all not, stand together; the latter want their mean.
+    let mut bundles: BTreeMap<(u32, usize, bool), (u32, f64)> = BTreeMap::new();
+    for (index, flow, result) in numbered(experiment, groups) {
+        let bundle = bundles.entry((flow.forward, index, is_backlogged(flow, experiment))).or_default();
+        bundle.0 += 1;
+        bundle.1 += result.wire_bps.unwrap_or(0.0);
+    }
+    let demands: Vec<Demand> = bundles
+        .iter()
+        .map(|(&(path, _, backlogged), &(flows, got_bps))| Demand {
+            flows,
+            most_bps: if backlogged { f64::INFINITY } else { got_bps / f64::from(flows) },
+            links: experiment.paths[path as usize]
+                .iter()
+                .map(|link| link.0 as usize)
+                .filter(|&link| capacities[link].is_finite())
+                .collect(),
+        })
+        .collect();
+    let mut sums: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+    for ((&(_, group, backlogged), &(flows, _)), rate) in bundles.iter().zip(max_min(&capacities, &demands)) {
+        if backlogged {
+            let sum = sums.entry(group).or_default();
+            sum.0 += rate * f64::from(flows);
+            sum.1 += f64::from(flows);
+        }
+    }
+    sums.into_iter().map(|(group, (rates, flows))| (group, rates / flows)).collect()
+}
+
+/// Every flow with its group and what it came to.
+fn numbered<'a>(
+    experiment: &'a Experiment,
+    groups: &'a [GroupResult],
+) -> impl Iterator<Item = (usize, &'a Flow, &'a FlowResult)> {
+    let results = groups.iter().flat_map(|group| &group.flows);
+    experiment.flows.iter().zip(results).map(|(flow, result)| (flow.group as usize, flow, result))
+}
+
+/// The backlogged flows of a group, added up.
+struct Backlogged<'a> {
+    index: usize,
+    group: &'a GroupResult,
+    /// The first one; the others differ in start, path and perhaps in their RTT.
+    flow: &'a Flow,
+    flows: f64,
+    /// Mean on the wire of the bottleneck.
+    rate_bps: f64,
+    timeouts: u64,
+    reductions: u64,
+    /// Segments that were delivered or sent again.
+    segments: f64,
+    /// Round trips that these took, had each been alone in its round trip: no flow that sends is slower. In seconds.
+    busy_s: f64,
+    /// Sum of mean windows.
+    cwnd_packets: f64,
+}
+
+impl<'a> Backlogged<'a> {
+    fn of(experiment: &'a Experiment, groups: &'a [GroupResult]) -> Vec<Self> {
+        let mut found: BTreeMap<usize, Self> = BTreeMap::new();
+        for (index, flow, result) in numbered(experiment, groups) {
+            if !is_backlogged(flow, experiment) {
+                continue;
+            }
+            let sum = found.entry(index).or_insert_with(|| Self {
+                index,
+                group: &groups[index],
+                flow,
+                flows: 0.0,
+                rate_bps: 0.0,
+                timeouts: 0,
+                reductions: 0,
+                segments: 0.0,
+                busy_s: 0.0,
+                cwnd_packets: 0.0,
+            });
+            let endpoint = &experiment.endpoints[flow.endpoint as usize];
+            let segments =
+                result.delivered_bytes as f64 / f64::from(endpoint.mss()) + result.retransmissions as f64;
+            let rtt_s = result.srtt_s.mean.or(result.base_rtt_s).unwrap_or(0.0);
+            sum.flows += 1.0;
+            sum.rate_bps += result.wire_bps.unwrap_or(0.0);
+            sum.timeouts += result.timeouts;
+            sum.reductions += result.reductions;
+            sum.segments += segments;
+            sum.busy_s += segments * rtt_s;
+            sum.cwnd_packets += result.cwnd_packets.mean.unwrap_or(0.0);
+        }
+        let mean = |mut sum: Self| {
+            sum.rate_bps /= sum.flows;
+            sum.cwnd_packets /= sum.flows;
+            sum
+        };
+        found.into_values().map(mean).collect()
+    }
+
+    fn narrowest_bps(&self, experiment: &Experiment) -> f64 {
+        let rates = experiment.links_of(self.flow.forward).filter_map(|link| link.rate);
+        rates.map(|rate| rate.as_bps() as f64).fold(f64::INFINITY, f64::min)
+    }
+
+    fn base_rtt_s(&self, experiment: &Experiment) -> f64 {
+        experiment.base_rtt(self.flow).as_secs_f64()
+    }
+
+    fn notice(
+        &self,
+        experiment: &Experiment,
+        bottlenecks: &[Bottleneck],
+        fair_bps: f64,
+        window_s: f64,
+    ) -> Notice {
+        let names: Vec<&str> = experiment
+            .links_of(self.flow.forward)
+            .filter(|link| link.monitored)
+            .map(|link| link.name.as_str())
+            .collect();
+        // The one that dropped most, if there are several.
+        let link = bottlenecks
+            .iter()
+            .filter(|link| names.contains(&link.name.as_str()))
+            .max_by_key(|link| link.dropped);
+        let reasons = self.reasons(experiment, link, fair_bps, window_s);
+        let why = if reasons.is_empty() {
+            "mechanism not determined".to_owned()
+        } else {
+            reasons.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("; ")
+        };
+        let (each, flows) = if self.flows > 1.0 { (" each", "its flows get") } else { ("", "its flow gets") };
+        Notice {
+            kind: STARVED.to_owned(),
+            text: format!(
+                "{} is starved: {flows} {}{each}, {:.1} % of a fair share of {}; {why}",
+                self.group.name,
+                rate(self.rate_bps),
+                100.0 * self.rate_bps / fair_bps,
+                rate(fair_bps),
+            ),
+            groups: vec![self.group.name.clone()],
+            links: link.map(|link| link.name.clone()).into_iter().collect(),
+            mechanisms: reasons.into_iter().map(|(mechanism, _)| mechanism.to_owned()).collect(),
+        }
+    }
+
+    /// Mechanisms that the numbers support, each with its numbers.
+    fn reasons(
+        &self,
+        experiment: &Experiment,
+        link: Option<&Bottleneck>,
+        fair_bps: f64,
+        window_s: f64,
+    ) -> Vec<(&'static str, String)> {
+        let endpoint = &experiment.endpoints[self.flow.endpoint as usize];
+        let mut reasons = Vec::new();
+        if let Some(link) = link.filter(|_| endpoint.ecn == EcnSetting::Off) {
+            reasons.extend(self.of_its_class(link, endpoint, fair_bps, window_s));
+        }
+        let waited = 1.0 - self.busy_s / (self.flows * window_s);
+        if self.timeouts > 0 && waited >= 0.5 {
+            let text = format!(
+                "waits for retransmission timeouts during at least {:.0} % of the time ({} timeouts)",
+                100.0 * waited,
+                self.timeouts
+            );
+            reasons.push((BACKOFF, text));
+        } else if self.reductions > 0 && self.cwnd_packets <= 1.1 * SMALLEST_WINDOW {
+            let text = format!(
+                "its window is at its smallest, {:.1} packets on average, and was still reduced {} times",
+                self.cwnd_packets, self.reductions
+            );
+            reasons.push((FLOOR, text));
+        }
+        reasons
+    }
+
+    /// What the queue did to packets without ECT and to others.
+    fn of_its_class(
+        &self,
+        link: &Bottleneck,
+        endpoint: &EndpointConfig,
+        fair_bps: f64,
+        window_s: f64,
+    ) -> Option<(&'static str, String)> {
+        let (own, others) = (&link.not_ect, &link.ect);
+        let lost = own.drop_fraction?;
+        let others_lost = others.drop_fraction?;
+        let only_marked = others.marked > 0 && others_lost <= 0.1 * lost;
+        let by_law = 2 * link.dropped_by.aqm >= link.dropped;
+        if own.dropped == 0 || !only_marked || !by_law {
+            return None;
+        }
+        if lost >= 0.9 && 10 * link.dropped_by.forced >= 9 * link.dropped {
+            let text = format!(
+                "locked out: the average queue stays above the maximum of RED, which drops {:.0} % of the packets without ECT, while \
+                 those with ECT are only marked and keep the queue there",
+                100.0 * lost
+            );
+            return Some((LOCKED_OUT, text));
+        }
+        // Would that loss alone hold it down? Round trips are those that its segments took.
+        let rtt_s = if self.segments > 0.0 { self.busy_s / self.segments } else { window_s };
+        let bits = 8.0 * f64::from(endpoint.mtu_bytes);
+        let left_bps = bits * packets_a_second(lost, rtt_s);
+        (left_bps <= 3.0 * PART * fair_bps).then(|| {
+            let text = format!(
+                "the queue drops {:.2} % of the packets without ECT where it marks {:.1} % of those with ECT; such a loss leaves a flow \
+                 about {}",
+                100.0 * lost,
+                100.0 * others.mark_fraction.unwrap_or(0.0),
+                rate(left_bps),
+            );
+            (SHARED_THRESHOLD, text)
+        })
+    }
+}
+
+/// What Reno reaches at this loss (Padhye et al. 1998, equation 32, an ACK for each packet): the root law, and the timeouts of
+/// windows too small for anything else.
+fn packets_a_second(lost: f64, rtt_s: f64) -> f64 {
+    let timeout_s = rtt_s.max(LEAST_TIMEOUT_S);
+    let timeouts = (3.0 * libm::sqrt(3.0 * lost / 8.0)).min(1.0) * lost * (1.0 + 32.0 * lost * lost);
+    1.0 / (rtt_s * libm::sqrt(2.0 * lost / 3.0) + timeout_s * timeouts)
+}
+
+/// No controller here reduces below two packets; a timeout does.
+const SMALLEST_WINDOW: f64 = 2.0;
+
+fn rate(bps: f64) -> String {
+    let (value, unit) = match bps {
+        bps if bps >= 1e9 => (bps / 1e9, "Gbit/s"),
+        bps if bps >= 1e6 => (bps / 1e6, "Mbit/s"),
+        bps => (bps / 1e3, "kbit/s"),
+    };
+    format!("{value:.3} {unit}")
+}
