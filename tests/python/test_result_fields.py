@@ -21,7 +21,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "list": (list,),
     "any": (dict,),
 }
-# Between them these have every kind of application, several links, and flows that are left out of the lists.
+# Between them these have every kind of application, several links, flows that are left out of the lists, and notices.
 RUNS: dict[str, dict[str, object]] = {
     "coexistence": {"duration": "6 s", "warmup": "1 s"},
     "requests": {"duration": "2 s", "warmup": "0.5 s"},
@@ -35,6 +35,16 @@ RUNS: dict[str, dict[str, object]] = {
     },
     "incast-barrier": {},
     "parking-lot": {"duration": "2 s", "warmup": "1 s"},
+    # CUBIC is starved, so there is a notice.
+    "coupled": {
+        "duration": "8 s",
+        "warmup": "3 s",
+        "bottleneck.aqm": {
+            "kind": "dual-red",
+            "reno": {"min": "5 packets", "max": "15 packets", "max_probability": 0.1, "weight": 0.002},
+            "dctcp": {"threshold": "60 packets"},
+        },
+    },
 }
 
 
