@@ -133,16 +133,17 @@ def recording(scenario: Scenario, texts: Iterable[str], *, lean: bool = False) -
         name = next(name for name, _ in calls if _recorded.get(name) is Recorded.WINDOWS)
         raise UsageError(f"`{name}` needs the length of its windows", hint="add it, as in --set trace.windows='10 s'")
     groups = {group["name"]: group["flows"] for group in scenario.facts["groups"]}
-    firsts = dict(zip(groups, itertools.accumulate(groups.values(), initial=0), strict=False))
     if Recorded.CONTROLLERS in needed and trace["controller_flows"] < sum(groups.values()):
         keys["trace.controller_flows"] = sum(groups.values())
+    # So many traced flows are one of each group up to this one.
+    ranks = {name: rank for rank, name in enumerate((name for name in groups if groups[name]), 1)}
     for name, arguments in calls:
         # A group that is computed or misspelt is reported when the metric is evaluated.
         group = next((argument for argument in arguments if argument in groups), None)
         if group is None:
             continue
         if _recorded.get(name) is Recorded.CONTROLLER:
-            wanted = max(int(str(keys.get("trace.controller_flows", 0))), firsts[group] + 1)
+            wanted = max(int(str(keys.get("trace.controller_flows", 0))), ranks.get(group, 0))
             if wanted > trace["controller_flows"]:
                 keys["trace.controller_flows"] = wanted
         if _recorded.get(name) is Recorded.FLOWS and trace["flows"] != "all" and sum(groups.values()) > trace["flows"]:
@@ -150,8 +151,8 @@ def recording(scenario: Scenario, texts: Iterable[str], *, lean: bool = False) -
     return keys
 
 
-# Bin of the time series where a metric needs one and the scenario has switched it off.
-_usual_bin = "100 ms"
+# Bin of the time series where a metric needs one and the scenario has switched it off: what fits the run.
+_usual_bin = "auto"
 
 
 def _calls(text: str) -> list[tuple[str, list[str]]]:
@@ -518,19 +519,20 @@ def _mean(values: Sequence[float | None]) -> float:
 
 
 def _controller(result: Result, group: str) -> pl.DataFrame:
+    """What is recorded of the controller of a group's first flow, which is traced before any other of the group."""
     import polars as pl
 
-    if "controller" not in result.table_names:
-        raise UsageError(
-            "this metric needs the trace of the group's first flow",
-            hint="run with trace.controller_flows = N, so that it is among the first N flows "
-            "(on the command line: --trace controllers=N)",
-        )
     number = 0
     for other in result.groups:
         if other["name"] == _group(result, group)["name"]:
             break
         number += other["flow_count"]
+    if number not in result.traced_flows:
+        raise UsageError(
+            f"this metric needs the trace of a controller of group `{group}`",
+            hint=f"run with trace.controller_flows = {len(result.groups)}, one flow of each group, or more "
+            f"(on the command line: --trace controllers={len(result.groups)})",
+        )
     return result.table("controller").filter(pl.col("flow") == number)
 
 

@@ -28,6 +28,17 @@ _floats = (
     *("goodput_bps", "wire_bps", "cwnd_mean_packets", "alpha_mean", "srtt_mean_s"),
     *("start_s", "stop_s"),
 )
+# What records the tables that are not there unless they are asked for.
+_no_flow = "no flow was traced: set {key} to the number of flows that shall be (`--trace {word}=N`)"
+_no_controller = _no_flow.format(key="trace.controller_flows", word="controllers")
+_remedies = {
+    "controller": _no_controller,
+    "events": f"{_no_controller}; marks and drops of all flows are counted in the table `queue`",
+    "segments": _no_flow.format(key="trace.segment_flows", word="segments"),
+    "packets": "set trace.packets = true and an output folder (`--trace packets --out DIR`)",
+    "queue": 'set trace.series = "auto", or a time (`--trace series=10ms`)',
+    "flows": 'set trace.series = "auto", or a time (`--trace series=10ms`)',
+}
 
 
 class Result:
@@ -165,6 +176,36 @@ class Result:
             return sorted(path.stem for path in (self._folder / "tables").glob("*.parquet"))
         return []
 
+    def coverage(self, name: str) -> str | None:
+        """Say what a recorded table leaves out; ``None`` if it holds everything that it is declared to hold.
+
+        ``controller``, ``events`` and ``segments`` hold rows of the traced flows only; the same sentence stands in the
+        metadata of their Parquet files under ``coverage``.
+
+        Raises
+        ------
+        UsageError
+            The run did not record the table.
+        """
+        import polars as pl
+
+        self._check_recorded(name)
+        if self._run is not None:
+            return self._run.coverage().get(name)
+        assert self._folder is not None  # noqa: S101  (table_names is empty otherwise)
+        return pl.read_parquet_metadata(self._folder / "tables" / f"{name}.parquet").get("coverage")
+
+    @property
+    def bin_s(self) -> float | None:
+        """Bin of the time series in s (``trace.series``); ``None`` if the run recorded none."""
+        value = self.scenario.facts["series_s"]
+        return None if value is None else float(value)
+
+    @property
+    def traced_flows(self) -> list[int]:
+        """Numbers of the flows in the tables ``controller`` and ``events``, which ``trace.controller_flows`` chose."""
+        return list(self.scenario.facts["traced"]["controller"])
+
     @cached_property
     def _arrays(self) -> dict[str, dict[str, Any]]:
         return self._run.tables() if self._run is not None else {}
@@ -182,22 +223,28 @@ class Result:
         Raises
         ------
         UsageError
-            The run did not record it.
+            The run did not record it. Of ``controller``, ``events`` and ``segments`` :meth:`coverage` says which flows
+            are in them.
         """
         import polars as pl
 
-        if name not in self.table_names:
-            have = ", ".join(self.table_names) or "none"
-            raise UsageError(
-                f"this run has no table `{name}`",
-                hint=f"recorded: {have}; the scenario's [trace] section says what is recorded",
-            )
+        self._check_recorded(name)
         if self._run is not None:
-            frame = pl.DataFrame(self._arrays[name])
+            arrays = self._arrays[name]
+            # Words come as lists, and an empty list has no type.
+            words = {column: pl.String for column, values in arrays.items() if isinstance(values, list)}
+            frame = pl.DataFrame(arrays, schema_overrides=words)
         else:
             assert self._folder is not None  # noqa: S101  (table_names is empty otherwise)
             frame = pl.read_parquet(self._folder / "tables" / f"{name}.parquet")
         return frame.with_columns(pl.selectors.float().fill_nan(None))
+
+    def _check_recorded(self, name: str) -> None:
+        if name in self.table_names:
+            return
+        have = ", ".join(self.table_names) or "none"
+        remedy = _remedies.get(name, "the scenario's [trace] section says what is recorded")
+        raise UsageError(f"this run has no table `{name}`", hint=f"{remedy}; recorded: {have}")
 
     def to_polars(self) -> pl.DataFrame:
         """Give one row a flow: ``seed``, ``group``, ``cc``, rates in bit/s, windows in packets, times in s, counts."""

@@ -83,7 +83,7 @@ def test_tables(result: shoal.Result) -> None:
     assert result.table_names == names
     queue = result.table("queue")
     assert queue.columns[:3] == ["time_s", "link", "packets"]
-    assert queue.height == 120  # 12 s in bins of 100 ms
+    assert queue.height == 600  # 12 s in bins of 20 ms: half of 25 ms, rounded up
     delays = result.table("delay_distribution")
     departed = {word: result.bottlenecks[0][word]["departed"] for word in ("ect", "not_ect")}
     counted = dict(delays.group_by("class").agg(pl.col("packets").sum()).iter_rows())

@@ -30,7 +30,8 @@ from shoal.tabulate import comparison_table, group_table, queue_table, totals, w
 if TYPE_CHECKING:
     from shoal.linux import Image
 
-# With --out, so many flows leave cwnd, alpha, marks and drops for the figures, unless the scenario says otherwise.
+# With --out, so many flows leave cwnd, alpha, marks and drops for the figures, and one of each group at least, unless
+# the scenario says otherwise.
 _traced_flows = 8
 
 
@@ -180,8 +181,8 @@ def _label(path: Path) -> str:
 def _with_controllers(scenario: Scenario) -> Scenario:
     if options.says_what_to_trace(scenario) or scenario.resolved["trace"]["series"] == "off":
         return scenario
-    flows = sum(group["flows"] for group in scenario.facts["groups"])
-    return scenario.override({"trace.controller_flows": min(flows, _traced_flows)})
+    groups = [group["flows"] for group in scenario.facts["groups"] if group["flows"]]
+    return scenario.override({"trace.controller_flows": min(sum(groups), max(_traced_flows, len(groups)))})
 
 
 def _place(folder: Path | None, label: str, count: int) -> Path | None:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from shoal.compare.comparison import Compared
 from shoal.compare.quantities import samples
-from shoal.plots.rates import series
+from shoal.plots.rates import bins_note, series
 from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_warmup, two_columns
 from shoal.result import Result
 from shoal.results import Results
@@ -51,7 +51,8 @@ def rates(compared: Compared) -> Drawn:
         axes.set(xlabel="Time [s]", ylabel="Rate of a flow [Mbit/s]", xlim=(0, compared.sim[0].window[1]))
         axes.set_ylim(bottom=0)
         legend_above(axes)
-    return Drawn("rates", f"Rate of a flow on the wire, seed {compared.sim[0].seed}", figure, pl.concat(frames))
+    title = f"Rate of a flow on the wire, seed {compared.sim[0].seed}"
+    return Drawn("rates", title, figure, pl.concat(frames), note=bins_note(compared.sim[0]))
 
 
 def windows(compared: Compared) -> Drawn:
@@ -77,7 +78,7 @@ def windows(compared: Compared) -> Drawn:
         spread.set_xlim(left=0)
         figure.legend(*trace.get_legend_handles_labels(), loc="outside upper center", ncols=4)
     title = f"Congestion window: seed {compared.sim[0].seed} (mean of a group), and its distribution over all seeds"
-    return Drawn("windows", title, figure, pl.concat(frames))
+    return Drawn("windows", title, figure, pl.concat(frames), note=bins_note(compared.sim[0]))
 
 
 def delays(compared: Compared) -> Drawn:

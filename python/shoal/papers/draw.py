@@ -22,8 +22,9 @@ from shoal.papers.queue_panel import queue_over_time
 from shoal.papers.spec import FigureSpec, Panel
 from shoal.papers.tables import Grid, Row, published, same
 from shoal.plots import sequence
+from shoal.plots.rates import bins_note
 from shoal.plots.style import Drawn, colour, dash, logarithmic, marker, palette, paper_style, two_columns
-from shoal.plots.windows import shown_flows, signals_of, trace
+from shoal.plots.windows import draw_flow, shown_flows, signals_of, trace, traced_note
 
 # Lines of formulas, in this order; dotted ones are levels.
 _curves = ("--", "-.", (0, (6, 1.5, 1, 1.5, 1, 1.5)))
@@ -47,7 +48,19 @@ def draw(spec: FigureSpec, tables: Mapping[str, Grid], points: Points, folder: P
             _legend(figure, axes[: len(spec.panels)])
     data = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
     order = ["panel", *(name for name in data.columns if name != "panel")]
-    return Drawn(spec.name, spec.title, figure, data.select(order))
+    return Drawn(spec.name, spec.title, figure, data.select(order), note=_note(spec, points))
+
+
+def _note(spec: FigureSpec, points: Points) -> str:
+    """Of recorded runs: how wide bins are, and which flows were not traced."""
+    sentences: dict[str, None] = {}
+    for panel in spec.panels:
+        for name in panel.sweeps if panel.kind in ("windows", "queue") else ():
+            _, result = points[name][0]
+            text = bins_note(result) if panel.kind == "queue" else traced_note(result, list(shown_flows(result)))
+            if text:
+                sentences[text] = None
+    return " ".join(sentences)
 
 
 def _panel(panel: Panel, axes: Axes, tables: Mapping[str, Grid], points: Points, folder: Path) -> pl.DataFrame:
@@ -205,7 +218,7 @@ def _windows(panel: Panel, axes: Axes, points: Points) -> pl.DataFrame:
         for flow, label in flows.items():
             own = data.filter(pl.col("flow") == flow)
             text = label if len(panel.sweeps) == 1 else (name if len(flows) == 1 else f"{name}: {label}")
-            axes.step(own["time_s"], own[panel.y], where="post", color=colour(index), linewidth=0.9, label=text)
+            draw_flow(axes, result, flow, own, panel.y, index, label=text)
             frames.append(own.select(pl.lit(text).alias("series"), x="time_s", y=pl.col(panel.y).cast(pl.Float64)))
             if panel.events:
                 signals = signals_of(result, [flow], start_s, end_s)

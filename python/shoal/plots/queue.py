@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from shoal.plots.detail import detail_s
-from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_warmup, two_columns
+from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_warmup, span_text, two_columns
 
 if TYPE_CHECKING:
     from shoal.result import Result
@@ -46,7 +46,7 @@ def draw(result: Result, *, link: str | None = None) -> Drawn:
             drops="drops",
         )
     )
-    bins_s = float(data["time_s"].diff().median() or 0.0)  # type: ignore[arg-type]
+    bins_s = result.bin_s or 0.0
     detail_end_s = min(start_s + detail_s(result, bins_s=bins_s), end_s)
     with paper_style():
         figure = Figure(figsize=(two_columns, 2.3))
@@ -58,14 +58,19 @@ def draw(result: Result, *, link: str | None = None) -> Drawn:
             detail.plot(
                 rows["time_s"], rows["average_packets"], color=colour(1), linewidth=1.1, label="average of the law"
             )
-        detail.set(xlabel="Time [s]", xlim=(start_s, detail_end_s))
+        detail.set(xlabel=f"Time [s], bins of {span_text(bins_s)}", xlim=(start_s, detail_end_s))
         measured = data.filter(pl.col("time_s") > start_s)["queue_packets"]
         top = float(measured.max() or data["queue_packets"].max() or 1.0)  # type: ignore[arg-type]
         _thresholds([whole, detail], fact["thresholds"], mtu, top)
         whole.set(xlabel="Time [s]", ylabel=f"Queue [packets of {mtu} B]", xlim=(0, end_s))
         legend_above(whole)
         legend_above(detail)
-    return Drawn("queue", "Queue over time, with the thresholds of its law: the whole run, and a detail", figure, data)
+    title = "Queue over time, with the thresholds of its law: the whole run, and a detail"
+    note = (
+        f"The queue is a mean over each bin of {span_text(bins_s)} (trace.series): what is shorter does not show. Left: "
+        f"mean and range of the bins in each {span_text(max(end_s / _overview_points, bins_s))}; right: every bin."
+    )
+    return Drawn("queue", title, figure, data, note=note)
 
 
 def _overview(axes: Axes, data: pl.DataFrame, start_s: float, end_s: float) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure
 
-from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_warmup, two_columns
+from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_warmup, span_text, two_columns
 
 if TYPE_CHECKING:
     from shoal.result import Result
@@ -35,10 +35,17 @@ def draw(result: Result) -> Drawn:
         if len(result.bottlenecks) == 1 and flows > 1:
             fair = result.bottlenecks[0]["rate_bps"] / flows / 1e6
             axes.axhline(fair, color="#555555", linewidth=0.8, linestyle=":", label="equal shares")
-        axes.set(xlabel="Time [s]", ylabel="Rate of a flow [Mbit/s]", xlim=(0, end_s))
+        mean_s = span_text(max(result.window[1] / _points, result.bin_s or 0.0))
+        axes.set(xlabel=f"Time [s], means over {mean_s}", ylabel="Rate of a flow [Mbit/s]", xlim=(0, end_s))
         axes.set_ylim(bottom=0)
         legend_above(axes)
-    return Drawn("rates", "Rate of a flow on the wire, by group (band: range over its flows)", figure, data)
+    title = "Rate of a flow on the wire, by group (band: range over its flows)"
+    return Drawn("rates", title, figure, data, note=f"Means over {mean_s}. {bins_note(result)}")
+
+
+def bins_note(result: Result) -> str:
+    """How fine the time series is that a figure is drawn from."""
+    return f"Drawn from bins of {span_text(result.bin_s or 0.0)} (trace.series)."
 
 
 def series(result: Result) -> pl.DataFrame:

@@ -102,13 +102,12 @@ def packets(result: Result, flow: int) -> pl.DataFrame:
     counted from 1 in units of the largest payload; ``ce`` is what the network set.
     """
     if "segments" not in result.table_names:
-        raise UsageError(
-            "this run did not trace packets at hosts", hint=f"run it with trace.segment_flows = {flow + 1} or more"
-        )
+        raise UsageError("this run did not trace packets at hosts", hint="run it with trace.segment_flows = 1 or more")
     rows = result.table("segments").filter(pl.col("flow") == flow)
     if rows.is_empty():
+        traced = ", ".join(str(number) for number in result.scenario.facts["traced"]["segments"])
         raise UsageError(
-            f"no packets of flow {flow} were traced", hint="raise trace.segment_flows, or name another flow"
+            f"no packets of flow {flow} were traced", hint=f"name one of {traced}, or raise trace.segment_flows"
         )
     key = ["data", "seq", "payload", "ack", "flags", "ts_val"]
     # A packet goes from one end to the other; identical copies arrive in the order in which they were sent.

@@ -69,17 +69,48 @@ _png_metadata = {"Software": None}
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure and the data that it shows."""
+    """A figure and the data that it shows.
+
+    Attributes
+    ----------
+    name
+        Stem of its files.
+    title
+        What it shows, as a heading.
+    note
+        What a reader has to know to read it: bins, which flows were traced. Whole sentences, or empty.
+    """
 
     name: str
     title: str
     figure: Figure
     data: pl.DataFrame
+    note: str = ""
 
     @cached_property
     def svg(self) -> str:
         """The figure as SVG text; drawn once for the file and the report."""
         return to_svg(self.figure)
+
+    @property
+    def description(self) -> str:
+        """The figure in words, for those who do not see it: what each panel shows over what, and its lines."""
+        panels = [_in_words(axes) for axes in self.figure.axes if axes.get_visible()]
+        many = len(panels) > 1
+        parts = [f"Panel {number}: {words}" if many else words for number, words in enumerate(panels, 1)]
+        return " ".join([f"{self.title}.", *parts, self.note]).strip()
+
+
+def _in_words(axes: Axes) -> str:
+    """What a panel shows over what, and the labels of its lines."""
+    x, y = axes.get_xlabel(), axes.get_ylabel()
+    words = f"{y} over {x}" if x and y else y or x or "a diagram"
+    if title := axes.get_title() or axes.get_title(loc="left"):
+        words = f"{title}, {words}"
+    labels = dict.fromkeys(axes.get_legend_handles_labels()[1])
+    if labels:
+        words += f"; shown: {', '.join(labels)}"
+    return f"{words}."
 
 
 @contextmanager
@@ -119,6 +150,15 @@ def legend_above(axes: Axes, *, columns: int = 4) -> None:
             borderaxespad=0.2,
             columnspacing=1.2,
         )
+
+
+def span_text(seconds: float) -> str:
+    """A time in its largest unit that leaves a number of at least 1: ``20 ms``."""
+    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
+        # Bins are differences of times, which are not exact.
+        if seconds * factor >= 1 - 1e-6:
+            return f"{seconds * factor:.4g} {unit}"
+    return f"{seconds * 1e9:.4g} ns"
 
 
 def logarithmic(axis: Axis) -> None:

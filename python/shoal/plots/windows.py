@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from shoal.plots.detail import detail_s
-from shoal.plots.style import Drawn, colour, legend_above, paper_style, two_columns
+from shoal.plots.style import Drawn, colour, legend_above, paper_style, span_text, two_columns
 
 if TYPE_CHECKING:
     from shoal.result import Result
@@ -19,10 +19,11 @@ _signals = {"mark": ("|", "marks"), "drop": ("x", "drops")}
 
 
 def draw(result: Result, *, start_s: float | None = None, end_s: float | None = None) -> Drawn:
-    """Congestion window and alpha of the first flow of each group, and its marks and drops.
+    """Congestion window and alpha of a flow of each group, and its marks and drops.
 
-    Shows 800 round-trip times, at most 20 s, from the start of the measurements unless told otherwise. Uses every
-    change if the run traced controllers (``trace.controller_flows``), else the ends of the bins.
+    Shows 800 round-trip times, at most 20 s, from the start of the measurements unless told otherwise. A traced flow
+    (``trace.controller_flows``) is drawn with every change. Of a flow that was not traced only the ends of the bins of
+    the time series are known: it is drawn as points, and the legend says so.
     """
     if start_s is None:
         start_s = result.window[0]
@@ -40,11 +41,9 @@ def draw(result: Result, *, start_s: float | None = None, end_s: float | None = 
         window = panels[0]
         for index, (flow, label) in enumerate(flows.items()):
             own = data.filter(pl.col("flow") == flow)
-            window.step(
-                own["time_s"], own["cwnd_packets"], where="post", color=colour(index), linewidth=0.9, label=label
-            )
+            draw_flow(window, result, flow, own, "cwnd_packets", index, label=label)
             if has_alpha and own["alpha"].is_not_null().any():
-                panels[1].step(own["time_s"], own["alpha"], where="post", color=colour(index), linewidth=0.9)
+                draw_flow(panels[1], result, flow, own, "alpha", index, label=None)
         window.set(ylabel="cwnd [packets]", xlim=(start_s, end_s))
         window.set_ylim(bottom=0)
         legend_above(window)
@@ -58,7 +57,43 @@ def draw(result: Result, *, start_s: float | None = None, end_s: float | None = 
     table = pl.concat([data.with_columns(event=pl.lit(None, dtype=pl.String)), events], how="diagonal").sort(
         "flow", "time_s", maintain_order=True
     )
-    return Drawn("windows", "Congestion windows, alpha, and what the queue signalled", figure, table)
+    title = "Congestion windows, alpha, and what the queue signalled"
+    return Drawn("windows", title, figure, table, note=traced_note(result, list(flows)))
+
+
+def draw_flow(
+    axes: Axes, result: Result, flow: int, own: pl.DataFrame, column: str, index: int, *, label: str | None
+) -> None:
+    """Every change of a traced flow as steps; of any other the ends of its bins as points that nothing joins."""
+    if flow in result.traced_flows:
+        axes.step(own["time_s"], own[column], where="post", color=colour(index), linewidth=0.9, label=label)
+        return
+    text = f"{label}: not traced, every {span_text(result.bin_s or 0.0)}" if label else None
+    axes.plot(own["time_s"], own[column], ".", color=colour(index), markersize=3, label=text)
+
+
+def traced_note(result: Result, flows: list[int]) -> str:
+    """Which flows of the run were traced, and what that means for the ``flows`` that a figure shows."""
+    every = sum(group["flow_count"] for group in result.groups)
+    traced = result.traced_flows
+    if len(traced) == every:
+        return ""
+    shown = [flow for flow in flows if flow in traced]
+    words = f"{len(traced)} of {every} flows were traced" if traced else f"None of the {every} flows was traced"
+    parts = [f"{words} (trace.controller_flows)" + (f"; shown: {_numbers(shown)}." if shown else ".")]
+    if others := [flow for flow in flows if flow not in traced]:
+        verb = "was" if len(others) == 1 else "were"
+        parts.append(
+            f"{_numbers(others).capitalize()} {verb} not: only points every {span_text(result.bin_s or 0.0)} are known, "
+            "and neither marks nor drops."
+        )
+    if len(result.groups) > _flows_shown:
+        parts.append(f"The first {_flows_shown} of {len(result.groups)} groups.")
+    return " ".join(parts)
+
+
+def _numbers(flows: list[int]) -> str:
+    return ("flow " if len(flows) == 1 else "flows ") + ", ".join(map(str, flows))
 
 
 def _rug(axes: Axes, signals: pl.DataFrame, flows: dict[int, str]) -> None:
@@ -80,33 +115,48 @@ def _rug(axes: Axes, signals: pl.DataFrame, flows: dict[int, str]) -> None:
 
 
 def shown_flows(result: Result) -> dict[int, str]:
-    """Numbers and labels of the first flow of each group."""
+    """Numbers and labels of one flow of each group: its first traced one, else its first if a time series has it."""
     flows: dict[int, str] = {}
-    number = 0
+    first = 0
+    traced = result.traced_flows
     for group in result.groups[:_flows_shown]:
-        if group["flows"]:
+        own = range(first, first + group["flow_count"])
+        number = next((flow for flow in traced if flow in own), None)
+        if number is None and own and "flows" in result.table_names:
+            number = first
+        if number is not None:
             flows[number] = group["name"] if group["flow_count"] == 1 else f"{group['name']} (flow {number})"
-        number += group["flow_count"]
+        first += group["flow_count"]
     return flows
 
 
 def trace(result: Result, flows: list[int], start_s: float, end_s: float) -> pl.DataFrame:
-    """``time_s, flow, group, cwnd_packets, alpha`` of some flows between two times, with the values at its edges."""
+    """``time_s, flow, group, cwnd_packets, alpha`` of some flows between two times.
+
+    Of traced flows every change, with the values at both edges; of others the ends of the bins.
+    """
     names = [group["name"] for group in result.groups for _ in range(group["flow_count"])]
-    bins = result.table("flows")
-    changes = result.table("controller") if "controller" in result.table_names else None
     columns = ["time_s", "flow", "cwnd_packets", "alpha"]
     parts = []
     for flow in flows:
-        own = bins.filter(pl.col("flow") == flow)
-        if changes is not None and (traced := changes.filter(pl.col("flow") == flow)).height:
-            own = traced
+        traced = flow in result.traced_flows
+        own = result.table("controller" if traced else "flows").filter(pl.col("flow") == flow)
         own = own.select(columns).with_columns(group=pl.lit(names[flow]))
-        before = own.filter(pl.col("time_s") < start_s).tail(1).with_columns(time_s=pl.lit(start_s))
         inside = own.filter(pl.col("time_s").is_between(start_s, end_s))
+        if not traced:
+            parts.append(inside)
+            continue
+        before = own.filter(pl.col("time_s") < start_s).tail(1).with_columns(time_s=pl.lit(start_s))
         part = pl.concat([before, inside])
         parts += [part, part.tail(1).with_columns(time_s=pl.lit(end_s))]
-    return pl.concat(parts)
+    schema = {
+        "time_s": pl.Float64,
+        "flow": pl.UInt32,
+        "cwnd_packets": pl.UInt32,
+        "alpha": pl.Float64,
+        "group": pl.String,
+    }
+    return pl.concat(parts) if parts else pl.DataFrame(schema=schema)
 
 
 def signals_of(result: Result, flows: list[int], start_s: float, end_s: float) -> pl.DataFrame:

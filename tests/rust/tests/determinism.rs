@@ -129,3 +129,33 @@ fn recording_changes_nothing() {
     assert!(seen.len() > 1000);
     assert_eq!((&silent.groups, &silent.bottlenecks), (&recorded.groups, &recorded.bottlenecks));
 }
+
+#[test]
+fn traced_flows_are_chosen_per_group_and_their_tables_say_so() {
+    let text = short(COEXISTENCE)
+        .replace("controller_flows = 2", "controller_flows = 3\nsegment_flows = 2")
+        .replace("name  = \"reno\"", "name  = \"reno\"\ncount = 3");
+    let experiment = experiment(&text);
+    assert_eq!(experiment.flows.len(), 4, "the scenario's groups are reno and dctcp");
+    let outcome = run(&experiment);
+    let flows = |name: &str| {
+        let table = outcome.tables.iter().find(|table| table.spec().name == name).unwrap();
+        let Some(shoal_trace::Column::U32(flows)) = table.column("flow") else { panic!("flow") };
+        let mut flows = flows.clone();
+        flows.sort_unstable();
+        flows.dedup();
+        (flows, table.coverage().unwrap().to_owned())
+    };
+    // Two Renos at 0/2 and 1/2 of three, and the DCTCP flow after them.
+    for table in ["controller", "events"] {
+        let (flows, coverage) = flows(table);
+        assert_eq!(flows, [0, 1, 3], "{table}");
+        assert!(coverage.contains("3 of 4 flows only, number 0, 1, 3."), "{coverage}");
+    }
+    assert_eq!(flows("segments").0, [0, 3]);
+    // Without traced flows there is no table that could be taken for a quiet run.
+    let silent =
+        run(&self::experiment(&short(COEXISTENCE).replace("controller_flows = 2", "controller_flows = 0")));
+    assert!(silent.bottlenecks[0].dropped > 0);
+    assert!(silent.tables.iter().all(|table| table.spec().name != "events"));
+}

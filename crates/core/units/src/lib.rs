@@ -11,6 +11,7 @@ mod model;
 mod probability;
 mod random;
 mod rate;
+mod shares;
 mod size;
 mod time;
 
@@ -18,5 +19,6 @@ pub use model::{Difference, ModelDoc, ModelKind, ParameterDoc};
 pub use probability::Probability;
 pub use random::Stream;
 pub use rate::{Rate, Serialiser};
+pub use shares::even_shares;
 pub use size::{Bytes, Packets};
 pub use time::{Span, Time};

@@ -8,8 +8,9 @@ use shoal_tcp::EcnSetting;
 use shoal_units::Span;
 
 /// `{"duration_s", "warmup_s", "bottlenecks": [{"name", "rate_bps", "bdp_bytes", "mtu_bytes", "thresholds": [{"label",
-/// "bytes"}]}], "groups": [{"name", "flows", "base_rtt_s", "longest_rtt_s", "deadline_s", "ect"}]}`;
-/// links as in the result; `base_rtt_s` is that of the first flow.
+/// "bytes"}]}], "groups": [{"name", "flows", "base_rtt_s", "longest_rtt_s", "deadline_s", "ect"}], "series_s", "traced":
+/// {"controller", "segments"}}`; links as in the result; `base_rtt_s` is that of the first flow; `series_s` is the bin of the
+/// time series, if there is one; `traced` has numbers of flows.
 pub fn facts(document: &Document, experiment: &Experiment) -> Value {
     let bdp_rtt = bdp_rtt(document, experiment);
     let mtu = experiment.endpoints.iter().map(|endpoint| u32::from(endpoint.mtu_bytes)).max();
@@ -45,6 +46,11 @@ pub fn facts(document: &Document, experiment: &Experiment) -> Value {
         "warmup_s": experiment.warmup.as_secs_f64(),
         "bottlenecks": bottlenecks.collect::<Vec<_>>(),
         "groups": groups,
+        "series_s": experiment.trace.series_interval.map(Span::as_secs_f64),
+        "traced": {
+            "controller": experiment.traced(experiment.trace.controller_flows).numbers(),
+            "segments": experiment.traced(experiment.trace.segment_flows).numbers(),
+        },
     })
 }
 

@@ -66,6 +66,16 @@ impl Run {
         }
         Ok(tables)
     }
+    /// `{table: sentence}`: what the tables that do not hold everything leave out.
+    fn coverage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let sentences = PyDict::new(py);
+        for table in &self.tables {
+            if let Some(coverage) = table.coverage() {
+                sentences.set_item(table.spec().name, coverage)?;
+            }
+        }
+        Ok(sentences)
+    }
     /// Writes each table as `FOLDER/TABLE.parquet`. The folder must exist.
     fn save_tables(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
         py.detach(|| {

@@ -7,7 +7,7 @@
 use crate::kernel::Kernel;
 use crate::plan::{Plan, sample_interval};
 use crate::records::{FlowKind, FlowRecord, LineEvent, LineRecord, RecordError};
-use shoal_scenario::{App, Experiment, Flow};
+use shoal_scenario::{App, Experiment, Flow, TracedFlows, TracedTable};
 use shoal_trace::{
     ControllerRow, DistributionTables, EventRow, FlowBin, FlowCounters, FlowEvent, FlowMeter, FlowResult,
     FlowRow, FlowSpan, FlowState, GroupIndex, GroupResult, LinkIndex, LinuxRun, MeterPace, Names, QueueRow,
@@ -86,6 +86,8 @@ struct Measurement<'a> {
     flow_rows: Option<Series<FlowRow>>,
     controller_rows: Option<Series<ControllerRow>>,
     event_rows: Option<Series<EventRow>>,
+    /// The flows that the rows of controllers and events are about.
+    traced: TracedFlows,
     waits: Waits,
     next_bin: Time,
 }
@@ -100,6 +102,7 @@ impl<'a> Measurement<'a> {
             groups: experiment.groups.iter().map(|group| group.name.clone()).collect(),
         };
         let binned = trace.series_interval.is_some();
+        let traced = experiment.traced(trace.controller_flows);
         let monitored: Vec<_> = experiment.monitored().map(|(id, _)| id).collect();
         let on_path = experiment.paths.iter().map(|path| {
             path.iter().filter_map(|id| monitored.iter().position(|other| other == id)).collect()
@@ -125,8 +128,9 @@ impl<'a> Measurement<'a> {
             ended: Vec::new(),
             queue_rows: binned.then(|| Series::new(&names)),
             flow_rows: binned.then(|| Series::new(&names)),
-            controller_rows: (trace.controller_flows > 0).then(|| Series::new(&names)),
-            event_rows: binned.then(|| Series::new(&names)),
+            controller_rows: (!traced.numbers().is_empty()).then(|| Series::new(&names)),
+            event_rows: (!traced.numbers().is_empty()).then(|| Series::new(&names)),
+            traced,
             waits: Waits::new(experiment, &names),
             next_bin: Time::ZERO + trace.series_interval.unwrap_or(Span::ZERO),
             names,
@@ -184,7 +188,7 @@ impl<'a> Measurement<'a> {
 
     /// Rows about what changed since the last sample.
     fn changes(&mut self, record: &FlowRecord, now: Time) {
-        if record.flow >= self.experiment.trace.controller_flows {
+        if !self.traced.contains(record.flow) {
             return;
         }
         let last = self.flows[record.flow as usize].last;
@@ -327,7 +331,7 @@ impl<'a> Measurement<'a> {
 
     fn event(&mut self, record: &LineRecord, kind: FlowEvent, at: Time) {
         let Some(flow) = flow_of(record).map(|flow| flow as u32) else { return };
-        if flow < self.experiment.trace.controller_flows
+        if self.traced.contains(flow)
             && let Some(series) = &mut self.event_rows
         {
             series.push(EventRow { time_s: at.as_secs_f64(), flow, kind });
@@ -391,8 +395,10 @@ impl<'a> Measurement<'a> {
         let mut tables = Vec::new();
         tables.extend(self.queue_rows.map(Series::into_table));
         tables.extend(self.flow_rows.map(Series::into_table));
-        tables.extend(self.controller_rows.map(Series::into_table));
-        tables.extend(self.event_rows.map(Series::into_table));
+        let covered = |table: TracedTable| table.coverage(&self.traced, experiment.flows.len());
+        let controllers = self.controller_rows;
+        tables.extend(controllers.map(|rows| rows.into_table_covering(covered(TracedTable::Controller))));
+        tables.extend(self.event_rows.map(|rows| rows.into_table_covering(covered(TracedTable::Events))));
         tables.extend(self.waits.into_table());
         if experiment.trace.records_distributions() {
             tables.extend(distributions.into_tables());

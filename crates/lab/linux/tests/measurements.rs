@@ -178,3 +178,45 @@ fn files_of_unfinished_runs_are_refused() {
     assert_eq!(run(&[], &torn).unwrap_err(), RecordError::Torn);
     assert_eq!(run(&[line(1, 1, 9, (ECT, ECT), 1)], &finished()).unwrap_err(), RecordError::Unknown);
 }
+
+/// A table of a run with two groups, three and two flows, of which three are traced.
+fn traced_flows(measured: &Measured, table: &str) -> (Vec<u32>, Option<String>) {
+    let table = measured.tables.iter().find(|own| own.spec().name == table).unwrap();
+    let Some(shoal_trace::Column::U32(flows)) = table.column("flow") else { panic!("flow") };
+    let mut flows = flows.clone();
+    flows.sort_unstable();
+    flows.dedup();
+    (flows, table.coverage().map(str::to_owned))
+}
+
+#[test]
+fn traced_flows_are_those_that_the_simulator_chooses() {
+    let text = SCENARIO
+        .replace(
+            "rtt = \"10 ms\" }",
+            "rtt = \"10 ms\", count = 3 }, { cc = \"dctcp\", name = \"others\", rtt = \"10 ms\", count = 2 }",
+        )
+        .replace("\"100 ms\"", "\"off\", controller_flows = 3");
+    let experiment = Document::parse(&text, "test.toml").unwrap().resolve(None).unwrap();
+    let plan = Plan::new(&experiment, &kernel()).unwrap();
+    let of_flow = |number: u8| {
+        let ports = u32::from(number) + 10_000;
+        let mut drop = line(600_000, 600_000, OVERFLOW, (ECT, ECT), 2);
+        drop[16..20].copy_from_slice(&(ports << 16 | ports).to_ne_bytes());
+        let mut sample = flow(610, 1, 5 + u32::from(number), 3, 512, 1000);
+        sample[8..12].copy_from_slice(&u32::from(number).to_ne_bytes());
+        (drop, sample)
+    };
+    let (lines, mut flows): (Vec<_>, Vec<_>) = (0..5).map(of_flow).unzip();
+    flows.push(flow(1000, 5, 0, 0, 0, 0));
+    let measured =
+        measure(&experiment, &plan, &kernel(), &lines.concat(), &flows.concat(), Value::Null, "0.0.0")
+            .unwrap();
+    assert_eq!(measured.result.bottlenecks[0].dropped, 5);
+    // Two of the first group, one of the second: flows 0, 3/2 = 1 and 3.
+    for table in ["controller", "events"] {
+        let (flows, coverage) = traced_flows(&measured, table);
+        assert_eq!(flows, [0, 1, 3], "{table}");
+        assert!(coverage.unwrap().contains("3 of 5 flows only, number 0, 1, 3."), "{table}");
+    }
+}

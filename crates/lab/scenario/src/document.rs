@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Errors, Mark, Severity};
 use crate::experiment::Experiment;
 use crate::field::Field;
 use crate::report::Report;
-use crate::schema::{Scenario, Seed};
+use crate::schema::{Scenario, Seed, Series};
 use crate::tree::{Node, Value};
 use crate::{fill, overrides, resolve, tree};
 
@@ -92,11 +92,13 @@ impl Document {
             return Err(Errors(report.into_found(Severity::Error)));
         };
         fill::defaults(&mut scenario, &tree, &mut report);
-        if !report.has_errors() {
-            resolve::plan(&scenario, &tree, &mut report);
-        }
-        if report.has_errors() {
+        let plan = if report.has_errors() { None } else { resolve::plan(&scenario, &tree, &mut report) };
+        let Some(plan) = plan.filter(|_| !report.has_errors()) else {
             return Err(Errors(report.into_found(Severity::Error)));
+        };
+        if scenario.trace.series == Series::Auto {
+            let bin = resolve::fitting_bin(&plan.experiment(scenario.seed));
+            scenario.trace.series = Series::Bin(bin);
         }
         Ok(Self {
             scenario,

@@ -2,7 +2,7 @@
 
 use shoal_aqm::QueueConfig;
 use shoal_tcp::EndpointConfig;
-use shoal_units::{Rate, Span, Time};
+use shoal_units::{Rate, Span, Time, even_shares};
 
 /// Index into [`Experiment::nodes`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -60,6 +60,24 @@ impl Experiment {
     /// the other way round; those are numbered after all flows, in this order.
     pub fn asking_flows(&self) -> impl Iterator<Item = u32> + '_ {
         (0u32..).zip(&self.flows).filter(|(_, flow)| matches!(flow.app, App::Requests { .. })).map(|(n, _)| n)
+    }
+
+    /// Which flows are traced if that many may be. This is the meaning of `trace.controller_flows` and
+    /// `trace.segment_flows` on every plane.
+    pub fn traced(&self, count: u32) -> TracedFlows {
+        let mut sizes = vec![0u64; self.groups.len()];
+        if count > 0 {
+            self.flows.iter().for_each(|flow| sizes[flow.group as usize] += 1);
+        }
+        let shares = even_shares(count.into(), &sizes);
+        let mut numbers = Vec::new();
+        let mut first = 0;
+        for (size, share) in sizes.into_iter().zip(shares) {
+            // At equal distances, beginning with the first flow of the group.
+            numbers.extend((0..share).map(|n| (first + n * size / share) as u32));
+            first += size;
+        }
+        TracedFlows::of(numbers)
     }
 
     /// Propagation there and back.
@@ -271,14 +289,100 @@ pub enum Codepoint {
     Ect1,
 }
 
+/// The flows of an experiment that a trace covers.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TracedFlows {
+    numbers: Vec<u32>,
+    /// For each flow its position in `numbers`, or [`Self::UNTRACED`]; as long as the last traced flow needs.
+    positions: Vec<u32>,
+}
+
+impl TracedFlows {
+    const UNTRACED: u32 = u32::MAX;
+
+    /// These flows, whose numbers increase.
+    fn of(numbers: Vec<u32>) -> Self {
+        let mut positions = vec![Self::UNTRACED; numbers.last().map_or(0, |last| *last as usize + 1)];
+        for (position, flow) in (0..).zip(&numbers) {
+            positions[*flow as usize] = position;
+        }
+        Self { numbers, positions }
+    }
+    /// Their numbers, in order.
+    pub fn numbers(&self) -> &[u32] {
+        &self.numbers
+    }
+    /// Whether `flow` is one of them.
+    #[inline]
+    pub fn contains(&self, flow: u32) -> bool {
+        self.position(flow).is_some()
+    }
+    /// The position of `flow` among them.
+    #[inline]
+    pub fn position(&self, flow: u32) -> Option<usize> {
+        let position = *self.positions.get(flow as usize)?;
+        (position != Self::UNTRACED).then_some(position as usize)
+    }
+}
+
+/// A table about traced flows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TracedTable {
+    /// Changes of controllers.
+    Controller,
+    /// Marks, drops and what senders do.
+    Events,
+    /// Packets at hosts.
+    Segments,
+}
+
+impl TracedTable {
+    /// One sentence about what the table holds and what it leaves out, in an experiment with `all` flows.
+    pub fn coverage(self, traced: &TracedFlows, all: usize) -> String {
+        let (what, key) = match self {
+            Self::Controller => ("Changes of the controllers", "trace.controller_flows"),
+            Self::Events => {
+                ("Marks, drops, retransmissions, timeouts and reductions", "trace.controller_flows")
+            }
+            Self::Segments => ("Packets at both hosts", "trace.segment_flows"),
+        };
+        let numbers = traced.numbers();
+        if numbers.len() == all {
+            return format!("{what} of all {all} flows.");
+        }
+        format!(
+            "{what} of {} of {all} flows only, number {}. What happened to the others is not in this table; {key} says how \
+             many are traced.",
+            numbers.len(),
+            ranges(numbers)
+        )
+    }
+}
+
+/// Increasing numbers as `0-3, 7, 9`.
+fn ranges(numbers: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for &number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let texts = ranges
+        .into_iter()
+        .map(|(first, last)| if first == last { first.to_string() } else { format!("{first}-{last}") });
+    texts.collect::<Vec<_>>().join(", ")
+}
+
 /// What is recorded beside the summary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TraceConfig {
     /// Bin of the time series; `None` records none.
     pub series_interval: Option<Span>,
-    /// Every change of a controller (cwnd, ssthresh, alpha, state) of the first `controller_flows` flows.
+    /// Every change of a controller (cwnd, ssthresh, alpha, state) and what happens to the packets of so many flows, which
+    /// [`Experiment::traced`] chooses.
     pub controller_flows: u32,
-    /// Every packet that the hosts of the first `segment_flows` flows send and receive.
+    /// Every packet that the hosts of so many flows send and receive; [`Experiment::traced`] chooses them.
     pub segment_flows: u32,
     /// Every arrival, mark, drop and departure at monitored links.
     pub packets: bool,

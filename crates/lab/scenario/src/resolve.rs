@@ -16,6 +16,7 @@ mod pool;
 mod queue;
 mod routing;
 mod rtt;
+mod series;
 mod sizes;
 mod star;
 mod ways;
@@ -31,6 +32,7 @@ use flows::GroupPlan;
 use hosts::Paths;
 use network::Network;
 use routing::Router;
+pub(crate) use series::fitting_bin;
 
 /// What problems are reported against.
 pub(crate) struct Context<'a> {
@@ -135,7 +137,7 @@ impl Plan {
 
 fn trace(cx: &mut Context<'_>, duration: Span) -> TraceConfig {
     let trace = &cx.scenario.trace;
-    let series_interval = trace.series.0.map(|bin| bin.span());
+    let series_interval = trace.series.bin().map(|bin| bin.span());
     let window = trace.windows.0.map(|window| window.span());
     let sample_interval = trace.sample.span();
     if let Some(bin) = series_interval {

@@ -30,7 +30,7 @@ pub use start::{Load, Poisson, Staggered, Start};
 pub use topology::{
     Dumbbell, Graph, GraphLink, LeafSpine, NodeBuffer, ParkingLot, Reported, SharedBuffer, Star, Topology,
 };
-pub use trace::{KeptFlows, Series, Trace};
+pub use trace::{KeptFlows, Series, TimeOrOff, Trace};
 pub use workload::{Arrivals, ConstantRate, OnOff, TransferSize, Transfers, Unresponsive, Workload};
 
 use crate::field::section;

@@ -2,7 +2,7 @@
 
 use shoal_aqm::{DecideAt, Extent, LinuxRedConfig, QueueConfig, StepConfig};
 use shoal_cc::{AlphaUpdate, CcConfig, CutStyle, Gain, MarkCounting};
-use shoal_scenario::{App, Document, Experiment, Think, TraceConfig};
+use shoal_scenario::{App, Document, Experiment, Think, TraceConfig, TracedTable};
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, ReceiverConfig};
 use shoal_units::{Rate, Span, Time};
 
@@ -244,7 +244,8 @@ fn defaults_that_depend_on_others() {
 #[test]
 fn traces() {
     let trace = |rest: &str| document("", "cc = \"reno\"", rest).resolve(None).unwrap().trace;
-    let default = TraceConfig { series_interval: Some(Span::from_millis(100)), ..TraceConfig::default() };
+    // Half of the 8 ms is more than 10 s / 4000: 4 ms, rounded up.
+    let default = TraceConfig { series_interval: Some(Span::from_millis(5)), ..TraceConfig::default() };
     assert_eq!(trace(""), default);
     assert_eq!(trace("trace.series = \"off\"").series_interval, None);
     assert_eq!(
@@ -265,6 +266,58 @@ fn traces() {
     assert_eq!((windows.window, windows.sample_interval), (Some(Span::from_secs(1)), Span::from_millis(20)));
     assert!(windows.records_distributions() && !windows.distributions);
     assert!(!trace("trace.series = \"off\"").records_distributions());
+}
+
+#[test]
+fn the_bin_that_was_chosen_is_written_down() {
+    let short = document("", "cc = \"reno\"", "");
+    assert_eq!(short.to_json()["trace"]["series"], "5 ms");
+    let again = Document::parse(&short.to_toml(), "again.toml").unwrap();
+    assert_eq!((again.to_toml(), again.resolve(None).unwrap().trace), (short.to_toml(), trace_of(&short)));
+    // "auto" may be written too, and what is given stays.
+    assert_eq!(document("", "cc = \"reno\"", "trace.series = \"auto\"").to_json()["trace"]["series"], "5 ms");
+    assert_eq!(
+        document("", "cc = \"reno\"", "trace.series = \"0.1 s\"").to_json()["trace"]["series"],
+        "0.1 s"
+    );
+    // The shortest of all round trips counts, and the duration: 60 us / 2 < 0.2 s / 4000 = 50 us.
+    let text = "duration = \"0.2 s\"\nflows = [{ cc = \"reno\", rtt = \"60 us\" }, { cc = \"reno\", name = \"far\", rtt = \"8 ms\" }]\n\
+                bottleneck.rate = \"10 Gbit/s\"\n";
+    assert_eq!(Document::parse(text, "dc.toml").unwrap().to_json()["trace"]["series"], "50 us");
+}
+
+fn trace_of(document: &Document) -> TraceConfig {
+    document.resolve(None).unwrap().trace
+}
+
+#[test]
+fn every_group_has_a_traced_flow() {
+    let text = "duration = \"1 s\"\nbottleneck.rate = \"1 Gbit/s\"\nflows = [\
+                { name = \"incast\", cc = \"dctcp\", rtt = \"60 us\", count = 64 },\
+                { name = \"bulk\", cc = \"dctcp\", rtt = \"60 us\", count = 4 },\
+                { name = \"classic\", cc = \"cubic\", rtt = \"60 us\", count = 4 }]\n";
+    let experiment = Document::parse(text, "tor.toml").unwrap().resolve(None).unwrap();
+    let traced = |count| experiment.traced(count).numbers().to_vec();
+    assert_eq!(traced(0), []);
+    assert_eq!(traced(1), [0]);
+    assert_eq!(traced(2), [0, 64], "the first groups, if there are not enough for all");
+    assert_eq!(traced(3), [0, 64, 68]);
+    // Eight are 3 + 3 + 2: at 0/3, 1/3 and 2/3 of 64 flows, 0/3, 1/3, 2/3 of four, 0/2 and 1/2 of four.
+    assert_eq!(traced(8), [0, 21, 42, 64, 65, 66, 68, 70]);
+    assert_eq!(traced(72), (0..72).collect::<Vec<_>>());
+    assert_eq!(traced(u32::MAX), traced(72));
+    let some = experiment.traced(8);
+    assert_eq!((some.position(65), some.position(1), some.position(72)), (Some(4), None, None));
+    assert!(some.contains(70) && !some.contains(71));
+    assert_eq!(
+        TracedTable::Events.coverage(&some, 72),
+        "Marks, drops, retransmissions, timeouts and reductions of 8 of 72 flows only, number 0, 21, 42, 64-66, 68, 70. What \
+         happened to the others is not in this table; trace.controller_flows says how many are traced."
+    );
+    assert_eq!(
+        TracedTable::Segments.coverage(&experiment.traced(72), 72),
+        "Packets at both hosts of all 72 flows."
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::cwnd;
 use crate::flow::{FlowState, SenderSlot};
 use crate::network::Network;
 use shoal_cc::INFINITE_SSTHRESH;
-use shoal_scenario::{App, Experiment, Flow};
+use shoal_scenario::{App, Experiment, Flow, TracedFlows, TracedTable};
 use shoal_tcp::{CaState, Sender};
 use shoal_trace::{
     Bottleneck, ControllerRow, DeliveryRow, DistributionTables, FlowBinRates, FlowCounters, FlowResult,
@@ -82,7 +82,7 @@ impl Outcome {
         let window_start = Time::ZERO + experiment.warmup;
         let conservation =
             Conservation { sent: network.sent, delivered: network.delivered, inside: network.held() };
-        let recorded = network.recorder.into_recorded();
+        let recorded = network.recorder.into_recorded(experiment.flows.len());
         let mut distributions = DistributionTables::new(&tables.names, experiment.trace.window.is_some());
         let mut bottlenecks = Vec::new();
         for (index, (link, meter)) in recorded.meters.into_iter().enumerate() {
@@ -100,9 +100,10 @@ impl Outcome {
         let mut all = Vec::new();
         all.extend(recorded.queue.map(Series::into_table));
         all.extend(tables.flows.map(Series::into_table));
-        all.extend(tables.controller.map(Series::into_table));
-        all.extend(recorded.events.map(Series::into_table));
-        all.extend(recorded.segments.map(Series::into_table));
+        let covered = TracedTable::Controller.coverage(&tables.controller_flows, experiment.flows.len());
+        all.extend(tables.controller.map(|rows| rows.into_table_covering(covered)));
+        all.extend(recorded.events);
+        all.extend(recorded.segments);
         all.extend(tables.deliveries.map(Series::into_table));
         if experiment.trace.records_distributions() {
             all.extend(distributions.into_tables());
@@ -209,7 +210,7 @@ pub(crate) struct Tables {
     flows: Option<Series<FlowRow>>,
     controller: Option<Series<ControllerRow>>,
     deliveries: Option<Series<DeliveryRow>>,
-    controller_flows: u32,
+    controller_flows: TracedFlows,
     /// Last row of each traced flow: only changes are recorded.
     last: Vec<Option<ControllerState>>,
 }
@@ -223,25 +224,23 @@ impl Tables {
             flow.app.has_barrier() || matches!(flow.app, App::Requests { .. } | App::Frames { .. })
         };
         let delivers = experiment.trace.records_distributions() && experiment.flows.iter().any(waited_for);
-        let traced = experiment.trace.controller_flows.min(experiment.flows.len() as u32);
+        let traced = experiment.traced(experiment.trace.controller_flows);
         Self {
             names: names.clone(),
             flows: experiment.trace.series_interval.map(|_| Series::new(names)),
-            controller: (experiment.trace.controller_flows > 0).then(|| Series::new(names)),
+            controller: (!traced.numbers().is_empty()).then(|| Series::new(names)),
             deliveries: delivers.then(|| Series::new(names)),
+            last: vec![None; traced.numbers().len()],
             controller_flows: traced,
-            last: vec![None; traced as usize],
         }
     }
 
     #[inline]
     pub(crate) fn on_controller(&mut self, flow: u32, sender: &Sender, now: Time) {
-        if flow >= self.controller_flows {
-            return;
-        }
+        let Some(position) = self.controller_flows.position(flow) else { return };
         let window = sender.window();
         let present = (window.cwnd, window.ssthresh, sender.alpha(), sender.state());
-        let last = &mut self.last[flow as usize];
+        let last = &mut self.last[position];
         if *last == Some(present) {
             return;
         }

@@ -85,7 +85,7 @@ impl Port {
                 Verdict::Displaced => line.drop_displaced(self.probe, now, recorder),
             }
         } else {
-            recorder.on_arrival(self.probe, &packet, now);
+            recorder.on_arrival(self.probe, &packet, line.queue.backlog(), now);
             let verdict = line.queue.enqueue(packet, now, &mut line.random);
             recorder.on_verdict(self.probe, &packet, verdict, line.refresh(), now);
             match verdict {
@@ -150,8 +150,9 @@ impl Port {
     /// A packet arrives for which the memory that the port shares has no room. The port is up to date.
     pub(crate) fn refuse(&mut self, packet: &Packet, now: Time, recorder: &mut Recorder) {
         if let Some(line) = self.line.as_ref().filter(|_| self.probe != UNMONITORED) {
-            recorder.on_arrival(self.probe, packet, now);
-            recorder.on_pool_drop(self.probe, packet, line.queue.backlog(), now);
+            let backlog = line.queue.backlog();
+            recorder.on_arrival(self.probe, packet, backlog, now);
+            recorder.on_pool_drop(self.probe, packet, backlog, now);
         }
     }
 

@@ -3,10 +3,10 @@
 use crate::port::UNMONITORED;
 use shoal_aqm::{Backlog, Class, Reason, Verdict};
 use shoal_packet::Packet;
-use shoal_scenario::{Experiment, LinkId};
+use shoal_scenario::{Experiment, LinkId, TracedFlows, TracedTable};
 use shoal_trace::{
     DropReason, EventRow, FlowEnd, FlowEvent, LinkIndex, MarkReason, MeterPace, Names, PacketEvent,
-    PacketRow, QueueBin, QueueMeter, QueueRow, SegmentEvent, SegmentRow, Series, TrafficClass,
+    PacketRow, QueueBin, QueueMeter, QueueRow, SegmentEvent, SegmentRow, Series, Table, TrafficClass,
 };
 use shoal_units::{Rate, Span, Time};
 
@@ -58,9 +58,10 @@ fn on_wires(experiment: &Experiment) -> Vec<OnWire> {
 /// What a recorder gives when it is taken apart.
 pub(crate) struct Recorded {
     pub(crate) meters: Vec<(u32, QueueMeter)>,
-    pub(crate) events: Option<Series<EventRow>>,
     pub(crate) queue: Option<Series<QueueRow>>,
-    pub(crate) segments: Option<Series<SegmentRow>>,
+    /// Events and segments of the flows that were traced.
+    pub(crate) events: Option<Table>,
+    pub(crate) segments: Option<Table>,
 }
 
 /// All measurements at links.
@@ -70,11 +71,11 @@ pub(crate) struct Recorder {
     pub(crate) events: Option<Series<EventRow>>,
     pub(crate) queue: Option<Series<QueueRow>>,
     pub(crate) sink: Option<Box<dyn PacketSink>>,
-    /// Flows beyond this number leave no event rows.
-    event_flows: u32,
+    /// Other flows leave no event rows.
+    event_flows: TracedFlows,
     segments: Option<Series<SegmentRow>>,
-    /// Flows beyond this number leave no segment rows.
-    segment_flows: u32,
+    /// Other flows leave no segment rows.
+    segment_flows: TracedFlows,
 }
 
 impl Recorder {
@@ -95,15 +96,17 @@ impl Recorder {
                 bin: binned.then(|| QueueBin::new(LinkIndex(probe as u32), rate)),
             })
             .collect();
+        let event_flows = experiment.traced(experiment.trace.controller_flows);
+        let segment_flows = experiment.traced(experiment.trace.segment_flows);
         Self {
             probes,
             wire: on_wires(experiment),
-            events: binned.then(|| Series::new(names)),
+            events: (!event_flows.numbers().is_empty()).then(|| Series::new(names)),
             queue: binned.then(|| Series::new(names)),
             sink,
-            event_flows: experiment.trace.controller_flows.min(experiment.flows.len() as u32),
-            segments: (experiment.trace.segment_flows > 0).then(|| Series::new(names)),
-            segment_flows: experiment.trace.segment_flows,
+            event_flows,
+            segments: (!segment_flows.numbers().is_empty()).then(|| Series::new(names)),
+            segment_flows,
         }
     }
 
@@ -135,7 +138,7 @@ impl Recorder {
     /// Whether [`Recorder::on_segment`] keeps the packets of this flow.
     #[inline]
     pub(crate) fn records_segments(&self, flow: u32) -> bool {
-        flow < self.segment_flows
+        self.segment_flows.contains(flow)
     }
 
     /// A host sent or received a packet.
@@ -157,11 +160,12 @@ impl Recorder {
         });
     }
 
+    /// `backlog` is what the packet finds.
     #[inline]
-    pub(crate) fn on_arrival(&mut self, probe: u32, packet: &Packet, now: Time) {
+    pub(crate) fn on_arrival(&mut self, probe: u32, packet: &Packet, backlog: Backlog, now: Time) {
         self.probes[probe as usize].meter.on_arrival(now, class_of(packet));
         if self.sink.is_some() {
-            self.emit(probe, PacketEvent::Arrive, packet, Backlog::default(), now, now, (None, None));
+            self.emit(probe, PacketEvent::Arrive, packet, backlog, now, now, (None, None));
         }
     }
 
@@ -290,7 +294,7 @@ impl Recorder {
     /// Whether [`Recorder::flow_event`] keeps the events of this flow.
     #[inline]
     pub(crate) fn records_events(&self, flow: u32) -> bool {
-        flow < self.event_flows && self.events.is_some()
+        self.event_flows.contains(flow)
     }
 
     /// Something happened to a flow.
@@ -340,11 +344,15 @@ impl Recorder {
         }
     }
 
-    /// The meters of the monitored links, with the links' numbers, and the recorded series.
-    pub(crate) fn into_recorded(self) -> Recorded {
-        let Self { probes, events, queue, segments, .. } = self;
+    /// The meters of the monitored links, with the links' numbers, and the recorded series of a run with so many `flows`.
+    pub(crate) fn into_recorded(self, flows: usize) -> Recorded {
+        let Self { probes, events, queue, segments, event_flows, segment_flows, .. } = self;
         let meters = probes.into_iter().map(|probe| (probe.link, probe.meter)).collect();
-        Recorded { meters, events, queue, segments }
+        let events =
+            events.map(|rows| rows.into_table_covering(TracedTable::Events.coverage(&event_flows, flows)));
+        let covered = TracedTable::Segments.coverage(&segment_flows, flows);
+        let segments = segments.map(|rows| rows.into_table_covering(covered));
+        Recorded { meters, queue, events, segments }
     }
 }
 

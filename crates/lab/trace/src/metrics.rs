@@ -197,6 +197,12 @@ mod tests {
         group.keep_flows(2);
         assert_eq!((group.flows.len(), group.flow_count, group.flows_omitted), (2, 5, 3));
         assert_eq!((group.fct_s, &group.fct_by_size), (whole.fct_s, &whole.fct_by_size));
+
+        // Every group lists flows: six are two each; the group of one leaves a place, which goes to the first.
+        let of = |count| GroupResult::new("g".into(), "reno".into(), flows[..count].to_vec());
+        let (groups, _) = GroupResult::conclude([5, 1, 3].map(of).to_vec(), 6);
+        let listed: Vec<_> = groups.iter().map(|group| (group.flows.len(), group.flows_omitted)).collect();
+        assert_eq!(listed, [(3, 2), (1, 0), (2, 1)]);
     }
 
     #[test]

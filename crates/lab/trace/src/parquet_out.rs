@@ -1,5 +1,6 @@
 //! Tables as Parquet files: Snappy, unsigned integers and text with their logical types, NaN as null, units and meanings
-//! of the columns under `unit.COLUMN` and `doc.COLUMN` in the file's metadata. Equal tables give equal bytes.
+//! of the columns under `unit.COLUMN` and `doc.COLUMN` in the file's metadata, and under `coverage` what the table leaves out.
+//! Equal tables give equal bytes.
 
 use crate::atomic_file::AtomicFile;
 use crate::{Column, ColumnKind, Names, PacketRow, Row, Series, Table, TableSpec, WriteError, WriteFailure};
@@ -29,7 +30,7 @@ pub fn write_table(path: &Path, table: &Table) -> Result<(), WriteError> {
 
 /// Writes a table as Parquet to anything, and gives that back.
 pub fn encode<W: Write + Send>(sink: W, table: &Table) -> Result<W, WriteFailure> {
-    let mut file = open(sink, table.spec())?;
+    let mut file = open(sink, table.spec(), table.coverage())?;
     for start in (0..table.len()).step_by(ROW_GROUP_ROWS) {
         append_rows(&mut file, table, start..table.len().min(start + ROW_GROUP_ROWS))?;
     }
@@ -46,7 +47,7 @@ pub struct PacketTraceWriter {
 impl PacketTraceWriter {
     /// Opens the file; it gets its name on [`Self::finish`], and disappears if that is not reached.
     pub fn create(path: &Path, names: &Names) -> Result<Self, WriteError> {
-        let open = || -> Result<_, WriteFailure> { open(AtomicFile::create(path)?, &PacketRow::SPEC) };
+        let open = || -> Result<_, WriteFailure> { open(AtomicFile::create(path)?, &PacketRow::SPEC, None) };
         let file = open().map_err(|reason| WriteError::new(path, reason))?;
         Ok(Self { rows: Series::new(names), file, path: path.to_owned() })
     }
@@ -75,7 +76,11 @@ impl PacketTraceWriter {
     }
 }
 
-fn open<W: Write + Send>(sink: W, spec: &TableSpec) -> Result<SerializedFileWriter<W>, WriteFailure> {
+fn open<W: Write + Send>(
+    sink: W,
+    spec: &TableSpec,
+    coverage: Option<&str>,
+) -> Result<SerializedFileWriter<W>, WriteFailure> {
     let fields = spec.columns.iter().map(|column| {
         let (physical, logical) = match column.kind {
             ColumnKind::F64 => (Physical::DOUBLE, None),
@@ -94,12 +99,13 @@ fn open<W: Write + Send>(sink: W, spec: &TableSpec) -> Result<SerializedFileWrit
     });
     let fields = fields.collect::<Result<Vec<_>, ParquetError>>()?;
     let schema = Type::group_type_builder(spec.name).with_fields(fields).build()?;
-    Ok(SerializedFileWriter::new(sink, Arc::new(schema), Arc::new(properties(spec)))?)
+    Ok(SerializedFileWriter::new(sink, Arc::new(schema), Arc::new(properties(spec, coverage)))?)
 }
 
-fn properties(spec: &TableSpec) -> WriterProperties {
+fn properties(spec: &TableSpec, coverage: Option<&str>) -> WriterProperties {
     let entry = |key: String, value: &str| KeyValue::new(key, value.to_owned());
     let mut metadata = vec![entry("table".to_owned(), spec.name), entry("doc".to_owned(), spec.doc)];
+    metadata.extend(coverage.map(|coverage| entry("coverage".to_owned(), coverage)));
     for column in spec.columns {
         metadata.push(entry(format!("unit.{}", column.name), column.unit));
         metadata.push(entry(format!("doc.{}", column.name), column.doc));

@@ -5,6 +5,7 @@
 
 use crate::fields::described;
 use serde::{Deserialize, Serialize};
+use shoal_units::even_shares;
 use std::collections::BTreeMap;
 
 /// Version of the shape.
@@ -505,12 +506,13 @@ impl GroupResult {
         }
     }
 
-    /// What is computed between all flows, and the groups with no more than `kept` flows in their lists together.
-    pub fn conclude(mut groups: Vec<Self>, mut kept: usize) -> (Vec<Self>, Metrics) {
+    /// What is computed between all flows, and the groups with no more than `kept` flows in their lists together, shared
+    /// equally among the groups.
+    pub fn conclude(mut groups: Vec<Self>, kept: usize) -> (Vec<Self>, Metrics) {
         let metrics = Metrics::of(&groups);
-        for group in &mut groups {
-            group.keep_flows(kept);
-            kept = kept.saturating_sub(group.flows.len());
+        let sizes: Vec<u64> = groups.iter().map(|group| group.flow_count).collect();
+        for (group, share) in groups.iter_mut().zip(even_shares(kept as u64, &sizes)) {
+            group.keep_flows(share as usize);
         }
         (groups, metrics)
     }

@@ -8,20 +8,20 @@ use shoal_packet::Ecn;
 
 macro_rules! tables {
     ($(
-        #[doc = $doc:literal]
+        $( #[doc = $doc:literal] )+
         $table:literal => $row:ident {
             $( #[doc = $column_doc:literal] $column:ident: $type:ty [$unit:literal], )+
         }
     )+) => {
         $(
-            #[doc = $doc]
+            $( #[doc = $doc] )+
             #[derive(Clone, Copy, PartialEq, Debug)]
             pub struct $row { $( #[doc = $column_doc] pub $column: $type, )+ }
 
             impl Row for $row {
                 const SPEC: TableSpec = TableSpec {
                     name: $table,
-                    doc: $doc.trim_ascii(),
+                    doc: concat!($($doc),+).trim_ascii(),
                     columns: &[$(ColumnSpec {
                         name: stringify!($column),
                         kind: <$type as Cell>::KIND,
@@ -90,7 +90,8 @@ tables! {
         state: FlowState [""],
     }
 
-    /// Every change of a sender's congestion window, threshold, alpha or state.
+    /// Every change of a sender's congestion window, threshold, alpha or state, of the flows that `trace.controller_flows`
+    /// chooses; the file's metadata and `Result.coverage` name them.
     "controller" => ControllerRow {
         /// When it changed.
         time_s: f64 ["s"],
@@ -106,7 +107,9 @@ tables! {
         state: FlowState [""],
     }
 
-    /// What happened to flows.
+    /// What happened to the flows that `trace.controller_flows` chooses: their packets' marks and drops at monitored links, and
+    /// what their senders did. Nothing is in it of other flows: the file's metadata and `Result.coverage` name those that are
+    /// covered, marks and drops of all flows are counted in `queue` and in the result, and `packets` holds each of them.
     "events" => EventRow {
         /// When it happened.
         time_s: f64 ["s"],
@@ -148,13 +151,14 @@ tables! {
         ecn: Ecn [""],
         /// Sequence number of the first payload byte.
         seq: u32 [""],
-        /// Waiting bytes after the event.
+        /// Waiting bytes after the event. An arrival comes before the queue's decision: its own packet does not wait yet.
         backlog_bytes: u64 ["B"],
         /// Time in the queue so far.
         sojourn_ps: u64 ["ps"],
     }
 
-    /// What the ends of a flow sent and received, as captures at both hosts show it.
+    /// What the ends of a flow sent and received, as captures at both hosts show it, of the flows that `trace.segment_flows`
+    /// chooses; the file's metadata and `Result.coverage` name them.
     "segments" => SegmentRow {
         /// When it happened.
         time_ps: u64 ["ps"],

@@ -122,6 +122,7 @@ pub trait Row {
 pub struct Table {
     spec: TableSpec,
     columns: Vec<Column>,
+    coverage: Option<String>,
 }
 
 /// A table that grows by rows of one type.
@@ -135,7 +136,7 @@ impl<R: Row> Series<R> {
     /// An empty table.
     pub fn new(names: &Names) -> Self {
         let columns = R::SPEC.columns.iter().map(|column| Column::new(column.kind, names)).collect();
-        Self { table: Table { spec: R::SPEC, columns }, row: PhantomData }
+        Self { table: Table { spec: R::SPEC, columns, coverage: None }, row: PhantomData }
     }
     /// Appends a row.
     #[inline]
@@ -154,12 +155,20 @@ impl<R: Row> Series<R> {
     pub fn into_table(self) -> Table {
         self.table
     }
+    /// The table, and one sentence about what it holds and leaves out.
+    pub fn into_table_covering(self, coverage: String) -> Table {
+        Table { coverage: Some(coverage), ..self.table }
+    }
 }
 
 impl Table {
     /// Its declaration.
     pub const fn spec(&self) -> &TableSpec {
         &self.spec
+    }
+    /// What it holds and leaves out, if it does not hold everything that its declaration says.
+    pub fn coverage(&self) -> Option<&str> {
+        self.coverage.as_deref()
     }
     /// Its columns, in the order of the declaration.
     pub fn columns(&self) -> &[Column] {

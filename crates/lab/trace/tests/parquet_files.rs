@@ -37,6 +37,24 @@ fn flow_table(rows: u32) -> Table {
     series.into_table()
 }
 
+#[test]
+fn files_say_what_they_leave_out() {
+    let folder = Folder::new("coverage");
+    let path = folder.0.join("flows.parquet");
+    let said = |table: &Table| {
+        write_table(&path, table).unwrap();
+        let (reader, _) = rows(&path);
+        let metadata = reader.metadata().file_metadata().key_value_metadata().unwrap();
+        metadata.iter().find(|entry| entry.key == "coverage").and_then(|entry| entry.value.clone())
+    };
+    assert_eq!(said(&flow_table(2)), None);
+    let mut series = Series::new(&names());
+    series.push(flow_row(1));
+    let table = series.into_table_covering("Flow 1 only.".to_owned());
+    assert_eq!(table.coverage(), Some("Flow 1 only."));
+    assert_eq!(said(&table).as_deref(), Some("Flow 1 only."));
+}
+
 fn packet_row(n: u64) -> PacketRow {
     PacketRow {
         time_ps: 10_u64.pow(15) * 18 + n * 1_200_000,

@@ -10,11 +10,16 @@ use crate::tree::{Node, Value};
 section! {
     /// What is recorded beside the summary.
     Trace {
-        /// Bin of the time series, or "off".
-        series: Series = "100 ms",
-        /// Number of flows whose controller is traced: every change of cwnd, ssthresh, alpha and state.
+        /// Bin of the time series, "off", or "auto": the smaller of half of the shortest base round-trip time and 1/200 of the
+        /// duration, but no more than 4000 bins and a million rows of flows and links together; rounded up to 1, 2 or 5 times
+        /// a power of ten, and at most a tenth of the duration. The resolved scenario holds the bin that was chosen.
+        series: Series = "auto",
+        /// Number of flows that are traced: every change of cwnd, ssthresh, alpha and state, every mark, drop, retransmission,
+        /// timeout and reduction. One flow of each group is chosen (of the first groups, if there are more groups than that);
+        /// the rest are shared equally among the groups, within a group at equal distances, beginning with its first flow.
         controller_flows: u32 = 0,
-        /// Number of flows whose packets are traced at both hosts: what sequence diagrams show.
+        /// Number of flows whose packets are traced at both hosts: what sequence diagrams show. Chosen like those of
+        /// `controller_flows`.
         segment_flows: u32 = 0,
         /// Every arrival, mark, drop and departure at monitored links.
         packets: bool = false,
@@ -23,10 +28,11 @@ section! {
         /// Distributions of queue and delay as tables, also without time series.
         distributions: bool = false,
         /// Length of the windows that get distributions of their own, or "off".
-        windows: Series = "off",
+        windows: TimeOrOff = "off",
         /// Time between the samples of `queue_empty_sampled`.
         sample: Duration = "10 ms",
-        /// Flows that the result lists one by one, or "all"; what is computed of all flows stays exact.
+        /// Flows that the result lists one by one, or "all": the first of each group, shared equally among the groups; what is
+        /// computed of all flows stays exact.
         flows: KeptFlows = 10_000,
     }
 }
@@ -58,11 +64,48 @@ impl Field for KeptFlows {
     }
 }
 
-/// A length of time, or "off".
+/// The bin of the time series.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Series(pub Option<Duration>);
+pub enum Series {
+    /// Follows the time scale of the run; a document that has been read holds what it came to.
+    Auto,
+    /// No time series.
+    Off,
+    /// This long.
+    Bin(Duration),
+}
+
+impl Series {
+    /// The bin, if it is given.
+    pub const fn bin(self) -> Option<Duration> {
+        if let Self::Bin(bin) = self { Some(bin) } else { None }
+    }
+}
 
 impl Field for Series {
+    fn read(node: &Node, report: &mut Report) -> Option<Self> {
+        match &node.value {
+            Value::Text(text) if text == "auto" => Some(Self::Auto),
+            _ => TimeOrOff::read(node, report).map(|bin| bin.0.map_or(Self::Off, Self::Bin)),
+        }
+    }
+    fn write(&self) -> Option<Json> {
+        match self {
+            Self::Auto => Some("auto".into()),
+            Self::Off => TimeOrOff(None).write(),
+            Self::Bin(bin) => TimeOrOff(Some(*bin)).write(),
+        }
+    }
+    fn schema() -> Json {
+        json!({ "oneOf": [{ "const": "auto" }, { "const": "off" }, Duration::schema()] })
+    }
+}
+
+/// A length of time, or "off".
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimeOrOff(pub Option<Duration>);
+
+impl Field for TimeOrOff {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
         match &node.value {
             Value::Text(text) if text == "off" => Some(Self(None)),

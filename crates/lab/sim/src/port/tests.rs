@@ -312,6 +312,51 @@ fn lazy(config: &QueueConfig, arrivals: &[Packet], looks: &[Time], probe: u32) -
     fates
 }
 
+/// Every packet event with the bytes that wait after it.
+#[derive(Clone, Default)]
+struct Backlogs(Rc<RefCell<Vec<(u64, PacketEvent, u64)>>>);
+
+impl PacketSink for Backlogs {
+    fn on_event(&mut self, row: PacketRow, _: &Packet, _: Option<MarkReason>, _: Option<DropReason>) {
+        self.0.borrow_mut().push((row.time_ps / 1_000_000, row.event, row.backlog_bytes));
+    }
+}
+
+#[test]
+fn every_event_tells_what_waits_after_it() {
+    let config = QueueConfig::Step(StepConfig {
+        threshold: Extent::Packets(2),
+        decide: DecideAt::Arrival,
+        drop_threshold: None,
+        limit: Extent::Packets(2),
+    });
+    let log = Backlogs::default();
+    let mut recorder = recorder(config, Some(Box::new(log.clone())));
+    let mut port = Port::new(&link(config), SEED, 0);
+    // 1500 B and 38 B of overhead take 1230.4 us at 10 Mbit/s. The first packet is sent at once, the second and third wait, the
+    // fourth finds both places taken.
+    for (index, at_us) in [0, 100, 200, 300].into_iter().enumerate() {
+        let now = Time::ZERO + Span::from_micros(at_us);
+        let packet = Packet { seq: Seq(index as u32), ecn: Ecn::NotEct, ..Packet::empty(FlowId(0), 1500) };
+        port.arrive(packet, now, &mut recorder);
+    }
+    port.catch_up(Time::ZERO + Span::from_millis(4), &mut recorder);
+    use PacketEvent::{Arrive, Depart, Drop};
+    assert_eq!(
+        *log.0.borrow(),
+        [
+            (0, Arrive, 0),
+            (0, Depart, 0),
+            (100, Arrive, 0),
+            (200, Arrive, 1500),
+            (300, Arrive, 3000),
+            (300, Drop, 3000),
+            (1230, Depart, 1500),
+            (2460, Depart, 0),
+        ]
+    );
+}
+
 /// Deliveries in order, and the rest in order: how the two interleave is not observable.
 fn apart(fates: Vec<Fate>) -> (Vec<Fate>, Vec<Fate>) {
     fates.into_iter().partition(|fate| matches!(fate, Fate::Delivered { .. }))
