@@ -128,7 +128,7 @@ def test_report_is_self_contained(cli: Cli, folder: Path) -> None:
         "Utilisation",
         "dctcp-ikr",
         "Resolved scenario",
-        "shoal run small.toml --out a",
+        "shoal run a/scenario.toml --out a-again",
         shoal.__version__,
         "seed 1",
     ):

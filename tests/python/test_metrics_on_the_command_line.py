@@ -65,7 +65,7 @@ def test_only_what_is_needed_is_recorded() -> None:
     assert recording(scenario, ["mean_cut('reno')"]) == {"trace.controller_flows": 1}
     off = scenario.override({"trace.series": "off", "trace.controller_flows": 2, "trace.flows": 1})
     assert recording(off, ["oscillation_ms() + alpha('dctcp')", "mean_cut('dctcp')"], lean=True) == {
-        "trace.series": "100 ms",
+        "trace.series": "auto",
         "trace.flows": "all",
     }
 
@@ -103,7 +103,7 @@ def test_a_division_by_a_measured_zero_is_an_error_and_the_rest_is_shown(cli: Cl
     assert done.code == USAGE
     assert done.out.count("undefined") == 2
     assert done.err == (
-        "wrote out (points.csv, runs.csv, figures/sweep.svg)\n"
+        "wrote out (report: out/report.html)\n"
         "error: the metric `x` is undefined at 2 of 2 points, first at bottleneck.aqm.dctcp.threshold = 10 packets: "
         "`jain() / count('dctcp', 'timeouts')`: division by zero\n"
         "hint: the table shows `undefined` there; the other numbers are right\n"

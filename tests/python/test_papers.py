@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from conftest import Cli
+from pages import check_page
 
 import shoal
 from shoal.papers import read_paper
@@ -281,6 +282,7 @@ def test_command_line(cli: Cli, folder: Path) -> None:
         assert (out / file).exists(), file
     page = (out / "report.html").read_text(encoding="utf-8")
     assert page.index("Threshold study") < page.index("Traces side by side")
+    check_page(out / "report.html")
     # Everything comes from the cache now, and is the same.
     again = cli("reproduce", str(PAPER), "--quick", "--out", "again", "--workers", "1", "--json")
     assert again.code == 0

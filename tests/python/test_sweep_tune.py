@@ -152,13 +152,13 @@ def test_sweep_command(cli: Cli, folder: Path, step: shoal.Scenario) -> None:
     command = ("sweep", "step.toml", "--axis", f"{K}=5 packets,10 packets", "--axis", "flows.dctcp.count=1,2")
     metrics = ("--metric", "q=queue_packets()", "--metric", "queue_empty(link=0)", "--seeds", "2")
     done = cli(*command, *metrics, "--out", "out")
-    assert (done.code, done.err) == (0, "wrote out (points.csv, runs.csv, figures/sweep.svg)\n")
+    assert (done.code, done.err) == (0, "wrote out (report: out/report.html)\n")
     mean = sum(queue_at(step, 10, seed) for seed in (1, 2)) / 2
     (line,) = [line for line in done.out.splitlines() if line.startswith("10 packets") and "2" in line.split()[2]]
     assert line.split()[3] == f"{mean:.4g}"
     out = folder / "out"
     tables = [f"{name}.{kind}" for name in ("points", "runs") for kind in ("csv", "parquet")]
-    names = [".shoal", "command.txt", "figures", "scenario.toml", "sweep.json", *tables]
+    names = [".shoal", "command.txt", "figures", "report.html", "scenario.toml", "source.toml", "sweep.json", *tables]
     assert sorted(path.name for path in out.iterdir()) == sorted(names)
     points = pl.read_csv(out / "points.csv")
     assert points.columns == [K, "flows.dctcp.count", "q", "q_ci95", "queue_empty(link=0)", "queue_empty(link=0)_ci95"]
@@ -183,7 +183,7 @@ TUNE = ("tune", "step.toml", "--key", K, "--unit", "packets", "--from", "1", "--
 
 def test_tune_command(cli: Cli, folder: Path, step: shoal.Scenario) -> None:
     done = cli(*TUNE, "--largest", "--such-that", "queue_packets() <= 8", "--out", "out")
-    assert (done.code, done.err) == (0, "wrote out (trials.csv, figures/tune.svg)\n")
+    assert (done.code, done.err) == (0, "wrote out (report: out/report.html)\n")
     data = json.loads((folder / "out" / "tune.json").read_text(encoding="utf-8"))
     answer = data["value"]
     assert data["answer"] == f"{answer:g} packets"

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli import options
 from shoal.cli.console import talk
 from shoal.errors import OutputError
+
+if TYPE_CHECKING:
+    from shoal.report import Entry
 
 
 def report(
@@ -48,18 +52,19 @@ def report(
             raise OutputError("several folders need a place for their report", hint="add --out DIR")
         # Made from what is there, so replacing it loses nothing.
         target = folders[0]
-        write_report(entries, target, command=_command_of(target))
+        write_report(entries, target, command=_command(entries, target))
         talk.note(f"wrote {target / 'report.html'}")
         return
     with new_folder(out, force=force) as folder:
-        command = shlex.join(["shoal", *sys.argv[1:]])
-        (folder / "command.txt").write_text(command + "\n", encoding="utf-8")
-        write_report(entries, folder, command=command)
+        (folder / "command.txt").write_text(shlex.join(["shoal", *sys.argv[1:]]) + "\n", encoding="utf-8")
+        write_report(entries, folder, command=_command(entries, out))
     talk.note(f"wrote {out / 'report.html'}")
 
 
-def _command_of(folder: Path) -> str:
-    try:
-        return (folder / "command.txt").read_text(encoding="utf-8").strip()
-    except OSError:
-        return shlex.join(["shoal", "run", str(folder / "scenario.toml"), "--out", "DIR"])
+def _command(entries: Sequence[Entry], out: Path) -> str:
+    """What makes the results again: of a kernel, too, that a known generator drove."""
+    from shoal.again import run_command
+
+    several = not all((entry.place or out).joinpath("scenario.toml").exists() for entry in entries)
+    driven = (entries[0].runs[0].data.get("linux") or {}).get("generator")
+    return run_command(entries, out, several_seeds=several, generator="iperf3" if driven else None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -149,8 +150,8 @@ def run(
             )
             for label, scenario in loaded.items()
         }
-        if folder is not None:
-            _write(runs, folder)
+        if folder is not None and out is not None:
+            _write(runs, folder, out, several_seeds=seeds is not None, generator=generator)
     if out is not None:
         talk.note(f"wrote {out} (report: {out / 'report.html'})")
     if pcap is not None:
@@ -175,7 +176,11 @@ def _check_seeds(seed: int | None, seeds: int | None) -> None:
 
 
 def _label(path: Path) -> str:
-    return path.stem
+    """The name of the file, or of the folder of results in which a scenario was saved."""
+    if path.name != "scenario.toml":
+        return path.stem
+    parent = path.absolute().parent
+    return (parent.parent if re.fullmatch(r"seed-[0-9]+", parent.name) else parent).name
 
 
 def _with_controllers(scenario: Scenario) -> Scenario:
@@ -243,12 +248,18 @@ def _bar(label: str) -> Iterator[Callable[[float], object]]:
         yield bar.update
 
 
-def _write(runs: dict[str, Result | Results], folder: Path) -> None:
+def _write(
+    runs: dict[str, Result | Results], folder: Path, out: Path, *, several_seeds: bool, generator: str | None
+) -> None:
+    from shoal.again import run_command
     from shoal.report import Entry, write_report
 
-    entries = [Entry(label, [run] if isinstance(run, Result) else list(run)) for label, run in runs.items()]
-    command = shlex.join(["shoal", *sys.argv[1:]])
-    (folder / "command.txt").write_text(command + "\n", encoding="utf-8")
+    entries = [
+        Entry(label, [run] if isinstance(run, Result) else list(run), out / label if len(runs) > 1 else out)
+        for label, run in runs.items()
+    ]
+    (folder / "command.txt").write_text(shlex.join(["shoal", *sys.argv[1:]]) + "\n", encoding="utf-8")
+    command = run_command(entries, out, several_seeds=several_seeds, generator=generator)
     write_report(entries, folder, command=command)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal import _native
+from shoal.again import keep_source, template_command
 from shoal.cli import options
 from shoal.cli.axes import grid_of
 from shoal.cli.console import data, talk
@@ -24,9 +25,11 @@ from shoal.files import new_folder, unwritable, write_text
 from shoal.results import Undefined
 from shoal.running import most_seeds, too_many_runs
 from shoal.scenario import Scenario
+from shoal.shipped import find_scenario
 from shoal.sweeps import Point, Sweep, as_text, short_names
 from shoal.sweeps import sweep as run_sweep
 from shoal.tabulate import Table
+from shoal.template import Template
 
 if TYPE_CHECKING:
     from shoal.stats import Estimate
@@ -108,10 +111,15 @@ def sweep(
             for point in points
         ]
         text = _as_json(template.scenario, grid, metrics, points, estimates)
-        if folder is not None:
-            _write(folder, template.scenario, points, metrics, text)
+        if folder is not None and out is not None:
+            command = template_command(
+                "sweep", out, sizes, [("axis", axis), ("set", set_), ("seeds", seeds), ("metric", metric)]
+            )
+            keep_source(find_scenario(scenario), sizes, folder)
+            table = _table(points, metrics, estimates, gaps)
+            _write(folder, template, points, metrics, text, table=table, command=command)
     if out is not None:
-        talk.note(f"wrote {out} (points.csv, runs.csv, figures/sweep.svg)")
+        talk.note(f"wrote {out} (report: {out / 'report.html'})")
     if as_json:
         data.json(text)
         _say_if_nothing_is_random(points)
@@ -246,10 +254,21 @@ def _as_json(
     return json.dumps(content, indent=2, allow_nan=False) + "\n"
 
 
-def _write(folder: Path, scenario: Scenario, points: Sweep, metrics: Mapping[str, str], text: str) -> None:
+def _write(
+    folder: Path,
+    template: Template,
+    points: Sweep,
+    metrics: Mapping[str, str],
+    text: str,
+    *,
+    table: Table,
+    command: str,
+) -> None:
     from shoal.plots import save
     from shoal.plots.sweep import draw
+    from shoal.report.sweep import write_sweep_report
 
+    scenario = template.scenario
     try:
         # The command ends with an error that tells of these cells; in the files they are empty.
         means = points.means(metrics=metrics, undefined=lambda _: None)
@@ -257,7 +276,9 @@ def _write(folder: Path, scenario: Scenario, points: Sweep, metrics: Mapping[str
         for name, frame in (("points", means), ("runs", runs)):
             frame.write_csv(folder / f"{name}.csv")
             frame.write_parquet(folder / f"{name}.parquet")
-        save(draw(points, metrics, title=scenario.title), folder / "figures")
+        drawn = draw(points, metrics, title="Metrics over the swept values")
+        save(drawn, folder / "figures")
+        write_sweep_report(folder, template, points, metrics, table=table, figure=drawn, command=command)
         write_text(folder / "sweep.json", text)
         write_text(folder / "scenario.toml", scenario.to_toml())
         write_text(folder / "command.txt", shlex.join(["shoal", *sys.argv[1:]]) + "\n")

@@ -13,12 +13,14 @@ import typer
 from typer.exceptions import Exit
 
 from shoal import _native
+from shoal.again import keep_source, template_command
 from shoal.cli import options
 from shoal.cli.console import data, talk
 from shoal.errors import ScenarioError, UsageError
 from shoal.files import new_folder, unwritable, write_text
 from shoal.scenario import Scenario
 from shoal.search import Side
+from shoal.shipped import find_scenario
 from shoal.stats import Estimate
 from shoal.template import is_variable
 from shoal.tuning import Tuned, candidates, written
@@ -123,10 +125,20 @@ def tune(
         except ScenarioError as error:
             raise ScenarioError(str(error).replace("--> --set:", "--> --key:")) from None
         text = _as_json(template.scenario, key, unit, found)
-        if folder is not None:
-            _write(folder, template.scenario, found, key, unit, text)
+        if folder is not None and out is not None:
+            given: list[tuple[str, object]] = [
+                ("key", key),
+                ("from", from_),
+                ("to", to),
+                ("such-that", such_that),
+                ("smallest", smallest),
+            ]
+            given += [("largest", largest), ("unit", unit), ("step", step), ("within", within), ("set", set_)]
+            command = template_command("tune", out, sizes, [*given, ("seeds", seeds), ("confirm", confirm)])
+            keep_source(find_scenario(scenario), sizes, folder)
+            _write(folder, template.scenario, found, key, unit, text, command=command)
     if out is not None:
-        talk.note(f"wrote {out} (trials.csv, figures/tune.svg)")
+        talk.note(f"wrote {out} (report: {out / 'report.html'})")
     if as_json:
         data.json(text)
     else:
@@ -142,10 +154,16 @@ def _show(scenario: Scenario, found: Tuned, unit: str | None) -> None:
     data.table(found.trail())
     data.blank()
     data.sentence(found.verdict)
-    for line in found.remarks:
+    for line in _remarks(scenario, found, unit):
         data.sentence(line)
+
+
+def _remarks(scenario: Scenario, found: Tuned, unit: str | None) -> list[str]:
+    """What to know about the answer, and the rule of thumb for it where there is one."""
+    lines = list(found.remarks)
     if found.answer is not None and (rule := _rule(scenario, unit)) is not None:
-        data.sentence(f"C x RTT / 7 = {rule:.4g} packets (Alizadeh et al. 2010, eq. 13)")
+        lines.append(f"C x RTT / 7 = {rule:.4g} packets (Alizadeh et al. 2010, eq. 13)")
+    return lines
 
 
 def _rule(scenario: Scenario, unit: str | None) -> float | None:
@@ -200,15 +218,29 @@ def _as_json(scenario: Scenario, key: str, unit: str | None, found: Tuned) -> st
     return json.dumps(content, indent=2, allow_nan=False) + "\n"
 
 
-def _write(folder: Path, scenario: Scenario, found: Tuned, key: str, unit: str | None, text: str) -> None:
+def _write(
+    folder: Path, scenario: Scenario, found: Tuned, key: str, unit: str | None, text: str, *, command: str
+) -> None:
     from shoal.plots import save
     from shoal.plots.tune import draw
+    from shoal.report.sweep import write_tune_report
 
     try:
         frame = found.to_polars()
         frame.write_csv(folder / "trials.csv")
         frame.write_parquet(folder / "trials.parquet")
-        save(draw(found, label=f"{key.rpartition('.')[2]}{f' [{unit}]' if unit else ''}"), folder / "figures")
+        drawn = draw(found, label=f"{key.rpartition('.')[2]}{f' [{unit}]' if unit else ''}")
+        save(drawn, folder / "figures")
+        write_tune_report(
+            folder,
+            scenario,
+            found,
+            verdict=found.verdict,
+            remarks=_remarks(scenario, found, unit),
+            table=found.trail(),
+            figure=drawn,
+            command=command,
+        )
         write_text(folder / "tune.json", text)
         write_text(folder / "scenario.toml", scenario.to_toml())
         write_text(folder / "command.txt", shlex.join(["shoal", *sys.argv[1:]]) + "\n")

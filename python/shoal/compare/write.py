@@ -11,6 +11,7 @@ from shoal.compare.figures import figures
 from shoal.compare.tables import details, markdown, medians, overview
 from shoal.files import unwritable, write_text
 from shoal.plots import save
+from shoal.report.build import figure_values
 from shoal.report.page import render
 
 
@@ -28,7 +29,7 @@ def write_into(comparison: Comparison, folder: Path, *, command: str) -> None:
                     "description": one.scenario.resolved.get("description"),
                     "notes": one.notes,
                     "table": details(one),
-                    "figures": [{"name": each.name, "title": each.title, "svg": each.svg} for each in drawn],
+                    "figures": [figure_values(each) for each in drawn],
                     "scenario": one.scenario.to_toml(),
                 }
             )

@@ -22,7 +22,7 @@ from shoal.papers.reproduce import (
 from shoal.papers.settings import changed_settings, settings_table
 from shoal.papers.spec import Paper, Reading
 from shoal.plots import Drawn, save
-from shoal.report.build import Entry, models_in, section
+from shoal.report.build import Entry, figure_values, models_in, section
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
 
@@ -66,7 +66,7 @@ def _item(reproduction: Reproduction, folder: Path) -> dict[str, Any]:
         _save_tables(outcome, place / "tables" / outcome.reading.name)
         save(outcome.figures, place / "figures" / outcome.reading.name)
     entries = [Entry(item.sweeps[name].title, list(reproduction.chosen.kept[name])) for name in item.compare]
-    comparison = [_figure(drawn) for drawn in _comparison(entries, place)]
+    comparison = [figure_values(drawn) for drawn in _comparison(entries, place)]
     sections = []
     for name, entry in zip(item.compare, entries, strict=True):
         own = place / "runs" / name
@@ -90,7 +90,7 @@ def _item(reproduction: Reproduction, folder: Path) -> dict[str, Any]:
         "tables": shown_tables(reproduction),
         "figures": [
             [
-                (outcome.reading, _figure(own))
+                (outcome.reading, figure_values(own))
                 for outcome in reproduction.outcomes
                 for own in outcome.figures
                 if own.name == spec.name
@@ -116,7 +116,3 @@ def _save_tables(outcome: Outcome, folder: Path) -> None:
         if frame.width:
             frame.write_csv(folder / f"{name}.csv")
             frame.write_parquet(folder / f"{name}.parquet")
-
-
-def _figure(drawn: Drawn) -> dict[str, str]:
-    return {"name": drawn.name, "title": drawn.title, "svg": drawn.svg}

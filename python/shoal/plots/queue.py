@@ -67,8 +67,9 @@ def draw(result: Result, *, link: str | None = None) -> Drawn:
         legend_above(detail)
     title = "Queue over time, with the thresholds of its law: the whole run, and a detail"
     note = (
-        f"The queue is a mean over each bin of {span_text(bins_s)} (trace.series): what is shorter does not show. Left: "
-        f"mean and range of the bins in each {span_text(max(end_s / _overview_points, bins_s))}; right: every bin."
+        f"The queue is a mean over each bin of {span_text(bins_s)} (trace.series): what is shorter does not show. "
+        f"Left: mean and range of the bins in each {span_text(max(end_s / _overview_points, bins_s))}; "
+        "right: every bin."
     )
     return Drawn("queue", title, figure, data, note=note)
 

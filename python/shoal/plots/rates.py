@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -35,12 +36,18 @@ def draw(result: Result) -> Drawn:
         if len(result.bottlenecks) == 1 and flows > 1:
             fair = result.bottlenecks[0]["rate_bps"] / flows / 1e6
             axes.axhline(fair, color="#555555", linewidth=0.8, linestyle=":", label="equal shares")
-        mean_s = span_text(max(result.window[1] / _points, result.bin_s or 0.0))
+        mean_s = span_text(_width_s(result))
         axes.set(xlabel=f"Time [s], means over {mean_s}", ylabel="Rate of a flow [Mbit/s]", xlim=(0, end_s))
         axes.set_ylim(bottom=0)
         legend_above(axes)
     title = "Rate of a flow on the wire, by group (band: range over its flows)"
     return Drawn("rates", title, figure, data, note=f"Means over {mean_s}. {bins_note(result)}")
+
+
+def _width_s(result: Result) -> float:
+    """A whole number of bins, at least a 300th of the run: means over parts of bins would swing with them."""
+    bin_s = result.bin_s or 1e-9
+    return bin_s * max(1, math.ceil(result.window[1] / _points / bin_s - 1e-6))
 
 
 def bins_note(result: Result) -> str:
@@ -51,7 +58,7 @@ def bins_note(result: Result) -> str:
 def series(result: Result) -> pl.DataFrame:
     """``group, time_s, mean_mbps, min_mbps, max_mbps``, averaged to at most 300 points."""
     frame = result.table("flows")
-    width = max(result.window[1] / _points, 1e-9)
+    width = _width_s(result)
     return (
         frame.with_columns(bin=(pl.col("time_s") / width - 1e-9).floor())
         .group_by("group", "flow", "bin", maintain_order=True)

@@ -98,7 +98,7 @@ class Drawn:
         panels = [_in_words(axes) for axes in self.figure.axes if axes.get_visible()]
         many = len(panels) > 1
         parts = [f"Panel {number}: {words}" if many else words for number, words in enumerate(panels, 1)]
-        return " ".join([f"{self.title}.", *parts, self.note]).strip()
+        return " ".join([f"{self.title or f'Figure {self.name}'}.", *parts, self.note]).strip()
 
 
 def _in_words(axes: Axes) -> str:
@@ -110,6 +110,12 @@ def _in_words(axes: Axes) -> str:
     labels = dict.fromkeys(axes.get_legend_handles_labels()[1])
     if labels:
         words += f"; shown: {', '.join(labels)}"
+    # Bars and rows have names instead of numbers.
+    ticks = [tick.get_text() for tick in (*axes.get_yticklabels(), *axes.get_xticklabels())]
+    if names := [
+        text for text in ticks if any(character.isalpha() for character in text) and "mathdefault" not in text
+    ]:
+        words += f"; rows: {', '.join(names)}"
     return f"{words}."
 
 

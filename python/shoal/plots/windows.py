@@ -76,16 +76,16 @@ def traced_note(result: Result, flows: list[int]) -> str:
     """Which flows of the run were traced, and what that means for the ``flows`` that a figure shows."""
     every = sum(group["flow_count"] for group in result.groups)
     traced = result.traced_flows
-    if len(traced) == every:
-        return ""
     shown = [flow for flow in flows if flow in traced]
     words = f"{len(traced)} of {every} flows were traced" if traced else f"None of the {every} flows was traced"
+    if len(traced) == every:
+        words = "The one flow was traced" if every == 1 else f"All {every} flows were traced"
     parts = [f"{words} (trace.controller_flows)" + (f"; shown: {_numbers(shown)}." if shown else ".")]
     if others := [flow for flow in flows if flow not in traced]:
         verb = "was" if len(others) == 1 else "were"
         parts.append(
-            f"{_numbers(others).capitalize()} {verb} not: only points every {span_text(result.bin_s or 0.0)} are known, "
-            "and neither marks nor drops."
+            f"{_numbers(others).capitalize()} {verb} not: only points every {span_text(result.bin_s or 0.0)} are "
+            "known, and neither marks nor drops."
         )
     if len(result.groups) > _flows_shown:
         parts.append(f"The first {_flows_shown} of {len(result.groups)} groups.")

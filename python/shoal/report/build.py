@@ -22,20 +22,31 @@ from shoal.tabulate import Table, comparison_table, group_table, kernel_table, q
 
 @dataclass(frozen=True)
 class Entry:
-    """A run in a report: its label, and one result a seed."""
+    """A run in a report.
+
+    Attributes
+    ----------
+    label
+        What it is called.
+    runs
+        One result a seed.
+    place
+        The folder that holds them, if there is one: ``scenario.toml`` in it, or in a folder ``seed-N`` for each seed.
+    """
 
     label: str
     runs: Sequence[Result]
+    place: Path | None = None
 
 
 def load_entries(folder: str | Path) -> list[Entry]:
     """Read what ``shoal run --out`` wrote: one run, several seeds, or several scenarios."""
     folder = Path(folder)
     if (folder / "result.json").exists():
-        return [Entry(folder.name, [Result.load(folder)])]
+        return [Entry(folder.name, [Result.load(folder)], folder)]
     if (folder / "results.json").exists():
         seeds = json.loads((folder / "results.json").read_text(encoding="utf-8"))["seeds"]
-        return [Entry(folder.name, [Result.load(folder / f"seed-{seed}") for seed in seeds])]
+        return [Entry(folder.name, [Result.load(folder / f"seed-{seed}") for seed in seeds], folder)]
     parts = [
         path for path in sorted(folder.glob("*/")) if any((path / f"{n}.json").exists() for n in ("result", "results"))
     ]
@@ -47,7 +58,17 @@ def load_entries(folder: str | Path) -> list[Entry]:
 
 
 def write_report(entries: Sequence[Entry], folder: Path, *, command: str) -> None:
-    """Write ``report.html``, and ``figures/`` with PNG, SVG, Parquet and CSV of every figure."""
+    """Write ``report.html``, and ``figures/`` with PNG, SVG, Parquet and CSV of every figure.
+
+    Parameters
+    ----------
+    entries
+        What is reported.
+    folder
+        An existing folder.
+    command
+        What makes the same results again; see :func:`shoal.again.run_command`.
+    """
     try:
         figures: list[tuple[str, Drawn]] = []
         if len(entries) > 1:
@@ -72,7 +93,7 @@ def html(entries: Sequence[Entry], figures: Sequence[tuple[str, Drawn]], *, comm
     )
     sections = [section(entry, [drawn for label, drawn in figures if label == entry.label]) for entry in entries]
     comparison = comparison_table([(entry.label, entry.runs) for entry in entries]) if len(entries) > 1 else None
-    common = [_figure(drawn) for label, drawn in figures if not label] if comparison else []
+    common = [figure_values(drawn) for label, drawn in figures if not label] if comparison else []
     return render(
         "run.html.j2",
         title=title,
@@ -93,16 +114,28 @@ def section(entry: Entry, figures: Sequence[Drawn]) -> dict[str, Any]:
         "label": entry.label,
         "title": first.data["scenario"]["title"],
         "description": first.data["scenario"].get("description"),
+        "notices": [*(f"{line}." for line in notice_lines(entry.runs)), *left_out(entry.runs)],
         "window": first.window,
         "seeds": [run.seed for run in entry.runs],
-        "notices": notice_lines(entry.runs),
         "totals": totals(entry.runs),
         "tables": [group_table(entry.runs), *wait_tables(entry.runs), *queues],
-        "figures": [_figure(drawn) for drawn in figures],
+        "figures": [figure_values(drawn) for drawn in figures],
         "scenario": first.scenario.to_toml(),
         "version": first.version,
         "linux": _on_linux(first),
     }
+
+
+def left_out(runs: Sequence[Result]) -> list[str]:
+    """What the page of a run does not show, as sentences for the top of its section."""
+    texts = []
+    first = runs[0]
+    if "flows" not in first.table_names:
+        texts.append("No time series was recorded (trace.series), so there are no figures over time.")
+    listed, every = (sum(n) for n in zip(*((len(g["flows"]), g["flow_count"]) for g in first.groups), strict=True))
+    if listed < every:
+        texts.append(f"Single flows are listed of {listed} of {every} flows (trace.flows); sums and means are of all.")
+    return texts
 
 
 def _on_linux(run: Result) -> dict[str, Any] | None:
@@ -114,8 +147,15 @@ def _on_linux(run: Result) -> dict[str, Any] | None:
     return {**unknown, **linux, "table": kernel_table([(place, text) for place, text in linux.get("rules", [])])}
 
 
-def _figure(drawn: Drawn) -> dict[str, str]:
-    return {"name": drawn.name, "title": drawn.title, "svg": drawn.svg}
+def figure_values(drawn: Drawn) -> dict[str, str]:
+    """What pages show of a figure."""
+    return {
+        "name": drawn.name,
+        "title": drawn.title,
+        "note": drawn.note,
+        "description": drawn.description,
+        "svg": drawn.svg,
+    }
 
 
 def models_in(runs: Sequence[Result]) -> list[Model]:

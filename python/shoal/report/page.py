@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 
 @cache
@@ -28,8 +28,8 @@ def render(template: str, **values: object) -> str:
     return _environment().get_template(template).render(**values)
 
 
-def inline_svg(svg: str, prefix: str) -> Markup:
-    """SVG that can stand in a page with others: no prologue, its own names, a width that follows the page."""
+def inline_svg(svg: str, prefix: str, description: str) -> Markup:
+    """SVG that can stand in a page with others: no prologue, its own names, its natural width, and itself in words."""
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>\s*", "", body, flags=re.S)
     body = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', body)
@@ -37,5 +37,6 @@ def inline_svg(svg: str, prefix: str) -> Markup:
     body = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", body)
     # Matplotlib writes width and height in points; the view box keeps the proportions.
     body = re.sub(r'<svg([^>]*?) height="[^"]*"', r"<svg\1", body, count=1)
-    body = re.sub(r'<svg([^>]*?) width="([^"]*)"', r'<svg\1 style="width:100%;max-width:\2"', body, count=1)
-    return Markup(body)  # noqa: S704  (made by matplotlib from our own data, text as paths)
+    body = re.sub(r'<svg([^>]*?) width="([^"]*)"', r'<svg\1 style="width:\2"', body, count=1)
+    body = body.replace("<svg", f'<svg role="img" aria-label="{escape(description)}"', 1)
+    return Markup(body)  # noqa: S704  (made by matplotlib from our own data, text as paths; the description is escaped)

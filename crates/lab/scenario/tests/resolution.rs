@@ -298,7 +298,7 @@ fn every_group_has_a_traced_flow() {
                 { name = \"classic\", cc = \"cubic\", rtt = \"60 us\", count = 4 }]\n";
     let experiment = Document::parse(text, "tor.toml").unwrap().resolve(None).unwrap();
     let traced = |count| experiment.traced(count).numbers().to_vec();
-    assert_eq!(traced(0), []);
+    assert!(traced(0).is_empty());
     assert_eq!(traced(1), [0]);
     assert_eq!(traced(2), [0, 64], "the first groups, if there are not enough for all");
     assert_eq!(traced(3), [0, 64, 68]);

@@ -33,9 +33,10 @@ fn bin_picos(run: u64, shortest_rtt: Option<u64>, rows: u64) -> u64 {
 fn rounded(picos: u64) -> (u64, u64) {
     let picos = picos.max(1);
     let decade = 10u64.pow(picos.ilog10());
-    let steps = [1, 2, 5, 10].map(|factor| decade.saturating_mul(factor));
-    let below = steps.into_iter().filter(|step| *step <= picos).max().unwrap_or(decade);
-    let above = steps.into_iter().find(|step| *step >= picos).unwrap_or(below);
+    // The last ones may be longer than any time.
+    let steps = || [1, 2, 5, 10].into_iter().filter_map(|factor| decade.checked_mul(factor));
+    let below = steps().filter(|step| *step <= picos).max().unwrap_or(decade);
+    let above = steps().find(|step| *step >= picos).unwrap_or(below);
     (below, above)
 }
 

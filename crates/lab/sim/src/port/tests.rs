@@ -324,12 +324,7 @@ impl PacketSink for Backlogs {
 
 #[test]
 fn every_event_tells_what_waits_after_it() {
-    let config = QueueConfig::Step(StepConfig {
-        threshold: Extent::Packets(2),
-        decide: DecideAt::Arrival,
-        drop_threshold: None,
-        limit: Extent::Packets(2),
-    });
+    let config = QueueConfig::Fifo(FifoConfig { limit: Extent::Packets(2) });
     let log = Backlogs::default();
     let mut recorder = recorder(config, Some(Box::new(log.clone())));
     let mut port = Port::new(&link(config), SEED, 0);

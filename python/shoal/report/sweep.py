@@ -1,0 +1,121 @@
+"""Pages of sweeps and searches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal import _native
+from shoal._toml import toml_value
+from shoal.files import write_text
+from shoal.report.build import figure_values, models_in
+from shoal.report.page import render
+from shoal.result import Result
+from shoal.scenario import Scenario
+from shoal.sweeps import Sweep, as_text
+from shoal.tabulate import Table
+from shoal.template import Template
+
+if TYPE_CHECKING:
+    from shoal.plots import Drawn
+    from shoal.tuning import Tuned
+
+
+def write_sweep_report(
+    folder: Path,
+    template: Template,
+    points: Sweep,
+    metrics: Mapping[str, str],
+    *,
+    table: Table,
+    figure: Drawn,
+    command: str,
+) -> None:
+    """Write ``report.html`` of a sweep into an existing folder."""
+    seeds = points[0].results.seeds
+    rows = [
+        (key, ", ".join(dict.fromkeys(as_text(point.values[key]) for point in points)), "swept")
+        for key in points[0].values
+    ]
+    rows += [
+        (key, value if isinstance(value, str) else toml_value(value), "computed") for key, value in template.set.items()
+    ]
+    rows += [(name, text, "measured") for name, text in metrics.items() if name != text]
+    _write(
+        folder,
+        template.scenario,
+        summary=f"{len(points)} points; {_seeds(seeds)}.",
+        settings=Table("", ("Name", "Values", ""), rows, words=3),
+        table=table,
+        figure=figure,
+        runs=[point.results for point in points],
+        command=command,
+    )
+
+
+def write_tune_report(
+    folder: Path,
+    scenario: Scenario,
+    found: Tuned,
+    *,
+    verdict: str,
+    remarks: Sequence[str],
+    table: Table,
+    figure: Drawn,
+    command: str,
+) -> None:
+    """Write ``report.html`` of a search into an existing folder."""
+    seeds = found.trials[0].results.seeds
+    _write(
+        folder,
+        scenario,
+        summary=f"Searched: the {found.side.value} value such that {found.condition.text}. "
+        f"{len(found.trials)} values were tried; {_seeds(seeds)}.",
+        settings=None,
+        table=table,
+        figure=figure,
+        runs=[trial.results for trial in found.trials],
+        command=command,
+        verdict=verdict,
+        remarks=remarks,
+    )
+
+
+def _write(
+    folder: Path,
+    scenario: Scenario,
+    *,
+    summary: str,
+    settings: Table | None,
+    table: Table,
+    figure: Drawn,
+    runs: Sequence[Sequence[Result]],
+    command: str,
+    verdict: str = "",
+    remarks: Sequence[str] = (),
+) -> None:
+    page = render(
+        "sweep.html.j2",
+        title=scenario.title,
+        description=scenario.resolved.get("description"),
+        notices=[],
+        summary=summary,
+        verdict=verdict,
+        remarks=remarks,
+        settings=settings,
+        table=table,
+        figures=[figure_values(figure)],
+        scenario=scenario.to_toml(),
+        # Seeds change no model.
+        models=models_in([results[0] for results in runs]),
+        command=command,
+        version=_native.__version__,
+    )
+    write_text(folder / "report.html", page)
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    if len(seeds) == 1:
+        return f"seed {seeds[0]}"
+    return f"{len(seeds)} seeds ({', '.join(map(str, seeds))}), mean ± 95 % confidence interval"
