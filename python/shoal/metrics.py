@@ -227,6 +227,13 @@ def queue_peak(result: Result, which: str, width: int = 1, link: int = 0) -> flo
     return analysis.backlog_pdf(result, which, width=width, link=link)["share"].max()  # type: ignore[return-value]
 
 
+@_needs(Recorded.DISTRIBUTIONS)
+def queue_mode(result: Result, which: str, link: int = 0) -> float | None:
+    """The queue length in packets that is there most of the time; the shortest of several."""
+    pdf = analysis.backlog_pdf(result, which, link=link)
+    return pdf.sort("share", "low_packets", descending=[True, False])["low_packets"].first()  # type: ignore[return-value]
+
+
 @_needs(Recorded.WINDOWS)
 def window_peak(result: Result, which: str = "all", width: int = 1, link: int = 0) -> float | None:
     """Median over the windows of ``trace.windows`` of the :func:`queue_peak` of each."""
@@ -362,6 +369,12 @@ def dropped(result: Result, which: str = "not_ect", link: int = 0) -> float | No
     return _key(result.bottlenecks[link], which)["drop_fraction"]  # type: ignore[no-any-return]
 
 
+def acks_per_packet(result: Result, group: str) -> float | None:
+    """ACKs without data that the receivers of a group sent for each data packet that arrived there; not on Linux."""
+    # Results that were written by earlier versions have no such field.
+    return _group(result, group).get("acks_per_packet")
+
+
 def reductions_per_s(result: Result, group: str) -> float:
     """Window reductions of a flow of a group per second."""
     return count(result, group, "reductions") / (result.window[1] - result.window[0])
@@ -460,8 +473,8 @@ functions: dict[str, Callable[..., Any]] = {
     for function in (
         *(utilisation, queue_packets, queue_sd_packets, queue_empty, queue_bdp, delay_ms, jain, rate_ratio, share),
         *(rate_mbps, goodput_mbps, cwnd_packets, alpha, fct_ms, srtt_ms, marked, dropped, reductions_per_s, count),
-        *(mean_cut, cuts_per_s, cuts_in_step, settling_s, value),
-        *(queue_empty_sampled, class_queue_packets, queue_between, queue_peak, window_peak),
+        *(acks_per_packet, mean_cut, cuts_per_s, cuts_in_step, settling_s, value),
+        *(queue_empty_sampled, class_queue_packets, queue_between, queue_peak, queue_mode, window_peak),
         *(convergence_s, oscillation_ms, oscillation_packets),
         *(exchange_ms, round_ms, frames_on_time, stalled_s),
     )

@@ -212,6 +212,8 @@ ELSEWHERE = {
     "oscillation_ms": "test_analysis.py",
     "oscillation_packets": "test_analysis.py",
     "cuts_in_step": "test_cuts_in_step.py",
+    "acks_per_packet": "test_feedback_metrics.py",
+    "queue_mode": "test_feedback_metrics.py",
 }
 
 

@@ -12,6 +12,7 @@ mod coupled_queues;
 mod delay_laws;
 mod determinism;
 mod exact_times;
+mod feedback;
 mod frames;
 mod one_sided;
 mod recount;

@@ -14,8 +14,8 @@ use crate::outcome::{FlowResults, Outcome, Tables};
 use crate::recorder::{PacketSink, Recorder};
 use shoal_packet::{FlowId, Packet};
 use shoal_scenario::{App, Experiment, Flow};
-use shoal_tcp::{EndpointConfig, Sender};
-use shoal_trace::{FlowBin, FlowCounters, FlowEvent, FrameMeter, Names};
+use shoal_tcp::{EndpointConfig, Receiver, Sender};
+use shoal_trace::{FeedbackCounters, FlowBin, FlowCounters, FlowEvent, FrameMeter, Names};
 use shoal_units::{Span, Time};
 
 /// What a run records beyond what the experiment asks for, and who may watch it.
@@ -152,6 +152,7 @@ impl<'e> Simulation<'e> {
                     _ => None,
                 },
                 finished: None,
+                feedback_at_start: FeedbackCounters::default(),
             })
             .collect();
         let series = experiment.trace.series_interval.is_some();
@@ -478,6 +479,7 @@ impl<'e> Simulation<'e> {
             if self.flows[flow].plan.start < now {
                 let counters = self.counters(flow);
                 self.senders[flow].meter.on_window_start(&counters);
+                self.flows[flow].feedback_at_start = feedback(&self.receivers[flow].receiver);
             }
         }
     }
@@ -528,7 +530,7 @@ impl<'e> Simulation<'e> {
             heap += sender.sender.heap_bytes() + receiver.receiver.heap_bytes();
             // Connections that carry requests come after those of the flows.
             if let Some(state) = self.flows.get(number) {
-                flows.push(sender, state, &self.counters(number));
+                flows.push(sender, state, &self.counters(number), feedback(&receiver.receiver));
             }
         }
         let fixed = size_of::<SenderSlot>() + size_of::<ReceiverSlot>() + size_of::<FlowState>();
@@ -545,4 +547,8 @@ impl<'e> Simulation<'e> {
             end,
         )
     }
+}
+
+fn feedback(receiver: &Receiver) -> FeedbackCounters {
+    FeedbackCounters { data_packets: receiver.data_packets(), acks_sent: receiver.acks_sent() }
 }

@@ -4,7 +4,7 @@ use crate::network::Network;
 use shoal_packet::{FlowId, Packet};
 use shoal_scenario::Flow;
 use shoal_tcp::{EndpointConfig, Output, Receiver, Sender};
-use shoal_trace::FlowMeter;
+use shoal_trace::{FeedbackCounters, FlowMeter};
 use shoal_units::Time;
 
 /// A sender with its place in the network. Begins on a cache line: an ACK touches nearly all of it.
@@ -92,4 +92,6 @@ pub(crate) struct FlowState {
     pub(crate) frames: Option<Box<shoal_trace::FrameMeter>>,
     /// Its last byte was acknowledged then.
     pub(crate) finished: Option<Time>,
+    /// What its receiver had counted when the measurement window opened.
+    pub(crate) feedback_at_start: FeedbackCounters,
 }

@@ -8,9 +8,9 @@ use shoal_cc::INFINITE_SSTHRESH;
 use shoal_scenario::{App, Experiment, Flow, TracedFlows, TracedTable};
 use shoal_tcp::{CaState, Sender};
 use shoal_trace::{
-    Bottleneck, ControllerRow, DeliveryRow, DistributionTables, FlowBinRates, FlowCounters, FlowResult,
-    FlowRow, FlowSpan, FlowState as State, FrameSummary, GroupIndex, GroupResult, LinkIndex, Metrics, Names,
-    Notice, RunResult, SCHEMA, Series, Table, WaitSummary, Window, metrics,
+    Bottleneck, ControllerRow, DeliveryRow, DistributionTables, FeedbackCounters, FlowBinRates, FlowCounters,
+    FlowResult, FlowRow, FlowSpan, FlowState as State, FrameSummary, GroupIndex, GroupResult, LinkIndex,
+    Metrics, Names, Notice, RunResult, SCHEMA, Series, Table, WaitSummary, Window, metrics,
 };
 use shoal_units::Time;
 
@@ -165,7 +165,13 @@ impl<'e> FlowResults<'e> {
     }
 
     /// Adds the next flow, in the order of their numbers.
-    pub(crate) fn push(&mut self, slot: &SenderSlot, state: &FlowState, counters: &FlowCounters) {
+    pub(crate) fn push(
+        &mut self,
+        slot: &SenderSlot,
+        state: &FlowState,
+        counters: &FlowCounters,
+        feedback: FeedbackCounters,
+    ) {
         let span = FlowSpan {
             window_start: Time::ZERO + self.experiment.warmup,
             window_end: self.end,
@@ -173,6 +179,9 @@ impl<'e> FlowResults<'e> {
             stop: state.finished,
         };
         let mut result = slot.meter.clone().finish(counters, span);
+        if state.datagrams.is_none() {
+            feedback.fill(&state.feedback_at_start, &mut result);
+        }
         result.cwnd_packets = cwnd::in_packets(result.cwnd_packets, slot.sender.window());
         result.fct_s = state.app.completions.iter().map(|fct| fct.as_secs_f64()).collect();
         if let Some(ideal) = self.experiment.transfer_alone(&state.plan).and_then(|alone| {

@@ -1,6 +1,6 @@
 //! Measures one flow.
 
-use crate::metrics::finite;
+use crate::metrics::{acks_per_packet, finite};
 use crate::{AlphaSummary, FlowResult, SrttSummary, Summary};
 use shoal_units::{Span, Time};
 
@@ -21,6 +21,26 @@ pub struct FlowCounters {
     pub timeouts: u32,
     /// Window reductions.
     pub reductions: u32,
+}
+
+/// What the engine counts of a flow's feedback. Apart from [`FlowCounters`], because [`FlowMeter`] holds those of the window's
+/// start beside what every ACK touches. Counts wrap around.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FeedbackCounters {
+    /// Data packets that arrived at the receiver.
+    pub data_packets: u32,
+    /// ACKs without data that the receiver sent.
+    pub acks_sent: u32,
+}
+
+impl FeedbackCounters {
+    /// Writes what was counted since `start` into the result of a flow.
+    pub fn fill(&self, start: &Self, result: &mut FlowResult) {
+        let since = |of: fn(&Self) -> u32| Some(u64::from(of(self).wrapping_sub(of(start))));
+        result.data_packets = since(|counters| counters.data_packets);
+        result.acks_sent = since(|counters| counters.acks_sent);
+        result.acks_per_packet = acks_per_packet(result.acks_sent, result.data_packets);
+    }
 }
 
 /// When a flow lived and what part of that is measured.
@@ -142,6 +162,9 @@ impl FlowMeter {
             retransmissions: counted(|c| c.retransmissions),
             timeouts: counted(|c| c.timeouts),
             reductions: counted(|c| c.reductions),
+            data_packets: None,
+            acks_sent: None,
+            acks_per_packet: None,
             fct_s: Vec::new(),
             slowdown: Vec::new(),
             delivered_bytes,
@@ -243,6 +266,19 @@ mod tests {
         );
         assert_eq!(flow.alpha.mean, Some(0.375));
         assert_eq!((flow.srtt_s.mean, flow.srtt_s.min, flow.srtt_s.count), (Some(0.025), Some(0.02), 2));
+    }
+
+    #[test]
+    fn feedback_is_counted_from_the_start_of_the_window_on() {
+        let mut flow = FlowMeter::new(ms(0)).finish(&FlowCounters::default(), span(0, 100));
+        assert_eq!((flow.data_packets, flow.acks_sent, flow.acks_per_packet), (None, None, None));
+        let start = FeedbackCounters { data_packets: u32::MAX - 1, acks_sent: 900 };
+        FeedbackCounters { data_packets: 6, acks_sent: 904 }.fill(&start, &mut flow);
+        // 4,294,967,294 wraps around to 6 after 8 more; 4 / 8.
+        assert_eq!((flow.data_packets, flow.acks_sent, flow.acks_per_packet), (Some(8), Some(4), Some(0.5)));
+        start.fill(&start, &mut flow);
+        // Nothing arrived: there is no ratio.
+        assert_eq!((flow.data_packets, flow.acks_sent, flow.acks_per_packet), (Some(0), Some(0), None));
     }
 
     #[test]

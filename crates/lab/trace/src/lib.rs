@@ -33,7 +33,7 @@ pub use datagram_meter::DatagramMeter;
 pub use distributions::{DistributionTables, LinkDistributions};
 pub use error::{WriteError, WriteFailure};
 pub use fields::{ResultField, result_fields};
-pub use flow_meter::{FlowCounters, FlowMeter, FlowSpan};
+pub use flow_meter::{FeedbackCounters, FlowCounters, FlowMeter, FlowSpan};
 pub use frame_meter::{FrameArrival, FrameMeter};
 pub use histogram::{Bucket, Histogram};
 pub use kinds::{

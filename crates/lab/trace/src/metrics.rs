@@ -95,15 +95,28 @@ pub fn by_size(flows: &[FlowResult]) -> Vec<SizeBin> {
     bounds.map(bin).collect()
 }
 
-/// Sums of the counts of some flows.
+/// ACKs a data packet; `None` if either count is unknown or no packet arrived.
+pub fn acks_per_packet(acks_sent: Option<u64>, data_packets: Option<u64>) -> Option<f64> {
+    finite(acks_sent? as f64 / data_packets? as f64)
+}
+
+/// Sums of the counts of some flows; of counts that a flow need not have, `None` if one has none.
 pub fn totals(flows: &[FlowResult]) -> Totals {
-    flows.iter().fold(Totals::default(), |sum, flow| Totals {
+    // A group without flows has counted none.
+    let all = |of: fn(&FlowResult) -> Option<u64>| flows.iter().map(of).sum();
+    let start = Totals {
+        data_packets: all(|f| f.data_packets),
+        acks_sent: all(|f| f.acks_sent),
+        ..Totals::default()
+    };
+    flows.iter().fold(start, |sum, flow| Totals {
         delivered_bytes: sum.delivered_bytes + flow.delivered_bytes,
         marks_seen: sum.marks_seen + flow.marks_seen,
         losses: sum.losses + flow.losses,
         retransmissions: sum.retransmissions + flow.retransmissions,
         timeouts: sum.timeouts + flow.timeouts,
         reductions: sum.reductions + flow.reductions,
+        ..sum
     })
 }
 

@@ -270,6 +270,9 @@ pub struct GroupResult {
     /// Sums over all flows.
     #[serde(default)]
     pub totals: Totals,
+    /// ACKs of all flows over their data packets; null where one of the two is.
+    #[serde(default)]
+    pub acks_per_packet: Option<f64>,
     /// From a request to the last byte of its response, over all flows; only if the group asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchanges: Option<WaitSummary>,
@@ -349,6 +352,12 @@ pub struct Totals {
     pub timeouts: u64,
     /// Window reductions.
     pub reductions: u64,
+    /// Data packets that arrived at the receivers; null if a flow has no such count.
+    #[serde(default)]
+    pub data_packets: Option<u64>,
+    /// ACKs without data that the receivers sent; null if a flow has no such count.
+    #[serde(default)]
+    pub acks_sent: Option<u64>,
 }
 
 /// One flow. Counts and rates cover the measurement window only; a flow that lives for a part of it still has its
@@ -375,6 +384,16 @@ pub struct FlowResult {
     pub timeouts: u64,
     /// Window reductions.
     pub reductions: u64,
+    /// Data packets that arrived at the receiver, copies included. Null for unresponsive traffic, which nobody acknowledges, and on
+    /// Linux: the records of that plane hold the sender's state and the packets of monitored links, and the path of ACKs is none.
+    #[serde(default)]
+    pub data_packets: Option<u64>,
+    /// ACKs without data that the receiver sent; null where `data_packets` is.
+    #[serde(default)]
+    pub acks_sent: Option<u64>,
+    /// `acks_sent` over `data_packets`: 1/2 if every second packet is acknowledged; null without packets.
+    #[serde(default)]
+    pub acks_per_packet: Option<f64>,
     /// Completion times of its transfers in seconds, in order.
     pub fct_s: Vec<f64>,
     /// Those divided by the time each transfer would take alone; empty if that is not known.
@@ -486,15 +505,17 @@ impl RunResult {
 impl GroupResult {
     /// The group with what follows from its flows.
     pub fn new(name: String, cc: String, flows: Vec<FlowResult>) -> Self {
-        use crate::metrics::{by_size, order_statistics, rate_summary, totals};
+        use crate::metrics::{acks_per_packet, by_size, order_statistics, rate_summary, totals};
         let all = |of: fn(&FlowResult) -> &Vec<f64>| flows.iter().flat_map(of).copied().collect::<Vec<_>>();
+        let totals = totals(&flows);
         Self {
             wire_bps: rate_summary(flows.iter().map(|flow| flow.wire_bps)),
             goodput_bps: rate_summary(flows.iter().map(|flow| flow.goodput_bps)),
             fct_s: order_statistics(&all(|flow| &flow.fct_s)),
             slowdown: order_statistics(&all(|flow| &flow.slowdown)),
             fct_by_size: by_size(&flows),
-            totals: totals(&flows),
+            acks_per_packet: acks_per_packet(totals.acks_sent, totals.data_packets),
+            totals,
             flow_count: flows.len() as u64,
             flows_omitted: 0,
             exchanges: None,

@@ -30,7 +30,8 @@ pub struct Receiver {
     ts_recent: u32,
     /// Position of the last ACK sent (Linux `rcv_wup`).
     last_ack: u64,
-    acks_sent: u64,
+    acks_sent: u32,
+    data_packets: u32,
     marks_seen: u64,
 }
 
@@ -48,6 +49,7 @@ impl Receiver {
             ts_recent: 0,
             last_ack: 1,
             acks_sent: 0,
+            data_packets: 0,
             marks_seen: 0,
         }
     }
@@ -96,9 +98,15 @@ impl Receiver {
         let next = self.reassembly.next();
         next - 1 - u64::from(next > self.fin_at)
     }
-    /// ACKs sent.
-    pub fn acks_sent(&self) -> u64 {
+    /// ACKs sent, the SYN-ACK not counted. Counts wrap around.
+    #[inline]
+    pub fn acks_sent(&self) -> u32 {
         self.acks_sent
+    }
+    /// Packets with payload that arrived inside the window, old copies included. Counts wrap around.
+    #[inline]
+    pub fn data_packets(&self) -> u32 {
+        self.data_packets
     }
     /// Data packets that arrived with CE.
     pub fn marks_seen(&self) -> u64 {
@@ -153,6 +161,7 @@ impl Receiver {
             self.ts_recent = packet.ts_val;
         }
         self.marks_seen += u64::from(packet.ecn.is_ce());
+        self.data_packets = self.data_packets.wrapping_add(u32::from(packet.payload > 0));
         // The option has room for few blocks: what is known goes out before it changes (tcp_sack_new_ofo_skb).
         let crowded =
             self.compression.is_holding() && start > next_before && self.reassembly.is_third(start, end);
@@ -315,7 +324,7 @@ impl Receiver {
             ack.ecn = Ecn::Ect0;
         }
         self.last_ack = position;
-        self.acks_sent += 1;
+        self.acks_sent = self.acks_sent.wrapping_add(1);
         self.delayed.on_ack_sent(config);
         self.compression.on_ack_sent();
         out.transmit(ack);
