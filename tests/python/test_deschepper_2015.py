@@ -70,6 +70,55 @@ def test_the_shift_of_the_slides_is_an_eighth(paper: Paper) -> None:
             assert slopes[1] - slopes[0] == 3
 
 
+def test_the_classic_delay_of_the_law_is_constant_by_construction(paper: Paper, cache: Path) -> None:
+    held, own = (paper.item("base-rtt").sweeps[name] for name in ("held", "laws-own"))
+    for sweep in (held, own):
+        for point in sweep.points():
+            resolved = sweep.scenario.override(sweep.overrides(point, paper.reading(paper.chosen))).resolved
+            aqm, (reno, dctcp) = resolved["bottleneck"]["aqm"], resolved["flows"]
+            assert aqm["drop"] == pytest.approx((aqm["mark"] / 8) ** 2)
+            assert float(reno["rtt"].removesuffix(" ms")) - float(dctcp["rtt"].removesuffix(" ms")) == 40
+    # 5 x 10 / (10 + 40) = 1; Reno with random drops has a little more than with even ones.
+    item = replace(paper.item("base-rtt", quick=True), sweeps={"laws-own": own}, checks=[], figures=[])
+    done = reproduce(paper, corner_of(item, rtt=[10]), cache=cache).chosen
+    (row,) = done.tables["laws-own"].rows
+    assert row.values["ratio"] == pytest.approx(1, rel=0.25)
+    assert (row.values["acks_reno"], row.values["acks_dctcp"]) == (1, 1)
+
+
+def test_dualpi2_says_which_packets_go_to_its_low_latency_queue(paper: Paper) -> None:
+    for name in paper.items:
+        for sweep in paper.item(name).sweeps.values():
+            aqm = sweep.scenario.resolved["bottleneck"]["aqm"]
+            if aqm["kind"] == "dualpi2":
+                assert aqm["ecn_mask"] == "any-ect", f"{name}: DCTCP sends ECT(0)"
+
+
+def test_every_cell_of_a30_has_the_agreed_bound(paper: Paper) -> None:
+    (check,) = (check for check in paper.item("coupled").checks if check.value == "ratio")
+    assert (check.role.value, check.minimum, check.maximum, check.where, check.together) == (
+        "claim",
+        "0.7",
+        "1.4",
+        None,
+        True,
+    )
+    assert len(paper.item("coupled").sweeps["mix"].points()) == 100
+
+
+def test_delayed_acks_keep_cubic_below_dctcp_in_one_coupled_queue(paper: Paper, cache: Path) -> None:
+    whole = paper.item("acks", quick=True)
+    wanted = ("3.18", "3.18, every packet acknowledged")
+    sweep = replace(whole.sweeps["mix"], cases={name: whole.sweeps["mix"].cases[name] for name in wanted})
+    item = replace(whole, sweeps={"mix": sweep}, checks=[], figures=[])
+    rows = reproduce(paper, corner_of(item, n=[5]), cache=cache).chosen.tables["mix"].rows
+    delayed, every = (row.values for row in rows)
+    assert 0.5 < delayed["acks_cubic"] < 0.65
+    assert delayed["acks_cubic"] < delayed["acks_dctcp"] < 0.75
+    assert (every["acks_cubic"], every["acks_dctcp"]) == (1, 1)
+    assert every["ratio"] > 1.15 * delayed["ratio"]
+
+
 def test_red_starves_and_the_dual_queue_does_not(paper: Paper, cache: Path) -> None:
     rows = {}
     for name in ("red", "dualq"):
@@ -109,6 +158,15 @@ def test_small_multiples_and_maps_show_the_runs(paper: Paper, cache: Path) -> No
     assert rates["mean_mbps"].mean() == pytest.approx(20, rel=0.02), "two flows alone share 40 Mbit/s"
     (ratio,) = figures["maps"].filter(pl.col("panel") == 1)["z"].to_list()
     assert ratio == pytest.approx(done.tables["mix"].rows[0].values["ratio"])
+
+
+def corner_of(item: Item, **points: list[float]) -> Item:
+    """The item at these points, a run each, as long as its quick form."""
+    sweeps = {
+        name: replace(sweep, seeds=1, axes={axis: points.get(axis, values) for axis, values in sweep.axes.items()})
+        for name, sweep in item.sweeps.items()
+    }
+    return replace(item, sweeps=sweeps)
 
 
 def corner_keeping_figures(item: Item) -> Item:
