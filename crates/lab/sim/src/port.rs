@@ -85,7 +85,9 @@ impl Port {
                 Verdict::Displaced => line.drop_displaced(self.probe, now, recorder),
             }
         } else {
-            recorder.on_arrival(self.probe, &packet, line.queue.backlog(), now);
+            // Only the rows of packets need it.
+            let found = if recorder.has_sink() { line.queue.backlog() } else { Backlog::default() };
+            recorder.on_arrival(self.probe, &packet, found, now);
             let verdict = line.queue.enqueue(packet, now, &mut line.random);
             recorder.on_verdict(self.probe, &packet, verdict, line.refresh(), now);
             match verdict {
