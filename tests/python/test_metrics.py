@@ -22,6 +22,7 @@ flows = [
   { name = "reno", cc = "reno", rtt = "24 ms", count = 2 },
   { name = "dctcp", cc = "dctcp", rtt = "24 ms" },
 ]
+trace = { controller_flows = 3 }
 """
 
 
