@@ -80,6 +80,15 @@ impl Experiment {
         TracedFlows::of(numbers)
     }
 
+    /// The connections of traced flows: the flows themselves, and those on which their clients ask
+    /// ([`Self::asking_flows`]), which have numbers behind all flows.
+    pub fn connections_of(&self, traced: &TracedFlows) -> TracedFlows {
+        let mut numbers = traced.numbers().to_vec();
+        let asking = (self.flows.len() as u32..).zip(self.asking_flows());
+        numbers.extend(asking.filter(|(_, flow)| traced.contains(*flow)).map(|(connection, _)| connection));
+        TracedFlows::of(numbers)
+    }
+
     /// Propagation there and back.
     pub fn base_rtt(&self, flow: &Flow) -> Span {
         self.propagation(flow.forward) + self.propagation(flow.backward)

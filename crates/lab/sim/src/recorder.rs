@@ -74,8 +74,10 @@ pub(crate) struct Recorder {
     /// Other flows leave no event rows.
     event_flows: TracedFlows,
     segments: Option<Series<SegmentRow>>,
-    /// Other flows leave no segment rows.
+    /// Flows whose packets are traced at both hosts.
     segment_flows: TracedFlows,
+    /// The connections of these flows: others leave no segment rows.
+    segment_connections: TracedFlows,
 }
 
 impl Recorder {
@@ -106,6 +108,7 @@ impl Recorder {
             sink,
             event_flows,
             segments: (!segment_flows.numbers().is_empty()).then(|| Series::new(names)),
+            segment_connections: experiment.connections_of(&segment_flows),
             segment_flows,
         }
     }
@@ -135,10 +138,10 @@ impl Recorder {
         }
     }
 
-    /// Whether [`Recorder::on_segment`] keeps the packets of this flow.
+    /// Whether [`Recorder::on_segment`] keeps the packets of this connection.
     #[inline]
     pub(crate) fn records_segments(&self, flow: u32) -> bool {
-        self.segment_flows.contains(flow)
+        self.segment_connections.contains(flow)
     }
 
     /// A host sent or received a packet.

@@ -18,8 +18,8 @@ section! {
         /// timeout and reduction. One flow of each group is chosen (of the first groups, if there are more groups than that);
         /// the rest are shared equally among the groups, within a group at equal distances, beginning with its first flow.
         controller_flows: u32 = 0,
-        /// Number of flows whose packets are traced at both hosts: what sequence diagrams show. Chosen like those of
-        /// `controller_flows`.
+        /// Number of flows whose packets are traced at both hosts, on the connections of their requests, too: what sequence
+        /// diagrams show. Chosen like those of `controller_flows`.
         segment_flows: u32 = 0,
         /// Every arrival, mark, drop and departure at monitored links.
         packets: bool = false,
