@@ -7,6 +7,7 @@ Needs root, iproute2 and a machine that may be disturbed, as a virtual one or th
 """
 
 import argparse
+import ctypes
 import json
 import os
 import socket
@@ -30,6 +31,23 @@ def run(*command: str, refuses: bool = False) -> str:
     if (done.returncode != 0) != refuses:
         sys.exit(f"{' '.join(command)}: {'accepted' if refuses else done.stderr.strip()}")
     return done.stdout + done.stderr
+
+
+def load(file: Path) -> None:
+    """Loads a module as insmod does, by init_module(2): kmod is not installed everywhere."""
+    image = file.read_bytes()
+    system_call(f"cannot load {file}", "init_module", image, ctypes.c_ulong(len(image)), b"")
+
+
+def unload(module: str) -> None:
+    """Removes a module as rmmod does, by delete_module(2)."""
+    system_call(f"cannot unload {module}", "delete_module", module.encode(), os.O_NONBLOCK)
+
+
+def system_call(trouble: str, name: str, *arguments: object) -> None:
+    """Calls a function of the C library that sets errno; ends the program if it fails."""
+    if getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments) != 0:
+        sys.exit(f"{trouble}: {os.strerror(ctypes.get_errno())}")
 
 
 def qdisc(verb: str, words: str, refuses: bool = False) -> str:
@@ -223,7 +241,7 @@ def main() -> None:
     arguments = parser.parse_args()
     os.environ["TC_LIB_DIR"] = str(arguments.plugins.resolve())
     for module in (*QDISCS, *CONTROLS):
-        run("insmod", str(arguments.modules / f"{module}.ko"))
+        load(arguments.modules / f"{module}.ko")
     check_parameters()
     build_network()
     checks = (check_dualred, check_coupled, check_dualq_coupled)
@@ -233,7 +251,7 @@ def main() -> None:
         reset_and_remove()
     remove_network()
     for module in QDISCS:
-        run("rmmod", module)
+        unload(module)
     print("loaded, configured, used, reset and unloaded")
 
 
