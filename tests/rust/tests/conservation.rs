@@ -78,6 +78,12 @@ proptest! {
         experiment.trace.segment_flows = u32::MAX;
         let outcome = run(&experiment);
         check_conservation(&outcome);
+        // Random arrivals may leave no flow at all: tables of traced flows are not there then, and nothing was carried.
+        if experiment.flows.is_empty() {
+            prop_assert_eq!(outcome.conservation.sent, 0);
+            prop_assert!(!outcome.tables.iter().any(|table| ["segments", "controller"].contains(&table.spec().name)));
+            return Ok(());
+        }
         check_segments(&outcome);
         check_windows(&experiment, &outcome);
     }
