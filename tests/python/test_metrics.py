@@ -131,18 +131,22 @@ def saved(data: dict[str, Any], folder: Path) -> shoal.Result:
     pl.DataFrame(rows, schema=schema, orient="row").write_parquet(folder / "tables" / "controller.parquet")
     # 20 s of measurement: 1 s without a waiting packet, 9 s with 10, 6 s with 11, 4 s with 20.
     lengths = [(0, 1.0), (10, 9.0), (11, 6.0), (20, 4.0)]
-    pl.DataFrame(
-        [("bottleneck", "all", n, n, seconds) for n, seconds in lengths],
-        schema={
-            "link": pl.String,
-            "class": pl.String,
-            "low_packets": pl.UInt64,
-            "high_packets": pl.UInt64,
-            "time_s": pl.Float64,
-        },
-        orient="row",
-    ).write_parquet(folder / "tables" / "backlog_distribution.parquet")
+    write_lengths(folder, "backlog_distribution", [(n, n, seconds) for n, seconds in lengths])
     return shoal.Result(json.dumps(data), folder=folder)
+
+
+def write_lengths(folder: Path, name: str, rows: list[tuple[Any, ...]], **first: type[pl.DataType]) -> None:
+    """A table of the bottleneck's queue lengths and how long each lasted; windows have their start before them."""
+    schema = {
+        "link": pl.String,
+        "class": pl.String,
+        **first,
+        "low_packets": pl.UInt64,
+        "high_packets": pl.UInt64,
+        "time_s": pl.Float64,
+    }
+    table = pl.DataFrame([("bottleneck", "all", *row) for row in rows], schema=schema, orient="row")
+    table.write_parquet(folder / "tables" / f"{name}.parquet")
 
 
 BY_HAND = {
@@ -258,18 +262,8 @@ def test_the_median_of_windows_is_that_of_their_peaks(tmp_path: Path) -> None:
         (14.0, 4, 0.5),
         (14.0, 9, 1.5),
     ]
-    pl.DataFrame(
-        [("bottleneck", "all", start_s, n, n, seconds) for start_s, n, seconds in rows],
-        schema={
-            "link": pl.String,
-            "class": pl.String,
-            "start_s": pl.Float64,
-            "low_packets": pl.UInt64,
-            "high_packets": pl.UInt64,
-            "time_s": pl.Float64,
-        },
-        orient="row",
-    ).write_parquet(tmp_path / "tables" / "backlog_windows.parquet")
+    lengths = [(start_s, n, n, seconds) for start_s, n, seconds in rows]
+    write_lengths(tmp_path, "backlog_windows", lengths, start_s=pl.Float64)
     assert metric(result, "window_peak('all')") == pytest.approx(0.75)
 
 
