@@ -169,6 +169,14 @@ def test_a_value_that_never_changes_has_no_rank_correlation() -> None:
         assert finding.measured == "undefined: 0 at every k"
 
 
+def test_a_row_says_what_a_value_of_zero_everywhere_means() -> None:
+    check = {"what": "x", "value": "x", "rank_correlation_with": "k", "max": -0.9, "all_zero": "never empty"}
+    (finding,) = judge(table(x=[0.0, 0.0, 0.0]), **check)
+    assert (finding.measured, finding.verdict.value) == ("never empty (0 at every k)", "outside")
+    (finding,) = judge(table(x=[2.0, 2.0, 2.0]), **check)
+    assert finding.measured == "undefined: 2 at every k"
+
+
 def test_crossings_are_exact() -> None:
     tables = table(axis="m", crossings=[0.0, 1.0, 2.0], x=[1.0, 1.0, 1.0])
     assert verdicts(judge(tables, what="x", crossings=1)) == ["outside", "inside", "outside"]

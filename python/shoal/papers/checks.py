@@ -253,6 +253,8 @@ def _rank_correlation(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> l
         if len(set(values)) == 1:
             verdict, excess = Verdict.OUTSIDE, math.inf
             shown = f"undefined: {_digits(values[0])} at every {axis}"
+            if check.all_zero and values[0] == 0:
+                shown = f"{check.all_zero} (0 at every {axis})"
         limits = _range(low, high)
         findings.append(_finding(check, Row(place), "rank correlation", shown, limits, verdict, excess, lookups))
     return findings

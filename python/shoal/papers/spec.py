@@ -225,6 +225,8 @@ class Check:
     increasing_in: str | None
     decreasing_in: str | None
     rank_correlation_with: str | None
+    # What a row with a rank correlation says in place of "undefined" if the value is zero everywhere.
+    all_zero: str
     slack: float
     crossings: int | None
     fit_x: str | None
@@ -641,6 +643,7 @@ def read_check(reader: Reader) -> Check:
         increasing_in=reader.get("increasing_in", str, None),
         decreasing_in=reader.get("decreasing_in", str, None),
         rank_correlation_with=reader.get("rank_correlation_with", str, None),
+        all_zero=reader.get("all_zero", str, ""),
         slack=float(reader.get("slack", (int, float), 0.0)),
         crossings=reader.get("crossings", int, None),
         fit_x=reader.get("fit_x", str, None),
