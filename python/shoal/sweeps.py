@@ -43,6 +43,11 @@ class Point:
     values: dict[str, object]
     results: Results
 
+    @property
+    def name(self) -> str:
+        """What sentences call it: the swept keys and their values."""
+        return ", ".join(f"{key} = {as_text(value)}" for key, value in self.values.items())
+
     def estimate(self, expression: str, *, undefined: Undefined | None = None) -> Estimate | None:
         """Mean of a metric over the seeds; ``None`` if one of them has no such number.
 
@@ -84,6 +89,11 @@ class Sweep(Sequence[Point]):
 
     def __iter__(self) -> Iterator[Point]:
         return iter(self._points)
+
+    @property
+    def named(self) -> list[tuple[str, Results]]:
+        """The runs of every point, each with what sentences call it."""
+        return [(point.name, point.results) for point in self]
 
     def to_polars(
         self, *, metrics: Mapping[str, str] | None = None, undefined: Undefined | None = None

@@ -107,6 +107,11 @@ class Tuned:
         return next((trial.results for trial in self.trials if trial.value == self.answer), None)
 
     @property
+    def named_trials(self) -> list[tuple[str, Results]]:
+        """The runs of every trial, each with what sentences call it: the key and its value."""
+        return [(f"{self.key} = {self._with_unit(trial.value)}", trial.results) for trial in self.trials]
+
+    @property
     def verdict(self) -> str:
         """One sentence: the answer, or that there is none."""
         if self.answer is None:

@@ -157,3 +157,22 @@ def _session(process: Path) -> int | None:
         return int((process / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[3])
     except OSError:
         return None
+
+
+def test_page_names_a_command_that_makes_the_same_comparison(image: Image, tmp_path: Path) -> None:
+    """The scenarios lie beside the results: what becomes of the file that the user gave does not matter."""
+    given = tmp_path / "single.toml"
+    given.write_text(SINGLE, encoding="utf-8")
+    command = [sys.executable, "-m", "shoal", "compare", "single.toml", "--set", "duration=10 s", "--seeds", "2"]
+    subprocess.run([*command, "--out", "out"], cwd=tmp_path, check=True, capture_output=True)
+    given.unlink()
+    again = "shoal compare out/scenarios/single.toml --seeds 2 --out out-again"
+    page = (tmp_path / "out" / "comparison.html").read_text(encoding="utf-8")
+    assert f"<code>{again}</code>" in page
+    subprocess.run([sys.executable, "-m", *again.split(), "--fresh"], cwd=tmp_path, check=True, capture_output=True)
+    first, second = ((tmp_path / name / "comparison.json").read_bytes() for name in ("out", "out-again"))
+    assert first == second
+    assert json.loads(first)["scenarios"][0]["notes"][-2:] == [
+        f"on {plane}, nothing in this scenario is random: all 2 runs are identical"
+        for plane in ("the simulator", "Linux")
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
 
@@ -170,6 +171,44 @@ def test_notices_are_in_json_summary_and_report(cli: Cli, tmp_path: Path) -> Non
     assert "the same kind in 2 of 2 runs" in several
 
 
+STEP = ("--set", "bottleneck.aqm={ kind = 'step', threshold = '20 packets' }")
+
+
+def test_sweeps_and_searches_say_who_starves(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mixed.toml").write_text(MIXED, encoding="utf-8")
+    swept = cli("sweep", "mixed.toml", *STEP, "--axis", "flows.classic.cc=dctcp,reno", "--out", "swept")
+    for words in (swept.out, _words(tmp_path / "swept" / "report.html")):
+        assert "other is starved" in words
+        assert "(at flows.classic.cc = reno; the same kind at 1 of 2 points)." in " ".join(words.split())
+    key = ("--key", "flows.other.count", "--from", "3", "--to", "4", "--smallest", "--such-that", "utilisation() > 0")
+    tuned = cli("tune", "mixed.toml", *STEP, *key, "--seeds", "2", "--out", "tuned")
+    for words in (tuned.out, _words(tmp_path / "tuned" / "report.html")):
+        assert "other is starved" in words
+        assert "the same kind in 2 of 2 runs)." in " ".join(words.split())
+
+
+def test_pages_say_that_nothing_is_random(cli: Cli, tmp_path: Path) -> None:
+    same = "nothing in this scenario is random: all 2 runs are identical"
+    (tmp_path / "step.toml").write_text(_one_flow("10 Mbit/s").to_toml(), encoding="utf-8")
+    jitter = {"flows.classic.start": {"uniform": ["0 ms", "20 ms"]}}
+    random = shoal.Scenario.from_toml(MIXED).override(jitter)
+    (tmp_path / "random.toml").write_text(random.to_toml(), encoding="utf-8")
+    seeds = ("--seeds", "2", "--out")
+    assert cli("run", "step.toml", *seeds, "run").code == 0
+    assert cli("sweep", "step.toml", "--axis", "bottleneck.aqm.threshold=10 packets", *seeds, "sweep").code == 0
+    key = ("--key", "bottleneck.aqm.threshold", "--unit", "packets", "--from", "10", "--to", "11", "--smallest")
+    assert cli("tune", "step.toml", *key, "--such-that", "utilisation() >= 0", *seeds, "tune").code == 0
+    for folder in ("run", "sweep", "tune"):
+        assert same in _words(tmp_path / folder / "report.html")
+    both = cli("run", "step.toml", "random.toml", *seeds, "both")
+    assert f"Notice (step): {same}." in " ".join(both.out.split())
+    assert _words(tmp_path / "both" / "report.html").count(same) == 1
+
+
+def _words(path: Path) -> str:
+    return html.unescape(" ".join(path.read_text(encoding="utf-8").split()))
+
+
 def test_results_repeat_the_notes_of_the_scenario() -> None:
     result = shoal.run(shoal.Scenario.from_toml(DUALPI2))
     assert "dctcp-in-classic-queue" in [notice.kind for notice in result.notices]
@@ -204,6 +243,8 @@ def test_warning_is_shown(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "fast.toml").write_text(_one_flow("10 Gbit/s").to_toml(), encoding="utf-8")
     swept = cli("sweep", "fast.toml", "--axis", "bottleneck.aqm.threshold=10 packets,20 packets")
     assert "65 packets at 10 Gbit/s" in " ".join(swept.out.split())
+    swept = cli("sweep", "fast.toml", "--axis", "bottleneck.aqm.threshold=10 packets,20 packets", "--out", "swept")
+    assert "65 packets at 10 Gbit/s" in _words(tmp_path / "swept" / "report.html")
     tuned = cli(
         "tune", "fast.toml", "--key", "bottleneck.aqm.threshold", "--unit", "packets", "--from", "10", "--to", "12",
         "--smallest", "--such-that", "utilisation() >= 0", "--seeds", "1", "--json",

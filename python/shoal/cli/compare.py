@@ -74,14 +74,18 @@ def compare(
         comparison = run_comparison(
             named, seeds=seeds, workers=workers, cache=options.kept_runs(fresh=fresh), progress=True
         )
-        if folder is not None:
-            write_into(comparison, folder, command=command)
+        if folder is not None and out is not None:
+            write_into(comparison, folder, command=command, out=out)
     if out is not None:
         talk.note(f"wrote {out} (comparison.html, comparison.json, figures)")
     if page is not None:
         _write_page(comparison, page, command)
-    for note in dict.fromkeys(note for one in comparison for note in one.notes):
-        talk.note(f"note: {note}")
+    notes: dict[str, list[str]] = {}
+    for one in comparison:
+        for note in one.notes:
+            notes.setdefault(note, []).append(one.name)
+    for note, names in notes.items():
+        talk.note(f"note: {note}" + (f" ({', '.join(names)})" if len(comparison) > 1 else ""))
     if as_json:
         data.json(comparison.json)
     elif len(comparison) == 1:

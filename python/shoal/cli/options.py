@@ -6,20 +6,24 @@ import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal._toml import parsed, toml_value
 from shoal.cache import default_folder
 from shoal.cli.completion import scenario_names
-from shoal.cli.console import talk
+from shoal.cli.console import data, talk
 from shoal.errors import UsageError
 from shoal.models import nearest
+from shoal.notices import identical_points_line
 from shoal.scenario import Scenario, read_text
 from shoal.shipped import find_scenario
 from shoal.sizes import read_sizes
 from shoal.template import Template, is_variable, uses_any
+
+if TYPE_CHECKING:
+    from shoal.results import Results
 
 ScenarioFiles = Annotated[
     list[Path],
@@ -101,24 +105,44 @@ def kept_runs(*, fresh: bool) -> Path | None:
     return None if fresh else default_folder()
 
 
-def seeds_in_words(seeds: int, is_identical: bool) -> str:
+def seeds_in_words(seeds: int, *, is_identical: bool) -> str:
     """How many runs a table sums up."""
     if seeds == 1:
         return "1 seed"
     return f"{seeds} seeds, all identical" if is_identical else f"{seeds} seeds, mean ± 95 % confidence interval"
 
 
-def say_nothing_is_random(scenario: Scenario, runs: int) -> None:
-    """Say that seeds make no difference, so that the numbers have no interval, and what would make one."""
+def say_nothing_is_random(scenario: Scenario, line: str) -> None:
+    """Say that seeds make no difference, so that the numbers have no interval, and what would make one.
+
+    ``line`` is of :mod:`shoal.notices`.
+    """
     groups = scenario.facts["groups"]
     rtt_ms = max(1, round(max((group["longest_rtt_s"] or 0.0) for group in groups) * 1000)) if groups else 1
     name = groups[0]["name"]
     talk.warning(
-        f"nothing in this scenario is random: all {runs} runs are identical",
+        line,
         hint="let the flows start at random within a round-trip time, with "
         f'start = {{ uniform = ["0 ms", "{rtt_ms} ms"] }} in each group\n'
         f'      (--set \'flows.{name}.start={{ uniform = ["0 ms", "{rtt_ms} ms"] }}\')',
     )
+
+
+def say_if_nothing_is_random(scenario: Scenario, points: Sequence[tuple[str, Results]]) -> None:
+    """The same of the points of a sweep or the trials of a search, each with what it is called."""
+    line = identical_points_line(points)
+    if line and all(runs.identical for _, runs in points):
+        say_nothing_is_random(scenario, line)
+    elif line:
+        talk.warning(line)
+
+
+def print_notices(lines: Sequence[str], label: str = "") -> None:
+    """What a reader of the numbers has to know, below them."""
+    if lines:
+        data.blank()
+    for line in lines:
+        data.text(f"Notice{f' ({label})' if label else ''}: {line}.")
 
 
 _trace_words = ("series", "controllers", "segments", "packets", "pcap", "off")

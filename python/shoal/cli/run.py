@@ -7,7 +7,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +19,7 @@ from shoal.cli.console import data, talk
 from shoal.cli.on_linux import explain_linux, find_linux, prepare_linux, run_linux, run_linux_jobs
 from shoal.errors import UsageError
 from shoal.files import is_capture, new_folder, refuse_existing, refuse_foreign, remove_abandoned_files
-from shoal.notices import notice_lines
+from shoal.notices import identical_line, notice_lines
 from shoal.progress import Bar
 from shoal.result import Result, schema_version
 from shoal.results import Results, seed_folder
@@ -275,15 +275,17 @@ def _print(runs: dict[str, Result | Results], *, as_json: bool) -> None:
     if len(lists) > 1:
         data.table(comparison_table(list(lists.items())))
         for label, results in lists.items():
-            _print_notices(results, label)
+            same = identical_line(Results(results))
+            options.print_notices([*notice_lines(results), *([same] if same else [])], label)
         return
     for results in lists.values():
         first = results[0]
+        same = identical_line(Results(results))
         start, end = first.window
         data.heading(first.data["scenario"]["title"])
-        seeds = (
-            f"seed {first.seed}" if len(results) == 1 else options.seeds_in_words(len(results), is_identical(results))
-        )
+        seeds = f"seed {first.seed}"
+        if len(results) > 1:
+            seeds = options.seeds_in_words(len(results), is_identical=same is not None)
         plane = f" on Linux {first.data['linux']['kernel']}" if first.data["on"] == "linux" else ""
         data.sentence(f"Measured{plane} from {start:g} s to {end:g} s; {seeds}.")
         data.blank()
@@ -296,19 +298,6 @@ def _print(runs: dict[str, Result | Results], *, as_json: bool) -> None:
             data.table(queue_table(results, index))
         data.blank()
         data.pairs(totals(results))
-        _print_notices(results)
-        if is_identical(results):
-            options.say_nothing_is_random(first.scenario, len(results))
-
-
-def is_identical(results: Sequence[Result]) -> bool:
-    """Whether several runs differ in nothing but their seed."""
-    return Results(results).identical
-
-
-def _print_notices(results: Sequence[Result], label: str = "") -> None:
-    lines = notice_lines(results)
-    if lines:
-        data.blank()
-    for line in lines:
-        data.text(f"Notice{f' ({label})' if label else ''}: {line}.")
+        options.print_notices(notice_lines(results))
+        if same:
+            options.say_nothing_is_random(first.scenario, same)

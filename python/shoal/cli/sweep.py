@@ -22,6 +22,7 @@ from shoal.cli.console import data, talk
 from shoal.errors import ScenarioError, UsageError
 from shoal.expression import UndefinedError
 from shoal.files import new_folder, unwritable, write_text
+from shoal.notices import point_notice_lines
 from shoal.results import Undefined
 from shoal.running import most_seeds, too_many_runs
 from shoal.scenario import Scenario
@@ -122,19 +123,19 @@ def sweep(
         talk.note(f"wrote {out} (report: {out / 'report.html'})")
     if as_json:
         data.json(text)
-        _say_if_nothing_is_random(points)
+        options.say_if_nothing_is_random(template.scenario, points.named)
         _finish(gaps, metrics, estimates)
         return
     data.heading(template.scenario.title)
-    data.sentence(
-        f"{len(points)} points, {options.seeds_in_words(seeds, all(point.results.identical for point in points))}"
-    )
+    is_identical = all(point.results.identical for point in points)
+    data.sentence(f"{len(points)} points, {options.seeds_in_words(seeds, is_identical=is_identical)}")
     data.blank()
     data.table(_table(points, metrics, estimates, gaps))
     for line in points.warnings:
         data.blank()
         data.text(line)
-    _say_if_nothing_is_random(points)
+    options.print_notices(point_notice_lines(points.named))
+    options.say_if_nothing_is_random(template.scenario, points.named)
     _finish(gaps, metrics, estimates)
 
 
@@ -158,21 +159,11 @@ class _Gaps:
         """End with an error that names the first expression, and where it has no value."""
         for name, (point, error) in self._first.items():
             count = sum(other == name for other, _ in self.found)
-            where = ", ".join(f"{key} = {as_text(value)}" for key, value in point.values.items())
             raise UsageError(
-                f"the metric `{name}` is undefined at {count} of {points} points, first at {where}: "
+                f"the metric `{name}` is undefined at {count} of {points} points, first at {point.name}: "
                 f"`{error.text}`: {error.reason}",
                 hint="the table shows `undefined` there; the other numbers are right",
             )
-
-
-def _say_if_nothing_is_random(points: Sweep) -> None:
-    identical = [point for point in points if point.results.identical]
-    if identical and len(identical) == len(points):
-        options.say_nothing_is_random(points[0].results[0].scenario, len(points[0].results))
-    elif identical:
-        where = ", ".join(f"{key} = {as_text(value)}" for key, value in identical[0].values.items())
-        talk.warning(f"at {len(identical)} of {len(points)} points all runs are identical, first at {where}")
 
 
 def _finish(gaps: _Gaps, metrics: Mapping[str, str], estimates: Sequence[Mapping[str, Estimate | None]]) -> None:

@@ -18,6 +18,7 @@ from shoal.cli import options
 from shoal.cli.console import data, talk
 from shoal.errors import ScenarioError, UsageError
 from shoal.files import new_folder, unwritable, write_text
+from shoal.notices import notice_lines
 from shoal.scenario import Scenario
 from shoal.search import Side
 from shoal.shipped import find_scenario
@@ -143,8 +144,7 @@ def tune(
         data.json(text)
     else:
         _show(template.scenario, found, unit)
-    if all(trial.results.identical for trial in found.trials):
-        options.say_nothing_is_random(template.scenario, seeds)
+    options.say_if_nothing_is_random(template.scenario, found.named_trials)
     if found.answer is None:
         raise Exit(5)
 
@@ -156,6 +156,7 @@ def _show(scenario: Scenario, found: Tuned, unit: str | None) -> None:
     data.sentence(found.verdict)
     for line in _remarks(scenario, found, unit):
         data.sentence(line)
+    options.print_notices(notice_lines(found.results or ()))
 
 
 def _remarks(scenario: Scenario, found: Tuned, unit: str | None) -> list[str]:

@@ -12,6 +12,7 @@ from shoal.compare.comparison import Compared, Comparison
 from shoal.errors import ScenarioError, UsageError
 from shoal.linux import Image, Plan, find_image, plan
 from shoal.linux.jobs import kept_on_linux
+from shoal.notices import identical_line
 from shoal.parallel import run_all
 from shoal.result import Result
 from shoal.results import Results
@@ -71,7 +72,10 @@ def compare(
     for (name, scenario), planned, own in zip(named, plans, chosen, strict=True):
         count = len(own)
         sim, linux, results = results[:count], results[count : 2 * count], results[2 * count :]
-        compared.append(Compared(name, scenario, Results(sim), Results(linux), planned.notes))
+        simulated, real = Results(sim), Results(linux)
+        planes = {"the simulator": simulated, "Linux": real}
+        notes = [f"on {plane}, {line}" for plane, runs in planes.items() if (line := identical_line(runs))]
+        compared.append(Compared(name, scenario, simulated, real, (*planned.notes, *notes)))
     return Comparison(tuple(compared), tuple(chosen[0]))
 
 

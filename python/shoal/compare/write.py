@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from shoal import _native
+from shoal.again import compare_command, keep_compared
 from shoal.compare.comparison import Comparison
 from shoal.compare.figures import figures
 from shoal.compare.tables import details, markdown, medians, overview
@@ -15,8 +16,20 @@ from shoal.report.build import figure_values
 from shoal.report.page import render
 
 
-def write_into(comparison: Comparison, folder: Path, *, command: str) -> None:
-    """Write ``comparison.json``, ``comparison.html``, and figures of every scenario into an existing folder."""
+def write_into(comparison: Comparison, folder: Path, *, command: str, out: Path) -> None:
+    """Write ``comparison.json``, ``comparison.html``, scenarios, and figures of every one into an existing folder.
+
+    Parameters
+    ----------
+    comparison
+        What is written.
+    folder
+        Where.
+    command
+        What the user wrote.
+    out
+        Where the folder will be when it is complete, for the command that makes the same once more.
+    """
     try:
         sections = []
         for one in comparison:
@@ -40,11 +53,12 @@ def write_into(comparison: Comparison, folder: Path, *, command: str) -> None:
             medians=medians(comparison),
             overview=overview(comparison),
             sections=sections,
-            command=command,
+            command=compare_command(comparison, out),
             version=_native.__version__,
         )
         write_text(folder / "comparison.html", page)
         write_text(folder / "comparison.json", comparison.json)
+        keep_compared(comparison, folder)
         write_text(folder / "command.txt", command + "\n")
     except OSError as error:
         raise unwritable(error.filename or folder, error) from error

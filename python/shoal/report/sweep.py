@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from shoal import _native
 from shoal._toml import toml_value
 from shoal.files import write_text
+from shoal.notices import identical_points_line, notice_lines, point_notice_lines
 from shoal.report.build import figure_values, models_in
 from shoal.report.page import render
-from shoal.result import Result
+from shoal.results import Results
 from shoal.scenario import Scenario
 from shoal.sweeps import Sweep, as_text
 from shoal.tabulate import Table
@@ -49,8 +50,10 @@ def write_sweep_report(
         settings=Table("", ("Name", "Values", ""), rows, words=3),
         table=table,
         figure=figure,
-        runs=[point.results for point in points],
+        runs=points.named,
         command=command,
+        notices=point_notice_lines(points.named),
+        remarks=points.warnings,
     )
 
 
@@ -75,7 +78,8 @@ def write_tune_report(
         settings=None,
         table=table,
         figure=figure,
-        runs=[trial.results for trial in found.trials],
+        runs=found.named_trials,
+        notices=notice_lines(found.results or ()),
         command=command,
         verdict=verdict,
         remarks=remarks,
@@ -90,16 +94,18 @@ def _write(
     settings: Table | None,
     table: Table,
     figure: Drawn,
-    runs: Sequence[Sequence[Result]],
+    runs: Sequence[tuple[str, Results]],
+    notices: Sequence[str],
     command: str,
     verdict: str = "",
     remarks: Sequence[str] = (),
 ) -> None:
+    same = identical_points_line(runs)
     page = render(
         "sweep.html.j2",
         title=scenario.title,
         description=scenario.resolved.get("description"),
-        notices=[],
+        notices=[f"{line}." for line in (*notices, *([same] if same else []))],
         summary=summary,
         verdict=verdict,
         remarks=remarks,
@@ -108,7 +114,7 @@ def _write(
         figures=[figure_values(figure)],
         scenario=scenario.to_toml(),
         # Seeds change no model.
-        models=models_in([results[0] for results in runs]),
+        models=models_in([results[0] for _, results in runs]),
         command=command,
         version=_native.__version__,
     )
