@@ -37,7 +37,7 @@ test-python: setup $(VENV)/.test
 	$(BIN)/python -m pytest -q -rs tests/linux
 
 test-modules: ## The kernel modules' laws, in user space, on the vectors of the Rust models
-	@$(MAKE) --no-print-directory -C linux/modules/tests check
+	@$(MAKE) --no-print-directory -C linux/modules/tests check mutations
 
 vectors: ## Write tests/vectors anew from the Rust models (tests compare them)
 	SHOAL_WRITE_VECTORS=1 cargo test --quiet --package shoal-cc --package shoal-aqm --test linux_modules

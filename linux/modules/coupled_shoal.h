@@ -21,29 +21,24 @@ struct coupled_config {
 	u32 mtu;
 };
 
-/* 1 to 2^64 - 1. */
-static struct netlink_range_validation coupled_positive = {
-	.min = 1,
-	.max = U64_MAX,
-};
-
+/* Amounts are bounded by coupled_within_bounds(). */
 static const struct nla_policy coupled_policy[TCA_COUPLED_MAX + 1] = {
 	[TCA_COUPLED_LIMIT_BYTES]	= { .type = NLA_U32 },
 	[TCA_COUPLED_LIMIT_PACKETS]	= { .type = NLA_U32 },
-	[TCA_COUPLED_RATE]		= NLA_POLICY_FULL_RANGE(NLA_U64, &coupled_positive),
+	[TCA_COUPLED_RATE]		= { .type = NLA_U64 },
 	[TCA_COUPLED_DECIDE]		= NLA_POLICY_MAX(NLA_U8, TC_COUPLED_DEQUEUE),
 	[TCA_COUPLED_MEASURE]		= NLA_POLICY_MAX(NLA_U8, TC_COUPLED_PACKETS),
 	[TCA_COUPLED_FORM]		= NLA_POLICY_MAX(NLA_U8, TC_COUPLED_SHIFTED),
-	[TCA_COUPLED_SATURATION]	= NLA_POLICY_FULL_RANGE(NLA_U64, &coupled_positive),
-	[TCA_COUPLED_COUPLING]		= NLA_POLICY_MIN(NLA_U32, 1),
-	[TCA_COUPLED_DROP_BITS]		= NLA_POLICY_MAX(NLA_U8, 31),
-	[TCA_COUPLED_MARK_BITS]		= NLA_POLICY_MAX(NLA_U8, 31),
-	[TCA_COUPLED_UNIT]		= NLA_POLICY_FULL_RANGE(NLA_U64, &coupled_positive),
+	[TCA_COUPLED_SATURATION]	= { .type = NLA_U64 },
+	[TCA_COUPLED_COUPLING]		= { .type = NLA_U32 },
+	[TCA_COUPLED_DROP_BITS]		= { .type = NLA_U8 },
+	[TCA_COUPLED_MARK_BITS]		= { .type = NLA_U8 },
+	[TCA_COUPLED_UNIT]		= { .type = NLA_U64 },
 	[TCA_COUPLED_THRESHOLD]		= { .type = NLA_U64 },
 	[TCA_COUPLED_THRESHOLD_MEASURE]	= NLA_POLICY_MAX(NLA_U8, TC_COUPLED_PACKETS),
 	[TCA_COUPLED_INPUT]		= NLA_POLICY_MAX(NLA_U8, TC_COUPLED_TOTAL),
 	[TCA_COUPLED_SCHEDULER]		= NLA_POLICY_MAX(NLA_U8, TC_COUPLED_TIME_SHIFTED),
-	[TCA_COUPLED_CLASSIC_PERCENT]	= NLA_POLICY_MAX(NLA_U8, 100),
+	[TCA_COUPLED_CLASSIC_PERCENT]	= { .type = NLA_U8 },
 	[TCA_COUPLED_SHIFT]		= { .type = NLA_U64 },
 	[TCA_COUPLED_MTU]		= { .type = NLA_U32 },
 };
@@ -79,6 +74,27 @@ static inline void coupled_get_slope(struct law_slope *slope, struct nlattr **tb
 	coupled_get_u64(&slope->unit, tb[TCA_COUPLED_UNIT]);
 }
 
+/* What is not named was within bounds before. */
+static inline bool coupled_within_bounds(const struct coupled_config *config, struct nlattr **tb,
+					 struct netlink_ext_ack *extack)
+{
+	const struct law_dualq_params *law = &config->law;
+	const struct law_slope *slope = &law->slope;
+
+	return SHOAL_WITHIN(LAW_RATE, law->rate, tb[TCA_COUPLED_RATE], extack) &&
+	       SHOAL_WITHIN(LAW_SATURATION, slope->saturation, tb[TCA_COUPLED_SATURATION],
+			    extack) &&
+	       SHOAL_WITHIN(LAW_COUPLING, slope->coupling, tb[TCA_COUPLED_COUPLING], extack) &&
+	       SHOAL_WITHIN(LAW_BITS, slope->drop_bits, tb[TCA_COUPLED_DROP_BITS], extack) &&
+	       SHOAL_WITHIN(LAW_BITS, slope->mark_bits, tb[TCA_COUPLED_MARK_BITS], extack) &&
+	       SHOAL_WITHIN(LAW_UNIT, slope->unit, tb[TCA_COUPLED_UNIT], extack) &&
+	       SHOAL_WITHIN(LAW_THRESHOLD, law->threshold, tb[TCA_COUPLED_THRESHOLD], extack) &&
+	       SHOAL_WITHIN(LAW_PERCENT, law->sched.classic_percent,
+			    tb[TCA_COUPLED_CLASSIC_PERCENT], extack) &&
+	       SHOAL_WITHIN(LAW_SHIFT, law->sched.shift, tb[TCA_COUPLED_SHIFT], extack) &&
+	       SHOAL_WITHIN(LAW_MTU, config->mtu, tb[TCA_COUPLED_MTU], extack);
+}
+
 /* Changes @config by what @opt has; @dual: attributes of the dual queue are known. */
 static inline int coupled_parse(struct coupled_config *config, struct nlattr *opt, bool dual,
 				struct netlink_ext_ack *extack)
@@ -109,7 +125,7 @@ static inline int coupled_parse(struct coupled_config *config, struct nlattr *op
 	coupled_get_u8(&config->law.sched.classic_percent, tb[TCA_COUPLED_CLASSIC_PERCENT]);
 	coupled_get_u64(&config->law.sched.shift, tb[TCA_COUPLED_SHIFT]);
 	coupled_get_u32(&config->mtu, tb[TCA_COUPLED_MTU]);
-	return 0;
+	return coupled_within_bounds(config, tb, extack) ? 0 : -ERANGE;
 }
 
 static inline int coupled_put_slope(struct sk_buff *skb, const struct law_slope *slope)

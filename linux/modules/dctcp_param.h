@@ -5,10 +5,12 @@
 
 #include <linux/moduleparam.h>
 
+#include "law/bounds.h"
+
 /* What laws shift by. */
 static inline int dctcp_set_shift(const char *value, const struct kernel_param *kp)
 {
-	return param_set_uint_minmax(value, kp, 0, 20);
+	return param_set_uint_minmax(value, kp, 0, LAW_GAIN_SHIFT_MAX);
 }
 
 static const struct kernel_param_ops dctcp_shift_ops = {
@@ -18,7 +20,7 @@ static const struct kernel_param_ops dctcp_shift_ops = {
 
 static inline int dctcp_set_alpha(const char *value, const struct kernel_param *kp)
 {
-	return param_set_uint_minmax(value, kp, 0, 1024);
+	return param_set_uint_minmax(value, kp, 0, LAW_ALPHA_MAX);
 }
 
 static const struct kernel_param_ops dctcp_alpha_ops = {

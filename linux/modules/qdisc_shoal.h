@@ -61,7 +61,10 @@ static inline bool shoal_is_ect(struct sk_buff *skb)
 	}
 }
 
-/* What may wait; 0: anything. */
+/* Bytes that may wait whatever the limit is: the kernel's counters have 32 bits. */
+#define SHOAL_BACKLOG_MAX	(U32_MAX / 2)
+
+/* What may wait; 0: anything up to SHOAL_BACKLOG_MAX. */
 struct shoal_limit {
 	u32 bytes;
 	u32 packets;
@@ -70,14 +73,16 @@ struct shoal_limit {
 static inline bool shoal_exceeds(const struct shoal_limit *limit, u32 packets, u32 bytes)
 {
 	return (limit->packets && packets > limit->packets) ||
-	       (limit->bytes && bytes > limit->bytes);
+	       (limit->bytes && bytes > limit->bytes) || bytes > SHOAL_BACKLOG_MAX;
 }
 
 /* Whether @skb fits into what waits in @sch. */
 static inline bool shoal_fits(const struct Qdisc *sch, const struct shoal_limit *limit,
 			      const struct sk_buff *skb)
 {
-	return !shoal_exceeds(limit, sch->q.qlen + 1, sch->qstats.backlog + qdisc_pkt_len(skb));
+	/* A table of sizes (`tc ... stab`) may call a packet as long as it likes. */
+	return !shoal_exceeds(limit, sch->q.qlen + 1,
+			      law_add32(sch->qstats.backlog, qdisc_pkt_len(skb)));
 }
 
 /*
@@ -177,9 +182,22 @@ static inline struct sk_buff *shoal_peek(struct Qdisc *sch,
 /* Policies of attributes that several disciplines have. */
 #define SHOAL_POLICY_FLAG	NLA_POLICY_MAX(NLA_U8, 1)
 
-static inline u64 shoal_time_of(u64 bytes, u64 rate)
+static inline bool shoal_within(u64 value, u64 min, u64 max)
 {
-	return rate ? law_mul_div(bytes, NSEC_PER_SEC, rate) : 0;
+	return value >= min && value <= max;
 }
+
+/*
+ * Whether @value is within BOUND_MIN and BOUND_MAX of law/bounds.h; if not, the message is
+ * BOUND_SAYS and points to @attr. A policy would say no more than that an integer is out of range.
+ */
+#define SHOAL_WITHIN(bound, value, attr, extack)				\
+({										\
+	bool __within = shoal_within(value, bound##_MIN, bound##_MAX);		\
+										\
+	if (!__within)								\
+		NL_SET_ERR_MSG_ATTR(extack, attr, bound##_SAYS);		\
+	__within;								\
+})
 
 #endif

@@ -52,7 +52,7 @@ static int coupled_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, struct sk
 	if (!config->law.at_dequeue) {
 		u32 bytes = sch->qstats.backlog + qdisc_pkt_len(skb);
 		/* A wait that is yet to come: what the line needs for all that is there. */
-		u64 wait = shoal_time_of(bytes, config->law.rate);
+		u64 wait = law_line_wait(bytes, config->law.rate);
 		u64 queue = law_slope_queue(&config->law.slope, sch->q.qlen + 1, bytes, wait);
 
 		if (coupled_act(q, skb, queue))

@@ -105,17 +105,12 @@ static void dualred_reset(struct Qdisc *sch)
 	law_dualred_reset(&q->law);
 }
 
-/* 1 to 2^32. */
-static struct netlink_range_validation dualred_fraction = {
-	.min = 1,
-	.max = LAW_CERTAIN,
-};
-
+/* Amounts are bounded where they are read. */
 static const struct nla_policy dualred_red_policy[TCA_DUALRED_RED_LAST + 1] = {
 	[TCA_DUALRED_RED_MIN]		= { .type = NLA_U32 },
 	[TCA_DUALRED_RED_MAX]		= { .type = NLA_U32 },
-	[TCA_DUALRED_RED_MAX_P]		= NLA_POLICY_FULL_RANGE(NLA_U64, &dualred_fraction),
-	[TCA_DUALRED_RED_WEIGHT]	= NLA_POLICY_FULL_RANGE(NLA_U64, &dualred_fraction),
+	[TCA_DUALRED_RED_MAX_P]		= { .type = NLA_U64 },
+	[TCA_DUALRED_RED_WEIGHT]	= { .type = NLA_U64 },
 	[TCA_DUALRED_RED_GENTLE]	= SHOAL_POLICY_FLAG,
 	[TCA_DUALRED_RED_INDEPENDENT]	= SHOAL_POLICY_FLAG,
 };
@@ -124,7 +119,7 @@ static const struct nla_policy dualred_policy[TCA_DUALRED_MAX + 1] = {
 	[TCA_DUALRED_LIMIT_BYTES]	= { .type = NLA_U32 },
 	[TCA_DUALRED_LIMIT_PACKETS]	= { .type = NLA_U32 },
 	[TCA_DUALRED_RATE]		= { .type = NLA_U64 },
-	[TCA_DUALRED_MEAN_PACKET]	= NLA_POLICY_MIN(NLA_U32, 1),
+	[TCA_DUALRED_MEAN_PACKET]	= { .type = NLA_U32 },
 	[TCA_DUALRED_AVERAGE]		= NLA_POLICY_MAX(NLA_U8, TC_DUALRED_PER_CLASS),
 	[TCA_DUALRED_NOT_ECT]		= NLA_POLICY_NESTED(dualred_red_policy),
 	[TCA_DUALRED_ECT]		= NLA_POLICY_NESTED(dualred_red_policy),
@@ -153,8 +148,12 @@ static int dualred_parse_red(struct law_red_params *params, struct nlattr *attr,
 		params->gentle = nla_get_u8(tb[TCA_DUALRED_RED_GENTLE]);
 	if (tb[TCA_DUALRED_RED_INDEPENDENT])
 		params->independent = nla_get_u8(tb[TCA_DUALRED_RED_INDEPENDENT]);
+	if (!SHOAL_WITHIN(LAW_FRACTION, params->max_p, tb[TCA_DUALRED_RED_MAX_P], extack) ||
+	    !SHOAL_WITHIN(LAW_FRACTION, params->weight, tb[TCA_DUALRED_RED_WEIGHT], extack))
+		return -ERANGE;
 	if (params->min > params->max) {
-		NL_SET_ERR_MSG_ATTR(extack, attr, "the minimum threshold is above the maximum");
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "the minimum threshold is above the maximum: lower min or raise max");
 		return -EINVAL;
 	}
 	return 0;
@@ -180,10 +179,10 @@ static int dualred_parse(struct dualred_config *config, struct nlattr *opt,
 		config->mean_packet = nla_get_u32(tb[TCA_DUALRED_MEAN_PACKET]);
 	if (tb[TCA_DUALRED_AVERAGE])
 		config->law.per_class = nla_get_u8(tb[TCA_DUALRED_AVERAGE]) == TC_DUALRED_PER_CLASS;
-	if (!config->rate) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_DUALRED_RATE], "a rate of zero");
-		return -EINVAL;
-	}
+	if (!SHOAL_WITHIN(LAW_RATE, config->rate, tb[TCA_DUALRED_RATE], extack) ||
+	    !SHOAL_WITHIN(LAW_MEAN_PACKET, config->mean_packet, tb[TCA_DUALRED_MEAN_PACKET],
+			  extack))
+		return -ERANGE;
 	err = dualred_parse_red(&config->law.not_ect, tb[TCA_DUALRED_NOT_ECT], extack);
 	if (!err)
 		err = dualred_parse_red(&config->law.ect, tb[TCA_DUALRED_ECT], extack);

@@ -30,10 +30,10 @@ struct law_slope {
 	/* enum law_measure, enum law_slope_form. */
 	u32 measure;
 	u32 form;
-	/* Linear: the queue at which every ECT packet is marked, not zero; k in 2^-16, not zero. */
+	/* Linear: the queue at which every ECT packet is marked; k in 2^-16. */
 	u64 saturation;
 	u32 coupling;
-	/* Shift: S_r and S_d, at most 31; what Q counts, not zero. */
+	/* Shift: S_r and S_d; what Q counts. */
 	u8 drop_bits;
 	u8 mark_bits;
 	u64 unit;
@@ -48,7 +48,7 @@ enum law_coupled_decision {
 static inline u64 law_slope_shifted(u64 queue, u64 unit, u8 bits)
 {
 	queue = law_div(queue, unit);
-	return queue >> 32 ? LAW_CERTAIN : law_min64(queue << bits, LAW_CERTAIN);
+	return queue >> 32 ? LAW_CERTAIN : law_min64(law_shl(queue, bits), LAW_CERTAIN);
 }
 
 /* Q / saturation in 2^-32, above one too; saturates far above. */

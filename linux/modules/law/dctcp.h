@@ -107,7 +107,7 @@ struct law_dctcp_ack {
 
 static inline u32 law_dctcp_initial(const struct law_dctcp_policy *policy, u8 bits)
 {
-	return law_min32(policy->alpha_on_init, 1u << 10) << (bits > 10 ? 10 : 0);
+	return law_min32(policy->alpha_on_init, LAW_ALPHA_MAX) << (bits > 10 ? 10 : 0);
 }
 
 static inline void law_dctcp_init(struct law_dctcp *law, const struct law_dctcp_policy *policy,
@@ -125,10 +125,11 @@ static inline void law_dctcp_average(struct law_dctcp *law, u32 marked, u32 weig
 				     u32 shift)
 {
 	u64 one = 1ULL << law->alpha_bits;
-	u64 divisor = (unit ? unit : 1) << shift;
-	u64 decay = law_min64(law_div((u64)law->alpha * weight, divisor), law->alpha);
+	u64 divisor = law_shl(unit ? unit : 1, shift);
+	u64 decay = law_min64(law_div(law_mul(law->alpha, weight), divisor), law->alpha);
 
-	law->alpha = (u32)law_min64(law->alpha - decay + law_div((u64)marked * one, divisor), one);
+	law->alpha = (u32)law_min64(law->alpha - decay + law_div(law_mul(marked, one), divisor),
+				    one);
 }
 
 static inline void law_dctcp_end_window(struct law_dctcp *law,
@@ -171,7 +172,7 @@ static inline void law_dctcp_on_ack(struct law_dctcp *law, const struct law_dctc
 /* cwnd (1 - alpha/2), the reduction rounded down (RFC 8257 section 3.3; K13 equation 1). */
 static inline u32 law_dctcp_scaled(const struct law_dctcp *law, u32 cwnd)
 {
-	u32 cut = (u32)(((u64)cwnd * law->alpha) >> (law->alpha_bits + 1));
+	u32 cut = (u32)(law_mul(cwnd, law->alpha) >> (law->alpha_bits + 1));
 
 	return law_max32(cwnd - cut, DCTCP_FLOOR);
 }

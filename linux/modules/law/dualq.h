@@ -76,7 +76,7 @@ static inline u64 law_dualq_input(const struct law_dualq_params *params, bool lo
 		return low ? theirs : mine;
 	if (slope->measure == MEASURE_TIME)
 		return mine > theirs ? mine : theirs;
-	return mine + theirs;
+	return law_sum(mine, theirs);
 }
 
 static inline bool law_dualq_above(const struct law_dualq_params *params,
@@ -87,7 +87,7 @@ static inline bool law_dualq_above(const struct law_dualq_params *params,
 		if (params->at_dequeue)
 			return own->age > params->threshold;
 		/* On arrival, what the line sends in that time. */
-		return own->bytes > law_mul_div(params->threshold, params->rate, 1000000000);
+		return own->bytes > law_line_sends(params->threshold, params->rate);
 	case MEASURE_BYTES:
 		return own->bytes > params->threshold;
 	default:

@@ -56,8 +56,10 @@ static inline enum law_red_decision law_dualred_arrive(struct law_dualred *law,
 		law_red_on_arrival(&law->not_ect, &params->not_ect, &law->line, packets, bytes,
 				   now);
 	if (ect)
-		return law_red_decide(&law->ect, &params->ect, bytes + len, random, context);
-	return law_red_decide(&law->not_ect, &params->not_ect, bytes + len, random, context);
+		return law_red_decide(&law->ect, &params->ect, law_add32(bytes, len), random,
+				      context);
+	return law_red_decide(&law->not_ect, &params->not_ect, law_add32(bytes, len), random,
+			      context);
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What control laws need of their surroundings: integers of fixed width and products of 128 bits.
+ * Parameters are within bounds.h, times within those of the kernel's clock (63 bits).
  *
  * Laws are pure: no clock, no packets, no locks, no randomness of their own. The same headers are
  * compiled into the kernel modules and into the user-space harness that replays the vectors of the
@@ -15,15 +16,25 @@
 #include <linux/math64.h>
 #include <linux/types.h>
 
+/*
+ * Every operation whose result might not fit 64 bits has a name, so that tests can see whether it
+ * ever happens. law_less() is a - b.
+ */
 #define law_div(a, b)		div64_u64(a, b)
 #define law_mul_shr(a, b, s)	mul_u64_u64_shr(a, b, s)
 #define law_mul_div(a, b, d)	mul_u64_u64_div_u64(a, b, d)
+#define law_mul(a, b)		((u64)(a) * (u64)(b))
+#define law_shl(a, s)		((u64)(a) << (s))
+#define law_sum(a, b)		((u64)(a) + (u64)(b))
+#define law_less(a, b)		((u64)(a) - (u64)(b))
 
 #else
 
 #include "../tests/userspace.h"
 
 #endif
+
+#include "bounds.h"
 
 /* Probabilities are multiples of 2^-32; this one is certain. */
 #define LAW_CERTAIN		0x100000000ULL

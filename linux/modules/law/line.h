@@ -17,11 +17,11 @@ struct law_line {
 	bool confirmed;
 };
 
-/* @rate: bytes a second, not zero. */
+/* @rate: bytes a second. */
 static inline void law_line_rate(struct law_line *line, u64 rate)
 {
 	/* 10^9 2^32 fits 62 bits. */
-	line->ns_per_byte = law_div((1000000000ULL << 32) + rate - 1, rate);
+	line->ns_per_byte = law_div(law_sum(1000000000ULL << 32, rate) - 1, rate);
 }
 
 static inline void law_line_reset(struct law_line *line)
@@ -36,9 +36,21 @@ static inline u64 law_line_time(const struct law_line *line, u64 bytes)
 	return law_mul_shr(line->ns_per_byte, bytes, 32);
 }
 
+/* Time that @bytes take at @rate, ns. */
+static inline u64 law_line_wait(u32 bytes, u64 rate)
+{
+	return law_mul_div(bytes, 1000000000, rate);
+}
+
+/* What a line of @rate sends in @time ns, bytes. */
+static inline u64 law_line_sends(u64 time, u64 rate)
+{
+	return law_mul_div(time, rate, 1000000000);
+}
+
 static inline void law_line_on_departure(struct law_line *line, u32 bytes, u64 now)
 {
-	line->free = now + law_line_time(line, bytes);
+	line->free = law_sum(now, law_line_time(line, bytes));
 	line->confirmed = false;
 }
 

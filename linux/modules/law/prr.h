@@ -24,7 +24,7 @@ static inline u32 law_prr_window(const struct law_prr *prr, u32 flight, u32 newl
 	s64 send;
 
 	if (flight > prr->ssthresh) {
-		u64 due = (u64)prr->delivered * prr->ssthresh + prr->prior_cwnd - 1;
+		u64 due = law_sum(law_mul(prr->delivered, prr->ssthresh), prr->prior_cwnd) - 1;
 
 		send = (s64)law_div(due, law_max32(prr->prior_cwnd, 1)) - prr->sent;
 	} else {

@@ -31,7 +31,7 @@ struct law_red_params {
 	/* Thresholds of the average, bytes. */
 	u32 min;
 	u32 max;
-	/* Probability at max, in 2^-32. */
+	/* Probability at max, in 2^-32, up to LAW_CERTAIN. */
 	u64 max_p;
 	/* Weight of the average, in 2^-32, up to LAW_CERTAIN. */
 	u64 weight;
@@ -60,9 +60,10 @@ static inline void law_red_derive(struct law_red_params *params, u64 mean_packet
 {
 	u32 zone = params->max > params->min ? params->max - params->min : 1;
 
-	params->slope = law_div(params->max_p << 31, zone);
+	params->slope = law_div(law_shl(params->max_p, 31), zone);
 	params->gentle_slope =
-		law_div((LAW_CERTAIN - params->max_p) << 31, law_max32(params->max, 1));
+		law_div(law_shl(law_less(LAW_CERTAIN, params->max_p), 31),
+			law_max32(params->max, 1));
 	params->ageing = 0;
 	if (params->weight < LAW_CERTAIN)
 		params->ageing = law_div(law_minus_log2(LAW_CERTAIN - params->weight),
@@ -113,11 +114,11 @@ static inline u64 law_red_spread(const struct law_red_params *params, u64 p, u32
 	u64 left;
 
 	if (params->independent)
-		return (p + (1ULL << (RED_FINE - 33))) >> (RED_FINE - 32);
+		return law_sum(p, 1ULL << (RED_FINE - 33)) >> (RED_FINE - 32);
 	/* Floyd and Jacobson, method 2: p / (1 - n p), certain from 1/p on. */
 	if (law_mul_shr(p, passed, RED_FINE))
 		return LAW_CERTAIN;
-	left = one - p * passed;
+	left = law_less(one, law_mul(p, passed));
 	if (p >= left)
 		return LAW_CERTAIN;
 	return (law_mul_div(p, 1ULL << 33, left) + 1) >> 1;

@@ -36,8 +36,9 @@ struct law_sched {
 /* Both queues are empty and the line is free. */
 static inline void law_sched_reset(struct law_sched *sched, const struct law_sched_params *params)
 {
-	s32 mtu = (s32)law_min32(params->mtu, 65535);
-	s32 classic = (s32)law_min32(params->classic_percent, 100);
+	/* That of a device may be larger. */
+	s32 mtu = (s32)law_min32(params->mtu, LAW_MTU_MAX);
+	s32 classic = (s32)params->classic_percent;
 
 	sched->credit = mtu * (2 * classic - 100);
 }
@@ -53,7 +54,7 @@ static inline bool law_sched_picks_low(const struct law_sched *sched,
 	case SCHED_WEIGHTED:
 		return sched->credit <= 0;
 	case SCHED_TIME_SHIFTED:
-		return classic + params->shift >= low;
+		return law_sum(classic, params->shift) >= low;
 	default:
 		return true;
 	}
@@ -63,7 +64,7 @@ static inline bool law_sched_picks_low(const struct law_sched *sched,
 static inline void law_sched_charge(struct law_sched *sched, const struct law_sched_params *params,
 				    bool low, u32 bytes)
 {
-	s32 classic = (s32)law_min32(params->classic_percent, 100);
+	s32 classic = (s32)params->classic_percent;
 	/* A packet that was not split can be larger than any the credit was made for. */
 	s32 size = (s32)law_min32(bytes, 1 << 20);
 

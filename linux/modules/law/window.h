@@ -61,11 +61,13 @@ static inline void law_grow_linear_acks(struct law_window *win, u32 w)
 static inline void law_slow_start_acks(struct law_window *win)
 {
 	win->cnt = law_add32(win->cnt, win->cwnd);
-	while (win->cwnd && win->cnt >= win->cwnd) {
+	/* Each step is longer than the one before, so that a full counter takes 92681 at most. */
+	while (win->cwnd && win->cnt >= win->cwnd && win->cwnd < win->clamp) {
 		win->cnt -= win->cwnd;
-		if (win->cwnd < win->clamp)
-			win->cwnd++;
+		win->cwnd++;
 	}
+	if (win->cwnd)
+		win->cnt %= win->cwnd;
 }
 
 /* Up to the threshold; returns the packets left for linear growth. */

@@ -4,6 +4,7 @@
  */
 
 #define _GNU_SOURCE
+#include "../law/line.h"
 #include "replay.h"
 #include "slope_at.h"
 
@@ -40,7 +41,7 @@ static void arrive(const struct row *row, u64 now, u32 size, bool ect, struct dr
 		return;
 	}
 	if (!at_dequeue) {
-		u64 wait = law_mul_div(bytes, 1000000000, rate);
+		u64 wait = law_line_wait(bytes, rate);
 
 		switch (decide(ect, law_slope_queue(&slope, packets, bytes, wait), draws)) {
 		case COUPLED_MARK:

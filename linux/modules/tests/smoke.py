@@ -204,6 +204,36 @@ def report(kind: str, scalable: tuple[str, str], rates: list[float], marks: int,
     print(f"{kind} with {scalable[0]}: {rates[0]:.2f} and {rates[1]:.2f} Mbit/s, {marks} marks, {drops} drops")
 
 
+# Command lines that law/bounds.h refuses, each with what the kernel says. The first two would end in a divide error on
+# x86-64.
+BEYOND_BOUNDS = (
+    ("dualq_coupled decide enqueue threshold 1000000000s rate 8000000gbit", "rate must be 8bit to 8000gbit"),
+    ("coupled decide enqueue saturation 1ns coupling 0.0000153", "coupling must be 0.001 to 1024"),
+    ("dualq_coupled threshold 1000001s", "threshold must be 0 to 10^15"),
+    ("dualq_coupled shift 1000001s", "shift must be 0 to 10^15"),
+    ("dualq_coupled mtu 65536", "mtu must be at most 65535"),
+    ("coupled rate 0bit", "rate must be"),
+    ("coupled saturation 0ms", "saturation must be 1 to 10^15"),
+    ("coupled saturation 1000001s", "saturation must be 1 to 10^15"),
+    ("coupled unit 0p", "unit must be 1 to 10^15"),
+    ("coupled unit 1000001s", "unit must be 1 to 10^15"),
+    ("coupled coupling 1025", "coupling must be"),
+    ("dualred rate 8001gbit", "rate must be"),
+    ("dualred mean_packet 0", "mean_packet must be 1 to 65535"),
+    ("dualred mean_packet 65536", "mean_packet must be 1 to 65535"),
+    ("dualred ect prob 0", "must be 2^-32 to 1"),
+    ("dualred not_ect weight 0", "must be 2^-32 to 1"),
+)
+
+
+def check_bounds() -> None:
+    """What a law cannot compute with is refused, with the remedy."""
+    for words, says in BEYOND_BOUNDS:
+        message = qdisc("add", words, refuses=True)
+        if says not in message:
+            sys.exit(f"{words}: {message}")
+
+
 def reset_and_remove() -> None:
     """A device that goes down resets the queue, with packets in it."""
     thread = threading.Thread(target=carry, args=(("dctcp_ikr", "dctcp_ikr"), "reno"))
@@ -244,6 +274,7 @@ def main() -> None:
         load(arguments.modules / f"{module}.ko")
     check_parameters()
     build_network()
+    check_bounds()
     checks = (check_dualred, check_coupled, check_dualq_coupled)
     pairs = (("dctcp_ikr", "dctcp_ikr"), ("dctcp_onesided", "cubic"), ("dctcp_onesided", "dctcp_1sided_rx"))
     for check, scalable in zip(checks, pairs, strict=True):

@@ -7,6 +7,7 @@ use shoal_aqm::{Extent, QueueConfig};
 use shoal_units::{Rate, Span};
 
 mod basic;
+mod bounds;
 mod codel;
 mod coupled;
 mod dual_red;
@@ -115,8 +116,8 @@ pub(crate) fn queue(config: &QueueConfig, site: &Site<'_>, refusals: &mut Refusa
         QueueConfig::LinuxRed(red) => red::linux_red(red, refusals),
         QueueConfig::Red(red) => red::published(red, site, refusals),
         QueueConfig::DualRed(dual) => dual_red::dual_red(dual, site.rate, refusals),
-        QueueConfig::Coupled(coupled) => Some(coupled::single(coupled, site.rate)),
-        QueueConfig::DualCoupled(dual) => Some(coupled::dual(dual, site.rate)),
+        QueueConfig::Coupled(coupled) => coupled::single(coupled, site.rate, refusals),
+        QueueConfig::DualCoupled(dual) => coupled::dual(dual, site.rate, refusals),
         QueueConfig::DualPi2(dual) => dualpi2::dualpi2(dual, site, refusals),
         QueueConfig::Codel(codel) => codel::codel(codel, site, refusals),
         QueueConfig::FqCodel(fq) => codel::fq_codel(fq, site, refusals),

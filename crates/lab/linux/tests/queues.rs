@@ -283,6 +283,20 @@ fn coupled_queues_are_modules_of_ours() {
 }
 
 #[test]
+fn what_the_modules_do_not_compute_with_is_refused() {
+    let (place, reason) = refusal(r#"kind = "coupled", saturation = "200 ms", coupling = 0.0001"#);
+    assert_eq!(place, "bottleneck.aqm");
+    assert!(reason.contains("coupling is beyond"), "{reason}");
+    assert!(refusal(r#"kind = "coupled", saturation = "2000000 GB""#).1.contains("saturation is beyond"));
+    let longest = r#"kind = "dualq-coupled", saturation = "1000000 s", scheduler = "time-shifted", shift = "1000000 s""#;
+    let longest = plan(longest).unwrap();
+    assert!(numbers(&disciplines(&longest)[1].1).contains(&(18, 1_000_000_000_000_000)));
+    // Unlimited is as much as the module takes.
+    let never = plan(r#"kind = "dualq-coupled", saturation = "100 ms", threshold = "unlimited""#).unwrap();
+    assert!(numbers(&disciplines(&never)[1].1).contains(&(13, 1_000_000_000_000_000)));
+}
+
+#[test]
 fn published_red_is_dualred_where_it_computes_the_same() {
     let red = r#"kind = "red", min = "5 packets", max = "15 packets""#;
     let exact = plan(&format!(r#"{red}, ecn = true, spacing = "independent""#)).unwrap();

@@ -1,7 +1,8 @@
 //! `coupled` and `dualq_coupled`, modules of ours: attributes of linux/modules/uapi/pkt_sched_shoal.h.
 
-use super::{Action, Discipline, QueueMapping, below, handle};
+use super::{Action, Discipline, QueueMapping, below, bounds, handle};
 use crate::attributes::Attributes;
+use crate::refusal::Refusals;
 use shoal_aqm::{
     CoupledConfig, CoupledSlope, CouplingInput, DecideAt, DualCoupledConfig, Extent, SchedulerConfig,
 };
@@ -28,15 +29,27 @@ mod attribute {
     pub(super) const MTU: u16 = 19;
 }
 
-pub(super) fn single(config: &CoupledConfig, rate: Rate) -> QueueMapping {
+pub(super) fn single(config: &CoupledConfig, rate: Rate, refusals: &mut Refusals) -> Option<QueueMapping> {
+    check(config.slope, rate, refusals)?;
     let (options, words) = common(config.slope, config.decide, config.limit, rate);
     let tc = format!("coupled {words}");
-    mapping("coupled", options, tc)
+    Some(mapping("coupled", options, tc))
 }
 
-pub(super) fn dual(config: &DualCoupledConfig, rate: Rate) -> QueueMapping {
-    let (options, words) = common(config.slope, config.decide, config.limit, rate);
+pub(super) fn dual(config: &DualCoupledConfig, rate: Rate, refusals: &mut Refusals) -> Option<QueueMapping> {
+    let slope = check(config.slope, rate, refusals);
     let threshold = Amount::of(config.threshold);
+    let amounts = &bounds::AMOUNT_OR_NOTHING;
+    bounds::check(
+        "threshold",
+        threshold.value,
+        amounts,
+        "at most 11 days, 10^15 bytes or packets",
+        refusals,
+    )?;
+    // A shift is a time, and no time of a scenario is longer than the module takes.
+    slope?;
+    let (options, words) = common(config.slope, config.decide, config.limit, rate);
     let total = config.input == CouplingInput::Total;
     let (scheduler, percent, shift, scheduler_words) = match config.scheduler {
         SchedulerConfig::StrictPriority => (0, 0, 0, "priority".to_owned()),
@@ -60,7 +73,27 @@ pub(super) fn dual(config: &DualCoupledConfig, rate: Rate) -> QueueMapping {
         if total { "total" } else { "classic" },
         config.mtu
     );
-    mapping("dualq_coupled", options, tc)
+    Some(mapping("dualq_coupled", options, tc))
+}
+
+/// What both modules have.
+fn check(slope: CoupledSlope, rate: Rate, refusals: &mut Refusals) -> Option<()> {
+    bounds::check("the rate", rate.as_bps() / 8, &bounds::RATE, "8 bit/s to 8 Tbit/s", refusals)?;
+    let says = "1 ns to 11 days, or at most 10^15 bytes or packets";
+    match slope {
+        CoupledSlope::Linear { saturation, coupling } => {
+            bounds::check("saturation", Amount::of(saturation).value, &bounds::AMOUNT, says, refusals)?;
+            bounds::check("coupling", coupling_of(coupling), &bounds::COUPLING, "0.001 to 1024", refusals)
+        }
+        CoupledSlope::Shift { unit, .. } => {
+            bounds::check("slope_unit", Amount::of(unit).value, &bounds::AMOUNT, says, refusals)
+        }
+    }
+}
+
+/// k in 2^-16.
+fn coupling_of(k: f64) -> u64 {
+    (k * 65_536.0).round() as u64
 }
 
 fn mapping(kind: &'static str, options: Attributes, tc: String) -> QueueMapping {
@@ -86,7 +119,7 @@ impl Amount {
             Extent::Time(span) => Self { value: span.as_nanos(), measure: 0 },
             Extent::Bytes(bytes) => Self { value: bytes, measure: 1 },
             Extent::Packets(packets) => Self { value: packets.into(), measure: 2 },
-            Extent::Unlimited => Self { value: u64::MAX, measure: 2 },
+            Extent::Unlimited => Self { value: *bounds::AMOUNT.end(), measure: 2 },
         }
     }
 }
@@ -120,7 +153,7 @@ fn common(slope: CoupledSlope, decide: DecideAt, limit: Extent, rate: Rate) -> (
     match slope {
         CoupledSlope::Linear { saturation, coupling } => {
             let saturation = Amount::of(saturation);
-            let k = ((coupling * 65_536.0).round() as u32).max(1);
+            let k = coupling_of(coupling) as u32;
             let attributes = attributes
                 .u8(attribute::MEASURE, saturation.measure)
                 .u8(attribute::FORM, 0)

@@ -1,6 +1,6 @@
 //! `dualred`, a module of ours (linux/modules/sch_dualred.c): attributes of linux/modules/uapi/pkt_sched_shoal.h.
 
-use super::{Action, Discipline, PLACE, QueueMapping, below, handle};
+use super::{Action, Discipline, PLACE, QueueMapping, below, bounds, handle};
 use crate::attributes::Attributes;
 use crate::refusal::Refusals;
 use shoal_aqm::{AverageScope, DualRedConfig, Extent, MarkSpacing, RedParameters};
@@ -77,6 +77,9 @@ pub(super) fn dual_red(config: &DualRedConfig, rate: Rate, refusals: &mut Refusa
         refusals.add(PLACE, "the module's thresholds have 32 bits", "write less than 4 GiB");
         return None;
     }
+    bounds::check("the rate", config.rate.as_bps() / 8, &bounds::RATE, "8 bit/s to 8 Tbit/s", refusals)?;
+    let mean_packet = config.mean_packet_bytes.into();
+    bounds::check("mean_packet", mean_packet, &bounds::MEAN_PACKET, "1 B to 65535 B", refusals)?;
     let (bytes, packets) = match config.limit {
         Extent::Packets(packets) => (0, packets),
         Extent::Bytes(bytes) => (u32::try_from(bytes).unwrap_or(u32::MAX), 0),
