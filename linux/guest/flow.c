@@ -68,6 +68,15 @@ void flow_gap(uint64_t number, uint64_t gap)
 
 /* Measurements. */
 
+/*
+ * Segments of the handshake among those that the receiver's socket has sent: the SYN and the ACK of one that connects. A SYN-ACK
+ * is not among them; it leaves before there is a socket for the connection (`tcp_make_synack`).
+ */
+static uint32_t handshake_segments(const struct flow *flow)
+{
+	return flow->plan.app == APP_REQUESTS ? 2 : 0;
+}
+
 static void read_facts(struct flow *flow)
 {
 	struct tcp_facts tcp;
@@ -83,8 +92,6 @@ static void read_facts(struct flow *flow)
 		r->srtt_us = tcp.rtt;
 		r->retransmissions = tcp.total_retrans;
 		r->timeouts = size >= 242 ? tcp.total_rto : 0;
-		r->delivered = tcp.delivered;
-		r->delivered_ce = tcp.delivered_ce;
 		size = sizeof(dctcp);
 		r->has_alpha = flow->is_dctcp &&
 			       getsockopt(flow->sender, IPPROTO_TCP, TCP_CC_INFO, &dctcp, &size) == 0 &&
@@ -92,9 +99,14 @@ static void read_facts(struct flow *flow)
 		r->alpha = r->has_alpha ? dctcp.alpha : 0;
 	}
 	size = sizeof(tcp);
-	if (flow->receiver >= 0 && getsockopt(flow->receiver, IPPROTO_TCP, TCP_INFO, &tcp, &size) == 0)
+	if (flow->receiver >= 0 && getsockopt(flow->receiver, IPPROTO_TCP, TCP_INFO, &tcp, &size) == 0) {
+		uint32_t handshake = handshake_segments(flow), sent = tcp.segs_out - tcp.data_segs_out;
+
 		/* The kernel counts the FIN. */
 		r->received = tcp.bytes_received - (tcp.state != TCP_ESTABLISHED);
+		r->data_packets = tcp.data_segs_in;
+		r->acks = sent > handshake ? sent - handshake : 0;
+	}
 }
 
 void report(uint32_t number, enum record_kind kind, uint64_t now, uint64_t value)

@@ -118,7 +118,8 @@ struct flow_record {
 	uint8_t has_alpha;
 	uint8_t ecn; /* 1: negotiated, 2: an ECT packet was seen */
 	uint32_t cwnd, ssthresh, srtt_us, alpha;
-	uint32_t retransmissions, timeouts, delivered, delivered_ce;
+	uint32_t retransmissions, timeouts;
+	uint32_t data_packets, acks; /* that arrived at the receiver; without data, that it sent */
 	uint64_t received; /* in order, bytes; or what the kind says */
 	uint64_t transfers_begun;
 };

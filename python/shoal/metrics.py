@@ -370,7 +370,7 @@ def dropped(result: Result, which: str = "not_ect", link: int = 0) -> float | No
 
 
 def acks_per_packet(result: Result, group: str) -> float | None:
-    """ACKs without data that the receivers of a group sent for each data packet that arrived there; not on Linux."""
+    """ACKs without data that the receivers of a group sent for each data packet that arrived there."""
     # Results that were written by earlier versions have no such field.
     return _group(result, group).get("acks_per_packet")
 

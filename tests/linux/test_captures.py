@@ -15,6 +15,7 @@ import pytest
 import shoal
 from shoal.linux import Image, run_on_linux
 
+SYN = 2
 # Marks, drops of a full buffer, and acknowledgements; everything counts.
 MIXED = """
 title = "Two flows"
@@ -62,6 +63,10 @@ class Captured:
     @property
     def destination(self) -> bytes:
         return self.data[16:20]
+
+    @property
+    def flags(self) -> int:
+        return self.data[33]
 
     @property
     def payload(self) -> int:
@@ -130,6 +135,16 @@ def test_capture_agrees_with_the_result(mixed: tuple[shoal.Result, Path]) -> Non
     assert {packet.destination for packet in acks} == {bytes([10, 1, number, 2]) for number in (0, 1)}
     assert not any(packet.payload for packet in acks)
     assert len(sent) / 2.2 < len(acks) <= len(sent) + 1
+    # What the receivers count is what crossed the wire; the SYN-ACK is no ACK of data. At the end the last packet is
+    # under way, and ACKs are for 25 ms: at most one for each of the 21 packets of 1.2 ms.
+    for group, number in zip(result.groups, (0, 1), strict=True):
+        host = bytes([10, 1, number, 2])
+        data = sum(packet.source == host and packet.payload > 0 for packet in sent)
+        answers = sum(packet.destination == host and not packet.flags & SYN for packet in acks)
+        flow = group["flows"][0]
+        assert 0 <= data - flow["data_packets"] <= 1
+        assert 0 <= flow["acks_sent"] - answers <= 21
+        assert flow["acks_per_packet"] == group["acks_per_packet"] == flow["acks_sent"] / flow["data_packets"]
 
 
 def test_looking_on_changes_nothing(mixed: tuple[shoal.Result, Path], image: Image, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@
 
 mod applications;
 mod attributes;
-mod buffers;
 mod capture;
 mod controllers;
 mod disciplines;

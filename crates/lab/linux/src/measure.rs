@@ -9,9 +9,9 @@ use crate::plan::{Plan, sample_interval};
 use crate::records::{FlowKind, FlowRecord, LineEvent, LineRecord, RecordError};
 use shoal_scenario::{App, Experiment, Flow, TracedFlows, TracedTable};
 use shoal_trace::{
-    ControllerRow, DistributionTables, EventRow, FlowBin, FlowCounters, FlowEvent, FlowMeter, FlowResult,
-    FlowRow, FlowSpan, FlowState, GroupIndex, GroupResult, LinkIndex, LinuxRun, MeterPace, Names, QueueRow,
-    RunResult, SCHEMA, Series, Table, Window, metrics,
+    ControllerRow, DistributionTables, EventRow, FeedbackCounters, FlowBin, FlowCounters, FlowEvent,
+    FlowMeter, FlowResult, FlowRow, FlowSpan, FlowState, GroupIndex, GroupResult, LinkIndex, LinuxRun,
+    MeterPace, Names, QueueRow, RunResult, SCHEMA, Series, Table, Window, metrics,
 };
 use shoal_units::{Span, Time};
 use std::iter::Peekable;
@@ -65,6 +65,8 @@ struct FlowRun {
     plan: Flow,
     meter: FlowMeter,
     counters: FlowCounters,
+    feedback: FeedbackCounters,
+    feedback_at_start: FeedbackCounters,
     bin: FlowBin,
     last: Option<FlowRecord>,
     completions: Vec<f64>,
@@ -113,6 +115,8 @@ impl<'a> Measurement<'a> {
             plan: *flow,
             meter: FlowMeter::new(window_start),
             counters: FlowCounters::default(),
+            feedback: FeedbackCounters::default(),
+            feedback_at_start: FeedbackCounters::default(),
             bin: FlowBin::default(),
             last: None,
             completions: Vec::new(),
@@ -177,6 +181,7 @@ impl<'a> Measurement<'a> {
         }
         flow.counters.retransmissions = record.retransmissions;
         flow.counters.timeouts = record.timeouts;
+        flow.feedback = FeedbackCounters { data_packets: record.data_packets, acks_sent: record.acks };
         flow.counters.reductions += u32::from(last.is_some_and(|last| begins_recovery(&last, record)));
         if record.cwnd > 0 {
             flow.meter.on_window(now, record.cwnd, alpha(record));
@@ -224,6 +229,7 @@ impl<'a> Measurement<'a> {
             flow.window_open = true;
             if flow.plan.start < start {
                 flow.meter.on_window_start(&flow.counters);
+                flow.feedback_at_start = flow.feedback;
             }
         }
     }
@@ -364,7 +370,12 @@ impl<'a> Measurement<'a> {
             }
             let span =
                 FlowSpan { window_start, window_end: end, start: flow.plan.start, stop: flow.finished };
+            // Nobody acknowledges datagrams.
+            let has_feedback = !flow.is_datagrams();
             let mut result = flow.meter.finish(&flow.counters, span);
+            if has_feedback {
+                flow.feedback.fill(&flow.feedback_at_start, &mut result);
+            }
             result.base_rtt_s = Some(experiment.base_rtt(&flow.plan).as_secs_f64());
             if let Some(ideal) = experiment.transfer_alone(&flow.plan).and_then(|alone| {
                 metrics::ideal_fct_s(

@@ -171,6 +171,10 @@ pub struct FlowRecord {
     pub retransmissions: u32,
     /// `tcpi_total_rto`.
     pub timeouts: u32,
+    /// `tcpi_data_segs_in` of the receiver.
+    pub data_packets: u32,
+    /// `tcpi_segs_out` of the receiver without data and without the handshake.
+    pub acks: u32,
     /// Payload bytes delivered in order; for a completion: its duration in nanoseconds; or what the kind says.
     pub received: u64,
     /// Transfers that began.
@@ -251,6 +255,8 @@ impl FlowRecord {
             alpha: (bytes[14] != 0).then(|| u32_at(bytes, 28)),
             retransmissions: u32_at(bytes, 32),
             timeouts: u32_at(bytes, 36),
+            data_packets: u32_at(bytes, 40),
+            acks: u32_at(bytes, 44),
             received: u64_at(bytes, 48),
             transfers_begun: u64_at(bytes, 56),
         })

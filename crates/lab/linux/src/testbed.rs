@@ -2,7 +2,6 @@
 //! together in one place so that each packet is delayed once, and any graph, link by link.
 
 use crate::attributes::{Attributes, hex};
-use crate::buffers;
 use crate::disciplines::{self, QueueMapping, Site, handle};
 use crate::endpoints::HostSettings;
 use crate::kernel::Kernel;
@@ -28,8 +27,6 @@ pub(crate) struct Testbed {
     pub delays: Vec<Delay>,
     /// One a flow.
     pub places: Vec<Place>,
-    /// `tcp_rmem` and `tcp_wmem` of all hosts, bytes.
-    pub socket_buffer: u32,
 }
 
 /// One end of a wire.
@@ -137,11 +134,10 @@ impl Testbed {
             return None;
         }
         let site = site(experiment, kernel)?;
-        let testbed = match dumbbell::bottleneck(experiment) {
+        match dumbbell::bottleneck(experiment) {
             Some(link) => dumbbell::testbed(experiment, link, &site, refusals),
             None => graph::testbed(experiment, &site, refusals),
-        };
-        Some(Self { socket_buffer: buffers::socket_buffer(experiment), ..testbed? })
+        }
     }
 
     /// The guest's instructions.
@@ -154,7 +150,7 @@ impl Testbed {
             line(text, format_args!("veth {} {} {}", wire.a, wire.b, wire.mtu));
         }
         for end in &self.ends {
-            end.write(text, self.socket_buffer);
+            end.write(text);
         }
         for route in &self.routes {
             line(
@@ -193,7 +189,7 @@ impl std::fmt::Display for Port {
 }
 
 impl End {
-    fn write(&self, text: &mut String, socket_buffer: u32) {
+    fn write(&self, text: &mut String) {
         let host = &self.port.host;
         line(text, format_args!("host {host}"));
         line(text, format_args!("veth {} {} {}", self.port, self.router, self.settings.mtu));
@@ -201,7 +197,7 @@ impl End {
             line(text, format_args!("address {host} {} {address}", self.port.device));
         }
         line(text, format_args!("route {host} 0.0.0.0 0 {}{}", self.router.address, self.settings.metrics()));
-        for (path, value) in self.settings.sysctls(socket_buffer) {
+        for (path, value) in self.settings.sysctls() {
             line(text, format_args!("sysctl {host} {path} {value}"));
         }
     }

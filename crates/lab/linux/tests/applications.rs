@@ -234,5 +234,7 @@ fn datagrams_are_counted_where_they_arrive() {
     assert_eq!((flow.marks_seen, flow.losses), (1, 0));
     // 97 B of payload each.
     assert_eq!(flow.delivered_bytes, 2 * 97);
+    // Nobody acknowledges them.
+    assert_eq!((flow.data_packets, flow.acks_sent), (None, None));
     assert!((datagrams.delay_s.mean.unwrap() - 0.012).abs() < 1e-4);
 }

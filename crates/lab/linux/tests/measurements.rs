@@ -53,7 +53,9 @@ fn flow(time_ms: u64, kind: u8, cwnd: u32, ssthresh: u32, alpha: u32, received: 
     bytes.extend((time_ms * 1_000_000).to_ne_bytes());
     bytes.extend(0u32.to_ne_bytes());
     bytes.extend([kind, 0, 1, 1]);
-    for number in [cwnd, ssthresh, 10_000, alpha, 3, 0, 0, 0] {
+    // A packet that arrived for every 500 bytes, an ACK for every 2000.
+    let (packets, acks) = ((received / 500) as u32, (received / 2000) as u32);
+    for number in [cwnd, ssthresh, 10_000, alpha, 3, 0, packets, acks] {
         bytes.extend(number.to_ne_bytes());
     }
     bytes.extend(received.to_ne_bytes());
@@ -111,6 +113,14 @@ fn packets_become_delays_marks_and_utilisation() {
     assert_eq!((flow.marks_seen, flow.losses), (1, 1));
     // 3 packets of 1500 B in half a second.
     assert_eq!(flow.wire_bps, Some(72_000.0));
+}
+
+#[test]
+fn packets_and_acks_count_from_the_start_of_the_window() {
+    // From 50 to 100 kB in the window.
+    let flow = &run(&[], &finished()).unwrap().result.groups[0].flows[0];
+    assert_eq!((flow.data_packets, flow.acks_sent), (Some(100), Some(25)));
+    assert_eq!(flow.acks_per_packet, Some(0.25));
 }
 
 #[test]

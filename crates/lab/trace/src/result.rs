@@ -384,11 +384,12 @@ pub struct FlowResult {
     pub timeouts: u64,
     /// Window reductions.
     pub reductions: u64,
-    /// Data packets that arrived at the receiver, copies included. Null for unresponsive traffic, which nobody acknowledges, and on
-    /// Linux: the records of that plane hold the sender's state and the packets of monitored links, and the path of ACKs is none.
+    /// Data packets that arrived at the receiver, copies included. Null for unresponsive traffic, which nobody
+    /// acknowledges. On Linux: `tcpi_data_segs_in` of the receiver.
     #[serde(default)]
     pub data_packets: Option<u64>,
-    /// ACKs without data that the receiver sent; null where `data_packets` is.
+    /// ACKs without data that the receiver sent; null where `data_packets` is. On Linux: `tcpi_segs_out` of the receiver less
+    /// `tcpi_data_segs_out` and the handshake.
     #[serde(default)]
     pub acks_sent: Option<u64>,
     /// `acks_sent` over `data_packets`: 1/2 if every second packet is acknowledged; null without packets.
