@@ -1,4 +1,4 @@
-"""Mean and confidence interval of repeated runs; the difference of two sets of them."""
+"""Mean and confidence interval of repeated runs; differences of pairs of them; many tests at once."""
 
 from __future__ import annotations
 
@@ -59,45 +59,64 @@ def single(value: float | None) -> Estimate | None:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How much the means of two sets of independent values differ.
+    """How much the means of pairs of values differ.
 
     Attributes
     ----------
     value
-        First mean minus second mean.
+        Mean of first minus second.
+    sd
+        Standard deviation of first minus second over the pairs; ``None`` for fewer than two.
     half_width
-        Half of the two-sided confidence interval by Welch's t; ``None`` for fewer than two values on a side.
+        Half of the two-sided confidence interval by Student's t; ``None`` for fewer than two pairs.
     p
-        Probability of a difference at least as large if the means were equal (Welch's t test); ``None`` if neither side
-        varies or one has fewer than two values: then there is nothing to test.
+        Probability of a difference at least as large if the means were equal (paired t test); ``None`` if there is
+        nothing to test: fewer than two pairs, or the same difference in each.
+    n
+        Number of pairs.
     """
 
     value: float
+    sd: float | None
     half_width: float | None
     p: float | None
+    n: int
 
 
-def difference(first: Sequence[float], second: Sequence[float], *, confidence: float = 0.95) -> Difference | None:
-    """Difference of two means whose variances may differ (Welch 1947); ``None`` if a side is empty."""
-    if not first or not second:
-        return None
-    means = [math.fsum(values) / len(values) for values in (first, second)]
-    value = 0.0 if sorted(first) == sorted(second) else means[0] - means[1]
-    if min(len(first), len(second)) < 2:
-        return Difference(value, None, None)
-    if min(first) == max(first) and min(second) == max(second):
-        return Difference(first[0] - second[0], 0.0, None)
-    parts = [
-        math.fsum((x - mean) ** 2 for x in values) / (len(values) - 1) / len(values)
-        for values, mean in zip((first, second), means, strict=True)
-    ]
-    error = math.sqrt(sum(parts))
-    # Welch and Satterthwaite.
-    degrees = sum(parts) ** 2 / sum(
-        part**2 / (len(values) - 1) for values, part in zip((first, second), parts, strict=True)
-    )
-    p = _incomplete_beta(degrees / 2, 0.5, degrees / (degrees + (value / error) ** 2))
-    return Difference(value, student_t_quantile((1 + confidence) / 2, degrees) * error, p)
+def paired_difference(first: Sequence[float], second: Sequence[float], *, confidence: float = 0.95) -> Difference:
+    """Mean difference of pairs (Student 1908), of which there is at least one.
+
+    What both values of a pair have in common, such as start times that were drawn from the same seed, cancels.
+    """
+    apart = [one - other for one, other in zip(first, second, strict=True)]
+    found = estimate(apart, confidence=confidence)
+    if found is None:
+        raise UsageError("no pairs have no difference", hint="at least one value on each side")
+    if found.half_width is None:
+        return Difference(found.mean, None, None, None, 1)
+    if found.half_width == 0:
+        return Difference(found.mean, 0.0, 0.0, None, found.n)
+    sd = standard_deviation(apart)
+    p = 2 * student_t_tail(abs(found.mean) / (sd / math.sqrt(found.n)), found.n - 1)
+    return Difference(found.mean, sd, found.half_width, p, found.n)
+
+
+def standard_deviation(values: Sequence[float]) -> float:
+    """Of a sample (n - 1), of at least two values; exactly 0 if they are equal."""
+    if min(values) == max(values):
+        return 0.0
+    mean = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def benjamini_hochberg(p_values: Sequence[float], *, level: float = 0.05) -> list[bool]:
+    """Which tests are significant, so that a share of ``level`` of them is expected to be false (the authors, 1995)."""
+    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
+    passed = [rank for rank, index in enumerate(order, 1) if p_values[index] <= level * rank / len(p_values)]
+    significant = [False] * len(p_values)
+    for index in order[: max(passed, default=0)]:
+        significant[index] = True
+    return significant
 
 
 def holm(p_values: Sequence[float], *, level: float = 0.05) -> list[bool]:
@@ -108,6 +127,19 @@ def holm(p_values: Sequence[float], *, level: float = 0.05) -> list[bool]:
             break
         significant[index] = True
     return significant
+
+
+def normal_tail(z: float) -> float:
+    """Probability that a standard normal variable exceeds ``z``."""
+    return math.erfc(z / math.sqrt(2)) / 2
+
+
+def student_t_tail(t: float, degrees: float) -> float:
+    """Probability that a variable of Student's t distribution exceeds ``t`` (Abramowitz and Stegun 26.7.1)."""
+    if math.isinf(t):
+        return 0.0 if t > 0 else 1.0
+    both = _incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t))
+    return both / 2 if t >= 0 else 1 - both / 2
 
 
 def student_t_quantile(p: float, degrees: float) -> float:

@@ -40,12 +40,14 @@ def test_both_planes_agree_and_what_differs_is_named(image: Image, tmp_path: Pat
         "cwnd_p95_packets_reno",
         "alpha_p5_dctcp",
         "retransmissions_reno",
+        "acks_per_packet_dctcp",
+        "timeouts_dctcp",
     ):
         assert expected in names
     # A line that is never idle sends at the same rate, whatever the seed.
     utilisation = found[0].quantity("utilisation")
     assert utilisation is not None
-    assert utilisation.verdict is not Verdict.DIFFERS
+    assert utilisation.verdict is not Verdict.DIFFERENT
     queue = found[0].quantity("queue_mean")
     assert queue is not None
     assert abs(queue.relative or 0) < 0.15
@@ -76,6 +78,7 @@ def test_a_flow_is_the_same_packet_for_packet(image: Image, cc: str, ecn: str, a
         assert [link["marked"] + link["dropped"] > 10 for link in links] == [True, True]
         for key in ("marked", "dropped"):
             assert links[0][key] == links[1][key]
+        assert [run.groups[0]["acks_per_packet"] for run in (sim, linux)] == pytest.approx([1, 1], abs=1e-3)
         for key in ("p50", "p99", "max"):
             assert links[0]["queue_packets"][key] == links[1]["queue_packets"][key]
 
@@ -95,12 +98,17 @@ def test_finished_runs_are_found_again(image: Image, tmp_path: Path, monkeypatch
 
 def test_json_is_a_contract(image: Image, tmp_path: Path) -> None:
     found = json.loads(compare([("single", shoal.Scenario.from_toml(SINGLE))], seeds=2, cache=tmp_path).json)
-    assert found["schema"] == 1
+    assert found["schema"] == 2
     assert found["kernel"] == {"release": image.release, "mode": image.mode}
-    assert set(found["medians"]) == set(found["targets"]) == {"utilisation", "queue", "rate_ratio"}
+    titles = [headline["title"] for headline in found["headlines"]]
+    assert titles == ["utilisation", "mean queue", "delay P99", "marks", "drops", "ACKs per packet", "timeouts"]
     quantity = found["scenarios"][0]["quantities"][0]
-    assert set(quantity) == {"name", "of", "sim", "linux", "difference", "verdict"}
-    assert set(quantity["difference"]) == {"value", "ci95", "relative", "p"}
+    assert list(quantity) == [
+        "name", "of", "family", "sim", "linux", "difference", "margin", "exact", "p_within", "p_beyond", "verdict",
+        "seeds_needed",
+    ]  # fmt: skip
+    assert list(quantity["difference"]) == ["value", "sd", "ci95", "relative", "p"]
+    assert list(quantity["margin"]) == ["share", "absolute", "value"]
 
 
 def test_suite_is_large_and_linux_can_express_it(image: Image) -> None:

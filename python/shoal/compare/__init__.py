@@ -1,6 +1,7 @@
 """Both planes side by side: the same scenarios on the simulator and on the real kernel, and what differs."""
 
-from shoal.compare.comparison import Compared, Comparison, Quantity, Verdict
+from shoal.compare.comparison import Compared, Comparison, Quantity
 from shoal.compare.run import compare
+from shoal.compare.verdicts import Margin, Verdict
 
-__all__ = ["Compared", "Comparison", "Quantity", "Verdict", "compare"]
+__all__ = ["Compared", "Comparison", "Margin", "Quantity", "Verdict", "compare"]

@@ -1,46 +1,68 @@
-"""The outcome of a comparison: estimates of both planes, differences, verdicts."""
+"""The outcome of a comparison: estimates of both planes, differences of pairs, verdicts over all of them."""
 
 from __future__ import annotations
 
 import json
-import statistics
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
 from shoal import _native
+from shoal.compare.headline import Headline, headlines
+from shoal.compare.kinds import Family, Kind, kinds
 from shoal.compare.quantities import Measure, measures
+from shoal.compare.verdicts import Decision, Margin, Pairs, Verdict, decide, level, power
 from shoal.results import Results
 from shoal.scenario import Scenario
-from shoal.stats import Difference, Estimate, difference, estimate, holm
+from shoal.stats import Difference, Estimate, estimate, paired_difference
 
-schema_version = 1
-# Medians over a suite of the relative differences (issue 4).
-targets = {"utilisation": 0.01, "queue": 0.08, "rate_ratio": 0.12}
-
-
-class Verdict(StrEnum):
-    """What a comparison of two estimates comes to."""
-
-    SAME = "same"
-    """The difference is within what seeds explain."""
-    DIFFERS = "differs"
-    """It is not (Holm's test over all quantities of the scenario, 5 % altogether)."""
-    FIXED = "one path"
-    """Seeds change nothing on either plane: the numbers are compared as they are."""
+schema_version = 2
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """One number on both planes."""
+    """One number on both planes.
+
+    Attributes
+    ----------
+    measure
+        What it is.
+    pairs
+        Its values, seed by seed, and its margin.
+    decision
+        The verdict, over all quantities of the comparison.
+    """
 
     measure: Measure
-    sim: Estimate
-    linux: Estimate
-    difference: Difference
-    verdict: Verdict
+    pairs: Pairs
+    decision: Decision
+
+    @property
+    def sim(self) -> Estimate:
+        """Over the seeds of the simulator."""
+        return _of(self.pairs.sim)
+
+    @property
+    def linux(self) -> Estimate:
+        """Over the seeds of Linux."""
+        return _of(self.pairs.linux)
+
+    @cached_property
+    def difference(self) -> Difference:
+        """Simulator minus Linux, seed by seed."""
+        return paired_difference(self.pairs.sim, self.pairs.linux)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is shown."""
+        return self.decision.verdict
+
+    @property
+    def margin(self) -> Margin:
+        """The largest difference that does not matter."""
+        return self.pairs.margin
 
     @property
     def relative(self) -> float | None:
@@ -49,9 +71,15 @@ class Quantity:
             return 0.0
         return self.difference.value / self.linux.mean if self.linux.mean else None
 
+    @property
+    def in_margins(self) -> float:
+        """Size of the difference in margins: of several quantities, the worst one has most."""
+        size, margin = abs(self.difference.value), self.margin.at(self.linux.mean)
+        return size / margin if margin else math.inf if size else 0.0
+
 
 @dataclass(frozen=True)
-class Compared:
+class Ran:
     """A scenario with its runs on both planes, seed by seed."""
 
     name: str
@@ -60,40 +88,34 @@ class Compared:
     linux: Results
     notes: tuple[str, ...]
 
-    @cached_property
-    def quantities(self) -> list[Quantity]:
-        """Everything that both planes measured in every run."""
-        found = []
-        for measure in measures(self.linux[0]):
-            values = [[measure.get(run) for run in runs] for runs in (self.sim, self.linux)]
-            if any(value is None for side in values for value in side):
-                continue
-            sim, linux = ([value for value in side if value is not None] for side in values)
-            first, second, apart = estimate(sim), estimate(linux), difference(sim, linux)
-            if first is not None and second is not None and apart is not None:
-                found.append((measure, first, second, apart))
-        tested = [apart.p for *_, apart in found if apart.p is not None]
-        significant = iter(holm(tested))
-        return [
-            Quantity(
-                measure,
-                sim,
-                linux,
-                apart,
-                Verdict.FIXED if apart.p is None else Verdict.DIFFERS if next(significant) else Verdict.SAME,
-            )
-            for measure, sim, linux, apart in found
-        ]
+
+@dataclass(frozen=True)
+class Compared(Ran):
+    """The same with what came out."""
+
+    quantities: tuple[Quantity, ...]
 
     def quantity(self, name: str) -> Quantity | None:
         """The quantity of a name, or the first whose name begins so."""
         own = [quantity for quantity in self.quantities if quantity.measure.name.startswith(name)]
         return own[0] if own else None
 
+    def having(self, verdict: Verdict) -> list[Quantity]:
+        """Quantities with a verdict."""
+        return [quantity for quantity in self.quantities if quantity.verdict is verdict]
+
     @property
-    def differing(self) -> list[Quantity]:
-        """Quantities with a significant difference."""
-        return [quantity for quantity in self.quantities if quantity.verdict is Verdict.DIFFERS]
+    def unequal(self) -> list[Quantity]:
+        """Quantities that no seed changes, unequal on both planes though within the margin."""
+        return [quantity for quantity in self.having(Verdict.SAME) if quantity.pairs.is_exact]
+
+
+def worst_of_families(quantities: Sequence[Quantity]) -> dict[Family, Quantity]:
+    """Of each family that some quantities belong to, the one with the largest difference in margins."""
+    found: dict[Family, Quantity] = {}
+    for quantity in sorted(quantities, key=lambda one: -one.in_margins):
+        found.setdefault(quantity.measure.family, quantity)
+    return {family: found[family] for family in Family if family in found}
 
 
 @dataclass(frozen=True)
@@ -102,6 +124,24 @@ class Comparison(Sequence[Compared]):
 
     scenarios: tuple[Compared, ...]
     seeds: tuple[int, ...]
+
+    @classmethod
+    def of(cls, ran: Sequence[Ran], seeds: Sequence[int]) -> Comparison:
+        """Decide on all quantities of all scenarios together."""
+        found = [_paired(one) for one in ran]
+        decisions = iter(decide([pairs for quantities, _ in found for _, pairs in quantities]))
+        compared = [
+            Compared(
+                one.name,
+                one.scenario,
+                one.sim,
+                one.linux,
+                (*one.notes, *missing),
+                tuple(Quantity(measure, pairs, next(decisions)) for measure, pairs in quantities),
+            )
+            for one, (quantities, missing) in zip(ran, found, strict=True)
+        ]
+        return cls(tuple(compared), tuple(seeds))
 
     def __getitem__(self, index):  # type: ignore[no-untyped-def]
         return self.scenarios[index]
@@ -115,31 +155,40 @@ class Comparison(Sequence[Compared]):
         own = self.scenarios[0].linux[0].data["linux"]
         return {"release": own["kernel"], "mode": own["mode"]}
 
+    @property
+    def tests(self) -> int:
+        """Quantities of all scenarios that are tested, which verdicts are corrected for."""
+        return sum(not quantity.pairs.is_exact for one in self for quantity in one.quantities)
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """Kinds of the quantities, in the order of their table."""
+        used = {quantity.measure.kind for one in self for quantity in one.quantities}
+        return [kind for name, kind in kinds.items() if name in used]
+
     @cached_property
-    def medians(self) -> dict[str, float | None]:
-        """Median over the scenarios of the size of the relative difference, for each of the targets."""
-        return {name: _median(self._sizes(prefix)) for name, prefix in _headline.items()}
+    def headlines(self) -> list[Headline]:
+        """Relative differences over the scenarios, of the quantities that matter most."""
+        return headlines([(one.name, quantity.measure, _size(quantity)) for one in self for quantity in one.quantities])
 
     @property
     def missed(self) -> list[str]:
-        """Targets that the medians miss."""
-        return [name for name, value in self.medians.items() if value is not None and value > targets[name]]
-
-    def _sizes(self, prefix: str) -> list[float]:
-        found = [one.quantity(prefix) for one in self]
-        return [abs(own.relative) for own in found if own is not None and own.relative is not None]
+        """Titles of the targets that the medians miss."""
+        return [one.title for one in self.headlines if one.is_missed]
 
     @property
     def json(self) -> str:
-        """One object: versions, seeds, medians and targets, and for each scenario its quantities."""
+        """One object: versions, seeds, method, head, and for each scenario its quantities."""
         content = {
             "schema": schema_version,
             "version": _native.__version__,
             "kernel": self.kernel,
             "seeds": list(self.seeds),
             "confidence": 0.95,
-            "medians": self.medians,
-            "targets": targets,
+            "level": level,
+            "power": power,
+            "tests": self.tests,
+            "headlines": [one.json for one in self.headlines],
             "scenarios": [
                 {
                     "name": one.name,
@@ -154,27 +203,61 @@ class Comparison(Sequence[Compared]):
         return json.dumps(content, indent=2, allow_nan=False) + "\n"
 
 
-_headline = {"utilisation": "utilisation", "queue": "queue_mean_packets", "rate_ratio": "rate_ratio_"}
+def _paired(one: Ran) -> tuple[list[tuple[Measure, Pairs]], list[str]]:
+    """What every run of both planes has measured, and lines about what only some have."""
+    found, missing = [], []
+    for measure in measures(one.linux[0]):
+        sim, linux = ([measure.get(run) for run in runs] for runs in (one.sim, one.linux))
+        known = [[value for value in side if value is not None] for side in (sim, linux)]
+        if len(known[0]) == len(sim) and len(known[1]) == len(linux):
+            margin = kinds[measure.kind].margin(one.linux[0])
+            found.append((measure, Pairs(tuple(known[0]), tuple(known[1]), margin)))
+        elif known[0] or known[1]:
+            missing.append(
+                f"{measure.title} ({measure.of}) is not compared: {len(known[0])} of {len(sim)} runs of the simulator "
+                f"have it, and {len(known[1])} of {len(linux)} on Linux"
+            )
+    return found, missing
 
 
-def _median(values: Sequence[float]) -> float | None:
-    return statistics.median(values) if values else None
+def _size(quantity: Quantity) -> float:
+    """Of the relative difference. What Linux has almost none of is related to the absolute part of the margin."""
+    least = max(abs(quantity.linux.mean), quantity.margin.absolute)
+    size = abs(quantity.difference.value)
+    return size / least if size else 0.0
+
+
+def _of(values: Sequence[float]) -> Estimate:
+    return estimate(values) or Estimate(math.nan, None, 0)
 
 
 def _quantity_json(quantity: Quantity) -> dict[str, Any]:
     def side(value: Estimate) -> dict[str, Any]:
         return {"mean": value.mean, "ci95": value.half_width, "n": value.n}
 
+    apart, pairs = quantity.difference, quantity.pairs
+    is_tested = len(pairs.sim) > 1 and not pairs.is_exact
     return {
         "name": quantity.measure.name,
         "of": quantity.measure.of,
+        "family": str(quantity.measure.family),
         "sim": side(quantity.sim),
         "linux": side(quantity.linux),
         "difference": {
-            "value": quantity.difference.value,
-            "ci95": quantity.difference.half_width,
+            "value": apart.value,
+            "sd": apart.sd,
+            "ci95": apart.half_width,
             "relative": quantity.relative,
-            "p": quantity.difference.p,
+            "p": apart.p,
         },
+        "margin": {
+            "share": pairs.margin.share,
+            "absolute": pairs.margin.absolute,
+            "value": pairs.margin.at(quantity.linux.mean),
+        },
+        "exact": pairs.is_exact,
+        "p_within": pairs.p_within if is_tested else None,
+        "p_beyond": pairs.p_beyond if is_tested else None,
         "verdict": str(quantity.verdict),
+        "seeds_needed": quantity.decision.seeds,
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shoal._native import Cancel
 from shoal.cache import Cache, kept, simulator_hash
-from shoal.compare.comparison import Compared, Comparison
+from shoal.compare.comparison import Comparison, Ran
 from shoal.errors import ScenarioError, UsageError
 from shoal.linux import Image, Plan, find_image, plan
 from shoal.linux.jobs import kept_on_linux
@@ -20,6 +20,8 @@ from shoal.running import run_one, seed_list
 from shoal.scenario import Scenario
 from shoal.sweeps import progress_of
 
+# Pairs of runs: with fewer, hardly any difference can be shown to be within its margin.
+default_seeds = 20
 # Points of the time series that distributions of cwnd and alpha are made of.
 _points = 1000
 
@@ -27,7 +29,7 @@ _points = 1000
 def compare(
     scenarios: Iterable[tuple[str, Scenario]],
     *,
-    seeds: int | Iterable[int] = 5,
+    seeds: int | Iterable[int] = default_seeds,
     workers: int | None = None,
     cache: str | Path | None = None,
     progress: bool | Callable[[float], object] = False,
@@ -68,21 +70,22 @@ def compare(
             tasks += [partial(_on_sim, scenario, seed, store) for seed in own]
             tasks += [partial(kept_on_linux, scenario, seed, image, store) for seed in own]
         results = run_all(tasks, workers=workers, on_done=on_done)
-    compared = []
+    ran = []
     for (name, scenario), planned, own in zip(named, plans, chosen, strict=True):
         count = len(own)
         sim, linux, results = results[:count], results[count : 2 * count], results[2 * count :]
         simulated, real = Results(sim), Results(linux)
         planes = {"the simulator": simulated, "Linux": real}
         notes = [f"on {plane}, {line}" for plane, runs in planes.items() if (line := identical_line(runs))]
-        compared.append(Compared(name, scenario, simulated, real, (*planned.notes, *notes)))
-    return Comparison(tuple(compared), tuple(chosen[0]))
+        ran.append(Ran(name, scenario, simulated, real, (*planned.notes, *notes)))
+    return Comparison.of(ran, chosen[0])
 
 
 def _recorded(scenario: Scenario) -> Scenario:
-    """With the time series that figures and distributions need, and no files that one plane cannot write."""
+    """With the series and flows that figures and distributions need, and no files that one plane cannot write."""
     millis = max(1, int(scenario.facts["duration_s"] * 1000 / _points))
-    return scenario.override({"trace.series": f"{millis} ms", "trace.packets": False, "trace.pcap": False})
+    recorded = {"trace.series": f"{millis} ms", "trace.flows": "all", "trace.packets": False, "trace.pcap": False}
+    return scenario.override(recorded)
 
 
 def _plans(named: Sequence[tuple[str, Scenario]], image: Image) -> list[Plan]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.compare.comparison import Compared, Comparison, Quantity, targets
+from shoal.compare.comparison import Compared, Comparison, Quantity, worst_of_families
+from shoal.compare.kinds import Family, Kind, Per
+from shoal.compare.quantities import Measure
+from shoal.compare.verdicts import Verdict, most_seeds
 from shoal.tabulate import Table
 
-_titles = {"utilisation": "utilisation", "queue": "mean queue", "rate_ratio": "rate ratio"}
 # The overview: column and the beginning of the quantity's name.
 _overview = {
     "utilisation %": "utilisation",
@@ -20,32 +22,65 @@ _overview = {
 }
 
 
-def details(compared: Compared) -> Table:
-    """Every quantity of a scenario."""
-    columns = ("Of", "Quantity", "Simulator", "Linux", "Difference", "95 % interval", "p", "Verdict")
-    rows = [_row(quantity) for quantity in compared.quantities]
-    return Table(f"{compared.name}: {compared.scenario.title}", columns, rows, words=2)
+def details(compared: Compared) -> list[Table]:
+    """Every quantity of a scenario: one table a family."""
+    tables = []
+    for family in Family:
+        own = [quantity for quantity in compared.quantities if quantity.measure.family is family]
+        # A column that would be empty is none.
+        seeds = any(quantity.verdict is Verdict.UNDECIDED for quantity in own)
+        columns = ("Verdict", "Simulator", "Linux", "Difference", "Margin", *(("Seeds",) if seeds else ()))
+        rows = [_row(quantity, seeds=seeds) for quantity in own]
+        if rows:
+            tables.append(Table("", (str(family).capitalize(), *columns), rows, words=2))
+    return tables
 
 
 def overview(comparison: Comparison) -> Table:
     """One row a scenario: simulator / Linux."""
-    columns = ("Scenario", *_overview, "differs in")
-    rows = [_overview_row(one) for one in comparison]
-    return Table("Simulator / Linux", columns, rows, words=1)
+    columns = ("Scenario", *_overview)
+    return Table("Simulator / Linux", columns, [_overview_row(one) for one in comparison], words=1)
 
 
-def medians(comparison: Comparison) -> Table:
-    """Medians over the scenarios, with their targets."""
+def verdicts(comparison: Comparison) -> Table:
+    """One row a scenario: how many quantities have which verdict, and what differs, by families."""
+    columns = ("Scenario", "Equal or same", "Not decided", "Different", "Differs in")
     rows = [
         (
-            _titles[name],
-            "-" if value is None else f"{value:.2%}",
-            f"{targets[name]:.0%}",
-            "-" if value is None else "met" if value <= targets[name] else "missed",
+            one.name,
+            str(len(one.having(Verdict.EQUAL)) + len(one.having(Verdict.SAME))),
+            _undecided(one),
+            str(len(one.having(Verdict.DIFFERENT))),
+            _differs_in(one),
         )
-        for name, value in comparison.medians.items()
+        for one in comparison
     ]
-    return Table("Median difference", ("Of", "Measured", "Target", ""), rows, words=1)
+    # All columns are words, so that the last one wraps.
+    return Table("Verdicts", columns, rows, words=len(columns))
+
+
+def head(comparison: Comparison) -> Table:
+    """Relative differences over the scenarios: median, 90th percentile, worst."""
+    columns = ("Difference", "Worst in", "Worst", "P90", "Median", "Target", "Scenarios")
+    rows = [
+        (
+            one.title,
+            one.worst_in if one.worst else "-",
+            _percent(one.worst),
+            _percent(one.p90),
+            _percent(one.median),
+            "-" if one.target is None else f"{one.target:.0%}, {'missed' if one.is_missed else 'met'}",
+            str(one.scenarios),
+        )
+        for one in comparison.headlines
+    ]
+    return Table("Size of relative differences", columns, rows, words=2)
+
+
+def margins(kinds: Sequence[Kind]) -> Table:
+    """The margins, with their reasons."""
+    rows = [(kind.title, _margin(kind), kind.reason) for kind in kinds]
+    return Table("Margins", ("Quantities", "Margin", "Because"), rows, words=3)
 
 
 def markdown(table: Table) -> str:
@@ -56,34 +91,41 @@ def markdown(table: Table) -> str:
 
 
 def shown(quantity: Quantity) -> tuple[str, str]:
-    """Both means, as precise as their difference deserves."""
+    """Both means; with as many digits as it takes to tell them apart."""
     factor = quantity.measure.factor
-    sim, linux = quantity.sim.mean * factor, quantity.linux.mean * factor
-    return _number(sim), _number(linux)
+    return _pair(quantity.sim.mean * factor, quantity.linux.mean * factor)
 
 
-def _row(quantity: Quantity) -> tuple[str, ...]:
+def _row(quantity: Quantity, *, seeds: bool) -> tuple[str, ...]:
     measure, apart = quantity.measure, quantity.difference
-    sim, linux = (
-        _number(side.mean * measure.factor)
-        + (f" ± {_number(side.half_width * measure.factor)}" if side.half_width else "")
-        for side in (quantity.sim, quantity.linux)
-    )
-    title = f"{measure.title} [{measure.unit}]" if measure.unit else measure.title
-    interval = "-"
-    if apart.half_width is not None:
-        ends = [(apart.value + sign * apart.half_width) * measure.factor for sign in (-1, 1)]
-        interval = f"{_number(ends[0])} .. {_number(ends[1])}"
-    return (
-        measure.of,
+    title = _title(measure) + (f" [{measure.unit}]" if measure.unit else "")
+    own_margin = quantity.margin.at(quantity.linux.mean)
+    if quantity.linux.mean:
+        scale, suffix = 100 / abs(quantity.linux.mean), " %"
+    else:
+        scale, suffix = measure.factor, ""
+    width = f" ± {_number(apart.half_width * scale, 2)}" if apart.half_width else ""
+    value = f"{'+' if apart.value > 0 else ''}{_number(apart.value * scale, 3)}" if apart.value else "0"
+    row = (
         title,
-        sim,
-        linux,
-        "-" if quantity.relative is None else f"{quantity.relative:+.2%}",
-        interval,
-        "-" if apart.p is None else f"{apart.p:.2g}",
-        str(quantity.verdict),
+        _verdict(quantity),
+        *shown(quantity),
+        f"{value}{width}{suffix}",
+        f"{_number(own_margin * scale, 2)}{suffix}",
     )
+    return (*row, _seeds(quantity)) if seeds else row
+
+
+def _verdict(quantity: Quantity) -> str:
+    """What no seed changes is compared exactly."""
+    exactly = quantity.pairs.is_exact and quantity.verdict is not Verdict.EQUAL
+    return f"{quantity.verdict}, exactly" if exactly else str(quantity.verdict)
+
+
+def _seeds(quantity: Quantity) -> str:
+    if quantity.verdict is not Verdict.UNDECIDED:
+        return ""
+    return f"> {most_seeds}" if quantity.decision.seeds is None else f"about {quantity.decision.seeds}"
 
 
 def _overview_row(compared: Compared) -> tuple[str, ...]:
@@ -91,8 +133,44 @@ def _overview_row(compared: Compared) -> tuple[str, ...]:
     for prefix in _overview.values():
         own = [quantity for quantity in compared.quantities if quantity.measure.name.startswith(prefix)]
         cells.append(" / ".join(_totals(own)) if prefix == "dropped_" else _pairs(own))
-    names = dict.fromkeys(f"{quantity.measure.title} ({quantity.measure.of})" for quantity in compared.differing)
-    return (compared.name, *cells, ", ".join(names))
+    return (compared.name, *cells)
+
+
+def _undecided(compared: Compared) -> str:
+    """How many, and with how many seeds half of them would not be left."""
+    own = compared.having(Verdict.UNDECIDED)
+    if not own:
+        return "0"
+    needed = sorted(quantity.decision.seeds or most_seeds + 1 for quantity in own)
+    half = needed[(len(needed) - 1) // 2]
+    return (
+        f"{len(own)} (half by {half} seeds)" if half <= most_seeds else f"{len(own)} (half need > {most_seeds} seeds)"
+    )
+
+
+def _differs_in(compared: Compared) -> str:
+    """Families with the worst quantity of each."""
+    parts = [
+        f"{family}: {_named(quantity)}"
+        for family, quantity in worst_of_families(compared.having(Verdict.DIFFERENT)).items()
+    ]
+    if compared.unequal:
+        worst = max(compared.unequal, key=lambda quantity: quantity.in_margins)
+        count = len(compared.unequal)
+        parts.append(f"within the margin, exactly: {_named(worst)}" + (f" and {count - 1} more" if count > 1 else ""))
+    return "; ".join(parts)
+
+
+def _named(quantity: Quantity) -> str:
+    measure = quantity.measure
+    exactly = ", exactly" if quantity.pairs.is_exact and quantity.verdict is Verdict.DIFFERENT else ""
+    unit = " ms" if measure.unit == "ms" else ""
+    return f"{_title(measure)} {' / '.join(shown(quantity))}{unit}{exactly}"
+
+
+def _title(measure: Measure) -> str:
+    """With what it is about, if that is not the link."""
+    return measure.title if measure.of == "link" else f"{measure.title} ({measure.of})"
 
 
 def _pairs(quantities: Sequence[Quantity]) -> str:
@@ -105,6 +183,32 @@ def _totals(quantities: Sequence[Quantity]) -> tuple[str, str]:
     return _number(sim), _number(linux)
 
 
-def _number(value: float) -> str:
-    """Four significant digits."""
-    return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"
+def _margin(kind: Kind) -> str:
+    parts = [f"{kind.share:.0%} of Linux's mean"] * bool(kind.share)
+    if kind.absolute:
+        unit = {
+            Per.UNIT: f"{kind.absolute:.2g}",
+            Per.PACKET_TIME: f"{kind.absolute:.2g} transmission of a packet",
+            Per.LINE_RATE: f"{kind.absolute:.2g} of the line rate",
+        }
+        parts.append(unit[kind.per])
+    return " + ".join(parts)
+
+
+def _percent(value: float) -> str:
+    return f"{value:.2%}" if value < 10 else f"{100 * value:.0f}%"
+
+
+def _pair(first: float, second: float) -> tuple[str, str]:
+    """Four significant digits, or more if they are not the same number but would look so; nine at most."""
+    for digits in range(4, 10):
+        texts = _number(first, digits), _number(second, digits)
+        if first == second or texts[0] != texts[1]:
+            return texts
+    return texts
+
+
+def _number(value: float, digits: int = 4) -> str:
+    """Significant digits, without an exponent where that is readable."""
+    text = f"{value:.{digits}g}"
+    return f"{value:.0f}" if "e+" in text else text

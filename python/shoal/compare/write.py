@@ -9,7 +9,8 @@ from shoal import _native
 from shoal.again import compare_command, keep_compared
 from shoal.compare.comparison import Comparison
 from shoal.compare.figures import figures
-from shoal.compare.tables import details, markdown, medians, overview
+from shoal.compare.method import method
+from shoal.compare.tables import details, head, margins, markdown, overview, verdicts
 from shoal.files import unwritable, write_text
 from shoal.plots import save
 from shoal.report.build import figure_values
@@ -41,7 +42,7 @@ def write_into(comparison: Comparison, folder: Path, *, command: str, out: Path)
                     "title": one.scenario.title,
                     "description": one.scenario.resolved.get("description"),
                     "notes": one.notes,
-                    "table": details(one),
+                    "tables": details(one),
                     "figures": [figure_values(each) for each in drawn],
                     "scenario": one.scenario.to_toml(),
                 }
@@ -50,8 +51,11 @@ def write_into(comparison: Comparison, folder: Path, *, command: str, out: Path)
             "compare.html.j2",
             title="Simulator and Linux: " + (comparison[0].scenario.title if len(comparison) == 1 else "comparison"),
             comparison=comparison,
-            medians=medians(comparison),
+            method=method(comparison),
+            head=head(comparison),
+            verdicts=verdicts(comparison),
             overview=overview(comparison),
+            margins=margins(comparison.kinds),
             sections=sections,
             command=compare_command(comparison, out),
             version=_native.__version__,
@@ -65,16 +69,34 @@ def write_into(comparison: Comparison, folder: Path, *, command: str, out: Path)
 
 
 def page(comparison: Comparison, *, command: str, today: date, version: str) -> str:
-    """The page of the documentation: date, versions, medians, overview."""
+    """The page of the documentation: date, versions, head, verdicts, numbers, margins."""
     kernel = comparison.kernel
+    paragraphs = "\n\n".join(method(comparison))
     return f"""<!-- Written by `{command}`; do not edit. -->
 
 # Simulator and Linux
 
 {today.isoformat()}. shoal {version} against Linux {kernel["release"]} in {kernel["mode"]} mode;
-{len(comparison)} scenarios, {len(comparison.seeds)} seeds each. Cells are means, simulator / Linux; times in ms, queues
-in packets. The last column names what differs significantly (Welch's t test with Holm's correction over all quantities
-of the scenario, 5 %).
+{len(comparison)} scenarios, {len(comparison.seeds)} seeds each.
 
-{markdown(medians(comparison))}
-{markdown(overview(comparison))}"""
+## How far apart
+
+Sizes of the relative differences of means over the scenarios that have the quantity. What Linux has almost none of is
+related to the absolute part of its margin.
+
+{markdown(head(comparison))}
+## What differs
+
+{paragraphs}
+
+The last column names the quantity with the largest difference of each family, simulator / Linux.
+
+{markdown(verdicts(comparison))}
+## Numbers
+
+Means, simulator / Linux; times in ms, queues in packets.
+
+{markdown(overview(comparison))}
+## Margins
+
+{markdown(margins(comparison.kinds))}"""
