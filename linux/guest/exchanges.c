@@ -87,6 +87,7 @@ void client_event(uint32_t number, uint32_t events, uint64_t now)
 	if (events & EPOLLOUT) {
 		if (!flow->connected) {
 			flow->connected = true;
+			open_window(flow->receiver);
 			if (strcmp(flow->plan.listen_cc, flow->plan.connect_cc) != 0)
 				use_cc(flow->receiver, flow->plan.listen_cc);
 			if (flow->stopped)

@@ -48,6 +48,7 @@ void use_cc(int fd, const char *cc);
 void listen_for(uint32_t number);
 void connect_flow(uint32_t number);
 /* Unsent bytes up to which a sender's socket takes more. */
+void open_window(int fd);
 int unsent_limit(const struct flow_plan *plan);
 /* Takes the connection; gives its socket or -1. */
 int accept_from(struct flow *flow);

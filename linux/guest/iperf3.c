@@ -149,7 +149,10 @@ void iperf3_look(void)
 			continue;
 		if (flows[i].sender < 0)
 			flows[i].sender = borrow(clients[i], i);
-		if (flows[i].receiver < 0)
+		if (flows[i].receiver < 0) {
 			flows[i].receiver = borrow(servers[i], i);
+			if (flows[i].receiver >= 0)
+				open_window(flows[i].receiver);
+		}
 	}
 }

@@ -72,6 +72,38 @@ static int tcp_socket(int host, const char *cc)
 	return fd;
 }
 
+/* More than any window (65535 << 14). */
+#define ANY_WINDOW (1 << 30)
+
+static void window(int fd, const struct tcp_repair_window *value)
+{
+	if (setsockopt(fd, IPPROTO_TCP, TCP_REPAIR_WINDOW, value, sizeof(*value)))
+		fail_errno("cannot set the window of a socket");
+}
+
+/*
+ * A receiver acknowledges every packet while its window may grow (`tcp_grow_window`: quick |= 1), for the longer, the larger
+ * its buffer. The models have no buffers that grow, and this plane must not measure the size of its own: the window is open
+ * from the first packet on. TCP_WINDOW_CLAMP raises `rcv_ssthresh`, which is what grows, up to the window that is offered, and a
+ * repair lends a window for that moment. Nothing is sent meanwhile, and the bound by memory (`tcp_space`) stays.
+ */
+void open_window(int fd)
+{
+	struct tcp_repair_window own, lent;
+	socklen_t size = sizeof(own);
+
+	option(fd, IPPROTO_TCP, TCP_REPAIR, TCP_REPAIR_ON, "the repair");
+	if (getsockopt(fd, IPPROTO_TCP, TCP_REPAIR_WINDOW, &own, &size))
+		fail_errno("cannot read the window of a socket");
+	lent = own;
+	lent.rcv_wnd = ANY_WINDOW;
+	window(fd, &lent);
+	option(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, ANY_WINDOW, "the bound of the window");
+	window(fd, &own);
+	/* Without the probe that ends a repair otherwise. */
+	option(fd, IPPROTO_TCP, TCP_REPAIR, TCP_REPAIR_OFF_NO_WP, "the end of the repair");
+}
+
 static struct sockaddr_in place(uint32_t number, uint32_t address)
 {
 	return (struct sockaddr_in){
@@ -160,6 +192,7 @@ int accept_from(struct flow *flow)
 		return fd;
 	}
 	flow->receiver = fd;
+	open_window(fd);
 	if (flow->plan.read_chunk > 1)
 		option(fd, SOL_SOCKET, SO_RCVLOWAT, (int)flow->plan.read_chunk, "the read chunk");
 	watch(fd, EPOLLIN | EPOLLRDHUP, ROLE_RECEIVER, number);

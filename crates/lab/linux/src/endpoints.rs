@@ -28,8 +28,8 @@ const HEADERS_WITH_TIMESTAMPS: u16 = 52;
 const HEADERS_WITHOUT: u16 = 40;
 /// IPv4, UDP and what linux/guest/datagrams.c writes into each packet.
 const DATAGRAM_BYTES: u16 = 44;
-/// Buffers of sockets: never the limit.
-pub(crate) const SOCKET_BUFFER: u32 = 64 << 20;
+/// Receive windows of scenarios that are not a limit, bytes: as large as the window that a receiver has without one.
+const NO_LIMIT: u32 = 64 << 20;
 
 impl HostSettings {
     pub(crate) fn of(endpoint: &EndpointConfig) -> Self {
@@ -44,15 +44,15 @@ impl HostSettings {
     }
 
     /// Paths below /proc/sys and their values.
-    pub(crate) fn sysctls(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn sysctls(&self, socket_buffer: u32) -> Vec<(&'static str, String)> {
         let switch = |on: bool| u8::from(on).to_string();
         vec![
             ("net/ipv4/tcp_ecn", switch(self.ecn)),
             ("net/ipv4/tcp_sack", switch(self.sack)),
             ("net/ipv4/tcp_timestamps", switch(self.timestamps)),
             ("net/ipv4/tcp_no_metrics_save", switch(true)),
-            ("net/ipv4/tcp_rmem", format!("4096 {SOCKET_BUFFER} {SOCKET_BUFFER}")),
-            ("net/ipv4/tcp_wmem", format!("4096 {SOCKET_BUFFER} {SOCKET_BUFFER}")),
+            ("net/ipv4/tcp_rmem", format!("4096 {socket_buffer} {socket_buffer}")),
+            ("net/ipv4/tcp_wmem", format!("4096 {socket_buffer} {socket_buffer}")),
         ]
     }
 
@@ -99,7 +99,7 @@ pub(crate) fn check(place: &str, flow: &Flow, endpoint: &EndpointConfig, refusal
     }
     // TCP_WINDOW_CLAMP is forgotten with the first full segment (`tcp_measure_rcv_mss`); SO_RCVBUF bounds memory, and what that
     // holds depends on the segments.
-    if endpoint.receive_window_bytes < SOCKET_BUFFER {
+    if endpoint.receive_window_bytes < NO_LIMIT {
         refusals.add(
             place,
             "the kernel bounds the memory of a receiver, not its window",

@@ -7,6 +7,7 @@
 
 mod applications;
 mod attributes;
+mod buffers;
 mod capture;
 mod controllers;
 mod disciplines;

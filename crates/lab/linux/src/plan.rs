@@ -3,15 +3,14 @@
 //! Queues wait in front of `line` (linux/testbed), which transmits at the line rate.
 
 use crate::applications;
+use crate::buffers;
 use crate::controllers::{Control, Module, control, modules_of};
-use crate::disciplines::limit_of;
-use crate::endpoints::{self, SOCKET_BUFFER};
+use crate::endpoints;
 use crate::kernel::Kernel;
 use crate::refusal::{Refusal, Refusals};
 use crate::testbed::{Testbed, line};
-use shoal_aqm::Extent;
 use shoal_scenario::{App, Experiment, Flow};
-use shoal_units::{Rate, Span, Time};
+use shoal_units::{Span, Time};
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
@@ -261,6 +260,7 @@ impl Planned<'_> {
             "all links",
             "ethtool -K tso off gso off gro off; gso_max_segs 1; permanent neighbours".to_owned(),
         );
+        add("sockets", buffers::rule(self.testbed.socket_buffer));
         for (index, group) in self.experiment.groups.iter().enumerate() {
             let flow = self.experiment.flows.iter().find(|flow| flow.group as usize == index);
             if let (Some(flow), None) = (flow, &self.controls[index]) {
@@ -320,7 +320,7 @@ impl Planned<'_> {
         add(host, format!("{host} at {}: {}", end.router.host, roles.join("; ")));
         let settings: Vec<String> = end
             .settings
-            .sysctls()
+            .sysctls(self.testbed.socket_buffer)
             .iter()
             .map(|(path, value)| format!("{}={value}", path.replace('/', ".")))
             .collect();
@@ -342,8 +342,8 @@ impl Planned<'_> {
         const KERNEL: f64 = 92e6;
         let experiment = self.experiment;
         // Whatever the buffers, no more can be under way than windows and applications allow.
-        let in_network =
-            self.in_links().min(experiment.flows.iter().map(|flow| self.most_in_flight(flow)).sum());
+        let in_network = buffers::in_links(experiment)
+            .min(experiment.flows.iter().map(|flow| self.most_in_flight(flow)).sum());
         let alive = experiment.flows.len() as f64;
         let bytes = KERNEL
             + BYTES_PER_BYTE * in_network
@@ -354,26 +354,10 @@ impl Planned<'_> {
         ((bytes / f64::from(1 << 20)) as u64 + 1).next_power_of_two().max(256)
     }
 
-    /// Bytes in queues and on wires, if all are full.
-    fn in_links(&self) -> f64 {
-        let experiment = self.experiment;
-        let pure = |path: u32| {
-            let delays = experiment.links_of(path).filter(|link| link.rate.is_none()).map(|link| link.delay);
-            delays.fold(Span::ZERO, |sum, delay| sum + delay)
-        };
-        // What a line sends may then be on a link of pure delay, forward or, as ACKs, backward.
-        let beyond = experiment.flows.iter().map(|flow| pure(flow.forward) + pure(flow.backward)).max();
-        let beyond = beyond.unwrap_or(Span::ZERO);
-        let links = experiment.links.iter().filter_map(|link| Some((link, link.rate?)));
-        links
-            .map(|(link, rate)| in_queue(limit_of(&link.queue), rate) + bytes_in(rate, link.delay + beyond))
-            .sum()
-    }
-
     fn most_in_flight(&self, flow: &Flow) -> f64 {
         let endpoint = &self.experiment.endpoints[flow.endpoint as usize];
-        // The window is the part of a receiver's memory that payload takes (`tcp_win_from_space`): 1448 B of 2304 B.
-        let window = f64::from(endpoint.receive_window_bytes).min(f64::from(SOCKET_BUFFER) * 0.63);
+        let window =
+            f64::from(endpoint.receive_window_bytes).min(buffers::window_in(self.testbed.socket_buffer));
         let headers = 1.0 + f64::from(endpoint.header_bytes) / f64::from(endpoint.mss());
         match flow.app {
             App::Transfers { bytes, .. } => (bytes as f64).min(window) * headers,
@@ -384,20 +368,6 @@ impl Planned<'_> {
 
 /// Flows that are counted with their sockets: those of random arrivals end before most of the others begin.
 const MOST_ALIVE: f64 = 2000.0;
-
-fn in_queue(limit: Extent, rate: Rate) -> f64 {
-    const FULL_PACKET: f64 = 1500.0;
-    match limit {
-        Extent::Packets(packets) => f64::from(packets) * FULL_PACKET,
-        Extent::Bytes(bytes) => bytes as f64,
-        Extent::Time(span) => bytes_in(rate, span),
-        Extent::Unlimited => f64::INFINITY,
-    }
-}
-
-fn bytes_in(rate: Rate, span: Span) -> f64 {
-    rate.as_bps() as f64 / 8.0 * span.as_secs_f64()
-}
 
 /// Files of modules that must be loaded for a discipline.
 fn module_of(kind: &str) -> Option<&'static str> {

@@ -2,6 +2,7 @@
 //! together in one place so that each packet is delayed once, and any graph, link by link.
 
 use crate::attributes::{Attributes, hex};
+use crate::buffers;
 use crate::disciplines::{self, QueueMapping, Site, handle};
 use crate::endpoints::HostSettings;
 use crate::kernel::Kernel;
@@ -27,6 +28,8 @@ pub(crate) struct Testbed {
     pub delays: Vec<Delay>,
     /// One a flow.
     pub places: Vec<Place>,
+    /// `tcp_rmem` and `tcp_wmem` of all hosts, bytes.
+    pub socket_buffer: u32,
 }
 
 /// One end of a wire.
@@ -134,10 +137,11 @@ impl Testbed {
             return None;
         }
         let site = site(experiment, kernel)?;
-        match dumbbell::bottleneck(experiment) {
+        let testbed = match dumbbell::bottleneck(experiment) {
             Some(link) => dumbbell::testbed(experiment, link, &site, refusals),
             None => graph::testbed(experiment, &site, refusals),
-        }
+        };
+        Some(Self { socket_buffer: buffers::socket_buffer(experiment), ..testbed? })
     }
 
     /// The guest's instructions.
@@ -150,7 +154,7 @@ impl Testbed {
             line(text, format_args!("veth {} {} {}", wire.a, wire.b, wire.mtu));
         }
         for end in &self.ends {
-            end.write(text);
+            end.write(text, self.socket_buffer);
         }
         for route in &self.routes {
             line(
@@ -189,7 +193,7 @@ impl std::fmt::Display for Port {
 }
 
 impl End {
-    fn write(&self, text: &mut String) {
+    fn write(&self, text: &mut String, socket_buffer: u32) {
         let host = &self.port.host;
         line(text, format_args!("host {host}"));
         line(text, format_args!("veth {} {} {}", self.port, self.router, self.settings.mtu));
@@ -197,7 +201,7 @@ impl End {
             line(text, format_args!("address {host} {} {address}", self.port.device));
         }
         line(text, format_args!("route {host} 0.0.0.0 0 {}{}", self.router.address, self.settings.metrics()));
-        for (path, value) in self.settings.sysctls() {
+        for (path, value) in self.settings.sysctls(socket_buffer) {
             line(text, format_args!("sysctl {host} {path} {value}"));
         }
     }

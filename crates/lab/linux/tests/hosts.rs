@@ -3,9 +3,9 @@
 use shoal_linux::{Kernel, Plan, Refusal};
 use shoal_scenario::Document;
 
-fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
+fn kernel() -> Kernel {
     let words = |text: &str| text.split(' ').map(str::to_owned).collect();
-    let kernel = Kernel {
+    Kernel {
         release: "7.3.4-shoal".to_owned(),
         controllers: words("cubic dctcp reno dctcp_ikr dctcp_onesided dctcp_1sided_rx reno_acks"),
         disciplines: words("bfifo netem pfifo red"),
@@ -13,12 +13,15 @@ fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
         modules: String::new(),
         generator: None,
         mode: "seccomp".to_owned(),
-    };
+    }
+}
+
+fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
     let text = format!(
         "duration = \"20 s\"\nbottleneck = {{ rate = \"10 Mbit/s\", buffer = \"100 packets\", aqm = {{ kind = \"step\", threshold = \"20 packets\" }} }}\n{flows}"
     );
     let experiment = Document::parse(&text, "test.toml").unwrap().resolve(None).unwrap();
-    Plan::new(&experiment, &kernel)
+    Plan::new(&experiment, &kernel())
 }
 
 /// Sender, sender while it connects, listener.
@@ -120,4 +123,33 @@ fn other_windows_cannot_be_bounded() {
         plan(&group("reno", "cwnd_clamp = \"40 packets\"\nreceive_window = \"64 KiB\"")).unwrap_err();
     assert!(refusals[0].reason.contains("bound of cwnd"), "{refusals:?}");
     assert!(refusals[1].reason.contains("memory of a receiver"), "{refusals:?}");
+}
+
+#[test]
+fn sockets_hold_more_than_any_path() {
+    let with = |rtt: &str, buffer: &str| {
+        let text = format!(
+            "duration = \"1 s\"\nbottleneck = {{ rate = \"10 Gbit/s\", buffer = \"{buffer}\" }}\n\
+             flows = [{{ cc = \"reno\", rtt = \"{rtt}\" }}]"
+        );
+        let experiment = Document::parse(&text, "test.toml").unwrap().resolve(None).unwrap();
+        let plan = Plan::new(&experiment, &kernel()).unwrap();
+        let sizes = |key: &str| {
+            let prefix = format!("sysctl d0 net/ipv4/{key} 4096 ");
+            let line = plan.config.lines().find(|line| line.starts_with(&prefix)).unwrap();
+            line[prefix.len()..].split(' ').map(|word| word.parse::<u64>().unwrap() >> 20).collect::<Vec<_>>()
+        };
+        assert_eq!(sizes("tcp_rmem"), sizes("tcp_wmem"));
+        sizes("tcp_rmem")
+    };
+    // 6 x (1.25 MB + 1.5 MB) is less than 64 MiB.
+    assert_eq!(with("1 ms", "1000 packets"), [64, 64]);
+    // 6 x (12.5 MB + 1.5 MB) = 84 MB.
+    assert_eq!(with("10 ms", "1000 packets"), [128, 128]);
+    // 6 x (1.25 MB + 15 MB) = 97.5 MB.
+    assert_eq!(with("1 ms", "10000 packets"), [128, 128]);
+    // 6 x 1.25 GB is more than a window can be.
+    assert_eq!(with("1 s", "1000 packets"), [1024, 1024]);
+    // A queue without limit has no size that would do.
+    assert_eq!(with("1 ms", "unlimited"), [64, 64]);
 }

@@ -1,0 +1,89 @@
+"""Receivers: no setting of the testbed decides when they acknowledge."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+from test_captures import packets
+
+import shoal
+from shoal import _native
+from shoal.linux import Image, run_on_linux
+from shoal.linux.guest import guest_folder, run_guest
+from shoal.linux.plan import plan
+
+RENO = """
+title = "One Reno flow"
+duration = "6 s"
+warmup = "1 s"
+bottleneck = { rate = "10 Mbit/s", buffer = "60 packets", aqm = { kind = "fifo" } }
+flows = [{ cc = "reno", rtt = "25 ms" }]
+"""
+
+LOW_WINDOWS = """
+title = "Sixty flows with windows of a few packets"
+duration = "4 s"
+warmup = "1 s"
+bottleneck = { rate = "200 Mbit/s", buffer = "150 packets", aqm = { kind = "step", threshold = "40 packets" } }
+flows = [{ cc = "dctcp", rtt = "5 ms", count = 60, start = { uniform = ["0 s", "500 ms"] } }]
+"""
+
+
+def acks_per_thousand(file: Path) -> list[int]:
+    """How many ACKs arrive at the sender while the line sends a thousand packets, thousand by thousand."""
+    counts, sent = [0], 0
+    for packet in packets(file.read_bytes()):
+        if packet.interface == 1:
+            counts[-1] += 1
+        elif packet.payload and not packet.comment.startswith("dropped"):
+            sent += 1
+            if sent % 1000 == 0:
+                counts.append(0)
+    return counts[:-1]
+
+
+def test_acks_are_delayed_from_the_start(image: Image, tmp_path: Path) -> None:
+    """As on the simulator, whose receivers have no window that grows; with one, the first thousands are near 1000."""
+    scenario = shoal.Scenario.from_toml(RENO)
+    run_on_linux(scenario, image=image, pcap=tmp_path / "linux.pcapng", pcap_payload=True)
+    shoal.run(scenario, pcap=tmp_path / "sim.pcapng", pcap_payload=True)
+    real, simulated = (acks_per_thousand(tmp_path / f"{plane}.pcapng") for plane in ("linux", "sim"))
+    assert len(real) == len(simulated) == 4
+    assert real == pytest.approx(simulated, abs=5)
+    # Slow start and its losses are in the first thousands; a window that grows adds up to 400 in each of the first three.
+    assert min(real) < 600
+
+
+def test_many_small_windows_are_marked_as_on_the_simulator(image: Image) -> None:
+    """Marks of flows with four packets each depend on every ACK: receivers that delay none get a fifth more."""
+    scenario = shoal.Scenario.from_toml(LOW_WINDOWS)
+    real, simulated = run_on_linux(scenario, image=image).bottlenecks[0], shoal.run(scenario).bottlenecks[0]
+    assert real["marked"] == pytest.approx(simulated["marked"], rel=0.02)
+    assert real["queue_packets"]["mean"] == pytest.approx(simulated["queue_packets"]["mean"], rel=0.02)
+    at_once = shoal.run(scenario.override({"flows.dctcp.delayed_ack": False})).bottlenecks[0]
+    assert at_once["marked"] > 1.1 * simulated["marked"]
+
+
+@pytest.mark.parametrize("text", [RENO, LOW_WINDOWS])
+def test_size_of_the_buffers_does_not_matter(image: Image, text: str) -> None:
+    scenario = shoal.Scenario.from_toml(text)
+    found = {factor: with_buffers(scenario, factor, image) for factor in (0.5, 1, 2)}
+    assert found[0.5] == found[1] == found[2]
+
+
+def with_buffers(scenario: shoal.Scenario, factor: float, image: Image) -> str:
+    """The result with receive buffers of another size."""
+    planned = plan(scenario, image)
+
+    def scaled(match: re.Match[str]) -> str:
+        size = int(int(match[2]) * factor)
+        return f"{match[1]} 4096 {size} {size}"
+
+    config, count = re.subn(r"(net/ipv4/tcp_rmem) 4096 (\d+) \d+", scaled, planned.config)
+    assert count == 2
+    with guest_folder() as folder:
+        run_guest(dataclasses.replace(planned, config=config), image, folder)
+        return _native.linux_result(scenario.text, scenario.name, [], image.description, folder, seed=None).json
