@@ -77,3 +77,13 @@ def identical_points_line(points: Sequence[tuple[str, Results]]) -> str | None:
     if len(identical) == len(points):
         return identical_line(identical[0][1])
     return f"at {len(identical)} of {len(points)} points all runs are identical, first at {identical[0][0]}"
+
+
+def seeds_in_words(runs: Sequence[Results], *, named: bool = False) -> str:
+    """How many runs each number of a table sums up; ``named``: and their seeds."""
+    seeds = runs[0].seeds
+    names = f" ({', '.join(map(str, seeds))})" if named else ""
+    if len(seeds) == 1:
+        return f"1 seed{names}"
+    is_identical = all(one.identical for one in runs)
+    return f"{len(seeds)} seeds{names}, " + ("all identical" if is_identical else "mean ± 95 % confidence interval")

@@ -22,7 +22,7 @@ from shoal.results import Results, Undefined
 from shoal.running import run_one, seed_list
 from shoal.scenario import Scenario
 from shoal.stats import Estimate
-from shoal.template import Template, uses_any
+from shoal.template import Template
 
 if TYPE_CHECKING:
     import polars as pl
@@ -289,8 +289,7 @@ def sweep(
         count = len(seed_list(point, seeds))
         points.append(Point(values, Results(results[:count])))
         results = results[count:]
-    varied = [*grid, *(name for name, value in template.set.items() if uses_any(value, template.variables))]
-    bursts = host_bursts.warning(scenarios) if host_bursts.sets_a_threshold(varied) else None
+    bursts = host_bursts.warning(scenarios) if host_bursts.sets_a_threshold(template.varied) else None
     return Sweep(points, warnings=[bursts] if bursts else ())
 
 

@@ -46,6 +46,12 @@ class Template:
         """The names that are no keys."""
         return [name for name in self.names if is_variable(name)]
 
+    @property
+    def varied(self) -> list[str]:
+        """The dotted keys that do not have the same value everywhere: those named, and those that are computed."""
+        computed = [key for key, value in self.set.items() if uses_any(value, self.variables)]
+        return [*(name for name in self.names if not is_variable(name)), *computed]
+
     def at(self, values: Mapping[str, object]) -> Scenario:
         """The scenario with a value for each name."""
         numbers = {name: expression.number(values[name]) for name in self.variables}

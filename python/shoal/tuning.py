@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from shoal import host_bursts
 from shoal.errors import UsageError
 from shoal.expression import plain
-from shoal.host_bursts import warning
 from shoal.models import nearest
 from shoal.result import Result
 from shoal.results import Results
@@ -281,7 +281,8 @@ def tune(
         confirm=confirm,
         run=lambda jobs, label: run_jobs(jobs, workers=workers, cache=cache, progress=progress, label=label),
     )[0]
-    bursts = warning([at(values[0]), at(values[-1])])
+    ends = [at(values[0]), at(values[-1])]
+    bursts = host_bursts.warning(ends) if host_bursts.sets_a_threshold(template.varied) else None
     return replace(found, warnings=(bursts,)) if bursts else found
 
 

@@ -200,6 +200,8 @@ def test_pages_say_that_nothing_is_random(cli: Cli, tmp_path: Path) -> None:
     assert cli("tune", "step.toml", *key, "--such-that", "utilisation() >= 0", *seeds, "tune").code == 0
     for folder in ("run", "sweep", "tune"):
         assert same in _words(tmp_path / folder / "report.html")
+    for folder in ("sweep", "tune"):
+        assert "2 seeds (1, 2), all identical" in _words(tmp_path / folder / "report.html")
     both = cli("run", "step.toml", "random.toml", *seeds, "both")
     assert f"Notice (step): {same}." in " ".join(both.out.split())
     assert _words(tmp_path / "both" / "report.html").count(same) == 1
@@ -231,6 +233,13 @@ def test_thresholds_above_1_gbit_s_come_with_a_warning(rate: str, warned: bool) 
     found = shoal.tune(scenario, key=key, low=10, high=20, unit="packets", such_that="utilisation() >= 0", seeds=1)
     assert found.warnings == ((host_bursts.text,) if warned else ())
     assert (host_bursts.text in found.remarks) == warned
+    computed_tune = shoal.tune(
+        scenario, key="K", low=10, high=20, set={key: "{K} packets"}, such_that="utilisation() >= 0", seeds=1
+    )
+    assert computed_tune.warnings == found.warnings
+    # A number of flows is no threshold.
+    flows = shoal.tune(scenario, key="flows.dctcp.count", low=1, high=2, such_that="utilisation() >= 0", seeds=1)
+    assert flows.warnings == ()
     swept = shoal.sweep(scenario, grid={key: ["10 packets", "20 packets"]})
     assert swept.warnings == found.warnings
     computed = shoal.sweep(scenario, grid={"K": [10, 20]}, set={key: "{K} packets"})

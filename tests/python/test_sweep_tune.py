@@ -191,6 +191,9 @@ def test_tune_command(cli: Cli, folder: Path, step: shoal.Scenario) -> None:
     assert sum(queue_at(step, int(answer) + 1, seed) for seed in (1, 2)) / 2 > 8
     assert f"Largest {K} = {answer:g} packets: queue_packets() <= 8\n" in done.out
     assert "C x RTT / 7 = 2.976 packets" in done.out  # 31,250 B / 1,500 B / 7
+    flows = cli("tune", "step.toml", "--key", "flows.dctcp.count", "--from", "1", "--to", "2", "--smallest",
+                "--such-that", "utilisation() > 0", "--seeds", "1")  # fmt: skip
+    assert (flows.code, "C x RTT / 7" in flows.out) == (0, False)
     again = cli(*TUNE, "--largest", "--such-that", "queue_packets() <= 8", "--json", "--workers", "1", "--fresh")
     assert json.loads(again.out) == data
     assert pl.read_csv(folder / "out" / "trials.csv").height == len(data["trials"])

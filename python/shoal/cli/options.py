@@ -105,13 +105,6 @@ def kept_runs(*, fresh: bool) -> Path | None:
     return None if fresh else default_folder()
 
 
-def seeds_in_words(seeds: int, *, is_identical: bool) -> str:
-    """How many runs a table sums up."""
-    if seeds == 1:
-        return "1 seed"
-    return f"{seeds} seeds, all identical" if is_identical else f"{seeds} seeds, mean ± 95 % confidence interval"
-
-
 def say_nothing_is_random(scenario: Scenario, line: str) -> None:
     """Say that seeds make no difference, so that the numbers have no interval, and what would make one.
 

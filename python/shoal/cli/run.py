@@ -19,7 +19,7 @@ from shoal.cli.console import data, talk
 from shoal.cli.on_linux import explain_linux, find_linux, prepare_linux, run_linux, run_linux_jobs
 from shoal.errors import UsageError
 from shoal.files import is_capture, new_folder, refuse_existing, refuse_foreign, remove_abandoned_files
-from shoal.notices import identical_line, notice_lines
+from shoal.notices import identical_line, notice_lines, seeds_in_words
 from shoal.progress import Bar
 from shoal.result import Result, schema_version
 from shoal.results import Results, seed_folder
@@ -283,9 +283,7 @@ def _print(runs: dict[str, Result | Results], *, as_json: bool) -> None:
         same = identical_line(Results(results))
         start, end = first.window
         data.heading(first.data["scenario"]["title"])
-        seeds = f"seed {first.seed}"
-        if len(results) > 1:
-            seeds = options.seeds_in_words(len(results), is_identical=same is not None)
+        seeds = f"seed {first.seed}" if len(results) == 1 else seeds_in_words([Results(results)])
         plane = f" on Linux {first.data['linux']['kernel']}" if first.data["on"] == "linux" else ""
         data.sentence(f"Measured{plane} from {start:g} s to {end:g} s; {seeds}.")
         data.blank()

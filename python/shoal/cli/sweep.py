@@ -22,7 +22,7 @@ from shoal.cli.console import data, talk
 from shoal.errors import ScenarioError, UsageError
 from shoal.expression import UndefinedError
 from shoal.files import new_folder, unwritable, write_text
-from shoal.notices import point_notice_lines
+from shoal.notices import point_notice_lines, seeds_in_words
 from shoal.results import Undefined
 from shoal.running import most_seeds, too_many_runs
 from shoal.scenario import Scenario
@@ -127,8 +127,7 @@ def sweep(
         _finish(gaps, metrics, estimates)
         return
     data.heading(template.scenario.title)
-    is_identical = all(point.results.identical for point in points)
-    data.sentence(f"{len(points)} points, {options.seeds_in_words(seeds, is_identical=is_identical)}")
+    data.sentence(f"{len(points)} points, {seeds_in_words([point.results for point in points])}")
     data.blank()
     data.table(_table(points, metrics, estimates, gaps))
     for line in points.warnings:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import Exit
 
-from shoal import _native
+from shoal import _native, host_bursts
 from shoal.again import keep_source, template_command
 from shoal.cli import options
 from shoal.cli.console import data, talk
@@ -23,7 +23,7 @@ from shoal.scenario import Scenario
 from shoal.search import Side
 from shoal.shipped import find_scenario
 from shoal.stats import Estimate
-from shoal.template import is_variable
+from shoal.template import Template, is_variable
 from shoal.tuning import Tuned, candidates, written
 from shoal.tuning import tune as run_tune
 
@@ -137,32 +137,33 @@ def tune(
             given += [("largest", largest), ("unit", unit), ("step", step), ("within", within), ("set", set_)]
             command = template_command("tune", out, sizes, [*given, ("seeds", seeds), ("confirm", confirm)])
             keep_source(find_scenario(scenario), sizes, folder)
-            _write(folder, template.scenario, found, key, unit, text, command=command)
+            _write(folder, template, found, key, unit, text, command=command)
     if out is not None:
         talk.note(f"wrote {out} (report: {out / 'report.html'})")
     if as_json:
         data.json(text)
     else:
-        _show(template.scenario, found, unit)
+        _show(template, found, unit)
     options.say_if_nothing_is_random(template.scenario, found.named_trials)
     if found.answer is None:
         raise Exit(5)
 
 
-def _show(scenario: Scenario, found: Tuned, unit: str | None) -> None:
-    data.heading(scenario.title)
+def _show(template: Template, found: Tuned, unit: str | None) -> None:
+    data.heading(template.scenario.title)
     data.table(found.trail())
     data.blank()
     data.sentence(found.verdict)
-    for line in _remarks(scenario, found, unit):
+    for line in _remarks(template, found, unit):
         data.sentence(line)
     options.print_notices(notice_lines(found.results or ()))
 
 
-def _remarks(scenario: Scenario, found: Tuned, unit: str | None) -> list[str]:
+def _remarks(template: Template, found: Tuned, unit: str | None) -> list[str]:
     """What to know about the answer, and the rule of thumb for it where there is one."""
     lines = list(found.remarks)
-    if found.answer is not None and (rule := _rule(scenario, unit)) is not None:
+    is_threshold = host_bursts.sets_a_threshold(template.varied)
+    if found.answer is not None and is_threshold and (rule := _rule(template.scenario, unit)) is not None:
         lines.append(f"C x RTT / 7 = {rule:.4g} packets (Alizadeh et al. 2010, eq. 13)")
     return lines
 
@@ -220,7 +221,7 @@ def _as_json(scenario: Scenario, key: str, unit: str | None, found: Tuned) -> st
 
 
 def _write(
-    folder: Path, scenario: Scenario, found: Tuned, key: str, unit: str | None, text: str, *, command: str
+    folder: Path, template: Template, found: Tuned, key: str, unit: str | None, text: str, *, command: str
 ) -> None:
     from shoal.plots import save
     from shoal.plots.tune import draw
@@ -234,16 +235,16 @@ def _write(
         save(drawn, folder / "figures")
         write_tune_report(
             folder,
-            scenario,
+            template.scenario,
             found,
             verdict=found.verdict,
-            remarks=_remarks(scenario, found, unit),
+            remarks=_remarks(template, found, unit),
             table=found.trail(),
             figure=drawn,
             command=command,
         )
         write_text(folder / "tune.json", text)
-        write_text(folder / "scenario.toml", scenario.to_toml())
+        write_text(folder / "scenario.toml", template.scenario.to_toml())
         write_text(folder / "command.txt", shlex.join(["shoal", *sys.argv[1:]]) + "\n")
     except OSError as error:
         raise unwritable(error.filename or folder, error) from error

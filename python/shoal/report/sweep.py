@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shoal import _native
 from shoal._toml import toml_value
 from shoal.files import write_text
-from shoal.notices import identical_points_line, notice_lines, point_notice_lines
+from shoal.notices import identical_points_line, notice_lines, point_notice_lines, seeds_in_words
 from shoal.report.build import figure_values, models_in
 from shoal.report.page import render
 from shoal.results import Results
@@ -34,7 +34,6 @@ def write_sweep_report(
     command: str,
 ) -> None:
     """Write ``report.html`` of a sweep into an existing folder."""
-    seeds = points[0].results.seeds
     rows = [
         (key, ", ".join(dict.fromkeys(as_text(point.values[key]) for point in points)), "swept")
         for key in points[0].values
@@ -46,7 +45,7 @@ def write_sweep_report(
     _write(
         folder,
         template.scenario,
-        summary=f"{len(points)} points; {_seeds(seeds)}.",
+        summary=f"{len(points)} points; {seeds_in_words([point.results for point in points], named=True)}.",
         settings=Table("", ("Name", "Values", ""), rows, words=3),
         table=table,
         figure=figure,
@@ -69,12 +68,12 @@ def write_tune_report(
     command: str,
 ) -> None:
     """Write ``report.html`` of a search into an existing folder."""
-    seeds = found.trials[0].results.seeds
     _write(
         folder,
         scenario,
         summary=f"Searched: the {found.side.value} value such that {found.condition.text}. "
-        f"{len(found.trials)} values were tried; {_seeds(seeds)}.",
+        f"{len(found.trials)} values were tried; "
+        f"{seeds_in_words([trial.results for trial in found.trials], named=True)}.",
         settings=None,
         table=table,
         figure=figure,
@@ -119,9 +118,3 @@ def _write(
         version=_native.__version__,
     )
     write_text(folder / "report.html", page)
-
-
-def _seeds(seeds: Sequence[int]) -> str:
-    if len(seeds) == 1:
-        return f"seed {seeds[0]}"
-    return f"{len(seeds)} seeds ({', '.join(map(str, seeds))}), mean ± 95 % confidence interval"
