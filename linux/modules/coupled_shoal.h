@@ -187,6 +187,17 @@ static inline void coupled_count_sent(struct tc_coupled_xstats *st, const struct
 	class->delay_sum += now - shoal_skb_cb(skb)->enqueued;
 }
 
+/*
+ * Drops on arrival what the law decided against. A sender on this host takes the packet for sent
+ * and finds the loss by TCP's own means, as one elsewhere does: with any other verdict TCP enters
+ * CWR at once, a round trip earlier (tcp_transmit_skb()). So does sch_dualpi2.
+ */
+static inline int coupled_drop(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	shoal_drop(skb, sch, to_free, SHOAL_CONGESTED);
+	return NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
+}
+
 static inline u64 coupled_age(const struct sk_buff *head, u64 now)
 {
 	return head ? now - shoal_skb_cb(head)->enqueued : 0;

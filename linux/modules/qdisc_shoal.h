@@ -39,26 +39,69 @@ static inline u32 shoal_random(void *context)
 
 /*
  * Whether a packet can be marked: ECT(0), ECT(1) or CE in a header that is, or can be made,
- * writable. One that cannot is treated as not ECN-capable.
+ * writable. One that cannot is treated as not ECN-capable. Headers of others are only read: making
+ * them writable would copy packets that are shared, as with a sender on this host.
  */
 static inline bool shoal_is_ect(struct sk_buff *skb)
 {
 	unsigned int len = skb_network_offset(skb);
+	u8 dsfield;
 
 	switch (skb_protocol(skb, true)) {
 	case htons(ETH_P_IP):
 		len += sizeof(struct iphdr);
-		if (!pskb_may_pull(skb, len) || skb_try_make_writable(skb, len))
+		if (!pskb_may_pull(skb, len))
 			return false;
-		return !INET_ECN_is_not_ect(ipv4_get_dsfield(ip_hdr(skb)));
+		dsfield = ipv4_get_dsfield(ip_hdr(skb));
+		break;
 	case htons(ETH_P_IPV6):
 		len += sizeof(struct ipv6hdr);
-		if (!pskb_may_pull(skb, len) || skb_try_make_writable(skb, len))
+		if (!pskb_may_pull(skb, len))
 			return false;
-		return !INET_ECN_is_not_ect(ipv6_get_dsfield(ipv6_hdr(skb)));
+		dsfield = ipv6_get_dsfield(ipv6_hdr(skb));
+		break;
 	default:
 		return false;
 	}
+	return !INET_ECN_is_not_ect(dsfield) && !skb_try_make_writable(skb, len);
+}
+
+/* Why a packet is dropped, as drop monitors show it; kernels before 6.14 have no such reasons. */
+#if defined(SHOAL_HAVE_QDISC_REASONS)
+#define SHOAL_CONGESTED		QDISC_DROP_CONGESTED
+#define SHOAL_OVERLIMIT		QDISC_DROP_OVERLIMIT
+#elif defined(SHOAL_HAVE_SKB_QDISC_REASONS)
+#define SHOAL_CONGESTED		SKB_DROP_REASON_QDISC_CONGESTED
+#define SHOAL_OVERLIMIT		SKB_DROP_REASON_QDISC_OVERLIMIT
+#else
+#define SHOAL_CONGESTED		0
+#define SHOAL_OVERLIMIT		0
+#endif
+
+static inline int shoal_drop(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free,
+			     int reason)
+{
+#if defined(SHOAL_HAVE_QDISC_REASONS) || defined(SHOAL_HAVE_SKB_QDISC_REASONS)
+	return qdisc_drop_reason(skb, sch, to_free, reason);
+#else
+	return qdisc_drop(skb, sch, to_free);
+#endif
+}
+
+/* At dequeue packets are freed under the lock of the root, unless the kernel can do it later. */
+#ifdef TCQ_F_DEQUEUE_DROPS
+#define SHOAL_DEQUEUE_DROPS	TCQ_F_DEQUEUE_DROPS
+#else
+#define SHOAL_DEQUEUE_DROPS	0
+#endif
+
+static inline void shoal_free_at_dequeue(struct sk_buff *skb, struct Qdisc *sch)
+{
+#ifdef TCQ_F_DEQUEUE_DROPS
+	qdisc_dequeue_drop(sch, skb, SHOAL_CONGESTED);
+#else
+	kfree_skb(skb);
+#endif
 }
 
 /* Bytes that may wait whatever the limit is: the kernel's counters have 32 bits. */
@@ -83,17 +126,6 @@ static inline bool shoal_fits(const struct Qdisc *sch, const struct shoal_limit 
 	/* A table of sizes (`tc ... stab`) may call a packet as long as it likes. */
 	return !shoal_exceeds(limit, sch->q.qlen + 1,
 			      law_add32(sch->qstats.backlog, qdisc_pkt_len(skb)));
-}
-
-/*
- * Drops what a law decided against. A sender on this host takes the packet for sent, and finds the
- * loss by TCP's own means, as if it had happened elsewhere.
- */
-static inline int shoal_congestion_drop(struct sk_buff *skb, struct Qdisc *sch,
-					struct sk_buff **to_free)
-{
-	qdisc_drop(skb, sch, to_free);
-	return NET_XMIT_CN;
 }
 
 typedef int (*shoal_enqueue_t)(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free);
@@ -143,40 +175,67 @@ static inline int shoal_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct s
 }
 
 /*
- * peek for disciplines that may drop at dequeue: takes the packet and keeps it. What was dropped is
- * reported to the tree above only when the packet is back in the counters, because a child that
- * reports an empty queue is switched off.
+ * For disciplines that may drop at dequeue: takes the packet that survives, which is still counted.
+ * What was dropped before it is reported to the tree above while the queue is not empty, because a
+ * child that reports an empty queue is switched off, and htb before 6.15 warns if it then happens
+ * again. A law never drops the last packet, so whatever is dropped, one survives.
  */
 struct shoal_dropped {
 	u32 packets;
 	u32 bytes;
 };
 
-static inline void shoal_report_dropped(struct Qdisc *sch, struct shoal_dropped *dropped)
+static inline struct sk_buff *shoal_take(struct Qdisc *sch,
+					 struct sk_buff *(*take)(struct Qdisc *sch,
+								 struct shoal_dropped *dropped))
 {
-	if (!dropped->packets)
-		return;
-	qdisc_tree_reduce_backlog(sch, dropped->packets, dropped->bytes);
-	dropped->packets = 0;
-	dropped->bytes = 0;
+	struct shoal_dropped dropped = { 0 };
+	struct sk_buff *skb = take(sch, &dropped);
+
+	if (!skb)
+		return NULL;
+	qdisc_qstats_backlog_inc(sch, skb);
+	sch->q.qlen++;
+	if (dropped.packets)
+		qdisc_tree_reduce_backlog(sch, dropped.packets, dropped.bytes);
+	return skb;
 }
 
+static inline struct sk_buff *shoal_dequeue(struct Qdisc *sch,
+					    struct sk_buff *(*take)(struct Qdisc *sch,
+								    struct shoal_dropped *dropped))
+{
+	struct sk_buff *skb = shoal_take(sch, take);
+
+	if (skb) {
+		qdisc_qstats_backlog_dec(sch, skb);
+		sch->q.qlen--;
+	}
+	return skb;
+}
+
+/* The packet stays counted and is kept where the next dequeue finds it. */
 static inline struct sk_buff *shoal_peek(struct Qdisc *sch,
-					 struct sk_buff *(*take)(struct Qdisc *sch),
-					 struct shoal_dropped *dropped)
+					 struct sk_buff *(*take)(struct Qdisc *sch,
+								 struct shoal_dropped *dropped))
 {
 	struct sk_buff *skb = skb_peek(&sch->gso_skb);
 
 	if (skb)
 		return skb;
-	skb = take(sch);
-	if (skb) {
+	skb = shoal_take(sch, take);
+	if (skb)
 		__skb_queue_head(&sch->gso_skb, skb);
-		qdisc_qstats_backlog_inc(sch, skb);
-		sch->q.qlen++;
-	}
-	shoal_report_dropped(sch, dropped);
 	return skb;
+}
+
+static inline void shoal_drop_at_dequeue(struct sk_buff *skb, struct Qdisc *sch,
+					 struct shoal_dropped *dropped)
+{
+	dropped->packets++;
+	dropped->bytes += qdisc_pkt_len(skb);
+	qdisc_qstats_drop(sch);
+	shoal_free_at_dequeue(skb, sch);
 }
 
 /* Policies of attributes that several disciplines have. */

@@ -13,26 +13,41 @@
 struct coupled_sched_data {
 	struct coupled_config config;
 	struct tc_coupled_xstats stats;
-	struct shoal_dropped dropped;
 };
 
-/* Carries out what the law decides about a packet while the queue is @queue; whether to drop it. */
-static bool coupled_act(struct coupled_sched_data *q, struct sk_buff *skb, u64 queue)
+/* Carries out what the law decided about a packet; whether to drop it. */
+static bool coupled_act(struct Qdisc *sch, struct sk_buff *skb, enum law_coupled_decision decision)
 {
-	const struct law_slope *slope = &q->config.law.slope;
+	struct coupled_sched_data *q = qdisc_priv(sch);
 
-	q->stats.probability = law_slope_mark(slope, queue);
-	switch (law_coupled_decide(slope, shoal_skb_cb(skb)->ect, queue, shoal_random, NULL)) {
+	switch (decision) {
 	case COUPLED_MARK:
 		INET_ECN_set_ce(skb);
 		q->stats.ect.coupled++;
+		qdisc_qstats_overlimit(sch);
 		return false;
 	case COUPLED_DROP:
 		q->stats.classic.dropped++;
+		qdisc_qstats_overlimit(sch);
 		return true;
 	default:
 		return false;
 	}
+}
+
+/* The law on arrival: whether to drop @skb, which is not in the counters. */
+static bool coupled_drops_arrival(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct coupled_sched_data *q = qdisc_priv(sch);
+	const struct law_slope *slope = &q->config.law.slope;
+	u32 bytes = sch->qstats.backlog + qdisc_pkt_len(skb);
+	/* A wait that is yet to come: what the line needs for all that is there. */
+	u64 wait = law_line_wait(bytes, q->config.law.rate);
+	u64 queue = law_slope_queue(slope, sch->q.qlen + 1, bytes, wait);
+	bool ect = shoal_skb_cb(skb)->ect;
+
+	q->stats.probability = law_slope_mark(slope, queue);
+	return coupled_act(sch, skb, law_coupled_decide(slope, ect, queue, shoal_random, NULL));
 }
 
 static int coupled_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
@@ -47,17 +62,10 @@ static int coupled_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, struct sk
 	class->packets++;
 	if (!shoal_fits(sch, &config->limit, skb)) {
 		class->overlimit++;
-		return qdisc_drop(skb, sch, to_free);
+		return shoal_drop(skb, sch, to_free, SHOAL_OVERLIMIT);
 	}
-	if (!config->law.at_dequeue) {
-		u32 bytes = sch->qstats.backlog + qdisc_pkt_len(skb);
-		/* A wait that is yet to come: what the line needs for all that is there. */
-		u64 wait = law_line_wait(bytes, config->law.rate);
-		u64 queue = law_slope_queue(&config->law.slope, sch->q.qlen + 1, bytes, wait);
-
-		if (coupled_act(q, skb, queue))
-			return shoal_congestion_drop(skb, sch, to_free);
-	}
+	if (!config->law.at_dequeue && coupled_drops_arrival(sch, skb))
+		return coupled_drop(skb, sch, to_free);
 	return qdisc_enqueue_tail(skb, sch);
 }
 
@@ -67,17 +75,21 @@ static int coupled_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buf
 }
 
 /* The law at departure: whether to drop @skb, which is no longer in the counters. */
-static bool coupled_drops(struct Qdisc *sch, struct sk_buff *skb, u64 now)
+static bool coupled_drops_departure(struct Qdisc *sch, struct sk_buff *skb, u64 now)
 {
 	struct coupled_sched_data *q = qdisc_priv(sch);
-	u32 bytes = sch->qstats.backlog + qdisc_pkt_len(skb);
+	const struct law_slope *slope = &q->config.law.slope;
+	u32 bytes = sch->qstats.backlog + qdisc_pkt_len(skb), behind = sch->q.qlen;
 	u64 waited = now - shoal_skb_cb(skb)->enqueued;
-	u64 queue = law_slope_queue(&q->config.law.slope, sch->q.qlen + 1, bytes, waited);
+	u64 queue = law_slope_queue(slope, behind + 1, bytes, waited);
+	bool ect = shoal_skb_cb(skb)->ect;
 
-	return q->config.law.at_dequeue && coupled_act(q, skb, queue);
+	q->stats.probability = law_slope_mark(slope, queue);
+	return coupled_act(sch, skb,
+			   law_coupled_depart(slope, ect, behind, queue, shoal_random, NULL));
 }
 
-static struct sk_buff *coupled_take(struct Qdisc *sch)
+static struct sk_buff *coupled_take(struct Qdisc *sch, struct shoal_dropped *dropped)
 {
 	struct coupled_sched_data *q = qdisc_priv(sch);
 	u64 now = ktime_get_ns();
@@ -85,12 +97,9 @@ static struct sk_buff *coupled_take(struct Qdisc *sch)
 
 	while ((skb = __qdisc_dequeue_head(&sch->q))) {
 		qdisc_qstats_backlog_dec(sch, skb);
-		if (!coupled_drops(sch, skb, now))
+		if (!q->config.law.at_dequeue || !coupled_drops_departure(sch, skb, now))
 			break;
-		q->dropped.packets++;
-		q->dropped.bytes += qdisc_pkt_len(skb);
-		qdisc_qstats_drop(sch);
-		kfree_skb(skb);
+		shoal_drop_at_dequeue(skb, sch, dropped);
 	}
 	if (skb) {
 		coupled_count_sent(&q->stats, skb, now);
@@ -101,18 +110,12 @@ static struct sk_buff *coupled_take(struct Qdisc *sch)
 
 static struct sk_buff *coupled_dequeue(struct Qdisc *sch)
 {
-	struct coupled_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb = coupled_take(sch);
-
-	shoal_report_dropped(sch, &q->dropped);
-	return skb;
+	return shoal_dequeue(sch, coupled_take);
 }
 
 static struct sk_buff *coupled_peek(struct Qdisc *sch)
 {
-	struct coupled_sched_data *q = qdisc_priv(sch);
-
-	return shoal_peek(sch, coupled_take, &q->dropped);
+	return shoal_peek(sch, coupled_take);
 }
 
 static void coupled_reset(struct Qdisc *sch)
@@ -176,6 +179,7 @@ static int coupled_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ex
 			.unit = 1,
 		},
 	};
+	sch->flags |= SHOAL_DEQUEUE_DROPS;
 	sch->limit = q->config.limit.packets;
 	return opt ? coupled_change(sch, opt, extack) : 0;
 }

@@ -21,7 +21,6 @@ struct dualq_sched_data {
 	u32 low_bytes;
 	u32 classic_bytes;
 	struct law_dualq law;
-	struct shoal_dropped dropped;
 };
 
 static struct law_backlog dualq_backlog(const struct dualq_sched_data *q, bool low, u64 now)
@@ -35,14 +34,16 @@ static struct law_backlog dualq_backlog(const struct dualq_sched_data *q, bool l
 
 /*
  * Carries out what the law decides about @skb, which is not counted in its queue and has waited for
- * @wait; whether to drop.
+ * @wait; whether to drop. @departs: it is about to leave.
  */
-static bool dualq_act(struct dualq_sched_data *q, struct sk_buff *skb, u64 wait, u64 now)
+static bool dualq_act(struct Qdisc *sch, struct sk_buff *skb, bool departs, u64 wait, u64 now)
 {
+	struct dualq_sched_data *q = qdisc_priv(sch);
 	const struct law_dualq_params *params = &q->config.law;
 	bool low = shoal_skb_cb(skb)->ect;
 	struct law_backlog own = dualq_backlog(q, low, now);
 	struct law_backlog other = dualq_backlog(q, !low, now);
+	u32 behind = departs ? sch->q.qlen : U32_MAX;
 	u64 queue;
 
 	own.packets++;
@@ -50,17 +51,20 @@ static bool dualq_act(struct dualq_sched_data *q, struct sk_buff *skb, u64 wait,
 	own.age = wait;
 	queue = law_dualq_input(params, low, &own, &other);
 	q->stats.probability = law_slope_mark(&params->slope, queue);
-	switch (law_dualq_decide(params, low, &own, queue, shoal_random, NULL)) {
+	switch (law_dualq_depart(params, low, &own, behind, queue, shoal_random, NULL)) {
 	case DUALQ_THRESHOLD:
 		INET_ECN_set_ce(skb);
 		q->stats.ect.threshold++;
+		qdisc_qstats_overlimit(sch);
 		return false;
 	case DUALQ_COUPLED:
 		INET_ECN_set_ce(skb);
 		q->stats.ect.coupled++;
+		qdisc_qstats_overlimit(sch);
 		return false;
 	case DUALQ_DROP:
 		q->stats.classic.dropped++;
+		qdisc_qstats_overlimit(sch);
 		return true;
 	default:
 		return false;
@@ -111,12 +115,12 @@ static int dualq_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, struct sk_b
 	class->packets++;
 	if (!shoal_fits(sch, &q->config.limit, skb)) {
 		class->overlimit++;
-		return qdisc_drop(skb, sch, to_free);
+		return shoal_drop(skb, sch, to_free, SHOAL_OVERLIMIT);
 	}
 	/* On arrival the wait so far is that of the oldest packet of its queue. */
 	if (!q->config.law.at_dequeue &&
-	    dualq_act(q, skb, coupled_age(ect ? q->low.head : q->classic.head, now), now))
-		return shoal_congestion_drop(skb, sch, to_free);
+	    dualq_act(sch, skb, false, coupled_age(ect ? q->low.head : q->classic.head, now), now))
+		return coupled_drop(skb, sch, to_free);
 	dualq_push(sch, skb, now);
 	return NET_XMIT_SUCCESS;
 }
@@ -131,7 +135,7 @@ static u64 dualq_arrival(const struct sk_buff *head)
 	return head ? shoal_skb_cb(head)->enqueued : 0;
 }
 
-static struct sk_buff *dualq_take(struct Qdisc *sch)
+static struct sk_buff *dualq_take(struct Qdisc *sch, struct shoal_dropped *dropped)
 {
 	struct dualq_sched_data *q = qdisc_priv(sch);
 	const struct law_dualq_params *params = &q->config.law;
@@ -151,11 +155,8 @@ static struct sk_buff *dualq_take(struct Qdisc *sch)
 			return NULL;
 		}
 		if (params->at_dequeue &&
-		    dualq_act(q, skb, now - shoal_skb_cb(skb)->enqueued, now)) {
-			q->dropped.packets++;
-			q->dropped.bytes += qdisc_pkt_len(skb);
-			qdisc_qstats_drop(sch);
-			kfree_skb(skb);
+		    dualq_act(sch, skb, true, now - shoal_skb_cb(skb)->enqueued, now)) {
+			shoal_drop_at_dequeue(skb, sch, dropped);
 			continue;
 		}
 		law_dualq_on_sent(&q->law, params, low, contended, qdisc_pkt_len(skb), now);
@@ -167,18 +168,12 @@ static struct sk_buff *dualq_take(struct Qdisc *sch)
 
 static struct sk_buff *dualq_dequeue(struct Qdisc *sch)
 {
-	struct dualq_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb = dualq_take(sch);
-
-	shoal_report_dropped(sch, &q->dropped);
-	return skb;
+	return shoal_dequeue(sch, dualq_take);
 }
 
 static struct sk_buff *dualq_peek(struct Qdisc *sch)
 {
-	struct dualq_sched_data *q = qdisc_priv(sch);
-
-	return shoal_peek(sch, dualq_take, &q->dropped);
+	return shoal_peek(sch, dualq_take);
 }
 
 static void dualq_purge(struct qdisc_skb_head *queue)
@@ -276,6 +271,7 @@ static int dualq_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 		},
 	};
 
+	sch->flags |= SHOAL_DEQUEUE_DROPS;
 	law_line_reset(&q->law.line);
 	dualq_apply(sch, &config);
 	return opt ? dualq_change(sch, opt, extack) : 0;

@@ -39,6 +39,16 @@ static void dualred_count_drop(struct tc_dualred_class *stats, enum law_red_deci
 		stats->forced++;
 }
 
+/*
+ * Drops what the law decided against. TCP on this host enters CWR at once and takes the packet for
+ * sent, as with the kernel's own RED.
+ */
+static int dualred_congestion_drop(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	shoal_drop(skb, sch, to_free, SHOAL_CONGESTED);
+	return NET_XMIT_CN;
+}
+
 static int dualred_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct dualred_sched_data *q = qdisc_priv(sch);
@@ -50,18 +60,19 @@ static int dualred_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, struct sk
 	stats->packets++;
 	decision = law_dualred_arrive(&q->law, &config->law, ect, qdisc_pkt_len(skb), sch->q.qlen,
 				      sch->qstats.backlog, ktime_get_ns(), shoal_random, NULL);
+	/* As in the kernel's RED: whatever the average is the cause of. */
+	if (decision != RED_PASS)
+		qdisc_qstats_overlimit(sch);
 	if (decision != RED_PASS && !(ect && INET_ECN_set_ce(skb))) {
 		dualred_count_drop(stats, decision);
-		return shoal_congestion_drop(skb, sch, to_free);
+		return dualred_congestion_drop(skb, sch, to_free);
 	}
 	if (!shoal_fits(sch, &config->limit, skb)) {
 		stats->overlimit++;
-		return qdisc_drop(skb, sch, to_free);
+		return shoal_drop(skb, sch, to_free, SHOAL_OVERLIMIT);
 	}
-	if (decision != RED_PASS) {
+	if (decision != RED_PASS)
 		stats->marked++;
-		qdisc_qstats_overlimit(sch);
-	}
 	return qdisc_enqueue_tail(skb, sch);
 }
 

@@ -108,4 +108,19 @@ static inline enum law_coupled_decision law_coupled_decide(const struct law_slop
 	return COUPLED_PASS;
 }
 
+/*
+ * The same about a packet that leaves @behind others. The last one is not dropped, whatever was
+ * drawn: who asks for a packet and gets none takes the queue for empty (drr and htb then turn to
+ * nobody else), as sch_codel and sch_dualpi2 spare what waits last.
+ */
+static inline enum law_coupled_decision law_coupled_depart(const struct law_slope *slope, bool ect,
+							   u32 behind, u64 queue,
+							   law_random_t random, void *context)
+{
+	enum law_coupled_decision decision;
+
+	decision = law_coupled_decide(slope, ect, queue, random, context);
+	return decision == COUPLED_DROP && !behind ? COUPLED_PASS : decision;
+}
+
 #endif

@@ -113,6 +113,18 @@ static inline enum law_dualq_decision law_dualq_decide(const struct law_dualq_pa
 	}
 }
 
+/* The same about a packet that leaves @behind others in both queues; see law_coupled_depart(). */
+static inline enum law_dualq_decision law_dualq_depart(const struct law_dualq_params *params,
+						       bool low, const struct law_backlog *own,
+						       u32 behind, u64 queue, law_random_t random,
+						       void *context)
+{
+	enum law_dualq_decision decision;
+
+	decision = law_dualq_decide(params, low, own, queue, random, context);
+	return decision == DUALQ_DROP && !behind ? DUALQ_PASS : decision;
+}
+
 /* A packet is about to wait, beside @waiting others in both queues. */
 static inline void law_dualq_on_push(struct law_dualq *law, const struct law_dualq_params *params,
 				     u32 waiting, u64 now)

@@ -25,12 +25,6 @@ static void configure(const struct row *row)
 	slope = slope_at(row, 5);
 }
 
-static enum law_coupled_decision decide(bool ect, u64 input, struct draws *draws)
-{
-	probability = law_slope_mark(&slope, input);
-	return law_coupled_decide(&slope, ect, input, draw, draws);
-}
-
 static void arrive(const struct row *row, u64 now, u32 size, bool ect, struct draws *draws)
 {
 	u32 packets = queue.packets + 1, bytes = queue.bytes + size;
@@ -42,8 +36,10 @@ static void arrive(const struct row *row, u64 now, u32 size, bool ect, struct dr
 	}
 	if (!at_dequeue) {
 		u64 wait = law_line_wait(bytes, rate);
+		u64 input = law_slope_queue(&slope, packets, bytes, wait);
 
-		switch (decide(ect, law_slope_queue(&slope, packets, bytes, wait), draws)) {
+		probability = law_slope_mark(&slope, input);
+		switch (law_coupled_decide(&slope, ect, input, draw, draws)) {
 		case COUPLED_MARK:
 			outcome = "mark-coupled";
 			break;
@@ -72,8 +68,10 @@ static void leave(const struct row *row, u64 now, struct draws *draws)
 	expect_number(row, "size", number_at(row, 2), packet.size, 0);
 	if (at_dequeue) {
 		u64 input = law_slope_queue(&slope, packets, bytes, now - packet.enqueued);
-		enum law_coupled_decision decision = decide(packet.ect, input, draws);
+		enum law_coupled_decision decision;
 
+		probability = law_slope_mark(&slope, input);
+		decision = law_coupled_depart(&slope, packet.ect, packets - 1, input, draw, draws);
 		outcome = decision == COUPLED_MARK ? "mark-coupled" :
 			  decision == COUPLED_DROP ? "drop-early" :
 						     "sent";

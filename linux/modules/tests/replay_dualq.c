@@ -43,7 +43,8 @@ static struct law_backlog backlog_of(const struct fifo *fifo, u64 now)
 }
 
 /* About a packet that has waited for @wait and is not counted in its queue. */
-static enum law_dualq_decision decide(u32 size, bool low, u64 wait, u64 now, struct draws *draws)
+static enum law_dualq_decision decide(u32 size, bool low, bool departs, u64 wait, u64 now,
+				      struct draws *draws)
 {
 	struct law_backlog own = backlog_of(low ? &low_queue : &classic_queue, now);
 	struct law_backlog other = backlog_of(low ? &classic_queue : &low_queue, now);
@@ -54,6 +55,10 @@ static enum law_dualq_decision decide(u32 size, bool low, u64 wait, u64 now, str
 	own.age = wait;
 	input = law_dualq_input(&params, low, &own, &other);
 	probability = law_slope_mark(&params.slope, input);
+	if (departs)
+		return law_dualq_depart(&params, low, &own,
+					low_queue.packets + classic_queue.packets, input, draw,
+					draws);
 	return law_dualq_decide(&params, low, &own, input, draw, draws);
 }
 
@@ -71,7 +76,7 @@ static void arrive(const struct row *row, u64 now, u32 size, bool ect, struct dr
 		return;
 	}
 	if (!params.at_dequeue)
-		decision = decide(size, ect, age_of_head(fifo, now), now, draws);
+		decision = decide(size, ect, false, age_of_head(fifo, now), now, draws);
 	expect_text(row, "outcome", text_at(row, 5), outcome[decision]);
 	if (decision == DUALQ_DROP)
 		return;
@@ -99,7 +104,7 @@ static void leave(const struct row *row, u64 now, struct draws *draws)
 	expect_number(row, "size", number_at(row, 2), packet.size, 0);
 	expect_number(row, "queue", number_at(row, 3), low, 0);
 	if (params.at_dequeue)
-		decision = decide(packet.size, low, now - packet.enqueued, now, draws);
+		decision = decide(packet.size, low, true, now - packet.enqueued, now, draws);
 	expect_text(row, "outcome", text_at(row, 5), outcome[decision]);
 	if (decision != DUALQ_DROP)
 		law_dualq_on_sent(&law, &params, low, has_low && has_classic, packet.size, now);

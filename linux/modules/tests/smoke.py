@@ -234,6 +234,157 @@ def check_bounds() -> None:
             sys.exit(f"{words}: {message}")
 
 
+# Shapers and schedulers above a queue, as (words of tc, where the queue then goes). drr shapes nothing: it is below a shaper.
+PARENTS = {
+    "tbf": (("root handle 1: tbf rate 2mbit burst 3028 limit 10000000",), "1:1"),
+    "htb": (("root handle 1: htb default 1", "class 1: 1:1 htb rate 2mbit burst 3028 cburst 3028"), "1:1"),
+    "hfsc": (("root handle 1: hfsc default 1", "class 1: 1:1 hfsc ls rate 2mbit ul rate 2mbit"), "1:1"),
+    "drr": (
+        (
+            "root handle 1: tbf rate 2mbit burst 3028 limit 10000000",
+            "parent 1:1 handle 2: drr",
+            "class 2: 2:1 drr quantum 1514",
+            "filter 2: matchall classid 2:1",
+        ),
+        "2:1",
+    ),
+}
+# Everything that is not ECT is dropped when it would leave, but not the last packet.
+DROPS_ALL = {
+    "coupled": "coupled limit 300 decide dequeue saturation 1p coupling 1",
+    "dualq_coupled": "dualq_coupled limit 300 decide dequeue saturation 1p coupling 1 input total threshold 300p",
+}
+
+
+def parent_words(words: str) -> tuple[str, ...]:
+    """One step of PARENTS as a command."""
+    first, rest = words.split(" ", 1)
+    if first == "class":
+        parent, name, kind = rest.split(" ", 2)
+        return ("class", "add", "dev", "right", "parent", parent, "classid", name, *kind.split())
+    if first == "filter":
+        parent, kind = rest.split(" ", 1)
+        return ("filter", "add", "dev", "right", "parent", parent, "protocol", "all", "prio", "1", *kind.split())
+    return ("qdisc", "add", "dev", "right", *words.split())
+
+
+def send_datagrams(count: int, ect: bool) -> None:
+    """From a to b, as fast as they can be written; nobody listens."""
+    program = (
+        "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
+        f"s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, {2 if ect else 0}); "
+        f"[s.sendto(bytes(1000), ('10.2.0.1', 9)) for _ in range({count})]"
+    )
+    run("ip", "netns", "exec", "a", sys.executable, "-c", program)
+
+
+def check_parents() -> None:
+    """Below each shaper and scheduler a queue that drops all it can when packets leave, and yet never seems to be empty."""
+    run("ip", "netns", "exec", "b", "sysctl", "-qw", "net.ipv4.icmp_ratelimit=0", "net.ipv4.icmp_ratemask=0")
+    for parent, (steps, place) in PARENTS.items():
+        if parent == "hfsc" and not Path("/sys/module/sch_hfsc").exists() and not has_kind("hfsc"):
+            print("no hfsc on this kernel: not tried")
+            continue
+        for kind, words in DROPS_ALL.items():
+            subprocess.run(["tc", "-n", "r", "qdisc", "delete", "dev", "right", "root"], check=False)  # noqa: S607
+            for step in steps:
+                run("tc", "-n", "r", *parent_words(step))
+            run("tc", "-n", "r", "qdisc", "add", "dev", "right", "parent", place, "handle", "10:", *words.split())
+            for ect in (False, True, False):
+                send_datagrams(100, ect)
+            wait_until_empty()
+            found = statistics()
+            classic = found["classic_stats"]
+            expect(classic["dropped"] > 20, f"{kind} below {parent} drops")
+            expect(classic["sent"] > 0, f"{kind} below {parent} does not drop the last")
+            expect(
+                found["drops"] == classic["dropped"] + classic["overlimit"] + found["ect_stats"]["overlimit"], "drops"
+            )
+            marks = sum(
+                found[name][what] for name in ("ect_stats", "classic_stats") for what in ("coupled", "threshold")
+            )
+            expect(found["overlimits"] == classic["dropped"] + marks, "every decision of the law is an overlimit")
+            root = json.loads(run("tc", "-n", "r", "-s", "-j", "qdisc", "show", "dev", "right"))
+            expect(all(entry["qlen"] == 0 and entry["backlog"] == 0 for entry in root), "counters of the tree add up")
+    run("tc", "-n", "r", "qdisc", "delete", "dev", "right", "root")
+    print("below tbf, htb, hfsc, drr: drops on departure never empty a queue")
+
+
+def has_kind(kind: str) -> bool:
+    """Whether the kernel has a discipline."""
+    tried = ["tc", "-n", "r", "qdisc", "replace", "dev", "left", "root", kind]
+    return subprocess.run(tried, capture_output=True, check=False).returncode == 0  # noqa: S603
+
+
+def wait_until_empty() -> None:
+    """Until the bottleneck's queue has sent everything."""
+    for _ in range(200):
+        if statistics()["qlen"] == 0:
+            time.sleep(0.1)
+            return
+        time.sleep(0.1)
+    expect(False, "the queue does not empty itself")
+
+
+def seen_states(words: str) -> set[int]:
+    """States of a sender's congestion control on the router itself, whose packets the queue drops on arrival."""
+    shaper = "root handle 1: tbf rate 10mbit burst 3028 limit 100000000"
+    run("tc", "-n", "r", "qdisc", "replace", "dev", "right", *shaper.split())
+    qdisc("add", words)
+    receiver = inside("b", "receive", str(OTHER_PORT), "reno")
+    time.sleep(0.5)
+    states = inside("r", "states", str(OTHER_PORT)).communicate(timeout=60)[0]
+    receiver.communicate(timeout=60)
+    found = statistics()
+    expect(found["drops"] > 0, f"{words}: drops")
+    run("tc", "-n", "r", "qdisc", "delete", "dev", "right", "root")
+    return set(json.loads(states))
+
+
+def watch_states(port: int) -> None:
+    """Sends for a while and prints the states that TCP_INFO shows (enum tcp_ca_state)."""
+    states: set[int] = set()
+    with socket.socket() as sender:
+        sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
+        sender.connect(("10.2.0.1", port))
+        sender.setblocking(False)
+        end = time.monotonic() + SECONDS / 3
+        while time.monotonic() < end:
+            try:
+                sender.send(bytes(65536))
+            except BlockingIOError:
+                time.sleep(0.001)
+            states.add(sender.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 8)[1])
+    print(json.dumps(sorted(states)))
+
+
+def check_verdicts() -> None:
+    """TCP on this host hears of a drop on arrival at once from dualred, as from the kernel's RED, and not from coupled queues."""
+    cwr, recovery = 2, 3
+    # A sender's own queue is two packets long: TCP small queues hold back the rest.
+    # Of an aggregate that is split some packets wait, so that it was sent whatever the law said of others.
+    run("ip", "-n", "r", "link", "set", "dev", "right", "gso_max_segs", "1")
+    run("ip", "netns", "exec", "r", "sysctl", "-qw", "net.ipv4.tcp_ecn=0")
+    red = seen_states("dualred limit 300 rate 10mbit average shared not_ect min 1000 max 6000 prob 0.1 weight 1")
+    if cwr not in red:
+        sys.exit(f"dualred: no sender in CWR: {red}")
+    for kind in ("coupled", "dualq_coupled"):
+        states = seen_states(f"{kind} limit 300 rate 10mbit decide enqueue saturation 20ms coupling 1")
+        if cwr in states or recovery not in states:
+            sys.exit(f"{kind}: a sender without ECN learns of drops by recovery alone: {states}")
+    print("verdicts: CWR after a drop of dualred, recovery alone after one of coupled and dualq_coupled")
+
+
+def check_kernel_log() -> None:
+    """Nothing that a kernel says when it is not well, nor what schedulers say about children that seem empty."""
+    log = ctypes.create_string_buffer(1 << 20)
+    length = ctypes.CDLL(None).klogctl(3, log, len(log))
+    text = log.raw[: max(length, 0)].decode(errors="replace")
+    for complaint in ("WARNING", "BUG", "Oops", "divide error", "Call Trace", "non-work-conserving"):
+        if complaint in text:
+            sys.exit("\n".join(line for line in text.splitlines() if complaint in line))
+
+
 def reset_and_remove() -> None:
     """A device that goes down resets the queue, with packets in it."""
     thread = threading.Thread(target=carry, args=(("dctcp_ikr", "dctcp_ikr"), "reno"))
@@ -267,9 +418,15 @@ def main() -> None:
     """Everything, in order."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--modules", type=Path, required=True, help="folder of the *.ko")
-    parser.add_argument("--plugins", type=Path, required=True, help="folder of tc's q_*.so")
+    parser.add_argument("--plugins", type=Path, help="folder of tc's q_*.so")
+    parser.add_argument("--load", action="store_true", help="load the disciplines and do nothing else")
     arguments = parser.parse_args()
-    os.environ["TC_LIB_DIR"] = str(arguments.plugins.resolve())
+    if arguments.load:
+        for module in QDISCS:
+            load(arguments.modules / f"{module}.ko")
+        return
+    if arguments.plugins:
+        os.environ["TC_LIB_DIR"] = str(arguments.plugins.resolve())
     for module in (*QDISCS, *CONTROLS):
         load(arguments.modules / f"{module}.ko")
     check_parameters()
@@ -280,7 +437,10 @@ def main() -> None:
     for check, scalable in zip(checks, pairs, strict=True):
         check(scalable, "reno_acks")
         reset_and_remove()
+    check_parents()
+    check_verdicts()
     remove_network()
+    check_kernel_log()
     for module in QDISCS:
         unload(module)
     print("loaded, configured, used, reset and unloaded")
@@ -289,6 +449,8 @@ def main() -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["send"]:
         send(int(sys.argv[2]), sys.argv[3])
+    elif sys.argv[1:2] == ["states"]:
+        watch_states(int(sys.argv[2]))
     elif sys.argv[1:2] == ["receive"]:
         receive(int(sys.argv[2]), sys.argv[3])
     else:

@@ -113,3 +113,22 @@ fn on_departure_a_time_is_the_packets_own_wait() {
     assert!(matches!(bench.take(), Dequeued::Dropped { reason: Reason::Early, .. }));
     assert_eq!(bench.queue.backlog(), Backlog { packets: 1, bytes: 9000 });
 }
+
+/// With one packet as saturation and k = 1 every packet would be dropped.
+#[test]
+fn a_drop_on_departure_never_empties_the_queue() {
+    let slope = CoupledSlope::Linear { saturation: Extent::Packets(1), coupling: 1.0 };
+    let mut bench = Bench::new(queue(slope, DecideAt::Dequeue));
+    for _ in 0..3 {
+        let _ = bench.arrive(1500, Ecn::NotEct);
+    }
+    for left in [2, 1] {
+        assert!(matches!(bench.take(), Dequeued::Dropped { reason: Reason::Early, .. }));
+        assert_eq!(bench.queue.backlog().packets, left);
+    }
+    assert!(matches!(bench.take(), Dequeued::Packet { mark: None, .. }));
+    assert!(matches!(bench.take(), Dequeued::Empty));
+    // On arrival an empty queue may refuse its first packet: nobody waits for it.
+    let mut bench = Bench::new(queue(slope, DecideAt::Enqueue));
+    assert_eq!(dropped(bench.arrive(1500, Ecn::NotEct)), Some(Reason::Early));
+}

@@ -116,6 +116,8 @@ impl Queue for DualCoupled {
             let queue = self.input(taken.lane, own, waited, now);
             match self.act(&mut taken.packet, above, queue, random) {
                 Ok(mark) => reason = mark,
+                // The last packet is spared, as in `Coupled`.
+                Err(_) if self.queues.backlog().packets == 0 => {}
                 Err(reason) => return Dequeued::Dropped { packet: taken.packet, reason },
             }
         }

@@ -91,6 +91,8 @@ impl Queue for Coupled {
         Verdict::Queued { mark: reason }
     }
 
+    /// The last packet is not dropped, whatever was drawn: in a kernel, who asks a queue for a packet and gets none takes it for
+    /// empty (`sch_codel` and `sch_dualpi2` spare what waits last, too).
     #[inline]
     fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued {
         let backlog = self.store.backlog();
@@ -102,6 +104,7 @@ impl Queue for Coupled {
         match self.decide(&mut packet, queue, random) {
             Decision::Pass => Dequeued::Packet { packet, mark: None },
             Decision::Mark => Dequeued::Packet { packet, mark: Some(Reason::Coupled) },
+            Decision::Drop if self.store.backlog().packets == 0 => Dequeued::Packet { packet, mark: None },
             Decision::Drop => Dequeued::Dropped { packet, reason: Reason::Early },
         }
     }

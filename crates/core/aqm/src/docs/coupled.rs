@@ -68,6 +68,12 @@ pub(super) const COUPLED: ModelDoc = ModelDoc {
             test: "a_time_on_arrival_is_bytes_over_the_line_rate",
         },
         Difference {
+            text: "A drop on departure never takes the last packet that waits: in a kernel, who asks a queue for a packet and gets none \
+                   takes it for empty. sch_codel and sch_dualpi2 spare what waits last, too; the slides say nothing. The random \
+                   numbers are drawn all the same.",
+            test: "a_drop_on_departure_never_empties_the_queue",
+        },
+        Difference {
             text: "No difference, but what the law leaves out: it couples probabilities at an instant, and steady-state laws want their \
                    means. With one flow of each class p swings and E[p^2] is above E[p]^2, so that classic flows lose more, and the law \
                    c_L / (k c_C) of their rates is missed by 10 % and more (15 % for Reno and DCTCP at 20 Mbit/s; up to twice the law at \
@@ -156,6 +162,12 @@ pub(super) const DUAL_COUPLED: ModelDoc = ModelDoc {
         Difference {
             text: "Above T nothing is drawn, so a mark that the coupling would have made, too, counts as one of the threshold.",
             test: "above_the_threshold_nothing_is_drawn",
+        },
+        Difference {
+            text: "A drop on departure never takes the last packet that waits in either queue: in a kernel, who asks a queue for a packet and gets none \
+                   takes it for empty. sch_codel and sch_dualpi2 spare what waits last, too; the slides say nothing. The random \
+                   numbers are drawn all the same.",
+            test: "a_drop_on_departure_never_empties_both_queues",
         },
         Difference {
             text: "The kind of round robin is not stated: the credit scheduler of Linux dualpi2 is used, which shares bytes. It begins \

@@ -73,6 +73,8 @@ fn coupled() {
         // The slides' integers: 2^32 ns >> 8 = 17 ms, and packets.
         (shift(7, 8, NS), DecideAt::Dequeue, Extent::Packets(60)),
         (shift(26, 27, Extent::Packets(1)), DecideAt::Enqueue, Extent::Packets(40)),
+        // Everything that is not ECT is dropped but the last packet.
+        (linear(Extent::Packets(1), 1 << 16), DecideAt::Dequeue, Extent::Packets(50)),
     ];
     let mut text = String::from(
         "# sch_coupled against shoal_aqm::Coupled. Written by `make vectors`.\n\
@@ -150,6 +152,12 @@ fn dualq_coupled() {
             scheduler: weighted,
             threshold: Extent::Packets(20),
             limit: Extent::Packets(40),
+            ..strict
+        },
+        DualCoupledConfig {
+            input: CouplingInput::Total,
+            slope: linear(Extent::Packets(1), 1 << 16),
+            threshold: Extent::Packets(50),
             ..strict
         },
     ];
