@@ -124,6 +124,9 @@ void server_event(uint32_t number, uint32_t events, uint64_t now)
 	}
 	if (events & EPOLLOUT || flow->to_write)
 		write_more(flow);
-	if (size == 0)
+	/* Once: every call wakes who watches the socket, at the same virtual time for ever. */
+	if (size == 0 && !flow->hung_up) {
+		flow->hung_up = true;
 		shutdown(flow->sender, SHUT_WR);
+	}
 }

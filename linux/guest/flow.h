@@ -15,6 +15,7 @@ struct flow {
 	int sender, listener, receiver;
 	bool greedy, stopped, finished, is_dctcp, connected;
 	bool closing;			/* once what waits is written */
+	bool hung_up;			/* the server, which sends no more */
 	uint64_t first_at, began_at, next_at;
 	uint64_t begun, completed;	/* transfers, exchanges, frames or datagrams */
 	uint64_t to_write, target, sent;
@@ -39,9 +40,11 @@ void stop(struct flow *flow);
 void begin_transfer(uint32_t number, uint64_t now);
 
 /* sockets.c: all of them in one epoll set. */
-enum role { ROLE_SENDER, ROLE_LISTENER, ROLE_RECEIVER, ROLE_TIMER, ROLE_SINK };
+enum role { ROLE_SENDER, ROLE_LISTENER, ROLE_RECEIVER, ROLE_TIMER, ROLE_SINK, ROLE_RECORDS };
 void sockets_open(void);
 void watch(int fd, uint32_t events, enum role role, uint32_t flow);
+/* The event that a sender has room comes once more: now if it has, else when it gets some. */
+void watch_sender_again(const struct flow *flow);
 int wait_for_events(struct epoll_event *events, int count);
 void use_cc(int fd, const char *cc);
 /* Listens at the end where the flow's connection is accepted, connects from the other. */

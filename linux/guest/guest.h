@@ -123,7 +123,8 @@ struct flow_record {
 	uint64_t received; /* in order, bytes; or what the kind says */
 	uint64_t transfers_begun;
 };
-void output_open(uint64_t origin);
+/* Gives the file that becomes readable when what the lines have recorded should be moved. */
+int output_open(uint64_t origin);
 void output_record(const struct flow_record *record);
 /* Moves what the lines recorded, and what was captured, from the kernel to the files. */
 void output_lines(uint64_t origin);

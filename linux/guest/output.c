@@ -52,7 +52,7 @@ static void open_captures(uint64_t origin)
 	packets.used = sizeof(origin);
 }
 
-void output_open(uint64_t origin)
+int output_open(uint64_t origin)
 {
 	open_file(&flows, "/flows.bin");
 	open_file(&lines, "/lines.bin");
@@ -60,6 +60,7 @@ void output_open(uint64_t origin)
 	if (source < 0)
 		fail_errno("cannot open the record of the lines");
 	open_captures(origin);
+	return source;
 }
 
 void output_record(const struct flow_record *record)
@@ -77,7 +78,7 @@ static void output_packets(void)
 		ssize_t size = read(captured, packets.buffer + packets.used, room);
 
 		if (size < 0)
-			fail("the capture overflowed: record series more often");
+			fail("the capture overflowed: more than 16 MiB of packets came before this program could run");
 		packets.used += (size_t)size;
 		if ((size_t)size < room)
 			return;
@@ -96,7 +97,7 @@ void output_lines(uint64_t origin)
 		ssize_t size = read(source, first, room);
 
 		if (size < 0)
-			fail("the record of the lines overflowed: sample more often");
+			fail("the record of the lines overflowed: more came than this program could take");
 		for (struct line_record *r = first; (char *)r < (char *)first + size; r++) {
 			r->time_ns -= origin;
 			r->queued_ns -= origin;

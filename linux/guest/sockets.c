@@ -43,6 +43,16 @@ void watch(int fd, uint32_t events, enum role role, uint32_t flow)
 		fail_errno("cannot watch a socket");
 }
 
+#define SENDER_EVENTS (EPOLLOUT | EPOLLRDHUP | EPOLLET)
+
+void watch_sender_again(const struct flow *flow)
+{
+	struct epoll_event event = { .events = SENDER_EVENTS, .data.u64 = (uint64_t)ROLE_SENDER << 32 | (uint32_t)(flow - flows) };
+
+	if (epoll_ctl(epoll, EPOLL_CTL_MOD, flow->sender, &event))
+		fail_errno("cannot watch a socket");
+}
+
 int wait_for_events(struct epoll_event *events, int count)
 {
 	return epoll_wait(epoll, events, count, -1);
@@ -173,7 +183,7 @@ void connect_flow(uint32_t number)
 	if (asks)
 		watch(fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, ROLE_RECEIVER, number);
 	else
-		watch(fd, EPOLLOUT | EPOLLRDHUP | EPOLLET, ROLE_SENDER, number);
+		watch(fd, SENDER_EVENTS, ROLE_SENDER, number);
 }
 
 int accept_from(struct flow *flow)

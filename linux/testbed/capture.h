@@ -9,6 +9,9 @@
 int capture_init(void);
 void capture_exit(void);
 
+/* Half of the room for what nobody has read yet is taken. */
+bool capture_half_full(void);
+
 /* Keeps a packet, whose data begin with its IP header, behind what is known of it. */
 void capture_packet(const struct line_record *about, const struct sk_buff *skb);
 

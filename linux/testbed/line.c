@@ -8,15 +8,16 @@
  * been sent may take a while to arrive: the propagation delay of the link. It is kept here, and is part of neither the queue
  * nor its records.
  *
- * Timers fire up to a microsecond late, those of the line and those that packets come by. The schedule of a busy line does not
- * depend on it. Nor does what an arrival finds: packets that follow each other over the line come back at its pace, so that they
- * arrive just when a transmission ends, and of two such events the end comes first.
+ * Timers may be late, up to a microsecond: a system call that fails takes one, in which none fires (`handle_syscall` in arch/um).
+ * The schedule of a busy line does not depend on it. Packets that follow each other over the line come back at its pace, so that
+ * they arrive just when a transmission ends, and of two such events the end comes first.
  *
  * Every arrival, drop and start of a transmission is recorded (struct line_record) and read from /proc/shoal_line. Where
  * a child drops is seen in three ways: what it refuses comes back in `to_free`, and so does what it throws out for an
  * arrival (fq_codel); what it drops when it is asked for a packet ends in the destructor of the packet.
  */
 #include <linux/module.h>
+#include <linux/poll.h>
 #include <linux/proc_fs.h>
 #include <linux/vmalloc.h>
 #include <linux/ip.h>
@@ -38,6 +39,8 @@ static struct line_record *ring;
 /* Counted without end; the index is taken modulo the ring's size. There is one CPU; only the reader moves `taken`. */
 static u64 written, taken;
 static bool lost;
+/* Who reads is woken once half of the room is taken, whatever the rates of the lines. */
+static DECLARE_WAIT_QUEUE_HEAD(reader);
 
 struct line_sched {
 	struct Qdisc *child;
@@ -49,16 +52,19 @@ struct line_sched {
 	u32 classes;			/* handle of the child: flows become its classes; 0: they do not */
 	struct sk_buff *on_wire;	/* in transmission */
 	u64 free_ns;			/* its end */
-	u64 slack_ns;			/* what arrives that much before its end arrives at its end */
+	u64 slack_ns;			/* what arrives that little before its end arrives at its end */
 	u64 latest_ns;			/* of the arrivals that this moved */
 	u64 rest;			/* of that time: bits * 10^9 modulo rate */
 	u64 delay_ns;
 	struct sk_buff_head sent;	/* on their way; their stamp is the time of arrival */
 };
 
-/* How late timers fire, ns; at most this part of a packet's time. */
-#define LATENESS_NS	1000
-#define LATENESS_PART	8
+/*
+ * Two instants that are the same may differ by what is cut off where the ends of transmissions become whole nanoseconds, once a
+ * hop. At most this part of a packet's time.
+ */
+#define ROUNDING_NS	16
+#define ROUNDING_PART	8
 
 /* The line whose child is asked for a packet. */
 static struct line_sched *asking;
@@ -98,6 +104,11 @@ static u64 line_now(const struct line_sched *q)
 	return max_t(u64, ktime_get_ns(), q->latest_ns);
 }
 
+static bool half_full(void)
+{
+	return written - taken >= records / 2 || capture_half_full();
+}
+
 static struct line_record *record(const struct line_sched *q, const struct sk_buff *skb,
 				  enum line_event event, u64 now, u64 since, u8 before, u8 after)
 {
@@ -110,6 +121,8 @@ static struct line_record *record(const struct line_sched *q, const struct sk_bu
 		return NULL;
 	}
 	r = &ring[written++ & (records - 1)];
+	if (half_full())
+		wake_up_interruptible(&reader);
 	memset(r, 0, sizeof(*r));
 	r->time_ns = now;
 	r->queued_ns = since;
@@ -290,7 +303,7 @@ static void line_start(struct Qdisc *sch, u64 now, bool busy)
 	__skb_push(skb, -skb_mac_offset(skb));
 	bits = 8ULL * (qdisc_pkt_len(skb) + q->overhead) * NSEC_PER_SEC + q->rest;
 	q->free_ns = start + div64_u64_rem(bits, q->rate, &q->rest);
-	q->slack_ns = min_t(u64, LATENESS_NS, (q->free_ns - start) / LATENESS_PART);
+	q->slack_ns = min_t(u64, ROUNDING_NS, (q->free_ns - start) / ROUNDING_PART);
 	q->on_wire = skb;
 }
 
@@ -503,8 +516,15 @@ static ssize_t line_read(struct file *file, char __user *buffer, size_t size, lo
 	return given * sizeof(*ring);
 }
 
+static __poll_t line_poll(struct file *file, poll_table *wait)
+{
+	poll_wait(file, &reader, wait);
+	return half_full() ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
 static const struct proc_ops line_proc_ops = {
 	.proc_read = line_read,
+	.proc_poll = line_poll,
 	.proc_lseek = noop_llseek,
 };
 

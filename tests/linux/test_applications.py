@@ -17,7 +17,9 @@ flows = [{{ name = "app", {flow} }}]
 trace = {{ series = "100 ms" }}
 """
 
-MICROSECONDS = 20e-6
+# Times agree to the nanosecond but for two ACKs of 52 B, 20.8 us at 40 Mbit/s: the simulator's server acknowledges a
+# request of several packets before it answers, in Linux the answer carries the ACK.
+MICROSECONDS = 21e-6
 
 
 def both(flow: str, image: Image, **overrides: str) -> tuple[shoal.Result, shoal.Result]:

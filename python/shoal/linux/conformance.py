@@ -46,7 +46,8 @@ def _play(image: Image, script: Path, text: str, cancel: _native.Cancel) -> dict
         return dict(translated)
     with guest_folder() as folder:
         (folder / "program").write_text(translated["program"], encoding="utf-8")
-        modules = "".join(f"module /{path.name}\n" for path in sorted(image.helpers.glob("tcp_*.ko")))
+        files = ["fine_clock.ko", *(path.name for path in sorted(image.helpers.glob("tcp_*.ko")))]
+        modules = "".join(f"module /{name}\n" for name in files)
         plan = Plan(config=f"{modules}script /program\n", rules=(), notes=(), memory_mib=_memory_mib, seed=1)
         try:
             run_guest(plan, image, folder, cancel=cancel, wall_limit_s=_wall_limit_s)

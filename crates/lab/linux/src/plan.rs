@@ -147,6 +147,9 @@ struct Planned<'a> {
 impl Planned<'_> {
     fn config(&self, modules: Vec<Module>) -> String {
         let mut text = String::new();
+        // iperf3 asks for the time until it has passed; our own program never does.
+        let asking = if self.kernel.generator.is_some() { "" } else { " asking_ns=0" };
+        line(&mut text, format_args!("module /{CLOCK}{asking}"));
         let lines = &self.testbed.lines;
         let disciplines =
             lines.iter().flat_map(|line| &line.queue.disciplines).map(|discipline| discipline.kind);
@@ -235,6 +238,14 @@ impl Planned<'_> {
         let mut rules = Vec::new();
         let mut add = |place: &str, text: String| rules.push(Rule { place: place.to_owned(), text });
         add("kernel", format!("Linux {} in virtual time, {} mode", self.kernel.release, self.kernel.mode));
+        add(
+            "clock",
+            match self.kernel.generator {
+                Some(_) => "virtual time in nanoseconds; it passes only while all wait, and 256 ns when iperf3 asks for it",
+                None => "virtual time in nanoseconds; it passes only while all wait",
+            }
+            .to_owned(),
+        );
         for (router, name) in &self.testbed.routers {
             add(router, format!("forwards: {name}"));
         }
@@ -365,6 +376,9 @@ impl Planned<'_> {
         }
     }
 }
+
+/// Module that gives the guest the clock of a stock host; before everything that reads it.
+const CLOCK: &str = "fine_clock.ko";
 
 /// Flows that are counted with their sockets: those of random arrivals end before most of the others begin.
 const MOST_ALIVE: f64 = 2000.0;

@@ -121,7 +121,12 @@ rtt = "25 ms"
     kernel.controllers.push("dctcp_ikr".to_owned());
     kernel.disciplines.push("dualred".to_owned());
     let plan = Plan::new(&experiment, &kernel).unwrap();
-    let modules = ["module /sch_dualred.ko", "module /tcp_dctcp_ikr.ko", "module /sch_line.ko"];
+    let modules = [
+        "module /fine_clock.ko asking_ns=0",
+        "module /sch_dualred.ko",
+        "module /tcp_dctcp_ikr.ko",
+        "module /sch_line.ko",
+    ];
     assert_eq!(lines(&plan, "module"), modules);
     assert!(lines(&plan, "flow")[1].contains(" dctcp_ikr "));
     let qdisc = *lines(&plan, "qdisc").last().unwrap();
@@ -286,9 +291,12 @@ fn memory_grows_with_buffers_and_flows() {
 fn captures_are_at_the_line_and_at_the_senders() {
     let experiment = Document::parse(STEP, "test.toml").unwrap().resolve(None).unwrap();
     let with = Plan::with_captures(&experiment, &kernel(), true).unwrap();
-    assert_eq!(lines(&with, "module"), ["module /sch_line.ko capture=1"]);
+    assert_eq!(
+        lines(&with, "module"),
+        ["module /fine_clock.ko asking_ns=0", "module /sch_line.ko capture=1"]
+    );
     assert_eq!(lines(&with, "capture"), ["capture s0 e0 1"]);
     let without = plan(STEP).unwrap();
-    assert_eq!(lines(&without, "module"), ["module /sch_line.ko"]);
+    assert_eq!(lines(&without, "module"), ["module /fine_clock.ko asking_ns=0", "module /sch_line.ko"]);
     assert_eq!(lines(&without, "capture"), [""; 0]);
 }
