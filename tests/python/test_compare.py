@@ -203,14 +203,17 @@ def test_measures_have_names_of_their_own_and_margins(result: shoal.Result) -> N
     found = list(measures(result))
     names = [measure.name for measure in found]
     assert len(set(names)) == len(names)
-    assert {"utilisation", "acks_per_packet_dctcp", "timeouts_reno"} <= set(names)
+    assert {"utilisation", "acks_per_packet_dctcp", "timeouts_reno", "reductions_dctcp"} <= set(names)
+    # What both planes count differently is not compared.
+    assert not {"losses_reno", "losses_dctcp", "reductions_reno"} & set(names)
     for measure in found:
         margin = kinds[measure.kind].margin(result)
         assert margin.share or margin.absolute
         assert measure.get(result) is not None
     # A packet of 1500 B takes 1.2 ms at 10 Mbit/s.
     assert kinds["delay-quantile"].margin(result).absolute == pytest.approx(1.2e-3)
-    assert kinds["rate"].margin(result).absolute == pytest.approx(1e4)
+    # Of two flows at 10 Mbit/s, each has 5 if it is fair.
+    assert kinds["rate"].margin(result).absolute == pytest.approx(5e4)
 
 
 def test_completion_times_are_those_of_all_flows() -> None:

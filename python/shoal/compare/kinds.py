@@ -27,8 +27,8 @@ class Per(StrEnum):
     """In the quantity's own unit."""
     PACKET_TIME = "packet times"
     """Transmissions of a packet at the bottleneck."""
-    LINE_RATE = "of the line rate"
-    """Shares of the bottleneck's rate."""
+    FAIR_RATE = "of the fair rate"
+    """Shares of the bottleneck's rate over the number of flows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Kind:
         unit = {
             Per.UNIT: 1.0,
             Per.PACKET_TIME: 8 * link["mtu_bytes"] / link["rate_bps"],
-            Per.LINE_RATE: link["rate_bps"],
+            Per.FAIR_RATE: link["rate_bps"] / sum(group["flow_count"] for group in result.groups),
         }[self.per]
         return Margin(self.share, self.absolute * unit)
 
@@ -78,8 +78,8 @@ kinds = {
     ),
     "ratio": Kind("rate ratios", Family.RATES, 0.05, 0.0, Per.UNIT, "the base"),
     "rate": Kind(
-        "rates of flows", Family.RATES, 0.05, 0.001, Per.LINE_RATE,
-        "the base; for a starved flow, whether it gets a thousandth of the line more or less is the same starvation",
+        "rates of flows", Family.RATES, 0.05, 0.01, Per.FAIR_RATE,
+        "the base; whether a starved flow gets a hundredth of its fair rate more or less is the same starvation",
     ),
     "queue": Kind(
         "mean queues", Family.DELAY, 0.05, 0.5, Per.UNIT,
@@ -100,7 +100,7 @@ kinds = {
         "of the measurement",
     ),
     "drops": Kind(
-        "drops, losses", Family.SIGNALS, 0.10, 5.0, Per.UNIT,
+        "drops", Family.SIGNALS, 0.10, 5.0, Per.UNIT,
         "twice the base: Reno's window goes with the root of the reciprocal, so 10 % of the drops are 5 % of the "
         "window; one overflow at an edge of the measurement",
     ),
@@ -120,14 +120,14 @@ kinds = {
         "the drops; one timeout and its repetition",
     ),
     "window": Kind(
-        "mean windows", Family.WINDOWS, 0.05, 0.5, Per.UNIT, "the base; half of what a window grows by in a round"
+        "mean windows", Family.WINDOWS, 0.05, 0.1, Per.UNIT, "the base; one packet more in a tenth of the time"
     ),
     "window-quantile": Kind(
         "quantiles of windows", Family.WINDOWS, 0.05, 1.0, Per.UNIT, "the base; these are whole packets"
     ),
     "reductions": Kind(
         "reductions", Family.WINDOWS, 0.10, 5.0, Per.UNIT,
-        "as drops; without ECN, Linux shows only those that outlast a sample",
+        "as drops; that of one round at an edge of the measurement",
     ),
     "completion": Kind(
         "completion times: mean, P50, P90", Family.COMPLETION, 0.05, 1.0, Per.PACKET_TIME, "the base; one packet"

@@ -44,14 +44,14 @@ def overview(comparison: Comparison) -> Table:
 
 def verdicts(comparison: Comparison) -> Table:
     """One row a scenario: how many quantities have which verdict, and what differs, by families."""
-    columns = ("Scenario", "Equal or same", "Not decided", "Different", "Differs in")
+    columns = ("Scenario", "Equal, same", "Not decided", "Different", "Differs in")
     rows = [
         (
             one.name,
             str(len(one.having(Verdict.EQUAL)) + len(one.having(Verdict.SAME))),
-            _undecided(one),
+            str(len(one.having(Verdict.UNDECIDED))),
             str(len(one.having(Verdict.DIFFERENT))),
-            _differs_in(one),
+            "; ".join((*_differs_in(one), *_undecided(one))),
         )
         for one in comparison
     ]
@@ -61,16 +61,15 @@ def verdicts(comparison: Comparison) -> Table:
 
 def head(comparison: Comparison) -> Table:
     """Relative differences over the scenarios: median, 90th percentile, worst."""
-    columns = ("Difference", "Worst in", "Worst", "P90", "Median", "Target", "Scenarios")
+    columns = ("Difference (scenarios)", "Worst in", "Worst", "P90", "Median", "Target")
     rows = [
         (
-            one.title,
+            f"{one.title} ({one.scenarios})",
             one.worst_in if one.worst else "-",
             _percent(one.worst),
             _percent(one.p90),
             _percent(one.median),
             "-" if one.target is None else f"{one.target:.0%}, {'missed' if one.is_missed else 'met'}",
-            str(one.scenarios),
         )
         for one in comparison.headlines
     ]
@@ -136,19 +135,7 @@ def _overview_row(compared: Compared) -> tuple[str, ...]:
     return (compared.name, *cells)
 
 
-def _undecided(compared: Compared) -> str:
-    """How many, and with how many seeds half of them would not be left."""
-    own = compared.having(Verdict.UNDECIDED)
-    if not own:
-        return "0"
-    needed = sorted(quantity.decision.seeds or most_seeds + 1 for quantity in own)
-    half = needed[(len(needed) - 1) // 2]
-    return (
-        f"{len(own)} (half by {half} seeds)" if half <= most_seeds else f"{len(own)} (half need > {most_seeds} seeds)"
-    )
-
-
-def _differs_in(compared: Compared) -> str:
+def _differs_in(compared: Compared) -> list[str]:
     """Families with the worst quantity of each."""
     parts = [
         f"{family}: {_named(quantity)}"
@@ -158,7 +145,17 @@ def _differs_in(compared: Compared) -> str:
         worst = max(compared.unequal, key=lambda quantity: quantity.in_margins)
         count = len(compared.unequal)
         parts.append(f"within the margin, exactly: {_named(worst)}" + (f" and {count - 1} more" if count > 1 else ""))
-    return "; ".join(parts)
+    return parts
+
+
+def _undecided(compared: Compared) -> list[str]:
+    """With how many seeds half of them would not be left."""
+    needed = sorted(quantity.decision.seeds or most_seeds + 1 for quantity in compared.having(Verdict.UNDECIDED))
+    if not needed:
+        return []
+    half = needed[(len(needed) - 1) // 2]
+    seeds = f"{half} seeds" if half <= most_seeds else f"more than {most_seeds} seeds"
+    return [f"not decided: half of them need {seeds}"]
 
 
 def _named(quantity: Quantity) -> str:
@@ -189,7 +186,7 @@ def _margin(kind: Kind) -> str:
         unit = {
             Per.UNIT: f"{kind.absolute:.2g}",
             Per.PACKET_TIME: f"{kind.absolute:.2g} transmission of a packet",
-            Per.LINE_RATE: f"{kind.absolute:.2g} of the line rate",
+            Per.FAIR_RATE: f"{kind.absolute:.2g} of the fair rate",
         }
         parts.append(unit[kind.per])
     return " + ".join(parts)
