@@ -10,6 +10,7 @@
 #include <linux/netdevice.h>
 #include <linux/nsproxy.h>
 #include <linux/proc_fs.h>
+#include <linux/udp.h>
 #include <linux/vmalloc.h>
 #include <net/checksum.h>
 #include <net/net_namespace.h>
@@ -32,9 +33,12 @@ static LIST_HEAD(taps);
 static void fill_in_checksum(const struct sk_buff *skb, u8 *copy, u32 size)
 {
 	int start = skb_checksum_start_offset(skb);
+	__sum16 sum = csum_fold(csum_partial(copy + start, size - start, 0));
 
-	*(__sum16 *)(copy + start + skb->csum_offset) =
-		csum_fold(csum_partial(copy + start, size - start, 0)) ?: CSUM_MANGLED_0;
+	/* Zero means "none" with UDP only (RFC 768); with TCP it is a sum like others. */
+	if (!sum && skb->csum_offset == offsetof(struct udphdr, check))
+		sum = CSUM_MANGLED_0;
+	*(__sum16 *)(copy + start + skb->csum_offset) = sum;
 }
 
 void capture_packet(const struct line_record *about, const struct sk_buff *skb)

@@ -53,7 +53,7 @@ def test_acks_are_delayed_from_the_start(image: Image, tmp_path: Path) -> None:
     real, simulated = (acks_per_thousand(tmp_path / f"{plane}.pcapng") for plane in ("linux", "sim"))
     assert len(real) == len(simulated) == 4
     assert real == pytest.approx(simulated, abs=5)
-    # Slow start and its losses are in the first thousands; a window that grows adds up to 400 in each of the first three.
+    # Slow start and its losses are in the first thousands; a window that grows adds up to 400 in each of three.
     assert min(real) < 600
 
 
