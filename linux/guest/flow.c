@@ -478,9 +478,10 @@ static bool do_what_is_due(uint64_t duration, uint64_t every)
 			/* A flow of UINT32_MAX marks the one at which the window opens: it does not repeat. */
 			if (entry.flow == 0 && entry.at + every < origin + duration)
 				agenda_add(entry.at + every, TASK_SAMPLE, 0);
-			if ((entry.at - origin) * 50 / duration > shown) {
-				shown = (entry.at - origin) * 50 / duration;
-				printf("shoal-progress %llu\n", (unsigned long long)(2 * shown));
+			/* Whoever watches knows by it that time has not stopped. */
+			if ((entry.at - origin) * 1000 / duration > shown) {
+				shown = (entry.at - origin) * 1000 / duration;
+				printf("shoal-progress %llu\n", (unsigned long long)shown);
 			}
 			break;
 		case TASK_END:

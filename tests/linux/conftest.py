@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 import shoal
@@ -41,6 +44,21 @@ cc = "dctcp"
 rtt = "25 ms"
 start = { uniform = ["0 s", "1 s"] }
 """
+
+
+def processes_of(folder: Path) -> list[int]:
+    """Processes that work in a folder or were started for it."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                inside = str(entry.joinpath("cwd").readlink()).startswith(str(folder))
+                named = str(folder) in entry.joinpath("cmdline").read_text(errors="replace")
+            except OSError:
+                continue
+            if inside or named:
+                found.append(int(entry.name))
+    return found
 
 
 def tables(result: shoal.Result) -> dict[str, list[tuple[object, ...]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from conftest import Cli
 
 import shoal
 from shoal import _native
-from shoal.linux import Image, LinuxError, Unbuilt, commands, find_image, kernel
+from shoal.linux import Image, LinuxError, Unbuilt, checks, commands, find_image, kernel, resources
 from shoal.linux.archive import release_of, releases
 from shoal.linux.places import digest, files
 
@@ -95,7 +96,7 @@ def test_missing_programs_are_named_with_their_packages() -> None:
 
 
 def test_full_disk_is_named() -> None:
-    error = commands.failure(["nice", "-n", "10", "make"], ["ld: No space left on device"], 2)
+    error = commands.failure(["make"], ["ld: No space left on device"], 2)
     assert str(error) == "`make` failed: the disk is full"
 
 
@@ -127,3 +128,43 @@ def test_modules_are_known_by_all_names_that_they_register(tmp_path: Path) -> No
     described = json.loads(Image(tmp_path).description)
     assert described["controllers"] == ["reno", "dctcp_ikr", "dctcp_onesided", "dctcp_1sided_rx", "reno_acks"]
     assert described["disciplines"] == ["red", "coupled", "dualq_coupled", "dualred"]
+
+
+def test_doctor_looks_at_what_the_build_and_guests_need(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SHOAL_CACHE_DIR", str(tmp_path / "empty"))
+    monkeypatch.setattr(checks, "missing_libraries", lambda: ["the static C library (libc.a)"])
+    monkeypatch.setattr(checks.Place, "room_mib", lambda place: 64 if place.word == "shm" else 9000)
+    found = {what: (verdict, text) for what, verdict, text in checks.rows()}
+    assert found["C library"][0] == "FAILS"
+    assert "libc6-dev" in found["C library"][1]
+    assert found["/dev/shm"][0] == "note"
+    assert "64 MiB free, the smallest guest takes 256" in found["/dev/shm"][1]
+    assert "--shm-size" in found["/dev/shm"][1]
+    # Whoever reads this has run it.
+    assert all("shoal linux doctor" not in text for _, text in found.values())
+    assert "shoal linux build" in found["Kernel"][1]
+    monkeypatch.setattr(checks.Place, "room_mib", lambda place: 64)
+    assert {what: verdict for what, verdict, _ in checks.rows()}["/dev/shm"] == "FAILS"
+
+
+def test_compiler_without_libraries_is_found_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    compiler = tmp_path / "gcc"
+    compiler.write_text('#!/bin/sh\n[ "$1" = -E ] && exit 1\necho libc.a\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    absent = commands.missing_libraries()
+    assert [what.split(" (")[0] for what in absent] == [
+        "the headers of the C library and of Linux",
+        "the static C library",
+    ]
+    assert "strip" in commands.needed
+
+
+def test_file_of_a_guest_needs_a_place_that_runs_programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    there = resources.Place("folder", tmp_path)
+    assert there.room_mib() > 0
+    found = os.statvfs(tmp_path)
+    values = (*found[:8], found.f_flag | os.ST_NOEXEC, found.f_namemax)
+    monkeypatch.setattr(resources.os, "statvfs", lambda _: os.statvfs_result(values))
+    assert there.room_mib() == 0
+    assert resources.Place("shm", tmp_path / "gone").room_mib() == 0

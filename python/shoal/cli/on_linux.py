@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     from shoal.linux import Image, Unbuilt
 
 
-def find_linux(generator: str | None) -> Image:
-    """The kernel, with the program that drives its flows if it is not the guest's own."""
-    from shoal.linux import find_image
+def find_linux(
+    generator: str | None, *, wall_limit_s: float | None = None, stall_limit_s: float | None = None
+) -> Image:
+    """The kernel, the program that drives its flows if it is not the guest's own, and how long guests may take."""
+    from shoal.linux import Limits, find_image
     from shoal.linux.iperf3 import find_iperf3
 
     image = find_image()
-    return replace(image, iperf3=find_iperf3(generator)) if generator is not None else image
+    limits = Limits(wall_s=wall_limit_s, stall_s=stall_limit_s or Limits.stall_s)
+    return replace(image, iperf3=None if generator is None else find_iperf3(generator), limits=limits)
 
 
 def prepare_linux(scenarios: Iterable[Scenario], image: Image) -> None:

@@ -97,6 +97,26 @@ def run(
             show_default=False,
         ),
     ] = None,
+    wall_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--wall-limit",
+            min=0.1,
+            metavar="SECONDS",
+            help="With --on linux: real time that a run may take; without limit by default.",
+            show_default=False,
+        ),
+    ] = None,
+    stall_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--stall-limit",
+            min=0.1,
+            metavar="SECONDS",
+            help="With --on linux: real time in which virtual time may stand still; 600 by default.",
+            show_default=False,
+        ),
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="With --on linux: show what the scenario becomes there, and run nothing.")
     ] = False,
@@ -114,7 +134,7 @@ def run(
       shoal run single-red.toml dual-red.toml --out results/compared
       shoal run step-single --on linux
     """
-    _check_plane(on, generator, explain=explain)
+    _check_plane(on, generator, wall_limit, stall_limit, explain=explain)
     _check_seeds(seed, seeds)
     loaded = {_label(path): options.read_scenario(path, set_, trace, sizes) for path in scenarios}
     if len(loaded) < len(scenarios):
@@ -140,9 +160,7 @@ def run(
     if explain:
         explain_linux(loaded.values(), generator)
         return
-    image = find_linux(generator) if on is Plane.LINUX else None
-    if image is not None:
-        prepare_linux(loaded.values(), image)
+    image = _prepared(on, generator, wall_limit, stall_limit, loaded)
     with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
         runs = {
             label: _measure(
@@ -159,11 +177,30 @@ def run(
     _print(runs, as_json=as_json)
 
 
-def _check_plane(on: Plane, generator: str | None, *, explain: bool) -> None:
+def _check_plane(
+    on: Plane, generator: str | None, wall_limit: float | None, stall_limit: float | None, *, explain: bool
+) -> None:
     if generator is not None and on is not Plane.LINUX:
         raise UsageError("--generator names a program that runs on Linux", hint="add --on linux")
+    if (wall_limit is not None or stall_limit is not None) and on is not Plane.LINUX:
+        raise UsageError("--wall-limit and --stall-limit bound runs on Linux", hint="add --on linux")
     if explain and on is not Plane.LINUX:
         raise UsageError("--explain shows what a scenario becomes on Linux", hint="add --on linux")
+
+
+def _prepared(
+    on: Plane,
+    generator: str | None,
+    wall_limit: float | None,
+    stall_limit: float | None,
+    scenarios: dict[str, Scenario],
+) -> Image | None:
+    """The kernel, if it is to run these scenarios, after it has taken all of them."""
+    if on is not Plane.LINUX:
+        return None
+    image = find_linux(generator, wall_limit_s=wall_limit, stall_limit_s=stall_limit)
+    prepare_linux(scenarios.values(), image)
+    return image
 
 
 def _check_seeds(seed: int | None, seeds: int | None) -> None:

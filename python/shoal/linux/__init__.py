@@ -6,7 +6,8 @@ a scenario means: :func:`shoal._native.linux_plan` does.
 
 from shoal.linux.errors import GuestError, LinuxError
 from shoal.linux.images import Image, Unbuilt, find_image
+from shoal.linux.limits import Limits
 from shoal.linux.plan import Plan, plan
 from shoal.linux.running import run_on_linux
 
-__all__ = ["GuestError", "Image", "LinuxError", "Plan", "Unbuilt", "find_image", "plan", "run_on_linux"]
+__all__ = ["GuestError", "Image", "Limits", "LinuxError", "Plan", "Unbuilt", "find_image", "plan", "run_on_linux"]

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
+import tempfile
 import time
 from pathlib import Path
 
-from shoal.linux.commands import explain_missing, fetchable, fetching, missing, needed
+from shoal.linux.commands import (
+    explain_libraries,
+    explain_missing,
+    fetchable,
+    fetching,
+    missing,
+    missing_libraries,
+    needed,
+)
 from shoal.linux.errors import LinuxError
 from shoal.linux.images import Image, find_image
 from shoal.linux.places import cache
+from shoal.linux.resources import Place, shared_memory, smallest_guest_mib
 from shoal.linux.running import run_on_linux
 from shoal.scenario import Scenario
 
@@ -28,11 +37,12 @@ Row = tuple[str, str, str]
 
 def rows() -> list[Row]:
     """One row a check: what, ``ok``, ``note`` or ``FAILS``, finding."""
-    found = [_machine(), _tools(), _archive(), _space(), _memory_files(), _tracing()]
+    found = [_machine(), _tools(), _libraries(), _archive(), _space(), _memory_files(), _tracing()]
     try:
         image = find_image()
     except LinuxError as error:
-        return [*found, ("Kernel", "note", f"{error}; {error.hint}")]
+        # What the build needs is in the other rows.
+        return [*found, ("Kernel", "note", f"{error}; `shoal linux build` makes one (about 10 minutes)")]
     found.append(("Kernel", "ok", f"Linux {image.release}, {image.mode} mode, {image.folder}"))
     found.append(_self_test(image))
     return found
@@ -67,10 +77,26 @@ def _space() -> Row:
     return ("Disk", "ok" if enough else "FAILS", f"{free:.0f} GB free at {place}; a build takes 4 GB")
 
 
+def _libraries() -> Row:
+    if absent := missing_libraries():
+        error = explain_libraries(absent)
+        return ("C library", "FAILS", f"{error}; {error.hint}")
+    return ("C library", "ok", "headers and the static library are there")
+
+
 def _memory_files() -> Row:
-    place = "/dev/shm"  # noqa: S108  (only looked at)
-    usable = os.access(place, os.W_OK | os.X_OK)
-    return (place, "ok" if usable else "note", "usable" if usable else "not usable: guests keep their memory on disk")
+    shm, folder = Place("shm", shared_memory), Place("folder", Path(tempfile.gettempdir()))
+    room, other = shm.room_mib(), folder.room_mib()
+    if room >= smallest_guest_mib:
+        return (str(shm.folder), "ok", f"{room} MiB free for the memory of guests")
+    enough = other >= smallest_guest_mib
+    where = f"guests keep their memory below {folder.folder}" if enough else f"and {folder.folder} has {other} MiB"
+    return (
+        str(shm.folder),
+        "note" if enough else "FAILS",
+        f"{room} MiB free, the smallest guest takes {smallest_guest_mib}: {where}; in a container: "
+        "docker run --shm-size=1g",
+    )
 
 
 def _tracing() -> Row:

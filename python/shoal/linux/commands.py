@@ -15,6 +15,7 @@ from shoal.linux.errors import LinuxError
 needed: Mapping[str, tuple[str, str]] = {
     "gcc": ("compiles the kernel", "gcc libc6-dev"),
     "ld": ("links the kernel", "binutils"),
+    "strip": ("makes the kernel's image small", "binutils"),
     "make": ("builds the kernel", "make"),
     "flex": ("reads the kernel's configuration", "flex"),
     "bison": ("reads the kernel's configuration", "bison"),
@@ -37,6 +38,36 @@ _kept_lines = 30
 def missing(programs: Mapping[str, tuple[str, str]], *, path: str | None = None) -> list[str]:
     """Names of programs that are not there."""
     return [name for name in programs if shutil.which(name, path=path) is None]
+
+
+def missing_libraries(*, env: Mapping[str, str] | None = None) -> list[str]:
+    """What compiling and linking need beside programs and is not there; nothing is said without a compiler."""
+    if shutil.which("gcc") is None:
+        return []
+    absent = []
+    headers = subprocess.run(
+        ["gcc", "-E", "-"],  # noqa: S607
+        input="#include <stdio.h>\n#include <linux/types.h>\n",
+        env=env,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if headers.returncode:
+        absent.append("the headers of the C library and of Linux")
+    # The guest's program is linked statically: nothing of the machine's libraries is in the guest.
+    static = output(["gcc", "-print-file-name=libc.a"], env=env).strip()
+    if not Path(static).is_absolute():
+        absent.append("the static C library (libc.a)")
+    return absent
+
+
+def explain_libraries(absent: Sequence[str]) -> LinuxError:
+    """One message for what :func:`missing_libraries` found."""
+    return LinuxError(
+        f"missing: {'; '.join(absent)}",
+        hint="on Debian or Ubuntu: sudo apt-get install libc6-dev; on Fedora: dnf install glibc-devel glibc-static",
+    )
 
 
 def explain_missing(names: Sequence[str]) -> LinuxError:
@@ -104,7 +135,7 @@ def stream(
 
 def failure(command: Sequence[str | Path], lines: Sequence[str], code: int, log: Path | None = None) -> LinuxError:
     """What a failed command said; a full disk is named as such."""
-    name = Path(str(command[0])).name if str(command[0]) != "nice" else str(command[3])
+    name = Path(str(command[0])).name
     if any("No space left on device" in line for line in lines):
         return LinuxError(f"`{name}` failed: the disk is full", hint="make room (a kernel takes 4 GB) and run it again")
     text = "\n".join(f"  | {line}" for line in lines[-_kept_lines:])

@@ -12,12 +12,13 @@ from shoal import _native
 from shoal.linux.errors import GuestError
 from shoal.linux.guest import guest_folder, run_guest
 from shoal.linux.images import Image, find_image
+from shoal.linux.limits import Limits
 from shoal.linux.plan import Plan
 
 # A script holds a few packets and one connection.
 _memory_mib = 256
-# Scripts last seconds of virtual time, in which little happens.
-_wall_limit_s = 120
+# Scripts last seconds of virtual time, in which little happens; they do not report progress.
+_limits = Limits(stall_s=120)
 
 Play = Callable[[Path, str, _native.Cancel], dict[str, Any]]
 
@@ -50,7 +51,7 @@ def _play(image: Image, script: Path, text: str, cancel: _native.Cancel) -> dict
         modules = "".join(f"module /{name}\n" for name in files)
         plan = Plan(config=f"{modules}script /program\n", rules=(), notes=(), memory_mib=_memory_mib, seed=1)
         try:
-            run_guest(plan, image, folder, cancel=cancel, wall_limit_s=_wall_limit_s)
+            run_guest(plan, image, folder, cancel=cancel, limits=_limits)
         except GuestError as error:
             raise GuestError(f"`{script}`: {error}", hint=error.hint) from error
         records = (folder / "script.bin").read_bytes()

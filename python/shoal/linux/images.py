@@ -14,6 +14,7 @@ from shoal.linux.archive import release_of
 from shoal.linux.commands import output
 from shoal.linux.errors import LinuxError
 from shoal.linux.iperf3 import Iperf3
+from shoal.linux.limits import Limits
 from shoal.linux.places import cache, digest, files, locked, sources
 from shoal.linux.tools import build_environment
 
@@ -30,10 +31,13 @@ class Image:
         Where it lies.
     iperf3
         Drives bulk flows instead of the guest's own sender and receiver.
+    limits
+        How long its guests may take.
     """
 
     folder: Path
     iperf3: Iperf3 | None = None
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def linux(self) -> Path:

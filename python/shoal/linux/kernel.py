@@ -159,9 +159,6 @@ def _compile(tree: Path, folder: Path, env: dict[str, str], jobs: int | None, sa
         progress(min(0.99, (done + lines) / _build_lines))
 
     command: list[str | Path] = [
-        "nice",
-        "-n",
-        "10",
         "make",
         "-C",
         tree,

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shoal import _native
-from shoal.linux.guest import default_wall_limit_s, guest_folder, run_guest
+from shoal.linux.guest import guest_folder, run_guest
 from shoal.linux.images import Image, find_image
+from shoal.linux.limits import Limits
 from shoal.linux.plan import plan
 from shoal.result import Result
 from shoal.running import checked_seed
@@ -23,7 +24,7 @@ def run_on_linux(
     pcap_payload: bool = False,
     progress: Callable[[float], object] | None = None,
     cancel: _native.Cancel | None = None,
-    wall_limit_s: int = default_wall_limit_s,
+    limits: Limits | None = None,
 ) -> Result:
     """Run a scenario once on the real kernel in virtual time.
 
@@ -43,8 +44,8 @@ def run_on_linux(
         Called with the finished fraction, 0 to 1.
     cancel
         Lets another thread end it.
-    wall_limit_s
-        A guest that takes longer is stopped.
+    limits
+        How long the guest may take; those of the image if not given.
 
     Raises
     ------
@@ -53,7 +54,7 @@ def run_on_linux(
     LinuxError
         There is no kernel.
     GuestError
-        The guest failed.
+        The guest failed, or took too long.
     OutputError
         The file cannot be written.
     """
@@ -62,7 +63,7 @@ def run_on_linux(
     image = image or find_image()
     planned = plan(scenario, image, seed=seed, captures=pcap is not None)
     with guest_folder() as folder:
-        run_guest(planned, image, folder, progress=progress, cancel=cancel, wall_limit_s=wall_limit_s)
+        run_guest(planned, image, folder, progress=progress, cancel=cancel, limits=limits)
         finished = _native.linux_result(
             scenario.text, scenario.name, list(scenario.overrides), image.description, folder, seed=seed
         )

@@ -6,7 +6,16 @@ import os
 from pathlib import Path
 
 from shoal.linux.archive import Client
-from shoal.linux.commands import explain_missing, fetchable, fetching, missing, needed, output
+from shoal.linux.commands import (
+    explain_libraries,
+    explain_missing,
+    fetchable,
+    fetching,
+    missing,
+    missing_libraries,
+    needed,
+    output,
+)
 from shoal.linux.errors import LinuxError
 from shoal.linux.places import cache, locked
 
@@ -28,6 +37,8 @@ def build_environment() -> dict[str, str]:
     absent = missing(needed)
     if lacking := [name for name in absent if name not in fetchable]:
         raise explain_missing(lacking)
+    if libraries := missing_libraries(env=env):
+        raise explain_libraries(libraries)
     if absent:
         env |= _fetched(absent, env["PATH"])
     return env

@@ -1,0 +1,125 @@
+"""Guests that stand still, take long, or find little room: ended or refused with the reason, and never for going on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from conftest import SINGLE, processes_of
+
+import shoal
+from shoal.linux import GuestError, Image, Limits, resources, run_on_linux
+from shoal.linux.guest import guest_folder, run_guest
+from shoal.linux.plan import plan
+
+
+def test_stopped_guest_is_ended_and_said_to_stand_still(single: shoal.Scenario, image: Image) -> None:
+    endless = single.override({"duration": "100000 s"})
+    with guest_folder() as folder:
+
+        def stop() -> None:
+            while not (folder / "flows.bin").exists():
+                time.sleep(0.05)
+            for process in processes_of(folder):
+                os.kill(process, signal.SIGSTOP)
+
+        stopper = threading.Thread(target=stop)
+        stopper.start()
+        with pytest.raises(GuestError, match=r"virtual time stood still for 3 s at [\d.]+ % of the scenario") as caught:
+            run_guest(plan(endless, image), image, folder, limits=Limits(stall_s=3))
+        stopper.join()
+        assert "--stall-limit" in (caught.value.hint or "")
+        assert processes_of(folder) == []
+
+
+def test_run_goes_on_as_long_as_it_gets_on(single: shoal.Scenario, image: Image) -> None:
+    long = single.override({"duration": "600 s"})
+    began = time.monotonic()
+    result = run_on_linux(long, image=image, limits=Limits(stall_s=2))
+    took = time.monotonic() - began
+    assert result.window[1] == 600
+    # The limit for the whole run ends what the other lets go on, and says so.
+    with pytest.raises(GuestError, match=r"stopped after .* s, the limit for the whole run, at [\d.]+ %") as caught:
+        run_on_linux(long, image=image, limits=Limits(wall_s=took / 4))
+    assert "--wall-limit" in (caught.value.hint or "")
+    assert "report" not in (caught.value.hint or "")
+
+
+def test_limits_are_options_of_run(image: Image, tmp_path: Path) -> None:
+    scenario = tmp_path / "long.toml"
+    scenario.write_text(SINGLE.replace("10 s", "100000 s"))
+    command = [sys.executable, "-m", "shoal", "run", str(scenario), "--wall-limit", "1"]
+    ended = subprocess.run([*command, "--on", "linux"], capture_output=True, text=True, check=False)
+    assert ended.returncode == 6
+    assert "the limit for the whole run" in ended.stderr
+    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert "--on linux" in refused.stderr
+
+
+def test_small_shared_memory_of_a_container_is_avoided(image: Image, tmp_path: Path) -> None:
+    scenario = tmp_path / "single.toml"
+    scenario.write_text(SINGLE)
+    run = [sys.executable, "-m", "shoal", "run", str(scenario), "--on", "linux", "--json"]
+    small = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=64m shm /dev/shm && exec "$@"', "sh"]
+    if shutil.which("unshare") is None or subprocess.run([*small, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("left out: this machine allows no mounts in a user namespace")
+    usual = subprocess.run(run, capture_output=True, text=True, check=True)
+    there = subprocess.run([*small, *run], capture_output=True, text=True, check=False)
+    assert there.returncode == 0, there.stderr
+    assert there.stdout == usual.stdout
+    # With no room anywhere the run is refused before it starts, with the remedy.
+    nowhere = [*small[:4], small[4].replace("exec", "mount -t tmpfs -o size=64m tmp /tmp && exec"), "sh", *run]
+    inside = {**os.environ, "TMPDIR": "/tmp"}
+    (Path.home() / ".cache").mkdir(exist_ok=True)
+    if str(tmp_path).startswith("/tmp"):
+        nowhere = [word if word != str(scenario) else "step-single" for word in nowhere]
+    refused = subprocess.run(nowhere, capture_output=True, text=True, check=False, env=inside)
+    assert refused.returncode == 6
+    assert "in a file, for which there are" in refused.stderr
+    assert "--shm-size" in refused.stderr
+
+
+def test_guests_of_two_users_take_two_processors(tmp_path: Path) -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("left out: one processor")
+    script = "from shoal.linux.resources import processor\nwith processor() as cpu: print(cpu, flush=True); input()"
+    users = [
+        subprocess.Popen(
+            [sys.executable, "-c", script],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / name), "SHOAL_CACHE_DIR": str(tmp_path / name)},
+        )
+        for name in ("one", "two")
+    ]
+    try:
+        found = {user.stdout.readline().strip() for user in users if user.stdout}
+        taken = {str(cpu) for cpu in os.sched_getaffinity(0)}
+        # Other guests of this machine may hold processors; then one of the two has to share.
+        held = Path("/proc/net/unix").read_text().count("@shoal/linux/cpu")
+        assert found <= taken
+        assert len(found) == 2 or held > 2
+    finally:
+        for user in users:
+            user.communicate("\n")
+
+
+def test_memory_of_guests_that_run_at_once_is_added_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    already = sum(mib for _, mib in resources._claims_before(time.monotonic_ns()))
+    monkeypatch.setattr(resources, "available_mib", lambda: 1000 + already)
+    with resources.memory(600, tmp_path):
+        with pytest.raises(GuestError, match=r"may need 600 MiB .*; \d+ MiB are free beside what other guests"):
+            resources.memory(600, tmp_path).__enter__()
+        with resources.memory(300, tmp_path):
+            pass
+    with resources.memory(600, tmp_path):
+        pass
