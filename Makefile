@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python test-modules test-linux linux-kernel bench-linux bench-linux-record vectors check docs fmt bench bench-record fuzz docs clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record vectors check docs fmt bench bench-record fuzz docs clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -38,6 +38,9 @@ test-python: setup $(VENV)/.test
 
 test-modules: ## The kernel modules' laws, in user space, on the vectors of the Rust models
 	@$(MAKE) --no-print-directory -C linux/modules/tests check mutations
+
+test-modules-qemu: ## The kernel modules on a distribution's kernel in an emulator (Debian; fetches 110 MB once; about 7 minutes)
+	@$(PYTHON) linux/modules/tests/modules_qemu.py $(QEMU_OPTIONS)
 
 vectors: ## Write tests/vectors anew from the Rust models (tests compare them)
 	SHOAL_WRITE_VECTORS=1 cargo test --quiet --package shoal-cc --package shoal-aqm --test linux_modules
