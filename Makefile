@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record vectors check docs fmt bench bench-record fuzz docs clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record vectors check docs fmt bench bench-record fuzz clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -59,6 +59,12 @@ bench-linux-record: linux-kernel ## The same, kept in docs/linux-speed.md with d
 		"$$(date +%F)" "$$(git describe --always)" "$$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"; \
 		$(BIN)/python tools/linux_speed.py; } > docs/linux-speed.md.new
 	@mv docs/linux-speed.md.new docs/linux-speed.md
+
+linux-settings-record: linux-kernel ## What the guest's settings do that stock hosts do not have: docs/linux-settings.md
+	@{ printf '# Settings of the guest\n\n%s, shoal %s. Written by `make linux-settings-record`; see [linux](linux.md).\n\n' \
+		"$$(date +%F)" "$$(git describe --always)"; \
+		$(BIN)/python tools/linux_settings.py; } > docs/linux-settings.md.new
+	@mv docs/linux-settings.md.new docs/linux-settings.md
 
 check: setup $(VENV)/.test ## Formatting, lints, arrows: what CI demands before the tests
 	cargo fmt --all --check

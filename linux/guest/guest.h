@@ -38,6 +38,7 @@ struct end {
 };
 void veth_add(const struct end *a, const struct end *b, uint32_t mtu);
 /* One more address of a device. */
+void gso_max_segs(int host, const char *device, uint32_t count);
 void address_add(int host, const char *device, uint32_t address);
 /* What a route says about its connections; 0 leaves it to the kernel. */
 struct metrics {

@@ -276,6 +276,11 @@ static void obey(struct words *w)
 		struct end a = end_of(w), b = end_of(w);
 
 		veth_add(&a, &b, (uint32_t)number(w));
+	} else if (strcmp(verb, "gso_max_segs") == 0) {
+		int at = host(w);
+		const char *device = text(w);
+
+		gso_max_segs(at, device, (uint32_t)number(w));
 	} else if (strcmp(verb, "route") == 0) {
 		route(w);
 	} else if (strcmp(verb, "address") == 0) {

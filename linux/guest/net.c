@@ -145,6 +145,17 @@ static void up(int host, const char *device)
 	talk(host, &m, "cannot set a link up");
 }
 
+/* How many packets TCP hands over as one: 1 (see `describe`) until it is set. */
+void gso_max_segs(int host, const char *device, uint32_t count)
+{
+	struct message m;
+	struct ifinfomsg link = { .ifi_index = (int)index_of(host, device) };
+
+	start(&m, RTM_NEWLINK, 0, &link, sizeof(link));
+	put_u32(&m, IFLA_GSO_MAX_SEGS, count);
+	talk(host, &m, "cannot set the largest segment");
+}
+
 static int host_open(const char *name)
 {
 	int host = host_count++, one = 1;

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""What the settings of the guest do that a stock host does not have, in Markdown. Needs a kernel (`shoal linux build`).
+
+Every setting is given its stock value, one at a time; the table shows what changes. `make linux-settings-record` keeps
+it.
+"""
+
+import re
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import shoal
+from shoal import _native
+from shoal.linux import Image, find_image
+from shoal.linux.guest import guest_folder, run_guest
+from shoal.linux.plan import plan
+
+SEEDS = (1, 2, 3)
+FOLDER = Path(__file__).parents[1] / "scenarios" / "compare"
+# Two different flows, many small windows, full buffers, and short transfers.
+SCENARIOS = ("mix-fq-codel-40m", "dctcp-x60-step-200m", "reno-cubic-fifo-10m", "transfers-dctcp-100m")
+
+
+def sysctl(name: str, value: str) -> Callable[[str], str]:
+    """Set it on every host, instead of what is there or beside it."""
+
+    def change(config: str) -> str:
+        path = name.replace(".", "/")
+        config, count = re.subn(rf"^(sysctl \S+ {path}) .*$", rf"\1 {value}", config, flags=re.MULTILINE)
+        if count:
+            return config
+        return re.sub(r"^(host ([sd]\d+))$", rf"\1\nsysctl \2 {path} {value}", config, flags=re.MULTILINE)
+
+    return change
+
+
+def without(line: str) -> Callable[[str], str]:
+    """Leave a line out."""
+    return lambda config: re.sub(rf"^{line}.*\n", "", config, flags=re.MULTILINE)
+
+
+def offload(config: str) -> str:
+    """TCP of the hosts hands over as many packets as one as it likes."""
+    return re.sub(r"^(veth (s\d+) (\S+) .*)$", r"\1\ngso_max_segs \2 \3 65535", config, flags=re.MULTILINE)
+
+
+def read_at_once(config: str) -> str:
+    """Receivers read every packet, not 64 KiB at a time."""
+    return re.sub(r"^(flow (?:\S+ ){7})65536 ", r"\g<1>1 ", config, flags=re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the guest has, what a stock host has, and how the configuration becomes that."""
+
+    here: str
+    stock: str
+    change: Callable[[str], str]
+
+
+SETTINGS = (
+    Setting(
+        "`tcp_rmem` sized by the path", "4096 131072 33554432", sysctl("net.ipv4.tcp_rmem", "4096 131072 33554432")
+    ),
+    Setting("`tcp_wmem` sized by the path", "4096 16384 4194304", sysctl("net.ipv4.tcp_wmem", "4096 16384 4194304")),
+    Setting("`tcp_mem` 1000000 pages", "by the size of memory", without("sysctl init net/ipv4/tcp_mem")),
+    Setting("`tcp_no_metrics_save` 1", "0", sysctl("net.ipv4.tcp_no_metrics_save", "0")),
+    Setting("bulk receivers read 64 KiB at a time", "each packet", read_at_once),
+    Setting("`gso_max_segs` 1 at senders", "65535", offload),
+)
+
+
+def measured(scenario: shoal.Scenario, image: Image, change: Callable[[str], str] | None) -> list[dict[str, float]]:
+    """The numbers of one run a seed."""
+    rows = []
+    for seed in SEEDS:
+        planned = plan(scenario, image, seed=seed)
+        if change is not None:
+            changed = change(planned.config)
+            if changed == planned.config:
+                return []
+            planned = replace(planned, config=changed)
+        with guest_folder() as folder:
+            run_guest(planned, image, folder)
+            what = (scenario.text, scenario.name, list(scenario.overrides), image.description)
+            result = shoal.Result(_native.linux_result(*what, folder, seed=seed).json)
+        link = result.bottlenecks[0]
+        rates = [group["wire_bps"]["mean"] for group in result.groups]
+        rows.append(
+            {
+                "queue": link["queue_packets"]["mean"],
+                "marks": link["marked"],
+                "drops": link["dropped"],
+                "ratio": rates[0] / rates[-1],
+            }
+        )
+    return rows
+
+
+def cell(name: str, here: list[dict[str, float]], stock: list[dict[str, float]]) -> str:
+    """Mean with the guest's setting, and the mean of the pairs' differences with its standard error."""
+    values = [row[name] for row in here]
+    mean = statistics.fmean(values)
+    if not stock:
+        return f"{mean:.4g}"
+    apart = [b[name] - a[name] for a, b in zip(here, stock, strict=True)]
+    if not any(apart):
+        return "="
+    error = statistics.stdev(apart) / len(apart) ** 0.5
+    part = f" ({100 * statistics.fmean(apart) / mean:+.1f} %)" if mean else ""
+    return f"{statistics.fmean(apart):+.3g} ± {error:.2g}{part}"
+
+
+def main() -> None:
+    """Print the table."""
+    image = find_image()
+    print(f"""Linux {image.release}; {len(SEEDS)} seeds; means, and what the stock value adds to them (± standard
+error of the pairs' differences; `=`: the same in every run; a row without numbers: the scenario has no such setting).
+""")
+    for name in SCENARIOS:
+        scenario = shoal.Scenario.from_file(FOLDER / f"{name}.toml")
+        here = measured(scenario, image, None)
+        print(f"## {name}\n")
+        print("| setting here | stock host | mean queue | marks | drops | rate ratio |\n|---|---|--:|--:|--:|--:|")
+        print("| as it is | | " + " | ".join(cell(key, here, []) for key in here[0]) + " |")
+        for setting in SETTINGS:
+            stock = measured(scenario, image, setting.change)
+            cells = [cell(key, here, stock) for key in here[0]] if stock else [""] * 4
+            print(f"| {setting.here} | {setting.stock} | " + " | ".join(cells) + " |", flush=True)
+        print()
+
+
+if __name__ == "__main__":
+    main()
