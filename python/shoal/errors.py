@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CacheWarning", "Cancelled", "OutputError", "ScenarioError", "ShoalError", "UsageError"]
+__all__ = ["CacheWarning", "Cancelled", "LawError", "OutputError", "ScenarioError", "ShoalError", "UsageError"]
 
 
 class ShoalError(Exception):
@@ -35,6 +35,23 @@ class ScenarioError(ShoalError, ValueError):
 
 class Cancelled(ShoalError, RuntimeError):  # noqa: N818
     """A run was ended from another thread."""
+
+
+class LawError(ShoalError, RuntimeError):
+    """A finished run breaks a law of conservation: its numbers are wrong and are not given.
+
+    Parameters
+    ----------
+    law
+        The link or flow, and the numbers that contradict each other.
+    """
+
+    def __init__(self, law: str) -> None:
+        super().__init__(
+            f"the numbers of this run contradict each other, so there is no result: {law}",
+            hint="this is an error of shoal or of the kernel it ran, not of the scenario: please report it with the "
+            "scenario and the seed",
+        )
 
 
 class CacheWarning(UserWarning):

@@ -18,7 +18,8 @@ class Notice:
     Attributes
     ----------
     kind
-        Stable name: ``starved``, or that of a note of the scenario.
+        Stable name: ``starved``, ``idle-despite-windows``, ``retransmissions-without-drops``, or that of a note of the
+        scenario.
     text
         One sentence without a full stop.
     groups, links

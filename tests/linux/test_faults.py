@@ -15,6 +15,8 @@ import pytest
 from conftest import SINGLE, processes_of
 
 import shoal
+from shoal import _native
+from shoal.errors import LawError
 from shoal.linux import GuestError, Image, Limits, resources, run_on_linux
 from shoal.linux.guest import guest_folder, run_guest
 from shoal.linux.plan import plan
@@ -123,3 +125,16 @@ def test_memory_of_guests_that_run_at_once_is_added_up(monkeypatch: pytest.Monke
             pass
     with resources.memory(600, tmp_path):
         pass
+
+
+def test_records_that_contradict_each_other_are_no_result(single: shoal.Scenario, image: Image) -> None:
+    with guest_folder() as folder:
+        run_guest(plan(single, image), image, folder)
+        arguments = (single.text, single.name, list(single.overrides), image.description, folder)
+        assert _native.linux_result(*arguments).json
+        # A record of 40 bytes is lost.
+        lines = (folder / "lines.bin").read_bytes()
+        (folder / "lines.bin").write_bytes(lines[:4000] + lines[4040:])
+        with pytest.raises(LawError, match=r"contradict each other.*link `bottleneck`") as caught:
+            _native.linux_result(*arguments)
+    assert "report" in (caught.value.hint or "")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import importlib
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ from conftest import Cli
 
 import shoal
 from shoal import host_bursts
+from shoal.cli.app import ExitCode, guarded
+from shoal.errors import LawError
 
 NARROW_HOSTS = """
 duration = "600 ms"
@@ -259,3 +263,18 @@ def test_warning_is_shown(cli: Cli, tmp_path: Path) -> None:
         "--smallest", "--such-that", "utilisation() >= 0", "--seeds", "1", "--json",
     )  # fmt: skip
     assert json.loads(tuned.out)["warnings"] == [host_bursts.text]
+
+
+def test_result_that_breaks_a_law_is_an_error_and_not_a_result(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run_one(*_: object, **__: object) -> shoal.Result:
+        raise LawError("link `bottleneck`: 4 packets arrived since the start, 2 were sent or dropped, and 1 wait")
+
+    monkeypatch.setattr(importlib.import_module("shoal.cli.run"), "run_one", run_one)
+    monkeypatch.setattr(sys, "argv", ["shoal", "run", "step-single"])
+    assert guarded() == ExitCode.INTERNAL
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "4 packets arrived" in " ".join(shown.err.split())
+    assert "hint:" in shown.err

@@ -15,7 +15,7 @@ import typer
 from typer.exceptions import Abort, Exit, TyperException
 
 from shoal import _native, progress
-from shoal.errors import CacheWarning, OutputError, ScenarioError, ShoalError, UsageError
+from shoal.errors import CacheWarning, LawError, OutputError, ScenarioError, ShoalError, UsageError
 
 from . import (
     cache,
@@ -140,6 +140,9 @@ def guarded() -> int:
     except OutputError as error:
         talk.error(str(error), hint=error.hint)
         return ExitCode.FILES
+    except LawError as error:
+        talk.error(str(error), hint=error.hint)
+        return ExitCode.INTERNAL
     except ShoalError as error:
         talk.error(str(error), hint=error.hint)
         return ExitCode.LINUX

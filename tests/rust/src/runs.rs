@@ -57,6 +57,7 @@ pub fn monitor_all_links(experiment: &mut Experiment) {
 /// If the account does not balance.
 pub fn check_conservation(outcome: &Outcome) {
     let dropped: u64 = outcome.bottlenecks.iter().map(|link| link.dropped).sum();
+    assert_eq!(outcome.broken, None);
     let account = outcome.conservation;
     assert_eq!(account.sent, account.delivered + dropped + account.inside, "{account:?}, {dropped} dropped");
     for link in &outcome.bottlenecks {

@@ -3,11 +3,19 @@
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use shoal_scenario::Errors;
+use shoal_trace::laws::BrokenLaw;
 use shoal_trace::{WriteError, WriteFailure};
 use std::path::Path;
 
 pyo3::import_exception!(shoal.errors, ScenarioError);
 pyo3::import_exception!(shoal.errors, Cancelled);
+
+pyo3::import_exception!(shoal.errors, LawError);
+
+/// A finished run whose numbers are wrong.
+pub fn broken(law: &BrokenLaw) -> PyErr {
+    LawError::new_err(law.to_string())
+}
 
 pub fn refused(errors: &Errors) -> PyErr {
     ScenarioError::new_err(errors.to_string())

@@ -1,11 +1,12 @@
 //! The real-kernel plane: plans before a run, measurements after it. Processes belong to Python.
 
-use crate::errors::{ScenarioError, not_written, refused};
+use crate::errors::{ScenarioError, broken, not_written, refused};
 use crate::run::{Run, kept};
 use pyo3::prelude::*;
 use serde_json::json;
-use shoal_linux::{CaptureError, Kernel, Plan, measure, write_capture};
+use shoal_linux::{CaptureError, Kernel, Plan, Unlawful, check, measure, write_capture};
 use shoal_scenario::{Document, Experiment};
+use shoal_trace::laws;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
@@ -64,9 +65,17 @@ pub fn linux_result(
         let plan = plan(&experiment, &kernel, false)?;
         let lines = std::fs::read(folder.join("lines.bin"))?;
         let flows = std::fs::read(folder.join("flows.bin"))?;
+        let unread =
+            |error: &dyn std::error::Error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string());
+        check(&experiment, &lines, &flows).map_err(|error| match error {
+            Unlawful::Records(error) => unread(&error),
+            Unlawful::Law(law) => broken(&law),
+        })?;
         let version = env!("CARGO_PKG_VERSION");
         let measured = measure(&experiment, &plan, &kernel, &lines, &flows, scenario, version)
-            .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
+            .map_err(|error| unread(&error))?;
+        let window_s = (experiment.duration - experiment.warmup).as_secs_f64();
+        laws::hold(&measured.result.bottlenecks, window_s).map_err(|law| broken(&law))?;
         Ok(Run { result: measured.result, tables: measured.tables })
     })
 }

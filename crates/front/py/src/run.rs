@@ -1,6 +1,6 @@
 //! Running an experiment: without the interpreter's lock, with progress, and ending promptly when asked to.
 
-use crate::errors::{Cancelled, not_written, refused};
+use crate::errors::{Cancelled, broken, not_written, refused};
 use crate::sinks::{Files, Sink};
 use crate::tables::columns;
 use pyo3::prelude::*;
@@ -124,6 +124,9 @@ pub fn run(
     let outcome = py.detach(|| simulate(&experiment, packets.as_deref(), capture, &mut watch));
     match outcome {
         Ok(outcome) => {
+            if let Some(law) = &outcome.broken {
+                return Err(broken(law));
+            }
             let mut scenario = document.to_json();
             // What makes this run again: the seed it had.
             if let Some(value) = scenario.get_mut("seed") {

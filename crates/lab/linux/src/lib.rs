@@ -13,6 +13,7 @@ mod controllers;
 mod disciplines;
 mod endpoints;
 mod kernel;
+mod laws;
 mod measure;
 mod plan;
 mod records;
@@ -21,6 +22,7 @@ mod testbed;
 
 pub use capture::{CaptureError, write_capture};
 pub use kernel::Kernel;
+pub use laws::{Unlawful, check};
 pub use measure::{Measured, measure};
 pub use plan::{Plan, Rule};
 pub use records::{FlowRecord, LineEvent, LineRecord, RecordError};

@@ -452,7 +452,7 @@ impl FlowRun {
 }
 
 /// Both ports are the flow's number; iperf3 has a connection for control besides, from a port of the kernel's choice.
-fn flow_of(record: &LineRecord) -> Option<usize> {
+pub(crate) fn flow_of(record: &LineRecord) -> Option<usize> {
     if record.source != record.destination {
         return None;
     }

@@ -1,17 +1,20 @@
-//! What a result has to say without being asked: notes of its scenario, and groups that starve. Both planes call this, so a
+//! What a result has to say without being asked: notes of its scenario, groups that starve, and numbers that are hardly right. Both planes call this, so a
 //! notice means the same wherever the numbers come from.
 #![warn(missing_docs)]
 
 mod fair_share;
+mod implausible;
 mod starvation;
 
 pub use fair_share::{Demand, max_min};
+pub use implausible::{IDLE, UNEXPLAINED};
 pub use starvation::{BACKOFF, FLOOR, LOCKED_OUT, SHARED_THRESHOLD, STARVED};
 
 use shoal_scenario::Experiment;
 use shoal_trace::{Bottleneck, GroupResult, Notice};
 
-/// The notices of a run: those of the scenario first, then starved groups in the order of the scenario.
+/// The notices of a run: those of the scenario first, then starved groups in the order of the scenario, then what is
+/// implausible.
 ///
 /// `groups` must still list all their flows, in the order of their numbers.
 pub fn of_run(experiment: &Experiment, groups: &[GroupResult], bottlenecks: &[Bottleneck]) -> Vec<Notice> {
@@ -22,5 +25,6 @@ pub fn of_run(experiment: &Experiment, groups: &[GroupResult], bottlenecks: &[Bo
         links: note.links.clone(),
         mechanisms: Vec::new(),
     });
-    notes.chain(starvation::find(experiment, groups, bottlenecks)).collect()
+    let found = starvation::find(experiment, groups, bottlenecks);
+    notes.chain(found).chain(implausible::find(experiment, groups, bottlenecks)).collect()
 }

@@ -60,7 +60,7 @@ pub(crate) fn find(
 }
 
 /// Whether the flow has data to send during the whole measurement.
-fn is_backlogged(flow: &Flow, experiment: &Experiment) -> bool {
+pub(crate) fn is_backlogged(flow: &Flow, experiment: &Experiment) -> bool {
     flow.app == App::Bulk
         && flow.start.as_picos() <= experiment.warmup.as_picos()
         && flow.stop.is_none_or(|stop| stop.as_picos() >= experiment.duration.as_picos())
@@ -104,7 +104,7 @@ fn fair_shares(experiment: &Experiment, groups: &[GroupResult]) -> BTreeMap<usiz
 }
 
 /// Every flow with its group and what it came to.
-fn numbered<'a>(
+pub(crate) fn numbered<'a>(
     experiment: &'a Experiment,
     groups: &'a [GroupResult],
 ) -> impl Iterator<Item = (usize, &'a Flow, &'a FlowResult)> {

@@ -10,7 +10,9 @@ use shoal_tcp::{CaState, Sender};
 use shoal_trace::{
     Bottleneck, ControllerRow, DeliveryRow, DistributionTables, FeedbackCounters, FlowBinRates, FlowCounters,
     FlowResult, FlowRow, FlowSpan, FlowState as State, FrameSummary, GroupIndex, GroupResult, LinkIndex,
-    Metrics, Names, Notice, RunResult, SCHEMA, Series, Table, WaitSummary, Window, metrics,
+    Metrics, Names, Notice, RunResult, SCHEMA, Series, Table, WaitSummary, Window,
+    laws::{self, BrokenLaw},
+    metrics,
 };
 use shoal_units::Time;
 
@@ -31,6 +33,8 @@ pub struct Outcome {
     pub events: u64,
     /// Packets sent by hosts, delivered to hosts, and still inside the network at the end; the rest was dropped.
     pub conservation: Conservation,
+    /// A law that the numbers break; they are wrong then.
+    pub broken: Option<BrokenLaw>,
     /// Memory of one flow: both endpoints with their queues, averaged at the end of the run. In bytes.
     pub flow_bytes: u64,
     window: Window,
@@ -85,8 +89,11 @@ impl Outcome {
         let recorded = network.recorder.into_recorded(experiment.flows.len());
         let mut distributions = DistributionTables::new(&tables.names, experiment.trace.window.is_some());
         let mut bottlenecks = Vec::new();
+        let mut broken = None;
         for (index, (link, meter)) in recorded.meters.into_iter().enumerate() {
-            let (bottleneck, of_link) = meter.finish(&experiment.links[link as usize].name, end);
+            let name = &experiment.links[link as usize].name;
+            broken = broken.or(meter.balance(name).err());
+            let (bottleneck, of_link) = meter.finish(name, end);
             distributions.push(LinkIndex(index as u32), &of_link);
             bottlenecks.push(bottleneck);
         }
@@ -95,6 +102,7 @@ impl Outcome {
             .map(|(group, barrier)| Waits::of(group, barrier.as_deref(), flows, end))
             .collect();
         let groups = results.into_groups(waits);
+        let broken = broken.or(laws::hold(&bottlenecks, (end - window_start).as_secs_f64()).err());
         let notices = shoal_notices::of_run(experiment, &groups, &bottlenecks);
         let (groups, metrics) = GroupResult::conclude(groups, experiment.trace.flows as usize);
         let mut all = Vec::new();
@@ -116,6 +124,7 @@ impl Outcome {
             tables: all,
             events,
             conservation,
+            broken,
             flow_bytes,
             window: Window { start_s: window_start.as_secs_f64(), end_s: end.as_secs_f64() },
             seed: experiment.seed,

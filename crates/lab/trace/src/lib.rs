@@ -16,6 +16,7 @@ mod flow_meter;
 mod frame_meter;
 mod histogram;
 mod kinds;
+pub mod laws;
 pub mod metrics;
 pub mod parquet_out;
 pub mod pcapng;

@@ -1,6 +1,7 @@
 //! Measures one monitored link.
 
 use crate::class_meter::ClassMeter;
+use crate::laws::BrokenLaw;
 use crate::metrics::finite;
 use crate::sampler::Sampler;
 use crate::windows::Cutter;
@@ -54,6 +55,9 @@ pub struct QueueMeter {
     delay_window_end: Time,
     marks: [u64; MarkReason::NAMES.len()],
     drops: [u64; DropReason::NAMES.len()],
+    /// Packets that arrived, and those that left or were dropped, since the queue was empty at the beginning.
+    entered: u64,
+    gone: u64,
 }
 
 impl QueueMeter {
@@ -85,7 +89,26 @@ impl QueueMeter {
             delay_windows,
             marks: Default::default(),
             drops: Default::default(),
+            entered: 0,
+            gone: 0,
         }
+    }
+
+    /// Whether every packet that arrived was sent, was dropped, or waits. To be asked when all that happened was reported.
+    ///
+    /// # Errors
+    /// The numbers, if not.
+    pub fn balance(&self, name: &str) -> Result<(), BrokenLaw> {
+        if self.entered == self.gone + u64::from(self.packets) {
+            return Ok(());
+        }
+        Err(BrokenLaw {
+            place: format!("link `{name}`"),
+            what: format!(
+                "{} packets arrived since the start, {} were sent or dropped, and {} wait",
+                self.entered, self.gone, self.packets
+            ),
+        })
     }
 
     /// From `now` on, `packets` with `bytes` in total wait. To be called before [`Self::on_join`] and [`Self::on_leave`].
@@ -146,6 +169,7 @@ impl QueueMeter {
     /// A packet arrived at the queue, whatever becomes of it.
     #[inline]
     pub fn on_arrival(&mut self, now: Time, class: TrafficClass) {
+        self.entered += 1;
         self.classes[class as usize].arrived += u64::from(now >= self.window_start);
     }
 
@@ -160,6 +184,7 @@ impl QueueMeter {
     /// The queue dropped a packet, on arrival or departure.
     #[inline]
     pub fn on_drop(&mut self, now: Time, class: TrafficClass, reason: DropReason) {
+        self.gone += 1;
         let counts = u64::from(now >= self.window_start);
         self.classes[class as usize].dropped += counts;
         self.drops[reason as usize] += counts;
@@ -168,6 +193,7 @@ impl QueueMeter {
     /// Transmission of a packet begins after it waited for `sojourn`; `wire_bytes` is what the link serialises, with framing.
     #[inline]
     pub fn on_departure(&mut self, now: Time, class: TrafficClass, sojourn: Span, wire_bytes: u32) {
+        self.gone += 1;
         self.busy_until = now + self.serialiser.span(wire_bytes);
         // A packet in transmission when the window opens keeps the link busy for its rest.
         self.busy += self.busy_until.since(now.max(self.window_start));
@@ -399,6 +425,26 @@ mod tests {
         assert_eq!(result.marked_by, MarkedBy { threshold: 2, ..MarkedBy::default() });
         assert_eq!((result.ect.arrived, result.ect.dropped, result.not_ect.dropped), (2, 1, 2));
         assert_eq!((result.ect.mark_fraction, result.not_ect.drop_fraction), (Some(1.0), Some(1.0)));
+    }
+
+    #[test]
+    fn every_packet_that_came_was_sent_or_dropped_or_waits() {
+        let mut meter = QueueMeter::new(ms(10), MBIT_10, MeterPace::default());
+        let class = TrafficClass::Ect;
+        // Before the window counts, too: two come, one of them leaves, one waits; a third is dropped on arrival.
+        for now in [ms(1), ms(2), ms(3)] {
+            meter.on_arrival(now, class);
+        }
+        wait(&mut meter, ms(2), 1, 0);
+        meter.on_departure(ms(2), class, Span::ZERO, 1500);
+        meter.on_drop(ms(3), class, DropReason::Buffer);
+        assert_eq!(meter.balance("l"), Ok(()));
+        meter.on_arrival(ms(20), class);
+        let broken = meter.balance("l").unwrap_err();
+        assert_eq!(
+            broken.to_string(),
+            "link `l`: 4 packets arrived since the start, 2 were sent or dropped, and 1 wait"
+        );
     }
 
     proptest! {

@@ -48,7 +48,7 @@ pub struct RunResult {
 /// Something that a reader of the numbers has to know, in plain words.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Notice {
-    /// Stable name of the kind: `starved`, or that of a note of the scenario.
+    /// Stable name of the kind: `starved`, `idle-despite-windows`, `retransmissions-without-drops`, or that of a note of the scenario.
     pub kind: String,
     /// One sentence without a full stop.
     pub text: String,

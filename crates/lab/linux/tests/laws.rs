@@ -1,0 +1,170 @@
+//! Records that contradict each other are no result; numbers that are hardly right are said to be.
+
+use serde_json::Value;
+use shoal_linux::{Kernel, Plan, Unlawful, check, measure};
+use shoal_scenario::{Document, Experiment};
+
+const SCENARIO: &str = r#"
+duration = "1 s"
+warmup = "0.5 s"
+bottleneck = { rate = "12 Mbit/s", buffer = "2 packets", aqm = { kind = "step", threshold = "2 packets" } }
+flows = [{ cc = "dctcp", rtt = "10 ms" }]
+trace = { series = "off" }
+"#;
+
+const QUEUED: u8 = 0;
+const STARTED: u8 = 3;
+
+fn experiment() -> Experiment {
+    Document::parse(SCENARIO, "test.toml").unwrap().resolve(None).unwrap()
+}
+
+/// A record of `sch_line.h`: a packet of 1500 B of flow 0, ECT(0).
+fn line(time_ns: i64, queued_ns: i64, event: u8, waiting: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    bytes.extend(time_ns.to_ne_bytes());
+    bytes.extend(queued_ns.to_ne_bytes());
+    bytes.extend((10_000u32 << 16 | 10_000).to_ne_bytes());
+    bytes.extend(7u32.to_ne_bytes());
+    bytes.extend((waiting * 1500).to_ne_bytes());
+    bytes.extend(waiting.to_ne_bytes());
+    bytes.extend(1500u16.to_ne_bytes());
+    bytes.extend(1448u16.to_ne_bytes());
+    bytes.extend([event, 2 | 2 << 4, 0, 0]);
+    bytes
+}
+
+/// A sample of `guest.h`.
+fn sample(time_ms: u64, cwnd: u32, retransmissions: u32, received: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    bytes.extend((time_ms * 1_000_000).to_ne_bytes());
+    bytes.extend(0u32.to_ne_bytes());
+    bytes.extend([1, 0, 1, 1]);
+    for number in [cwnd, 20, 10_000, 512, retransmissions, 0, 0, 0] {
+        bytes.extend(number.to_ne_bytes());
+    }
+    bytes.extend(received.to_ne_bytes());
+    bytes.extend(0u64.to_ne_bytes());
+    bytes
+}
+
+fn end() -> Vec<u8> {
+    let mut bytes = sample(1000, 0, 0, 0);
+    bytes[12] = 5;
+    bytes
+}
+
+/// Two packets at 600 ms, of which the second waits for the first: 1 ms each.
+fn lines() -> Vec<Vec<u8>> {
+    let ms = 1_000_000;
+    vec![
+        line(600 * ms, 600 * ms, QUEUED, 1),
+        line(600 * ms, 600 * ms, STARTED, 0),
+        line(600 * ms, 600 * ms, QUEUED, 1),
+        line(601 * ms, 600 * ms, STARTED, 0),
+    ]
+}
+
+fn flows() -> Vec<Vec<u8>> {
+    vec![sample(610, 10, 0, 1448), sample(620, 10, 0, 2896), end()]
+}
+
+fn broken(lines: &[Vec<u8>], flows: &[Vec<u8>]) -> String {
+    match check(&experiment(), &lines.concat(), &flows.concat()) {
+        Err(Unlawful::Law(law)) => law.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn lawful_records_hold() {
+    assert_eq!(check(&experiment(), &lines().concat(), &flows().concat()), Ok(()));
+    // A timer that is a microsecond late: an arrival is written down before a transmission that began earlier.
+    let mut late = lines();
+    late.insert(3, line(601_001_000, 601_001_000, QUEUED, 2));
+    late[4] = line(601_000_000, 600_000_000, STARTED, 1);
+    assert_eq!(check(&experiment(), &late.concat(), &flows().concat()), Ok(()));
+}
+
+#[test]
+fn each_law_is_named_when_it_breaks() {
+    let mut backwards = lines();
+    backwards[2] = line(599_000_000, 599_000_000, QUEUED, 1);
+    assert!(broken(&backwards, &flows()).contains("time runs backwards, from 600000000 ns to 599000000 ns"));
+
+    let mut vanished = lines();
+    vanished.remove(2);
+    assert!(broken(&vanished, &flows()).contains(
+        "the kernel has 0 packets (0 B) in the queue; by what came, left and was dropped there are -1"
+    ));
+
+    let mut fast = lines();
+    fast[3] = line(600_999_000, 600_000_000, STARTED, 0);
+    let law = broken(&fast, &flows());
+    assert!(
+        law.contains("began at 600999000 ns, before the one before it could end at 600999999 ns"),
+        "{law}"
+    );
+
+    let mut early = lines();
+    early[3] = line(601_000_000, 602_000_000, STARTED, 0);
+    assert!(broken(&early, &flows()).contains("before it came at 602000000 ns"));
+
+    let falls = |second: Vec<u8>| broken(&lines(), &[sample(610, 10, 3, 1448), second, end()]);
+    assert_eq!(falls(sample(609, 10, 3, 1448)), "flow 0: time, ns fell from 610000000 to 609000000");
+    assert_eq!(falls(sample(620, 10, 2, 1448)), "flow 0: retransmissions fell from 3 to 2");
+    assert_eq!(falls(sample(620, 10, 3, 1447)), "flow 0: delivered bytes fell from 1448 to 1447");
+
+    let more = [sample(610, 10, 0, 2897), end()];
+    assert!(broken(&lines(), &more).contains("has 2897 bytes of its stream, of which the line carried 2896"));
+}
+
+fn notices(flows: &[Vec<u8>]) -> Vec<(String, String)> {
+    let kernel = Kernel {
+        release: "7.3.4-shoal".to_owned(),
+        controllers: vec!["dctcp".to_owned()],
+        disciplines: vec!["pfifo".to_owned(), "red".to_owned()],
+        build: String::new(),
+        modules: String::new(),
+        generator: None,
+        mode: "seccomp".to_owned(),
+    };
+    let experiment = experiment();
+    let plan = Plan::new(&experiment, &kernel).unwrap();
+    let measured =
+        measure(&experiment, &plan, &kernel, &lines().concat(), &flows.concat(), Value::Null, "0.0.0")
+            .unwrap();
+    measured.result.notices.into_iter().map(|notice| (notice.kind, notice.text)).collect()
+}
+
+fn samples(cwnd: u32, retransmissions: u32) -> Vec<Vec<u8>> {
+    let mut samples: Vec<Vec<u8>> = (1..=100)
+        .map(|step| sample(step * 10, cwnd, if step > 60 { retransmissions } else { 0 }, step * 28))
+        .collect();
+    samples.push(end());
+    samples
+}
+
+#[test]
+fn line_that_idles_despite_its_windows_is_noticed() {
+    // 12 Mbit/s and 10 ms are 10 packets of 1500 B, which waited 0.5 ms on average; 30 packets allow 30 / 10.5 ms = 34.3 Mbit/s.
+    let found = notices(&samples(30, 0));
+    let idle = found.iter().find(|(kind, _)| kind == "idle-despite-windows").unwrap();
+    assert!(idle.1.contains("is busy for 0 % of the time"), "{}", idle.1);
+    assert!(idle.1.contains("allow 2.9 times its rate"), "{}", idle.1);
+    // 12 packets allow 13.7 Mbit/s, which is not clearly more.
+    assert!(notices(&samples(12, 0)).iter().all(|(kind, _)| kind != "idle-despite-windows"));
+}
+
+#[test]
+fn retransmissions_of_what_nobody_dropped_are_noticed() {
+    let found = notices(&samples(12, 13));
+    let unexplained = found.iter().find(|(kind, _)| kind == "retransmissions-without-drops").unwrap();
+    assert!(
+        unexplained.1.contains("13 packets were sent again of which queues dropped 0"),
+        "{}",
+        unexplained.1
+    );
+    // A window may have been lost just before the measurement began.
+    assert!(notices(&samples(12, 12)).iter().all(|(kind, _)| kind != "retransmissions-without-drops"));
+}

@@ -1,0 +1,119 @@
+//! Laws that every result obeys, whatever was simulated or run. A result that breaks one is wrong and is not given to anybody.
+
+use crate::Bottleneck;
+use std::fmt;
+
+/// A law that does not hold, with the numbers that show it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BrokenLaw {
+    /// What it is about: a link or a flow.
+    pub place: String,
+    /// Which law, and the numbers.
+    pub what: String,
+}
+
+impl fmt::Display for BrokenLaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}
+
+impl std::error::Error for BrokenLaw {}
+
+/// The largest IP packet and its framing, in bytes: one may have begun within the window and end behind it.
+const LARGEST_PACKET: f64 = 65_535.0 + 65_535.0;
+/// What sums of fractions may be off.
+const ROUNDING: f64 = 1e-9;
+
+/// Looks for a law that the numbers of the monitored links break. `window_s` is the length of the measurement.
+///
+/// # Errors
+/// The first that is found.
+pub fn hold(bottlenecks: &[Bottleneck], window_s: f64) -> Result<(), BrokenLaw> {
+    bottlenecks.iter().try_for_each(|link| match broken(link, window_s) {
+        Some(what) => Err(BrokenLaw { place: format!("link `{}`", link.name), what }),
+        None => Ok(()),
+    })
+}
+
+fn broken(link: &Bottleneck, window_s: f64) -> Option<String> {
+    let drops = &link.dropped_by;
+    let marks = &link.marked_by;
+    let sums = [
+        ("packets that arrived", link.arrived, link.ect.arrived + link.not_ect.arrived),
+        ("marks", link.marked, link.ect.marked + link.not_ect.marked),
+        ("drops", link.dropped, link.ect.dropped + link.not_ect.dropped),
+        ("drops by cause", link.dropped, drops.aqm + drops.buffer + drops.shared_buffer),
+        ("drops by the law", drops.aqm, drops.threshold + drops.early + drops.forced + drops.sojourn),
+        (
+            "marks by cause",
+            link.marked,
+            marks.threshold + marks.early + marks.forced + marks.coupled + marks.sojourn,
+        ),
+    ];
+    for (name, whole, parts) in sums {
+        if whole != parts {
+            return Some(format!("{name}: {whole} in all, {parts} in parts"));
+        }
+    }
+    if let Some(utilisation) = link.utilisation
+        && !(0.0..=1.0 + ROUNDING).contains(&utilisation)
+    {
+        return Some(format!("the line was busy for {utilisation} of the time"));
+    }
+    let most = link.rate_bps * window_s / 8.0 * (1.0 + ROUNDING) + LARGEST_PACKET;
+    if link.departed_bytes as f64 > most {
+        return Some(format!(
+            "{} bytes left in {window_s} s, more than the line's {} bit/s",
+            link.departed_bytes, link.rate_bps
+        ));
+    }
+    if link.delay_s.all.min.is_some_and(|least| least < 0.0) {
+        return Some("a packet left before it came".to_owned());
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DropReason, MarkReason, MeterPace, QueueMeter, TrafficClass};
+    use shoal_units::{Rate, Span, Time};
+
+    /// One packet of 1250 B at 10 Mbit/s that was marked, and one that was dropped, in 10 ms.
+    fn lawful() -> Bottleneck {
+        let class = TrafficClass::Ect;
+        let mut meter = QueueMeter::new(Time::ZERO, Rate::from_bps(10_000_000), MeterPace::default());
+        meter.on_arrival(Time::ZERO, class);
+        meter.on_mark(Time::ZERO, class, MarkReason::Threshold);
+        meter.on_departure(Time::ZERO, class, Span::ZERO, 1250);
+        meter.on_arrival(Time::ZERO, class);
+        meter.on_drop(Time::ZERO, class, DropReason::Early);
+        meter.finish("l", Time::ZERO + Span::from_millis(10)).0
+    }
+
+    #[test]
+    fn lawful_numbers_hold_and_every_corruption_is_named() {
+        type Corruption = fn(&mut Bottleneck);
+        assert_eq!(hold(&[lawful()], 0.01), Ok(()));
+        let corruptions: [(Corruption, &str); 8] = [
+            (|link| link.arrived += 1, "packets that arrived: 3 in all, 2 in parts"),
+            (|link| link.ect.marked += 1, "marks: 1 in all, 2 in parts"),
+            (|link| link.not_ect.dropped += 1, "drops: 1 in all, 2 in parts"),
+            (|link| link.dropped_by.buffer += 1, "drops by cause: 1 in all, 2 in parts"),
+            (|link| link.dropped_by.early = 0, "drops by the law: 1 in all, 0 in parts"),
+            (|link| link.utilisation = Some(1.01), "busy for 1.01 of the time"),
+            (
+                |link| link.departed_bytes = 200_000,
+                "200000 bytes left in 0.01 s, more than the line's 10000000 bit/s",
+            ),
+            (|link| link.delay_s.all.min = Some(-1e-9), "left before it came"),
+        ];
+        for (corrupt, words) in corruptions {
+            let mut link = lawful();
+            corrupt(&mut link);
+            let law = hold(&[lawful(), link], 0.01).unwrap_err().to_string();
+            assert!(law.starts_with("link `l`: ") && law.contains(words), "{law}");
+        }
+    }
+}
