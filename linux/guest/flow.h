@@ -50,8 +50,9 @@ void use_cc(int fd, const char *cc);
 /* Listens at the end where the flow's connection is accepted, connects from the other. */
 void listen_for(uint32_t number);
 void connect_flow(uint32_t number);
-/* Unsent bytes up to which a sender's socket takes more. */
+/* The whole receive window from now on. */
 void open_window(int fd);
+/* Unsent bytes up to which a sender's socket takes more. */
 int unsent_limit(const struct flow_plan *plan);
 /* Takes the connection; gives its socket or -1. */
 int accept_from(struct flow *flow);

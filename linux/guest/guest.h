@@ -37,8 +37,9 @@ struct end {
 	uint32_t address; /* network byte order, /30 */
 };
 void veth_add(const struct end *a, const struct end *b, uint32_t mtu);
-/* One more address of a device. */
+/* How many packets TCP hands over as one. */
 void gso_max_segs(int host, const char *device, uint32_t count);
+/* One more address of a device. */
 void address_add(int host, const char *device, uint32_t address);
 /* What a route says about its connections; 0 leaves it to the kernel. */
 struct metrics {

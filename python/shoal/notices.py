@@ -65,6 +65,12 @@ def _lines(lists: Sequence[tuple[str, Sequence[Notice]]], word: str, what: str) 
     ]
 
 
+def all_lines(runs: Results) -> list[str]:
+    """The notices of some runs of a scenario, and that seeds made no difference, if they made none."""
+    same = identical_line(runs)
+    return [*notice_lines(runs), *([same] if same else [])]
+
+
 def identical_line(runs: Results) -> str | None:
     """That seeds made no difference, so that no number has an interval; ``None`` if they made one, or there is one."""
     return f"nothing in this scenario is random: all {len(runs)} runs are identical" if runs.identical else None

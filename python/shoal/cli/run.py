@@ -19,7 +19,7 @@ from shoal.cli.console import data, talk
 from shoal.cli.on_linux import explain_linux, find_linux, prepare_linux, run_linux, run_linux_jobs
 from shoal.errors import UsageError
 from shoal.files import is_capture, new_folder, refuse_existing, refuse_foreign, remove_abandoned_files
-from shoal.notices import identical_line, notice_lines, seeds_in_words
+from shoal.notices import all_lines, identical_line, notice_lines, seeds_in_words
 from shoal.progress import Bar
 from shoal.result import Result, schema_version
 from shoal.results import Results, seed_folder
@@ -312,8 +312,7 @@ def _print(runs: dict[str, Result | Results], *, as_json: bool) -> None:
     if len(lists) > 1:
         data.table(comparison_table(list(lists.items())))
         for label, results in lists.items():
-            same = identical_line(Results(results))
-            options.print_notices([*notice_lines(results), *([same] if same else [])], label)
+            options.print_notices(all_lines(Results(results)), label)
         return
     for results in lists.values():
         first = results[0]

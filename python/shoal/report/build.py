@@ -12,7 +12,7 @@ from shoal import _native
 from shoal.errors import OutputError
 from shoal.files import unwritable, write_text
 from shoal.models import Model, models
-from shoal.notices import identical_line, notice_lines
+from shoal.notices import all_lines
 from shoal.plots import Drawn, save
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
@@ -115,7 +115,7 @@ def section(entry: Entry, figures: Sequence[Drawn]) -> dict[str, Any]:
         "label": entry.label,
         "title": first.data["scenario"]["title"],
         "description": first.data["scenario"].get("description"),
-        "notices": [*notices(entry.runs), *left_out(entry.runs)],
+        "notices": [*(f"{line}." for line in all_lines(Results(entry.runs))), *left_out(entry.runs)],
         "window": first.window,
         "seeds": [run.seed for run in entry.runs],
         "totals": totals(entry.runs),
@@ -125,12 +125,6 @@ def section(entry: Entry, figures: Sequence[Drawn]) -> dict[str, Any]:
         "version": first.version,
         "linux": _on_linux(first),
     }
-
-
-def notices(runs: Sequence[Result]) -> list[str]:
-    """What the runs say without being asked, as sentences for the top of their section."""
-    same = identical_line(Results(runs))
-    return [f"{line}." for line in (*notice_lines(runs), *([same] if same else []))]
 
 
 def left_out(runs: Sequence[Result]) -> list[str]:
