@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shoal.compare.comparison import Comparison
+from shoal.compare.kinds import changed
 from shoal.compare.verdicts import level, most_seeds, power
 
 
@@ -11,7 +12,7 @@ def method(comparison: Comparison) -> list[str]:
     return [
         "Differences are simulator minus Linux, seed by seed: for a seed both planes draw the same random times, and "
         "what they share cancels. Intervals are of 95 % by Student's t for pairs, in per cent of Linux's mean. The "
-        "margin is the largest difference that does not matter, set before anything was measured with it.",
+        f"margin is the largest difference that does not matter, set before anything was measured with it; {changed}.",
         'A quantity is "different" if its difference is shown to be beyond the margin, by Holm\'s method over all '
         f"{comparison.tests} tests of this comparison: that any of them is called so wrongly has a probability of at "
         f'most {level:.0%}. It is "same" if the difference is shown to be within the margin, by two one-sided tests '

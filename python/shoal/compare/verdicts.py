@@ -57,7 +57,7 @@ class Pairs:
     sim, linux
         Values, none below zero.
     margin
-        Set before they were measured.
+        Set before they were measured, but for those that :data:`shoal.compare.kinds.changed` names.
     """
 
     sim: tuple[float, ...]
