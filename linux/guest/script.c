@@ -223,6 +223,15 @@ static void put32(unsigned char *at, uint32_t value)
 	put16(at + 2, value & 0xffff);
 }
 
+/* Whether a port is that of a connection: its SYN may come again after the next connection has begun. */
+static bool is_known(uint16_t local)
+{
+	for (size_t i = 0; i < connection_count; i++)
+		if (connections[i].local == local)
+			return true;
+	return false;
+}
+
 /* Whether a packet that left is TCP of a connection; the first SYN of a connecting one tells its port. */
 static bool belongs(const unsigned char *bytes, size_t size, size_t connection)
 {
@@ -230,7 +239,7 @@ static bool belongs(const unsigned char *bytes, size_t size, size_t connection)
 
 	if (size < 40 || bytes[0] != 0x45 || bytes[9] != IPPROTO_TCP || get16(tcp + 2) != connections[connection].remote)
 		return false;
-	if (!connections[connection].local && (tcp[13] & 0x12) == 0x02)
+	if (!connections[connection].local && (tcp[13] & 0x12) == 0x02 && !is_known(get16(tcp)))
 		connections[connection].local = get16(tcp);
 	return get16(tcp) == connections[connection].local;
 }
@@ -282,6 +291,8 @@ static void expect(uint32_t event)
 		if (waiting_from == waiting_to)
 			wait_for(limit, true, false);
 		if (waiting_from == waiting_to) {
+			/* After a part of the payload, the record still has the size of that packet. */
+			record.size = 0;
 			record.kind = SCRIPT_SILENCE;
 			record.at_ns = now_ns() - start;
 			record_add(&record, NULL);
@@ -459,7 +470,8 @@ static void state(uint32_t event)
 {
 	struct script_record record = begin(event);
 	uint64_t at = moment();
-	int fd = script_descriptor(integer()), error = 0, ignored = 0;
+	long long name = integer();
+	int fd, error = 0, ignored = 0;
 	struct {
 		uint16_t sizes[3];
 		unsigned char bytes[1024];
@@ -468,6 +480,8 @@ static void state(uint32_t event)
 
 	wait_for(at, false, false);
 	record.at_ns = now_ns() - start;
+	/* Only now: a call that gives it may have ended in the meantime. */
+	fd = script_descriptor(name);
 	for (int i = 0; i < 3; i++) {
 		static const int names[] = { TCP_INFO, TCP_CC_INFO, SO_MEMINFO };
 		int level = i == 2 ? SOL_SOCKET : IPPROTO_TCP;

@@ -83,6 +83,59 @@ def test_counters_are_compared(image: Image, tmp_path: Path) -> None:
     assert (verdict.data["wanted"], verdict.data["seen"]) == ("1", "0")
 
 
+LISTEN = """0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < S 0:0(0) win 9999 <mss 1000>
++0 > S. 0:0(0) ack 1 <...>
+"""
+
+# What packetdrill's own scripts have found in this player (docs/conformance.md).
+FOUND = {
+    "a check after a call that blocked has the descriptor that the call gave": LISTEN
+    + """+.1...0.300 accept(3, ..., ...) = 4
++.2 < . 1:1(0) ack 1 win 9999
++.005 %{ assert tcpi_snd_cwnd == 10, tcpi_snd_cwnd }%
+""",
+    "a SYN that comes again is not that of the next connection": """0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK) = 0
++0 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)
++0 > S 0:0(0) <...>
++1.05 socket(..., SOCK_STREAM, IPPROTO_TCP) = 4
++0 fcntl(4, F_SETFL, O_RDWR|O_NONBLOCK) = 0
++0 connect(4, ..., ...) = -1 EINPROGRESS (Operation now in progress)
++0 > S 0:0(0) <...>
++.1 < S. 0:0(0) ack 1 win 9999 <mss 1000>
++0 > . 1:1(0) ack 1
+""",
+    "calls on a socket that connects begin no other connection": """`sysctl -q net.ipv4.tcp_fastopen=1`
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK) = 0
++0 sendto(3, ..., 0, MSG_FASTOPEN, AF_UNSPEC, ...) = -1 EOPNOTSUPP (Operation not supported)
++0 sendto(3, ..., 1000, MSG_FASTOPEN, ..., ...) = -1 EINPROGRESS (Operation now in progress)
++0 > S 0:0(0) <...>
++.01 sendto(3, ..., 1000, MSG_FASTOPEN, ..., ...) = -1 EALREADY (Operation already in progress)
++.01 < S. 0:0(0) ack 1 win 9999 <mss 1000>
++0 > . 1:1(0) ack 1
+""",
+}
+
+
+@pytest.mark.parametrize("what", FOUND)
+def test_what_packetdrill_plays_is_played_alike(image: Image, tmp_path: Path, what: str) -> None:
+    path = tmp_path / "script.pkt"
+    path.write_text(FOUND[what], encoding="utf-8")
+    assert bad(run_scripts([path], on="linux", known={})) == []
+
+
+def test_part_of_the_payload_and_then_nothing(image: Image, tmp_path: Path) -> None:
+    path = tmp_path / "script.pkt"
+    text = "+.1 < . 1:1(0) ack 1 win 9999\n+0 accept(3, ..., ...) = 4\n+0 write(4, ..., 1000) = 1000\n"
+    path.write_text(f"{LISTEN}{text}+0 > P. 1:2001(2000) ack 1\n", encoding="utf-8")
+    (verdict,) = run_scripts([path], on="linux", known={})
+    assert (verdict.outcome, verdict.data["line"]) == ("fail", 9)
+
+
 def test_same_bytes_alone_and_at_once(image: Image) -> None:
     scripts = [path for path in shipped_scripts() if "echo" in path.name]
     alone = [verdict.to_dict() for verdict in run_scripts(scripts, on="linux", workers=1)]

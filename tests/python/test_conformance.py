@@ -56,6 +56,14 @@ def test_difference_is_shown_side_by_side(tmp_path: Path, cli: Cli) -> None:
     assert "seen [noecn] P. 1:1001(1000) ack 1" in done.err
 
 
+def test_included_files_are_seen_from_the_script(tmp_path: Path) -> None:
+    (tmp_path / "common").mkdir()
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "common" / "defaults.sh").write_text("sysctl -q net.ipv4.tcp_timestamps=0\n", encoding="utf-8")
+    path = script(tmp_path / "tests", f"`../common/defaults.sh`\n{OPEN}")
+    assert [verdict.outcome for verdict in run_scripts([path])] == ["pass"]
+
+
 def test_listed_difference_must_still_be_there(tmp_path: Path) -> None:
     good, bad = script(tmp_path, OPEN, "good.pkt"), script(tmp_path, OPEN.replace("> P.", "> PE."), "bad.pkt")
     listed = {"good.pkt": Expectation(3, "is right"), "bad.pkt": Expectation(10, "has no ECN")}

@@ -43,6 +43,8 @@ impl Connections {
         let mut places = Vec::with_capacity(events.len());
         let mut under_test = UnderTest::Nothing;
         let mut socket = None;
+        // The descriptor of an attempt to connect: more calls on it belong to that attempt.
+        let mut connecting = None;
         for event in events {
             match &event.action {
                 Action::Arrives(packet) => {
@@ -71,12 +73,13 @@ impl Connections {
                     }
                     ("listen", _) => under_test = UnderTest::Listening,
                     ("accept" | "accept4", Value::Int(fd)) if *fd >= 0 => socket = Some(*fd),
-                    _ if connects(call) => {
+                    ("close", _) if descriptor(call) == connecting => connecting = None,
+                    // Dissolves a connection.
+                    ("connect", _) if call.arguments.get(1) != Some(&Value::Anything) => connecting = None,
+                    _ if connects(call) && descriptor(call) != connecting => {
                         under_test = UnderTest::Connection(list.len());
-                        socket = call.arguments.first().and_then(|fd| match fd {
-                            Value::Int(fd) => Some(*fd),
-                            _ => None,
-                        });
+                        socket = descriptor(call);
+                        connecting = socket.filter(|_| goes_on(call));
                         list.push(Connection { active: true, local_isn: 0, remote_isn: 0 });
                     }
                     _ => {}
@@ -104,9 +107,23 @@ fn connects(call: &Call) -> bool {
         Value::Or(all) => all.contains(&Value::Name("MSG_FASTOPEN".into())),
         _ => false,
     };
-    // AF_UNSPEC dissolves a connection.
-    (call.name == "connect" && call.arguments.get(1) == Some(&Value::Anything))
-        || (matches!(call.name.as_str(), "sendto" | "sendmsg") && call.arguments.iter().any(fast_open))
+    // Data for AF_UNSPEC goes nowhere.
+    call.name == "connect"
+        || (matches!(call.name.as_str(), "sendto" | "sendmsg")
+            && call.arguments.iter().any(fast_open)
+            && call.arguments.get(4) != Some(&Value::Name("AF_UNSPEC".into())))
+}
+
+/// Whether an attempt to connect has begun when the call returns.
+fn goes_on(call: &Call) -> bool {
+    call.errno.as_deref().is_none_or(|errno| errno == "EINPROGRESS")
+}
+
+fn descriptor(call: &Call) -> Option<i64> {
+    match call.arguments.first() {
+        Some(Value::Int(fd)) => Some(*fd),
+        _ => None,
+    }
 }
 
 fn seq(packet: &Packet) -> u32 {

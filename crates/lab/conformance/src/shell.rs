@@ -37,6 +37,8 @@ pub enum Command {
         /// Counting goes on (`-s`) instead of beginning anew.
         goes_on: bool,
     },
+    /// What the kernel remembers of other hosts is forgotten: cookies, thresholds.
+    ForgetMetrics,
     /// A file of zeros.
     File {
         /// Its path.
@@ -165,12 +167,13 @@ fn obey(
 ) -> Result<(), ScriptError> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        // Nothing is cached and nothing outlives a script: each has a machine of its own.
-        [] | ["ip", "tcp_metrics", "flush", ..] | ["/bin/rm", ..] => {}
+        // Nothing outlives a script: each has a machine of its own.
+        [] | ["/bin/rm", ..] => {}
+        ["ip", "tcp_metrics", "flush", ..] => found.push(Command::ForgetMetrics),
         [word] if word.starts_with("/tmp/sysctl_restore_") => {}
-        [file] if file.starts_with("./") && file.ends_with(".sh") && depth < MAX_INCLUDES => {
+        [file] if is_beside(file) && file.ends_with(".sh") && depth < MAX_INCLUDES => {
             let text = include(file).ok_or_else(|| {
-                ScriptError::syntax(line, format!("there is no file `{file}` beside the script"))
+                ScriptError::syntax(line, format!("there is no file `{file}`, seen from the script"))
             })?;
             let before = found.len();
             read(&text, 1, include, depth + 1, found).map_err(|mut error| {
@@ -185,7 +188,7 @@ fn obey(
                 }
             }
         }
-        ["sysctl", arguments @ ..] => {
+        ["sysctl", arguments @ ..] if !arguments.contains(&"|") => {
             let mut optional = false;
             for argument in arguments {
                 match *argument {
@@ -195,7 +198,7 @@ fn obey(
                 }
             }
         }
-        ["./set_sysctls.py", settings @ ..] => {
+        [file, settings @ ..] if is_beside(file) && file.ends_with("/set_sysctls.py") => {
             for setting in settings {
                 found.push(sysctl(setting, line, false)?);
             }
@@ -228,6 +231,11 @@ fn obey(
         }
     }
     Ok(())
+}
+
+/// Whether a command is a file, named as seen from the script's folder.
+fn is_beside(file: &str) -> bool {
+    file.starts_with("./") || file.starts_with("../")
 }
 
 fn counter(options: &[&str], name: &str, wanted: Option<&str>, line: u32) -> Result<Command, ScriptError> {

@@ -63,7 +63,28 @@ fn each_fault_has_its_line_and_remedy() {
         ("0 < udp (10)", Fault::Refused, 1, "`udp` are not supported", "TCP"),
         ("0 < icmp echo [1:1(0)]", Fault::Refused, 1, "`icmp echo` is not supported", "unreachable"),
         ("0 %{ }%", Fault::Syntax, 1, "asserts nothing", "assert"),
-        ("0 %{\nassert a ===\n}%", Fault::Syntax, 2, "has no meaning", "assertions may use"),
+        (
+            "0 %{\nassert a ===\n}%",
+            Fault::Refused,
+            2,
+            "`=` in a check is not supported",
+            "assertions may use",
+        ),
+        ("--local_ip=192.168.0.2\n0 close(3) = 0", Fault::Refused, 1, "`--local_ip` is not supported", ""),
+        (
+            "`sysctl -q net.ipv4.tcp_ecn=1 | cat`\n0 close(3) = 0",
+            Fault::Refused,
+            1,
+            "is not supported",
+            "sysctl",
+        ),
+        (
+            "0 close(3) = 0\n+0 `ip tcp_metrics flush all`",
+            Fault::Refused,
+            2,
+            "emptied before a script only",
+            "first lines",
+        ),
         ("0 %{ import os }%", Fault::Refused, 1, "begins with `import`", "assert condition"),
         ("0 %{ assert 1", Fault::Syntax, 1, "`}%` is missing", ""),
         ("0 123(4) = 0", Fault::Syntax, 1, "expected an event", "packet"),
@@ -116,5 +137,20 @@ fn what_models_lack_is_named() {
         let script = parse(&format!("`sysctl -q {setting}`\n{open}"), &include).expect(setting);
         let error = model::play(&script).err().unwrap_or_else(|| panic!("played: {setting}"));
         assert!(error.message.contains(what), "{setting}: {error}");
+    }
+}
+
+#[test]
+fn what_packetdrill_takes_is_taken() {
+    let opened = "--local_ip=192.168.0.1\n--remote_ip=192.0.2.1\n`ip tcp_metrics flush all`\n\
+                  0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 listen(3, 1) = 0\n+0 < S 0:0(0) win 1\n";
+    for event in [
+        "+0 %{ print(tcpi_rtt); assert 1 == 1, 'rtt %d of %d' % (tcpi_rtt, tcpi_rto) }%",
+        "+0 < icmp unreachable frag_needed mtu 800",
+        // Options have up to 40 bytes: a value of up to 38.
+        "+0 > S. 0:0(0) ack 1 <FO 0123456789abcdef0123456789abcdef0123>",
+    ] {
+        let script = parse(&format!("{opened}{event}"), &include);
+        assert!(script.is_ok(), "{event}: {script:?}");
     }
 }

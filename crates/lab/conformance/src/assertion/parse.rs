@@ -68,6 +68,10 @@ impl Block {
         loop {
             while parser.eat(&Token::End) {}
             let Some((line, first)) = parser.tokens.get(parser.at).cloned() else { break };
+            if first == Token::Word("print".into()) {
+                parser.skip_statement();
+                continue;
+            }
             if first != Token::Word("assert".into()) {
                 return Err(ScriptError::refused(
                     line,
@@ -81,7 +85,7 @@ impl Block {
             let text = render(&parser.tokens[begin..parser.at]);
             // The message is Python, too; what the condition looked at is shown instead.
             if parser.eat(&Token::Sign(",")) {
-                parser.expression()?;
+                parser.skip_statement();
             }
             if parser.at < parser.tokens.len() && !parser.eat(&Token::End) {
                 return Err(parser.unexpected("the end of the assertion"));
@@ -171,7 +175,7 @@ fn tokens(text: &str, mut line: u32) -> Result<Vec<(u32, Token)>, ScriptError> {
             found.push((line, Token::Sign(sign)));
             rest = &rest[sign.len()..];
         } else {
-            return Err(ScriptError::syntax(line, format!("`{c}` has no meaning in a check")).hint(HINT));
+            return Err(ScriptError::refused(line, format!("`{c}` in a check is not supported")).hint(HINT));
         }
     }
     Ok(found)
@@ -224,6 +228,12 @@ impl Parser {
     fn line(&self) -> u32 {
         let here = self.tokens.get(self.at).or(self.tokens.last());
         here.map_or(self.last_line, |(line, _)| *line)
+    }
+    /// What only prints is Python that nothing depends on.
+    fn skip_statement(&mut self) {
+        while self.peek().is_some_and(|token| *token != Token::End) {
+            self.at += 1;
+        }
     }
     fn unexpected(&self, wanted: &str) -> ScriptError {
         let found = self.peek().map_or("the end of the check".to_string(), ToString::to_string);

@@ -164,7 +164,7 @@ impl Builder<'_> {
             }
             "sendto" => {
                 let [buffer, size] = self.payload(1)?;
-                let address = self.memory.put(&socket_address(REMOTE));
+                let address = self.address(4, REMOTE)?;
                 let (to, to_size) = (Argument::Memory(address), Argument::Int(16));
                 vec![self.descriptor(0)?, buffer, size, self.int(3)?, to, to_size]
             }
@@ -209,14 +209,17 @@ impl Builder<'_> {
     }
 
     fn with_address(&mut self, address: [u8; 4]) -> Result<Vec<Argument>, ScriptError> {
-        let bytes = match self.argument(1)? {
+        let at = self.address(1, address)?;
+        Ok(vec![self.descriptor(0)?, Argument::Memory(at), Argument::Int(16)])
+    }
+    fn address(&mut self, n: usize, address: [u8; 4]) -> Result<usize, ScriptError> {
+        let bytes = match self.argument(n)? {
             Value::Anything => socket_address(address),
             // Dissolves a connection.
             Value::Name(name) if name == "AF_UNSPEC" => vec![0; 16],
             _ => return Err(self.refused().hint("addresses and ports are chosen here: write `...`")),
         };
-        let at = self.memory.put(&bytes);
-        Ok(vec![self.descriptor(0)?, Argument::Memory(at), Argument::Int(16)])
+        Ok(self.memory.put(&bytes))
     }
 
     fn setsockopt(&mut self) -> Result<Vec<Argument>, ScriptError> {
@@ -304,7 +307,7 @@ impl Builder<'_> {
 }
 
 /// `struct sockaddr_in`
-fn socket_address(address: [u8; 4]) -> Vec<u8> {
+pub(super) fn socket_address(address: [u8; 4]) -> Vec<u8> {
     let mut bytes = vec![2, 0];
     bytes.extend_from_slice(&PORT.to_be_bytes());
     bytes.extend_from_slice(&address);

@@ -53,6 +53,15 @@ pub(super) fn header(
     memory.point(header + 16, vectors);
     memory.set(header + 24, &(parts.len() as u64).to_le_bytes());
     if !receives {
+        if let Some(name) = field(value, "msg_name") {
+            if *name != Value::Anything {
+                return Err(wrong("has an address; it is chosen here: write `msg_name(...)=...`"));
+            }
+            let address = super::calls::socket_address(super::wire::REMOTE);
+            let at = memory.put(&address);
+            memory.point(header, at);
+            memory.set(header + 8, &(address.len() as u32).to_le_bytes());
+        }
         return match field(value, "msg_control") {
             None => Ok(Vec::new()),
             Some(Value::List(all)) if all.is_empty() => Ok(Vec::new()),

@@ -14,4 +14,4 @@ pub(crate) use program::anchored;
 pub use program::{Program, translate};
 pub use records::read;
 pub(crate) use symbols::error_name;
-pub(crate) use wire::encode_option;
+pub(crate) use wire::{LOCAL, REMOTE, encode_option};

@@ -109,6 +109,12 @@ impl Lines {
                 self.put(&format!("{n} expect {letter}{limit} {} {payload} {label}", place.connection));
             }
             Action::Call(call) => self.call(n, call, event, &at)?,
+            Action::Commands(commands) if commands.contains(&Command::ForgetMetrics) => {
+                let what = "the kernel's memory of other hosts is emptied before a script only";
+                return Err(
+                    ScriptError::refused(event.line, what).hint("`ip tcp_metrics flush` in the first lines")
+                );
+            }
             Action::Commands(commands) => {
                 let all: Vec<String> = commands.iter().flat_map(set).collect();
                 if all.is_empty() {
@@ -206,6 +212,8 @@ fn set(command: &Command) -> Vec<String> {
             .collect(),
         Command::Recount => vec!["recount".to_string()],
         Command::Counter { name, goes_on, .. } => vec![format!("counter {name} {}", u8::from(*goes_on))],
+        // Before a script there are none; after its start it is refused.
+        Command::ForgetMetrics => Vec::new(),
         Command::Mtu(bytes) => vec![format!("mtu {bytes}")],
         Command::File { path, bytes } => vec![format!("file {path} {bytes}")],
     }

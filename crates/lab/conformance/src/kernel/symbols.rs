@@ -61,6 +61,7 @@ pub(super) fn constant(name: &str) -> Option<i64> {
         ("MSG_EOR", 0x80),
         ("MSG_CTRUNC", 8),
         ("MSG_ERRQUEUE", 0x2000),
+        ("MSG_NOSIGNAL", 0x4000),
         ("MSG_MORE", 0x8000),
         ("MSG_ZEROCOPY", 0x400_0000),
         ("MSG_FASTOPEN", 0x2000_0000),

@@ -3,8 +3,8 @@
 use crate::syntax::ast::{Body, Icmp, Packet, Segment, TcpFlags, TcpOption, Tos};
 
 /// Our address in the guest and the other side's: those of `ksft_runner.sh`.
-pub(super) const LOCAL: [u8; 4] = [192, 168, 0, 1];
-pub(super) const REMOTE: [u8; 4] = [192, 0, 2, 1];
+pub(crate) const LOCAL: [u8; 4] = [192, 168, 0, 1];
+pub(crate) const REMOTE: [u8; 4] = [192, 0, 2, 1];
 
 pub(super) const IP_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;

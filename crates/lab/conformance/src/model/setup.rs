@@ -108,7 +108,11 @@ fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
                 return Err(refused("a queue that drops"));
             }
             Command::Recount | Command::Counter { .. } => return Err(refused("counters of the network")),
-            Command::Qdisc(_) | Command::Offload { .. } | Command::File { .. } => continue,
+            Command::Qdisc(_)
+            | Command::Offload { .. }
+            | Command::File { .. }
+            // A model remembers nothing of others.
+            | Command::ForgetMetrics => continue,
             Command::Mtu(_) => return Err(refused("an MTU other than that of Ethernet")),
         };
         let number = value.parse::<i64>().unwrap_or(-1);

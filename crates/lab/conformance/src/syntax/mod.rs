@@ -7,9 +7,11 @@ mod packet;
 
 use crate::ScriptError;
 use crate::assertion::Block;
+use crate::kernel::{LOCAL, REMOTE};
 use crate::shell::{self, Command};
 use ast::{Action, Event, Options, Script, Timing};
 use cursor::Cursor;
+use std::net::Ipv4Addr;
 
 /// Of options: a thousand seconds.
 const MAX_OPTION: i64 = 1_000_000_000;
@@ -70,6 +72,9 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Options, ScriptError> {
             ("tolerance_percent", _, _) if permille(value).is_some() => {
                 found.tolerance_permille = permille(value).unwrap_or(0);
             }
+            // The addresses that every script has here.
+            ("local_ip", address, _) if address.parse() == Ok(Ipv4Addr::from(LOCAL)) => {}
+            ("remote_ip", address, _) if address.parse() == Ok(Ipv4Addr::from(REMOTE)) => {}
             // Keeps the buffers of zero-copy sending apart; here they are, and never change.
             ("send_omit_free", "", _) => {}
             (

@@ -196,6 +196,9 @@ fn blocks(cursor: &mut Cursor<'_>) -> Result<Vec<(u32, u32)>, ScriptError> {
     }
 }
 
+/// Options have 40 bytes (RFC 9293, section 3.1), two of them for kind and length.
+const MAX_OPTION_VALUE: usize = 38;
+
 /// Bytes in hexadecimal, or a cookie by its name; none if the option ends here.
 fn bytes(cursor: &mut Cursor<'_>) -> Result<Vec<u8>, ScriptError> {
     let word = cursor.name()?;
@@ -205,7 +208,7 @@ fn bytes(cursor: &mut Cursor<'_>) -> Result<Vec<u8>, ScriptError> {
         .map(|pair| std::str::from_utf8(pair).ok().filter(|p| p.len() == 2))
         .map(|pair| u8::from_str_radix(pair?, 16).ok())
         .collect();
-    found.filter(|bytes| bytes.len() <= 16).ok_or_else(|| {
+    found.filter(|bytes| bytes.len() <= MAX_OPTION_VALUE).ok_or_else(|| {
         cursor
             .error(format!("`{word}` is no value of a TCP option"))
             .hint("an even number of hexadecimal digits")
@@ -253,8 +256,11 @@ fn icmp(cursor: &mut Cursor<'_>) -> Result<Icmp, ScriptError> {
         }
     };
     let mtu = if cursor.eat_name("mtu")? { cursor.number("an MTU")? } else { 0 };
-    cursor.expect("[", "before the segment that the ICMP error is about")?;
-    let about = range(cursor)?;
-    cursor.expect("]", "after the segment that the ICMP error is about")?;
+    // Without a segment it is about the first byte of the connection, as packetdrill has it.
+    let mut about = (0, 0);
+    if cursor.eat("[")? {
+        about = range(cursor)?;
+        cursor.expect("]", "after the segment that the ICMP error is about")?;
+    }
     Ok(Icmp { kind: 3, code, mtu, about })
 }
