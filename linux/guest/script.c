@@ -414,12 +414,6 @@ static void make_call(uint32_t event)
 
 		if (*relocation == '-' || place + 8 > call.memory_size)
 			continue;
-		if (*relocation == 'D') {
-			int fd = script_descriptor(strtoll(rest + 1, NULL, 10));
-
-			memcpy(call.memory + place, &fd, sizeof(fd));
-			continue;
-		}
 		if (*relocation == 'P')
 			target = call.memory + strtoul(rest + 1, NULL, 10);
 		memcpy(call.memory + place, &target, sizeof(target));
@@ -516,20 +510,6 @@ static bool set_sysctl(void)
 	return true;
 }
 
-/* file PATH BYTES: zeros. */
-static void make_file(void)
-{
-	const char *path = word();
-	size_t size = (size_t)integer();
-	int fd;
-
-	mkdir("/tmp", 0755);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0 || write(fd, zeros, size) != (ssize_t)size)
-		fail_errno("cannot write %s", path);
-	close(fd);
-}
-
 /* Something that is set, before or during the script. */
 static bool set(const char *verb)
 {
@@ -550,8 +530,6 @@ static bool set(const char *verb)
 		counters_begin();
 	} else if (strcmp(verb, "mtu") == 0) {
 		tun_set_mtu((unsigned)integer());
-	} else if (strcmp(verb, "file") == 0) {
-		make_file();
 	} else if (strcmp(verb, "tun") == 0) {
 		/* tun MTU MSS: segments that arrive and are larger are several that the device has merged. */
 		unsigned mtu = (unsigned)integer();
@@ -601,16 +579,10 @@ static void play(uint32_t event, const char *verb)
 
 static void begin_time(void)
 {
-	struct timespec wall;
-	struct script_record record = { .kind = SCRIPT_START };
-
 	start = (now_ns() / SECOND + 1) * SECOND + OFFSET_IN_TICK;
 	wait_for(start, false, false);
 	/* A timer may be a little late: the script begins when it is. */
 	start = now_ns();
-	clock_gettime(CLOCK_REALTIME, &wall);
-	record.at_ns = (uint64_t)wall.tv_sec * SECOND + (uint64_t)wall.tv_nsec;
-	record_add(&record, NULL);
 	while (waiting_from != waiting_to)
 		free(waiting[waiting_from++ % MAX_WAITING].bytes);
 }

@@ -38,8 +38,7 @@ void caller_take(void);
 
 /* records.c: what the host reads; fixed layout, see crates/lab/conformance/src/kernel/records.rs. */
 enum script_kind {
-	SCRIPT_START = 1,	 /* at_ns: the wall clock at the start */
-	SCRIPT_PACKET = 2,	 /* data: the packet's headers */
+	SCRIPT_PACKET = 2,	/* data: the packet's headers */
 	SCRIPT_SILENCE = 3, /* no packet came in time; the last record */
 	SCRIPT_CALLED = 4,	 /* data: the memory of the call */
 	SCRIPT_BLOCKED = 5, /* a call did not return in time; the last record */

@@ -144,10 +144,9 @@ fn returned(event: &Event, call: &Call, result: i64, error: i64, differs: Option
         _ => None,
     };
     // Descriptors have the script's numbers, not the kernel's.
-    let descriptor = matches!(call.name.as_str(), "socket" | "accept" | "accept4" | "open" | "epoll_create");
     let right = match wanted {
         None => true,
-        Some(value) if value >= 0 && descriptor => result >= 0,
+        Some(value) if value >= 0 && call.gives_descriptor() => result >= 0,
         Some(value) => result == value,
     };
     let right_error = call.errno.as_ref().is_none_or(|name| *name == error_name(error));

@@ -39,13 +39,6 @@ pub enum Command {
     },
     /// What the kernel remembers of other hosts is forgotten: cookies, thresholds.
     ForgetMetrics,
-    /// A file of zeros.
-    File {
-        /// Its path.
-        path: String,
-        /// Its size.
-        bytes: u32,
-    },
 }
 
 /// A queue discipline that scripts use.
@@ -168,7 +161,7 @@ fn obey(
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         // Nothing outlives a script: each has a machine of its own.
-        [] | ["/bin/rm", ..] => {}
+        [] => {}
         ["ip", "tcp_metrics", "flush", ..] => found.push(Command::ForgetMetrics),
         [word] if word.starts_with("/tmp/sysctl_restore_") => {}
         [file] if is_beside(file) && file.ends_with(".sh") && depth < MAX_INCLUDES => {
@@ -221,7 +214,6 @@ fn obey(
         ["nstat", options @ .., "|", "grep", name, "|", "grep", "-q", wanted] => {
             found.push(counter(options, name, Some(wanted), line)?);
         }
-        ["/bin/dd", "bs=1", arguments @ ..] => found.push(zeros(arguments, line)?),
         other => {
             return Err(ScriptError::refused(
                 line,
@@ -304,19 +296,6 @@ fn offload(words: &[&str], line: u32) -> Result<Command, ScriptError> {
         }
     }
     Ok(Command::Offload { tso, gso })
-}
-
-fn zeros(words: &[&str], line: u32) -> Result<Command, ScriptError> {
-    let value = |name: &str| words.iter().find_map(|word| word.strip_prefix(name));
-    match (value("count="), value("if="), value("of=")) {
-        (Some(count), Some("/dev/zero"), Some(path))
-            if path.starts_with("/tmp/") && !path.contains("..") && count.parse::<u16>().is_ok() =>
-        {
-            Ok(Command::File { path: path.to_string(), bytes: count.parse().unwrap_or(0) })
-        }
-        _ => Err(ScriptError::refused(line, "this use of `dd` is not supported")
-            .hint("`/bin/dd bs=1 count=N if=/dev/zero of=/tmp/name` is")),
-    }
 }
 
 #[cfg(test)]

@@ -32,9 +32,7 @@ pub(super) struct SystemCall {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Output {
     /// A little-endian number of so many bytes.
-    Number { what: &'static str, at: usize, size: usize, wanted: i64 },
-    /// Control messages of `recvmsg`: the buffer, and the place of its length.
-    Control { at: usize, length_at: usize, wanted: Vec<message::Control> },
+    Number { at: usize, size: usize, wanted: i64 },
 }
 
 /// Translates a call.
@@ -42,10 +40,8 @@ pub(super) fn translate(call: &Call, line: u32) -> Result<SystemCall, ScriptErro
     let Some(number) = system_call(&call.name) else {
         return Err(ScriptError::refused(line, format!("the call `{}` is not supported", call.name)));
     };
-    let returns_descriptor =
-        matches!(call.name.as_str(), "socket" | "accept" | "accept4" | "open" | "epoll_create");
     let descriptor = match call.result {
-        Value::Int(fd) if returns_descriptor && fd >= 0 => Some(fd),
+        Value::Int(fd) if call.gives_descriptor() && fd >= 0 => Some(fd),
         _ => None,
     };
     let mut builder = Builder { line, call, memory: Memory::default(), outputs: Vec::new() };
@@ -124,12 +120,12 @@ impl Builder<'_> {
     fn arguments(&mut self) -> Result<Vec<Argument>, ScriptError> {
         let name = self.call.name.as_str();
         let wanted = match name {
-            "close" | "epoll_create" => 1,
-            "listen" | "shutdown" | "open" => 2,
+            "close" => 1,
+            "listen" | "shutdown" => 2,
             "fcntl" => self.call.arguments.len().clamp(2, 3),
             "sendto" | "recvfrom" => 6,
             "setsockopt" | "getsockopt" => 5,
-            "send" | "recv" | "epoll_ctl" | "epoll_wait" | "sendfile" | "accept4" => 4,
+            "send" | "recv" | "accept4" => 4,
             _ => 3,
         };
         self.count(wanted)?;
@@ -176,33 +172,10 @@ impl Builder<'_> {
             }
             "setsockopt" => self.setsockopt()?,
             "getsockopt" => self.getsockopt()?,
-            "sendmsg" | "recvmsg" => {
+            "sendmsg" => {
                 let header = self.argument(1)?.clone();
-                self.outputs = message::header(&header, name == "recvmsg", &mut self.memory, self.line)?;
+                message::header(&header, &mut self.memory, self.line)?;
                 vec![self.descriptor(0)?, Argument::Memory(0), self.int(2)?]
-            }
-            "epoll_create" => vec![self.int(0)?],
-            "epoll_ctl" => {
-                let event = self.epoll_event(3)?;
-                vec![self.descriptor(0)?, self.int(1)?, self.descriptor(2)?, Argument::Memory(event)]
-            }
-            "epoll_wait" => self.epoll_wait()?,
-            "poll" => self.poll()?,
-            "ioctl" => {
-                let at = self.memory.put_i32(-1);
-                let wanted = number(self.argument(2)?, self.line)?;
-                self.outputs.push(Output::Number { what: "value", at, size: 4, wanted });
-                vec![self.descriptor(0)?, self.int(1)?, Argument::Memory(at)]
-            }
-            "open" => {
-                let Value::Text(path) = self.argument(0)? else { return Err(self.refused()) };
-                let path = [path.as_slice(), &[0]].concat();
-                vec![Argument::Memory(self.memory.put(&path)), self.int(1)?]
-            }
-            "sendfile" => {
-                let at = number(self.argument(2)?, self.line)?;
-                let offset = self.memory.put(&at.to_le_bytes());
-                vec![self.descriptor(0)?, self.descriptor(1)?, Argument::Memory(offset), self.int(3)?]
             }
             _ => return Err(self.refused()),
         })
@@ -256,53 +229,10 @@ impl Builder<'_> {
         let (at, size_at) = (self.memory.put(&[0; 8]), self.memory.put_i32(size));
         if *self.argument(3)? != Value::Anything {
             let wanted = number(self.argument(3)?, self.line)?;
-            self.outputs.push(Output::Number { what: "value", at, size: size as usize, wanted });
+            self.outputs.push(Output::Number { at, size: size as usize, wanted });
         }
         let (value, length) = (Argument::Memory(at), Argument::Memory(size_at));
         Ok(vec![self.descriptor(0)?, self.int(1)?, self.int(2)?, value, length])
-    }
-
-    /// `struct epoll_event` is packed: events, then 64 bits of data, here the script's descriptor.
-    fn epoll_event(&mut self, n: usize) -> Result<usize, ScriptError> {
-        let value = self.argument(n)?;
-        let (events, data) = self.epoll_fields(value)?;
-        let mut bytes = (events as u32).to_le_bytes().to_vec();
-        bytes.extend_from_slice(&data.to_le_bytes());
-        Ok(self.memory.put(&bytes))
-    }
-    fn epoll_fields(&self, value: &Value) -> Result<(i64, i64), ScriptError> {
-        let Some(events) = field(value, "events") else { return Err(self.refused()) };
-        let data = ["fd", "ptr", "u32", "u64"].iter().find_map(|name| field(value, name));
-        let Some(data) = data else { return Err(self.refused()) };
-        Ok((number(events, self.line)?, number(data, self.line)?))
-    }
-    fn epoll_wait(&mut self) -> Result<Vec<Argument>, ScriptError> {
-        if number(self.argument(2)?, self.line)? != 1 {
-            return Err(self.refused().hint("one event at a time"));
-        }
-        let (events, data) = self.epoll_fields(self.argument(1)?)?;
-        let at = self.memory.put(&[0; 12]);
-        self.outputs.push(Output::Number { what: "events", at, size: 4, wanted: events });
-        self.outputs.push(Output::Number { what: "data", at: at + 4, size: 8, wanted: data });
-        Ok(vec![self.descriptor(0)?, Argument::Memory(at), Argument::Int(1), self.int(3)?])
-    }
-
-    /// `poll([{fd=4, events=POLLIN, revents=POLLIN}], 1, timeout)`, one descriptor.
-    fn poll(&mut self) -> Result<Vec<Argument>, ScriptError> {
-        let Value::List(all) = self.argument(0)? else { return Err(self.refused()) };
-        let ([entry], 1) = (all.as_slice(), number(self.argument(1)?, self.line)?) else {
-            return Err(self.refused().hint("one descriptor at a time"));
-        };
-        let (Some(fd), Some(events)) = (field(entry, "fd"), field(entry, "events")) else {
-            return Err(self.refused());
-        };
-        let (fd, events) = (number(fd, self.line)?, number(events, self.line)?);
-        let seen = field(entry, "revents").map_or(Ok(0), |value| number(value, self.line))?;
-        let at = self.memory.put(&[0; 8]);
-        self.memory.set(at + 4, &(events as u16).to_le_bytes());
-        self.memory.relocations.push(super::memory::Relocation::Descriptor(at, fd));
-        self.outputs.push(Output::Number { what: "revents", at: at + 6, size: 2, wanted: seen });
-        Ok(vec![Argument::Memory(at), Argument::Int(1), self.int(2)?])
     }
 }
 

@@ -20,8 +20,6 @@ pub(super) enum Relocation {
     Pointer(usize, usize),
     /// The address of the zeros.
     Zeros(usize),
-    /// The descriptor that the script calls so, four bytes.
-    Descriptor(usize, i64),
 }
 
 /// Memory under construction; everything in it is aligned to 8 bytes.

@@ -193,7 +193,6 @@ fn relocation(relocation: &Relocation) -> String {
     match relocation {
         Relocation::Pointer(at, to) => format!("P{at}:{to}"),
         Relocation::Zeros(at) => format!("Z{at}"),
-        Relocation::Descriptor(at, fd) => format!("D{at}:{fd}"),
     }
 }
 
@@ -215,7 +214,6 @@ fn set(command: &Command) -> Vec<String> {
         // Before a script there are none; after its start it is refused.
         Command::ForgetMetrics => Vec::new(),
         Command::Mtu(bytes) => vec![format!("mtu {bytes}")],
-        Command::File { path, bytes } => vec![format!("file {path} {bytes}")],
     }
 }
 

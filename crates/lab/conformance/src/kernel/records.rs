@@ -2,7 +2,7 @@
 
 use super::calls::Output;
 use super::program::Program;
-use super::{info, message, wire};
+use super::{info, wire};
 use crate::connections::Connection;
 use crate::syntax::ast::{Action, Script, Segment, TcpOption};
 use crate::transcript::{Record, Seen, Transcript};
@@ -19,7 +19,6 @@ type FirstTimestamp = Option<(u32, u32)>;
 pub fn read(script: &Script, program: &Program, mut bytes: &[u8]) -> Result<Transcript, String> {
     let mut found = Transcript::default();
     let mut first = vec![FirstTimestamp::None; program.connections.list.len()];
-    let mut wall = 0;
     while !bytes.is_empty() {
         let long = |at: usize| bytes.get(at..at + 8).map_or(0, little);
         let word = |at: usize| bytes.get(at..at + 4).map_or(0, little);
@@ -31,10 +30,6 @@ pub fn read(script: &Script, program: &Program, mut bytes: &[u8]) -> Result<Tran
         let (base, at, ended) = (long(8), long(16), long(24));
         let (result, error) = (long(32), word(40));
         bytes = &bytes[HEADER + size..];
-        if kind == 1 {
-            wall = at;
-            continue;
-        }
         if event >= script.events.len() {
             return Err(format!("the guest has a record of event {event}, which the script has not"));
         }
@@ -54,11 +49,7 @@ pub fn read(script: &Script, program: &Program, mut bytes: &[u8]) -> Result<Tran
             3 => Seen::Silence,
             4 => {
                 let outputs = &program.outputs[event];
-                let failed = result < 0;
-                let differs = outputs
-                    .iter()
-                    .filter(|_| !failed)
-                    .find_map(|output| differs(output, data, wall, script.options.tolerance_us));
+                let differs = outputs.iter().filter(|_| result >= 0).find_map(|output| differs(output, data));
                 Seen::Called { ended, result, error, differs }
             }
             5 => Seen::Blocked,
@@ -96,19 +87,12 @@ fn state(data: &[u8], error: i64) -> Result<crate::Scope, String> {
     Ok(info::scope(part(0, a), part(a, b), part(a + b, c)))
 }
 
-fn differs(output: &Output, memory: &[u8], wall: i64, tolerance_us: i64) -> Option<String> {
-    match output {
-        Output::Number { what, at, size, wanted } => {
-            let found = little(memory.get(*at..at + size)?);
-            let mask = if *size == 8 { -1 } else { (1_i64 << (8 * size)) - 1 };
-            (found & mask != wanted & mask)
-                .then(|| format!("{what} {found} (0x{found:x}) instead of {wanted} (0x{wanted:x})"))
-        }
-        Output::Control { at, length_at, wanted } => {
-            let size = little(memory.get(*length_at..length_at + 8)?) as usize;
-            message::compare(memory.get(*at..)?.get(..size)?, wanted, wall, tolerance_us)
-        }
-    }
+fn differs(output: &Output, memory: &[u8]) -> Option<String> {
+    let Output::Number { at, size, wanted } = output;
+    let found = little(memory.get(*at..at + size)?);
+    let mask = if *size == 8 { -1 } else { (1_i64 << (8 * size)) - 1 };
+    (found & mask != wanted & mask)
+        .then(|| format!("value {found} (0x{found:x}) instead of {wanted} (0x{wanted:x})"))
 }
 
 /// A segment in the numbers of the script.

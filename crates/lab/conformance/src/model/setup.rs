@@ -110,7 +110,6 @@ fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
             Command::Recount | Command::Counter { .. } => return Err(refused("counters of the network")),
             Command::Qdisc(_)
             | Command::Offload { .. }
-            | Command::File { .. }
             // A model remembers nothing of others.
             | Command::ForgetMetrics => continue,
             Command::Mtu(_) => return Err(refused("an MTU other than that of Ethernet")),

@@ -221,6 +221,13 @@ pub struct Call {
     pub errno: Option<String>,
 }
 
+impl Call {
+    /// Whether its result is a descriptor, which each player numbers as it likes.
+    pub(crate) fn gives_descriptor(&self) -> bool {
+        matches!(self.name.as_str(), "socket" | "accept" | "accept4")
+    }
+}
+
 /// An argument.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
