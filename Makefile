@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record vectors check docs fmt bench bench-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record vectors check docs fmt bench bench-record fuzz clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -65,6 +65,12 @@ linux-settings-record: linux-kernel ## What the guest's settings do that stock h
 		"$$(date +%F)" "$$(git describe --always)"; \
 		$(BIN)/python tools/linux_settings.py; } > docs/linux-settings.md.new
 	@mv docs/linux-settings.md.new docs/linux-settings.md
+
+linux-hosts-record: linux-kernel ## What hosts that hand over several segments at once change: docs/linux-hosts.md
+	@{ printf '# Hosts that hand over several segments at once\n\n%s, shoal %s. Written by `make linux-hosts-record`; see [linux](linux.md#hosts).\n\n' \
+		"$$(date +%F)" "$$(git describe --always)"; \
+		$(BIN)/python tools/linux_hosts.py; } > docs/linux-hosts.md.new
+	@mv docs/linux-hosts.md.new docs/linux-hosts.md
 
 check: setup $(VENV)/.test ## Formatting, lints, arrows: what CI demands before the tests
 	cargo fmt --all --check

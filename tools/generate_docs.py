@@ -25,6 +25,7 @@ KINDS = {
     "controller": "Congestion controllers",
     "queue": "Queues",
     "stack": "Stack profiles",
+    "host": "Hosts",
     "application": "Applications",
 }
 

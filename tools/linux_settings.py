@@ -41,11 +41,6 @@ def without(line: str) -> Callable[[str], str]:
     return lambda config: re.sub(rf"^{line}.*\n", "", config, flags=re.MULTILINE)
 
 
-def offload(config: str) -> str:
-    """TCP of the hosts hands over as many packets as one as it likes."""
-    return re.sub(r"^(veth (s\d+) (\S+) .*)$", r"\1\ngso_max_segs \2 \3 65535", config, flags=re.MULTILINE)
-
-
 def read_at_once(config: str) -> str:
     """Receivers read every packet, not 64 KiB at a time."""
     return re.sub(r"^(flow (?:\S+ ){7})65536 ", r"\g<1>1 ", config, flags=re.MULTILINE)
@@ -68,7 +63,6 @@ SETTINGS = (
     Setting("`tcp_mem` 1000000 pages", "by the size of memory", without("sysctl init net/ipv4/tcp_mem")),
     Setting("`tcp_no_metrics_save` 1", "0", sysctl("net.ipv4.tcp_no_metrics_save", "0")),
     Setting("bulk receivers read 64 KiB at a time", "each packet", read_at_once),
-    Setting("`gso_max_segs` 1 at senders", "65535", offload),
 )
 
 

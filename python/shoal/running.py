@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import overload
 
 from shoal import _native
-from shoal.errors import UsageError
+from shoal.errors import ScenarioError, UsageError
 from shoal.files import is_capture, is_packet_trace, refuse_foreign, remove_abandoned_files
 from shoal.parallel import run_all
 from shoal.result import Result
@@ -107,6 +107,7 @@ def run(
     if seed is not None or packets is not None or pcap is not None:
         raise UsageError("seeds excludes seed, packets and pcap", hint="run single seeds for packet files")
     numbers = seed_list(scenario, seeds)
+    refuse_unmodelled([scenario])
     finished = 0
 
     def on_done() -> None:
@@ -165,6 +166,19 @@ def checked_seed(seed: int) -> int:
     if not 0 <= seed <= _native.MAX_SEED:
         raise UsageError(f"{seed} is no seed", hint=hint)
     return seed
+
+
+def refuse_unmodelled(scenarios: Iterable[Scenario]) -> None:
+    """Refuse what the simulator has no model of, before anything runs.
+
+    Raises
+    ------
+    ScenarioError
+        The message lists everything, once.
+    """
+    refused = dict.fromkeys(scenario.simulator_refuses for scenario in scenarios if scenario.simulator_refuses)
+    if refused:
+        raise ScenarioError("\n".join(refused))
 
 
 def run_one(

@@ -145,6 +145,11 @@ class Scenario:
         return self._checked.notes
 
     @property
+    def simulator_refuses(self) -> str:
+        """What the simulator has no model of, with places and remedies; empty if it can run the scenario."""
+        return self._checked.simulator_refuses
+
+    @property
     def title(self) -> str:
         """Title for reports."""
         return str(self.resolved["title"])

@@ -19,7 +19,7 @@ from shoal.expression import UndefinedError
 from shoal.parallel import run_all
 from shoal.result import Result
 from shoal.results import Results, Undefined
-from shoal.running import run_one, seed_list
+from shoal.running import refuse_unmodelled, run_one, seed_list
 from shoal.scenario import Scenario
 from shoal.stats import Estimate
 from shoal.template import Template
@@ -325,8 +325,14 @@ def run_jobs(
     """Run scenarios with seeds and give the results in that order; equal jobs run once.
 
     ``finish`` is called for each result as soon as it is there, and says what is kept of it.
+
+    Raises
+    ------
+    ScenarioError
+        The simulator has no model of something in one of them; nothing ran.
     """
     unique = list(dict.fromkeys(jobs))
+    refuse_unmodelled(dict.fromkeys(scenario for scenario, _ in unique))
     with kept(cache) as store, progress_of(len(unique), progress, label) as on_done:
         tasks = (partial(_task, scenario, seed, store, finish) for scenario, seed in unique)
         results = dict(zip(unique, run_all(tasks, workers=workers, on_done=on_done), strict=True))

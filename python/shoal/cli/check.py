@@ -42,4 +42,5 @@ def check(
             data.text(scenario.to_toml())
         else:
             flows = sum(group["flows"] for group in scenario.facts["groups"])
-            data.sentence(f"{file}: {scenario.title} ({flows} flows, {scenario.resolved['duration']})")
+            where = "; on Linux only" if scenario.simulator_refuses else ""
+            data.sentence(f"{file}: {scenario.title} ({flows} flows, {scenario.resolved['duration']}{where})")

@@ -20,7 +20,7 @@ def describe(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A controller, queue, stack or application of `shoal list`.",
+            help="A controller, queue, stack, host or application of `shoal list`.",
             show_default=False,
             autocompletion=model_names,
         ),

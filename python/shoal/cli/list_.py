@@ -16,7 +16,13 @@ from shoal.models import models, nearest
 from shoal.shipped import all_scenarios, papers, scenarios
 from shoal.tabulate import Table
 
-_kinds = {"controllers": "controller", "queues": "queue", "stacks": "stack", "applications": "application"}
+_kinds = {
+    "controllers": "controller",
+    "queues": "queue",
+    "stacks": "stack",
+    "hosts": "host",
+    "applications": "application",
+}
 _what = [*_kinds, "scenarios", "papers", "metrics"]
 
 
@@ -26,7 +32,7 @@ def list_(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List what exists: controllers, queues, stacks, applications, ready-made scenarios, papers, metrics.
+    """List what exists: controllers, queues, stacks, hosts, applications, ready-made scenarios, papers, metrics.
 
     `shoal list scenarios` adds those of `shoal compare --suite` and of the benchmarks, which can be run by name, too.
 

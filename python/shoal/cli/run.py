@@ -23,7 +23,7 @@ from shoal.notices import all_lines, identical_line, notice_lines, seeds_in_word
 from shoal.progress import Bar
 from shoal.result import Result, schema_version
 from shoal.results import Results, seed_folder
-from shoal.running import checked_seed, run_one, seed_list
+from shoal.running import checked_seed, refuse_unmodelled, run_one, seed_list
 from shoal.scenario import Scenario
 from shoal.sweeps import run_jobs
 from shoal.tabulate import comparison_table, group_table, queue_table, totals, wait_tables
@@ -197,6 +197,7 @@ def _prepared(
 ) -> Image | None:
     """The kernel, if it is to run these scenarios, after it has taken all of them."""
     if on is not Plane.LINUX:
+        refuse_unmodelled(scenarios.values())
         return None
     image = find_linux(generator, wall_limit_s=wall_limit, stall_limit_s=stall_limit)
     prepare_linux(scenarios.values(), image)

@@ -52,7 +52,7 @@ def compare(
     Raises
     ------
     ScenarioError
-        Linux cannot express some of the scenarios; the message lists everything. Nothing ran.
+        Linux or the simulator cannot express some of the scenarios; the message lists everything. Nothing ran.
     LinuxError
         There is no kernel.
     """
@@ -89,13 +89,17 @@ def _recorded(scenario: Scenario) -> Scenario:
 
 
 def _plans(named: Sequence[tuple[str, Scenario]], image: Image) -> list[Plan]:
-    """Every refusal of every scenario, before anything runs."""
+    """Every refusal of every scenario by either plane, before anything runs."""
     plans, refused = [], []
     for name, scenario in named:
+        texts = [scenario.simulator_refuses] if scenario.simulator_refuses else []
         try:
             plans.append(plan(scenario, image))
         except ScenarioError as error:
-            refused.append(str(error) if len(named) == 1 else f"`{name}`:\n{error}")
+            texts.append(str(error))
+        if texts:
+            text = "\n".join(texts)
+            refused.append(text if len(named) == 1 else f"`{name}`:\n{text}")
     if refused:
         raise ScenarioError("\n".join(text.rstrip() for text in refused) + "\n")
     return plans

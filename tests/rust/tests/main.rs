@@ -14,6 +14,7 @@ mod determinism;
 mod exact_times;
 mod feedback;
 mod frames;
+mod hosts;
 mod one_sided;
 mod recount;
 mod requests;

@@ -17,7 +17,7 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use docs::DOCS;
+pub use docs::{DOCS, SEGMENTS};
 pub use freebsd::FreeBsd;
 pub use host::Sender;
 pub use output::Output;

@@ -11,6 +11,8 @@ pub enum ModelKind {
     Stack,
     /// What writes, and what is measured of it.
     Application,
+    /// What lies between TCP and the wire.
+    Host,
 }
 
 /// One parameter of a model, as the scenario file names it.

@@ -1,6 +1,6 @@
 //! Reading scenarios.
 
-use crate::errors::{ScenarioError, refused};
+use crate::errors::{ScenarioError, all, refused};
 use crate::facts::facts;
 use pyo3::prelude::*;
 use shoal_scenario::Document;
@@ -14,6 +14,9 @@ pub struct Checked {
     /// Notes, rendered with their places.
     #[pyo3(get)]
     notes: Vec<String>,
+    /// What the simulator has no model of, with places and remedies; empty if it can run this.
+    #[pyo3(get)]
+    simulator_refuses: String,
     /// The resolved scenario.
     #[pyo3(get)]
     json: String,
@@ -40,6 +43,9 @@ pub fn check(
         Ok(Checked {
             warnings: document.warnings().iter().map(ToString::to_string).collect(),
             notes: document.notes().iter().map(ToString::to_string).collect(),
+            simulator_refuses: shoal_sim::check(&experiment)
+                .err()
+                .map_or_else(String::new, |found| all(&found)),
             json: document.to_json().to_string(),
             toml: document.to_toml(),
             facts: facts(&document, &experiment).to_string(),

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use shoal_scenario::Errors;
+use shoal_scenario::{Errors, Refusal};
 use shoal_trace::laws::BrokenLaw;
 use shoal_trace::{WriteError, WriteFailure};
 use std::path::Path;
@@ -19,6 +19,17 @@ pub fn broken(law: &BrokenLaw) -> PyErr {
 
 pub fn refused(errors: &Errors) -> PyErr {
     ScenarioError::new_err(errors.to_string())
+}
+
+/// All refusals of a plane in one message, like those of a scenario.
+pub fn refused_by_plane(refusals: &[Refusal]) -> PyErr {
+    ScenarioError::new_err(all(refusals))
+}
+
+/// The text of refusals; empty if there is none.
+pub fn all(refusals: &[Refusal]) -> String {
+    let texts: Vec<String> = refusals.iter().map(|refusal| format!("{refusal}\n")).collect();
+    texts.join("\n")
 }
 
 /// An `OutputError` that names the file and what the operating system said; `shoal.files` words it.

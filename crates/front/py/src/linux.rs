@@ -1,6 +1,6 @@
 //! The real-kernel plane: plans before a run, measurements after it. Processes belong to Python.
 
-use crate::errors::{ScenarioError, broken, not_written, refused};
+use crate::errors::{broken, not_written, refused, refused_by_plane};
 use crate::run::{Run, kept};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -125,10 +125,6 @@ fn kernel_of(text: &str) -> PyResult<Kernel> {
     })
 }
 
-/// All refusals in one message, like those of a scenario.
 fn plan(experiment: &Experiment, kernel: &Kernel, captures: bool) -> PyResult<Plan> {
-    Plan::with_captures(experiment, kernel, captures).map_err(|refusals| {
-        let texts: Vec<String> = refusals.iter().map(|refusal| format!("{refusal}\n")).collect();
-        ScenarioError::new_err(texts.join("\n"))
-    })
+    Plan::with_captures(experiment, kernel, captures).map_err(|refusals| refused_by_plane(&refusals))
 }

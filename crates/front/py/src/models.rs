@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use shoal_units::{ModelDoc, ModelKind};
 
-/// Descriptions of all controllers, queues, stacks and applications, as JSON.
+/// Descriptions of all controllers, queues, stacks, hosts and applications, as JSON.
 #[pyfunction]
 pub fn models() -> String {
     let controllers = shoal_cc::PRESETS.iter().map(|preset| model(&preset.doc));
@@ -12,8 +12,9 @@ pub fn models() -> String {
     let memories = shoal_sim::MEMORY_DOCS.iter().map(model);
     let stacks = shoal_tcp::DOCS.iter().map(model);
     let applications = shoal_sim::DOCS.iter().map(model);
-    Value::Array(controllers.chain(queues).chain(memories).chain(stacks).chain(applications).collect())
-        .to_string()
+    let hosts = shoal_scenario::HOST_DOCS.iter().map(model);
+    let all = controllers.chain(queues).chain(memories).chain(stacks).chain(hosts).chain(applications);
+    Value::Array(all.collect()).to_string()
 }
 
 fn model(doc: &ModelDoc) -> Value {
@@ -22,6 +23,7 @@ fn model(doc: &ModelDoc) -> Value {
         ModelKind::Queue => "queue",
         ModelKind::Stack => "stack",
         ModelKind::Application => "application",
+        ModelKind::Host => "host",
     };
     let parameters = doc.parameters.iter().map(|parameter| {
         json!({

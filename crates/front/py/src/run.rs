@@ -1,6 +1,6 @@
 //! Running an experiment: without the interpreter's lock, with progress, and ending promptly when asked to.
 
-use crate::errors::{Cancelled, broken, not_written, refused};
+use crate::errors::{Cancelled, broken, not_written, refused, refused_by_plane};
 use crate::sinks::{Files, Sink};
 use crate::tables::columns;
 use pyo3::prelude::*;
@@ -113,6 +113,7 @@ pub fn run(
     let document =
         Document::with_overrides(text, file_name, &overrides).map_err(|errors| refused(&errors))?;
     let experiment = document.resolve(seed).map_err(|errors| refused(&errors))?;
+    shoal_sim::check(&experiment).map_err(|refusals| refused_by_plane(&refusals))?;
     let mut watch = Watch {
         duration_s: experiment.duration.as_secs_f64(),
         progress,

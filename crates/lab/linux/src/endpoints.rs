@@ -2,7 +2,7 @@
 
 use crate::controllers::is_linux;
 use crate::refusal::Refusals;
-use shoal_scenario::{App, Flow};
+use shoal_scenario::{App, Experiment, Flow, Host};
 use shoal_tcp::{EcnSetting, EndpointConfig};
 
 /// What a host fixes for all of its flows.
@@ -20,6 +20,8 @@ pub(crate) struct HostSettings {
     pub initial_window: u32,
     /// `quickack`: no ACK is delayed.
     pub acks_at_once: bool,
+    /// How it hands packets to its device.
+    pub host: Host,
 }
 
 /// IP, TCP and the timestamp option with its padding.
@@ -31,8 +33,13 @@ const DATAGRAM_BYTES: u16 = 44;
 /// Receive windows of scenarios that are not a limit, bytes: as large as the window that a receiver has without one.
 const NO_LIMIT: u32 = 64 << 20;
 
+/// `GSO_MAX_SEGS`, the default of every device (include/linux/netdevice.h); its `gso_max_size` stays at 64 KiB.
+const DEFAULT_GSO_MAX_SEGS: u32 = 65535;
+
 impl HostSettings {
-    pub(crate) fn of(endpoint: &EndpointConfig) -> Self {
+    /// Of both hosts of a flow.
+    pub(crate) fn of(experiment: &Experiment, flow: &Flow) -> Self {
+        let endpoint = &experiment.endpoints[flow.endpoint as usize];
         Self {
             ecn: endpoint.ecn == EcnSetting::On,
             sack: endpoint.sack,
@@ -40,6 +47,31 @@ impl HostSettings {
             mtu: endpoint.mtu_bytes,
             initial_window: endpoint.initial_window.unwrap_or(0),
             acks_at_once: !endpoint.delayed_ack,
+            host: experiment.groups[flow.group as usize].host,
+        }
+    }
+
+    /// How many packets TCP may hand over as one, where it is not 1, which the guest gives every device
+    /// (linux/guest/net.c). The device, whose TSO and GSO are off, splits them (`validate_xmit_skb`): the bottleneck always
+    /// sees packets.
+    pub(crate) const fn gso_max_segs(&self) -> Option<u32> {
+        match self.host {
+            Host::Ideal => None,
+            Host::Linux => Some(DEFAULT_GSO_MAX_SEGS),
+        }
+    }
+
+    /// How `--explain` states what `host` became.
+    pub(crate) fn segmentation(&self, device: &str) -> String {
+        let name = self.host.name();
+        match self.gso_max_segs() {
+            None => format!(
+                "host = \"{name}\": ip link set dev {device} gso_max_segs 1, so that TCP hands over one packet at a time"
+            ),
+            Some(most) => format!(
+                "host = \"{name}\": gso_max_segs {most} and gso_max_size 65536, the kernel's defaults: TCP hands over several \
+                 segments as one and holds data back to fill them; {device} splits them into packets"
+            ),
         }
     }
 

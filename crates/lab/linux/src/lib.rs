@@ -26,4 +26,4 @@ pub use laws::{Unlawful, check};
 pub use measure::{Measured, measure};
 pub use plan::{Plan, Rule};
 pub use records::{FlowRecord, LineEvent, LineRecord, RecordError};
-pub use refusal::Refusal;
+pub use shoal_scenario::Refusal;

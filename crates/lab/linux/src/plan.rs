@@ -7,9 +7,9 @@ use crate::buffers;
 use crate::controllers::{Control, Module, control, modules_of};
 use crate::endpoints;
 use crate::kernel::Kernel;
-use crate::refusal::{Refusal, Refusals};
+use crate::refusal::Refusals;
 use crate::testbed::{Testbed, line};
-use shoal_scenario::{App, Experiment, Flow};
+use shoal_scenario::{App, Experiment, Flow, Refusal};
 use shoal_units::{Span, Time};
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -267,10 +267,7 @@ impl Planned<'_> {
         for (number, end) in self.testbed.ends.iter().enumerate() {
             self.end_rules(number, &end.port.host, &mut add);
         }
-        add(
-            "all links",
-            "ethtool -K tso off gso off gro off; gso_max_segs 1; permanent neighbours".to_owned(),
-        );
+        add("all links", "ethtool -K tso off gso off gro off; permanent neighbours".to_owned());
         add("sockets", buffers::rule(self.testbed.socket_buffer));
         for (index, group) in self.experiment.groups.iter().enumerate() {
             let flow = self.experiment.flows.iter().find(|flow| flow.group as usize == index);
@@ -336,6 +333,7 @@ impl Planned<'_> {
             .map(|(path, value)| format!("{}={value}", path.replace('/', ".")))
             .collect();
         add(host, format!("sysctl {}", settings.join("; ")));
+        add(host, end.settings.segmentation(&end.port.device));
         let metrics = end.settings.metrics();
         if !metrics.is_empty() {
             add(host, format!("ip route add default via {}{metrics}", end.router.address));

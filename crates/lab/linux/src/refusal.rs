@@ -1,23 +1,6 @@
 //! What Linux cannot express.
 
-use std::fmt;
-
-/// One reason why an experiment cannot run on the kernel as it is written.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Refusal {
-    /// Part of the scenario: `bottleneck.aqm`, `flow group "reno"`.
-    pub place: String,
-    /// What it asks for and why Linux has no such thing.
-    pub reason: String,
-    /// What would be right.
-    pub hint: String,
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}: {}\nhint: {}", self.place, self.reason, self.hint)
-    }
-}
+use shoal_scenario::Refusal;
 
 /// Collects refusals: a user sees all of them at once.
 #[derive(Debug, Default)]

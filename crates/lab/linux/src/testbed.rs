@@ -197,6 +197,9 @@ impl End {
         let host = &self.port.host;
         line(text, format_args!("host {host}"));
         line(text, format_args!("veth {} {} {}", self.port, self.router, self.settings.mtu));
+        if let Some(most) = self.settings.gso_max_segs() {
+            line(text, format_args!("gso_max_segs {host} {} {most}", self.port.device));
+        }
         for address in &self.addresses {
             line(text, format_args!("address {host} {} {address}", self.port.device));
         }

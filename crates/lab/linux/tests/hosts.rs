@@ -156,3 +156,61 @@ fn sockets_hold_more_than_any_path() {
     // A queue without limit has no size that would do.
     assert_eq!(with("1 ms", "unlimited"), [64, 64]);
 }
+
+#[test]
+fn hosts_hand_over_packets_one_by_one_or_as_the_kernel_does() {
+    let ideal = plan(&group("dctcp", "")).unwrap();
+    assert!(!ideal.config.contains("gso_max_segs"), "the guest gives every device 1");
+    let linux = plan(&group("dctcp", "host = \"linux\"")).unwrap();
+    let verbs: Vec<&str> = linux.config.lines().filter(|line| line.starts_with("gso_max_segs")).collect();
+    // Both ends of the flow; the ports of the routers send nothing of their own.
+    assert_eq!(verbs, ["gso_max_segs s0 e0 65535", "gso_max_segs d0 e0 65535"]);
+    // Nothing else is different.
+    let rest = |plan: &Plan| {
+        let lines = plan.config.lines().filter(|line| !line.starts_with("gso_max_segs"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(rest(&ideal), rest(&linux));
+    // It must be known before the socket learns what its route can do (`sk_setup_caps`).
+    let position = |word: &str| linux.config.lines().position(|line| line.starts_with(word));
+    assert!(
+        position("veth s0") < position("gso_max_segs s0") && position("gso_max_segs d0") < position("flow ")
+    );
+    let said = |plan: &Plan, host: &str| {
+        let of_host = plan.rules.iter().filter(|rule| rule.place == host);
+        of_host
+            .filter(|rule| rule.text.starts_with("host = "))
+            .map(|rule| rule.text.clone())
+            .collect::<Vec<_>>()
+    };
+    for host in ["s0", "d0"] {
+        assert!(said(&ideal, host)[0].contains("gso_max_segs 1,"), "{:?}", said(&ideal, host));
+        assert!(said(&linux, host)[0].contains("gso_max_segs 65535"), "{:?}", said(&linux, host));
+        assert_eq!((said(&ideal, host).len(), said(&linux, host).len()), (1, 1));
+    }
+}
+
+#[test]
+fn groups_with_different_hosts_share_none() {
+    let one = group("dctcp", "name = \"a\"");
+    let other = group("dctcp", "name = \"b\"\nhost = \"linux\"");
+    let plan = plan(&format!("{one}{other}")).unwrap();
+    let flows: Vec<&str> = plan.config.lines().filter(|line| line.starts_with("flow ")).collect();
+    assert!(flows[0].starts_with("flow s0 d0 ") && flows[1].starts_with("flow s1 d1 "), "{flows:?}");
+    let verbs: Vec<&str> = plan.config.lines().filter(|line| line.starts_with("gso_max_segs")).collect();
+    assert_eq!(verbs, ["gso_max_segs s1 e0 65535", "gso_max_segs d1 e0 65535"]);
+    // In a graph, too: one node, two hosts.
+    let graph = r#"
+duration = "1 s"
+topology = { kind = "star", hosts = 3, rate = "100 Mbit/s", delay = "100 us", buffer = "100 packets" }
+flows = [
+    { name = "a", cc = "dctcp", from = "h1", to = "h3" },
+    { name = "b", cc = "dctcp", host = "linux", from = "h1", to = "h3" },
+]
+"#;
+    let experiment = Document::parse(graph, "test.toml").unwrap().resolve(None).unwrap();
+    let plan = Plan::new(&experiment, &kernel()).unwrap();
+    let verbs: Vec<&str> = plan.config.lines().filter(|line| line.starts_with("gso_max_segs")).collect();
+    let ends: Vec<&str> = plan.config.lines().filter(|line| line.starts_with("veth h")).collect();
+    assert_eq!((verbs.len(), ends.len()), (2, 4), "{}", plan.config);
+}

@@ -1,5 +1,6 @@
 //! The resolved experiment: base units, explicit graph, one entry a flow. What the simulator runs.
 
+use crate::Host;
 use shoal_aqm::QueueConfig;
 use shoal_tcp::EndpointConfig;
 use shoal_units::{Rate, Span, Time, even_shares};
@@ -185,6 +186,8 @@ pub struct Group {
     pub name: String,
     /// Controller preset, as written.
     pub cc: String,
+    /// How its hosts hand packets to their network card.
+    pub host: Host,
 }
 
 /// One flow.

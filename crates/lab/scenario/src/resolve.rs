@@ -102,10 +102,11 @@ pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Opt
     for (group, ends) in groups.iter_mut().zip(ends) {
         group.routes.ends = Some(ends);
     }
-    let names = scenario
-        .flows
-        .iter()
-        .map(|group| Group { name: group.name.clone().unwrap_or_default(), cc: group.cc.clone() });
+    let described = scenario.flows.iter().map(|group| Group {
+        name: group.name.clone().unwrap_or_default(),
+        cc: group.cc.clone(),
+        host: group.host,
+    });
     let experiment = Experiment {
         title: scenario.title.clone(),
         seed: scenario.seed.get(),
@@ -116,7 +117,7 @@ pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Opt
         pools,
         paths,
         endpoints,
-        groups: names.collect(),
+        groups: described.collect(),
         flows: Vec::new(),
         trace,
         notes: cx.notes,

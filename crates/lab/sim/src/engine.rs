@@ -45,8 +45,10 @@ const PROGRESS_EVENTS: u64 = 1 << 17;
 /// Runs an experiment. Returns `None` if the progress function ended it early.
 ///
 /// # Panics
-/// If the experiment has more than 4 million flows; the scenario refuses that many.
+/// If the experiment has more than 4 million flows, which the scenario refuses, or if [`crate::check`] refuses it.
 pub fn run(experiment: &Experiment, options: Options<'_>) -> Option<Outcome> {
+    let refused = crate::check(experiment);
+    assert!(refused.is_ok(), "the simulator has no such experiment: {refused:?}");
     let connections = experiment.flows.len() + experiment.asking_flows().count();
     assert!(connections < (SUBJECTS_MAX / 4 - 1) as usize, "too many flows");
     let mut progress = options.progress;

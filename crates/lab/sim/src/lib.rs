@@ -14,6 +14,7 @@ mod engine;
 mod events;
 mod exchanges;
 mod flow;
+mod hosts;
 mod network;
 mod outcome;
 mod pool;
@@ -23,6 +24,7 @@ mod recorder;
 
 pub use docs::DOCS;
 pub use engine::{Options, Progress, run};
+pub use hosts::check;
 pub use outcome::Outcome;
 pub use pool_docs::MEMORY_DOCS;
 pub use recorder::PacketSink;

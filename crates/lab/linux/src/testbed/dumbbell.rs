@@ -102,7 +102,7 @@ struct Pair {
 
 impl Pair {
     fn of(experiment: &Experiment, flow: &Flow) -> Self {
-        let settings = HostSettings::of(&experiment.endpoints[flow.endpoint as usize]);
+        let settings = HostSettings::of(experiment, flow);
         let forward =
             if is_timed_on_arrival(&flow.app) { experiment.propagation(flow.forward) } else { Span::ZERO };
         let backward = experiment.base_rtt(flow).saturating_sub(forward);

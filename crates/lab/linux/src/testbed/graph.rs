@@ -26,7 +26,7 @@ pub(super) fn testbed(experiment: &Experiment, site: &Site<'_>, refusals: &mut R
     let mut builder = Builder::new(experiment);
     builder.wires(site, refusals)?;
     for flow in &experiment.flows {
-        let settings = HostSettings::of(&experiment.endpoints[flow.endpoint as usize]);
+        let settings = HostSettings::of(experiment, flow);
         let (from, to) = ends(experiment, flow.forward)?;
         let (sender, receiver) = (builder.end(from, settings), builder.end(to, settings));
         let (source, destination) =

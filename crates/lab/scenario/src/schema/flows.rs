@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 use shoal_tcp::{EcnFeedback, EcnSetting};
 
 use super::{CcOptions, Rtt, Start, Workload};
+use crate::Host;
 use crate::field::{Field, choices, section};
 use crate::quantity::{Duration, PacketCount, Size};
 use crate::report::Report;
@@ -20,6 +21,9 @@ section! {
         cc_options: Option<CcOptions>,
         /// Host stack of both ends.
         stack: String = "linux-6",
+        /// How both ends hand packets to their network card: packet by packet (ideal), or as the kernel of a stock host does
+        /// it, several segments at once (linux; with --on linux only).
+        host: Host = "ideal",
         /// What is different at the receiving end.
         receiver: Option<Receiver>,
         /// Whether ECN is negotiated. Default: on for dctcp and its variants and for ecn-reno and ecn-newreno, else off.

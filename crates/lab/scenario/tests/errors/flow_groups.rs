@@ -500,3 +500,25 @@ rtt = "25 ms"
     hint: write cc = "cubic-rfc9438", or a linux stack
     "#);
 }
+
+#[test]
+fn a_host_that_nobody_describes() {
+    insta::assert_snapshot!(errors(r#"duration = "10 s"
+
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+cc = "dctcp"
+rtt = "25 ms"
+host = "linus"
+"#, &[]), @r#"
+    error: unknown host "linus"
+      --> demo.toml:10:8
+       |
+    10 | host = "linus"
+       |        ^^^^^^^
+    hint: did you mean "linux"? known: ideal, linux
+    "#);
+}

@@ -45,7 +45,7 @@ colour = "red"
        |
     10 | colour = "red"
        | ^^^^^^
-    hint: known keys here: name, cc, cc_options, stack, receiver, ecn, rtt, count, start, stop, app, mtu, header_bytes, sack, delayed_ack, initial_window, receive_window, cwnd_clamp, from, to, pairing, via, via_back
+    hint: known keys here: name, cc, cc_options, stack, host, receiver, ecn, rtt, count, start, stop, app, mtu, header_bytes, sack, delayed_ack, initial_window, receive_window, cwnd_clamp, from, to, pairing, via, via_back
     "#);
 }
 

@@ -1,0 +1,66 @@
+"""Hosts that only Linux has: refused by whatever simulates, before anything runs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from conftest import Cli
+
+import shoal
+from shoal import ScenarioError
+
+STOCK = "flows[0].host=linux"
+SEARCH = [
+    "--key=K",
+    "--from=2",
+    "--to=9",
+    "--set=bottleneck.buffer={K} BDP",
+    "--smallest",
+    "--such-that=queue_empty() < 1",
+]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "small.toml", "--set", STOCK],
+        ["run", "small.toml", "--set", STOCK, "--seeds", "2", "--out", "made"],
+        ["sweep", "small.toml", "--axis", "flows[0].host=ideal,linux", "--out", "made"],
+        ["tune", "small.toml", "--set", STOCK, *SEARCH],
+    ],
+)
+def test_what_simulates_refuses_stock_hosts(command: list[str], inside: Cli) -> None:
+    done = inside(*command)
+    assert (done.code, done.out) == (3, "")
+    assert 'error: flow group `reno`: host = "linux"' in done.err
+    assert '(--on linux), or write host = "ideal"' in done.err
+
+
+def test_of_several_scenarios_none_runs(inside: Cli, scenario: shoal.Scenario) -> None:
+    del inside
+    stock = scenario.override({"flows[0].host": "linux"})
+    assert scenario.simulator_refuses == ""
+    assert stock.simulator_refuses.count("error:") == 1
+    calls: list[float] = []
+    with pytest.raises(ScenarioError, match="flow group `reno`"):
+        shoal.sweep(scenario, grid={"flows[0].host": ["ideal", "linux"]}, seeds=1, progress=calls.append)
+    with pytest.raises(ScenarioError, match="flow group `reno`"):
+        shoal.run(stock, seeds=2, progress=calls.append)
+    assert calls == []
+
+
+def test_check_says_where_a_scenario_runs(inside: Cli) -> None:
+    assert inside("check", "small.toml").out == "small.toml: Small (2 flows, 12 s)\n"
+    assert inside("check", "small.toml", "--set", STOCK).out == "small.toml: Small (2 flows, 12 s; on Linux only)\n"
+
+
+def test_hosts_are_listed_and_described(inside: Cli) -> None:
+    listed = json.loads(inside("list", "hosts", "--json").out)["hosts"]
+    assert [host["name"] for host in listed] == ["ideal", "linux"]
+    schema = json.loads(inside("schema").out)
+    key = schema["properties"]["flows"]["items"]["properties"]["host"]
+    assert (key["enum"], key["default"]) == (["ideal", "linux"], "ideal")
+    [described] = json.loads(inside("describe", "linux", "--json").out)
+    assert described["kind"] == "host"
+    assert "tcp_tso_autosize" in described["follows"]
