@@ -16,10 +16,19 @@ from conftest import SINGLE, processes_of
 
 import shoal
 from shoal import _native
+from shoal.cli.app import guarded
 from shoal.errors import LawError
 from shoal.linux import GuestError, Image, Limits, resources, run_on_linux
 from shoal.linux.guest import guest_folder, run_guest
 from shoal.linux.plan import plan
+
+ITEM = "kuehlewind-2014/table-1"
+FAST = """
+duration = "1000 s"
+bottleneck = { rate = "10 Gbit/s", buffer = "1000 packets", aqm = { kind = "step", threshold = "200 packets" } }
+flows = [{ cc = "dctcp", rtt = "1 ms" }]
+trace = { series = "off" }
+"""
 
 
 def test_stopped_guest_is_ended_and_said_to_stand_still(single: shoal.Scenario, image: Image) -> None:
@@ -54,16 +63,65 @@ def test_run_goes_on_as_long_as_it_gets_on(single: shoal.Scenario, image: Image)
     assert "report" not in (caught.value.hint or "")
 
 
-def test_limits_are_options_of_run(image: Image, tmp_path: Path) -> None:
-    scenario = tmp_path / "long.toml"
-    scenario.write_text(SINGLE.replace("10 s", "100000 s"))
-    command = [sys.executable, "-m", "shoal", "run", str(scenario), "--wall-limit", "1"]
-    ended = subprocess.run([*command, "--on", "linux"], capture_output=True, text=True, check=False)
-    assert ended.returncode == 6
-    assert "the limit for the whole run" in ended.stderr
-    refused = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert refused.returncode == 2
-    assert "--on linux" in refused.stderr
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "{scenario}", "--on", "linux"],
+        ["compare", "{scenario}", "--seeds", "2", "--fresh", "--out", "{out}"],
+        ["reproduce", ITEM, "--on", "linux", "--quick", "--fresh", "--out", "{out}"],
+    ],
+    ids=["run", "compare", "reproduce"],
+)
+def test_limit_of_the_whole_run_is_an_option_of_whatever_runs_on_linux(
+    command: list[str], image: Image, tmp_path: Path
+) -> None:
+    """A guest takes longer than a tenth of a second to boot, to run and to end."""
+    assert image.helpers
+    done = shoal_with(command, ["--wall-limit", "0.1"], SINGLE, tmp_path)
+    assert (done.returncode, done.stdout) == (6, "")
+    assert "0.1 s, the limit for the whole run" in done.stderr
+    assert "--wall-limit SECONDS" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["run", "{scenario}", "--on", "linux"], ["compare", "{scenario}", "--seeds", "2", "--fresh", "--workers", "4"]],
+    ids=["run", "compare"],
+)
+def test_limit_of_standing_still_is_an_option(command: list[str], image: Image, tmp_path: Path) -> None:
+    """A thousandth of this scenario is 833,000 packets, for which a guest takes several seconds; then all runs end."""
+    assert image.helpers
+    done = shoal_with(command, ["--stall-limit", "0.2"], FAST, tmp_path)
+    assert (done.returncode, done.stdout) == (6, "")
+    assert "its virtual time stood still for 0.2 s at 0 % of the scenario" in done.stderr
+    assert "--stall-limit SECONDS" in done.stderr
+
+
+def test_reproductions_give_both_limits_to_their_guests(
+    image: Image, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert image.limits == Limits()
+    given = []
+
+    def instead(*_: object, image: Image, **__: object) -> None:
+        given.append(image.limits)
+        raise GuestError("enough")
+
+    monkeypatch.setattr("shoal.papers.reproduce.reproduce", instead)
+    words = ["shoal", "reproduce", ITEM, "--on", "linux", "--out", str(tmp_path / "out")]
+    words += ["--stall-limit", "7", "--wall-limit", "9"]
+    monkeypatch.setattr("sys.argv", words)
+    assert guarded() == 6
+    assert given == [Limits(stall_s=7, wall_s=9)]
+
+
+def shoal_with(command: list[str], limits: list[str], scenario: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run ``shoal`` with places filled in."""
+    places = {"scenario": folder / "given.toml", "out": folder / "out"}
+    places["scenario"].write_text(scenario)
+    words = [sys.executable, "-m", "shoal", *(word.format(**places) for word in command), *limits]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
 def test_small_shared_memory_of_a_container_is_avoided(image: Image, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from shoal import _native
 from shoal.cli import options
 from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
+from shoal.cli.on_linux import find_linux
 from shoal.errors import UsageError
 from shoal.files import new_folder, refuse_foreign, unwritable, write_text
 from shoal.scenario import Scenario
@@ -57,6 +58,8 @@ def compare(
     as_json: options.Json = False,
     workers: options.Workers = None,
     fresh: options.Fresh = False,
+    wall_limit: options.WallLimit = None,
+    stall_limit: options.StallLimit = None,
 ) -> None:
     """Run scenarios on the simulator and on the real Linux kernel, and say what differs.
 
@@ -81,7 +84,12 @@ def compare(
         from shoal.compare.write import write_into
 
         comparison = run_comparison(
-            named, seeds=seeds, workers=workers, cache=options.kept_runs(fresh=fresh), progress=True
+            named,
+            seeds=seeds,
+            image=find_linux(wall_limit_s=wall_limit, stall_limit_s=stall_limit),
+            workers=workers,
+            cache=options.kept_runs(fresh=fresh),
+            progress=True,
         )
         if folder is not None and out is not None:
             write_into(comparison, folder, command=command, out=out)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.cli.console import data, talk
+from shoal.errors import UsageError
 from shoal.result import Result
 from shoal.scenario import Scenario
 
@@ -15,8 +16,20 @@ if TYPE_CHECKING:
     from shoal.linux import Image, Unbuilt
 
 
+def refuse_limits_without_linux(wall_limit: float | None, stall_limit: float | None, *, on_linux: bool) -> None:
+    """Refuse limits where nothing runs on Linux.
+
+    Raises
+    ------
+    UsageError
+        There are some.
+    """
+    if (wall_limit is not None or stall_limit is not None) and not on_linux:
+        raise UsageError("--wall-limit and --stall-limit bound runs on Linux", hint="add --on linux")
+
+
 def find_linux(
-    generator: str | None, *, wall_limit_s: float | None = None, stall_limit_s: float | None = None
+    generator: str | None = None, *, wall_limit_s: float | None = None, stall_limit_s: float | None = None
 ) -> Image:
     """The kernel, the program that drives its flows if it is not the guest's own, and how long guests may take."""
     from shoal.linux import Limits, find_image

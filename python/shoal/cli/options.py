@@ -97,6 +97,26 @@ Fresh = Annotated[
     bool,
     typer.Option("--fresh", "--no-cache", help="Run everything: neither use nor keep finished runs in the cache."),
 ]
+WallLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--wall-limit",
+        min=0.1,
+        metavar="SECONDS",
+        help="Real time that a single run on Linux may take; without limit by default.",
+        show_default=False,
+    ),
+]
+StallLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--stall-limit",
+        min=0.1,
+        metavar="SECONDS",
+        help="Real time in which virtual time of a run on Linux may stand still; 600 by default.",
+        show_default=False,
+    ),
+]
 
 
 def kept_runs(*, fresh: bool) -> Path | None:

@@ -14,6 +14,7 @@ from typer.exceptions import Exit
 from shoal.cli import options
 from shoal.cli.completion import paper_names
 from shoal.cli.console import data, talk
+from shoal.cli.on_linux import find_linux, refuse_limits_without_linux
 from shoal.cli.run import Plane
 from shoal.errors import UsageError
 from shoal.files import new_folder, refuse_existing
@@ -51,6 +52,8 @@ def reproduce(
     on: Annotated[
         Plane, typer.Option("--on", help="The simulator, or the chosen reading on the real Linux kernel beside it.")
     ] = Plane.SIM,
+    wall_limit: options.WallLimit = None,
+    stall_limit: options.StallLimit = None,
 ) -> None:
     """Run published experiments; print published and measured values with verdicts; write figures and a report.
 
@@ -65,6 +68,8 @@ def reproduce(
       shoal reproduce kuehlewind-2014/table-1 --on linux
       shoal reproduce deschepper-2015/dualq --on linux --full
     """
+    on_linux = on is Plane.LINUX
+    refuse_limits_without_linux(wall_limit, stall_limit, on_linux=on_linux)
     if what is None:
         _list(as_json=as_json)
         return
@@ -73,7 +78,6 @@ def reproduce(
     from shoal.papers.checks import Verdict
 
     paper, names = _find(what)
-    on_linux = on is Plane.LINUX
     if full and (quick or not on_linux):
         raise UsageError("--full goes with --on linux and without --quick", hint="the simulator runs all points anyway")
     if on_linux and len(names) > 1 and paper.linux is not None:
@@ -83,6 +87,7 @@ def reproduce(
     target = out or Path("results") / name
     refuse_existing(target, force=force)
     items = [paper.item(name, quick=quick, on_linux=on_linux, full=full) for name in names]
+    image = find_linux(wall_limit_s=wall_limit, stall_limit_s=stall_limit) if on_linux else None
     with new_folder(target, force=force) as folder:
         done = [
             engine.reproduce(
@@ -91,7 +96,7 @@ def reproduce(
                 workers=workers,
                 cache=options.kept_runs(fresh=fresh),
                 progress=True,
-                on_linux=on_linux,
+                image=image,
             )
             for item in items
         ]

@@ -16,7 +16,14 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.console import data, talk
-from shoal.cli.on_linux import explain_linux, find_linux, prepare_linux, run_linux, run_linux_jobs
+from shoal.cli.on_linux import (
+    explain_linux,
+    find_linux,
+    prepare_linux,
+    refuse_limits_without_linux,
+    run_linux,
+    run_linux_jobs,
+)
 from shoal.errors import UsageError
 from shoal.files import is_capture, new_folder, refuse_existing, refuse_foreign, remove_abandoned_files
 from shoal.notices import all_lines, identical_line, notice_lines, seeds_in_words
@@ -97,26 +104,8 @@ def run(
             show_default=False,
         ),
     ] = None,
-    wall_limit: Annotated[
-        float | None,
-        typer.Option(
-            "--wall-limit",
-            min=0.1,
-            metavar="SECONDS",
-            help="With --on linux: real time that a run may take; without limit by default.",
-            show_default=False,
-        ),
-    ] = None,
-    stall_limit: Annotated[
-        float | None,
-        typer.Option(
-            "--stall-limit",
-            min=0.1,
-            metavar="SECONDS",
-            help="With --on linux: real time in which virtual time may stand still; 600 by default.",
-            show_default=False,
-        ),
-    ] = None,
+    wall_limit: options.WallLimit = None,
+    stall_limit: options.StallLimit = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="With --on linux: show what the scenario becomes there, and run nothing.")
     ] = False,
@@ -134,7 +123,8 @@ def run(
       shoal run single-red.toml dual-red.toml --out results/compared
       shoal run step-single --on linux
     """
-    _check_plane(on, generator, wall_limit, stall_limit, explain=explain)
+    _check_plane(on, generator, explain=explain)
+    refuse_limits_without_linux(wall_limit, stall_limit, on_linux=on is Plane.LINUX)
     _check_seeds(seed, seeds)
     loaded = {_label(path): options.read_scenario(path, set_, trace, sizes) for path in scenarios}
     if len(loaded) < len(scenarios):
@@ -177,13 +167,9 @@ def run(
     _print(runs, as_json=as_json)
 
 
-def _check_plane(
-    on: Plane, generator: str | None, wall_limit: float | None, stall_limit: float | None, *, explain: bool
-) -> None:
+def _check_plane(on: Plane, generator: str | None, *, explain: bool) -> None:
     if generator is not None and on is not Plane.LINUX:
         raise UsageError("--generator names a program that runs on Linux", hint="add --on linux")
-    if (wall_limit is not None or stall_limit is not None) and on is not Plane.LINUX:
-        raise UsageError("--wall-limit and --stall-limit bound runs on Linux", hint="add --on linux")
     if explain and on is not Plane.LINUX:
         raise UsageError("--explain shows what a scenario becomes on Linux", hint="add --on linux")
 

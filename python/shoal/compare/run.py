@@ -30,6 +30,7 @@ def compare(
     scenarios: Iterable[tuple[str, Scenario]],
     *,
     seeds: int | Iterable[int] = default_seeds,
+    image: Image | None = None,
     workers: int | None = None,
     cache: str | Path | None = None,
     progress: bool | Callable[[float], object] = False,
@@ -42,6 +43,8 @@ def compare(
         Names and scenarios.
     seeds
         The seeds of every scenario, or how many, counted from the scenario's.
+    image
+        The kernel; that of ``shoal linux build`` if not given.
     workers
         Threads; all cores if not given. Results do not depend on it.
     cache
@@ -59,7 +62,7 @@ def compare(
     named = [(name, _recorded(scenario)) for name, scenario in scenarios]
     if not named:
         raise UsageError("there is nothing to compare", hint="name a scenario, or write --suite")
-    image = find_image()
+    image = image or find_image()
     plans = _plans(named, image)
     _ = image.helpers
     chosen = [seed_list(scenario, seeds) for _, scenario in named]

@@ -71,7 +71,7 @@ def reproduce(
     workers: int | None = None,
     cache: str | Path | None = None,
     progress: bool | Callable[[float], object] = False,
-    on_linux: bool = False,
+    image: Image | None = None,
 ) -> Reproduction:
     """Run an item under all its readings.
 
@@ -85,17 +85,15 @@ def reproduce(
         Folder of finished points.
     progress
         True shows a bar on stderr; a function is called with the finished fraction.
-    on_linux
-        Run the chosen reading on the simulator and on the real kernel instead of all readings on the simulator.
+    image
+        A kernel: run the chosen reading on the simulator and on this kernel instead of all readings on the simulator.
     """
     options: dict[str, Any] = {"workers": workers, "cache": cache, "progress": progress}
     simulate = partial(run_jobs, **options)
-    if not on_linux:
+    if image is None:
         return Reproduction(item, *_outcomes(item, readings_of(paper, item), simulate))
-    from shoal.linux import find_image
     from shoal.linux.jobs import run_jobs_on_linux
 
-    image = find_image()
     on_kernel = partial(run_jobs_on_linux, image=image, **options)
     alike, real = paper.on_linux(image.release)
     notes: list[str] = []
