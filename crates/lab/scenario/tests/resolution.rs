@@ -372,3 +372,12 @@ fn receivers() {
     }
     assert_eq!(endpoint("cc = \"ecn-reno\", ecn = \"off\"").ecn, EcnSetting::Off);
 }
+
+#[test]
+fn a_seed_given_to_a_run_has_the_range_of_one_in_the_file() {
+    let document = document("", "cc = \"reno\"", "");
+    let largest = shoal_scenario::schema::Seed::MAX;
+    assert_eq!(document.resolve(Some(largest)).unwrap().seed, largest);
+    let refused = document.resolve(Some(largest + 1)).unwrap_err().to_string();
+    assert!(refused.contains("9223372036854775808 is no seed"), "{refused}");
+}
