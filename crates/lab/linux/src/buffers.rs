@@ -35,7 +35,7 @@ pub(crate) fn window_in(buffer: u32) -> f64 {
 /// How `--explain` states the rule.
 pub(crate) fn rule(socket_buffer: u32) -> String {
     format!(
-        "buffers of {} MiB, at least 6 x (rate x RTT + buffer) of the largest path and {} MiB; receivers open their window at \
+        "buffers of {} MiB, at least {PER_BYTE_IN_FLIGHT} x (rate x RTT + buffer) of the largest path and {} MiB; receivers open their window at \
          once (rcv_ssthresh), so that no packet is acknowledged at once because a window grows",
         socket_buffer >> 20,
         LEAST >> 20,

@@ -1,67 +1,32 @@
 //! Records that contradict each other are no result; numbers that are hardly right are said to be.
 
+mod common;
+
+use common::{ECT, QUEUED, STARTED, Sample, end, kernel};
 use serde_json::Value;
-use shoal_linux::{Kernel, Plan, Unlawful, check, measure};
+use shoal_linux::{Plan, Unlawful, check, measure};
 use shoal_scenario::{Document, Experiment};
 
-const SCENARIO: &str = r#"
-duration = "1 s"
-warmup = "0.5 s"
-bottleneck = { rate = "12 Mbit/s", buffer = "2 packets", aqm = { kind = "step", threshold = "2 packets" } }
-flows = [{ cc = "dctcp", rtt = "10 ms" }]
-trace = { series = "off" }
-"#;
-
-const QUEUED: u8 = 0;
-const STARTED: u8 = 3;
-
 fn experiment() -> Experiment {
-    Document::parse(SCENARIO, "test.toml").unwrap().resolve(None).unwrap()
+    Document::parse(&common::scenario("off"), "test.toml").unwrap().resolve(None).unwrap()
 }
 
-/// A record of `sch_line.h`: a packet of 1500 B of flow 0, ECT(0).
-fn line(time_ns: i64, queued_ns: i64, event: u8, waiting: u32) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    bytes.extend(time_ns.to_ne_bytes());
-    bytes.extend(queued_ns.to_ne_bytes());
-    bytes.extend((10_000u32 << 16 | 10_000).to_ne_bytes());
-    bytes.extend(7u32.to_ne_bytes());
-    bytes.extend((waiting * 1500).to_ne_bytes());
-    bytes.extend(waiting.to_ne_bytes());
-    bytes.extend(1500u16.to_ne_bytes());
-    bytes.extend(1448u16.to_ne_bytes());
-    bytes.extend([event, 2 | 2 << 4, 0, 0]);
-    bytes
+/// A packet that nobody marks.
+fn line(time_us: i64, queued_us: i64, event: u8, waiting: u32) -> Vec<u8> {
+    common::line(time_us, queued_us, event, (ECT, ECT), waiting)
 }
 
-/// A sample of `guest.h`.
 fn sample(time_ms: u64, cwnd: u32, retransmissions: u32, received: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    bytes.extend((time_ms * 1_000_000).to_ne_bytes());
-    bytes.extend(0u32.to_ne_bytes());
-    bytes.extend([1, 0, 1, 1]);
-    for number in [cwnd, 20, 10_000, 512, retransmissions, 0, 0, 0] {
-        bytes.extend(number.to_ne_bytes());
-    }
-    bytes.extend(received.to_ne_bytes());
-    bytes.extend(0u64.to_ne_bytes());
-    bytes
-}
-
-fn end() -> Vec<u8> {
-    let mut bytes = sample(1000, 0, 0, 0);
-    bytes[12] = 5;
-    bytes
+    Sample { time_ms, cwnd, retransmissions, received, ..Sample::default() }.bytes()
 }
 
 /// Two packets at 600 ms, of which the second waits for the first: 1 ms each.
 fn lines() -> Vec<Vec<u8>> {
-    let ms = 1_000_000;
     vec![
-        line(600 * ms, 600 * ms, QUEUED, 1),
-        line(600 * ms, 600 * ms, STARTED, 0),
-        line(600 * ms, 600 * ms, QUEUED, 1),
-        line(601 * ms, 600 * ms, STARTED, 0),
+        line(600_000, 600_000, QUEUED, 1),
+        line(600_000, 600_000, STARTED, 0),
+        line(600_000, 600_000, QUEUED, 1),
+        line(601_000, 600_000, STARTED, 0),
     ]
 }
 
@@ -81,15 +46,15 @@ fn lawful_records_hold() {
     assert_eq!(check(&experiment(), &lines().concat(), &flows().concat()), Ok(()));
     // A timer that is a microsecond late: an arrival is written down before a transmission that began earlier.
     let mut late = lines();
-    late.insert(3, line(601_001_000, 601_001_000, QUEUED, 2));
-    late[4] = line(601_000_000, 600_000_000, STARTED, 1);
+    late.insert(3, line(601_001, 601_001, QUEUED, 2));
+    late[4] = line(601_000, 600_000, STARTED, 1);
     assert_eq!(check(&experiment(), &late.concat(), &flows().concat()), Ok(()));
 }
 
 #[test]
 fn each_law_is_named_when_it_breaks() {
     let mut backwards = lines();
-    backwards[2] = line(599_000_000, 599_000_000, QUEUED, 1);
+    backwards[2] = line(599_000, 599_000, QUEUED, 1);
     assert!(broken(&backwards, &flows()).contains("time runs backwards, from 600000000 ns to 599000000 ns"));
 
     let mut vanished = lines();
@@ -99,7 +64,7 @@ fn each_law_is_named_when_it_breaks() {
     ));
 
     let mut fast = lines();
-    fast[3] = line(600_999_000, 600_000_000, STARTED, 0);
+    fast[3] = line(600_999, 600_000, STARTED, 0);
     let law = broken(&fast, &flows());
     assert!(
         law.contains("began at 600999000 ns, before the one before it could end at 600999999 ns"),
@@ -107,7 +72,7 @@ fn each_law_is_named_when_it_breaks() {
     );
 
     let mut early = lines();
-    early[3] = line(601_000_000, 602_000_000, STARTED, 0);
+    early[3] = line(601_000, 602_000, STARTED, 0);
     assert!(broken(&early, &flows()).contains("before it came at 602000000 ns"));
 
     let falls = |second: Vec<u8>| broken(&lines(), &[sample(610, 10, 3, 1448), second, end()]);
@@ -120,19 +85,10 @@ fn each_law_is_named_when_it_breaks() {
 }
 
 fn notices(flows: &[Vec<u8>]) -> Vec<(String, String)> {
-    let kernel = Kernel {
-        release: "7.3.4-shoal".to_owned(),
-        controllers: vec!["dctcp".to_owned()],
-        disciplines: vec!["pfifo".to_owned(), "red".to_owned()],
-        build: String::new(),
-        modules: String::new(),
-        generator: None,
-        mode: "seccomp".to_owned(),
-    };
     let experiment = experiment();
-    let plan = Plan::new(&experiment, &kernel).unwrap();
+    let plan = Plan::new(&experiment, &kernel()).unwrap();
     let measured =
-        measure(&experiment, &plan, &kernel, &lines().concat(), &flows.concat(), Value::Null, "0.0.0")
+        measure(&experiment, &plan, &kernel(), &lines().concat(), &flows.concat(), Value::Null, "0.0.0")
             .unwrap();
     measured.result.notices.into_iter().map(|notice| (notice.kind, notice.text)).collect()
 }

@@ -1,71 +1,15 @@
 //! Hand-made records as results.
 
+mod common;
+
+use common::{CE, ECT, OVERFLOW, QUEUED, STARTED, Sample, end, kernel, line};
 use serde_json::Value;
-use shoal_linux::{Kernel, Measured, Plan, RecordError, measure};
+use shoal_linux::{Measured, Plan, RecordError, measure};
 use shoal_scenario::{Document, Experiment};
 
-const SCENARIO: &str = r#"
-duration = "1 s"
-warmup = "0.5 s"
-bottleneck = { rate = "12 Mbit/s", buffer = "2 packets", aqm = { kind = "step", threshold = "2 packets" } }
-flows = [{ cc = "dctcp", rtt = "10 ms" }]
-trace = { series = "100 ms" }
-"#;
-
-fn kernel() -> Kernel {
-    let words = |text: &str| text.split(' ').map(str::to_owned).collect();
-    Kernel {
-        release: "7.3.4-shoal".to_owned(),
-        controllers: words("dctcp"),
-        disciplines: words("pfifo red"),
-        build: String::new(),
-        modules: String::new(),
-        generator: None,
-        mode: "ptrace".to_owned(),
-    }
-}
-
-const QUEUED: u8 = 0;
-const OVERFLOW: u8 = 2;
-const STARTED: u8 = 3;
-const ECT: u8 = 2;
-const CE: u8 = 3;
-
-/// A record of `sch_line.h`: a packet of 1500 B of flow 0.
-fn line(time_us: i64, queued_us: i64, event: u8, (before, after): (u8, u8), waiting: u32) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    bytes.extend((time_us * 1000).to_ne_bytes());
-    bytes.extend((queued_us * 1000).to_ne_bytes());
-    bytes.extend((10_000u32 << 16 | 10_000).to_ne_bytes());
-    bytes.extend(7u32.to_ne_bytes());
-    bytes.extend((waiting * 1500).to_ne_bytes());
-    bytes.extend(waiting.to_ne_bytes());
-    bytes.extend(1500u16.to_ne_bytes());
-    bytes.extend(1448u16.to_ne_bytes());
-    bytes.extend([event, after | before << 4, 0, 0]);
-    assert_eq!(bytes.len(), 40);
-    bytes
-}
-
-/// A record of `guest.h`.
-fn flow(time_ms: u64, kind: u8, cwnd: u32, ssthresh: u32, alpha: u32, received: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    bytes.extend((time_ms * 1_000_000).to_ne_bytes());
-    bytes.extend(0u32.to_ne_bytes());
-    bytes.extend([kind, 0, 1, 1]);
-    // A packet that arrived for every 500 bytes, an ACK for every 2000.
-    let (packets, acks) = ((received / 500) as u32, (received / 2000) as u32);
-    for number in [cwnd, ssthresh, 10_000, alpha, 3, 0, packets, acks] {
-        bytes.extend(number.to_ne_bytes());
-    }
-    bytes.extend(received.to_ne_bytes());
-    bytes.extend(0u64.to_ne_bytes());
-    assert_eq!(bytes.len(), 64);
-    bytes
-}
-
 fn run(lines: &[Vec<u8>], flows: &[Vec<u8>]) -> Result<Measured, RecordError> {
-    let experiment: Experiment = Document::parse(SCENARIO, "test.toml").unwrap().resolve(None).unwrap();
+    let experiment: Experiment =
+        Document::parse(&common::scenario("100 ms"), "test.toml").unwrap().resolve(None).unwrap();
     let plan = Plan::new(&experiment, &kernel()).unwrap();
     measure(&experiment, &plan, &kernel(), &lines.concat(), &flows.concat(), Value::Null, "0.0.0")
 }
@@ -73,17 +17,11 @@ fn run(lines: &[Vec<u8>], flows: &[Vec<u8>]) -> Result<Measured, RecordError> {
 fn finished() -> Vec<Vec<u8>> {
     let mut flows: Vec<Vec<u8>> = (1..=100)
         .map(|ms| {
-            flow(
-                ms * 10,
-                1,
-                if ms < 75 { 10 } else { 30 },
-                if ms < 75 { i32::MAX as u32 } else { 20 },
-                512,
-                ms * 1000,
-            )
+            let (cwnd, ssthresh) = if ms < 75 { (10, i32::MAX as u32) } else { (30, 20) };
+            Sample { time_ms: ms * 10, cwnd, ssthresh, received: ms * 1000, ..Sample::default() }.bytes()
         })
         .collect();
-    flows.push(flow(1000, 5, 0, 0, 0, 0));
+    flows.push(end());
     flows
 }
 
@@ -201,7 +139,7 @@ fn traced_flows(measured: &Measured, table: &str) -> (Vec<u32>, Option<String>) 
 
 #[test]
 fn traced_flows_are_those_that_the_simulator_chooses() {
-    let text = SCENARIO
+    let text = common::scenario("100 ms")
         .replace(
             "rtt = \"10 ms\" }",
             "rtt = \"10 ms\", count = 3 }, { cc = \"dctcp\", name = \"others\", rtt = \"10 ms\", count = 2 }",
@@ -213,12 +151,14 @@ fn traced_flows_are_those_that_the_simulator_chooses() {
         let ports = u32::from(number) + 10_000;
         let mut drop = line(600_000, 600_000, OVERFLOW, (ECT, ECT), 2);
         drop[16..20].copy_from_slice(&(ports << 16 | ports).to_ne_bytes());
-        let mut sample = flow(610, 1, 5 + u32::from(number), 3, 512, 1000);
+        let cwnd = 5 + u32::from(number);
+        let sample = Sample { time_ms: 610, cwnd, ssthresh: 3, received: 1000, ..Sample::default() };
+        let mut sample = sample.bytes();
         sample[8..12].copy_from_slice(&u32::from(number).to_ne_bytes());
         (drop, sample)
     };
     let (lines, mut flows): (Vec<_>, Vec<_>) = (0..5).map(of_flow).unzip();
-    flows.push(flow(1000, 5, 0, 0, 0, 0));
+    flows.push(end());
     let measured =
         measure(&experiment, &plan, &kernel(), &lines.concat(), &flows.concat(), Value::Null, "0.0.0")
             .unwrap();
