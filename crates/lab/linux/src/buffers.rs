@@ -81,3 +81,15 @@ fn in_queue(limit: Extent, rate: Rate) -> f64 {
 fn bytes_in(rate: Rate, span: Span) -> f64 {
     rate.as_bps() as f64 / 8.0 * span.as_secs_f64()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rule_states_the_factor_and_the_sizes_that_are_used() {
+        let text = rule(128 << 20);
+        assert!(text.starts_with("buffers of 128 MiB, at least 6 x (rate x RTT + buffer)"), "{text}");
+        assert!(text.contains("and 64 MiB;"), "{text}");
+    }
+}
