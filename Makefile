@@ -42,8 +42,8 @@ test-modules: ## The kernel modules' laws, in user space, on the vectors of the 
 test-modules-qemu: ## The kernel modules on a distribution's kernel in an emulator (Debian; fetches 110 MB once; about 7 minutes)
 	@$(PYTHON) linux/modules/tests/modules_qemu.py $(QEMU_OPTIONS)
 
-vectors: ## Write tests/vectors anew from the Rust models (tests compare them)
-	SHOAL_WRITE_VECTORS=1 cargo test --quiet --package shoal-cc --package shoal-aqm --test linux_modules
+vectors: ## Write tests/vectors/golden anew: what is kept of the vectors that the Rust models make (tests compare it)
+	@UPDATE_EXPECT=1 $(MAKE) --no-print-directory -C linux/modules/tests vectors
 
 linux-kernel: setup ## The kernel of `shoal run --on linux`, built once (about 10 minutes)
 	@$(BIN)/shoal linux build

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replays tests/vectors/coupled.tsv: the law of sch_coupled against the model in crates/core/aqm.
+ * Replays coupled.tsv: the law of sch_coupled against the model in crates/core/aqm.
  */
 
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replays tests/vectors/dctcp.tsv: the law of tcp_dctcp_ikr and tcp_dctcp_onesided against the
+ * Replays dctcp.tsv: the law of tcp_dctcp_ikr and tcp_dctcp_onesided against the
  * model in crates/core/cc.
  */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replays tests/vectors/dualq-coupled.tsv: the law of sch_dualq_coupled against the model in
+ * Replays dualq-coupled.tsv: the law of sch_dualq_coupled against the model in
  * crates/core/aqm.
  */
 

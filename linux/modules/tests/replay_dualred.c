@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replays tests/vectors/dualred.tsv: the law of sch_dualred against the model in crates/core/aqm.
+ * Replays dualred.tsv: the law of sch_dualred against the model in crates/core/aqm.
  */
 
 #define _GNU_SOURCE

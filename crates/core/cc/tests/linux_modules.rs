@@ -1,5 +1,5 @@
 //! Scripted ACK streams for the kernel modules tcp_dctcp_ikr and tcp_dctcp_onesided: alpha and windows of the models here are
-//! what the modules must have (linux/modules/tests replays `tests/vectors/dctcp.tsv`).
+//! what the modules must have (linux/modules/tests replays them).
 
 #[path = "../../../../tests/vectors/check.rs"]
 mod vectors;
@@ -92,7 +92,7 @@ const CASES: [(DctcpConfig, GrowthRules); 11] = [
 #[test]
 fn dctcp() {
     let mut text = String::from(
-        "# The law of tcp_dctcp_ikr and tcp_dctcp_onesided against shoal_cc::Dctcp. Written by `make vectors`.\n\
+        "# The law of tcp_dctcp_ikr and tcp_dctcp_onesided against shoal_cc::Dctcp.\n\
          # config: alpha bits, alpha_on_init, gain shift, count ACKs, alpha per ACK, gain per window, progressive, ssthresh - 1, \
          keep counter, reset after idle, update on timeout, update on loss, cut on loss in CWR, growth by ACKs, first sequence \
          number, clamp\n\

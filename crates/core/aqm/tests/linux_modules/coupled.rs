@@ -1,4 +1,4 @@
-//! `tests/vectors/coupled.tsv` and `tests/vectors/dualq-coupled.tsv`.
+//! The coupled queue, and the dual one.
 
 use super::script::Script;
 use crate::vectors::check;
@@ -77,7 +77,7 @@ fn coupled() {
         (linear(Extent::Packets(1), 1 << 16), DecideAt::Dequeue, Extent::Packets(50)),
     ];
     let mut text = String::from(
-        "# sch_coupled against shoal_aqm::Coupled. Written by `make vectors`.\n\
+        "# sch_coupled against shoal_aqm::Coupled.\n\
          # config: limit packets, limit bytes, rate B/s, decide at dequeue, measure, form, saturation, coupling, drop bits, mark \
          bits, unit\n\
          # a(rrival), d(equeue): time ns, size, ECT, random numbers drawn, outcome, p of the last decision in 2^-32\n",
@@ -162,7 +162,7 @@ fn dualq_coupled() {
         },
     ];
     let mut text = String::from(
-        "# sch_dualq_coupled against shoal_aqm::DualCoupled. Written by `make vectors`.\n\
+        "# sch_dualq_coupled against shoal_aqm::DualCoupled.\n\
          # config: limit packets, limit bytes, rate B/s, decide at dequeue, measure, form, saturation, coupling, drop bits, mark \
          bits, unit, threshold measure, threshold, total, scheduler, classic percent, shift ns, mtu\n\
          # a(rrival), d(equeue): time ns, size, ECT, random numbers drawn, outcome, p of the last decision in 2^-32\n",

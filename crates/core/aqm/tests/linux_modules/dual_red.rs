@@ -1,4 +1,4 @@
-//! `tests/vectors/dualred.tsv`.
+//! Dual RED.
 
 use super::script::Script;
 use crate::vectors::check;
@@ -112,7 +112,7 @@ const MEAN_PACKET: u32 = 1000;
 #[test]
 fn dualred() {
     let mut text = String::from(
-        "# sch_dualred against shoal_aqm::DualRed. Written by `make vectors`.\n\
+        "# sch_dualred against shoal_aqm::DualRed.\n\
          # config: limit packets, limit bytes, rate B/s, mean packet, per class; then for not-ECT and ECT: min, max, max_p, \
          weight, gentle, independent\n\
          # a(rrival), d(equeue): time ns, size, ECT, random numbers drawn, outcome, average not-ECT, average ECT (bytes)\n",
