@@ -5,7 +5,7 @@ use crate::{
     AckSample, CcConfig, CongestionControl, CubicArithmetic, Dctcp, EcnUse, GrowthRules, Reduction, Reno,
     Signal, Window,
 };
-use shoal_units::{Rate, Span, Time};
+use shoal_units::{Span, Time};
 
 /// Any controller.
 #[derive(Clone, Copy, Debug)]
@@ -110,10 +110,6 @@ impl CongestionControl for AnyController {
     #[inline]
     fn ecn_use(&self) -> EcnUse {
         forward!(self, cc => cc.ecn_use())
-    }
-    #[inline]
-    fn pacing_rate(&self) -> Option<Rate> {
-        forward!(self, cc => cc.pacing_rate())
     }
     fn alpha(&self) -> Option<f64> {
         forward!(self, cc => cc.alpha())

@@ -1,7 +1,7 @@
 //! The interface between the endpoint's recovery skeleton and a controller.
 
 use crate::{AckSample, Signal, Window};
-use shoal_units::{Rate, Span, Time};
+use shoal_units::{Span, Time};
 
 /// How a controller uses ECN. The endpoint negotiates and sets codepoints accordingly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,10 +90,6 @@ pub trait CongestionControl {
     /// How the controller uses ECN.
     fn ecn_use(&self) -> EcnUse {
         EcnUse::Classic
-    }
-    /// The rate at which the endpoint should pace, if the controller wants pacing.
-    fn pacing_rate(&self) -> Option<Rate> {
-        None
     }
     /// DCTCP's estimate of the marked fraction, for output.
     fn alpha(&self) -> Option<f64> {

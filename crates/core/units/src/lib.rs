@@ -12,7 +12,6 @@ mod probability;
 mod random;
 mod rate;
 mod shares;
-mod size;
 mod time;
 
 pub use model::{Difference, ModelDoc, ModelKind, ParameterDoc};
@@ -20,5 +19,4 @@ pub use probability::Probability;
 pub use random::Stream;
 pub use rate::{Rate, Serialiser};
 pub use shares::even_shares;
-pub use size::{Bytes, Packets};
 pub use time::{Span, Time};

@@ -1,6 +1,6 @@
 //! Data rates and the time it takes to put bytes on a wire.
 
-use crate::{Bytes, Span};
+use crate::Span;
 
 /// A data rate in bit/s.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -16,8 +16,8 @@ impl Rate {
         self.0
     }
     /// Bytes that fit on the wire in `span`, rounded down: the bandwidth-delay product.
-    pub const fn bytes_in(self, span: Span) -> Bytes {
-        Bytes::new((self.0 as u128 * span.as_picos() as u128 / 8_000_000_000_000) as u64)
+    pub const fn bytes_in(self, span: Span) -> u64 {
+        (self.0 as u128 * span.as_picos() as u128 / 8_000_000_000_000) as u64
     }
     /// Time to serialise `bytes`, rounded down to a picosecond.
     ///
@@ -61,7 +61,7 @@ mod tests {
     fn published_scenario_constants() {
         // K13: 10 Mbit/s x 25 ms = 31,250 B; 1500 B take 1.2 ms.
         let rate = Rate::from_bps(10_000_000);
-        assert_eq!(rate.bytes_in(Span::from_millis(25)), Bytes::new(31_250));
+        assert_eq!(rate.bytes_in(Span::from_millis(25)), 31_250);
         assert_eq!(rate.time_for(1500), Span::from_micros(1200));
         assert_eq!(Serialiser::new(Rate::from_bps(40_000_000_000)).span(1500), Span::from_nanos(300));
     }

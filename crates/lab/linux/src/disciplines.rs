@@ -160,7 +160,7 @@ fn packet_limit(limit: Extent, kind: &str, site: &Site<'_>, refusals: &mut Refus
         Extent::Packets(packets) => return Some(packets),
         Extent::Unlimited => return Some(u32::MAX),
         Extent::Bytes(bytes) => bytes,
-        Extent::Time(span) => site.rate.bytes_in(span).get(),
+        Extent::Time(span) => site.rate.bytes_in(span),
     };
     refusals.add(
         "bottleneck.aqm.limit",

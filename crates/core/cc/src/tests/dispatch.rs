@@ -12,7 +12,7 @@ use std::{format, string::String, vec::Vec};
 /// All that can be seen of a controller.
 fn look(cc: &impl CongestionControl, window: &Window) -> String {
     let of = (cc.undo_cwnd(window), cc.rate_halving_floor(window), cc.grows_in_cwr(), cc.sends_cwr());
-    format!("{window:?} {of:?} {:?} {:?} {:?}", cc.ecn_use(), cc.pacing_rate(), cc.alpha())
+    format!("{window:?} {of:?} {:?} {:?}", cc.ecn_use(), cc.alpha())
 }
 
 /// What the controller shows after each step of a connection that uses the whole interface.
@@ -108,14 +108,14 @@ fn any_controller_is_the_one_inside() {
 }
 
 /// What a controller that says nothing about it promises: CWR is sent (RFC 3168 section 6.1.2), no growth in CWR, rate
-/// halving ends at `ssthresh`, nothing is paced.
+/// halving ends at `ssthresh`, nothing is estimated.
 #[test]
 fn classic_controllers_keep_to_the_defaults() {
     let window = Window { ssthresh: 12, ..Window::in_packets(30) };
     for preset in PRESETS.iter().filter(|preset| !matches!(preset.config, CcConfig::Dctcp(_))) {
         let cc = AnyController::new(&preset.config, LINUX_6);
         assert!(cc.sends_cwr() && !cc.grows_in_cwr(), "{}", preset.name);
-        assert_eq!((cc.pacing_rate(), cc.alpha()), (None, None), "{}", preset.name);
+        assert_eq!(cc.alpha(), None, "{}", preset.name);
         assert_eq!(cc.ecn_use(), crate::EcnUse::Classic, "{}", preset.name);
         let halves = matches!(preset.config, CcConfig::Reno(config) if config.halves_to_half_ssthresh);
         assert_eq!(cc.rate_halving_floor(&window), if halves { 6 } else { 12 }, "{}", preset.name);

@@ -15,7 +15,7 @@ fn tail_drop(limit: Extent, rate: Rate, parent: u32, major: u32) -> (Discipline,
             ("bfifo", bytes, format!("buffer: bfifo limit {bytes} B of IP packets"))
         }
         Extent::Time(span) => {
-            let bytes = u32::try_from(rate.bytes_in(span).get()).unwrap_or(u32::MAX);
+            let bytes = u32::try_from(rate.bytes_in(span)).unwrap_or(u32::MAX);
             ("bfifo", bytes, format!("buffer: {span} of the line rate = bfifo limit {bytes} B of IP packets"))
         }
         Extent::Unlimited => ("pfifo", u32::MAX, "buffer: pfifo without limit".to_owned()),
@@ -73,7 +73,7 @@ pub(super) fn step(config: &StepConfig, site: &Site<'_>, refusals: &mut Refusals
             format!("threshold: more than {bytes} B with an arriving packet of {mtu} B"),
         ),
         Extent::Time(span) => {
-            let bytes = rate.bytes_in(span).get();
+            let bytes = rate.bytes_in(span);
             (
                 (bytes + 1).saturating_sub(u64::from(mtu)),
                 format!("threshold: {span} of the line rate = {bytes} B with an arriving packet of {mtu} B"),

@@ -132,7 +132,7 @@ impl std::fmt::Display for Amount {
 
 /// What both modules have: attributes, and words of `tc`.
 fn common(slope: CoupledSlope, decide: DecideAt, limit: Extent, rate: Rate) -> (Attributes, String) {
-    let bytes_of = |span| u32::try_from(rate.bytes_in(span).get()).unwrap_or(u32::MAX);
+    let bytes_of = |span| u32::try_from(rate.bytes_in(span)).unwrap_or(u32::MAX);
     let (bytes, packets) = match limit {
         Extent::Packets(packets) => (0, packets),
         Extent::Bytes(bytes) => (u32::try_from(bytes).unwrap_or(u32::MAX), 0),

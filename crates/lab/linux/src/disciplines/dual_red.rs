@@ -83,7 +83,7 @@ pub(super) fn dual_red(config: &DualRedConfig, rate: Rate, refusals: &mut Refusa
     let (bytes, packets) = match config.limit {
         Extent::Packets(packets) => (0, packets),
         Extent::Bytes(bytes) => (u32::try_from(bytes).unwrap_or(u32::MAX), 0),
-        Extent::Time(span) => (u32::try_from(rate.bytes_in(span).get()).unwrap_or(u32::MAX), 0),
+        Extent::Time(span) => (u32::try_from(rate.bytes_in(span)).unwrap_or(u32::MAX), 0),
         Extent::Unlimited => (0, 0),
     };
     let (not_ect, ect) = (Instance::new(&config.not_ect), Instance::new(&config.ect));

@@ -57,7 +57,7 @@ fn has_room(link: &Link, record: &LineRecord) -> bool {
         Extent::Unlimited => true,
         Extent::Packets(packets) => record.backlog_packets < packets,
         Extent::Bytes(bytes) => with_it <= bytes,
-        Extent::Time(span) => link.rate.is_none_or(|rate| with_it <= rate.bytes_in(span).get()),
+        Extent::Time(span) => link.rate.is_none_or(|rate| with_it <= rate.bytes_in(span)),
     }
 }
 
