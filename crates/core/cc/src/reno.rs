@@ -1,32 +1,13 @@
 //! Reno (RFC 5681) as Linux has it: growth by the stack's rules, halving on every signal.
 
 use crate::{AckSample, CongestionControl, GrowthRules, Reduction, RenoConfig, Signal, UndoWindow, Window};
-use shoal_units::{Difference, ModelDoc, ModelKind, ParameterDoc};
+use shoal_units::{Difference, ModelDoc, ModelKind};
 
 /// The preset `reno`. Rate halving exists only in kernels whose Reno has `tcp_reno_min_cwnd`, hence the floor.
 pub const RENO: RenoConfig = RenoConfig { halves_to_half_ssthresh: true, undo: UndoWindow::TwiceSsthresh };
 
 /// FreeBSD's NewReno: what a FreeBSD stack restores after a timeout that was in vain is the window before it.
 pub const NEWRENO: RenoConfig = RenoConfig { halves_to_half_ssthresh: false, undo: UndoWindow::AtReduction };
-
-const fn parameters(halves_to_half_ssthresh: &'static str, undo: &'static str) -> [ParameterDoc; 2] {
-    [
-        ParameterDoc {
-            name: "halves_to_half_ssthresh",
-            unit: "bool",
-            default: halves_to_half_ssthresh,
-            doc: "Rate halving may take cwnd down to half of ssthresh instead of ssthresh.",
-            source: "Linux 3.2 tcp_reno_min_cwnd",
-        },
-        ParameterDoc {
-            name: "undo",
-            unit: "twice-ssthresh | at-reduction",
-            default: undo,
-            doc: "Window restored when a reduction turns out spurious.",
-            source: "Linux tcp_undo_cwr before 4.15; tcp_reno_undo_cwnd since",
-        },
-    ]
-}
 
 const UNDO: Difference = Difference {
     text: "An undo restores max(cwnd, 2 ssthresh) as Linux did before 4.15; later kernels restore the window at the \
@@ -40,7 +21,6 @@ pub const RENO_DOC: ModelDoc = ModelDoc {
     kind: ModelKind::CongestionControl,
     summary: "Slow start, linear increase, halving on loss and on the first ECN-Echo of a window.",
     follows: "RFC 5681; Linux net/ipv4/tcp_cong.c (tcp_reno)",
-    parameters: &parameters("true", "twice-ssthresh"),
     differences: &[UNDO],
 };
 
@@ -50,7 +30,6 @@ pub const ECN_RENO_DOC: ModelDoc = ModelDoc {
     kind: ModelKind::CongestionControl,
     summary: "Reno with classic ECN: `reno` that asks for ECN unless the flow says ecn = \"off\".",
     follows: "RFC 3168, RFC 5681; Linux net/ipv4/tcp_cong.c (tcp_reno)",
-    parameters: &parameters("true", "twice-ssthresh"),
     differences: &[UNDO],
 };
 
@@ -60,7 +39,6 @@ pub const ECN_NEWRENO_DOC: ModelDoc = ModelDoc {
     kind: ModelKind::CongestionControl,
     summary: "FreeBSD's NewReno with classic ECN: half the window in whole packets, at once on the first ECN-Echo of a window.",
     follows: "RFC 3168, RFC 6582; FreeBSD sys/netinet/cc/cc_newreno.c",
-    parameters: &parameters("false", "at-reduction"),
     differences: &[Difference {
         text: "Alternative backoff with ECN (net.inet.tcp.cc.abe, off by default) is not modelled.",
         test: "newreno_halves_in_whole_packets",

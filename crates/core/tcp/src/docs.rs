@@ -1,42 +1,6 @@
 //! What the stack profiles are, for `shoal describe`.
 
-use shoal_units::{Difference, ModelDoc, ModelKind, ParameterDoc};
-
-/// What a flow group may set; all else is fixed by the profile.
-const PARAMETERS: &[ParameterDoc] = &[
-    ParameterDoc::new(
-        "ecn",
-        "off | on",
-        "on for DCTCP",
-        "Whether ECN is negotiated.",
-        "RFC 3168 section 6.1.1",
-    ),
-    ParameterDoc::new("mtu", "bytes", "1500 B", "Size of a full IP packet.", "RFC 894"),
-    ParameterDoc::new(
-        "header_bytes",
-        "bytes",
-        "52",
-        "IPv4 and TCP headers with timestamps.",
-        "RFC 9293, RFC 7323",
-    ),
-    ParameterDoc::new("sack", "bool", "true", "Whether SACK is negotiated.", "RFC 2018"),
-    ParameterDoc::new(
-        "delayed_ack",
-        "bool",
-        "true",
-        "Whether the receiver delays ACKs.",
-        "RFC 5681 section 4.2",
-    ),
-    ParameterDoc::new("initial_window", "packets", "10 packets", "Initial congestion window.", "RFC 6928"),
-    ParameterDoc::new(
-        "receive_window",
-        "bytes",
-        "unlimited",
-        "Receive buffer: bounds the flight.",
-        "RFC 7323 section 2",
-    ),
-    ParameterDoc::new("cwnd_clamp", "packets", "unlimited", "Upper bound of cwnd.", "Linux snd_cwnd_clamp"),
-];
+use shoal_units::{Difference, ModelDoc, ModelKind};
 
 /// That hosts send packet by packet.
 pub const SEGMENTS: Difference = Difference::new(
@@ -218,7 +182,6 @@ pub const DOCS: &[ModelDoc] = &[
         kind: ModelKind::Stack,
         summary: "Linux 3.2: counts ACKs, slow start at cwnd <= ssthresh, rate halving in CWR, PRR in recovery, FACK.",
         follows: "net/ipv4/tcp_input.c, tcp_output.c, tcp_cong.c of Linux 3.2",
-        parameters: PARAMETERS,
         differences: LINUX_3_2,
     },
     ModelDoc {
@@ -227,7 +190,6 @@ pub const DOCS: &[ModelDoc] = &[
         summary: "Linux 3.18: slow start by packets, avoidance by ACKs, growth before the mark is seen, PRR in CWR and \
                   recovery, FACK, tail loss probes.",
         follows: "net/ipv4/tcp_input.c, tcp_output.c, tcp_cong.c of Linux 3.18",
-        parameters: PARAMETERS,
         differences: LINUX_3_18,
     },
     ModelDoc {
@@ -235,7 +197,6 @@ pub const DOCS: &[ModelDoc] = &[
         kind: ModelKind::Stack,
         summary: "Current Linux: counts packets, slow start below ssthresh, PRR in CWR and recovery, RACK, tail loss probes.",
         follows: "net/ipv4/tcp_input.c, tcp_output.c, tcp_recovery.c, tcp_cong.c of Linux 6.x",
-        parameters: PARAMETERS,
         differences: LINUX_6,
     },
     ModelDoc {
@@ -244,7 +205,6 @@ pub const DOCS: &[ModelDoc] = &[
         summary: "FreeBSD-CURRENT of 2014/15: windows in bytes with appropriate byte counting, SACK recovery from one segment, \
                   delayed ACKs of 100 ms for every second segment, timers of 1 ms with 200 ms of slop.",
         follows: "FreeBSD-CURRENT of January 2015: sys/netinet/tcp_input.c, tcp_output.c, tcp_sack.c, tcp_timer.c",
-        parameters: PARAMETERS,
         differences: FREEBSD_2015,
     },
     ModelDoc {
@@ -254,7 +214,6 @@ pub const DOCS: &[ModelDoc] = &[
                   once.",
         follows: "FreeBSD 14: sys/netinet/tcp_input.c, tcp_output.c, tcp_sack.c, tcp_ecn.c, tcp_timer.c (PRR and recovery as in \
                   CURRENT of 2021)",
-        parameters: PARAMETERS,
         differences: FREEBSD_14,
     },
 ];

@@ -14,7 +14,7 @@ mod rate;
 mod shares;
 mod time;
 
-pub use model::{Difference, ModelDoc, ModelKind, ParameterDoc};
+pub use model::{Difference, ModelDoc, ModelKind};
 pub use probability::Probability;
 pub use random::Stream;
 pub use rate::{Rate, Serialiser};

@@ -15,34 +15,6 @@ pub enum ModelKind {
     Host,
 }
 
-/// One parameter of a model, as the scenario file names it.
-#[derive(Clone, Copy, Debug)]
-pub struct ParameterDoc {
-    /// Key in the scenario file, e.g. `reno.min`.
-    pub name: &'static str,
-    /// Unit or type as written in the scenario file, e.g. `bytes | packets | time | BDP`.
-    pub unit: &'static str,
-    /// Default as written in the scenario file; empty if the parameter is required.
-    pub default: &'static str,
-    /// One sentence.
-    pub doc: &'static str,
-    /// RFC section, paper equation or kernel file.
-    pub source: &'static str,
-}
-
-impl ParameterDoc {
-    /// Name, unit, default, sentence and source in this order, for lists of many.
-    pub const fn new(
-        name: &'static str,
-        unit: &'static str,
-        default: &'static str,
-        doc: &'static str,
-        source: &'static str,
-    ) -> Self {
-        Self { name, unit, default, doc, source }
-    }
-}
-
 /// One known difference between the model and what it follows.
 #[derive(Clone, Copy, Debug)]
 pub struct Difference {
@@ -70,8 +42,6 @@ pub struct ModelDoc {
     pub summary: &'static str,
     /// The implementation or document it follows.
     pub follows: &'static str,
-    /// All parameters.
-    pub parameters: &'static [ParameterDoc],
     /// All known differences.
     pub differences: &'static [Difference],
 }

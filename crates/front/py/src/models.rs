@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use shoal_scenario::keys_of;
 use shoal_units::{ModelDoc, ModelKind};
 
 /// Descriptions of all controllers, queues, stacks, hosts and applications, as JSON.
@@ -25,14 +26,8 @@ fn model(doc: &ModelDoc) -> Value {
         ModelKind::Application => "application",
         ModelKind::Host => "host",
     };
-    let parameters = doc.parameters.iter().map(|parameter| {
-        json!({
-            "name": parameter.name,
-            "unit": parameter.unit,
-            "default": parameter.default,
-            "doc": parameter.doc,
-            "source": parameter.source,
-        })
+    let parameters = keys_of(doc).into_iter().map(|key| {
+        json!({ "name": key.name, "unit": key.unit, "default": key.default, "doc": key.doc, "source": key.source })
     });
     let differences =
         doc.differences.iter().map(|difference| json!({ "text": difference.text, "test": difference.test }));

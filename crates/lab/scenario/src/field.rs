@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value as Json, json};
 
 use crate::diagnostic::Mark;
+use crate::quantity::Amount;
 use crate::report::Report;
 use crate::tree::{Entry, Node, Value};
 
@@ -25,6 +26,74 @@ pub(crate) trait Field: Sized {
     fn write(&self) -> Option<Json>;
     /// JSON Schema.
     fn schema() -> Json;
+    /// What it is written as, for people: the values of a choice, the dimensions of a quantity.
+    fn unit() -> String {
+        let schema = Self::schema();
+        match (schema["enum"].as_array(), schema["type"].as_str()) {
+            (Some(values), _) => values.iter().map(plain).collect::<Vec<_>>().join(" | "),
+            (None, Some("boolean")) => "bool".to_owned(),
+            (None, Some("integer")) => "count".to_owned(),
+            (None, kind) => kind.unwrap_or_default().to_owned(),
+        }
+    }
+    /// The keys inside, if it is a table.
+    fn key_docs_below() -> Vec<KeyDoc> {
+        Vec::new()
+    }
+    /// Whether an amount of queue in it is `wanted`.
+    fn any_amount(&self, _wanted: fn(Amount) -> bool) -> bool {
+        false
+    }
+}
+
+/// What there is to know of a key, for people.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeyDoc {
+    /// Name, as in `reno.min`.
+    pub name: String,
+    /// Unit or values.
+    pub unit: String,
+    /// Default as written in a scenario file, or in words; empty if the key is required or has none.
+    pub default: String,
+    /// What it does, in whole sentences.
+    pub doc: &'static str,
+    /// Section of an RFC, place in a paper, or file of a kernel that has it; empty for what is ours.
+    pub source: &'static str,
+}
+
+impl KeyDoc {
+    /// As a key of the table `name`.
+    pub(crate) fn within(self, name: &str) -> Self {
+        Self { name: format!("{name}.{}", self.name), ..self }
+    }
+}
+
+/// When a default applies, in words; empty if always. `on`: a key and perhaps its value.
+pub(crate) fn condition(on: &[&str], not: &[&str]) -> String {
+    let with = match on {
+        [key, value] => format!(" with {key} = \"{value}\""),
+        [key] => format!(" with {key}"),
+        _ => String::new(),
+    };
+    let without = not.first().map_or(String::new(), |key| format!(" without {key}"));
+    format!("{with}{without}")
+}
+
+/// What a key without a default means if it is left out, in words; empty if it may not be.
+pub(crate) fn absent<T: Field>() -> String {
+    if T::missing().is_some() { "not set".to_owned() } else { String::new() }
+}
+
+/// A value as people read it: texts without quotes, tables as a scenario file has them.
+pub(crate) fn plain(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        Json::Object(table) => {
+            let keys: Vec<_> = table.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+            format!("{{ {} }}", keys.join(", "))
+        }
+        other => other.to_string(),
+    }
 }
 
 /// A table with fixed keys.
@@ -39,6 +108,10 @@ pub(crate) trait Section: Sized {
     fn required() -> Vec<&'static str>;
     /// All keys.
     fn keys() -> &'static [&'static str];
+    /// What each key is, those of tables inside with the name of the table.
+    fn key_docs() -> Vec<KeyDoc>;
+    /// Whether an amount of queue in it is `wanted`.
+    fn any_amount(&self, wanted: fn(Amount) -> bool) -> bool;
 }
 
 /// The entries of a node that must be a table.

@@ -4,12 +4,9 @@ use shoal_cc::Preset;
 use shoal_tcp::{EcnSetting, Profile};
 
 use crate::field::suggest;
-use crate::quantity::{Amount, Duration, PacketCount};
+use crate::quantity::{Duration, PacketCount};
 use crate::report::Report;
-use crate::schema::{
-    self, Aqm, Coupled, DualCoupled, DualPi2, FlowClassifier, FlowGroup, GraphLink, NativeName, Rtt,
-    Scenario, SchedulerName, Start, Topology, Workload,
-};
+use crate::schema::{self, Aqm, FlowGroup, GraphLink, Rtt, Scenario, Start, Topology, Workload};
 use crate::tree::Node;
 
 /// Fills in `scenario`, which was read from `tree`.
@@ -91,74 +88,19 @@ fn fill_link(link: &mut GraphLink) {
     link.monitored.get_or_insert(!matches!(link.aqm, Aqm::Fifo(_)));
 }
 
+/// Defaults that follow from the value of another key; all others stand with their keys.
 fn fill_aqm(aqm: &mut Aqm) {
     match aqm {
-        Aqm::DualRed(dual) if dual.dctcp.threshold.is_none() => {
-            dual.dctcp.max_probability.get_or_insert(0.1);
-            dual.dctcp.weight.get_or_insert(0.002);
-            dual.dctcp.gentle.get_or_insert(false);
-        }
-        Aqm::Coupled(coupled) => {
-            let Coupled { saturation, coupling, reno_slope, dctcp_slope, slope_unit, .. } = coupled;
-            if saturation.is_some() && reno_slope.is_none() {
-                coupling.get_or_insert(1.63);
-            }
-            fill_shifts(*reno_slope, dctcp_slope, 1, slope_unit);
-        }
-        Aqm::DualCoupled(dual) => {
-            let DualCoupled { saturation, coupling, reno_slope, dctcp_slope, slope_unit, .. } = dual;
-            if saturation.is_some() && reno_slope.is_none() {
-                coupling.get_or_insert(8.0);
-            }
-            fill_shifts(*reno_slope, dctcp_slope, 3, slope_unit);
-            fill_scheduler(dual.scheduler, &mut dual.classic_percent, &mut dual.shift, "40 ms");
-        }
-        Aqm::DualPi2(dual) => fill_dualpi2(dual),
-        Aqm::LinuxRed(red) if red.max.is_none() => red.max = red.min.times(3),
-        Aqm::FqCodel(fq) if fq.classifier == FlowClassifier::Hash => {
-            fq.flows.get_or_insert(1024);
-        }
+        Aqm::Coupled(law) => fill_slope(law.reno_slope, &mut law.dctcp_slope, 1),
+        Aqm::DualCoupled(law) => fill_slope(law.reno_slope, &mut law.dctcp_slope, 3),
+        Aqm::LinuxRed(law) if law.max.is_none() => law.max = law.min.times(3),
         _ => {}
     }
 }
 
 /// `more`: bits between the slopes.
-fn fill_shifts(reno: Option<u16>, dctcp: &mut Option<u16>, more: u16, unit: &mut Option<Amount>) {
+fn fill_slope(reno: Option<u16>, dctcp: &mut Option<u16>, more: u16) {
     if let Some(reno) = reno {
         dctcp.get_or_insert(reno.saturating_add(more));
-        if unit.is_none() {
-            *unit = Amount::parse("1 ns").ok();
-        }
-    }
-}
-
-fn fill_dualpi2(dual: &mut DualPi2) {
-    match dual.native {
-        NativeName::Step => {
-            dual.step_threshold = dual.step_threshold.or_else(|| Amount::parse("1 ms").ok());
-            dual.min_qlen_step.get_or_insert(0);
-        }
-        NativeName::Ramp => {
-            dual.ramp_min = dual.ramp_min.or_else(|| Duration::parse("800 us").ok());
-            dual.ramp_range = dual.ramp_range.or_else(|| Duration::parse("400 us").ok());
-            dual.ramp_packets.get_or_insert(1);
-        }
-    }
-    fill_scheduler(dual.scheduler, &mut dual.classic_percent, &mut dual.shift, "40 ms");
-}
-
-fn fill_scheduler(
-    name: SchedulerName,
-    classic_percent: &mut Option<u16>,
-    shift: &mut Option<Duration>,
-    default_shift: &str,
-) {
-    match name {
-        SchedulerName::Priority => {}
-        SchedulerName::Weighted => {
-            classic_percent.get_or_insert(10);
-        }
-        SchedulerName::TimeShifted if shift.is_none() => *shift = Duration::parse(default_shift).ok(),
-        SchedulerName::TimeShifted => {}
     }
 }

@@ -23,7 +23,6 @@ pub const HOST_DOCS: &[ModelDoc] = &[
         kind: ModelKind::Host,
         summary: "Packet by packet: TCP sends a segment as soon as the window allows it.",
         follows: "on both planes; on Linux gso_max_segs 1, without which TCP hands over several segments as one",
-        parameters: &[],
         differences: &[shoal_tcp::SEGMENTS],
     },
     ModelDoc {
@@ -33,7 +32,6 @@ pub const HOST_DOCS: &[ModelDoc] = &[
                   to fill them; the device splits them into packets. On Linux only: the simulator refuses it.",
         follows: "net/ipv4/tcp_output.c (tcp_tso_autosize, tcp_tso_should_defer, tcp_cwnd_test), net/core/sock.c \
                   (sk_setup_caps), net/core/dev.c (validate_xmit_skb) of the kernel that runs; all devices at their defaults",
-        parameters: &[],
         differences: &[
             Difference::new(
                 "The wire of a host has no rate in a dumbbell: the packets of a segment arrive at the bottleneck at one instant, where \

@@ -77,6 +77,12 @@ impl Accepts {
         units.chain(self.unlimited.then_some("or \"unlimited\"")).collect::<Vec<_>>().join(", ")
     }
 
+    /// As in `bytes | packets | unlimited`.
+    pub(crate) fn dimensions_in_words(&self) -> String {
+        let names = self.dimensions.iter().map(|dimension| dimension.name());
+        names.chain(self.unlimited.then_some("unlimited")).collect::<Vec<_>>().join(" | ")
+    }
+
     /// A regular expression for editors.
     pub(crate) fn pattern(&self) -> String {
         let spelling = |unit: &Unit| if *unit == Unit::Packets { "packets?" } else { unit.name() };

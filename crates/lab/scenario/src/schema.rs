@@ -23,7 +23,7 @@ pub use distributions::{CdfPoint, Distribution, Distributions};
 pub use flows::{FlowGroup, Hosts, Pairing, Receiver};
 pub use interactive::{Frames, Requests, Think};
 pub use options::CcOptions;
-pub(crate) use options::{cc_config, cc_names, describe as describe_cc_options};
+pub(crate) use options::{cc_config, cc_names, describe as describe_cc_options, docs as cc_option_docs};
 pub use rtt::{Rtt, RttRange};
 pub use seed::Seed;
 pub use start::{Load, Poisson, Staggered, Start};

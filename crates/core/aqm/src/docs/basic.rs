@@ -1,14 +1,12 @@
 //! Queues without an average.
 
-use super::BUFFER;
-use shoal_units::{Difference, ModelDoc, ModelKind, ParameterDoc};
+use shoal_units::{Difference, ModelDoc, ModelKind};
 
 pub(super) const FIFO: ModelDoc = ModelDoc {
     name: "fifo",
     kind: ModelKind::Queue,
     summary: "First in, first out; what does not fit is dropped on arrival.",
     follows: "Linux net/sched/sch_fifo.c (pfifo, bfifo)",
-    parameters: &[BUFFER],
     differences: &[Difference {
         text: "Counts the bytes of the IP packet; bfifo also counts the link-layer header, 14 bytes on Ethernet.",
         test: "the_limit_counts_ip_bytes",
@@ -20,30 +18,6 @@ pub(super) const STEP: ModelDoc = ModelDoc {
     kind: ModelKind::Queue,
     summary: "Marks every ECT packet above a fixed threshold of the instantaneous queue; draws no random numbers.",
     follows: "RFC 8257 section 3.1; Kuehlewind et al. 2014 (K13) sections II-A and IV-B",
-    parameters: &[
-        BUFFER,
-        ParameterDoc {
-            name: "threshold",
-            unit: "bytes | packets | time | BDP",
-            default: "",
-            doc: "K: an ECT packet is marked if more than this waits, itself included.",
-            source: "RFC 8257 section 3.1; K13 section IV-B",
-        },
-        ParameterDoc {
-            name: "decide",
-            unit: "enqueue | dequeue",
-            default: "enqueue",
-            doc: "When the queue is compared with the threshold; at dequeue a time is the packet's own wait.",
-            source: "RFC 8257 section 3.1 (enqueue); RFC 9332 section 2.5.1 (sojourn time at dequeue)",
-        },
-        ParameterDoc {
-            name: "drop_threshold",
-            unit: "bytes | packets | time | BDP | unlimited",
-            default: "unlimited",
-            doc: "A packet that is not ECT is dropped if more than this waits, itself included.",
-            source: "Linux net/sched/sch_red.c (not ECT: dropped where others are marked)",
-        },
-    ],
     differences: &[
         Difference {
             text: "RFC 8257 compares the queue that the packet finds; here the packet itself counts, as K13 needs for 7812 B and \
@@ -67,37 +41,6 @@ pub(super) const OPEN_LOOP: ModelDoc = ModelDoc {
     kind: ModelKind::Queue,
     summary: "Marks and drops with given probabilities, whatever waits: the open loop of the steady-state laws.",
     follows: "De Schepper et al. 2015 (DH), steady-state rates as functions of p; Mathis et al. 1997 section 2 (even gaps)",
-    parameters: &[
-        BUFFER,
-        ParameterDoc {
-            name: "mark",
-            unit: "0 to 1",
-            default: "0",
-            doc: "Probability that an arriving ECT packet is marked.",
-            source: "DH, steady-state rates",
-        },
-        ParameterDoc {
-            name: "drop",
-            unit: "0 to 1",
-            default: "0",
-            doc: "Probability that any other arriving packet is dropped.",
-            source: "DH, steady-state rates",
-        },
-        ParameterDoc {
-            name: "spacing",
-            unit: "independent | even | bursts",
-            default: "independent",
-            doc: "A coin for each packet; gaps that differ by at most one packet; or everything for a while, then nothing.",
-            source: "DH (random and on-off marking); Mathis et al. 1997 (even)",
-        },
-        ParameterDoc {
-            name: "on",
-            unit: "time",
-            default: "",
-            doc: "With bursts: how long everything is hit; a period lasts on / probability.",
-            source: "Alizadeh et al. 2010 section 3.3: marks last for one round trip",
-        },
-    ],
     differences: &[Difference {
         text: "A packet that does not fit is dropped by the buffer and is no event of the law: the gaps stay as they are.",
         test: "the_buffer_comes_first",

@@ -7,7 +7,7 @@ mod dualpi2;
 mod gred;
 mod red;
 
-use shoal_units::{ModelDoc, ParameterDoc};
+use shoal_units::ModelDoc;
 
 /// All queues, in the order of [`QueueConfig`](crate::QueueConfig).
 pub const DOCS: &[ModelDoc] = &[
@@ -26,15 +26,6 @@ pub const DOCS: &[ModelDoc] = &[
     gred::GRED,
     dualpi2::PI2,
 ];
-
-/// The link's key that limits every queue.
-const BUFFER: ParameterDoc = ParameterDoc {
-    name: "buffer",
-    unit: "bytes | packets | time | BDP | unlimited",
-    default: "4 BDP",
-    doc: "Key of the bottleneck, beside its aqm: waiting packets that fit; the one in transmission does not count.",
-    source: "Linux net/sched/sch_fifo.c",
-};
 
 #[cfg(test)]
 mod tests {
@@ -65,24 +56,6 @@ mod tests {
             assert!(!doc.differences.is_empty(), "{}", doc.name);
             for difference in doc.differences {
                 assert!(TESTS.contains(&format!("#[test]\nfn {}()", difference.test)), "{}", difference.test);
-            }
-        }
-    }
-
-    #[test]
-    fn every_parameter_is_described_once() {
-        for doc in DOCS {
-            for (n, parameter) in doc.parameters.iter().enumerate() {
-                assert!(
-                    ![parameter.unit, parameter.doc, parameter.source].contains(&""),
-                    "{}",
-                    parameter.name
-                );
-                assert!(
-                    doc.parameters[..n].iter().all(|earlier| earlier.name != parameter.name),
-                    "{}",
-                    parameter.name
-                );
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The presets `cubic` and `cubic-rfc9438`.
 
 use crate::{CubicArithmetic, CubicConfig};
-use shoal_units::{Difference, ModelDoc, ModelKind, ParameterDoc};
+use shoal_units::{Difference, ModelDoc, ModelKind};
 
 /// `cubic`: the Linux module with its defaults.
 pub const CUBIC: CubicConfig = CubicConfig {
@@ -19,46 +19,12 @@ pub const CUBIC_RFC9438: CubicConfig = CubicConfig {
     hystart: false,
 };
 
-const fn arithmetic(default: &'static str) -> ParameterDoc {
-    ParameterDoc {
-        name: "arithmetic",
-        unit: "linux | rfc9438",
-        default,
-        doc: "The integers of the Linux module or the formulas of the RFC.",
-        source: "tcp_cubic.c; RFC 9438 section 4",
-    }
-}
-const FAST_CONVERGENCE: ParameterDoc = ParameterDoc {
-    name: "fast_convergence",
-    unit: "bool",
-    default: "true",
-    doc: "Release bandwidth faster when a reduction comes below the previous maximum.",
-    source: "RFC 9438 section 4.7; tcp_cubic.c fast_convergence",
-};
-const RENO_FRIENDLY: ParameterDoc = ParameterDoc {
-    name: "reno_friendly",
-    unit: "bool",
-    default: "true",
-    doc: "Never slower than the estimate of a Reno flow with the same reduction.",
-    source: "RFC 9438 section 4.3; tcp_cubic.c tcp_friendliness",
-};
-const fn hystart(default: &'static str) -> ParameterDoc {
-    ParameterDoc {
-        name: "hystart",
-        unit: "bool",
-        default,
-        doc: "Leave slow start on a long ACK train or on a rising delay.",
-        source: "Ha and Rhee, Taming the Elephants (2008); tcp_cubic.c hystart",
-    }
-}
-
 /// Description of `cubic`.
 pub const CUBIC_DOC: ModelDoc = ModelDoc {
     name: "cubic",
     kind: ModelKind::CongestionControl,
     summary: "CUBIC in the integers of Linux, beta 717/1024, C = 410/1024; version by the host stack.",
     follows: "Linux net/ipv4/tcp_cubic.c of 3.2, 3.18 and 6.x",
-    parameters: &[arithmetic("linux"), FAST_CONVERGENCE, RENO_FRIENDLY, hystart("true")],
     differences: &[
         Difference {
             text: "The start of an epoch is an option, not a clock value of which zero means none: no special case when the \
@@ -95,7 +61,6 @@ pub const CUBIC_RFC9438_DOC: ModelDoc = ModelDoc {
     kind: ModelKind::CongestionControl,
     summary: "CUBIC by the formulas of its RFC in floating point, beta 0.7, C = 0.4.",
     follows: "RFC 9438",
-    parameters: &[arithmetic("rfc9438"), FAST_CONVERGENCE, RENO_FRIENDLY, hystart("false")],
     differences: &[
         Difference {
             text: "On a host that counts packets (Linux since 4.0) an ACK for n packets grows the window by n times the \

@@ -1,6 +1,6 @@
 //! FreeBSD's members of the DCTCP family (`sys/netinet/cc/cc_dctcp.c`; semantics C3).
 
-use super::presets::{DCTCP, DEFAULTS_DCTCP, Defaults, WIDE_COUNTERS, parameters};
+use super::presets::{DCTCP, WIDE_COUNTERS};
 use crate::{
     AlphaAfter, AlphaInRecovery, AlphaResolution, CounterOnCut, CutRounding, CutStyle, DctcpConfig, LossBase,
     MarkCounting, ObservationEnd, UndoWindow,
@@ -39,33 +39,6 @@ pub const FREEBSD: DctcpConfig = DctcpConfig {
     ..FREEBSD_14
 };
 
-const DEFAULTS_14: Defaults = Defaults {
-    alpha_resolution: "bits10",
-    counting: "bytes",
-    corrects_edges: "true",
-    observation_ends: "beyond-end",
-    alpha_after_idle: "reinitialise",
-    alpha_on_timeout: "update",
-    alpha_in_recovery: "hold",
-    alpha_after_recovery: "update",
-    counts_duplicates: "false",
-    duplicate_bytes_max: "4294967295",
-    cut: "once-at-once",
-    grows_in_cwr: "true",
-    counter_on_cut: "keep",
-    loss_base: "at-last-mark",
-    undo: "at-reduction",
-    ..DEFAULTS_DCTCP
-};
-const DEFAULTS_2015: Defaults = Defaults {
-    initial_alpha_q10: "0",
-    alpha_on_loss: "update",
-    alpha_in_recovery: "hold-then-ack",
-    counts_duplicates: "true",
-    cut_rounding: "whole-packets",
-    ..DEFAULTS_14
-};
-
 const ONE_MSS: Difference = Difference {
     text: "One MSS is one everywhere; the kernel of 14 uses t_maxseg (without room for options: 1460 B) in some places and \
            tcp_maxseg() (1448 B) in others.",
@@ -79,7 +52,6 @@ pub const FREEBSD_DOC: ModelDoc = ModelDoc {
     summary: "FB's DCTCP: alpha from zero, renewed after idle periods; marks never stop growth; CWR once a round trip.",
     follows: "Kato, Eggert, Zimmermann, Van Meter, Tokuda: Extensions to FreeBSD Datacenter TCP for Incremental Deployment \
               Support (2015); FreeBSD-CURRENT of January 2015, sys/netinet/cc/cc_dctcp.c",
-    parameters: &parameters(&DEFAULTS_2015),
     differences: &[
         WIDE_COUNTERS,
         Difference {
@@ -102,6 +74,5 @@ pub const FREEBSD_14_DOC: ModelDoc = ModelDoc {
     kind: ModelKind::CongestionControl,
     summary: "DCTCP of FreeBSD 14: alpha from one, windows cut to the byte, duplicates not counted.",
     follows: "FreeBSD 14 sys/netinet/cc/cc_dctcp.c",
-    parameters: &parameters(&DEFAULTS_14),
     differences: &[ONE_MSS],
 };

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::Field;
+use super::{Field, KeyDoc};
 use crate::quantity::{Accepts, Amount, DataRate, Duration, Frequency, PacketCount, QuantityError, Size};
 use crate::report::Report;
 use crate::tree::{Node, Value};
@@ -103,6 +103,15 @@ impl<T: Field> Field for Option<T> {
     fn schema() -> Json {
         T::schema()
     }
+    fn unit() -> String {
+        T::unit()
+    }
+    fn key_docs_below() -> Vec<KeyDoc> {
+        T::key_docs_below()
+    }
+    fn any_amount(&self, wanted: fn(Amount) -> bool) -> bool {
+        self.as_ref().is_some_and(|value| value.any_amount(wanted))
+    }
 }
 
 impl<T: Field> Field for Vec<T> {
@@ -121,6 +130,9 @@ impl<T: Field> Field for Vec<T> {
     }
     fn schema() -> Json {
         json!({ "type": "array", "items": T::schema() })
+    }
+    fn any_amount(&self, wanted: fn(Amount) -> bool) -> bool {
+        self.iter().any(|value| value.any_amount(wanted))
     }
 }
 
@@ -146,7 +158,7 @@ fn quantity<T>(
 }
 
 macro_rules! quantities {
-    ($($type:ty),*) => {$(
+    ($($type:ty $(: $any:expr)?),*) => {$(
         impl Field for $type {
             fn read(node: &Node, report: &mut Report) -> Option<Self> {
                 quantity(node, &Self::ACCEPTS, Self::parse, report)
@@ -157,8 +169,14 @@ macro_rules! quantities {
             fn schema() -> Json {
                 json!({ "type": "string", "pattern": Self::ACCEPTS.pattern(), "examples": [Self::ACCEPTS.example] })
             }
+            fn unit() -> String {
+                Self::ACCEPTS.dimensions_in_words()
+            }
+            $(fn any_amount(&self, wanted: fn(Amount) -> bool) -> bool {
+                $any(*self, wanted)
+            })?
         }
     )*};
 }
 
-quantities!(Amount, DataRate, Duration, Frequency, PacketCount, Size);
+quantities!(Amount: |amount, wanted: fn(Amount) -> bool| wanted(amount), DataRate, Duration, Frequency, PacketCount, Size);

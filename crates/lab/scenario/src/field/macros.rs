@@ -1,9 +1,18 @@
 //! The declaration of tables, tagged tables and named choices.
 
-/// A table with fixed keys: each with documentation, type and, if it has one, default.
+/// A table with fixed keys, and the one place that says what a key is: its documentation, type and default, and where the
+/// law has it from. A default may hold only under a condition: if a key above it has a value (`if native = "step"`) or is
+/// given at all (`if reno_slope`), or unless one is given (`unless threshold`). `otherwise` says in words what an absent key
+/// means when that is no fixed value; `unit` what a number counts.
 macro_rules! section {
     ($(#[doc = $doc:literal])+ $name:ident {
-        $($(#[doc = $key_doc:literal])+ $key:ident: $type:ty $(= $default:tt)?,)*
+        $(
+            $(#[doc = $key_doc:literal])+
+            $(#[source = $source:literal])?
+            $(#[unit = $unit:literal])?
+            $(#[otherwise = $otherwise:literal])?
+            $key:ident: $type:ty $(= $default:tt $(if $on:ident $(= $value:literal)?)? $(unless $not:ident)?)?,
+        )*
     }) => {
         $(#[doc = $doc])+
         #[derive(Clone, PartialEq, Debug)]
@@ -24,7 +33,21 @@ macro_rules! section {
                 $(
                     #[allow(unused_mut, unused_assignments, reason = "only some keys have a default")]
                     let mut default: Option<serde_json::Value> = None;
-                    $(default = Some(serde_json::json!($default));)?
+                    $(
+                        default = Some(serde_json::json!($default));
+                        $(
+                            let given = $on.as_ref().and_then($crate::field::Field::write);
+                            let wanted: &[&str] = &[$($value)?];
+                            if given.is_none() || wanted.iter().any(|value| given.as_ref() != Some(&(*value).into())) {
+                                default = None;
+                            }
+                        )?
+                        $(
+                            if $not.as_ref().and_then($crate::field::Field::write).is_some() {
+                                default = None;
+                            }
+                        )?
+                    )?
                     let $key = $crate::field::read_key::<$type>(entries, stringify!($key), &known, default, mark, report);
                 )*
                 Some(Self { $($key: $key?,)* })
@@ -39,7 +62,13 @@ macro_rules! section {
                 $({
                     #[allow(unused_mut, reason = "only some keys have a default")]
                     let mut schema = <$type as $crate::field::Field>::schema();
-                    schema["description"] = concat!($($key_doc),+).trim().into();
+                    let condition = $crate::field::condition(
+                        &[$($(stringify!($on) $(, $value)?)?)?],
+                        &[$($(stringify!($not))?)?],
+                    );
+                    let default = [$(concat!(" Default: ", $otherwise, "."),)? ""][0];
+                    let applies = if condition.is_empty() { String::new() } else { format!(" The default applies{condition}.") };
+                    schema["description"] = format!("{}{default}{applies}", concat!($($key_doc),+).trim()).into();
                     $(schema["default"] = serde_json::json!($default);)?
                     map.insert(stringify!($key).to_owned(), schema);
                 })*
@@ -60,6 +89,38 @@ macro_rules! section {
             fn keys() -> &'static [&'static str] {
                 &[$(stringify!($key)),*]
             }
+            fn key_docs() -> Vec<$crate::field::KeyDoc> {
+                let mut docs = Vec::new();
+                $({
+                    let below = <$type as $crate::field::Field>::key_docs_below();
+                    let name = stringify!($key);
+                    if below.is_empty() {
+                        let condition = $crate::field::condition(
+                            &[$($(stringify!($on) $(, $value)?)?)?],
+                            &[$($(stringify!($not))?)?],
+                        );
+                        #[allow(unused_mut, unused_assignments, reason = "only some keys have a default")]
+                        let mut default = $crate::field::absent::<$type>();
+                        $(default = $otherwise.to_owned();)?
+                        $(default = $crate::field::plain(&serde_json::json!($default)) + &condition;)?
+                        #[allow(unused_mut, unused_assignments, reason = "only some keys name their unit")]
+                        let mut unit = <$type as $crate::field::Field>::unit();
+                        $(unit = $unit.to_owned();)?
+                        docs.push($crate::field::KeyDoc {
+                            name: name.to_owned(),
+                            unit,
+                            default,
+                            doc: concat!($($key_doc),+).trim(),
+                            source: [$($source,)? ""][0],
+                        });
+                    }
+                    docs.extend(below.into_iter().map(|doc| doc.within(name)));
+                })*
+                docs
+            }
+            fn any_amount(&self, wanted: fn($crate::quantity::Amount) -> bool) -> bool {
+                false $(|| $crate::field::Field::any_amount(&self.$key, wanted))*
+            }
         }
 
         impl $crate::field::Field for $name {
@@ -75,6 +136,12 @@ macro_rules! section {
             }
             fn schema() -> serde_json::Value {
                 $crate::field::object_schema::<Self>()
+            }
+            fn key_docs_below() -> Vec<$crate::field::KeyDoc> {
+                <Self as $crate::field::Section>::key_docs()
+            }
+            fn any_amount(&self, wanted: fn($crate::quantity::Amount) -> bool) -> bool {
+                $crate::field::Section::any_amount(self, wanted)
             }
         }
     };
@@ -94,6 +161,14 @@ macro_rules! tagged {
 
             fn keys_by_kind() -> Vec<(&'static str, &'static [&'static str])> {
                 vec![$(($kind, <$section as $crate::field::Section>::keys())),+]
+            }
+            /// The keys of a kind; none if there is no such kind.
+            #[allow(dead_code, reason = "asked of some")]
+            pub(crate) fn key_docs_of(kind: &str) -> Option<Vec<$crate::field::KeyDoc>> {
+                match kind {
+                    $($kind => Some(<$section as $crate::field::Section>::key_docs()),)+
+                    _ => None,
+                }
             }
         }
 
@@ -140,6 +215,11 @@ macro_rules! tagged {
                     schema
                 }),+];
                 serde_json::json!({ "oneOf": kinds })
+            }
+            fn any_amount(&self, wanted: fn($crate::quantity::Amount) -> bool) -> bool {
+                match self {
+                    $(Self::$variant(section) => $crate::field::Section::any_amount(section, wanted),)+
+                }
             }
         }
     };

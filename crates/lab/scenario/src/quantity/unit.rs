@@ -18,6 +18,16 @@ pub enum Dimension {
 }
 
 impl Dimension {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Rate => "rate",
+            Self::Bytes => "bytes",
+            Self::Packets => "packets",
+            Self::Bdp => "BDP",
+            Self::Frequency => "frequency",
+        }
+    }
     pub(super) const fn with_article(self) -> &'static str {
         match self {
             Self::Time => "a time",

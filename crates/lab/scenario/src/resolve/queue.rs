@@ -17,8 +17,9 @@ use shoal_aqm::{Extent, FifoConfig, QueueConfig};
 use shoal_units::{Rate, Span};
 
 use super::Context;
+use crate::field::Field;
 use crate::quantity::{Amount, DataRate, Dimension, Duration, Ratio, Size};
-use crate::schema::{Aqm, GredQueue};
+use crate::schema::Aqm;
 
 /// Where a queue is and what its units mean there.
 pub(super) struct Port<'a> {
@@ -229,33 +230,8 @@ impl Law<'_> {
 
 /// Whether an amount or a law uses the unit BDP.
 pub(super) fn uses_bdp(aqm: &Aqm, buffer: Amount) -> bool {
-    let amounts: Vec<Option<Amount>> = match aqm {
-        Aqm::Fifo(_) | Aqm::OpenLoop(_) => vec![],
-        Aqm::Step(step) => vec![Some(step.threshold), Some(step.drop_threshold)],
-        Aqm::Red(red) => vec![Some(red.min), Some(red.max)],
-        Aqm::LinuxRed(red) => vec![Some(red.min), red.max, red.limit],
-        Aqm::DualRed(dual) => {
-            vec![
-                Some(dual.reno.min),
-                Some(dual.reno.max),
-                dual.dctcp.threshold,
-                dual.dctcp.min,
-                dual.dctcp.max,
-            ]
-        }
-        Aqm::Coupled(coupled) => vec![coupled.saturation, coupled.slope_unit],
-        Aqm::DualPi2(dual) => vec![dual.limit],
-        Aqm::Pi2(_) => vec![],
-        Aqm::DualCoupled(dual) => vec![dual.saturation, dual.slope_unit, Some(dual.threshold)],
-        Aqm::Codel(codel) => vec![codel.limit],
-        Aqm::FqCodel(fq) => vec![fq.limit],
-        Aqm::Pie(pie) => vec![pie.limit],
-        Aqm::Gred(gred) => {
-            let of = |queue: &GredQueue| [Some(queue.min), Some(queue.max), queue.limit];
-            [[gred.limit, None, None], of(&gred.not_ect), of(&gred.ect)].concat()
-        }
-    };
-    amounts.into_iter().flatten().chain([buffer]).any(|amount| amount.dimension() == Some(Dimension::Bdp))
+    let is_bdp = |amount: Amount| amount.dimension() == Some(Dimension::Bdp);
+    is_bdp(buffer) || aqm.any_amount(is_bdp)
 }
 
 /// A rate that is needed.

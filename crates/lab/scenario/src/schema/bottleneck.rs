@@ -10,12 +10,14 @@ section! {
         /// Line rate.
         rate: DataRate,
         /// Waiting packets that fit, the one in transmission not counted. One BDP is the rate times bdp_rtt.
+        #[source = "Linux net/sched/sch_fifo.c"]
         buffer: Amount = "4 BDP",
         /// Propagation delay of this link; part of each flow's rtt.
         delay: Duration = "0 s",
         /// Bytes a packet takes on the wire beyond its IP size (Ethernet with preamble and gap: 38 B).
         overhead: Size = "0 B",
-        /// Round-trip time behind the unit BDP. Default: the rtt of the first flow group.
+        /// Round-trip time behind the unit BDP.
+        #[otherwise = "the rtt of the first flow group"]
         bdp_rtt: Option<Duration>,
         /// Marking and dropping law of the queue.
         aqm: Aqm = { "kind": "fifo" },

@@ -13,7 +13,8 @@ use crate::tree::{Node, Value};
 section! {
     /// Flows that differ only in their start and their place.
     FlowGroup {
-        /// Name for reports. Default: the name of the controller.
+        /// Name for reports.
+        #[otherwise = "the name of the controller"]
         name: Option<String>,
         /// Congestion controller: the name of a preset, or "none" for unresponsive traffic.
         cc: String,
@@ -26,32 +27,45 @@ section! {
         host: Host = "ideal",
         /// What is different at the receiving end.
         receiver: Option<Receiver>,
-        /// Whether ECN is negotiated. Default: on for dctcp and its variants and for ecn-reno and ecn-newreno, else off.
+        /// Whether ECN is negotiated.
+        #[source = "RFC 3168 section 6.1.1"]
+        #[otherwise = "on for dctcp and its variants and for ecn-reno and ecn-newreno, else off"]
         ecn: Option<EcnSetting>,
         /// Two-way propagation delay without any serialisation or queueing: one for all flows, a list with one for each, or
         /// { from = "10 ms", to = "40 ms" } for equal distances. Required in a dumbbell, excluded elsewhere.
         rtt: Option<Rtt>,
-        /// Number of flows. Default: 1, or the number of start times or round-trip times.
+        /// Number of flows.
+        #[otherwise = "1, or the number of start times or round-trip times"]
         count: Option<u32>,
         /// When the flows connect: one time, a list, { uniform = [from, to] } or { every = time }.
         start: Start = "0 s",
-        /// When the applications stop writing. Default: never.
+        /// When the applications stop writing.
+        #[otherwise = "never"]
         stop: Option<Duration>,
         /// What the applications write.
         app: Workload = "bulk",
         /// Size of a full IP packet.
+        #[source = "RFC 894"]
         mtu: Size = "1500 B",
         /// IP and TCP headers with the timestamp option, in bytes (52 for IPv4).
+        #[source = "RFC 9293, RFC 7323"]
+        #[unit = "bytes"]
         header_bytes: u16 = 52,
         /// Whether SACK is negotiated.
+        #[source = "RFC 2018"]
         sack: bool = true,
         /// Whether the receiver delays ACKs.
+        #[source = "RFC 5681 section 4.2"]
         delayed_ack: bool = true,
-        /// Initial window. Default: the stack's.
+        /// Initial congestion window.
+        #[source = "RFC 6928"]
+        #[otherwise = "the stack's"]
         initial_window: Option<PacketCount>,
         /// Receive buffer: bounds the flight. Unlimited is the largest window of TCP, 65,535 x 2^14 B.
+        #[source = "RFC 7323 section 2"]
         receive_window: Size = "unlimited",
         /// Upper bound of cwnd.
+        #[source = "Linux snd_cwnd_clamp"]
         cwnd_clamp: PacketCount = "unlimited",
         /// Sending host (of requests: the server), or several as a list or as "h1..h8". Only outside a dumbbell.
         from: Option<Hosts>,
@@ -61,7 +75,8 @@ section! {
         pairing: Pairing = "in-turn",
         /// Nodes that the data pass on their way, in this order; between them the least cost decides. Only outside a dumbbell.
         via: Option<Hosts>,
-        /// Nodes that the ACKs pass on their way back, in this order. Default: the least cost decides alone.
+        /// Nodes that the ACKs pass on their way back, in this order.
+        #[otherwise = "the least cost decides alone"]
         via_back: Option<Hosts>,
     }
 }

@@ -14,12 +14,15 @@ section! {
         request: Size,
         /// Bytes of a response.
         response: Size,
-        /// How many exchanges. Default: until the flow stops.
+        /// How many exchanges, one after the other.
+        #[otherwise = "until the flow stops"]
         rounds: Option<u32>,
         /// From the last byte of a response to the next request: a time, or { exponential = "10 ms" } for random ones.
+        #[unit = "time | { exponential }"]
         think: Think = "0 s",
         /// Whether the next requests wait until all flows of the group have their response; the clients then think and ask
         /// together.
+        #[source = "Phanishayee et al., Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage Systems, FAST 2008"]
         barrier: bool = false,
     }
 }

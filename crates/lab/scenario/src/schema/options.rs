@@ -7,7 +7,7 @@ use shoal_cc::{
     ObservationEnd, PRESETS, RenoConfig, SsthreshAfterCut, UndoWindow,
 };
 
-use crate::field::{Field, Section, choices, section, suggest};
+use crate::field::{Field, KeyDoc, Section, choices, section, suggest};
 use crate::report::Report;
 use crate::schema::{FlowGroup, Workload};
 use crate::tree::{Node, Value};
@@ -89,6 +89,15 @@ pub(crate) fn describe(config: CcConfig) -> CcOptions {
     CcOptions(map)
 }
 
+/// What each policy of the controller of `config` is.
+pub(crate) fn docs(config: CcConfig) -> Vec<KeyDoc> {
+    match config {
+        CcConfig::Reno(_) => RenoOptions::key_docs(),
+        CcConfig::Cubic(_) => CubicOptions::key_docs(),
+        CcConfig::Dctcp(_) => DctcpOptions::key_docs(),
+    }
+}
+
 /// Connects each key with the field of the configuration that it overrides; naming every field, the destructuring
 /// fails to compile when a policy is added without a key.
 macro_rules! overrides {
@@ -108,9 +117,11 @@ macro_rules! overrides {
 section! {
     /// Policies of Reno.
     RenoOptions {
-        /// Rate halving in CWR may go down to half of ssthresh (Linux 3.2) instead of ssthresh.
+        /// Rate halving in CWR may take cwnd down to half of ssthresh (Linux 3.2) instead of ssthresh.
+        #[source = "Linux 3.2 tcp_reno_min_cwnd"]
         halves_to_half_ssthresh: Option<bool>,
         /// Window restored when a reduction turns out spurious.
+        #[source = "Linux tcp_undo_cwr before 4.15; tcp_reno_undo_cwnd since"]
         undo: Option<UndoWindow>,
     }
 }
@@ -119,13 +130,17 @@ overrides!(RenoOptions of RenoConfig { halves_to_half_ssthresh, undo });
 section! {
     /// Policies of CUBIC.
     CubicOptions {
-        /// Which arithmetic.
+        /// The integers of the Linux module, or the formulas of the RFC.
+        #[source = "tcp_cubic.c; RFC 9438 section 4"]
         arithmetic: Option<CubicArithmetic>,
-        /// Release W_max faster after consecutive reductions below it.
+        /// Release bandwidth faster when a reduction comes below the previous maximum (W_max).
+        #[source = "RFC 9438 section 4.7; tcp_cubic.c fast_convergence"]
         fast_convergence: Option<bool>,
-        /// Reno-friendly region.
+        /// Reno-friendly region: never slower than the estimate of a Reno flow with the same reduction.
+        #[source = "RFC 9438 section 4.3; tcp_cubic.c tcp_friendliness"]
         reno_friendly: Option<bool>,
-        /// HyStart.
+        /// HyStart: leave slow start on a long ACK train or on a rising delay.
+        #[source = "Ha and Rhee, Taming the Elephants (2008); tcp_cubic.c hystart"]
         hystart: Option<bool>,
     }
 }
@@ -135,56 +150,86 @@ section! {
     /// Policies of DCTCP.
     DctcpOptions {
         /// Resolution of alpha.
+        #[source = "Stanford patch to Linux 3.2; tcp_dctcp.c; Kuehlewind et al. 2014 section III-A"]
         alpha_resolution: Option<AlphaResolution>,
         /// When alpha is updated.
+        #[source = "RFC 8257 section 3.3; Kuehlewind et al. 2014 section III-B"]
         alpha_update: Option<AlphaUpdate>,
         /// What the marked fraction counts.
+        #[source = "RFC 8257 section 3.3; Kuehlewind et al. 2014 section III-B"]
         counting: Option<MarkCounting>,
         /// Gain of the moving average: { shift = 4 } is 2^-4, { per_window_in_flight = 4 } divides it by the packets in flight.
+        #[source = "RFC 8257 section 4.2; Kuehlewind et al. 2014 section III-B"]
+        #[unit = "{ shift } | { per_window_in_flight }"]
         gain: Option<Gain>,
         /// When ECN-Echo changes, the first packet of the ACK that says so counts with the old state; if bytes are counted.
+        #[source = "FreeBSD dctcp_ack_received"]
         corrects_edges: Option<bool>,
         /// Which ACK ends a window of observation: the one that reaches its end, or the first beyond.
+        #[source = "tcp_dctcp.c next_seq; FreeBSD save_sndnxt"]
         observation_ends: Option<ObservationEnd>,
         /// First value of alpha, in 1/1024.
+        #[source = "RFC 8257 section 4.1; Stanford patch to Linux 3.2 (zeroed memory)"]
+        #[unit = "0 to 1024"]
         initial_alpha_q10: Option<AlphaQ10>,
         /// Alpha when sending resumes after an idle period longer than the RTO.
+        #[source = "Kato et al. 2015 section 4.2.2"]
         alpha_after_idle: Option<AlphaAfter>,
         /// Alpha on a retransmission timeout.
+        #[source = "Linux 3.18 dctcp_clamp_alpha_on_loss; Kato et al. 2015 section 4.2.3"]
         alpha_on_timeout: Option<AlphaAfter>,
         /// Alpha when duplicate ACKs lead into fast recovery.
+        #[source = "Kato et al. 2015 section 4.2.3"]
         alpha_on_loss: Option<AlphaAfter>,
         /// Whether windows of observation end in fast recovery; hold-then-ack: with the ACK that ends it.
+        #[source = "FreeBSD dctcp_ack_received"]
         alpha_in_recovery: Option<AlphaInRecovery>,
         /// Alpha when recovery ends. Only FreeBSD stacks tell.
+        #[source = "FreeBSD dctcp_post_recovery"]
         alpha_after_recovery: Option<AlphaAfter>,
         /// Whether a duplicate ACK counts in the marked fraction.
+        #[source = "RFC 8257 section 3.3; Stanford patch to Linux 3.2"]
         counts_duplicates: Option<bool>,
         /// Most bytes that a duplicate ACK counts as, if bytes are counted.
+        #[source = "Linux icsk_ack.rcv_mss without incoming data (TCP_MSS_DEFAULT)"]
+        #[unit = "bytes"]
         duplicate_bytes_max: Option<u32>,
         /// How a reduction is made.
+        #[source = "RFC 8257 section 3.3; Linux tcp_enter_cwr; Kuehlewind et al. 2014 section III-B; De Schepper et al. 2015"]
         cut: Option<CutStyle>,
         /// How the window after a cut is rounded, where windows count bytes.
+        #[source = "FreeBSD dctcp_cong_signal of 2015 and since 2019"]
         cut_rounding: Option<CutRounding>,
         /// What the first mark does: the same as all others, or halve the window and set alpha to one.
+        #[source = "FreeBSD net.inet.tcp.cc.dctcp.slowstart"]
         first_mark: Option<FirstMark>,
         /// Value of ssthresh after a cut.
+        #[source = "Kuehlewind et al. 2014 section III-A"]
         ssthresh_after_cut: Option<SsthreshAfterCut>,
         /// Whether the window grows in CWR.
+        #[source = "Kuehlewind et al. 2014 section III-A; Kato et al. 2015 section 4.1"]
         grows_in_cwr: Option<bool>,
         /// What happens to the linear-increase counter at an ECN episode.
+        #[source = "Kuehlewind et al. 2014 section III-A"]
         counter_on_cut: Option<CounterOnCut>,
         /// Response to packet loss.
+        #[source = "RFC 8257 section 3.4; tcp_dctcp.c before 5.1"]
         loss: Option<LossResponse>,
         /// Whether loss found in CWR cuts ssthresh once more.
+        #[source = "tcp_dctcp.c dctcp_state, since 5.1; FreeBSD CC_NDUPACK"]
         cuts_again_on_loss_in_cwr: Option<bool>,
         /// The window of which that is reckoned: the present one, or that of the last mark, before its cut.
+        #[source = "FreeBSD snd_cwnd_prev"]
         loss_base: Option<LossBase>,
         /// Window restored when a reduction turns out spurious.
+        #[source = "tcp_cong.c; tcp_dctcp.c since 4.9"]
         undo: Option<UndoWindow>,
         /// Whether CWR is sent.
+        #[source = "RFC 3168 section 6.1.2; Kato et al. 2015 section 3.1"]
         sends_cwr: Option<bool>,
         /// Lowest window after a cut, in packets.
+        #[source = "tcp_dctcp.c dctcp_ssthresh"]
+        #[unit = "packets"]
         floor_packets: Option<FloorPackets>,
     }
 }

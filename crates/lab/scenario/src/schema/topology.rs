@@ -64,11 +64,14 @@ section! {
 section! {
     /// Memory that the ports of a switch share: a port may hold up to alpha times what is free (Choudhury and Hahne 1998).
     SharedBuffer {
-        /// All of it.
+        /// All of it; the link's buffer and the law of its queue limit a single port besides.
+        #[source = "Choudhury and Hahne 1998, section II"]
         size: Size,
-        /// Multiple of the free memory that one port may hold.
+        /// Multiple of the free memory that one port may hold: with n busy ports each gets alpha / (1 + n alpha) of it.
+        #[source = "Choudhury and Hahne 1998, equations 1 and 3; switches offer powers of two from 1/128 to 8"]
         alpha: f64 = 1.0,
-        /// What each port has for itself, as a part of the size.
+        /// What each port has for itself, out of the size; dynamic thresholds divide the rest.
+        #[source = "minimum guarantees of the switches that Choudhury and Hahne 1998 describe in section VI"]
         reserved: Size = "0 B",
     }
 }

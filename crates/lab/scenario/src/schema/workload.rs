@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::interactive::{Frames, Requests};
 use crate::experiment::Codepoint;
-use crate::field::{Field, Section, choices, object_schema, section, suggest};
+use crate::field::{Field, KeyDoc, Section, choices, object_schema, section, suggest};
 use crate::quantity::{DataRate, Duration, Size};
 use crate::report::Report;
 use crate::tree::{Node, Value};
@@ -32,6 +32,7 @@ section! {
     /// Transfers on one connection.
     Transfers {
         /// Bytes of one transfer, or { distribution = "web-search" }: drawn for each flow.
+        #[unit = "bytes | { distribution }"]
         transfer: TransferSize,
         /// How many transfers.
         rounds: u32 = 1,
@@ -39,6 +40,7 @@ section! {
         every: Duration = "0 s",
         /// Whether the next round waits until all flows of the group have delivered this one. Its start is known to the senders
         /// one propagation delay of their way back later, and transfers are complete when their last byte arrives.
+        #[source = "Phanishayee et al., Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage Systems, FAST 2008"]
         barrier: bool = false,
     }
 }
@@ -69,10 +71,12 @@ section! {
         /// Mean rate of the IP packets.
         unresponsive: DataRate,
         /// Size of an IP packet, of which 28 B are IPv4 and UDP headers.
+        #[source = "RFC 768, RFC 791"]
         packet: Size = "1500 B",
         /// Whether packets follow each other at equal distances or as a Poisson process.
         arrivals: Arrivals = "constant",
         /// ECN field of the packets.
+        #[source = "RFC 3168 section 5"]
         ecn: Codepoint = "none",
     }
 }
@@ -131,6 +135,21 @@ const HINT: &str = "write \"bulk\", { transfer = \"800 kB\", rounds = 50, every 
                     { request = \"200 B\", response = \"20 kB\" }, \
                     { frame = \"20 kB\", every = \"40 ms\", deadline = \"100 ms\" }, { constant_rate = \"1 Mbit/s\" }, \
                     { on = \"1 s\", off = \"1 s\" } or { unresponsive = \"1 Mbit/s\" }";
+
+impl Workload {
+    /// The keys of an application; none if it has none or there is no such application.
+    pub(crate) fn key_docs_of(name: &str) -> Vec<KeyDoc> {
+        match name {
+            "transfers" => Transfers::key_docs(),
+            "constant-rate" => ConstantRate::key_docs(),
+            "requests" => Requests::key_docs(),
+            "frames" => Frames::key_docs(),
+            "on-off" => OnOff::key_docs(),
+            "unresponsive" => Unresponsive::key_docs(),
+            _ => Vec::new(),
+        }
+    }
+}
 
 impl Field for Workload {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {

@@ -13,11 +13,14 @@ section! {
 section! {
     /// Step marking.
     Step {
-        /// K: ECT packets that find more than this, themselves included, are marked.
+        /// K: an ECT packet is marked if more than this waits, itself included.
+        #[source = "RFC 8257 section 3.1; Kuehlewind et al. 2014 section IV-B"]
         threshold: Amount,
-        /// When the queue is compared with the threshold.
+        /// When the queue is compared with the threshold; at dequeue a time is the packet's own wait.
+        #[source = "RFC 8257 section 3.1 (enqueue); RFC 9332 section 2.5.1 (sojourn time at dequeue)"]
         decide: DecideAt = "enqueue",
-        /// Packets that are not ECT are dropped above this.
+        /// A packet that is not ECT is dropped if more than this waits, itself included.
+        #[source = "Linux net/sched/sch_red.c (packets that are not ECT are dropped where others are marked)"]
         drop_threshold: Amount = "unlimited",
     }
 }
@@ -25,13 +28,19 @@ section! {
 section! {
     /// Marks and drops with given probabilities, whatever waits.
     OpenLoop {
-        /// Probability that an ECT packet is marked on arrival, 0 to 1.
+        /// Probability that an ECT packet is marked on arrival.
+        #[source = "De Schepper et al. 2015, steady-state rates"]
+        #[unit = "0 to 1"]
         mark: f64 = 0.0,
-        /// Probability that a packet that is not ECT is dropped on arrival, 0 to 1.
+        /// Probability that a packet that is not ECT is dropped on arrival.
+        #[source = "De Schepper et al. 2015, steady-state rates"]
+        #[unit = "0 to 1"]
         drop: f64 = 0.0,
-        /// An independent coin for each packet, even gaps, or bursts: everything for a while, then nothing.
+        /// A coin of its own for each packet; gaps that differ by at most one packet; or bursts: everything for a while, then nothing.
+        #[source = "De Schepper et al. 2015 (random and on-off marking); Mathis et al. 1997 section 2 (even gaps)"]
         spacing: SpacingName = "independent",
-        /// How long everything is hit, with spacing = "bursts". The period is on / probability.
+        /// How long everything is hit, with spacing = "bursts". A period lasts on / probability.
+        #[source = "Alizadeh et al. 2010 section 3.3: marks last for one round trip"]
         on: Option<Duration>,
     }
 }

@@ -12,11 +12,16 @@ section! {
         reno: RenoRed,
         /// For ECT packets: they are marked.
         dctcp: DctcpRed,
-        /// Whether each instance averages at every arrival (shared) or at arrivals of its own class (per-class).
+        /// Whether each instance averages the queue at every arrival (shared) or only at arrivals of its own class (per-class).
+        #[source = "not stated in the paper; shared as in Linux net/sched/sch_gred.c, WRED mode"]
         average: AverageScope = "shared",
-        /// How marks and drops are spread.
+        /// How marks and drops are spread: by counting, which gives uniform gaps (long-run rate 2p/(1+p)), or by an independent coin for each
+        /// packet (rate p).
+        #[source = "Floyd and Jacobson 1993, section 4, methods 2 and 1"]
         spacing: MarkSpacing = "uniform",
-        /// Mean packet size: for idle ageing and for thresholds in packets.
+        /// Mean packet size: an idle line ages the average by one packet for each of its transmission times, and thresholds in
+        /// packets count such packets.
+        #[source = "Floyd and Jacobson 1993, figure 2 (the constant s)"]
         mean_packet: Size = "1500 B",
     }
 }
@@ -24,15 +29,22 @@ section! {
 section! {
     /// The RED instance for packets that are not ECT.
     RenoRed {
-        /// Minimum threshold of the averaged queue.
+        /// Minimum threshold: below this average nothing is dropped.
+        #[source = "Kuehlewind et al. 2014 section III-C"]
         min: Amount,
-        /// Maximum threshold of the averaged queue.
+        /// Maximum threshold: from this average on every packet is dropped.
+        #[source = "Kuehlewind et al. 2014 section III-C"]
         max: Amount,
-        /// Probability at the maximum threshold, 0 to 1.
+        /// Probability at the maximum threshold.
+        #[source = "Kuehlewind et al. 2014 section IV-A"]
+        #[unit = "0 to 1"]
         max_probability: f64 = 0.1,
-        /// Weight of the moving average, above 0, at most 1.
+        /// Weight of the moving average, above 0; 1 averages nothing.
+        #[source = "Kuehlewind et al. 2014 section IV-A"]
+        #[unit = "0 to 1"]
         weight: f64 = 0.002,
         /// Between max and twice max the probability rises to 1 instead of jumping there.
+        #[source = "Floyd 2000, gentle variant of RED"]
         gentle: bool = false,
     }
 }
@@ -41,17 +53,25 @@ section! {
     /// The RED instance for ECT packets: either a threshold, or min and max with a slope.
     DctcpRed {
         /// Step marking: min = max = threshold, weight 1. Excludes all other keys.
+        #[source = "Kuehlewind et al. 2014 section II-A"]
         threshold: Option<Amount>,
-        /// Minimum threshold of the averaged queue.
+        /// Minimum threshold: below this average nothing is marked. Needed without threshold.
+        #[source = "Kuehlewind et al. 2014 section IV-C"]
         min: Option<Amount>,
-        /// Maximum threshold of the averaged queue.
+        /// Maximum threshold: from this average on every packet is marked. Needed without threshold.
+        #[source = "Kuehlewind et al. 2014 section IV-C"]
         max: Option<Amount>,
-        /// Probability at the maximum threshold, 0 to 1. Default: 0.1.
-        max_probability: Option<f64>,
-        /// Weight of the moving average, above 0, at most 1. Default: 0.002.
-        weight: Option<f64>,
-        /// Between max and twice max the probability rises to 1 instead of jumping there. Default: false.
-        gentle: Option<bool>,
+        /// Probability at the maximum threshold.
+        #[source = "Kuehlewind et al. 2014 section IV-C"]
+        #[unit = "0 to 1"]
+        max_probability: Option<f64> = 0.1 unless threshold,
+        /// Weight of the moving average, above 0; 1 averages nothing.
+        #[source = "Kuehlewind et al. 2014 section IV-C"]
+        #[unit = "0 to 1"]
+        weight: Option<f64> = 0.002 unless threshold,
+        /// Between max and twice max the probability rises to 1 instead of jumping there.
+        #[source = "Floyd 2000, gentle variant of RED"]
+        gentle: Option<bool> = false unless threshold,
     }
 }
 
