@@ -14,7 +14,7 @@ from shoal.models import nearest
 _number = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _begins_range = re.compile(rf"\s*{_number}[^:\[\]{{}}\"']*:")
 _end = re.compile(rf"\s*(?P<number>{_number})\s*(?P<unit>[^\s:0-9][^:]*?)?\s*")
-_examples = "as in 1:10 (steps of 1), 1:10:4 (four values), 1:100:log, 1:100:log:5, or '1:10 packets'"
+_examples = "as in 1:10 (steps of 1), 1:10:4 (four values), 1:1000:log, 1:1000:log:5, or '1:10 packets'"
 # Of a logarithmic range: 1, 2.15, 4.64, 10.
 _values_per_decade = 3
 most_values = 100_000

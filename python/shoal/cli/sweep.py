@@ -46,8 +46,8 @@ def sweep(
             "--axis",
             metavar="KEY=V1,V2,...",
             help="A key and its values, e.g. [cyan]bottleneck.aqm.threshold='10 packets,20 packets'[/], or a "
-            "range: [cyan]1:10[/] in steps of 1, [cyan]1:10:4[/] four values, [cyan]1:100:log[/] three for each factor "
-            "of 10, [cyan]1:100:log:5[/], [cyan]'1:10 packets'[/]. Repeatable: "
+            "range: [cyan]1:10[/] in steps of 1, [cyan]1:10:4[/] four values, [cyan]1:1000:log[/] three for each "
+            "factor of 10, [cyan]1:1000:log:5[/], [cyan]'1:10 packets'[/]. Repeatable: "
             "all combinations run. A name that is no key is a variable for --set.",
             show_default=False,
         ),
@@ -79,7 +79,7 @@ def sweep(
 
       shoal sweep step-single --axis bottleneck.aqm.threshold='5 packets,10 packets,20 packets' --seeds 3
       shoal sweep my.toml --axis flows.dctcp.count=1,2,4 --axis bottleneck.rate='10 Mbit/s,100 Mbit/s' --out results/s
-      shoal sweep step-single --axis bottleneck.aqm.threshold='1:100:log packets'
+      shoal sweep step-single --axis bottleneck.aqm.threshold='2:200:log packets'
       shoal sweep my.toml --axis K=10,20 --set bottleneck.aqm.min='{1500*K} B' --set bottleneck.aqm.max='{1500*(K+1)} B'
     """
     from shoal.metrics import default_metrics
