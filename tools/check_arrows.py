@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Fail on any dependency between rooms that ARCHITECTURE.md does not allow, and name the path.
+"""Fail on any dependency between rooms that is not allowed, and name the path. ARCHITECTURE.md shows what is.
+
+tools/check_arrows.py           # checks the rooms, and that ARCHITECTURE.md shows the allowed arrows
+tools/check_arrows.py --write   # writes them there
 
 Reads the manifests only (dependencies, dev- and build-dependencies of every workspace member), so it needs nothing
 but Python. Development dependencies may additionally use the crate's own dependencies, `proptest` and `insta`.
@@ -13,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# room -> rooms it may use; ARCHITECTURE.md, section Arrows, says the same in words.
+# room -> rooms it may use. ARCHITECTURE.md shows this table.
 ALLOWED = {
     "units": set(),
     "packet": {"units"},
@@ -88,6 +91,30 @@ def check_map() -> list[str]:
     return problems
 
 
+def arrows() -> str:
+    """The allowed arrows as ARCHITECTURE.md shows them."""
+    width = max(map(len, ALLOWED))
+    lines = [
+        f"{room:{width}} -> {', '.join(name for name in ALLOWED if name in uses)}"
+        for room, uses in ALLOWED.items()
+        if uses
+    ]
+    return "```\n" + "\n".join(lines) + "\n```\n"
+
+
+def check_arrows_shown(*, write: bool) -> list[str]:
+    """The arrows in ARCHITECTURE.md are those of the table."""
+    path = ROOT / "ARCHITECTURE.md"
+    text = path.read_text()
+    before, block, after = re.split(r"(?<=\n)(```\n[^`]*-> [^`]*```\n)", text, maxsplit=1)
+    if block == arrows():
+        return []
+    if write:
+        path.write_text(before + arrows() + after)
+        return []
+    return ["ARCHITECTURE.md: the arrows are not those of tools/check_arrows.py; run it with --write"]
+
+
 def check_scenario_names() -> list[str]:
     """`scenario` configures the laws but never runs one."""
     problems = []
@@ -121,11 +148,12 @@ def check_python() -> list[str]:
 def main() -> int:
     """Print what is wrong; 1 if anything is."""
     problems = [p for path in manifests() for p in check_manifest(path)]
-    problems += check_map() + check_scenario_names() + check_python()
+    problems += check_map() + check_arrows_shown(write="--write" in sys.argv[1:])
+    problems += check_scenario_names() + check_python()
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     if problems:
-        print("hint: the allowed arrows are in ARCHITECTURE.md", file=sys.stderr)
+        print("hint: ARCHITECTURE.md shows the allowed arrows", file=sys.stderr)
         return 1
     print(f"arrows: {len(manifests())} crates and the Python front obey ARCHITECTURE.md")
     return 0
