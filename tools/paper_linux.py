@@ -43,7 +43,9 @@ def keep(results: Path, paper: Path) -> None:
     with verdicts.open(encoding="utf-8", newline="") as file:
         rows = [row | head for row in csv.DictReader(file)]
     if not any(row["reading"] == _alike for row in rows):
-        sys.exit(f"{results} is no reproduction on Linux: run `shoal reproduce PAPER/ITEM --on linux --out {results}`")
+        sys.exit(
+            f"{results} is not a reproduction on Linux: run `shoal reproduce PAPER/ITEM --on linux --out {results}`"
+        )
     anew = {row["item"] for row in rows}
     target = paper / "LINUX.csv"
     known = [row for row in _read(target) if row["item"] not in anew] if target.exists() else []

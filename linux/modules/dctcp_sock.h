@@ -28,7 +28,7 @@ struct dctcp_host {
 	 * section 6.1.3).
 	 */
 	bool echo;
-	/* Receiver: a segment with CWR is not acknowledged at once (FB 3.2). */
+	/* Receiver: a segment with CWR is not acknowledged at once (Kato et al., 3.2). */
 	bool delay_cwr_acks;
 };
 

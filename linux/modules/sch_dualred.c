@@ -240,8 +240,8 @@ static int dualred_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_
 }
 
 /*
- * K13's threshold study at M = 1 and 10 Mbit/s, with a BDP of 31250 bytes; an operator sets
- * thresholds for the line at hand.
+ * The threshold study of Kuehlewind et al. 2014 at M = 1 and 10 Mbit/s, with a BDP of 31250 bytes;
+ * an operator sets thresholds for the line at hand.
  */
 static void dualred_defaults(struct dualred_config *config)
 {

@@ -58,34 +58,34 @@ static const struct kernel_param_ops dctcp_choice_ops = {
 };
 
 module_param_cb(alpha_bits, &dctcp_bits_ops, &dctcp_policy.alpha_bits, 0644);
-MODULE_PARM_DESC(alpha_bits, "Resolution of alpha: 20 for 2^-20 (K13, default), 10 for 2^-10");
+MODULE_PARM_DESC(alpha_bits, "Resolution of alpha: 20 for 2^-20 (default), 10 for 2^-10");
 module_param_cb(alpha_on_init, &dctcp_alpha_ops, &dctcp_policy.alpha_on_init, 0644);
 MODULE_PARM_DESC(alpha_on_init, "First alpha in 1/1024, 0 (default) to 1024");
 module_param_named(alpha_per_ack, dctcp_policy.alpha_per_ack, bool, 0644);
-MODULE_PARM_DESC(alpha_per_ack, "Update alpha on every ACK (K13, default), else once a window");
+MODULE_PARM_DESC(alpha_per_ack, "Update alpha on every ACK (default), else once a window");
 module_param_cb(alpha_counting, &dctcp_choice_ops, &dctcp_policy.counting, 0644);
 MODULE_PARM_DESC(alpha_counting,
-		 "What the marked fraction counts: 0 packets, 1 ACKs (K13, default)");
+		 "What the marked fraction counts: 0 packets, 1 ACKs (default)");
 module_param_cb(gain_shift, &dctcp_shift_ops, &dctcp_policy.gain_shift, 0644);
-MODULE_PARM_DESC(gain_shift, "g = 2^-gain_shift an update, 0 to 20: 8 (K13) an ACK, 4 a window");
+MODULE_PARM_DESC(gain_shift, "g = 2^-gain_shift an update, 0 to 20: 8 an ACK, 4 a window");
 module_param_named(gain_per_window, dctcp_policy.gain_per_window, bool, 0644);
 MODULE_PARM_DESC(gain_per_window,
 		 "On every ACK: g is a window's, divided by the packets in flight (default off)");
 module_param_named(progressive, dctcp_policy.progressive, bool, 0644);
-MODULE_PARM_DESC(progressive, "Reduce on each ECN-Echo from the first window (K13, default), else once");
+MODULE_PARM_DESC(progressive, "Reduce on each ECN-Echo from the first window (default), else once");
 module_param_named(grow_in_cwr, dctcp_host.grow_in_cwr, bool, 0644);
-MODULE_PARM_DESC(grow_in_cwr, "Let the window grow in CWR (K13, default on)");
+MODULE_PARM_DESC(grow_in_cwr, "Let the window grow in CWR (default on)");
 module_param_named(ssthresh_minus_one, dctcp_policy.ssthresh_minus_one, bool, 0644);
-MODULE_PARM_DESC(ssthresh_minus_one, "After a cut ssthresh is cwnd - 1 (K13, default), else cwnd");
+MODULE_PARM_DESC(ssthresh_minus_one, "After a cut ssthresh is cwnd - 1 (default), else cwnd");
 module_param_cb(keep_counter, &dctcp_choice_ops, &dctcp_policy.counter, 0644);
 MODULE_PARM_DESC(keep_counter,
-		 "Keep the linear-increase counter if nothing was cut: 1 (K13, default) or 0");
+		 "Keep the linear-increase counter if nothing was cut: 1 (default) or 0");
 module_param_named(cut_on_loss_in_cwr, dctcp_policy.cut_on_loss_in_cwr, bool, 0644);
 MODULE_PARM_DESC(cut_on_loss_in_cwr,
-		 "Halve for a loss in CWR too (RFC 8257 3.4; default off, as the patch K13 used)");
+		 "Halve for a loss in CWR too (RFC 8257 3.4; default off, as the patch)");
 module_param_cb(ack_counting, &dctcp_choice_ops, &dctcp_host.ack_counting, 0644);
 MODULE_PARM_DESC(ack_counting,
-		 "Growth counts 0 packets (default) or 1 ACKs, as Linux 3.2, the host of K13, did");
+		 "Growth counts 0 packets (default) or 1 ACKs, as Linux 3.2 did");
 
 /* Without ECN: Reno. */
 static size_t dctcp_ikr_reno_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)

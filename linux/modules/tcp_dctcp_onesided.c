@@ -3,9 +3,9 @@
  * DCTCP for one end of a connection, after Kato, Eggert, Zimmermann, Van Meter, Tokuda,
  * "Extensions to FreeBSD Datacenter TCP for Incremental Deployment Support" (2015).
  *
- * dctcp_onesided, for senders: CWR is sent once a round trip (FB 3.1), which Linux does for every
- * controller that enters CWR, so that a receiver by RFC 3168 stops its ECN-Echo; marks do not stop
- * growth (4.1); alpha begins at a value of choice (4.2.1), anew after an idle period (4.2.2), and
+ * dctcp_onesided, for senders: CWR is sent once a round trip (section 3.1), which Linux does for
+ * every controller that enters CWR, so that a receiver by RFC 3168 stops its ECN-Echo; marks do not
+ * stop growth (4.1); alpha begins at a value of choice (4.2.1), anew after an idle period (4.2.2), and
  * is updated by duplicate ACKs and timeouts (4.2.3). It opens connections as RFC 3168 has it:
  * Linux sets ECT on the SYN of controllers that need ECN, and refuses ECN to such a SYN unless the
  * listener needs ECN too. Hence ECN must be switched on by sysctl net.ipv4.tcp_ecn.
@@ -43,25 +43,25 @@ static struct dctcp_host dctcp_host = {
 };
 
 module_param_cb(alpha_on_init, &dctcp_alpha_ops, &dctcp_policy.alpha_on_init, 0644);
-MODULE_PARM_DESC(alpha_on_init, "First alpha in 1/1024: 0 (FB, default) to 1024");
+MODULE_PARM_DESC(alpha_on_init, "First alpha in 1/1024: 0 (default) to 1024");
 module_param_cb(gain_shift, &dctcp_shift_ops, &dctcp_policy.gain_shift, 0644);
 MODULE_PARM_DESC(gain_shift, "g = 2^-gain_shift, 0 to 20 (default 4)");
 module_param_named(grow_in_cwr, dctcp_host.grow_in_cwr, bool, 0644);
-MODULE_PARM_DESC(grow_in_cwr, "Marks do not stop growth (FB 4.1, default on)");
+MODULE_PARM_DESC(grow_in_cwr, "Marks do not stop growth (section 4.1, default on)");
 module_param_named(alpha_reset_after_idle, dctcp_policy.alpha_reset_after_idle, bool, 0644);
 MODULE_PARM_DESC(alpha_reset_after_idle,
-		 "Alpha anew after an idle period longer than the RTO (FB 4.2.2, default on)");
+		 "Alpha anew after an idle period longer than the RTO (section 4.2.2, default on)");
 module_param_named(alpha_update_on_timeout, dctcp_policy.alpha_update_on_timeout, bool, 0644);
-MODULE_PARM_DESC(alpha_update_on_timeout, "Update alpha on a timeout (FB 4.2.3, default on)");
+MODULE_PARM_DESC(alpha_update_on_timeout, "Update alpha on a timeout (section 4.2.3, default on)");
 module_param_named(alpha_update_on_loss, dctcp_policy.alpha_update_on_loss, bool, 0644);
 MODULE_PARM_DESC(alpha_update_on_loss,
-		 "Update alpha when fast recovery begins (FB 4.2.3, default on)");
+		 "Update alpha when fast recovery begins (section 4.2.3, default on)");
 module_param_named(cut_on_loss_in_cwr, dctcp_policy.cut_on_loss_in_cwr, bool, 0644);
 MODULE_PARM_DESC(cut_on_loss_in_cwr, "Halve for a loss in CWR too (RFC 8257 3.4, default on)");
 module_param_named(echo, dctcp_host.echo, bool, 0644);
 MODULE_PARM_DESC(echo, "Receiver: ECN-Echo follows CE (DCTCP, default), else RFC 3168's latch");
 module_param_named(delay_cwr_acks, dctcp_host.delay_cwr_acks, bool, 0644);
-MODULE_PARM_DESC(delay_cwr_acks, "Receiver: no immediate ACK for CWR (FB 3.2, default on)");
+MODULE_PARM_DESC(delay_cwr_acks, "Receiver: no immediate ACK for CWR (section 3.2, default on)");
 
 /* Without ECN: Reno. */
 static size_t dctcp_onesided_reno_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)

@@ -19,7 +19,7 @@ def toml_value(value: object) -> str:
             return str(value)
         case float():
             if not math.isfinite(value):
-                raise UsageError(f"{value} is no value for a scenario", hint="write a finite number")
+                raise UsageError(f"{value} is not a value for a scenario", hint="write a finite number")
             return repr(value)
         case str():
             # JSON strings are TOML strings, but for the characters that JSON may leave unescaped.
@@ -31,7 +31,7 @@ def toml_value(value: object) -> str:
         case _:
             if hasattr(value, "item"):  # numpy scalars
                 return toml_value(value.item())
-            raise UsageError(f"{value!r} is no value for a scenario", hint="use str, bool, int, float, list or dict")
+            raise UsageError(f"{value!r} is not a value for a scenario", hint="use str, bool, int, float, list or dict")
 
 
 def parsed(text: str) -> object:

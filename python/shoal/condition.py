@@ -65,7 +65,7 @@ class Condition:
                 case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _operators:
                     comparisons.append(Comparison(ast.unparse(left), _operators[type(op)], ast.unparse(right)))
                 case _:
-                    raise UsageError(f"`{text}`: `{ast.unparse(part)}` is no comparison", hint=_example)
+                    raise UsageError(f"`{text}`: `{ast.unparse(part)}` is not a comparison", hint=_example)
         for comparison in comparisons:
             check_metric(comparison.left)
             check_metric(comparison.right)

@@ -51,7 +51,7 @@ class Verdict:
     on
         ``sim`` or ``linux``.
     outcome
-        ``pass``, ``fail``, ``refused`` (it needs what is not there), or ``wrong`` (it is no script).
+        ``pass``, ``fail``, ``refused`` (it needs what is not there), or ``wrong`` (it is not a script).
     data
         Everything else: ``line``, ``reason``, ``wanted``, ``seen``, ``hint``, ``notes``, ``until``.
     expected
@@ -146,7 +146,7 @@ def expectations(on: Plane, file: Path | None = None) -> dict[str, Expectation]:
         raise OutputError(f"`{path}`: {error.strerror}") from error
     except (KeyError, TypeError, ValueError) as error:
         hint = 'each entry is ["script.pkt"] with `line` and `why`'
-        raise OutputError(f"`{path}` is no list of known differences: {error}", hint=hint) from error
+        raise OutputError(f"`{path}` is not a list of known differences: {error}", hint=hint) from error
 
 
 def run_scripts(
@@ -210,4 +210,4 @@ def _read(script: Path) -> str:
     except OSError as error:
         raise OutputError(f"`{script}`: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise OutputError(f"`{script}` is no text: {error.reason}") from error
+        raise OutputError(f"`{script}` is not text: {error.reason}") from error

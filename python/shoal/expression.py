@@ -145,16 +145,17 @@ def parsed(
     UsageError
         It is none.
     """
+    article = "an" if what[0] in "aeiou" else "a"
     if len(text) > _most_characters:
-        raise UsageError(f"`{_shortened(text)}` is too long for {what}s", hint=example)
+        raise UsageError(f"`{_shortened(text)}` is too long for {article} {what}", hint=example)
     try:
         return ast.parse(text.strip(), mode="eval").body
     except SyntaxError as error:
-        raise UsageError(f"`{_shortened(text)}` is no {what}: {error.msg}", hint=example) from None
+        raise UsageError(f"`{_shortened(text)}` is not {article} {what}: {error.msg}", hint=example) from None
     except (RecursionError, MemoryError):
         raise UsageError(f"`{_shortened(text)}` is nested too deeply", hint="write a shorter expression") from None
     except ValueError as error:  # a null character
-        raise UsageError(f"{_shortened(text)!r} is no {what}: {error}", hint=example) from None
+        raise UsageError(f"{_shortened(text)!r} is not {article} {what}: {error}", hint=example) from None
 
 
 def _shortened(text: str) -> str:
@@ -194,7 +195,7 @@ def check(text: str, names: Collection[str], functions: Functions) -> None:
     Raises
     ------
     UsageError
-        The text is no expression, or uses a name, function or argument that does not exist.
+        The text is not an expression, or uses a name, function or argument that does not exist.
     """
     tree = parsed(text)
     known = {**mathematics, **functions}
@@ -302,10 +303,10 @@ def plain(value: float) -> str:
     Raises
     ------
     UsageError
-        The value is no finite number.
+        The value is not a finite number.
     """
     if not math.isfinite(value):
-        raise UsageError(f"{value} is no value for a scenario", hint="write a finite number")
+        raise UsageError(f"{value} is not a value for a scenario", hint="write a finite number")
     rounded = float(f"{value:.12g}")
     if rounded == int(rounded):
         return str(int(rounded))

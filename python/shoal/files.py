@@ -35,7 +35,7 @@ def new_folder(target: str | Path, *, force: bool = False) -> Iterator[Path]:
     _put_back(target)
     refuse_existing(target, force=force)
     if not Path(os.path.abspath(target)).name:
-        raise OutputError(f"`{target}` is no name of a folder", hint="choose another --out")
+        raise OutputError(f"`{target}` is not a name of a folder", hint="choose another --out")
     # A name of its own, also among the processes of other containers that share the disk.
     partial = _beside(target, f"{os.getpid()}-{secrets.token_hex(4)}.partial")
     if (file := next((place for place in target.parents if place.exists() and not place.is_dir()), None)) is not None:
@@ -114,13 +114,13 @@ def refuse_foreign(
     if not force:
         raise OutputError(f"`{target}` already exists", hint=f"{other}, or add --force to replace it")
     if not stat.S_ISREG(mode):
-        raise OutputError(f"`{target}` is no regular file, so it is not replaced", hint=other)
+        raise OutputError(f"`{target}` is not a regular file, so it is not replaced", hint=other)
     try:
         ours = is_ours(target)
     except OSError as error:
         raise unwritable(target, error, option=option) from error
     if not ours:
-        raise OutputError(f"`{target}` is no {what}, so it is not replaced", hint=other)
+        raise OutputError(f"`{target}` is not a {what}, so it is not replaced", hint=other)
 
 
 def is_capture(path: Path) -> bool:

@@ -76,7 +76,7 @@ def check_metric(text: str) -> None:
     Raises
     ------
     UsageError
-        It is no expression, or calls a function that does not exist, or with arguments that it does not take.
+        It is not an expression, or calls a function that does not exist, or with arguments that it does not take.
     """
     # Whoever writes the expression does not give the result, the first argument.
     expression.check(text, _words, {name: partial(function, None) for name, function in functions.items()})
@@ -175,7 +175,7 @@ def _bound(function: Callable[..., Any], result: Result) -> Callable[..., float]
         except IndexError:
             raise UsageError(
                 f"there is no such monitored link: the run has {len(result.bottlenecks)}",
-                hint="links are counted from 0; a link is monitored if its queue is no fifo, or with monitored = true",
+                hint="links are counted from 0; a link is monitored if its queue is not fifo, or with monitored = true",
             ) from None
         return math.nan if value is None else float(value)
 

@@ -391,7 +391,7 @@ class Result:
         try:
             schema = json.loads(text)["schema"]
         except (ValueError, KeyError, TypeError):
-            raise OutputError(f"`{path}` is no result of shoal", hint="was it edited?") from None
+            raise OutputError(f"`{path}` is not a result of shoal", hint="was it edited?") from None
         if schema != schema_version:
             raise OutputError(
                 f"`{path}` has schema {schema}, this version reads {schema_version}",

@@ -161,10 +161,10 @@ def checked_seed(seed: int) -> int:
     """
     hint = f"write a whole number from 0 to {_native.MAX_SEED}"
     if isinstance(seed, bool) or not hasattr(seed, "__index__"):
-        raise UsageError(f"{seed!r} is no seed", hint=hint)
+        raise UsageError(f"{seed!r} is not a seed", hint=hint)
     seed = operator.index(seed)
     if not 0 <= seed <= _native.MAX_SEED:
-        raise UsageError(f"{seed} is no seed", hint=hint)
+        raise UsageError(f"{seed} is not a seed", hint=hint)
     return seed
 
 

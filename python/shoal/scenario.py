@@ -67,7 +67,7 @@ class Scenario:
         OutputError
             There is neither, or the file cannot be read; the hint has the nearest name.
         ScenarioError
-            It is no scenario; the message shows every problem with its place.
+            It is not a scenario; the message shows every problem with its place.
         """
         found = find_scenario(path)
         return cls(read_text(found), str(found))

@@ -24,7 +24,7 @@ def read_sizes(path: str | Path) -> dict[str, object]:
     OutputError
         The file cannot be read.
     ScenarioError
-        It is no distribution; the message names the line.
+        It is not a distribution; the message names the line.
     """
     points: list[tuple[str, float]] = []
     last_bytes, last_probability, last_line = 0.0, 0.0, 0
@@ -64,10 +64,10 @@ def _size(path: str | Path, number: int, line: str, cell: str) -> tuple[str, flo
     units = {"": 1.0, "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?(?:[eE]\+?[0-9]+)?)\s*([A-Za-z]*)", cell)
     if match is None or match[2] not in units:
-        raise _refused(path, number, line, f"`{cell}` is no size", _example)
+        raise _refused(path, number, line, f"`{cell}` is not a size", _example)
     bytes_ = float(match[1]) * units[match[2]]
     if bytes_ != int(bytes_) or bytes_ < 1:
-        raise _refused(path, number, line, f"`{cell}` is no whole number of bytes", _example)
+        raise _refused(path, number, line, f"`{cell}` is not a whole number of bytes", _example)
     return f"{int(bytes_)} B", bytes_
 
 
@@ -77,7 +77,7 @@ def _probability(path: str | Path, number: int, line: str, cell: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value <= 1:
-        raise _refused(path, number, line, f"`{cell}` is no probability", "write a number from 0 to 1")
+        raise _refused(path, number, line, f"`{cell}` is not a probability", "write a number from 0 to 1")
     return value
 
 

@@ -39,7 +39,7 @@ def estimate(values: Sequence[float], *, confidence: float = 0.95) -> Estimate |
         Probability that the interval covers the mean of normally distributed values.
     """
     if not 0 < confidence < 1:
-        raise UsageError(f"a confidence of {confidence} is no probability between 0 and 1", hint="as in 0.95")
+        raise UsageError(f"a confidence of {confidence} is not a probability between 0 and 1", hint="as in 0.95")
     n = len(values)
     if n == 0:
         return None
@@ -149,7 +149,7 @@ def student_t_quantile(p: float, degrees: float) -> float:
     (Abramowitz and Stegun 26.7.1); it falls in t, so bisection finds t.
     """
     if not 0.5 <= p < 1:
-        raise UsageError(f"{p} is no quantile that can be computed", hint="a number from 0.5 to below 1")
+        raise UsageError(f"{p} is not a quantile that can be computed", hint="a number from 0.5 to below 1")
     tail = 2 * (1 - p)
     low, high = 0.0, 1.0
     while _incomplete_beta(degrees / 2, 0.5, degrees / (degrees + high * high)) > tail:

@@ -244,7 +244,7 @@ def sweep(
         A scenario, or the path of a scenario file, or the name of a ready-made one.
     grid
         For each dotted key its values, e.g. ``{"bottleneck.aqm.threshold": ["10 packets", "20 packets"]}``. A name
-        that is no key is a variable.
+        that is not a key is a variable.
     set
         Dotted keys and values; ``{expressions}`` in them are computed from the variables, as in
         ``{"bottleneck.aqm.min": "{1500 * k} B"}``.

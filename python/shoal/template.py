@@ -37,7 +37,7 @@ class Template:
         for name in self.variables:
             if not any(_mentions(value, name) for value in self.set.values()):
                 raise UsageError(
-                    f"`{name}` is no key of a scenario, and no value is computed from it",
+                    f"`{name}` is not a key of a scenario, and no value is computed from it",
                     hint=nearest(name, list(_plain_keys)) + f" Or add --set KEY='{{{name}}} ...'",
                 )
 

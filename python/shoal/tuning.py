@@ -217,7 +217,7 @@ def tune(
     scenario
         A scenario, or the path of a scenario file, or the name of a ready-made one.
     key
-        A dotted key; a name that is no key is a variable of the expressions in ``set``.
+        A dotted key; a name that is not a key is a variable of the expressions in ``set``.
     low, high
         The range, both ends included.
     such_that
@@ -371,7 +371,7 @@ def candidates(low: float, high: float, *, step: float = 1.0, within: float | No
             f"the range from {plain(low)} to {plain(high)} is empty", hint="the first value must not be above the last"
         )
     if within is not None and not 0 < within < 1:
-        raise UsageError(f"{within} is no part of a value", hint="as in --within 0.02: candidates 2 % apart")
+        raise UsageError(f"{within} is not a part of a value", hint="as in --within 0.02: candidates 2 % apart")
     if (high - low) / step > _most_candidates:
         raise UsageError(
             f"more than {_most_candidates:,} candidates", hint="a larger --step, or --within 0.01 beside a larger step"

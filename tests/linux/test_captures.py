@@ -135,8 +135,8 @@ def test_capture_agrees_with_the_result(mixed: tuple[shoal.Result, Path]) -> Non
     assert {packet.destination for packet in acks} == {bytes([10, 1, number, 2]) for number in (0, 1)}
     assert not any(packet.payload for packet in acks)
     assert len(sent) / 2.2 < len(acks) <= len(sent) + 1
-    # What the receivers count is what crossed the wire; the SYN-ACK is no ACK of data. At the end the last packet is
-    # under way, and ACKs are for 25 ms: at most one for each of the 21 packets of 1.2 ms.
+    # What the receivers count is what crossed the wire; the SYN-ACK is not an ACK of data. At the end the last packet
+    # is under way, and ACKs are for 25 ms: at most one for each of the 21 packets of 1.2 ms.
     for group, number in zip(result.groups, (0, 1), strict=True):
         host = bytes([10, 1, number, 2])
         data = sum(packet.source == host and packet.payload > 0 for packet in sent)

@@ -89,5 +89,5 @@ flows = [{{ cc = "dctcp", rtt = "20 ms", {flow} }}]
 def test_programs_that_are_none_are_named(tmp_path: Path) -> None:
     with pytest.raises(LinuxError, match="there is no program"):
         find_iperf3(str(tmp_path / "iperf3"))
-    with pytest.raises(LinuxError, match="is no iperf3"):
+    with pytest.raises(LinuxError, match="is not iperf3"):
         find_iperf3("/bin/true")

@@ -132,7 +132,7 @@ def test_load_refuses(tmp_path: Path, result: shoal.Result) -> None:
     with pytest.raises(shoal.OutputError, match="cannot read"):
         shoal.Result.load(tmp_path)
     (tmp_path / "result.json").write_text("[]")
-    with pytest.raises(shoal.OutputError, match="no result of shoal"):
+    with pytest.raises(shoal.OutputError, match="not a result of shoal"):
         shoal.Result.load(tmp_path)
     (tmp_path / "result.json").write_text(json.dumps({**result.data, "schema": 2}))
     with pytest.raises(shoal.OutputError, match="has schema 2"):

@@ -53,13 +53,13 @@ def test_values(text: str, values: list[object]) -> None:
         ("1:1.5", "does not end after whole steps of 1", "1:1.5:5"),
         ("0:10:log", "is not above zero", "above 0"),
         ("1:10:1", "fewer than two values", "1:10"),
-        ("1:", "`` is no number", "1:10"),
-        ("1:x", "`x` is no number", "1:10"),
+        ("1:", "`` is not a number", "1:10"),
+        ("1:x", "`x` is not a number", "1:10"),
         ("1 ms:10 s", "one end is in ms, the other in s", "same unit"),
         ("1:999999999", "more than 100,000 values", "1:1000:20"),
         ("1:2:999999999", "more than 100,000 values", "1:1000:20"),
         ("1:3,2", "has a value twice", "every value runs once"),
-        ("1:1e999", "is no number", "1:10"),
+        ("1:1e999", "is not a number", "1:10"),
     ],
 )
 def test_what_is_no_range(text: str, message: str, hint: str) -> None:

@@ -43,7 +43,7 @@ def test_headers_are_kept_by_default(tmp_path: Path) -> None:
     shoal.run(scenario(), pcap=tmp_path / "whole.pcapng", pcap_payload=True)
     snaps, headers = packets((tmp_path / "headers.pcapng").read_bytes())
     no_limit, whole = packets((tmp_path / "whole.pcapng").read_bytes())
-    # IP and TCP headers are at most 60 B each; 0 is no limit.
+    # IP and TCP headers are at most 60 B each; 0 is not a limit.
     assert (snaps, no_limit) == ([120, 120], [0, 0])
     assert [length for _, length in headers] == [length for _, length in whole]
     for (kept, length), (packet, _) in zip(headers, whole, strict=True):

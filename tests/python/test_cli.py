@@ -246,6 +246,6 @@ def test_doctor(cli: Cli) -> None:
 def test_colours_only_on_request(cli: Cli, environment: dict[str, str]) -> None:
     assert "\x1b" not in cli("run", "small.toml").out
     environment.pop("NO_COLOR")
-    assert "\x1b" not in cli("run", "small.toml").out  # a pipe is no terminal
+    assert "\x1b" not in cli("run", "small.toml").out  # a pipe is not a terminal
     environment["FORCE_COLOR"] = "1"
     assert "\x1b[" in cli("run", "small.toml").out

@@ -29,7 +29,7 @@ USAGE, SCENARIO, FILES = 2, 3, 4
         (
             ["run", "small.toml", "--set", "duration"],
             USAGE,
-            "error: `--set duration` is no KEY=VALUE\nhint: as in --set bottleneck.rate='20 Mbit/s'\n",
+            "error: `--set duration` is not KEY=VALUE\nhint: as in --set bottleneck.rate='20 Mbit/s'\n",
         ),
         (
             ["run", "small.toml", "--trace", "controler=1"],

@@ -123,7 +123,7 @@ def test_verdicts_are_corrected_over_everything() -> None:
     unclear = Pairs((9.0, 12.0, 15.0), TENS, Margin(0.1, 1.0))
     assert judge([far])[0] == [Verdict.DIFFERENT]
     assert judge([far] + [unclear] * 39)[0][0] is Verdict.UNDECIDED
-    # What is exact is no test: 39 of them change nothing.
+    # What is exact is not a test: 39 of them change nothing.
     assert judge([far] + [Pairs(TENS, TENS, Margin(0.1, 1.0))] * 39)[0][0] is Verdict.DIFFERENT
     # Within the margin with p = 0.0017: enough among 30 (0.05 / 30), not among 31.
     near = Pairs((10.9, 11.0, 11.1), TENS, Margin(0.1, 1.0))

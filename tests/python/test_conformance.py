@@ -101,7 +101,7 @@ def test_places_without_scripts(
 
 def test_list_of_differences_that_is_none(tmp_path: Path, cli: Cli) -> None:
     path = script(tmp_path, '["a.pkt"]\nline = 3\n', "list.toml")
-    with pytest.raises(OutputError, match="no list of known differences"):
+    with pytest.raises(OutputError, match="not a list of known differences"):
         expectations("sim", path)
     done = cli("conformance", "--expected", str(tmp_path / "none.toml"))
     assert done.code == 4
@@ -111,5 +111,5 @@ def test_list_of_differences_that_is_none(tmp_path: Path, cli: Cli) -> None:
 def test_script_that_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "binary.pkt"
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(OutputError, match="is no text"):
+    with pytest.raises(OutputError, match="is not text"):
         run_scripts([path])

@@ -160,7 +160,7 @@ def test_what_shows_without_values_is_found_without_them() -> None:
         ("g(1)", "there is no function `g`"),
         ("n", "there is no `n`"),
         ("f + 1", "`f` is a function"),
-        ("1 +", "no expression"),
+        ("1 +", "not an expression"),
     ):
         with pytest.raises(shoal.UsageError, match=message):
             check(text, ["m"], functions)

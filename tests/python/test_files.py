@@ -25,7 +25,7 @@ def test_a_capture_never_replaces_the_scenario(inside: Cli, folder: Path) -> Non
     done = inside("run", "small.toml", *SHORT, "--pcap", "small.toml", "--force")
     assert (done.code, done.out) == (FILES, "")
     assert done.err == (
-        "error: `small.toml` is no capture of shoal, so it is not replaced\nhint: choose another --pcap\n"
+        "error: `small.toml` is not a capture of shoal, so it is not replaced\nhint: choose another --pcap\n"
     )
     assert (folder / "small.toml").read_text() == SMALL
 
@@ -37,7 +37,7 @@ def test_a_capture_replaces_no_file_of_others(inside: Cli, folder: Path, content
     (folder / "mine.pcapng").write_bytes(content)
     done = inside("run", "small.toml", *SHORT, "--pcap", "mine.pcapng", "--force")
     assert done.code == FILES
-    assert "no capture of shoal" in done.err
+    assert "not a capture of shoal" in done.err
     assert (folder / "mine.pcapng").read_bytes() == content
 
 
@@ -49,7 +49,7 @@ def test_a_capture_replaces_no_link_and_no_folder(inside: Cli, folder: Path) -> 
     for name, message in (
         ("link.pcapng", "is a symbolic link"),
         ("nowhere.pcapng", "is a symbolic link"),
-        ("folder", "is no regular file"),
+        ("folder", "is not a regular file"),
     ):
         done = inside("run", "small.toml", *SHORT, "--pcap", name, "--force")
         assert done.code == FILES
@@ -88,7 +88,7 @@ def test_the_page_of_a_comparison_replaces_no_file_of_others(inside: Cli, folder
     done = inside("compare", "small.toml", "--page", "small.toml", "--force")
     assert done.code == FILES
     assert done.err == (
-        "error: `small.toml` is no page of `shoal compare`, so it is not replaced\nhint: choose another --page\n"
+        "error: `small.toml` is not a page of `shoal compare`, so it is not replaced\nhint: choose another --page\n"
     )
     assert (folder / "small.toml").read_text() == SMALL
 

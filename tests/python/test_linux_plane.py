@@ -100,7 +100,7 @@ def test_versions() -> None:
     assert release_of(releases[0].version) == releases[0]
     newer = release_of("7.3.9-1~bpo13+1")
     assert (newer.package, newer.suite, newer.sha256) == ("linux-source-7.3", "trixie-backports", "")
-    with pytest.raises(LinuxError, match="no kernel version"):
+    with pytest.raises(LinuxError, match="not a kernel version"):
         release_of("new")
 
 
@@ -119,9 +119,9 @@ def test_full_disk_is_named() -> None:
 @pytest.mark.parametrize(
     ("makefile", "words"),
     [
-        (None, "no kernel tree"),
+        (None, "not a kernel tree"),
         ("VERSION = 5\nPATCHLEVEL = 10\nSUBLEVEL = 3\n", "is Linux 5.10.3"),
-        ("all:\n", "no kernel tree with user-mode Linux"),
+        ("all:\n", "not a kernel tree with user-mode Linux"),
     ],
 )
 def test_wrong_source_is_refused(tmp_path: Path, makefile: str | None, words: str) -> None:

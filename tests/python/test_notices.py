@@ -241,7 +241,7 @@ def test_thresholds_above_1_gbit_s_come_with_a_warning(rate: str, warned: bool) 
         scenario, key="K", low=10, high=20, set={key: "{K} packets"}, such_that="utilisation() >= 0", seeds=1
     )
     assert computed_tune.warnings == found.warnings
-    # A number of flows is no threshold.
+    # A number of flows is not a threshold.
     flows = shoal.tune(scenario, key="flows.dctcp.count", low=1, high=2, such_that="utilisation() >= 0", seeds=1)
     assert flows.warnings == ()
     swept = shoal.sweep(scenario, grid={key: ["10 packets", "20 packets"]})

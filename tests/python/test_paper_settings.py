@@ -69,7 +69,7 @@ def test_a_reason_for_what_is_not_changed_is_refused(folder: Path) -> None:
 def test_a_base_that_does_not_exist_is_refused(folder: Path) -> None:
     file = folder / "paper.toml"
     file.write_text(file.read_text(encoding="utf-8").replace("threshold/sweep", "threshold/swep"), encoding="utf-8")
-    with pytest.raises(shoal.ShoalError, match="base = `threshold/swep` is no sweep"):
+    with pytest.raises(shoal.ShoalError, match="base = `threshold/swep` is not a sweep"):
         changes(folder, "smallest")
 
 

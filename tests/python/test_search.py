@@ -168,7 +168,7 @@ def test_candidates() -> None:
         ({"low": 1, "high": 2, "step": 0}, "cannot be searched"),
         ({"low": 1, "high": math.inf}, "cannot be searched"),
         ({"low": 0, "high": 1e9}, "more than 1,000,000 candidates"),
-        ({"low": 0, "high": 1, "within": 2}, "no part of a value"),
+        ({"low": 0, "high": 1, "within": 2}, "not a part of a value"),
     ],
 )
 def test_empty_and_endless_ranges(arguments: dict[str, float], message: str) -> None:

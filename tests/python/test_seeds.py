@@ -31,22 +31,22 @@ def test_seeds_out_of_range(inside: Cli, seed: int) -> None:
     hint = "hint: write a whole number from 0 to 9223372036854775807\n"
     done = inside("run", "small.toml", *SHORT, "--seed", str(seed))
     assert (done.code, done.out) == (USAGE, "")
-    assert done.err == f"error: {seed} is no seed\n{hint}"
-    with pytest.raises(shoal.UsageError, match="is no seed"):
+    assert done.err == f"error: {seed} is not a seed\n{hint}"
+    with pytest.raises(shoal.UsageError, match="is not a seed"):
         shoal.run(shoal.Scenario.from_toml(SMALL), seed=seed)
-    with pytest.raises(shoal.UsageError, match="is no seed"):
+    with pytest.raises(shoal.UsageError, match="is not a seed"):
         shoal.run(shoal.Scenario.from_toml(SMALL), seeds=[1, seed])
     # A scenario says the same of its own seed, as far as its integers reach.
     if abs(seed) <= 2**63:
         done = inside("run", "small.toml", *SHORT, "--set", f"seed={seed}")
         assert done.code == SCENARIO
-        assert done.err.startswith(f"error: {seed} is no seed\n")
+        assert done.err.startswith(f"error: {seed} is not a seed\n")
         assert done.err.endswith(hint)
 
 
 @pytest.mark.parametrize("seed", [True, 1.5, "3"])
 def test_seeds_that_are_no_whole_numbers(seed: object) -> None:
-    with pytest.raises(shoal.UsageError, match="is no seed"):
+    with pytest.raises(shoal.UsageError, match="is not a seed"):
         shoal.run(shoal.Scenario.from_toml(SMALL), seed=seed)  # type: ignore[call-overload]
 
 
@@ -55,7 +55,7 @@ def test_the_largest_seed_runs_again_from_its_own_file() -> None:
     result = shoal.run(scenario, seed=_native.MAX_SEED)
     assert _native.MAX_SEED == 2**63 - 1
     assert shoal.run(result.scenario).json == result.json
-    with pytest.raises(shoal.UsageError, match=f"{2**63} is no seed"):
+    with pytest.raises(shoal.UsageError, match=f"{2**63} is not a seed"):
         shoal.run(scenario.override({"seed": _native.MAX_SEED}), seeds=2)
 
 

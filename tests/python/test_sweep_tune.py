@@ -121,11 +121,11 @@ def test_conditions(step: shoal.Scenario) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("queue_empty()", "is no comparison"),
-        ("queue_empty() == 0", "is no comparison"),
-        ("0 < queue_empty() < 1", "is no comparison"),
-        ("queue_empty() <= 0.05 or jain() > 0.9", "is no comparison"),
-        ("queue_empty() <=", "is no condition"),
+        ("queue_empty()", "is not a comparison"),
+        ("queue_empty() == 0", "is not a comparison"),
+        ("0 < queue_empty() < 1", "is not a comparison"),
+        ("queue_empty() <= 0.05 or jain() > 0.9", "is not a comparison"),
+        ("queue_empty() <=", "is not a condition"),
         ("queue_empt() <= 0.05", "there is no function `queue_empt`"),
         ("queue_empty <= 0.05", "`queue_empty` is a function"),
         ("queue_empty(0, 1) <= 0.05", "`queue_empty` too many positional arguments"),
@@ -234,13 +234,13 @@ def test_tune_says_that_a_condition_is_not_monotone(cli: Cli) -> None:
         (
             ["sweep", "step.toml", "--axis", "sed=1,2"],
             USAGE,
-            "error: `sed` is no key of a scenario, and no value is computed from it\n"
+            "error: `sed` is not a key of a scenario, and no value is computed from it\n"
             "hint: did you mean `seed`? Or add --set KEY='{sed} ...'\n",
         ),
         (
             ["sweep", "step.toml", "--axis", "seed"],
             USAGE,
-            "error: `--axis seed` is no KEY=V1,V2,...\nhint: as in --axis flows.dctcp.count=1,2,4\n",
+            "error: `--axis seed` is not KEY=V1,V2,...\nhint: as in --axis flows.dctcp.count=1,2,4\n",
         ),
         (
             ["sweep", "step.toml", "--axis", "seed="],

@@ -2,10 +2,10 @@
 /*
  * DCTCP with named policies: the marked fraction alpha, and what it does to the window.
  *
- * Sources: RFC 8257; K13 = Kuehlewind, Wagner, Reyes Espinosa, Briscoe, "Using Data Center TCP
- * (DCTCP) in the Internet" (2014), section III; FB = Kato, Eggert, Zimmermann, Van Meter, Tokuda,
- * "Extensions to FreeBSD Datacenter TCP for Incremental Deployment Support" (2015), sections 3
- * and 4. Counterpart of crates/core/cc/src/dctcp.
+ * Sources: RFC 8257; Kuehlewind, Wagner, Reyes Espinosa, Briscoe, "Using Data Center TCP (DCTCP)
+ * in the Internet" (2014), section III; Kato, Eggert, Zimmermann, Van Meter, Tokuda, "Extensions
+ * to FreeBSD Datacenter TCP for Incremental Deployment Support" (2015), sections 3 and 4.
+ * Counterpart of crates/core/cc/src/dctcp.
  */
 #ifndef _SHOAL_LAW_DCTCP_H
 #define _SHOAL_LAW_DCTCP_H
@@ -15,20 +15,20 @@
 enum law_dctcp_counting {
 	/* The marked fraction counts packets delivered. */
 	DCTCP_PACKETS,
-	/* Each ACK is worth one, whatever it acknowledges (K13 III-B c). */
+	/* Each ACK is worth one, whatever it acknowledges (Kuehlewind et al., III-B c). */
 	DCTCP_ACKS,
 };
 
 enum law_dctcp_counter {
 	/* The linear-increase counter is cleared with every ECN episode. */
 	DCTCP_COUNTER_CLEAR,
-	/* It is kept if nothing was cut (K13 III-A b). */
+	/* It is kept if nothing was cut (Kuehlewind et al., III-A b). */
 	DCTCP_COUNTER_KEEP_UNLESS_CUT,
 };
 
 /* One policy a change; all are module parameters. */
 struct law_dctcp_policy {
-	/* Alpha is a multiple of 2^-alpha_bits: 10 or 20 (K13 III-A a). */
+	/* Alpha is a multiple of 2^-alpha_bits: 10 or 20 (Kuehlewind et al., III-A a). */
 	u32 alpha_bits;
 	/* First value, in 1/1024. */
 	u32 alpha_on_init;
@@ -36,29 +36,30 @@ struct law_dctcp_policy {
 	u32 gain_shift;
 	/* enum law_dctcp_counting. */
 	u32 counting;
-	/* Alpha is updated on every ACK (K13 III-B c), else once a window. */
+	/* Alpha is updated on every ACK (Kuehlewind et al., III-B c), else once a window. */
 	bool alpha_per_ack;
 	/*
-	 * With alpha_per_ack: the gain is a window's, shared by the packets in flight (K13 III-B c,
-	 * last sentence).
+	 * With alpha_per_ack: the gain is a window's, shared by the packets in flight
+	 * (Kuehlewind et al., III-B c, last sentence).
 	 */
 	bool gain_per_window;
 	/*
-	 * Each further mark of the episode may reduce, from the window at its start (K13 III-B d).
+	 * Each further mark of the episode may reduce, from the window at its start
+	 * (Kuehlewind et al., III-B d).
 	 */
 	bool progressive;
-	/* ssthresh = cwnd - 1 after a cut, else cwnd (K13 III-A). */
+	/* ssthresh = cwnd - 1 after a cut, else cwnd (Kuehlewind et al., III-A). */
 	bool ssthresh_minus_one;
 	/* enum law_dctcp_counter. */
 	u32 counter;
-	/* Alpha starts anew after an idle period longer than the RTO (FB 4.2.2). */
+	/* Alpha starts anew after an idle period longer than the RTO (Kato et al., 4.2.2). */
 	bool alpha_reset_after_idle;
 	/*
 	 * A timeout ends the observation window, which otherwise nothing would for several round
-	 * trips (FB 4.2.3).
+	 * trips (Kato et al., 4.2.3).
 	 */
 	bool alpha_update_on_timeout;
-	/* So do the duplicate ACKs that begin fast recovery (FB 4.2.3). */
+	/* So do the duplicate ACKs that begin fast recovery (Kato et al., 4.2.3). */
 	bool alpha_update_on_loss;
 	/*
 	 * Loss found in an ECN episode halves too (RFC 8257 section 3.4), else the mark's cut was
@@ -78,7 +79,7 @@ struct law_dctcp {
 	 * DCTCP.WindowEnd).
 	 */
 	u32 window_end;
-	/* cwnd at the start of the episode (K13 cwnd_max); 0 outside. */
+	/* cwnd at the start of the episode (Kuehlewind et al. 2014 cwnd_max); 0 outside. */
 	u32 cwnd_max;
 	/* cwnd before the last reduction, for an undo. */
 	u32 cwnd_before;
@@ -169,7 +170,7 @@ static inline void law_dctcp_on_ack(struct law_dctcp *law, const struct law_dctc
 	}
 }
 
-/* cwnd (1 - alpha/2), the reduction rounded down (RFC 8257 section 3.3; K13 equation 1). */
+/* cwnd (1 - alpha/2), the reduction rounded down (RFC 8257 section 3.3; Kuehlewind et al., 1). */
 static inline u32 law_dctcp_scaled(const struct law_dctcp *law, u32 cwnd)
 {
 	u32 cut = (u32)(law_mul(cwnd, law->alpha) >> (law->alpha_bits + 1));

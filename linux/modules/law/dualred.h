@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Two RED instances on one queue, chosen by ECN capability (K13 section III-C: "one shared queue
- * but applying two differently parameterized instances"). Counterpart of
+ * Two RED instances on one queue, chosen by ECN capability (Kuehlewind et al. 2014, section III-C:
+ * "one shared queue but applying two differently parameterized instances"). Counterpart of
  * crates/core/aqm/src/dual_red.rs.
  */
 #ifndef _SHOAL_LAW_DUALRED_H

@@ -3,8 +3,9 @@
  * One RED instance: an average of the queue, and what it decides about a packet.
  *
  * Sources: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance" (1993),
- * section 4; K13 figure 3, sections II-A and IV-B. Counterpart of crates/core/aqm/src/red, which
- * computes in floating point: averages agree to 2^-10 bytes, probabilities to a few 2^-32.
+ * section 4; Kuehlewind et al. 2014, figure 3, sections II-A and IV-B. Counterpart of
+ * crates/core/aqm/src/red, which computes in floating point: averages agree to 2^-10 bytes,
+ * probabilities to a few 2^-32.
  */
 #ifndef _SHOAL_LAW_RED_H
 #define _SHOAL_LAW_RED_H
@@ -70,7 +71,7 @@ static inline void law_red_derive(struct law_red_params *params, u64 mean_packet
 					 mean_packet_ns ? mean_packet_ns : 1);
 }
 
-/* K13 II-A: min = max = K and weight 1 is step marking. */
+/* Kuehlewind et al., II-A: min = max = K and weight 1 is step marking. */
 static inline bool law_red_is_step(const struct law_red_params *params)
 {
 	return params->weight >= LAW_CERTAIN && params->min >= params->max;

@@ -17,7 +17,7 @@ struct law_window {
 enum law_counting {
 	/* Every acknowledged packet counts; cwnd < ssthresh is slow start (Linux since 4.3). */
 	LAW_COUNT_PACKETS,
-	/* Every ACK counts once; cwnd <= ssthresh is slow start (Linux 3.2, the host of K13). */
+	/* Every ACK counts once; cwnd <= ssthresh is slow start (Linux 3.2). */
 	LAW_COUNT_ACKS,
 };
 

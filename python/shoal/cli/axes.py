@@ -26,14 +26,14 @@ def grid_of(axes: Sequence[str]) -> dict[str, list[object]]:
     Raises
     ------
     UsageError
-        A text is no axis, or names a value twice.
+        A text is not an axis, or names a value twice.
     """
     grid: dict[str, list[object]] = {}
     for text in axes:
         key, equals, values = text.partition("=")
         key = key.strip()
         if not equals or not key:
-            raise UsageError(f"`--axis {text}` is no KEY=V1,V2,...", hint="as in --axis flows.dctcp.count=1,2,4")
+            raise UsageError(f"`--axis {text}` is not KEY=V1,V2,...", hint="as in --axis flows.dctcp.count=1,2,4")
         if key in grid:
             raise UsageError(f"`{key}` is an axis twice", hint="give all its values to one --axis")
         words = [word for part in _split(values) for word in _expanded(part.strip())]
@@ -67,7 +67,7 @@ def _expanded(text: str) -> list[str]:
 def _end_of(part: str, text: str) -> tuple[float, str | None]:
     found = _end.fullmatch(part)
     if found is None or not math.isfinite(float(found["number"])):
-        raise UsageError(f"`{text}` is no range: `{part.strip()}` is no number", hint=_examples)
+        raise UsageError(f"`{text}` is not a range: `{part.strip()}` is not a number", hint=_examples)
     return float(found["number"]), found["unit"]
 
 
@@ -89,7 +89,7 @@ def _values(text: str, first: float, last: float, rest: Sequence[str]) -> list[f
         case [word, *_]:
             odd = next((other for other in rest if other != "log" and not other.isdecimal()), word)
             hint = f"{nearest(odd, ['log'])} Ranges are written {_examples}" if odd.isalpha() else _examples
-            raise UsageError(f"`{text}` is no range: `{odd}` is neither a number of values nor log", hint=hint)
+            raise UsageError(f"`{text}` is not a range: `{odd}` is neither a number of values nor log", hint=hint)
     return list(dict.fromkeys(values))
 
 

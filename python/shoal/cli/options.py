@@ -192,7 +192,7 @@ def _with_sizes(path: Path, sizes: Sequence[str] | None) -> Scenario:
     for text in sizes or []:
         name, equals, file = text.partition("=")
         if not equals or not name.strip() or not file.strip():
-            raise UsageError(f"`--sizes {text}` is no NAME=FILE", hint="as in --sizes mine=sizes.csv")
+            raise UsageError(f"`--sizes {text}` is not NAME=FILE", hint="as in --sizes mine=sizes.csv")
         tables[f"distributions.{name.strip()}"] = read_sizes(Path(file.strip()))
     if not tables:
         return Scenario.from_file(path)
@@ -214,7 +214,7 @@ def says_what_to_trace(scenario: Scenario) -> bool:
 def _pair(setting: str) -> tuple[str, str]:
     key, equals, value = setting.partition("=")
     if not equals or not key.strip():
-        raise UsageError(f"`--set {setting}` is no KEY=VALUE", hint="as in --set bottleneck.rate='20 Mbit/s'")
+        raise UsageError(f"`--set {setting}` is not KEY=VALUE", hint="as in --set bottleneck.rate='20 Mbit/s'")
     return key.strip(), value.strip()
 
 

@@ -48,7 +48,7 @@ def sweep(
             help="A key and its values, e.g. [cyan]bottleneck.aqm.threshold='10 packets,20 packets'[/], or a "
             "range: [cyan]1:10[/] in steps of 1, [cyan]1:10:4[/] four values, [cyan]1:1000:log[/] three for each "
             "factor of 10, [cyan]1:1000:log:5[/], [cyan]'1:10 packets'[/]. Repeatable: "
-            "all combinations run. A name that is no key is a variable for --set.",
+            "all combinations run. A name that is not a key is a variable for --set.",
             show_default=False,
         ),
     ],

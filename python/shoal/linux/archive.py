@@ -57,7 +57,7 @@ def release_of(version: str | None) -> Release:
             return release
     series = ".".join(version.split(".")[:2])
     if not re.fullmatch(r"\d+\.\d+", series):
-        raise LinuxError(f"`{version}` is no kernel version", hint="as in --version 7.3 or --version 6.12")
+        raise LinuxError(f"`{version}` is not a kernel version", hint="as in --version 7.3 or --version 6.12")
     known = next((release for release in releases if release.package.endswith(f"-{series}")), releases[0])
     return Release(version, f"linux-source-{series}", known.suite, "")
 

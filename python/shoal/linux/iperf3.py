@@ -94,7 +94,7 @@ def _described(program: Path, env: dict[str, str]) -> Iperf3:
     said = subprocess.run([str(program), "--version"], env=env, capture_output=True, text=True, check=False).stdout  # noqa: S603
     version = re.match(r"iperf (3\.\d+\S*)", said)
     if version is None:
-        raise LinuxError(f"`{program}` is no iperf3", hint="write --generator iperf3, or the path of an iperf3")
+        raise LinuxError(f"`{program}` is not iperf3", hint="write --generator iperf3, or the path of an iperf3")
     libraries = tuple(Path(path) for path in _library.findall(loaded))
     identity = digest(*(path.read_bytes() for path in (program, *libraries)))
     return Iperf3(program, libraries, f"iperf3 {version[1]} ({identity})")

@@ -87,11 +87,11 @@ def _own_tree(source: Path) -> tuple[str, Path]:
         text = (source / "Makefile").read_text(encoding="utf-8")
     except OSError as error:
         raise LinuxError(
-            f"`{source}` is no kernel tree: {error.strerror}", hint="name the folder with the Makefile"
+            f"`{source}` is not a kernel tree: {error.strerror}", hint="name the folder with the Makefile"
         ) from error
     number = [re.search(rf"^{part} = ?(\d*)$", text, flags=re.M) for part in ("VERSION", "PATCHLEVEL", "SUBLEVEL")]
     if not all(number) or not (source / "arch/um").is_dir():
-        raise LinuxError(f"`{source}` is no kernel tree with user-mode Linux", hint="name an unpacked kernel source")
+        raise LinuxError(f"`{source}` is not a kernel tree with user-mode Linux", hint="name an unpacked kernel source")
     major, minor, patch = (int(found[1]) for found in number if found)
     if (major, minor) < (6, 12):
         raise LinuxError(f"`{source}` is Linux {major}.{minor}.{patch}", hint="kernels from 6.12 on are supported")

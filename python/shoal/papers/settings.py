@@ -99,7 +99,7 @@ def _base(paper: Paper) -> Sweep | Search:
     name, _, sweep = (paper.base or "").partition("/")
     found = {own.name: own for own in _sweeps(paper.item(name))}
     if sweep not in found:
-        raise UsageError(f"paper.toml: base = `{paper.base}` is no sweep", hint=nearest(sweep, list(found)))
+        raise UsageError(f"paper.toml: base = `{paper.base}` is not a sweep", hint=nearest(sweep, list(found)))
     return found[sweep]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shoal.result import Result
 
-# 20 s of K13's 25 ms: about fifteen cuts of a Reno flow.
+# 20 s of Kuehlewind et al.'s 25 ms: about fifteen cuts of a Reno flow.
 _round_trips = 800
 _longest_s = 20.0
 

@@ -115,7 +115,7 @@ fn dctcp_window_without_the_packet_that_is_gained() {
         let mut config = config(preset, stack);
         match &mut config.cc {
             CcConfig::Dctcp(dctcp) => change(dctcp),
-            other => panic!("{preset} is no DCTCP: {other:?}"),
+            other => panic!("{preset} is not DCTCP: {other:?}"),
         }
         config
     };

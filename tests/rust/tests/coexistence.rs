@@ -1,4 +1,4 @@
-//! Claims of K13 about two flows at one queue that are cheap to run.
+//! Claims of Kuehlewind et al. 2014 about two flows at one queue that are cheap to run.
 
 use shoal_scenario::Document;
 use shoal_sim::Outcome;
@@ -105,7 +105,7 @@ fn mean_cut(outcome: &Outcome, flow: f64) -> f64 {
     falls.iter().sum::<f64>() / falls.len() as f64
 }
 
-/// A17: alone, K13's DCTCP and the original one have the same mean window within 10 %.
+/// A17: alone, Kuehlewind et al.'s DCTCP and the original one have the same mean window within 10 %.
 #[test]
 fn modified_and_original_dctcp_alone_are_alike() {
     let window = |cc: &str| {

@@ -1,4 +1,4 @@
-//! Claims of FB about hosts of which only one knows DCTCP (A45): one flow, 1 Gbit/s, step marking at 20 packets.
+//! Claims of Kato et al. 2015 about hosts of which only one knows DCTCP (A45): one flow, 1 Gbit/s, step marking at 20 packets.
 
 use shoal_scenario::Document;
 use shoal_sim::Outcome;
@@ -71,7 +71,7 @@ fn growth_alone_does_not_cure_the_missing_cwr() {
 
 #[test]
 fn delaying_acks_of_cwr_cures_a_one_sided_receiver() {
-    // FB 3.2 (A52): at 1 ms the window of NewReno does not fill the link after a reduction, so that one segment less after
+    // Kato et al. 2015, section 3.2 (A52): at 1 ms the window of NewReno does not fill the link after a reduction, so that one segment less after
     // each of them shows. With the cure it is as with classic ECN at both ends.
     let with = |feedback: &str, delays: &'static str| {
         let set = [("flows[0].rtt", "1 ms"), ("flows[0].receiver.delays_cwr_acks", delays)];

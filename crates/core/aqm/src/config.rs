@@ -42,7 +42,7 @@ pub enum QueueConfig {
     Red(RedConfig),
     /// RED as the Linux kernel and `tc` compute it.
     LinuxRed(LinuxRedConfig),
-    /// Two RED instances on one queue, chosen by ECN capability (K13).
+    /// Two RED instances on one queue, chosen by ECN capability (Kuehlewind et al. 2014).
     DualRed(DualRedConfig),
     /// Given probabilities of marks and drops.
     OpenLoop(OpenLoopConfig),

@@ -1,4 +1,4 @@
-//! Two RED instances on one queue (K13 section III-C).
+//! Two RED instances on one queue (Kuehlewind et al. 2014 section III-C).
 
 use crate::red::{Instance, Transmitter};
 use crate::store::{Store, mark};

@@ -6,7 +6,7 @@ use crate::{Backlog, Class, DecideAt, Dequeued, Queue, Reason, StepConfig, Verdi
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
 
-/// Step marking. The comparison includes the packet it decides about (K13 section IV-B) and draws no random numbers.
+/// Step marking. The comparison includes the packet it decides about (Kuehlewind et al. 2014 section IV-B) and draws no random numbers.
 #[derive(Clone, Debug)]
 pub struct Step {
     store: Store,

@@ -320,7 +320,7 @@ fn both_limits_count_both_queues() {
     }
 }
 
-/// k p' of exactly one is no overload yet: a classic ECT packet is marked, not dropped.
+/// k p' of exactly one is not an overload yet: a classic ECT packet is marked, not dropped.
 #[test]
 fn a_certain_mark_is_no_overload() {
     let config = DualPi2Config { coupling: 1, drop_on_overload: false, ecn_mask: 0b01, ..HELD };

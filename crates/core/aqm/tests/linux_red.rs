@@ -7,8 +7,8 @@ use shoal_aqm::{LinuxRed, LinuxRedConfig, Queue, Reason, TcError, Verdict};
 use shoal_packet::Ecn;
 use shoal_units::{Rate, Span, Time};
 
-/// DH: `limit 1600000 min 120000 max 360000 avpkt 1000 burst 220 ecn bandwidth 40Mbit`.
-const DH: LinuxRedConfig = LinuxRedConfig {
+/// The testbed of De Schepper et al. 2015: `limit 1600000 min 120000 max 360000 avpkt 1000 burst 220 ecn bandwidth 40Mbit`.
+const TESTBED: LinuxRedConfig = LinuxRedConfig {
     limit_bytes: 1_600_000,
     min_bytes: 120_000,
     max_bytes: 360_000,
@@ -33,10 +33,10 @@ const HIFI: LinuxRedConfig = LinuxRedConfig {
     burst_packets: 20,
     probability: 0.1,
     bandwidth: Rate::from_bps(100_000_000),
-    ..DH
+    ..TESTBED
 };
 
-/// CS: min = K, max = K + 1 packets of 1500 B, burst K + 1, probability 1.
+/// The CS244 study: min = K, max = K + 1 packets of 1500 B, burst K + 1, probability 1.
 fn cs(k: u32) -> LinuxRedConfig {
     LinuxRedConfig {
         limit_bytes: 1_000_000,
@@ -46,7 +46,7 @@ fn cs(k: u32) -> LinuxRedConfig {
         burst_packets: k + 1,
         probability: 1.0,
         bandwidth: Rate::from_bps(100_000_000),
-        ..DH
+        ..TESTBED
     }
 }
 
@@ -63,7 +63,7 @@ fn scaled(bench: &Bench<LinuxRed>, wlog: u32) -> u64 {
 /// 0.02 / 240,000 * 2^24 = 1.4 > 1, * 2^23 = 0.7.
 #[test]
 fn dh_line_gives_wlog_7_and_plog_24() {
-    let tc = DH.solve().unwrap();
+    let tc = TESTBED.solve().unwrap();
     assert_eq!((tc.wlog, tc.plog), (7, 24));
     // 0.02 * 2^32 = 85,899,345.92.
     assert_eq!(tc.max_p, 85_899_345);
@@ -105,16 +105,19 @@ fn what_is_not_given_has_tcs_defaults() {
 #[test]
 fn tc_refuses_what_it_cannot_express() {
     let error = |config: LinuxRedConfig| config.solve().unwrap_err();
-    assert_eq!(error(LinuxRedConfig { avpkt_bytes: 0, ..DH }), TcError::Missing);
-    assert_eq!(error(LinuxRedConfig { limit_bytes: 0, ..DH }), TcError::Missing);
-    let burst = error(LinuxRedConfig { burst_packets: 119, ..DH });
+    assert_eq!(error(LinuxRedConfig { avpkt_bytes: 0, ..TESTBED }), TcError::Missing);
+    assert_eq!(error(LinuxRedConfig { limit_bytes: 0, ..TESTBED }), TcError::Missing);
+    let burst = error(LinuxRedConfig { burst_packets: 119, ..TESTBED });
     assert_eq!(burst, TcError::Burst { given: 119, recommended: 121 });
-    assert_eq!(error(LinuxRedConfig { max_bytes: 119_999, ..DH }), TcError::Probability);
-    assert_eq!(error(LinuxRedConfig { probability: 1e-6, ..DH }), TcError::Probability);
+    assert_eq!(error(LinuxRedConfig { max_bytes: 119_999, ..TESTBED }), TcError::Probability);
+    assert_eq!(error(LinuxRedConfig { probability: 1e-6, ..TESTBED }), TcError::Probability);
     // 2^32 B/s = 34.36 Gbit/s.
-    assert_eq!(error(LinuxRedConfig { bandwidth: Rate::from_bps(34_359_738_368), ..DH }), TcError::Bandwidth);
-    assert_eq!(error(LinuxRedConfig { ecn: false, nodrop: true, ..DH }), TcError::NodropWithoutEcn);
-    let legacy = LinuxRedConfig { adaptive: true, legacy_probability: true, ..DH };
+    assert_eq!(
+        error(LinuxRedConfig { bandwidth: Rate::from_bps(34_359_738_368), ..TESTBED }),
+        TcError::Bandwidth
+    );
+    assert_eq!(error(LinuxRedConfig { ecn: false, nodrop: true, ..TESTBED }), TcError::NodropWithoutEcn);
+    let legacy = LinuxRedConfig { adaptive: true, legacy_probability: true, ..TESTBED };
     assert_eq!(error(legacy), TcError::AdaptiveInLegacyKernel);
 }
 
@@ -122,7 +125,7 @@ fn tc_refuses_what_it_cannot_express() {
 /// / 2^14 = 754 >= 512, / 2^15 = 377 < 512. Entry 12: 12 * 32768 * 2.5098e-6 = 0.987; 13: 1.07; 254: 20.9; the last is 31.
 #[test]
 fn idle_table_of_the_dh_line() {
-    let tc = DH.solve().unwrap();
+    let tc = TESTBED.solve().unwrap();
     assert_eq!(tc.scell_log, 15);
     assert_eq!([0, 1, 12, 13, 254, 255].map(|i: usize| tc.stab[i]), [0, 0, 0, 1, 20, 31]);
 }
@@ -130,7 +133,7 @@ fn idle_table_of_the_dh_line() {
 /// qavg' = qavg + backlog - (qavg >> 7), the backlog being what the packet finds.
 #[test]
 fn the_average_is_kept_in_integers() {
-    let mut bench = bench(DH);
+    let mut bench = bench(TESTBED);
     // Finds 0 at an idle line: nothing to fade. Then 1500; 1500 + 3000 - 11 = 4489; 4489 + 4500 - 35 = 8954.
     for expected in [0, 1500, 4489, 8954] {
         let _ = bench.arrive(1500, Ecn::Ect0);
@@ -140,7 +143,7 @@ fn the_average_is_kept_in_integers() {
 
 /// Leaves the average at 8954 / 128 and the line idle for `idle` before the next packet.
 fn scaled_after_idle(idle: Span) -> u64 {
-    let mut bench = bench(DH);
+    let mut bench = bench(TESTBED);
     for _ in 0..4 {
         let _ = bench.arrive(1500, Ecn::Ect0);
     }
@@ -259,7 +262,7 @@ fn gaps_between_marks_are_uniform() {
     assert!(statistic < chi_square_limit(19), "{statistic}: {counts:?}");
 }
 
-/// Fraction of gaps of 1 at 1024 B above min, for CS with K = 20: whether R <= 1024 (above * 1 >= R).
+/// Fraction of gaps of 1 at 1024 B above min, for the CS244 study with K = 20: whether R <= 1024 (above * 1 >= R).
 fn share_of_gaps_of_one(legacy_probability: bool) -> f64 {
     let config = LinuxRedConfig { legacy_probability, ..cs(20) };
     // Wlog 2: the scaled average settles at 4 B to 4 B + 3.

@@ -82,7 +82,7 @@ fn zero_never_hits_and_one_always() {
     }
 }
 
-/// What does not fit is no decision of the law: the buffer's drop leaves the gaps as they are.
+/// What does not fit is not a decision of the law: the buffer's drop leaves the gaps as they are.
 #[test]
 fn the_buffer_comes_first() {
     let mut bench = bench(0.5, 0.0, OpenLoopSpacing::Even);

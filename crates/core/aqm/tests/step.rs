@@ -18,7 +18,7 @@ fn queue(config: StepConfig) -> AnyQueue {
     AnyQueue::new(&QueueConfig::Step(config), LINE)
 }
 
-/// Step marking as K13 configures it: the ECT instance of a dual RED with min = max = K and weight 1.
+/// Step marking as Kuehlewind et al. 2014 configures it: the ECT instance of a dual RED with min = max = K and weight 1.
 fn k13_step(k_bytes: f64) -> AnyQueue {
     let ect = unweighted(k_bytes, k_bytes, 1.0, MarkSpacing::Uniformised);
     let not_ect = unweighted(1e9, 2e9, 0.1, MarkSpacing::Uniformised);

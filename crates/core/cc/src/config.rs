@@ -71,7 +71,7 @@ pub enum AlphaResolution {
     Bits10,
     /// 2^-10, decay by `min_not_zero`: falls from 15/1024 to 0 in one step (Linux since 4.x).
     Bits10MinNotZero,
-    /// 2^-20 truncating (K13).
+    /// 2^-20 truncating (Kuehlewind et al. 2014).
     Bits20,
     /// Double precision: the law itself, for comparison.
     Exact,
@@ -82,7 +82,7 @@ pub enum AlphaResolution {
 pub enum AlphaUpdate {
     /// Once a window of data.
     PerWindow,
-    /// On every ACK, with F = 1 if it carries ECE, else 0 (K13). An ACK's weight is what it counts by
+    /// On every ACK, with F = 1 if it carries ECE, else 0 (Kuehlewind et al. 2014). An ACK's weight is what it counts by
     /// [`MarkCounting`]: one, its packets, or its bytes in MSS.
     PerAck,
 }
@@ -94,7 +94,7 @@ pub enum MarkCounting {
     Packets,
     /// Bytes acknowledged; a duplicate ACK counts one MSS (Stanford patch, Linux 3.18, RFC 8257).
     Bytes,
-    /// ACKs: each is worth one, whatever it acknowledges (K13 updates "on the reception of each acknowledgement"; G5).
+    /// ACKs: each is worth one, whatever it acknowledges (Kuehlewind et al. 2014 updates "on the reception of each acknowledgement").
     Acks,
 }
 
@@ -103,7 +103,7 @@ pub enum MarkCounting {
 pub enum Gain {
     /// g = 2^-shift.
     Shift(u8),
-    /// With per-ACK updates: g = 2^-shift per window, so that each packet in flight has an equal part of it (K13's
+    /// With per-ACK updates: g = 2^-shift per window, so that each packet in flight has an equal part of it (Kuehlewind et al.'s
     /// suggestion in III-B c).
     PerWindowInFlight(u8),
 }
@@ -175,9 +175,10 @@ pub enum CutStyle {
     OnceAtOnce,
     /// Once a window, `ssthresh` set and `cwnd` brought there by the endpoint over one round trip (Linux since 3.18).
     OnceSpread,
-    /// On each ECN-Echo, to `cwnd_max (1 - alpha/2)` with `cwnd_max` latched at the start of CWR, if lower (K13 III-B d).
+    /// On each ECN-Echo, to `cwnd_max (1 - alpha/2)` with `cwnd_max` latched at the start of CWR, if lower
+    /// (Kuehlewind et al. 2014, section III-B d).
     Progressive,
-    /// Half a packet for each marked packet: the idealisation behind the law W = 2/p (DH). It needs undisturbed linear
+    /// Half a packet for each marked packet: the idealisation behind the law W = 2/p (De Schepper et al. 2015). It needs undisturbed linear
     /// growth, so the linear-increase counter is left alone whatever [`CounterOnCut`] says.
     PerMark,
 }
@@ -187,7 +188,7 @@ pub enum CutStyle {
 pub enum SsthreshAfterCut {
     /// The new `cwnd`.
     Cwnd,
-    /// One less (K13: with the test `cwnd <= ssthresh` the first ACK would otherwise be slow start).
+    /// One less (Kuehlewind et al. 2014: with the test `cwnd <= ssthresh` the first ACK would otherwise be slow start).
     CwndMinusOne,
 }
 
@@ -196,7 +197,7 @@ pub enum SsthreshAfterCut {
 pub enum CounterOnCut {
     /// Cleared at every episode.
     Clear,
-    /// Kept if the window was not reduced (K13 III-A b).
+    /// Kept if the window was not reduced (Kuehlewind et al. 2014, section III-A b).
     KeepUnlessCut,
     /// Kept (FreeBSD `t_bytes_acked`).
     Keep,

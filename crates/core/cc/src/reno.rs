@@ -6,7 +6,7 @@ use shoal_units::{Difference, ModelDoc, ModelKind};
 /// The preset `reno`. Rate halving exists only in kernels whose Reno has `tcp_reno_min_cwnd`, hence the floor.
 pub const RENO: RenoConfig = RenoConfig { halves_to_half_ssthresh: true, undo: UndoWindow::TwiceSsthresh };
 
-/// FreeBSD's NewReno: what a FreeBSD stack restores after a timeout that was in vain is the window before it.
+/// FreeBSD's NewReno: what a FreeBSD stack restores after a spurious timeout is the window before it.
 pub const NEWRENO: RenoConfig = RenoConfig { halves_to_half_ssthresh: false, undo: UndoWindow::AtReduction };
 
 const UNDO: Difference = Difference {

@@ -136,7 +136,7 @@ const FREEBSD_CLOCK: Difference = Difference::new(
     "the_timeout_is_at_least_230_ms",
 );
 const NO_NAGLE: Difference = Difference::new(
-    "Nagle's algorithm is off, as in FB; the kernel has it on unless the application says TCP_NODELAY.",
+    "Nagle's algorithm is off, as in Kato et al. 2015; the kernel has it on unless the application says TCP_NODELAY.",
     "small_segments_leave_at_once",
 );
 const REPEATED_IS_LOST: Difference = Difference::new(
@@ -165,7 +165,7 @@ const SEGMENTS_OF_FREEBSD: Difference = Difference::new(
 );
 
 const FREEBSD_2015: &[Difference] = freebsd_with_common![Difference::new(
-    "A change of the CE state is acknowledged at once, as FB says and later versions do. The module of 2015 asks whether \
+    "A change of the CE state is acknowledged at once, as Kato et al. 2015 says and later versions do. The module of 2015 asks whether \
      an ACK is delayed by a flag (TF_DELACK) that is never set between segments, so that it never did.",
     "a_change_of_state_is_acknowledged_at_once_with_the_new_state",
 )];

@@ -84,7 +84,7 @@ pub enum WindowUse {
     StickyLimit,
 }
 
-/// What a receiver does when the DCTCP echo state changes (semantics C1, C2).
+/// What a receiver does when the DCTCP echo state changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EchoChange {
     /// Flush a pending delayed ACK with the old state; the new packet is acknowledged by the usual rules (3.2 patch, 3.18).
@@ -102,7 +102,7 @@ pub enum CwrAck {
     AsUsual,
     /// At once (Linux since 4.19 `tcp_ecn_accept_cwr`; FreeBSD since 2020).
     AtOnce,
-    /// By the usual rules, even if it changes the DCTCP echo state (FB 3.2; FreeBSD 2015).
+    /// By the usual rules, even if it changes the DCTCP echo state (Kato et al. 2015, section 3.2; FreeBSD 2015).
     Delayed,
 }
 
@@ -204,7 +204,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Linux 3.2: the kernel of K13 and CS.
+    /// Linux 3.2: the kernel of Kuehlewind et al. 2014 and of the CS244 study.
     pub const LINUX_3_2: Self = Self {
         name: "linux-3.2",
         kernel: Kernel::Linux,
@@ -245,7 +245,7 @@ impl Profile {
         compressed_ack_percent: 0,
         acks_full_pushed: false,
     };
-    /// Linux 3.18: the kernel of DH.
+    /// Linux 3.18: the kernel of De Schepper et al. 2015.
     pub const LINUX_3_18: Self = Self {
         name: "linux-3.18",
         growth: GrowthRules {

@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn published_scenario_constants() {
-        // K13: 10 Mbit/s x 25 ms = 31,250 B; 1500 B take 1.2 ms.
+        // Kuehlewind et al. 2014: 10 Mbit/s x 25 ms = 31,250 B; 1500 B take 1.2 ms.
         let rate = Rate::from_bps(10_000_000);
         assert_eq!(rate.bytes_in(Span::from_millis(25)), 31_250);
         assert_eq!(rate.time_for(1500), Span::from_micros(1200));

@@ -58,6 +58,6 @@ pub fn check(
 #[pyfunction]
 pub fn json_to_toml(text: &str, name: &str) -> PyResult<String> {
     let json = serde_json::from_str(text)
-        .map_err(|error| ScenarioError::new_err(format!("error: {name} is no JSON: {error}\n")))?;
+        .map_err(|error| ScenarioError::new_err(format!("error: {name} is not JSON: {error}\n")))?;
     Document::from_json(&json, name).map(|document| document.to_toml()).map_err(|errors| refused(&errors))
 }

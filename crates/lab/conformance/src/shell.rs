@@ -244,7 +244,7 @@ fn counter(options: &[&str], name: &str, wanted: Option<&str>, line: u32) -> Res
         Ok(wanted) if name.chars().all(|c| c.is_ascii_alphanumeric()) => {
             Ok(Command::Counter { name: name.to_string(), wanted, goes_on })
         }
-        _ => Err(ScriptError::syntax(line, "this is no counter and its value")
+        _ => Err(ScriptError::syntax(line, "this is not a counter and its value")
             .hint("`nstat | grep Name | grep -q \" 1 \"`")),
     }
 }
@@ -257,7 +257,7 @@ fn sysctl(setting: &str, line: u32, optional: bool) -> Result<Command, ScriptErr
     let path = if key.contains('/') { key.to_string() } else { key.replace('.', "/") };
     let plain = |c: char| c.is_ascii_alphanumeric() || "/_-.".contains(c);
     if !path.starts_with("net/") || !path.chars().all(plain) || path.contains("..") {
-        return Err(ScriptError::refused(line, format!("`{key}` is no parameter of the network")));
+        return Err(ScriptError::refused(line, format!("`{key}` is not a parameter of the network")));
     }
     Ok(Command::Sysctl { path, value: value.to_string(), optional })
 }

@@ -93,7 +93,7 @@ pub(crate) fn control(
 
 /// A listener that echoes by RFC 3168.
 const CLASSIC: &str = "reno";
-/// One that echoes as DCTCP does and delays the ACK of data with CWR (FB 3.2).
+/// One that echoes as DCTCP does and delays the ACK of data with CWR (Kato et al. 2015, section 3.2).
 const RECEIVER_THAT_DELAYS: &str = "dctcp_1sided_rx";
 
 fn law(preset: &str, endpoint: &EndpointConfig, place: &str, refusals: &mut Refusals) -> Option<Law> {
@@ -208,7 +208,7 @@ fn one_sided(config: DctcpConfig) -> Option<Law> {
     given.switch("alpha_update_on_loss", config.alpha_on_loss == AlphaAfter::Update, true);
     given.switch("cut_on_loss_in_cwr", config.cuts_again_on_loss_in_cwr, true);
     let module = Module { file: ONE_SIDED, parameters: Some(given.0) };
-    let notes = vec!["FB's DCTCP by tcp_dctcp_onesided: it counts packets, not bytes".to_owned()];
+    let notes = vec!["Kato et al.'s DCTCP by tcp_dctcp_onesided: it counts packets, not bytes".to_owned()];
     Some(Law { name: "dctcp_onesided", needs_ecn: false, module: Some(module), notes })
 }
 
@@ -242,7 +242,7 @@ fn listener(
     if receiver.stack.is_some_and(|stack| !is_linux(&stack)) {
         refusals.add(
             format!("{place}: receiver.stack"),
-            "the receiver's stack is no Linux",
+            "the receiver's stack is not Linux's",
             "leave it out, or run this on the simulator",
         );
         return None;

@@ -141,7 +141,7 @@ pub(crate) fn check(place: &str, flow: &Flow, endpoint: &EndpointConfig, refusal
     if !is_linux(&endpoint.stack) {
         refusals.add(
             place,
-            format!("`{}` is no stack of Linux", endpoint.stack.name),
+            format!("`{}` is not a stack of Linux", endpoint.stack.name),
             "leave `stack` out, or run this on the simulator",
         );
     }

@@ -233,7 +233,7 @@ packets = true
     says("bottleneck.aqm", "`red` without ecn drops ECT packets");
     says("flow group `dctcp-ikr`", "no congestion control `dctcp_ikr`");
     says("flow group `dctcp`", "cc_options");
-    says("flow group `free`", "`freebsd-2015` is no stack of Linux");
+    says("flow group `free`", "`freebsd-2015` is not a stack of Linux");
     says("flow group `stanford`", "no kernel has the congestion control `dctcp-stanford`");
     says("flow group `latch`: receiver.delays_cwr_acks", "acknowledges data with CWR at once");
     says("flow group `datagrams`: app.packet", "datagrams of 40 B");

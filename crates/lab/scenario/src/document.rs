@@ -39,7 +39,7 @@ impl Document {
     }
 
     /// Reads a scenario file and applies `--set key=value` arguments in order. Keys are dotted and may count
-    /// (`flows[0].cc`) or name (`flows.reno.cc`) flow groups; a value that is no TOML is a string.
+    /// (`flows[0].cc`) or name (`flows.reno.cc`) flow groups; a value that is not TOML is a string.
     pub fn with_overrides(
         text: &str,
         file_name: &str,

@@ -186,7 +186,7 @@ pub(crate) fn refuse_foreign(
             own.push(entry.clone());
             continue;
         }
-        let message = format!("`{}` is no key of kind \"{kind}\"", entry.key);
+        let message = format!("`{}` is not a key of kind \"{kind}\"", entry.key);
         report.error(&entry.key_mark, message, format!("it belongs to {}", kinds.join(", ")));
     }
     own

@@ -35,7 +35,7 @@ pub(crate) fn defaults(scenario: &mut Scenario, tree: &Node, report: &mut Report
     }
 }
 
-/// A tenth of the duration, at most 30 s (G10: K13's start-up is over by then).
+/// A tenth of the duration, at most 30 s (Kuehlewind et al.'s start-up is over by then).
 fn default_warmup(duration: Duration) -> Option<Duration> {
     let longest = Duration::parse("30 s").ok()?;
     let tenth = duration.tenth()?;

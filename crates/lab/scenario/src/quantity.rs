@@ -22,7 +22,7 @@ pub enum Quantity {
     Of(Decimal, Unit),
 }
 
-/// Why a text is no quantity of the wanted kind, and what would be right.
+/// Why a text is not a quantity of the wanted kind, and what would be right.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QuantityError {
     /// What is wrong.

@@ -60,7 +60,7 @@ fn every_preset_is_written_in_full_and_read_back() {
 
 #[test]
 fn red_of_dctth_as_tc_gets_it() {
-    // DH: limit 1600000 min 120000 max 360000 avpkt 1000 burst 220 ecn bandwidth 40Mbit.
+    // De Schepper et al. 2015: limit 1600000 min 120000 max 360000 avpkt 1000 burst 220 ecn bandwidth 40Mbit.
     let law = "aqm = { kind = \"linux-red\", min = \"120 kB\", burst = \"220 packets\", ecn = true, bandwidth = \"40 Mbit/s\" }";
     let expected = LinuxRedConfig {
         limit_bytes: 1_600_000,
@@ -330,7 +330,7 @@ fn a_million_flows_are_accepted() {
 
 #[test]
 fn what_tc_refuses_is_refused_with_its_reason() {
-    // CS, K = 1: min = 1500, max = 3000, burst 2: no weight fits (the kernel refuses the Wlog of 27 that tc finds).
+    // The CS244 study, K = 1: min = 1500, max = 3000, burst 2: no weight fits (the kernel refuses the Wlog of 27 that tc finds).
     let text = "duration = \"10 s\"\n[bottleneck]\nrate = \"100 Mbit/s\"\nbuffer = \"1000 packets\"\n\
                 aqm = { kind = \"linux-red\", min = \"1500 B\", max = \"3000 B\", avpkt = \"1500 B\", burst = \"2 packets\", \
                 probability = 1.0, ecn = true }\n[[flows]]\nname = \"a\"\ncc = \"dctcp\"\nrtt = \"8 ms\"\n";
@@ -379,5 +379,5 @@ fn a_seed_given_to_a_run_has_the_range_of_one_in_the_file() {
     let largest = shoal_scenario::schema::Seed::MAX;
     assert_eq!(document.resolve(Some(largest)).unwrap().seed, largest);
     let refused = document.resolve(Some(largest + 1)).unwrap_err().to_string();
-    assert!(refused.contains("9223372036854775808 is no seed"), "{refused}");
+    assert!(refused.contains("9223372036854775808 is not a seed"), "{refused}");
 }

@@ -13,7 +13,7 @@ use shoal_units::Time;
 pub(crate) const TO_RECEIVER: u32 = u32::MAX;
 pub(crate) const TO_SENDER: u32 = u32::MAX - 1;
 
-/// Ends at something that is no TCP endpoint.
+/// Ends at something that is not a TCP endpoint.
 pub(crate) const TO_SINK: u32 = u32::MAX - 2;
 
 /// A packet that has left the last link of its route.

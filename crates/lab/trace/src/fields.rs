@@ -11,7 +11,7 @@ pub struct ResultField {
     pub path: String,
     /// `number`, `integer`, `text`, `object`, `list` or `any`.
     pub kind: &'static str,
-    /// Unit of a number; empty if it has none, and for what is no number.
+    /// Unit of a number; empty if it has none, and for what is not a number.
     pub unit: &'static str,
     /// What it means.
     pub doc: String,

@@ -95,7 +95,7 @@ fn packets_of_real_hosts_are_cut_after_their_headers() {
         assert_eq!(kept(Capture::Headers, &packet), headers);
         assert_eq!(kept(Capture::Whole, &packet), 120);
     }
-    // What is no TCP and no UDP, or is cut short, is kept as it is.
+    // What is neither TCP nor UDP, or is cut short, is kept as it is.
     packet[9] = 1;
     assert_eq!(kept(Capture::Headers, &packet), 120);
     assert_eq!(kept(Capture::Headers, &packet[..10]), 10);

@@ -22,7 +22,7 @@ pub struct RedParameters {
     /// Probability at the maximum threshold, 0..=1.
     pub max_probability: f64,
     /// Weight of the moving average, 0 < w <= 1. With 1 and min = max the arriving packet is included in the comparison
-    /// (K13 section IV-B: 7812 B and 8203 B "both able to hold 5 packets without marking").
+    /// (Kuehlewind et al. 2014 section IV-B: 7812 B and 8203 B "both able to hold 5 packets without marking").
     pub weight: f64,
     /// Between max and 2 max rise linearly to 1 instead of jumping there.
     pub gentle: bool,
@@ -77,13 +77,13 @@ pub struct LinuxRedConfig {
 /// Whether the two RED instances share the input of their averages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AverageScope {
-    /// Each instance averages the whole queue at every arrival, as WRED does (reading G2 that this project uses).
+    /// Each instance averages the whole queue at every arrival, as WRED does.
     Shared,
     /// Each instance averages the whole queue only at arrivals of its own class (shows the lock-out of G2).
     PerClass,
 }
 
-/// Two RED instances on one queue, chosen by ECN capability (K13 section III-C).
+/// Two RED instances on one queue, chosen by ECN capability (Kuehlewind et al. 2014 section III-C).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DualRedConfig {
     /// For packets that are not ECT: they are dropped.

@@ -17,11 +17,11 @@ pub(super) const STEP: ModelDoc = ModelDoc {
     name: "step",
     kind: ModelKind::Queue,
     summary: "Marks every ECT packet above a fixed threshold of the instantaneous queue; draws no random numbers.",
-    follows: "RFC 8257 section 3.1; Kuehlewind et al. 2014 (K13) sections II-A and IV-B",
+    follows: "RFC 8257 section 3.1; Kuehlewind et al. 2014 sections II-A and IV-B",
     differences: &[
         Difference {
-            text: "RFC 8257 compares the queue that the packet finds; here the packet itself counts, as K13 needs for 7812 B and \
-                   8203 B to be the same threshold. Add one packet to K for the other reading.",
+            text: "RFC 8257 compares the queue that the packet finds; here the packet itself counts, without which 7812 B and 8203 B would not be \
+                   the same threshold (Kuehlewind et al. 2014). Add one packet to K for the other reading.",
             test: "thresholds_that_hold_five_packets_are_the_same",
         },
         Difference {
@@ -40,9 +40,9 @@ pub(super) const OPEN_LOOP: ModelDoc = ModelDoc {
     name: "open-loop",
     kind: ModelKind::Queue,
     summary: "Marks and drops with given probabilities, whatever waits: the open loop of the steady-state laws.",
-    follows: "De Schepper et al. 2015 (DH), steady-state rates as functions of p; Mathis et al. 1997 section 2 (even gaps)",
+    follows: "De Schepper et al. 2015, steady-state rates as functions of p; Mathis et al. 1997 section 2 (even gaps)",
     differences: &[Difference {
-        text: "A packet that does not fit is dropped by the buffer and is no event of the law: the gaps stay as they are.",
+        text: "A packet that does not fit is dropped by the buffer and is not an event of the law: the gaps stay as they are.",
         test: "the_buffer_comes_first",
     }],
 };

@@ -22,7 +22,7 @@ struct Instance {
 const ONE: u64 = 1 << 32;
 const SLOPE: Instance =
     Instance { min: 6000, max: 18_000, max_p: ONE / 10, weight: ONE / 64, gentle: false, independent: false };
-/// K13: w = 0.002, which no shift expresses.
+/// Kuehlewind et al. 2014: w = 0.002, which no shift expresses.
 const SLOW: Instance = Instance { weight: 8_589_935, max_p: ONE / 2, min: 3000, max: 9000, ..SLOPE };
 const STEP: Instance = Instance { min: 7500, max: 7500, max_p: ONE, weight: ONE, ..SLOPE };
 
@@ -55,7 +55,7 @@ struct Case {
 }
 
 const CASES: [Case; 6] = [
-    // K13's threshold study: step for ECT, shared average.
+    // Kuehlewind et al.'s threshold study: step for ECT, shared average.
     Case {
         not_ect: SLOPE,
         ect: STEP,
@@ -64,7 +64,7 @@ const CASES: [Case; 6] = [
         limit_bytes: 0,
         rate_bps: 10_000_000,
     },
-    // K13's slope study, both averages slow; equal inputs, separate counters.
+    // Kuehlewind et al.'s slope study, both averages slow; equal inputs, separate counters.
     Case {
         not_ect: SLOW,
         ect: Instance { max_p: ONE, min: 1500, max: 8000, ..SLOW },

@@ -11,7 +11,7 @@ import re
 import subprocess
 
 COMMANDS = [
-    # DH: the RED line of the DCttH testbed.
+    # The RED line of the testbed of De Schepper et al. 2015.
     "limit 1600000 min 120000 max 360000 avpkt 1000 burst 220 ecn bandwidth 40Mbit",
     # Mininet-HiFi DCTCP, and its probability.
     "limit 1000000 min 30000 max 35000 avpkt 1500 burst 20 bandwidth 100Mbit probability 1 ecn",
@@ -20,7 +20,7 @@ COMMANDS = [
     "limit 1000000 min 30000 avpkt 1500",
     "limit 60KB min 15KB max 45KB burst 20 avpkt 1000 bandwidth 10Mbit probability 0.4",
     "limit 1000000 min 30000 max 90000 avpkt 1500 burst 55 bandwidth 10Mbit probability 0.1 adaptive ecn",
-    # CS: min = K, max = K + 1 packets.
+    # The CS244 study: min = K, max = K + 1 packets.
     *(
         f"limit 1000000 min {1500 * k} max {1500 * (k + 1)} avpkt 1500 burst {k + 1} bandwidth 100Mbit probability 1 ecn"
         for k in (1, 2, 3, 5, 10, 20, 40, 50, 51, 52, 53, 54, 55, 65, 94, 95, 200)

@@ -9,7 +9,7 @@ use crate::{
 /// What a reduction remembers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cut {
-    /// `cwnd` at the start of CWR; zero outside (K13 `cwnd_max`).
+    /// `cwnd` at the start of CWR; zero outside (Kuehlewind et al. 2014 `cwnd_max`).
     cwnd_max: u32,
     /// `cwnd` before the last reduction (Linux `loss_cwnd`).
     pub(super) cwnd_before: u32,
@@ -137,7 +137,7 @@ impl Cut {
     }
 }
 
-/// `cwnd` (1 - alpha/2), the reduction rounded down, not below the floor (Linux `dctcp_ssthresh`; K13 equation 1).
+/// `cwnd` (1 - alpha/2), the reduction rounded down, not below the floor (Linux `dctcp_ssthresh`; Kuehlewind et al. 2014 equation 1).
 #[inline]
 fn scaled(config: &DctcpConfig, alpha: &Estimator, window: &Window, cwnd: u32) -> u32 {
     rounded(config, window, cwnd - alpha.cut_of(cwnd)).max(floor(config, window))
@@ -168,7 +168,7 @@ fn set(config: &DctcpConfig, window: &mut Window, cwnd: u32) {
     window.cwnd = cwnd;
     window.ssthresh = match config.ssthresh_after_cut {
         SsthreshAfterCut::Cwnd => cwnd,
-        // RFC 5681 equation 4 keeps ssthresh at two packets or more; K13 does not say what happens there.
+        // RFC 5681 equation 4 keeps ssthresh at two packets or more; Kuehlewind et al. 2014 does not say what happens there.
         SsthreshAfterCut::CwndMinusOne => {
             cwnd.saturating_sub(window.quantum).max(2u32.saturating_mul(window.quantum))
         }

@@ -1,4 +1,4 @@
-//! FreeBSD's members of the DCTCP family (`sys/netinet/cc/cc_dctcp.c`; semantics C3).
+//! FreeBSD's members of the DCTCP family (`sys/netinet/cc/cc_dctcp.c`).
 
 use super::presets::{DCTCP, WIDE_COUNTERS};
 use crate::{
@@ -29,7 +29,7 @@ pub const FREEBSD_14: DctcpConfig = DctcpConfig {
     ..DCTCP
 };
 
-/// `dctcp-freebsd`: FB, and the module as imported into FreeBSD-CURRENT in January 2015.
+/// `dctcp-freebsd`: Kato et al. 2015, and the module as imported into FreeBSD-CURRENT in January 2015.
 pub const FREEBSD: DctcpConfig = DctcpConfig {
     initial_alpha_q10: 0,
     alpha_on_loss: AlphaAfter::Update,
@@ -49,13 +49,13 @@ const ONE_MSS: Difference = Difference {
 pub const FREEBSD_DOC: ModelDoc = ModelDoc {
     name: "dctcp-freebsd",
     kind: ModelKind::CongestionControl,
-    summary: "FB's DCTCP: alpha from zero, renewed after idle periods; marks never stop growth; CWR once a round trip.",
+    summary: "Kato et al.'s DCTCP: alpha from zero, renewed after idle periods; marks never stop growth; CWR once a round trip.",
     follows: "Kato, Eggert, Zimmermann, Van Meter, Tokuda: Extensions to FreeBSD Datacenter TCP for Incremental Deployment \
               Support (2015); FreeBSD-CURRENT of January 2015, sys/netinet/cc/cc_dctcp.c",
     differences: &[
         WIDE_COUNTERS,
         Difference {
-            text: "Alpha is updated when duplicate ACKs lead into fast recovery, as FB 4.2.3 says; the module of 2015 only \
+            text: "Alpha is updated when duplicate ACKs lead into fast recovery, as the paper says in section 4.2.3; the module of 2015 only \
                    counts duplicates there, one MSS each (that reading: alpha_on_loss = \"keep\").",
             test: "duplicates_count_one_segment_and_update_alpha",
         },

@@ -54,7 +54,7 @@ pub const LINUX_3_18: DctcpConfig = DctcpConfig {
 pub const STANFORD: DctcpConfig =
     DctcpConfig { initial_alpha_q10: 0, cut: CutStyle::OnceAtOnce, loss: LossResponse::Halve, ..LINUX_3_18 };
 
-/// `dctcp-ikr`: K13's changes on top of the patch.
+/// `dctcp-ikr`: Kuehlewind et al.'s changes on top of the patch.
 pub const IKR: DctcpConfig = DctcpConfig {
     alpha_resolution: AlphaResolution::Bits20,
     alpha_update: AlphaUpdate::PerAck,
@@ -122,7 +122,7 @@ pub const STANFORD_DOC: ModelDoc = ModelDoc {
 pub const IKR_DOC: ModelDoc = ModelDoc {
     name: "dctcp-ikr",
     kind: ModelKind::CongestionControl,
-    summary: "K13's DCTCP: finer alpha updated on each ACK, progressive reduction, growth in CWR, no slow start after a cut.",
+    summary: "Kuehlewind et al.'s DCTCP: finer alpha updated on each ACK, progressive reduction, growth in CWR, no slow start after a cut.",
     follows: "Kuehlewind, Wagner, Reyes Espinosa, Briscoe: Using Data Center TCP (DCTCP) in the Internet (2014), section III",
     differences: &[Difference {
         text: "ssthresh = cwnd - 1 is set on entering CWR even if nothing is cut (as the patch does with cwnd), and is at least \

@@ -278,7 +278,7 @@ fn the_reno_friendly_region_flattens_cubics_law() {
 
 #[test]
 fn growth_in_cwr_gains_a_packet_a_window() {
-    // An expected difference from A25: K13's variant grows in CWR, by one packet a window, and its cut is W alpha/2 rounded down. The
+    // An expected difference from A25: Kuehlewind et al.'s variant grows in CWR, by one packet a window, and its cut is W alpha/2 rounded down. The
     // mean of that is one packet where W alpha/2 is 3/2 on average, as rounding takes half a packet away: W p = 3 instead of 2. It
     // gets there where nearly every window has a mark and alpha still varies by more than the rounding.
     let points: Vec<_> = [0.05, 0.1, 0.2]

@@ -78,7 +78,7 @@ pub(crate) struct FreeBsdSender {
     peer_window: u32,
     peer_window_max: u32,
 
-    /// What a timeout that was in vain restores.
+    /// What is restored after a spurious timeout.
     before_timeout: Option<BeforeTimeout>,
     rto_deadline: Time,
     last_received: Time,

@@ -116,7 +116,7 @@ impl FreeBsdSender {
             && last
             && (!self.fin_sent || (repeats && start + len + 1 == self.snd_max))
             && (len > 0 || allowed > 0 || !self.fin_sent);
-        // Silly windows are avoided on the sending side (RFC 9293 section 3.8.6.2.1); Nagle is off as in FB.
+        // Silly windows are avoided on the sending side (RFC 9293 section 3.8.6.2.1); Nagle is off as in Kato et al. 2015.
         let worthwhile =
             len > 0 && (len == mss || last || repeats || len >= u64::from(self.peer_window_max / 2));
         (worthwhile || fin).then_some(Segment {

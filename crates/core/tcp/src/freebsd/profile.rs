@@ -33,7 +33,7 @@ pub struct FreeBsd {
     /// The window after idle is that of RFC 3390, and `ssthresh` stays; else the initial window, with `ssthresh` raised to
     /// three quarters of the old one (RFC 2861).
     pub restarts_by_rfc3390: bool,
-    /// A timeout was in vain if the next ACK echoes an older timestamp; else if it comes within half an SRTT.
+    /// A timeout was spurious if the next ACK echoes an older timestamp; else if that ACK comes within half an SRTT.
     pub undoes_by_timestamp: bool,
     /// Data received twice is reported (RFC 2883).
     pub reports_dsack: bool,
@@ -46,7 +46,7 @@ const GROWTH: GrowthRules = GrowthRules {
 };
 
 impl Profile {
-    /// FreeBSD-CURRENT of 2014/15: the kernel of FB.
+    /// FreeBSD-CURRENT of 2014/15: the kernel of Kato et al. 2015.
     pub const FREEBSD_2015: Self = Self {
         name: "freebsd-2015",
         kernel: Kernel::FreeBsd(FreeBsd {

@@ -67,7 +67,7 @@ impl FreeBsdSender {
         }
     }
 
-    /// The timeout was in vain: everything as before it (`CC_RTO_ERR`).
+    /// The timeout was spurious: everything becomes what it was before (`CC_RTO_ERR`).
     pub(super) fn undo_timeout(&mut self, now: Time) {
         let Some(before) = self.before_timeout.take() else { return };
         self.counters.undos += 1;
@@ -84,7 +84,7 @@ impl FreeBsdSender {
         }
     }
 
-    /// Whether the ACK that arrives `now` shows that the timeout was in vain.
+    /// Whether the ACK that arrives `now` shows that the timeout was spurious.
     pub(super) fn timeout_was_in_vain(&self, config: &EndpointConfig, ts_ecr: u32, now: Time) -> bool {
         self.rtt.timeouts() == 1
             && self.before_timeout.is_some_and(|before| {

@@ -1,4 +1,4 @@
-//! ECN feedback: the RFC 3168 latch, and the DCTCP echo (RFC 8257 section 3.2, semantics C1 and C2); Linux
+//! ECN feedback: the RFC 3168 latch, and the DCTCP echo (RFC 8257 section 3.2); Linux
 //! `tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`, `dctcp_ece_ack_update`.
 
 use crate::{CwrAck, EchoChange, EcnFeedback, EndpointConfig, Kernel};

@@ -280,7 +280,7 @@ impl LinuxSender {
     }
 
     /// Whether the state allows growth (Linux `tcp_may_raise_cwnd`), with the relaxation of controllers that grow in CWR
-    /// (K13 III-A b).
+    /// (Kuehlewind et al. 2014, section III-A b).
     fn may_grow(&self) -> bool {
         match self.state {
             CaState::Recovery => false,

@@ -1,4 +1,4 @@
-//! The DCTCP receiver: exact ACK sequences for patterns of marks (semantics C1, C2, reading G16).
+//! The DCTCP receiver: exact ACK sequences for patterns of marks.
 
 use super::script::receiver_with;
 use crate::EndpointConfig;

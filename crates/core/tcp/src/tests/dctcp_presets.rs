@@ -1,4 +1,4 @@
-//! The DCTCP family end to end through the endpoint (claims A13 to A16, semantics C1, C2).
+//! The DCTCP family end to end through the endpoint (claims A13 to A16).
 
 use super::script::{sender, sender_with};
 use crate::EndpointConfig;

@@ -41,7 +41,7 @@ fn newreno_halves_once_a_round_trip_and_goes_on_by_two_segments() {
 
 #[test]
 fn after_congestion_recovery_the_ack_of_two_segments_is_worth_two() {
-    // FB 3.2: cwnd = ssthresh is still slow start, so that the first ACK adds what it acknowledges. A DCTCP receiver that
+    // Kato et al. 2015, section 3.2: cwnd = ssthresh is still slow start, so that the first ACK adds what it acknowledges. A DCTCP receiver that
     // acknowledges the data with CWR alone makes that one segment instead of two.
     let episode = "
         200ms < ack 2 ece
@@ -126,7 +126,7 @@ fn growth_in_an_episode_with_echo_equals_growth_without() {
     };
     assert_eq!(grown(true, true), (9 * 1448, 8688));
     assert_eq!(grown(false, true), grown(true, true));
-    // Without FB 4.1 it stays where the cut put it.
+    // Without section 4.1 of that paper it stays where the cut put it.
     assert_eq!(grown(true, false), (7 * 1448, 0));
 }
 
@@ -148,7 +148,7 @@ fn without_cwr_a_classic_receiver_takes_the_window_to_its_minimum() {
 
 #[test]
 fn cwr_stops_the_echo_of_a_classic_receiver() {
-    // A45 with FB 3.1: one cut for the whole round trip, and the data that carries CWR is the first sent after it.
+    // A45 with Kato et al. 2015, section 3.1: one cut for the whole round trip, and the data that carries CWR is the first sent after it.
     sender_with(dctcp("freebsd-2015", |dctcp| dctcp.initial_alpha_q10 = 512), OPEN).run(
         "
         200ms < ack 2 ece

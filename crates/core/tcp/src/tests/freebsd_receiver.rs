@@ -72,7 +72,7 @@ fn a_change_of_state_is_acknowledged_at_once_with_the_new_state() {
 
 #[test]
 fn an_acknowledgement_of_cwr_waits_in_2015_and_does_not_in_14() {
-    // A52. The data with CWR changes the state: 2015 (FB 3.2) lets it wait for the second segment nevertheless.
+    // A52. The data with CWR changes the state: 2015 (Kato et al. 2015, section 3.2) lets it wait for the second segment nevertheless.
     let marked = "
         3ms   < 2 ce
         3ms   > ack 3 ece

@@ -52,7 +52,8 @@ fn with_marks(config: EndpointConfig, p: f64) -> f64 {
 #[test]
 fn reno_constant_follows_the_ack_counting() {
     // The window climbs from W/2 to W by b packets a round trip: 1/p = 3 W^2 / (8 b), mean 3W/4 = sqrt(3 b / (2 p)).
-    // b = 1 when packets are counted, or ACKs of single packets; b = 1/2 when ACKs of two packets count once (K13, DH).
+    // b = 1 when packets are counted, or ACKs of single packets; b = 1/2 when ACKs of two packets count once (Kuehlewind et
+    // al. 2014, De Schepper et al. 2015).
     for (stack, delayed_ack, constant) in [
         ("linux-3.2", true, 0.866),
         ("linux-3.2", false, 1.225),

@@ -70,7 +70,7 @@ impl Block {
 pub fn evaluate_integer(text: &str, line: u32, scope: &Scope) -> Result<i64, ScriptError> {
     match value(&expression(text, line)?, scope) {
         Ok(Value::Integer(value)) => Ok(value),
-        Ok(Value::Text(_)) => Err(ScriptError::syntax(line, format!("`{text}` is no integer"))),
+        Ok(Value::Text(_)) => Err(ScriptError::syntax(line, format!("`{text}` is not an integer"))),
         Err(Problem::Unknown(name)) => Err(ScriptError::syntax(line, format!("`{name}` is not known"))),
         Err(Problem::Impossible(what)) => Err(ScriptError::syntax(line, format!("`{text}`: {what}"))),
     }

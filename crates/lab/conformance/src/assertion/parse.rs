@@ -189,7 +189,7 @@ fn word(word: &str, line: u32) -> Result<Token, ScriptError> {
         Some(hex) => i64::from_str_radix(hex, 16),
         None => word.parse(),
     };
-    value.map(Token::Integer).map_err(|_| ScriptError::syntax(line, format!("`{word}` is no integer")))
+    value.map(Token::Integer).map_err(|_| ScriptError::syntax(line, format!("`{word}` is not an integer")))
 }
 
 fn render(tokens: &[(u32, Token)]) -> String {

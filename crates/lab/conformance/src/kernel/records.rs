@@ -44,7 +44,7 @@ pub fn read(script: &Script, program: &Program, mut bytes: &[u8]) -> Result<Tran
                     result as u32,
                     &mut first[place.connection],
                 )
-                .ok_or("the guest has a record of a packet that is no segment")?
+                .ok_or("the guest has a record of a packet that is not a segment")?
             }
             3 => Seen::Silence,
             4 => {

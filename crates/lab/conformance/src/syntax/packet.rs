@@ -99,7 +99,7 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<TcpFlags, ScriptError> {
             flags.ace = Some(digit as u8);
         } else {
             return Err(cursor
-                .error(format!("{before} is no set of TCP flags"))
+                .error(format!("{before} is not a set of TCP flags"))
                 .hint("letters of `FSRP.EWAU`, where `.` is ACK; a digit 0 to 7 for the ACE field"));
         }
     }
@@ -210,7 +210,7 @@ fn bytes(cursor: &mut Cursor<'_>) -> Result<Vec<u8>, ScriptError> {
         .collect();
     found.filter(|bytes| bytes.len() <= MAX_OPTION_VALUE).ok_or_else(|| {
         cursor
-            .error(format!("`{word}` is no value of a TCP option"))
+            .error(format!("`{word}` is not a value of a TCP option"))
             .hint("an even number of hexadecimal digits")
     })
 }

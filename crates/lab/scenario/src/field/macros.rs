@@ -3,7 +3,7 @@
 /// A table with fixed keys, and the one place that says what a key is: its documentation, type and default, and where the
 /// law has it from. A default may hold only under a condition: if a key above it has a value (`if native = "step"`) or is
 /// given at all (`if reno_slope`), or unless one is given (`unless threshold`). `otherwise` says in words what an absent key
-/// means when that is no fixed value; `unit` what a number counts.
+/// means when that is not a fixed value; `unit` what a number counts.
 macro_rules! section {
     ($(#[doc = $doc:literal])+ $name:ident {
         $(

@@ -2,7 +2,7 @@
 
 use super::{Accepts, Decimal, QuantityError, Unit};
 
-/// Explains why `text` is no quantity.
+/// Explains why `text` is not a quantity.
 pub(super) fn explain(text: &str, accepts: &Accepts) -> QuantityError {
     let trimmed = text.trim();
     let end = trimmed.find(|c: char| !(c.is_ascii_digit() || ".,_+-".contains(c))).unwrap_or(trimmed.len());

@@ -1,6 +1,6 @@
 //! Hosts on both sides of one bottleneck.
 //!
-//! The rtt of a flow is propagation only (reading G8 of K13: BDP = exactly 31250 B); serialisation comes on top. What
+//! The rtt of a flow is propagation only (as in Kuehlewind et al. 2014: BDP = exactly 31250 B); serialisation comes on top. What
 //! the fixed delay of the bottleneck leaves of it is split in halves, one on the way there, one on the way back.
 
 use std::collections::BTreeMap;

@@ -335,7 +335,7 @@ impl Field for Gain {
         let shift = match entry.node.value {
             Value::Integer(n @ 0..=10) => n as u8,
             _ => {
-                // Linux accepts 0..=10 for dctcp_shift_g; K13's per-ACK gain is 8.
+                // Linux accepts 0..=10 for dctcp_shift_g; Kuehlewind et al.'s per-ACK gain is 8.
                 report.error(&entry.node.mark, "not a usable shift", "a whole number from 0 to 10");
                 return None;
             }

@@ -26,7 +26,7 @@ impl Seed {
 
     /// What is wrong with a number that is none, and what would be right.
     pub(crate) fn refusal(number: i128) -> (String, String) {
-        (format!("{number} is no seed"), format!("write a whole number from 0 to {}", Self::MAX))
+        (format!("{number} is not a seed"), format!("write a whole number from 0 to {}", Self::MAX))
     }
 }
 

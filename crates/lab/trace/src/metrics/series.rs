@@ -44,7 +44,7 @@ pub struct Oscillation {
 /// is the first place, beyond the first fall below zero, where r has a local maximum of at least 0.9 of the largest up
 /// to a third of the series (so that at least three periods were seen): multiples of the period repeat as well as the
 /// period does, and the first of them is meant. A parabola through the maximum and its neighbours gives fractions of a
-/// step. A maximum below `least` is no oscillation.
+/// step. A maximum below `least` is not an oscillation.
 pub fn oscillation(values: &[f64], least: f64) -> Oscillation {
     let spread = super::order_statistics(values);
     let amplitude = spread.p5.zip(spread.p95).map(|(low, high)| (high - low) / 2.0);

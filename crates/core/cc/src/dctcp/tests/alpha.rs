@@ -1,4 +1,4 @@
-//! Claim A2 and semantics C1, C2: alpha to the integer.
+//! Claim A2: alpha to the integer.
 
 use super::{Flow, presets};
 use crate::tests::drive::{LINUX_3_2, MSS};

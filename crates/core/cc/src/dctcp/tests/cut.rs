@@ -1,4 +1,4 @@
-//! Claim A1 and semantics C1, C2: reductions to the integer.
+//! Claim A1: reductions to the integer.
 
 use super::{Flow, presets};
 use crate::tests::drive::LINUX_3_2;
@@ -62,7 +62,7 @@ fn the_patch_sets_the_window_at_once() {
 
 #[test]
 fn a_mark_on_one_packet_raises_the_window_to_two_only_in_the_patch() {
-    // max(cwnd - .., 2) of the patch; K13 applies a value only if it is lower.
+    // max(cwnd - .., 2) of the patch; Kuehlewind et al. 2014 applies a value only if it is lower.
     for (config, cwnd) in [(presets::STANFORD, 2), (presets::IKR, 1)] {
         let mut flow = with_alpha(config, 1024, 1);
         flow.ecn();

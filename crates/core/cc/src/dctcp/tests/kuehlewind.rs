@@ -1,4 +1,4 @@
-//! Claims A12 to A16: what K13 changed in the patch, and why.
+//! Claims A12 to A16: what Kuehlewind et al. 2014 changed in the patch, and why.
 
 use super::{Flow, presets};
 use crate::tests::drive::LINUX_3_2;

@@ -75,7 +75,7 @@ impl Law<'_> {
                 );
                 None
             }
-            // K13 section II-A: min = max = K and weight 1.
+            // Kuehlewind et al. 2014 section II-A: min = max = K and weight 1.
             (Some(k), _, _) => {
                 Some(Slope { min: k, max: k, max_probability: 1.0, weight: 1.0, gentle: false })
             }
