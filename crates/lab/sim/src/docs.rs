@@ -103,7 +103,7 @@ pub const DOCS: &[ModelDoc] = &[
 ];
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// All files with tests: a difference names one of their functions.
@@ -131,6 +131,20 @@ mod tests {
         }
     }
 
+    /// Required keys have no default; one in the schema is the one described.
+    pub(crate) fn assert_described_as_in_the_schema(
+        described: &[shoal_scenario::KeyDoc],
+        table: &serde_json::Value,
+    ) {
+        for key in described {
+            let default = &table["properties"][&key.name]["default"];
+            let written = default.as_str().map_or_else(|| default.to_string(), str::to_owned);
+            let required = table["required"].as_array().unwrap().iter().any(|name| *name == key.name);
+            assert_eq!(required, key.default.is_empty(), "{}", key.name);
+            assert!(default.is_null() || written == key.default, "{}", key.name);
+        }
+    }
+
     #[test]
     fn every_form_of_an_application_is_described() {
         let schema = shoal_scenario::json_schema();
@@ -138,13 +152,15 @@ mod tests {
         // One form is the word "bulk", which has no keys.
         assert_eq!(forms.len(), DOCS.len());
         for doc in DOCS.iter().filter(|doc| doc.name != "bulk") {
-            let names: Vec<_> = shoal_scenario::keys_of(doc).into_iter().map(|key| key.name).collect();
+            let described = shoal_scenario::keys_of(doc);
             let is_of = |form: &&serde_json::Value| {
                 form["properties"].as_object().is_some_and(|keys| {
-                    keys.len() == names.len() && names.iter().all(|name| keys.contains_key(name))
+                    keys.len() == described.len() && described.iter().all(|key| keys.contains_key(&key.name))
                 })
             };
-            assert_eq!(forms.iter().filter(is_of).count(), 1, "{}", doc.name);
+            let found: Vec<_> = forms.iter().filter(is_of).collect();
+            assert_eq!(found.len(), 1, "{}", doc.name);
+            assert_described_as_in_the_schema(&described, found[0]);
         }
     }
 }

@@ -45,4 +45,15 @@ mod tests {
             assert!(TESTS.contains(&format!("fn {}(", difference.test)), "{}", difference.test);
         }
     }
+
+    #[test]
+    fn the_keys_and_defaults_are_those_of_the_schema() {
+        let schema = shoal_scenario::json_schema();
+        let kinds = schema["properties"]["topology"]["oneOf"].as_array().unwrap();
+        let graph = kinds.iter().find(|kind| kind["title"] == "graph").unwrap();
+        let table = &graph["properties"]["shared_buffers"]["items"];
+        let described = shoal_scenario::keys_of(&MEMORY_DOCS[0]);
+        assert_eq!(table["properties"].as_object().unwrap().len(), described.len());
+        crate::docs::tests::assert_described_as_in_the_schema(&described, table);
+    }
 }
