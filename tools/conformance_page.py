@@ -111,7 +111,7 @@ def page(played: Mapping[tuple[str, str], Sequence[Verdict]], release: str) -> s
     """The page in Markdown, from verdicts by set of scripts and plane."""
     measured = list(csv.DictReader(MEASURED.open(encoding="utf-8")))
     check_measured(measured, played)
-    lines = [f"{_head.format(release=release)}"]
+    lines = [_head.format(release=release)]
     for name, title in SETS.items():
         rows = [row for row in measured if row["set"] == name]
         counts = Counter((row["packetdrill"], row["shoal"]) for row in rows)

@@ -1,6 +1,8 @@
 //! Hand-made captures as files that people read.
 
-use shoal_linux::{CaptureError, Kernel, Plan, RecordError, write_capture};
+mod common;
+
+use shoal_linux::{CaptureError, Plan, RecordError, write_capture};
 use shoal_scenario::{Document, Experiment};
 use shoal_trace::pcapng::Capture;
 use std::path::PathBuf;
@@ -49,17 +51,7 @@ fn arrived(at_ns: i64, to: [u8; 4], letter: u8) -> Vec<u8> {
 
 fn write(name: &str, records: &[Vec<u8>], cut: usize) -> Result<Vec<u8>, CaptureError> {
     let experiment: Experiment = Document::parse(SCENARIO, "test.toml").unwrap().resolve(None).unwrap();
-    let words = |text: &str| text.split(' ').map(str::to_owned).collect();
-    let kernel = Kernel {
-        release: "7.3.4-shoal".to_owned(),
-        controllers: words("dctcp"),
-        disciplines: words("pfifo red"),
-        build: String::new(),
-        modules: String::new(),
-        generator: None,
-        mode: "seccomp".to_owned(),
-    };
-    let plan = Plan::with_captures(&experiment, &kernel, true).unwrap();
+    let plan = Plan::with_captures(&experiment, &common::kernel(), true).unwrap();
     let guest = [ORIGIN_NS.to_ne_bytes().to_vec(), records.concat()].concat();
     let path: PathBuf =
         std::env::temp_dir().join(format!("shoal-capture-{name}-{}.pcapng", std::process::id()));

@@ -40,6 +40,10 @@ pub(crate) trait Field: Sized {
     fn key_docs_below() -> Vec<KeyDoc> {
         Vec::new()
     }
+    /// The keys of one of its kinds, if it is a table of several and has that one.
+    fn key_docs_of(_kind: &str) -> Option<Vec<KeyDoc>> {
+        None
+    }
     /// Whether an amount of queue in it is `wanted`.
     fn any_amount(&self, _wanted: fn(Amount) -> bool) -> bool {
         false

@@ -4,7 +4,7 @@ use serde_json::Map;
 use shoal_cc::{CcConfig, Preset};
 use shoal_units::{ModelDoc, ModelKind};
 
-use crate::field::{KeyDoc, Section, plain};
+use crate::field::{Field, KeyDoc, Section, plain};
 use crate::schema::{self, Aqm, Bottleneck, FlowGroup, NodeBuffer, SharedBuffer, Workload};
 
 /// What a flow group may set of its host stack; all else is fixed by the profile.
@@ -25,7 +25,8 @@ pub fn keys_of(model: &ModelDoc) -> Vec<KeyDoc> {
         ModelKind::Stack => of_section::<FlowGroup>(OF_STACKS),
         // Presets, whose numbers are no keys yet.
         ModelKind::Host => Vec::new(),
-        ModelKind::Application => Workload::key_docs_of(model.name),
+        // Bulk has no keys.
+        ModelKind::Application => Workload::key_docs_of(model.name).unwrap_or_default(),
     }
 }
 

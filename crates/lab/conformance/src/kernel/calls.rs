@@ -28,11 +28,12 @@ pub(super) struct SystemCall {
     pub(super) descriptor: Option<i64>,
 }
 
-/// Something that a call writes.
+/// A little-endian number that a call writes: its place and bytes, and what it must be.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Output {
-    /// A little-endian number of so many bytes.
-    Number { at: usize, size: usize, wanted: i64 },
+pub(super) struct Output {
+    pub(super) at: usize,
+    pub(super) size: usize,
+    pub(super) wanted: i64,
 }
 
 /// Translates a call.
@@ -229,7 +230,7 @@ impl Builder<'_> {
         let (at, size_at) = (self.memory.put(&[0; 8]), self.memory.put_i32(size));
         if *self.argument(3)? != Value::Anything {
             let wanted = number(self.argument(3)?, self.line)?;
-            self.outputs.push(Output::Number { at, size: size as usize, wanted });
+            self.outputs.push(Output { at, size: size as usize, wanted });
         }
         let (value, length) = (Argument::Memory(at), Argument::Memory(size_at));
         Ok(vec![self.descriptor(0)?, self.int(1)?, self.int(2)?, value, length])

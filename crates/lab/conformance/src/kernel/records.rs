@@ -88,7 +88,7 @@ fn state(data: &[u8], error: i64) -> Result<crate::Scope, String> {
 }
 
 fn differs(output: &Output, memory: &[u8]) -> Option<String> {
-    let Output::Number { at, size, wanted } = output;
+    let Output { at, size, wanted } = output;
     let found = little(memory.get(*at..at + size)?);
     let mask = if *size == 8 { -1 } else { (1_i64 << (8 * size)) - 1 };
     (found & mask != wanted & mask)

@@ -162,14 +162,6 @@ macro_rules! tagged {
             fn keys_by_kind() -> Vec<(&'static str, &'static [&'static str])> {
                 vec![$(($kind, <$section as $crate::field::Section>::keys())),+]
             }
-            /// The keys of a kind; none if there is no such kind.
-            #[allow(dead_code, reason = "asked of some")]
-            pub(crate) fn key_docs_of(kind: &str) -> Option<Vec<$crate::field::KeyDoc>> {
-                match kind {
-                    $($kind => Some(<$section as $crate::field::Section>::key_docs()),)+
-                    _ => None,
-                }
-            }
         }
 
         impl $crate::field::Field for $name {
@@ -215,6 +207,12 @@ macro_rules! tagged {
                     schema
                 }),+];
                 serde_json::json!({ "oneOf": kinds })
+            }
+            fn key_docs_of(kind: &str) -> Option<Vec<$crate::field::KeyDoc>> {
+                match kind {
+                    $($kind => Some(<$section as $crate::field::Section>::key_docs()),)+
+                    _ => None,
+                }
             }
             fn any_amount(&self, wanted: fn($crate::quantity::Amount) -> bool) -> bool {
                 match self {

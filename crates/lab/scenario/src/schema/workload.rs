@@ -136,21 +136,6 @@ const HINT: &str = "write \"bulk\", { transfer = \"800 kB\", rounds = 50, every 
                     { frame = \"20 kB\", every = \"40 ms\", deadline = \"100 ms\" }, { constant_rate = \"1 Mbit/s\" }, \
                     { on = \"1 s\", off = \"1 s\" } or { unresponsive = \"1 Mbit/s\" }";
 
-impl Workload {
-    /// The keys of an application; none if it has none or there is no such application.
-    pub(crate) fn key_docs_of(name: &str) -> Vec<KeyDoc> {
-        match name {
-            "transfers" => Transfers::key_docs(),
-            "constant-rate" => ConstantRate::key_docs(),
-            "requests" => Requests::key_docs(),
-            "frames" => Frames::key_docs(),
-            "on-off" => OnOff::key_docs(),
-            "unresponsive" => Unresponsive::key_docs(),
-            _ => Vec::new(),
-        }
-    }
-}
-
 impl Field for Workload {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
         match &node.value {
@@ -198,6 +183,17 @@ impl Field for Workload {
             Self::Frames(section) => section.write(),
             Self::Unresponsive(section) => section.write(),
         }
+    }
+    fn key_docs_of(kind: &str) -> Option<Vec<KeyDoc>> {
+        Some(match kind {
+            "transfers" => Transfers::key_docs(),
+            "constant-rate" => ConstantRate::key_docs(),
+            "requests" => Requests::key_docs(),
+            "frames" => Frames::key_docs(),
+            "on-off" => OnOff::key_docs(),
+            "unresponsive" => Unresponsive::key_docs(),
+            _ => return None,
+        })
     }
     fn schema() -> Json {
         json!({ "oneOf": [
