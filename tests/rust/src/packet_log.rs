@@ -1,8 +1,8 @@
 //! A sink that keeps every packet event.
 
-use shoal_packet::Packet;
+use shoal_packet::{Packet, Reason};
 use shoal_sim::PacketSink;
-use shoal_trace::{DropReason, MarkReason, PacketRow};
+use shoal_trace::PacketRow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -14,9 +14,9 @@ pub struct Seen {
     /// To which packet.
     pub packet: Packet,
     /// Why it was marked, if it was.
-    pub mark: Option<MarkReason>,
+    pub mark: Option<Reason>,
     /// Why it was dropped, if it was.
-    pub drop: Option<DropReason>,
+    pub drop: Option<Reason>,
 }
 
 /// A sink whose clones share one list.
@@ -31,13 +31,7 @@ impl PacketLog {
 }
 
 impl PacketSink for PacketLog {
-    fn on_event(
-        &mut self,
-        row: PacketRow,
-        packet: &Packet,
-        mark: Option<MarkReason>,
-        drop: Option<DropReason>,
-    ) {
+    fn on_event(&mut self, row: PacketRow, packet: &Packet, mark: Option<Reason>, drop: Option<Reason>) {
         self.0.borrow_mut().push(Seen { row, packet: *packet, mark, drop });
     }
 }

@@ -1,11 +1,12 @@
 //! Packets are conserved and windows keep to their bounds, in whole runs.
 
 use proptest::prelude::*;
+use shoal_packet::CaState;
 use shoal_scenario::{Document, Experiment};
 use shoal_sim::Outcome;
 use shoal_tcp::{Kernel, Recovery};
 use shoal_tests::{Bytes, check_conservation, monitor_all_links, random_scenario, run};
-use shoal_trace::{Column, FlowState, SegmentEvent};
+use shoal_trace::{Column, SegmentEvent};
 use std::collections::BTreeMap;
 
 fn floats(outcome: &Outcome, table: &str, column: &str) -> Vec<f64> {
@@ -37,7 +38,7 @@ fn check_windows(experiment: &Experiment, outcome: &Outcome) {
             || config.initial_window == Some(1)
             || config.stack.cwr == Recovery::RateHalving
             || config.stack.kernel != Kernel::Linux;
-        let open = states[row] == f64::from(FlowState::Open as u8);
+        let open = states[row] == f64::from(CaState::Open as u8);
         assert!(cwnd >= 2.0 || !open || may_be_one, "cwnd {cwnd} in Open, flow {flow}, row {row}");
     }
 }

@@ -1,9 +1,10 @@
 //! The switch with shared memory, recomputed from every packet event.
 
 use proptest::prelude::*;
+use shoal_packet::Reason;
 use shoal_scenario::{Document, Experiment};
 use shoal_tests::{Bytes, Seen, experiment, monitor_all_links, random_scenario, run, run_logged};
-use shoal_trace::{DropReason, PacketEvent};
+use shoal_trace::PacketEvent;
 
 /// One port of a pool as an eager switch sees it: its events in order, and how far they have happened.
 struct PortEvents<'a> {
@@ -56,7 +57,7 @@ fn check(experiment: &Experiment, seen: &[Seen]) -> (u64, u64) {
             port.held += size;
             port.next += 1;
             let refused = port.events.get(port.next).is_some_and(|seen| {
-                seen.drop == Some(DropReason::SharedBuffer) && seen.packet.seq == arrival.packet.seq
+                seen.drop == Some(Reason::SharedBuffer) && seen.packet.seq == arrival.packet.seq
             });
             assert_eq!(refused, !fits, "{arrival:?}: holds {before} beyond its own, {free} B are free");
             refusals += u64::from(refused);

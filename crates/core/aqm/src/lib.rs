@@ -39,6 +39,7 @@ pub use gred::Gred;
 pub use open_loop::OpenLoop;
 pub use pi2::Pi2;
 pub use pie::Pie;
-pub use queue::{Backlog, Class, Dequeued, Queue, Reason, Verdict};
+pub use queue::{Backlog, Dequeued, Queue, Verdict};
 pub use red::{LinuxRed, Red, TcError, TcRed};
+pub use shoal_packet::{Class, Reason};
 pub use step::Step;

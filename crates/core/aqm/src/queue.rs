@@ -1,42 +1,8 @@
 //! The interface of every queue.
 
 use core::ops::Add;
-use shoal_packet::Packet;
+use shoal_packet::{Class, Packet, Reason};
 use shoal_units::{Stream, Time};
-
-/// Why a packet was marked or dropped.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Reason {
-    /// The buffer is full.
-    Buffer,
-    /// The instantaneous queue is above a fixed threshold.
-    Threshold,
-    /// A random early decision.
-    Early,
-    /// The averaged queue is above its upper limit.
-    Forced,
-    /// A random mark with the probability that couples scalable to classic congestion control.
-    Coupled,
-    /// The sojourn time has been above its target for too long (CoDel).
-    Sojourn,
-}
-
-/// The two classes that measurements keep apart.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Class {
-    /// ECN-capable packets.
-    Ect,
-    /// Packets that are not ECN-capable.
-    NotEct,
-}
-
-impl Class {
-    /// The class of a packet.
-    #[inline]
-    pub const fn of(packet: &Packet) -> Self {
-        if packet.ecn.is_capable() { Self::Ect } else { Self::NotEct }
-    }
-}
 
 /// What waits in a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

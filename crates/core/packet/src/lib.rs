@@ -9,7 +9,9 @@ extern crate std;
 mod ecn;
 mod packet;
 mod seq;
+mod vocabulary;
 
 pub use ecn::Ecn;
 pub use packet::{Flags, FlowId, Packet, Sack, SackBlocks};
 pub use seq::Seq;
+pub use vocabulary::{CaState, Class, Reason};

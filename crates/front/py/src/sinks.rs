@@ -1,11 +1,11 @@
 //! Files that grow while a run goes on: the packet trace and the capture.
 
-use shoal_packet::{FlowId, Packet};
+use shoal_packet::{FlowId, Packet, Reason};
 use shoal_scenario::{Experiment, LinkId};
 use shoal_sim::PacketSink;
 use shoal_trace::parquet_out::PacketTraceWriter;
 use shoal_trace::pcapng::{Capture, Direction, Endpoints, Interface, PacketNote, PcapWriter};
-use shoal_trace::{AtomicFile, DropReason, MarkReason, Names, PacketEvent, PacketRow, WriteError};
+use shoal_trace::{AtomicFile, Names, PacketEvent, PacketRow, WriteError};
 use shoal_units::Time;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ struct CaptureFile {
     /// Number of the interface of the senders: after the monitored links.
     senders: u32,
     /// Packets that wait with a mark, by link, flow, position and time of arrival: a queue may mark long before it lets go.
-    marked: BTreeMap<(u32, u32, u32, u64), MarkReason>,
+    marked: BTreeMap<(u32, u32, u32, u64), Reason>,
 }
 
 /// Name of the interface at which acknowledgements are captured.
@@ -41,13 +41,7 @@ const SENDERS: &str = "senders";
 pub struct Sink(pub Rc<RefCell<Files>>);
 
 impl PacketSink for Sink {
-    fn on_event(
-        &mut self,
-        row: PacketRow,
-        packet: &Packet,
-        mark: Option<MarkReason>,
-        drop: Option<DropReason>,
-    ) {
+    fn on_event(&mut self, row: PacketRow, packet: &Packet, mark: Option<Reason>, drop: Option<Reason>) {
         let mut files = self.0.borrow_mut();
         if files.failure.is_none()
             && let Err(error) = files.write(row, packet, mark, drop)
@@ -114,8 +108,8 @@ impl Files {
         &mut self,
         row: PacketRow,
         packet: &Packet,
-        mark: Option<MarkReason>,
-        drop: Option<DropReason>,
+        mark: Option<Reason>,
+        drop: Option<Reason>,
     ) -> Result<(), WriteError> {
         if let Some(capture) = &mut self.capture {
             capture.write(&row, packet, mark, drop)?;
@@ -174,8 +168,8 @@ impl CaptureFile {
         &mut self,
         row: &PacketRow,
         packet: &Packet,
-        mark: Option<MarkReason>,
-        drop: Option<DropReason>,
+        mark: Option<Reason>,
+        drop: Option<Reason>,
     ) -> Result<(), WriteError> {
         let FlowId(flow) = packet.flow;
         let which = (row.link.0, flow, packet.seq.0, row.time_ps - row.sojourn_ps);

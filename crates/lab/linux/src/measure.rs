@@ -7,11 +7,12 @@
 use crate::kernel::Kernel;
 use crate::plan::{Plan, sample_interval};
 use crate::records::{FlowKind, FlowRecord, LineEvent, LineRecord, RecordError};
+use shoal_packet::CaState;
 use shoal_scenario::{App, Experiment, Flow, TracedFlows, TracedTable};
 use shoal_trace::{
     ControllerRow, DistributionTables, EventRow, FeedbackCounters, FlowBin, FlowCounters, FlowEvent,
-    FlowMeter, FlowResult, FlowRow, FlowSpan, FlowState, GroupIndex, GroupResult, LinkIndex, LinuxRun,
-    MeterPace, Names, QueueRow, RunResult, SCHEMA, Series, Table, Window, metrics,
+    FlowMeter, FlowResult, FlowRow, FlowSpan, GroupIndex, GroupResult, LinkIndex, LinuxRun, MeterPace, Names,
+    QueueRow, RunResult, SCHEMA, Series, Table, Window, metrics,
 };
 use shoal_units::{Span, Time};
 use std::iter::Peekable;
@@ -480,12 +481,12 @@ fn threshold(ssthresh: u32) -> Option<f64> {
 }
 
 /// `enum tcp_ca_state`.
-const fn state_of(state: u8) -> FlowState {
+const fn state_of(state: u8) -> CaState {
     match state {
-        0 => FlowState::Open,
-        1 => FlowState::Disorder,
-        2 => FlowState::Cwr,
-        3 => FlowState::Recovery,
-        _ => FlowState::Loss,
+        0 => CaState::Open,
+        1 => CaState::Disorder,
+        2 => CaState::Cwr,
+        3 => CaState::Recovery,
+        _ => CaState::Loss,
     }
 }

@@ -5,12 +5,13 @@ use crate::cwnd;
 use crate::flow::{FlowState, SenderSlot};
 use crate::network::Network;
 use shoal_cc::INFINITE_SSTHRESH;
+use shoal_packet::CaState;
 use shoal_scenario::{App, Experiment, Flow, TracedFlows, TracedTable};
-use shoal_tcp::{CaState, Sender};
+use shoal_tcp::Sender;
 use shoal_trace::{
     Bottleneck, ControllerRow, DeliveryRow, DistributionTables, FeedbackCounters, FlowBinRates, FlowCounters,
-    FlowResult, FlowRow, FlowSpan, FlowState as State, FrameSummary, GroupIndex, GroupResult, LinkIndex,
-    Metrics, Names, Notice, RunResult, SCHEMA, Series, Table, WaitSummary, Window,
+    FlowResult, FlowRow, FlowSpan, FrameSummary, GroupIndex, GroupResult, LinkIndex, Metrics, Names, Notice,
+    RunResult, SCHEMA, Series, Table, WaitSummary, Window,
     laws::{self, BrokenLaw},
     metrics,
 };
@@ -270,7 +271,7 @@ impl Tables {
                 cwnd_packets: window.cwnd / window.quantum,
                 ssthresh_packets: threshold(window),
                 alpha: present.2,
-                state: state_of(present.3),
+                state: present.3,
             });
         }
     }
@@ -294,7 +295,7 @@ impl Tables {
             ssthresh_packets: threshold(window),
             alpha: sender.alpha(),
             srtt_s: (!srtt.is_zero()).then(|| srtt.as_secs_f64()),
-            state: state_of(sender.state()),
+            state: sender.state(),
         });
     }
 }
@@ -302,14 +303,4 @@ impl Tables {
 /// `ssthresh` in packets.
 fn threshold(window: &shoal_cc::Window) -> Option<f64> {
     (window.ssthresh < INFINITE_SSTHRESH).then_some(f64::from(window.ssthresh) / f64::from(window.quantum))
-}
-
-fn state_of(state: CaState) -> State {
-    match state {
-        CaState::Open => State::Open,
-        CaState::Disorder => State::Disorder,
-        CaState::Cwr => State::Cwr,
-        CaState::Recovery => State::Recovery,
-        CaState::Loss => State::Loss,
-    }
 }

@@ -1,25 +1,19 @@
-//! Turns what happens at monitored links into measurements: conversions between the vocabularies of `aqm` and `trace`.
+//! Turns what happens at monitored links into measurements.
 
 use crate::port::UNMONITORED;
-use shoal_aqm::{Backlog, Class, Reason, Verdict};
-use shoal_packet::Packet;
+use shoal_aqm::{Backlog, Verdict};
+use shoal_packet::{Class, Packet, Reason};
 use shoal_scenario::{Experiment, LinkId, TracedFlows, TracedTable};
 use shoal_trace::{
-    DropReason, EventRow, FlowEnd, FlowEvent, LinkIndex, MarkReason, MeterPace, Names, PacketEvent,
-    PacketRow, QueueBin, QueueMeter, QueueRow, SegmentEvent, SegmentRow, Series, Table, TrafficClass,
+    EventRow, FlowEnd, FlowEvent, LinkIndex, MeterPace, Names, PacketEvent, PacketRow, QueueBin, QueueMeter,
+    QueueRow, SegmentEvent, SegmentRow, Series, Table,
 };
 use shoal_units::{Rate, Span, Time};
 
 /// Receives every packet event of the monitored links, in order of time per link: a file writer.
 pub trait PacketSink {
     /// One event; `packet` as it is after it.
-    fn on_event(
-        &mut self,
-        row: PacketRow,
-        packet: &Packet,
-        mark: Option<MarkReason>,
-        drop: Option<DropReason>,
-    );
+    fn on_event(&mut self, row: PacketRow, packet: &Packet, mark: Option<Reason>, drop: Option<Reason>);
     /// A packet reaches the sender of its flow. What was reported at links before happened before.
     fn on_sender(&mut self, now: Time, packet: &Packet) {
         let _ = (now, packet);
@@ -166,7 +160,7 @@ impl Recorder {
     /// `backlog` is what the packet finds.
     #[inline]
     pub(crate) fn on_arrival(&mut self, probe: u32, packet: &Packet, backlog: Backlog, now: Time) {
-        self.probes[probe as usize].meter.on_arrival(now, class_of(packet));
+        self.probes[probe as usize].meter.on_arrival(now, Class::of(packet));
         if self.sink.is_some() {
             self.emit(probe, PacketEvent::Arrive, packet, backlog, now, now, (None, None));
         }
@@ -188,19 +182,19 @@ impl Recorder {
                     self.mark(probe, packet, reason, backlog, now, now);
                 }
                 self.backlog(probe, backlog, now);
-                self.probes[probe as usize].meter.on_join(now, class_of(packet));
+                self.probes[probe as usize].meter.on_join(now, Class::of(packet));
             }
             Verdict::Displaced => {
                 self.backlog(probe, backlog, now);
-                self.probes[probe as usize].meter.on_join(now, class_of(packet));
+                self.probes[probe as usize].meter.on_join(now, Class::of(packet));
             }
-            Verdict::Dropped(reason) => self.drop(probe, packet, drop_reason(reason), backlog, now, now),
+            Verdict::Dropped(reason) => self.drop(probe, packet, reason, backlog, now, now),
         }
     }
 
     /// The memory that the port shares had no room for an arrival.
     pub(crate) fn on_pool_drop(&mut self, probe: u32, packet: &Packet, backlog: Backlog, now: Time) {
-        self.drop(probe, packet, DropReason::SharedBuffer, backlog, now, now);
+        self.drop(probe, packet, Reason::SharedBuffer, backlog, now, now);
     }
 
     #[inline]
@@ -218,8 +212,8 @@ impl Recorder {
         }
         self.backlog(probe, backlog, at);
         let Probe { meter, bin, .. } = &mut self.probes[probe as usize];
-        meter.on_leave(at, class_of(packet));
-        meter.on_departure(at, class_of(packet), at - packet.enqueued, wire_bytes);
+        meter.on_leave(at, Class::of(packet));
+        meter.on_departure(at, Class::of(packet), at - packet.enqueued, wire_bytes);
         if let Some(bin) = bin {
             bin.on_departure(at, wire_bytes);
         }
@@ -244,8 +238,8 @@ impl Recorder {
         at: Time,
     ) {
         self.backlog(probe, backlog, at);
-        self.probes[probe as usize].meter.on_leave(at, class_of(packet));
-        self.drop(probe, packet, drop_reason(reason), backlog, packet.enqueued, at);
+        self.probes[probe as usize].meter.on_leave(at, Class::of(packet));
+        self.drop(probe, packet, reason, backlog, packet.enqueued, at);
     }
 
     #[inline]
@@ -258,9 +252,8 @@ impl Recorder {
     }
 
     fn mark(&mut self, probe: u32, packet: &Packet, reason: Reason, backlog: Backlog, since: Time, at: Time) {
-        let reason = mark_reason(reason);
         let Probe { meter, bin, .. } = &mut self.probes[probe as usize];
-        meter.on_mark(at, TrafficClass::Ect, reason);
+        meter.on_mark(at, Class::Ect, reason);
         if let Some(bin) = bin {
             bin.on_mark();
         }
@@ -270,17 +263,9 @@ impl Recorder {
         }
     }
 
-    fn drop(
-        &mut self,
-        probe: u32,
-        packet: &Packet,
-        reason: DropReason,
-        backlog: Backlog,
-        since: Time,
-        at: Time,
-    ) {
+    fn drop(&mut self, probe: u32, packet: &Packet, reason: Reason, backlog: Backlog, since: Time, at: Time) {
         let Probe { meter, bin, .. } = &mut self.probes[probe as usize];
-        meter.on_drop(at, class_of(packet), reason);
+        meter.on_drop(at, Class::of(packet), reason);
         if let Some(bin) = bin {
             bin.on_drop();
         }
@@ -319,7 +304,7 @@ impl Recorder {
         backlog: Backlog,
         since: Time,
         at: Time,
-        (mark, drop): (Option<MarkReason>, Option<DropReason>),
+        (mark, drop): (Option<Reason>, Option<Reason>),
     ) {
         let Some(sink) = &mut self.sink else { return };
         let row = PacketRow {
@@ -356,35 +341,5 @@ impl Recorder {
         let covered = TracedTable::Segments.coverage(&segment_flows, flows);
         let segments = segments.map(|rows| rows.into_table_covering(covered));
         Recorded { meters, queue, events, segments }
-    }
-}
-
-#[inline]
-fn class_of(packet: &Packet) -> TrafficClass {
-    match Class::of(packet) {
-        Class::Ect => TrafficClass::Ect,
-        Class::NotEct => TrafficClass::NotEct,
-    }
-}
-
-fn mark_reason(reason: Reason) -> MarkReason {
-    match reason {
-        Reason::Threshold => MarkReason::Threshold,
-        Reason::Early => MarkReason::Early,
-        Reason::Coupled => MarkReason::Coupled,
-        Reason::Sojourn => MarkReason::Sojourn,
-        // A full buffer never marks; the conversion is total so that a new law cannot break it.
-        Reason::Forced | Reason::Buffer => MarkReason::Forced,
-    }
-}
-
-fn drop_reason(reason: Reason) -> DropReason {
-    match reason {
-        Reason::Buffer => DropReason::Buffer,
-        Reason::Threshold => DropReason::Threshold,
-        // Coupled decisions mark; the conversion is total so that a new law cannot break it.
-        Reason::Early | Reason::Coupled => DropReason::Early,
-        Reason::Forced => DropReason::Forced,
-        Reason::Sojourn => DropReason::Sojourn,
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::{
     BacklogBucketRow, BacklogWindowRow, Bucket, DelayBucketRow, DelayWindowRow, Histogram, LinkIndex, Names,
-    QueueBucketRow, QueueClass, Series, Table, TrafficClass, WindowPart,
+    QueueBucketRow, QueueClass, Series, Table, WindowPart,
 };
+use shoal_packet::Class;
 
 /// Everything that a link's meter recorded as distributions.
 #[derive(Clone, Debug)]
@@ -49,8 +50,7 @@ impl DistributionTables {
 
     /// Appends the rows of a link.
     pub fn push(&mut self, link: LinkIndex, of: &LinkDistributions) {
-        for (class, delay) in [(TrafficClass::Ect, &of.ect_delay), (TrafficClass::NotEct, &of.not_ect_delay)]
-        {
+        for (class, delay) in [(Class::Ect, &of.ect_delay), (Class::NotEct, &of.not_ect_delay)] {
             for Bucket { low, high, weight } in delay.buckets() {
                 let (low_s, high_s) = (seconds(low), seconds(high));
                 self.delay.push(DelayBucketRow { link, class, low_s, high_s, packets: weight });

@@ -1,32 +1,6 @@
-//! The small vocabularies of measurements. `trace` may not see `aqm` and `tcp`, so it has its own; callers convert.
+//! The small vocabularies of tables. What queues and endpoints speak of, too, is in `packet`.
 
-macro_rules! vocabulary {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-        #[repr(u8)]
-        pub enum $name { $($(#[$variant_doc])* $variant,)+ }
-
-        impl $name {
-            /// All words, in the order of their codes.
-            pub const NAMES: &'static [&'static str] = &[$($text),+];
-            /// The word in results and tables.
-            pub const fn as_str(self) -> &'static str {
-                Self::NAMES[self as usize]
-            }
-        }
-    };
-}
-
-vocabulary! {
-    /// The two classes that measurements keep apart, by the ECN codepoint on arrival.
-    TrafficClass {
-        /// ECN-capable packets.
-        Ect = "ect",
-        /// Packets that are not ECN-capable.
-        NotEct = "not_ect",
-    }
-}
+use shoal_packet::vocabulary;
 
 vocabulary! {
     /// What the distribution of a backlog is about.
@@ -37,56 +11,6 @@ vocabulary! {
         Ect = "ect",
         /// Packets that are not ECN-capable.
         NotEct = "not_ect",
-    }
-}
-
-vocabulary! {
-    /// Why a packet was dropped.
-    DropReason {
-        /// The buffer was full.
-        Buffer = "buffer",
-        /// The instantaneous queue was above a fixed threshold.
-        Threshold = "threshold",
-        /// A random early decision.
-        Early = "early",
-        /// The averaged queue was above its upper limit.
-        Forced = "forced",
-        /// The sojourn time was above its target for too long.
-        Sojourn = "sojourn",
-        /// The memory that the port shares with others had no room for it.
-        SharedBuffer = "shared_buffer",
-    }
-}
-
-vocabulary! {
-    /// Why a packet was marked.
-    MarkReason {
-        /// The instantaneous queue was above a fixed threshold.
-        Threshold = "threshold",
-        /// A random early decision.
-        Early = "early",
-        /// The averaged queue was above its upper limit.
-        Forced = "forced",
-        /// A random decision coupled to that about classic traffic.
-        Coupled = "coupled",
-        /// The sojourn time was above its target for too long.
-        Sojourn = "sojourn",
-    }
-}
-
-vocabulary! {
-    /// State of a sender's recovery machine (Linux `enum tcp_ca_state`).
-    FlowState {
-        /// Nothing unusual.
-        Open = "open",
-        /// Duplicate ACKs or SACKs, not yet enough for recovery.
-        Disorder = "disorder",
-        /// Reducing the window after an ECN-Echo.
-        Cwr = "cwr",
-        /// Fast recovery.
-        Recovery = "recovery",
-        /// After a retransmission timeout.
-        Loss = "loss",
     }
 }
 
@@ -158,9 +82,7 @@ mod tests {
 
     #[test]
     fn words_follow_the_codes() {
-        assert_eq!(TrafficClass::NotEct.as_str(), "not_ect");
-        assert_eq!(DropReason::Forced.as_str(), "forced");
-        assert_eq!(FlowState::Loss.as_str(), "loss");
+        assert_eq!(QueueClass::NotEct.as_str(), "not_ect");
         assert_eq!(FlowEvent::NAMES, ["mark", "drop", "reduction", "timeout", "retransmit"]);
         assert_eq!(PacketEvent::NAMES, ["arrive", "mark", "drop", "depart"]);
     }

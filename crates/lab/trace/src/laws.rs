@@ -44,11 +44,21 @@ fn broken(link: &Bottleneck, window_s: f64) -> Option<String> {
         ("marks", link.marked, link.ect.marked + link.not_ect.marked),
         ("drops", link.dropped, link.ect.dropped + link.not_ect.dropped),
         ("drops by cause", link.dropped, drops.aqm + drops.buffer + drops.shared_buffer),
-        ("drops by the law", drops.aqm, drops.threshold + drops.early + drops.forced + drops.sojourn),
+        (
+            "drops by the law",
+            drops.aqm,
+            drops.threshold + drops.early + drops.forced + drops.coupled + drops.sojourn,
+        ),
         (
             "marks by cause",
             link.marked,
-            marks.threshold + marks.early + marks.forced + marks.coupled + marks.sojourn,
+            marks.threshold
+                + marks.early
+                + marks.forced
+                + marks.coupled
+                + marks.sojourn
+                + marks.buffer
+                + marks.shared_buffer,
         ),
     ];
     for (name, whole, parts) in sums {
@@ -77,18 +87,19 @@ fn broken(link: &Bottleneck, window_s: f64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DropReason, MarkReason, MeterPace, QueueMeter, TrafficClass};
+    use crate::{MeterPace, QueueMeter};
+    use shoal_packet::{Class, Reason};
     use shoal_units::{Rate, Span, Time};
 
     /// One packet of 1250 B at 10 Mbit/s that was marked, and one that was dropped, in 10 ms.
     fn lawful() -> Bottleneck {
-        let class = TrafficClass::Ect;
+        let class = Class::Ect;
         let mut meter = QueueMeter::new(Time::ZERO, Rate::from_bps(10_000_000), MeterPace::default());
         meter.on_arrival(Time::ZERO, class);
-        meter.on_mark(Time::ZERO, class, MarkReason::Threshold);
+        meter.on_mark(Time::ZERO, class, Reason::Threshold);
         meter.on_departure(Time::ZERO, class, Span::ZERO, 1250);
         meter.on_arrival(Time::ZERO, class);
-        meter.on_drop(Time::ZERO, class, DropReason::Early);
+        meter.on_drop(Time::ZERO, class, Reason::Early);
         meter.finish("l", Time::ZERO + Span::from_millis(10)).0
     }
 

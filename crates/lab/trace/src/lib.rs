@@ -37,10 +37,7 @@ pub use fields::{ResultField, result_fields};
 pub use flow_meter::{FeedbackCounters, FlowCounters, FlowMeter, FlowSpan};
 pub use frame_meter::{FrameArrival, FrameMeter};
 pub use histogram::{Bucket, Histogram};
-pub use kinds::{
-    DeliveryKind, DropReason, FlowEnd, FlowEvent, FlowState, MarkReason, PacketEvent, QueueClass,
-    SegmentEvent, TrafficClass,
-};
+pub use kinds::{DeliveryKind, FlowEnd, FlowEvent, PacketEvent, QueueClass, SegmentEvent};
 pub use queue_meter::{MeterPace, QueueMeter};
 pub use result::{
     AlphaSummary, Bottleneck, ClassCounts, ClassDelays, ClassQueues, DatagramSummary, Distribution,

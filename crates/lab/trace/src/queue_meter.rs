@@ -6,9 +6,9 @@ use crate::metrics::finite;
 use crate::sampler::Sampler;
 use crate::windows::Cutter;
 use crate::{
-    Bottleneck, ClassDelays, ClassQueues, DropReason, DroppedBy, Histogram, LinkDistributions, MarkReason,
-    MarkedBy, QueueClass, TrafficClass,
+    Bottleneck, ClassDelays, ClassQueues, DroppedBy, Histogram, LinkDistributions, MarkedBy, QueueClass,
 };
+use shoal_packet::{Class, Reason};
 use shoal_units::{Rate, Serialiser, Span, Time};
 
 /// How often a [`QueueMeter`] looks up from counting.
@@ -53,8 +53,9 @@ pub struct QueueMeter {
     /// The next sample or end of a window of the backlog.
     next_stop: Time,
     delay_window_end: Time,
-    marks: [u64; MarkReason::NAMES.len()],
-    drops: [u64; DropReason::NAMES.len()],
+    /// By [`Reason`].
+    marks: [u64; Reason::NAMES.len()],
+    drops: [u64; Reason::NAMES.len()],
     /// Packets that arrived, and those that left or were dropped, since the queue was empty at the beginning.
     entered: u64,
     gone: u64,
@@ -131,13 +132,13 @@ impl QueueMeter {
 
     /// One of the waiting packets is new.
     #[inline]
-    pub fn on_join(&mut self, now: Time, class: TrafficClass) {
+    pub fn on_join(&mut self, now: Time, class: Class) {
         self.classes[class as usize].on_join(now);
     }
 
     /// A packet waits no more.
     #[inline]
-    pub fn on_leave(&mut self, now: Time, class: TrafficClass) {
+    pub fn on_leave(&mut self, now: Time, class: Class) {
         self.classes[class as usize].on_leave(now);
     }
 
@@ -168,14 +169,14 @@ impl QueueMeter {
 
     /// A packet arrived at the queue, whatever becomes of it.
     #[inline]
-    pub fn on_arrival(&mut self, now: Time, class: TrafficClass) {
+    pub fn on_arrival(&mut self, now: Time, class: Class) {
         self.entered += 1;
         self.classes[class as usize].arrived += u64::from(now >= self.window_start);
     }
 
     /// The queue marked a packet, on arrival or departure.
     #[inline]
-    pub fn on_mark(&mut self, now: Time, class: TrafficClass, reason: MarkReason) {
+    pub fn on_mark(&mut self, now: Time, class: Class, reason: Reason) {
         let counts = u64::from(now >= self.window_start);
         self.classes[class as usize].marked += counts;
         self.marks[reason as usize] += counts;
@@ -183,7 +184,7 @@ impl QueueMeter {
 
     /// The queue dropped a packet, on arrival or departure.
     #[inline]
-    pub fn on_drop(&mut self, now: Time, class: TrafficClass, reason: DropReason) {
+    pub fn on_drop(&mut self, now: Time, class: Class, reason: Reason) {
         self.gone += 1;
         let counts = u64::from(now >= self.window_start);
         self.classes[class as usize].dropped += counts;
@@ -192,7 +193,7 @@ impl QueueMeter {
 
     /// Transmission of a packet begins after it waited for `sojourn`; `wire_bytes` is what the link serialises, with framing.
     #[inline]
-    pub fn on_departure(&mut self, now: Time, class: TrafficClass, sojourn: Span, wire_bytes: u32) {
+    pub fn on_departure(&mut self, now: Time, class: Class, sojourn: Span, wire_bytes: u32) {
         self.gone += 1;
         self.busy_until = now + self.serialiser.span(wire_bytes);
         // A packet in transmission when the window opens keeps the link busy for its rest.
@@ -231,10 +232,6 @@ impl QueueMeter {
         let [ect, not_ect] = &self.classes;
         let mut all = ect.delay.clone();
         all.merge(&not_ect.delay);
-        let [buffer, threshold, early, forced, sojourn, shared_buffer] = self.drops;
-        let aqm = threshold + early + forced + sojourn;
-        let dropped_by = DroppedBy { aqm, buffer, threshold, early, forced, sojourn, shared_buffer };
-        let [threshold, early, forced, coupled, sojourn] = self.marks;
         let result = Bottleneck {
             name: name.to_owned(),
             rate_bps: self.rate.as_bps() as f64,
@@ -257,8 +254,8 @@ impl QueueMeter {
             dropped: ect.dropped + not_ect.dropped,
             departed: ect.departed + not_ect.departed,
             departed_bytes: ect.departed_bytes + not_ect.departed_bytes,
-            dropped_by,
-            marked_by: MarkedBy { threshold, early, forced, coupled, sojourn },
+            dropped_by: DroppedBy::of(self.drops),
+            marked_by: MarkedBy::of(self.marks),
             ect: ect.counts(),
             not_ect: not_ect.counts(),
         };
@@ -296,7 +293,7 @@ mod tests {
     /// `ect` and `not_ect` packets of 1500 B wait from `now` on.
     fn wait(meter: &mut QueueMeter, now: Time, ect: u32, not_ect: u32) {
         meter.on_backlog(now, ect + not_ect, u64::from(ect + not_ect) * 1500);
-        for (class, wanted) in [(TrafficClass::Ect, ect), (TrafficClass::NotEct, not_ect)] {
+        for (class, wanted) in [(Class::Ect, ect), (Class::NotEct, not_ect)] {
             while meter.classes[class as usize].packets() < wanted {
                 meter.on_join(now, class);
             }
@@ -359,9 +356,9 @@ mod tests {
         let mut meter = QueueMeter::new(ms(10), MBIT_10, pace);
         wait(&mut meter, ms(5), 1, 0);
         wait(&mut meter, ms(14), 1, 2);
-        meter.on_departure(ms(20), TrafficClass::Ect, Span::from_millis(15), 1500);
+        meter.on_departure(ms(20), Class::Ect, Span::from_millis(15), 1500);
         wait(&mut meter, ms(32), 0, 0);
-        meter.on_departure(ms(32), TrafficClass::NotEct, Span::from_millis(18), 1500);
+        meter.on_departure(ms(32), Class::NotEct, Span::from_millis(18), 1500);
         let (_, distributions) = meter.finish("l", ms(35));
         type Row = (Time, Time, Vec<(u64, u64)>);
         let rows = |parts: &[WindowPart], class| -> Vec<Row> {
@@ -396,7 +393,7 @@ mod tests {
     #[test]
     fn transmissions_are_cut_at_both_ends_of_the_window() {
         let mut meter = QueueMeter::new(ms(10), MBIT_10, MeterPace::default());
-        let class = TrafficClass::Ect;
+        let class = Class::Ect;
         // 1250 B take 1 ms: one packet half before the window, one inside, one half after it.
         meter.on_departure(Time::ZERO + Span::from_micros(9500), class, Span::from_millis(7), 1250);
         meter.on_departure(ms(12), class, Span::from_millis(3), 1250);
@@ -412,13 +409,13 @@ mod tests {
     fn counts_keep_class_and_reason_apart() {
         let mut meter = QueueMeter::new(ms(10), MBIT_10, MeterPace::default());
         for now in [ms(5), ms(10), ms(11)] {
-            for class in [TrafficClass::Ect, TrafficClass::NotEct] {
+            for class in [Class::Ect, Class::NotEct] {
                 meter.on_arrival(now, class);
             }
-            meter.on_mark(now, TrafficClass::Ect, MarkReason::Threshold);
-            meter.on_drop(now, TrafficClass::NotEct, DropReason::Early);
+            meter.on_mark(now, Class::Ect, Reason::Threshold);
+            meter.on_drop(now, Class::NotEct, Reason::Early);
         }
-        meter.on_drop(ms(12), TrafficClass::Ect, DropReason::Buffer);
+        meter.on_drop(ms(12), Class::Ect, Reason::Buffer);
         let (result, _) = meter.finish("l", ms(20));
         assert_eq!((result.arrived, result.marked, result.dropped), (4, 2, 3));
         assert_eq!(result.dropped_by, DroppedBy { aqm: 2, buffer: 1, early: 2, ..DroppedBy::default() });
@@ -428,16 +425,47 @@ mod tests {
     }
 
     #[test]
+    fn every_reason_has_a_count_of_its_own() {
+        const REASONS: [Reason; 7] = [
+            Reason::Buffer,
+            Reason::Threshold,
+            Reason::Early,
+            Reason::Forced,
+            Reason::Coupled,
+            Reason::Sojourn,
+            Reason::SharedBuffer,
+        ];
+        assert_eq!(REASONS.len(), Reason::NAMES.len());
+        for reason in REASONS {
+            let mut meter = QueueMeter::new(ms(10), MBIT_10, MeterPace::default());
+            meter.on_mark(ms(11), Class::Ect, reason);
+            meter.on_drop(ms(11), Class::NotEct, reason);
+            let (result, _) = meter.finish("l", ms(20));
+            let by_law = u64::from(!matches!(reason, Reason::Buffer | Reason::SharedBuffer));
+            let dropped = serde_json::to_value(result.dropped_by).unwrap();
+            let marked = serde_json::to_value(result.marked_by).unwrap();
+            for name in Reason::NAMES {
+                let expected = u64::from(*name == reason.as_str());
+                // Counts that are nearly always zero are left out then.
+                let count = |counts: &serde_json::Value| counts.get(name).map_or(0, |n| n.as_u64().unwrap());
+                assert_eq!((count(&dropped), count(&marked)), (expected, expected), "{reason:?} as {name}");
+            }
+            assert_eq!(dropped["aqm"], by_law, "{reason:?}");
+            assert_eq!(crate::laws::hold(&[result], 0.01), Ok(()), "{reason:?}");
+        }
+    }
+
+    #[test]
     fn every_packet_that_came_was_sent_or_dropped_or_waits() {
         let mut meter = QueueMeter::new(ms(10), MBIT_10, MeterPace::default());
-        let class = TrafficClass::Ect;
+        let class = Class::Ect;
         // Before the window counts, too: two come, one of them leaves, one waits; a third is dropped on arrival.
         for now in [ms(1), ms(2), ms(3)] {
             meter.on_arrival(now, class);
         }
         wait(&mut meter, ms(2), 1, 0);
         meter.on_departure(ms(2), class, Span::ZERO, 1500);
-        meter.on_drop(ms(3), class, DropReason::Buffer);
+        meter.on_drop(ms(3), class, Reason::Buffer);
         assert_eq!(meter.balance("l"), Ok(()));
         meter.on_arrival(ms(20), class);
         let broken = meter.balance("l").unwrap_err();

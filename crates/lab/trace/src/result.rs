@@ -5,6 +5,7 @@
 
 use crate::fields::described;
 use serde::{Deserialize, Serialize};
+use shoal_packet::Reason;
 use shoal_units::even_shares;
 use std::collections::BTreeMap;
 
@@ -186,7 +187,7 @@ pub struct ClassQueues {
 /// Drops by cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct DroppedBy {
-    /// By the marking law: the sum of threshold, early, forced and sojourn.
+    /// By the marking law: the sum of threshold, early, forced, coupled and sojourn.
     pub aqm: u64,
     /// The buffer was full.
     pub buffer: u64,
@@ -202,6 +203,9 @@ pub struct DroppedBy {
     /// The memory that the port shares with others had no room.
     #[serde(default)]
     pub shared_buffer: u64,
+    /// Random decision coupled to that about classic traffic, about a packet that could not be marked; only if there are any.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub coupled: u64,
 }
 
 /// Marks by cause.
@@ -219,6 +223,12 @@ pub struct MarkedBy {
     /// Sojourn time above its target for too long.
     #[serde(default)]
     pub sojourn: u64,
+    /// The buffer was full; only if there are any.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub buffer: u64,
+    /// The memory that the port shares with others had no room; only if there are any.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub shared_buffer: u64,
 }
 
 /// Packet counts of one class.
@@ -491,6 +501,29 @@ pub struct Metrics {
     /// the key is `first/second`. Keys are sorted.
     pub rate_ratio: BTreeMap<String, Option<f64>>,
 }
+}
+
+/// For counts that nearly no result has.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl DroppedBy {
+    /// Counts by [`Reason`], in the order of its codes.
+    pub(crate) const fn of(counts: [u64; Reason::NAMES.len()]) -> Self {
+        let [buffer, threshold, early, forced, coupled, sojourn, shared_buffer] = counts;
+        let aqm = threshold + early + forced + coupled + sojourn;
+        Self { aqm, buffer, threshold, early, forced, sojourn, shared_buffer, coupled }
+    }
+}
+
+impl MarkedBy {
+    /// Counts by [`Reason`], in the order of its codes.
+    pub(crate) const fn of(counts: [u64; Reason::NAMES.len()]) -> Self {
+        let [buffer, threshold, early, forced, coupled, sojourn, shared_buffer] = counts;
+        Self { threshold, early, forced, coupled, sojourn, buffer, shared_buffer }
+    }
 }
 
 impl RunResult {

@@ -1,10 +1,10 @@
 //! The tables, each declared once. Times are seconds since the start of the experiment unless the name says otherwise.
 
 use crate::{
-    Cell, Column, ColumnSpec, DeliveryKind, FlowEnd, FlowEvent, FlowState, GroupIndex, LinkIndex,
-    PacketEvent, QueueClass, Row, SegmentEvent, TableSpec, TrafficClass,
+    Cell, Column, ColumnSpec, DeliveryKind, FlowEnd, FlowEvent, GroupIndex, LinkIndex, PacketEvent,
+    QueueClass, Row, SegmentEvent, TableSpec,
 };
-use shoal_packet::Ecn;
+use shoal_packet::{CaState, Class, Ecn};
 
 macro_rules! tables {
     ($(
@@ -87,7 +87,7 @@ tables! {
         /// Smoothed round-trip time at the end of the bin.
         srtt_s: Option<f64> ["s"],
         /// State of the sender's recovery machine at the end of the bin.
-        state: FlowState [""],
+        state: CaState [""],
     }
 
     /// Every change of a sender's congestion window, threshold, alpha or state, of the flows that `trace.controller_flows`
@@ -104,7 +104,7 @@ tables! {
         /// DCTCP's estimate of the marked fraction from then on.
         alpha: Option<f64> [""],
         /// State of the sender's recovery machine from then on.
-        state: FlowState [""],
+        state: CaState [""],
     }
 
     /// What happened to the flows that `trace.controller_flows` chooses: their packets' marks and drops at monitored links, and
@@ -187,7 +187,7 @@ tables! {
         /// Name of the link.
         link: LinkIndex [""],
         /// Class of the packets.
-        class: TrafficClass [""],
+        class: Class [""],
         /// Shortest delay of the bucket.
         low_s: f64 ["s"],
         /// Longest delay of the bucket.

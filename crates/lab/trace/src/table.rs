@@ -1,10 +1,8 @@
 //! Typed columns. A table is declared once as a [`Row`] (see `schema.rs`); its files, its view in Python and its
 //! documentation come from that declaration.
 
-use crate::{
-    DeliveryKind, FlowEnd, FlowEvent, FlowState, PacketEvent, QueueClass, SegmentEvent, TrafficClass,
-};
-use shoal_packet::Ecn;
+use crate::{DeliveryKind, FlowEnd, FlowEvent, PacketEvent, QueueClass, SegmentEvent};
+use shoal_packet::{CaState, Class, Ecn};
 use std::marker::PhantomData;
 
 /// Type of a column, and for text the list of its words.
@@ -249,11 +247,11 @@ cell!(LinkIndex, ColumnKind::LinkName, Column::Text { codes, .. } => codes, valu
 cell!(GroupIndex, ColumnKind::GroupName, Column::Text { codes, .. } => codes, value => value.0);
 cell!(FlowEnd, ColumnKind::Word(FlowEnd::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(SegmentEvent, ColumnKind::Word(SegmentEvent::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
-cell!(FlowState, ColumnKind::Word(FlowState::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
+cell!(CaState, ColumnKind::Word(CaState::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(DeliveryKind, ColumnKind::Word(DeliveryKind::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(FlowEvent, ColumnKind::Word(FlowEvent::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(PacketEvent, ColumnKind::Word(PacketEvent::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(QueueClass, ColumnKind::Word(QueueClass::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
-cell!(TrafficClass, ColumnKind::Word(TrafficClass::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
+cell!(Class, ColumnKind::Word(Class::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 // The position is the value on the wire (RFC 3168 section 5).
 cell!(Ecn, ColumnKind::Word(&["not_ect", "ect1", "ect0", "ce"]), Column::Text { codes, .. } => codes, value => u32::from(value.bits()));

@@ -2,12 +2,10 @@
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row as Record};
-use shoal_packet::Ecn;
+use shoal_packet::{CaState, Ecn};
 use shoal_trace::parquet_out::{PacketTraceWriter, encode, write_table};
 use shoal_trace::pcapng::{Capture, PcapWriter};
-use shoal_trace::{
-    FlowRow, FlowState, GroupIndex, LinkIndex, Names, PacketEvent, PacketRow, Series, TABLES, Table,
-};
+use shoal_trace::{FlowRow, GroupIndex, LinkIndex, Names, PacketEvent, PacketRow, Series, TABLES, Table};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -27,7 +25,7 @@ fn flow_row(n: u32) -> FlowRow {
         ssthresh_packets: (n >= 3).then_some(7.0),
         alpha: (n % 2 == 1).then_some(0.5),
         srtt_s: None,
-        state: if n == 2 { FlowState::Recovery } else { FlowState::Open },
+        state: if n == 2 { CaState::Recovery } else { CaState::Open },
     }
 }
 

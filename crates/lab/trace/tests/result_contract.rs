@@ -1,8 +1,8 @@
 //! The JSON of a result against the contract of the design: names, order, nulls, and the way back.
 
+use shoal_packet::{Class, Reason};
 use shoal_trace::{
-    DropReason, FlowCounters, FlowMeter, FlowSpan, GroupResult, MarkReason, MeterPace, Metrics, QueueMeter,
-    RunResult, SCHEMA, TrafficClass, Window,
+    FlowCounters, FlowMeter, FlowSpan, GroupResult, MeterPace, Metrics, QueueMeter, RunResult, SCHEMA, Window,
 };
 use shoal_units::{Rate, Span, Time};
 
@@ -14,8 +14,7 @@ fn ms(ms: u64) -> Time {
 fn small_run() -> RunResult {
     let mut queue = QueueMeter::new(ms(100), Rate::from_bps(10_000_000), MeterPace::default());
     for n in 0..50 {
-        let (now, class) =
-            (ms(100 + 2 * n), if n % 2 == 0 { TrafficClass::Ect } else { TrafficClass::NotEct });
+        let (now, class) = (ms(100 + 2 * n), if n % 2 == 0 { Class::Ect } else { Class::NotEct });
         queue.on_arrival(now, class);
         queue.on_backlog(now, (n % 5) as u32, 1500 * (n % 5));
         if n % 5 > 0 {
@@ -23,9 +22,9 @@ fn small_run() -> RunResult {
         }
         queue.on_departure(now, class, Span::from_micros(1200 * (n % 5)), 1500);
     }
-    queue.on_mark(ms(150), TrafficClass::Ect, MarkReason::Threshold);
-    queue.on_drop(ms(151), TrafficClass::NotEct, DropReason::Early);
-    queue.on_drop(ms(152), TrafficClass::NotEct, DropReason::Buffer);
+    queue.on_mark(ms(150), Class::Ect, Reason::Threshold);
+    queue.on_drop(ms(151), Class::NotEct, Reason::Early);
+    queue.on_drop(ms(152), Class::NotEct, Reason::Buffer);
 
     let span = FlowSpan { window_start: ms(100), window_end: ms(200), start: ms(5), stop: None };
     let flow = |cwnd, alpha, wire_bytes| {

@@ -19,31 +19,9 @@ pub(crate) use handshake::{SYN_BYTES, echo_age, timestamp};
 use rtt::RttEstimator;
 use scoreboard::Scoreboard;
 use shoal_cc::{AnyController, CongestionControl, EcnUse, Signal, Window};
+pub use shoal_packet::CaState;
 use shoal_packet::{Flags, FlowId, Packet};
 use shoal_units::{Span, Time};
-
-/// State of the recovery skeleton (Linux `tcp_ca_state`).
-///
-/// ```text
-///          dup ACK / SACK              3 dup ACKs or RACK
-///   Open <----------------> Disorder ---------------------> Recovery
-///    |  \                      |                               |
-///    |   `--- ECN-Echo --> CWR +--- all acknowledged ----------+--> Open
-///    `------- timeout from any state --> Loss --- all acknowledged --> Open
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum CaState {
-    /// Nothing suspicious.
-    Open,
-    /// Duplicate ACKs or SACKs, not yet enough to act on.
-    Disorder,
-    /// Reducing after an ECN-Echo, for one window of data.
-    Cwr,
-    /// Fast retransmit and recovery.
-    Recovery,
-    /// After a retransmission timeout.
-    Loss,
-}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Connection {

@@ -2,8 +2,8 @@
 
 use crate::records::{LineEvent, LineRecord};
 use shoal_aqm::{Extent, QueueConfig};
+use shoal_packet::Reason;
 use shoal_scenario::Link;
-use shoal_trace::{DropReason, MarkReason};
 
 /// Waiting packets that fit.
 pub(crate) fn limit_of(queue: &QueueConfig) -> Extent {
@@ -26,19 +26,19 @@ pub(crate) fn limit_of(queue: &QueueConfig) -> Extent {
 }
 
 /// A kernel does not say why. Where a law has several reasons, its usual one is given.
-pub(crate) fn reasons(queue: &QueueConfig) -> (MarkReason, DropReason) {
+pub(crate) fn reasons(queue: &QueueConfig) -> (Reason, Reason) {
     match queue {
-        QueueConfig::Step(_) => (MarkReason::Threshold, DropReason::Threshold),
-        QueueConfig::Codel(_) | QueueConfig::FqCodel(_) => (MarkReason::Sojourn, DropReason::Sojourn),
+        QueueConfig::Step(_) => (Reason::Threshold, Reason::Threshold),
+        QueueConfig::Codel(_) | QueueConfig::FqCodel(_) => (Reason::Sojourn, Reason::Sojourn),
         QueueConfig::Coupled(_) | QueueConfig::DualCoupled(_) | QueueConfig::DualPi2(_) => {
-            (MarkReason::Coupled, DropReason::Early)
+            (Reason::Coupled, Reason::Early)
         }
-        _ => (MarkReason::Early, DropReason::Early),
+        _ => (Reason::Early, Reason::Early),
     }
 }
 
 /// Why the queue of a link dropped a packet.
-pub(crate) fn drop_reason(link: &Link, record: &LineRecord) -> DropReason {
+pub(crate) fn drop_reason(link: &Link, record: &LineRecord) -> Reason {
     let by_law = match record.event {
         LineEvent::Evicted => false,
         LineEvent::Refused | LineEvent::Overflow => {
@@ -47,7 +47,7 @@ pub(crate) fn drop_reason(link: &Link, record: &LineRecord) -> DropReason {
         }
         _ => true,
     };
-    if by_law { reasons(&link.queue).1 } else { DropReason::Buffer }
+    if by_law { reasons(&link.queue).1 } else { Reason::Buffer }
 }
 
 /// Whether the packet would have fitted.

@@ -2,8 +2,9 @@
 
 use crate::disciplines::{drop_reason, reasons};
 use crate::records::{LineEvent, LineRecord};
+use shoal_packet::{Class, Reason};
 use shoal_scenario::Link;
-use shoal_trace::{LinkIndex, MarkReason, MeterPace, QueueBin, QueueMeter, QueueRow, Series, TrafficClass};
+use shoal_trace::{LinkIndex, MeterPace, QueueBin, QueueMeter, QueueRow, Series};
 use shoal_units::{Rate, Time};
 
 use super::time;
@@ -13,7 +14,7 @@ pub(super) struct LinkRun<'a> {
     pub link: &'a Link,
     pub meter: QueueMeter,
     bin: Option<QueueBin>,
-    mark_reason: MarkReason,
+    mark_reason: Reason,
     /// Packets and bytes.
     waiting: (u32, u64),
 }
@@ -43,12 +44,12 @@ impl<'a> LinkRun<'a> {
     }
 
     pub fn on_packet(&mut self, record: &LineRecord, at: Time) {
-        let class = if record.before.is_capable() { TrafficClass::Ect } else { TrafficClass::NotEct };
+        let class = if record.before.is_capable() { Class::Ect } else { Class::NotEct };
         if record.event.is_arrival() {
             self.meter.on_arrival(at, class);
         }
         if record.marked() {
-            self.meter.on_mark(at, TrafficClass::Ect, self.mark_reason);
+            self.meter.on_mark(at, Class::Ect, self.mark_reason);
             if let Some(bin) = &mut self.bin {
                 bin.on_mark();
             }
@@ -78,7 +79,7 @@ impl<'a> LinkRun<'a> {
         }
     }
 
-    fn drop(&mut self, record: &LineRecord, at: Time, class: TrafficClass) {
+    fn drop(&mut self, record: &LineRecord, at: Time, class: Class) {
         self.meter.on_drop(at, class, drop_reason(self.link, record));
         if let Some(bin) = &mut self.bin {
             bin.on_drop();

@@ -6,9 +6,9 @@ mod headers;
 
 pub use headers::{Direction, Endpoints};
 
+use crate::WriteError;
 use crate::atomic_file::AtomicFile;
-use crate::{DropReason, MarkReason, WriteError};
-use shoal_packet::Packet;
+use shoal_packet::{Packet, Reason};
 use shoal_units::{Rate, Time};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -26,9 +26,9 @@ pub struct Interface {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PacketNote {
     /// It set CE.
-    Marked(MarkReason),
+    Marked(Reason),
     /// It dropped the packet.
-    Dropped(DropReason),
+    Dropped(Reason),
 }
 
 /// How much of each packet is kept. The checksums are valid for a payload of zeros either way; readers can verify them

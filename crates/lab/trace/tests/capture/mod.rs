@@ -1,8 +1,7 @@
 //! A scripted connection at two links, with everything that a capture can show.
 
-use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, SackBlocks, Seq};
+use shoal_packet::{Ecn, Flags, FlowId, Packet, Reason, Sack, SackBlocks, Seq};
 use shoal_trace::pcapng::{Capture, Direction, Endpoints, Interface, PacketNote, PcapWriter};
-use shoal_trace::{DropReason, MarkReason};
 use shoal_units::{Rate, Span, Time};
 
 /// One packet of the script.
@@ -85,8 +84,8 @@ pub fn script() -> Vec<Seen> {
         Seen { now: at(0), interface: 0, packet: syn, direction: Direction::Forward, note: None },
         Seen { now: at(12_500), interface: 1, packet: syn_ack, direction: Direction::Backward, note: None },
         sent(25_000, data(0), Ecn::Ect0, none, None),
-        sent(26_200, data(1), Ecn::Ce, none, Some(PacketNote::Marked(MarkReason::Threshold))),
-        sent(27_400, data(2), Ecn::NotEct, none, Some(PacketNote::Dropped(DropReason::Buffer))),
+        sent(26_200, data(1), Ecn::Ce, none, Some(PacketNote::Marked(Reason::Threshold))),
+        sent(27_400, data(2), Ecn::NotEct, none, Some(PacketNote::Dropped(Reason::Buffer))),
         sent(28_600, data(3), Ecn::Ect1, none, None),
         acked(51_200, data(2), Flags::ECE, &[]),
         acked(53_600, data(2), Flags::ECE, &[(data(3), data(4))]),
