@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import shoal
-from shoal import _native
 from shoal.linux import Image, find_image
 from shoal.linux.guest import guest_folder, run_guest
-from shoal.linux.plan import plan
+from shoal.linux.plan import Plan
 
 SEEDS = (1, 2, 3)
 FOLDER = Path(__file__).parents[1] / "scenarios" / "compare"
@@ -70,7 +69,8 @@ def measured(scenario: shoal.Scenario, image: Image, change: Callable[[str], str
     """The numbers of one run a seed."""
     rows = []
     for seed in SEEDS:
-        planned = plan(scenario, image, seed=seed)
+        native = scenario.native.linux_plan(image.description, seed=seed)
+        planned = Plan.of(native)
         if change is not None:
             changed = change(planned.config)
             if changed == planned.config:
@@ -78,8 +78,7 @@ def measured(scenario: shoal.Scenario, image: Image, change: Callable[[str], str
             planned = replace(planned, config=changed)
         with guest_folder() as folder:
             run_guest(planned, image, folder)
-            what = (scenario.text, scenario.name, list(scenario.overrides), image.description)
-            result = shoal.Result(_native.linux_result(*what, folder, seed=seed).json)
+            result = shoal.Result(native.result(folder).json)
         link = result.bottlenecks[0]
         rates = [group["wire_bps"]["mean"] for group in result.groups]
         rows.append(

@@ -10,27 +10,23 @@ from numpy.typing import NDArray
 __all__ = [
     "MAX_SEED",
     "Cancel",
-    "Checked",
+    "LinuxPlan",
     "Run",
+    "Scenario",
     "__version__",
     "binned_shares",
     "build_profile",
-    "check",
     "conformance_on_kernel",
     "conformance_on_model",
     "conformance_program",
     "ideal_fct_s",
     "jain",
     "json_to_toml",
-    "linux_capture",
-    "linux_plan",
-    "linux_result",
     "models",
     "order_statistics",
     "oscillation",
     "rate_ratio",
     "result_fields",
-    "run",
     "schema",
     "settled_from",
     "share_between",
@@ -41,9 +37,10 @@ __version__: str
 MAX_SEED: int
 
 @final
-class Checked:
-    """A scenario that was read and found right."""
+class Scenario:
+    """A scenario that was read, checked and planned."""
 
+    def __new__(cls, text: str, file_name: str, overrides: Sequence[tuple[str, str]]) -> Scenario: ...
     @property
     def warnings(self) -> list[str]: ...
     @property
@@ -56,6 +53,34 @@ class Checked:
     def toml(self) -> str: ...
     @property
     def facts(self) -> str: ...
+    def run(
+        self,
+        *,
+        seed: int | None = None,
+        packets: str | PathLike[str] | None = None,
+        pcap: str | PathLike[str] | None = None,
+        pcap_payload: bool = False,
+        progress: Callable[[float], object] | None = None,
+        cancel: Cancel | None = None,
+    ) -> Run: ...
+    def linux_plan(self, kernel: str, *, seed: int | None = None, captures: bool = False) -> LinuxPlan: ...
+
+@final
+class LinuxPlan:
+    """A scenario as the kernel of the guest runs it."""
+
+    @property
+    def config(self) -> str: ...
+    @property
+    def memory_mib(self) -> int: ...
+    @property
+    def notes(self) -> list[str]: ...
+    @property
+    def rules(self) -> list[tuple[str, str]]: ...
+    @property
+    def seed(self) -> int: ...
+    def result(self, folder: str | PathLike[str]) -> Run: ...
+    def capture(self, folder: str | PathLike[str], path: str | PathLike[str], *, payload: bool = False) -> None: ...
 
 @final
 class Cancel:
@@ -81,49 +106,7 @@ def schema() -> str: ...
 def tables_reference() -> str: ...
 def result_fields() -> str: ...
 def models() -> str: ...
-def check(text: str, file_name: str, overrides: Sequence[tuple[str, str]]) -> Checked: ...
 def json_to_toml(text: str, name: str) -> str: ...
-def run(
-    text: str,
-    file_name: str,
-    overrides: Sequence[tuple[str, str]],
-    *,
-    seed: int | None = None,
-    packets: str | PathLike[str] | None = None,
-    pcap: str | PathLike[str] | None = None,
-    pcap_payload: bool = False,
-    progress: Callable[[float], object] | None = None,
-    cancel: Cancel | None = None,
-) -> Run: ...
-def linux_plan(
-    text: str,
-    file_name: str,
-    overrides: Sequence[tuple[str, str]],
-    kernel: str,
-    *,
-    seed: int | None = None,
-    captures: bool = False,
-) -> str: ...
-def linux_capture(
-    text: str,
-    file_name: str,
-    overrides: Sequence[tuple[str, str]],
-    kernel: str,
-    folder: str | PathLike[str],
-    path: str | PathLike[str],
-    *,
-    payload: bool = False,
-    seed: int | None = None,
-) -> None: ...
-def linux_result(
-    text: str,
-    file_name: str,
-    overrides: Sequence[tuple[str, str]],
-    kernel: str,
-    folder: str | PathLike[str],
-    *,
-    seed: int | None = None,
-) -> Run: ...
 def conformance_on_model(text: str, folder: str | PathLike[str]) -> str: ...
 def conformance_program(text: str, folder: str | PathLike[str]) -> str: ...
 def conformance_on_kernel(text: str, folder: str | PathLike[str], records: bytes) -> str: ...

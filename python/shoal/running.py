@@ -209,10 +209,7 @@ def run_one(
     if pcap is not None:
         refuse_foreign(pcap, is_capture, what="capture of shoal", option="file for pcap")
         remove_abandoned_files(pcap, is_capture)
-    finished = _native.run(
-        scenario.text,
-        scenario.name,
-        list(scenario.overrides),
+    finished = scenario.native.run(
         seed=seed,
         packets=packets,
         pcap=pcap,

@@ -51,7 +51,7 @@ class Scenario:
     overrides: tuple[tuple[str, str], ...] = field(default=())
 
     def __post_init__(self) -> None:
-        _ = self._checked
+        _ = self.native
 
     @classmethod
     def from_file(cls, path: str | Path) -> Scenario:
@@ -121,33 +121,34 @@ class Scenario:
         return Scenario(self.text, self.name, (*self.overrides, *overrides))
 
     @cached_property
-    def _checked(self) -> _native.Checked:
-        return _native.check(self.text, self.name, list(self.overrides))
+    def native(self) -> _native.Scenario:
+        """The scenario as the Rust side holds it: read, checked and planned once."""
+        return _native.Scenario(self.text, self.name, list(self.overrides))
 
     @cached_property
     def resolved(self) -> dict[str, Any]:
         """The scenario with every default filled in; quantities in the units of the file."""
-        return dict(json.loads(self._checked.json))
+        return dict(json.loads(self.native.json))
 
     @cached_property
     def facts(self) -> dict[str, Any]:
         """Base units: rates in bit/s, the bandwidth-delay product and thresholds in bytes, times in seconds."""
-        return dict(json.loads(self._checked.facts))
+        return dict(json.loads(self.native.facts))
 
     @property
     def warnings(self) -> list[str]:
         """What is doubtful but allowed, each with its place."""
-        return self._checked.warnings
+        return self.native.warnings
 
     @property
     def notes(self) -> list[str]:
         """What the scenario does that its author may not expect, each with its place; results repeat it as notices."""
-        return self._checked.notes
+        return self.native.notes
 
-    @property
+    @cached_property
     def simulator_refuses(self) -> str:
         """What the simulator has no model of, with places and remedies; empty if it can run the scenario."""
-        return self._checked.simulator_refuses
+        return self.native.simulator_refuses
 
     @property
     def title(self) -> str:
@@ -161,10 +162,10 @@ class Scenario:
 
     def to_toml(self) -> str:
         """Write the resolved scenario as a scenario file."""
-        return self._checked.toml
+        return self.native.toml
 
     def __repr__(self) -> str:
-        if "_checked" not in vars(self):  # it was refused, and a debugger shows it
+        if "native" not in vars(self):  # it was refused, and a debugger shows it
             return f"<shoal.Scenario from {self.name}, refused>"
         changed = f", {len(self.overrides)} values replaced" if self.overrides else ""
         return f"<shoal.Scenario `{self.title}` from {self.name}{changed}>"

@@ -15,12 +15,11 @@ import pytest
 from conftest import SINGLE, processes_of
 
 import shoal
-from shoal import _native
 from shoal.cli.app import guarded
 from shoal.errors import LawError
 from shoal.linux import GuestError, Image, Limits, resources, run_on_linux
 from shoal.linux.guest import guest_folder, run_guest
-from shoal.linux.plan import plan
+from shoal.linux.plan import Plan, plan
 
 ITEM = "kuehlewind-2014/table-1"
 FAST = """
@@ -186,13 +185,13 @@ def test_memory_of_guests_that_run_at_once_is_added_up(monkeypatch: pytest.Monke
 
 
 def test_records_that_contradict_each_other_are_no_result(single: shoal.Scenario, image: Image) -> None:
+    native = single.native.linux_plan(image.description)
     with guest_folder() as folder:
-        run_guest(plan(single, image), image, folder)
-        arguments = (single.text, single.name, list(single.overrides), image.description, folder)
-        assert _native.linux_result(*arguments).json
+        run_guest(Plan.of(native), image, folder)
+        assert native.result(folder).json
         # A record of 40 bytes is lost.
         lines = (folder / "lines.bin").read_bytes()
         (folder / "lines.bin").write_bytes(lines[:4000] + lines[4040:])
         with pytest.raises(LawError, match=r"contradict each other.*link `bottleneck`") as caught:
-            _native.linux_result(*arguments)
+            native.result(folder)
     assert "report" in (caught.value.hint or "")

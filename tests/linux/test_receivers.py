@@ -10,10 +10,9 @@ import pytest
 from test_captures import packets
 
 import shoal
-from shoal import _native
 from shoal.linux import Image, run_on_linux
 from shoal.linux.guest import guest_folder, run_guest
-from shoal.linux.plan import plan
+from shoal.linux.plan import Plan
 
 RENO = """
 title = "One Reno flow"
@@ -76,7 +75,8 @@ def test_size_of_the_buffers_does_not_matter(image: Image, text: str) -> None:
 
 def with_buffers(scenario: shoal.Scenario, factor: float, image: Image) -> str:
     """The result with receive buffers of another size."""
-    planned = plan(scenario, image)
+    native = scenario.native.linux_plan(image.description)
+    planned = Plan.of(native)
 
     def scaled(match: re.Match[str]) -> str:
         size = int(int(match[2]) * factor)
@@ -86,4 +86,4 @@ def with_buffers(scenario: shoal.Scenario, factor: float, image: Image) -> str:
     assert count == 2
     with guest_folder() as folder:
         run_guest(dataclasses.replace(planned, config=config), image, folder)
-        return _native.linux_result(scenario.text, scenario.name, [], image.description, folder, seed=None).json
+        return native.result(folder).json

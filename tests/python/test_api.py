@@ -190,7 +190,7 @@ def test_progress_and_cancel(scenario: shoal.Scenario) -> None:
     cancel = _native.Cancel()
     threading.Timer(0.3, cancel.cancel).start()
     with pytest.raises(errors.Cancelled):
-        _native.run(long.text, long.name, list(long.overrides), cancel=cancel)
+        long.native.run(cancel=cancel)
 
 
 def test_lock_is_released(scenario: shoal.Scenario) -> None:

@@ -10,7 +10,6 @@ import pytest
 from conftest import Cli
 
 import shoal
-from shoal import _native
 from shoal.linux import Image, LinuxError, Unbuilt, checks, commands, find_image, kernel, resources
 from shoal.linux.archive import release_of, releases
 from shoal.linux.places import digest, files
@@ -88,7 +87,7 @@ flows = [{ cc = "cubic", rtt = "25 ms", cwnd_clamp = "20 packets" }]
 """
     )
     with pytest.raises(shoal.ScenarioError) as caught:
-        _native.linux_plan(scenario.text, scenario.name, [], KERNEL)
+        scenario.native.linux_plan(KERNEL)
     assert "has no congestion control `cubic`" in str(caught.value)
     assert "no bound of cwnd" in str(caught.value)
     assert "no discipline `bfifo`" in str(caught.value)

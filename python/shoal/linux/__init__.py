@@ -1,7 +1,7 @@
 """The real Linux kernel in virtual time: built once, then scenarios run on it without root and repeatably.
 
 One user-mode kernel holds all hosts of a testbed as network namespaces; its clock is virtual. Nothing here decides what
-a scenario means: :func:`shoal._native.linux_plan` does.
+a scenario means: :class:`shoal._native.LinuxPlan` does.
 """
 
 from shoal.linux.errors import GuestError, LinuxError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from shoal import _native
@@ -35,6 +34,11 @@ class Plan:
     memory_mib: int
     seed: int
 
+    @classmethod
+    def of(cls, native: _native.LinuxPlan) -> Plan:
+        """What the Rust side has planned."""
+        return cls(native.config, tuple(native.rules), tuple(native.notes), native.memory_mib, native.seed)
+
     def table(self) -> Table:
         """The rules, for people."""
         return kernel_table(self.rules)
@@ -48,14 +52,4 @@ def plan(scenario: Scenario, image: Image | Unbuilt, *, seed: int | None = None,
     ScenarioError
         The message lists everything that Linux cannot express, and why.
     """
-    text = _native.linux_plan(
-        scenario.text, scenario.name, list(scenario.overrides), image.description, seed=seed, captures=captures
-    )
-    found = json.loads(text)
-    return Plan(
-        config=found["config"],
-        rules=tuple((rule["place"], rule["text"]) for rule in found["rules"]),
-        notes=tuple(found["notes"]),
-        memory_mib=found["memory_mib"],
-        seed=found["seed"],
-    )
+    return Plan.of(scenario.native.linux_plan(image.description, seed=seed, captures=captures))

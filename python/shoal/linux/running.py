@@ -9,7 +9,7 @@ from shoal import _native
 from shoal.linux.guest import guest_folder, run_guest
 from shoal.linux.images import Image, find_image
 from shoal.linux.limits import Limits
-from shoal.linux.plan import plan
+from shoal.linux.plan import Plan
 from shoal.result import Result
 from shoal.running import checked_seed
 from shoal.scenario import Scenario
@@ -61,13 +61,10 @@ def run_on_linux(
     if seed is not None:
         seed = checked_seed(seed)
     image = image or find_image()
-    planned = plan(scenario, image, seed=seed, captures=pcap is not None)
+    native = scenario.native.linux_plan(image.description, seed=seed, captures=pcap is not None)
     with guest_folder() as folder:
-        run_guest(planned, image, folder, progress=progress, cancel=cancel, limits=limits)
-        finished = _native.linux_result(
-            scenario.text, scenario.name, list(scenario.overrides), image.description, folder, seed=seed
-        )
+        run_guest(Plan.of(native), image, folder, progress=progress, cancel=cancel, limits=limits)
+        finished = native.result(folder)
         if pcap is not None:
-            what = (scenario.text, scenario.name, list(scenario.overrides), image.description)
-            _native.linux_capture(*what, folder, Path(pcap), payload=pcap_payload, seed=seed)
+            native.capture(folder, Path(pcap), payload=pcap_payload)
     return Result(finished.json, run=finished)

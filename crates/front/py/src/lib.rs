@@ -1,14 +1,13 @@
 //! `shoal._native`: the Rust side of the Python package. Conversions only; nothing scientific is decided here.
 #![warn(missing_docs)]
 
-mod checked;
 mod conformance;
 mod errors;
-mod facts;
 mod linux;
 mod metrics;
 mod models;
 mod run;
+mod scenario;
 mod sinks;
 mod tables;
 
@@ -19,7 +18,8 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("MAX_SEED", shoal_scenario::schema::Seed::MAX)?;
-    module.add_class::<checked::Checked>()?;
+    module.add_class::<scenario::Scenario>()?;
+    module.add_class::<linux::LinuxPlan>()?;
     module.add_class::<run::Cancel>()?;
     module.add_class::<run::Run>()?;
     module.add_function(wrap_pyfunction!(build_profile, module)?)?;
@@ -27,15 +27,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tables_reference, module)?)?;
     module.add_function(wrap_pyfunction!(result_fields, module)?)?;
     module.add_function(wrap_pyfunction!(models::models, module)?)?;
-    module.add_function(wrap_pyfunction!(checked::check, module)?)?;
-    module.add_function(wrap_pyfunction!(checked::json_to_toml, module)?)?;
-    module.add_function(wrap_pyfunction!(run::run, module)?)?;
-    module.add_function(wrap_pyfunction!(linux::linux_plan, module)?)?;
-    module.add_function(wrap_pyfunction!(linux::linux_result, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::json_to_toml, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conformance_on_model, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conformance_program, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conformance_on_kernel, module)?)?;
-    module.add_function(wrap_pyfunction!(linux::linux_capture, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::jain, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::rate_ratio, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::order_statistics, module)?)?;

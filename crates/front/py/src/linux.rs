@@ -1,130 +1,102 @@
-//! The real-kernel plane: plans before a run, measurements after it. Processes belong to Python.
+//! The real-kernel plane: a plan before a run, measurements after it. Processes belong to Python.
 
-use crate::errors::{broken, not_written, refused, refused_by_plane};
+use crate::errors::{broken, not_written, refused_by_plane};
 use crate::run::{Run, kept};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use serde_json::json;
+use serde_json::Value;
 use shoal_linux::{CaptureError, Kernel, Plan, Unlawful, check, measure, write_capture};
-use shoal_scenario::{Document, Experiment};
+use shoal_scenario::Experiment;
 use shoal_trace::laws;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
 
-type Overrides = Vec<(String, String)>;
-
-/// `{"config", "memory_mib", "notes", "rules": [{"place", "text"}], "duration_s"}` of a scenario on the kernel that `kernel`
-/// describes (JSON).
-#[pyfunction]
-#[pyo3(signature = (text, file_name, overrides, kernel, *, seed=None, captures=false))]
-pub fn linux_plan(
-    py: Python<'_>,
-    text: &str,
-    file_name: &str,
-    overrides: Overrides,
-    kernel: &str,
-    seed: Option<u64>,
-    captures: bool,
-) -> PyResult<String> {
-    let (_, experiment) = experiment(text, file_name, &overrides, seed)?;
-    let kernel = kernel_of(kernel)?;
-    let plan = py.detach(|| plan(&experiment, &kernel, captures))?;
-    let rules: Vec<_> =
-        plan.rules.iter().map(|rule| json!({ "place": rule.place, "text": rule.text })).collect();
-    Ok(json!({
-        "config": plan.config,
-        "memory_mib": plan.memory_mib,
-        "notes": plan.notes,
-        "rules": rules,
-        "duration_s": experiment.duration.as_secs_f64(),
-        "seed": experiment.seed,
-    })
-    .to_string())
+/// A scenario as the kernel of the guest runs it.
+#[pyclass(frozen, module = "shoal._native")]
+pub struct LinuxPlan {
+    experiment: Experiment,
+    /// The resolved scenario, for the result.
+    scenario: Value,
+    kernel: Kernel,
+    plan: Plan,
 }
 
-/// The result of a run whose guest wrote `lines.bin` and `flows.bin` into `folder`.
-#[pyfunction]
-#[pyo3(signature = (text, file_name, overrides, kernel, folder, *, seed=None))]
-pub fn linux_result(
-    py: Python<'_>,
-    text: &str,
-    file_name: &str,
-    overrides: Overrides,
-    kernel: &str,
-    folder: PathBuf,
-    seed: Option<u64>,
-) -> PyResult<Run> {
-    let (document, experiment) = experiment(text, file_name, &overrides, seed)?;
-    let kernel = kernel_of(kernel)?;
-    let mut scenario = document.to_json();
-    // What makes this run again: the seed it had.
-    if let Some(value) = scenario.get_mut("seed") {
-        *value = experiment.seed.into();
+impl LinuxPlan {
+    /// Translates; `kernel` describes the kernel in JSON.
+    pub fn new(experiment: Experiment, scenario: Value, kernel: &str, captures: bool) -> PyResult<Self> {
+        let kernel = serde_json::from_str(kernel)
+            .map_err(|error| PyValueError::new_err(format!("not a description of a kernel: {error}")))?;
+        let plan = Plan::with_captures(&experiment, &kernel, captures)
+            .map_err(|refusals| refused_by_plane(&refusals))?;
+        Ok(Self { experiment, scenario, kernel, plan })
     }
-    py.detach(|| {
-        let plan = plan(&experiment, &kernel, false)?;
-        let lines = std::fs::read(folder.join("lines.bin"))?;
-        let flows = std::fs::read(folder.join("flows.bin"))?;
-        let unread =
-            |error: &dyn std::error::Error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string());
-        check(&experiment, &lines, &flows).map_err(|error| match error {
-            Unlawful::Records(error) => unread(&error),
-            Unlawful::Law(law) => broken(&law),
-        })?;
-        let version = env!("CARGO_PKG_VERSION");
-        let measured = measure(&experiment, &plan, &kernel, &lines, &flows, scenario, version)
-            .map_err(|error| unread(&error))?;
-        let window_s = (experiment.duration - experiment.warmup).as_secs_f64();
-        laws::hold(&measured.result.bottlenecks, window_s).map_err(|law| broken(&law))?;
-        Ok(Run { result: measured.result, tables: measured.tables })
-    })
 }
 
-/// Writes what a guest with captures has left in `folder` to the file `path`, as pcapng.
-#[pyfunction]
-#[pyo3(signature = (text, file_name, overrides, kernel, folder, path, *, payload=false, seed=None))]
-#[allow(clippy::too_many_arguments, reason = "names of Python")]
-pub fn linux_capture(
-    py: Python<'_>,
-    text: &str,
-    file_name: &str,
-    overrides: Overrides,
-    kernel: &str,
-    folder: PathBuf,
-    path: PathBuf,
-    payload: bool,
-    seed: Option<u64>,
-) -> PyResult<()> {
-    let (_, experiment) = experiment(text, file_name, &overrides, seed)?;
-    let kernel = kernel_of(kernel)?;
-    py.detach(|| {
-        let plan = plan(&experiment, &kernel, true)?;
-        let packets = BufReader::new(File::open(folder.join("packets.bin"))?);
-        write_capture(&experiment, &plan, packets, &path, kept(payload)).map_err(|error| match error {
-            CaptureError::Records(error) => pyo3::exceptions::PyRuntimeError::new_err(error.to_string()),
-            CaptureError::Read(error) => error.into(),
-            CaptureError::Write(error) => not_written(&error),
+#[pymethods]
+impl LinuxPlan {
+    /// Instructions for the guest.
+    #[getter]
+    fn config(&self) -> &str {
+        &self.plan.config
+    }
+
+    /// Memory of the guest in MiB.
+    #[getter]
+    fn memory_mib(&self) -> u64 {
+        self.plan.memory_mib
+    }
+
+    /// Where the kernel stands in for something else.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.plan.notes.clone()
+    }
+
+    /// Parts of the scenario, and what they became.
+    #[getter]
+    fn rules(&self) -> Vec<(String, String)> {
+        self.plan.rules.iter().map(|rule| (rule.place.clone(), rule.text.clone())).collect()
+    }
+
+    /// Seed of the guest's randomness.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.experiment.seed
+    }
+
+    /// The result of a run whose guest wrote `lines.bin` and `flows.bin` into `folder`.
+    fn result(&self, py: Python<'_>, folder: PathBuf) -> PyResult<Run> {
+        let Self { experiment, scenario, kernel, plan } = self;
+        py.detach(|| {
+            let lines = std::fs::read(folder.join("lines.bin"))?;
+            let flows = std::fs::read(folder.join("flows.bin"))?;
+            let unread = |error: &dyn std::error::Error| PyRuntimeError::new_err(error.to_string());
+            check(experiment, &lines, &flows).map_err(|error| match error {
+                Unlawful::Records(error) => unread(&error),
+                Unlawful::Law(law) => broken(&law),
+            })?;
+            let version = env!("CARGO_PKG_VERSION");
+            let measured = measure(experiment, plan, kernel, &lines, &flows, scenario.clone(), version)
+                .map_err(|error| unread(&error))?;
+            let window_s = (experiment.duration - experiment.warmup).as_secs_f64();
+            laws::hold(&measured.result.bottlenecks, window_s).map_err(|law| broken(&law))?;
+            Ok(Run { result: measured.result, tables: measured.tables })
         })
-    })
-}
+    }
 
-fn experiment(
-    text: &str,
-    file_name: &str,
-    overrides: &Overrides,
-    seed: Option<u64>,
-) -> PyResult<(Document, Experiment)> {
-    let document = Document::with_overrides(text, file_name, overrides).map_err(|errors| refused(&errors))?;
-    let experiment = document.resolve(seed).map_err(|errors| refused(&errors))?;
-    Ok((document, experiment))
-}
-
-fn kernel_of(text: &str) -> PyResult<Kernel> {
-    serde_json::from_str(text).map_err(|error| {
-        pyo3::exceptions::PyValueError::new_err(format!("not a description of a kernel: {error}"))
-    })
-}
-
-fn plan(experiment: &Experiment, kernel: &Kernel, captures: bool) -> PyResult<Plan> {
-    Plan::with_captures(experiment, kernel, captures).map_err(|refusals| refused_by_plane(&refusals))
+    /// Writes what a guest with captures has left in `folder` to the file `path`, as pcapng.
+    #[pyo3(signature = (folder, path, *, payload=false))]
+    fn capture(&self, py: Python<'_>, folder: PathBuf, path: PathBuf, payload: bool) -> PyResult<()> {
+        py.detach(|| {
+            let packets = BufReader::new(File::open(folder.join("packets.bin"))?);
+            write_capture(&self.experiment, &self.plan, packets, &path, kept(payload)).map_err(|error| {
+                match error {
+                    CaptureError::Records(error) => PyRuntimeError::new_err(error.to_string()),
+                    CaptureError::Read(error) => error.into(),
+                    CaptureError::Write(error) => not_written(&error),
+                }
+            })
+        })
+    }
 }

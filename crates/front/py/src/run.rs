@@ -1,11 +1,11 @@
 //! Running an experiment: without the interpreter's lock, with progress, and ending promptly when asked to.
 
-use crate::errors::{Cancelled, broken, not_written, refused, refused_by_plane};
+use crate::errors::{Cancelled, broken, not_written};
 use crate::sinks::{Files, Sink};
 use crate::tables::columns;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use shoal_scenario::Document;
+use shoal_scenario::Experiment;
 use shoal_sim::{Options, Outcome};
 use shoal_trace::pcapng::Capture;
 use shoal_trace::{RunResult, Table, WriteError, parquet_out};
@@ -94,26 +94,15 @@ enum Ended {
     Stopped,
 }
 
-/// Runs a scenario.
-#[pyfunction]
-#[pyo3(signature = (text, file_name, overrides, *, seed=None, packets=None, pcap=None, pcap_payload=false, progress=None, cancel=None))]
-#[allow(clippy::too_many_arguments, reason = "keyword arguments in Python")]
-pub fn run(
+/// Runs an experiment in the simulator, which can run it.
+pub fn simulated(
     py: Python<'_>,
-    text: &str,
-    file_name: &str,
-    overrides: Vec<(String, String)>,
-    seed: Option<u64>,
-    packets: Option<PathBuf>,
-    pcap: Option<PathBuf>,
-    pcap_payload: bool,
+    experiment: &Experiment,
+    packets: Option<&Path>,
+    capture: Option<(&Path, Capture)>,
     progress: Option<Py<PyAny>>,
     cancel: Option<&Cancel>,
-) -> PyResult<Run> {
-    let document =
-        Document::with_overrides(text, file_name, &overrides).map_err(|errors| refused(&errors))?;
-    let experiment = document.resolve(seed).map_err(|errors| refused(&errors))?;
-    shoal_sim::check(&experiment).map_err(|refusals| refused_by_plane(&refusals))?;
+) -> PyResult<Outcome> {
     let mut watch = Watch {
         duration_s: experiment.duration.as_secs_f64(),
         progress,
@@ -121,21 +110,9 @@ pub fn run(
         last: now(),
         error: None,
     };
-    let capture = pcap.as_deref().map(|path| (path, kept(pcap_payload)));
-    let outcome = py.detach(|| simulate(&experiment, packets.as_deref(), capture, &mut watch));
-    match outcome {
-        Ok(outcome) => {
-            if let Some(law) = &outcome.broken {
-                return Err(broken(law));
-            }
-            let mut scenario = document.to_json();
-            // What makes this run again: the seed it had.
-            if let Some(value) = scenario.get_mut("seed") {
-                *value = experiment.seed.into();
-            }
-            let result = outcome.result(scenario, env!("CARGO_PKG_VERSION"));
-            Ok(Run { result, tables: outcome.tables })
-        }
+    match py.detach(|| simulate(experiment, packets, capture, &mut watch)) {
+        Ok(Outcome { broken: Some(law), .. }) => Err(broken(&law)),
+        Ok(outcome) => Ok(outcome),
         Err(Ended::Unwritable(error)) => Err(not_written(&error)),
         Err(Ended::Stopped) => {
             Err(watch.error.unwrap_or_else(|| Cancelled::new_err("the run was cancelled")))
@@ -149,7 +126,7 @@ pub const fn kept(payload: bool) -> Capture {
 }
 
 fn simulate(
-    experiment: &shoal_scenario::Experiment,
+    experiment: &Experiment,
     packets: Option<&Path>,
     capture: Option<(&Path, Capture)>,
     watch: &mut Watch,

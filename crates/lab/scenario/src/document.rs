@@ -4,8 +4,10 @@ use serde_json::Value as Json;
 
 use crate::diagnostic::{Diagnostic, Errors, Mark, Severity};
 use crate::experiment::Experiment;
+use crate::facts::Facts;
 use crate::field::Field;
 use crate::report::Report;
+use crate::resolve::Plan;
 use crate::schema::{Scenario, Seed, Series};
 use crate::tree::{Node, Value};
 use crate::{fill, overrides, resolve, tree};
@@ -13,11 +15,12 @@ use crate::{fill, overrides, resolve, tree};
 /// Scenario files are written by hand; this is far beyond any of them.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
-/// A scenario with all defaults filled in. Reading it has checked everything: [`Document::resolve`] of a document
-/// repeats only what depends on the seed.
+/// A scenario with all defaults filled in, checked and planned once: [`Document::resolve`] adds only what depends on
+/// the seed.
 #[derive(Clone, Debug)]
 pub struct Document {
     scenario: Scenario,
+    plan: Plan,
     /// The same as written, for the places of problems.
     tree: Node,
     sources: Vec<crate::Source>,
@@ -93,15 +96,17 @@ impl Document {
         };
         fill::defaults(&mut scenario, &tree, &mut report);
         let plan = if report.has_errors() { None } else { resolve::plan(&scenario, &tree, &mut report) };
-        let Some(plan) = plan.filter(|_| !report.has_errors()) else {
+        let Some(mut plan) = plan.filter(|_| !report.has_errors()) else {
             return Err(Errors(report.into_found(Severity::Error)));
         };
         if scenario.trace.series == Series::Auto {
             let bin = resolve::fitting_bin(&plan.experiment(scenario.seed));
+            plan.set_series_interval(bin.span());
             scenario.trace.series = Series::Bin(bin);
         }
         Ok(Self {
             scenario,
+            plan,
             tree,
             sources: report.sources.clone(),
             warnings: report.take(Severity::Warning),
@@ -110,18 +115,22 @@ impl Document {
     }
 
     /// The experiment in base units. `seed` replaces the seed of the file.
+    ///
+    /// # Errors
+    /// If a scenario file cannot hold `seed`.
     pub fn resolve(&self, seed: Option<u64>) -> Result<Experiment, Errors> {
-        let mut report = Report::of(self.sources.clone());
-        let chosen = seed.map_or(Some(self.scenario.seed), Seed::new);
-        if chosen.is_none() {
+        let Some(chosen) = seed.map_or(Some(self.scenario.seed), Seed::new) else {
+            let mut report = Report::of(self.sources.clone());
             let (message, hint) = Seed::refusal(seed.unwrap_or_default().into());
             report.error(&self.tree.mark_of("seed"), message, hint);
-        }
-        let plan = resolve::plan(&self.scenario, &self.tree, &mut report);
-        match plan.zip(chosen).filter(|_| !report.has_errors()) {
-            Some((plan, seed)) => Ok(plan.experiment(seed)),
-            None => Err(Errors(report.into_found(Severity::Error))),
-        }
+            return Err(Errors(report.into_found(Severity::Error)));
+        };
+        Ok(self.plan.experiment(chosen))
+    }
+
+    /// [`Facts`] of the experiment with the seed of the file.
+    pub fn facts(&self) -> Facts {
+        Facts::of(&self.plan.experiment(self.scenario.seed), self.plan.bdp_rtt)
     }
 
     /// What is doubtful but allowed.
@@ -142,6 +151,13 @@ impl Document {
     /// The resolved scenario in the units of the file; [`Document::from_json`] gives an equal document.
     pub fn to_json(&self) -> Json {
         self.scenario.write().expect("a table is always written")
+    }
+
+    /// [`Document::to_json`] of a run with `seed`, so that what is kept with a result makes that run again.
+    pub fn to_json_with_seed(&self, seed: u64) -> Json {
+        let mut json = self.to_json();
+        json["seed"] = seed.into();
+        json
     }
 
     /// The resolved scenario as a scenario file; [`Document::parse`] gives an equal document.

@@ -18,6 +18,7 @@
 mod diagnostic;
 mod document;
 mod experiment;
+mod facts;
 mod field;
 mod fill;
 mod host;
@@ -35,6 +36,7 @@ mod tree;
 pub use diagnostic::{Diagnostic, Errors, Mark, Severity, Source};
 pub use document::Document;
 pub use experiment::*;
+pub use facts::{Facts, GroupFacts, LinkFacts, Threshold, Traced};
 pub use field::KeyDoc;
 pub use host::{HOST_DOCS, Host};
 pub use json_schema::json_schema;

@@ -59,12 +59,15 @@ impl Context<'_> {
 }
 
 /// An experiment but for its flows, which can be many and depend on the seed.
+#[derive(Clone, Debug)]
 pub(crate) struct Plan {
     experiment: Experiment,
     groups: Vec<GroupPlan>,
     /// What paths are found by.
     weights: Vec<u32>,
     ecmp: bool,
+    /// The round-trip time in which bandwidth-delay products are meant.
+    pub bdp_rtt: Option<Span>,
 }
 
 /// Checks everything that does not depend on the seed. All problems go into the report.
@@ -92,7 +95,7 @@ pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Opt
     arrivals::settle(&mut groups, routes, &mut cx);
 
     let endpoints = endpoints.into_iter().collect::<Option<Vec<_>>>()?;
-    let Network { nodes, links, paths, routes, ends, weights, ecmp, pools, .. } = network?;
+    let Network { nodes, links, paths, routes, ends, weights, ecmp, pools, bdp_rtt, .. } = network?;
     notes::scalable_flows_in_the_classic_queue(&links, &endpoints, &mut cx);
     notes::queues_in_hosts(&links, &mut cx);
     let mut groups = groups.into_iter().collect::<Option<Vec<_>>>()?;
@@ -122,17 +125,21 @@ pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Opt
         trace,
         notes: cx.notes,
     };
-    Some(Plan { experiment, groups, weights, ecmp })
+    Some(Plan { experiment, groups, weights, ecmp, bdp_rtt })
 }
 
 impl Plan {
     /// The experiment with all flows.
-    pub fn experiment(self, seed: Seed) -> Experiment {
-        let Self { mut experiment, groups, weights, ecmp } = self;
-        let router = Router::new(experiment.nodes.len(), &experiment.links, &weights);
-        experiment.seed = seed.get();
-        flows::expand(&groups, &mut Paths::new(router, ecmp), &mut experiment);
+    pub fn experiment(&self, seed: Seed) -> Experiment {
+        let mut experiment = Experiment { seed: seed.get(), ..self.experiment.clone() };
+        let router = Router::new(experiment.nodes.len(), &experiment.links, &self.weights);
+        flows::expand(&self.groups, &mut Paths::new(router, self.ecmp), &mut experiment);
         experiment
+    }
+
+    /// Sets the bin of the time series, which can be chosen only when the flows are known.
+    pub fn set_series_interval(&mut self, bin: Span) {
+        self.experiment.trace.series_interval = Some(bin);
     }
 }
 

@@ -61,7 +61,7 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Netwo
     // ACKs return through a plain queue of the same room.
     let back_queue = queue(&Aqm::Fifo(Fifo {}), bottleneck.buffer, &port, cx);
 
-    let mut network = Network::default();
+    let mut network = Network { bdp_rtt, ..Network::default() };
     let (left, right) = (network.node("left"), network.node("right"));
     let shared = Link {
         name: "bottleneck".to_owned(),

@@ -15,6 +15,7 @@ use crate::schema::{Arrivals, Start, TransferSize, Transfers, Unresponsive, Work
 use crate::size_distribution::SizeDistribution;
 
 /// A flow group ready to be expanded.
+#[derive(Clone, Debug)]
 pub(crate) struct GroupPlan {
     count: u32,
     pub(super) start: StartPlan,
@@ -39,6 +40,7 @@ pub(crate) struct Routes {
     pub(super) reference: Option<Reference>,
 }
 
+#[derive(Clone, Debug)]
 pub(super) enum StartPlan {
     At(Time),
     List(Vec<Time>),

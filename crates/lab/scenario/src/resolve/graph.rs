@@ -79,6 +79,7 @@ pub(super) fn network(graph: &Graph, cx: &mut Context<'_>) -> Option<Network> {
     connect(&mut network, cx)?;
 
     let bdp_rtt = graph.bdp_rtt.map(|rtt| rtt.span()).or_else(|| first_round_trip(&network));
+    network.bdp_rtt = bdp_rtt;
     let mtu = largest_packet(cx);
     let mut complete = true;
     for (index, id) in written {

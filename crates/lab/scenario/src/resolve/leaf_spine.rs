@@ -53,7 +53,7 @@ pub(super) fn network(plan: &LeafSpine, cx: &mut Context<'_>) -> Option<Network>
     let fabric_queue = queue(fabric_aqm, plan.fabric_buffer.unwrap_or(plan.buffer), &fabric_port, cx);
     let (leaf_queue, host_queue, fabric_queue) = (leaf_queue?, host_queue?, fabric_queue?);
 
-    let mut network = Network { ecmp: true, ..Network::default() };
+    let mut network = Network { ecmp: true, bdp_rtt, ..Network::default() };
     let leaves: Vec<NodeId> = (1..=plan.leaves).map(|n| network.node(format!("leaf{n}"))).collect();
     let spines: Vec<NodeId> = (1..=plan.spines).map(|n| network.node(format!("spine{n}"))).collect();
     let host_link = Link {

@@ -26,6 +26,8 @@ pub(crate) struct Network {
     pub pools: Vec<Pool>,
     /// Links there and back between the first two hosts that have a flow.
     pub first_round_trip: Vec<LinkId>,
+    /// The round-trip time in which bandwidth-delay products of this network are meant.
+    pub bdp_rtt: Option<Span>,
 }
 
 impl Network {

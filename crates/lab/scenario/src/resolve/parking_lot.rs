@@ -41,7 +41,7 @@ pub(super) fn network(lot: &ParkingLot, cx: &mut Context<'_>) -> Option<Network>
     // ACKs return through plain queues of the same room.
     let back = queue(&Aqm::Fifo(Fifo {}), lot.buffer, &port, cx);
 
-    let mut network = Network::default();
+    let mut network = Network { bdp_rtt, ..Network::default() };
     let switches: Vec<NodeId> = (0..=lot.bottlenecks).map(|n| network.node(format!("s{}", n + 1))).collect();
     let forward = Link {
         name: String::new(),

@@ -30,7 +30,7 @@ pub(super) fn network(star: &Star, cx: &mut Context<'_>) -> Option<Network> {
     let host_port = Port { buffer_path: "topology.host_buffer", ..port };
     let host_queue = queue(&Aqm::Fifo(Fifo {}), star.host_buffer, &host_port, cx);
 
-    let mut network = Network::default();
+    let mut network = Network { bdp_rtt, ..Network::default() };
     let switch = network.node("switch");
     let (switch_queue, host_queue) = (switch_queue?, host_queue?);
     for number in 1..=star.hosts {

@@ -1,0 +1,113 @@
+//! The scenario handle: read, checked and planned once, whatever is asked of it afterwards.
+
+use crate::errors::{ScenarioError, all, refused, refused_by_plane};
+use crate::linux::LinuxPlan;
+use crate::run::{Cancel, Run, simulated};
+use pyo3::prelude::*;
+use shoal_scenario::{Document, Experiment};
+use std::path::PathBuf;
+
+/// A scenario that was read and found right.
+#[pyclass(frozen, module = "shoal._native")]
+pub struct Scenario(Document);
+
+#[pymethods]
+impl Scenario {
+    /// Reads a scenario file with `--set` arguments.
+    #[new]
+    fn new(py: Python<'_>, text: &str, file_name: &str, overrides: Vec<(String, String)>) -> PyResult<Self> {
+        let document = py.detach(|| Document::with_overrides(text, file_name, &overrides));
+        document.map(Self).map_err(|errors| refused(&errors))
+    }
+
+    /// Warnings, rendered with their places.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.0.warnings().iter().map(ToString::to_string).collect()
+    }
+
+    /// Notes, rendered with their places.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.0.notes().iter().map(ToString::to_string).collect()
+    }
+
+    /// What the simulator has no model of, with places and remedies; empty if it can run this.
+    #[getter]
+    fn simulator_refuses(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| {
+            let refusals = shoal_sim::check(&self.experiment(None)?).err();
+            Ok(refusals.map_or_else(String::new, |found| all(&found)))
+        })
+    }
+
+    /// The resolved scenario as JSON.
+    #[getter]
+    fn json(&self) -> String {
+        self.0.to_json().to_string()
+    }
+
+    /// The resolved scenario as a scenario file.
+    #[getter]
+    fn toml(&self) -> String {
+        self.0.to_toml()
+    }
+
+    /// Base units that plots and metrics need, as JSON: rates, bandwidth-delay product, thresholds in bytes.
+    #[getter]
+    fn facts(&self, py: Python<'_>) -> String {
+        py.detach(|| serde_json::to_string(&self.0.facts()).unwrap_or_default())
+    }
+
+    /// Runs it in the simulator.
+    #[pyo3(signature = (*, seed=None, packets=None, pcap=None, pcap_payload=false, progress=None, cancel=None))]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments in Python")]
+    fn run(
+        &self,
+        py: Python<'_>,
+        seed: Option<u64>,
+        packets: Option<PathBuf>,
+        pcap: Option<PathBuf>,
+        pcap_payload: bool,
+        progress: Option<Py<PyAny>>,
+        cancel: Option<&Cancel>,
+    ) -> PyResult<Run> {
+        let experiment = py.detach(|| self.experiment(seed))?;
+        shoal_sim::check(&experiment).map_err(|refusals| refused_by_plane(&refusals))?;
+        let capture = pcap.as_deref().map(|path| (path, crate::run::kept(pcap_payload)));
+        let outcome = simulated(py, &experiment, packets.as_deref(), capture, progress, cancel)?;
+        let scenario = self.0.to_json_with_seed(experiment.seed);
+        let result = outcome.result(scenario, env!("CARGO_PKG_VERSION"));
+        Ok(Run { result, tables: outcome.tables })
+    }
+
+    /// What it becomes on the kernel that `kernel` describes (JSON).
+    #[pyo3(signature = (kernel, *, seed=None, captures=false))]
+    fn linux_plan(
+        &self,
+        py: Python<'_>,
+        kernel: &str,
+        seed: Option<u64>,
+        captures: bool,
+    ) -> PyResult<LinuxPlan> {
+        py.detach(|| {
+            let experiment = self.experiment(seed)?;
+            let scenario = self.0.to_json_with_seed(experiment.seed);
+            LinuxPlan::new(experiment, scenario, kernel, captures)
+        })
+    }
+}
+
+impl Scenario {
+    fn experiment(&self, seed: Option<u64>) -> PyResult<Experiment> {
+        self.0.resolve(seed).map_err(|errors| refused(&errors))
+    }
+}
+
+/// The scenario file of a resolved scenario in JSON.
+#[pyfunction]
+pub fn json_to_toml(text: &str, name: &str) -> PyResult<String> {
+    let json = serde_json::from_str(text)
+        .map_err(|error| ScenarioError::new_err(format!("error: {name} is not JSON: {error}\n")))?;
+    Document::from_json(&json, name).map(|document| document.to_toml()).map_err(|errors| refused(&errors))
+}

@@ -1,0 +1,180 @@
+//! What plots and metrics need of a scenario, in base units: nobody parses quantities a second time.
+
+use serde::Serialize;
+use shoal_aqm::{Extent, QueueConfig, RedParameters};
+use shoal_tcp::EcnSetting;
+use shoal_units::{Rate, Span};
+
+use crate::experiment::{App, Experiment, Link};
+
+/// Base units of an experiment.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Facts {
+    /// Length of the run in seconds.
+    pub duration_s: f64,
+    /// When measuring begins, in seconds.
+    pub warmup_s: f64,
+    /// The monitored links, in the order of the result.
+    pub bottlenecks: Vec<LinkFacts>,
+    /// The flow groups, in the order of the file.
+    pub groups: Vec<GroupFacts>,
+    /// Bin of the time series in seconds; `None` if there is none.
+    pub series_s: Option<f64>,
+    /// Which flows are traced.
+    pub traced: Traced,
+}
+
+/// A monitored link.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LinkFacts {
+    /// As in the result.
+    pub name: String,
+    /// Rate in bit/s.
+    pub rate_bps: u64,
+    /// Bandwidth-delay product in bytes; `None` if the scenario has no round-trip time for it.
+    pub bdp_bytes: Option<f64>,
+    /// The largest packet of any flow in bytes; `None` without flows.
+    pub mtu_bytes: Option<u32>,
+    /// Levels of the queue at which its law changes what it does.
+    pub thresholds: Vec<Threshold>,
+}
+
+/// A level of a queue at which its law changes what it does.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Threshold {
+    /// What the field calls it, such as `K`.
+    pub label: String,
+    /// Bytes; a threshold of packets counts the largest ones.
+    pub bytes: f64,
+}
+
+/// A flow group. Times are those of its first flow, if they are not said to be another's.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct GroupFacts {
+    /// As in the result.
+    pub name: String,
+    /// How many flows there are.
+    pub flows: usize,
+    /// Propagation along both paths in seconds.
+    pub base_rtt_s: Option<f64>,
+    /// The longest propagation along both paths of a flow in seconds.
+    pub longest_rtt_s: Option<f64>,
+    /// How late a frame may be, in seconds; only frames have a deadline.
+    pub deadline_s: Option<f64>,
+    /// Whether data is sent as ECN-capable.
+    pub ect: Option<bool>,
+}
+
+/// Numbers of traced flows.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Traced {
+    /// Those whose congestion controller is.
+    pub controller: Vec<u32>,
+    /// Those whose segments are.
+    pub segments: Vec<u32>,
+}
+
+impl Facts {
+    /// Of `experiment`; `bdp_rtt` is the round-trip time in which bandwidth-delay products are meant.
+    pub(crate) fn of(experiment: &Experiment, bdp_rtt: Option<Span>) -> Self {
+        let mtu = experiment.endpoints.iter().map(|endpoint| u32::from(endpoint.mtu_bytes)).max();
+        let bottlenecks = experiment.monitored().filter_map(|(_, link)| {
+            let rate = link.rate?;
+            Some(LinkFacts {
+                name: link.name.clone(),
+                rate_bps: rate.as_bps(),
+                bdp_bytes: bdp_rtt.map(|rtt| bytes_in(rate, rtt)),
+                mtu_bytes: mtu,
+                thresholds: thresholds(link, mtu.unwrap_or(1500)),
+            })
+        });
+        let trace = &experiment.trace;
+        let traced = |flows| experiment.traced(flows).numbers().to_vec();
+        Self {
+            duration_s: experiment.duration.as_secs_f64(),
+            warmup_s: experiment.warmup.as_secs_f64(),
+            bottlenecks: bottlenecks.collect(),
+            groups: (0..experiment.groups.len()).map(|index| group(index, experiment)).collect(),
+            series_s: trace.series_interval.map(Span::as_secs_f64),
+            traced: Traced {
+                controller: traced(trace.controller_flows),
+                segments: traced(trace.segment_flows),
+            },
+        }
+    }
+}
+
+fn group(index: usize, experiment: &Experiment) -> GroupFacts {
+    let flows = || experiment.flows.iter().filter(|flow| flow.group as usize == index);
+    let first = flows().next();
+    GroupFacts {
+        name: experiment.groups[index].name.clone(),
+        flows: flows().count(),
+        base_rtt_s: first.map(|flow| experiment.base_rtt(flow).as_secs_f64()),
+        longest_rtt_s: flows().map(|flow| experiment.base_rtt(flow)).max().map(Span::as_secs_f64),
+        deadline_s: first.and_then(|flow| match flow.app {
+            App::Frames { deadline, .. } => Some(deadline.as_secs_f64()),
+            _ => None,
+        }),
+        ect: first.map(|flow| experiment.endpoints[flow.endpoint as usize].ecn == EcnSetting::On),
+    }
+}
+
+fn bytes_in(rate: Rate, span: Span) -> f64 {
+    rate.as_bps() as f64 * span.as_secs_f64() / 8.0
+}
+
+fn thresholds(link: &Link, mtu: u32) -> Vec<Threshold> {
+    let of =
+        |label: &str, bytes: Option<f64>| bytes.map(|bytes| Threshold { label: label.to_owned(), bytes });
+    let red = |class: &str, red: &RedParameters| {
+        if red.min_bytes == red.max_bytes {
+            vec![of(&format!("K{class}"), Some(red.min_bytes))]
+        } else {
+            vec![
+                of(&format!("min{class}"), Some(red.min_bytes)),
+                of(&format!("max{class}"), Some(red.max_bytes)),
+            ]
+        }
+    };
+    let extent = |extent: Extent| match extent {
+        Extent::Unlimited => None,
+        Extent::Packets(packets) => Some(f64::from(packets) * f64::from(mtu)),
+        Extent::Bytes(bytes) => Some(bytes as f64),
+        Extent::Time(span) => link.rate.map(|rate| bytes_in(rate, span)),
+    };
+    let lines = match &link.queue {
+        QueueConfig::Fifo(fifo) => vec![of("limit", extent(fifo.limit))],
+        QueueConfig::Step(step) => vec![of("K", extent(step.threshold)), of("limit", extent(step.limit))],
+        QueueConfig::Red(config) => red("", &config.parameters),
+        QueueConfig::LinuxRed(config) => {
+            vec![of("min", Some(config.min_bytes.into())), of("max", Some(config.max_bytes.into()))]
+        }
+        QueueConfig::Codel(config) => {
+            vec![of("target", extent(Extent::Time(config.law.target))), of("limit", extent(config.limit))]
+        }
+        QueueConfig::Pie(config) => {
+            vec![of("target", extent(Extent::Time(config.target))), of("limit", extent(config.limit))]
+        }
+        // Targets and thresholds of several queues are no lines in the sum of their backlogs.
+        QueueConfig::FqCodel(config) => vec![of("limit", extent(config.limit))],
+        QueueConfig::Gred(config) => {
+            let line = |label: &str, bytes: u32| of(label, Some(bytes.into()));
+            let names = ["not-ECT", "ECT"].into_iter().zip(&config.queues);
+            let queues = names.filter_map(|(name, queue)| Some((name, queue.as_ref()?.red)));
+            let lines = queues.map(|(name, red)| {
+                [line(&format!("min {name}"), red.min_bytes), line(&format!("max {name}"), red.max_bytes)]
+            });
+            lines.flatten().collect()
+        }
+        QueueConfig::DualRed(config) => [red(" not-ECT", &config.not_ect), red(" ECT", &config.ect)].concat(),
+        QueueConfig::OpenLoop(config) => vec![of("limit", extent(config.limit))],
+        QueueConfig::Coupled(config) => vec![of("limit", extent(config.limit))],
+        QueueConfig::DualPi2(config) => vec![of("limit", extent(config.limit))],
+        QueueConfig::Pi2(config) => vec![of("limit", extent(config.limit))],
+        QueueConfig::DualCoupled(config) => {
+            vec![of("T", extent(config.threshold)), of("limit", extent(config.limit))]
+        }
+    };
+    lines.into_iter().flatten().collect()
+}
