@@ -16,6 +16,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
+CORE = {"units", "packet", "cc", "aqm", "tcp"}
+# What both planes share.
+LAB = {"scenario", "trace", "measure", "notices"}
 # room -> rooms it may use. ARCHITECTURE.md shows this table.
 ALLOWED = {
     "units": set(),
@@ -25,17 +28,18 @@ ALLOWED = {
     "tcp": {"units", "packet", "cc"},
     "scenario": {"units", "cc", "aqm", "tcp"},
     "trace": {"units", "packet"},
+    "measure": {"units", "packet", "trace"},
     # What results say without being asked, the same on both planes.
-    "notices": {"units", "tcp", "scenario", "trace"},
-    "sim": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "notices"},
+    "notices": {"units", "tcp", "scenario", "measure"},
+    "sim": CORE | LAB,
     # Like `scenario`, it uses only the configurations of the laws.
-    "linux": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "notices"},
+    "linux": CORE | LAB,
     # Plays scripts against the endpoints; the kernel's side is text and bytes.
     "conformance": {"units", "packet", "cc", "tcp"},
-    "native": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "notices", "sim", "linux", "conformance"},
+    "native": CORE | LAB | {"sim", "linux", "conformance"},
     # Never shipped: may use anything.
     "benches": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim"},
-    "tests": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "notices", "sim", "conformance"},
+    "tests": CORE | LAB | {"sim", "conformance"},
 }
 # `scenario` may use of the laws only their configurations, presets and descriptions; these run a law.
 LAWS = {
@@ -43,7 +47,6 @@ LAWS = {
     "AnyController", "CongestionControl", "AckSample", "Signal", "Window", "Reduction",
     "Sender", "Receiver", "Output", "CaState", "Counters",
 }  # fmt: skip
-CORE = {"units", "packet", "cc", "aqm", "tcp"}
 # Libraries that core may use: pure arithmetic only.
 CORE_LIBRARIES = {"libm", "rand_core", "rand_xoshiro"}
 

@@ -1,4 +1,4 @@
-"""What recorded tables say beyond the summary; the formulas are those of ``shoal_trace::metrics``."""
+"""What recorded tables say beyond the summary; the formulas are those of ``shoal_measure::metrics``."""
 
 from __future__ import annotations
 

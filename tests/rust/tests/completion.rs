@@ -1,7 +1,7 @@
 //! Completion times of flows that arrive at random.
 
+use shoal_measure::metrics::SIZE_BINS;
 use shoal_tests::{experiment, run};
-use shoal_trace::metrics::SIZE_BINS;
 
 fn scenario(duration: &str, app: &str, start: &str, trace: &str) -> String {
     format!(

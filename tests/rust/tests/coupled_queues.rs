@@ -1,9 +1,9 @@
 //! Coupled queues with TCP through them (De Schepper 2015; RFC 9332): 40 Mbit/s, 8 ms, Linux 3.18.
 
+use shoal_measure::Bottleneck;
 use shoal_scenario::Document;
 use shoal_sim::Outcome;
 use shoal_tests::run;
-use shoal_trace::Bottleneck;
 
 const COUPLED: &str = include_str!("../../../scenarios/coupled.toml");
 const DUAL_COUPLED: &str = include_str!("../../../scenarios/dualq-coupled.toml");

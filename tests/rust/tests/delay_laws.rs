@@ -1,9 +1,9 @@
 //! What the kernel's queues promise, end to end: four CUBIC flows at 40 Mbit/s and 20 ms. A packet takes 0.3 ms.
 
+use shoal_measure::{Bottleneck, Distribution};
 use shoal_scenario::Document;
 use shoal_sim::Outcome;
 use shoal_tests::run;
-use shoal_trace::{Bottleneck, Distribution};
 
 const CODEL: &str = include_str!("../../../scenarios/codel.toml");
 const FQ_CODEL: &str = include_str!("../../../scenarios/fq-codel.toml");

@@ -1,9 +1,9 @@
 //! ACKs a data packet, against receivers counted by hand. One flow through a link that is never full; DCTCP's marks come at even
 //! gaps.
 
+use shoal_measure::FlowResult;
 use shoal_sim::Outcome;
 use shoal_tests::{experiment, run};
-use shoal_trace::FlowResult;
 
 /// One flow with a mark on every `gap`-th packet, or none; a window of at most 40 packets, so that nothing is lost.
 fn outcome(gap: Option<u32>, flow: &str) -> Outcome {

@@ -1,8 +1,8 @@
 //! Frames with a deadline, against arithmetic.
 
+use shoal_measure::FrameSummary;
 use shoal_sim::Outcome;
 use shoal_tests::{experiment, run};
-use shoal_trace::FrameSummary;
 
 /// One flow over 10 Mbit/s and 20 ms; `flow` is added to its section.
 fn outcome(duration: &str, warmup: &str, flow: &str) -> Outcome {

@@ -2,11 +2,12 @@
 
 use proptest::prelude::*;
 use shoal_aqm::QueueConfig;
+use shoal_measure::Bottleneck;
 use shoal_packet::Packet;
 use shoal_scenario::{Document, Experiment};
 use shoal_sim::Outcome;
 use shoal_tests::{Bytes, Seen, random_scenario, run_logged};
-use shoal_trace::{Bottleneck, PacketEvent};
+use shoal_trace::PacketEvent;
 use shoal_units::{Serialiser, Time};
 use std::collections::{BTreeMap, VecDeque};
 

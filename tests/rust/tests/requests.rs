@@ -1,7 +1,8 @@
 //! Requests and responses, against arithmetic.
 
+use shoal_measure::{FlowResult, WaitSummary};
 use shoal_tests::{check_conservation, experiment, json, monitor_all_links, run};
-use shoal_trace::{Column, FlowResult, WaitSummary};
+use shoal_trace::Column;
 
 /// One group over 10 Mbit/s and 20 ms; `flow` is added to its section.
 fn scenario(duration: &str, warmup: &str, flow: &str) -> String {

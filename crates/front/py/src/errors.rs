@@ -2,8 +2,8 @@
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
+use shoal_measure::laws::BrokenLaw;
 use shoal_scenario::{Errors, Refusal};
-use shoal_trace::laws::BrokenLaw;
 use shoal_trace::{WriteError, WriteFailure};
 use std::path::Path;
 

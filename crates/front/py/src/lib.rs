@@ -59,7 +59,7 @@ fn schema() -> String {
 /// Every field of the result object as a JSON list of `{"path", "kind", "unit", "doc", "may_be_null", "may_be_absent"}`.
 #[pyfunction]
 fn result_fields() -> String {
-    serde_json::to_string(&shoal_trace::result_fields()).unwrap_or_default()
+    serde_json::to_string(&shoal_measure::result_fields()).unwrap_or_default()
 }
 
 /// Reference page of the recorded tables, in Markdown.

@@ -1,7 +1,7 @@
-//! The formulas of `shoal_trace::metrics`.
+//! The formulas of `shoal_measure::metrics`.
 
 use pyo3::prelude::*;
-use shoal_trace::{Bucket, metrics};
+use shoal_measure::{Bucket, metrics};
 
 /// Jain's fairness index; `None` if no rate is above zero.
 #[pyfunction]

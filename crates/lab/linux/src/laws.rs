@@ -2,8 +2,8 @@
 
 use crate::measure::flow_of;
 use crate::records::{FlowKind, FlowRecord, LineEvent, LineRecord, RecordError};
+use shoal_measure::laws::BrokenLaw;
 use shoal_scenario::{App, Experiment, Link};
-use shoal_trace::laws::BrokenLaw;
 
 /// Lines write a transmission down up to a microsecond after it began (linux/testbed/line.c): a system call that fails takes one.
 const LATE_NS: i64 = 2_000;

@@ -7,12 +7,14 @@
 use crate::kernel::Kernel;
 use crate::plan::{Plan, sample_interval};
 use crate::records::{FlowKind, FlowRecord, LineEvent, LineRecord, RecordError};
+use shoal_measure::{
+    DistributionTables, FeedbackCounters, FlowBin, FlowCounters, FlowMeter, FlowResult, FlowSpan,
+    GroupResult, LinuxRun, MeterPace, RunResult, SCHEMA, Window, metrics,
+};
 use shoal_packet::CaState;
 use shoal_scenario::{App, Experiment, Flow, TracedFlows, TracedTable};
 use shoal_trace::{
-    ControllerRow, DistributionTables, EventRow, FeedbackCounters, FlowBin, FlowCounters, FlowEvent,
-    FlowMeter, FlowResult, FlowRow, FlowSpan, GroupIndex, GroupResult, LinkIndex, LinuxRun, MeterPace, Names,
-    QueueRow, RunResult, SCHEMA, Series, Table, Window, metrics,
+    ControllerRow, EventRow, FlowEvent, FlowRow, GroupIndex, LinkIndex, Names, QueueRow, Series, Table,
 };
 use shoal_units::{Span, Time};
 use std::iter::Peekable;

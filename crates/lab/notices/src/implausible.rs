@@ -1,8 +1,8 @@
 //! Numbers that may be right but rarely are: a line that idles although windows would fill it, and retransmissions of what nobody
-//! dropped. Laws without exceptions are in `shoal_trace::laws`; these have some, so they are said and not refused.
+//! dropped. Laws without exceptions are in `shoal_measure::laws`; these have some, so they are said and not refused.
 
+use shoal_measure::{Bottleneck, FlowResult, GroupResult, Notice};
 use shoal_scenario::{App, Experiment, Flow};
-use shoal_trace::{Bottleneck, FlowResult, GroupResult, Notice};
 
 use crate::starvation::{is_backlogged, numbered};
 

@@ -10,8 +10,8 @@ pub use fair_share::{Demand, max_min};
 pub use implausible::{IDLE, UNEXPLAINED};
 pub use starvation::{BACKOFF, FLOOR, LOCKED_OUT, SHARED_THRESHOLD, STARVED};
 
+use shoal_measure::{Bottleneck, GroupResult, Notice};
 use shoal_scenario::Experiment;
-use shoal_trace::{Bottleneck, GroupResult, Notice};
 
 /// The notices of a run: those of the scenario first, then starved groups in the order of the scenario, then what is
 /// implausible.

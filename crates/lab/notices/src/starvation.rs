@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use shoal_measure::{Bottleneck, FlowResult, GroupResult, Notice};
 use shoal_scenario::{App, Experiment, Flow};
 use shoal_tcp::{EcnSetting, EndpointConfig};
-use shoal_trace::{Bottleneck, FlowResult, GroupResult, Notice};
 
 use crate::fair_share::{Demand, max_min};
 

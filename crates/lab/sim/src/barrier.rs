@@ -1,8 +1,8 @@
 //! Rounds of a group that wait for its slowest flow.
 
 use crate::exchanges::thinking;
+use shoal_measure::WaitMeter;
 use shoal_scenario::{App, Experiment};
-use shoal_trace::WaitMeter;
 use shoal_units::{Span, Stream, Time};
 use std::ops::Range;
 

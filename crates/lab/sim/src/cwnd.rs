@@ -1,7 +1,7 @@
 //! Congestion windows of packets and of bytes in one unit, for the meters.
 
 use shoal_cc::Window;
-use shoal_trace::Summary;
+use shoal_measure::Summary;
 
 /// Meters see windows that count bytes in this fraction of a packet.
 const PARTS_OF_PACKET: u32 = 16;

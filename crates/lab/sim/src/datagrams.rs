@@ -1,8 +1,8 @@
 //! Unresponsive traffic: packets at given times, whatever the network does with them.
 
+use shoal_measure::DatagramMeter;
 use shoal_packet::{Ecn, FlowId, Packet, Seq};
 use shoal_scenario::{App, Codepoint, Experiment, Flow};
-use shoal_trace::DatagramMeter;
 use shoal_units::{Span, Stream, Time};
 
 /// IPv4 and UDP headers.

@@ -12,10 +12,11 @@ use crate::flow::{Egress, FlowState, Place, ReceiverSlot, SenderSlot};
 use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER, TO_SINK};
 use crate::outcome::{FlowResults, Outcome, Tables};
 use crate::recorder::{PacketSink, Recorder};
+use shoal_measure::{FeedbackCounters, FlowBin, FlowCounters, FrameMeter};
 use shoal_packet::{FlowId, Packet};
 use shoal_scenario::{App, Experiment, Flow};
 use shoal_tcp::{EndpointConfig, Receiver, Sender};
-use shoal_trace::{FeedbackCounters, FlowBin, FlowCounters, FlowEvent, FrameMeter, Names};
+use shoal_trace::{FlowEvent, Names};
 use shoal_units::{Span, Time};
 
 /// What a run records beyond what the experiment asks for, and who may watch it.

@@ -1,7 +1,7 @@
 //! Requests and responses: a client that waits, thinks and asks again.
 
+use shoal_measure::WaitMeter;
 use shoal_scenario::{App, Experiment, Flow, Think};
-use shoal_trace::WaitMeter;
 use shoal_units::{Span, Stream, Time};
 
 /// Client and server of one flow. The flow's own connection carries the responses.

@@ -1,10 +1,10 @@
 //! The two ends of a flow as the engine holds them.
 
 use crate::network::Network;
+use shoal_measure::{FeedbackCounters, FlowMeter};
 use shoal_packet::{FlowId, Packet};
 use shoal_scenario::Flow;
 use shoal_tcp::{EndpointConfig, Output, Receiver, Sender};
-use shoal_trace::{FeedbackCounters, FlowMeter};
 use shoal_units::Time;
 
 /// A sender with its place in the network. Begins on a cache line: an ACK touches nearly all of it.
@@ -89,7 +89,7 @@ pub(crate) struct FlowState {
     /// Of an application that asks.
     pub(crate) exchanges: Option<Box<crate::exchanges::Exchanges>>,
     /// Of an application that writes frames.
-    pub(crate) frames: Option<Box<shoal_trace::FrameMeter>>,
+    pub(crate) frames: Option<Box<shoal_measure::FrameMeter>>,
     /// Its last byte was acknowledged then.
     pub(crate) finished: Option<Time>,
     /// What its receiver had counted when the measurement window opened.

@@ -5,16 +5,16 @@ use crate::cwnd;
 use crate::flow::{FlowState, SenderSlot};
 use crate::network::Network;
 use shoal_cc::INFINITE_SSTHRESH;
-use shoal_packet::CaState;
-use shoal_scenario::{App, Experiment, Flow, TracedFlows, TracedTable};
-use shoal_tcp::Sender;
-use shoal_trace::{
-    Bottleneck, ControllerRow, DeliveryRow, DistributionTables, FeedbackCounters, FlowBinRates, FlowCounters,
-    FlowResult, FlowRow, FlowSpan, FrameSummary, GroupIndex, GroupResult, LinkIndex, Metrics, Names, Notice,
-    RunResult, SCHEMA, Series, Table, WaitSummary, Window,
+use shoal_measure::{
+    Bottleneck, DistributionTables, FeedbackCounters, FlowBinRates, FlowCounters, FlowResult, FlowSpan,
+    FrameSummary, GroupResult, Metrics, Notice, RunResult, SCHEMA, WaitSummary, Window,
     laws::{self, BrokenLaw},
     metrics,
 };
+use shoal_packet::CaState;
+use shoal_scenario::{App, Experiment, Flow, TracedFlows, TracedTable};
+use shoal_tcp::Sender;
+use shoal_trace::{ControllerRow, DeliveryRow, FlowRow, GroupIndex, LinkIndex, Names, Series, Table};
 use shoal_units::Time;
 
 /// The measurements of a run.

@@ -2,11 +2,12 @@
 
 use crate::port::UNMONITORED;
 use shoal_aqm::{Backlog, Verdict};
+use shoal_measure::{MeterPace, QueueBin, QueueMeter};
 use shoal_packet::{Class, Packet, Reason};
 use shoal_scenario::{Experiment, LinkId, TracedFlows, TracedTable};
 use shoal_trace::{
-    EventRow, FlowEnd, FlowEvent, LinkIndex, MeterPace, Names, PacketEvent, PacketRow, QueueBin, QueueMeter,
-    QueueRow, SegmentEvent, SegmentRow, Series, Table,
+    EventRow, FlowEnd, FlowEvent, LinkIndex, Names, PacketEvent, PacketRow, QueueRow, SegmentEvent,
+    SegmentRow, Series, Table,
 };
 use shoal_units::{Rate, Span, Time};
 

@@ -2,9 +2,10 @@
 
 use crate::disciplines::{drop_reason, reasons};
 use crate::records::{LineEvent, LineRecord};
+use shoal_measure::{MeterPace, QueueBin, QueueMeter};
 use shoal_packet::{Class, Reason};
 use shoal_scenario::Link;
-use shoal_trace::{LinkIndex, MeterPace, QueueBin, QueueMeter, QueueRow, Series};
+use shoal_trace::{LinkIndex, QueueRow, Series};
 use shoal_units::{Rate, Time};
 
 use super::time;

@@ -2,11 +2,11 @@
 
 use super::time;
 use crate::records::{FlowKind, FlowRecord};
-use shoal_scenario::{App, Experiment, Flow};
-use shoal_trace::{
-    DatagramMeter, DeliveryKind, DeliveryRow, FlowResult, FrameMeter, FrameSummary, GroupIndex, GroupResult,
-    Names, Series, WaitMeter, WaitSummary,
+use shoal_measure::{
+    DatagramMeter, FlowResult, FrameMeter, FrameSummary, GroupResult, WaitMeter, WaitSummary,
 };
+use shoal_scenario::{App, Experiment, Flow};
+use shoal_trace::{DeliveryKind, DeliveryRow, GroupIndex, Names, Series};
 use shoal_units::{Span, Time};
 
 /// IPv4 and UDP.

@@ -1,10 +1,11 @@
 //! The distributions behind a link's result, and their tables.
 
-use crate::{
-    BacklogBucketRow, BacklogWindowRow, Bucket, DelayBucketRow, DelayWindowRow, Histogram, LinkIndex, Names,
-    QueueBucketRow, QueueClass, Series, Table, WindowPart,
-};
+use crate::{Bucket, Histogram, WindowPart};
 use shoal_packet::Class;
+use shoal_trace::{
+    BacklogBucketRow, BacklogWindowRow, DelayBucketRow, DelayWindowRow, LinkIndex, Names, QueueBucketRow,
+    QueueClass, Series, Table,
+};
 
 /// Everything that a link's meter recorded as distributions.
 #[derive(Clone, Debug)]

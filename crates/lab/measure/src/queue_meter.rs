@@ -5,10 +5,9 @@ use crate::laws::BrokenLaw;
 use crate::metrics::finite;
 use crate::sampler::Sampler;
 use crate::windows::Cutter;
-use crate::{
-    Bottleneck, ClassDelays, ClassQueues, DroppedBy, Histogram, LinkDistributions, MarkedBy, QueueClass,
-};
+use crate::{Bottleneck, ClassDelays, ClassQueues, DroppedBy, Histogram, LinkDistributions, MarkedBy};
 use shoal_packet::{Class, Reason};
+use shoal_trace::QueueClass;
 use shoal_units::{Rate, Serialiser, Span, Time};
 
 /// How often a [`QueueMeter`] looks up from counting.

@@ -1,9 +1,9 @@
 //! The JSON of a result against the contract of the design: names, order, nulls, and the way back.
 
-use shoal_packet::{Class, Reason};
-use shoal_trace::{
+use shoal_measure::{
     FlowCounters, FlowMeter, FlowSpan, GroupResult, MeterPace, Metrics, QueueMeter, RunResult, SCHEMA, Window,
 };
+use shoal_packet::{Class, Reason};
 use shoal_units::{Rate, Span, Time};
 
 fn ms(ms: u64) -> Time {

@@ -1,6 +1,7 @@
 //! What accumulates between two rows of the binned series.
 
-use crate::{FlowCounters, LinkIndex, QueueRow};
+use crate::FlowCounters;
+use shoal_trace::{LinkIndex, QueueRow};
 use shoal_units::{Rate, Serialiser, Time};
 
 /// The current bin of a link's [`QueueRow`]s. Fed like a [`crate::QueueMeter`].

@@ -1,6 +1,7 @@
 //! Distributions over windows of equal length, cut out of histograms that grow over the whole measurement.
 
-use crate::{Bucket, Histogram, QueueClass};
+use crate::{Bucket, Histogram};
+use shoal_trace::QueueClass;
 use shoal_units::{Span, Time};
 
 /// What was recorded for one class in one window. Buckets are those of [`Histogram`].

@@ -1,0 +1,39 @@
+//! What is measured, once for both planes: meters of links, flows and waits, the formulas of metrics, and the result that
+//! `--json` prints.
+//!
+//! No clock and no randomness: the caller says what time it is. The per-packet calls ([`QueueMeter`], [`Histogram`],
+//! [`FlowMeter`]) allocate nothing in the steady state. Every formula of a published number has one owner, here:
+//! [`metrics`] for what is computed between flows, the meters for what is measured.
+#![warn(missing_docs)]
+
+mod bins;
+mod class_meter;
+mod datagram_meter;
+mod distributions;
+mod fields;
+mod flow_meter;
+mod frame_meter;
+mod histogram;
+pub mod laws;
+pub mod metrics;
+mod queue_meter;
+mod result;
+mod sampler;
+mod wait_meter;
+mod windows;
+
+pub use bins::{FlowBin, FlowBinRates, QueueBin};
+pub use datagram_meter::DatagramMeter;
+pub use distributions::{DistributionTables, LinkDistributions};
+pub use fields::{ResultField, result_fields};
+pub use flow_meter::{FeedbackCounters, FlowCounters, FlowMeter, FlowSpan};
+pub use frame_meter::{FrameArrival, FrameMeter};
+pub use histogram::{Bucket, Histogram};
+pub use queue_meter::{MeterPace, QueueMeter};
+pub use result::{
+    AlphaSummary, Bottleneck, ClassCounts, ClassDelays, ClassQueues, DatagramSummary, Distribution,
+    DroppedBy, FlowResult, FrameSummary, GroupResult, LinuxRun, MarkedBy, Metrics, Notice, RateSummary,
+    RunResult, SCHEMA, SizeBin, SrttSummary, Summary, Totals, WaitSummary, Window,
+};
+pub use wait_meter::WaitMeter;
+pub use windows::WindowPart;
