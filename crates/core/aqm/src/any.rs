@@ -5,6 +5,7 @@ use crate::{
     Backlog, Class, Codel, Coupled, Dequeued, DualCoupled, DualPi2, DualRed, Fifo, FqCodel, Gred, OpenLoop,
     Pi2, Pie, Queue, QueueConfig, Reason, Step, Verdict,
 };
+use alloc::boxed::Box;
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
 

@@ -1,7 +1,10 @@
 //! Queues and their markers: pure control laws. No clock and no randomness of their own: both are arguments.
 //!
 //! A queue holds the packets that wait; the packet being transmitted has left it. Marks and drops carry their reason.
+#![cfg_attr(not(any(test, feature = "testing")), no_std)]
 #![warn(missing_docs)]
+
+extern crate alloc;
 
 mod any;
 mod codel;

@@ -1,9 +1,9 @@
 //! What every queue is built on: a first-in-first-out ring with counters and a limit.
 
 use crate::{Backlog, Class, Extent};
+use alloc::collections::VecDeque;
 use shoal_packet::{Ecn, Packet};
 use shoal_units::{Rate, Time};
-use std::collections::VecDeque;
 
 /// An [`Extent`] on the instantaneous queue in whole packets and bytes; what is not bounded is the type's maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

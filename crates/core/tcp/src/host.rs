@@ -3,6 +3,7 @@
 use crate::freebsd::FreeBsdSender;
 use crate::sender::LinuxSender;
 use crate::{CaState, Counters, EndpointConfig, Kernel, Output, Outstanding};
+use alloc::boxed::Box;
 use shoal_cc::Window;
 use shoal_packet::{FlowId, Packet};
 use shoal_units::{Span, Time};

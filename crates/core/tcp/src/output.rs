@@ -1,5 +1,6 @@
 //! Where endpoints put the packets they send.
 
+use alloc::vec::Vec;
 use shoal_packet::Packet;
 
 /// Takes packets in the order in which they leave the host.

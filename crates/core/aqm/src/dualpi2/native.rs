@@ -2,9 +2,9 @@
 
 use super::pi::MAX_PROBABILITY;
 use crate::{Extent, NativeMarking};
+use alloc::collections::VecDeque;
 use shoal_packet::Packet;
 use shoal_units::Time;
-use std::collections::VecDeque;
 
 /// Linux' step or the RFC's ramp.
 #[derive(Clone, Debug)]

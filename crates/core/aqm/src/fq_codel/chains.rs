@@ -1,5 +1,6 @@
 //! Packets of many queues in one memory: chains of places, and a chain of free ones. It grows to the largest backlog seen.
 
+use alloc::vec::Vec;
 use shoal_packet::Packet;
 
 const NONE: u32 = u32::MAX;

@@ -8,11 +8,13 @@ use crate::red::Transmitter;
 use crate::sched::Drr;
 use crate::store::Bound;
 use crate::{Backlog, Class, Dequeued, FqCodelConfig, Queue, Reason, Verdict};
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
 use chains::{Chain, Chains};
 use classify::Classifier;
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
-use std::collections::VecDeque;
 
 /// Queues served in turn, each with a CoDel law; queues that begin to send come first.
 #[derive(Clone, Debug)]

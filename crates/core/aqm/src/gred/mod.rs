@@ -6,9 +6,9 @@ use crate::{
     Backlog, Class, Dequeued, Extent, GRED_QUEUES, GredConfig, GredMode, GredQueueConfig, Queue, Reason,
     Verdict,
 };
+use alloc::collections::VecDeque;
 use shoal_packet::{Ecn, Packet};
 use shoal_units::{Rate, Stream, Time};
-use std::collections::VecDeque;
 
 /// One FIFO whose packets belong to virtual queues with a RED law each.
 #[derive(Clone, Debug)]

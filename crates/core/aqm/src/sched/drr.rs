@@ -1,4 +1,5 @@
 //! Deficit round robin with new and old queues (RFC 8290 section 4.2; Linux `fq_codel_dequeue`).
+use alloc::vec::Vec;
 
 /// No index.
 const NONE: u32 = u32::MAX;

@@ -1,4 +1,5 @@
 //! What SACK says is missing: a list of holes, not of segments (`tcp_sack.c`).
+use alloc::vec::Vec;
 
 /// A range that was not SACKed although something beyond it was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

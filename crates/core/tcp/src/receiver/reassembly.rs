@@ -1,4 +1,5 @@
 //! Which stream positions have arrived.
+use alloc::vec::Vec;
 
 /// What an arriving range was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

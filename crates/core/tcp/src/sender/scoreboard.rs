@@ -3,9 +3,9 @@
 //! Counters are those of Linux `tcp_sock`: in flight = packets out - SACKed - lost + retransmitted.
 
 use super::rack::Rack;
+use alloc::collections::VecDeque;
 use shoal_packet::Seq;
 use shoal_units::Time;
-use std::collections::VecDeque;
 
 /// One segment in flight.
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,7 @@
 
 use crate::red::TcError;
 use crate::{LinuxRedConfig, Reason};
+use alloc::boxed::Box;
 use shoal_units::{Span, Stream};
 
 /// 1 % of 2^32, rounded (`RED_ONE_PERCENT`): least maximum probability of ARED, and its largest step upwards.
