@@ -76,6 +76,7 @@ check: setup $(VENV)/.test ## Formatting, lints, arrows: what CI demands before 
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo build --quiet --locked --manifest-path tests/no_std/Cargo.toml --target-dir target/no_std
+	$(PYTHON) tools/check_tree.py
 	$(PYTHON) tools/check_arrows.py
 	$(BIN)/ruff format --check python tests/python tests/linux tools
 	$(BIN)/ruff check python tests/python tests/linux tools

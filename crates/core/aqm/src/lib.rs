@@ -1,6 +1,4 @@
-//! Queues and their markers: pure control laws. No clock and no randomness of their own: both are arguments.
-//!
-//! A queue holds the packets that wait; the packet being transmitted has left it. Marks and drops carry their reason.
+#![doc = include_str!("../README.md")]
 #![cfg_attr(not(any(test, feature = "testing")), no_std)]
 #![warn(missing_docs)]
 

@@ -1,8 +1,4 @@
-//! Congestion controllers: pure control laws. No clock, no I/O, no randomness, no packets: a controller sees one
-//! documented value per occasion and changes a [`Window`].
-//!
-//! The recovery skeleton (Open, Disorder, CWR, Recovery, Loss; rate halving, PRR) belongs to the endpoint in `tcp`;
-//! a controller is a strategy plugged into it. Window arithmetic is integer, exactly as in the modelled implementation.
+#![doc = include_str!("../README.md")]
 #![no_std]
 #![warn(missing_docs)]
 #[cfg(test)]

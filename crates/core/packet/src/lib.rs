@@ -1,6 +1,4 @@
-//! What travels: segments as endpoints and queues see them. Pure values; depends on `units` only.
-//!
-//! A packet is a plain value of 64 bytes (one cache line), copied, never shared.
+#![doc = include_str!("../README.md")]
 #![no_std]
 #![warn(missing_docs)]
 #[cfg(test)]

@@ -1,8 +1,4 @@
-//! Sans-IO TCP endpoints: packets and timers in, packets out. No clock, no sockets, no randomness.
-//!
-//! A connection carries data one way, from a [`Sender`] (the client) to a [`Receiver`]. Both are plain state machines:
-//! the caller passes the time, delivers packets, and calls `on_timer` when `deadline` has come. The shared
-//! [`EndpointConfig`] is an argument of every call, so that ten thousand flows hold one copy of it.
+#![doc = include_str!("../README.md")]
 #![cfg_attr(not(any(test, feature = "testing")), no_std)]
 #![warn(missing_docs)]
 

@@ -1,7 +1,4 @@
-//! Quantities with their units in the type, and seeded random streams.
-//!
-//! Pure values: no clock, no I/O, no ambient randomness. Time is an integer number of picoseconds so that
-//! event order is exact and equal on every machine (40 Gbit/s serialises one byte in 200 ps).
+#![doc = include_str!("../README.md")]
 #![no_std]
 #![warn(missing_docs)]
 #[cfg(test)]

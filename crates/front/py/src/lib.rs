@@ -1,4 +1,4 @@
-//! `shoal._native`: the Rust side of the Python package. Conversions only; nothing scientific is decided here.
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod conformance;

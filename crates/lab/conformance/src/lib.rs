@@ -1,9 +1,4 @@
-//! Conformance scripts: packets and system calls in the syntax of packetdrill, played against the kernel in virtual time or
-//! against our models of TCP.
-//!
-//! A script says what an application does, which packets arrive, and which must leave when. [`parse`] reads one. For the
-//! kernel, [`kernel::translate`] gives a program that the guest plays and [`kernel::read`] reads what it saw; for the models
-//! [`model::play`] does both. [`judge_kernel`] and [`judge_model`] compare with what the script wants.
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod assertion;

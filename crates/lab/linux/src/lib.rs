@@ -1,8 +1,4 @@
-//! The real-kernel plane: what a scenario means to a Linux testbed, and what the testbed's records mean as results.
-//!
-//! [`Plan`] turns an experiment into the configuration that the guest (`linux/guest`) obeys, or says precisely what Linux
-//! cannot express; [`Kernel`] is what the guest runs on. [`measure`] turns the guest's records into the same result and the
-//! same tables as the simulator's. Nothing here runs anything: processes belong to `python/shoal/linux`.
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod applications;

@@ -1,9 +1,4 @@
-//! What is measured, once for both planes: meters of links, flows and waits, the formulas of metrics, and the result that
-//! `--json` prints.
-//!
-//! No clock and no randomness: the caller says what time it is. The per-packet calls ([`QueueMeter`], [`Histogram`],
-//! [`FlowMeter`]) allocate nothing in the steady state. Every formula of a published number has one owner, here:
-//! [`metrics`] for what is computed between flows, the meters for what is measured.
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod bins;

@@ -1,5 +1,4 @@
-//! What a result has to say without being asked: notes of its scenario, groups that starve, and numbers that are hardly right. Both planes call this, so a
-//! notice means the same wherever the numbers come from.
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod fair_share;

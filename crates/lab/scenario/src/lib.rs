@@ -1,18 +1,4 @@
-//! The one description of an experiment. A scenario runs no code and reads no file.
-//!
-//! TOML text (or JSON) becomes a [`Document`]: every key typed, every default filled in, every problem reported with its
-//! place. A document resolves to an [`Experiment`]: base units, an explicit graph, one entry a flow.
-//!
-//! ```
-//! let text = r#"
-//!     duration = "10 s"
-//!     bottleneck = { rate = "10 Mbit/s", buffer = "2 BDP" }
-//!     flows = [{ cc = "reno", rtt = "25 ms", count = 3 }]
-//! "#;
-//! let document = shoal_scenario::Document::parse(text, "demo.toml")?;
-//! assert_eq!(document.resolve(Some(7))?.flows.len(), 3);
-//! # Ok::<(), shoal_scenario::Errors>(())
-//! ```
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod diagnostic;

@@ -1,8 +1,4 @@
-//! The packet simulator: an event engine, links, hosts and applications around the pure laws of `core`.
-//!
-//! Deterministic: integer time, one total order of events by (time, order of insertion), one random stream a consumer.
-//! Costs follow packets, not flows or links that are idle: a link has at most one pending event, timers are re-armed
-//! lazily, nothing is allocated per packet once the rings have grown.
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod app;

@@ -1,4 +1,4 @@
-//! What is recorded row by row, and its forms on disk: tables, Parquet files, captures (pcapng).
+#![doc = include_str!("../README.md")]
 
 mod atomic_file;
 mod error;
