@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shoal import _native
+from shoal._columns import number
 from shoal.errors import UsageError
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def convergence_s(
     times, values = rates["time_s"].to_list(), rates["wire_bps"].to_list()
     if target_bps is None:
         half_s = sum(result.window) / 2
-        target_bps = rates.filter(pl.col("time_s") > half_s)["wire_bps"].mean()  # type: ignore[assignment]
+        target_bps = number(rates.filter(pl.col("time_s") > half_s)["wire_bps"].mean())
     if not times or target_bps is None:
         return None
     first = _native.settled_from(values, target_bps, within, max(1, round(smooth_s / _step_s(times))))
@@ -167,8 +168,8 @@ def _pdf(rows: pl.DataFrame, unit: str, weight: str, width: float, span: float) 
     """``span`` is what a bucket of equal ends covers: a whole packet, but no time."""
     import polars as pl
 
-    highest = rows[f"high_{unit}"].max()
-    bins = int(float(highest) // width) + 1 if highest is not None else 0  # type: ignore[arg-type]
+    highest = number(rows[f"high_{unit}"].max())
+    bins = int(highest // width) + 1 if highest is not None else 0
     edges = [index * width for index in range(bins + 1)]
     shares = _native.binned_shares(
         rows[f"low_{unit}"].cast(pl.Float64).to_list(),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from shoal import contract
     from shoal.result import Result
     from shoal.results import Results
 
@@ -35,10 +36,10 @@ class Notice:
     mechanisms: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, data: dict[str, Any]) -> Notice:
+    def of(cls, data: contract.Notice) -> Notice:
         """The notice of a result object."""
-        lists = ("groups", "links", "mechanisms")
-        return cls(data["kind"], data["text"], *(tuple(data.get(name, ())) for name in lists))
+        named = (data["groups"], data["links"], data.get("mechanisms", []))
+        return cls(data["kind"], data["text"], *map(tuple, named))
 
 
 def notice_lines(runs: Sequence[Result]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,11 +22,17 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+    from shoal.contract import Bottleneck, GroupResult, Metrics, RunResult
+
 schema_version = 1
 
 # Columns of frames that hold numbers, or nothing where there is no such number.
 _floats = (
     *("goodput_bps", "wire_bps", "cwnd_mean_packets", "alpha_mean", "srtt_mean_s"),
+    *("start_s", "stop_s"),
+)
+_flow_columns = (
+    *("marks_seen", "losses", "retransmissions", "timeouts", "reductions", "delivered_bytes"),
     *("start_s", "stop_s"),
 )
 # What records the tables that are not there unless they are asked for.
@@ -58,34 +65,35 @@ class Result:
         self._folder = folder
 
     @cached_property
-    def data(self) -> dict[str, Any]:
-        """The result object of the contract."""
-        return dict(json.loads(self.json))
+    def data(self) -> RunResult:
+        """The result object of the contract; its fields and their types are those of :mod:`shoal.contract`."""
+        data: RunResult = json.loads(self.json)
+        return data
 
     @property
     def seed(self) -> int:
         """Seed of all random streams of the run."""
-        return int(self.data["seed"])
+        return self.data["seed"]
 
     @property
     def version(self) -> str:
         """Version of shoal that made it."""
-        return str(self.data["version"])
+        return self.data["version"]
 
     @property
-    def groups(self) -> list[dict[str, Any]]:
+    def groups(self) -> list[GroupResult]:
         """Flow groups: rates in bit/s, times in s, windows in packets."""
         return list(self.data["groups"])
 
     @property
-    def bottlenecks(self) -> list[dict[str, Any]]:
+    def bottlenecks(self) -> list[Bottleneck]:
         """Monitored links: rates in bit/s, delays in s, queue in bytes and packets."""
         return list(self.data["bottlenecks"])
 
     @property
-    def metrics(self) -> dict[str, Any]:
+    def metrics(self) -> Metrics:
         """Jain's index and the ratios of mean rates between groups."""
-        return dict(self.data["metrics"])
+        return self.data["metrics"].copy()
 
     @property
     def notices(self) -> list[Notice]:
@@ -95,7 +103,7 @@ class Result:
     @property
     def window(self) -> tuple[float, float]:
         """Start and end of the measurements, in s."""
-        return float(self.data["window"]["start_s"]), float(self.data["window"]["end_s"])
+        return self.data["window"]["start_s"], self.data["window"]["end_s"]
 
     @cached_property
     def scenario(self) -> Scenario:
@@ -113,27 +121,9 @@ class Result:
         groups stand in these names as they are in the scenario, so not all of them are identifiers: columns of a
         frame are taken by their text, as in ``frame["rate_ratio_reno/dctcp"]``.
         """
-        numbers: dict[str, float | None] = {"jain": self.metrics["jain"]}
-        numbers |= {f"rate_ratio_{pair}": ratio for pair, ratio in self.metrics["rate_ratio"].items()}
-        total = sum(group["wire_bps"]["sum"] or 0.0 for group in self.groups)
-        for group in self.groups:
-            rate = group["wire_bps"]["sum"]
-            numbers[f"share_{group['name']}"] = rate / total if rate is not None and total > 0 else None
-            numbers[f"goodput_{group['name']}_bps"] = group["goodput_bps"]["mean"]
-            for key, word in (("exchanges", "exchange"), ("rounds", "round")):
-                if key in group:
-                    times = group[key]["time_s"]
-                    numbers |= {f"{word}_{group['name']}_{part}_s": times[part] for part in ("mean", "p50", "p99")}
-            if "frames" in group:
-                numbers[f"on_time_{group['name']}"] = group["frames"]["on_time_fraction"]
-        for bottleneck in self.bottlenecks[:1]:
-            numbers["utilisation"] = bottleneck["utilisation"]
-            numbers["queue_packets"] = bottleneck["queue_packets"]["mean"]
-            numbers["marked"] = bottleneck["marked"]
-            numbers["dropped"] = bottleneck["dropped"]
-            for name, delay in bottleneck["delay_s"].items():
-                numbers |= {f"delay_{name}_{quantile}_s": delay[quantile] for quantile in ("mean", "p50", "p99")}
-        return numbers
+        from shoal.metrics import summary
+
+        return summary(self)
 
     def metric(self, expression: str) -> float | None:
         """Evaluate an expression over the metrics that ``shoal list metrics`` shows.
@@ -277,9 +267,8 @@ class Result:
                     "alpha_mean": flow["alpha"]["mean"],
                     "srtt_mean_s": flow["srtt_s"]["mean"],
                 }
-                counts = ("marks_seen", "losses", "retransmissions", "timeouts", "reductions", "delivered_bytes")
-                row |= {name: flow[name] for name in counts}
-                row |= {"start_s": flow["start_s"], "stop_s": flow["stop_s"]}
+                fields: Mapping[str, object] = flow
+                row |= {name: fields[name] for name in _flow_columns}
                 rows.append(row)
             first += group["flow_count"]
         return rows

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from shoal.metrics import Metric, Of, Unit, classes, metrics, statistics, unit_of
 from shoal.result import Result
 from shoal.stats import Estimate, estimate
 
@@ -43,19 +44,17 @@ def group_table(runs: Runs) -> Table:
 
 def _group_row(runs: Runs, index: int, *, transfers: bool) -> tuple[str, ...]:
     group = runs[0].groups[index]
-
-    def count(what: str) -> str:
-        return number(over(runs, lambda run: float(run.groups[index]["totals"][what])), digits=0)
-
+    name = group["name"]
     return (
-        group["name"],
+        name,
         group["cc"],
         str(group["flow_count"]),
-        percent(_share(runs, group["name"])),
-        rate(at(runs, "groups", index, "wire_bps", "mean")),
-        rate(at(runs, "groups", index, "goodput_bps", "mean")),
-        *(count(what) for what in ("marks_seen", "losses", "retransmissions", "timeouts")),
-        *(milliseconds(at(runs, "groups", index, "fct_s", part)) for part in (("mean", "p99") if transfers else ())),
+        *(shown(runs, metric, name) for metric in ("share", "rate_mbps", "goodput_mbps")),
+        *(
+            number(at(runs, "groups", index, "totals", what), digits=0)
+            for what in ("marks_seen", "losses", "retransmissions", "timeouts")
+        ),
+        *(shown(runs, "fct_ms", name, part) for part in (("mean", "p99") if transfers else ())),
     )
 
 
@@ -125,73 +124,60 @@ def _frame_row(runs: Runs, index: int) -> tuple[str, ...]:
     )
 
 
-_classes = {"ect": "ECT", "not_ect": "not ECT", "all": "all"}
-
-
 def queue_table(runs: Runs, index: int = 0) -> Table:
     """What a monitored link did to the packets of each class."""
     name = runs[0].bottlenecks[index]["name"]
     columns = ("Class", "Arrived", "Marked", "Dropped", "Delay mean", "P50", "P99", "P99.9")
-    rows = [_queue_row(runs, index, key) for key in _classes if key == "all" or _has_class(runs, index, key)]
+    rows = [_queue_row(runs, index, which) for which in (*_of_ecn, "all") if which in present_classes(runs, index)]
     return Table(f"Queue at {name}", columns, rows)
 
 
-def _queue_row(runs: Runs, index: int, key: str) -> tuple[str, ...]:
-    def delay(quantile: str) -> str:
-        return milliseconds(at(runs, "bottlenecks", index, "delay_s", key, quantile))
-
+def _queue_row(runs: Runs, index: int, which: str) -> tuple[str, ...]:
+    place = () if which == "all" else (which,)
     return (
-        _classes[key],
-        number(over(runs, lambda run: _class(run, index, key)["arrived"]), digits=0),
-        percent(_fraction(runs, index, key, "marked")),
-        percent(_fraction(runs, index, key, "dropped")),
-        *(delay(quantile) for quantile in ("mean", "p50", "p99", "p999")),
+        classes[which],
+        number(at(runs, "bottlenecks", index, *place, "arrived"), digits=0),
+        *(shown(runs, what, which, index) for what in ("marked", "dropped")),
+        *(shown(runs, "delay_ms", which, quantile, index) for quantile in ("mean", "p50", "p99", "p999")),
     )
 
 
-def _class(run: Result, index: int, key: str) -> dict[str, Any]:
-    link = run.bottlenecks[index]
-    return dict(link if key == "all" else link[key])
+_of_ecn = ("ect", "not_ect")
 
 
-def _has_class(runs: Runs, index: int, key: str) -> bool:
-    return any(_class(run, index, key)["arrived"] for run in runs)
-
-
-def _fraction(runs: Runs, index: int, key: str, what: str) -> Estimate | None:
-    def part(run: Result) -> float | None:
-        counts = _class(run, index, key)
-        return counts[what] / counts["arrived"] if counts["arrived"] else None
-
-    return over(runs, part)
-
-
-def _share(runs: Runs, group: str) -> Estimate | None:
-    return over(runs, lambda run: run.summary[f"share_{group}"])
+def present_classes(runs: Runs, index: int = 0) -> list[str]:
+    """``all``, and the classes of which a run had a packet at a link."""
+    found = ["all"]
+    found += ["ect"] * any(run.bottlenecks[index]["ect"]["arrived"] for run in runs)
+    found += ["not_ect"] * any(run.bottlenecks[index]["not_ect"]["arrived"] for run in runs)
+    return found
 
 
 def totals(runs: Runs) -> list[tuple[str, str]]:
     """Numbers of the whole run: utilisation, queue, fairness."""
-    rows = [row for index in range(len(runs[0].bottlenecks)) for row in _link_totals(runs, index)]
-    rows.append(("Jain's index", number(at(runs, "metrics", "jain"), digits=4)))
-    pairs = list(runs[0].metrics["rate_ratio"])[:_pairs_shown]
-    rows += [(f"Rate ratio {pair}", number(at(runs, "metrics", "rate_ratio", pair), digits=3)) for pair in pairs]
-    return rows
+    names = [link["name"] for link in runs[0].bottlenecks]
+    rows = [row for index, name in enumerate(names) for row in _link_totals(runs, index, name if names[1:] else "")]
+    rows += [(one.title, shown(runs, one.name)) for one in _tabled(Of.RUN)]
+    pairs = [pair.split("/") for pair in list(runs[0].metrics["rate_ratio"])[:_pairs_shown]]
+    return rows + [
+        (f"{one.title} {'/'.join(pair)}", shown(runs, one.name, *pair)) for one in _tabled(Of.PAIR) for pair in pairs
+    ]
 
 
 # Ratios between all pairs of many groups would fill the page.
 _pairs_shown = 6
 
 
-def _link_totals(runs: Runs, index: int) -> list[tuple[str, str]]:
-    links = runs[0].bottlenecks
-    name = f" of {links[index]['name']}" if len(links) > 1 else ""
-    bdp = over(runs, lambda run: queue_bdp(run, index))
-    rows = [
-        (f"Utilisation{name}", percent(at(runs, "bottlenecks", index, "utilisation"))),
-        (f"Mean queue{name}", f"{number(at(runs, 'bottlenecks', index, 'queue_packets', 'mean'))} packets"),
+def _link_totals(runs: Runs, index: int, name: str) -> list[tuple[str, str]]:
+    return [
+        (one.title + (f" of {name}" if name else "") + one.unit.in_title, shown(runs, one.name, link=index))
+        for one in _tabled(Of.LINK)
+        if one.applies is None or one.applies(runs[0], index)
     ]
-    return [*rows, (f"Mean queue{name} in BDP", number(bdp, digits=3))] if bdp is not None else rows
+
+
+def _tabled(of: Of) -> list[Metric]:
+    return [one for one in metrics.values() if one.tabled and one.of is of]
 
 
 def comparison_table(labelled: Sequence[tuple[str, Runs]]) -> Table:
@@ -204,33 +190,49 @@ def comparison_table(labelled: Sequence[tuple[str, Runs]]) -> Table:
 
 def _comparison_column(runs: Runs) -> list[tuple[str, str]]:
     cells = []
-    for index, group in enumerate(runs[0].groups):
-        cells.append((f"{group['name']}: share", percent(_share(runs, group["name"]))))
-        cells.append((f"{group['name']}: rate/flow", rate(at(runs, "groups", index, "wire_bps", "mean"))))
-        for key, word in (("exchanges", "response"), ("rounds", "round")):
-            if group.get(key):
-                value = at(runs, "groups", index, key, "time_s", "p99")
-                cells.append((f"{group['name']}: {word} P99", milliseconds(value)))
+    for group in runs[0].groups:
+        name = group["name"]
+        cells.append((f"{name}: share", shown(runs, "share", name)))
+        cells.append((f"{name}: rate/flow", shown(runs, "rate_mbps", name)))
+        if group.get("exchanges"):
+            cells.append((f"{name}: response P99", shown(runs, "exchange_ms", name, "p99")))
+        if group.get("rounds"):
+            cells.append((f"{name}: round P99", shown(runs, "round_ms", name, "p99")))
         if group.get("frames"):
-            value = at(runs, "groups", index, "frames", "on_time_fraction")
-            cells.append((f"{group['name']}: frames on time", percent(value)))
+            cells.append((f"{name}: frames on time", shown(runs, "frames_on_time", name)))
     cells += totals(runs)
     if not runs[0].bottlenecks:
         return cells
-    for key in ("ect", "not_ect"):
-        if _has_class(runs, 0, key):
-            for quantile, word in (("mean", "mean"), ("p50", "P50"), ("p99", "P99")):
-                value = at(runs, "bottlenecks", 0, "delay_s", key, quantile)
-                cells.append((f"Queueing delay {_classes[key]} {word}", milliseconds(value)))
-    cells += [(f"Packets {what}", percent(_fraction(runs, 0, "all", what))) for what in ("marked", "dropped")]
+    for which in present_classes(runs)[1:]:
+        for quantile, word in statistics.items():
+            title = f"{metrics['delay_ms'].title} {classes[which]} {word}"
+            cells.append((title, shown(runs, "delay_ms", which, quantile)))
+    cells += [(metrics[what].title, shown(runs, what, "all")) for what in ("marked", "dropped")]
     return cells
 
 
-def queue_bdp(result: Result, index: int = 0) -> float | None:
-    """Mean waiting bytes over the bandwidth-delay product."""
-    bdp = result.scenario.facts["bottlenecks"][index]["bdp_bytes"]
-    mean = result.bottlenecks[index]["queue_bytes"]["mean"]
-    return mean / bdp if bdp and mean is not None else None
+def shown(runs: Runs, name: str, *arguments: object, **keywords: object) -> str:
+    """A metric as tables show it: its mean over the seeds, in its unit."""
+    one = metrics[name]
+    return _in_unit(one.unit, over(runs, lambda run: one.formula(run, *arguments, **keywords)), one.digits)
+
+
+def _in_unit(unit: Unit, value: Estimate | None, digits: int) -> str:
+    """A number in the unit of results (s, bit/s) as a person reads it."""
+    match unit:
+        case Unit.FRACTION:
+            return percent(value)
+        case Unit.MBPS | Unit.BPS:
+            return rate(value)
+        case Unit.SECONDS if value is not None and value.mean >= 1:
+            return scaled(value, 1, "s")
+        case Unit.SECONDS | Unit.MILLISECONDS:
+            return milliseconds(value)
+        case Unit.PACKETS:
+            return scaled(value, 1, "packets")
+        case Unit.COUNT:
+            return scaled(value, 1, "packets", digits=0)
+    return number(value, digits=digits)
 
 
 def over(runs: Runs, get: Callable[[Result], float | None]) -> Estimate | None:
@@ -294,18 +296,6 @@ def quantity(name: str, value: Estimate | None) -> str:
     """A number of :attr:`Result.summary`, or of a metric whose name ends with a unit, as a person reads it."""
     if value is None:
         return "-"
-    if name.endswith("_mbps"):
-        return rate(Estimate(value.mean * 1e6, value.half_width and value.half_width * 1e6, value.n))
-    if name.endswith("_bps"):
-        return rate(value)
-    if name.endswith("_s"):
-        return scaled(value, 1, "s") if value.mean >= 1 else milliseconds(value)
-    if name.endswith("_ms"):
-        return milliseconds(Estimate(value.mean / 1e3, value.half_width and value.half_width / 1e3, value.n))
-    if name.endswith("_packets"):
-        return f"{number(value)} packets"
-    if name in ("utilisation", "queue_empty") or name.startswith(("share_", "on_time_")):
-        return percent(value)
-    if name in ("marked", "dropped"):
-        return f"{number(value, digits=0)} packets"
-    return number(value, digits=4)
+    unit = unit_of(name)
+    width = None if value.half_width is None else unit.back(value.half_width)
+    return _in_unit(unit, Estimate(unit.back(value.mean), width, value.n), 4)

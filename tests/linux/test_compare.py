@@ -48,7 +48,7 @@ def test_both_planes_agree_and_what_differs_is_named(image: Image, tmp_path: Pat
     utilisation = found[0].quantity("utilisation")
     assert utilisation is not None
     assert utilisation.verdict is not Verdict.DIFFERENT
-    queue = found[0].quantity("queue_mean")
+    queue = found[0].quantity("queue_packets")
     assert queue is not None
     assert abs(queue.relative or 0) < 0.15
 

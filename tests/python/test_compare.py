@@ -237,11 +237,11 @@ def test_completion_times_are_those_of_all_flows() -> None:
 
 def test_head_names_the_worst_scenario() -> None:
     def measure(name: str) -> Measure:
-        return Measure(name, "queue mean", "link", "packets", 1, "queue", lambda _: None)
+        return Measure(name, "mean queue", "link", "packets", 1, "queue", lambda _: None)
 
     # Ten scenarios, 1 to 10 %; one of them twice, of which the larger counts.
-    sizes = [(f"s{number}", measure("queue_mean_packets"), number / 100) for number in range(1, 11)]
-    (found,) = headlines([*sizes, ("s3", measure("queue_mean_packets"), 0.2)])
+    sizes = [(f"s{number}", measure("queue_packets"), number / 100) for number in range(1, 11)]
+    (found,) = headlines([*sizes, ("s3", measure("queue_packets"), 0.2)])
     # In order: 1 2 4 5 6 7 8 9 10 20. Median between 6 and 7; nine of ten are at most 10 %.
     assert (found.scenarios, found.worst_in, found.worst) == (10, "s3", 0.2)
     assert found.median == pytest.approx(0.065)

@@ -9,7 +9,7 @@ import pytest
 from conftest import SMALL, Cli
 
 import shoal
-from shoal.metrics import functions, recording
+from shoal.metrics import metrics, recording
 
 USAGE = 2
 SHORT = ["--set", "duration=8 s"]
@@ -84,7 +84,7 @@ def test_the_list_of_metrics_needs_no_words_of_papers(cli: Cli) -> None:
     assert done.code == 0
     assert "`keep`" not in done.out
     assert "`record`" not in done.out
-    assert set(functions) <= {line.split("(")[0] for line in done.out.splitlines()}
+    assert set(metrics) <= {line.split("(")[0] for line in done.out.splitlines()}
 
 
 def test_a_constant_without_a_value_is_refused_before_anything_runs(cli: Cli, folder: Path) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-import re
 from typing import Annotated
 
 import typer
@@ -65,13 +63,6 @@ def list_(
 
 
 def _metrics() -> list[tuple[str, str]]:
-    from shoal.metrics import functions
+    from shoal.metrics import metrics
 
-    rows = []
-    for name, function in functions.items():
-        # Whoever writes an expression does not give the result, the first argument.
-        arguments = list(inspect.signature(function).parameters.values())[1:]
-        plain = ", ".join(a.name if a.default is a.empty else f"{a.name}={a.default!r}" for a in arguments)
-        summary = (inspect.getdoc(function) or "").partition("\n\n")[0].replace("\n", " ")
-        rows.append((f"{name}({plain})", re.sub(r":func:|``", lambda m: "" if m[0].startswith(":") else "`", summary)))
-    return rows
+    return [(one.call, one.doc) for one in metrics.values()]

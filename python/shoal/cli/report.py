@@ -66,5 +66,6 @@ def _command(entries: Sequence[Entry], out: Path) -> str:
     from shoal.again import run_command
 
     several = not all((entry.place or out).joinpath("scenario.toml").exists() for entry in entries)
-    driven = (entries[0].runs[0].data.get("linux") or {}).get("generator")
+    linux = entries[0].runs[0].data.get("linux")
+    driven = linux is not None and linux.get("generator")
     return run_command(entries, out, several_seeds=several, generator="iperf3" if driven else None)

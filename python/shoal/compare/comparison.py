@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 from shoal import _native
 from shoal.compare.headline import Headline, headlines
@@ -143,7 +143,11 @@ class Comparison(Sequence[Compared]):
         ]
         return cls(tuple(compared), tuple(seeds))
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+    @overload
+    def __getitem__(self, index: int) -> Compared: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Compared]: ...
+    def __getitem__(self, index: int | slice) -> Compared | Sequence[Compared]:
         return self.scenarios[index]
 
     def __len__(self) -> int:

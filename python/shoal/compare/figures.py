@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -121,11 +122,11 @@ def _pooled(runs: Results, word: str) -> pl.DataFrame:
     return pl.concat(tables).group_by("high_s").agg(pl.col("packets").sum()).sort("high_s")
 
 
-def _cumulative(axes: Axes, values: np.ndarray, weights: np.ndarray, **style: object) -> None:
+def _cumulative(axes: Axes, values: np.ndarray, weights: np.ndarray, **style: Any) -> None:
     """A distribution function with at most some hundred steps."""
     if not len(values) or not weights.sum():
         return
     reached = np.cumsum(weights) / weights.sum()
     picked = np.unique(np.searchsorted(reached, np.linspace(0, 1, _points)).clip(0, len(values) - 1))
     x, y = np.concatenate([[values[0]], values[picked]]), np.concatenate([[0.0], reached[picked]])
-    axes.step(x, y, where="post", **style)  # type: ignore[arg-type]
+    axes.step(x, y, where="post", **style)

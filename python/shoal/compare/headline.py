@@ -13,7 +13,7 @@ from shoal.compare.quantities import Measure
 # quantities (groups, classes, pairs), the largest difference counts.
 _quantities = (
     ("utilisation", "utilisation", 0.01),
-    ("mean queue", "queue_mean_packets", 0.08),
+    ("mean queue", "queue_packets", 0.08),
     ("delay P99", "delay_", None),
     ("rate ratio", "rate_ratio_", 0.12),
     ("marks", "marked", None),

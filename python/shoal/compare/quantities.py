@@ -1,19 +1,24 @@
-"""What is compared: numbers of a run, the same on both planes."""
+"""What is compared: numbers of a run, the same on both planes; most are metrics, with their titles and units."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from itertools import combinations
+from typing import Literal
 
 import polars as pl
 
 from shoal.compare.kinds import Family, kinds
+from shoal.contract import GroupResult
+from shoal.metrics import Of, Unit, classes, metrics, statistics
+from shoal.metrics.lookup import number_at
 from shoal.result import Result
+from shoal.tabulate import present_classes
 
-_classes = {"ect": "ECT", "not_ect": "not ECT"}
-_quantiles = {"mean": "mean", "p50": "P50", "p99": "P99"}
 _parts = {"P5": 0.05, "P50": 0.5, "P95": 0.95}
+Get = Callable[[Result], float | None]
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,7 @@ class Measure:
     unit: str
     factor: float
     kind: str
-    get: Callable[[Result], float | None]
+    get: Get
 
     @property
     def family(self) -> Family:
@@ -52,66 +57,86 @@ class Measure:
         return kinds[self.kind].family
 
 
+# How fractions and counts are shown; other units are those of the metrics.
+_shown = {Unit.FRACTION: ("%", 100.0), Unit.COUNT: ("packets", 1.0), Unit.RATIO: ("", 1.0)}
+
+
+def _measure(name: str, metric: str, kind: str, *arguments: str, of: str = "link", word: str = "") -> Measure:
+    """A metric with its arguments; ``word`` says which of its statistics it is."""
+    one = metrics[metric]
+    title = one.title if one.title[1:2].isupper() else one.title[:1].lower() + one.title[1:]
+    unit, factor = _shown.get(one.unit, (one.unit.title, one.unit.of(1.0)))
+
+    def get(result: Result) -> float | None:
+        value = one.formula(result, *arguments)
+        return None if value is None else float(value)
+
+    return Measure(name, f"{title} {word}".strip(), of, unit, factor, kind, get)
+
+
 def measures(result: Result) -> Iterator[Measure]:
     """Everything that is compared in runs like this one, in the order of reports."""
-    yield Measure("utilisation", "utilisation", "link", "%", 100, "utilisation", _at("bottlenecks", 0, "utilisation"))
-    for pair in result.metrics["rate_ratio"]:
-        ratio = _at("metrics", "rate_ratio", pair)
-        yield Measure(f"rate_ratio_{pair}", f"rate ratio {pair}", "link", "", 1, "ratio", ratio)
-    for key, word in _quantiles.items():
-        get = _at("bottlenecks", 0, "queue_packets", key)
-        kind = "queue" if key == "mean" else "queue-quantile"
-        yield Measure(f"queue_{key}_packets", f"queue {word}", "link", "packets", 1, kind, get)
-    present = [name for name in _classes if result.bottlenecks[0][name]["arrived"]]
-    for name in present:
-        yield from _of_class(name, _classes[name], is_alone=len(present) == 1)
+    names = [group["name"] for group in result.groups]
+    pairs = sorted(combinations(names, 2), key="/".join)
+    for one, kind in _compared(Of.LINK):
+        yield _measure(one, one, kind)
+    for first, second in pairs:
+        for one, kind in _compared(Of.PAIR):
+            pair = f"{first}/{second}"
+            yield _measure(f"{one}_{pair}", one, kind, first, second, word=pair)
+    for part in ("p50", "p99"):
+        word = statistics[part]
+        yield _measure(f"queue_{part}_packets", "class_queue_packets", "queue-quantile", "all", part, word=word)
+    present = present_classes([result])[1:]
+    for which in present:
+        yield from _of_class(which, classes[which], is_alone=len(present) == 1)
     flows = result.scenario.resolved["flows"]
     for index, group in enumerate(result.groups):
         has_ecn = any(flow["ecn"] != "off" for flow in flows if flow["name"] == group["name"])
         yield from _of_group(index, group, has_ecn=has_ecn)
 
 
-def _of_class(name: str, title: str, *, is_alone: bool) -> Iterator[Measure]:
+def _compared(of: Of) -> list[tuple[str, str]]:
+    """Metrics that say of themselves that they are compared, with their kinds."""
+    return [(one.name, one.compared) for one in metrics.values() if one.compared and one.of is of]
+
+
+def _of_class(which: str, of: str, *, is_alone: bool) -> Iterator[Measure]:
     # The queue of the only class is that of the link.
     if not is_alone:
-        queue = _at("bottlenecks", 0, "class_queue_packets", name, "mean")
-        yield Measure(f"queue_{name}_mean_packets", "queue mean", title, "packets", 1, "queue", queue)
-    for key, word in _quantiles.items():
-        get = _at("bottlenecks", 0, "delay_s", name, key)
+        name = f"queue_{which}_packets"
+        yield _measure(name, "class_queue_packets", "queue", which, of=of, word="mean")
+    for key, word in statistics.items():
         kind = "delay" if key == "mean" else "delay-quantile"
-        yield Measure(f"delay_{name}_{key}_s", f"queueing delay {word}", title, "ms", 1e3, kind, get)
-    if name == "ect":
-        yield Measure("marked", "marks", title, "packets", 1, "marks", _at("bottlenecks", 0, "marked"))
-    yield Measure(f"dropped_{name}", "drops", title, "packets", 1, "drops", _at("bottlenecks", 0, name, "dropped"))
+        yield _measure(f"delay_{which}_{key}_s", "delay_ms", kind, which, key, of=of, word=word)
+    if which == "ect":
+        yield _measure("marked", "marks", "marks", of=of)
+    yield _measure(f"dropped_{which}", "drops", "drops", which, of=of)
 
 
-def _of_group(index: int, group: dict[str, Any], *, has_ecn: bool) -> Iterator[Measure]:
-    name = group["name"]
+def _of_group(index: int, group: GroupResult, *, has_ecn: bool) -> Iterator[Measure]:
+    of = group["name"]
+    for one, kind in _compared(Of.GROUP):
+        yield _measure(f"{metrics[one].formula.__name__}_{of}", one, kind, of, of=of)
 
-    def measure(
-        key: str, title: str, kind: str, get: Callable[[Result], float | None], unit: str = "", factor: float = 1.0
-    ) -> Measure:
-        return Measure(f"{key}_{name}", title, name, unit, factor, kind, get)
+    def measure(key: str, title: str, kind: str, get: Get, unit: str = "", factor: float = 1.0) -> Measure:
+        return Measure(f"{key}_{of}", title, of, unit, factor, kind, get)
 
-    rate = _at("groups", index, "wire_bps", "mean")
-    yield measure("rate_bps", "rate of a flow", "rate", rate, "Mbit/s", 1e-6)
     yield measure("cwnd_mean_packets", "cwnd mean", "window", _mean_of_flows(index, "cwnd_packets"), "packets")
     for word, part in _parts.items():
-        get = _quantile(name, "cwnd_packets", part)
+        get = _quantile(of, "cwnd_packets", part)
         yield measure(f"cwnd_{word.lower()}_packets", f"cwnd {word}", "window-quantile", get, "packets")
     if group["flows"] and group["flows"][0]["alpha"]["mean"] is not None:
         yield measure("alpha_mean", "alpha mean", "alpha", _mean_of_flows(index, "alpha"))
         for word, part in _parts.items():
-            yield measure(f"alpha_{word.lower()}", f"alpha {word}", "alpha", _quantile(name, "alpha", part))
+            yield measure(f"alpha_{word.lower()}", f"alpha {word}", "alpha", _quantile(of, "alpha", part))
     yield measure("srtt_mean_s", "smoothed RTT mean", "delay", _mean_of_flows(index, "srtt_s"), "ms", 1e3)
-    yield measure("acks_per_packet", "ACKs per data packet", "acks", _at("groups", index, "acks_per_packet"))
     # Not `losses`: what the sender declared lost on the simulator, what the link dropped on Linux; drops and
     # retransmissions are the same on both. Nor reductions without ECN: Linux shows those only that outlast a sample.
     for key in ("retransmissions", "timeouts", *(("reductions",) if has_ecn else ())):
-        yield measure(key, key, key, _at("groups", index, "totals", key))
+        yield measure(key, key, key, partial(_total, index, key))
     if group["fct_s"]["mean"] is not None:
-        mean = _at("groups", index, "fct_s", "mean")
-        yield measure("fct_mean_s", "completion time mean", "completion", mean, "ms", 1e3)
+        yield _measure(f"fct_mean_s_{of}", "fct_ms", "completion", of, of=of, word="mean")
         for word, permille in _completion.items():
             get = _completion_quantile(index, permille)
             kind = "completion-tail" if permille > 900 else "completion"
@@ -121,7 +146,7 @@ def _of_group(index: int, group: dict[str, Any], *, has_ecn: bool) -> Iterator[M
 _completion = {"P50": 500, "P90": 900, "P99": 990}
 
 
-def _completion_quantile(index: int, permille: int) -> Callable[[Result], float | None]:
+def _completion_quantile(index: int, permille: int) -> Get:
     """Over the transfers of all flows of the group: the order statistic that results give, too, for other parts."""
 
     def get(result: Result) -> float | None:
@@ -131,17 +156,11 @@ def _completion_quantile(index: int, permille: int) -> Callable[[Result], float 
     return get
 
 
-def _at(*path: str | int) -> Callable[[Result], float | None]:
-    def get(result: Result) -> float | None:
-        found: Any = result.data
-        for step in path:
-            found = found[step]
-        return None if found is None else float(found)
-
-    return get
+def _total(index: int, key: str, result: Result) -> float | None:
+    return number_at(result.groups[index]["totals"], key)
 
 
-def _mean_of_flows(index: int, key: str) -> Callable[[Result], float | None]:
+def _mean_of_flows(index: int, key: Literal["cwnd_packets", "alpha", "srtt_s"]) -> Get:
     def get(result: Result) -> float | None:
         values = [flow[key]["mean"] for flow in result.groups[index]["flows"]]
         known = [value for value in values if value is not None]
@@ -150,7 +169,7 @@ def _mean_of_flows(index: int, key: str) -> Callable[[Result], float | None]:
     return get
 
 
-def _quantile(group: str, column: str, part: float) -> Callable[[Result], float | None]:
+def _quantile(group: str, column: str, part: float) -> Get:
     """Over the rows of the time series in the measurement, all flows of the group together."""
 
     def get(result: Result) -> float | None:

@@ -13,7 +13,7 @@ from shoal.tabulate import Table
 # The overview: column and the beginning of the quantity's name.
 _overview = {
     "utilisation %": "utilisation",
-    "mean queue": "queue_mean_packets",
+    "mean queue": "queue_packets",
     "delay P99 ms (ECT)": "delay_ect_p99_s",
     "delay P99 ms (not ECT)": "delay_not_ect_p99_s",
     "marks": "marked",

@@ -105,9 +105,12 @@ def available_mib() -> int:
     """Memory that programs may still take, MiB."""
     try:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
-        return int(re.search(r"^MemAvailable: +(\d+) kB", text, flags=re.M)[1]) >> 10  # type: ignore[index]
-    except (OSError, TypeError):
+    except OSError:
+        text = ""
+    found = re.search(r"^MemAvailable: +(\d+) kB", text, flags=re.M)
+    if found is None:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
+    return int(found[1]) >> 10
 
 
 def _claims_before(since: int) -> list[tuple[str, int]]:

@@ -8,6 +8,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from shoal._columns import number
 from shoal.plots.detail import detail_s
 from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_warmup, span_text, two_columns
 
@@ -60,7 +61,7 @@ def draw(result: Result, *, link: str | None = None) -> Drawn:
             )
         detail.set(xlabel=f"Time [s], bins of {span_text(bins_s)}", xlim=(start_s, detail_end_s))
         measured = data.filter(pl.col("time_s") > start_s)["queue_packets"]
-        top = float(measured.max() or data["queue_packets"].max() or 1.0)  # type: ignore[arg-type]
+        top = number(measured.max()) or number(data["queue_packets"].max()) or 1.0
         _thresholds([whole, detail], fact["thresholds"], mtu, top)
         whole.set(xlabel="Time [s]", ylabel=f"Queue [packets of {mtu} B]", xlim=(0, end_s))
         legend_above(whole)

@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from shoal._columns import number as as_number
 from shoal.errors import UsageError
 from shoal.plots.style import Drawn, colour, paper_style, two_columns
 
@@ -115,7 +116,7 @@ def packets(result: Result, flow: int) -> pl.DataFrame:
     rows = rows.with_columns(copy=pl.int_range(pl.len()).over([*key, "event"]))
     sent, received = (rows.filter(pl.col("event") == event) for event in ("send", "receive"))
     joined = sent.join(received, on=[*key, "copy"], how="left", suffix="_received").sort("time_ps", maintain_order=True)
-    mss = max(int(joined["payload"].max() or 1), 1)  # type: ignore[arg-type]
+    mss = max(int(as_number(joined["payload"].max()) or 1), 1)
     start = joined.filter(pl.col("data"))["seq"].min() or 0
     # Sequence numbers wrap; a diagram shows far less than a turn. The SYN takes one.
     offset = (pl.col("seq") - pl.lit(start)).cast(pl.Int64) - 1
@@ -139,10 +140,10 @@ def _excerpt(every: pl.DataFrame, result: Result, start_s: float | None) -> tupl
     """Around the first data with CWR, else the first echo, else the beginning."""
     after = every.filter(pl.col("sent_s") >= (result.window[0] if start_s is None else start_s))
     there, back = (
-        (part["received_s"] - part["sent_s"]).median() or 0.0
+        as_number((part["received_s"] - part["sent_s"]).median()) or 0.0
         for part in (after.filter("data"), after.filter(~pl.col("data")))
     )
-    round_trip = float(there) + float(back)  # type: ignore[arg-type]
+    round_trip = there + back
     for wanted in (after.filter(pl.col("data") & pl.col("cwr") & (pl.col("payload") > 0)), after.filter("ece"), after):
         if wanted.height:
             middle = float(wanted["sent_s"][0])
@@ -180,7 +181,7 @@ def _labels(axes: Axes, shown: pl.DataFrame, first: float, span_ms: float, gap: 
     """Numbers of segments at the sender, counted from the first one shown; what ACKs say at the receiver."""
     left, right = [], []
     before = None
-    base = int(shown["segment"].drop_nulls().min() or 1) - 1  # type: ignore[arg-type]
+    base = int(as_number(shown["segment"].drop_nulls().min()) or 1) - 1
     for packet in shown.iter_rows(named=True):
         y = (packet["sent_s"] - first) * 1e3
         if packet["data"]:

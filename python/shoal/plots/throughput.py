@@ -55,7 +55,7 @@ def draw(clusters: Sequence[Sequence[Result]], *, labels: Sequence[str] | None =
                     xerr=value.half_width,
                     ecolor="#222222",
                 )
-                flows = [flow["wire_bps"] / 1e6 for flow in group["flows"]] if len(cluster) == 1 else []
+                flows = [(flow["wire_bps"] or 0.0) / 1e6 for flow in group["flows"]] if len(cluster) == 1 else []
                 if len(flows) > 1:
                     axes.plot(flows, [place] * len(flows), "|", color="#222222", markersize=7, markeredgewidth=0.8)
                 axes.annotate(

@@ -2,6 +2,7 @@
 
 use crate::RunResult;
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// A field of the result.
@@ -9,8 +10,14 @@ use std::collections::BTreeMap;
 pub struct ResultField {
     /// Where it is: names joined by dots, `[]` after a list, `*` for any key.
     pub path: String,
+    /// The object that declares it.
+    pub object: &'static str,
+    /// What that object is.
+    pub object_doc: String,
     /// `number`, `integer`, `text`, `object`, `list` or `any`.
     pub kind: &'static str,
+    /// Its whole type, as JSON Schema says it; an object that is declared here is a reference to its name.
+    pub schema: Value,
     /// Unit of a number; empty if it has none, and for what is not a number.
     pub unit: &'static str,
     /// What it means.
@@ -36,20 +43,39 @@ pub(crate) trait Described {
     const NULLABLE: bool = false;
     /// What is written behind the path of what is inside.
     const INSIDE: &'static str = "";
+    /// Its type, as JSON Schema says it.
+    fn schema() -> Value;
     /// Adds the fields inside; `unit` is what the names above say.
     fn describe(_path: &str, _unit: &'static str, _found: &mut Vec<ResultField>) {}
 }
 
 macro_rules! plain {
-    ($($type:ty: $kind:literal),+) => { $(impl Described for $type { const KIND: &'static str = $kind; })+ };
+    ($($type:ty: $kind:literal, $schema:tt);+) => { $(
+        impl Described for $type {
+            const KIND: &'static str = $kind;
+            fn schema() -> Value {
+                json!($schema)
+            }
+        }
+    )+ };
 }
 
-plain! { u32: "integer", u64: "integer", f64: "number", String: "text", serde_json::Value: "any", (String, String): "list" }
+plain! {
+    u32: "integer", { "type": "integer" };
+    u64: "integer", { "type": "integer" };
+    f64: "number", { "type": "number" };
+    String: "text", { "type": "string" };
+    Value: "any", {};
+    (String, String): "list", { "type": "array", "items": { "type": "string" } }
+}
 
 impl<T: Described> Described for Option<T> {
     const KIND: &'static str = T::KIND;
     const NULLABLE: bool = true;
     const INSIDE: &'static str = T::INSIDE;
+    fn schema() -> Value {
+        json!({ "anyOf": [T::schema(), { "type": "null" }] })
+    }
     fn describe(path: &str, unit: &'static str, found: &mut Vec<ResultField>) {
         T::describe(path, unit, found);
     }
@@ -58,6 +84,9 @@ impl<T: Described> Described for Option<T> {
 impl<T: Described> Described for Box<T> {
     const KIND: &'static str = T::KIND;
     const INSIDE: &'static str = T::INSIDE;
+    fn schema() -> Value {
+        T::schema()
+    }
     fn describe(path: &str, unit: &'static str, found: &mut Vec<ResultField>) {
         T::describe(path, unit, found);
     }
@@ -66,6 +95,9 @@ impl<T: Described> Described for Box<T> {
 impl<T: Described> Described for Vec<T> {
     const KIND: &'static str = "list";
     const INSIDE: &'static str = "[]";
+    fn schema() -> Value {
+        json!({ "type": "array", "items": T::schema() })
+    }
     fn describe(path: &str, unit: &'static str, found: &mut Vec<ResultField>) {
         T::describe(path, unit, found);
     }
@@ -74,34 +106,58 @@ impl<T: Described> Described for Vec<T> {
 impl<T: Described> Described for BTreeMap<String, T> {
     const KIND: &'static str = "object";
     const INSIDE: &'static str = ".*";
+    fn schema() -> Value {
+        json!({ "type": "object", "additionalProperties": T::schema() })
+    }
+}
+
+/// A field as its object declares it.
+pub(crate) struct Declared {
+    /// Name of the object.
+    pub object: &'static str,
+    /// Lines of the object's documentation.
+    pub object_docs: &'static [&'static str],
+    /// Name of the field.
+    pub name: &'static str,
+    /// Lines of its documentation.
+    pub docs: &'static [&'static str],
+    /// Its serde attribute.
+    pub serde: &'static str,
 }
 
 /// Adds a field of an object, and what is inside it.
 pub(crate) fn add<T: Described>(
+    field: &Declared,
     path: &str,
-    name: &str,
-    docs: &[&str],
-    serde: &str,
     inherited: &'static str,
     found: &mut Vec<ResultField>,
 ) {
+    let name = field.name;
     let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     let unit = match unit(name) {
         // Counts beside quantities, as in `srtt_s.count`, are no seconds.
         None if T::KIND != "integer" => inherited,
         own => own.unwrap_or_default(),
     };
-    let may_be_absent = serde.contains("skip_serializing_if");
+    let may_be_absent = field.serde.contains("skip_serializing_if");
     found.push(ResultField {
         path: path.clone(),
+        object: field.object,
+        object_doc: joined(field.object_docs),
         kind: T::KIND,
+        schema: T::schema(),
         unit: if matches!(T::KIND, "text" | "any") { "" } else { unit },
-        doc: docs.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" "),
+        doc: joined(field.docs),
         // What is missing is not null.
         may_be_null: T::NULLABLE && !may_be_absent,
         may_be_absent,
     });
     T::describe(&(path + T::INSIDE), unit, found);
+}
+
+/// The lines of a documentation comment as one.
+fn joined(lines: &[&str]) -> String {
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
 /// The unit that a name ends with.
@@ -114,14 +170,16 @@ fn unit(name: &str) -> Option<&'static str> {
 /// Declares objects of the result; the documentation of their fields is what [`result_fields`] says.
 macro_rules! described {
     ($(
-        $( #[$meta:meta] )*
+        $( #[doc = $about:literal] )+
+        #[derive($($derived:ident),+)]
         pub struct $name:ident { $(
             $( #[doc = $doc:literal] )+
             $( #[serde($($serde:tt)*)] )?
             pub $field:ident: $type:ty,
         )+ }
     )+) => { $(
-        $( #[$meta] )*
+        $( #[doc = $about] )+
+        #[derive($($derived),+)]
         pub struct $name { $(
             $( #[doc = $doc] )+
             $( #[serde($($serde)*)] )?
@@ -130,16 +188,22 @@ macro_rules! described {
 
         impl $crate::fields::Described for $name {
             const KIND: &'static str = "object";
-            fn describe(path: &str, unit: &'static str, found: &mut Vec<$crate::fields::ResultField>) { $(
-                $crate::fields::add::<$type>(
-                    path,
-                    stringify!($field),
-                    &[$($doc),+],
-                    concat!($(stringify!($($serde)*))?),
-                    unit,
-                    found,
-                );
-            )+ }
+            fn schema() -> serde_json::Value {
+                serde_json::json!({ "$ref": concat!("#/$defs/", stringify!($name)) })
+            }
+            fn describe(path: &str, unit: &'static str, found: &mut Vec<$crate::fields::ResultField>) {
+                const DOCS: &[&str] = &[$($about),+];
+                $(
+                    let declared = $crate::fields::Declared {
+                        object: stringify!($name),
+                        object_docs: DOCS,
+                        name: stringify!($field),
+                        docs: &[$($doc),+],
+                        serde: concat!($(stringify!($($serde)*))?),
+                    };
+                    $crate::fields::add::<$type>(&declared, path, unit, found);
+                )+
+            }
         }
     )+ };
 }
@@ -183,9 +247,29 @@ mod tests {
     }
 
     #[test]
-    fn every_field_has_a_sentence() {
+    fn every_field_and_every_object_has_a_sentence() {
         for field in result_fields() {
-            assert!(field.doc.ends_with('.') && !field.doc.contains("[`"), "{}: {}", field.path, field.doc);
+            for doc in [&field.doc, &field.object_doc] {
+                assert!(doc.ends_with('.') && !doc.contains("[`"), "{}: {doc}", field.path);
+            }
         }
+    }
+
+    #[test]
+    fn types_are_said_in_json_schema() {
+        let said = |path| (field(path).object, field(path).schema);
+        let number_or_null = json!({ "anyOf": [{ "type": "number" }, { "type": "null" }] });
+        assert_eq!(
+            said("groups"),
+            ("RunResult", json!({ "type": "array", "items": { "$ref": "#/$defs/GroupResult" } }))
+        );
+        assert_eq!(said("groups[].fct_s.p99"), ("Distribution", number_or_null.clone()));
+        assert_eq!(
+            said("metrics.rate_ratio"),
+            ("Metrics", json!({ "type": "object", "additionalProperties": number_or_null }))
+        );
+        // What is boxed or may be missing is of the type inside.
+        let frames = json!({ "anyOf": [{ "$ref": "#/$defs/FrameSummary" }, { "type": "null" }] });
+        assert_eq!(said("groups[].flows[].frames"), ("FlowResult", frames));
     }
 }

@@ -305,7 +305,7 @@ pub struct WaitSummary {
     pub time_s: Distribution,
 }
 
-/// Frames that were written inside the measurement window ([`crate::FrameMeter`]).
+/// Frames that were written inside the measurement window.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct FrameSummary {
     /// Frames whose deadline came before the end of the run: the sum of the next three.
@@ -330,7 +330,7 @@ pub struct FrameSummary {
     pub longest_stall_s: f64,
 }
 
-/// Completion of the transfers of one range of sizes ([`crate::metrics::SIZE_BINS`]).
+/// Completion of the transfers of one range of sizes.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SizeBin {
     /// Smallest size of a transfer, bytes.
@@ -492,7 +492,7 @@ pub struct RateSummary {
     pub sum: Option<f64>,
 }
 
-/// What is computed between flows; the formulas are those of [`crate::metrics`].
+/// What is computed between flows.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Metrics {
     /// Jain's index of the wire rates of all flows.

@@ -1,0 +1,142 @@
+"""Expressions over metrics, as papers, sweeps, conditions and the command line write them."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from shoal import expression
+from shoal.errors import UsageError
+from shoal.metrics.registry import Of, Recorded, metrics
+
+if TYPE_CHECKING:
+    from shoal.result import Result
+    from shoal.scenario import Scenario
+
+_words = {"true": True, "false": False, "True": True, "False": False}
+# Bin of the time series where a metric needs one and the scenario has switched it off: what fits the run.
+_usual_bin = "auto"
+
+
+def metric(result: Result, text: str, *, gaps: bool = False) -> float:
+    """Evaluate an expression over the metrics; NaN if the run has no such number.
+
+    Raises
+    ------
+    UndefinedError
+        The run has the numbers, but the arithmetic on them has no value, and ``gaps`` (which gives NaN) is not set.
+    UsageError
+        It is not such an expression.
+    """
+    own = {name: partial(one.written, result) for name, one in metrics.items()}
+    value = expression.evaluate(text, _words, own, gaps=gaps)
+    if not isinstance(value, int | float):
+        raise UsageError(f"`{text}` is not a number", hint="`shoal list metrics` shows what can be measured")
+    return float(value)
+
+
+def check_metric(text: str) -> None:
+    """Refuse an expression that no run has a value of, before anything runs; names of groups are not looked at.
+
+    Raises
+    ------
+    UsageError
+        It is not an expression, or calls a metric that does not exist, or with arguments that it does not take.
+    """
+    # Whoever writes the expression does not give the result, the first argument.
+    expression.check(text, _words, {name: partial(one.formula, None) for name, one in metrics.items()})
+
+
+def default_metrics(scenario: Scenario) -> dict[str, str]:
+    """Names and expressions that a sweep shows if nothing else is asked for: utilisation, queue, delay, shares.
+
+    Parameters
+    ----------
+    scenario
+        Whose groups and links the expressions name.
+    """
+    groups = [group["name"] for group in scenario.facts["groups"]]
+    places: dict[Of, list[dict[str, str]]] = {
+        Of.LINK: [{}] if scenario.facts["bottlenecks"] else [],
+        # The share of a single group is all.
+        Of.GROUP: [{"group": name} for name in groups] if len(groups) > 1 else [],
+        Of.RUN: [{}],
+    }
+    return {
+        name.format(**known): f"{one.name}({arguments.format(**{key: json.dumps(known[key]) for key in known})})"
+        for of, own in places.items()
+        for one in metrics.values()
+        if one.of is of
+        for known in own
+        for name, arguments in one.swept
+    }
+
+
+def recording(scenario: Scenario, texts: Iterable[str], *, lean: bool = False) -> dict[str, object]:
+    """Keys of ``[trace]`` that let the runs of a scenario record what expressions need.
+
+    Parameters
+    ----------
+    scenario
+        What will run. What it records already is left as it is.
+    texts
+        Expressions over the metrics.
+    lean
+        Leave out the time series if no expression needs it.
+
+    Raises
+    ------
+    UsageError
+        An expression needs what only the scenario can say, such as the length of windows.
+    """
+    calls = [call for text in texts for call in _calls(text)]
+    needed = {_needs(name) for name, _ in calls}
+    trace = scenario.resolved["trace"]
+    keys: dict[str, object] = {}
+    if Recorded.SERIES in needed:
+        if trace["series"] == "off":
+            keys["trace.series"] = _usual_bin
+    elif lean and trace["series"] != "off":
+        keys["trace.series"] = "off"
+    if Recorded.DISTRIBUTIONS in needed and not trace["distributions"]:
+        keys["trace.distributions"] = True
+    if Recorded.WINDOWS in needed and trace["windows"] == "off":
+        name = next(name for name, _ in calls if _needs(name) is Recorded.WINDOWS)
+        raise UsageError(f"`{name}` needs the length of its windows", hint="add it, as in --set trace.windows='10 s'")
+    groups = {group["name"]: group["flows"] for group in scenario.facts["groups"]}
+    if Recorded.CONTROLLERS in needed and trace["controller_flows"] < sum(groups.values()):
+        keys["trace.controller_flows"] = sum(groups.values())
+    # So many traced flows are one of each group up to this one.
+    ranks = {name: rank for rank, name in enumerate((name for name in groups if groups[name]), 1)}
+    for name, arguments in calls:
+        # A group that is computed or misspelt is reported when the metric is evaluated.
+        group = next((argument for argument in arguments if argument in groups), None)
+        if group is None:
+            continue
+        if _needs(name) is Recorded.CONTROLLER:
+            wanted = max(int(str(keys.get("trace.controller_flows", 0))), ranks.get(group, 0))
+            if wanted > trace["controller_flows"]:
+                keys["trace.controller_flows"] = wanted
+        if _needs(name) is Recorded.FLOWS and trace["flows"] != "all" and sum(groups.values()) > trace["flows"]:
+            keys["trace.flows"] = "all"
+    return keys
+
+
+def _needs(name: str) -> Recorded | None:
+    return metrics[name].needs if name in metrics else None
+
+
+def _calls(text: str) -> list[tuple[str, list[str]]]:
+    """Functions that an expression calls, each with the texts among its arguments."""
+    tree = ast.parse(text.strip(), mode="eval")
+    found = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
+                values = [*arguments, *(keyword.value for keyword in keywords)]
+                constants = [value.value for value in values if isinstance(value, ast.Constant)]
+                found.append((name, [constant for constant in constants if isinstance(constant, str)]))
+    return found

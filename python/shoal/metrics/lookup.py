@@ -1,0 +1,61 @@
+"""Finds the parts of a result that metrics are about, with an error that names what there is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import UsageError
+from shoal.models import nearest
+
+if TYPE_CHECKING:
+    from shoal.contract import FlowResult, GroupResult
+    from shoal.result import Result
+
+
+def find_group(result: Result, name: str) -> GroupResult:
+    """The flow group of that name."""
+    for group in result.groups:
+        if group["name"] == name:
+            return group
+    raise UsageError(f"there is no flow group `{name}`", hint=nearest(name, [group["name"] for group in result.groups]))
+
+
+def flows_of(result: Result, name: str) -> list[FlowResult]:
+    """All flows of a group; a mean over the first ones only would not be one over the group."""
+    group = find_group(result, name)
+    if group["flows_omitted"]:
+        raise UsageError(
+            f"the result lists only {len(group['flows'])} of the {group['flow_count']} flows of `{name}`",
+            hint='run with trace.flows = "all" (on the command line: --set trace.flows=all)',
+        )
+    return group["flows"]
+
+
+def item(table: Mapping[str, Any], key: str) -> Any:
+    """What stands under a key."""
+    if key not in table:
+        raise UsageError(f"there is no `{key}` in the result", hint=nearest(key, list(table)))
+    return table[key]
+
+
+def number_at(table: Mapping[str, Any], *keys: str) -> float | None:
+    """The number that stands in an object of the result below some keys."""
+    found: Any = table
+    for key in keys:
+        if not isinstance(found, Mapping):
+            raise UsageError(f"there is no `{key}` in a number of the result", hint="leave it out")
+        found = item(found, key)
+    return None if found is None else float(found)
+
+
+def mean(values: Sequence[float | None]) -> float:
+    """NaN if one of them is missing: the mean of the others would be that of something else."""
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known and len(known) == len(values) else math.nan
+
+
+def ratio(part: float | None, whole: float | None) -> float | None:
+    """The part over the whole; ``None`` where one of them is missing or the whole is nothing."""
+    return part / whole if part is not None and whole else None

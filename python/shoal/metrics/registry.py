@@ -1,0 +1,239 @@
+"""What a metric is, and the list of all of them.
+
+A metric is declared once, by :func:`declare` above the function that finds it in a result. Everything that shows,
+compares or computes metrics reads this list: expressions, ``shoal list metrics``, :attr:`shoal.Result.summary`, tables,
+the columns of a sweep, comparisons of planes and the reference page.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from shoal.errors import UsageError
+
+if TYPE_CHECKING:
+    from shoal.result import Result
+
+#: Classes of packets, with their titles.
+classes = {"all": "all", "ect": "ECT", "not_ect": "not ECT"}
+#: Statistics that summaries show of what has a distribution, with their titles.
+statistics = {"mean": "mean", "p50": "P50", "p99": "P99"}
+
+
+class Unit(Enum):
+    """In what a metric is written: its name, and how it is got from the unit of results, by a factor or a divisor."""
+
+    RATIO = ("", "")
+    FRACTION = ("fraction", "")
+    COUNT = ("packets (count)", "")
+    PACKETS = ("packets", "_packets")
+    BDP = ("BDP", "_bdp")
+    SECONDS = ("s", "_s")
+    MILLISECONDS = ("ms", "_ms", 1e3)
+    MBPS = ("Mbit/s", "_mbps", 1.0, 1e6)
+    BPS = ("bit/s", "_bps")
+    PER_SECOND = ("1/s", "_per_s")
+
+    def __init__(self, title: str, suffix: str, factor: float = 1.0, divisor: float = 1.0) -> None:
+        self.title = title
+        #: How names end that say this unit.
+        self.suffix = suffix
+        self._factor = factor
+        self._divisor = divisor
+
+    @property
+    def in_title(self) -> str:
+        """What titles say of a unit that numbers do not have behind them."""
+        return " in BDP" if self is Unit.BDP else ""
+
+    def of(self, value: float) -> float:
+        """From the unit in which results hold it: s, bit/s, packets."""
+        return value * self._factor / self._divisor
+
+    def back(self, value: float) -> float:
+        """To that unit."""
+        return value * self._divisor / self._factor
+
+
+class Recorded(StrEnum):
+    """What a metric reads beside the summary of a run, so that a run has to record it."""
+
+    SERIES = "time series"
+    DISTRIBUTIONS = "distributions"
+    WINDOWS = "distributions of windows"
+    CONTROLLER = "changes of the windows of a group's first flow"
+    CONTROLLERS = "changes of the windows of all flows"
+    FLOWS = "every flow of a group"
+
+
+class Of(Enum):
+    """What a metric is about."""
+
+    RUN = ()
+    PAIR = ("first", "second")
+    GROUP = ("group",)
+    LINK = ("link",)
+
+
+Formula = Callable[..., float | None]
+_Formula = TypeVar("_Formula", bound=Formula)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number of a run that has a name.
+
+    Attributes
+    ----------
+    name
+        What expressions call it; ends with its unit where it has one.
+    title
+        For people.
+    unit
+        In which expressions have it.
+    formula
+        Gives it for a result, in the unit of results (s, bit/s); its parameters are those of the expression.
+    needs
+        What the run has to record for it.
+    digits
+        How many digits behind the point tables show.
+    summary
+        Its name in :attr:`shoal.Result.summary`; the parameters in braces take each of their values.
+    swept
+        Columns that a sweep has of it if none are asked for: their names and arguments, with parameters in braces.
+    tabled
+        Whether tables of a whole run have a row of it.
+    compared
+        The kind (:mod:`shoal.compare.kinds`) of which comparisons of both planes have it.
+    applies
+        Whether a link or group has such a number at all; called as the formula, without its further parameters.
+    """
+
+    name: str
+    title: str
+    unit: Unit
+    formula: Formula
+    needs: Recorded | None = None
+    digits: int = 2
+    summary: str | None = None
+    swept: tuple[tuple[str, str], ...] = ()
+    tabled: bool = False
+    compared: str | None = None
+    applies: Callable[..., bool] | None = None
+
+    @property
+    def doc(self) -> str:
+        """One or two sentences: how it is got."""
+        summary = (inspect.getdoc(self.formula) or "").partition("\n\n")[0].replace("\n", " ")
+        return re.sub(r":func:|``", lambda match: "" if match[0].startswith(":") else "`", summary)
+
+    @property
+    def parameters(self) -> list[inspect.Parameter]:
+        """What an expression may give it."""
+        # Whoever writes an expression does not give the result, the first argument.
+        return list(inspect.signature(self.formula).parameters.values())[1:]
+
+    @property
+    def call(self) -> str:
+        """How it is written in expressions, with the defaults of its arguments."""
+        arguments = [one.name if one.default is one.empty else f"{one.name}={one.default!r}" for one in self.parameters]
+        return f"{self.name}({', '.join(arguments)})"
+
+    @property
+    def of(self) -> Of:
+        """What it is about."""
+        names = [one.name for one in self.parameters]
+        return next((of for of in Of if of.value and set(of.value) <= set(names)), Of.RUN)
+
+    def written(self, result: Result, *arguments: Any, **keywords: Any) -> float:
+        """Its value in its own unit, as expressions have it; NaN if there is none.
+
+        Raises
+        ------
+        UsageError
+            There is no such link or group, or the run has not recorded what it takes.
+        """
+        try:
+            value = self.formula(result, *arguments, **keywords)
+        except IndexError:
+            raise UsageError(
+                f"there is no such monitored link: the run has {len(result.bottlenecks)}",
+                hint="links are counted from 0; a link is monitored if its queue is not fifo, or with monitored = true",
+            ) from None
+        return math.nan if value is None else self.unit.of(float(value))
+
+    def summarised(self, result: Result, known: Mapping[str, object]) -> Iterator[tuple[str, float | None]]:
+        """Names and values that a summary has of it, for a link, group or pair; in the unit of results."""
+        if self.summary is None or (self.applies is not None and not self.applies(result, *known.values())):
+            return
+        free = [name for name in _choices if f"{{{name}}}" in self.summary]
+        for values in itertools.product(*(_choices[name] for name in free)):
+            chosen = dict(zip(free, values, strict=True))
+            yield self.summary.format(**known, **chosen), self.formula(result, **known, **chosen)
+
+    def unit_in_summary(self, name: str) -> Unit | None:
+        """The unit of the number that summaries have under a name; ``None`` if that is not a name of this metric."""
+        if self.summary is None or not re.fullmatch(re.sub(r"\\{\w+\\}", ".+", re.escape(self.summary)), name):
+            return None
+        # Summaries hold what the result holds: s and bit/s, as their names say.
+        return next((unit for unit in _said if self.summary.endswith(unit.suffix)), self.unit)
+
+
+# What parameters of formulas are in summaries, one after the other.
+_choices: dict[str, tuple[str, ...]] = {"which": tuple(classes), "quantile": tuple(statistics)}
+
+#: All metrics by their names, in the order in which they are declared.
+metrics: dict[str, Metric] = {}
+
+
+def declare(name: str, title: str, unit: Unit, **more: Any) -> Callable[[_Formula], _Formula]:
+    """Declare that a function of a result is a metric; for the parameters see :class:`Metric`."""
+
+    def add(formula: _Formula) -> _Formula:
+        if name in metrics:
+            raise ValueError(f"two metrics are called {name}")
+        metrics[name] = Metric(name, title, unit, formula, **more)
+        return formula
+
+    return add
+
+
+def summary(result: Result) -> dict[str, float | None]:
+    """The numbers that most questions are about: of the run, of its groups, and of its first monitored link."""
+    names = [group["name"] for group in result.groups]
+    # As the pairs of the result, which are sorted by their keys.
+    pairs = sorted(itertools.combinations(names, 2), key="/".join)
+    places: list[tuple[Of, list[dict[str, object]]]] = [
+        (Of.RUN, [{}]),
+        (Of.PAIR, [{"first": first, "second": second} for first, second in pairs]),
+        (Of.GROUP, [{"group": name} for name in names]),
+        (Of.LINK, [{"link": 0}] if result.bottlenecks else []),
+    ]
+    return {
+        name: value
+        for of, own in places
+        for known in own
+        for one in metrics.values()
+        if one.of is of
+        for name, value in one.summarised(result, known)
+    }
+
+
+def unit_of(name: str) -> Unit:
+    """The unit of a number in a summary or a column: that of the metric of this name, or what the name ends with."""
+    for one in metrics.values():
+        if unit := one.unit_in_summary(name):
+            return unit
+    said = next((unit for unit in _said if name.endswith(unit.suffix)), Unit.RATIO)
+    return metrics[name].unit if name in metrics else said
+
+
+# Units that a name may end with; of `_per_s` and `_s` the longer one counts.
+_said = sorted((unit for unit in Unit if unit.suffix), key=lambda unit: -len(unit.suffix))
