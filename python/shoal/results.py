@@ -95,10 +95,7 @@ class Results(Sequence[Result]):
     @property
     def json(self) -> str:
         """One object: ``seeds``, ``summary`` (mean, half-width of the 95 % confidence interval, n) and ``runs``."""
-        summary = {
-            name: None if value is None else {"mean": value.mean, "ci95": value.half_width, "n": value.n}
-            for name, value in self.summary.items()
-        }
+        summary = {name: value and value.to_dict() for name, value in self.summary.items()}
         data: dict[str, Any] = {"schema": schema_version, "version": self[0].version, "seeds": self.seeds}
         data |= {"summary": summary, "runs": [result.data for result in self]}
         return json.dumps(data, indent=2, allow_nan=False) + "\n"

@@ -27,6 +27,10 @@ class Estimate:
     half_width: float | None
     n: int
 
+    def to_dict(self) -> dict[str, float | int | None]:
+        """As JSON has it: ``mean``, ``ci95`` (the half-width) and ``n``."""
+        return {"mean": self.mean, "ci95": self.half_width, "n": self.n}
+
 
 def estimate(values: Sequence[float], *, confidence: float = 0.95) -> Estimate | None:
     """Mean and confidence interval of independent values; ``None`` if there are none.

@@ -48,7 +48,7 @@ def test_twelve_pairs_up_to_10_gbit_and_100_ms(paper: Paper) -> None:
     pairs = [
         (point["c"], point["rtt"])
         for name in ("smallest-k", "long-rtt")
-        for point in paper.item(name).searches["smallest"].sweep.points()
+        for point in paper.item(name).searches["smallest"].points()
     ]
     assert len(set(pairs)) == 16
     assert (10_000, 100) in pairs

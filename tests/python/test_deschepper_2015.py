@@ -96,7 +96,7 @@ def test_dualpi2_says_which_packets_go_to_its_low_latency_queue(paper: Paper) ->
 
 def test_every_cell_of_a30_has_the_agreed_bound(paper: Paper) -> None:
     (check,) = (check for check in paper.item("coupled").checks if check.value == "ratio")
-    assert (check.role.value, check.minimum, check.maximum, check.where, check.together) == (
+    assert (check.role.value, check.min, check.max, check.where, check.together) == (
         "claim",
         "0.7",
         "1.4",

@@ -66,9 +66,7 @@ def test_every_published_number_is_used_by_exactly_one_check_of_a_claim(paper: P
     checks = [check for name in paper.items for check in paper.item(name).checks if check.role is Role.CLAIM]
 
     def users(column: str) -> list[str]:
-        texts = [
-            " ".join(filter(None, (c.value, c.expected, c.minimum, c.maximum, *(c.published or ())))) for c in checks
-        ]
+        texts = [" ".join(filter(None, (c.value, c.expected, c.min, c.max, *(c.published or ())))) for c in checks]
         return [c.claim for c, text in zip(checks, texts, strict=True) if re.search(rf"\b{column}\b", text)]
 
     # Whose number it is, by the words that its name begins with.

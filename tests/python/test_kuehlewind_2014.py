@@ -33,7 +33,7 @@ def test_readings_reach_only_keys_that_a_scenario_has(paper: Paper) -> None:
 
 
 def test_k_is_a_place_between_whole_packets(paper: Paper) -> None:
-    (find,) = paper.item("table-1").finds
+    (find,) = paper.item("table-1").finds.values()
     # M = 1/8 is 2.6 packets: j counts from 3.5. Ratios 4 and 1/4: equal rates half way between 5.5 and 6.5 packets.
     ratios = [16.0, 8.0, 4.0, 0.25]
     rows = [

@@ -8,6 +8,7 @@ import typer
 
 from shoal.cache import Cache, default_folder
 from shoal.cli.console import data, talk
+from shoal.cli.declare import option
 
 app = typer.Typer(
     name="cache",
@@ -40,12 +41,7 @@ def show(context: typer.Context) -> None:
 
 @app.command("clear")
 def clear(
-    older_than: Annotated[
-        float,
-        typer.Option(
-            "--older-than", min=0.0, metavar="DAYS", help="Only what was kept longer ago.", show_default=False
-        ),
-    ] = 0.0,
+    older_than: Annotated[float, option("--older-than", "DAYS", "Only what was kept longer ago.", min=0.0)] = 0.0,
 ) -> None:
     """Remove finished runs from the cache.
 

@@ -9,15 +9,14 @@ import typer
 
 from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
+from shoal.cli.declare import argument
 from shoal.cli.options import Set, Sizes, read_scenario
 
 
 def check(
     files: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="SCENARIO...", help="Scenario files, or names.", show_default=False, autocompletion=scenario_names
-        ),
+        argument("SCENARIO...", "Scenario files, or names.", autocompletion=scenario_names),
     ],
     set_: Set = None,
     sizes: Sizes = None,

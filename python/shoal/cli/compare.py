@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import shlex
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,9 +12,11 @@ from shoal import _native
 from shoal.cli import options
 from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
+from shoal.cli.declare import argument, option
 from shoal.cli.on_linux import find_linux
+from shoal.cli.out import results_in, this_command
 from shoal.errors import UsageError
-from shoal.files import new_folder, refuse_foreign, unwritable, write_text
+from shoal.files import refuse_foreign, unwritable, write_text
 from shoal.scenario import Scenario
 from shoal.shipped import comparison_suite, find_scenario
 
@@ -27,33 +26,31 @@ if TYPE_CHECKING:
 _targets_missed = 5
 
 
+_Scenarios = Annotated[
+    list[Path] | None, argument("[SCENARIO]...", "Scenario files, or names.", autocompletion=scenario_names)
+]
+_Suite = Annotated[bool, typer.Option("--suite", help="The scenarios of the comparison suite.")]
+_Seeds = Annotated[
+    int,
+    typer.Option(
+        "--seeds",
+        min=2,
+        metavar="N",
+        help="Runs on each plane, with the same seeds. A run on Linux of 60 seconds at 40 Mbit/s takes about 4 "
+        "seconds of a processor: 20 of them a minute and a half, those of the suite an hour and a half.",
+    ),
+]
+_Page = Annotated[Path | None, option("--page", "FILE", "Write the overview with date and versions in Markdown.")]
+
+
 def compare(
-    scenarios: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[SCENARIO]...", help="Scenario files, or names.", show_default=False, autocompletion=scenario_names
-        ),
-    ] = None,
-    suite: Annotated[bool, typer.Option("--suite", help="The scenarios of the comparison suite.")] = False,
+    scenarios: _Scenarios = None,
+    suite: _Suite = False,
     set_: options.Set = None,
     sizes: options.Sizes = None,
-    seeds: Annotated[
-        int,
-        typer.Option(
-            "--seeds",
-            min=2,
-            metavar="N",
-            help="Runs on each plane, with the same seeds. A run on Linux of 60 seconds at 40 Mbit/s takes about 4 "
-            "seconds of a processor: 20 of them a minute and a half, those of the suite an hour and a half.",
-        ),
-    ] = 20,
+    seeds: _Seeds = 20,
     out: options.Out = None,
-    page: Annotated[
-        Path | None,
-        typer.Option(
-            "--page", metavar="FILE", help="Write the overview with date and versions in Markdown.", show_default=False
-        ),
-    ] = None,
+    page: _Page = None,
     force: options.Force = False,
     as_json: options.Json = False,
     workers: options.Workers = None,
@@ -78,8 +75,8 @@ def compare(
     named = _named(chosen, set_, sizes)
     if page is not None:
         refuse_foreign(page, _is_page, what="page of `shoal compare`", option="--page", force=force)
-    command = shlex.join(["shoal", *sys.argv[1:]])
-    with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
+    command = this_command()
+    with results_in(out, force=force) as folder:
         from shoal.compare import compare as run_comparison
         from shoal.compare.write import write_into
 

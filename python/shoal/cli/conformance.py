@@ -12,6 +12,7 @@ import typer
 from typer.exceptions import Exit
 
 from shoal.cli.console import data, talk
+from shoal.cli.declare import argument, option
 from shoal.cli.run import Plane
 from shoal.progress import Bar
 from shoal.tabulate import Table
@@ -20,32 +21,29 @@ if TYPE_CHECKING:
     from shoal.conformance import Verdict
 
 
+_Scripts = Annotated[
+    list[Path] | None, argument("[SCRIPT|FOLDER]...", "Scripts (.pkt); those for DCTCP if none is named.")
+]
+_On = Annotated[Plane, typer.Option("--on", help="Our models, or the real kernel in virtual time.")]
+_Selftests = Annotated[
+    bool, typer.Option("--selftests", help="The scripts of the kernel's own tests, from its source.")
+]
+_Kernel = Annotated[str | None, option("--kernel", "VERSION", "The kernel, if several are built.")]
+_Expected = Annotated[Path | None, option("--expected", "FILE", "Known differences (TOML) instead of ours.")]
+_Workers = Annotated[int | None, option("--workers", "N", "Guests at once.", min=1)]
+_Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every script, not only differences.")]
+_AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
 def conformance(
-    scripts: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[SCRIPT|FOLDER]...", help="Scripts (.pkt); those for DCTCP if none is named.", show_default=False
-        ),
-    ] = None,
-    on: Annotated[Plane, typer.Option("--on", help="Our models, or the real kernel in virtual time.")] = Plane.SIM,
-    selftests: Annotated[
-        bool, typer.Option("--selftests", help="The scripts of the kernel's own tests, from its source.")
-    ] = False,
-    kernel: Annotated[
-        str | None,
-        typer.Option("--kernel", metavar="VERSION", help="The kernel, if several are built.", show_default=False),
-    ] = None,
-    expected: Annotated[
-        Path | None,
-        typer.Option(
-            "--expected", metavar="FILE", help="Known differences (TOML) instead of ours.", show_default=False
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, metavar="N", help="Guests at once.", show_default=False)
-    ] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every script, not only differences.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    scripts: _Scripts = None,
+    on: _On = Plane.SIM,
+    selftests: _Selftests = False,
+    kernel: _Kernel = None,
+    expected: _Expected = None,
+    workers: _Workers = None,
+    verbose: _Verbose = False,
+    as_json: _AsJson = False,
 ) -> None:
     """Play packet scripts (packetdrill's syntax) on our TCP models or on the real kernel.
 

@@ -6,10 +6,9 @@ import json
 from dataclasses import asdict
 from typing import Annotated
 
-import typer
-
 from shoal.cli.completion import model_names
 from shoal.cli.console import data
+from shoal.cli.declare import argument
 from shoal.cli.options import Json
 from shoal.models import Model, find_models
 from shoal.tabulate import Table
@@ -18,11 +17,8 @@ from shoal.tabulate import Table
 def describe(
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="NAME",
-            help="A controller, queue, stack, host or application of `shoal list`.",
-            show_default=False,
-            autocompletion=model_names,
+        argument(
+            "NAME", "A controller, queue, stack, host or application of `shoal list`.", autocompletion=model_names
         ),
     ],
     as_json: Json = False,

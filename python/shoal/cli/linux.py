@@ -11,6 +11,7 @@ from typer.exceptions import Exit
 
 from shoal.cli import options
 from shoal.cli.console import data, talk
+from shoal.cli.declare import option
 from shoal.cli.on_linux import explain_linux
 from shoal.progress import Bar
 from shoal.tabulate import Table
@@ -26,18 +27,10 @@ app = typer.Typer(
 @app.command("build")
 def build(
     version: Annotated[
-        str | None,
-        typer.Option(
-            "--version", metavar="VERSION", help="Kernel version, e.g. 7.3 (default) or 6.12.", show_default=False
-        ),
+        str | None, option("--version", "VERSION", "Kernel version, e.g. 7.3 (default) or 6.12.")
     ] = None,
-    source: Annotated[
-        Path | None,
-        typer.Option("--source", metavar="DIR", help="A kernel tree of your own instead.", show_default=False),
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Compilers at once.", show_default=False)
-    ] = None,
+    source: Annotated[Path | None, option("--source", "DIR", "A kernel tree of your own instead.")] = None,
+    jobs: Annotated[int | None, option(("--jobs", "-j"), "N", "Compilers at once.", min=1)] = None,
 ) -> None:
     """Fetch and build the kernel, once; later calls find it.
 

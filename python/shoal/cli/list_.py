@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Annotated
 
-import typer
-
 from shoal.cli.console import data
+from shoal.cli.declare import argument
 from shoal.cli.options import Json
 from shoal.errors import UsageError
 from shoal.models import models, nearest
@@ -25,9 +24,7 @@ _what = [*_kinds, "scenarios", "papers", "metrics"]
 
 
 def list_(
-    what: Annotated[
-        str | None, typer.Argument(metavar="[WHAT]", help=f"One of {', '.join(_what)}.", show_default=False)
-    ] = None,
+    what: Annotated[str | None, argument("[WHAT]", f"One of {', '.join(_what)}.")] = None,
     as_json: Json = False,
 ) -> None:
     """List what exists: controllers, queues, stacks, hosts, applications, ready-made scenarios, papers, metrics.

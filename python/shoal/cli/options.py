@@ -14,6 +14,7 @@ from shoal._toml import parsed, toml_value
 from shoal.cache import default_folder
 from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
+from shoal.cli.declare import argument, option
 from shoal.errors import UsageError
 from shoal.models import nearest
 from shoal.notices import identical_points_line
@@ -27,94 +28,60 @@ if TYPE_CHECKING:
 
 ScenarioFiles = Annotated[
     list[Path],
-    typer.Argument(
-        metavar="SCENARIO...",
-        help="Scenario files, or names; several are compared.",
-        show_default=False,
-        autocompletion=scenario_names,
-    ),
+    argument("SCENARIO...", "Scenario files, or names; several are compared.", autocompletion=scenario_names),
 ]
-ScenarioFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="SCENARIO", help="Scenario file, or name.", show_default=False, autocompletion=scenario_names
-    ),
-]
+ScenarioFile = Annotated[Path, argument("SCENARIO", "Scenario file, or name.", autocompletion=scenario_names)]
 Set = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--set",
-        metavar="KEY=VALUE",
-        help="Replace a value of the scenario, e.g. [cyan]bottleneck.rate='20 Mbit/s'[/] or "
+        "KEY=VALUE",
+        "Replace a value of the scenario, e.g. [cyan]bottleneck.rate='20 Mbit/s'[/] or "
         "[cyan]flows.reno.count=3[/]. Repeatable.",
-        show_default=False,
     ),
 ]
 SetComputed = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--set",
-        metavar="KEY=VALUE",
-        help="Replace a value of the scenario; an expression in braces is computed from a variable, e.g. "
+        "KEY=VALUE",
+        "Replace a value of the scenario; an expression in braces is computed from a variable, e.g. "
         "[cyan]bottleneck.aqm.min='{1500*K} B'[/]. Repeatable.",
-        show_default=False,
     ),
 ]
 Sizes = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--sizes",
-        metavar="NAME=FILE",
-        help="A distribution of transfer sizes: a CSV file of sizes and cumulative probabilities, for "
+        "NAME=FILE",
+        "A distribution of transfer sizes: a CSV file of sizes and cumulative probabilities, for "
         '[cyan]transfer = { distribution = "NAME" }[/]. Repeatable.',
-        show_default=False,
     ),
 ]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        metavar="DIR",
-        help="Write results, tables, figures and a report into a new folder.",
-        show_default=False,
-    ),
-]
+Out = Annotated[Path | None, option("--out", "DIR", "Write results, tables, figures and a report into a new folder.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing folder of results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Workers = Annotated[
     int | None,
-    typer.Option(
-        "--workers",
-        "--jobs",
-        min=1,
-        metavar="N",
-        help="Threads; all cores by default. Results do not depend on it.",
-        show_default=False,
-    ),
+    option(("--workers", "--jobs"), "N", "Threads; all cores by default. Results do not depend on it.", min=1),
 ]
 
 Fresh = Annotated[
-    bool,
-    typer.Option("--fresh", "--no-cache", help="Run everything: neither use nor keep finished runs in the cache."),
+    bool, typer.Option("--fresh", "--no-cache", help="Run everything: neither use nor keep finished runs in the cache.")
 ]
 WallLimit = Annotated[
     float | None,
-    typer.Option(
-        "--wall-limit",
-        min=0.1,
-        metavar="SECONDS",
-        help="Real time that a single run on Linux may take; without limit by default.",
-        show_default=False,
+    option(
+        "--wall-limit", "SECONDS", "Real time that a single run on Linux may take; without limit by default.", min=0.1
     ),
 ]
 StallLimit = Annotated[
     float | None,
-    typer.Option(
+    option(
         "--stall-limit",
+        "SECONDS",
+        "Real time in which virtual time of a run on Linux may stand still; 600 by default.",
         min=0.1,
-        metavar="SECONDS",
-        help="Real time in which virtual time of a run on Linux may stand still; 600 by default.",
-        show_default=False,
     ),
 ]
 

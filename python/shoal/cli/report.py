@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from shoal.cli import options
 from shoal.cli.console import talk
+from shoal.cli.declare import argument, option
+from shoal.cli.out import keep_command
 from shoal.errors import OutputError
 
 if TYPE_CHECKING:
@@ -21,18 +19,10 @@ if TYPE_CHECKING:
 def report(
     folders: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="DIR...", help="Folders that `shoal run --out` wrote; several are compared.", show_default=False
-        ),
+        argument("DIR...", "Folders that `shoal run --out` wrote; several are compared."),
     ],
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Where the report goes. Default: into the one folder named.",
-            show_default=False,
-        ),
+        Path | None, option("--out", "DIR", "Where the report goes. Default: into the one folder named.")
     ] = None,
     force: options.Force = False,
 ) -> None:
@@ -56,7 +46,7 @@ def report(
         talk.note(f"wrote {target / 'report.html'}")
         return
     with new_folder(out, force=force) as folder:
-        (folder / "command.txt").write_text(shlex.join(["shoal", *sys.argv[1:]]) + "\n", encoding="utf-8")
+        keep_command(folder)
         write_report(entries, folder, command=_command(entries, out))
     talk.note(f"wrote {out / 'report.html'}")
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +12,9 @@ from typer.exceptions import Exit
 from shoal.cli import options
 from shoal.cli.completion import paper_names
 from shoal.cli.console import data, talk
+from shoal.cli.declare import argument
 from shoal.cli.on_linux import find_linux, refuse_limits_without_linux
+from shoal.cli.out import this_command
 from shoal.cli.run import Plane
 from shoal.errors import UsageError
 from shoal.files import new_folder, refuse_existing
@@ -27,31 +27,31 @@ if TYPE_CHECKING:
     from shoal.papers.reproduce import Reproduction
 
 
+_What = Annotated[
+    str | None,
+    argument("[PAPER[/ITEM]]", "A paper of `shoal list papers`, or one of its items.", autocompletion=paper_names),
+]
+_Quick = Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer seeds and points: a look, not a verdict.")]
+_Full = Annotated[
+    bool, typer.Option("--full", help="With --on linux: all points and seeds, as on the simulator; takes hours.")
+]
+_Strict = Annotated[bool, typer.Option("--strict", help="Exit with 5 if a check is outside its tolerance.")]
+_On = Annotated[
+    Plane, typer.Option("--on", help="The simulator, or the chosen reading on the real Linux kernel beside it.")
+]
+
+
 def reproduce(
-    what: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[PAPER[/ITEM]]",
-            help="A paper of `shoal list papers`, or one of its items.",
-            show_default=False,
-            autocompletion=paper_names,
-        ),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Shorter runs, fewer seeds and points: a look, not a verdict.")
-    ] = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="With --on linux: all points and seeds, as on the simulator; takes hours.")
-    ] = False,
+    what: _What = None,
+    quick: _Quick = False,
+    full: _Full = False,
     workers: options.Workers = None,
     out: options.Out = None,
     force: options.Force = False,
     as_json: options.Json = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 5 if a check is outside its tolerance.")] = False,
+    strict: _Strict = False,
     fresh: options.Fresh = False,
-    on: Annotated[
-        Plane, typer.Option("--on", help="The simulator, or the chosen reading on the real Linux kernel beside it.")
-    ] = Plane.SIM,
+    on: _On = Plane.SIM,
     wall_limit: options.WallLimit = None,
     stall_limit: options.StallLimit = None,
 ) -> None:
@@ -100,7 +100,7 @@ def reproduce(
             )
             for item in items
         ]
-        write.write(paper, done, folder, command=shlex.join(["shoal", *sys.argv[1:]]))
+        write.write(paper, done, folder, command=this_command())
     if as_json:
         rows = [row for reproduction in done for row in engine.verdict_frame(reproduction).to_dicts()]
         data.json(json.dumps({"schema": 1, "paper": paper.name, "chosen": paper.chosen, "checks": rows}, indent=2))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import shlex
-import sys
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -16,6 +14,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.console import data, talk
+from shoal.cli.declare import option
 from shoal.cli.on_linux import (
     explain_linux,
     find_linux,
@@ -24,8 +23,9 @@ from shoal.cli.on_linux import (
     run_linux,
     run_linux_jobs,
 )
+from shoal.cli.out import keep_command, results_in, say_written
 from shoal.errors import UsageError
-from shoal.files import is_capture, new_folder, refuse_existing, refuse_foreign, remove_abandoned_files
+from shoal.files import is_capture, refuse_existing, refuse_foreign, remove_abandoned_files
 from shoal.notices import all_lines, identical_line, notice_lines, seeds_in_words
 from shoal.progress import Bar
 from shoal.result import Result, schema_version
@@ -50,65 +50,53 @@ class Plane(StrEnum):
     LINUX = "linux"
 
 
+_Seed = Annotated[int | None, option("--seed", "N", "Seed of all random streams.")]
+_Seeds = Annotated[
+    int | None, option("--seeds", "N", "N runs with different seeds: mean ± 95 % confidence interval.", min=1)
+]
+_On = Annotated[Plane, typer.Option("--on", help="The packet simulator, or the real Linux kernel.")]
+_Pcap = Annotated[
+    Path | None, option("--pcap", "FILE", "Write the headers of the packets at the monitored links as pcapng.")
+]
+_PcapPayload = Annotated[
+    bool, typer.Option("--pcap-payload", help="Captures keep whole packets; without it, their headers alone.")
+]
+_Trace = Annotated[
+    list[str] | None,
+    option(
+        "--trace",
+        "WHAT",
+        "What is recorded: [cyan]series=100ms[/], [cyan]controllers=2[/], [cyan]segments=1[/] "
+        "(a sequence diagram), [cyan]packets[/], [cyan]pcap[/], or [cyan]off[/]. Repeatable or with commas.",
+    ),
+]
+_Generator = Annotated[
+    str | None,
+    option("--generator", "PROGRAM", "With --on linux: [cyan]iperf3[/], or the path of one, drives the bulk flows."),
+]
+_Explain = Annotated[
+    bool, typer.Option("--explain", help="With --on linux: show what the scenario becomes there, and run nothing.")
+]
+
+
 def run(
     scenarios: options.ScenarioFiles,
     set_: options.Set = None,
     sizes: options.Sizes = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", help="Seed of all random streams.", show_default=False)
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(
-            "--seeds",
-            min=1,
-            metavar="N",
-            help="N runs with different seeds: mean ± 95 % confidence interval.",
-            show_default=False,
-        ),
-    ] = None,
-    on: Annotated[Plane, typer.Option("--on", help="The packet simulator, or the real Linux kernel.")] = Plane.SIM,
+    seed: _Seed = None,
+    seeds: _Seeds = None,
+    on: _On = Plane.SIM,
     out: options.Out = None,
     force: options.Force = False,
     as_json: options.Json = False,
-    pcap: Annotated[
-        Path | None,
-        typer.Option(
-            "--pcap",
-            metavar="FILE",
-            help="Write the headers of the packets at the monitored links as pcapng.",
-            show_default=False,
-        ),
-    ] = None,
-    pcap_payload: Annotated[
-        bool,
-        typer.Option("--pcap-payload", help="Captures keep whole packets; without it, their headers alone."),
-    ] = False,
-    trace: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--trace",
-            metavar="WHAT",
-            help="What is recorded: [cyan]series=100ms[/], [cyan]controllers=2[/], [cyan]segments=1[/] "
-            "(a sequence diagram), [cyan]packets[/], [cyan]pcap[/], or [cyan]off[/]. Repeatable or with commas.",
-            show_default=False,
-        ),
-    ] = None,
+    pcap: _Pcap = None,
+    pcap_payload: _PcapPayload = False,
+    trace: _Trace = None,
     workers: options.Workers = None,
-    generator: Annotated[
-        str | None,
-        typer.Option(
-            "--generator",
-            metavar="PROGRAM",
-            help="With --on linux: [cyan]iperf3[/], or the path of one, drives the bulk flows.",
-            show_default=False,
-        ),
-    ] = None,
+    generator: _Generator = None,
     wall_limit: options.WallLimit = None,
     stall_limit: options.StallLimit = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="With --on linux: show what the scenario becomes there, and run nothing.")
-    ] = False,
+    explain: _Explain = False,
 ) -> None:
     """Run scenarios and print who gets what rate at what delay.
 
@@ -151,7 +139,7 @@ def run(
         explain_linux(loaded.values(), generator)
         return
     image = _prepared(on, generator, wall_limit, stall_limit, loaded)
-    with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
+    with results_in(out, force=force) as folder:
         runs = {
             label: _measure(
                 image, scenario, seed, seeds, workers, pcap, pcap_payload, _place(folder, label, len(loaded))
@@ -160,8 +148,7 @@ def run(
         }
         if folder is not None and out is not None:
             _write(runs, folder, out, several_seeds=seeds is not None, generator=generator)
-    if out is not None:
-        talk.note(f"wrote {out} (report: {out / 'report.html'})")
+    say_written(out)
     if pcap is not None:
         talk.note(f"wrote {pcap}")
     _print(runs, as_json=as_json)
@@ -282,7 +269,7 @@ def _write(
         Entry(label, [run] if isinstance(run, Result) else list(run), out / label if len(runs) > 1 else out)
         for label, run in runs.items()
     ]
-    (folder / "command.txt").write_text(shlex.join(["shoal", *sys.argv[1:]]) + "\n", encoding="utf-8")
+    keep_command(folder)
     command = run_command(entries, out, several_seeds=several_seeds, generator=generator)
     write_report(entries, folder, command=command)
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import re
-import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,9 +16,11 @@ from shoal.again import keep_source, template_command
 from shoal.cli import options
 from shoal.cli.axes import grid_of
 from shoal.cli.console import data, talk
+from shoal.cli.declare import option
+from shoal.cli.out import keep_command, results_in, say_written
 from shoal.errors import ScenarioError, UsageError
 from shoal.expression import UndefinedError
-from shoal.files import new_folder, unwritable, write_text
+from shoal.files import unwritable, write_text
 from shoal.notices import point_notice_lines, seeds_in_words
 from shoal.results import Undefined
 from shoal.running import most_seeds, too_many_runs
@@ -38,33 +37,36 @@ if TYPE_CHECKING:
 _many_runs = 100_000
 
 
+_Axis = Annotated[
+    list[str],
+    option(
+        "--axis",
+        "KEY=V1,V2,...",
+        "A key and its values, e.g. [cyan]bottleneck.aqm.threshold='10 packets,20 packets'[/], or a "
+        "range: [cyan]1:10[/] in steps of 1, [cyan]1:10:4[/] four values, [cyan]1:1000:log[/] three for each "
+        "factor of 10, [cyan]1:1000:log:5[/], [cyan]'1:10 packets'[/]. Repeatable: "
+        "all combinations run. A name that is not a key is a variable for --set.",
+    ),
+]
+_Seeds = Annotated[int, typer.Option("--seeds", min=1, metavar="N", help="Runs of every point.")]
+_Metric = Annotated[
+    list[str] | None,
+    option(
+        "--metric",
+        "NAME=EXPR",
+        "A column, e.g. [cyan]empty='queue_empty()'[/]; [cyan]shoal list metrics[/] shows "
+        "the functions. Repeatable. Default: utilisation, queue, delay, shares.",
+    ),
+]
+
+
 def sweep(
     scenario: options.ScenarioFile,
-    axis: Annotated[
-        list[str],
-        typer.Option(
-            "--axis",
-            metavar="KEY=V1,V2,...",
-            help="A key and its values, e.g. [cyan]bottleneck.aqm.threshold='10 packets,20 packets'[/], or a "
-            "range: [cyan]1:10[/] in steps of 1, [cyan]1:10:4[/] four values, [cyan]1:1000:log[/] three for each "
-            "factor of 10, [cyan]1:1000:log:5[/], [cyan]'1:10 packets'[/]. Repeatable: "
-            "all combinations run. A name that is not a key is a variable for --set.",
-            show_default=False,
-        ),
-    ],
+    axis: _Axis,
     set_: options.SetComputed = None,
     sizes: options.Sizes = None,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, metavar="N", help="Runs of every point.")] = 1,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metric",
-            metavar="NAME=EXPR",
-            help="A column, e.g. [cyan]empty='queue_empty()'[/]; [cyan]shoal list metrics[/] shows "
-            "the functions. Repeatable. Default: utilisation, queue, delay, shares.",
-            show_default=False,
-        ),
-    ] = None,
+    seeds: _Seeds = 1,
+    metric: _Metric = None,
     out: options.Out = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -91,7 +93,7 @@ def sweep(
         raise too_many_runs(seeds)
     if (runs := seeds * math.prod(len(values) for values in grid.values())) > _many_runs:
         raise UsageError(f"{runs:,} runs are too many for one sweep", hint=f"at most {_many_runs:,}; split the axes")
-    with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
+    with results_in(out, force=force) as folder:
         try:
             points = run_sweep(
                 template.scenario,
@@ -119,8 +121,7 @@ def sweep(
             keep_source(find_scenario(scenario), sizes, folder)
             table = _table(points, metrics, estimates, gaps)
             _write(folder, template, points, metrics, text, table=table, command=command)
-    if out is not None:
-        talk.note(f"wrote {out} (report: {out / 'report.html'})")
+    say_written(out)
     if as_json:
         data.json(text)
         options.say_if_nothing_is_random(template.scenario, points.named)
@@ -233,10 +234,7 @@ def _as_json(
         "points": [
             {
                 "values": point.values,
-                "metrics": {
-                    name: None if value is None else {"mean": value.mean, "ci95": value.half_width, "n": value.n}
-                    for name, value in own.items()
-                },
+                "metrics": {name: value and value.to_dict() for name, value in own.items()},
             }
             for point, own in zip(points, estimates, strict=True)
         ],
@@ -271,6 +269,6 @@ def _write(
         write_sweep_report(folder, template, points, metrics, table=table, figure=drawn, command=command)
         write_text(folder / "sweep.json", text)
         write_text(folder / "scenario.toml", scenario.to_toml())
-        write_text(folder / "command.txt", shlex.join(["shoal", *sys.argv[1:]]) + "\n")
+        keep_command(folder)
     except OSError as error:
         raise unwritable(error.filename or folder, error) from error

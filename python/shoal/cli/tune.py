@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import shlex
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from typer.exceptions import Exit
@@ -15,64 +12,63 @@ from typer.exceptions import Exit
 from shoal import _native, host_bursts
 from shoal.again import keep_source, template_command
 from shoal.cli import options
-from shoal.cli.console import data, talk
+from shoal.cli.console import data
+from shoal.cli.declare import option
+from shoal.cli.out import keep_command, results_in, say_written
 from shoal.errors import ScenarioError, UsageError
-from shoal.files import new_folder, unwritable, write_text
+from shoal.files import unwritable, write_text
 from shoal.notices import notice_lines
 from shoal.scenario import Scenario
 from shoal.search import Side
 from shoal.shipped import find_scenario
-from shoal.stats import Estimate
 from shoal.template import Template, is_variable
 from shoal.tuning import Tuned, candidates, written
 from shoal.tuning import tune as run_tune
 
+_Key = Annotated[
+    str,
+    option("--key", "KEY", "What is searched: a key, e.g. [cyan]bottleneck.aqm.threshold[/], or a variable for --set."),
+]
+_From = Annotated[float, option("--from", "A", "First value.")]
+_To = Annotated[float, option("--to", "B", "Last value.")]
+_SuchThat = Annotated[
+    str,
+    option(
+        "--such-that",
+        "CONDITION",
+        "What the value shall satisfy, e.g. [cyan]'queue_empty() <= 0.05'[/]: comparisons joined by `and`; "
+        "[cyan]shoal list metrics[/] shows the functions.",
+    ),
+]
+_Smallest = Annotated[bool, typer.Option("--smallest", help="The smallest value from which on it holds.")]
+_Largest = Annotated[bool, typer.Option("--largest", help="The largest value up to which it holds.")]
+_Unit = Annotated[str | None, option("--unit", "UNIT", "Unit of the values, e.g. packets or ms.")]
+_Step = Annotated[float, typer.Option("--step", metavar="S", help="Distance of the values tried.")]
+_Within = Annotated[
+    float | None,
+    option("--within", "PART", "Leave out values that are closer than this part of themselves: 0.02 is 2 %."),
+]
+_Seeds = Annotated[int, typer.Option("--seeds", min=1, metavar="N", help="Runs of every value tried.")]
+_Confirm = Annotated[
+    int, typer.Option("--confirm", min=0, metavar="N", help="Neighbours of the answer on each side that are tried.")
+]
+
 
 def tune(
     scenario: options.ScenarioFile,
-    key: Annotated[
-        str,
-        typer.Option(
-            "--key",
-            metavar="KEY",
-            help="What is searched: a key, e.g. [cyan]bottleneck.aqm.threshold[/], or a variable for --set.",
-            show_default=False,
-        ),
-    ],
-    from_: Annotated[float, typer.Option("--from", metavar="A", help="First value.", show_default=False)],
-    to: Annotated[float, typer.Option("--to", metavar="B", help="Last value.", show_default=False)],
-    such_that: Annotated[
-        str,
-        typer.Option(
-            "--such-that",
-            metavar="CONDITION",
-            help="What the value shall satisfy, e.g. [cyan]'queue_empty() <= 0.05'[/]: comparisons joined by `and`; "
-            "[cyan]shoal list metrics[/] shows the functions.",
-            show_default=False,
-        ),
-    ],
-    smallest: Annotated[bool, typer.Option("--smallest", help="The smallest value from which on it holds.")] = False,
-    largest: Annotated[bool, typer.Option("--largest", help="The largest value up to which it holds.")] = False,
-    unit: Annotated[
-        str | None,
-        typer.Option("--unit", metavar="UNIT", help="Unit of the values, e.g. packets or ms.", show_default=False),
-    ] = None,
-    step: Annotated[float, typer.Option("--step", metavar="S", help="Distance of the values tried.")] = 1.0,
-    within: Annotated[
-        float | None,
-        typer.Option(
-            "--within",
-            metavar="PART",
-            help="Leave out values that are closer than this part of themselves: 0.02 is 2 %.",
-            show_default=False,
-        ),
-    ] = None,
+    key: _Key,
+    from_: _From,
+    to: _To,
+    such_that: _SuchThat,
+    smallest: _Smallest = False,
+    largest: _Largest = False,
+    unit: _Unit = None,
+    step: _Step = 1.0,
+    within: _Within = None,
     set_: options.SetComputed = None,
     sizes: options.Sizes = None,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, metavar="N", help="Runs of every value tried.")] = 3,
-    confirm: Annotated[
-        int, typer.Option("--confirm", min=0, metavar="N", help="Neighbours of the answer on each side that are tried.")
-    ] = 2,
+    seeds: _Seeds = 3,
+    confirm: _Confirm = 2,
     out: options.Out = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -103,7 +99,7 @@ def tune(
     Condition.parse(such_that)
     candidates(from_, to, step=step, within=within)
     template = options.read_template(scenario, set_, [key], sizes)
-    with new_folder(out, force=force) if out is not None else contextlib.nullcontext() as folder:
+    with results_in(out, force=force) as folder:
         try:
             found = run_tune(
                 template.scenario,
@@ -138,8 +134,7 @@ def tune(
             command = template_command("tune", out, sizes, [*given, ("seeds", seeds), ("confirm", confirm)])
             keep_source(find_scenario(scenario), sizes, folder)
             _write(folder, template, found, key, unit, text, command=command)
-    if out is not None:
-        talk.note(f"wrote {out} (report: {out / 'report.html'})")
+    say_written(out)
     if as_json:
         data.json(text)
     else:
@@ -178,9 +173,6 @@ def _rule(scenario: Scenario, unit: str | None) -> float | None:
 
 
 def _as_json(scenario: Scenario, key: str, unit: str | None, found: Tuned) -> str:
-    def estimate(value: Estimate) -> dict[str, Any]:
-        return {"mean": value.mean, "ci95": value.half_width, "n": value.n}
-
     content = {
         "schema": 1,
         "version": _native.__version__,
@@ -208,8 +200,8 @@ def _as_json(scenario: Scenario, key: str, unit: str | None, found: Tuned) -> st
                         "left": comparison.left,
                         "operator": comparison.operator,
                         "right": comparison.right,
-                        "left_measured": estimate(measured.left),
-                        "right_measured": estimate(measured.right),
+                        "left_measured": measured.left.to_dict(),
+                        "right_measured": measured.right.to_dict(),
                     }
                     for comparison, measured in zip(found.condition.comparisons, trial.measured, strict=True)
                 ],
@@ -245,6 +237,6 @@ def _write(
         )
         write_text(folder / "tune.json", text)
         write_text(folder / "scenario.toml", template.scenario.to_toml())
-        write_text(folder / "command.txt", shlex.join(["shoal", *sys.argv[1:]]) + "\n")
+        keep_command(folder)
     except OSError as error:
         raise unwritable(error.filename or folder, error) from error

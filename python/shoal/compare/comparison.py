@@ -236,17 +236,14 @@ def _of(values: Sequence[float]) -> Estimate:
 
 
 def _quantity_json(quantity: Quantity) -> dict[str, Any]:
-    def side(value: Estimate) -> dict[str, Any]:
-        return {"mean": value.mean, "ci95": value.half_width, "n": value.n}
-
     apart, pairs = quantity.difference, quantity.pairs
     is_tested = len(pairs.sim) > 1 and not pairs.is_exact
     return {
         "name": quantity.measure.name,
         "of": quantity.measure.of,
         "family": str(quantity.measure.family),
-        "sim": side(quantity.sim),
-        "linux": side(quantity.linux),
+        "sim": quantity.sim.to_dict(),
+        "linux": quantity.linux.to_dict(),
         "difference": {
             "value": apart.value,
             "sd": apart.sd,

@@ -1,4 +1,4 @@
-"""Panels of a paper's figure with one bar a row."""
+"""Plots of a paper's figure with one bar a row."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from shoal import expression
-from shoal.papers.spec import Panel
+from shoal.papers.panels import Plot
 from shoal.papers.tables import Grid
 from shoal.plots.style import colour
 
 
-def bars(panel: Panel, axes: Axes, grid: Grid) -> pl.DataFrame:
+def bars(panel: Plot, axes: Axes, grid: Grid) -> pl.DataFrame:
     """``x`` as bars from the top, in the order of the rows, named by the text ``y``: an expression such as ``case``."""
     names = [str(expression.evaluate(panel.y, row.values)) for row in grid.rows]
     values = [expression.number(panel.x, row.values) for row in grid.rows]

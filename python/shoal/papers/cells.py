@@ -9,7 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from shoal import analysis
-from shoal.papers.spec import Panel
+from shoal.papers.panels import Cells
 from shoal.plots.style import colour, dash
 from shoal.result import Result
 
@@ -21,17 +21,17 @@ _names = {"all": "all packets", "ect": "ECT", "not_ect": "not ECT"}
 _paint = {"ect": colour(0), "not_ect": colour(1), "all": "#333333"}
 
 
-def pdf(panel: Panel, axes: Axes, points: Points) -> pl.DataFrame:
+def pdf(panel: Cells, axes: Axes, points: Points) -> pl.DataFrame:
     """Distributions of the queue over the measurement, or with ``time`` over each window that begins in it."""
     frames = []
     # The same colour in all panels of the item.
     order = list(points)
     for name, result in [(sweep, result) for sweep in panel.sweeps for _, result in points[sweep]]:
         index = order.index(name)
-        (which, *_) = panel.cells.classes
+        (which, *_) = panel.classes
         starts = [None] if panel.time is None else _starts(result, *panel.time)
         for number, start_s in enumerate(starts):
-            shares = analysis.backlog_pdf(result, which, width=panel.cells.width, start_s=start_s)
+            shares = analysis.backlog_pdf(result, which, width=panel.width, start_s=start_s)
             x, y = _steps(shares)
             alpha = 1.0 if start_s is None else max(0.15, 1.0 / len(starts))
             axes.plot(x, y, color=colour(index), linestyle=dash(index) if start_s is None else "-", alpha=alpha)
@@ -67,7 +67,7 @@ def _steps(shares: pl.DataFrame) -> tuple[list[float], list[float]]:
     return [edges[0], *x, edges[-1] + width], [0.0, *(value * 100 for value in shares["share"] for _ in range(2)), 0.0]
 
 
-def grid(panel: Panel, axes: Axes, points: Points) -> pl.DataFrame:
+def grid(panel: Cells, axes: Axes, points: Points) -> pl.DataFrame:
     """Small multiples: one cell a run, places from the axes ``x`` and ``y`` of the sweeps, 0 where a sweep has none."""
     runs = [
         (point.get(panel.x, 0.0), point.get(panel.y, 0.0), result)
@@ -87,11 +87,11 @@ def grid(panel: Panel, axes: Axes, points: Points) -> pl.DataFrame:
         for spine in cell.spines.values():
             spine.set_linewidth(0.3)
         cell.set_rasterization_zorder(3)
-        data = _queue(panel, cell, result) if panel.cells.shows == "queue" else _rates(panel, cell, result)
+        data = _queue(panel, cell, result) if panel.shows == "queue" else _rates(panel, cell, result)
         frames.append(data.select(pl.lit(x).alias(panel.x), pl.lit(y).alias(panel.y), pl.all()))
     if (columns[0], rows[0]) not in [(x, y) for x, y, _ in runs]:
         _explain(panel, axes, 0.5, 0.5, runs[0][2].window[1])
-    for word in panel.cells.classes if panel.cells.shows == "queue" else ("ect", "not_ect"):
+    for word in panel.classes if panel.shows == "queue" else ("ect", "not_ect"):
         axes.plot([], [], color=_paint[word], label=_label(word, [result for _, _, result in runs]))
     return pl.concat(frames, how="diagonal_relaxed").with_columns(source=pl.lit("measured"))
 
@@ -103,14 +103,14 @@ def _label(word: str, results: Sequence[Result]) -> str:
     return _names[word] if word == "all" or not names else f"{_names[word]} ({', '.join(names)})"
 
 
-def _explain(panel: Panel, axes: Axes, x: float, y: float, end_s: float) -> None:
+def _explain(panel: Cells, axes: Axes, x: float, y: float, end_s: float) -> None:
     """The axes of the cells, in a place without a run."""
-    if panel.cells.shows == "queue":
+    if panel.shows == "queue":
         low, high = panel.x_range or (0, 300)
         text = f"x: {low:g} to {high:g} packets\ny: to the peak"
     else:
-        of = "flows" if panel.cells.rate_of == "all" else "ECT flows,\nor all flows"
-        text = f"x: 0 to {end_s:g} s\ny: 0 to {panel.cells.rate_mbps:g} Mbit/s\nover {of}"
+        of = "flows" if panel.rate_of == "all" else "ECT flows,\nor all flows"
+        text = f"x: 0 to {end_s:g} s\ny: 0 to {panel.rate_mbps:g} Mbit/s\nover {of}"
     axes.text(x, y, text, ha="center", va="center", fontsize=4.2, color="#333333")
 
 
@@ -125,13 +125,13 @@ def _frame(axes: Axes, columns: Sequence[float], rows: Sequence[float]) -> None:
         spine.set_visible(False)
 
 
-def _queue(panel: Panel, cell: Axes, result: Result) -> pl.DataFrame:
+def _queue(panel: Cells, cell: Axes, result: Result) -> pl.DataFrame:
     frames = []
     present = {"all": True, **{word: bool(result.bottlenecks[0][word]["arrived"]) for word in ("ect", "not_ect")}}
-    for word in panel.cells.classes:
+    for word in panel.classes:
         if not present[word]:
             continue
-        shares = analysis.backlog_pdf(result, word, width=panel.cells.width)
+        shares = analysis.backlog_pdf(result, word, width=panel.width)
         # Autoscaled by the highest bar of each class: a narrow distribution would hide a wide one.
         x, y = _steps(shares.with_columns(pl.col("share") / pl.col("share").max()))
         cell.fill_between(x, y, color=_paint[word], alpha=0.35, linewidth=0, zorder=1)
@@ -141,7 +141,7 @@ def _queue(panel: Panel, cell: Axes, result: Result) -> pl.DataFrame:
     return pl.concat(frames) if frames else pl.DataFrame()
 
 
-def _rates(panel: Panel, cell: Axes, result: Result) -> pl.DataFrame:
+def _rates(panel: Cells, cell: Axes, result: Result) -> pl.DataFrame:
     """The rate of every flow over time; the axis ends at twice the fair share of all flows, or of the ECT flows."""
     capable = {group["name"]: group["ect"] for group in result.scenario.facts["groups"]}
     counts = {group["name"]: group["flow_count"] for group in result.groups}
@@ -150,9 +150,9 @@ def _rates(panel: Panel, cell: Axes, result: Result) -> pl.DataFrame:
         word = "ect" if capable[str(group)] else "not_ect"
         cell.plot(rows["time_s"], rows["mbps"], color=_paint[word], linewidth=0.35, alpha=0.8, zorder=2)
     flows = sum(counts.values())
-    if panel.cells.rate_of == "ect":
+    if panel.rate_of == "ect":
         flows = sum(count for group, count in counts.items() if capable[group]) or flows
-    cell.set(xlim=(0, result.window[1]), ylim=(0, panel.cells.rate_mbps / flows))
+    cell.set(xlim=(0, result.window[1]), ylim=(0, panel.rate_mbps / flows))
     return table.group_by("group", "time_s", maintain_order=True).agg(
         mean_mbps=pl.col("mbps").mean(), least_mbps=pl.col("mbps").min(), most_mbps=pl.col("mbps").max()
     )

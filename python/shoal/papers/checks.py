@@ -80,7 +80,7 @@ def findings_of(check: Check, tables: Mapping[str, Grid], folder: Path) -> list[
 def _only_bounds(check: Check) -> bool:
     """Whether a published value is shown beside bounds of its own, instead of being the middle of a tolerance."""
     tolerances = (check.tolerance, check.relative, check.factor)
-    return tolerances == (None, None, None) and (check.minimum, check.maximum) != (None, None)
+    return tolerances == (None, None, None) and (check.min, check.max) != (None, None)
 
 
 def _together(found: list[Finding]) -> Finding:
@@ -201,13 +201,13 @@ def _tolerance(check: Check, wanted: float, row: Row) -> tuple[float, float, str
 def _bounded(check: Check, grid: Grid | None, tables: Mapping[str, Grid], folder: Path) -> list[Finding]:
     lookups = _lookups(tables, folder)
     assert check.value is not None  # noqa: S101  (the caller's condition)
-    if check.minimum is None and check.maximum is None:
+    if check.min is None and check.max is None:
         raise UsageError(f"the check `{check.what}` has no bound", hint="add published or expected, or min or max")
     findings = []
     for row in _rows(grid):
         measured = expression.number(check.value, row.values, lookups)
-        low = expression.number(check.minimum, row.values, lookups) if check.minimum is not None else -math.inf
-        high = expression.number(check.maximum, row.values, lookups) if check.maximum is not None else math.inf
+        low = expression.number(check.min, row.values, lookups) if check.min is not None else -math.inf
+        high = expression.number(check.max, row.values, lookups) if check.max is not None else math.inf
         verdict, excess = _verdict(measured, low, high)
         shown = _with_interval(measured, row.half_width.get(check.value))
         wanted = _published_value(check, grid, row, folder) if check.published is not None else None
@@ -241,8 +241,8 @@ def _rank_correlation(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> l
     A value that never changes has no coefficient, which confirms nothing.
     """
     axis = check.rank_correlation_with or ""
-    low = -math.inf if check.minimum is None else expression.number(check.minimum)
-    high = math.inf if check.maximum is None else expression.number(check.maximum)
+    low = -math.inf if check.min is None else expression.number(check.min)
+    high = math.inf if check.max is None else expression.number(check.max)
     findings = []
     for place, rows in grid.groups(axis):
         values = [expression.number(check.value or "", row.values) for row in rows]

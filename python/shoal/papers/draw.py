@@ -18,8 +18,8 @@ from shoal import expression
 from shoal.papers import cells, heat
 from shoal.papers.bars import bars
 from shoal.papers.cells import Points
+from shoal.papers.panels import Cells, FigureSpec, HeatMap, Plot, Traces
 from shoal.papers.queue_panel import queue_over_time
-from shoal.papers.spec import FigureSpec, Panel
 from shoal.papers.tables import Grid, Row, published, same
 from shoal.plots import sequence
 from shoal.plots.rates import bins_note
@@ -55,7 +55,7 @@ def _note(spec: FigureSpec, points: Points) -> str:
     """Of recorded runs: how wide bins are, and which flows were not traced."""
     sentences: dict[str, None] = {}
     for panel in spec.panels:
-        for name in panel.sweeps if panel.kind in ("windows", "queue") else ():
+        for name in panel.sweeps if isinstance(panel, Traces) and panel.kind in ("windows", "queue") else ():
             _, result = points[name][0]
             text = bins_note(result) if panel.kind == "queue" else traced_note(result, list(shown_flows(result)))
             if text:
@@ -63,21 +63,19 @@ def _note(spec: FigureSpec, points: Points) -> str:
     return " ".join(sentences)
 
 
-def _panel(panel: Panel, axes: Axes, tables: Mapping[str, Grid], points: Points, folder: Path) -> pl.DataFrame:
-    if panel.kind == "windows":
-        data = _windows(panel, axes, points)
-    elif panel.kind == "queue":
-        data = queue_over_time(panel, axes, points)
-    elif panel.kind == "sequence":
-        # Its axes are lifelines and time downwards: nothing below applies.
-        return _sequence(panel, axes, points)
-    elif panel.kind in ("pdf", "grid"):
-        data = cells.pdf(panel, axes, points) if panel.kind == "pdf" else cells.grid(panel, axes, points)
-    else:
-        grid = tables[panel.table or ""].where(panel.where)
-        draw_rows = {"heatmap": heat.draw, "bars": bars}.get(panel.kind, _lines)
-        data = draw_rows(panel, axes, grid)
-        data = pl.concat([data, *_overlays(panel, axes, grid, folder)], how="diagonal_relaxed")
+def _panel(panel: Plot | Traces, axes: Axes, tables: Mapping[str, Grid], points: Points, folder: Path) -> pl.DataFrame:
+    match panel:
+        case Traces(kind="sequence"):
+            # Its axes are lifelines and time downwards: nothing below applies.
+            return _sequence(panel, axes, points)
+        case Cells():
+            data = cells.pdf(panel, axes, points) if panel.kind == "pdf" else cells.grid(panel, axes, points)
+        case Traces():
+            data = (_windows if panel.kind == "windows" else queue_over_time)(panel, axes, points)
+        case Plot():
+            grid = tables[panel.table].where(panel.where)
+            data = _rows(panel, axes, grid)
+            data = pl.concat([data, *_overlays(panel, axes, grid, folder)], how="diagonal_relaxed")
     for place, curve in enumerate(panel.curves):
         x = np.geomspace(*curve.range, 200) if panel.x_scale == "log" else np.linspace(*curve.range, 200)
         y = [expression.number(curve.expr, {"x": float(value)}) for value in x]
@@ -97,7 +95,13 @@ def _panel(panel: Panel, axes: Axes, tables: Mapping[str, Grid], points: Points,
     return data
 
 
-def _series(panel: Panel, grid: Grid) -> list[tuple[float | str | None, str, list[Row]]]:
+def _rows(panel: Plot, axes: Axes, grid: Grid) -> pl.DataFrame:
+    if isinstance(panel, HeatMap):
+        return heat.draw(panel, axes, grid)
+    return bars(panel, axes, grid) if panel.kind == "bars" else _lines(panel, axes, grid)
+
+
+def _series(panel: Plot, grid: Grid) -> list[tuple[float | str | None, str, list[Row]]]:
     """Rows by the value of the series' axis, with their label."""
     if panel.series is None:
         return [(None, panel.series_label, grid.rows)]
@@ -114,7 +118,7 @@ def _series(panel: Panel, grid: Grid) -> list[tuple[float | str | None, str, lis
     ]
 
 
-def _lines(panel: Panel, axes: Axes, grid: Grid) -> pl.DataFrame:
+def _lines(panel: Plot, axes: Axes, grid: Grid) -> pl.DataFrame:
     records = []
     series = _series(panel, grid)
     for index, (_, label, rows) in enumerate(series):
@@ -165,7 +169,7 @@ def _band(
     return y / factor, y * factor
 
 
-def _overlays(panel: Panel, axes: Axes, grid: Grid, folder: Path) -> list[pl.DataFrame]:
+def _overlays(panel: Plot, axes: Axes, grid: Grid, folder: Path) -> list[pl.DataFrame]:
     frames = []
     known = _series(panel, grid)
     for overlay in panel.published:
@@ -206,7 +210,7 @@ def _overlays(panel: Panel, axes: Axes, grid: Grid, folder: Path) -> list[pl.Dat
     return frames
 
 
-def _windows(panel: Panel, axes: Axes, points: Points) -> pl.DataFrame:
+def _windows(panel: Traces, axes: Axes, points: Points) -> pl.DataFrame:
     frames, index, rows = [], 0, []
     for name in panel.sweeps:
         _, result = points[name][0]
@@ -252,7 +256,7 @@ def _windows(panel: Panel, axes: Axes, points: Points) -> pl.DataFrame:
     return pl.concat(frames).with_columns(source=pl.lit("measured")) if frames else pl.DataFrame()
 
 
-def _sequence(panel: Panel, axes: Axes, points: Points) -> pl.DataFrame:
+def _sequence(panel: Traces, axes: Axes, points: Points) -> pl.DataFrame:
     """The first flow of a sweep around its first reduction from the panel's time on."""
     _, result = points[panel.sweeps[0]][0]
     data = sequence.draw_on(axes, result, start_s=panel.time[0] if panel.time else None)

@@ -14,35 +14,34 @@ from matplotlib.colors import LogNorm, Normalize, TwoSlopeNorm
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from shoal import expression
-from shoal.papers.spec import Heat, Panel
+from shoal.papers.panels import HeatMap
 from shoal.papers.tables import Grid
 
 
-def draw(panel: Panel, axes: Axes, grid: Grid) -> pl.DataFrame:
+def draw(panel: HeatMap, axes: Axes, grid: Grid) -> pl.DataFrame:
     """Colour ``z`` over ``x`` and ``y``; with ``even`` all cells have the same size, wherever the values are."""
     x = sorted({expression.number(panel.x, row.values) for row in grid.rows})
     y = sorted({expression.number(panel.y, row.values) for row in grid.rows})
     z = np.full((len(y), len(x)), np.nan)
     for row in grid.rows:
         place = y.index(expression.number(panel.y, row.values)), x.index(expression.number(panel.x, row.values))
-        z[place] = expression.number(panel.z or "", row.values)
-    look = panel.heat
-    norm = _norm(look, z)
+        z[place] = expression.number(panel.z, row.values)
+    norm = _norm(panel, z)
     # Evenly spaced in lightness for any colour vision, and in print; around a centre from one hue to another.
-    colours = colormaps["cividis" if look.centre is None else "PuOr_r"]
-    places = (np.arange(len(x)), np.arange(len(y))) if look.even else (x, y)
+    colours = colormaps["cividis" if panel.z_centre is None else "PuOr_r"]
+    places = (np.arange(len(x)), np.arange(len(y))) if panel.even else (x, y)
     mesh = axes.pcolormesh(*places, z, cmap=colours, norm=norm, shading="nearest", rasterized=True)
     bar = axes.figure.colorbar(mesh, ax=axes, label=panel.z_label)
     bar.outline.set_linewidth(0.4)
-    if look.scale == "log":
+    if panel.z_scale == "log":
         bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         bar.ax.yaxis.set_minor_formatter(NullFormatter())
-    if look.even:
+    if panel.even:
         axes.set_xticks(np.arange(len(x)), [f"{value:g}" for value in x])
         axes.set_yticks(np.arange(len(y)), [f"{value:g}" for value in y])
     axes.grid(visible=False)
-    if look.annotate is not None:
-        _annotate(axes, places, z, look.annotate, colours, norm)
+    if panel.annotate is not None:
+        _annotate(axes, places, z, panel.annotate, colours, norm)
     records = [
         {"source": "measured", "x": a, "y": b, "z": None if math.isnan(z[j, i]) else float(z[j, i])}
         for j, b in enumerate(y)
@@ -51,17 +50,17 @@ def draw(panel: Panel, axes: Axes, grid: Grid) -> pl.DataFrame:
     return pl.DataFrame(records)
 
 
-def _norm(look: Heat, z: np.ndarray[Any, np.dtype[np.float64]]) -> Normalize:
+def _norm(panel: HeatMap, z: np.ndarray[Any, np.dtype[np.float64]]) -> Normalize:
     """From numbers to colours. A logarithmic centre is the middle of a symmetric range."""
     known = z[~np.isnan(z)]
-    low, high = look.range or ((float(known.min()), float(known.max())) if len(known) else (0.0, 1.0))
-    if look.scale == "log":
-        if look.centre is not None:
-            reach = max(high / look.centre, look.centre / low)
-            low, high = look.centre / reach, look.centre * reach
+    low, high = panel.z_range or ((float(known.min()), float(known.max())) if len(known) else (0.0, 1.0))
+    if panel.z_scale == "log":
+        if panel.z_centre is not None:
+            reach = max(high / panel.z_centre, panel.z_centre / low)
+            low, high = panel.z_centre / reach, panel.z_centre * reach
         return LogNorm(low, high, clip=True)
-    if look.centre is not None and low < look.centre < high:
-        return TwoSlopeNorm(look.centre, low, high)
+    if panel.z_centre is not None and low < panel.z_centre < high:
+        return TwoSlopeNorm(panel.z_centre, low, high)
     return Normalize(low, high, clip=True)
 
 

@@ -9,11 +9,11 @@ from shoal import expression
 from shoal.errors import UsageError
 from shoal.models import nearest
 from shoal.papers.cells import Points
-from shoal.papers.spec import Panel
+from shoal.papers.panels import Traces
 from shoal.plots.style import colour
 
 
-def queue_over_time(panel: Panel, axes: Axes, points: Points) -> pl.DataFrame:
+def queue_over_time(panel: Traces, axes: Axes, points: Points) -> pl.DataFrame:
     """A column of the recorded queue, one line a run: bins of the time series, as wide as ``trace.series`` says."""
     runs = [(name, *run) for name in panel.sweeps for run in points[name]]
     shown = [run for run in runs if panel.where is None or expression.evaluate(panel.where, run[1])]

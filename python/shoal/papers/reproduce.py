@@ -164,7 +164,7 @@ def _solve(item: Item, search: Search, reading: Reading, run: Callable[..., list
         search.problems(reading),
         Condition.parse(search.such_that),
         side=search.side,
-        seeds=search.sweep.seeds,
+        seeds=search.seeds,
         confirm=search.confirm,
         run=lambda jobs, label: run(jobs, label=f"{item.paper}/{item.name}: {label}"),
     )
@@ -182,9 +182,9 @@ def _outcome(
     for name, search in item.searches.items():
         grids = (searched(search, solved[name]), tried(search, solved[name]))
         tables |= {grid.name: grid for grid in grids}
-    for find in item.finds:
+    for find in item.finds.values():
         tables[find.name] = found(find, tables[find.table])
-    for join in item.joins:
+    for join in item.joins.values():
         tables[join.name] = joined(join, tables[join.left], tables[join.right])
     kept = {name: points[name][0] for name, sweep in item.sweeps.items() if sweep.keep}
     cells = {

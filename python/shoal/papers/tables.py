@@ -122,11 +122,9 @@ def _row(point: dict[str, Any], samples: dict[str, tuple[float, ...]]) -> Row:
 def searched(search: Search, results: Sequence[Tuned]) -> Grid:
     """The table of a search: one row a combination of its axes, with what was measured at the answer."""
     rows = []
-    for point, tuned in zip(search.sweep.points(), results, strict=True):
+    for point, tuned in zip(search.points(), results, strict=True):
         runs: Sequence[Result] = tuned.results or ()
-        samples = {
-            name: tuple(metric(run, text, gaps=True) for run in runs) for name, text in search.sweep.metrics.items()
-        }
+        samples = {name: tuple(metric(run, text, gaps=True) for run in runs) for name, text in search.metrics.items()}
         row = _row(point, samples)
         row.values[search.over] = _or_nan(tuned.answer)
         row.values["fails_at"], row.values["holds_at"] = _or_nan(tuned.fails_at), _or_nan(tuned.holds_at)
@@ -135,23 +133,20 @@ def searched(search: Search, results: Sequence[Tuned]) -> Grid:
             row.values[name] = expression.number(text, row.values)
         rows.append(row)
     own = (search.over, "fails_at", "holds_at", "against", "trials")
-    return Grid(
-        search.name, search.sweep.all_axes, (*search.sweep.let, *own, *search.sweep.metrics, *search.columns), rows
-    )
+    return Grid(search.name, search.all_axes, (*search.let, *own, *search.metrics, *search.columns), rows)
 
 
 def tried(search: Search, results: Sequence[Tuned]) -> Grid:
     """Everything that a search tried, in the order of its variable."""
     rows = []
-    for point, tuned in zip(search.sweep.points(), results, strict=True):
+    for point, tuned in zip(search.points(), results, strict=True):
         for trial in sorted(tuned.trials, key=lambda trial: trial.value):
             samples = {
-                n: tuple(metric(run, text, gaps=True) for run in trial.results)
-                for n, text in search.sweep.metrics.items()
+                n: tuple(metric(run, text, gaps=True) for run in trial.results) for n, text in search.metrics.items()
             }
             rows.append(_row({**point, search.over: trial.value}, samples))
-    columns = (*search.sweep.let, *search.sweep.metrics)
-    return Grid(f"{search.name}-trials", (*search.sweep.all_axes, search.over), columns, rows)
+    columns = (*search.let, *search.metrics)
+    return Grid(f"{search.name}-trials", (*search.all_axes, search.over), columns, rows)
 
 
 def _or_nan(value: float | None) -> float:
@@ -174,11 +169,11 @@ def _found_in(find: Find, grid: Grid, place: dict[str, Any], rows: list[Row]) ->
         return [_distance(value, find.equals, find.scale) for value in of]
 
     # The mean over the seeds on the scale of the search: of ratios, the geometric mean.
-    means = [_mean(curve(row.samples[find.metric])) for row in rows]
+    means = [_mean(curve(row.samples[find.column])) for row in rows]
     place_of = _maximum if find.equals is None else _crossing
     position = place_of(positions, means)
-    seeds = min(len(row.samples[find.metric]) for row in rows)
-    each = [place_of(positions, curve([row.samples[find.metric][seed] for row in rows])) for seed in range(seeds)]
+    seeds = min(len(row.samples[find.column]) for row in rows)
+    each = [place_of(positions, curve([row.samples[find.column][seed] for row in rows])) for seed in range(seeds)]
     spread = estimate(each) if seeds > 1 and not any(math.isnan(value) for value in each) else None
     noise = abs(_distance(find.equals * (1 + find.noise), find.equals, find.scale)) if find.equals else find.noise
     values = {**place, find.over: position, "crossings": float(_crossings(means, noise))}
@@ -186,7 +181,7 @@ def _found_in(find: Find, grid: Grid, place: dict[str, Any], rows: list[Row]) ->
     for name in grid.columns:
         values[name] = _interpolated(positions, [row.values[name] for row in rows], position)
     if find.equals is not None and not math.isnan(position):
-        values[find.metric] = find.equals
+        values[find.column] = find.equals
     for name, text in find.columns.items():
         values[name] = expression.number(text, values)
         if spread is not None:

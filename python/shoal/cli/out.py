@@ -1,0 +1,38 @@
+"""The folder of results of a command."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from shoal.cli.console import talk
+from shoal.files import new_folder, write_text
+
+
+@contextmanager
+def results_in(out: Path | None, *, force: bool) -> Iterator[Path | None]:
+    """Where to write, if anything is to be written: ``out``, complete at the end or not there at all."""
+    if out is None:
+        yield None
+        return
+    with new_folder(out, force=force) as folder:
+        yield folder
+
+
+def say_written(out: Path | None) -> None:
+    """Tell where the results are, if they are anywhere."""
+    if out is not None:
+        talk.note(f"wrote {out} (report: {out / 'report.html'})")
+
+
+def this_command() -> str:
+    """The command as it was given, for a shell."""
+    return shlex.join(["shoal", *sys.argv[1:]])
+
+
+def keep_command(folder: Path) -> None:
+    """Write the command beside its results."""
+    write_text(folder / "command.txt", this_command() + "\n")
