@@ -51,7 +51,7 @@ pub fn random_scenario(bytes: &mut Bytes<'_>) -> String {
         bytes.pick(&["0 s", "100 ms"]),
     );
     text += &network;
-    for number in 0..1 + bytes.byte() % 3 {
+    for number in 0..=(bytes.byte() % 3) {
         text += &group(bytes, number, kind);
     }
     text += "[distributions.mixed]\ncdf = [[\"100 B\", 0.4], [\"20 kB\", 0.8], [\"300 kB\", 1]]\n";

@@ -24,7 +24,7 @@ fn mean_cwnd(
         sent += 1;
         fate(sent, packet)
     });
-    pair.with_sender(|sender, config, now, out| sender.connect(config, now, out));
+    pair.with_sender(shoal_tcp::Sender::connect);
     pair.with_sender(|sender, config, now, out| sender.set_greedy(config, true, now, out));
     let at = |seconds| Time::ZERO + Span::from_secs(seconds);
     pair.run_until(at(warmup));
@@ -155,7 +155,7 @@ fn early_episodes(config: EndpointConfig, marks: u8, losses: u8, seed: u64) -> (
         }
         if (draw >> 8) as u16 % 1024 < u16::from(losses) { Fate::Drop } else { Fate::Deliver }
     });
-    pair.with_sender(|sender, config, now, out| sender.connect(config, now, out));
+    pair.with_sender(shoal_tcp::Sender::connect);
     pair.with_sender(|sender, config, now, out| sender.set_greedy(config, true, now, out));
     let freebsd = config.stack.kernel != Kernel::Linux;
     let (mut early, mut episodes, mut undos, mut window_end, mut nxt) = (0, 0, 0, 0, 0);

@@ -45,7 +45,9 @@ fn check(experiment: &Experiment, seen: &[Seen]) -> (u64, u64) {
         let beyond = |bytes: u64| bytes.saturating_sub(pool.reserved_bytes);
         // Arrivals are reported when they happen; only departures are late.
         for arrival in seen.iter().filter(of_pool).filter(|seen| seen.row.event == PacketEvent::Arrive) {
-            ports.iter_mut().for_each(|port| port.leave(arrival.row.time_ps));
+            for port in &mut ports {
+                port.leave(arrival.row.time_ps);
+            }
             let used: u64 = ports.iter().map(|port| beyond(port.held)).sum();
             contended += u64::from(ports.iter().filter(|port| port.held > 0).count() > 1);
             let port = &mut ports[arrival.row.link.0 as usize];

@@ -79,6 +79,9 @@ impl AnyQueue {
 
     /// [`AnyQueue::new`] with the refusals of `tc` as errors.
     ///
+    /// # Errors
+    /// If `tc` refuses the configuration.
+    ///
     /// # Panics
     /// If a rate is zero.
     pub fn try_new(config: &QueueConfig, line_rate: Rate) -> Result<Self, TcError> {

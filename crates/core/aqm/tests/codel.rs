@@ -27,6 +27,7 @@ fn at_tick(tick: u64) -> Time {
 }
 
 /// What one dequeue of the kernel does: the signals, and the packet that leaves.
+#[allow(clippy::option_option, reason = "whether a packet leaves, and whether it is marked")]
 fn kernel_dequeue(bench: &mut Bench<Codel>) -> (u32, Option<Option<Reason>>) {
     let mut drops = 0;
     loop {

@@ -15,6 +15,7 @@ pub enum CcConfig {
 impl CcConfig {
     /// What the flow runs instead if ECN was not negotiated: DCTCP becomes Reno (Linux `dctcp_init` installs its
     /// `dctcp_reno`), all others stay.
+    #[must_use]
     pub const fn without_ecn(self) -> Self {
         match self {
             Self::Dctcp(config) => Self::Reno(RenoConfig { undo: config.undo, ..crate::reno::RENO }),

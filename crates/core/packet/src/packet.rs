@@ -29,6 +29,7 @@ impl Flags {
 
     /// Both sets of flags.
     #[inline]
+    #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

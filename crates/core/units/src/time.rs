@@ -43,6 +43,7 @@ impl Time {
         Span(self.0.saturating_sub(earlier.0))
     }
     /// `self + span`, or [`Time::NEVER`] past the end of the range.
+    #[must_use]
     pub const fn saturating_add(self, span: Span) -> Self {
         Self(self.0.saturating_add(span.0))
     }
@@ -104,10 +105,12 @@ impl Span {
         self.0 == 0
     }
     /// `self - other`, or zero if `other` is longer.
+    #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
     /// `self * factor`, or [`Span::MAX`] past the end of the range.
+    #[must_use]
     pub const fn saturating_mul(self, factor: u64) -> Self {
         Self(self.0.saturating_mul(factor))
     }

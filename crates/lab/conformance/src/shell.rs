@@ -2,6 +2,7 @@
 
 use crate::ScriptError;
 use crate::assertion::{Scope, evaluate_integer};
+use std::path::Path;
 
 /// What a command sets.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -164,7 +165,11 @@ fn obey(
         [] => {}
         ["ip", "tcp_metrics", "flush", ..] => found.push(Command::ForgetMetrics),
         [word] if word.starts_with("/tmp/sysctl_restore_") => {}
-        [file] if is_beside(file) && file.ends_with(".sh") && depth < MAX_INCLUDES => {
+        [file]
+            if is_beside(file)
+                && Path::new(file).extension().is_some_and(|end| end == "sh")
+                && depth < MAX_INCLUDES =>
+        {
             let text = include(file).ok_or_else(|| {
                 ScriptError::syntax(line, format!("there is no file `{file}`, seen from the script"))
             })?;

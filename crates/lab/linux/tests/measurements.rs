@@ -110,7 +110,9 @@ fn reductions_are_announced_by_senders_with_ecn_and_seen_in_samples_without() {
     for (at, state) in [(60, 3), (61, 3), (62, 4), (64, 4)] {
         flows[at][13] = state;
     }
-    flows.iter_mut().for_each(|record| record[15] = 0);
+    for record in &mut flows {
+        record[15] = 0;
+    }
     let measured = run(&[], &flows).unwrap();
     assert_eq!(measured.result.groups[0].flows[0].reductions, 2);
 }

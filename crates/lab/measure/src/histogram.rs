@@ -234,7 +234,7 @@ impl Large {
 #[inline]
 const fn index_of(value: u64) -> usize {
     // Below 2^(SUB_BITS + 1) the shift is 0 and the value is its own index.
-    let magnitude = 63 - (value | ((2 << SUB_BITS) - 1)).leading_zeros();
+    let magnitude = (value | ((2 << SUB_BITS) - 1)).ilog2();
     let shift = magnitude - SUB_BITS;
     ((shift as usize) << SUB_BITS) + (value >> shift) as usize
 }
@@ -332,7 +332,9 @@ mod tests {
             permille in 0u32..=1000,
         ) {
             let mut histogram = Histogram::new();
-            data.iter().for_each(|&(value, weight)| histogram.record_weighted(value, weight));
+            for &(value, weight) in &data {
+                histogram.record_weighted(value, weight);
+            }
             let (mean, sd, sorted) = brute_force(&data);
             prop_assert!((histogram.mean().unwrap() - mean).abs() <= 1e-12 * mean.max(1.0));
             prop_assert!((histogram.sd().unwrap() - sd).abs() <= 1e-9 * sd.max(1.0));
@@ -353,7 +355,9 @@ mod tests {
         ) {
             let of = |data: &[(u64, u64)]| {
                 let mut histogram = Histogram::new();
-                data.iter().for_each(|&(value, weight)| histogram.record_weighted(value, weight));
+                for &(value, weight) in &data {
+                    histogram.record_weighted(value, weight);
+                }
                 histogram
             };
             let mut merged = of(&left);

@@ -528,6 +528,7 @@ impl MarkedBy {
 
 impl RunResult {
     /// The JSON text, indented, with a newline at the end.
+    #[allow(clippy::missing_panics_doc, reason = "it cannot fail, see below")]
     pub fn to_json(&self) -> String {
         // Serialisation fails only for maps with keys that are no strings, and there are none.
         let mut text = serde_json::to_string_pretty(self).expect("keys are strings");

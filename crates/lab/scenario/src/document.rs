@@ -37,12 +37,18 @@ impl PartialEq for Document {
 
 impl Document {
     /// Reads a scenario file. `file_name` is only for messages.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, each with its place.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, Errors> {
         Self::with_overrides(text, file_name, &[])
     }
 
     /// Reads a scenario file and applies `--set key=value` arguments in order. Keys are dotted and may count
     /// (`flows[0].cc`) or name (`flows.reno.cc`) flow groups; a value that is not TOML is a string.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, each with its place.
     pub fn with_overrides(
         text: &str,
         file_name: &str,
@@ -63,11 +69,17 @@ impl Document {
     }
 
     /// Reads the JSON form ([`Document::to_json`]). `name` is only for messages.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, each with its place.
     pub fn from_json(json: &Json, name: &str) -> Result<Self, Errors> {
         Self::from_json_with_overrides(json, name, &[])
     }
 
     /// [`Document::from_json`] with `--set` arguments as in [`Document::with_overrides`].
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, each with its place.
     pub fn from_json_with_overrides(
         json: &Json,
         name: &str,
@@ -149,6 +161,7 @@ impl Document {
     }
 
     /// The resolved scenario in the units of the file; [`Document::from_json`] gives an equal document.
+    #[allow(clippy::missing_panics_doc, reason = "a table is always written")]
     pub fn to_json(&self) -> Json {
         self.scenario.write().expect("a table is always written")
     }
@@ -161,6 +174,7 @@ impl Document {
     }
 
     /// The resolved scenario as a scenario file; [`Document::parse`] gives an equal document.
+    #[allow(clippy::missing_panics_doc, reason = "everything in a scenario has a form in TOML")]
     pub fn to_toml(&self) -> String {
         toml::to_string(&self.to_json())
             .expect("tables, arrays, strings, booleans and numbers in the range of TOML")

@@ -166,9 +166,10 @@ pub(crate) fn read_key<T: Field>(
 /// Refuses keys that are not in `known`.
 pub(crate) fn refuse_unknown(entries: &[Entry], known: &[&str], report: &mut Report) {
     for entry in entries.iter().filter(|e| !known.contains(&e.key.as_str())) {
-        let hint = nearest(&entry.key, known)
-            .map(|name| format!("did you mean `{name}`?"))
-            .unwrap_or_else(|| format!("known keys here: {}", known.join(", ")));
+        let hint = nearest(&entry.key, known).map_or_else(
+            || format!("known keys here: {}", known.join(", ")),
+            |name| format!("did you mean `{name}`?"),
+        );
         report.error(&entry.key_mark, format!("unknown key `{}`", entry.key), hint);
     }
 }

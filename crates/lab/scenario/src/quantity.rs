@@ -46,6 +46,9 @@ pub struct Accepts {
 
 impl Quantity {
     /// Reads `text`.
+    ///
+    /// # Errors
+    /// If it is not a number with a unit that is accepted here.
     pub fn parse(text: &str, accepts: &Accepts) -> Result<Self, QuantityError> {
         if text == "unlimited" {
             return if accepts.unlimited {

@@ -263,7 +263,7 @@ impl<'e> Simulation<'e> {
             self.network.recorder.on_sender(now, packet);
         }
         self.with_sender(packet.flow.0, now, |sender, config, out| {
-            sender.on_packet(config, packet, now, out)
+            sender.on_packet(config, packet, now, out);
         });
     }
 

@@ -167,6 +167,7 @@ impl Port {
 
 impl Line {
     // Kept in its callers: as a call of its own it costs 5 % of a run (benches, S4).
+    #[allow(clippy::inline_always, reason = "measured, see above")]
     #[inline(always)]
     fn catch_up(
         &mut self,

@@ -17,6 +17,9 @@ pub struct AtomicFile {
 
 impl AtomicFile {
     /// Creates the temporary file. The folder must exist; an existing target stays as it is until the commit replaces it.
+    ///
+    /// # Errors
+    /// If the folder does not exist, or the file cannot be made in it.
     pub fn create(target: &Path) -> io::Result<Self> {
         let target = match fs::metadata(target) {
             Ok(found) if found.is_dir() => {
@@ -35,6 +38,9 @@ impl AtomicFile {
         Ok(Self { file: File::create(&temporary)?, target, temporary: Some(temporary) })
     }
     /// Gives the file its name.
+    ///
+    /// # Errors
+    /// If the file cannot be written to the end or renamed; nothing is left of it then.
     pub fn commit(mut self) -> io::Result<()> {
         if let Some(temporary) = &self.temporary {
             // Some file systems report a full disk only here.

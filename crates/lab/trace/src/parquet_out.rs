@@ -20,6 +20,9 @@ use std::sync::Arc;
 const ROW_GROUP_ROWS: usize = 1 << 17;
 
 /// Writes a table to a file, replacing what was there. On an error nothing is left and an old file is untouched.
+///
+/// # Errors
+/// If the file cannot be written; nothing is left of it then.
 pub fn write_table(path: &Path, table: &Table) -> Result<(), WriteError> {
     let write = || -> Result<(), WriteFailure> {
         let file = encode(AtomicFile::create(path)?, table)?;
@@ -29,6 +32,9 @@ pub fn write_table(path: &Path, table: &Table) -> Result<(), WriteError> {
 }
 
 /// Writes a table as Parquet to anything, and gives that back.
+///
+/// # Errors
+/// If `sink` refuses to be written to.
 pub fn encode<W: Write + Send>(sink: W, table: &Table) -> Result<W, WriteFailure> {
     let mut file = open(sink, table.spec(), table.coverage())?;
     for start in (0..table.len()).step_by(ROW_GROUP_ROWS) {
@@ -46,18 +52,27 @@ pub struct PacketTraceWriter {
 
 impl PacketTraceWriter {
     /// Opens the file; it gets its name on [`Self::finish`], and disappears if that is not reached.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
     pub fn create(path: &Path, names: &Names) -> Result<Self, WriteError> {
         let open = || -> Result<_, WriteFailure> { open(AtomicFile::create(path)?, &PacketRow::SPEC, None) };
         let file = open().map_err(|reason| WriteError::new(path, reason))?;
         Ok(Self { rows: Series::new(names), file, path: path.to_owned() })
     }
     /// Appends a row.
+    ///
+    /// # Errors
+    /// If the file cannot be written; nothing is left of it then.
     #[inline]
     pub fn push(&mut self, row: PacketRow) -> Result<(), WriteError> {
         self.rows.push(row);
         if self.rows.table().len() < ROW_GROUP_ROWS { Ok(()) } else { self.flush() }
     }
     /// Writes the rest and gives the file its name.
+    ///
+    /// # Errors
+    /// If the file cannot be written; nothing is left of it then.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.flush()?;
         let close = || -> Result<(), WriteFailure> { Ok(self.file.into_inner()?.commit()?) };

@@ -45,6 +45,9 @@ struct Shared {
 
 impl Gred {
     /// An empty queue at a line of `line_rate`, configured as tc would do it.
+    ///
+    /// # Errors
+    /// If tc refuses the configuration.
     pub fn new(config: &GredConfig, line_rate: Rate) -> Result<Self, TcError> {
         let mut queues = [const { None }; GRED_QUEUES];
         for (queue, config_of_queue) in queues.iter_mut().zip(&config.queues) {

@@ -60,6 +60,9 @@ pub enum TcError {
 impl LinuxRedConfig {
     /// What tc makes of the configuration. As on its command line, 0 stands for "not given" where tc has a default:
     /// min, max, burst, bandwidth.
+    ///
+    /// # Errors
+    /// If tc refuses the configuration.
     pub fn solve(&self) -> Result<TcRed, TcError> {
         let limit_bytes = self.limit_bytes;
         if limit_bytes == 0 || self.avpkt_bytes == 0 {

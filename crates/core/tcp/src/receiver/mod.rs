@@ -205,7 +205,7 @@ impl Receiver {
                 _ if self.reassembly.has_holes() => {
                     arrival == Arrival::Known || !self.compresses(config, now)
                 }
-                Arrival::InOrder => self.is_pushed(config, packet) || self.delayed.arm(config, now),
+                Arrival::InOrder => Self::is_pushed(config, packet) || self.delayed.arm(config, now),
                 _ => true,
             };
         if goes_now {
@@ -245,7 +245,7 @@ impl Receiver {
     /// Whether the sender seems to have nothing more for now: the application, which has read all, acknowledges it
     /// (Linux `tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
     #[inline]
-    fn is_pushed(&self, config: &EndpointConfig, packet: &Packet) -> bool {
+    fn is_pushed(config: &EndpointConfig, packet: &Packet) -> bool {
         let stack = config.receiver_stack();
         stack.kernel == Kernel::Linux
             && (packet.payload < config.mss() || (stack.acks_full_pushed && packet.flags.has(Flags::PSH)))

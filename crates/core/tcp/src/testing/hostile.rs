@@ -69,7 +69,7 @@ impl Hostile {
         let config = self.config;
         let before = (self.sender.snd_una(), self.sender.snd_nxt(), self.receiver.delivered_bytes());
         match kind % 16 {
-            0 | 1 => self.sender.on_packet(&config, &self.syn_ack(a), self.now, &mut self.out),
+            0 | 1 => self.sender.on_packet(&config, &Self::syn_ack(a), self.now, &mut self.out),
             2..=8 => self.sender.on_packet(&config, &self.ack([a, b, c, d, e, f]), self.now, &mut self.out),
             9 if self.sender.deadline() <= self.now => self.sender.on_timer(&config, self.now, &mut self.out),
             10 => {
@@ -94,7 +94,7 @@ impl Hostile {
         }
     }
 
-    fn syn_ack(&self, bits: u8) -> Packet {
+    fn syn_ack(bits: u8) -> Packet {
         let mut packet = Packet::empty(FlowId(0), 60);
         packet.flags = Flags::SYN.with(Flags::ACK);
         if bits & 1 == 0 {

@@ -60,6 +60,9 @@ impl<H: FnMut(Direction, &mut Packet) -> Fate> Pair<H> {
     }
 
     /// Calls the sender and sends what it transmits.
+    ///
+    /// # Panics
+    /// If an invariant does not hold.
     pub fn with_sender(&mut self, call: impl FnOnce(&mut Sender, &EndpointConfig, Time, &mut Vec<Packet>)) {
         let before = (self.sender.snd_una(), self.sender.snd_nxt());
         let mut out = Vec::new();
@@ -116,17 +119,17 @@ impl<H: FnMut(Direction, &mut Packet) -> Fate> Pair<H> {
                 let (direction, packet) = entry.remove();
                 match direction {
                     Direction::Data => {
-                        self.with_receiver(|r, config, now, out| r.on_packet(config, &packet, now, out))
+                        self.with_receiver(|r, config, now, out| r.on_packet(config, &packet, now, out));
                     }
                     Direction::Ack => {
-                        self.with_sender(|s, config, now, out| s.on_packet(config, &packet, now, out))
+                        self.with_sender(|s, config, now, out| s.on_packet(config, &packet, now, out));
                     }
                 }
             }
             _ if self.sender.deadline() <= self.now => {
-                self.with_sender(|s, config, now, out| s.on_timer(config, now, out));
+                self.with_sender(super::super::host::Sender::on_timer);
             }
-            _ => self.with_receiver(|r, config, now, out| r.on_timer(config, now, out)),
+            _ => self.with_receiver(super::super::receiver::Receiver::on_timer),
         }
         true
     }
@@ -142,7 +145,7 @@ impl<H: FnMut(Direction, &mut Packet) -> Fate> Pair<H> {
     /// # Panics
     /// If that has not happened by `limit`.
     pub fn transfer(&mut self, bytes: u64, limit: Time) -> Time {
-        self.with_sender(|s, config, now, out| s.connect(config, now, out));
+        self.with_sender(super::super::host::Sender::connect);
         self.with_sender(|s, config, now, out| s.write_last(config, bytes, now, out));
         while !self.sender.is_drained() {
             assert!(self.step() && self.now <= limit, "stuck at {:?}: {:?}", self.now, self.sender);

@@ -36,7 +36,7 @@ fn every_segment_is_a_packet_of_its_own() {
             }
             Fate::Deliver
         });
-        pair.with_sender(|sender, config, now, out| sender.connect(config, now, out));
+        pair.with_sender(super::super::host::Sender::connect);
         pair.with_sender(|sender, config, now, out| sender.set_greedy(config, true, now, out));
         pair.run_until(Time::ZERO + Span::from_millis(200));
         drop(pair);

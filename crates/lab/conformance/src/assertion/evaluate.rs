@@ -210,7 +210,9 @@ fn names<'a>(of: &'a Expression, found: &mut Vec<&'a str>) {
         }
         Expression::Compare(first, rest) => {
             names(first, found);
-            rest.iter().for_each(|(_, each)| names(each, found));
+            for (_, each) in rest {
+                names(each, found);
+            }
         }
         Expression::And(all) | Expression::Or(all) => all.iter().for_each(|each| names(each, found)),
     }

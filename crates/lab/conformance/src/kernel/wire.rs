@@ -157,17 +157,17 @@ fn decode_options(mut bytes: &[u8]) -> Option<Vec<TcpOption>> {
         }
         let size = usize::from(*rest.first()?);
         let value = bytes.get(2..size)?;
-        found.push(decode_option(kind, value)?);
+        found.push(decode_option(kind, value));
         bytes = &bytes[size..];
     }
     Some(found)
 }
 
-fn decode_option(kind: u8, value: &[u8]) -> Option<TcpOption> {
+fn decode_option(kind: u8, value: &[u8]) -> TcpOption {
     let longs: Vec<u32> =
         value.chunks_exact(4).map(|c| u32::from_be_bytes(c.try_into().unwrap_or_default())).collect();
     let order: &[u8] = if kind == 172 { &[0, 3, 1] } else { &[1, 3, 0] };
-    Some(match (kind, value) {
+    match (kind, value) {
         (2, [high, low]) => TcpOption::Mss(u16::from_be_bytes([*high, *low])),
         (3, [shift]) => TcpOption::WindowScale(*shift),
         (4, []) => TcpOption::SackPermitted,
@@ -181,7 +181,7 @@ fn decode_option(kind: u8, value: &[u8]) -> Option<TcpOption> {
             TcpOption::AccurateEcn(order.iter().copied().zip(counters).collect())
         }
         _ => TcpOption::Other(kind, value.to_vec()),
-    })
+    }
 }
 
 #[cfg(test)]

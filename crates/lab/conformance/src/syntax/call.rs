@@ -100,9 +100,8 @@ fn fields(cursor: &mut Cursor<'_>, depth: u32) -> Result<Vec<(Option<String>, Va
     loop {
         let first = value(cursor, depth)?;
         let field = if cursor.eat("=")? {
-            let name = match first {
-                Value::Name(name) | Value::Of(name, _) => name,
-                _ => return Err(cursor.error("a field needs a name before `=`")),
+            let (Value::Name(name) | Value::Of(name, _)) = first else {
+                return Err(cursor.error("a field needs a name before `=`"));
             };
             (Some(name), value(cursor, depth)?)
         } else {

@@ -41,7 +41,7 @@ pub fn line(time_us: i64, queued_us: i64, event: u8, (before, after): (u8, u8), 
     let mut bytes = Vec::new();
     bytes.extend((time_us * 1000).to_ne_bytes());
     bytes.extend((queued_us * 1000).to_ne_bytes());
-    bytes.extend((10_000u32 << 16 | 10_000).to_ne_bytes());
+    bytes.extend((0x2710_u32 << 16 | 0x2710).to_ne_bytes());
     bytes.extend(7u32.to_ne_bytes());
     bytes.extend((waiting * 1500).to_ne_bytes());
     bytes.extend(waiting.to_ne_bytes());

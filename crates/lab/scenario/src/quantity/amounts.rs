@@ -17,6 +17,9 @@ macro_rules! amount {
             pub const ACCEPTS: Accepts = $accepts;
 
             /// Reads `text` and checks that it has a value in base units.
+            ///
+            /// # Errors
+            /// If it is not a quantity of this kind, or too large for its base unit.
             pub fn parse(text: &str) -> Result<Self, QuantityError> {
                 let value = Self(Quantity::parse(text, &Self::ACCEPTS)?);
                 value.check(text)?;
@@ -154,6 +157,11 @@ impl Size {
 }
 
 impl Frequency {
+    #[allow(
+        clippy::unnecessary_wraps,
+        clippy::unused_self,
+        reason = "every amount has it, and a frequency has no bound"
+    )]
     fn check(self, _: &str) -> Result<(), QuantityError> {
         Ok(())
     }

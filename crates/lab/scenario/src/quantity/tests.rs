@@ -36,7 +36,7 @@ fn spelling_is_normalised() {
 #[test]
 fn errors_say_what_would_be_right() {
     let rate = |text| {
-        DataRate::parse(text).map(|_| String::new()).unwrap_or_else(|e| format!("{} | {}", e.message, e.hint))
+        DataRate::parse(text).map_or_else(|e| format!("{} | {}", e.message, e.hint), |_| String::new())
     };
     let list = "units here: bit/s, kbit/s, Mbit/s, Gbit/s, or \"unlimited\"; as in \"10 Mbit/s\"";
     assert_eq!(rate("10mbps"), "`10mbps` is not written as a quantity | write \"10 Mbit/s\"");

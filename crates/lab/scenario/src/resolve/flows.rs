@@ -132,6 +132,7 @@ impl GroupPlan {
 }
 
 /// The distribution that the transfers draw from, if they do; the outer `None` is an error.
+#[allow(clippy::option_option, reason = "whether it was right, and whether sizes are drawn")]
 fn drawn_sizes(
     workload: &Workload,
     path: &str,

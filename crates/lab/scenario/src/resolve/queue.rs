@@ -128,7 +128,7 @@ impl Port<'_> {
                 "set bdp_rtt, or write bytes, packets or a time",
             ),
             (None, Some(_)) => {
-                cx.error(path, format!("`{amount}` is out of range"), "write a smaller amount")
+                cx.error(path, format!("`{amount}` is out of range"), "write a smaller amount");
             }
         }
         bytes

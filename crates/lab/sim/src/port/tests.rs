@@ -203,7 +203,7 @@ fn eager(config: &QueueConfig, arrivals: &[Packet]) -> Vec<Fate> {
                     continue;
                 }
                 Verdict::Queued { mark } => {
-                    fates.extend(mark.map(|_| Fate::Marked { at: now, seq: packet.seq.0 }))
+                    fates.extend(mark.map(|_| Fate::Marked { at: now, seq: packet.seq.0 }));
                 }
                 Verdict::Displaced => {
                     while let Some((packet, _)) = queue.take_displaced() {

@@ -62,6 +62,9 @@ pub struct PcapWriter<W: Write> {
 
 impl<W: Write> PcapWriter<W> {
     /// Writes the file's head.
+    ///
+    /// # Errors
+    /// If `sink` refuses to be written to.
     pub fn new(sink: W, interfaces: &[Interface], capture: Capture) -> io::Result<Self> {
         let mut sink = BufWriter::new(sink);
         let mut head = Vec::new();
@@ -75,6 +78,9 @@ impl<W: Write> PcapWriter<W> {
 
     /// Writes a packet seen at `interface`, the position in the list given to [`Self::new`]. Give an error of a file a
     /// path with [`WriteError::new`].
+    ///
+    /// # Errors
+    /// If the sink refuses to be written to.
     ///
     /// # Panics
     /// If there is no such interface.
@@ -100,6 +106,9 @@ impl<W: Write> PcapWriter<W> {
 
     /// Writes a packet that a real host sent, given whole from its IP header on; [`Capture`] says how much is kept.
     ///
+    /// # Errors
+    /// If the sink refuses to be written to.
+    ///
     /// # Panics
     /// If there is no such interface.
     pub fn write_captured(
@@ -120,6 +129,9 @@ impl<W: Write> PcapWriter<W> {
     }
 
     /// Writes what is buffered and gives the sink back.
+    ///
+    /// # Errors
+    /// If the sink refuses to be written to.
     pub fn finish(self) -> io::Result<W> {
         self.sink.into_inner().map_err(io::IntoInnerError::into_error)
     }
@@ -127,12 +139,18 @@ impl<W: Write> PcapWriter<W> {
 
 impl PcapWriter<AtomicFile> {
     /// Opens a file; it gets its name on [`Self::commit`], and disappears if that is not reached.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
     pub fn create(path: &Path, interfaces: &[Interface], capture: Capture) -> Result<Self, WriteError> {
         AtomicFile::create(path)
             .and_then(|file| Self::new(file, interfaces, capture))
             .map_err(|error| WriteError::new(path, error))
     }
     /// Writes what is buffered and gives the file its name.
+    ///
+    /// # Errors
+    /// If the file cannot be written; nothing is left of it then.
     pub fn commit(self) -> Result<(), WriteError> {
         let path = self.sink.get_ref().target().to_owned();
         self.finish().and_then(AtomicFile::commit).map_err(|error| WriteError::new(&path, error))

@@ -30,6 +30,9 @@ pub struct LinuxRed {
 impl LinuxRed {
     /// An empty queue at a line of `line_rate`, configured as tc would do it.
     ///
+    /// # Errors
+    /// If tc refuses the configuration.
+    ///
     /// # Panics
     /// If the line rate is zero.
     pub fn new(config: &LinuxRedConfig, line_rate: Rate) -> Result<Self, TcError> {
