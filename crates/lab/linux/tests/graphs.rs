@@ -75,7 +75,7 @@ impl Network {
             let gateway = exact.or_else(|| self.routes.get(&(host.clone(), "0.0.0.0".to_owned())));
             let gateway = gateway.unwrap_or_else(|| panic!("{host} has no route to {destination}"));
             way.push((host.clone(), self.devices[&(host, gateway.clone())].clone()));
-            host.clone_from(&self.by_address[gateway].0);
+            host = self.by_address[gateway].0.clone();
             assert!(way.len() < 20, "{way:?}");
         }
         way

@@ -355,7 +355,7 @@ mod tests {
         ) {
             let of = |data: &[(u64, u64)]| {
                 let mut histogram = Histogram::new();
-                for &(value, weight) in &data {
+                for &(value, weight) in data {
                     histogram.record_weighted(value, weight);
                 }
                 histogram
