@@ -1,5 +1,7 @@
 //! 32-bit sequence numbers with wrap-around (RFC 9293 section 3.4).
 
+use shoal_units::cast::low_u32;
+
 /// A sequence number on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Seq(pub u32);
@@ -8,14 +10,14 @@ impl Seq {
     /// The wire form of position `offset` in an endless stream.
     #[inline]
     pub const fn of(offset: u64) -> Self {
-        Self(offset as u32)
+        Self(low_u32(offset))
     }
     /// The stream position nearest to `reference` that has this wire form.
     ///
     /// Unique as long as both are within 2^31 of each other, which any legal window guarantees. Saturates at 0.
     #[inline]
     pub const fn near(self, reference: u64) -> u64 {
-        let ahead = self.0.wrapping_sub(reference as u32) as i32;
+        let ahead = self.0.wrapping_sub(low_u32(reference)).cast_signed();
         reference.saturating_add_signed(ahead as i64)
     }
 }

@@ -1,5 +1,6 @@
 //! Probabilities as fixed-point numbers, so that a coin toss is one integer comparison.
 
+use crate::cast::floor_u64;
 use core::fmt;
 
 /// A probability in 0..=1 with a resolution of 2^-32.
@@ -14,7 +15,7 @@ impl Probability {
 
     /// The nearest representable probability; values outside 0..=1 and NaN are clamped.
     pub fn from_f64(p: f64) -> Self {
-        Self(((p * 4_294_967_296.0 + 0.5) as u64).min(1 << 32))
+        Self(floor_u64(p * 4_294_967_296.0 + 0.5).min(1 << 32))
     }
     /// As a fraction of 2^32.
     pub const fn from_q32(q32: u64) -> Self {

@@ -1,6 +1,7 @@
 //! Random streams derived from (seed, name of consumer).
 
 use crate::Span;
+use crate::cast::floor_u64;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -33,7 +34,7 @@ impl Stream {
     /// Exponentially distributed with this mean.
     pub fn exponential(&mut self, mean: Span) -> Span {
         // 1 - u is never zero.
-        Span::from_picos((-libm::log(1.0 - self.uniform_f64()) * mean.as_picos() as f64) as u64)
+        Span::from_picos(floor_u64(-libm::log(1.0 - self.uniform_f64()) * mean.as_picos() as f64))
     }
     /// Uniform over [0, 1) with 53 bits.
     #[inline]

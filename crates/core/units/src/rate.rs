@@ -1,6 +1,7 @@
 //! Data rates and the time it takes to put bytes on a wire.
 
 use crate::Span;
+use crate::cast::fit_u64;
 
 /// A data rate in bit/s.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -17,14 +18,14 @@ impl Rate {
     }
     /// Bytes that fit on the wire in `span`, rounded down: the bandwidth-delay product.
     pub const fn bytes_in(self, span: Span) -> u64 {
-        (self.0 as u128 * span.as_picos() as u128 / 8_000_000_000_000) as u64
+        fit_u64(self.0 as u128 * span.as_picos() as u128 / 8_000_000_000_000)
     }
     /// Time to serialise `bytes`, rounded down to a picosecond.
     ///
     /// # Panics
     /// If the rate is zero.
     pub const fn time_for(self, bytes: u64) -> Span {
-        Span::from_picos((bytes as u128 * 8_000_000_000_000 / self.0 as u128) as u64)
+        Span::from_picos(fit_u64(bytes as u128 * 8_000_000_000_000 / self.0 as u128))
     }
 }
 
@@ -48,7 +49,7 @@ impl Serialiser {
     /// Time to serialise `bytes`.
     #[inline]
     pub const fn span(&self, bytes: u32) -> Span {
-        Span::from_picos(((self.ps_per_byte_q32 * bytes as u128) >> 32) as u64)
+        Span::from_picos(fit_u64((self.ps_per_byte_q32 * bytes as u128) >> 32))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Instants and durations in integer picoseconds.
 
+use crate::cast::floor_u64;
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
@@ -78,7 +79,7 @@ impl Span {
     /// The nearest duration to `s` seconds; negative and NaN give zero, too large saturates.
     pub fn from_secs_f64(s: f64) -> Self {
         // `as` saturates and maps NaN to 0.
-        Self((s * PS_PER_S as f64 + 0.5) as u64)
+        Self(floor_u64(s * PS_PER_S as f64 + 0.5))
     }
     /// Picoseconds.
     pub const fn as_picos(self) -> u64 {

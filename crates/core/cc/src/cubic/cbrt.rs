@@ -1,5 +1,7 @@
 //! The integer cube root of Linux `tcp_cubic.c`: a 6-bit table and one Newton step, about 0.2 % off on average.
 
+use shoal_units::cast::fit_u32;
+
 /// Starting values for the six leading bits of the argument, biased by -10: the parameters of the kernel's
 /// approximation (`net/ipv4/tcp_cubic.c`, `cubic_root`). Any other start gives other windows.
 const START: [u8; 64] = [
@@ -12,15 +14,20 @@ const START: [u8; 64] = [
 pub(super) fn cube_root(a: u64) -> u32 {
     let bits = 64 - a.leading_zeros();
     if bits < 7 {
-        return (u32::from(START[a as usize]) + 35) >> 6;
+        return (u32::from(START[index(a)]) + 35) >> 6;
     }
     // A third of the bits, by 84/256, less one: the start is scaled by 2^third, the argument by its cube.
     let third = ((bits * 84) >> 8) - 1;
-    let leading = (a >> (third * 3)) as usize;
+    let leading = index(a >> (third * 3));
     let start = u64::from(((u32::from(START[leading]) + 10) << third) >> 6);
     // Newton: (2 x + a / x^2) / 3, with x (x - 1) for x^2 and 341/1024 for a third.
-    let tripled = (2 * start) as u32 + (a / (start * (start - 1))) as u32;
-    ((u64::from(tripled) * 341) >> 10) as u32
+    let tripled = fit_u32(2 * start + a / (start * (start - 1)));
+    fit_u32((u64::from(tripled) * 341) >> 10)
+}
+
+/// A place in [`START`].
+fn index(place: u64) -> usize {
+    fit_u32(place) as usize
 }
 
 #[cfg(test)]

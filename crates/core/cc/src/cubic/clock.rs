@@ -1,6 +1,7 @@
 //! The kernel clocks CUBIC reads, and which version of the module a host stack runs.
 
 use crate::{AckCounting, GrowthRules};
+use shoal_units::cast::low_u32;
 use shoal_units::{Span, Time};
 
 /// Jiffies a second (`CONFIG_HZ`).
@@ -9,19 +10,19 @@ pub(super) const HZ: u32 = 1000;
 /// Instant in jiffies, wrapping as in the kernel.
 #[inline]
 pub(super) fn jiffies(now: Time) -> u32 {
-    (now.as_picos() / 1_000_000_000) as u32
+    low_u32(now.as_picos() / 1_000_000_000)
 }
 
 /// Instant in microseconds (`tcp_mstamp`), wrapping.
 #[inline]
 pub(super) fn micros(now: Time) -> u32 {
-    now.as_micros() as u32
+    low_u32(now.as_micros())
 }
 
 /// Signed distance of two wrapping clocks.
 #[inline]
 pub(super) fn elapsed(now: u32, earlier: u32) -> i32 {
-    now.wrapping_sub(earlier) as i32
+    now.wrapping_sub(earlier).cast_signed()
 }
 
 /// Version of `tcp_cubic.c`, told from the ACK counting of the host stack.
@@ -51,7 +52,7 @@ impl Era {
         let micros = u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX >> 3);
         let delay = match self {
             Self::V6 => micros,
-            Self::V3_18 => ((u64::from(micros) << 3) / 1000) as u32,
+            Self::V3_18 => low_u32((u64::from(micros) << 3) / 1000),
             Self::V3_2 => {
                 let sent = Time::from_picos(now.as_picos().saturating_sub(rtt.as_picos()));
                 jiffies(now).wrapping_sub(jiffies(sent)) << 3

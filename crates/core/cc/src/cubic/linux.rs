@@ -7,6 +7,7 @@ use super::clock::{Era, HZ, elapsed, jiffies};
 use super::hystart::HyStart;
 use crate::reno::undo_window;
 use crate::{AckSample, CongestionControl, CubicConfig, GrowthRules, Reduction, Signal, UndoWindow, Window};
+use shoal_units::cast::{fit_u32, low_u32};
 use shoal_units::{Span, Time};
 
 /// The window after a reduction, of 1024 (`beta`).
@@ -88,18 +89,18 @@ impl LinuxCubic {
         self.cwnd_before_cut = window.cwnd;
         let cwnd = u64::from(window.cwnd);
         self.last_max_cwnd = if window.cwnd < self.last_max_cwnd && self.config.fast_convergence {
-            (cwnd * (1024 + BETA_Q10) / 2048) as u32
+            fit_u32(cwnd * (1024 + BETA_Q10) / 2048)
         } else {
             window.cwnd
         };
-        window.ssthresh = ((cwnd * BETA_Q10 / 1024) as u32).max(2 * window.quantum);
+        window.ssthresh = fit_u32(cwnd * BETA_Q10 / 1024).max(2 * window.quantum);
         window.cwnd_cnt = 0;
     }
 
     /// Computes `cnt` (`bictcp_update`).
     fn update(&mut self, now: u32, cwnd: u32, acked: u32) {
         self.ack_cnt = self.ack_cnt.wrapping_add(acked);
-        if self.last_cwnd == cwnd && elapsed(now, self.last_time) <= (HZ / 32) as i32 {
+        if self.last_cwnd == cwnd && elapsed(now, self.last_time) <= (HZ / 32).cast_signed() {
             return;
         }
         let computed_this_jiffy = self.era == Era::V6 && self.epoch_start.is_some() && now == self.last_time;
@@ -125,7 +126,7 @@ impl LinuxCubic {
         self.cnt = match self.era {
             Era::V6 => self.cnt.max(2),
             Era::V3_18 | Era::V3_2 => {
-                ((u64::from(self.cnt) << RATIO_SHIFT) / u64::from(self.ack_ratio.max(1))).max(1) as u32
+                low_u32(((u64::from(self.cnt) << RATIO_SHIFT) / u64::from(self.ack_ratio.max(1))).max(1))
             }
         };
     }
@@ -151,7 +152,7 @@ impl LinuxCubic {
 
     /// Not slower than Reno with the same reduction would be: one packet for 1.875 windows acknowledged.
     fn follow_reno(&mut self, cwnd: u32) {
-        let needed = ((u64::from(cwnd) * RENO_EIGHTHS) >> 3).max(1) as u32;
+        let needed = low_u32(((u64::from(cwnd) * RENO_EIGHTHS) >> 3).max(1));
         if self.ack_cnt > needed {
             // The kernel's loop leaves 1..=needed.
             let steps = (self.ack_cnt - 1) / needed;
@@ -172,7 +173,7 @@ impl CongestionControl for LinuxCubic {
         }
         let Some(rtt) = ack.rtt else { return };
         // Samples within a second of the start of an epoch may hold recovery's queue.
-        if self.epoch_start.is_some_and(|start| elapsed(jiffies(ack.now), start) < HZ as i32) {
+        if self.epoch_start.is_some_and(|start| elapsed(jiffies(ack.now), start) < HZ.cast_signed()) {
             return;
         }
         let delay = self.era.delay(ack.now, rtt);
@@ -236,7 +237,7 @@ impl CongestionControl for LinuxCubic {
         let now = jiffies(now);
         let since_sent = elapsed(now, self.last_sent);
         if let Some(start) = self.epoch_start.filter(|_| since_sent > 0) {
-            let moved = start.wrapping_add(since_sent as u32);
+            let moved = start.wrapping_add(since_sent.cast_unsigned());
             self.epoch_start = Some(if elapsed(moved, now) > 0 { now } else { moved });
         }
     }

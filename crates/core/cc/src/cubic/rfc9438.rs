@@ -7,6 +7,7 @@ use crate::{
     AckCounting, AckSample, CongestionControl, CubicConfig, GrowthRules, Reduction, Signal, UndoWindow,
     Window,
 };
+use shoal_units::cast::floor_u32;
 use shoal_units::{Span, Time};
 
 /// Multiplicative decrease factor (section 4.6).
@@ -73,7 +74,7 @@ impl Rfc9438Cubic {
         let flight_bytes = signal.snd_nxt.saturating_sub(signal.snd_una);
         let flight = (flight_bytes as f64 / f64::from(signal.mss.max(1))).min(cwnd);
         let quantum = f64::from(window.quantum);
-        window.ssthresh = ((flight * quantum * BETA_TENTHS / 10.0) as u32).max(2 * window.quantum);
+        window.ssthresh = floor_u32(flight * quantum * BETA_TENTHS / 10.0).max(2 * window.quantum);
         window.cwnd_cnt = 0;
         self.remainder = 0.0;
     }
@@ -117,7 +118,7 @@ impl Rfc9438Cubic {
             window.cwnd = window.clamp;
             self.remainder = 0.0;
         } else {
-            window.cwnd = units as u32;
+            window.cwnd = floor_u32(units);
             self.remainder = units - f64::from(window.cwnd);
         }
     }

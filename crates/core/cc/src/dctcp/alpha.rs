@@ -4,6 +4,7 @@ use crate::{
     AckSample, AlphaAfter, AlphaInRecovery, AlphaResolution, AlphaUpdate, DctcpConfig, Gain, MarkCounting,
     ObservationEnd, Signal,
 };
+use shoal_units::cast::{fit_u32, floor_u32};
 
 /// Alpha in the arithmetic of its resolution.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -59,11 +60,11 @@ impl Alpha {
     /// Floor of `cwnd` alpha / 2 (Linux `(cwnd * alpha) >> 11`).
     #[inline]
     fn half_of(self, cwnd: u32) -> u32 {
-        let scaled = |alpha: u32, bits: u32| ((u64::from(cwnd) * u64::from(alpha)) >> (bits + 1)) as u32;
+        let scaled = |alpha: u32, bits: u32| fit_u32((u64::from(cwnd) * u64::from(alpha)) >> (bits + 1));
         match self {
             Self::Bits10(alpha) | Self::Bits10MinNotZero(alpha) => scaled(alpha, 10),
             Self::Bits20(alpha) => scaled(alpha, 20),
-            Self::Exact(alpha) => (f64::from(cwnd) * alpha / 2.0) as u32,
+            Self::Exact(alpha) => floor_u32(f64::from(cwnd) * alpha / 2.0),
         }
     }
 
@@ -85,7 +86,7 @@ fn average_fixed(alpha: u32, bits: u32, takes_remainder: bool, step: Step) -> u3
     if takes_remainder && decay == 0 {
         decay = old;
     }
-    (old - decay + step.marked.saturating_mul(one) / divisor).min(one) as u32
+    fit_u32((old - decay + step.marked.saturating_mul(one) / divisor).min(one))
 }
 
 /// Counts what ACKs report and keeps alpha.
