@@ -16,7 +16,7 @@ static bool before(const struct entry *a, const struct entry *b)
 void agenda_add(uint64_t when, enum task task, uint32_t flow)
 {
 	size_t i = size;
-	/* What is due at the very end is still done. */
+	/* Entries that are due exactly at the end are still carried out. */
 	struct entry entry = {
 		.at = when, .order = task == TASK_END ? UINT64_MAX : order++, .task = task, .flow = flow,
 	};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What is to happen when: a heap by time, equal times first in, first out. */
+/*
+ * Timed entries: a heap ordered by time; entries of equal time are taken in the order of insertion.
+ */
 #ifndef SHOAL_AGENDA_H
 #define SHOAL_AGENDA_H
 
@@ -17,7 +19,7 @@ struct entry {
 void agenda_add(uint64_t when, enum task task, uint32_t flow);
 /* Takes the first entry if it is due. */
 bool agenda_due(uint64_t now, struct entry *entry);
-/* When the first entry is due; there is always one until the end. */
+/* Time of the first entry; until the end of the run there is always one. */
 uint64_t agenda_next(void);
 
 #endif

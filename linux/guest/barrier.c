@@ -3,7 +3,7 @@
 
 #define MAX_BARRIERS 256
 
-/* Flows of a group are neighbours. */
+/* The flows of a group have consecutive numbers. */
 static struct barrier {
 	uint32_t first, count;
 	uint32_t missing;
@@ -23,7 +23,7 @@ void barrier_gap(uint64_t number, uint64_t gap)
 	gaps_add(&barrier_of(number)->gaps, gap);
 }
 
-/* Before the start: what is known of the flow is its plan. */
+/* Called before the start, when only the plan of the flow is known. */
 void barrier_join(uint32_t number)
 {
 	const struct flow_plan *plan = &flows[number].plan;
@@ -41,7 +41,7 @@ void barrier_join(uint32_t number)
 	b->missing = b->count;
 }
 
-/* After a round: when the next one begins, or NEVER. */
+/* Called after a round: the time at which the next round begins, or NEVER. */
 static uint64_t next_round(struct barrier *b, const struct flow_plan *plan, uint64_t now)
 {
 	uint64_t next;
@@ -71,7 +71,10 @@ void barrier_arrive(uint32_t number, uint64_t now)
 	report(number, REC_ROUND, now, next == NEVER ? NEVER : next - origin);
 	if (next == NEVER)
 		return;
-	/* A request says when to go on; other senders learn it when the news, which has no size, has come to them. */
+	/*
+	 * A request tells its server when to continue; other senders learn it after the propagation
+	 * delay of a message without size.
+	 */
 	for (uint32_t i = b->first; i < b->first + b->count; i++)
 		agenda_add(next + flows[i].plan.news, TASK_WORK, i);
 }

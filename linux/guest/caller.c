@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The application: a thread of its own, because its calls may block while packets come and go. */
+/*
+ * The application: a thread of its own, because its system calls may block while packets arrive and
+ * leave.
+ */
 #include "guest.h"
 #include "script.h"
 

@@ -48,7 +48,7 @@ static int64_t find(const char *text, const char *name)
 		if (strncmp(name, text, prefix) == 0) {
 			const char *value = values + prefix + 1, *word = colon + 1;
 
-			/* Both lines have as many words. */
+			/* Both lines have the same number of words. */
 			while (*word == ' ' && *value == ' ') {
 				size_t size = strcspn(++word, " \n");
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* UDP at given times, whatever the network does with it: each packet has its number and the time it was sent at. */
+/*
+ * UDP datagrams at given times, independent of congestion: each one carries its number and its time
+ * of sending.
+ */
 #define _GNU_SOURCE
 #include "flow.h"
 
@@ -11,7 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-/* IPv4 and UDP. */
+/* Bytes of the IPv4 and UDP headers. */
 #define HEADERS 28
 #define RECEIVE_BUFFER (64 << 20)
 

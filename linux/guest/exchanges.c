@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The client connects, asks, waits for the last byte of the response, thinks, and asks again; the server answers at once.
- * Both directions share one connection.
+ * The client connects, sends a request, waits for the last byte of the response, thinks, and sends the next request; the
+ * server responds immediately. Both directions share one connection.
  */
 #include "flow.h"
 
@@ -13,7 +13,7 @@
 
 static const char request[1 << 16];
 
-/* What of the request the socket takes. */
+/* Writes as much of the request as the socket takes. */
 static void send_request(struct flow *flow)
 {
 	while (flow->connected && flow->asking) {
@@ -57,7 +57,7 @@ void exchange_stop(uint32_t number, uint64_t now)
 	struct flow *flow = &flows[number];
 
 	(void)now;
-	/* The last response still has somebody who waits for it. */
+	/* A client still waits for the last response. */
 	if (is_waiting(flow))
 		flow->closing = true;
 	else
@@ -100,7 +100,7 @@ void client_event(uint32_t number, uint32_t events, uint64_t now)
 		if (is_waiting(flow) && flow->delivered >= flow->plan.bytes * flow->begun)
 			answered(number, now);
 	}
-	/* The server closes when the client has. */
+	/* The server closes its end after the client has closed. */
 	if (size == 0 && flow->stopped && !flow->finished) {
 		finish(number, now);
 		close(flow->receiver);
@@ -124,7 +124,10 @@ void server_event(uint32_t number, uint32_t events, uint64_t now)
 	}
 	if (events & EPOLLOUT || flow->to_write)
 		write_more(flow);
-	/* Once: every call wakes who watches the socket, at the same virtual time for ever. */
+	/*
+	 * Only once: every call wakes the watcher of the socket, which would be repeated for ever
+	 * at the same virtual time.
+	 */
 	if (size == 0 && !flow->hung_up) {
 		flow->hung_up = true;
 		shutdown(flow->sender, SHUT_WR);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The event loop: senders and receivers of streams, samples, what is due. */
+/* The event loop: senders and receivers of streams, samples, and timed entries. */
 #define _GNU_SOURCE
 #include "flow.h"
 
@@ -18,7 +18,10 @@
 
 #define WRITE_SIZE (1 << 18)
 
-/* Of include/uapi/linux/tcp.h up to what is read here; the header of the build machine may be older. */
+/*
+ * The beginning of struct tcp_info in include/uapi/linux/tcp.h, since the header of the build
+ * machine may be older.
+ */
 struct tcp_facts {
 	uint8_t state, ca_state, retransmits, probes, backoff, options, scales, flags;
 	uint32_t rto, ato, snd_mss, rcv_mss, unacked, sacked, lost, retrans, fackets;
@@ -35,7 +38,7 @@ struct tcp_facts {
 };
 _Static_assert(offsetof(struct tcp_facts, total_rto) == 240, "layout of struct tcp_info");
 
-/* Of include/uapi/linux/inet_diag.h. */
+/* struct tcp_dctcp_info of include/uapi/linux/inet_diag.h. */
 struct dctcp_facts {
 	uint16_t enabled, ce_state;
 	uint32_t alpha, ab_ecn, ab_tot;
@@ -69,8 +72,8 @@ void flow_gap(uint64_t number, uint64_t gap)
 /* Measurements. */
 
 /*
- * Segments of the handshake among those that the receiver's socket has sent: the SYN and the ACK of one that connects. A SYN-ACK
- * is not among them; it leaves before there is a socket for the connection (`tcp_make_synack`).
+ * Number of handshake segments among those that the receiver's socket has sent: the SYN and the ACK if the receiver connects. A
+ * SYN-ACK is not counted; it leaves before there is a socket for the connection (`tcp_make_synack`).
  */
 static uint32_t handshake_segments(const struct flow *flow)
 {
@@ -102,7 +105,7 @@ static void read_facts(struct flow *flow)
 	if (flow->receiver >= 0 && getsockopt(flow->receiver, IPPROTO_TCP, TCP_INFO, &tcp, &size) == 0) {
 		uint32_t handshake = handshake_segments(flow), sent = tcp.segs_out - tcp.data_segs_out;
 
-		/* The kernel counts the FIN. */
+		/* The kernel counts the FIN as a byte. */
 		r->received = tcp.bytes_received - (tcp.state != TCP_ESTABLISHED);
 		r->data_packets = tcp.data_segs_in;
 		r->acks = sent > handshake ? sent - handshake : 0;
@@ -126,7 +129,7 @@ static void sample(uint64_t now)
 {
 	iperf3_look();
 	for (uint32_t i = 0; i < flow_count; i++) {
-		/* What has ended says nothing new. */
+		/* A flow that has ended has nothing new to report. */
 		if (flows[i].sender < 0 || flows[i].finished)
 			continue;
 		read_facts(&flows[i]);
@@ -159,7 +162,7 @@ void stop(struct flow *flow)
 		shutdown(flow->sender, SHUT_WR);
 }
 
-/* At its stop time. Frames that wait still have somebody who waits for them. */
+/* Called at the stop time of a flow. Frames that wait are still sent, because they count. */
 static void stop_at(uint32_t number, uint64_t now)
 {
 	struct flow *flow = &flows[number];
@@ -177,9 +180,9 @@ static void stop_at(uint32_t number, uint64_t now)
 }
 
 /*
- * What an endless stream writes next: whole segments up to the unsent limit. The end of a write, and a write that meets the limit,
- * has PSH, which a receiver answers at once (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`): how often would be this program's
- * choice. 0 if there is no room (`__tcp_stream_memory_free`).
+ * Bytes that an endless stream writes next: whole segments up to the limit of unsent data, or 0 if there is no room
+ * (`__tcp_stream_memory_free`). The last segment of a write, and of a write that meets the limit, has PSH, which a receiver
+ * acknowledges immediately (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`); with other sizes this program would decide how often.
  */
 static uint64_t stream_piece(const struct flow *flow)
 {
@@ -204,8 +207,8 @@ void write_more(struct flow *flow)
 		ssize_t size;
 
 		/*
-		 * The kernel is to say when there is room. It does so after a write that found none, too, but in virtual time a
-		 * call that fails takes a microsecond (`handle_syscall`), in which no packet of the whole testbed moves.
+		 * Ask the kernel to report when there is room. It would also report after a failed write, but in virtual time a
+		 * system call that fails takes a microsecond (`handle_syscall`), during which no packet of the testbed moves.
 		 */
 		if (!want) {
 			watch_sender_again(flow);
@@ -240,7 +243,7 @@ void begin_transfer(uint32_t number, uint64_t now)
 	write_more(flow);
 }
 
-/* The last byte of the transfer under way was acknowledged. */
+/* The last byte of the current transfer was acknowledged. */
 static void transfer_done(uint32_t number, uint64_t now)
 {
 	struct flow *flow = &flows[number];
@@ -260,7 +263,7 @@ static void transfer_done(uint32_t number, uint64_t now)
 	}
 }
 
-/* The receiver has read more of the stream. */
+/* Called when the receiver has read more of the stream. */
 static void delivered(uint32_t number, uint64_t before, uint64_t now)
 {
 	struct flow *flow = &flows[number];
@@ -276,7 +279,7 @@ static void delivered(uint32_t number, uint64_t before, uint64_t now)
 	}
 }
 
-/* Writes again an interval after the time that was due, not after the time it is. */
+/* Schedules the next write an interval after the time that was due, not after the present time. */
 static void again(uint32_t number, uint64_t interval)
 {
 	struct flow *flow = &flows[number];
@@ -352,7 +355,7 @@ static void read_acknowledgements(uint32_t number, uint64_t now)
 	}
 }
 
-/* The connection failed (or timed out): the flow ends, and the host says so. */
+/* Whether the connection failed (or timed out): the flow ends, and the host is told. */
 static bool has_failed(uint32_t number, int fd, uint64_t now)
 {
 	struct flow *flow = &flows[number];
@@ -373,7 +376,7 @@ static void become_connected(struct flow *flow)
 	flow->connected = true;
 	if (strcmp(flow->plan.cc, flow->plan.connect_cc) != 0)
 		use_cc(flow->sender, flow->plan.cc);
-	/* It was stopped before. */
+	/* The flow was stopped before it connected. */
 	if (flow->stopped)
 		shutdown(flow->sender, SHUT_WR);
 }
@@ -396,7 +399,7 @@ static void sender_event(uint32_t number, uint32_t events, uint64_t now)
 			become_connected(flow);
 		write_more(flow);
 	}
-	/* The receiver closes when it has everything. */
+	/* The receiver closes its end when it has read everything. */
 	if (events & (EPOLLRDHUP | EPOLLHUP) && flow->stopped) {
 		finish(number, now);
 		close(flow->sender);
@@ -455,7 +458,7 @@ static void start(uint32_t number, uint64_t now)
 	work(number, now);
 }
 
-/* Does what is due; false when the experiment is over. */
+/* Carries out what is due; returns false when the experiment is over. */
 static bool do_what_is_due(uint64_t duration, uint64_t every)
 {
 	static uint64_t shown;
@@ -475,10 +478,13 @@ static bool do_what_is_due(uint64_t duration, uint64_t every)
 			break;
 		case TASK_SAMPLE:
 			sample(entry.at);
-			/* A flow of UINT32_MAX marks the one at which the window opens: it does not repeat. */
+			/*
+			 * The flow number UINT32_MAX marks the sample at which the measurement
+			 * window opens; it does not repeat.
+			 */
 			if (entry.flow == 0 && entry.at + every < origin + duration)
 				agenda_add(entry.at + every, TASK_SAMPLE, 0);
-			/* Whoever watches knows by it that time has not stopped. */
+			/* Progress for the host, which sees by it that time has not stopped. */
 			if ((entry.at - origin) * 1000 / duration > shown) {
 				shown = (entry.at - origin) * 1000 / duration;
 				printf("shoal-progress %llu\n", (unsigned long long)shown);
@@ -516,7 +522,10 @@ static void handle(const struct epoll_event *event, uint64_t now)
 	}
 }
 
-/* Moves records in between, without asking for the time, which takes time: looking on must not change anything. */
+/*
+ * Waits for events. Records are moved in between without reading the clock, which would take time:
+ * recording must not change anything.
+ */
 static int wait_for_work(struct epoll_event *events, int count)
 {
 	for (;;) {
@@ -528,7 +537,7 @@ static int wait_for_work(struct epoll_event *events, int count)
 			else
 				events[kept++] = events[i];
 		}
-		/* Interrupted: the caller looks at what is due. */
+		/* Interrupted: the caller carries out what is due. */
 		if (kept || found <= 0)
 			return kept;
 	}
@@ -547,7 +556,9 @@ void flows_run(uint64_t duration, uint64_t every, uint64_t window_start)
 	for (uint32_t i = 0; i < flow_count; i++)
 		if (flows[i].plan.app == APP_IPERF3)
 			iperf3_listen(i);
-	/* A whole second: the same phase of all kernel timers whatever the set-up took. */
+	/*
+	 * A whole second, so that kernel timers have the same phase however long the set-up took.
+	 */
 	origin = (now_ns() / 1000000000 + 2) * 1000000000;
 	watch(output_open(origin), EPOLLIN, ROLE_RECORDS, 0);
 	agenda_add(origin + window_start, TASK_SAMPLE, UINT32_MAX);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What the parts of the event loop share: the state of flows, their sockets, their applications. */
+/* State that the parts of the event loop share: flows, their sockets, their applications. */
 #ifndef SHOAL_FLOW_H
 #define SHOAL_FLOW_H
 
@@ -11,52 +11,59 @@
 
 struct flow {
 	struct flow_plan plan;
-	/* Of the data, which the sender sends; whoever listens does so at `listener`. */
+	/*
+	 * Sockets at both ends of the data; `listener` is at the end that accepts the connection.
+	 */
 	int sender, listener, receiver;
 	bool greedy, stopped, finished, is_dctcp, connected;
-	bool closing;			/* once what waits is written */
-	bool hung_up;			/* the server, which sends no more */
+	bool closing;			/* close once all pending data are written */
+	bool hung_up;			/* the server has closed its direction */
 	uint64_t first_at, began_at, next_at;
-	uint64_t begun, completed;	/* transfers, exchanges, frames or datagrams */
+	uint64_t begun, completed;	/* counts of transfers, exchanges, frames or datagrams */
 	uint64_t to_write, target, sent;
 	uint64_t delivered;		/* bytes that the receiver has read */
 	uint64_t asked;			/* bytes of a request that the server has read */
 	uint64_t asking;		/* bytes of requests that the client has yet to write */
 	struct gaps gaps;
-	struct flow_record last;	/* what does not vanish with a socket */
+	struct flow_record last;	/* values that must survive the socket */
 };
 
 extern struct flow flows[MAX_FLOWS];
 extern uint32_t flow_count;
-/* The start of the experiment. */
+/* Time at which the experiment starts. */
 extern uint64_t origin;
 
 /* flow.c */
 void report(uint32_t number, enum record_kind kind, uint64_t now, uint64_t value);
 void finish(uint32_t number, uint64_t now);
 void write_more(struct flow *flow);
-/* Nothing more is written. */
+/* Ends the writing of a flow. */
 void stop(struct flow *flow);
 void begin_transfer(uint32_t number, uint64_t now);
 
-/* sockets.c: all of them in one epoll set. */
+/* sockets.c: the sockets of all hosts, in one epoll set. */
 enum role { ROLE_SENDER, ROLE_LISTENER, ROLE_RECEIVER, ROLE_TIMER, ROLE_SINK, ROLE_RECORDS };
 void sockets_open(void);
 void watch(int fd, uint32_t events, enum role role, uint32_t flow);
-/* The event that a sender has room comes once more: now if it has, else when it gets some. */
+/*
+ * Requests one more event that a sender has room: at once if it has room, else as soon as it has.
+ */
 void watch_sender_again(const struct flow *flow);
 int wait_for_events(struct epoll_event *events, int count);
 void use_cc(int fd, const char *cc);
-/* Listens at the end where the flow's connection is accepted, connects from the other. */
+/* Listens at the end that accepts the flow's connection, or connects from the other end. */
 void listen_for(uint32_t number);
 void connect_flow(uint32_t number);
-/* The whole receive window from now on. */
+/* Opens the whole receive window at once. */
 void open_window(int fd);
-/* Unsent bytes up to which a sender's socket takes more. */
+/* Bytes of unsent data up to which a sender's socket accepts more. */
 int unsent_limit(const struct flow_plan *plan);
-/* Takes the connection; gives its socket or -1. */
+/* Accepts the connection; returns its socket or -1. */
 int accept_from(struct flow *flow);
-/* Throws what has arrived away, in the kernel. Bytes, 0 at the end of the stream, -1 if there is nothing. */
+/*
+ * Discards received data in the kernel. Returns the bytes, 0 at the end of the stream, or -1 if
+ * there are none.
+ */
 ssize_t discard(int fd);
 
 /* exchanges.c: requests and responses. The receiver's end is the client. */
@@ -77,7 +84,7 @@ void datagrams_receive(uint32_t number, uint64_t now);
 /* iperf3.c: flows that iperf3 drives. */
 void iperf3_listen(uint32_t number);
 void iperf3_start(uint32_t number);
-/* Borrows the sockets of connections that are there now. */
+/* Takes descriptors of the sockets of all connections that exist now. */
 void iperf3_look(void);
 
 #endif

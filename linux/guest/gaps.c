@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Random times are drawn by the host, in the order in which they are used: the guest has no randomness of its own. */
+/*
+ * Random times. The host draws them, in the order of their use, because the guest has no randomness
+ * of its own.
+ */
 #include "guest.h"
 
 #include <stdlib.h>

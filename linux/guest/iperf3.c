@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bulk flows that iperf3 drives: a server at the receiver and a client at the sender, both in the root under /iperf3 with their
- * libraries. Their sockets are borrowed (pidfd_getfd), so that samples are those of all flows.
+ * Bulk flows that iperf3 drives: a server at the receiver and a client at the sender, both in the directory /iperf3 with their
+ * libraries. The guest obtains descriptors of their sockets (pidfd_getfd), so that they are sampled like those of all flows.
  */
 #define _GNU_SOURCE
 #include "flow.h"
@@ -20,9 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The kernel answers a program that has just been started in no virtual time; this is plenty. */
+/*
+ * Virtual time in which a program that has just been started becomes ready; the kernel needs almost
+ * none of it.
+ */
 #define SETTLE_NS 20000000
-/* Descriptors of iperf3 are below. */
+/* The descriptors of iperf3 are below this number. */
 #define MAX_DESCRIPTOR 64
 
 static pid_t servers[MAX_FLOWS], clients[MAX_FLOWS];
@@ -44,7 +47,7 @@ static pid_t spawn(int host, const char *const *arguments)
 
 		host_enter(host);
 		dup2(null, 0);
-		/* What it complains about comes to the console. */
+		/* Its error messages go to the console. */
 		dup2(null, 1);
 		execve("/iperf3/ld.so", (char *const *)argv, (char *const *)environment);
 		_exit(127);
@@ -81,7 +84,10 @@ void iperf3_listen(uint32_t number)
 		prepare_root();
 	any = true;
 	words(number, port, there, here);
-	/* A listener echoes by its own controller, and iperf3 sets the client's before it connects: it is the host's here. */
+	/*
+	 * A listener's feedback depends on its own controller, and iperf3 sets the client's before
+	 * it connects: the listener's is the host's default.
+	 */
 	sysctl_write(plan->receiver, "net/ipv4/tcp_congestion_control", plan->listen_cc);
 	servers[number] = spawn(plan->receiver, arguments);
 	nanosleep(&settle, NULL);
@@ -96,12 +102,12 @@ void iperf3_start(uint32_t number)
 	};
 
 	words(number, port, there, here);
-	/* Longer than the experiment: it ends with the guest. */
+	/* Longer than the experiment: iperf3 ends with the guest. */
 	snprintf(seconds, sizeof(seconds), "%llu", (unsigned long long)plan->interval);
 	clients[number] = spawn(plan->sender, arguments);
 }
 
-/* The connection of the data has the flow's port at both ends. */
+/* Whether a socket is the data connection, which has the flow's port at both ends. */
 static bool is_data(int fd, uint32_t number)
 {
 	struct sockaddr_in own, peer;

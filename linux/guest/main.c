@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Reads /config, line by line, and does what it says. */
+/* Reads /config line by line and carries out its instructions. */
 #include "guest.h"
 #include "script.h"
 
@@ -149,7 +149,7 @@ static void route(struct words *w)
 	route_add(at, network, length, gateway, &metrics);
 }
 
-/* The rest of the line, with single blanks. */
+/* Joins the remaining words of the line with single blanks. */
 static void join(struct words *w, char *into, size_t size)
 {
 	*into = 0;
@@ -313,7 +313,7 @@ static void obey(struct words *w)
 	}
 }
 
-/* Two a host, three a flow. */
+/* Raises the limit of open files: two for each host, three for each flow. */
 static void many_files(void)
 {
 	struct rlimit files = { 1 << 19, 1 << 19 };

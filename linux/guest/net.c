@@ -24,7 +24,7 @@
 
 static struct {
 	char name[32];
-	int space;	/* of the network */
+	int space;	/* network namespace */
 	int netlink;
 } hosts[MAX_HOSTS];
 static int host_count, current = -1;
@@ -78,7 +78,7 @@ static void nest_end(struct message *m, struct rtattr *outer)
 	outer->rta_len = (uint16_t)((char *)tail(m) - (char *)outer);
 }
 
-/* Sends and waits for the answer; `what` is for the message of a refusal. */
+/* Sends a message and waits for the answer; `what` names the request in an error message. */
 static void talk(int host, struct message *m, const char *what)
 {
 	static uint32_t sequence;
@@ -99,7 +99,10 @@ static void talk(int host, struct message *m, const char *what)
 	if (error->error) {
 		const char *words = "";
 
-		/* The kernel's own words, if it has any: the attributes follow the header of our message. */
+		/*
+		 * The kernel's own error message, if there is one: its attributes follow the header
+		 * of our message.
+		 */
 		if (header->nlmsg_flags & NLM_F_ACK_TLVS) {
 			const struct rtattr *a = (const void *)((const char *)(error + 1) +
 				(header->nlmsg_flags & NLM_F_CAPPED ? 0 : NLMSG_ALIGN(error->msg.nlmsg_len) - sizeof(error->msg)));
@@ -145,7 +148,7 @@ static void up(int host, const char *device)
 	talk(host, &m, "cannot set a link up");
 }
 
-/* How many packets TCP hands over as one: 1 (see `describe`) until it is set. */
+/* Sets the number of packets that TCP hands over as one; it is 1 (see `describe`) until set. */
 void gso_max_segs(int host, const char *device, uint32_t count)
 {
 	struct message m;
@@ -199,7 +202,7 @@ void sysctl_write(int host, const char *path, const char *value)
 	close(fd);
 }
 
-/* Addresses of the link layer follow those of the network: no ARP packet is ever sent. */
+/* Link-layer addresses are derived from network addresses, so that no ARP packet is ever sent. */
 static void hardware_address(uint32_t address, unsigned char into[6])
 {
 	into[0] = 2;
@@ -207,7 +210,7 @@ static void hardware_address(uint32_t address, unsigned char into[6])
 	memcpy(into + 2, &address, 4);
 }
 
-/* One packet is one packet: no segmentation or merging below TCP. */
+/* Switches off segmentation and merging below TCP: every packet stays one packet. */
 static void no_offload(int host, const char *device)
 {
 	static const uint32_t commands[] = { ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO };
@@ -282,7 +285,7 @@ void veth_add(const struct end *a, const struct end *b, uint32_t mtu)
 	talk(a->host, &m, "cannot add a link");
 	dress(a, b);
 	dress(b, a);
-	/* A device without peer that is up has no carrier; now both are. */
+	/* A device whose peer is down has no carrier; now both are up. */
 }
 
 void address_add(int host, const char *device, uint32_t address)

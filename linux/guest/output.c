@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Results: fixed records, collected in memory and written to files of the host; packets, if they are captured. */
+/*
+ * Results: fixed-size records, collected in memory and written to files of the host; packets, if
+ * they are captured.
+ */
 #include "guest.h"
 #include "../testbed/sch_line.h"
 
@@ -8,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A write to the host costs some microseconds, whatever its size. */
+/* Bytes collected for one write: a write to the host costs some microseconds, whatever its size. */
 #define BUFFER_SIZE (1 << 20)
 
 struct file {
@@ -47,7 +50,7 @@ static void open_captures(uint64_t origin)
 	if (captured < 0)
 		return;
 	open_file(&packets, "/packets.bin");
-	/* What the times of the packets are counted from. */
+	/* The origin of the packets' times. */
 	memcpy(packets.buffer, &origin, sizeof(origin));
 	packets.used = sizeof(origin);
 }

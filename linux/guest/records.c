@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Records of a script, collected in memory, written once. */
+/* Records of a script, collected in memory and written once. */
 #include "guest.h"
 #include "script.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Plays a script against this kernel's TCP. It decides nothing: packets that leave and results of calls are recorded with
- * their times, and the host compares them with what the script wants.
+ * Plays a script on this kernel's TCP. It does not judge: packets that leave and results of calls are recorded with their
+ * times, and the host compares them with what the script expects.
  *
  * A line of the program is `EVENT VERB TIME ...`. A time is a letter and nanoseconds: `a` after the start, `r` after the end
- * of the event before, `s` after the time at which the packet before was to arrive. Lines with `-` instead of an event
- * prepare the device and the connections.
+ * of the preceding event, `s` after the scheduled arrival of the preceding packet. Lines with `-` instead of an event prepare
+ * the device and the connections.
  */
 #define _GNU_SOURCE
 #include "guest.h"
@@ -34,16 +34,19 @@
 #define MAX_PACKET (1 << 16)
 #define MAX_MEMORY 4096
 #define MAX_WAITING 4096
-#define KEPT_BYTES 120 /* headers without payload */
+#define KEPT_BYTES 120 /* bytes kept of a packet: headers without payload */
 #define ZEROS (4 << 20)
 #define SECOND UINT64_C(1000000000)
-/* A call that is not said to block has this long; the clock stands still while it works. */
+/* Time for a call that is not marked as blocking; the clock stands still while it works. */
 #define CALL_LIMIT (10 * SECOND)
-/* Scripts count in milliseconds: away from the kernel's ticks, none of their times is on the edge of two. */
+/*
+ * Scripts count in milliseconds. This offset keeps their times away from the kernel's ticks, so
+ * that none falls on a tick.
+ */
 #define OFFSET_IN_TICK 250000
 
 static struct {
-	uint16_t local, remote; /* ports, host byte order; local 0: not known yet */
+	uint16_t local, remote; /* ports in host byte order; a local port of 0 is not known yet */
 	uint32_t isn;
 	bool has_isn;
 } connections[MAX_CONNECTIONS];
@@ -71,10 +74,10 @@ static struct {
 	struct script_record record;
 	unsigned char memory[MAX_MEMORY] __attribute__((aligned(16)));
 	size_t memory_size;
-	long descriptor; /* the script's name of what it returns, or -1 */
+	long descriptor; /* the script's number for the descriptor that it returns, or -1 */
 } call;
 
-/* Words of the program. */
+/* Parsing the words of the program. */
 
 static char *next_word;
 
@@ -105,7 +108,7 @@ static size_t hexadecimal(unsigned char *into, size_t room)
 	return size;
 }
 
-/* A time of the program on the clock. */
+/* Converts a time of the program into a time of the clock. */
 static uint64_t moment(void)
 {
 	const char *text = word();
@@ -121,7 +124,7 @@ static uint64_t moment(void)
 	}
 }
 
-/* Packets that have left, with the time at which they did. */
+/* Packets that have left, with their times. */
 
 static void collect(void)
 {
@@ -166,7 +169,10 @@ static void finish_call(void)
 	record_add(&call.record, call.memory);
 }
 
-/* Lets time pass until `until`, a packet (if asked for), or the end of the call (if asked for). */
+/*
+ * Lets time pass until `until`, until a packet leaves (if asked for), or until the call ends (if
+ * asked for).
+ */
 static void wait_for(uint64_t until, bool a_packet, bool the_call)
 {
 	for (;;) {
@@ -223,7 +229,10 @@ static void put32(unsigned char *at, uint32_t value)
 	put16(at + 2, value & 0xffff);
 }
 
-/* Whether a port is that of a connection: its SYN may come again after the next connection has begun. */
+/*
+ * Whether a port belongs to a connection; its SYN may be retransmitted after the next connection
+ * has begun.
+ */
 static bool is_known(uint16_t local)
 {
 	for (size_t i = 0; i < connection_count; i++)
@@ -232,7 +241,10 @@ static bool is_known(uint16_t local)
 	return false;
 }
 
-/* Whether a packet that left is TCP of a connection; the first SYN of a connecting one tells its port. */
+/*
+ * Whether a packet that left is TCP of a connection; the first SYN of a connecting one reveals its
+ * port.
+ */
 static bool belongs(const unsigned char *bytes, size_t size, size_t connection)
 {
 	const unsigned char *tcp = bytes + 20;
@@ -244,7 +256,10 @@ static bool belongs(const unsigned char *bytes, size_t size, size_t connection)
 	return get16(tcp) == connections[connection].local;
 }
 
-/* Remembers what the kernel chose: its initial sequence number, and the timestamp where the script has `label`. */
+/*
+ * Stores what the kernel chose: its initial sequence number, and its timestamp where the script has
+ * `label`.
+ */
 static void learn(const unsigned char *bytes, size_t size, size_t connection, const char *label)
 {
 	const unsigned char *tcp = bytes + 20;
@@ -291,7 +306,10 @@ static void expect(uint32_t event)
 		if (waiting_from == waiting_to)
 			wait_for(limit, true, false);
 		if (waiting_from == waiting_to) {
-			/* After a part of the payload, the record still has the size of that packet. */
+			/*
+			 * After a part of the payload, the record still holds the size of that
+			 * packet.
+			 */
 			record.size = 0;
 			record.kind = SCRIPT_SILENCE;
 			record.at_ns = now_ns() - start;
@@ -339,7 +357,7 @@ static void checksums(unsigned char *bytes, size_t size)
 
 	put16(bytes + 10, folded(sum(bytes, 20)));
 	if (!tcp)
-		put16(bytes + 38, folded(sum(bytes + 28, 20))); /* of the header inside */
+		put16(bytes + 38, folded(sum(bytes + 28, 20))); /* checksum of the inner header */
 	put16(field, folded(sum(bytes + 20, size - 20) + pseudo));
 }
 
@@ -351,7 +369,7 @@ static uint32_t timestamp_of(uint32_t label)
 	return label;
 }
 
-/* EVENT inject TIME CONNECTION BYTES PATCHES; the last are `L40,T44:100,p20,q22`. */
+/* EVENT inject TIME CONNECTION BYTES PATCHES; patches are written as `L40,T44:100,p20,q22`. */
 static void inject(uint32_t event)
 {
 	struct script_record record = begin(event);
@@ -385,7 +403,10 @@ static void inject(uint32_t event)
 	record_add(&record, NULL);
 }
 
-/* EVENT call TIME LIMIT NUMBER DESCRIPTOR MEMORY RELOCATIONS ARGUMENTS...; LIMIT `-`: it does not block. */
+/*
+ * EVENT call TIME LIMIT NUMBER DESCRIPTOR MEMORY RELOCATIONS ARGUMENTS...; with LIMIT `-` the call
+ * does not block.
+ */
 static void make_call(uint32_t event)
 {
 	struct script_record record = begin(event);
@@ -436,7 +457,10 @@ static void make_call(uint32_t event)
 	call.runs = true;
 	caller_post(&call.job);
 	if (strcmp(blocks, "-") != 0) {
-		/* Lets it begin, for which this thread must sleep; it goes on beside the next events. */
+		/*
+		 * Lets the call begin, for which this thread must sleep; it continues in parallel
+		 * with the next events.
+		 */
 		wait_for(now_ns() + 1, false, true);
 		return;
 	}
@@ -474,7 +498,7 @@ static void state(uint32_t event)
 
 	wait_for(at, false, false);
 	record.at_ns = now_ns() - start;
-	/* Only now: a call that gives it may have ended in the meantime. */
+	/* Only now, because a call that returns the descriptor may have ended in the meantime. */
 	fd = script_descriptor(name);
 	for (int i = 0; i < 3; i++) {
 		static const int names[] = { TCP_INFO, TCP_CC_INFO, SO_MEMINFO };
@@ -510,13 +534,13 @@ static bool set_sysctl(void)
 	return true;
 }
 
-/* Something that is set, before or during the script. */
+/* Carries out a command, before or during the script. */
 static bool set(const char *verb)
 {
 	if (strcmp(verb, "sysctl") == 0) {
 		return set_sysctl();
 	} else if (strcmp(verb, "qdisc") == 0) {
-		/* qdisc KIND LIMIT, packets; -1: that of the device. */
+		/* qdisc KIND LIMIT: the limit is in packets; -1 is the device's queue length. */
 		const char *kind = word();
 		long long limit = integer();
 		struct tc_fifo_qopt options = { .limit = (uint32_t)limit };
@@ -531,7 +555,10 @@ static bool set(const char *verb)
 	} else if (strcmp(verb, "mtu") == 0) {
 		tun_set_mtu((unsigned)integer());
 	} else if (strcmp(verb, "tun") == 0) {
-		/* tun MTU MSS: segments that arrive and are larger are several that the device has merged. */
+		/*
+		 * tun MTU MSS: arriving segments that are larger than MSS represent several that
+		 * the device has merged.
+		 */
 		unsigned mtu = (unsigned)integer();
 
 		tun = tun_open(mtu, (unsigned)integer());
@@ -581,7 +608,7 @@ static void begin_time(void)
 {
 	start = (now_ns() / SECOND + 1) * SECOND + OFFSET_IN_TICK;
 	wait_for(start, false, false);
-	/* A timer may be a little late: the script begins when it is. */
+	/* A timer may be a little late: the script begins when the timer has fired. */
 	start = now_ns();
 	while (waiting_from != waiting_to)
 		free(waiting[waiting_from++ % MAX_WAITING].bytes);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Conformance scripts: one TUN device, one thread that plays the wire, one that makes the application's calls. */
+/*
+ * Conformance scripts: one TUN device, one thread that plays the network, and one that makes the
+ * application's calls.
+ */
 #ifndef SHOAL_SCRIPT_H
 #define SHOAL_SCRIPT_H
 
@@ -8,16 +11,25 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Plays the program in a file, writes /script.bin. Its lines come from crates/lab/conformance/src/kernel/program.rs. */
+/*
+ * Plays the program in a file and writes /script.bin. crates/lab/conformance/src/kernel/program.rs
+ * makes the program.
+ */
 void script_play(const char *path);
 
-/* tun.c: the device. Addresses are those of the kernel's own scripts: 192.168.0.1/16 here, 192.0.2.1 there. */
+/*
+ * tun.c: the device. Addresses are those of the kernel's own scripts: 192.168.0.1/16 on this side,
+ * 192.0.2.1 on the other.
+ */
 #define TUN "tun0"
-/* Segments larger than `mss`, if there is one, are handed over as several that the device has merged. */
+/*
+ * Opens the device. Segments larger than `mss`, if it is not 0, are delivered as several that the
+ * device has merged.
+ */
 int tun_open(unsigned mtu, unsigned mss);
-/* As read(2) does. */
+/* Reads a packet; the result is that of read(2). */
 ssize_t tun_read(int tun, unsigned char *into, size_t room);
-/* A packet with its checksums. */
+/* Fills in a packet's checksums and writes it. */
 void tun_write(int tun, unsigned char *packet, size_t size);
 void tun_set_mtu(unsigned mtu);
 void tun_set_offload(bool generic, bool on);
@@ -30,22 +42,25 @@ struct job {
 	int error;
 	uint64_t ended_ns;
 };
-/* Gives a file descriptor that is readable when a job has ended. */
+/* Starts the thread; returns a descriptor that is readable when a job has ended. */
 int caller_start(void);
 void caller_post(struct job *job);
-/* Takes the end of the job off that descriptor. */
+/* Acknowledges the end of the job. */
 void caller_take(void);
 
-/* records.c: what the host reads; fixed layout, see crates/lab/conformance/src/kernel/records.rs. */
+/*
+ * records.c: the records that the host reads, in a fixed layout; see
+ * crates/lab/conformance/src/kernel/records.rs.
+ */
 enum script_kind {
 	SCRIPT_PACKET = 2,	/* data: the packet's headers */
 	SCRIPT_SILENCE = 3, /* no packet came in time; the last record */
 	SCRIPT_CALLED = 4,	 /* data: the memory of the call */
 	SCRIPT_BLOCKED = 5, /* a call did not return in time; the last record */
-	SCRIPT_STATE = 6,	 /* data: three lengths of 16 bits, and what they are the lengths of */
+	SCRIPT_STATE = 6,	 /* data: three lengths of 16 bits, followed by the three parts */
 	SCRIPT_DONE = 7,
 	SCRIPT_SKIPPED = 8, /* a sysctl that this kernel lacks */
-	SCRIPT_COUNTED = 9, /* result: of a counter */
+	SCRIPT_COUNTED = 9, /* result: value of a counter */
 };
 struct script_record {
 	uint32_t event, kind;
@@ -57,9 +72,12 @@ void record_open(const char *path);
 void record_add(const struct script_record *record, const void *data);
 void record_close(void);
 
-/* counters.c: counters of the network, as nstat shows them. */
+/* counters.c: the network's counters, as nstat shows them. */
 void counters_begin(void);
-/* What counter `name`, such as TcpExtBeyondWindow, has counted since counters_begin(); -1: there is none. */
+/*
+ * Increase of the counter `name`, such as TcpExtBeyondWindow, since counters_begin(); -1 if it does
+ * not exist.
+ */
 int64_t counter_read(const char *name);
 
 #endif

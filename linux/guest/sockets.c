@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The sockets of all hosts live in this process and one epoll set; nobody polls.
+ * The sockets of all hosts belong to this process and to one epoll set, so that nothing needs polling.
  *
- * A sender keeps little unsent data in its socket (TCP_NOTSENT_LOWAT), so that the window alone decides what is sent and
- * memory stays bounded. A receiver throws data away in the kernel (MSG_TRUNC) and is woken once a chunk (SO_RCVLOWAT): the
- * ACKs do not depend on it (`__tcp_ack_snd_check` looks at rcv_lowat), the cost does.
+ * A sender keeps little unsent data in its socket (TCP_NOTSENT_LOWAT), so that only the window decides what is sent and memory
+ * stays bounded. A receiver discards data in the kernel (MSG_TRUNC) and is woken once for each chunk (SO_RCVLOWAT), which
+ * costs less and does not change the ACKs (`__tcp_ack_snd_check` considers rcv_lowat).
  */
 #define _GNU_SOURCE
 #include "flow.h"
@@ -21,9 +21,12 @@
 #include <unistd.h>
 
 #define UNSENT_BULK (128 << 10)
-/* What is already in the socket is sent even if the application stops. */
+/*
+ * For exact stop times: data in the socket are sent even after the application stops, so there must
+ * be little.
+ */
 #define UNSENT_EXACT 4096
-/* SOF_TIMESTAMPING_OPT_ID_TCP of Linux 6.2. */
+/* SOF_TIMESTAMPING_OPT_ID_TCP, which exists since Linux 6.2. */
 #define OPT_ID_TCP (1 << 16)
 
 static int epoll;
@@ -92,10 +95,11 @@ static void window(int fd, const struct tcp_repair_window *value)
 }
 
 /*
- * A receiver acknowledges every packet while its window may grow (`tcp_grow_window`: quick |= 1), for the longer, the larger
- * its buffer. The models have no buffers that grow, and this plane must not measure the size of its own: the window is open
- * from the first packet on. TCP_WINDOW_CLAMP raises `rcv_ssthresh`, which is what grows, up to the window that is offered, and a
- * repair lends a window for that moment. Nothing is sent meanwhile, and the bound by memory (`tcp_space`) stays.
+ * A receiver acknowledges every packet while its window may grow (`tcp_grow_window`: quick |= 1), and the larger its buffer,
+ * the longer it does. The models have no buffers that grow, and the size of this buffer must not influence a measurement; so
+ * the window is fully open from the first packet on. TCP_WINDOW_CLAMP raises `rcv_ssthresh`, the variable that grows, up to
+ * the offered window, which TCP_REPAIR_WINDOW makes large for that moment. Nothing is sent meanwhile, and the bound by memory
+ * (`tcp_space`) stays in force.
  */
 void open_window(int fd)
 {
@@ -110,7 +114,7 @@ void open_window(int fd)
 	window(fd, &lent);
 	option(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, ANY_WINDOW, "the bound of the window");
 	window(fd, &own);
-	/* Without the probe that ends a repair otherwise. */
+	/* Ends the repair without the window probe that it would otherwise send. */
 	option(fd, IPPROTO_TCP, TCP_REPAIR, TCP_REPAIR_OFF_NO_WP, "the end of the repair");
 }
 
@@ -146,11 +150,11 @@ int unsent_limit(const struct flow_plan *plan)
 	return plan->app == APP_ON_OFF || plan->stop != NEVER ? UNSENT_EXACT : UNSENT_BULK;
 }
 
-/* For those who write the data. */
+/* Prepares the socket of the end that writes data. */
 static void prepare_writer(struct flow *flow)
 {
 	option(flow->sender, IPPROTO_TCP, TCP_NOTSENT_LOWAT, unsent_limit(&flow->plan), "the unsent limit");
-	/* Small writes leave when they are written. */
+	/* Small writes are sent immediately. */
 	option(flow->sender, IPPROTO_TCP, TCP_NODELAY, 1, "no delay");
 }
 
@@ -163,7 +167,7 @@ void connect_flow(uint32_t number)
 	struct sockaddr_in there = place(number, asks ? plan->source : plan->destination);
 	int fd = tcp_socket(asks ? plan->receiver : plan->sender, plan->connect_cc);
 
-	/* The source port names the flow too: nothing is left to the kernel's choice. */
+	/* The source port identifies the flow too: nothing is left to the kernel's choice. */
 	if (bind(fd, (void *)&own, sizeof(own)))
 		fail_errno("cannot bind");
 	if (asks) {
@@ -175,7 +179,10 @@ void connect_flow(uint32_t number)
 	}
 	if (connect(fd, (void *)&there, sizeof(there)) && errno != EINPROGRESS)
 		fail_errno("cannot connect");
-	/* Positions are counted from the first byte of the stream, so the socket must have a sequence number already. */
+	/*
+	 * Positions count from the first byte of the stream, so the socket must have its sequence
+	 * number already.
+	 */
 	if (plan->app == APP_TRANSFERS && plan->barrier == NEVER)
 		option(fd, SOL_SOCKET, SO_TIMESTAMPING,
 		       SOF_TIMESTAMPING_TX_ACK | SOF_TIMESTAMPING_OPT_ID | OPT_ID_TCP | SOF_TIMESTAMPING_OPT_TSONLY |

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The device that scripts send to and receive from. Large segments reach it whole, as they leave TCP. */
+/* The device of conformance scripts. Large segments reach it whole, as they leave TCP. */
 #include "guest.h"
 #include "script.h"
 
@@ -67,7 +67,10 @@ void tun_set_offload(bool generic, bool on)
 		fail_errno("cannot change the offloads of %s", TUN);
 }
 
-/* The other side is behind a gateway that, being ourselves, is never asked for: what a route learns stays with the route. */
+/*
+ * The peer is behind a gateway, which is this host and is never asked for: what a route learns
+ * stays with the route.
+ */
 static void route(void)
 {
 	struct rtentry route = { .rt_flags = RTF_UP | RTF_GATEWAY, .rt_dev = (char *)TUN };

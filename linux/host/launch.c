@@ -2,12 +2,13 @@
 /*
  * launch FOLDER CPU MEMORY SEED SHIM KERNEL ARGUMENT...
  *
- * Runs a user-mode kernel in FOLDER, on one CPU, with a constant environment, and sees to it that nothing is left of it:
- * neither a process, when it has ended or the caller has, nor the folder, when the caller is gone. How long it may take is for
- * the caller to say: it hears the guest.
+ * Runs a user-mode kernel in FOLDER, on one CPU, with a constant environment, and cleans up after it: when the kernel or the
+ * caller has ended, no process is left, and when the caller has ended, the folder is removed too. There is no time limit here:
+ * the caller reads the guest's output and can end it.
  *
- * MEMORY is where the file goes that is the guest's memory: `shm`, or `folder`. Standard input is a pipe that the caller keeps
- * open; its end means that the caller is gone. Exit code: 0 the guest has switched itself off, 1 wrong use, 2 it ended otherwise.
+ * MEMORY is the place of the file that holds the guest's memory: `shm`, or `folder`. Standard input is a pipe that the caller
+ * keeps open; its end means that the caller has ended. Exit code: 0 if the guest has powered off, 1 for wrong arguments, 2 if
+ * the guest ended otherwise.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -42,7 +43,10 @@ static int die(const char *what)
 	return WRONG_USE;
 }
 
-/* A constant environment and address layout: both are inputs of the guest. */
+/*
+ * Replaces this process by the kernel, with a constant environment and address layout, since both
+ * are inputs of the guest.
+ */
 static void become_kernel(char **argv, const char *seed, const char *shim, int cpu, const char *memory)
 {
 	char *environment[6] = { "PATH=/usr/bin:/bin", "HOME=/proc/self/cwd", "TMPDIR=/dev/shm" };
@@ -53,7 +57,9 @@ static void become_kernel(char **argv, const char *seed, const char *shim, int c
 		_exit(WRONG_USE);
 	if (strcmp(memory, "shm") != 0)
 		environment[2] = "TMPDIR=/proc/self/cwd";
-	/* Changing between two CPUs at every system call of the guest costs a factor of 2 to 6. */
+	/*
+	 * If every system call of the guest may change the CPU, the run takes 2 to 6 times as long.
+	 */
 	if (cpu >= 0) {
 		cpu_set_t set;
 
@@ -72,7 +78,9 @@ static void become_kernel(char **argv, const char *seed, const char *shim, int c
 	_exit(WRONG_USE);
 }
 
-/* Kills every descendant: orphans come to us, because we are their subreaper. */
+/*
+ * Kills every descendant. Orphans become children of this process, because it is their subreaper.
+ */
 static void kill_descendants(void)
 {
 	for (int round = 0; round < 100; round++) {

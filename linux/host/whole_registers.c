@@ -2,12 +2,13 @@
 /*
  * Registers of traced processes on processors whose extended state is large.
  *
- * User-mode Linux 6.12 keeps the vector registers of its processes in 2696 bytes, which is what AVX-512 takes. A host whose
- * processor has more (AMX: 11 KiB) hands out the beginning of the state, but takes back only all of it (`xstateregs_set`), and
- * the guest stops with "ptrace set fp regs failed". Later kernels ask for the size. Here the rest is what the process has: guests
- * run our programs, which do not use it.
+ * User-mode Linux 6.12 keeps the vector registers of its processes in 2696 bytes, the size with AVX-512. If the processor has
+ * more state (AMX: 11 KiB), the host's ptrace returns the beginning of the state, but accepts only the whole of it
+ * (`xstateregs_set`), and the guest stops with "ptrace set fp regs failed". Later kernels ask for the size. This function
+ * completes the state with what the process has at that moment, which is correct because the programs in the guest do not use
+ * the additional registers.
  *
- * Only what fails is repaired: kernels that know the size never come here.
+ * Only calls that failed are repaired, so kernels that know the size are not affected.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -20,7 +21,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* More than any processor's; the kernel's stacks are too small for it, and it has one thread that traces. */
+/*
+ * Larger than the state of any processor. It is static because the kernel's stacks are too small;
+ * only one thread traces.
+ */
 static unsigned char whole[1 << 16];
 
 static long set_beginning(long pid, const struct iovec *part)
@@ -37,7 +41,7 @@ static long set_beginning(long pid, const struct iovec *part)
 	return syscall(SYS_ptrace, PTRACE_SETREGSET, pid, (long)NT_X86_XSTATE, &all);
 }
 
-/* As the C library's: what is read comes as the result. */
+/* Like the C library's function: a value that is read is the result. */
 long ptrace(enum __ptrace_request request, ...)
 {
 	va_list arguments;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whole packets: what lines send or drop, and what arrives at the devices that are named. Read from /proc/shoal_capture as
- * records of the line (struct line_record), each followed by its packet, padded to eight bytes.
+ * Captures whole packets: those that lines send or drop, and those that arrive at the named devices. They are read from
+ * /proc/shoal_capture as records of the line (struct line_record), each followed by its packet, padded to eight bytes.
  *
- * Nobody notices: a packet is copied in the context that handles it anyway. Hosts leave checksums to their devices, and veth
- * has none to fill in; what is missing is filled into the copy.
+ * Capturing does not change the result: a packet is copied in the context that handles it in any case. Hosts leave checksums to
+ * their devices, and veth does not compute them; the missing checksums are filled into the copy.
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -16,7 +16,7 @@
 #include <net/net_namespace.h>
 #include "capture.h"
 
-/* Who reads is woken when half of it is taken. */
+/* Bytes of the buffer. The reader is woken when half of it is filled. */
 #define ROOM (32u << 20)
 
 static void *buffer;
@@ -35,7 +35,7 @@ static void fill_in_checksum(const struct sk_buff *skb, u8 *copy, u32 size)
 	int start = skb_checksum_start_offset(skb);
 	__sum16 sum = csum_fold(csum_partial(copy + start, size - start, 0));
 
-	/* Zero means "none" with UDP only (RFC 768); with TCP it is a sum like others. */
+	/* A checksum of zero means "none" only in UDP (RFC 768); in TCP it is an ordinary sum. */
 	if (!sum && skb->csum_offset == offsetof(struct udphdr, check))
 		sum = CSUM_MANGLED_0;
 	*(__sum16 *)(copy + start + skb->csum_offset) = sum;
@@ -83,7 +83,10 @@ static int arrived(struct sk_buff *skb, struct net_device *dev, struct packet_ty
 	return NET_RX_SUCCESS;
 }
 
-/* `DEVICE INTERFACE`: keep what arrives at this device of the writer's namespace, under this number. */
+/*
+ * Writing `DEVICE INTERFACE` keeps packets that arrive at this device of the writer's namespace,
+ * under this interface number.
+ */
 static ssize_t capture_write(struct file *file, const char __user *text, size_t size, loff_t *position)
 {
 	char line[32], name[IFNAMSIZ];
@@ -113,7 +116,7 @@ static ssize_t capture_write(struct file *file, const char __user *text, size_t 
 	return size;
 }
 
-/* Bytes since the last read; nothing if there are none. */
+/* Reads the bytes since the last read; 0 if there are none. */
 static ssize_t capture_read(struct file *file, char __user *into, size_t size, loff_t *position)
 {
 	size_t given = min(size, used - taken);
@@ -123,7 +126,10 @@ static ssize_t capture_read(struct file *file, char __user *into, size_t size, l
 	if (copy_to_user(into, buffer + taken, given))
 		return -EFAULT;
 	taken += given;
-	/* Packets come in softirqs, and there is one CPU: none comes between these lines if they are kept off. */
+	/*
+	 * Packets arrive in softirqs, and there is one CPU: with bottom halves disabled none
+	 * arrives between these lines.
+	 */
 	local_bh_disable();
 	if (taken == used)
 		taken = used = 0;

@@ -5,14 +5,14 @@
 #include <linux/skbuff.h>
 #include "sch_line.h"
 
-/* Makes /proc/shoal_capture. Without it capture_packet() keeps nothing. */
+/* Creates /proc/shoal_capture. Without it capture_packet() keeps nothing. */
 int capture_init(void);
 void capture_exit(void);
 
-/* Half of the room for what nobody has read yet is taken. */
+/* Whether unread packets fill half of the buffer. */
 bool capture_half_full(void);
 
-/* Keeps a packet, whose data begin with its IP header, behind what is known of it. */
+/* Keeps a packet, whose data begin with its IP header, behind its record. */
 void capture_packet(const struct line_record *about, const struct sk_buff *skb);
 
 #endif

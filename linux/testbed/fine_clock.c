@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The clock of a stock host: nanoseconds, and looking at it costs nothing.
+ * The clock of a stock host: it has a resolution of nanoseconds, and reading it costs no time.
  *
  * The virtual clock of user-mode Linux (arch/um/kernel/time.c) ticks every 256 ns, fires timers 500 ns from now at the earliest
  * and a nanosecond late, and advances by 256 ns whenever it is read in the context of a process. The last is meant for programs
@@ -8,9 +8,9 @@
  * arrives while a process works on its socket is handled in the context of that process (`release_sock`). So a testbed took one
  * packet per 256 ns: with packets of 1500 B 47 Gbit/s, once they came faster than that.
  *
- * Here the kernel reads the clock for nothing, and programs for `asking_ns`. The virtual time itself, and the device that
- * interrupts when it has come to a point, stay those of user-mode Linux; they are static, and found by their distance from the
- * one symbol of that file that is exported.
+ * With this module a read of the clock costs the kernel no time, and a program `asking_ns`. The virtual time itself, and the
+ * device that interrupts at a given time, remain those of user-mode Linux; both are static symbols, found by their distance
+ * from the only exported symbol of that file.
  */
 #include <linux/module.h>
 #include <linux/clockchips.h>
@@ -25,13 +25,18 @@ static uint asking_ns = 256;
 module_param(asking_ns, uint, 0444);
 MODULE_PARM_DESC(asking_ns, "Time that passes when a program asks for the time; 0 only if none does so until it has passed");
 
-/* AT_NAME: the address of NAME in System.map (Kbuild). */
+/*
+ * Address of a static function or variable: AT_NAME is the address of NAME in System.map (Kbuild).
+ */
 #define STATIC_OF_TIME_C(name) ((void *)((char *)&time_travel_mode + (AT_##name - AT_time_travel_mode)))
 
 static unsigned long long *virtual_ns;
 static int (*next_event)(unsigned long delta, struct clock_event_device *device);
 
-/* Does the running program ask for the time, with interrupts and softirqs free to come in while it takes some? */
+/*
+ * Whether the running program asks for the time while interrupts and softirqs may come in, so that
+ * asking may take time.
+ */
 static bool asked_by_program(void)
 {
 	if (irqs_disabled() || in_interrupt() || in_softirq() || (current->flags & PF_KTHREAD))
@@ -61,7 +66,7 @@ static struct clocksource fine_clock = {
 	.flags	= CLOCK_SOURCE_IS_CONTINUOUS,
 };
 
-/* `itimer_next_event` adds a nanosecond. */
+/* Undoes the nanosecond that `itimer_next_event` adds. */
 static int exact_next_event(unsigned long delta, struct clock_event_device *device)
 {
 	return next_event(delta - 1, device);
@@ -87,7 +92,7 @@ static int __init fine_clock_init(void)
 	return clocksource_register_hz(&fine_clock, NSEC_PER_SEC);
 }
 
-/* No exit: a clock in use cannot go. */
+/* There is no exit function: a clock in use cannot be removed. */
 module_init(fine_clock_init);
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("Virtual time in nanoseconds, which looking at it does not advance");

@@ -2,19 +2,19 @@
 /*
  * A line of fixed rate in front of which any queue discipline waits, and a record of every packet.
  *
- * Token buckets save up credit and send small packets in bursts. A transmitter does not: a packet takes its size over the
- * rate, the next one begins when it ends, and a packet on the wire is no longer in the queue. That is this discipline. Its
- * single child decides what waits, what is marked and what is dropped; the child sees IP packets, and an MTU of IP. What has
- * been sent may take a while to arrive: the propagation delay of the link. It is kept here, and is part of neither the queue
- * nor its records.
+ * Unlike a token bucket, which saves credit and sends small packets in bursts, this discipline behaves like a transmitter: a
+ * packet takes its size divided by the rate, the next transmission begins when it ends, and the packet in transmission is no
+ * longer in the queue. The single child decides which packets wait, are marked and are dropped; it sees IP packets and the MTU
+ * of IP. Packets that have been sent arrive after the propagation delay of the link. They are kept here meanwhile, and are part
+ * of neither the queue nor its records.
  *
- * Timers may be late, up to a microsecond: a system call that fails takes one, in which none fires (`handle_syscall` in arch/um).
- * The schedule of a busy line does not depend on it. Packets that follow each other over the line come back at its pace, so that
- * they arrive just when a transmission ends, and of two such events the end comes first.
+ * Timers may be up to a microsecond late: a system call that fails takes that long, and no timer fires meanwhile
+ * (`handle_syscall` in arch/um). The schedule of a busy line does not depend on it. ACK-clocked packets arrive at the pace of
+ * the line, just when a transmission ends; of two such simultaneous events the end of the transmission comes first.
  *
- * Every arrival, drop and start of a transmission is recorded (struct line_record) and read from /proc/shoal_line. Where
- * a child drops is seen in three ways: what it refuses comes back in `to_free`, and so does what it throws out for an
- * arrival (fq_codel); what it drops when it is asked for a packet ends in the destructor of the packet.
+ * Every arrival, drop and start of a transmission is recorded (struct line_record) and read from /proc/shoal_line. Drops of the
+ * child appear in three places: packets that it refuses, and packets that it evicts for an arrival (fq_codel), are returned in
+ * `to_free`; for packets that it drops when asked for one, their destructor is called.
  */
 #include <linux/module.h>
 #include <linux/poll.h>
@@ -36,10 +36,13 @@ module_param(capture, bool, 0444);
 MODULE_PARM_DESC(capture, "Keep whole packets for /proc/shoal_capture");
 
 static struct line_record *ring;
-/* Counted without end; the index is taken modulo the ring's size. There is one CPU; only the reader moves `taken`. */
+/*
+ * Counters that never wrap; an index is taken modulo the ring's size. There is one CPU, and only
+ * the reader changes `taken`.
+ */
 static u64 written, taken;
 static bool lost;
-/* Who reads is woken once half of the room is taken, whatever the rates of the lines. */
+/* The reader is woken when half of the ring is filled, whatever the rates of the lines. */
 static DECLARE_WAIT_QUEUE_HEAD(reader);
 
 struct line_sched {
@@ -48,39 +51,42 @@ struct line_sched {
 	u64 rate;			/* bit/s */
 	u32 overhead;			/* bytes */
 	u32 number;
-	u32 tc_index;			/* given to packets: a byte for each ECN codepoint */
-	u32 classes;			/* handle of the child: flows become its classes; 0: they do not */
-	struct sk_buff *on_wire;	/* in transmission */
-	u64 free_ns;			/* its end */
-	u64 slack_ns;			/* what arrives that little before its end arrives at its end */
-	u64 latest_ns;			/* of the arrivals that this moved */
-	u64 rest;			/* of that time: bits * 10^9 modulo rate */
+	u32 tc_index;			/* value of skb->tc_index: a byte for each ECN codepoint */
+	u32 classes;			/* handle of the child whose classes the flows become; 0: none */
+	struct sk_buff *on_wire;	/* packet in transmission */
+	u64 free_ns;			/* end of its transmission */
+	u64 slack_ns;			/* a packet that arrives at most this long before that end arrives at that end */
+	u64 latest_ns;			/* latest of the arrivals that were moved so */
+	u64 rest;			/* remainder of free_ns: bits * 10^9 modulo rate */
 	u64 delay_ns;
-	struct sk_buff_head sent;	/* on their way; their stamp is the time of arrival */
+	struct sk_buff_head sent;	/* packets in propagation; their stamp is the time of arrival */
 };
 
 /*
- * Two instants that are the same may differ by what is cut off where the ends of transmissions become whole nanoseconds, once a
- * hop. At most this part of a packet's time.
+ * Simultaneous events may differ by the truncation of transmission ends to whole nanoseconds, which happens once for each hop.
+ * The tolerance is this number of nanoseconds, but at most the given fraction of a packet's transmission time.
  */
 #define ROUNDING_NS	16
 #define ROUNDING_PART	8
 
-/* The line whose child is asked for a packet. */
+/* The line whose child is being asked for a packet. */
 static struct line_sched *asking;
 
 static void line_dropped(struct sk_buff *skb);
 
 /*
- * What must be known of a packet when it leaves: when it came, and its ECN field then and since the child took it. Nobody else
- * uses the stamp and the mark of a forwarded packet.
+ * What must be known of a packet when it leaves: its time of arrival, and its ECN field on arrival and after the child accepted
+ * it. They are kept in the packet's stamp and mark, which nothing else uses for forwarded packets.
  */
 #define ECN_QUEUED(skb) ((skb)->mark & 3)
 #define ECN_ARRIVED(skb) ((skb)->mark >> 2 & 3)
 
 static void remember(struct sk_buff *skb, u64 now, u8 ecn)
 {
-	/* Forwarded packets belong to no socket any more (`ip_rcv_core`); one of this host must not wait for its turn either. */
+	/*
+	 * Forwarded packets belong to no socket (`ip_rcv_core`); a packet of this host must not
+	 * delay its socket's next one either.
+	 */
 	skb_orphan(skb);
 	skb->destructor = line_dropped;
 	skb->tstamp = ns_to_ktime(now);
@@ -163,7 +169,7 @@ static void capture_at_line(struct line_record *r, const struct sk_buff *skb)
 	capture_packet(r, skb);
 }
 
-/* A packet that waited is gone. */
+/* Records that a packet that had waited was dropped. */
 static void record_drop(const struct line_sched *q, const struct sk_buff *skb, enum line_event event)
 {
 	struct line_record *r = record(q, skb, event, line_now(q), ktime_to_ns(skb->tstamp),
@@ -172,14 +178,14 @@ static void record_drop(const struct line_sched *q, const struct sk_buff *skb, e
 	capture_at_line(r, skb);
 }
 
-/* Only while a child is asked; otherwise the testbed is being taken down. */
+/* Only while a child is being asked; otherwise the testbed is being taken down. */
 static void line_dropped(struct sk_buff *skb)
 {
 	if (asking)
 		record_drop(asking, skb, LINE_DROPPED);
 }
 
-/* Disciplines add the header of the link layer to the MTU (`psched_mtu`); this is a line of IP packets. */
+/* Disciplines add the link-layer header to the MTU (`psched_mtu`); this is a line of IP packets. */
 static u16 hide_header(struct Qdisc *sch)
 {
 	u16 header = qdisc_dev(sch)->hard_header_len;
@@ -193,7 +199,7 @@ static void restore_header(struct Qdisc *sch, u16 header)
 	qdisc_dev(sch)->hard_header_len = header;
 }
 
-/* The destination port, which is the number of a flow, or 0. */
+/* The destination port, which identifies the flow; 0 if there is none. */
 static u16 port_of(const struct sk_buff *skb)
 {
 	const struct iphdr *ip = ip_hdr(skb);
@@ -203,7 +209,7 @@ static u16 port_of(const struct sk_buff *skb)
 	return ntohs(((const struct udphdr *)((const u8 *)ip + ip->ihl * 4))->dest);
 }
 
-/* What filters would do on other machines. */
+/* Classifies a packet as filters would on other machines. */
 static void classify(const struct line_sched *q, struct sk_buff *skb, u8 ecn)
 {
 	skb->tc_index = q->tc_index >> 8 * ecn & 0xff;
@@ -241,7 +247,7 @@ static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	header = hide_header(sch);
 	ret = qdisc_enqueue(skb, q->child, to_free);
 	restore_header(sch, header);
-	/* What the child freed is still there: the caller frees it later. */
+	/* Packets that the child freed still exist here: the caller frees them later. */
 	for (freed = *to_free; freed != freed_before; freed = freed->next) {
 		if (freed == skb)
 			dropped = true;
@@ -274,7 +280,7 @@ static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	return ret;
 }
 
-/* Begins the next transmission, if anything waits. */
+/* Begins the next transmission if a packet waits. */
 static void line_start(struct Qdisc *sch, u64 now, bool busy)
 {
 	struct line_sched *q = qdisc_priv(sch);
@@ -307,7 +313,7 @@ static void line_start(struct Qdisc *sch, u64 now, bool busy)
 	q->on_wire = skb;
 }
 
-/* Ends the transmissions that are over, and begins the next. */
+/* Ends the transmissions that are over and begins the next one. */
 static void line_finish(struct Qdisc *sch, u64 now)
 {
 	struct line_sched *q = qdisc_priv(sch);
@@ -497,7 +503,7 @@ static struct Qdisc_ops line_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 
-/* Gives what was recorded since the last read, in whole records; nothing if there is nothing. */
+/* Reads what was recorded since the last read, in whole records; 0 if there is nothing. */
 static ssize_t line_read(struct file *file, char __user *buffer, size_t size, loff_t *position)
 {
 	size_t want = size / sizeof(*ring), given = 0;

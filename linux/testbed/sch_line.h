@@ -14,7 +14,7 @@ enum {
 	TCA_LINE_NUMBER,	/* u32: number of the link in the records, or LINE_UNRECORDED */
 	TCA_LINE_TC_INDEX,	/* u32: a byte for each ECN codepoint, not-ECT in the lowest: skb->tc_index (gred) */
 	TCA_LINE_CLASSES,	/* u32: handle of the child: a packet's class there is its port - LINE_FIRST_PORT + 1 */
-	TCA_LINE_DELAY,		/* u64: propagation beyond the transmitter, ns */
+	TCA_LINE_DELAY,		/* u64: propagation delay behind the transmitter in ns */
 	__TCA_LINE_MAX,
 };
 
@@ -23,32 +23,32 @@ enum {
 /* Destination port of flow 0. */
 #define LINE_FIRST_PORT 10000
 
-/* Number of a link that leaves no records. */
+/* Number of a link that is not recorded. */
 #define LINE_UNRECORDED 255
 
 enum line_event {
-	LINE_QUEUED,		/* the child took it */
-	LINE_REFUSED,		/* dropped on arrival: the law decided so (NET_XMIT_CN) */
-	LINE_OVERFLOW,		/* dropped on arrival: no room (NET_XMIT_DROP) */
+	LINE_QUEUED,		/* the child accepted the packet */
+	LINE_REFUSED,		/* dropped on arrival by the law (NET_XMIT_CN) */
+	LINE_OVERFLOW,		/* dropped on arrival for lack of room (NET_XMIT_DROP) */
 	LINE_STARTED,		/* transmission begins */
 	LINE_DROPPED,		/* dropped on departure, after it had waited */
-	LINE_EVICTED,		/* dropped for the arrival of another, after it had waited */
-	LINE_ARRIVED,		/* of captures only: at a device; `link` is the number of the interface */
+	LINE_EVICTED,		/* dropped because another packet arrived, after it had waited */
+	LINE_ARRIVED,		/* only in captures: arrived at a device; `link` is the number of the interface */
 };
 
 /* One record: the packet, what happened, and what waits in the child after it. Native byte order. */
 struct line_record {
 	__u64 time_ns;		/* CLOCK_MONOTONIC */
-	__u64 queued_ns;	/* LINE_STARTED: when it was queued */
+	__u64 queued_ns;	/* LINE_STARTED: time at which the packet was queued */
 	__u32 ports;		/* source << 16 | destination */
 	__u32 sequence;
-	__u32 backlog_bytes;	/* IP sizes */
+	__u32 backlog_bytes;	/* sum of the IP sizes in the child */
 	__u32 backlog_packets;
-	__u16 size;		/* of the IP packet */
-	__u16 payload;		/* of TCP */
+	__u16 size;		/* size of the IP packet in bytes */
+	__u16 payload;		/* TCP payload in bytes */
 	__u8 event;		/* enum line_event */
-	__u8 ecn;		/* field after the event; on arrival << 2, of packets that left; before the event << 4 */
-	__u8 flags;		/* of TCP */
+	__u8 ecn;		/* ECN field after the event; of packets that left: on arrival << 2; before the event << 4 */
+	__u8 flags;		/* TCP flags */
 	__u8 link;
 };
 

@@ -1,4 +1,5 @@
-//! The two ECN bits of the IP header (RFC 3168 section 5).
+//! The two ECN bits of the IP header ([RFC 3168, section
+//! 5](https://www.rfc-editor.org/rfc/rfc3168#section-5)).
 
 use core::fmt;
 
@@ -14,7 +15,7 @@ pub struct Ecn(u8);
 impl Ecn {
     /// The sender does not understand ECN: congestion means a drop.
     pub const NotEct: Self = Self(0b00);
-    /// ECN-capable; identifies scalable traffic in L4S (RFC 9331).
+    /// ECN-capable; identifies scalable traffic in L4S ([RFC 9331](https://www.rfc-editor.org/rfc/rfc9331)).
     pub const Ect1: Self = Self(0b01);
     /// ECN-capable (RFC 3168 endpoints and DCTCP).
     pub const Ect0: Self = Self(0b10);
@@ -26,7 +27,7 @@ impl Ecn {
     pub const fn bits(self) -> u8 {
         self.0
     }
-    /// Whether a queue may mark instead of drop.
+    /// Whether a queue may mark the packet instead of dropping it.
     #[inline]
     pub const fn is_capable(self) -> bool {
         self.0 != Self::NotEct.0

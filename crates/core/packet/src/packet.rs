@@ -1,4 +1,4 @@
-//! The packet value.
+//! The packet and its header fields.
 
 use crate::{Ecn, Seq};
 use shoal_units::Time;
@@ -7,7 +7,8 @@ use shoal_units::Time;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct FlowId(pub u32);
 
-/// TCP header flags; the bits are those of the wire (RFC 9293 section 3.1).
+/// TCP header flags; the bits are those of the wire ([RFC 9293, section
+/// 3.1](https://www.rfc-editor.org/rfc/rfc9293#section-3.1)).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Flags(pub u8);
 
@@ -18,16 +19,17 @@ impl Flags {
     pub const SYN: Self = Self(0x02);
     /// Reset the connection.
     pub const RST: Self = Self(0x04);
-    /// Push.
+    /// Deliver data to the application without waiting for more (push).
     pub const PSH: Self = Self(0x08);
     /// The acknowledgement field is valid.
     pub const ACK: Self = Self(0x10);
-    /// ECN-Echo (RFC 3168 section 6.1).
+    /// ECN-Echo ([RFC 3168, section 6.1](https://www.rfc-editor.org/rfc/rfc3168#section-6.1)).
     pub const ECE: Self = Self(0x40);
-    /// Congestion window reduced (RFC 3168 section 6.1).
+    /// Congestion window reduced ([RFC 3168, section
+    /// 6.1](https://www.rfc-editor.org/rfc/rfc3168#section-6.1)).
     pub const CWR: Self = Self(0x80);
 
-    /// Both sets of flags.
+    /// The union of both sets of flags.
     #[inline]
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
@@ -40,7 +42,8 @@ impl Flags {
     }
 }
 
-/// One SACK block, left edge included, right edge excluded (RFC 2018).
+/// One SACK block; it includes the left edge and excludes the right edge ([RFC
+/// 2018](https://www.rfc-editor.org/rfc/rfc2018)).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sack {
     /// First sequence number of the block.
@@ -49,7 +52,7 @@ pub struct Sack {
     pub right: Seq,
 }
 
-/// Up to three SACK blocks: all that fit beside a timestamp option. Unused places hold empty blocks.
+/// Up to three SACK blocks, as many as fit beside a timestamp option. Unused places hold empty blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks([Sack; 3]);
 
@@ -57,7 +60,7 @@ impl SackBlocks {
     /// No blocks.
     pub const EMPTY: Self = Self([Sack { left: Seq(0), right: Seq(0) }; 3]);
 
-    /// Appends a block; returns false and drops it if it is empty or three are there already.
+    /// Appends a block; returns false and drops the block if it is empty or three are present already.
     pub fn push(&mut self, block: Sack) -> bool {
         let len = self.as_slice().len();
         match self.0.get_mut(len) {
@@ -74,7 +77,7 @@ impl SackBlocks {
         let len = self.0.iter().take_while(|b| b.left != b.right).count();
         &self.0[..len]
     }
-    /// Whether there are none.
+    /// Whether there are no blocks.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0[0].left == self.0[0].right
@@ -92,19 +95,20 @@ pub struct Packet {
     pub seq: Seq,
     /// Next sequence number expected; valid if [`Flags::ACK`] is set.
     pub ack: Seq,
-    /// Timestamp value: microseconds of the sender's clock, wrapping (RFC 7323; the wire carries milliseconds).
+    /// Timestamp value in microseconds of the sender's clock, wrapping ([RFC
+    /// 7323](https://www.rfc-editor.org/rfc/rfc7323); the wire carries milliseconds).
     pub ts_val: u32,
-    /// Timestamp echo reply, same unit; 0 if nothing is echoed.
+    /// Timestamp echo reply in the same unit; 0 if nothing is echoed.
     pub ts_ecr: u32,
-    /// The flow it belongs to.
+    /// Flow to which the packet belongs.
     pub flow: FlowId,
-    /// Opaque to queues and endpoints: position in the engine's route table.
+    /// Position in the engine's route table; queues and endpoints do not use it.
     pub route: u32,
-    /// Payload bytes.
+    /// Payload in bytes.
     pub payload: u16,
     /// Size of the whole IP packet in bytes: what a link serialises and a queue counts.
     pub size: u16,
-    /// Receive window as on the wire: in units of 2^scale bytes, the scale being that of the handshake (RFC 7323).
+    /// Receive window as on the wire, in units of 2^scale bytes with the scale of the handshake (RFC 7323).
     pub window: u16,
     /// TCP flags.
     pub flags: Flags,
@@ -113,7 +117,7 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// A data-less packet of the given flow and size; the rest is zero.
+    /// A packet of the given flow and size without data; all other fields are zero.
     pub const fn empty(flow: FlowId, size: u16) -> Self {
         Self {
             enqueued: Time::ZERO,
@@ -133,9 +137,9 @@ impl Packet {
     }
 }
 
-// Packets are copied at every hop: growing past a cache line is a decision, not an accident.
+// Packets are copied at every hop, so that growing beyond a cache line must be a decision.
 const _: () = assert!(core::mem::size_of::<Packet>() == 64);
-// No byte of a packet has unused values that could hold a tag; see [`Ecn`].
+// No byte of a packet may have unused values that could hold the tag of an `Option`; see [`Ecn`].
 const _: () = assert!(core::mem::size_of::<Option<Packet>>() > 64);
 
 #[cfg(test)]

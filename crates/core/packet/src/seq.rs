@@ -1,4 +1,5 @@
-//! 32-bit sequence numbers with wrap-around (RFC 9293 section 3.4).
+//! 32-bit sequence numbers with wrap-around ([RFC 9293, section
+//! 3.4](https://www.rfc-editor.org/rfc/rfc9293#section-3.4)).
 
 use shoal_units::cast::low_u32;
 
@@ -14,7 +15,8 @@ impl Seq {
     }
     /// The stream position nearest to `reference` that has this wire form.
     ///
-    /// Unique as long as both are within 2^31 of each other, which any legal window guarantees. Saturates at 0.
+    /// Unique as long as both are within 2^31 of each other, which every legal window guarantees. Saturates
+    /// at 0.
     #[inline]
     pub const fn near(self, reference: u64) -> u64 {
         let ahead = self.0.wrapping_sub(low_u32(reference)).cast_signed();

@@ -1,31 +1,31 @@
-//! How a model describes itself: the one source of `shoal describe`, of the model pages and of their tables.
+//! Descriptions of models: the source of `shoal describe`, of the model pages and of their tables.
 
-/// What a model is.
+/// The kinds of models.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ModelKind {
     /// A congestion controller.
     CongestionControl,
-    /// A queue with its marking and dropping.
+    /// A queue with its law of marking and dropping.
     Queue,
     /// A host stack profile.
     Stack,
-    /// What writes, and what is measured of it.
+    /// An application, with what is measured of it.
     Application,
-    /// What lies between TCP and the wire.
+    /// A kind of end host: what happens between TCP and the network card.
     Host,
 }
 
-/// One known difference between the model and what it follows.
+/// One known difference between a model and what it follows.
 #[derive(Clone, Copy, Debug)]
 pub struct Difference {
-    /// What differs and what that changes.
+    /// The difference and its effect.
     pub text: &'static str,
     /// Name of the test that pins the behaviour.
     pub test: &'static str,
 }
 
 impl Difference {
-    /// What differs, and the test that pins it.
+    /// A difference, described by `text` and pinned by the test called `test`.
     pub const fn new(text: &'static str, test: &'static str) -> Self {
         Self { text, test }
     }
@@ -36,12 +36,12 @@ impl Difference {
 pub struct ModelDoc {
     /// Name in the scenario file.
     pub name: &'static str,
-    /// What it is.
+    /// Kind of the model.
     pub kind: ModelKind,
-    /// One sentence.
+    /// Summary in one sentence.
     pub summary: &'static str,
-    /// The implementation or document it follows.
+    /// The implementation or document that the model follows.
     pub follows: &'static str,
-    /// All known differences.
+    /// All known differences from what it follows.
     pub differences: &'static [Difference],
 }

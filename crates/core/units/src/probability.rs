@@ -1,4 +1,4 @@
-//! Probabilities as fixed-point numbers, so that a coin toss is one integer comparison.
+//! Probabilities as fixed-point numbers, so that a random decision is one integer comparison.
 
 use crate::cast::floor_u64;
 use core::fmt;
@@ -8,24 +8,24 @@ use core::fmt;
 pub struct Probability(u64);
 
 impl Probability {
-    /// Never.
+    /// Probability 0.
     pub const ZERO: Self = Self(0);
-    /// Always.
+    /// Probability 1.
     pub const ONE: Self = Self(1 << 32);
 
     /// The nearest representable probability; values outside 0..=1 and NaN are clamped.
     pub fn from_f64(p: f64) -> Self {
         Self(floor_u64(p * 4_294_967_296.0 + 0.5).min(1 << 32))
     }
-    /// As a fraction of 2^32.
+    /// The probability `q32 / 2^32`.
     pub const fn from_q32(q32: u64) -> Self {
         Self(if q32 > 1 << 32 { 1 << 32 } else { q32 })
     }
-    /// Fraction of 2^32.
+    /// The probability as a multiple of 2^-32.
     pub const fn as_q32(self) -> u64 {
         self.0
     }
-    /// As a floating-point number (exact).
+    /// The probability as a floating-point number (exact).
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / 4_294_967_296.0
     }

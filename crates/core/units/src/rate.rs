@@ -1,4 +1,4 @@
-//! Data rates and the time it takes to put bytes on a wire.
+//! Data rates, and the time that bytes take on a link.
 
 use crate::Span;
 use crate::cast::fit_u64;
@@ -12,11 +12,11 @@ impl Rate {
     pub const fn from_bps(bps: u64) -> Self {
         Self(bps)
     }
-    /// bit/s.
+    /// The rate in bit/s.
     pub const fn as_bps(self) -> u64 {
         self.0
     }
-    /// Bytes that fit on the wire in `span`, rounded down: the bandwidth-delay product.
+    /// Bytes that the link transmits in `span`, rounded down: the bandwidth-delay product.
     pub const fn bytes_in(self, span: Span) -> u64 {
         fit_u64(self.0 as u128 * span.as_picos() as u128 / 8_000_000_000_000)
     }
@@ -29,10 +29,10 @@ impl Rate {
     }
 }
 
-/// [`Rate::time_for`] with the division done once: a multiplication and a shift a packet.
+/// [`Rate::time_for`] with the division done in advance: a multiplication and a shift for each packet.
 ///
-/// Holds picoseconds a byte with 32 fractional bits; for packets up to 65,535 B the result differs from the exact
-/// quotient by less than one picosecond (65,535 / 2^32).
+/// Stores the picoseconds of a byte with 32 fractional bits. For packets up to 65,535 B the result differs
+/// from the exact quotient by less than one picosecond (65,535 / 2^32).
 #[derive(Clone, Copy, Debug)]
 pub struct Serialiser {
     ps_per_byte_q32: u128,

@@ -1,11 +1,12 @@
-//! Whole things shared out among groups.
+//! Divides whole items among groups.
 
 extern crate alloc;
 
 use alloc::vec::Vec;
 
-/// Shares `total` among groups of these `sizes`: each group that is not empty gets one, in order, as long as there are
-/// enough; the rest is shared equally, and no group gets more than its size. What cannot be shared equally goes to the first.
+/// Divides `total` items among groups of these `sizes`. Each group that is not empty gets one, in order, as
+/// long as there are enough; the rest is divided equally, and no group gets more than its size. Items that
+/// cannot be divided equally go to the first groups.
 ///
 /// ```
 /// // 64 senders of an incast, 4 bulk flows and 4 others: eight in all.
@@ -23,7 +24,8 @@ pub fn even_shares(total: u64, sizes: &[u64]) -> Vec<u64> {
         if left == 0 || open == 0 {
             return shares;
         }
-        // A round gives each group at least one, so there are at most as many rounds as groups, and a few.
+        // A round gives each group at least one item, so the number of rounds is about the number of groups
+        // at most.
         let each = (left / open).max(1);
         for (share, size) in shares.iter_mut().zip(sizes) {
             let given = each.min(size - *share).min(left);
@@ -42,9 +44,9 @@ mod tests {
         assert_eq!(even_shares(0, &[3, 3]), [0, 0]);
         assert_eq!(even_shares(7, &[]), [0; 0]);
         assert_eq!(even_shares(100, &[3, 4]), [3, 4], "no more than there is");
-        // 1 + 1 + 1, then 7 more: 2 each, then the last one to the first with room.
+        // One each, then 7 more: 2 each, and the last one goes to the first group with room.
         assert_eq!(even_shares(10, &[20, 20, 20]), [4, 3, 3]);
-        // The small groups are full at 2 and 5; the other 9 of 16 go to the last.
+        // The small groups are full at 2 and 5; the other 9 of 16 go to the last group.
         assert_eq!(even_shares(16, &[2, 5, 50]), [2, 5, 9]);
         for total in 0..40 {
             let sizes = [1, 7, 0, 3, 30];

@@ -51,7 +51,7 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
+    /// A duration of zero.
     pub const ZERO: Self = Self(0);
     /// The longest representable duration.
     pub const MAX: Self = Self(u64::MAX);
@@ -78,30 +78,30 @@ impl Span {
     }
     /// The nearest duration to `s` seconds; negative and NaN give zero, too large saturates.
     pub fn from_secs_f64(s: f64) -> Self {
-        // `as` saturates and maps NaN to 0.
+        // The cast saturates and maps NaN to 0.
         Self(floor_u64(s * PS_PER_S as f64 + 0.5))
     }
-    /// Picoseconds.
+    /// The duration in picoseconds.
     pub const fn as_picos(self) -> u64 {
         self.0
     }
-    /// Whole nanoseconds, rounded down.
+    /// The duration in whole nanoseconds, rounded down.
     pub const fn as_nanos(self) -> u64 {
         self.0 / PS_PER_NS
     }
-    /// Whole microseconds, rounded down.
+    /// The duration in whole microseconds, rounded down.
     pub const fn as_micros(self) -> u64 {
         self.0 / PS_PER_US
     }
-    /// Whole milliseconds, rounded down.
+    /// The duration in whole milliseconds, rounded down.
     pub const fn as_millis(self) -> u64 {
         self.0 / PS_PER_MS
     }
-    /// Seconds. For output only: not exact.
+    /// The duration in seconds. For output only: not exact.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
     }
-    /// Whether this is no time at all.
+    /// Whether the duration is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }

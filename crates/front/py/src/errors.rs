@@ -1,4 +1,4 @@
-//! Errors as Python sees them: the classes of `shoal.errors`, which owns them.
+//! Conversion of errors to the classes of `shoal.errors`, which defines them.
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ pyo3::import_exception!(shoal.errors, Cancelled);
 
 pyo3::import_exception!(shoal.errors, LawError);
 
-/// A finished run whose numbers are wrong.
+/// The error of a finished run whose numbers violate a law.
 pub fn broken(law: &BrokenLaw) -> PyErr {
     LawError::new_err(law.to_string())
 }
@@ -21,18 +21,18 @@ pub fn refused(errors: &Errors) -> PyErr {
     ScenarioError::new_err(errors.to_string())
 }
 
-/// All refusals of a plane in one message, like those of a scenario.
+/// The error for all refusals of a plane, in one message.
 pub fn refused_by_plane(refusals: &[Refusal]) -> PyErr {
     ScenarioError::new_err(all(refusals))
 }
 
-/// The text of refusals; empty if there is none.
+/// The text of refusals; empty if there are none.
 pub fn all(refusals: &[Refusal]) -> String {
     let texts: Vec<String> = refusals.iter().map(|refusal| format!("{refusal}\n")).collect();
     texts.join("\n")
 }
 
-/// An `OutputError` that names the file and what the operating system said; `shoal.files` words it.
+/// An `OutputError` with the file and the operating system's message; `shoal.files` words it.
 pub fn not_written(error: &WriteError) -> PyErr {
     let number = match &error.reason {
         WriteFailure::Io(reason) => reason.raw_os_error(),
@@ -40,7 +40,7 @@ pub fn not_written(error: &WriteError) -> PyErr {
     };
     let text = error.reason.to_string();
     let system = match number {
-        // Python's own messages have no such suffix.
+        // Python's own messages lack the suffix with the number.
         Some(number) => PyOSError::new_err((
             number,
             text.replace(&format!(" (os error {number})"), ""),

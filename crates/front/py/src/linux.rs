@@ -1,4 +1,4 @@
-//! The real-kernel plane: a plan before a run, measurements after it. Processes belong to Python.
+//! The real-kernel plane: a plan before a run, and the result after it. The processes belong to Python.
 
 use crate::errors::{broken, not_written, refused_by_plane};
 use crate::run::{Run, kept};
@@ -12,18 +12,18 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
 
-/// A scenario as the kernel of the guest runs it.
+/// The plan of a scenario for the guest's kernel.
 #[pyclass(frozen, module = "shoal._native")]
 pub struct LinuxPlan {
     experiment: Experiment,
-    /// The resolved scenario, for the result.
+    /// The resolved scenario, which becomes part of the result.
     scenario: Value,
     kernel: Kernel,
     plan: Plan,
 }
 
 impl LinuxPlan {
-    /// Translates; `kernel` describes the kernel in JSON.
+    /// Translates an experiment; `kernel` describes the kernel in JSON.
     pub fn new(experiment: Experiment, scenario: Value, kernel: &str, captures: bool) -> PyResult<Self> {
         let kernel = serde_json::from_str(kernel)
             .map_err(|error| PyValueError::new_err(format!("not a description of a kernel: {error}")))?;
@@ -47,13 +47,13 @@ impl LinuxPlan {
         self.plan.memory_mib
     }
 
-    /// Where the kernel stands in for something else.
+    /// Where the kernel differs from what the scenario asks for.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.plan.notes.clone()
     }
 
-    /// Parts of the scenario, and what they became.
+    /// Parts of the scenario, and what they became on the kernel.
     #[getter]
     fn rules(&self) -> Vec<(String, String)> {
         self.plan.rules.iter().map(|rule| (rule.place.clone(), rule.text.clone())).collect()
@@ -85,7 +85,7 @@ impl LinuxPlan {
         })
     }
 
-    /// Writes what a guest with captures has left in `folder` to the file `path`, as pcapng.
+    /// Writes the packets that a guest captured into `folder` to the file `path` as pcapng.
     #[pyo3(signature = (folder, path, *, payload=false))]
     fn capture(&self, py: Python<'_>, folder: PathBuf, path: PathBuf, payload: bool) -> PyResult<()> {
         py.detach(|| {

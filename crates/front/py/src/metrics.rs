@@ -9,7 +9,7 @@ pub fn jain(rates: Vec<f64>) -> Option<f64> {
     metrics::jain(&rates)
 }
 
-/// `first / second`; `None` if that is not defined.
+/// `first / second`; `None` if the ratio is not defined.
 #[pyfunction]
 pub fn rate_ratio(first: Option<f64>, second: Option<f64>) -> Option<f64> {
     metrics::rate_ratio(first, second)
@@ -19,17 +19,17 @@ pub fn rate_ratio(first: Option<f64>, second: Option<f64>) -> Option<f64> {
 #[pyfunction]
 pub fn order_statistics(values: Vec<f64>) -> String {
     let known: Vec<f64> = values.into_iter().filter(|value| !value.is_nan()).collect();
-    // A plain struct of numbers: this cannot fail.
+    // Serialising a plain struct of numbers cannot fail.
     serde_json::to_string(&metrics::order_statistics(&known)).unwrap_or_default()
 }
 
-/// Completion time of a transfer that has the path for itself, in seconds.
+/// Completion time in seconds of a transfer that has its path to itself.
 #[pyfunction]
 pub fn ideal_fct_s(wire_bytes: u64, rate_bps: f64, base_rtt_s: f64) -> Option<f64> {
     metrics::ideal_fct_s(wire_bytes, rate_bps, base_rtt_s)
 }
 
-/// Index of the first value from which on all are close to the target; see `metrics::settled_from`.
+/// Index from which on all values are close to the target; see `metrics::settled_from`.
 #[pyfunction]
 pub fn settled_from(values: Vec<f64>, target: f64, within: f64, smooth: usize) -> Option<usize> {
     metrics::settled_from(&values, target, within, smooth)
@@ -42,7 +42,7 @@ pub fn oscillation(values: Vec<f64>, least: f64) -> (Option<f64>, Option<f64>, O
     (found.period, found.strength, found.amplitude)
 }
 
-/// Part of a distribution between two values; see `metrics::share_between`.
+/// Share of a distribution between two values; see `metrics::share_between`.
 #[pyfunction]
 pub fn share_between(
     low: Vec<u64>,
@@ -60,7 +60,7 @@ pub fn share_between(
     metrics::share_between(&buckets, at_least, at_most)
 }
 
-/// Parts of a distribution in bins; see `metrics::binned_shares`.
+/// Shares of a distribution in bins; see `metrics::binned_shares`.
 #[pyfunction]
 pub fn binned_shares(low: Vec<f64>, high: Vec<f64>, weight: Vec<f64>, edges: Vec<f64>) -> Vec<f64> {
     metrics::binned_shares(&low, &high, &weight, &edges)

@@ -1,4 +1,4 @@
-//! What exists, as its own crate describes it.
+//! Descriptions of all models, taken from the crates that implement them.
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Running an experiment: without the interpreter's lock, with progress, and ending promptly when asked to.
+//! Runs an experiment without the interpreter's lock, with progress, and with a prompt end on request.
 
 use crate::errors::{Cancelled, broken, not_written};
 use crate::sinks::{Files, Sink};
@@ -20,10 +20,10 @@ use std::time::Duration;
 #[allow(clippy::disallowed_types, reason = "only paces the progress display; no result depends on it")]
 use std::time::Instant;
 
-/// Between two calls of the progress function and two looks at pending signals.
+/// Interval between calls of the progress function, and between checks for pending signals.
 const PULSE: Duration = Duration::from_millis(100);
 
-/// Ends the runs that hold it; another thread may call it.
+/// A handle that ends the runs that hold it; another thread may use it.
 #[pyclass(frozen, module = "shoal._native")]
 #[derive(Default)]
 pub struct Cancel(Arc<AtomicBool>);
@@ -34,11 +34,11 @@ impl Cancel {
     fn new() -> Self {
         Self::default()
     }
-    /// Ends the runs.
+    /// Asks the runs to end.
     fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
-    /// Whether that was asked for.
+    /// Whether the runs were asked to end.
     #[getter]
     fn cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
@@ -54,12 +54,12 @@ pub struct Run {
 
 #[pymethods]
 impl Run {
-    /// The result object of the contract, as text.
+    /// The result object of the contract, as JSON text.
     #[getter]
     fn json(&self, py: Python<'_>) -> String {
         py.detach(|| self.result.to_json())
     }
-    /// `{table: {column: values}}`: numbers as arrays, words as lists.
+    /// Tables as `{table: {column: values}}`: numbers as arrays, words as lists.
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tables = PyDict::new(py);
         for table in &self.tables {
@@ -67,7 +67,7 @@ impl Run {
         }
         Ok(tables)
     }
-    /// `{table: sentence}`: what the tables that do not hold everything leave out.
+    /// What incomplete tables leave out, as `{table: sentence}`.
     fn coverage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let sentences = PyDict::new(py);
         for table in &self.tables {
@@ -95,7 +95,7 @@ enum Ended {
     Stopped,
 }
 
-/// Runs an experiment in the simulator, which can run it.
+/// Runs an experiment that the simulator supports.
 pub fn simulated(
     py: Python<'_>,
     experiment: &Experiment,
@@ -144,7 +144,7 @@ fn simulate(
         let sink = Box::new(Sink(Rc::clone(&files)));
         shoal_sim::run(experiment, Options { packets: Some(sink), progress: Some(&mut progress) })
     };
-    // The simulator has dropped its end.
+    // The simulator has dropped its end of the files.
     let files = Rc::into_inner(files).map(RefCell::into_inner);
     match (outcome, files) {
         (Some(outcome), Some(files)) => files.finish().map(|()| outcome).map_err(Ended::Unwritable),
@@ -155,14 +155,14 @@ fn simulate(
     }
 }
 
-/// Looks up from the simulation now and then.
+/// Watches a run: calls the progress function and checks for signals at intervals.
 struct Watch {
     duration_s: f64,
     progress: Option<Py<PyAny>>,
     cancel: Option<Arc<AtomicBool>>,
     #[allow(clippy::disallowed_types, reason = "see above")]
     last: Instant,
-    /// What the interpreter raised: a KeyboardInterrupt, or an error of the progress function.
+    /// The exception that the interpreter raised: a KeyboardInterrupt, or an error of the progress function.
     error: Option<PyErr>,
 }
 

@@ -1,4 +1,4 @@
-//! The scenario handle: read, checked and planned once, whatever is asked of it afterwards.
+//! The handle of a scenario, which is read, checked and planned once.
 
 use crate::errors::{ScenarioError, all, refused, refused_by_plane};
 use crate::linux::LinuxPlan;
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use shoal_scenario::{Document, Experiment};
 use std::path::PathBuf;
 
-/// A scenario that was read and found right.
+/// A scenario that has been read and is valid.
 #[pyclass(frozen, module = "shoal._native")]
 pub struct Scenario(Document);
 
@@ -32,7 +32,7 @@ impl Scenario {
         self.0.notes().iter().map(ToString::to_string).collect()
     }
 
-    /// What the simulator has no model of, with places and remedies; empty if it can run this.
+    /// What the simulator has no model for, with places and remedies; empty if it can run the scenario.
     #[getter]
     fn simulator_refuses(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| {
@@ -53,13 +53,14 @@ impl Scenario {
         self.0.to_toml()
     }
 
-    /// Base units that plots and metrics need, as JSON: rates, bandwidth-delay product, thresholds in bytes.
+    /// Facts in base units for plots and metrics, as JSON: rates, bandwidth-delay product, thresholds in
+    /// bytes.
     #[getter]
     fn facts(&self, py: Python<'_>) -> String {
         py.detach(|| serde_json::to_string(&self.0.facts()).unwrap_or_default())
     }
 
-    /// Runs it in the simulator.
+    /// Runs the scenario in the simulator.
     #[pyo3(signature = (*, seed=None, packets=None, pcap=None, pcap_payload=false, progress=None, cancel=None))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments in Python")]
     fn run(
@@ -81,7 +82,7 @@ impl Scenario {
         Ok(Run { result, tables: outcome.tables })
     }
 
-    /// What it becomes on the kernel that `kernel` describes (JSON).
+    /// The plan of the scenario for the kernel that `kernel` describes (JSON).
     #[pyo3(signature = (kernel, *, seed=None, captures=false))]
     fn linux_plan(
         &self,
@@ -104,7 +105,7 @@ impl Scenario {
     }
 }
 
-/// The scenario file of a resolved scenario in JSON.
+/// The scenario file of a resolved scenario given in JSON.
 #[pyfunction]
 pub fn json_to_toml(text: &str, name: &str) -> PyResult<String> {
     let json = serde_json::from_str(text)

@@ -1,4 +1,4 @@
-//! Files that grow while a run goes on: the packet trace and the capture.
+//! Files that grow during a run: the packet trace and the capture.
 
 use shoal_packet::{FlowId, Packet, Reason};
 use shoal_scenario::{Experiment, LinkId};
@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// The open files of a run. Dropped before [`Self::finish`], nothing is left of them.
+/// The open files of a run. If they are dropped before [`Self::finish`], nothing is left of them.
 pub struct Files {
     packets: Option<PacketTraceWriter>,
     capture: Option<CaptureFile>,
-    /// The first failure: the run is over then.
+    /// The first failure, which ends the run.
     failure: Option<WriteError>,
 }
 
@@ -28,9 +28,10 @@ struct CaptureFile {
     flows: Vec<(u32, u32)>,
     /// For each path and monitored link, whether the link is on the path.
     on_path: Vec<Vec<bool>>,
-    /// Number of the interface of the senders: after the monitored links.
+    /// Number of the senders' interface, which follows the monitored links.
     senders: u32,
-    /// Packets that wait with a mark, by link, flow, position and time of arrival: a queue may mark long before it lets go.
+    /// Reason of the mark of each waiting packet, by link, flow, position and time of arrival: a queue may
+    /// mark a packet long before it sends it.
     marked: BTreeMap<(u32, u32, u32, u64), Reason>,
 }
 
@@ -61,7 +62,7 @@ impl PacketSink for Sink {
 }
 
 impl Files {
-    /// Opens what is asked for.
+    /// Opens the files that are asked for.
     pub fn open(
         experiment: &Experiment,
         packets: Option<&Path>,
@@ -86,7 +87,7 @@ impl Files {
             failure: None,
         })
     }
-    /// Whether a write has failed, so that going on is pointless.
+    /// Whether a write has failed, so that the run need not continue.
     pub const fn has_failed(&self) -> bool {
         self.failure.is_some()
     }
@@ -154,7 +155,8 @@ impl CaptureFile {
         })
     }
 
-    /// What the senders receive, so that a capture shows both directions even where acknowledgements meet no queue.
+    /// Captures what the senders receive, so that a capture shows both directions even if acknowledgements
+    /// pass no queue.
     fn write_at_sender(&mut self, now: Time, packet: &Packet) -> Result<(), WriteError> {
         let FlowId(flow) = packet.flow;
         let endpoints = &self.endpoints[self.flows[flow as usize].0 as usize];
@@ -163,7 +165,7 @@ impl CaptureFile {
             .map_err(|error| WriteError { path: self.path.clone(), reason: error.into() })
     }
 
-    /// A capture holds what leaves the queue, and what the queue dropped.
+    /// A capture holds the packets that leave the queue and those that the queue drops.
     fn write(
         &mut self,
         row: &PacketRow,

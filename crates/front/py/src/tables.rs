@@ -1,11 +1,11 @@
-//! Recorded tables as numpy arrays.
+//! Recorded tables as NumPy arrays.
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use shoal_trace::{Column, Table};
 
-/// `{column: values}`: numbers as arrays, words as lists.
+/// The columns of a table, `{column: values}`: numbers as arrays, words as lists.
 pub fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (spec, column) in table.spec().columns.iter().zip(table.columns()) {

@@ -1,5 +1,5 @@
-//! Which connection a packet belongs to: the one under test, as packetdrill has it. A script names no addresses; a SYN that
-//! arrives at a listening socket begins a connection, and so does `connect`.
+//! Determines the connection that a packet belongs to: the one under test, as in packetdrill. A script names
+//! no addresses; a SYN that arrives at a listening socket begins a connection, and so does `connect`.
 
 use crate::ScriptError;
 use crate::syntax::ast::{Action, Body, Call, Event, Packet, Value};
@@ -7,14 +7,14 @@ use crate::syntax::ast::{Action, Body, Call, Event, Packet, Value};
 /// One connection of a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Connection {
-    /// Our side connects.
+    /// Whether the side under test opens the connection.
     pub(crate) active: bool,
-    /// Initial sequence numbers in the script: ours and the other side's.
+    /// Initial sequence numbers in the script: of the side under test and of its peer.
     pub(crate) local_isn: u32,
     pub(crate) remote_isn: u32,
 }
 
-/// Where an event belongs.
+/// The connection and the socket that an event concerns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Place {
     /// Index of the connection, for packets.
@@ -43,7 +43,7 @@ impl Connections {
         let mut places = Vec::with_capacity(events.len());
         let mut under_test = UnderTest::Nothing;
         let mut socket = None;
-        // The descriptor of an attempt to connect: more calls on it belong to that attempt.
+        // Descriptor of the connection attempt: further calls on it belong to that attempt.
         let mut connecting = None;
         for event in events {
             match &event.action {
@@ -74,7 +74,7 @@ impl Connections {
                     ("listen", _) => under_test = UnderTest::Listening,
                     ("accept" | "accept4", Value::Int(fd)) if *fd >= 0 => socket = Some(*fd),
                     ("close", _) if descriptor(call) == connecting => connecting = None,
-                    // Dissolves a connection.
+                    // This call dissolves a connection.
                     ("connect", _) if call.arguments.get(1) != Some(&Value::Anything) => connecting = None,
                     _ if connects(call) && descriptor(call) != connecting => {
                         under_test = UnderTest::Connection(list.len());
@@ -107,14 +107,14 @@ fn connects(call: &Call) -> bool {
         Value::Or(all) => all.contains(&Value::Name("MSG_FASTOPEN".into())),
         _ => false,
     };
-    // Data for AF_UNSPEC goes nowhere.
+    // Data for AF_UNSPEC has no destination.
     call.name == "connect"
         || (matches!(call.name.as_str(), "sendto" | "sendmsg")
             && call.arguments.iter().any(fast_open)
             && call.arguments.get(4) != Some(&Value::Name("AF_UNSPEC".into())))
 }
 
-/// Whether an attempt to connect has begun when the call returns.
+/// Whether the attempt to connect continues when the call returns.
 fn goes_on(call: &Call) -> bool {
     call.errno.as_deref().is_none_or(|errno| errno == "EINPROGRESS")
 }

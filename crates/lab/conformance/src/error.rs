@@ -1,13 +1,13 @@
-//! What is wrong with a script, where, and what would help.
+//! Errors in scripts: what is wrong, where, and how to correct it.
 
 use std::fmt;
 
 /// Why a script cannot run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
-    /// It does not follow the syntax.
+    /// The script violates the syntax.
     Syntax,
-    /// It says something that is not supported here; the script may be right.
+    /// The script uses something that is not supported; the script itself may be correct.
     Refused,
 }
 
@@ -16,11 +16,11 @@ pub enum Fault {
 pub struct ScriptError {
     /// Kind of fault.
     pub fault: Fault,
-    /// Line of the script, from 1.
+    /// Line of the script, counted from 1.
     pub line: u32,
     /// What is wrong.
     pub message: String,
-    /// What would help.
+    /// How to correct it.
     pub hint: Option<&'static str>,
 }
 

@@ -1,4 +1,5 @@
-//! Compares what happened with what the script wants, as packetdrill does: the first difference ends it.
+//! Compares what happened with what the script expects, as packetdrill does: the first difference ends the
+//! comparison.
 
 use crate::assertion;
 use crate::kernel::{anchored, error_name};
@@ -9,20 +10,20 @@ use crate::syntax::ast::{
 };
 use crate::transcript::{Record, Seen, Sight, Transcript};
 
-/// The first thing that was different.
+/// The first difference between the script and what happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// Line of the script.
     pub line: u32,
     /// What is different, in a few words.
     pub what: String,
-    /// What the script wants.
+    /// What the script expects.
     pub wanted: String,
     /// What was seen.
     pub seen: String,
 }
 
-/// Judges a transcript; none: everything was as the script wants it.
+/// Judges a transcript; `None` if everything happened as the script expects.
 pub(crate) fn judge(script: &Script, transcript: &Transcript, sight: Sight) -> Option<Failure> {
     let mut clock = Clock { options: &script.options, before: 0, arrival: None };
     let mut records = transcript.records.iter().peekable();
@@ -42,12 +43,12 @@ fn failure(event: &Event, what: impl Into<String>, wanted: String, seen: String)
     Failure { line: event.line, what: what.into(), wanted, seen }
 }
 
-/// Checks times, microseconds after the start.
+/// Checks times, in microseconds after the start.
 struct Clock<'a> {
     options: &'a Options,
-    /// When the event before was to happen.
+    /// Scheduled time of the preceding event.
     before: i64,
-    /// When the packet before was to arrive, if the event before was one.
+    /// Scheduled arrival of the preceding packet, if the preceding event was an arrival.
     arrival: Option<i64>,
 }
 
@@ -143,7 +144,7 @@ fn returned(event: &Event, call: &Call, result: i64, error: i64, differs: Option
         Value::Int(value) => Some(*value),
         _ => None,
     };
-    // Descriptors have the script's numbers, not the kernel's.
+    // Descriptors carry the script's numbers, not the kernel's.
     let right = match wanted {
         None => true,
         Some(value) if value >= 0 && call.gives_descriptor() => result >= 0,
@@ -162,7 +163,7 @@ fn returned(event: &Event, call: &Call, result: i64, error: i64, differs: Option
     })
 }
 
-/// What is different about a packet.
+/// The difference between an expected packet and the one that was seen.
 fn packet(wanted: &Packet, tos: u8, seen: &Segment, script: &Script, sight: Sight) -> Option<String> {
     let Body::Tcp(segment) = &wanted.body else { return Some("no ICMP packet".to_string()) };
     let ecn_differs = match wanted.tos {
@@ -200,7 +201,7 @@ fn options_differ(wanted: &[TcpOption], seen: &[TcpOption], script: &Script, sig
         return sack(wanted) != sack(seen);
     }
     let same = |pair: (&TcpOption, &TcpOption)| match pair {
-        // Their progress counts only if the script says how fast they go.
+        // The progress of timestamps is checked only if the script states their tick.
         (TcpOption::Timestamp(wanted, _), TcpOption::Timestamp(seen, _)) => {
             script.options.timestamp_tick_us.is_none_or(|tick| {
                 let ahead = i64::from(seen.wrapping_sub(*wanted) as i32);

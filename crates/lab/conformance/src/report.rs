@@ -1,14 +1,14 @@
-//! Verdicts as JSON: one object a script.
+//! Verdicts as JSON, one object for each script.
 
 use crate::kernel::{self, Program};
 use crate::syntax::ast::Script;
 use crate::{Failure, ScriptError, judge_kernel, judge_model, model, parse};
 use serde_json::{Value, json};
 
-/// Gives the text of a file beside a script.
+/// Returns the text of a file in the script's folder.
 pub type Include<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Plays a script on the models.
+/// Plays a script on the models and returns the verdict.
 pub fn on_model(text: &str, include: Include<'_>) -> Value {
     let played = parse(text, include).and_then(|script| model::play(&script));
     match played {
@@ -24,7 +24,7 @@ pub fn on_model(text: &str, include: Include<'_>) -> Value {
     }
 }
 
-/// The guest's program of a script: `{"program": "..."}`, or why there is none.
+/// The guest's program for a script: `{"program": "..."}`, or the reason why there is none.
 pub fn program(text: &str, include: Include<'_>) -> Value {
     match translated(text, include) {
         Ok((_, program)) => json!({ "program": program.text }),
@@ -32,10 +32,10 @@ pub fn program(text: &str, include: Include<'_>) -> Value {
     }
 }
 
-/// Judges what the guest has written when it played the program of a script.
+/// Judges the records that the guest wrote while it played the program of a script.
 ///
 /// # Errors
-/// The records are not what a guest writes.
+/// The bytes are not records of a guest.
 pub fn on_kernel(text: &str, include: Include<'_>, records: &[u8]) -> Result<Value, String> {
     let (script, program) = translated(text, include).map_err(|error| error.to_string())?;
     let transcript = kernel::read(&script, &program, records)?;

@@ -1,53 +1,54 @@
-//! Commands in back-quotes: the few that set up a network device or a sysctl. No shell is started.
+//! Commands in back-quotes: those few that set up a network device or a sysctl are interpreted here. No shell
+//! is started.
 
 use crate::ScriptError;
 use crate::assertion::{Scope, evaluate_integer};
 use std::path::Path;
 
-/// What a command sets.
+/// The effect of a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Command {
-    /// A kernel parameter, its path below `/proc/sys` with `/`.
+    /// Sets a kernel parameter, given by its path below `/proc/sys` with `/`.
     Sysctl {
-        /// Path.
+        /// Path of the parameter.
         path: String,
-        /// Value.
+        /// New value.
         value: String,
-        /// A kernel without it is as good.
+        /// Whether the parameter may be missing in the kernel.
         optional: bool,
     },
-    /// The queue discipline of the device.
+    /// Sets the queue discipline of the device.
     Qdisc(Qdisc),
-    /// Segmentation offloads of the device: TSO, GSO.
+    /// Switches the segmentation offloads TSO and GSO of the device.
     Offload {
-        /// TCP segmentation by the device.
+        /// Segmentation of TCP by the device.
         tso: Option<bool>,
-        /// Generic segmentation.
+        /// Segmentation by the kernel just above the device.
         gso: Option<bool>,
     },
-    /// MTU of the device, bytes.
+    /// Sets the MTU of the device in bytes.
     Mtu(u16),
-    /// Counters of the network begin anew (`nstat -n`).
+    /// Resets the network counters (`nstat -n`).
     Recount,
-    /// A counter, as `nstat` counts from the time before.
+    /// Reads a counter, which counts from the last reset as with `nstat`.
     Counter {
-        /// Its name, such as `TcpExtBeyondWindow`.
+        /// Name of the counter, such as `TcpExtBeyondWindow`.
         name: String,
-        /// What it must have counted; anything but 0 if not given.
+        /// Expected value; any value but 0 if not given.
         wanted: Option<i64>,
-        /// Counting goes on (`-s`) instead of beginning anew.
+        /// Whether counting continues (`-s`) or is reset.
         goes_on: bool,
     },
-    /// What the kernel remembers of other hosts is forgotten: cookies, thresholds.
+    /// Clears what the kernel remembers of other hosts: cookies and thresholds.
     ForgetMetrics,
 }
 
-/// A queue discipline that scripts use.
+/// The queue disciplines that scripts use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Qdisc {
-    /// First in, first out; with `limit` packets at most.
+    /// First in, first out, for at most `limit` packets.
     Pfifo {
-        /// Limit; the device's queue length if not given.
+        /// Limit in packets; the device's queue length if not given.
         limit: Option<u32>,
     },
     /// Fair queueing with pacing.
@@ -56,7 +57,7 @@ pub enum Qdisc {
 
 const MAX_INCLUDES: u32 = 4;
 
-/// Reads commands; `line` is that of the first.
+/// Reads commands; `line` is the line of the first command.
 pub(crate) fn commands(
     text: &str,
     line: u32,
@@ -90,7 +91,8 @@ fn read(
     if whole.trim().is_empty() { Ok(()) } else { Err(ScriptError::syntax(first, "the command has no end")) }
 }
 
-/// Words of the statements of a line: quotes, `$((...))`, comments, `;` and `&&`; redirections are left out.
+/// Splits the statements of a line into words: handles quotes, `$((...))`, comments, `;` and `&&`, and leaves
+/// out redirections.
 fn statements(text: &str, line: u32) -> Result<Vec<Vec<String>>, ScriptError> {
     let mut found = vec![Vec::new()];
     let mut word = String::new();
@@ -137,7 +139,7 @@ fn statements(text: &str, line: u32) -> Result<Vec<Vec<String>>, ScriptError> {
         statement.retain(|word| {
             let redirects = word.contains('>');
             let keep = !redirects && !redirected;
-            // `> file` is two words, `2>&1` and `>/dev/null` are one.
+            // `> file` is two words; `2>&1` and `>/dev/null` are one.
             redirected = redirects && word.ends_with('>');
             keep
         });
@@ -161,7 +163,8 @@ fn obey(
 ) -> Result<(), ScriptError> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        // Nothing outlives a script: each has a machine of its own.
+        // These commands clean up after a script. Nothing outlives a script here, since each has its own
+        // machine.
         [] => {}
         ["ip", "tcp_metrics", "flush", ..] => found.push(Command::ForgetMetrics),
         [word] if word.starts_with("/tmp/sysctl_restore_") => {}
@@ -179,7 +182,7 @@ fn obey(
                 error.line = line;
                 error
             })?;
-            // A shell goes on after a command that failed; older and newer kernels lack some parameters.
+            // A shell continues after a command that failed; some kernels lack some parameters.
             for command in &mut found[before..] {
                 if let Command::Sysctl { optional, .. } = command {
                     *optional = true;
@@ -230,7 +233,7 @@ fn obey(
     Ok(())
 }
 
-/// Whether a command is a file, named as seen from the script's folder.
+/// Whether a command names a file in the script's folder.
 fn is_beside(file: &str) -> bool {
     file.starts_with("./") || file.starts_with("../")
 }
@@ -293,7 +296,7 @@ fn offload(words: &[&str], line: u32) -> Result<Command, ScriptError> {
         match pair[0] {
             "tso" => tso = Some(on),
             "gso" => gso = Some(on),
-            // Packets are given to the device one by one, each as it is.
+            // Packets reach the device one by one and are never merged.
             "gro" | "lro" if !on => {}
             other => {
                 return Err(ScriptError::refused(line, format!("the offload `{other}` is not supported")));

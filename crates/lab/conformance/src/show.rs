@@ -1,9 +1,9 @@
-//! Packets in the syntax of scripts, for messages.
+//! Writes packets in the syntax of scripts, for messages.
 
 use crate::syntax::ast::{Body, Packet, Segment, TcpFlags, TcpOption, Timing, Tos};
 use std::fmt::Write;
 
-/// A packet that a script wants.
+/// A packet that a script expects.
 pub(crate) fn wanted(packet: &Packet) -> String {
     let tos = match packet.tos {
         Tos::Unsaid => String::new(),
@@ -96,12 +96,12 @@ fn option(option: &TcpOption) -> String {
     }
 }
 
-/// A moment, seconds.
+/// A time in seconds.
 pub(crate) fn seconds(us: i64) -> String {
     format!("{}{}.{:06} s", if us < 0 { "-" } else { "" }, us.abs() / 1_000_000, us.abs() % 1_000_000)
 }
 
-/// The time that a script wants, counted from the start; `base` is where relative ones begin.
+/// The expected time, counted from the start of the script; relative times count from `base`.
 pub(crate) fn time(timing: Timing, base: i64) -> String {
     let offset = if timing.relative { base } else { 0 };
     match timing.to {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is shown is read as what it was.
+        /// A written packet is read back as the same packet.
         #[test]
         fn shown_packets_are_read_again(
             bits in 0_u16..512,

@@ -1,25 +1,25 @@
-//! What happened when a script was played, whoever played it.
+//! What happened when a script was played on the kernel or on a model.
 
 use crate::assertion::Scope;
 use crate::syntax::ast::Segment;
 
-/// What happened, one record for each event that was reached.
+/// Record of what happened, one entry for each event that was reached.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Transcript {
     /// Records, in the order of the events.
     pub(crate) records: Vec<Record>,
-    /// What the player has to say, such as a parameter that it lacks.
+    /// Remarks of the player, for example on a parameter that it lacks.
     pub notes: Vec<String>,
 }
 
-/// What happened at an event. Times are nanoseconds after the start of the script.
+/// What happened at an event. Times are in nanoseconds after the start of the script.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Record {
     /// Index of the event.
     pub(crate) event: usize,
-    /// End of the event before.
+    /// End of the preceding event.
     pub(crate) base: i64,
-    /// When it happened.
+    /// Time at which the event happened.
     pub(crate) at: i64,
     pub(crate) seen: Seen,
 }
@@ -29,8 +29,9 @@ impl Record {
         matches!(self.seen, Seen::Packet { .. })
     }
 
-    /// A packet that follows: together they are what the script has as one. As in packetdrill, everything but the sequence
-    /// number and CWR is that of the last, and the flags FIN, PSH and CWR may differ.
+    /// Adds a consecutive packet that carries a further part of the payload of one packet of the script. As
+    /// in packetdrill, all fields but the sequence number and CWR are those of the last packet, and the flags
+    /// FIN, PSH and CWR may differ.
     pub(crate) fn append(&mut self, next: Self) {
         let (Seen::Packet { tos, segment, torn }, Seen::Packet { segment: mut last, tos: last_tos, .. }) =
             (&self.seen, next.seen)
@@ -53,31 +54,32 @@ impl Record {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Seen {
-    /// A packet left, in the numbers of the script; `torn` if it is several that do not belong together.
+    /// A packet left; sequence numbers are the script's. `torn`: several packets that do not belong together.
     Packet { tos: u8, segment: Segment, torn: bool },
-    /// None did, until now.
+    /// No packet left by this time.
     Silence,
-    /// A call returned.
+    /// A system call returned.
     Called {
         ended: i64,
         result: i64,
         error: i64,
-        /// What it wrote and should not have.
+        /// Output of the call that differs from the expected one.
         differs: Option<String>,
     },
-    /// A call did not return.
+    /// A system call did not return.
     Blocked,
-    /// State of the socket, or why there is none.
+    /// State of the socket, or the reason why it is not known.
     State(Result<Scope, String>),
-    /// A counter was read.
+    /// Value of a counter.
     Counted(i64),
-    /// A packet was handed over, something was set.
+    /// A packet was delivered, or a parameter set.
     Done,
 }
 
-/// What a player can tell about packets.
+/// Which parts of a packet a player knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sight {
-    /// The whole packet; otherwise sequence numbers, payload, ECN, flags without PSH, and SACK blocks.
+    /// Whether all parts are known; otherwise sequence numbers, payload, ECN, flags without PSH, and SACK
+    /// blocks.
     pub(crate) whole: bool,
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a script is said with its line and, where there is one, a remedy.
+//! Errors in scripts name the line and, where there is one, a remedy.
 
 use shoal_conformance::{Fault, ScriptError, kernel, model, parse};
 

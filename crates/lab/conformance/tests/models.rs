@@ -1,4 +1,4 @@
-//! Scripts on the models: what is right passes, and each thing that is wrong is found, at its line.
+//! Scripts on the models: a correct script passes, and each deviation is reported at its line.
 
 use serde_json::Value;
 use shoal_conformance::report::on_model;
@@ -39,7 +39,7 @@ fn what_is_right_passes() {
 
 #[test]
 fn each_thing_that_is_wrong_is_found() {
-    // (line, what stands there, what is put there, the difference)
+    // (line, its text, the replacement, the reported difference)
     let cases = [
         (6, "SE.", "S.", "flags"),
         (6, "[ect0]", "[noecn]", "ECN bits"),
@@ -79,7 +79,7 @@ fn each_thing_that_is_wrong_is_found() {
 
 #[test]
 fn a_packet_that_never_comes_is_told_from_a_late_one() {
-    // The tail probe comes two RTTs after the last data, 20 ms.
+    // The tail-loss probe comes two RTTs after the last data: 20 ms.
     let begin: Vec<&str> = RIGHT.lines().take(10).collect();
     let late = play(&format!("{}\n+.01 > [ect0] P. 9001:10001(1000) ack 1\n", begin.join("\n")));
     assert_eq!(late["reason"], "wrong time", "{late}");

@@ -1,4 +1,4 @@
-//! Applications: what linux/guest is told, and the random times that it uses.
+//! Applications: their instructions for linux/guest, and the random times that they use.
 
 use crate::controllers::Control;
 use crate::refusal::Refusals;
@@ -6,21 +6,21 @@ use crate::testbed::line;
 use shoal_scenario::{App, Codepoint, Experiment, Flow};
 use shoal_units::{Span, Stream};
 
-/// Random times that are drawn before the guest starts.
+/// Most random times that are drawn before the guest starts.
 const MAX_GAPS: u64 = 20_000_000;
-/// Of one instruction; the guest takes 32 words.
+/// Random times in one instruction; the guest accepts 32 words a line.
 const GAPS_A_LINE: usize = 24;
 const NEVER: &str = "never";
-/// The guest ends first.
+/// Seconds that iperf3 is told beyond the end of the experiment, so that the guest ends first.
 const IPERF3_BEYOND_S: u64 = 60;
 
-/// The application of a flow as the guest reads it.
+/// The application of a flow in the words of the guest's configuration.
 pub(crate) fn words(experiment: &Experiment, flow: &Flow) -> String {
     let barrier = if flow.app.has_barrier() { flow.group.to_string() } else { NEVER.to_owned() };
     match &flow.app {
         App::Bulk => "bulk".to_owned(),
         App::Transfers { bytes, rounds, interval, barrier: waits } => {
-            // At a barrier senders learn of the next round after the propagation of their way back.
+            // At a barrier, senders learn of the next round one propagation delay of the ACKs' path later.
             let news = if *waits { experiment.propagation(flow.backward) } else { Span::ZERO };
             format!("transfers {bytes} {rounds} {} {barrier} {}", interval.as_nanos(), news.as_nanos())
         }
@@ -33,7 +33,7 @@ pub(crate) fn words(experiment: &Experiment, flow: &Flow) -> String {
             format!("requests {request_bytes} {response_bytes} {rounds} {think} {barrier}")
         }
         App::Unresponsive { packet_bytes, interval, codepoint, .. } => {
-            // RFC 3168 section 5.
+            // The ECN field ([RFC 3168, section 5](https://www.rfc-editor.org/rfc/rfc3168#section-5)).
             let ecn = match codepoint {
                 Codepoint::None => 0b00,
                 Codepoint::Ect1 => 0b01,
@@ -44,12 +44,12 @@ pub(crate) fn words(experiment: &Experiment, flow: &Flow) -> String {
     }
 }
 
-/// What iperf3 is told: its seconds, more than the experiment has.
+/// Arguments of iperf3: its duration, which exceeds that of the experiment.
 pub(crate) fn iperf3(experiment: &Experiment) -> String {
     format!("iperf3 {}", experiment.duration.as_nanos() / 1_000_000_000 + IPERF3_BEYOND_S)
 }
 
-/// Refuses what iperf3 cannot do.
+/// Refuses applications that iperf3 cannot generate.
 pub(crate) fn check_iperf3(flow: &Flow, control: Option<&Control>, place: &str, refusals: &mut Refusals) {
     const HINT: &str = "leave out --generator: the guest's own sender does it";
     if !matches!(flow.app, App::Bulk) {
@@ -75,7 +75,7 @@ pub(crate) fn check_iperf3(flow: &Flow, control: Option<&Control>, place: &str, 
     }
 }
 
-/// The same for people.
+/// The application of a flow in words, for `--explain`.
 pub(crate) fn rule(experiment: &Experiment, flow: &Flow) -> String {
     let who = match flow.app {
         App::Requests { .. } => "; the receiver connects and asks",
@@ -85,19 +85,19 @@ pub(crate) fn rule(experiment: &Experiment, flow: &Flow) -> String {
     format!("{}{who}", words(experiment, flow))
 }
 
-/// Who uses random times, and the law.
+/// Random times that a flow or a barrier uses, with their distribution.
 struct Random {
-    /// As the guest calls it.
+    /// Name of the user in the guest's configuration.
     whose: String,
-    /// Name of the stream: that of the simulator.
+    /// Name of the random stream: the simulator's.
     stream: String,
     mean: Span,
-    /// Besides the time itself, one use takes at least this long.
+    /// Shortest duration of one use, beyond the random time itself.
     rest: Span,
     until: Span,
 }
 
-/// Random times of flows, and of barriers, whose first flow stands for the group.
+/// Random times of flows and of barriers; a barrier is named after the first flow of its group.
 fn random(experiment: &Experiment) -> impl Iterator<Item = Random> {
     let first_of_group =
         |number: usize, flow: &Flow| number == 0 || experiment.flows[number - 1].group != flow.group;
@@ -114,7 +114,8 @@ fn random(experiment: &Experiment) -> impl Iterator<Item = Random> {
                 } else if first_of_group(number as usize, flow) {
                     let stream = format!("think/{}", experiment.groups[flow.group as usize].name);
                     let own = experiment.flows.iter().filter(|other| other.group == flow.group);
-                    // No round is shorter than its longest exchange; the first may begin with any of the flows.
+                    // A round lasts at least as long as its longest exchange; the first round may begin with
+                    // any of the flows.
                     let rtt = own.map(|other| experiment.base_rtt(other)).max().unwrap_or(rtt);
                     of(format!("barrier {}", flow.group), stream, think.mean, rtt)
                 } else {
@@ -131,10 +132,10 @@ fn random(experiment: &Experiment) -> impl Iterator<Item = Random> {
 }
 
 impl Random {
-    /// Times that fill the run, in the guest's whole nanoseconds.
+    /// Times that last for the whole run, in whole nanoseconds as the guest uses them.
     fn draw(&self, seed: u64) -> impl Iterator<Item = u64> {
         let mut stream = Stream::new(seed, &self.stream);
-        // The guest's start is rounded, too.
+        // The guest rounds its start as well.
         let (mean, rest, until) = (self.mean, self.rest.as_nanos(), self.until.as_nanos() + 1);
         let mut passed = 0u64;
         let mut over = false;
@@ -143,12 +144,12 @@ impl Random {
             if over {
                 return None;
             }
-            // Rounding does not add up.
+            // The remainder is carried over, so that rounding errors do not accumulate.
             let picos = stream.exponential(mean).as_picos() + rounded;
             let gap = picos / 1000;
             rounded = picos % 1000;
             passed = passed.saturating_add(gap).saturating_add(rest);
-            // The one that ends behind the run is drawn, too.
+            // The time that ends beyond the run is drawn too.
             over = passed > until;
             Some(gap)
         })
@@ -159,7 +160,8 @@ impl Random {
     }
 }
 
-/// The guest has no randomness of its own: its times are those that the simulator draws.
+/// Writes the random times. The guest has no randomness of its own: it uses the times that the simulator
+/// draws.
 pub(crate) fn gaps(experiment: &Experiment, text: &mut String) {
     for random in random(experiment) {
         let drawn: Vec<String> = random.draw(experiment.seed).map(|gap| gap.to_string()).collect();
@@ -169,7 +171,7 @@ pub(crate) fn gaps(experiment: &Experiment, text: &mut String) {
     }
 }
 
-/// Refuses more random times than anybody wants to wait for.
+/// Refuses scenarios that need more random times than can be drawn within a reasonable time.
 pub(crate) fn check(experiment: &Experiment, refusals: &mut Refusals) {
     let expected: u64 = random(experiment).map(|random| random.expected()).sum();
     if expected > MAX_GAPS {

@@ -1,5 +1,5 @@
-//! Bytes of netlink attributes (`struct rtattr`): length, type, value, padded to four bytes. Native byte order; the guest
-//! runs on the same machine.
+//! Encodes netlink attributes (`struct rtattr`): length, type, value, padded to four bytes. They are in
+//! native byte order, since the guest runs on the same machine.
 
 /// A list of attributes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -24,7 +24,7 @@ impl Attributes {
     pub(crate) fn u8(self, kind: u16, value: u8) -> Self {
         self.bytes(kind, &[value])
     }
-    /// Attributes within an attribute; the flag `NLA_F_NESTED` says so.
+    /// Appends attributes within an attribute, which the flag `NLA_F_NESTED` marks.
     pub(crate) fn nest(self, kind: u16, inner: Self) -> Self {
         const NESTED: u16 = 1 << 15;
         self.bytes(NESTED | kind, &inner.0)
@@ -34,7 +34,7 @@ impl Attributes {
     }
 }
 
-/// Hexadecimal digits, or `-` for nothing: one word of the guest's configuration.
+/// Bytes as hexadecimal digits, or `-` if there are none: one word of the guest's configuration.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     if bytes.is_empty() {
         return "-".to_owned();
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn values_are_padded_and_lengths_are_not() {
         let bytes = Attributes::default().bytes(2, &[1, 2, 3]).u32(1, 7).into_bytes();
-        // 4 bytes of header and 3 of value, one of padding; then 8 bytes.
+        // 4 bytes of header, 3 of value and 1 of padding; then 8 bytes.
         assert_eq!(bytes.len(), 16);
         assert_eq!(u16::from_ne_bytes([bytes[0], bytes[1]]), 7);
         assert_eq!((bytes[4], bytes[6], bytes[7]), (1, 3, 0));

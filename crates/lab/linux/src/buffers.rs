@@ -1,21 +1,23 @@
-//! Memory: of sockets, which must never limit a window, and of what queues and wires can hold.
+//! Memory: of sockets, which must never limit a window, and of what queues and links can hold.
 
 use crate::disciplines::limit_of;
 use shoal_aqm::Extent;
 use shoal_scenario::{Experiment, Flow};
 use shoal_units::{Rate, Span};
 
-/// A sender sets PSH once in half a window (`forced_push`), and the receiver answers that packet at once: the larger the
-/// window, the rarer. Stock hosts have 6 to 32 MiB.
+/// Smallest socket buffer in bytes. A sender sets PSH once in half a window (`forced_push`), and the receiver
+/// acknowledges that packet immediately: the larger the window, the rarer. Stock hosts have 6 to 32 MiB.
 const LEAST: u32 = 64 << 20;
-/// The largest window is 65535 << 14 B.
+/// Largest socket buffer in bytes: the largest window of TCP is 65535 << 14 B.
 const MOST: u32 = 1 << 30;
-/// A packet of 1500 B takes 2304 B of memory, one of 576 B more than twice its size: 3 for that, and 2 so that half of it
-/// would do.
+/// Buffer bytes for each byte in flight. A packet of 1500 B takes 2304 B of memory, and one of 576 B more
+/// than twice its size; a factor of 3 covers that, and a factor of 2 on top means that half of the buffer
+/// would suffice.
 const PER_BYTE_IN_FLIGHT: f64 = 6.0;
 
-/// `tcp_rmem` and `tcp_wmem` of all hosts, bytes: a power of two that is at least six times what the path of a flow holds
-/// (bandwidth-delay product and full queues). A queue without limit counts nothing: no size would do.
+/// `tcp_rmem` and `tcp_wmem` of all hosts in bytes: a power of two that is at least six times what the path
+/// of a flow holds (bandwidth-delay product and full queues). An unlimited queue counts as empty, since no
+/// buffer would be large enough.
 pub(crate) fn socket_buffer(experiment: &Experiment) -> u32 {
     let mut ways: Vec<(u32, u32)> =
         experiment.flows.iter().map(|flow| (flow.forward, flow.backward)).collect();
@@ -27,12 +29,12 @@ pub(crate) fn socket_buffer(experiment: &Experiment) -> u32 {
     ((PER_BYTE_IN_FLIGHT * largest) as u32).clamp(LEAST, MOST).next_power_of_two()
 }
 
-/// What a receive buffer holds of a window, bytes: payload takes 1448 B of 2304 B (`tcp_win_from_space`).
+/// Window in bytes that fits into a receive buffer: 1448 B of payload take 2304 B (`tcp_win_from_space`).
 pub(crate) fn window_in(buffer: u32) -> f64 {
     f64::from(buffer) * 0.63
 }
 
-/// How `--explain` states the rule.
+/// The rule in words, for `--explain`.
 pub(crate) fn rule(socket_buffer: u32) -> String {
     format!(
         "buffers of {} MiB, at least {PER_BYTE_IN_FLIGHT} x (rate x RTT + buffer) of the largest path and {} MiB; receivers open their window at \
@@ -42,7 +44,7 @@ pub(crate) fn rule(socket_buffer: u32) -> String {
     )
 }
 
-/// Bandwidth-delay product and full queues of a way there and back.
+/// Bandwidth-delay product and full queues of both directions of a path, in bytes.
 fn pipe_bytes(experiment: &Experiment, (forward, backward): (u32, u32)) -> f64 {
     let links = || experiment.links_of(forward).filter_map(|link| Some((link, link.rate?)));
     let queues: f64 = links().map(|(link, rate)| in_queue(limit_of(&link.queue), rate)).sum();
@@ -53,13 +55,13 @@ fn pipe_bytes(experiment: &Experiment, (forward, backward): (u32, u32)) -> f64 {
     }
 }
 
-/// Bytes in queues and on wires, if all are full.
+/// Bytes in queues and on links if all are full.
 pub(crate) fn in_links(experiment: &Experiment) -> f64 {
     let pure = |path: u32| {
         let delays = experiment.links_of(path).filter(|link| link.rate.is_none()).map(|link| link.delay);
         delays.fold(Span::ZERO, |sum, delay| sum + delay)
     };
-    // What a line sends may then be on a link of pure delay, forward or, as ACKs, backward.
+    // What a link has sent may then be on a pure delay, of the data's path or, as ACKs, of the return path.
     let on_both = |flow: &Flow| pure(flow.forward) + pure(flow.backward);
     let beyond = experiment.flows.iter().map(on_both).max().unwrap_or(Span::ZERO);
     let links = experiment.links.iter().filter_map(|link| Some((link, link.rate?)));

@@ -1,4 +1,4 @@
-//! Packets that the guest captured, as a file that people read: the same interfaces as in captures of the simulator.
+//! Packets that the guest captured, as a pcapng file with the same interfaces as captures of the simulator.
 
 use crate::disciplines::{drop_reason, reasons};
 use crate::plan::Plan;
@@ -13,29 +13,30 @@ use std::io::{self, Read};
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// Name of the interface of the senders.
+/// Name of the interface at which senders receive.
 const SENDERS: &str = "senders";
-/// A busy line starts the next packet on time, but says so up to a microsecond later.
+/// A busy line starts the next packet on time, but records it up to a microsecond later.
 const LATE_NS: i64 = 2_000;
-/// From here on packets name their destination.
+/// Byte range of the destination address in the IP header.
 const DESTINATION: std::ops::Range<usize> = 16..20;
 
-/// Why a capture was not written.
+/// Reasons why a capture was not written.
 #[derive(Debug)]
 pub enum CaptureError {
-    /// The guest's file is not what it should be.
+    /// The guest's file is not valid.
     Records(RecordError),
-    /// It could not be read.
+    /// The guest's file could not be read.
     Read(io::Error),
-    /// The host's could not be written.
+    /// The output file could not be written.
     Write(WriteError),
 }
 
-/// Writes what the guest captured to `path` as pcapng: what the monitored links send and drop, and what senders receive.
-/// The guest hands over whole packets; `kept` says how much of them is written.
+/// Writes what the guest captured to `path` as pcapng: packets that the monitored links send and drop, and
+/// packets that senders receive. The guest's file holds whole packets; `kept` determines how much of them is
+/// written.
 ///
 /// # Errors
-/// The guest's file is torn, or the other cannot be written; nothing is left of it then.
+/// The guest's file is truncated, or the output cannot be written; no part of the output is left then.
 pub fn write_capture(
     experiment: &Experiment,
     plan: &Plan,
@@ -64,14 +65,15 @@ pub fn write_capture(
     writer.finish()
 }
 
-/// A host of a graph may send and receive; flows have addresses.
+/// Whether a packet is for a sender. In a graph a host may both send and receive, but each flow has its own
+/// address.
 fn is_for_sender(plan: &Plan, bytes: &[u8]) -> bool {
     let Some(address) = bytes.get(DESTINATION) else { return false };
     let address = Ipv4Addr::from(std::array::from_fn::<u8, 4, _>(|at| address[at]));
     plan.sources.contains(&address)
 }
 
-/// The guest's file: a number that times are counted from, then records with their packets.
+/// The guest's file: the origin of times, followed by records with their packets.
 struct Packets<R> {
     from: R,
     origin_ns: i64,
@@ -106,7 +108,7 @@ fn fill(from: &mut impl Read, into: &mut [u8]) -> Result<(), CaptureError> {
     })
 }
 
-/// Puts packets in the order of time and writes them.
+/// Sorts packets by time and writes them.
 struct Writer<'a> {
     file: PcapWriter<AtomicFile>,
     path: &'a Path,
@@ -117,7 +119,7 @@ struct Writer<'a> {
 
 struct Waiting {
     time_ns: i64,
-    /// Equal times: as they were recorded.
+    /// Position in the file, which orders packets with equal times.
     order: u64,
     interface: u32,
     note: Option<PacketNote>,

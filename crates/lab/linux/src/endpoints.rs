@@ -1,11 +1,11 @@
-//! End hosts: what they fix for all of their flows, and what no host can do.
+//! End hosts: settings that apply to all flows of a host, and checks of what no host can do.
 
 use crate::controllers::is_linux;
 use crate::refusal::Refusals;
 use shoal_scenario::{App, Experiment, Flow, Host};
 use shoal_tcp::{EcnSetting, EndpointConfig};
 
-/// What a host fixes for all of its flows.
+/// Settings of a host that apply to all of its flows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct HostSettings {
     /// `net.ipv4.tcp_ecn`.
@@ -14,30 +14,32 @@ pub(crate) struct HostSettings {
     pub sack: bool,
     /// `net.ipv4.tcp_timestamps`.
     pub timestamps: bool,
-    /// Of its link.
+    /// MTU of its link in bytes.
     pub mtu: u16,
-    /// Metric `initcwnd` of its route; 0 leaves it to the kernel.
+    /// Metric `initcwnd` of its route in packets; 0 leaves the choice to the kernel.
     pub initial_window: u32,
-    /// `quickack`: no ACK is delayed.
+    /// Metric `quickack` of its route: no ACK is delayed.
     pub acks_at_once: bool,
-    /// How it hands packets to its device.
+    /// How the host hands packets to its device.
     pub host: Host,
 }
 
-/// IP, TCP and the timestamp option with its padding.
+/// Bytes of the IP and TCP headers with the timestamp option and its padding.
 const HEADERS_WITH_TIMESTAMPS: u16 = 52;
-/// The same without the option.
+/// Bytes of the IP and TCP headers without options.
 const HEADERS_WITHOUT: u16 = 40;
-/// IPv4, UDP and what linux/guest/datagrams.c writes into each packet.
+/// Smallest packet of a datagram flow in bytes: IPv4 and UDP headers, and what linux/guest/datagrams.c
+/// writes.
 const DATAGRAM_BYTES: u16 = 44;
-/// Receive windows of scenarios that are not a limit, bytes: as large as the window that a receiver has without one.
+/// Receive window in bytes from which a scenario's window is not a limit: the window of a receiver without
+/// one.
 const NO_LIMIT: u32 = 64 << 20;
 
 /// `GSO_MAX_SEGS`, the default of every device (include/linux/netdevice.h); its `gso_max_size` stays at 64 KiB.
 const DEFAULT_GSO_MAX_SEGS: u32 = 65535;
 
 impl HostSettings {
-    /// Of both hosts of a flow.
+    /// Settings that both hosts of a flow have.
     pub(crate) fn of(experiment: &Experiment, flow: &Flow) -> Self {
         let endpoint = &experiment.endpoints[flow.endpoint as usize];
         Self {
@@ -51,9 +53,9 @@ impl HostSettings {
         }
     }
 
-    /// How many packets TCP may hand over as one, where it is not 1, which the guest gives every device
-    /// (linux/guest/net.c). The device, whose TSO and GSO are off, splits them (`validate_xmit_skb`): the bottleneck always
-    /// sees packets.
+    /// Number of packets that TCP may hand over as one segment; `None` for 1, which the guest sets at every
+    /// device (linux/guest/net.c). The device, whose TSO and GSO are off, splits the segment
+    /// (`validate_xmit_skb`), so that the bottleneck always sees packets.
     pub(crate) const fn gso_max_segs(&self) -> Option<u32> {
         match self.host {
             Host::Ideal => None,
@@ -61,7 +63,7 @@ impl HostSettings {
         }
     }
 
-    /// How `--explain` states what `host` became.
+    /// The meaning of `host` in words, for `--explain`.
     pub(crate) fn segmentation(&self, device: &str) -> String {
         let name = self.host.name();
         match self.gso_max_segs() {
@@ -75,7 +77,7 @@ impl HostSettings {
         }
     }
 
-    /// Paths below /proc/sys and their values.
+    /// Kernel parameters (paths below /proc/sys) and their values.
     pub(crate) fn sysctls(&self, socket_buffer: u32) -> Vec<(&'static str, String)> {
         let switch = |on: bool| u8::from(on).to_string();
         vec![
@@ -88,7 +90,7 @@ impl HostSettings {
         ]
     }
 
-    /// Metrics of the default route, as `ip route` writes them.
+    /// Metrics of the default route in the syntax of `ip route`.
     pub(crate) fn metrics(&self) -> String {
         let mut words = String::new();
         if self.initial_window > 0 {
@@ -101,7 +103,7 @@ impl HostSettings {
     }
 }
 
-/// Refuses what hosts cannot do, whatever their controllers.
+/// Refuses what hosts cannot do, independently of their controllers.
 pub(crate) fn check(place: &str, flow: &Flow, endpoint: &EndpointConfig, refusals: &mut Refusals) {
     let dctcp = matches!(endpoint.cc, shoal_cc::CcConfig::Dctcp(_));
     if dctcp && endpoint.ecn == EcnSetting::Off {
@@ -121,7 +123,8 @@ pub(crate) fn check(place: &str, flow: &Flow, endpoint: &EndpointConfig, refusal
             "write header_bytes = 52 or 40",
         );
     }
-    // A locked metric of the route would bound it, but only for destinations of which the kernel has kept metrics before.
+    // A locked metric of the route would bound cwnd, but only towards destinations for which the kernel has
+    // stored metrics.
     if endpoint.cwnd_clamp_packets != u32::MAX {
         refusals.add(
             place,
@@ -129,8 +132,8 @@ pub(crate) fn check(place: &str, flow: &Flow, endpoint: &EndpointConfig, refusal
             "leave cwnd_clamp out, or run this on the simulator",
         );
     }
-    // TCP_WINDOW_CLAMP is forgotten with the first full segment (`tcp_measure_rcv_mss`); SO_RCVBUF bounds memory, and what that
-    // holds depends on the segments.
+    // TCP_WINDOW_CLAMP is lost with the first full segment (`tcp_measure_rcv_mss`). SO_RCVBUF bounds memory,
+    // and the window that fits into it depends on the segments.
     if endpoint.receive_window_bytes < NO_LIMIT {
         refusals.add(
             place,

@@ -1,33 +1,37 @@
-//! Laws that the kernel's own records obey. What breaks one did not happen as it is written down, and nothing is made of it.
+//! Laws that the kernel's records must obey. Records that violate one contradict themselves, and no result is
+//! made from them.
 
 use crate::measure::flow_of;
 use crate::records::{FlowKind, FlowRecord, LineEvent, LineRecord, RecordError};
 use shoal_measure::laws::BrokenLaw;
 use shoal_scenario::{App, Experiment, Link};
 
-/// Lines write a transmission down up to a microsecond after it began (linux/testbed/line.c): a system call that fails takes one.
+/// A line may record a transmission up to a microsecond after it began (linux/testbed/line.c), the time of a
+/// failed system call.
 const LATE_NS: i64 = 2_000;
-/// The ends of transmissions are cut to whole nanoseconds.
+/// The ends of transmissions are truncated to whole nanoseconds.
 const ROUNDING_NS: u64 = 1;
 
-/// Why records are not made into a result.
+/// Reasons why no result is made from records.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Unlawful {
-    /// They cannot be read.
+    /// The records cannot be read.
     Records(RecordError),
-    /// They contradict each other.
+    /// The records contradict each other.
     Law(BrokenLaw),
 }
 
-/// Looks at the raw records of lines and flows:
+/// Checks the raw records of lines and flows:
 ///
-/// - times of a line never run back further than a late timer explains, and those of a flow's samples not at all;
-/// - whenever a transmission begins, what the kernel says is waiting is what came and has not gone since the start;
-/// - a line begins no transmission before the last one has had the time that its rate takes;
-/// - what the sender of a flow counts never falls, and no receiver has more of its stream than any line carried for it.
+/// - times of a line never run back further than a late timer explains, and those of a flow's samples never;
+/// - whenever a transmission begins, the backlog that the kernel reports equals the arrivals less the
+///   departures since the start;
+/// - a line begins no transmission before the previous one has taken the time that its rate requires;
+/// - the counters of a sender never decrease, and no receiver has more of its stream than any line carried
+///   for it.
 ///
 /// # Errors
-/// The first of these that does not hold.
+/// The first law that is violated.
 pub fn check(experiment: &Experiment, lines: &[u8], flows: &[u8]) -> Result<(), Unlawful> {
     let lines = LineRecord::read_all(lines).map_err(Unlawful::Records)?;
     let flows = FlowRecord::read_all(flows).map_err(Unlawful::Records)?;
@@ -35,15 +39,15 @@ pub fn check(experiment: &Experiment, lines: &[u8], flows: &[u8]) -> Result<(), 
     of_flows(experiment, &flows, &carried).map_err(Unlawful::Law)
 }
 
-/// A line in the order in which it wrote.
+/// State of a line, in the order of its records.
 struct Line<'a> {
     link: &'a Link,
     latest_ns: i64,
     packets: i64,
     bytes: i64,
-    /// When the next transmission may begin.
+    /// Earliest time at which the next transmission may begin.
     free_ns: Option<i64>,
-    /// Payload of each flow that it carried, bytes.
+    /// Payload of each flow that the line carried, in bytes.
     carried: Vec<u64>,
 }
 
@@ -104,7 +108,7 @@ impl Line<'_> {
     }
 }
 
-/// The lines, with what each carried of each flow.
+/// Checks the lines; returns what each carried of each flow.
 fn of_lines<'a>(experiment: &'a Experiment, records: &[LineRecord]) -> Result<Vec<Line<'a>>, BrokenLaw> {
     let mut lines: Vec<Line<'a>> = experiment
         .monitored()

@@ -1,6 +1,6 @@
-//! An experiment as instructions for the guest, with what they mean in words.
+//! Plans: an experiment as instructions for the guest, with an explanation in words.
 //!
-//! Queues wait in front of `line` (linux/testbed), which transmits at the line rate.
+//! Queues stand in front of `line` (linux/testbed), which transmits at the rate of the link.
 
 use crate::applications;
 use crate::buffers;
@@ -14,54 +14,55 @@ use shoal_units::{Span, Time};
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
-/// What runs on the guest.
+/// A plan for the guest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// The guest's configuration: one instruction a line.
+    /// Configuration of the guest: one instruction a line.
     pub config: String,
-    /// How the scenario was translated.
+    /// Explanation of how the scenario was translated.
     pub rules: Vec<Rule>,
-    /// Where the kernel stands in for something else; belongs into every report.
+    /// Where the kernel differs from what the scenario asks for; every report repeats them.
     pub notes: Vec<String>,
-    /// Addresses of senders.
+    /// Addresses of the senders.
     pub(crate) sources: BTreeSet<Ipv4Addr>,
-    /// Memory of the guest in MiB: an upper bound of what packets, queues and sockets can hold.
+    /// Memory of the guest in MiB: an upper bound on what packets, queues and sockets can hold.
     pub memory_mib: u64,
 }
 
-/// One line of the explanation.
+/// One entry of the explanation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rule {
     /// Part of the scenario.
     pub place: String,
-    /// What it became.
+    /// What the part became on the kernel.
     pub text: String,
 }
 
-/// Ports from 10000 on name the flows.
+/// Most flows: the port numbers from 10000 upwards identify them.
 const MAX_FLOWS: usize = 50_000;
-/// TCP_INFO is read this often, unless series ask for another pace.
+/// Interval of TCP_INFO samples, unless the time series require another.
 const SAMPLE: Span = Span::from_millis(10);
-/// Samples of all flows together: more would cost more than the packets.
+/// Most samples of all flows together; more would cost more time than the packets.
 const MAX_SAMPLES: u64 = 4_000_000;
-/// A receiver that reads per packet costs three times as much; 256 KiB would limit fast paths (see docs/linux.md).
+/// Bytes that a receiver reads at a time. A receiver that reads every packet costs three times as much, and
+/// 256 KiB would limit fast paths (see docs/linux.md).
 const READ_CHUNK: u32 = 64 << 10;
-/// As the guest's own sender has it (linux/guest/sockets.c).
+/// Bytes of unsent data in a bulk sender's socket, as in the guest's own sender (linux/guest/sockets.c).
 const UNSENT_BULK: u32 = 128 << 10;
 
 impl Plan {
     /// Translates an experiment.
     ///
     /// # Errors
-    /// Everything in it that Linux cannot express.
+    /// Everything in the experiment that Linux cannot do.
     pub fn new(experiment: &Experiment, kernel: &Kernel) -> Result<Self, Vec<Refusal>> {
         Self::with_captures(experiment, kernel, false)
     }
 
-    /// The same; packets are captured if `captures`, for [`crate::write_capture`].
+    /// Translates an experiment; if `captures`, packets are captured for [`crate::write_capture`].
     ///
     /// # Errors
-    /// Everything in it that Linux cannot express.
+    /// Everything in the experiment that Linux cannot do.
     pub fn with_captures(
         experiment: &Experiment,
         kernel: &Kernel,
@@ -97,7 +98,7 @@ impl Plan {
     }
 }
 
-/// One a group that has flows.
+/// Controllers of the groups; `None` for a group without flows.
 fn controls(experiment: &Experiment, kernel: &Kernel, refusals: &mut Refusals) -> Vec<Option<Control>> {
     let of_group = |(index, group): (usize, &shoal_scenario::Group)| {
         let flow = experiment.flows.iter().find(|flow| flow.group as usize == index)?;
@@ -135,7 +136,7 @@ fn check_trace(experiment: &Experiment, refusals: &mut Refusals) {
     }
 }
 
-/// A plan in the making: nothing in it was refused.
+/// A plan under construction, of which no part was refused.
 struct Planned<'a> {
     experiment: &'a Experiment,
     kernel: &'a Kernel,
@@ -147,7 +148,7 @@ struct Planned<'a> {
 impl Planned<'_> {
     fn config(&self, modules: Vec<Module>) -> String {
         let mut text = String::new();
-        // iperf3 asks for the time until it has passed; our own program never does.
+        // iperf3 polls the time until it has passed; the guest's own program never does.
         let asking = if self.kernel.generator.is_some() { "" } else { " asking_ns=0" };
         line(&mut text, format_args!("module /{CLOCK}{asking}"));
         let lines = &self.testbed.lines;
@@ -163,16 +164,17 @@ impl Planned<'_> {
             let parameters = parameters.unwrap_or_default();
             line(&mut text, format_args!("{}", format!("module /{file} {parameters}").trim_end()));
         }
-        // Memory for packets is bounded by the guest's own.
+        // The guest's own memory bounds the memory for packets.
         line(&mut text, format_args!("sysctl init net/ipv4/tcp_mem 1000000 1000000 1000000"));
         self.testbed.write(&mut text);
         if self.kernel.generator.is_some() {
-            // Namespaces may choose only what is allowed to all (`tcp_set_default_congestion_control`).
+            // A namespace may only choose controllers that all users are allowed to choose
+            // (`tcp_set_default_congestion_control`).
             let used = self.controls.iter().flatten().flat_map(|control| [control.sender, control.listener]);
             let names: BTreeSet<&str> = used.chain(["cubic", "reno"]).collect();
             let names = names.into_iter().collect::<Vec<_>>().join(" ");
             line(&mut text, format_args!("sysctl init net/ipv4/tcp_allowed_congestion_control {names}"));
-            // Else it fills its socket's 64 MiB, whatever the window.
+            // Otherwise iperf3 fills its socket's 64 MiB, whatever the window.
             for end in &self.testbed.ends {
                 line(
                     &mut text,
@@ -340,17 +342,18 @@ impl Planned<'_> {
         }
     }
 
-    /// What queues, wires and sockets can hold, with the kernel's own overhead.
+    /// Memory in MiB that queues, links and sockets can hold, with the kernel's overhead.
     fn memory_mib(&self) -> u64 {
-        // A full packet takes 2304 B of memory (skb truesize), small ones 768 B, headers 256 B, and an ACK as much again.
+        // A full packet takes 2304 B of memory (skb truesize), a small one 768 B, headers 256 B, and an ACK
+        // the same again.
         const BYTES_PER_BYTE: f64 = 4.0;
         const PER_FLOW: f64 = 1e6;
         const PER_HOST: f64 = 0.5e6;
-        // linux/testbed/capture.c.
+        // Buffers of linux/testbed/capture.c.
         const CAPTURE: f64 = 34e6;
         const KERNEL: f64 = 92e6;
         let experiment = self.experiment;
-        // Whatever the buffers, no more can be under way than windows and applications allow.
+        // Whatever the buffers, windows and applications bound the data in flight.
         let in_network = buffers::in_links(experiment)
             .min(experiment.flows.iter().map(|flow| self.most_in_flight(flow)).sum());
         let alive = experiment.flows.len() as f64;
@@ -359,7 +362,8 @@ impl Planned<'_> {
             + PER_FLOW * alive.min(MOST_ALIVE)
             + PER_HOST * self.testbed.hosts() as f64
             + if self.captures { CAPTURE } else { 0.0 };
-        // Few sizes: the size is part of the guest's command line and so of its random numbers.
+        // Only few different sizes, since the size is part of the guest's command line and thereby of its
+        // random numbers.
         ((bytes / f64::from(1 << 20)) as u64 + 1).next_power_of_two().max(256)
     }
 
@@ -375,13 +379,13 @@ impl Planned<'_> {
     }
 }
 
-/// Module that gives the guest the clock of a stock host; before everything that reads it.
+/// Module that gives the guest the clock of a stock host; it is loaded before anything that reads the clock.
 const CLOCK: &str = "fine_clock.ko";
 
-/// Flows that are counted with their sockets: those of random arrivals end before most of the others begin.
+/// Flows whose sockets are counted: flows of random arrivals end before most of the others begin.
 const MOST_ALIVE: f64 = 2000.0;
 
-/// Files of modules that must be loaded for a discipline.
+/// Module that must be loaded for a discipline, if any.
 fn module_of(kind: &str) -> Option<&'static str> {
     match kind {
         "dualred" => Some("sch_dualred.ko"),
@@ -391,7 +395,8 @@ fn module_of(kind: &str) -> Option<&'static str> {
     }
 }
 
-/// Of the sender, of whoever connects while it does, and of the receiver, who connects if it asks.
+/// Controllers of the sender, of the connecting socket during the handshake, and of the receiver, which
+/// connects if it sends requests.
 fn names(control: &Control, app: &App) -> [&'static str; 3] {
     let connects_as = match app {
         App::Requests { .. } if control.listener != control.sender => "reno",
@@ -401,7 +406,7 @@ fn names(control: &Control, app: &App) -> [&'static str; 3] {
     [control.sender, connects_as, control.listener]
 }
 
-/// A part of the bins of the series, so that bins end with a sample.
+/// Interval of samples: it divides the bin of the time series, so that bins end with a sample.
 pub(crate) fn sample_interval(experiment: &Experiment) -> Span {
     let flows = experiment.flows.len() as u64;
     let least = experiment.duration.as_nanos() * flows / MAX_SAMPLES;

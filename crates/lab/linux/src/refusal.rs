@@ -1,8 +1,8 @@
-//! What Linux cannot express.
+//! Refusals: what Linux cannot do.
 
 use shoal_scenario::Refusal;
 
-/// Collects refusals: a user sees all of them at once.
+/// Collects refusals, so that the user sees all of them at once.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals(pub Vec<Refusal>);
 
@@ -16,7 +16,7 @@ impl Refusals {
         self.0.push(Refusal { place: place.into(), reason: reason.into(), hint: hint.into() });
     }
 
-    /// Places of the refusals from `first` on that begin with `from` begin with `to` instead.
+    /// Replaces the prefix `from` by `to` in the places of the refusals from `first` on.
     pub(crate) fn rename(&mut self, first: usize, from: &str, to: &str) {
         for refusal in &mut self.0[first..] {
             if let Some(rest) = refusal.place.strip_prefix(from) {

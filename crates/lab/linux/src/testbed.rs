@@ -1,5 +1,5 @@
-//! The testbed of an experiment: namespaces, wires, routes, queues. Two ways to build one: a dumbbell, whose delays are put
-//! together in one place so that each packet is delayed once, and any graph, link by link.
+//! The testbed of an experiment: namespaces, wires, routes, queues. There are two kinds: a dumbbell, whose
+//! delays are combined in one place so that each packet is delayed once, and any graph, built link by link.
 
 use crate::attributes::{Attributes, hex};
 use crate::buffers;
@@ -16,19 +16,19 @@ use std::net::Ipv4Addr;
 mod dumbbell;
 mod graph;
 
-/// Everything that stands when the flows begin.
+/// The testbed as it stands when the flows begin.
 #[derive(Debug, Default)]
 pub(crate) struct Testbed {
-    /// Namespaces that forward, and what they are in the scenario.
+    /// Forwarding namespaces, each with its meaning in the scenario.
     pub routers: Vec<(String, String)>,
     pub wires: Vec<Wire>,
     pub ends: Vec<End>,
     pub routes: Vec<Route>,
     pub lines: Vec<Line>,
     pub delays: Vec<Delay>,
-    /// One a flow.
+    /// Place of each flow.
     pub places: Vec<Place>,
-    /// `tcp_rmem` and `tcp_wmem` of all hosts, bytes.
+    /// `tcp_rmem` and `tcp_wmem` of all hosts in bytes.
     pub socket_buffer: u32,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Port {
     pub address: Ipv4Addr,
 }
 
-/// A veth pair between two routers, both ends in one network of four addresses.
+/// A veth pair between two routers, with both ends in one network of four addresses.
 #[derive(Debug)]
 pub(crate) struct Wire {
     pub a: Port,
@@ -48,13 +48,13 @@ pub(crate) struct Wire {
     pub mtu: u32,
 }
 
-/// A host with its wire to a router.
+/// A host and its wire to a router.
 #[derive(Debug)]
 pub(crate) struct End {
     pub settings: HostSettings,
     pub port: Port,
     pub router: Port,
-    /// Besides that of the port.
+    /// Addresses in addition to that of the port.
     pub addresses: Vec<Ipv4Addr>,
 }
 
@@ -66,23 +66,23 @@ pub(crate) struct Route {
     pub gateway: Ipv4Addr,
 }
 
-/// A transmitter with its queue.
+/// A transmitter and its queue.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub host: String,
     pub device: String,
     pub rate: Rate,
     pub overhead: u16,
-    /// Propagation beyond the transmitter.
+    /// Propagation delay behind the transmitter.
     pub delay: Span,
     /// Position among the monitored links.
     pub number: Option<u8>,
     pub queue: QueueMapping,
-    /// What the scenario calls the transmitter and its queue.
+    /// Names of the transmitter and of its queue in the scenario.
     pub places: (String, String),
 }
 
-/// Pure delay of what a device sends.
+/// A pure delay for packets that a device sends.
 #[derive(Debug)]
 pub(crate) struct Delay {
     pub host: String,
@@ -90,7 +90,7 @@ pub(crate) struct Delay {
     pub delay: Span,
 }
 
-/// Where a flow runs: positions in `ends`, and the addresses that lead there.
+/// Endpoints of a flow as positions in `ends`, and the addresses that lead to them.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub sender: usize,
@@ -99,7 +99,7 @@ pub(crate) struct Place {
     pub destination: Ipv4Addr,
 }
 
-/// What the queues of an experiment have in common; each has its own rate.
+/// Properties that all queues of an experiment share; the rate differs.
 fn site<'a>(experiment: &Experiment, kernel: &'a Kernel) -> Option<Site<'a>> {
     let endpoints = || experiment.flows.iter().map(|flow| &experiment.endpoints[flow.endpoint as usize]);
     Some(Site {
@@ -111,13 +111,13 @@ fn site<'a>(experiment: &Experiment, kernel: &'a Kernel) -> Option<Site<'a>> {
     })
 }
 
-/// Number of a line whose packets nobody asks for (`LINE_UNRECORDED`).
+/// Number of a line that is not recorded (`LINE_UNRECORDED`).
 const UNRECORDED: u32 = 255;
-/// `TC_H_ROOT`.
+/// Handle of the root (`TC_H_ROOT`).
 const ROOT: u32 = u32::MAX;
 
 impl Testbed {
-    /// Lays out the testbed, or refuses.
+    /// Lays out the testbed of an experiment, or refuses it.
     pub(crate) fn of(experiment: &Experiment, kernel: &Kernel, refusals: &mut Refusals) -> Option<Self> {
         let shares = |link: &&Link| link.pool.is_some() && link.rate.is_some();
         if let Some(link) = experiment.links.iter().find(shares) {
@@ -144,7 +144,7 @@ impl Testbed {
         Some(Self { socket_buffer: buffers::socket_buffer(experiment), ..testbed? })
     }
 
-    /// The guest's instructions.
+    /// Writes the instructions for the guest.
     pub(crate) fn write(&self, text: &mut String) {
         for (router, _) in &self.routers {
             line(text, format_args!("host {router}"));
@@ -174,13 +174,13 @@ impl Testbed {
         }
     }
 
-    /// Devices at which senders receive.
+    /// Devices at which senders receive packets.
     pub(crate) fn sender_ports(&self) -> impl Iterator<Item = &Port> {
         let sends = |end: usize| self.places.iter().any(|place| place.sender == end);
         self.ends.iter().enumerate().filter(move |(number, _)| sends(*number)).map(|(_, end)| &end.port)
     }
 
-    /// Namespaces.
+    /// Number of namespaces.
     pub(crate) fn hosts(&self) -> usize {
         self.routers.len() + self.ends.len()
     }
@@ -256,7 +256,7 @@ impl Line {
         }
     }
 
-    /// What one would type into `tc`: for the transmitter, and for its queue.
+    /// The equivalent `tc` commands, for the transmitter and for its queue.
     pub(crate) fn commands(&self) -> (String, Vec<String>) {
         let (host, device) = (&self.host, &self.device);
         let delay = if self.delay.is_zero() { String::new() } else { format!(" delay {}", self.delay) };
@@ -270,7 +270,8 @@ impl Line {
     }
 }
 
-/// `struct tc_netem_qopt` (latency in ticks, limit, loss, gap, duplicate, jitter) and the delay in nanoseconds.
+/// Options of netem: `struct tc_netem_qopt` (latency in ticks, limit, loss, gap, duplicate, jitter) and the
+/// delay in nanoseconds.
 fn netem(delay: Span) -> Vec<u8> {
     const LATENCY64: u16 = 10;
     let mut options = Vec::new();
@@ -281,9 +282,9 @@ fn netem(delay: Span) -> Vec<u8> {
     options
 }
 
-/// One instruction.
+/// Writes one instruction.
 pub(crate) fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
-    // Writing to a String does not fail.
+    // Writing to a String cannot fail.
     let _ = text.write_fmt(arguments);
     text.push('\n');
 }

@@ -1,4 +1,4 @@
-//! Applications as instructions, and their records as results.
+//! Applications as instructions, and records of applications as results.
 
 use serde_json::Value;
 use shoal_linux::{Kernel, Measured, Plan, Refusal, measure};
@@ -37,7 +37,7 @@ fn lines(plan: &Plan, verb: &str) -> Vec<String> {
     plan.config.lines().filter(|line| line.split(' ').next() == Some(verb)).map(str::to_owned).collect()
 }
 
-/// The part of the only flow's instruction from the word before its application on.
+/// The words from the application on in the instruction of the only flow.
 fn application(plan: &Plan, verb: &str) -> String {
     let line = &lines(plan, "flow")[0];
     line[line.find(verb).unwrap_or_else(|| panic!("{line}"))..].to_owned()
@@ -70,7 +70,8 @@ fn what_is_timed_on_arrival_is_delayed_on_its_way() {
     };
     assert_eq!(netem(&with("\"bulk\"")), ["d0"]);
     assert_eq!(netem(&with("{ request = \"1 B\", response = \"2 B\" }")), ["d0"]);
-    // Half of the round trip each way; a sender learns of the next round when the news has come back.
+    // Half of the round trip in each direction; a sender learns of the next round when the message has
+    // returned.
     assert_eq!(netem(&with("{ frame = \"1 B\", every = \"1 ms\", deadline = \"1 ms\" }")), ["r2", "d0"]);
     let barrier = with("{ transfer = \"9 kB\", rounds = 2, barrier = true }");
     assert_eq!(netem(&barrier), ["r2", "d0"]);
@@ -82,7 +83,7 @@ fn clients_connect_as_their_servers_listen() {
     for (cc, names) in [("dctcp", "dctcp dctcp dctcp"), ("cubic", "cubic cubic cubic")] {
         let app = "{ request = \"1 B\", response = \"2 B\" }";
         let plan = plan(&format!("flows = [{{ cc = \"{cc}\", rtt = \"20 ms\", app = {app} }}]")).unwrap();
-        // Of the server, of the client while it connects, of the client.
+        // Controllers of the server, of the client while it connects, and of the client.
         let found = &lines(&plan, "flow")[0];
         assert!(
             found.starts_with(&format!("flow s0 d0 10.1.0.2 10.2.0.2 {names} 1 0 never requests")),
@@ -107,7 +108,8 @@ flows = [
         own.flat_map(|line| line.split(' ').map(|word| word.parse::<u64>().unwrap()).collect::<Vec<_>>())
             .collect()
     };
-    // An exchange takes a round trip at least: 1 s is over once thoughts and round trips have passed it, not before.
+    // An exchange takes at least a round trip: 1 s is over when think times and round trips exceed it, not
+    // before.
     for whose in ["flow 0", "flow 1", "barrier 1"] {
         let own = gaps(whose);
         let passed: u64 = own.iter().map(|gap| gap + 20_000_000).sum();
@@ -115,7 +117,7 @@ flows = [
         assert!(passed - own.last().unwrap() - 20_000_000 <= 1_000_000_000, "{whose}");
     }
     assert_ne!(gaps("flow 0"), gaps("flow 1"));
-    // One packet a millisecond for half a second.
+    // One packet in each millisecond of half a second.
     let udp = gaps("flow 4");
     assert!((380..620).contains(&udp.len()), "{}", udp.len());
     assert!(udp.iter().sum::<u64>() > 499_999_000);
@@ -128,11 +130,11 @@ fn more_random_times_than_anybody_waits_for_are_refused() {
     let flows = r#"flows = [{ cc = "none", rtt = "20 ms", count = 300, app = { unresponsive = "100 Mbit/s", packet = "125 B", arrivals = "poisson" } }]"#;
     let refusals = plan(flows).unwrap_err();
     assert_eq!(refusals.len(), 1);
-    // 100000 packets a second each.
+    // 100000 packets per second each.
     assert!(refusals[0].reason.contains("about 30000000 random times"), "{}", refusals[0].reason);
 }
 
-/// A record of `guest.h`.
+/// Builds a record of `guest.h`.
 fn record(time_us: u64, flow: u32, kind: u8, ecn: u8, value: u64, begun: u64) -> Vec<u8> {
     let mut bytes = (time_us * 1000).to_ne_bytes().to_vec();
     bytes.extend(flow.to_ne_bytes());
@@ -168,7 +170,7 @@ fn deliveries(measured: &Measured) -> usize {
 fn exchanges_and_rounds_have_their_times() {
     let flows = r#"flows = [{ cc = "reno", rtt = "20 ms", count = 2, app = { request = "1 B", response = "2 B", barrier = true } }]
 trace = { series = "100 ms" }"#;
-    // The first round began in the warm-up. The second lasts from 150 to 190 ms, the third is under way at the end.
+    // The first round began during the warm-up. The second lasts from 150 to 190 ms, the third has not ended.
     let measured = run(
         flows,
         &[
@@ -200,7 +202,8 @@ trace = { series = "100 ms" }"#;
 fn frames_have_deadlines() {
     let flows = r#"flows = [{ cc = "reno", rtt = "20 ms", start = "100 ms", app = { frame = "1000 B", every = "40 ms", deadline = "50 ms" } }]
 trace = { series = "100 ms" }"#;
-    // Written at 100, 140 and 180 ms; the first arrives in time, the next two together, 45 and 5 ms late.
+    // Frames are written at 100, 140 and 180 ms; the first arrives in time, the next two together, 45 and 5
+    // ms late.
     let measured = run(
         flows,
         &[
@@ -232,9 +235,9 @@ fn datagrams_are_counted_where_they_arrive() {
     let datagrams = flow.datagrams.as_ref().unwrap();
     assert_eq!((datagrams.sent, datagrams.received, datagrams.lost, datagrams.marked), (4, 2, 1, 1));
     assert_eq!((flow.marks_seen, flow.losses), (1, 0));
-    // 97 B of payload each.
+    // Each packet has 97 B of payload.
     assert_eq!(flow.delivered_bytes, 2 * 97);
-    // Nobody acknowledges them.
+    // No acknowledgements exist.
     assert_eq!((flow.data_packets, flow.acks_sent), (None, None));
     assert!((datagrams.delay_s.mean.unwrap() - 0.012).abs() < 1e-4);
 }

@@ -1,4 +1,4 @@
-//! Hand-made captures as files that people read.
+//! Hand-made captures, written as pcapng files.
 
 mod common;
 
@@ -13,7 +13,7 @@ warmup = "0 s"
 bottleneck = { rate = "12 Mbit/s", buffer = "2 packets", aqm = { kind = "step", threshold = "2 packets" } }
 flows = [{ cc = "dctcp", rtt = "10 ms" }]
 "#;
-/// The guest's clock when the experiment began.
+/// Time of the guest's clock when the experiment began.
 const ORIGIN_NS: i64 = 3_000_000_000;
 const OVERFLOW: u8 = 2;
 const STARTED: u8 = 3;
@@ -24,10 +24,10 @@ const RECEIVER: [u8; 4] = [10, 2, 0, 2];
 const ECT: u8 = 2;
 const CE: u8 = 3;
 
-/// A record of `sch_line.h` with its packet: 22 B that end with a letter.
+/// Builds a record of `sch_line.h` with its packet: 22 B that end with a letter.
 fn record(at_ns: i64, event: u8, link: u8, ecn: u8, to: [u8; 4], letter: u8) -> Vec<u8> {
     let mut bytes = (ORIGIN_NS + at_ns).to_ne_bytes().to_vec();
-    // Queued, ports, sequence, what waits: 2 packets, a full buffer.
+    // Queueing time, ports, sequence number, and the backlog: 2 packets, a full buffer.
     for number in [0u32, 0, 0, 0, 3000, 2] {
         bytes.extend(number.to_ne_bytes());
     }
@@ -70,7 +70,8 @@ fn place(file: &[u8], text: &[u8]) -> Option<usize> {
 
 #[test]
 fn packets_come_in_the_order_of_time() {
-    // One of the set-up; the line says late that it began on time, after an acknowledgement has arrived.
+    // A record of the set-up; the line records late that it began on time, after an acknowledgement has
+    // arrived.
     let records = [
         sent(-5_000, ECT, b'o'),
         arrived(900_500, SENDER, b'a'),
@@ -86,7 +87,7 @@ fn packets_come_in_the_order_of_time() {
 
 #[test]
 fn marks_and_drops_are_told() {
-    // The field now, on arrival << 2: marked here, marked before, dropped.
+    // The ECN field, and its value on arrival << 2: marked here, marked before, dropped.
     let records = [
         sent(1_000, CE | ECT << 2, b'm'),
         sent(2_000, CE | CE << 2, b'b'),
@@ -112,7 +113,7 @@ fn senders_are_told_from_receivers_of_the_same_host() {
 
 #[test]
 fn torn_files_are_refused() {
-    // Within a packet, within a record, within the first number.
+    // Truncated within a packet, within a record, and within the first number.
     for cut in [1, 30, 64 + 3] {
         let error = write("torn", &[sent(1_000, ECT, b'x')], cut).unwrap_err();
         assert!(matches!(error, CaptureError::Records(RecordError::Torn)), "{error:?}");

@@ -1,4 +1,4 @@
-//! Graphs as testbeds: every path is a destination, every queue a transmitter.
+//! Graphs as testbeds: every path is a destination, and every queue a transmitter.
 
 use shoal_linux::{Kernel, Plan, Refusal};
 use shoal_scenario::{Document, Experiment};
@@ -22,15 +22,15 @@ fn plan(experiment: &Experiment) -> Result<Plan, Vec<Refusal>> {
     Plan::new(experiment, &kernel)
 }
 
-/// What a kernel would do with the instructions of a plan.
+/// The network that a kernel would build from the instructions of a plan.
 struct Network {
-    /// Host and device at the other end of a wire, by address of the other end.
+    /// Host and device at one end of a wire, by the address at the other end.
     by_address: BTreeMap<String, (String, String)>,
-    /// Gateways: host and destination, or host and "default".
+    /// Gateways, by host and destination, or by host and "default".
     routes: BTreeMap<(String, String), String>,
-    /// Host of each address.
+    /// Host that has each address.
     hosts: BTreeMap<String, String>,
-    /// Host and device that a gateway is reached by.
+    /// Host and device through which a gateway is reached.
     devices: BTreeMap<(String, String), String>,
 }
 
@@ -66,7 +66,7 @@ impl Network {
         network
     }
 
-    /// Devices by which a packet leaves its hosts on the way.
+    /// Devices through which a packet leaves the hosts on its path.
     fn way(&self, from: &str, destination: &str) -> Vec<(String, String)> {
         let mut host = from.to_owned();
         let mut way = Vec::new();
@@ -82,7 +82,7 @@ impl Network {
     }
 }
 
-/// Every flow takes, there and back, exactly the links that the experiment says.
+/// Checks that every flow takes, in both directions, exactly the links of the experiment.
 fn assert_ways(experiment: &Experiment, plan: &Plan) {
     let network = Network::of(plan);
     let flows: Vec<Vec<&str>> =
@@ -97,7 +97,7 @@ fn assert_ways(experiment: &Experiment, plan: &Plan) {
                 .map(|id| (format!("n{}", experiment.links[id.0 as usize].from.0), format!("l{}", id.0)))
                 .collect();
             let way = network.way(host, target);
-            // The host's own wire comes first, the last node's wire to the host last.
+            // The host's own wire comes first, and the last node's wire to the host comes last.
             assert_eq!(way[1..way.len() - 1], wanted, "{words:?}");
         }
     }
@@ -133,7 +133,8 @@ count = 3
     );
     let planned = plan(&lot).unwrap();
     assert_ways(&lot, &planned);
-    // Access links have no rate: pure delays. The three bottlenecks and their ways back are lines.
+    // Access links have no rate: they are pure delays. The three bottlenecks and their reverse links are
+    // lines.
     let qdiscs = |kind: &str| planned.config.matches(&format!(" {kind} ")).count();
     assert_eq!(qdiscs("line"), 6);
     assert_eq!(qdiscs("netem"), 16);
@@ -172,7 +173,7 @@ flows = [{ cc = "reno", from = "h1", to = "h2" }]
     );
     let planned = plan(&star).unwrap();
     let lines: Vec<&str> = planned.config.lines().filter(|line| line.contains(" line ")).collect();
-    // Up and down of both hosts.
+    // Both directions of both hosts.
     assert_eq!(lines.len(), 4);
     let number = |line: &str| {
         let hex = line.rsplit(' ').next().unwrap();
@@ -184,7 +185,7 @@ flows = [{ cc = "reno", from = "h1", to = "h2" }]
     };
     let mut numbers: Vec<(u32, u64)> = lines.iter().map(|line| number(line)).collect();
     numbers.sort_unstable();
-    // Only the port towards the receiver is reported.
+    // Only the port towards the receiver is monitored.
     assert_eq!(numbers, [(0, 25_000), (255, 25_000), (255, 25_000), (255, 25_000)]);
 }
 
@@ -227,6 +228,6 @@ flows = [{{ cc = "reno", from = "h1..h4", to = "h5", count = 40, app = {app} }}]
         );
         plan(&experiment(&text)).unwrap().memory_mib
     };
-    // 40 windows of 42 MB in packets: 7 GB. 40 transfers of 100 kB: 17 MB.
+    // 40 windows of 42 MB take 7 GB as packets; 40 transfers of 100 kB take 17 MB.
     assert_eq!((memory("\"bulk\""), memory("{ transfer = \"100 kB\" }")), (8192, 256));
 }

@@ -1,4 +1,4 @@
-//! What stands for the two ends of a connection: controllers, their parameters, echoes, route metrics.
+//! Both ends of a connection on the kernel: controllers, their parameters, ECN feedback, route metrics.
 
 use shoal_linux::{Kernel, Plan, Refusal};
 use shoal_scenario::Document;
@@ -24,13 +24,13 @@ fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
     Plan::new(&experiment, &kernel())
 }
 
-/// Sender, sender while it connects, listener.
+/// Controllers of the sender, of the sender while it connects, and of the listener.
 fn controllers(plan: &Plan) -> Vec<Vec<&str>> {
     let flows = plan.config.lines().filter(|line| line.starts_with("flow "));
     flows.map(|line| line.split(' ').skip(5).take(3).collect()).collect()
 }
 
-/// Those after the clock, which every guest has.
+/// Modules other than the clock, which every guest loads.
 fn modules(plan: &Plan) -> Vec<&str> {
     let mut modules = plan.config.lines().filter(|line| line.starts_with("module "));
     assert_eq!(modules.next(), Some("module /fine_clock.ko asking_ns=0"));
@@ -55,7 +55,7 @@ fn classic_listener_of_dctcp_is_reached_by_a_classic_handshake() {
     let plan = plan(&group("dctcp", "receiver = { feedback = \"classic\" }")).unwrap();
     assert_eq!(controllers(&plan), [["dctcp", "reno", "reno"]]);
     assert!(plan.notes[0].contains("connects as reno and becomes dctcp"), "{:?}", plan.notes);
-    // The module for one end opens connections as RFC 3168 has it: no detour.
+    // The one-sided module opens connections as RFC 3168 requires, without connecting as Reno first.
     let one_sided = self::plan(&group("dctcp-freebsd", "receiver = { feedback = \"classic\" }")).unwrap();
     assert_eq!(controllers(&one_sided), [["dctcp_onesided", "dctcp_onesided", "reno"]]);
     assert_eq!(modules(&one_sided), ["module /tcp_dctcp_onesided.ko", "module /sch_line.ko"]);
@@ -87,7 +87,7 @@ fn options_become_parameters_of_modules() {
     ))
     .unwrap();
     assert_eq!(modules(&one_sided)[0], "module /tcp_dctcp_onesided.ko alpha_on_init=1024 grow_in_cwr=0");
-    // The kernel always announces a reduction.
+    // The kernel always announces a reduction with CWR.
     let refusals = self::plan(&group("dctcp-freebsd", "cc_options = { sends_cwr = false }")).unwrap_err();
     assert!(refusals[0].reason.contains("no parameter"), "{refusals:?}");
 }
@@ -151,9 +151,9 @@ fn sockets_hold_more_than_any_path() {
     assert_eq!(with("10 ms", "1000 packets"), [128, 128]);
     // 6 x (1.25 MB + 15 MB) = 97.5 MB.
     assert_eq!(with("1 ms", "10000 packets"), [128, 128]);
-    // 6 x 1.25 GB is more than a window can be.
+    // 6 x 1.25 GB exceeds the largest window.
     assert_eq!(with("1 s", "1000 packets"), [1024, 1024]);
-    // A queue without limit has no size that would do.
+    // No buffer would be large enough for an unlimited queue.
     assert_eq!(with("1 ms", "unlimited"), [64, 64]);
 }
 
@@ -163,15 +163,15 @@ fn hosts_hand_over_packets_one_by_one_or_as_the_kernel_does() {
     assert!(!ideal.config.contains("gso_max_segs"), "the guest gives every device 1");
     let linux = plan(&group("dctcp", "host = \"linux\"")).unwrap();
     let verbs: Vec<&str> = linux.config.lines().filter(|line| line.starts_with("gso_max_segs")).collect();
-    // Both ends of the flow; the ports of the routers send nothing of their own.
+    // Both ends of the flow; the ports of the routers send no packets of their own.
     assert_eq!(verbs, ["gso_max_segs s0 e0 65535", "gso_max_segs d0 e0 65535"]);
-    // Nothing else is different.
+    // Everything else is the same.
     let rest = |plan: &Plan| {
         let lines = plan.config.lines().filter(|line| !line.starts_with("gso_max_segs"));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(rest(&ideal), rest(&linux));
-    // It must be known before the socket learns what its route can do (`sk_setup_caps`).
+    // The value must be set before the socket learns what its route can do (`sk_setup_caps`).
     let position = |word: &str| linux.config.lines().position(|line| line.starts_with(word));
     assert!(
         position("veth s0") < position("gso_max_segs s0") && position("gso_max_segs d0") < position("flow ")
@@ -199,7 +199,7 @@ fn groups_with_different_hosts_share_none() {
     assert!(flows[0].starts_with("flow s0 d0 ") && flows[1].starts_with("flow s1 d1 "), "{flows:?}");
     let verbs: Vec<&str> = plan.config.lines().filter(|line| line.starts_with("gso_max_segs")).collect();
     assert_eq!(verbs, ["gso_max_segs s1 e0 65535", "gso_max_segs d1 e0 65535"]);
-    // In a graph, too: one node, two hosts.
+    // Also in a graph: one node, two hosts.
     let graph = r#"
 duration = "1 s"
 topology = { kind = "star", hosts = 3, rate = "100 Mbit/s", delay = "100 us", buffer = "100 packets" }

@@ -1,4 +1,4 @@
-//! Records that contradict each other are no result; numbers that are hardly right are said to be.
+//! Contradictory records give no result, and implausible numbers give a notice.
 
 mod common;
 
@@ -11,7 +11,7 @@ fn experiment() -> Experiment {
     Document::parse(&common::scenario("off"), "test.toml").unwrap().resolve(None).unwrap()
 }
 
-/// A packet that nobody marks.
+/// A packet that is not marked.
 fn line(time_us: i64, queued_us: i64, event: u8, waiting: u32) -> Vec<u8> {
     common::line(time_us, queued_us, event, (ECT, ECT), waiting)
 }
@@ -20,7 +20,7 @@ fn sample(time_ms: u64, cwnd: u32, retransmissions: u32, received: u64) -> Vec<u
     Sample { time_ms, cwnd, retransmissions, received, ..Sample::default() }.bytes()
 }
 
-/// Two packets at 600 ms, of which the second waits for the first: 1 ms each.
+/// Two packets at 600 ms, 1 ms each, of which the second waits for the first.
 fn lines() -> Vec<Vec<u8>> {
     vec![
         line(600_000, 600_000, QUEUED, 1),
@@ -44,7 +44,7 @@ fn broken(lines: &[Vec<u8>], flows: &[Vec<u8>]) -> String {
 #[test]
 fn lawful_records_hold() {
     assert_eq!(check(&experiment(), &lines().concat(), &flows().concat()), Ok(()));
-    // A timer that is a microsecond late: an arrival is written down before a transmission that began earlier.
+    // A timer that is a microsecond late: an arrival is recorded before a transmission that began earlier.
     let mut late = lines();
     late.insert(3, line(601_001, 601_001, QUEUED, 2));
     late[4] = line(601_000, 600_000, STARTED, 1);

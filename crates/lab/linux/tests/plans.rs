@@ -25,7 +25,7 @@ fn lines<'a>(plan: &'a Plan, verb: &str) -> Vec<&'a str> {
     plan.config.lines().filter(|line| line.split(' ').next() == Some(verb)).collect()
 }
 
-/// Bytes of the options of a discipline, the last word of its line.
+/// Bytes of a discipline's options, the last word of its line.
 fn options(line: &str) -> Vec<u8> {
     let hex = line.rsplit(' ').next().unwrap();
     (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
@@ -51,17 +51,17 @@ fn step_is_red_without_memory() {
     assert!(qdiscs[1].starts_with("qdisc r1 b0 4294967295 65536 line "));
     assert!(qdiscs[2].starts_with("qdisc r1 b0 65537 655360 red "));
     assert!(qdiscs[3].starts_with("qdisc r1 b0 655361 720896 pfifo "));
-    // More than 20 packets with the arriving one are at least 20 x 1500 B before it. Header of 4 bytes, limit, min, max, then
-    // Wlog 0.
+    // More than 20 packets including the arriving one are at least 20 x 1500 B before it. Header of 4 bytes,
+    // limit, min, max, then Wlog 0.
     let red = options(qdiscs[2]);
     assert_eq!((u32_at(&red, 8), u32_at(&red, 12), red[16]), (30_000, 30_000, 0));
-    // Flags: ECN (1) and NODROP (8) out of all four; their attribute is the last one.
+    // Flags: ECN (1) and NODROP (8) of all four; their attribute is the last one.
     assert_eq!((u32_at(&red, red.len() - 8), u32_at(&red, red.len() - 4)), (9, 15));
     assert_eq!(u32_at(&options(qdiscs[3]), 0), 250);
-    // A line of 100 Mbit/s, without framing.
+    // A line of 100 Mbit/s without framing.
     let line = options(qdiscs[1]);
     assert_eq!(u64::from_ne_bytes(line[4..12].try_into().unwrap()), 100_000_000);
-    // All of the rtt in one place: 10 ms in the last attribute of netem.
+    // The whole rtt in one place: 10 ms in the last attribute of netem.
     let netem = options(qdiscs[0]);
     assert_eq!(u64::from_ne_bytes(netem[netem.len() - 8..].try_into().unwrap()), 10_000_000);
 }
@@ -135,7 +135,8 @@ rtt = "25 ms"
     // 4 BDP are 125,000 B; 10 Mbit/s are 1,250,000 B/s.
     assert_eq!(u32_at(&options, 4), 125_000);
     assert_eq!(u64::from_ne_bytes(options[20..28].try_into().unwrap()), 1_250_000);
-    // The last nest: its minimum is 0.67 BDP = 20937.5 B, cut, and so is its maximum; weight 1.
+    // The last nested attribute: its minimum is 0.67 BDP = 20937.5 B, truncated, and so is its maximum;
+    // weight 1.
     let ect = &options[options.len() - 60..];
     assert_eq!((u32_at(ect, 8), u32_at(ect, 16)), (20_937, 20_937));
     assert_eq!(u64::from_ne_bytes(ect[36..44].try_into().unwrap()), 1 << 32);
@@ -177,11 +178,11 @@ rtt = "50 ms"
             "flow s2 d2 10.1.2.2 10.2.2.2 reno reno reno 65536 0 never bulk",
         ]
     );
-    // ECN is a matter of hosts: off for reno and cubic, on for dctcp.
+    // ECN is a setting of hosts: off for reno and cubic, on for dctcp.
     let ecn: Vec<&str> = lines(&plan, "sysctl").into_iter().filter(|line| line.contains("tcp_ecn")).collect();
     assert_eq!(ecn[0], "sysctl s0 net/ipv4/tcp_ecn 0");
     assert_eq!(ecn[2], "sysctl s1 net/ipv4/tcp_ecn 1");
-    // Bins of series end with a sample.
+    // Bins of the time series end with a sample.
     assert_eq!(plan.config.lines().last(), Some("run 20000000000 10000000 2000000000"));
 }
 
@@ -281,7 +282,8 @@ fn other_stack_is_a_note() {
 fn memory_grows_with_buffers_and_flows() {
     let small = plan(STEP).unwrap().memory_mib;
     let large = plan(&STEP.replace("250 packets", "100000 packets")).unwrap().memory_mib;
-    // 100000 x 1500 B are 572 MiB with the kernel's overhead, and windows can fill them: the next power of two is 1024.
+    // 100000 x 1500 B take 572 MiB with the kernel's overhead, and the windows can fill them: the next power
+    // of two is 1024.
     assert_eq!((small, large), (256, 1024));
     let many = plan(&STEP.replace("rtt = \"10 ms\"", "rtt = \"10 ms\", count = 1000")).unwrap().memory_mib;
     assert_eq!(many, 2048);

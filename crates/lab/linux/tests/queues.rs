@@ -1,4 +1,5 @@
-//! Every queue as a discipline: exact structures, what one would type into `tc`, and what the kernel has not.
+//! Every queue as a discipline: exact structures, the equivalent `tc` commands, and refusals of what the
+//! kernel lacks.
 
 use shoal_linux::{Kernel, Plan, Refusal};
 use shoal_scenario::Document;
@@ -18,7 +19,7 @@ fn kernel() -> Kernel {
     }
 }
 
-/// A queue in front of a Reno and a DCTCP flow.
+/// The plan of a queue in front of a Reno and a DCTCP flow.
 fn plan(aqm: &str) -> Result<Plan, Vec<Refusal>> {
     let text = format!(
         r#"
@@ -31,7 +32,7 @@ flows = [{{ cc = "reno", rtt = "10 ms" }}, {{ cc = "dctcp", rtt = "10 ms" }}]
     Plan::new(&experiment, &kernel())
 }
 
-/// The only refusal.
+/// Place and reason of the only refusal.
 fn refusal(aqm: &str) -> (String, String) {
     let refusals = plan(aqm).unwrap_err();
     assert_eq!(refusals.len(), 1, "{refusals:#?}");
@@ -53,7 +54,7 @@ fn disciplines(plan: &Plan) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-/// Attributes by number; the flag for nests is cut.
+/// Attributes by number, without the flag for nested attributes.
 fn attributes(mut bytes: &[u8]) -> Vec<(u16, Vec<u8>)> {
     let mut found = Vec::new();
     while bytes.len() >= 4 {
@@ -65,7 +66,7 @@ fn attributes(mut bytes: &[u8]) -> Vec<(u16, Vec<u8>)> {
     found
 }
 
-/// Attributes as numbers, of one, four or eight bytes.
+/// Attributes that are numbers of one, four or eight bytes.
 fn numbers(bytes: &[u8]) -> Vec<(u16, u64)> {
     let number = |value: Vec<u8>| match value.len() {
         1 => value[0].into(),
@@ -76,7 +77,7 @@ fn numbers(bytes: &[u8]) -> Vec<(u16, u64)> {
     attributes(bytes).into_iter().map(|(kind, value)| (kind, number(value))).collect()
 }
 
-/// The lines of `tc` at the bottleneck.
+/// The `tc` commands at the bottleneck.
 fn typed(plan: &Plan) -> Vec<&str> {
     plan.rules
         .iter()
@@ -109,7 +110,7 @@ fn fq_codel_with_a_hash_or_a_queue_for_each_flow() {
         numbers(&found[1].1),
         [(1, 5000), (2, 1000), (3, 100_000), (4, 1), (5, 1024), (6, 1500), (8, 64), (9, 33_554_432)]
     );
-    // The line gives no classes: rate, overhead, number.
+    // Attributes of the line without classes: rate, overhead, number.
     assert_eq!(numbers(&found[0].1).len(), 3);
 
     let each =
@@ -151,9 +152,9 @@ fn gred_is_a_table_and_its_virtual_queues() {
         found.iter().map(|(kind, _)| kind.as_str()).collect::<Vec<_>>(),
         ["line", "gred", "gred", "gred"]
     );
-    // tc_index 0 for packets that are not ECT, 1 for the other three codepoints: a byte each.
+    // tc_index is 0 for packets that are not ECT and 1 for the other three codepoints: a byte each.
     assert_eq!(numbers(&found[0].1)[3], (4, 0x0101_0100));
-    // Two virtual queues, 0 the default, grio; the limit.
+    // Two virtual queues, of which 0 is the default, grio; the limit.
     let table = attributes(&found[1].1);
     assert_eq!((table[0].0, table[0].1[0], table[0].1[4], table[0].1[8]), (3, 2, 0, 1));
     assert_eq!(numbers(&found[1].1)[1], (5, 400_000));
@@ -163,7 +164,7 @@ fn gred_is_a_table_and_its_virtual_queues() {
     // Wlog 5 as for RED with these numbers (see `linux_red_is_what_tc_computes`); the priority is the fourth byte.
     assert_eq!((ect[0].1[40], ect[0].1[43], ect[0].1.len()), (5, 3, 52));
     assert_eq!((ect[1].0, ect[1].1.len(), ect[2].0), (2, 256, 4));
-    // A list with an entry: virtual queue 1, flags ECN.
+    // A list with one entry: virtual queue 1, flags ECN.
     let entry = attributes(&attributes(&ect[3].1)[0].1);
     assert_eq!(entry, [(2, 1u32.to_ne_bytes().to_vec()), (12, 1u32.to_ne_bytes().to_vec())]);
     assert_eq!(
@@ -211,9 +212,10 @@ fn dualpi2_has_the_numbers_of_tc() {
     );
 }
 
-/// Without options it is what `tc qdisc add ... dualpi2` makes (sch_dualpi2.c, dualpi2_reset_default): 15 ms, 16 ms, 41/256 and
-/// 819/256 Hz, a step of 1 ms for any queue length, k = 2, drops on overload and at departure, 10 % for the classic queue, and mask 1.
-/// Only limits are ours: the first is the buffer of the scenario.
+/// Without options it equals what `tc qdisc add ... dualpi2` makes (sch_dualpi2.c, dualpi2_reset_default): 15
+/// ms, 16 ms, 41/256 and 819/256 Hz, a step of 1 ms for any queue length, k = 2, drops on overload and at
+/// departure, 10 % for the classic queue, and mask 1. Only the limits differ: the first is the buffer of the
+/// scenario.
 #[test]
 fn dualpi2_without_options_is_that_of_tc() {
     let plan = plan(r#"kind = "dualpi2""#).unwrap();
@@ -291,7 +293,7 @@ fn what_the_modules_do_not_compute_with_is_refused() {
     let longest = r#"kind = "dualq-coupled", saturation = "1000000 s", scheduler = "time-shifted", shift = "1000000 s""#;
     let longest = plan(longest).unwrap();
     assert!(numbers(&disciplines(&longest)[1].1).contains(&(18, 1_000_000_000_000_000)));
-    // Unlimited is as much as the module takes.
+    // An unlimited threshold becomes the largest value that the module accepts.
     let never = plan(r#"kind = "dualq-coupled", saturation = "100 ms", threshold = "unlimited""#).unwrap();
     assert!(numbers(&disciplines(&never)[1].1).contains(&(13, 1_000_000_000_000_000)));
 }

@@ -1,20 +1,21 @@
 //! Max-min fair rates.
 
-/// Flows that want the same.
+/// A number of flows with equal demand and the same path.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Demand {
     /// Number of flows.
     pub flows: u32,
-    /// What each of them wants in bit/s; infinite if it takes what it gets.
+    /// Demand of each flow in bit/s; infinite if it uses any rate that it gets.
     pub most_bps: f64,
-    /// Indices of the links that they pass.
+    /// Indices of the links on their path.
     pub links: Vec<usize>,
 }
 
-/// The max-min fair rate of one flow of each demand, in bit/s (Bertsekas and Gallager, Data Networks, section 6.5.2): rates rise
-/// together until a demand is met or a link is full; those that are concerned stay there, the others rise on.
+/// The max-min fair rate of one flow of each demand, in bit/s (Bertsekas and Gallager, Data Networks, section
+/// 6.5.2): all rates rise together until a demand is met or a link is full; the rates concerned then stay,
+/// and the others rise further.
 ///
-/// `capacities_bps` are the rates of the links. A demand that passes no link and has no limit gets infinity.
+/// `capacities_bps` are the rates of the links. A demand without links and without a limit gets infinity.
 pub fn max_min(capacities_bps: &[f64], demands: &[Demand]) -> Vec<f64> {
     let mut rates: Vec<Option<f64>> = vec![None; demands.len()];
     let mut left = capacities_bps.to_vec();
@@ -25,7 +26,7 @@ pub fn max_min(capacities_bps: &[f64], demands: &[Demand]) -> Vec<f64> {
         }
     }
     loop {
-        // The level at which the first link is full.
+        // The rate at which the first link is full.
         let full = (0..left.len())
             .filter(|&link| rising[link] > 0)
             .map(|link| (left[link].max(0.0) / rising[link] as f64, link))
@@ -72,15 +73,16 @@ mod tests {
 
     #[test]
     fn what_small_demands_leave_goes_to_the_others() {
-        // 12 - 2 x 1 = 10 for two.
+        // 12 - 2 x 1 = 10 remain for two flows.
         assert_eq!(max_min(&[12.0], &[demand(2, 1.0, &[0]), demand(2, f64::INFINITY, &[0])]), [1.0, 5.0]);
-        // A demand above its fair share is cut to it.
+        // A demand above the fair share gets the fair share.
         assert_eq!(max_min(&[12.0], &[demand(1, 100.0, &[0]), demand(1, f64::INFINITY, &[0])]), [6.0, 6.0]);
     }
 
     #[test]
     fn a_parking_lot() {
-        // The long flow shares the narrow link of 10 with one flow: 5 each; the other has 30 - 5 on the wide link.
+        // The long flow shares the narrow link of 10 with one flow, 5 each; the other flow has 30 - 5 on the
+        // wide link.
         let long = demand(1, f64::INFINITY, &[0, 1]);
         let rates =
             max_min(&[10.0, 30.0], &[long, demand(1, f64::INFINITY, &[0]), demand(1, f64::INFINITY, &[1])]);

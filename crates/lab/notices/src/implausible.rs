@@ -1,23 +1,26 @@
-//! Numbers that may be right but rarely are: a line that idles although windows would fill it, and retransmissions of what nobody
-//! dropped. Laws without exceptions are in `shoal_measure::laws`; these have some, so they are said and not refused.
+//! Numbers that may be correct but rarely are: a link that idles although the windows would fill it, and
+//! retransmissions that no drop explains. Laws without exceptions are in `shoal_measure::laws`; these have
+//! exceptions, so they are reported and the result is not refused.
 
 use shoal_measure::{Bottleneck, FlowResult, GroupResult, Notice};
 use shoal_scenario::{App, Experiment, Flow};
 
 use crate::starvation::{is_backlogged, numbered};
 
-/// A line idles although the windows of its flows would fill it.
+/// Kind of the notice that a link idles although the windows of its flows would fill it.
 pub const IDLE: &str = "idle-despite-windows";
-/// Flows send again what no queue has dropped.
+/// Kind of the notice that flows retransmit segments that no queue has dropped.
 pub const UNEXPLAINED: &str = "retransmissions-without-drops";
 
-/// Below this utilisation a line idles.
+/// Utilisation below which a link counts as idling.
 const BUSY: f64 = 0.8;
-/// Windows would fill a line if they allow this multiple of its rate: mean windows over mean round trips are not mean rates, and
-/// what a recovery does not fill is a window, too. 1.25 at first, until the second after slow start of an ordinary run had 1.3; what
+/// Windows would fill a link if they allow this multiple of its rate. The margin is needed because mean
+/// window over mean round-trip time is not the mean rate, and because a window counts also where recovery
+/// does not fill it. The factor was 1.25 until an ordinary run had 1.3 in the second after slow start; the
+/// case that this detects, a host that takes no packets most of the time, has ten and more.
 /// this is for, a host that takes no packet for most of the time, has ten and more.
 const CLEARLY: f64 = 2.0;
-/// Retransmissions beyond the drops that are no reason to speak.
+/// Retransmissions in excess of the drops that are not reported.
 const FEW: f64 = 10.0;
 
 pub(crate) fn find(
@@ -38,7 +41,8 @@ struct Judged<'a> {
 }
 
 impl Judged<'_> {
-    /// The monitored links of a flow's data, if every link with a queue on its way there and back is monitored.
+    /// The monitored links on the path of a flow's data, if every link with a queue on its paths in both
+    /// directions is monitored.
     fn way(&self, flow: &Flow) -> Option<Vec<usize>> {
         let monitored: Vec<_> = self.experiment.monitored().map(|(id, _)| id).collect();
         let position = |path: u32| {
@@ -52,11 +56,11 @@ impl Judged<'_> {
         position(flow.forward)
     }
 
-    /// Rate that the mean window allows, in bit/s, by Little's law.
+    /// Rate in bit/s that the mean window allows, by Little's law.
     fn allowed_bps(&self, flow: &Flow, result: &FlowResult, way: &[usize]) -> Option<f64> {
         let endpoint = &self.experiment.endpoints[flow.endpoint as usize];
         let window = result.cwnd_packets.mean?;
-        // Where the receiver's window is the smaller one, cwnd says nothing.
+        // If the receiver's window is the smaller one, cwnd does not determine the rate.
         if window * f64::from(endpoint.mss()) > f64::from(endpoint.receive_window_bytes) {
             return None;
         }
@@ -71,7 +75,7 @@ impl Judged<'_> {
             .filter(|(_, flow, _)| is_backlogged(flow, self.experiment))
             .filter_map(|(_, flow, result)| {
                 let way = self.way(flow).filter(|way| way.contains(&link))?;
-                // Another link on the way may be the reason.
+                // Another link on the path may be the reason.
                 let narrowest =
                     way.iter().map(|&other| self.bottlenecks[other].rate_bps).fold(f64::INFINITY, f64::min);
                 (narrowest >= bottleneck.rate_bps).then_some(())?;
@@ -93,7 +97,8 @@ impl Judged<'_> {
         })
     }
 
-    /// Only if all TCP flows always have data and met no timeout: probes and timeouts send again what was not lost.
+    /// Reported only if all TCP flows always have data and have met no timeout: probes and timeouts
+    /// retransmit segments that were not lost.
     fn unexplained(&self, groups: &[GroupResult]) -> Option<Notice> {
         let (mut again, mut windows) = (0.0, 0.0);
         for (_, flow, result) in numbered(self.experiment, groups) {
@@ -108,7 +113,7 @@ impl Judged<'_> {
             windows += result.cwnd_packets.max.unwrap_or(0.0);
         }
         let dropped: u64 = self.bottlenecks.iter().map(|link| link.dropped).sum();
-        // What was dropped just before the measurement began is a window of each flow at most.
+        // Drops just before the measurement began are at most a window of each flow.
         (again - dropped as f64 > FEW.max(windows)).then(|| Notice {
             kind: UNEXPLAINED.to_owned(),
             text: format!(

@@ -1,7 +1,9 @@
-//! Groups that get less than a tenth of their fair share, and what in the numbers of the run explains it.
+//! Groups that get less than a tenth of their fair share, and the mechanisms that explain it in the numbers
+//! of the run.
 //!
-//! Only flows that always have data to send during the whole measurement count. Their fair share is the max-min fair rate on their
-//! paths, where every other flow wants what it got. A mechanism is named only if the run's own numbers support it.
+//! Only flows that have data to send during the whole measurement count. Their fair share is the max-min fair
+//! rate on their paths, where the demand of every other flow is the rate that it got. A mechanism is named
+//! only if the run's own numbers support it.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +13,23 @@ use shoal_tcp::{EcnSetting, EndpointConfig};
 
 use crate::fair_share::{Demand, max_min};
 
-/// Kind of the notice.
+/// Kind of the notice that a group starves.
 pub const STARVED: &str = "starved";
-/// The average of a RED law stays above its maximum, because others keep the queue there, and everything that the group sends is
-/// dropped.
+/// Mechanism: the average of a RED law stays above its maximum threshold, because other flows keep the queue
+/// there, and every packet of the group is dropped.
 pub const LOCKED_OUT: &str = "red-lock-out";
-/// The queue drops packets of the group where it marks those of others.
+/// Mechanism: the queue drops packets of the group where it marks packets of others.
 pub const SHARED_THRESHOLD: &str = "dropped-where-others-are-marked";
-/// Flows of the group wait for retransmission timeouts most of the time.
+/// Mechanism: flows of the group wait for retransmission timeouts most of the time.
 pub const BACKOFF: &str = "timeout-back-off";
-/// Windows of the group are as small as they can be.
+/// Mechanism: the windows of the group are at their minimum.
 pub const FLOOR: &str = "smallest-window";
 
-/// A group starves below this part of its fair share.
+/// Fraction of the fair share below which a group starves.
 const PART: f64 = 0.1;
-/// Round trips that the measurement must last: in fewer a flow has not had the time to get anywhere.
+/// Fewest round trips of the measurement: in a shorter one a flow has no time to reach its share.
 const LEAST_ROUND_TRIPS: f64 = 20.0;
-/// The floor of the retransmission timeout (Linux TCP_RTO_MIN), in seconds.
+/// Minimum retransmission timeout in seconds (TCP_RTO_MIN of Linux).
 const LEAST_TIMEOUT_S: f64 = 0.2;
 
 pub(crate) fn find(
@@ -39,7 +41,8 @@ pub(crate) fn find(
     let slow: Vec<Backlogged<'_>> = Backlogged::of(experiment, groups)
         .into_iter()
         .filter(|group| {
-            // A fair share is no more than the slowest link of the path; most groups need no further look.
+            // A fair share is at most the rate of the slowest link on the path, so that most groups need no
+            // closer look.
             let most = group.narrowest_bps(experiment);
             most.is_finite()
                 && group.rate_bps < PART * most
@@ -73,7 +76,8 @@ fn fair_shares(experiment: &Experiment, groups: &[GroupResult]) -> BTreeMap<usiz
         .iter()
         .map(|link| link.rate.map_or(f64::INFINITY, |rate| rate.as_bps() as f64))
         .collect();
-    // Flows of a group on the same path that are all backlogged, or all not, stand together; the latter want their mean.
+    // Flows of a group on the same path that are all backlogged, or all not, are bundled; the demand of the
+    // latter is their mean rate.
     let mut bundles: BTreeMap<(u32, usize, bool), (u32, f64)> = BTreeMap::new();
     for (index, flow, result) in numbered(experiment, groups) {
         let bundle = bundles.entry((flow.forward, index, is_backlogged(flow, experiment))).or_default();
@@ -103,7 +107,7 @@ fn fair_shares(experiment: &Experiment, groups: &[GroupResult]) -> BTreeMap<usiz
     sums.into_iter().map(|(group, (rates, flows))| (group, rates / flows)).collect()
 }
 
-/// Every flow with its group and what it came to.
+/// Every flow with its group and its result.
 pub(crate) fn numbered<'a>(
     experiment: &'a Experiment,
     groups: &'a [GroupResult],
@@ -112,22 +116,23 @@ pub(crate) fn numbered<'a>(
     experiment.flows.iter().zip(results).map(|(flow, result)| (flow.group as usize, flow, result))
 }
 
-/// The backlogged flows of a group, added up.
+/// Sums over the backlogged flows of a group.
 struct Backlogged<'a> {
     index: usize,
     group: &'a GroupResult,
-    /// The first one; the others differ in start, path and perhaps in their RTT.
+    /// The first backlogged flow; the others differ in start, path and perhaps in their RTT.
     flow: &'a Flow,
     flows: f64,
-    /// Mean on the wire of the bottleneck.
+    /// Mean rate on the wire of the bottleneck in bit/s.
     rate_bps: f64,
     timeouts: u64,
     reductions: u64,
-    /// Segments that were delivered or sent again.
+    /// Segments that were delivered or retransmitted.
     segments: f64,
-    /// Round trips that these took, had each been alone in its round trip: no flow that sends is slower. In seconds.
+    /// Seconds that these segments take at one segment in each round trip, the slowest rate of a flow that
+    /// sends at all.
     busy_s: f64,
-    /// Sum of mean windows.
+    /// Sum of the mean windows in packets.
     cwnd_packets: f64,
 }
 
@@ -191,7 +196,7 @@ impl<'a> Backlogged<'a> {
             .filter(|link| link.monitored)
             .map(|link| link.name.as_str())
             .collect();
-        // The one that dropped most, if there are several.
+        // If there are several, the link that dropped most.
         let link = bottlenecks
             .iter()
             .filter(|link| names.contains(&link.name.as_str()))
@@ -249,7 +254,7 @@ impl<'a> Backlogged<'a> {
         reasons
     }
 
-    /// What the queue did to packets without ECT and to others.
+    /// Marks and drops of the queue for packets that are not ECT, and for others.
     fn of_its_class(
         &self,
         link: &Bottleneck,
@@ -273,7 +278,7 @@ impl<'a> Backlogged<'a> {
             );
             return Some((LOCKED_OUT, text));
         }
-        // Would that loss alone hold it down? Round trips are those that its segments took.
+        // Would the loss alone keep the rate that low? Round-trip times are those of its segments.
         let rtt_s = if self.segments > 0.0 { self.busy_s / self.segments } else { window_s };
         let bits = 8.0 * f64::from(endpoint.mtu_bytes);
         let left_bps = bits * packets_a_second(lost, rtt_s);
@@ -290,15 +295,15 @@ impl<'a> Backlogged<'a> {
     }
 }
 
-/// What Reno reaches at this loss (Padhye et al. 1998, equation 32, an ACK for each packet): the root law, and the timeouts of
-/// windows too small for anything else.
+/// Rate of Reno at this loss in packets per second (Padhye et al. 1998, equation 32, with an ACK for each
+/// packet): the square-root law, and the timeouts of windows that are too small for fast retransmit.
 fn packets_a_second(lost: f64, rtt_s: f64) -> f64 {
     let timeout_s = rtt_s.max(LEAST_TIMEOUT_S);
     let timeouts = (3.0 * libm::sqrt(3.0 * lost / 8.0)).min(1.0) * lost * (1.0 + 32.0 * lost * lost);
     1.0 / (rtt_s * libm::sqrt(2.0 * lost / 3.0) + timeout_s * timeouts)
 }
 
-/// No controller here reduces below two packets; a timeout does.
+/// Smallest window of the controllers here in packets; only a timeout goes below.
 const SMALLEST_WINDOW: f64 = 2.0;
 
 fn rate(bps: f64) -> String {

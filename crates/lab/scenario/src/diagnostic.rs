@@ -1,4 +1,4 @@
-//! Errors, warnings and notes with their place in the source, drawn like a compiler's.
+//! Errors, warnings and notes with their place in the source, drawn as compilers draw them.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,50 +6,50 @@ use std::ops::Range;
 /// A text that scenario values come from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
-    /// File name, `--set`, or the name of a JSON value.
+    /// File name, `--set` for an argument, or the name of a JSON value.
     pub name: String,
-    /// The text.
+    /// The whole text of the source.
     pub text: String,
 }
 
 /// A place in one of the sources.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Mark {
-    /// Index of the source.
+    /// Index of the source in the report's list of sources.
     pub source: usize,
-    /// Bytes of its text.
+    /// Byte range in the text of the source.
     pub range: Range<usize>,
 }
 
 /// One problem.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
-    /// Name of the source.
+    /// Name of the source, as in [`Source::name`].
     pub file: String,
-    /// From 1.
+    /// Line number, counted from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// Column number in characters, counted from 1.
     pub column: usize,
-    /// The whole line.
+    /// The whole line at that place; empty if the problem concerns the scenario as a whole.
     pub source_line: String,
-    /// Characters that the caret underlines.
+    /// Number of characters that the caret underlines.
     pub width: usize,
     /// What is wrong.
     pub message: String,
-    /// What would be right.
+    /// What the user can write instead.
     pub hint: Option<String>,
     /// An error refuses the scenario; warnings and notes do not.
     pub severity: Severity,
 }
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Severity {
     /// The scenario is refused.
     Error,
     /// The scenario runs, but probably not as meant.
     Warning,
-    /// The scenario runs as written; this is what that means.
+    /// The scenario runs as written; the note explains what that implies.
     Note,
 }
 
@@ -76,7 +76,7 @@ impl Diagnostic {
             file: source.name.clone(),
             line: source.text[..start].matches('\n').count() + 1,
             column: source.text[line_start..start].chars().count() + 1,
-            // A problem of the scenario as a whole has no line of its own.
+            // A problem of the scenario as a whole has no line to show.
             source_line: if mark.range == (0..source.text.len()) { String::new() } else { line.to_owned() },
             width: source.text[start..end.min(line_end)].trim_end().chars().count().max(1),
             message,
@@ -106,7 +106,7 @@ impl fmt::Display for Diagnostic {
         let gutter = " ".repeat(number.len());
         writeln!(f, "{gutter}--> {}:{}:{}", self.file, self.line, self.column)?;
         if !self.source_line.is_empty() {
-            // Tabs take one column here as they do in `column`.
+            // A tab counts as one column, here as in `column`.
             let (line, start, width) = self.excerpt();
             writeln!(f, "{gutter} |\n{number} | {line}")?;
             writeln!(f, "{gutter} | {}{}", " ".repeat(start), "^".repeat(width))?;
@@ -119,7 +119,7 @@ impl fmt::Display for Diagnostic {
 }
 
 impl Diagnostic {
-    /// The line cut to a readable length around the caret, with the caret's place in it.
+    /// Shortens the line around the caret to a readable length; returns the caret's place in it too.
     fn excerpt(&self) -> (String, usize, usize) {
         const WIDTH: usize = 120;
         let printable = |c: char| if c.is_control() { ' ' } else { c };

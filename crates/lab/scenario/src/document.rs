@@ -12,7 +12,7 @@ use crate::schema::{Scenario, Seed, Series};
 use crate::tree::{Node, Value};
 use crate::{fill, overrides, resolve, tree};
 
-/// Scenario files are written by hand; this is far beyond any of them.
+/// Largest text that is read. Scenario files are written by hand and are far smaller.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
 /// A scenario with all defaults filled in, checked and planned once: [`Document::resolve`] adds only what depends on
@@ -21,14 +21,14 @@ const MAX_TEXT_BYTES: usize = 1 << 20;
 pub struct Document {
     scenario: Scenario,
     plan: Plan,
-    /// The same as written, for the places of problems.
+    /// The scenario as written, needed for the places of problems.
     tree: Node,
     sources: Vec<crate::Source>,
     warnings: Vec<Diagnostic>,
     notes: Vec<Diagnostic>,
 }
 
-/// Equal if they say the same, wherever they were written.
+/// Documents are equal if they describe the same scenario, wherever it was written.
 impl PartialEq for Document {
     fn eq(&self, other: &Self) -> bool {
         self.scenario == other.scenario
@@ -36,7 +36,7 @@ impl PartialEq for Document {
 }
 
 impl Document {
-    /// Reads a scenario file. `file_name` is only for messages.
+    /// Reads a scenario file. `file_name` is only used in messages.
     ///
     /// # Errors
     /// Everything that is wrong with it, each with its place.
@@ -55,7 +55,7 @@ impl Document {
         arguments: &[(String, String)],
     ) -> Result<Self, Errors> {
         let mut report = Report::default();
-        // A byte-order mark is not text.
+        // A byte-order mark is not part of the text.
         let source = report.add_source(file_name, text.strip_prefix('\u{feff}').unwrap_or(text));
         let start = Mark { source, range: 0..0 };
         if text.len() > MAX_TEXT_BYTES {
@@ -68,7 +68,7 @@ impl Document {
         Self::from_tree(tree, arguments, report)
     }
 
-    /// Reads the JSON form ([`Document::to_json`]). `name` is only for messages.
+    /// Reads the JSON form ([`Document::to_json`]). `name` is only used in messages.
     ///
     /// # Errors
     /// Everything that is wrong with it, each with its place.
@@ -145,17 +145,18 @@ impl Document {
         Facts::of(&self.plan.experiment(self.scenario.seed), self.plan.bdp_rtt)
     }
 
-    /// What is doubtful but allowed.
+    /// Warnings: what is allowed but probably not meant.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
 
-    /// What the scenario does that its author may not expect; [`crate::Experiment::notes`] with their places.
+    /// Notes: effects of the scenario that its author may not expect ([`crate::Experiment::notes`]), with
+    /// their places.
     pub fn notes(&self) -> &[Diagnostic] {
         &self.notes
     }
 
-    /// The scenario, every default filled in.
+    /// The scenario with every default filled in.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
@@ -166,7 +167,8 @@ impl Document {
         self.scenario.write().expect("a table is always written")
     }
 
-    /// [`Document::to_json`] of a run with `seed`, so that what is kept with a result makes that run again.
+    /// The JSON of a run with `seed` ([`Document::to_json`]), so that what is stored with a result reproduces
+    /// that run.
     pub fn to_json_with_seed(&self, seed: u64) -> Json {
         let mut json = self.to_json();
         json["seed"] = seed.into();

@@ -1,4 +1,4 @@
-//! The resolved experiment: base units, explicit graph, one entry a flow. What the simulator runs.
+//! The resolved experiment that both planes run: base units, an explicit graph, one entry for each flow.
 
 use crate::Host;
 use shoal_aqm::QueueConfig;
@@ -15,31 +15,31 @@ pub struct LinkId(pub u32);
 /// A complete, validated experiment.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Experiment {
-    /// Title for reports.
+    /// Title in reports.
     pub title: String,
     /// Seed of all random streams.
     pub seed: u64,
     /// When the run ends.
     pub duration: Span,
-    /// Measurements start here.
+    /// Time at which measurement begins.
     pub warmup: Span,
-    /// Hosts and switches.
+    /// Hosts and switches of the network.
     pub nodes: Vec<Node>,
     /// Unidirectional links, each with the queue at its head.
     pub links: Vec<Link>,
     /// Buffers that several ports share.
     pub pools: Vec<Pool>,
-    /// Routes, shared between flows: links from source to destination.
+    /// Routes from source to destination as lists of links, shared between flows.
     pub paths: Vec<Vec<LinkId>>,
     /// Endpoint configurations, shared between flows.
     pub endpoints: Vec<EndpointConfig>,
     /// Flow groups, in file order.
     pub groups: Vec<Group>,
-    /// One entry a flow, in group order.
+    /// Flows, in the order of their groups.
     pub flows: Vec<Flow>,
-    /// What is recorded beside the summary.
+    /// What is recorded beyond the summary.
     pub trace: TraceConfig,
-    /// What the scenario does that its author may not expect; every result repeats it.
+    /// Effects of the scenario that its author may not expect; every result repeats them.
     pub notes: Vec<Note>,
 }
 
@@ -50,20 +50,21 @@ pub struct Note {
     pub kind: &'static str,
     /// One sentence without a full stop.
     pub text: String,
-    /// Names of the flow groups that it is about.
+    /// Names of the flow groups that the note concerns.
     pub groups: Vec<String>,
-    /// Names of the links that it is about.
+    /// Names of the links that the note concerns.
     pub links: Vec<String>,
 }
 
 impl Experiment {
-    /// Numbers of the flows whose clients ask. Each takes a second connection, for the requests, which runs on the flow's paths
-    /// the other way round; those are numbered after all flows, in this order.
+    /// Numbers of the flows whose clients send requests. Each such flow has a second connection for the
+    /// requests, which runs on the flow's paths in the opposite direction; these connections are numbered
+    /// after all flows, in this order.
     pub fn asking_flows(&self) -> impl Iterator<Item = u32> + '_ {
         (0u32..).zip(&self.flows).filter(|(_, flow)| matches!(flow.app, App::Requests { .. })).map(|(n, _)| n)
     }
 
-    /// Which flows are traced if that many may be. This is the meaning of `trace.controller_flows` and
+    /// Flows that are traced if at most `count` may be. It defines `trace.controller_flows` and
     /// `trace.segment_flows` on every plane.
     pub fn traced(&self, count: u32) -> TracedFlows {
         let mut sizes = vec![0u64; self.groups.len()];
@@ -74,15 +75,15 @@ impl Experiment {
         let mut numbers = Vec::new();
         let mut first = 0;
         for (size, share) in sizes.into_iter().zip(shares) {
-            // At equal distances, beginning with the first flow of the group.
+            // The traced flows are evenly spaced in the group and begin with its first.
             numbers.extend((0..share).map(|n| (first + n * size / share) as u32));
             first += size;
         }
         TracedFlows::of(numbers)
     }
 
-    /// The connections of traced flows: the flows themselves, and those on which their clients ask
-    /// ([`Self::asking_flows`]), which have numbers behind all flows.
+    /// The connections of traced flows: the flows themselves and the connections that carry their clients'
+    /// requests ([`Self::asking_flows`]), which are numbered after all flows.
     pub fn connections_of(&self, traced: &TracedFlows) -> TracedFlows {
         let mut numbers = traced.numbers().to_vec();
         let asking = (self.flows.len() as u32..).zip(self.asking_flows());
@@ -90,18 +91,19 @@ impl Experiment {
         TracedFlows::of(numbers)
     }
 
-    /// Propagation there and back.
+    /// Round-trip propagation delay of the flow.
     pub fn base_rtt(&self, flow: &Flow) -> Span {
         self.propagation(flow.forward) + self.propagation(flow.backward)
     }
 
-    /// Propagation along a path.
+    /// One-way propagation delay along a path.
     pub fn propagation(&self, path: u32) -> Span {
         let delays = self.paths[path as usize].iter().map(|link| self.links[link.0 as usize].delay);
         delays.fold(Span::ZERO, |sum, delay| sum + delay)
     }
 
-    /// Name of a random stream of flow `number`: the flow is numbered within its group, so that other groups do not matter.
+    /// Name of a random stream of flow `number`. The flow is numbered within its group, so that other groups
+    /// do not matter.
     pub fn stream_name(&self, purpose: &str, number: u32) -> String {
         let group = self.flows[number as usize].group;
         let first = self.flows.partition_point(|other| other.group < group) as u32;
@@ -113,8 +115,8 @@ impl Experiment {
         self.paths[path as usize].iter().map(|link| &self.links[link.0 as usize])
     }
 
-    /// What one transfer of the flow would be if it had its path for itself; `None` if the flow has no transfers, or no link
-    /// of the path has a rate.
+    /// Completion of one transfer of the flow if nothing else used its path; `None` if the flow has no
+    /// transfers, or if no link of the path has a rate.
     pub fn transfer_alone(&self, flow: &Flow) -> Option<TransferAlone> {
         let App::Transfers { bytes, barrier, .. } = flow.app else { return None };
         let config = &self.endpoints[flow.endpoint as usize];
@@ -124,7 +126,7 @@ impl Experiment {
         Some(TransferAlone {
             wire_bytes: bytes + segments * u64::from(config.header_bytes + slowest.overhead_bytes),
             rate: slowest.rate?,
-            // At a barrier a transfer ends where it arrives.
+            // Behind a barrier a transfer ends when its last byte arrives, not when it is acknowledged.
             propagation: if barrier { self.propagation(flow.forward) } else { self.base_rtt(flow) },
         })
     }
@@ -139,30 +141,30 @@ impl Experiment {
 /// A host or switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Node {
-    /// Name for reports.
+    /// Name in reports.
     pub name: String,
 }
 
 /// A unidirectional link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Link {
-    /// Name for reports; also the name of its random stream.
+    /// Name in reports, and of the link's random stream.
     pub name: String,
-    /// Where it starts.
+    /// Node at which the link starts.
     pub from: NodeId,
-    /// Where it ends.
+    /// Node at which the link ends.
     pub to: NodeId,
-    /// Line rate; `None` is a pure delay without queue.
+    /// Rate of the link; `None` for a pure delay without a queue.
     pub rate: Option<Rate>,
     /// Propagation delay.
     pub delay: Span,
-    /// Bytes a packet takes on the wire beyond its IP size (Ethernet framing: 38 with preamble and gap).
+    /// Bytes that a packet takes on the wire beyond its IP size (Ethernet framing: 38 with preamble and gap).
     pub overhead_bytes: u16,
-    /// The queue; ignored for pure delays.
+    /// Queue of the link; ignored if the link is a pure delay.
     pub queue: QueueConfig,
-    /// Whether the result reports it as a bottleneck.
+    /// Whether the result reports the link as a bottleneck.
     pub monitored: bool,
-    /// Index into [`Experiment::pools`] of the memory that its queue shares with others.
+    /// Index into [`Experiment::pools`] of the memory that its queue shares with other ports, if any.
     pub pool: Option<u32>,
 }
 
@@ -171,22 +173,22 @@ pub struct Link {
 pub struct Pool {
     /// Name of the switch.
     pub name: String,
-    /// All of it, bytes.
+    /// Size of the whole memory in bytes.
     pub size_bytes: u64,
-    /// A port may hold up to this multiple of what is free.
+    /// Multiple of the free memory that a port may occupy at most.
     pub alpha: f64,
-    /// Bytes that each port has for itself; they are part of the size and not of what is shared.
+    /// Bytes reserved for each port. They count towards the size, and are not shared.
     pub reserved_bytes: u64,
 }
 
 /// A flow group of the scenario file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
-    /// Name for reports.
+    /// Name in reports.
     pub name: String,
-    /// Controller preset, as written.
+    /// Controller preset as written in the scenario.
     pub cc: String,
-    /// How its hosts hand packets to their network card.
+    /// How the group's hosts hand packets to their network cards.
     pub host: Host,
 }
 
@@ -197,103 +199,106 @@ pub struct Flow {
     pub group: u32,
     /// Index into [`Experiment::endpoints`].
     pub endpoint: u32,
-    /// Index into [`Experiment::paths`]: data.
+    /// Index into [`Experiment::paths`] of the path of data.
     pub forward: u32,
-    /// Index into [`Experiment::paths`]: acknowledgements.
+    /// Index into [`Experiment::paths`] of the path of acknowledgements.
     pub backward: u32,
-    /// When it connects.
+    /// Time at which the flow connects.
     pub start: Time,
-    /// When its application stops writing.
+    /// Time at which the application stops writing; `None` if it never does.
     pub stop: Option<Time>,
-    /// What its application does.
+    /// Behaviour of the application.
     pub app: App,
 }
 
-/// What an application writes.
+/// Behaviour of an application.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum App {
-    /// Always data to send.
+    /// There is always data to send.
     Bulk,
     /// `rounds` transfers of `bytes`, one every `interval` (the first at the start) on one connection.
     Transfers {
-        /// Bytes of one transfer.
+        /// Size of one transfer in bytes.
         bytes: u64,
-        /// How many.
+        /// Number of transfers.
         rounds: u32,
-        /// From one start to the next; a transfer that is late starts when the one before it has finished.
+        /// Time from one start to the next; a transfer whose predecessor is still running starts when that
+        /// one ends.
         interval: Span,
         /// The next transfer waits until all flows of the group have delivered this one.
         barrier: bool,
     },
-    /// A client at the receiving end asks, the sending end answers, one exchange after the other.
+    /// A client at the receiving end sends requests that the sending end answers, one exchange after the
+    /// other.
     Requests {
-        /// Bytes of a request.
+        /// Size of a request in bytes.
         request_bytes: u64,
-        /// Bytes of a response.
+        /// Size of a response in bytes.
         response_bytes: u64,
-        /// How many exchanges; `None`: until the flow stops.
+        /// Number of exchanges; `None` if they go on until the flow stops.
         rounds: Option<u32>,
-        /// From the last byte of a response to the next request.
+        /// Time from the last byte of a response to the next request.
         think: Think,
-        /// The next request waits until all flows of the group have their response.
+        /// The next request waits until all flows of the group have received their responses.
         barrier: bool,
     },
-    /// Writes a frame of `bytes` every `interval`, which is of use if it arrives within `deadline`.
+    /// Writes a frame of `bytes` every `interval`; a frame is useful only if it arrives within `deadline`.
     Frames {
-        /// Bytes of a frame.
+        /// Size of a frame in bytes.
         bytes: u64,
         /// Time between frames.
         interval: Span,
-        /// From the write of a frame to the arrival of its last byte.
+        /// Longest useful time from the write of a frame to the arrival of its last byte.
         deadline: Span,
     },
     /// Writes `chunk_bytes` every `interval`: an application-limited flow of constant bit rate.
     ConstantRate {
-        /// Bytes of one write.
+        /// Size of one write in bytes.
         chunk_bytes: u32,
         /// Time between writes.
         interval: Span,
     },
-    /// Bulk while on, silent while off; starts on.
+    /// Bulk transfer during on periods and silence during off periods; it starts with an on period.
     OnOff {
         /// Length of an on period.
         on: Span,
         /// Length of an off period.
         off: Span,
     },
-    /// Packets at given times without a connection: nothing answers, nothing is sent again.
+    /// Packets at given times without a connection (UDP): nothing acknowledges them and nothing is
+    /// retransmitted.
     Unresponsive {
-        /// Size of an IP packet.
+        /// Size of an IP packet in bytes.
         packet_bytes: u16,
-        /// Time between packets, or its mean.
+        /// Time between packets; its mean if `at_random`.
         interval: Span,
-        /// Gaps are exponential (a Poisson process) instead of equal.
+        /// Whether gaps are exponentially distributed (a Poisson process) instead of equal.
         at_random: bool,
-        /// What the packets say about ECN.
+        /// ECN field of the packets.
         codepoint: Codepoint,
     },
 }
 
 impl App {
-    /// Whether rounds of the group wait for its slowest flow.
+    /// Whether the group's rounds wait for its slowest flow.
     pub const fn has_barrier(&self) -> bool {
         matches!(self, Self::Transfers { barrier: true, .. } | Self::Requests { barrier: true, .. })
     }
 }
 
-/// Time between the end of an exchange and the next request.
+/// Think time between the end of an exchange and the next request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Think {
-    /// Mean, or the value itself.
+    /// Mean think time, or the think time itself if it is constant.
     pub mean: Span,
-    /// Exponentially distributed instead of constant.
+    /// Whether it is exponentially distributed instead of constant.
     pub at_random: bool,
 }
 
-/// ECN field of packets as they are sent.
+/// ECN field of packets as the host sends them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Codepoint {
-    /// Not ECN-capable.
+    /// Not ECN-capable (not ECT).
     None,
     /// ECT(0).
     Ect0,
@@ -301,18 +306,18 @@ pub enum Codepoint {
     Ect1,
 }
 
-/// The flows of an experiment that a trace covers.
+/// Flows of an experiment that a trace covers.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TracedFlows {
     numbers: Vec<u32>,
-    /// For each flow its position in `numbers`, or [`Self::UNTRACED`]; as long as the last traced flow needs.
+    /// Position of each flow in `numbers`, or [`Self::UNTRACED`]; ends with the last traced flow.
     positions: Vec<u32>,
 }
 
 impl TracedFlows {
     const UNTRACED: u32 = u32::MAX;
 
-    /// These flows, whose numbers increase.
+    /// The set of these flows; the numbers must increase.
     fn of(numbers: Vec<u32>) -> Self {
         let mut positions = vec![Self::UNTRACED; numbers.last().map_or(0, |last| *last as usize + 1)];
         for (position, flow) in (0..).zip(&numbers) {
@@ -320,16 +325,16 @@ impl TracedFlows {
         }
         Self { numbers, positions }
     }
-    /// Their numbers, in order.
+    /// Numbers of the traced flows, in order.
     pub fn numbers(&self) -> &[u32] {
         &self.numbers
     }
-    /// Whether `flow` is one of them.
+    /// Whether `flow` is traced.
     #[inline]
     pub fn contains(&self, flow: u32) -> bool {
         self.position(flow).is_some()
     }
-    /// The position of `flow` among them.
+    /// Position of `flow` among the traced flows.
     #[inline]
     pub fn position(&self, flow: u32) -> Option<usize> {
         let position = *self.positions.get(flow as usize)?;
@@ -337,19 +342,19 @@ impl TracedFlows {
     }
 }
 
-/// A table about traced flows.
+/// A table of the trace that covers traced flows only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TracedTable {
-    /// Changes of controllers.
+    /// Changes of congestion controllers' state.
     Controller,
-    /// Marks, drops and what senders do.
+    /// Marks, drops and the senders' reactions.
     Events,
-    /// Packets at hosts.
+    /// Packets that hosts send and receive.
     Segments,
 }
 
 impl TracedTable {
-    /// One sentence about what the table holds and what it leaves out, in an experiment with `all` flows.
+    /// One sentence on what the table holds and what it leaves out, in an experiment with `all` flows.
     pub fn coverage(self, traced: &TracedFlows, all: usize) -> String {
         let (what, key) = match self {
             Self::Controller => ("Changes of the controllers", "trace.controller_flows"),
@@ -371,7 +376,7 @@ impl TracedTable {
     }
 }
 
-/// Increasing numbers as `0-3, 7, 9`.
+/// Writes increasing numbers as ranges: `0-3, 7, 9`.
 fn ranges(numbers: &[u32]) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for &number in numbers {
@@ -386,39 +391,40 @@ fn ranges(numbers: &[u32]) -> String {
     texts.collect::<Vec<_>>().join(", ")
 }
 
-/// What is recorded beside the summary.
+/// What is recorded beyond the summary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TraceConfig {
-    /// Bin of the time series; `None` records none.
+    /// Bin of the time series; `None` if none is recorded.
     pub series_interval: Option<Span>,
-    /// Every change of a controller (cwnd, ssthresh, alpha, state) and what happens to the packets of so many flows, which
-    /// [`Experiment::traced`] chooses.
+    /// Number of flows of which every change of the controller (cwnd, ssthresh, alpha, state) and every mark
+    /// and drop is recorded; [`Experiment::traced`] chooses them.
     pub controller_flows: u32,
-    /// Every packet that the hosts of so many flows send and receive; [`Experiment::traced`] chooses them.
+    /// Number of flows of which every packet that their hosts send and receive is recorded;
+    /// [`Experiment::traced`] chooses them.
     pub segment_flows: u32,
-    /// Every arrival, mark, drop and departure at monitored links.
+    /// Whether every arrival, mark, drop and departure at monitored links is recorded.
     pub packets: bool,
-    /// All packets at monitored links as pcapng.
+    /// Whether all packets at monitored links are captured as pcapng.
     pub pcap: bool,
-    /// Distributions as tables, also without time series.
+    /// Whether distributions are written as tables even without time series.
     pub distributions: bool,
-    /// Length of the windows that get distributions of their own.
+    /// Length of the windows that have distributions of their own.
     pub window: Option<Span>,
-    /// Time between samples of whether something waits at a monitored link.
+    /// Interval at which monitored links are sampled for whether a packet waits.
     pub sample_interval: Span,
-    /// Flows that the result lists one by one; the others only count.
+    /// Number of flows that the result lists one by one; further flows only enter the sums.
     pub flows: u32,
 }
 
 impl TraceConfig {
-    /// Whether the tables of distributions are wanted: whoever wants more than the summary gets them.
+    /// Whether tables of distributions are written: with any recording beyond the summary they are.
     pub const fn records_distributions(&self) -> bool {
         self.distributions || self.series_interval.is_some() || self.window.is_some()
     }
 }
 
 impl Default for TraceConfig {
-    /// The summary only.
+    /// Records the summary only.
     fn default() -> Self {
         Self {
             series_interval: None,
@@ -434,13 +440,14 @@ impl Default for TraceConfig {
     }
 }
 
-/// One transfer with its path for itself: its completion time is that of its bytes at this rate, and the propagation.
+/// One transfer alone on its path: it completes after the time of its bytes at this rate plus the propagation
+/// delay.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TransferAlone {
-    /// Payload, headers, and what the slowest link adds.
+    /// Bytes on the wire: payload, headers, and the overhead of the slowest link.
     pub wire_bytes: u64,
-    /// Rate of the slowest link.
+    /// Rate of the slowest link of the path.
     pub rate: Rate,
-    /// Both ways, or the way there if the transfer ends where it arrives.
+    /// Round-trip propagation delay, or the one-way delay of data if the transfer ends when it arrives.
     pub propagation: Span,
 }

@@ -1,4 +1,5 @@
-//! What plots and metrics need of a scenario, in base units: nobody parses quantities a second time.
+//! What plots and metrics need to know of a scenario, in base units, so that nothing parses quantities a
+//! second time.
 
 use serde::Serialize;
 use shoal_aqm::{Extent, QueueConfig, RedParameters};
@@ -7,27 +8,27 @@ use shoal_units::{Rate, Span};
 
 use crate::experiment::{App, Experiment, Link};
 
-/// Base units of an experiment.
+/// Facts of an experiment in base units.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Facts {
     /// Length of the run in seconds.
     pub duration_s: f64,
-    /// When measuring begins, in seconds.
+    /// Time at which measurement begins, in seconds.
     pub warmup_s: f64,
     /// The monitored links, in the order of the result.
     pub bottlenecks: Vec<LinkFacts>,
     /// The flow groups, in the order of the file.
     pub groups: Vec<GroupFacts>,
-    /// Bin of the time series in seconds; `None` if there is none.
+    /// Bin of the time series in seconds; `None` if none is recorded.
     pub series_s: Option<f64>,
-    /// Which flows are traced.
+    /// Numbers of the traced flows.
     pub traced: Traced,
 }
 
 /// A monitored link.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct LinkFacts {
-    /// As in the result.
+    /// Name of the link, as in the result.
     pub name: String,
     /// Rate in bit/s.
     pub rate_bps: u64,
@@ -42,24 +43,24 @@ pub struct LinkFacts {
 /// A level of a queue at which its law changes what it does.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Threshold {
-    /// What the field calls it, such as `K`.
+    /// Name of the level in the literature, such as `K`.
     pub label: String,
-    /// Bytes; a threshold of packets counts the largest ones.
+    /// Level in bytes; a threshold in packets counts packets of the largest size.
     pub bytes: f64,
 }
 
-/// A flow group. Times are those of its first flow, if they are not said to be another's.
+/// A flow group. Times are those of its first flow unless stated otherwise.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct GroupFacts {
-    /// As in the result.
+    /// Name of the group, as in the result.
     pub name: String,
-    /// How many flows there are.
+    /// Number of flows.
     pub flows: usize,
-    /// Propagation along both paths in seconds.
+    /// Round-trip propagation delay of the first flow in seconds.
     pub base_rtt_s: Option<f64>,
-    /// The longest propagation along both paths of a flow in seconds.
+    /// Longest round-trip propagation delay of any flow in seconds.
     pub longest_rtt_s: Option<f64>,
-    /// How late a frame may be, in seconds; only frames have a deadline.
+    /// Deadline of a frame in seconds; `None` for applications other than frames.
     pub deadline_s: Option<f64>,
     /// Whether data is sent as ECN-capable.
     pub ect: Option<bool>,
@@ -68,14 +69,15 @@ pub struct GroupFacts {
 /// Numbers of traced flows.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Traced {
-    /// Those whose congestion controller is.
+    /// Flows whose congestion controllers are traced.
     pub controller: Vec<u32>,
-    /// Those whose segments are.
+    /// Flows whose segments are traced.
     pub segments: Vec<u32>,
 }
 
 impl Facts {
-    /// Of `experiment`; `bdp_rtt` is the round-trip time in which bandwidth-delay products are meant.
+    /// Facts of `experiment`; `bdp_rtt` is the round-trip time in which its bandwidth-delay products are
+    /// measured.
     pub(crate) fn of(experiment: &Experiment, bdp_rtt: Option<Span>) -> Self {
         let mtu = experiment.endpoints.iter().map(|endpoint| u32::from(endpoint.mtu_bytes)).max();
         let bottlenecks = experiment.monitored().filter_map(|(_, link)| {

@@ -1,4 +1,4 @@
-//! How keys are declared once and then read, written and described.
+//! The trait by which keys are declared once and then read, written and described.
 
 mod basic;
 mod macros;
@@ -16,17 +16,17 @@ use crate::tree::{Entry, Node, Value};
 
 /// A value that a key can hold.
 pub(crate) trait Field: Sized {
-    /// Reads it; problems go into the report and give `None`.
+    /// Reads the value; problems go into the report and give `None`.
     fn read(node: &Node, report: &mut Report) -> Option<Self>;
-    /// What an absent key means, if it may be absent.
+    /// Value of an absent key; `None` if the key must be there.
     fn missing() -> Option<Self> {
         None
     }
-    /// As the scenario file writes it; `None` if the key is left out.
+    /// The value as a scenario file writes it; `None` if the key is left out.
     fn write(&self) -> Option<Json>;
-    /// JSON Schema.
+    /// JSON Schema of the value.
     fn schema() -> Json;
-    /// What it is written as, for people: the values of a choice, the dimensions of a quantity.
+    /// How the value is written, in words: the names of a choice, the dimensions of a quantity.
     fn unit() -> String {
         let schema = Self::schema();
         match (schema["enum"].as_array(), schema["type"].as_str()) {
@@ -36,43 +36,45 @@ pub(crate) trait Field: Sized {
             (None, kind) => kind.unwrap_or_default().to_owned(),
         }
     }
-    /// The keys inside, if it is a table.
+    /// Descriptions of the keys inside, if the value is a table.
     fn key_docs_below() -> Vec<KeyDoc> {
         Vec::new()
     }
-    /// The keys of one of its kinds, if it is a table of several and has that one.
+    /// Descriptions of the keys of the given kind, if the value is a table of several kinds and has that one.
     fn key_docs_of(_kind: &str) -> Option<Vec<KeyDoc>> {
         None
     }
-    /// Whether an amount of queue in it is `wanted`.
+    /// Whether the value holds an amount of queue for which `wanted` is true.
     fn any_amount(&self, _wanted: fn(Amount) -> bool) -> bool {
         false
     }
 }
 
-/// What there is to know of a key, for people.
+/// Description of a key for the reference and for `shoal describe`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyDoc {
-    /// Name, as in `reno.min`.
+    /// Name of the key, with the table in which it is: `reno.min`.
     pub name: String,
-    /// Unit or values.
+    /// Unit of the value, or the values that it can have.
     pub unit: String,
-    /// Default as written in a scenario file, or in words; empty if the key is required or has none.
+    /// Default as written in a scenario file, or in words; empty if the key is required or has no default.
     pub default: String,
-    /// What it does, in whole sentences.
+    /// What the key does, in full sentences.
     pub doc: &'static str,
-    /// Section of an RFC, place in a paper, or file of a kernel that has it; empty for what is ours.
+    /// Source of the key: section of an RFC, place in a paper, or kernel file; empty if it is this project's
+    /// own.
     pub source: &'static str,
 }
 
 impl KeyDoc {
-    /// As a key of the table `name`.
+    /// The same key as one of the table `name`.
     pub(crate) fn within(self, name: &str) -> Self {
         Self { name: format!("{name}.{}", self.name), ..self }
     }
 }
 
-/// When a default applies, in words; empty if always. `on`: a key and perhaps its value.
+/// Condition under which a default applies, in words; empty if it always applies. `on`: a key and perhaps its
+/// value.
 pub(crate) fn condition(on: &[&str], not: &[&str]) -> String {
     let with = match on {
         [key, value] => format!(" with {key} = \"{value}\""),
@@ -83,12 +85,12 @@ pub(crate) fn condition(on: &[&str], not: &[&str]) -> String {
     format!("{with}{without}")
 }
 
-/// What a key without a default means if it is left out, in words; empty if it may not be.
+/// What the absence of a key without a default means, in words; empty if the key is required.
 pub(crate) fn absent<T: Field>() -> String {
     if T::missing().is_some() { "not set".to_owned() } else { String::new() }
 }
 
-/// A value as people read it: texts without quotes, tables as a scenario file has them.
+/// A value in readable form: strings without quotes, tables as in a scenario file.
 pub(crate) fn plain(value: &Json) -> String {
     match value {
         Json::String(text) => text.clone(),
@@ -102,19 +104,19 @@ pub(crate) fn plain(value: &Json) -> String {
 
 /// A table with fixed keys.
 pub(crate) trait Section: Sized {
-    /// Reads the entries of the table at `mark`, except those in `skip`.
+    /// Reads the entries of the table at `mark`, except those named in `skip`.
     fn read_table(entries: &[Entry], skip: &[&str], mark: &Mark, report: &mut Report) -> Option<Self>;
-    /// Adds its keys to `map`.
+    /// Adds the keys of the section to `map`.
     fn write_table(&self, map: &mut Map<String, Json>);
-    /// JSON Schema of its keys.
+    /// JSON Schema of the section's keys.
     fn properties() -> Map<String, Json>;
-    /// Keys that must be there.
+    /// Names of the required keys.
     fn required() -> Vec<&'static str>;
-    /// All keys.
+    /// Names of all keys.
     fn keys() -> &'static [&'static str];
-    /// What each key is, those of tables inside with the name of the table.
+    /// Description of each key; keys of inner tables carry the name of their table.
     fn key_docs() -> Vec<KeyDoc>;
-    /// Whether an amount of queue in it is `wanted`.
+    /// Whether the section holds an amount of queue for which `wanted` is true.
     fn any_amount(&self, wanted: fn(Amount) -> bool) -> bool;
 }
 
@@ -154,7 +156,7 @@ pub(crate) fn read_key<T: Field>(
         return value;
     }
     let value = T::missing();
-    // A misspelt key is reported as such, not as missing too.
+    // A misspelt key is reported as such, and not as missing as well.
     let misspelt =
         entries.iter().any(|e| !known.contains(&e.key.as_str()) && nearest(&e.key, known) == Some(key));
     if value.is_none() && !misspelt {
@@ -174,7 +176,7 @@ pub(crate) fn refuse_unknown(entries: &[Entry], known: &[&str], report: &mut Rep
     }
 }
 
-/// Refuses keys that only other kinds have, and returns the rest.
+/// Refuses keys that belong to other kinds only, and returns the remaining entries.
 pub(crate) fn refuse_foreign(
     entries: &[Entry],
     kind: &str,
@@ -199,7 +201,7 @@ pub(crate) fn refuse_foreign(
 
 /// The known name that `name` most likely stands for.
 pub(crate) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
-    // The distance takes the product of the lengths in time and memory.
+    // Edit distance takes time and memory in proportion to the product of both lengths.
     const LONGEST_BYTES: usize = 64;
     if name.len() > LONGEST_BYTES {
         return None;
@@ -213,7 +215,7 @@ pub(crate) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
         .map(|(_, k)| k)
 }
 
-/// `did you mean` or the list of all names, each of them once.
+/// A hint that begins with `did you mean`, or the list of all names without repetitions.
 pub(crate) fn suggest(name: &str, known: &[&str]) -> String {
     const MOST_NAMES: usize = 20;
     let mut seen = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Defaults that depend on other keys. After this, every key that has a value has it written down.
+//! Fills in defaults that depend on other keys. Afterwards every key that has a value has it written down.
 
 use shoal_cc::Preset;
 use shoal_tcp::{EcnSetting, Profile};
@@ -35,7 +35,8 @@ pub(crate) fn defaults(scenario: &mut Scenario, tree: &Node, report: &mut Report
     }
 }
 
-/// A tenth of the duration, at most 30 s (Kuehlewind et al.'s start-up is over by then).
+/// Default warm-up: a tenth of the duration, at most 30 s, by which time the start-up in Kühlewind et al.
+/// 2014 is over.
 fn default_warmup(duration: Duration) -> Option<Duration> {
     let longest = Duration::parse("30 s").ok()?;
     let tenth = duration.tenth()?;
@@ -88,7 +89,7 @@ fn fill_link(link: &mut GraphLink) {
     link.monitored.get_or_insert(!matches!(link.aqm, Aqm::Fifo(_)));
 }
 
-/// Defaults that follow from the value of another key; all others stand with their keys.
+/// Fills in defaults that follow from another key's value; all other defaults are declared with their keys.
 fn fill_aqm(aqm: &mut Aqm) {
     match aqm {
         Aqm::Coupled(law) => fill_slope(law.reno_slope, &mut law.dctcp_slope, 1),
@@ -98,7 +99,7 @@ fn fill_aqm(aqm: &mut Aqm) {
     }
 }
 
-/// `more`: bits between the slopes.
+/// Fills in the slope of ECT packets. `more`: how many bits it is above the slope of other packets.
 fn fill_slope(reno: Option<u16>, dctcp: &mut Option<u16>, more: u16) {
     if let Some(reno) = reno {
         dctcp.get_or_insert(reno.saturating_add(more));

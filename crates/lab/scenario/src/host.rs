@@ -1,4 +1,4 @@
-//! End hosts: what lies between TCP and the wire.
+//! End hosts: what happens between TCP and the network card.
 
 use serde_json::{Value as Json, json};
 use shoal_units::{Difference, ModelDoc, ModelKind};
@@ -7,16 +7,16 @@ use crate::field::{Field, suggest};
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
-/// How the hosts of a flow group hand packets to their network card. [`Host::doc`] says what each is.
+/// How the hosts of a flow group hand packets to their network card. [`Host::doc`] describes each kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Host {
-    /// Packet by packet.
+    /// Packet by packet, without segmentation offload.
     Ideal,
-    /// As the kernel of a stock host does it.
+    /// As the kernel of a stock host does, with segmentation offload.
     Linux,
 }
 
-/// All hosts (`flows.host`).
+/// Descriptions of all kinds of hosts (`flows.host`).
 pub const HOST_DOCS: &[ModelDoc] = &[
     ModelDoc {
         name: "ideal",
@@ -53,15 +53,15 @@ pub const HOST_DOCS: &[ModelDoc] = &[
 ];
 
 impl Host {
-    /// All of them, in the order of [`HOST_DOCS`].
+    /// All kinds of hosts, in the order of [`HOST_DOCS`].
     pub const ALL: &[Self] = &[Self::Ideal, Self::Linux];
 
-    /// What it is; the owner of its name.
+    /// Description of the kind, which also owns its name.
     pub const fn doc(self) -> &'static ModelDoc {
         &HOST_DOCS[self as usize]
     }
 
-    /// As the scenario file writes it.
+    /// Name of the kind in scenario files.
     pub const fn name(self) -> &'static str {
         self.doc().name
     }
@@ -100,7 +100,7 @@ impl Field for Host {
 mod tests {
     use super::*;
 
-    /// All files with tests: a difference names one of their functions.
+    /// Files that contain the tests named by differences.
     const TESTS: &[&str] = &[
         include_str!("../../../core/tcp/src/tests/sending.rs"),
         include_str!("../../../../tests/linux/test_hosts.py"),

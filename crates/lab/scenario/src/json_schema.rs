@@ -1,4 +1,4 @@
-//! JSON Schema of the scenario file, from the declarations that also read it.
+//! JSON Schema of the scenario file, generated from the declarations that also read it.
 
 use serde_json::{Value as Json, json};
 use shoal_tcp::Profile;
@@ -6,7 +6,7 @@ use shoal_tcp::Profile;
 use crate::field::object_schema;
 use crate::schema::{self, Scenario};
 
-/// The schema (draft 2020-12): every key with its description, form and default.
+/// The schema (draft 2020-12): description, form and default of every key.
 pub fn json_schema() -> Json {
     let mut schema = object_schema::<Scenario>();
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();

@@ -1,4 +1,4 @@
-//! `--set key=value`: changes of the tree before anything is read from it.
+//! `--set key=value`: changes to the parsed tree before its meaning is read.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::field::suggest;
 use crate::report::Report;
 use crate::tree::{Entry, Node, Value, value_from_toml};
 
-/// Applies one `--set`.
+/// Applies one `--set` argument.
 pub(crate) fn apply(root: &mut Node, key: &str, value: &str, report: &mut Report) {
     let source = report.add_source("--set", &format!("{key}={value}"));
     let mark = |range: Range<usize>| Mark { source, range };
@@ -19,7 +19,7 @@ pub(crate) fn apply(root: &mut Node, key: &str, value: &str, report: &mut Report
     put(root, &steps, new, source, report);
 }
 
-/// One step of a dotted key and its place in it.
+/// One component of a dotted key, and its place in the key.
 struct Step {
     kind: StepKind,
     range: Range<usize>,
@@ -63,7 +63,7 @@ fn steps(key: &str) -> Option<Vec<Step>> {
     (!steps.is_empty()).then_some(steps)
 }
 
-/// A TOML value, or else a string: the shell has usually taken the quotes.
+/// Reads the value as TOML, or else as a string: the shell has usually removed the quotes.
 fn read_value(source: usize, offset: usize, value: &str, report: &mut Report) -> Option<Node> {
     let mark = Mark { source, range: offset..offset + value.len() };
     if value.is_empty() {
@@ -98,7 +98,7 @@ fn put(node: &mut Node, steps: &[Step], new: Node, source: usize, report: &mut R
                     entries.last_mut().expect("just pushed")
                 }
             };
-            // A problem with the new value is one of the argument, not of the file.
+            // A problem with the new value concerns the argument, not the file.
             if rest.is_empty() {
                 entry.key_mark = mark;
             }
@@ -135,12 +135,12 @@ fn put(node: &mut Node, steps: &[Step], new: Node, source: usize, report: &mut R
         }
         (StepKind::Key(key), other) => {
             let message = format!("`{key}` cannot be set inside {}", other.what());
-            report.error(&mark, message, "set the value before it as a whole");
+            report.error(&mark, message, "set the whole value of the key before it");
         }
     }
 }
 
-/// Flow groups are named by `name`, or by their controller as [`crate::schema::FlowGroup::name`] says.
+/// Name of a flow group: its `name`, or its controller's as [`crate::schema::FlowGroup::name`] says.
 fn item_name(item: &Node) -> String {
     match item.get("name").or_else(|| item.get("cc")).map(|e| &e.node.value) {
         Some(Value::Text(name)) => name.clone(),

@@ -1,4 +1,5 @@
-//! Quantities as the scenario file writes them: a decimal number, one space, a unit. All arithmetic is exact.
+//! Quantities as the scenario file writes them: a decimal number, one space and a unit. All arithmetic is
+//! exact.
 
 mod amounts;
 mod decimal;
@@ -13,7 +14,7 @@ pub use unit::{Dimension, Unit};
 
 use std::fmt;
 
-/// A number with its unit, or `unlimited`, as written.
+/// A number with its unit as written, or `unlimited`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quantity {
     /// No limit.
@@ -22,25 +23,25 @@ pub enum Quantity {
     Of(Decimal, Unit),
 }
 
-/// Why a text is not a quantity of the wanted kind, and what would be right.
+/// Why a text is not a quantity of the expected kind, and what to write instead.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QuantityError {
     /// What is wrong.
     pub message: String,
-    /// What would be right.
+    /// What to write instead.
     pub hint: String,
 }
 
-/// What a key accepts.
+/// The texts that a key accepts.
 #[derive(Clone, Copy, Debug)]
 pub struct Accepts {
-    /// What it is, with its article: `a rate`.
+    /// The kind of quantity with its article: `a rate`.
     pub what: &'static str,
     /// Accepted dimensions.
     pub dimensions: &'static [Dimension],
     /// Whether `unlimited` is accepted.
     pub unlimited: bool,
-    /// An example that is right.
+    /// A valid example.
     pub example: &'static str,
 }
 
@@ -80,13 +81,13 @@ impl Accepts {
         units.chain(self.unlimited.then_some("or \"unlimited\"")).collect::<Vec<_>>().join(", ")
     }
 
-    /// As in `bytes | packets | unlimited`.
+    /// The accepted dimensions in words: `bytes | packets | unlimited`.
     pub(crate) fn dimensions_in_words(&self) -> String {
         let names = self.dimensions.iter().map(|dimension| dimension.name());
         names.chain(self.unlimited.then_some("unlimited")).collect::<Vec<_>>().join(" | ")
     }
 
-    /// A regular expression for editors.
+    /// Regular expression of accepted texts, for editors.
     pub(crate) fn pattern(&self) -> String {
         let spelling = |unit: &Unit| if *unit == Unit::Packets { "packets?" } else { unit.name() };
         let units: Vec<_> =
@@ -96,7 +97,7 @@ impl Accepts {
     }
 }
 
-/// Exactly one space between number and unit: one spelling for each quantity keeps files searchable.
+/// Splits at exactly one space between number and unit: one spelling of each quantity keeps files searchable.
 fn split(text: &str) -> Option<(&str, &str)> {
     text.split_once(' ')
 }

@@ -1,15 +1,15 @@
-//! What a plane cannot express.
+//! What a plane cannot run.
 
 use std::fmt;
 
 /// One reason why an experiment cannot run on a plane (the simulator, or the real kernel) as it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// Part of the scenario: `bottleneck.aqm`, `flow group "reno"`.
+    /// Part of the scenario: `bottleneck.aqm`, or `flow group "reno"`.
     pub place: String,
-    /// What it asks for and why the plane has no such thing.
+    /// What that part asks for, and why the plane does not offer it.
     pub reason: String,
-    /// What would be right.
+    /// What the user can write instead.
     pub hint: String,
 }
 

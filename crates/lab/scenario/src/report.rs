@@ -2,19 +2,20 @@
 
 use crate::diagnostic::{Diagnostic, Mark, Severity, Source};
 
-/// The sources and what was found in them.
+/// The sources and the problems found in them.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    /// The file first, then the `--set` arguments.
+    /// Sources: the file first, then the `--set` arguments.
     pub sources: Vec<Source>,
-    /// In order of discovery.
+    /// Problems in the order of their discovery.
     found: Vec<Diagnostic>,
     errors: usize,
     warnings: usize,
     notes: usize,
 }
 
-/// Nobody reads more of them, and a megabyte of mistakes must not take minutes.
+/// Most problems of each severity. Nobody reads more of them, and a megabyte of mistakes must not take
+/// minutes.
 const MOST_OF_A_KIND: usize = 100;
 
 impl Report {
@@ -24,17 +25,17 @@ impl Report {
         self.sources.len() - 1
     }
 
-    /// The scenario is refused.
+    /// Reports a mistake, for which the scenario is refused.
     pub fn error(&mut self, mark: &Mark, message: impl Into<String>, hint: impl Into<String>) {
         self.add(mark, Severity::Error, message.into(), hint.into());
     }
 
-    /// The scenario is doubtful.
+    /// Reports something doubtful.
     pub fn warning(&mut self, mark: &Mark, message: impl Into<String>, hint: impl Into<String>) {
         self.add(mark, Severity::Warning, message.into(), hint.into());
     }
 
-    /// The scenario does what its author may not expect.
+    /// Reports an effect that the scenario's author may not expect.
     pub fn note(&mut self, mark: &Mark, message: impl Into<String>, hint: impl Into<String>) {
         self.add(mark, Severity::Note, message.into(), hint.into());
     }
@@ -44,17 +45,17 @@ impl Report {
         self.errors > 0
     }
 
-    /// A report about sources that were read before.
+    /// An empty report on sources that were read before.
     pub fn of(sources: Vec<Source>) -> Self {
         Self { sources, ..Self::default() }
     }
 
-    /// All problems of one kind, in the order of their places.
+    /// All problems of one severity, in the order of their places.
     pub fn into_found(mut self, severity: Severity) -> Vec<Diagnostic> {
         self.take(severity)
     }
 
-    /// The same; those of the other kinds stay.
+    /// Takes the problems of one severity out of the report, in the order of their places.
     pub fn take(&mut self, severity: Severity) -> Vec<Diagnostic> {
         let (mut taken, rest): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.found).into_iter().partition(|found| found.severity == severity);
@@ -80,7 +81,7 @@ impl Report {
         };
         let hint = (!hint.is_empty()).then_some(hint);
         let diagnostic = Diagnostic::new(&self.sources, mark, severity, message, hint);
-        // A value shared by several groups would otherwise be reported once for each.
+        // A value that several groups share would otherwise be reported once for each group.
         if !self.found.contains(&diagnostic) {
             self.found.push(diagnostic);
         }

@@ -1,4 +1,4 @@
-//! From keys to base units, a graph and flows.
+//! Resolution: from keys to base units, a graph and flows.
 
 mod arrivals;
 mod dumbbell;
@@ -19,7 +19,7 @@ mod rtt;
 mod series;
 mod sizes;
 mod star;
-mod ways;
+mod via;
 
 use shoal_tcp::EndpointConfig;
 use shoal_units::Span;
@@ -34,7 +34,7 @@ use network::Network;
 use routing::Router;
 pub(crate) use series::fitting_bin;
 
-/// What problems are reported against.
+/// The scenario being resolved, and the report that takes its problems.
 pub(crate) struct Context<'a> {
     pub scenario: &'a Scenario,
     tree: &'a Node,
@@ -43,30 +43,30 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// The key at `path` is wrong.
+    /// Reports a mistake at the key `path`.
     fn error(&mut self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
         self.report.error(&self.tree.mark_of(path), message, hint);
     }
-    /// The key at `path` is doubtful.
+    /// Reports something doubtful at the key `path`.
     fn warning(&mut self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
         self.report.warning(&self.tree.mark_of(path), message, hint);
     }
-    /// What the key at `path` leads to; the result of a run repeats it.
+    /// Reports an effect of the key at `path`, which the result of a run repeats.
     fn note(&mut self, path: &str, note: Note, hint: &str) {
         self.report.note(&self.tree.mark_of(path), note.text.as_str(), hint);
         self.notes.push(note);
     }
 }
 
-/// An experiment but for its flows, which can be many and depend on the seed.
+/// An experiment except for its flows, which can be many and depend on the seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     experiment: Experiment,
     groups: Vec<GroupPlan>,
-    /// What paths are found by.
+    /// Weights of links, by which paths are found.
     weights: Vec<u32>,
     ecmp: bool,
-    /// The round-trip time in which bandwidth-delay products are meant.
+    /// The round-trip time in which bandwidth-delay products are measured.
     pub bdp_rtt: Option<Span>,
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Opt
 }
 
 impl Plan {
-    /// The experiment with all flows.
+    /// The complete experiment with all flows.
     pub fn experiment(&self, seed: Seed) -> Experiment {
         let mut experiment = Experiment { seed: seed.get(), ..self.experiment.clone() };
         let router = Router::new(experiment.nodes.len(), &experiment.links, &self.weights);
@@ -137,7 +137,7 @@ impl Plan {
         experiment
     }
 
-    /// Sets the bin of the time series, which can be chosen only when the flows are known.
+    /// Sets the bin of the time series, which can only be chosen when the flows are known.
     pub fn set_series_interval(&mut self, bin: Span) {
         self.experiment.trace.series_interval = Some(bin);
     }
@@ -152,11 +152,11 @@ fn trace(cx: &mut Context<'_>, duration: Span) -> TraceConfig {
         check_step(cx, "trace.series", bin, duration, 10_000_000);
     }
     if let Some(window) = window {
-        // Every window keeps its buckets.
+        // Each window keeps the buckets of its histograms in memory.
         check_step(cx, "trace.windows", window, duration, 100_000);
     }
     if sample_interval.is_zero() {
-        cx.error("trace.sample", "no time between samples", "write a time, as in \"10 ms\"");
+        cx.error("trace.sample", "the time between samples is 0", "write a time, as in \"10 ms\"");
     }
     TraceConfig {
         series_interval,
@@ -171,7 +171,7 @@ fn trace(cx: &mut Context<'_>, duration: Span) -> TraceConfig {
     }
 }
 
-/// Checks the length of the pieces that the duration is cut into.
+/// Checks the length of the intervals into which the duration is divided.
 fn check_step(cx: &mut Context<'_>, key: &str, step: Span, duration: Span, most: u64) {
     let (one, many) = if key == "trace.series" { ("bin", "bins") } else { ("window", "windows") };
     if step.is_zero() {

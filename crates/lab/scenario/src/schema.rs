@@ -1,4 +1,4 @@
-//! The scenario file: one declaration of every key with its type, default and meaning.
+//! The scenario file: one declaration for every key with its type, default and meaning.
 
 mod aqm;
 mod bottleneck;
@@ -39,13 +39,13 @@ use crate::quantity::Duration;
 section! {
     /// An experiment as a file.
     Scenario {
-        /// Title for reports.
+        /// Title in reports.
         title: String = "Untitled scenario",
         /// What the experiment shows, in a few sentences.
         description: Option<String>,
-        /// When the run ends. At most 1,000,000 s.
+        /// Length of the run. At most 1,000,000 s.
         duration: Duration,
-        /// Measurements start here. Default: a tenth of the duration, at most 30 s.
+        /// Time at which measurement begins. Default: a tenth of the duration, at most 30 s.
         warmup: Option<Duration>,
         /// Seed of all random streams.
         seed: Seed = 1,
@@ -55,9 +55,9 @@ section! {
         bottleneck: Option<Bottleneck>,
         /// Distributions of transfer sizes, by name; web-search and data-mining are built in.
         distributions: Distributions = {},
-        /// Groups of flows that differ only in their start and their place.
+        /// Groups of flows that differ only in their start, their hosts and their rtt.
         flows: Vec<FlowGroup>,
-        /// What is recorded beside the summary.
+        /// What is recorded beyond the summary.
         trace: Trace = {},
     }
 }

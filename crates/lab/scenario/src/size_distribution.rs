@@ -41,12 +41,13 @@ pub const DATA_MINING: &[(u64, f64)] = &[
     (1_000_000_000, 1.0),
 ];
 
-/// A cumulative distribution: points of rising size and not falling probability, the last one 1.
+/// A cumulative distribution: points of increasing size and non-decreasing probability, the last of which is
+/// 1.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SizeDistribution(Vec<(u64, f64)>);
 
 impl SizeDistribution {
-    /// Names of the distributions that need no definition.
+    /// Names of the built-in distributions.
     pub const BUILT_IN: &'static [&'static str] = &["web-search", "data-mining"];
 
     /// The built-in distribution of this name.
@@ -63,12 +64,12 @@ impl SizeDistribution {
         Self(points)
     }
 
-    /// The size that `stream` draws, bytes; at least one.
+    /// Draws a size in bytes from `stream`; at least one byte.
     pub fn draw(&self, stream: &mut Stream) -> u64 {
         self.quantile(stream.uniform_f64())
     }
 
-    /// The size at or below which a transfer lies with probability `p`, rounded up to a whole byte; at least one.
+    /// The `p`-quantile of the size, rounded up to a whole byte; at least one byte.
     pub fn quantile(&self, p: f64) -> u64 {
         let upper = self.0.partition_point(|point| point.1 < p).min(self.0.len() - 1);
         let (high, reached) = self.0[upper];
@@ -80,14 +81,14 @@ impl SizeDistribution {
         (libm::ceil(size) as u64).clamp(1, high.max(1))
     }
 
-    /// Mean size in bytes, rounding aside.
+    /// Mean size in bytes, before rounding.
     pub fn mean_bytes(&self) -> f64 {
         self.pieces().map(|(low, high, mass)| mass * (low + high) / 2.0).sum()
     }
 
-    /// Mean number of segments of `mss` bytes that a transfer takes.
+    /// Mean number of segments of `mss` bytes in a transfer.
     pub fn mean_segments(&self, mss: u64) -> f64 {
-        // Integral of ceil(x / mss) from 0 to x: whole segments n weigh 1 + 2 + ... + n, the rest n + 1.
+        // Integral of ceil(x / mss) from 0 to x: n whole segments weigh 1 + 2 + ... + n, the remainder n + 1.
         let integral = |x: f64| {
             let mss = mss as f64;
             let whole = libm::floor(x / mss);
@@ -96,7 +97,7 @@ impl SizeDistribution {
         self.pieces().map(|(low, high, mass)| mass * (integral(high) - integral(low)) / (high - low)).sum()
     }
 
-    /// Linear pieces that carry probability: from, to, mass.
+    /// The linear pieces of the distribution: from, to, and probability mass.
     fn pieces(&self) -> impl Iterator<Item = (f64, f64, f64)> + '_ {
         let before = std::iter::once((0, 0.0)).chain(self.0.iter().copied());
         before
@@ -113,7 +114,8 @@ mod tests {
     #[test]
     fn quantiles_are_linear_between_points() {
         let own = SizeDistribution::through(vec![(1000, 0.2), (2000, 0.2), (4000, 1.0)]);
-        // From 0 B to the first point; nothing between 1000 and 2000 B; then 2500 B a unit of probability.
+        // The distribution rises from 0 B to the first point, has nothing between 1000 and 2000 B, then 2500
+        // B a unit of probability.
         assert_eq!(own.quantile(0.0), 1);
         assert_eq!(own.quantile(0.1), 500);
         assert_eq!(own.quantile(0.2), 1000);
@@ -134,8 +136,8 @@ mod tests {
         assert_eq!(own.mean_segments(1000), 1.5);
     }
 
-    /// The generators that the points come from are run with these means: 1,711,250 B (`mean_flow_size` of the ns-2 scripts
-    /// for the web search file) and 12,658,199 B (data mining).
+    /// The generators from which the points are taken run with these means: 1,711,250 B (`mean_flow_size` of
+    /// the ns-2 scripts for the web-search file) and 12,658,199 B (data mining).
     #[test]
     fn built_in_means_are_those_of_their_users() {
         let mean = |name| SizeDistribution::built_in(name).unwrap().mean_bytes();

@@ -1,4 +1,4 @@
-//! The scenario as written: values with their places, before any meaning.
+//! The scenario as written: values with their places, before they are interpreted.
 
 mod json;
 mod toml_source;
@@ -8,7 +8,7 @@ pub(crate) use toml_source::{from_toml, value_from_toml};
 
 use crate::diagnostic::Mark;
 
-/// A value and where it was written.
+/// A value and the place where it was written.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub mark: Mark,
@@ -24,7 +24,7 @@ pub(crate) enum Value {
     Integer(i128),
     Real(f64),
     Flag(bool),
-    /// Something that no key accepts; with its name.
+    /// A value of a type that no key accepts, with the name of that type.
     Other(&'static str),
 }
 
@@ -37,14 +37,14 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// What to underline when the value as a whole is wrong: a table may span many lines, so its key.
+    /// What to underline if the value as a whole is wrong: the key of a table, which may span many lines.
     pub fn mark(&self) -> &Mark {
         if matches!(self.node.value, Value::Table(_)) { &self.key_mark } else { &self.node.mark }
     }
 }
 
 impl Value {
-    /// What it is, with its article.
+    /// Type of the value with its article.
     pub const fn what(&self) -> &'static str {
         match self {
             Self::Table(_) => "a table",
@@ -59,7 +59,7 @@ impl Value {
 }
 
 impl Node {
-    /// The entry called `key`, if this is a table that has it.
+    /// The entry called `key`, if the value is a table that has it.
     pub fn get(&self, key: &str) -> Option<&Entry> {
         match &self.value {
             Value::Table(entries) => entries.iter().find(|e| e.key == key),
@@ -67,12 +67,12 @@ impl Node {
         }
     }
 
-    /// The value at `path` (as in `flows[0].app.every`), if it was written.
+    /// The value at `path` (such as `flows[0].app.every`), if it was written.
     pub fn find(&self, path: &str) -> Option<&Self> {
         self.walk(path).1
     }
 
-    /// The place of `path`, or of the nearest enclosing value that was written.
+    /// Place of `path`, or of the nearest enclosing value that was written.
     pub fn mark_of(&self, path: &str) -> Mark {
         self.walk(path).0
     }

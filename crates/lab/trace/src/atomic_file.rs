@@ -1,22 +1,24 @@
-//! Files that are there completely or not at all.
+//! Files that exist either completely or not at all.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// A file under a temporary name beside its place, which it takes on [`Self::commit`]. Dropped before that (on an error,
-/// a panic, an interrupt that unwinds) it is removed. Devices and pipes are written as they are.
+/// A file under a temporary name beside its target, which it replaces on [`Self::commit`]. If it is dropped
+/// before that (after an error, a panic, or an interrupt that unwinds), it is removed. Devices and pipes are
+/// written directly.
 #[derive(Debug)]
 pub struct AtomicFile {
     file: File,
     target: PathBuf,
-    /// `None` after the commit, and for what is not a regular file.
+    /// Path of the temporary file; `None` after the commit, and if the target is not a regular file.
     temporary: Option<PathBuf>,
 }
 
 impl AtomicFile {
-    /// Creates the temporary file. The folder must exist; an existing target stays as it is until the commit replaces it.
+    /// Creates the temporary file. Its folder must exist; an existing target is left alone until the commit
+    /// replaces it.
     ///
     /// # Errors
     /// If the folder does not exist, or the file cannot be made in it.
@@ -25,19 +27,19 @@ impl AtomicFile {
             Ok(found) if found.is_dir() => {
                 return Err(io::Error::new(ErrorKind::IsADirectory, "it is a directory"));
             }
-            // Renaming would replace the device by a file.
+            // Renaming would replace the device by a regular file.
             Ok(found) if !found.is_file() => {
                 let file = File::options().write(true).open(target)?;
                 return Ok(Self { file, target: target.to_owned(), temporary: None });
             }
-            // Renaming would replace a link instead of the file it points to.
+            // Renaming would replace a symbolic link instead of the file to which it points.
             Ok(_) => fs::canonicalize(target)?,
             Err(_) => target.to_owned(),
         };
         let temporary = temporary_name(&target)?;
         Ok(Self { file: File::create(&temporary)?, target, temporary: Some(temporary) })
     }
-    /// Gives the file its name.
+    /// Renames the file to its target.
     ///
     /// # Errors
     /// If the file cannot be written to the end or renamed; nothing is left of it then.
@@ -50,7 +52,7 @@ impl AtomicFile {
         }
         Ok(())
     }
-    /// Where it will be.
+    /// Path of the finished file.
     pub fn target(&self) -> &Path {
         &self.target
     }
@@ -61,7 +63,7 @@ fn temporary_name(target: &Path) -> io::Result<PathBuf> {
         target.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "it names no file"))?;
     let mut hidden = OsString::from(".");
     hidden.push(name);
-    // Two processes with the same target: the last one to finish wins, with a whole file.
+    // If two processes write to the same target, the last one to finish wins, with a complete file.
     hidden.push(format!(".{}.partial", std::process::id()));
     Ok(target.with_file_name(hidden))
 }
@@ -78,7 +80,7 @@ impl Write for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
-            // The error that brought us here is the one to report.
+            // The error that led here is the one to report.
             let _ = fs::remove_file(temporary);
         }
     }

@@ -1,16 +1,16 @@
-//! What can go wrong when results are written.
+//! Errors in writing results.
 
 use parquet::errors::ParquetError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file could not be written. Nothing is left of it.
+/// A file could not be written; no part of it is left.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write `{}`: {reason}", path.display())]
 pub struct WriteError {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Why.
+    /// Why it could not be written.
     #[source]
     pub reason: WriteFailure,
 }
@@ -18,10 +18,10 @@ pub struct WriteError {
 /// Why a file could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteFailure {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The encoder of Parquet files failed by itself.
+    /// The encoder of Parquet files failed.
     #[error(transparent)]
     Parquet(ParquetError),
 }
@@ -29,7 +29,7 @@ pub enum WriteFailure {
 impl From<ParquetError> for WriteFailure {
     fn from(error: ParquetError) -> Self {
         match error {
-            // The encoder wraps what the file said; a full disk should read like one.
+            // The encoder wraps errors of the file; a full disk is reported as such.
             ParquetError::External(inner) => match inner.downcast::<io::Error>() {
                 Ok(refusal) => Self::Io(*refusal),
                 Err(inner) => Self::Parquet(ParquetError::External(inner)),

@@ -1,9 +1,9 @@
-//! The small vocabularies of tables. What queues and endpoints speak of, too, is in `packet`.
+//! Small vocabularies of the tables. Those that queues and endpoints use as well are in `packet`.
 
 use shoal_packet::vocabulary;
 
 vocabulary! {
-    /// What the distribution of a backlog is about.
+    /// The packets that the distribution of a backlog counts.
     QueueClass {
         /// All packets.
         All = "all",
@@ -31,13 +31,13 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// What an application waited for.
+    /// What an application waited for, and from when its time counts.
     DeliveryKind {
-        /// A response, since its request.
+        /// A response; the time counts from its request.
         Exchange = "exchange",
-        /// The slowest flow of a group, since the round began.
+        /// The slowest flow of a group; the time counts from the beginning of the round.
         Round = "round",
-        /// A frame, since it was written.
+        /// A frame; the time counts from its write.
         Frame = "frame",
     }
 }
@@ -45,7 +45,7 @@ vocabulary! {
 vocabulary! {
     /// What happened to a packet at a link.
     PacketEvent {
-        /// It came to the queue.
+        /// It arrived at the queue.
         Arrive = "arrive",
         /// The queue set CE.
         Mark = "mark",
@@ -61,7 +61,7 @@ vocabulary! {
     FlowEnd {
         /// The host that sends data.
         Sender = "sender",
-        /// The host that receives them.
+        /// The host that receives data.
         Receiver = "receiver",
     }
 }

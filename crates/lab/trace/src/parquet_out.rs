@@ -1,6 +1,6 @@
-//! Tables as Parquet files: Snappy, unsigned integers and text with their logical types, NaN as null, units and meanings
-//! of the columns under `unit.COLUMN` and `doc.COLUMN` in the file's metadata, and under `coverage` what the table leaves out.
-//! Equal tables give equal bytes.
+//! Tables as Parquet files. They use Snappy compression, logical types for unsigned integers and text, and
+//! null for NaN. The file's metadata holds the unit and the meaning of each column under `unit.COLUMN` and
+//! `doc.COLUMN`, and under `coverage` what the table leaves out. Equal tables give equal bytes.
 
 use crate::atomic_file::AtomicFile;
 use crate::{Column, ColumnKind, Names, PacketRow, Row, Series, Table, TableSpec, WriteError, WriteFailure};
@@ -16,10 +16,11 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Large enough to compress well, small enough to buffer: 7 MiB of packet rows.
+/// Rows in a row group: large enough to compress well, small enough to buffer (7 MiB of packet rows).
 const ROW_GROUP_ROWS: usize = 1 << 17;
 
-/// Writes a table to a file, replacing what was there. On an error nothing is left and an old file is untouched.
+/// Writes a table to a file and replaces an older file. After an error no new file is left and an older file
+/// is unchanged.
 ///
 /// # Errors
 /// If the file cannot be written; nothing is left of it then.
@@ -31,7 +32,7 @@ pub fn write_table(path: &Path, table: &Table) -> Result<(), WriteError> {
     write().map_err(|reason| WriteError::new(path, reason))
 }
 
-/// Writes a table as Parquet to anything, and gives that back.
+/// Writes a table as Parquet to `sink` and returns `sink`.
 ///
 /// # Errors
 /// If `sink` refuses to be written to.
@@ -43,7 +44,8 @@ pub fn encode<W: Write + Send>(sink: W, table: &Table) -> Result<W, WriteFailure
     Ok(file.into_inner()?)
 }
 
-/// The per-packet trace: goes to the file in row groups, so memory stays bounded however long the run is.
+/// Writer of the per-packet trace. It writes in row groups, so that memory stays bounded in runs of any
+/// length.
 pub struct PacketTraceWriter {
     rows: Series<PacketRow>,
     file: SerializedFileWriter<AtomicFile>,
@@ -51,7 +53,7 @@ pub struct PacketTraceWriter {
 }
 
 impl PacketTraceWriter {
-    /// Opens the file; it gets its name on [`Self::finish`], and disappears if that is not reached.
+    /// Opens the file. It gets its name on [`Self::finish`], and is removed if that is not reached.
     ///
     /// # Errors
     /// If the file cannot be made.
@@ -69,7 +71,7 @@ impl PacketTraceWriter {
         self.rows.push(row);
         if self.rows.table().len() < ROW_GROUP_ROWS { Ok(()) } else { self.flush() }
     }
-    /// Writes the rest and gives the file its name.
+    /// Writes the remaining rows and gives the file its name.
     ///
     /// # Errors
     /// If the file cannot be written; nothing is left of it then.
@@ -132,7 +134,7 @@ fn properties(spec: &TableSpec, coverage: Option<&str>) -> WriterProperties {
     for column in
         spec.columns.iter().filter(|column| matches!(column.kind, ColumnKind::U32 | ColumnKind::U64))
     {
-        // Times, sequence numbers and counters grow in small steps.
+        // Times, sequence numbers and counters grow in small steps, which delta encoding stores in few bits.
         let path = ColumnPath::from(column.name);
         properties = properties
             .set_column_dictionary_enabled(path.clone(), false)
@@ -168,7 +170,7 @@ fn append_column<W: Write + Send>(
             let levels: Vec<i16> = values[rows].iter().map(|value| i16::from(!value.is_nan())).collect();
             writer.typed::<DoubleType>().write_batch(&present, Some(&levels), None)?;
         }
-        // Parquet stores unsigned integers as the signed ones of the same bits.
+        // Parquet stores an unsigned integer as the signed one with the same bits.
         Column::U32(values) => {
             let values: Vec<i32> = values[rows].iter().map(|&value| value as i32).collect();
             writer.typed::<Int32Type>().write_batch(&values, None, None)?;

@@ -123,7 +123,7 @@ tables! {
     "deliveries" => DeliveryRow {
         /// When it was complete.
         time_s: f64 ["s"],
-        /// Number of the flow; of a round, that of its last flow.
+        /// Number of the flow. For a round: the flow that finished last.
         flow: u32 [""],
         /// Name of its group.
         group: GroupIndex [""],
@@ -222,7 +222,8 @@ tables! {
         time_s: f64 ["s"],
     }
 
-    /// The same over windows of `trace.windows`, one row a window, link, class and bucket.
+    /// Distribution of the waiting packets over windows of `trace.windows`, one row a window, link, class and
+    /// bucket.
     "backlog_windows" => BacklogWindowRow {
         /// Start of the window.
         start_s: f64 ["s"],

@@ -1,11 +1,11 @@
-//! Typed columns. A table is declared once as a [`Row`] (see `schema.rs`); its files, its view in Python and its
-//! documentation come from that declaration.
+//! Typed columns. A table is declared once as a [`Row`] (see `schema.rs`); its files, its representation in
+//! Python and its documentation come from that declaration.
 
 use crate::{DeliveryKind, FlowEnd, FlowEvent, PacketEvent, QueueClass, SegmentEvent};
 use shoal_packet::{CaState, Class, Ecn};
 use std::marker::PhantomData;
 
-/// Type of a column, and for text the list of its words.
+/// Type of a column; for text, with the list of its words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ColumnKind {
     /// 64-bit floating point; NaN means that there is no value (null in files).
@@ -18,7 +18,7 @@ pub enum ColumnKind {
     LinkName,
     /// Name of a flow group.
     GroupName,
-    /// One of these words.
+    /// One of the given words.
     Word(&'static [&'static str]),
 }
 
@@ -44,7 +44,7 @@ pub struct ColumnSpec {
     pub kind: ColumnKind,
     /// Unit; empty if there is none.
     pub unit: &'static str,
-    /// One sentence.
+    /// Meaning of the column, in one sentence.
     pub doc: &'static str,
 }
 
@@ -53,9 +53,9 @@ pub struct ColumnSpec {
 pub struct TableSpec {
     /// Name in files and in Python.
     pub name: &'static str,
-    /// What a row is.
+    /// What a row describes.
     pub doc: &'static str,
-    /// Its columns.
+    /// Columns of the table, in order.
     pub columns: &'static [ColumnSpec],
 }
 
@@ -68,11 +68,11 @@ pub enum Column {
     U32(Vec<u32>),
     /// 64-bit unsigned integers.
     U64(Vec<u64>),
-    /// Words, each by its position in the list.
+    /// Words; each value is a position in the list.
     Text {
         /// The words in use.
         words: Vec<String>,
-        /// One position a row.
+        /// Position in `words` of each row.
         codes: Vec<u32>,
     },
 }
@@ -87,17 +87,17 @@ pub struct GroupIndex(pub u32);
 /// The names that rows refer to by number.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Names {
-    /// Monitored links.
+    /// Names of the monitored links.
     pub links: Vec<String>,
-    /// Flow groups.
+    /// Names of the flow groups.
     pub groups: Vec<String>,
 }
 
 /// A value that fits a column.
 pub trait Cell {
-    /// The column it fits.
+    /// Kind of column for the value.
     const KIND: ColumnKind;
-    /// Appends it.
+    /// Appends the value.
     ///
     /// # Panics
     /// If the column is of another kind.
@@ -106,7 +106,7 @@ pub trait Cell {
 
 /// A row of a declared table.
 pub trait Row {
-    /// The declaration.
+    /// Declaration of the table.
     const SPEC: TableSpec;
     /// Appends one value to each column.
     ///
@@ -115,7 +115,7 @@ pub trait Row {
     fn append(self, columns: &mut [Column]);
 }
 
-/// Columns of equal length with their declaration.
+/// Columns of equal length, with their declaration.
 #[derive(Clone, Debug)]
 pub struct Table {
     spec: TableSpec,
@@ -141,42 +141,42 @@ impl<R: Row> Series<R> {
     pub fn push(&mut self, row: R) {
         row.append(&mut self.table.columns);
     }
-    /// Removes all rows and keeps the memory.
+    /// Removes all rows and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.table.columns.iter_mut().for_each(Column::clear);
     }
-    /// The table so far.
+    /// The table with the rows so far.
     pub const fn table(&self) -> &Table {
         &self.table
     }
-    /// The table.
+    /// The finished table.
     pub fn into_table(self) -> Table {
         self.table
     }
-    /// The table, and one sentence about what it holds and leaves out.
+    /// The finished table with one sentence on what it holds and leaves out.
     pub fn into_table_covering(self, coverage: String) -> Table {
         Table { coverage: Some(coverage), ..self.table }
     }
 }
 
 impl Table {
-    /// Its declaration.
+    /// Declaration of the table.
     pub const fn spec(&self) -> &TableSpec {
         &self.spec
     }
-    /// What it holds and leaves out, if it does not hold everything that its declaration says.
+    /// What the table holds and leaves out; `None` if it holds everything that its declaration describes.
     pub fn coverage(&self) -> Option<&str> {
         self.coverage.as_deref()
     }
-    /// Its columns, in the order of the declaration.
+    /// Columns of the table, in the order of the declaration.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
-    /// Its columns for a consumer that takes over the memory.
+    /// Columns of the table, for a consumer that takes over the memory.
     pub fn into_columns(self) -> Vec<Column> {
         self.columns
     }
-    /// The column of that name.
+    /// The column called `name`.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.spec.columns.iter().position(|column| column.name == name).map(|index| &self.columns[index])
     }
@@ -253,5 +253,6 @@ cell!(FlowEvent, ColumnKind::Word(FlowEvent::NAMES), Column::Text { codes, .. } 
 cell!(PacketEvent, ColumnKind::Word(PacketEvent::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(QueueClass, ColumnKind::Word(QueueClass::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(Class, ColumnKind::Word(Class::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
-// The position is the value on the wire (RFC 3168 section 5).
+// The position is the codepoint on the wire ([RFC 3168, section
+// 5](https://www.rfc-editor.org/rfc/rfc3168#section-5)).
 cell!(Ecn, ColumnKind::Word(&["not_ect", "ect1", "ect0", "ce"]), Column::Text { codes, .. } => codes, value => u32::from(value.bits()));

@@ -1,4 +1,4 @@
-//! Parquet files read back by the crate's own reader, and every way in which writing can fail.
+//! Parquet files read back by the crate's own reader, and all cases in which writing can fail.
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row as Record};
@@ -67,7 +67,7 @@ fn packet_row(n: u64) -> PacketRow {
     }
 }
 
-/// A fresh folder that is removed at the end.
+/// A new folder that is removed at the end.
 struct Folder(PathBuf);
 impl Folder {
     fn new(name: &str) -> Self {
@@ -182,7 +182,7 @@ fn folder_in_the_way_is_named() {
     assert_eq!(folder.files(), ["flows.parquet"]);
 }
 
-/// A full disk: takes some bytes, then refuses.
+/// A sink that behaves like a full disk: it accepts some bytes and then refuses.
 struct Full {
     room: usize,
 }

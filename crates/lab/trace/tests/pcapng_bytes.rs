@@ -1,4 +1,4 @@
-//! Captures byte by byte, without any other tool.
+//! Captures compared byte by byte, without any other tool.
 
 mod capture;
 
@@ -30,7 +30,8 @@ fn sum(parts: &[&[u8]]) -> u16 {
     ((folded & 0xffff) + (folded >> 16)) as u16
 }
 
-/// Checks lengths and both checksums of an IPv4 packet with TCP, and gives the TCP header and the payload length.
+/// Checks the lengths and both checksums of an IPv4 packet with TCP; returns the TCP header and the payload
+/// length.
 fn verified(packet: &[u8]) -> (&[u8], usize) {
     assert_eq!(packet[0], 0x45);
     assert_eq!(usize::from(u16::from_be_bytes([packet[2], packet[3]])), packet.len());
@@ -95,7 +96,7 @@ fn packets_of_real_hosts_are_cut_after_their_headers() {
         assert_eq!(kept(Capture::Headers, &packet), headers);
         assert_eq!(kept(Capture::Whole, &packet), 120);
     }
-    // What is neither TCP nor UDP, or is cut short, is kept as it is.
+    // A packet that is neither TCP nor UDP, or is truncated, is kept whole.
     packet[9] = 1;
     assert_eq!(kept(Capture::Headers, &packet), 120);
     assert_eq!(kept(Capture::Headers, &packet[..10]), 10);
@@ -187,7 +188,7 @@ proptest! {
         prop_assert_eq!(bytes[1], packet.ecn.bits());
         // All flags but URG, which simulated packets never carry.
         prop_assert_eq!(tcp[13], packet.flags.0 & 0xdf);
-        // The size is kept wherever TCP can express it.
+        // The size is kept if TCP can express it.
         let header = packet.size.saturating_sub(packet.payload);
         let plain = packet.sack.is_empty() && !packet.flags.has(Flags::SYN);
         if plain && header % 4 == 0 && (40..=80).contains(&header) && packet.payload < 60_000 {

@@ -1,4 +1,4 @@
-//! Captures as tshark reads them. Without tshark the tests are listed as ignored, with the reason.
+//! Captures as tshark reads them. Without tshark the tests are reported as ignored, with the reason.
 
 mod capture;
 
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
 }
 
-/// What tshark prints about the file, given on its standard input.
+/// Output of tshark for the file, which it reads from its standard input.
 fn tshark(file: &[u8], arguments: &[&str]) -> Result<String, Failed> {
     let mut child = Command::new("tshark")
         .args(["-n", "-r", "-", "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"])
@@ -82,14 +82,14 @@ uplink|5000.000000000|2|0x0011|14481|1|1448|65536|||5000000|||
 
 fn no_complaint(capture: Capture) -> Result<(), Failed> {
     let file = capture::file(capture);
-    // 0 is bad, 1 good, 2 unverified: the payload of a shortened packet is not there to be summed.
+    // 0 is bad, 1 good, 2 unverified: without the whole payload a checksum cannot be verified.
     let statuses = tshark(&file, &["-T", "fields", "-e", "ip.checksum.status", "-e", "tcp.checksum.status"])?;
     let lines: Vec<&str> = statuses.lines().collect();
     let whole = match capture {
         Capture::Whole => "1\t1",
         Capture::Headers => "1\t2",
     };
-    // Packets without payload are whole in both.
+    // Packets without a payload are whole in both.
     if lines.len() != capture::script().len() || lines.iter().any(|&line| line != "1\t1" && line != whole) {
         return Err(format!("checksum states: {lines:?}").into());
     }
@@ -97,7 +97,7 @@ fn no_complaint(capture: Capture) -> Result<(), Failed> {
     if complaints.is_empty() { Ok(()) } else { Err(complaints.into()) }
 }
 
-/// Malformed packets and whatever tshark rates as an error. Warnings are the losses that the script is about.
+/// Malformed packets and what tshark rates as an error. Its warnings concern the losses in the script.
 const COMPLAINTS: &str = "_ws.malformed || _ws.unreassembled || _ws.expert.severity >= 8388608";
 
 fn wrong_checksum_would_be_noticed() -> Result<(), Failed> {

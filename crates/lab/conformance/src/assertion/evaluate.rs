@@ -1,37 +1,37 @@
-//! What expressions come to. Integers have 64 bits and do not wrap; there is nothing else that could fail silently.
+//! Evaluates expressions. Integers have 64 bits; an overflow is an error and does not wrap.
 
 use super::parse::{Assertion, Block, Comparison, Expression, Operator, expression};
 use crate::ScriptError;
 use std::collections::BTreeMap;
 
-/// Names and their values.
+/// Values of names.
 pub type Scope = BTreeMap<String, i64>;
 
 /// Outcome of a check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// All of it holds.
+    /// All assertions hold.
     Holds,
     /// An assertion does not hold.
     Fails {
-        /// Its line.
+        /// Line of the assertion.
         line: u32,
-        /// What was asserted.
+        /// What the script asserts.
         wanted: String,
-        /// Values of the names in it.
+        /// Values of the names in the assertion.
         seen: String,
     },
     /// An assertion uses a name that is not known here.
     Unknown {
-        /// Its line.
+        /// Line of the assertion.
         line: u32,
-        /// The name.
+        /// The unknown name.
         name: String,
     },
 }
 
 impl Block {
-    /// Names that it uses.
+    /// Names that the assertions use.
     pub fn names(&self) -> Vec<&str> {
         let mut found = Vec::new();
         for assertion in &self.assertions {
@@ -66,7 +66,7 @@ impl Block {
 /// The value of an integer expression.
 ///
 /// # Errors
-/// It cannot be read or computed.
+/// The expression cannot be read or computed.
 pub fn evaluate_integer(text: &str, line: u32, scope: &Scope) -> Result<i64, ScriptError> {
     match value(&expression(text, line)?, scope) {
         Ok(Value::Integer(value)) => Ok(value),
@@ -157,7 +157,7 @@ fn arithmetic(left: i64, operator: Operator, right: i64) -> Result<i64, Problem>
         Operator::Add => left.checked_add(right),
         Operator::Subtract => left.checked_sub(right),
         Operator::Multiply => left.checked_mul(right),
-        // Python rounds down and gives the remainder the divisor's sign.
+        // Python rounds quotients down, and the remainder has the sign of the divisor.
         Operator::Divide | Operator::Modulo if right == 0 => {
             return Err(Problem::Impossible("division by zero"));
         }
@@ -235,7 +235,7 @@ mod tests {
         evaluate_integer(text, 1, &scope).expect(text)
     }
 
-    /// Values computed by hand after the reference of the Python language.
+    /// The expected values were computed by hand from the Python language reference.
     #[test]
     fn python_precedences() {
         assert_eq!(of("1 | 6 & 3 << 1"), 7);

@@ -1,5 +1,5 @@
-//! Checks between `%{` and `}%`: assertions about the state of a connection, in a small part of Python. They are evaluated
-//! here; no interpreter runs.
+//! Checks between `%{` and `}%`: assertions on the state of a connection, written in a small subset of
+//! Python. They are evaluated here without a Python interpreter.
 
 mod evaluate;
 mod parse;

@@ -1,11 +1,11 @@
-//! Text to expressions, with Python's precedences.
+//! Parses expressions with Python's operator precedences.
 
 use crate::ScriptError;
 
 const MAX_DEPTH: u32 = 64;
 const HINT: &str = "assertions may use integers, strings, names, + - * // % << >> & | ^ ~, comparisons, and, or, not, and parentheses";
 
-/// Assertions of one check.
+/// The assertions of one check.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Block {
     pub(super) assertions: Vec<Assertion>,
@@ -58,10 +58,10 @@ pub(super) enum Comparison {
 }
 
 impl Block {
-    /// Reads assertions; `line` is that of the first character.
+    /// Reads assertions; `line` is the line of the first character.
     ///
     /// # Errors
-    /// The first thing that is not understood.
+    /// The first construct that is not understood.
     pub fn parse(text: &str, line: u32) -> Result<Self, ScriptError> {
         let mut assertions = Vec::new();
         let mut parser = Parser { tokens: tokens(text, line)?, at: 0, last_line: line, depth: 0 };
@@ -83,7 +83,7 @@ impl Block {
             let begin = parser.at;
             let condition = parser.expression()?;
             let text = render(&parser.tokens[begin..parser.at]);
-            // The message is Python, too; what the condition looked at is shown instead.
+            // The message is Python too; instead, the values in the condition are reported.
             if parser.eat(&Token::Sign(",")) {
                 parser.skip_statement();
             }
@@ -117,7 +117,7 @@ enum Token {
     Text(String),
     Word(String),
     Sign(&'static str),
-    /// End of a line outside parentheses, or `;`.
+    /// The end of a line outside parentheses, or `;`.
     End,
 }
 
@@ -133,7 +133,7 @@ impl std::fmt::Display for Token {
     }
 }
 
-/// Longer ones first.
+/// Operator signs, longer ones first, so that `<=` is not read as `<`.
 const SIGNS: [&str; 23] = [
     "//", "<<", ">>", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "%", "&", "|", "^", "~", "(", ")",
     ",", "/", "[", "]",
@@ -229,7 +229,7 @@ impl Parser {
         let here = self.tokens.get(self.at).or(self.tokens.last());
         here.map_or(self.last_line, |(line, _)| *line)
     }
-    /// What only prints is Python that nothing depends on.
+    /// Skips a statement that only prints, since nothing depends on it.
     fn skip_statement(&mut self) {
         while self.peek().is_some_and(|token| *token != Token::End) {
             self.at += 1;
@@ -294,7 +294,7 @@ impl Parser {
         }
         Ok(if rest.is_empty() { first } else { Expression::Compare(Box::new(first), rest) })
     }
-    /// Binary operators, loosest first.
+    /// Binary operators, from the lowest precedence to the highest.
     fn binary(&mut self, level: usize) -> Result<Expression, ScriptError> {
         const LEVELS: [&[&str]; 6] = [&["|"], &["^"], &["&"], &["<<", ">>"], &["+", "-"], &["*", "//", "%"]];
         let Some(signs) = LEVELS.get(level) else { return self.unary() };

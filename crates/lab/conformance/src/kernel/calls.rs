@@ -1,4 +1,5 @@
-//! Calls of a script as system calls of Linux on x86-64, and what must be in their memory afterwards.
+//! Translates a script's calls into system calls of Linux on x86-64, with what must be in their memory
+//! afterwards.
 
 use super::memory::{Argument, Memory};
 use super::message;
@@ -7,16 +8,16 @@ use super::wire::{LOCAL, REMOTE};
 use crate::ScriptError;
 use crate::syntax::ast::{Call, Value};
 
-/// Port that scripts bind to and connect to without naming it; packetdrill's default.
+/// Port that scripts bind to and connect to without naming it: packetdrill's default.
 pub(super) const PORT: u16 = 8080;
 
-/// The area of zeros that payload is written from and read into.
+/// Size of the area of zeros from which payload is written and into which it is read, in bytes.
 pub(super) const ZEROS: i64 = 4 << 20;
 
-/// Memory that the guest has for a call, bytes.
+/// Memory of the guest for one call, in bytes.
 const MAX_MEMORY: usize = 4096;
 
-/// A call, translated.
+/// A translated call.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct SystemCall {
     pub(super) number: i64,
@@ -24,11 +25,11 @@ pub(super) struct SystemCall {
     pub(super) memory: Memory,
     /// What the memory must hold afterwards.
     pub(super) outputs: Vec<Output>,
-    /// The script's name of the descriptor that it returns.
+    /// The script's number for the descriptor that the call returns.
     pub(super) descriptor: Option<i64>,
 }
 
-/// A little-endian number that a call writes: its place and bytes, and what it must be.
+/// A little-endian number that a call writes: its place, its size in bytes, and its expected value.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Output {
     pub(super) at: usize,
@@ -65,7 +66,7 @@ pub(super) fn number(value: &Value, line: u32) -> Result<i64, ScriptError> {
     }
 }
 
-/// Field `name` of a structure.
+/// The field `name` of a structure.
 pub(super) fn field<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
     let Value::Struct(fields) = value else { return None };
     fields.iter().find(|(key, _)| key.as_deref() == Some(name)).map(|(_, value)| value)
@@ -91,7 +92,7 @@ impl Builder<'_> {
     fn descriptor(&self, n: usize) -> Result<Argument, ScriptError> {
         Ok(Argument::Descriptor(number(self.argument(n)?, self.line)?))
     }
-    /// A buffer of payload and its size.
+    /// The buffer argument of a payload, and its size argument.
     fn payload(&self, n: usize) -> Result<[Argument; 2], ScriptError> {
         let size = number(self.argument(n + 1)?, self.line)?;
         if !(0..=ZEROS).contains(&size) {
@@ -189,7 +190,7 @@ impl Builder<'_> {
     fn address(&mut self, n: usize, address: [u8; 4]) -> Result<usize, ScriptError> {
         let bytes = match self.argument(n)? {
             Value::Anything => socket_address(address),
-            // Dissolves a connection.
+            // This address dissolves a connection.
             Value::Name(name) if name == "AF_UNSPEC" => vec![0; 16],
             _ => return Err(self.refused().hint("addresses and ports are chosen here: write `...`")),
         };
@@ -237,7 +238,7 @@ impl Builder<'_> {
     }
 }
 
-/// `struct sockaddr_in`
+/// The bytes of a `struct sockaddr_in`.
 pub(super) fn socket_address(address: [u8; 4]) -> Vec<u8> {
     let mut bytes = vec![2, 0];
     bytes.extend_from_slice(&PORT.to_be_bytes());

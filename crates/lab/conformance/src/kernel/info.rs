@@ -3,7 +3,7 @@
 
 use crate::assertion::Scope;
 
-/// Fields of `struct tcp_info` in their order, with their size in bytes; naturally aligned.
+/// Fields of `struct tcp_info` in their order, with their sizes in bytes; each is naturally aligned.
 const FIELDS: &[(&str, usize)] = &[
     ("tcpi_state", 1),
     ("tcpi_ca_state", 1),
@@ -113,12 +113,12 @@ const SYMBOLS: &[(&str, i64)] = &[
     ("TCPI_OPT_SYN_DATA", 32),
 ];
 
-/// The symbols alone.
+/// The constants alone, without values of a connection.
 pub(crate) fn symbols() -> Scope {
     SYMBOLS.iter().map(|(name, value)| ((*name).to_string(), *value)).collect()
 }
 
-/// What the kernel said, by name.
+/// Values that the kernel reported, by name.
 pub(super) fn scope(tcp_info: &[u8], controller: &[u8], meminfo: &[u8]) -> Scope {
     let mut found = symbols();
     let mut at = 0_usize;
@@ -146,7 +146,7 @@ pub(super) fn scope(tcp_info: &[u8], controller: &[u8], meminfo: &[u8]) -> Scope
             }
         }
     }
-    // `union tcp_cc_info`: 16 bytes are DCTCP's, 20 are BBR's.
+    // `union tcp_cc_info`: 16 bytes belong to DCTCP, 20 bytes to BBR.
     if let [enabled @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _] = controller
         && controller.len() == 16
     {

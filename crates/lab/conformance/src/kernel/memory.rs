@@ -1,24 +1,24 @@
-//! The memory that a system call's pointers point to, built here and placed by the guest.
+//! The memory to which the pointers of a system call refer. It is built here, and the guest places it.
 
 /// An argument of a system call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Argument {
     /// A number.
     Int(i64),
-    /// The descriptor that the script calls so.
+    /// The descriptor with this number in the script.
     Descriptor(i64),
-    /// A place in the memory.
+    /// An offset in the memory.
     Memory(usize),
-    /// A large area of zeros, for payload.
+    /// The area of zeros that serves as payload.
     Zeros,
 }
 
-/// What the guest fills in.
+/// An address that the guest fills in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Relocation {
-    /// At the first place, the address of the second.
+    /// At the first offset, the address of the second.
     Pointer(usize, usize),
-    /// The address of the zeros.
+    /// At this offset, the address of the zeros.
     Zeros(usize),
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Appends bytes; gives their place.
+    /// Appends bytes and returns their offset.
     pub(super) fn put(&mut self, bytes: &[u8]) -> usize {
         let at = self.bytes.len();
         self.bytes.extend_from_slice(bytes);

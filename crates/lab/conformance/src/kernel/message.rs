@@ -1,4 +1,4 @@
-//! `struct msghdr` of `sendmsg`.
+//! Builds `struct msghdr` for `sendmsg`.
 
 use super::calls::{field, number, socket_address};
 use super::memory::Memory;
@@ -8,7 +8,7 @@ use crate::syntax::ast::Value;
 
 const HEADER: usize = 56;
 
-/// Builds the header at place 0.
+/// Builds the header at offset 0.
 pub(super) fn header(value: &Value, memory: &mut Memory, line: u32) -> Result<(), ScriptError> {
     let wrong = |what: &str| ScriptError::syntax(line, format!("the message header {what}"));
     let Some(Value::List(parts)) = field(value, "msg_iov") else { return Err(wrong("has no msg_iov")) };

@@ -1,4 +1,4 @@
-//! Scripts on the real kernel: translated for the guest, and what the guest has written read back.
+//! Scripts on the real kernel: translation for the guest, and reading of the records that the guest wrote.
 
 mod calls;
 mod info;

@@ -1,4 +1,4 @@
-//! What the guest is told: one line a step, read by `linux/guest/script.c`.
+//! The program that the guest plays: one line for each step, read by `linux/guest/script.c`.
 
 use super::calls::{self, Output, PORT};
 use super::memory::{Argument, Relocation};
@@ -9,27 +9,29 @@ use crate::shell::{Command, Qdisc};
 use crate::syntax::ast::{Action, Body, Call, Event, Options, Packet, Script, TcpOption, Timing};
 use std::fmt::Write;
 
-/// Longer than any timer of TCP: how long the guest waits for a packet that may come at any time, nanoseconds.
+/// How long the guest waits for a packet that may come at any time, in nanoseconds: longer than any TCP
+/// timer.
 const PATIENCE: i64 = 130_000_000_000;
-/// How much longer than tolerated the guest waits for a packet or the return of a call, to tell late from never.
+/// How long the guest waits beyond the tolerance for a packet or for the return of a call, in nanoseconds, so
+/// that a late one is distinguished from a missing one.
 const GRACE: i64 = 1_000_000_000;
-/// Ports of those who connect to us.
+/// First port of the peers that connect to the side under test.
 const FIRST_REMOTE_PORT: usize = 40_000;
 const NS_PER_US: i64 = 1000;
 
-/// A script as the guest plays it.
+/// A script in the form that the guest plays.
 pub struct Program {
-    /// Lines for the guest.
+    /// The lines of the program.
     pub text: String,
     pub(super) connections: Connections,
-    /// What calls must have written, by event.
+    /// Expected outputs of calls, by event.
     pub(super) outputs: Vec<Vec<Output>>,
 }
 
 /// Translates a script.
 ///
 /// # Errors
-/// What the guest cannot do.
+/// The script asks for something that the guest cannot do.
 pub fn translate(script: &Script) -> Result<Program, ScriptError> {
     if script.options.ip_version == Some(6) {
         return Err(ScriptError::refused(1, "the script is for IPv6; the guest's kernel has IPv4 only"));
@@ -59,7 +61,8 @@ pub fn translate(script: &Script) -> Result<Program, ScriptError> {
     Ok(Program { text: lines.text, connections, outputs: lines.outputs })
 }
 
-/// Whether an event counts from the time at which the packet before was to arrive: two packets in a row do.
+/// Whether the time of an event counts from the scheduled arrival of the preceding packet, as it does if two
+/// packets arrive in a row.
 pub(crate) const fn anchored(event: &Event, before_arrived: bool) -> bool {
     before_arrived && event.time.relative && matches!(event.action, Action::Arrives(_))
 }
@@ -171,7 +174,7 @@ fn moment(time: Timing, us: i64, anchored: bool) -> String {
     format!("{letter}{}", us * NS_PER_US)
 }
 
-/// The timestamp that the script gives a packet.
+/// The timestamp that the script gives to a packet.
 fn label(packet: &Packet) -> Option<u32> {
     let Body::Tcp(segment) = &packet.body else { return None };
     segment.options.iter().flatten().find_map(|option| match option {
@@ -211,7 +214,7 @@ fn set(command: &Command) -> Vec<String> {
             .collect(),
         Command::Recount => vec!["recount".to_string()],
         Command::Counter { name, goes_on, .. } => vec![format!("counter {name} {}", u8::from(*goes_on))],
-        // Before a script there are none; after its start it is refused.
+        // At the start of a script there are no metrics to forget; later the command is refused.
         Command::ForgetMetrics => Vec::new(),
         Command::Mtu(bytes) => vec![format!("mtu {bytes}")],
     }

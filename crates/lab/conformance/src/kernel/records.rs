@@ -1,4 +1,5 @@
-//! What the guest has written: fixed records, little endian (`struct script_record` of `linux/guest/script.h`).
+//! Reads the records that the guest wrote: fixed size, little endian (`struct script_record` of
+//! `linux/guest/script.h`).
 
 use super::calls::Output;
 use super::program::Program;
@@ -9,13 +10,13 @@ use crate::transcript::{Record, Seen, Transcript};
 
 const HEADER: usize = 48;
 
-/// Timestamps of a connection: the first of the script and of the kernel.
+/// First timestamp of a connection: in the script, and from the kernel.
 type FirstTimestamp = Option<(u32, u32)>;
 
-/// Reads what the guest has written.
+/// Reads the records that the guest wrote.
 ///
 /// # Errors
-/// It is not what a guest writes.
+/// The bytes are not records of a guest.
 pub fn read(script: &Script, program: &Program, mut bytes: &[u8]) -> Result<Transcript, String> {
     let mut found = Transcript::default();
     let mut first = vec![FirstTimestamp::None; program.connections.list.len()];
@@ -68,7 +69,7 @@ pub fn read(script: &Script, program: &Program, mut bytes: &[u8]) -> Result<Tran
             _ => found.records.push(record),
         }
     }
-    // Calls that block are recorded when they return, several commands of an event one by one.
+    // Calls that block are recorded when they return, and several commands of an event one by one.
     found.records.sort_by_key(|record| record.event);
     Ok(found)
 }
@@ -95,7 +96,7 @@ fn differs(output: &Output, memory: &[u8]) -> Option<String> {
         .then(|| format!("value {found} (0x{found:x}) instead of {wanted} (0x{wanted:x})"))
 }
 
-/// A segment in the numbers of the script.
+/// Translates a segment into the sequence numbers of the script.
 fn packet(
     script: &Script,
     event: usize,
@@ -106,7 +107,8 @@ fn packet(
 ) -> Option<Seen> {
     let (tos, mut segment) = wire::decode(data)?;
     let is_syn = segment.flags.has(2);
-    // As packetdrill counts: absolute in SYNs, from the initial sequence number elsewhere.
+    // As in packetdrill, sequence numbers are absolute in SYNs and relative to the initial sequence number
+    // elsewhere.
     let local = if is_syn { local_isn.wrapping_sub(connection.local_isn) } else { local_isn };
     let remote = if is_syn { 0 } else { connection.remote_isn };
     segment.seq = segment.seq.wrapping_sub(local);

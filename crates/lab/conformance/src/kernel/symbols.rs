@@ -1,6 +1,6 @@
-//! Numbers of names: the interface of Linux on x86-64 (`include/uapi`), which does not change.
+//! Numeric values of names in the stable interface of Linux on x86-64 (`include/uapi`).
 
-/// A symbol of an argument.
+/// Value of a symbol in an argument.
 pub(super) fn constant(name: &str) -> Option<i64> {
     let pairs: &[(&str, i64)] = &[
         ("AF_INET", 2),
@@ -60,7 +60,7 @@ pub(super) fn constant(name: &str) -> Option<i64> {
     find(pairs, name)
 }
 
-/// Name of an error.
+/// Name of an error number.
 pub(crate) fn error_name(number: i64) -> String {
     let known = ERRORS.iter().find(|(_, value)| *value == number);
     known.map_or_else(|| format!("error {number}"), |(name, _)| (*name).to_string())
@@ -104,7 +104,7 @@ pub(super) fn system_call(name: &str) -> Option<i64> {
         ("connect", 42),
         ("accept", 43),
         ("sendto", 44),
-        // The C library's `send` and `recv` are these with no address.
+        // The C library's `send` and `recv` are these calls without an address.
         ("send", 44),
         ("recv", 45),
         ("recvfrom", 45),

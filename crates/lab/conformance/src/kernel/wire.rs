@@ -2,26 +2,26 @@
 
 use crate::syntax::ast::{Body, Icmp, Packet, Segment, TcpFlags, TcpOption, Tos};
 
-/// Our address in the guest and the other side's: those of `ksft_runner.sh`.
+/// Address of the side under test in the guest, and of its peer: those of `ksft_runner.sh`.
 pub(crate) const LOCAL: [u8; 4] = [192, 168, 0, 1];
 pub(crate) const REMOTE: [u8; 4] = [192, 0, 2, 1];
 
 pub(super) const IP_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;
 
-/// What the guest fills in, because only it knows: at a byte offset of a packet.
+/// Values that only the guest knows and fills in, each at a byte offset of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Patch {
-    /// Add our initial sequence number.
+    /// Adds the initial sequence number of the side under test.
     LocalIsn(usize),
-    /// The timestamp that the kernel sent where the script says this one.
+    /// The timestamp that the kernel sent where the script has this one.
     Echo(usize, u32),
-    /// Our port, the other side's port.
+    /// The port of the side under test, and its peer's port.
     LocalPort(usize),
     RemotePort(usize),
 }
 
-/// A packet that arrives: its bytes, checksums left out, and what is to be filled in.
+/// Encodes a packet that arrives: its bytes without checksums, and the values that the guest fills in.
 pub(super) fn encode(packet: &Packet, local_isn: u32, remote_isn: u32) -> (Vec<u8>, Vec<Patch>) {
     let tos = match packet.tos {
         Tos::Unsaid => 0,
@@ -41,7 +41,8 @@ fn encode_segment(segment: &Segment, tos: u8, local_isn: u32, remote_isn: u32) -
     let mut bytes = ip_header(REMOTE, LOCAL, tos, 6, size);
     let mut patches = vec![Patch::RemotePort(IP_HEADER), Patch::LocalPort(IP_HEADER + 2)];
     bytes.extend_from_slice(&[0; 4]);
-    // Numbers of a script are absolute in SYNs, and count from the initial sequence numbers elsewhere.
+    // Sequence numbers of a script are absolute in SYNs and relative to the initial sequence numbers
+    // elsewhere.
     let is_syn = segment.flags.has(2);
     bytes.extend_from_slice(&segment.seq.wrapping_add(if is_syn { 0 } else { remote_isn }).to_be_bytes());
     let has_ack = segment.flags.has(16);
@@ -94,7 +95,7 @@ fn ip_header(from: [u8; 4], to: [u8; 4], tos: u8, protocol: u8, size: usize) -> 
     bytes
 }
 
-/// An option as bytes.
+/// Encodes an option.
 pub(crate) fn encode_option(option: &TcpOption) -> Vec<u8> {
     let sized = |kind: u8, value: &[u8]| {
         let mut bytes = vec![kind, value.len() as u8 + 2];
@@ -125,7 +126,7 @@ pub(crate) fn encode_option(option: &TcpOption) -> Vec<u8> {
     }
 }
 
-/// A packet that left: its type of service and its segment, in the numbers of the wire.
+/// Decodes a packet that left: its type of service and its segment, with the sequence numbers of the wire.
 pub(super) fn decode(bytes: &[u8]) -> Option<(u8, Segment)> {
     let word = |at: usize| Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
     let long = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));

@@ -1,5 +1,6 @@
-//! Scripts on our models of TCP endpoints. A model has less than a kernel: one direction of data, no closing by the other
-//! side, no options but SACK. What a script needs beyond that is refused before it runs; see [`play`].
+//! Scripts on the models of TCP endpoints. A model offers less than a kernel: data in one direction, no
+//! closing by the peer, and no option but SACK. A script that needs more is refused before it runs; see
+//! [`play`].
 
 mod player;
 mod refusals;
@@ -19,25 +20,25 @@ pub(crate) enum End {
     Receiver,
 }
 
-/// What a model did with a script.
+/// Result of playing a script on a model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Played {
     /// The part of the script that was played.
     pub script: Script,
     /// What happened.
     pub transcript: Transcript,
-    /// Where it ended before the script did, and why.
+    /// Where the model stopped before the end of the script, and why.
     pub until: Option<ScriptError>,
 }
 
-/// Plays a script against the sender or the receiver of the current Linux profile, up to the first event that it does not
-/// have.
+/// Plays a script on the sender or the receiver of the current Linux profile, up to the first event that the
+/// model does not support.
 ///
-/// Where the script has the side that connects the other way round than our models (they connect to send), the handshake is
-/// turned: the model's SYN is shown as SYN/ACK, and the reverse.
+/// In the models the sending side connects. If the script has it the other way round, the handshake is
+/// reversed: the model's SYN is shown as a SYN/ACK, and the model's SYN/ACK as a SYN.
 ///
 /// # Errors
-/// What the models cannot do, if nothing about data can be played.
+/// The script uses something that the models do not support, before anything about data can be played.
 pub fn play(script: &Script) -> Result<Played, ScriptError> {
     let setup = setup::of(script)?;
     let mut script = script.clone();

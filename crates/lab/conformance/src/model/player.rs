@@ -1,4 +1,5 @@
-//! Plays a script against a model, event by event, with the times of the guest's player (`linux/guest/script.c`).
+//! Plays a script on a model, event by event, with the same timing as the guest's player
+//! (`linux/guest/script.c`).
 
 use super::End;
 use super::segments::{arriving, leaving, timestamps};
@@ -14,7 +15,7 @@ use shoal_tcp::{Receiver, Sender};
 use shoal_units::{Span, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What a check may ask of a sender.
+/// Names of the values of a sender that a check may use.
 pub(super) const STATE: [&str; 13] = [
     "tcpi_snd_cwnd",
     "tcpi_snd_ssthresh",
@@ -31,11 +32,13 @@ pub(super) const STATE: [&str; 13] = [
     "tcpi_retrans",
 ];
 
-/// Longer than any timer: how long a packet is waited for that may come at any time, nanoseconds.
+/// How long to wait for a packet that may come at any time, in nanoseconds: longer than any TCP timer.
 const PATIENCE: i64 = 130_000_000_000;
-/// How much longer than tolerated a packet is waited for, to tell late from never.
+/// How long to wait for a packet beyond the tolerance, in nanoseconds, so that a late packet is distinguished
+/// from a missing one.
 const GRACE: i64 = 1_000_000_000;
-/// The models' clock at the start of a script: timestamps of 0 mean none.
+/// Time of the models' clock at the start of a script. It is above 0, since a timestamp of 0 means that there
+/// is none.
 const START: Time = Time::from_picos(1_000_000_000_000);
 
 const EAGAIN: i64 = 11;
@@ -50,20 +53,20 @@ pub(super) struct Player {
     setup: Setup,
     options: Options,
     model: Model,
-    /// Nanoseconds after the start.
+    /// Time after the start, in nanoseconds.
     now: i64,
-    /// When the packet before was to arrive, if the event before was one.
+    /// Scheduled arrival of the preceding packet, if the preceding event was an arrival.
     arrival: Option<i64>,
     left: VecDeque<(i64, u8, Segment)>,
     handshake: Handshake,
-    /// The model's timestamps where the script has its own.
+    /// Timestamps of the model, by the script's timestamps.
     labels: BTreeMap<u32, u32>,
-    /// The model's timestamps of packets that left and were not yet looked at.
+    /// Timestamps of packets that left the model and have not been compared yet.
     stamps: VecDeque<u32>,
     syn_stamp: u32,
     nonblocking: bool,
     read: u64,
-    /// Index of the record of a `connect` that waits.
+    /// Index of the record of a pending `connect`.
     connecting: Option<usize>,
     transcript: Transcript,
 }
@@ -71,7 +74,7 @@ pub(super) struct Player {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Handshake {
     Closed,
-    /// A SYN went one way; whether it asked for ECN.
+    /// One side has sent a SYN; whether it asked for ECN.
     Asked {
         ecn: bool,
     },
@@ -118,7 +121,7 @@ impl Player {
         self.transcript
     }
 
-    /// Whether the script connects the other way round than the models, which connect to send.
+    /// Whether the receiving side connects in the script; in the models the sending side connects.
     fn turned(&self) -> bool {
         self.setup.active != (self.setup.end == End::Sender)
     }
@@ -133,7 +136,7 @@ impl Player {
         if let Action::Leaves(line) = &event.action {
             return self.leaves(event, line, base);
         }
-        // Timers that are due at the same moment fire after what arrives then.
+        // Timers that expire at the same instant fire after packets that arrive then.
         self.pass(at - 1);
         self.now = self.now.max(at);
         let seen = match &event.action {
@@ -151,7 +154,7 @@ impl Player {
         (self.now, seen)
     }
 
-    /// Lets time pass until `until`, with all timers that are due by then.
+    /// Advances the time to `until` and fires all timers that expire by then.
     fn pass(&mut self, until: i64) {
         loop {
             let deadline = match &self.model {
@@ -187,7 +190,7 @@ impl Player {
         self.stamps.push_back(stamp);
     }
 
-    /// A packet must leave, or several with its payload.
+    /// Expects a packet, or several that carry its payload together.
     fn leaves(&mut self, event: &Event, line: &Line, base: i64) -> (i64, Seen) {
         let time = event.time;
         let last = time.to.unwrap_or(time.from);
@@ -223,7 +226,7 @@ impl Player {
         }
     }
 
-    /// Lets time pass until a timer fires, `limit` at most.
+    /// Advances the time to the next timer, by `limit` at most.
     fn pass_to_next(&mut self, limit: i64) {
         let deadline = match &self.model {
             Model::Sender(sender) => sender.deadline(),
@@ -243,7 +246,7 @@ impl Player {
         let packet = arriving(segment, tos, &self.setup.config, self.setup.peer_scale, stamp, echo);
         let asks_for_ecn = segment.flags.has(0xc0);
         match (self.turned(), self.handshake, segment.flags.has(2)) {
-            // A server that will send: its SYN/ACK is the model's SYN.
+            // For a server that will send, the SYN/ACK is the model's SYN.
             (true, Handshake::Closed, true) if self.setup.end == End::Sender => {
                 self.handshake = Handshake::Asked { ecn: asks_for_ecn };
                 self.drive_turned_syn(asks_for_ecn);
@@ -252,7 +255,7 @@ impl Player {
                 self.handshake = Handshake::Open;
                 self.complete_sender(&packet, ecn);
             }
-            // A client that will receive: the peer's SYN/ACK is the SYN that the model waits for.
+            // For a client that will receive, the peer's SYN/ACK is the SYN that the model waits for.
             (true, Handshake::Asked { .. }, true) if self.setup.end == End::Receiver => {
                 self.handshake = Handshake::Open;
                 let mut syn = packet;
@@ -268,7 +271,8 @@ impl Player {
                 if segment.flags.has(2) {
                     self.handshake = Handshake::Open;
                 }
-                // What completes the handshake of a listening receiver carries the echo of its SYN/ACK.
+                // The ACK that completes the handshake of a listening receiver echoes the timestamp of its
+                // SYN/ACK.
                 self.drive(|model, setup, now, out| match model {
                     Model::Sender(sender) => sender.on_packet(&setup.config, &packet, now, out),
                     Model::Receiver(receiver) => receiver.on_packet(&setup.config, &packet, now, out),
@@ -283,7 +287,7 @@ impl Player {
         }
     }
 
-    /// The model's SYN, shown as the SYN/ACK that answers the peer's.
+    /// Sends the model's SYN, shown as the SYN/ACK that answers the peer's SYN.
     fn drive_turned_syn(&mut self, asks_for_ecn: bool) {
         let mut out = Vec::new();
         if let Model::Sender(sender) = &mut self.model {
@@ -301,7 +305,7 @@ impl Player {
         }
     }
 
-    /// The ACK that completes the handshake of a server: to the model, the SYN/ACK that answers its SYN.
+    /// Completes a server's handshake: to the model, the peer's ACK is the SYN/ACK that answers its SYN.
     fn complete_sender(&mut self, ack: &Packet, ecn: bool) {
         let mut answer = *ack;
         answer.seq = Seq(0);
@@ -311,7 +315,7 @@ impl Player {
         let mut unseen = Vec::new();
         let (config, now) = (&self.setup.config, clock(self.now));
         if let Model::Sender(sender) = &mut self.model {
-            // A client would acknowledge; a server has.
+            // A client would acknowledge the SYN/ACK here; a server has nothing to acknowledge.
             sender.on_packet(config, &answer, now, &mut unseen);
         }
         let ack = *ack;
@@ -342,7 +346,7 @@ impl Player {
                         None => false,
                     };
                 }
-                // O_RDWR, and O_NONBLOCK if it was set.
+                // The flags are O_RDWR, and O_NONBLOCK if it was set.
                 let flags = if self.nonblocking { 2 | 0o4000 } else { 2 };
                 returned(if sets { 0 } else { flags }, 0, now)
             }
@@ -400,7 +404,7 @@ impl Player {
             });
             return;
         }
-        // A client that will receive: the models have none, so its SYN is made here.
+        // The models have no receiving client, so its SYN is made here.
         let ecn = self.setup.config.ecn == shoal_tcp::EcnSetting::On;
         self.handshake = Handshake::Asked { ecn };
         let mut syn = ack_of_nothing();
@@ -423,7 +427,7 @@ impl Player {
             i64::from(counters.retransmissions),
             counters.delivered_packets as i64,
             counters.delivered_ce_packets as i64,
-            // Whole steps of 2^-10, as the kernel has them.
+            // Alpha in whole steps of 2^-10, as in the kernel.
             (alpha.unwrap_or(0.0) * 1024.0) as i64,
             i64::from(alpha.is_some() && sender.uses_ecn()),
             i64::from(out.unacked),
@@ -438,7 +442,7 @@ impl Player {
     }
 }
 
-/// An ACK that carries nothing.
+/// A pure ACK.
 fn ack_of_nothing() -> Segment {
     Segment {
         flags: TcpFlags { bits: 16, ace: None },

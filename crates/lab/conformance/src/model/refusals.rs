@@ -1,4 +1,4 @@
-//! What scripts ask for that the models do not have.
+//! Finds what a script uses that the models do not support.
 
 use super::End;
 use super::player::STATE;
@@ -8,7 +8,7 @@ use crate::connections::Connections;
 use crate::kernel::state_symbols;
 use crate::syntax::ast::{Action, Body, Call, Event, Packet, Script, Segment, Value};
 
-/// Of one call, bytes; as on the kernel.
+/// Largest write of one call in bytes, as on the kernel.
 const MAX_WRITE: i64 = 4 << 20;
 
 /// The first event that the models cannot play, with the reason.
@@ -26,7 +26,7 @@ pub(super) fn first(script: &Script, setup: &Setup) -> Result<Option<(usize, Scr
     Ok(None)
 }
 
-/// Whether playing the events before one says anything about data.
+/// Whether the events before the given one exercise the transfer of data.
 pub(super) fn worth_playing(events: &[Event], setup: &Setup) -> bool {
     let mut data_came = false;
     events.iter().any(|event| match &event.action {
@@ -131,7 +131,7 @@ fn call(event: &Event, call: &Call, setup: &Setup) -> Result<(), ScriptError> {
         }
         "read" | "recv" if setup.end == End::Receiver && !event.time.blocks => Ok(()),
         "write" if !failed_anyhow && !event.time.blocks => Ok(()),
-        // What is not copied looks the same on the wire.
+        // Zero-copy sending looks the same on the wire.
         "send"
             if !failed_anyhow
                 && !event.time.blocks
@@ -141,7 +141,7 @@ fn call(event: &Event, call: &Call, setup: &Setup) -> Result<(), ScriptError> {
         }
         "close" | "shutdown" => Ok(()),
         "getsockopt" if name_of(2) == "SO_ERROR" => Ok(()),
-        // The application's buffers are endless; those of the kernel must not matter.
+        // The models' applications have unlimited buffers, so the kernel's sizes must not matter.
         "setsockopt"
             if matches!(
                 name_of(2),

@@ -1,10 +1,10 @@
-//! Between packets of the models and segments of scripts.
+//! Converts between packets of the models and segments of scripts.
 
 use crate::syntax::ast::{Segment, TcpFlags, TcpOption, Tos};
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, Seq};
 use shoal_tcp::EndpointConfig;
 
-/// A segment that arrives. `echo` is the timestamp of the model where the script has its own.
+/// Converts a segment that arrives. `echo` is the model's timestamp for the one in the script.
 pub(super) fn arriving(
     segment: &Segment,
     tos: Tos,
@@ -18,7 +18,8 @@ pub(super) fn arriving(
     packet.ack = Seq(segment.ack);
     packet.flags = Flags((segment.flags.bits & 0xff) as u8);
     packet.payload = segment.payload;
-    // The window of a SYN is never scaled (RFC 7323 section 2.2).
+    // The window of a SYN is never scaled ([RFC 7323, section
+    // 2.2](https://www.rfc-editor.org/rfc/rfc7323#section-2.2)).
     let scale = if segment.flags.has(2) { 0 } else { peer_scale };
     let bytes = u32::from(segment.window.unwrap_or(0)) << scale;
     packet.window =
@@ -35,7 +36,8 @@ pub(super) fn arriving(
     for option in segment.options.iter().flatten() {
         if let TcpOption::Sack(blocks) = option {
             for (left, right) in blocks {
-                // A fourth block, which fits only without timestamps, has no place in a model's packet.
+                // A packet of the models has three blocks; a fourth fits only into segments without
+                // timestamps.
                 packet.sack.push(Sack { left: Seq(*left), right: Seq(*right) });
             }
         }
@@ -43,7 +45,7 @@ pub(super) fn arriving(
     packet
 }
 
-/// A packet that left.
+/// Converts a packet that left.
 pub(super) fn leaving(packet: &Packet) -> (u8, Segment) {
     let blocks: Vec<(u32, u32)> =
         packet.sack.as_slice().iter().map(|block| (block.left.0, block.right.0)).collect();

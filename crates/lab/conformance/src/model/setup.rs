@@ -1,4 +1,5 @@
-//! From the sysctls and the handshake of a script to the configuration of a model, and to the side that is under test.
+//! Derives the configuration of a model, and the side under test, from the sysctls and the handshake of a
+//! script.
 
 use super::End;
 use crate::ScriptError;
@@ -7,31 +8,32 @@ use crate::syntax::ast::{Action, Body, Call, Event, Packet, Script, Segment, Tcp
 use shoal_cc::Preset;
 use shoal_tcp::{EcnSetting, EndpointConfig, Profile, ReceiverConfig};
 
-/// The stack that scripts are compared with: that of the newest kernels.
+/// Stack profile of the models: that of the newest kernels, with which the scripts come.
 pub(super) const STACK: &str = "linux-6";
 
-/// MSS of our side: Ethernet's 1500 bytes without headers of 40.
+/// MSS of the side under test: Ethernet's 1500 bytes less 40 bytes of headers.
 const OWN_MSS: u16 = 1460;
-/// MSS of a peer that names none (RFC 9293 section 3.7.1).
+/// MSS of a peer that announces none ([RFC 9293, section
+/// 3.7.1](https://www.rfc-editor.org/rfc/rfc9293#section-3.7.1)).
 const DEFAULT_MSS: u16 = 536;
-/// Below this no model makes sense: Linux takes none below 48, and timestamps need 12 of it.
+/// Smallest supported MSS: Linux accepts 48 and above, of which timestamps take 12.
 const SMALLEST_MSS: u16 = 64;
-/// Headers of IPv4 and TCP, and the timestamp option with its padding.
+/// Bytes of IPv4 and TCP headers without options.
 const HEADERS: u16 = 40;
 const TIMESTAMPS: u16 = 12;
 
-/// What a model needs to know before the first event.
+/// Parameters of a model, known before the first event.
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
     pub(super) config: EndpointConfig,
     pub(super) end: End,
-    /// Our side connects.
+    /// Whether the side under test connects.
     pub(super) active: bool,
-    /// Shift of the peer's windows.
+    /// Window scale of the peer.
     pub(super) peer_scale: u8,
 }
 
-/// Parameters of the kernel that the models follow.
+/// Kernel parameters that the models follow.
 struct Sysctls {
     congestion_control: String,
     ecn: i64,
@@ -81,7 +83,7 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
         sack,
         delayed_ack: true,
         initial_window: None,
-        // A model has one window for both sides; its scale is that of the side whose windows are read.
+        // A model has one window for both sides, scaled like the windows of the side that announces them.
         receive_window_bytes: match end {
             End::Sender => u32::from(u16::MAX) << scale,
             End::Receiver => u32::from(u16::MAX),
@@ -92,7 +94,7 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
 }
 
 fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
-    // What a kernel has without a word of the script.
+    // The kernel's defaults.
     let mut found = Sysctls {
         congestion_control: "cubic".to_string(),
         ecn: 2,
@@ -110,7 +112,7 @@ fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
             Command::Recount | Command::Counter { .. } => return Err(refused("counters of the network")),
             Command::Qdisc(_)
             | Command::Offload { .. }
-            // A model remembers nothing of others.
+            // A model remembers nothing of earlier connections.
             | Command::ForgetMetrics => continue,
             Command::Mtu(_) => return Err(refused("an MTU other than that of Ethernet")),
         };
@@ -121,7 +123,7 @@ fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
             "tcp_sack" => found.sack = number != 0,
             "tcp_timestamps" => found.timestamps = number != 0,
             "tcp_slow_start_after_idle" => found.restart_after_idle = number != 0,
-            // What the profile has, and what no model has to do with.
+            // Parameters that the profile fulfils, and those that do not concern any model.
             "tcp_frto" if number != 0 => {}
             "tcp_recovery" if number == 1 => {}
             "tcp_early_retrans" if number >= 3 => {}
@@ -129,7 +131,7 @@ fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
             "tcp_rmem" | "tcp_wmem" | "tcp_syn_retries" | "tcp_synack_retries" | "tcp_fack" | "tcp_tso_win_divisor"
             | "tcp_pacing_ss_ratio" | "tcp_pacing_ca_ratio" | "tcp_notsent_lowat" | "tcp_fastopen"
             | "tcp_fastopen_key" | "tcp_syncookies" | "tcp_min_tso_segs" | "tcp_invalid_ratelimit"
-            // Of accurate ECN, which is refused if it is on.
+            // Parameters of accurate ECN, which is refused if it is switched on.
             | "tcp_ecn_option" | "tcp_ecn_option_beacon" => {}
             other => return Err(refused(&format!("the parameter {other} = {value}"))),
         }
@@ -144,7 +146,8 @@ fn refused(what: &str) -> ScriptError {
     ScriptError::refused(1, format!("the models do not have {what}"))
 }
 
-/// Our side sends or receives, as the first data says: a model's connection carries it one way.
+/// Which side is under test, sender or receiver: the first data decides, since a model's connection carries
+/// data in one direction.
 fn end(events: &[Event], active: bool) -> End {
     let first = events.iter().find_map(|event| match &event.action {
         Action::Call(call) if writes(call) => Some(End::Sender),
@@ -156,13 +159,13 @@ fn end(events: &[Event], active: bool) -> End {
     first.unwrap_or(if active { End::Sender } else { End::Receiver })
 }
 
-/// Whether a call hands data over.
+/// Whether a call sends data.
 pub(super) fn writes(call: &Call) -> bool {
     matches!(call.name.as_str(), "write" | "send" | "sendto" | "sendmsg" | "sendfile")
         && matches!(call.result, Value::Int(bytes) if bytes > 0)
 }
 
-/// The peer's SYN or SYN/ACK.
+/// The SYN or SYN/ACK of the peer.
 fn first_syn(events: &[Event]) -> Option<&Segment> {
     events.iter().find_map(|event| match &event.action {
         Action::Arrives(Packet { body: Body::Tcp(segment), .. }) if segment.flags.has(2) => Some(segment),

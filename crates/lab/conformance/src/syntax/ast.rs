@@ -1,4 +1,4 @@
-//! What a script says.
+//! The content of a script.
 
 use crate::assertion::Block;
 use crate::shell::Command;
@@ -8,41 +8,42 @@ use crate::shell::Command;
 pub struct Script {
     /// Options of lines `--name=value`.
     pub options: Options,
-    /// What is set before the first event.
+    /// Commands before the first event.
     pub setup: Vec<Command>,
-    /// What happens.
+    /// Events in their order.
     pub events: Vec<Event>,
 }
 
 /// Options of a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// How much earlier or later than told something may happen, microseconds.
+    /// Tolerance for the time of an event in microseconds.
     pub tolerance_us: i64,
-    /// The same in thousandths of the time since the event before, where that is more: the kernel's timers are late by up to
-    /// an eighth.
+    /// Tolerance in thousandths of the time since the preceding event; the larger of both tolerances applies.
+    /// The kernel's timers are late by up to an eighth.
     pub tolerance_permille: i64,
-    /// A packet that leaves is one packet; otherwise several that follow each other may carry its payload.
+    /// Whether a packet that leaves must be one packet; otherwise several consecutive packets may carry its
+    /// payload.
     pub strict_segments: bool,
-    /// Segment size of merged segments that arrive, if they are to be merged, bytes.
+    /// Segment size of merged packets that arrive, in bytes, if packets are merged.
     pub mss: Option<u16>,
-    /// Microseconds of a tick of the TCP timestamps; with it, their progress is checked.
+    /// Tick of the TCP timestamps in microseconds; if it is given, their progress is checked.
     pub timestamp_tick_us: Option<i64>,
-    /// Only for this version of IP.
+    /// The only version of IP for which the script is meant.
     pub ip_version: Option<u8>,
-    /// MTU of the device, bytes.
+    /// MTU of the device in bytes.
     pub mtu_bytes: u16,
 }
 
 impl Options {
-    /// How much earlier or later than told something may happen that is told `us` after the event before.
+    /// Tolerance for an event that is scheduled `us` after the preceding one, in microseconds.
     pub(crate) fn tolerance_after(&self, us: i64) -> i64 {
         self.tolerance_us.max(us * self.tolerance_permille / 1000)
     }
 }
 
 impl Default for Options {
-    /// Those of packetdrill.
+    /// The defaults of packetdrill.
     fn default() -> Self {
         Self {
             tolerance_us: 4000,
@@ -56,70 +57,70 @@ impl Default for Options {
     }
 }
 
-/// One event.
+/// An event of a script.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Event {
-    /// Its line, from 1.
+    /// Line of the event, counted from 1.
     pub line: u32,
-    /// When.
+    /// Time of the event.
     pub time: Timing,
-    /// What.
+    /// What happens.
     pub action: Action,
 }
 
-/// When something happens, microseconds: after the start of the script, or after the event before it.
+/// Time of an event in microseconds: after the start of the script, or after the preceding event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
-    /// The numbers count from the event before.
+    /// Whether the times count from the preceding event.
     pub relative: bool,
-    /// First moment.
+    /// Earliest time.
     pub from: i64,
-    /// Last moment; none if it is that one.
+    /// Latest time; `None` if it equals the earliest.
     pub to: Option<i64>,
-    /// For calls that block: `to` is when they return.
+    /// Whether a call blocks: `to` is then the time of its return.
     pub blocks: bool,
-    /// Any time will do (`*`).
+    /// Whether any time is accepted (`*`).
     pub any: bool,
 }
 
-/// What happens.
+/// The kinds of events.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
     /// A packet arrives.
     Arrives(Packet),
     /// A packet leaves.
     Leaves(Packet),
-    /// The application calls the system.
+    /// The application makes a system call.
     Call(Call),
-    /// Something is set.
+    /// Commands set parameters.
     Commands(Vec<Command>),
-    /// Something must hold.
+    /// Assertions are checked.
     Check(Block),
 }
 
-/// The ECN bits, or the whole type-of-service byte, of a packet.
+/// ECN bits of a packet, or its whole type-of-service byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tos {
-    /// Not said: 0 when it arrives, anything when it leaves.
+    /// Not given: 0 for packets that arrive, anything for packets that leave.
     Unsaid,
-    /// These two bits.
+    /// The two bits of the ECN field.
     Ecn(u8),
-    /// ECT(0) or ECT(1).
+    /// Either ECT(0) or ECT(1).
     AnyEct,
-    /// This byte.
+    /// The whole type-of-service byte.
     Byte(u8),
 }
 
 /// A packet as the script writes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Packet {
-    /// ECN.
+    /// ECN field or type of service.
     pub tos: Tos,
-    /// The rest.
+    /// Content of the packet.
     pub body: Body,
 }
 
-/// What a packet carries.
+/// Content of a packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Body {
     /// A TCP segment.
@@ -128,20 +129,20 @@ pub enum Body {
     Icmp(Icmp),
 }
 
-/// TCP flags; `ace` is the three-bit counter of accurate ECN if the script writes it as a digit.
+/// TCP flags; `ace` is the three-bit counter of accurate ECN, if the script writes it as a digit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TcpFlags {
     /// Flag bits as on the wire: FIN 1, SYN 2, RST 4, PSH 8, ACK 16, URG 32, ECE 64, CWR 128, AE 256.
     pub bits: u16,
-    /// Written as a digit.
+    /// Counter of accurate ECN, if it is written as a digit.
     pub ace: Option<u8>,
 }
 
 impl TcpFlags {
-    /// Bits of the letters that scripts use.
+    /// Flag bits by the letters that scripts use.
     pub const LETTERS: [(char, u16); 9] =
         [('S', 2), ('F', 1), ('R', 4), ('E', 64), ('W', 128), ('A', 256), ('P', 8), ('U', 32), ('.', 16)];
-    /// Whether all of `bits` are set.
+    /// Whether all flags in `bits` are set.
     pub const fn has(self, bits: u16) -> bool {
         self.bits & bits == bits
     }
@@ -154,15 +155,15 @@ pub struct Segment {
     pub flags: TcpFlags,
     /// Sequence number.
     pub seq: u32,
-    /// Payload, bytes.
+    /// Payload in bytes.
     pub payload: u16,
     /// Acknowledgement number.
     pub ack: u32,
-    /// Window as on the wire.
+    /// Window field as on the wire; `None` if any is accepted.
     pub window: Option<u16>,
     /// Urgent pointer.
     pub urgent: u16,
-    /// Options in their order; none if they may be any (`<...>`).
+    /// Options in their order; `None` if any are accepted (`<...>`).
     pub options: Option<Vec<TcpOption>>,
 }
 
@@ -183,15 +184,16 @@ pub enum TcpOption {
     Sack(Vec<(u32, u32)>),
     /// Timestamp value and echo.
     Timestamp(u32, u32),
-    /// Fast Open cookie; empty asks for one.
+    /// Fast Open cookie; an empty one requests a cookie.
     FastOpen(Vec<u8>),
-    /// The same as an experimental option.
+    /// Fast Open cookie in the experimental option.
     FastOpenExperimental(Vec<u8>),
-    /// Accurate ECN byte counters in their order: which (0 for ECT(0), 1 for ECT(1), 3 for CE), and 24 bits.
+    /// Byte counters of accurate ECN in their order: codepoint (0 for ECT(0), 1 for ECT(1), 3 for CE), and 24
+    /// bits.
     AccurateEcn(Vec<(u8, u32)>),
     /// MD5 signature.
     Md5(Vec<u8>),
-    /// Seen on the wire and not known here.
+    /// Any other option: its kind and value.
     Other(u8, Vec<u8>),
 }
 
@@ -204,47 +206,47 @@ pub struct Icmp {
     pub code: u8,
     /// MTU of the next hop.
     pub mtu: u16,
-    /// The segment it is about: sequence number and payload.
+    /// Sequence number and payload of the segment that the error reports.
     pub about: (u32, u16),
 }
 
-/// A call of the application.
+/// A system call of the application.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Call {
-    /// Name.
+    /// Name of the call.
     pub name: String,
-    /// Arguments.
+    /// Arguments of the call.
     pub arguments: Vec<Value>,
-    /// What it returns.
+    /// Expected return value.
     pub result: Value,
-    /// Name of the error, for -1.
+    /// Name of the expected error, for a return value of -1.
     pub errno: Option<String>,
 }
 
 impl Call {
-    /// Whether its result is a descriptor, which each player numbers as it likes.
+    /// Whether the call returns a descriptor, whose number each player chooses.
     pub(crate) fn gives_descriptor(&self) -> bool {
         matches!(self.name.as_str(), "socket" | "accept" | "accept4")
     }
 }
 
-/// An argument.
+/// An argument or a return value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
-    /// `...`
+    /// `...`: any value.
     Anything,
     /// A number.
     Int(i64),
     /// A symbol.
     Name(String),
-    /// Text in quotes, its escapes resolved.
+    /// A quoted string with its escapes resolved.
     Text(Vec<u8>),
-    /// `a | b`
+    /// `a | b`: flags combined.
     Or(Vec<Value>),
-    /// `[a, b]`
+    /// `[a, b]`: a list.
     List(Vec<Value>),
-    /// `{a, b = c}`
+    /// `{a, b = c}`: a structure.
     Struct(Vec<(Option<String>, Value)>),
-    /// `f("x")`
+    /// `f("x")`: a function of a string.
     Of(String, Box<Value>),
 }

@@ -1,10 +1,10 @@
-//! Calls of the application.
+//! Parses system calls of the application.
 
 use super::ast::{Call, Value};
 use super::cursor::Cursor;
 use crate::ScriptError;
 
-/// Arguments may contain structures that contain lists and so on.
+/// Deepest nesting of structures and lists in arguments.
 const MAX_DEPTH: u32 = 16;
 
 pub(super) fn call(cursor: &mut Cursor<'_>) -> Result<Call, ScriptError> {
@@ -91,7 +91,7 @@ fn single(cursor: &mut Cursor<'_>, depth: u32) -> Result<Value, ScriptError> {
     }
 }
 
-/// Fields `name = value`, `name(count) = value` or plain values.
+/// Parses fields: `name = value`, `name(count) = value`, or plain values.
 fn fields(cursor: &mut Cursor<'_>, depth: u32) -> Result<Vec<(Option<String>, Value)>, ScriptError> {
     let mut found = Vec::new();
     if cursor.eat("}")? {
@@ -115,7 +115,7 @@ fn fields(cursor: &mut Cursor<'_>, depth: u32) -> Result<Vec<(Option<String>, Va
     }
 }
 
-/// Text up to the closing quote; several texts in a row are one.
+/// Parses a string up to its closing quote; adjacent strings are joined.
 fn text(cursor: &mut Cursor<'_>) -> Result<Value, ScriptError> {
     let mut bytes = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! A place in the text: skips blanks and comments, counts lines.
+//! A position in the text of a script, which skips blanks and comments and counts lines.
 
 use crate::ScriptError;
 
@@ -26,7 +26,7 @@ impl<'a> Cursor<'a> {
         self.at == self.text.len()
     }
 
-    /// Goes over `bytes` bytes, which end at a character.
+    /// Advances by `bytes` bytes, which must end at a character.
     fn advance(&mut self, bytes: usize) -> &'a str {
         let passed = &self.text[self.at..self.at + bytes];
         self.line += passed.matches('\n').count() as u32;
@@ -37,7 +37,7 @@ impl<'a> Cursor<'a> {
         let rest = self.rest();
         self.advance(rest.find(|c| !keep(c)).unwrap_or(rest.len()))
     }
-    /// Goes over blanks, line ends and comments (`//` to the end of the line, `/* */`).
+    /// Skips blanks, line ends and comments (`//` to the end of the line, `/* */`).
     pub(super) fn skip_blank(&mut self) -> Result<(), ScriptError> {
         loop {
             self.take_while(char::is_whitespace);
@@ -53,7 +53,7 @@ impl<'a> Cursor<'a> {
             }
         }
     }
-    /// Goes over `mark` if it comes next, after blanks.
+    /// Skips blanks and then `mark`, if it comes next; returns whether it does.
     pub(super) fn eat(&mut self, mark: &str) -> Result<bool, ScriptError> {
         self.skip_blank()?;
         let there = self.rest().starts_with(mark);
@@ -62,7 +62,7 @@ impl<'a> Cursor<'a> {
         }
         Ok(there)
     }
-    /// The same without skipping blanks before it.
+    /// Skips `mark` if it comes next without blanks before it; returns whether it does.
     pub(super) fn eat_here(&mut self, mark: &str) -> bool {
         let there = self.rest().starts_with(mark);
         if there {
@@ -76,12 +76,12 @@ impl<'a> Cursor<'a> {
         }
         Err(self.error(format!("expected `{mark}` {after}, found {}", self.found())))
     }
-    /// A name: letters, digits, `_`; empty if there is none.
+    /// Reads a name of letters, digits and `_`; empty if there is none.
     pub(super) fn name(&mut self) -> Result<&'a str, ScriptError> {
         self.skip_blank()?;
         Ok(self.take_while(|c| c.is_ascii_alphanumeric() || c == '_'))
     }
-    /// Goes over the word `word` if it comes next as a whole.
+    /// Skips `word` if it comes next as a whole word; returns whether it does.
     pub(super) fn eat_name(&mut self, word: &str) -> Result<bool, ScriptError> {
         let before = self.clone();
         let there = self.name()? == word;
@@ -90,7 +90,7 @@ impl<'a> Cursor<'a> {
         }
         Ok(there)
     }
-    /// Everything up to `end`, which is gone over.
+    /// Reads everything up to `end`, and skips `end`.
     pub(super) fn until(&mut self, end: &str, what: &str) -> Result<&'a str, ScriptError> {
         let Some(size) = self.rest().find(end) else {
             return Err(self.error(format!("{what} has no end: `{end}` is missing")));
@@ -99,7 +99,7 @@ impl<'a> Cursor<'a> {
         self.advance(end.len());
         Ok(inside)
     }
-    /// A decimal or hexadecimal number that fits `T`.
+    /// Reads a decimal or hexadecimal number that fits `T`.
     pub(super) fn number<T: TryFrom<i64>>(&mut self, what: &str) -> Result<T, ScriptError> {
         self.skip_blank()?;
         let before = self.clone();
@@ -117,7 +117,7 @@ impl<'a> Cursor<'a> {
             }
         }
     }
-    /// What comes next, for messages.
+    /// What comes next in the text, for messages.
     pub(super) fn found(&self) -> String {
         let rest = self.rest().trim_start();
         let word: String = rest.chars().take_while(|c| !c.is_whitespace()).take(20).collect();

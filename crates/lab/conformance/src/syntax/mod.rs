@@ -1,4 +1,4 @@
-//! From text to events: the syntax of packetdrill, as far as tests of TCP and ECN use it.
+//! Parses scripts into events: the syntax of packetdrill, as far as tests of TCP and ECN use it.
 
 pub mod ast;
 mod call;
@@ -13,13 +13,13 @@ use ast::{Action, Event, Options, Script, Timing};
 use cursor::Cursor;
 use std::net::Ipv4Addr;
 
-/// Of options: a thousand seconds.
+/// Largest value of an option: a thousand seconds in microseconds.
 const MAX_OPTION: i64 = 1_000_000_000;
 
-/// Reads a script. `include` gives the text of a file beside it, such as `./defaults.sh`.
+/// Reads a script. `include` returns the text of a file in the script's folder, such as `./defaults.sh`.
 ///
 /// # Errors
-/// The first thing that is not understood, with its line.
+/// The first construct that is not understood, with its line.
 pub fn parse(text: &str, include: &dyn Fn(&str) -> Option<String>) -> Result<Script, ScriptError> {
     let mut cursor = Cursor::new(text, 1);
     let options = options(&mut cursor)?;
@@ -33,7 +33,7 @@ pub fn parse(text: &str, include: &dyn Fn(&str) -> Option<String>) -> Result<Scr
         if cursor.is_at_end() {
             break;
         }
-        // A command without time at the end cleans up; nothing outlives a script here.
+        // A command without a time at the end cleans up, which is not needed here.
         if cursor.peek() == Some('`') {
             quoted(&mut cursor, include)?;
             cursor.skip_blank()?;
@@ -72,10 +72,10 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Options, ScriptError> {
             ("tolerance_percent", _, _) if permille(value).is_some() => {
                 found.tolerance_permille = permille(value).unwrap_or(0);
             }
-            // The addresses that every script has here.
+            // The fixed addresses of both sides.
             ("local_ip", address, _) if address.parse() == Ok(Ipv4Addr::from(LOCAL)) => {}
             ("remote_ip", address, _) if address.parse() == Ok(Ipv4Addr::from(REMOTE)) => {}
-            // Keeps the buffers of zero-copy sending apart; here they are, and never change.
+            // Keeps the buffers of zero-copy sending apart, which is always the case here.
             ("send_omit_free", "", _) => {}
             (
                 "tolerance_usecs" | "tolerance_percent" | "tcp_ts_tick_usecs" | "ip_version" | "mtu" | "mss",
@@ -95,7 +95,7 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Options, ScriptError> {
     Ok(found)
 }
 
-/// Percent with at most one place, as thousandths.
+/// Reads a percentage with at most one decimal place as thousandths.
 fn permille(text: &str) -> Option<i64> {
     let (whole, place) = text.split_once('.').unwrap_or((text, "0"));
     let digit = |c: char| c.is_ascii_digit();
@@ -174,7 +174,7 @@ fn timing(cursor: &mut Cursor<'_>) -> Result<Timing, ScriptError> {
     Ok(Timing { relative, from, to, blocks, any: false })
 }
 
-/// Seconds with at most six places.
+/// Reads seconds with at most six decimal places as microseconds.
 fn microseconds(cursor: &mut Cursor<'_>) -> Result<i64, ScriptError> {
     cursor.skip_blank()?;
     let before = cursor.found();

@@ -1,4 +1,4 @@
-//! Lines `< ...` and `> ...`.
+//! Parses the lines `< ...` and `> ...` that describe packets.
 
 use super::ast::{Body, Icmp, Packet, Segment, TcpFlags, TcpOption, Tos};
 use super::cursor::Cursor;
@@ -91,7 +91,7 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<TcpFlags, ScriptError> {
     let before = cursor.found();
     let word = cursor.take_while(|c| !c.is_whitespace());
     let mut flags = TcpFlags::default();
-    // A segment without flags is a single `-`.
+    // A segment without flags is written as a single `-`.
     for letter in word.chars().filter(|_| word != "-") {
         if let Some((_, bit)) = TcpFlags::LETTERS.iter().find(|(known, _)| *known == letter) {
             flags.bits |= bit;
@@ -114,7 +114,7 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<TcpFlags, ScriptError> {
     Ok(flags)
 }
 
-/// `seq:end(len)`
+/// Parses `seq:end(len)`.
 fn range(cursor: &mut Cursor<'_>) -> Result<(u32, u16), ScriptError> {
     let seq: u32 = cursor.number("a sequence number")?;
     cursor.expect(":", "after the sequence number")?;
@@ -199,7 +199,7 @@ fn blocks(cursor: &mut Cursor<'_>) -> Result<Vec<(u32, u32)>, ScriptError> {
 /// Options have 40 bytes (RFC 9293, section 3.1), two of them for kind and length.
 const MAX_OPTION_VALUE: usize = 38;
 
-/// Bytes in hexadecimal, or a cookie by its name; none if the option ends here.
+/// Parses bytes in hexadecimal, or a cookie by its name; empty if the option ends here.
 fn bytes(cursor: &mut Cursor<'_>) -> Result<Vec<u8>, ScriptError> {
     let word = cursor.name()?;
     let hex = COOKIES.iter().find(|(name, _)| *name == word).map_or(word, |(_, cookie)| *cookie);
@@ -215,7 +215,7 @@ fn bytes(cursor: &mut Cursor<'_>) -> Result<Vec<u8>, ScriptError> {
     })
 }
 
-/// `e1b N ceb N e0b N`, in any order, the last ones left out.
+/// Parses `e1b N ceb N e0b N` in any order; trailing counters may be missing.
 fn counters(cursor: &mut Cursor<'_>) -> Result<Vec<(u8, u32)>, ScriptError> {
     let mut found: Vec<(u8, u32)> = Vec::new();
     loop {
@@ -256,7 +256,7 @@ fn icmp(cursor: &mut Cursor<'_>) -> Result<Icmp, ScriptError> {
         }
     };
     let mtu = if cursor.eat_name("mtu")? { cursor.number("an MTU")? } else { 0 };
-    // Without a segment it is about the first byte of the connection, as packetdrill has it.
+    // As in packetdrill, an error that names no segment concerns the first byte of the connection.
     let mut about = (0, 0);
     if cursor.eat("[")? {
         about = range(cursor)?;

@@ -1,7 +1,8 @@
-//! Senders - r1 = bottleneck = r2 - receivers.
+//! Dumbbell: senders - r1 = bottleneck = r2 - receivers.
 //!
-//! The whole propagation of a flow lies on the way of its ACKs, behind the receiver: what a sender sees is the same, and each
-//! packet is delayed once. Where it matters when data arrive, they are delayed on their way, too.
+//! The whole propagation delay of a flow lies on the path of its ACKs, behind the receiver: a sender observes
+//! the same, and each packet is delayed once. Where the arrival time of data matters, data are delayed on
+//! their own path too.
 
 use super::{Delay, End, Line, Place, Port, Route, Testbed, Wire};
 use crate::disciplines::Site;
@@ -11,10 +12,10 @@ use shoal_scenario::{App, Experiment, Flow, LinkId};
 use shoal_units::Span;
 use std::net::Ipv4Addr;
 
-/// Numbers of host pairs fit the third byte of an address.
+/// Most pairs of hosts, since their number is the third byte of an address.
 const MAX_PAIRS: usize = 250;
 
-/// The one queue, if it begins every forward path and all else is pure delay.
+/// The bottleneck, if it begins every forward path and all other links are pure delays.
 pub(super) fn bottleneck(experiment: &Experiment) -> Option<LinkId> {
     let mut shaped = (0u32..).map(LinkId).zip(&experiment.links).filter(|(_, link)| link.rate.is_some());
     let (id, link) = shaped.next()?;
@@ -43,7 +44,7 @@ pub(super) fn testbed(
     }
     let link = &experiment.links[bottleneck.0 as usize];
     let mut line = Line::new(("r1", "b0"), link, Some(0), site, refusals)?;
-    // With the rest of the way, behind the receivers.
+    // Its delay is part of the delay behind the receivers.
     line.delay = Span::ZERO;
     line.places = ("bottleneck.rate".to_owned(), "bottleneck.aqm".to_owned());
     let port =
@@ -92,7 +93,7 @@ pub(super) fn testbed(
     Some(testbed)
 }
 
-/// Two hosts, and the pure delays of data and of ACKs between them.
+/// A pair of hosts, and the pure delays of data and of ACKs between them.
 #[derive(PartialEq)]
 struct Pair {
     settings: HostSettings,
@@ -110,12 +111,14 @@ impl Pair {
     }
 }
 
-/// Whether results hold the time at which data arrive. What a client waits for is there and back in any case.
+/// Whether results depend on the time at which data arrive. What a client waits for takes a full round trip
+/// in any case.
 const fn is_timed_on_arrival(app: &App) -> bool {
     matches!(app, App::Frames { .. } | App::Unresponsive { .. } | App::Transfers { barrier: true, .. })
 }
 
-/// Flows with the same settings and delays share a pair of hosts: the pairs in order of first use, and that of each flow.
+/// Pairs of hosts in order of first use, and the pair of each flow. Flows with the same settings and delays
+/// share a pair.
 fn pairs(experiment: &Experiment) -> (Vec<Pair>, Vec<usize>) {
     let mut pairs: Vec<Pair> = Vec::new();
     let of_flow = experiment

@@ -1,10 +1,13 @@
-//! Any graph: a namespace that forwards for each node, a wire for each link, a host for each set of settings at a node.
+//! Any graph: a forwarding namespace for each node, a wire for each link, and a host for each set of settings
+//! at a node.
 //!
-//! A path is a destination: a host has one address for each path that ends at it, and the nodes on the way have a route to it.
-//! So every flow takes exactly the way that the scenario (or its hash) has chosen, there and back.
+//! A path is represented by a destination: a host has one address for each path that ends at it, and the
+//! nodes on the path have a route to that address. So every flow takes exactly the paths that the scenario
+//! (or its hash) has chosen, in both directions.
 //!
-//! Senders are hosts of their own behind their node, so that packets wait in the node's queue and not in the socket (TCP small
-//! queues end where a packet leaves its namespace), as in the simulator.
+//! Senders are hosts of their own behind their node. As in the simulator, packets therefore wait in the
+//! node's queue and not in the socket, since TCP small queues ends its accounting where a packet leaves its
+//! namespace.
 
 use super::{Delay, End, Line, Place, Port, Route, Testbed, Wire};
 use crate::disciplines::Site;
@@ -14,12 +17,12 @@ use shoal_scenario::{Experiment, LinkId, NodeId};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// Namespaces: each takes about half a MiB of the guest.
+/// Most namespaces: each one takes about half a MiB of the guest's memory.
 const MAX_HOSTS: usize = 4000;
-/// Destinations for paths: 10.0.0.0/8.
+/// First address for the destinations of paths, in 10.0.0.0/8.
 const FIRST_DESTINATION: u32 = u32::from_be_bytes([10, 0, 0, 1]);
 const MAX_DESTINATIONS: usize = 1 << 20;
-/// Networks of four addresses for wires: 172.16.0.0/12.
+/// First address for wires, in 172.16.0.0/12; each wire is a network of four addresses.
 const FIRST_WIRE: u32 = u32::from_be_bytes([172, 16, 0, 0]);
 
 pub(super) fn testbed(experiment: &Experiment, site: &Site<'_>, refusals: &mut Refusals) -> Option<Testbed> {
@@ -59,10 +62,10 @@ fn ends(experiment: &Experiment, path: u32) -> Option<(NodeId, NodeId)> {
 struct Builder<'a> {
     experiment: &'a Experiment,
     testbed: Testbed,
-    /// The far end of each link that some flow takes.
+    /// Address at the far end of each link that some flow uses.
     far_ends: BTreeMap<LinkId, Ipv4Addr>,
     ends: BTreeMap<(NodeId, HostSettings), usize>,
-    /// Address of a path at a host.
+    /// Address of each path at its receiving host.
     destinations: BTreeMap<(u32, usize), Ipv4Addr>,
     networks: u32,
 }
@@ -79,14 +82,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The two addresses of the next network.
+    /// Both addresses of the next network.
     fn network(&mut self) -> (Ipv4Addr, Ipv4Addr) {
         let first = FIRST_WIRE + 4 * self.networks;
         self.networks += 1;
         ((first + 1).into(), (first + 2).into())
     }
 
-    /// Nodes and links that flows use, and the queues of those links.
+    /// Creates the nodes and links that flows use, and the queues of those links.
     fn wires(&mut self, site: &Site<'_>, refusals: &mut Refusals) -> Option<()> {
         let experiment = self.experiment;
         let mut used = vec![false; experiment.links.len()];
@@ -96,7 +99,7 @@ impl<'a> Builder<'a> {
             }
         }
         let numbers: BTreeMap<LinkId, u8> = experiment.monitored().map(|(id, _)| id).zip(0u8..).collect();
-        // A link that is watched and not used has a queue too, always empty.
+        // A monitored link that no flow uses has a queue too, which stays empty.
         let links = (0u32..).map(LinkId).zip(&experiment.links);
         let links: Vec<_> = links.filter(|(id, _)| used[id.0 as usize] || numbers.contains_key(id)).collect();
         let mut complete = true;

@@ -1,9 +1,10 @@
-//! Hand-made records of a guest, and the scenario and kernel that they belong to.
+//! Hand-made records of a guest, with the scenario and the kernel to which they belong.
 #![allow(dead_code, reason = "every test binary uses a part")]
 
 use shoal_linux::Kernel;
 
-/// One DCTCP flow at 12 Mbit/s, where a packet takes 1 ms; `series` is the bin of the time series.
+/// A scenario of one DCTCP flow at 12 Mbit/s, where a packet takes 1 ms; `series` is the bin of the time
+/// series.
 pub fn scenario(series: &str) -> String {
     format!(
         r#"
@@ -16,7 +17,7 @@ trace = {{ series = "{series}" }}
     )
 }
 
-/// What can run that.
+/// A kernel that can run the scenario.
 pub fn kernel() -> Kernel {
     let words = |text: &str| text.split(' ').map(str::to_owned).collect();
     Kernel {
@@ -36,7 +37,8 @@ pub const STARTED: u8 = 3;
 pub const ECT: u8 = 2;
 pub const CE: u8 = 3;
 
-/// A record of `sch_line.h`: a packet of 1500 B of flow 0 with its ECN field before and after the event.
+/// Builds a record of `sch_line.h`: a packet of 1500 B of flow 0 with its ECN field before and after the
+/// event.
 pub fn line(time_us: i64, queued_us: i64, event: u8, (before, after): (u8, u8), waiting: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
     bytes.extend((time_us * 1000).to_ne_bytes());
@@ -52,7 +54,7 @@ pub fn line(time_us: i64, queued_us: i64, event: u8, (before, after): (u8, u8), 
     bytes
 }
 
-/// A sample of flow 0; what it leaves out is usual.
+/// A sample of flow 0; fields that are not listed have usual values.
 pub struct Sample {
     pub time_ms: u64,
     pub cwnd: u32,
@@ -69,7 +71,8 @@ impl Default for Sample {
 }
 
 impl Sample {
-    /// A record of `guest.h`: an RTT of 10 ms, an alpha of 0.5, an arrival for every 500 bytes, an ACK for every 2000.
+    /// Builds the record of `guest.h`: an RTT of 10 ms, an alpha of 0.5, an arrival for every 500 bytes, an
+    /// ACK for every 2000.
     pub fn bytes(&self) -> Vec<u8> {
         const SAMPLE: u8 = 1;
         let (packets, acks) = ((self.received / 500) as u32, (self.received / 2000) as u32);

@@ -1,4 +1,4 @@
-//! Strings, numbers, lists, options and quantities as keys.
+//! Keys that hold strings, numbers, lists, optional values and quantities.
 
 use serde_json::{Value as Json, json};
 
@@ -118,7 +118,7 @@ impl<T: Field> Field for Vec<T> {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
         match &node.value {
             Value::Array(items) => {
-                // Not short-circuiting: every item reports its own problems.
+                // Collected before any is unwrapped, so that every item reports its own problems.
                 let read: Vec<Option<T>> = items.iter().map(|item| T::read(item, report)).collect();
                 read.into_iter().collect()
             }

@@ -1,4 +1,4 @@
-//! The declaration of tables, tagged tables and named choices.
+//! Macros that declare tables, tables with a `kind`, and named choices.
 
 /// A table with fixed keys, and the one place that says what a key is: its documentation, type and default, and where the
 /// law has it from. A default may hold only under a condition: if a key above it has a value (`if native = "step"`) or is
@@ -126,7 +126,7 @@ macro_rules! section {
         impl $crate::field::Field for $name {
             fn read(node: &$crate::tree::Node, report: &mut $crate::report::Report) -> Option<Self> {
                 let keys = <Self as $crate::field::Section>::keys().join(", ");
-                let entries = $crate::field::entries(node, &format!("its keys are: {keys}"), report)?;
+                let entries = $crate::field::entries(node, &format!("keys of this section: {keys}"), report)?;
                 <Self as $crate::field::Section>::read_table(entries, &[], &node.mark, report)
             }
             fn write(&self) -> Option<serde_json::Value> {
@@ -147,7 +147,7 @@ macro_rules! section {
     };
 }
 
-/// A table whose `kind` says which keys it has.
+/// A table whose key `kind` determines its other keys.
 macro_rules! tagged {
     ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $kind_doc:literal])+ $kind:literal => $variant:ident($section:ty),)+ }) => {
         $(#[doc = $doc])+
@@ -156,7 +156,7 @@ macro_rules! tagged {
         pub enum $name { $($(#[doc = $kind_doc])+ $variant($section),)+ }
 
         impl $name {
-            /// All kinds.
+            /// Names of all kinds.
             pub const KINDS: &'static [&'static str] = &[$($kind),+];
 
             fn keys_by_kind() -> Vec<(&'static str, &'static [&'static str])> {
@@ -223,7 +223,7 @@ macro_rules! tagged {
     };
 }
 
-/// Names for the values of an enumeration that lives elsewhere or here.
+/// Names for the values of an enumeration, which is declared here or elsewhere.
 macro_rules! choices {
     ($type:ty { $($name:literal => $variant:path,)+ }) => {
         impl $crate::field::Field for $type {

@@ -1,4 +1,4 @@
-//! Quantities of one kind: what each key of the scenario file holds.
+//! Types of quantities: one for each kind that a key of the scenario file can hold.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ macro_rules! amount {
         pub struct $name(Quantity);
 
         impl $name {
-            /// What is accepted.
+            /// The texts that the type accepts.
             pub const ACCEPTS: Accepts = $accepts;
 
             /// Reads `text` and checks that it has a value in base units.
@@ -25,7 +25,7 @@ macro_rules! amount {
                 value.check(text)?;
                 Ok(value)
             }
-            /// As written.
+            /// The quantity as written.
             pub const fn quantity(self) -> Quantity {
                 self.0
             }
@@ -33,7 +33,7 @@ macro_rules! amount {
             pub fn is_zero(self) -> bool {
                 matches!(self.0, Quantity::Of(number, _) if number.is_zero())
             }
-            /// In base units; `None` for `unlimited`.
+            /// The value in base units; `None` for `unlimited`.
             fn base(self) -> Option<Ratio> {
                 match self.0 {
                     Quantity::Unlimited => None,
@@ -86,7 +86,7 @@ amount!(
     Accepts { what: "a frequency", dimensions: &[Dimension::Frequency], unlimited: false, example: "200 per s" }
 );
 
-/// Explains a value that is not a whole number of base units up to `max`.
+/// Explains why a value is not a whole number of base units between 1 and `max`.
 fn unusable(text: &str, value: Option<Ratio>, unit: &str, max: u64, example: &str) -> QuantityError {
     let too_large = value.is_some_and(|value| value.exceeds(Ratio::whole(max.into())));
     let problem = if too_large {
@@ -112,17 +112,18 @@ fn check_time(text: &str, value: Option<Ratio>, example: &str) -> Result<(), Qua
 }
 
 impl Duration {
-    /// Bounds every time of a scenario: far inside the range of the clock (213 days), so that sums stay inside too.
+    /// Upper bound of every time in a scenario: far below the range of the clock (213 days), so that sums
+    /// stay in range too.
     pub const MAX: Span = Span::from_secs(1_000_000);
 
     fn check(self, text: &str) -> Result<(), QuantityError> {
         check_time(text, self.base(), Self::ACCEPTS.example)
     }
-    /// The value.
+    /// The value as a time span.
     pub fn span(self) -> Span {
         Span::from_picos(self.base().and_then(Ratio::exact).unwrap_or(u64::MAX))
     }
-    /// A tenth of it.
+    /// A tenth of the duration.
     pub fn tenth(self) -> Option<Self> {
         let Quantity::Of(number, unit) = self.0 else { return None };
         let tenth = Self(Quantity::Of(number.tenth()?, unit));
@@ -137,7 +138,7 @@ impl DataRate {
             Some(None) => Err(unusable(text, self.base(), "bit/s", u64::MAX, Self::ACCEPTS.example)),
         }
     }
-    /// The value; `None` for `unlimited`.
+    /// The value as a rate; `None` for `unlimited`.
     pub fn rate(self) -> Option<Rate> {
         self.base().and_then(Ratio::exact).map(Rate::from_bps)
     }
@@ -150,7 +151,7 @@ impl Size {
             Some(None) => Err(unusable(text, self.base(), "bytes", u64::MAX, Self::ACCEPTS.example)),
         }
     }
-    /// The value; `None` for `unlimited`.
+    /// The value in bytes; `None` for `unlimited`.
     pub fn bytes(self) -> Option<u64> {
         self.base().and_then(Ratio::exact)
     }
@@ -165,7 +166,7 @@ impl Frequency {
     fn check(self, _: &str) -> Result<(), QuantityError> {
         Ok(())
     }
-    /// Events per second.
+    /// The frequency in events per second.
     pub fn per_second(self) -> f64 {
         self.base().map_or(0.0, Ratio::as_f64) / 60.0
     }
@@ -179,11 +180,11 @@ impl PacketCount {
             Some(_) => Err(unusable(text, self.base(), "packets", u32::MAX.into(), Self::ACCEPTS.example)),
         }
     }
-    /// The value; `None` for `unlimited`.
+    /// The number of packets; `None` for `unlimited`.
     pub fn packets(self) -> Option<u32> {
         self.base().and_then(Ratio::exact).and_then(|n| u32::try_from(n).ok())
     }
-    /// `n` packets.
+    /// A count of `n` packets.
     pub const fn of(n: u32) -> Self {
         Self(Quantity::Of(Decimal::whole(n as u64), Unit::Packets))
     }
@@ -204,19 +205,19 @@ impl Amount {
             _ => Ok(()),
         }
     }
-    /// A whole multiple of it, unless it leaves the range or is `unlimited`.
+    /// A whole multiple of the amount; `None` if it leaves the range or the amount is `unlimited`.
     pub fn times(self, factor: u64) -> Option<Self> {
         let Quantity::Of(number, unit) = self.0 else { return None };
         Some(Self(Quantity::Of(number.times(factor)?, unit)))
     }
-    /// What it measures; `None` for `unlimited`.
+    /// Dimension of the amount; `None` for `unlimited`.
     pub const fn dimension(self) -> Option<Dimension> {
         match self.0 {
             Quantity::Unlimited => None,
             Quantity::Of(_, unit) => Some(unit.dimension()),
         }
     }
-    /// In the base unit of its dimension (a fraction for BDP); `None` for `unlimited`.
+    /// Value in the base unit of its dimension (a fraction for BDP); `None` for `unlimited`.
     pub fn value(self) -> Option<Ratio> {
         self.base()
     }

@@ -1,8 +1,8 @@
-//! Decimal numbers without rounding.
+//! Decimal numbers that are never rounded.
 
 use std::fmt;
 
-/// `digits / 10^scale`, without trailing zeros after the point. Never negative.
+/// The number `digits / 10^scale`, without trailing zeros after the point. Never negative.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decimal {
     digits: u64,
@@ -10,9 +10,9 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Longest fraction: picoseconds in minutes need 14 places.
+    /// Most decimal places: a picosecond in minutes needs 14.
     const MAX_SCALE: usize = 15;
-    /// Most significant digits that always fit.
+    /// Most significant digits, such that every number of that many digits fits.
     const MAX_DIGITS: usize = 18;
 
     /// A whole number.
@@ -35,31 +35,31 @@ impl Decimal {
         Some(Self { digits, scale: fraction.len() as u8 })
     }
 
-    /// The number times 10^-1, if it still has few enough places.
+    /// A tenth of the number, if the result has few enough places.
     pub fn tenth(self) -> Option<Self> {
         (usize::from(self.scale) < Self::MAX_SCALE)
             .then_some(Self { digits: self.digits, scale: self.scale + 1 })
             .and_then(|tenth| Self::parse(&tenth.to_string()))
     }
 
-    /// A whole multiple.
+    /// A whole multiple of the number.
     pub fn times(self, factor: u64) -> Option<Self> {
         let product = Self { digits: self.digits.checked_mul(factor)?, scale: self.scale };
-        // Reading it back drops trailing zeros and checks the number of digits.
+        // Parsing the product drops trailing zeros and checks the number of digits.
         Self::parse(&product.to_string())
     }
 
-    /// Whether it is zero.
+    /// Whether the number is zero.
     pub const fn is_zero(self) -> bool {
         self.digits == 0
     }
 
-    /// Numerator over [`Decimal::denominator`].
+    /// Numerator of the number over [`Decimal::denominator`].
     pub const fn numerator(self) -> u128 {
         self.digits as u128
     }
 
-    /// A power of ten.
+    /// Denominator of the number, a power of ten.
     pub const fn denominator(self) -> u128 {
         10u128.pow(self.scale as u32)
     }

@@ -1,8 +1,8 @@
-//! What somebody who wrote a wrong quantity most likely meant.
+//! Hints: what the author of a malformed quantity most likely meant.
 
 use super::{Accepts, Decimal, QuantityError, Unit};
 
-/// Explains why `text` is not a quantity.
+/// Explains why `text` is not a quantity of the accepted kind.
 pub(super) fn explain(text: &str, accepts: &Accepts) -> QuantityError {
     let trimmed = text.trim();
     let end = trimmed.find(|c: char| !(c.is_ascii_digit() || ".,_+-".contains(c))).unwrap_or(trimmed.len());
@@ -43,7 +43,8 @@ fn clean_number(number: &str) -> Option<Decimal> {
     let plain = number.trim_start_matches('+').replace('_', "");
     let plain = if plain.starts_with('.') { format!("0{plain}") } else { plain };
     let plain = plain.strip_suffix('.').unwrap_or(&plain);
-    // One comma with other than three digits behind it is a decimal comma; with three it could be either.
+    // A comma that is not followed by exactly three digits is a decimal comma; with three it could separate
+    // thousands.
     let plain = match plain.split_once(',') {
         Some((whole, fraction)) if fraction.len() != 3 => format!("{whole}.{fraction}"),
         _ => plain.to_owned(),
@@ -51,7 +52,7 @@ fn clean_number(number: &str) -> Option<Decimal> {
     Decimal::parse(&plain)
 }
 
-/// The unit that a wrong spelling stands for, among those that the key accepts.
+/// The unit that a misspelling stands for, among those that the key accepts.
 fn meant(unit: &str, accepts: &Accepts) -> Option<Unit> {
     let accepted = |u: &Unit| accepts.dimensions.contains(&u.dimension());
     if let Some(exact) = Unit::by_name(unit).filter(accepted) {

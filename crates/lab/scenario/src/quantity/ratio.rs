@@ -1,4 +1,4 @@
-//! Exact results of unit conversions.
+//! Exact fractions, the results of unit conversions.
 
 /// A non-negative fraction.
 #[derive(Clone, Copy, Debug)]
@@ -8,7 +8,7 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// `numerator / denominator`, reduced.
+    /// The fraction `numerator / denominator`, reduced.
     ///
     /// # Panics
     /// If the denominator is zero.
@@ -22,9 +22,9 @@ impl Ratio {
         Self { numerator: n, denominator: 1 }
     }
 
-    /// The product, unless it leaves the range.
+    /// The product; `None` if it leaves the range.
     pub fn times(self, other: Self) -> Option<Self> {
-        // Cross-reducing first keeps the products small.
+        // Cancelling common factors before the multiplication keeps the products small.
         let a = Self::new(self.numerator, other.denominator);
         let b = Self::new(other.numerator, self.denominator);
         Some(Self {
@@ -33,23 +33,23 @@ impl Ratio {
         })
     }
 
-    /// The value if it is whole and fits.
+    /// The value if it is whole and fits into 64 bits.
     pub fn exact(self) -> Option<u64> {
         (self.denominator == 1).then(|| u64::try_from(self.numerator).ok()).flatten()
     }
 
-    /// Rounded down; saturates.
+    /// The value rounded down; saturates.
     pub fn floor(self) -> u64 {
         u64::try_from(self.numerator / self.denominator).unwrap_or(u64::MAX)
     }
 
-    /// The nearest double up to one rounding of the fraction.
+    /// The value as a double: both parts are rounded, then their quotient.
     pub fn as_f64(self) -> f64 {
         (self.numerator / self.denominator) as f64
             + (self.numerator % self.denominator) as f64 / self.denominator as f64
     }
 
-    /// Whether it is zero.
+    /// Whether the fraction is zero.
     pub const fn is_zero(self) -> bool {
         self.numerator == 0
     }
@@ -63,7 +63,7 @@ impl Ratio {
                 let right = (other.numerator % other.denominator).checked_mul(self.denominator);
                 match (left, right) {
                     (Some(left), Some(right)) => left.cmp(&right),
-                    // Denominators this large never come from decimals of 15 places; fall back to doubles.
+                    // Decimals of 15 places never have denominators so large; compare as doubles.
                     _ => self.as_f64().total_cmp(&other.as_f64()),
                 }
             })

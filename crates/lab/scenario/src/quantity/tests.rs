@@ -73,7 +73,7 @@ proptest::proptest! {
         let number = if scale == 0 { text.clone() } else { format!("{whole}.{fraction}") };
         let value = Duration::parse(&format!("{number} s")).unwrap();
         proptest::prop_assert_eq!(Duration::parse(&value.to_string()).unwrap(), value);
-        // Independent of the decimal code: picoseconds from the digits.
+        // The expected picoseconds are computed from the digits, independently of the decimal code.
         proptest::prop_assert_eq!(u128::from(value.span().as_picos()), u128::from(digits) * 10u128.pow(12 - scale as u32));
     }
 

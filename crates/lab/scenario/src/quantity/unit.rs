@@ -1,19 +1,19 @@
-//! Units and what they measure.
+//! Units and the dimensions that they measure.
 
-/// What a unit measures.
+/// Dimension of a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dimension {
-    /// Base unit: picosecond.
+    /// Time; base unit: picosecond.
     Time,
-    /// Base unit: bit/s.
+    /// Data rate; base unit: bit/s.
     Rate,
-    /// Base unit: byte.
+    /// Size; base unit: byte.
     Bytes,
-    /// Packets.
+    /// Number of packets.
     Packets,
-    /// Fractions of the bandwidth-delay product.
+    /// Fraction of the bandwidth-delay product.
     Bdp,
-    /// Base unit: events per minute.
+    /// Frequency of events; base unit: events per minute.
     Frequency,
 }
 
@@ -47,18 +47,18 @@ macro_rules! units {
         pub enum Unit { $($(#[$doc])* $variant,)* }
 
         impl Unit {
-            /// All of them, smallest first in each dimension.
+            /// All units, the smallest first in each dimension.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// As written.
+            /// Name of the unit in scenario files.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
-            /// What it measures.
+            /// Dimension of the unit.
             pub const fn dimension(self) -> Dimension {
                 match self { $(Self::$variant => Dimension::$dimension,)* }
             }
-            /// How many base units it is.
+            /// Number of base units in one such unit.
             pub const fn base_units(self) -> u128 {
                 match self { $(Self::$variant => $base,)* }
             }

@@ -7,17 +7,17 @@ use super::flows::{GroupPlan, Routes, StartPlan};
 use super::limits::MAX_FLOWS;
 use crate::schema::Start;
 
-/// What the load of a group is a fraction of.
+/// The capacity of which the load of a group is a fraction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reference {
     pub rate: Rate,
     pub overhead_bytes: u16,
 }
 
-/// A Poisson process from `from` up to, not including, `until`.
+/// A Poisson process of arrivals from `from` (included) to `until` (excluded).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrivals {
-    /// Mean rate; unknown until the network is for a process that is given by its load.
+    /// Mean rate; `None` for a process given by its load until the network is known.
     pub per_second: Option<f64>,
     pub from: Time,
     pub until: Time,
@@ -40,15 +40,15 @@ impl Arrivals {
         if per_second.is_some_and(|rate| rate <= 0.0) {
             cx.error(
                 &format!("{path}.start.poisson"),
-                "flows that never arrive",
+                "the rate of arrivals is 0: no flow would ever arrive",
                 "as in { poisson = \"200 per s\" }",
             );
         }
         if let Start::Load(load) = start
             && !(load.load > 0.0 && load.load <= 10.0)
         {
-            let hint = "write a number above 0, as in { load = 0.6 }; more than 10 cannot be meant";
-            cx.error(&format!("{path}.start.load"), format!("a load of {}", load.load), hint);
+            let hint = "write a number above 0, as in { load = 0.6 }; a load above 10 is not accepted";
+            cx.error(&format!("{path}.start.load"), format!("the load is {}", load.load), hint);
         }
         let end = Time::ZERO + duration;
         let stop = group.stop.map_or(end, |stop| Time::ZERO + stop.span());
@@ -64,7 +64,7 @@ impl Arrivals {
         Some(Self { per_second, from, until: until.min(end) })
     }
 
-    /// All arrivals of the group `name`.
+    /// Times of all arrivals of the group `name`.
     pub fn times(&self, seed: u64, name: &str) -> Vec<Time> {
         let Some(per_second) = self.per_second.filter(|rate| *rate > 0.0) else { return Vec::new() };
         let mean_ps = 1e12 / per_second;
@@ -72,7 +72,7 @@ impl Arrivals {
         let mut times = Vec::new();
         let mut now = self.from;
         loop {
-            // 1 - u is never zero, so the gap is finite: at most 37 times the mean.
+            // `1 - u` is never zero, so the gap is finite: at most 37 times the mean.
             let gap_ps = -libm::log(1.0 - stream.uniform_f64()) * mean_ps;
             now = now.saturating_add(Span::from_picos(gap_ps as u64));
             if now >= self.until {
@@ -82,14 +82,15 @@ impl Arrivals {
         }
     }
 
-    /// A number of arrivals that is exceeded with a probability below 1e-20: the mean and ten standard deviations.
+    /// A bound on the number of arrivals that is exceeded with a probability below 1e-20: the mean plus ten
+    /// standard deviations.
     fn at_most(&self) -> Option<u64> {
         let mean = self.per_second? * self.until.since(self.from).as_secs_f64();
         Some((mean + 10.0 * libm::sqrt(mean) + 10.0) as u64)
     }
 }
 
-/// Turns loads into rates, now that the network is known, and bounds the number of flows.
+/// Turns loads into rates, which needs the network, and bounds the number of flows.
 pub(super) fn settle(groups: &mut [Option<GroupPlan>], routes: &[Routes], cx: &mut Context<'_>) {
     let mut total: u64 = groups.iter().flatten().map(|group| u64::from(group.fixed_count())).sum();
     for (index, group) in groups.iter_mut().enumerate() {

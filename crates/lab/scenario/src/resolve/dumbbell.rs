@@ -1,7 +1,8 @@
-//! Hosts on both sides of one bottleneck.
+//! Dumbbell: hosts on both sides of one bottleneck.
 //!
-//! The rtt of a flow is propagation only (as in Kuehlewind et al. 2014: BDP = exactly 31250 B); serialisation comes on top. What
-//! the fixed delay of the bottleneck leaves of it is split in halves, one on the way there, one on the way back.
+//! The rtt of a flow is propagation only (as in Kühlewind et al. 2014, whose BDP is exactly 31250 B);
+//! serialisation comes on top. What remains of it beyond the fixed delay of the bottleneck is split into
+//! halves: one on the forward path, one on the path of the ACKs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,7 +40,7 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Netwo
     check_hosts(dumbbell, cx);
 
     if bdp_rtt.is_some_and(Span::is_zero) && uses_bdp(&bottleneck.aqm, bottleneck.buffer) {
-        // That round-trip time has been refused above; what is measured in it would only be refused as well.
+        // That round-trip time has been refused above; amounts measured in it would only be refused again.
         return None;
     }
     let rate = rate?;
@@ -58,7 +59,7 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Netwo
             Some((rate, queue(&dumbbell.access_aqm, dumbbell.access_buffer, &port, cx)?))
         }
     };
-    // ACKs return through a plain queue of the same room.
+    // ACKs return through a plain FIFO of the same size.
     let back_queue = queue(&Aqm::Fifo(Fifo {}), bottleneck.buffer, &port, cx);
 
     let mut network = Network { bdp_rtt, ..Network::default() };
@@ -94,7 +95,7 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Netwo
             host_links(&mut network, &trunk, &template, dumbbell.hosts, &rtts, cx);
         }
     }
-    // The load of every group is one of the bottleneck.
+    // The load of every group is a fraction of the bottleneck's rate.
     for routes in &mut network.routes {
         routes.reference = Some(Reference { rate, overhead_bytes });
     }
@@ -108,11 +109,7 @@ fn refuse_places(cx: &mut Context<'_>) {
         for (key, present) in places.map(|(key, nodes)| (key, nodes.is_some())) {
             if present {
                 let hint = "remove it, or use a star or graph as [topology]";
-                cx.error(
-                    &format!("flows[{index}].{key}"),
-                    format!("a dumbbell has no use for `{key}`"),
-                    hint,
-                );
+                cx.error(&format!("flows[{index}].{key}"), format!("a dumbbell does not use `{key}`"), hint);
             }
         }
     }
@@ -132,7 +129,7 @@ fn warn_ambiguous_bdp(bottleneck: &Bottleneck, cx: &mut Context<'_>) {
         cx.warning(
             &format!("flows[{index}].rtt"),
             message,
-            format!("say which one is meant: bottleneck.bdp_rtt = \"{first}\""),
+            format!("state which one is meant: bottleneck.bdp_rtt = \"{first}\""),
         );
     }
 }
@@ -141,7 +138,7 @@ fn first_rtt(cx: &Context<'_>) -> Option<Duration> {
     cx.scenario.flows.first()?.rtt.as_ref()?.first()
 }
 
-/// Whether all flows of the group have this rtt; those without one are reported elsewhere.
+/// Whether all flows of the group have this rtt; groups without one are reported elsewhere.
 fn always(group: &FlowGroup, rtt: Duration) -> bool {
     let own = group.rtt.as_ref();
     own.is_none_or(|own| own.is_uniform() && own.first().is_some_and(|first| first.span() == rtt.span()))
@@ -167,7 +164,7 @@ fn check_hosts(dumbbell: &Dumbbell, cx: &mut Context<'_>) {
             let hint = "add access_rate, or leave hosts out";
             cx.warning(
                 "topology.hosts",
-                "host pairs make no difference while their links are pure delay",
+                "host pairs make no difference as long as their links are pure delays",
                 hint,
             );
         }
@@ -186,7 +183,7 @@ fn check_hosts(dumbbell: &Dumbbell, cx: &mut Context<'_>) {
     }
 }
 
-/// Each group, or each rtt in it: the bottleneck, then a delay; back: a delay.
+/// For each group, or each rtt in it: the bottleneck followed by a pure delay; a pure delay for ACKs.
 fn pure_delay_access(
     network: &mut Network,
     (left, right): (NodeId, NodeId),
@@ -205,7 +202,8 @@ fn pure_delay_access(
     }
 }
 
-/// The paths of a group, of which `build` makes one pair for each different rtt: one entry for all flows, or one for each.
+/// The paths of a group, of which `build` makes one pair for each different rtt: one entry for all flows, or
+/// one for each flow.
 fn for_each_rtt(
     group: &FlowGroup,
     rests: &[Rest],
@@ -226,16 +224,16 @@ fn for_each_rtt(
     rests.iter().map(&mut pair).collect()
 }
 
-/// What all hosts share.
+/// Links that all hosts share.
 struct Trunk {
     left: NodeId,
     right: NodeId,
     forward: LinkId,
-    /// With switches: the way of the ACKs.
+    /// Link of the ACKs between the switches, if there are switches.
     back: Option<LinkId>,
 }
 
-/// Host pairs with links of their own.
+/// Pairs of hosts with links of their own.
 fn host_links(
     network: &mut Network,
     trunk: &Trunk,

@@ -1,4 +1,4 @@
-//! One endpoint configuration a flow group.
+//! The endpoint configuration of each flow group.
 
 use shoal_cc::{CcConfig, CubicArithmetic, CubicConfig};
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Kernel, Profile, ReceiverConfig};
@@ -6,10 +6,11 @@ use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Kernel, Profile
 use super::Context;
 use crate::schema::{self, Workload};
 
-/// The largest window that TCP can express: 65,535 with a scale of 14 (RFC 7323 section 2.2).
+/// The largest window that TCP can express: 65,535 with a scale of 14 ([RFC 7323, section
+/// 2.2](https://www.rfc-editor.org/rfc/rfc7323#section-2.2)).
 const MAX_WINDOW_BYTES: u32 = 65_535 << 14;
 
-/// The endpoint of group `index`.
+/// Endpoint configuration of group `index`.
 pub(super) fn endpoint(index: usize, cx: &mut Context<'_>) -> Option<EndpointConfig> {
     let group = &cx.scenario.flows[index];
     let path = format!("flows[{index}]");
@@ -103,7 +104,7 @@ pub(super) fn endpoint(index: usize, cx: &mut Context<'_>) -> Option<EndpointCon
     })
 }
 
-/// The receiving end of group `index`.
+/// Receiver configuration of group `index`.
 fn receiver(index: usize, ecn: EcnSetting, cx: &mut Context<'_>) -> ReceiverConfig {
     let group = &cx.scenario.flows[index];
     let Some(receiver) = &group.receiver else { return ReceiverConfig::default() };
@@ -132,11 +133,11 @@ fn receiver(index: usize, ecn: EcnSetting, cx: &mut Context<'_>) -> ReceiverConf
         let hint = "it matters with feedback = \"dctcp\", which acknowledges changes at once";
         cx.warning(
             &format!("{path}.delays_cwr_acks"),
-            "classic feedback delays those acknowledgements anyway",
+            "classic feedback delays these acknowledgements in any case",
             hint,
         );
     }
-    // Not delayed: what the stack does otherwise.
+    // Without the delay the stack's other rule applies.
     let cwr_ack = receiver.delays_cwr_acks.map(|delays| match cwr_rule {
         _ if delays => CwrAck::Delayed,
         Some(CwrAck::AtOnce) => CwrAck::AtOnce,

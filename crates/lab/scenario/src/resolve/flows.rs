@@ -1,4 +1,4 @@
-//! When flows start and what they send.
+//! Start times of flows, and what their applications send.
 
 use std::sync::Arc;
 
@@ -14,29 +14,29 @@ use crate::quantity::Duration;
 use crate::schema::{Arrivals, Start, TransferSize, Transfers, Unresponsive, Workload};
 use crate::size_distribution::SizeDistribution;
 
-/// A flow group ready to be expanded.
+/// A checked flow group, ready to be expanded into flows.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupPlan {
     count: u32,
     pub(super) start: StartPlan,
     stop: Option<Time>,
     app: App,
-    /// Where each flow's transfer draws its size, which `app` leaves open.
+    /// Distribution from which each flow draws its transfer size, which `app` then leaves open.
     sizes: Option<SizeDistribution>,
-    /// Forward and backward paths that the flows take turns in.
+    /// Pairs of forward and backward paths, which the flows use in turn.
     pub routes: Routes,
 }
 
 /// The paths of a group.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Routes {
-    /// Forward and backward path.
+    /// Pairs of forward and backward path.
     pub pairs: Arc<[(u32, u32)]>,
-    /// Where the first flow of the group starts its turn.
+    /// Position in `pairs` of the first flow of the group.
     pub first: usize,
-    /// Outside a dumbbell: the hosts, whose paths take the place of `pairs`.
+    /// Hosts of the group outside a dumbbell; their paths take the place of `pairs`.
     pub(super) ends: Option<Ends>,
-    /// What the load of the group is a fraction of.
+    /// The capacity of which the load of the group is a fraction.
     pub(super) reference: Option<Reference>,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn group_plan(
         StartPlan::Every(from, gap) => {
             (*from, from.saturating_add(gap.saturating_mul(u64::from(count.saturating_sub(1)))))
         }
-        // The last one comes before that.
+        // The last arrival comes before that time.
         StartPlan::Arrivals(arrivals) => {
             (arrivals.from, Time::from_picos(arrivals.until.as_picos().saturating_sub(1)))
         }
@@ -112,12 +112,12 @@ pub(super) fn group_plan(
 }
 
 impl GroupPlan {
-    /// Flows that do not come by chance.
+    /// Number of flows that do not depend on random arrivals.
     pub(super) fn fixed_count(&self) -> u32 {
         if matches!(self.start, StartPlan::Arrivals(_)) { 0 } else { self.count }
     }
 
-    /// Mean bytes on the wire of the data of a flow of group `index`, if they are bounded.
+    /// Mean bytes on the wire of the data of one flow of group `index`, if its transfers are bounded.
     pub(super) fn mean_wire_bytes(&self, index: usize, overhead_bytes: u16, cx: &Context<'_>) -> Option<f64> {
         let group = &cx.scenario.flows[index];
         let mss = group.mtu.bytes()?.checked_sub(u64::from(group.header_bytes)).filter(|mss| *mss > 0)?;
@@ -131,7 +131,7 @@ impl GroupPlan {
     }
 }
 
-/// The distribution that the transfers draw from, if they do; the outer `None` is an error.
+/// Distribution of the transfer sizes, if they are drawn; the outer `None` is an error.
 #[allow(clippy::option_option, reason = "whether it was right, and whether sizes are drawn")]
 fn drawn_sizes(
     workload: &Workload,
@@ -144,7 +144,7 @@ fn drawn_sizes(
     };
     if *rounds > 1 {
         let hint = "a flow draws one size; write more flows instead of rounds";
-        cx.error(&format!("{path}.app.rounds"), "rounds of a drawn size", hint);
+        cx.error(&format!("{path}.app.rounds"), "several rounds of a drawn size", hint);
     }
     named(name, &format!("{path}.app.transfer.distribution"), sizes, cx).map(Some)
 }
@@ -176,7 +176,7 @@ fn start_plan(start: &Start, count: u32, path: &str, cx: &mut Context<'_>) -> St
         }
         Start::Every(staggered) if staggered.every.is_zero() && count > 1 => {
             let hint = format!("write a time above 0, or start = \"{}\": all at once", staggered.first);
-            cx.error(&format!("{path}.start"), "one after the other without time between them", hint);
+            cx.error(&format!("{path}.start"), "the time between the starts is 0", hint);
             StartPlan::At(at(&staggered.first))
         }
         Start::Every(staggered) => StartPlan::Every(at(&staggered.first), staggered.every.span()),
@@ -191,7 +191,7 @@ fn app(workload: &Workload, path: &str, cx: &mut Context<'_>) -> Option<App> {
         Workload::Transfers(transfers) => {
             let bytes = match &transfers.transfer {
                 TransferSize::Fixed(size) => size.bytes().filter(|bytes| *bytes > 0),
-                // Each flow puts its own size here.
+                // Each flow replaces it by its own size.
                 TransferSize::Drawn(_) => Some(0),
             };
             if bytes.is_none() {
@@ -202,7 +202,7 @@ fn app(workload: &Workload, path: &str, cx: &mut Context<'_>) -> Option<App> {
                 );
             }
             if transfers.rounds == 0 {
-                cx.error(&at("rounds"), "there are no rounds", "write at least 1");
+                cx.error(&at("rounds"), "the number of rounds is 0", "write at least 1");
             }
             Some(App::Transfers {
                 bytes: bytes?,
@@ -231,7 +231,7 @@ fn app(workload: &Workload, path: &str, cx: &mut Context<'_>) -> Option<App> {
                 }
                 return None;
             };
-            // In picoseconds; more than fits for the slowest rates.
+            // In picoseconds; needs more than 64 bits at the lowest rates.
             let interval = u128::from(chunk) * 8_000_000_000_000 / u128::from(rate.as_bps());
             let interval = Span::from_picos(u64::try_from(interval).unwrap_or(u64::MAX));
             if interval > Duration::MAX {
@@ -251,7 +251,7 @@ fn app(workload: &Workload, path: &str, cx: &mut Context<'_>) -> Option<App> {
                 let key = if periods.on.is_zero() { "on" } else { "off" };
                 cx.error(
                     &at(key),
-                    "a period of 0",
+                    "the period is 0",
                     "as in { on = \"1 s\", off = \"1 s\" }; always on is app = \"bulk\"",
                 );
             }
@@ -265,7 +265,7 @@ fn app(workload: &Workload, path: &str, cx: &mut Context<'_>) -> Option<App> {
 
 fn unresponsive(plan: &Unresponsive, path: &str, cx: &mut Context<'_>) -> Option<App> {
     let at = |key: &str| format!("{path}.app.{key}");
-    // IPv4 and UDP headers take 28 of them.
+    // IPv4 and UDP headers take 28 of these bytes.
     let packet = plan.packet.bytes().and_then(|bytes| u16::try_from(bytes).ok()).filter(|bytes| *bytes > 28);
     if packet.is_none() {
         cx.error(&at("packet"), "an IP packet with data has from 29 to 65535 B", "as in \"1500 B\"");
@@ -291,7 +291,7 @@ fn unresponsive(plan: &Unresponsive, path: &str, cx: &mut Context<'_>) -> Option
     Some(App::Unresponsive { packet_bytes, interval, at_random, codepoint: plan.ecn })
 }
 
-/// Adds all flows, in group order, and the paths they need.
+/// Adds all flows, in group order, and the paths that they need.
 pub(super) fn expand(plans: &[GroupPlan], hosts: &mut Paths, experiment: &mut Experiment) {
     let seed = experiment.seed;
     experiment.flows.reserve(plans.iter().map(|plan| plan.fixed_count() as usize).sum());
@@ -320,7 +320,7 @@ impl GroupPlan {
     fn app_of(&self, seed: u64, group: &str, number: u32) -> App {
         match (&self.sizes, self.app) {
             (Some(sizes), App::Transfers { rounds, interval, barrier, .. }) => {
-                // A stream for each flow: its size stays when other flows come or go.
+                // Each flow has its own stream: its size stays the same when other flows come or go.
                 let bytes = sizes.draw(&mut Stream::new(seed, &format!("size/{group}/{number}")));
                 App::Transfers { bytes, rounds, interval, barrier }
             }
@@ -342,7 +342,7 @@ impl StartPlan {
             Self::At(time) => *time,
             Self::List(times) => times[number as usize],
             Self::Uniform(from, width) => {
-                // A stream for each flow: its start stays when the group grows.
+                // Each flow has its own stream: its start stays the same when the group grows.
                 let draw = Stream::new(seed, &format!("start/{group}/{number}")).uniform_u64();
                 let offset = (u128::from(draw) * u128::from(width.as_picos())) >> 64;
                 *from + Span::from_picos(offset as u64)

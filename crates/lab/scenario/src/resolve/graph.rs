@@ -1,4 +1,4 @@
-//! Any nodes and links, and routes through them.
+//! Graphs of any nodes and links, and routes through them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::experiment::{Link, LinkId, NodeId};
 use crate::field::suggest;
 use crate::schema::{Graph, SharedBuffer};
 
-/// The graph as written.
+/// The network of a graph as written.
 pub(super) fn network(graph: &Graph, cx: &mut Context<'_>) -> Option<Network> {
     refuse_bottleneck(cx);
     let mut network = Network { ecmp: graph.ecmp, ..Network::default() };
@@ -28,7 +28,8 @@ pub(super) fn network(graph: &Graph, cx: &mut Context<'_>) -> Option<Network> {
             );
         }
     }
-    // Queues may be given in BDP, whose round-trip time depends on the routes: links first, queues later.
+    // A queue may be given in BDP, whose round-trip time depends on the routes: links come first, queues
+    // later.
     let mut written = Vec::new();
     for (index, link) in graph.links.iter().enumerate() {
         let path = format!("topology.links[{index}]");
@@ -59,8 +60,8 @@ pub(super) fn network(graph: &Graph, cx: &mut Context<'_>) -> Option<Network> {
             pool: None,
         };
         if link.weight == 0 {
-            let hint = "write at least 1: with 0 a way could go in circles";
-            cx.error(&format!("{path}.weight"), "a link without cost", hint);
+            let hint = "write at least 1: with weight 0 a path could contain a loop";
+            cx.error(&format!("{path}.weight"), "the weight of the link is 0", hint);
         }
         written.push((index, network.link(there.clone())));
         network.weights.push(link.weight.max(1));
@@ -71,7 +72,7 @@ pub(super) fn network(graph: &Graph, cx: &mut Context<'_>) -> Option<Network> {
         }
     }
     duplicate_names(&network, &written, cx);
-    // A link that was refused would make others look alone.
+    // A refused link would make the nodes at its ends look isolated.
     if graph.links.iter().enumerate().all(|(index, _)| written.iter().any(|(link, _)| *link == index)) {
         check_use(graph, &network, &written, cx);
     }
@@ -108,7 +109,7 @@ fn share_buffers(graph: &Graph, network: &mut Network, ids: &BTreeMap<&str, Node
         };
         if seen.insert(*node, index).is_some() {
             let message = format!("\"{}\" has a shared buffer already", shared.node);
-            cx.error(&format!("{path}.node"), message, "give each node one");
+            cx.error(&format!("{path}.node"), message, "give each node one shared buffer");
             continue;
         }
         let buffer = SharedBuffer { size: shared.size, alpha: shared.alpha, reserved: shared.reserved };
@@ -116,7 +117,7 @@ fn share_buffers(graph: &Graph, network: &mut Network, ids: &BTreeMap<&str, Node
     }
 }
 
-/// Only a dumbbell has `[bottleneck]`.
+/// Refuses `[bottleneck]` outside a dumbbell.
 pub(super) fn refuse_bottleneck(cx: &mut Context<'_>) {
     if cx.scenario.bottleneck.is_some() {
         let hint = "give rate, buffer and aqm in [topology], and remove [bottleneck]";
@@ -124,7 +125,7 @@ pub(super) fn refuse_bottleneck(cx: &mut Context<'_>) {
     }
 }
 
-/// Random streams are named after links, so names must differ.
+/// Refuses duplicate link names, since random streams are named after links.
 fn duplicate_names(network: &Network, written: &[(usize, LinkId)], cx: &mut Context<'_>) {
     let mut seen = BTreeMap::new();
     for (index, id) in written {
@@ -146,7 +147,8 @@ fn first_round_trip(network: &Network) -> Option<Span> {
     (total > 0).then(|| Span::from_picos(total))
 }
 
-/// A node without links, or a link that no flow can take because one with the same ends comes before it.
+/// Warns of nodes without links, and of links that no flow can take because one with the same ends precedes
+/// them.
 fn check_use(graph: &Graph, network: &Network, written: &[(usize, LinkId)], cx: &mut Context<'_>) {
     for (index, node) in (0u32..).map(NodeId).enumerate().take(network.nodes.len()) {
         if !network.links.iter().any(|link| link.from == node || link.to == node) {
@@ -157,7 +159,7 @@ fn check_use(graph: &Graph, network: &Network, written: &[(usize, LinkId)], cx: 
     }
     for index in islands(network, cx) {
         let name = &network.nodes[index].name;
-        let hint = "add a link to the rest of the network, or remove it and what it is linked to";
+        let hint = "add a link to the rest of the network, or remove the node and all that is linked to it";
         cx.error(
             &format!("topology.nodes[{index}]"),
             format!("no link joins \"{name}\" to any host with flows"),
@@ -189,7 +191,7 @@ fn islands(network: &Network, cx: &Context<'_>) -> Vec<usize> {
     }
     for link in &network.links {
         let (a, b) = (root(&mut part, link.from.0 as usize), root(&mut part, link.to.0 as usize));
-        // The first node stands for its part.
+        // Each part is represented by its first node.
         part[a.max(b)] = a.min(b);
     }
     let hosts: BTreeSet<String> = cx

@@ -1,4 +1,4 @@
-//! Which hosts the flows of a group go from and to, outside a dumbbell.
+//! Sending and receiving hosts of the flows of a group, outside a dumbbell.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::Context;
 use super::arrivals::Reference;
 use super::network::Network;
 use super::routing::{FlowHash, Router};
-use super::ways::{self, Ways};
+use super::via::{self, Via};
 use crate::experiment::{LinkId, NodeId};
 use crate::field::suggest;
 use crate::schema::{FlowGroup, Pairing};
@@ -18,22 +18,23 @@ use crate::schema::{FlowGroup, Pairing};
 pub(crate) struct Ends {
     pub from: Vec<NodeId>,
     pub to: Vec<NodeId>,
-    pub ways: Ways,
+    pub via: Via,
     pairing: Pairing,
 }
 
 impl Ends {
-    /// `None` if one is missing or unknown.
+    /// The hosts of `group`; `None` if one is missing or unknown.
     pub fn of(group: &FlowGroup, names: &Names) -> Option<Self> {
         let all = |hosts: &[String]| hosts.iter().map(|name| names.get(name).copied()).collect::<Option<_>>();
         let (from, to) = (group.from.as_ref()?.names(), group.to.as_ref()?.names());
-        Some(Self { from: all(&from)?, to: all(&to)?, ways: Ways::of(group, names)?, pairing: group.pairing })
+        Some(Self { from: all(&from)?, to: all(&to)?, via: Via::of(group, names)?, pairing: group.pairing })
     }
 
-    /// Whether some flow goes from entry `i` of the one list to entry `j` of the other.
+    /// Whether some flow goes from entry `i` of the senders' list to entry `j` of the receivers'.
     pub fn pairs(&self, i: usize, j: usize) -> bool {
         match self.pairing {
-            // Flow n goes from entry i to entry j if n = i mod F and n = j mod T: for some n if i = j mod gcd(F, T).
+            // With F senders and T receivers, flow n uses entries n mod F and n mod T: i and j meet if i = j
+            // mod gcd(F, T).
             Pairing::InTurn => {
                 let period = gcd(self.from.len(), self.to.len());
                 i % period == j % period
@@ -42,7 +43,7 @@ impl Ends {
         }
     }
 
-    /// The hosts of flow `number`.
+    /// Sending and receiving host of flow `number`.
     fn pair(&self, seed: u64, group: &str, number: u32) -> (NodeId, NodeId) {
         let n = number as usize;
         match self.pairing {
@@ -52,7 +53,7 @@ impl Ends {
                 let mut pick = |of: &[NodeId]| {
                     of[((u128::from(stream.uniform_u64()) * of.len() as u128) >> 64) as usize]
                 };
-                // Another pair than a host with itself exists: the scenario was refused otherwise.
+                // A pair of different hosts exists, otherwise the scenario has been refused.
                 loop {
                     let (from, to) = (pick(&self.from), pick(&self.to));
                     if from != to {
@@ -63,7 +64,7 @@ impl Ends {
         }
     }
 
-    /// A host that some flow would go to from itself.
+    /// A host that would be both ends of some flow.
     fn self_pair(&self) -> Option<NodeId> {
         match self.pairing {
             Pairing::InTurn => {
@@ -84,7 +85,7 @@ const fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Nodes by name.
+/// Node by its name.
 pub(super) type Names = BTreeMap<String, NodeId>;
 
 /// The names of all nodes.
@@ -92,20 +93,20 @@ pub(super) fn names(network: &Network) -> Names {
     (0u32..).zip(&network.nodes).map(|(index, node)| (node.name.clone(), NodeId(index))).collect()
 }
 
-/// Checks that all flow groups have a way there and back, and notes their hosts.
+/// Checks that all flow groups have a forward and a backward path, and stores their hosts.
 pub(super) fn connect(network: &mut Network, cx: &mut Context<'_>) -> Option<()> {
     let names = names(network);
     let mut router = Router::new(network.nodes.len(), &network.links, &network.weights);
     let mut complete = true;
     for (index, group) in cx.scenario.flows.iter().enumerate() {
         check_ends(index, group, &names, cx);
-        ways::check_names(index, group, &names, cx);
+        via::check_names(index, group, &names, cx);
         let Some(ends) = Ends::of(group, &names) else {
             complete = false;
             continue;
         };
         complete &= check_ways(index, &ends, network, &mut router, cx)
-            && ways::check(index, &ends, network, &mut router, cx);
+            && via::check(index, &ends, network, &mut router, cx);
         network.ends.push(ends);
     }
     if !complete {
@@ -115,12 +116,12 @@ pub(super) fn connect(network: &mut Network, cx: &mut Context<'_>) -> Option<()>
         let reference = access(network, &ends, &mut router);
         network.routes.push(super::flows::Routes { reference, ..Default::default() });
     }
-    // The first pair stands for the first flow where a round trip is needed before flows are known.
+    // Where a round trip is needed before flows are known, the first pair stands for the first flow.
     let ends = network.ends.first()?;
     let (from, to) =
         ends.from.iter().find_map(|from| Some((*from, *ends.to.iter().find(|to| *to != from)?)))?;
-    let there = router.route(&ends.ways.there(from, to), |_| 0)?;
-    network.first_round_trip = [there, router.route(&ends.ways.back(to, from), |_| 0)?].concat();
+    let there = router.route(&ends.via.forward(from, to), |_| 0)?;
+    network.first_round_trip = [there, router.route(&ends.via.backward(to, from), |_| 0)?].concat();
     Some(())
 }
 
@@ -145,15 +146,16 @@ fn check_ways(
         cx.error(&key(turn), message, "name two different hosts");
         return false;
     }
-    // Reachability from one and to one tells about all, and spares the product of long lists.
+    // If one node reaches all others and all others reach it, every pair is connected; this avoids checking
+    // the product of long lists.
     let lists = ends.from.len() > 1 && ends.to.len() > 1;
     let mut complete = true;
     for (turn, from) in ends.from.iter().enumerate() {
         for to in ends.to.iter().filter(|to| *to != from).take(if lists { 2 } else { usize::MAX }) {
             for (a, b) in [(*from, *to), (*to, *from)] {
                 if router.path(a, b, |_| 0).is_none() && complete {
-                    let message = format!("there is no way from \"{}\" to \"{}\"", name(a), name(b));
-                    cx.error(&key(turn), message, "add links; ACKs need a way back (both_ways = true)");
+                    let message = format!("there is no path from \"{}\" to \"{}\"", name(a), name(b));
+                    cx.error(&key(turn), message, "add links; ACKs need a return path (both_ways = true)");
                     complete = false;
                 }
             }
@@ -165,11 +167,11 @@ fn check_ways(
             if let Some(from) = from
                 && (router.path(*from, *to, |_| 0).is_none() || router.path(*to, *from, |_| 0).is_none())
             {
-                let message = format!("there is no way between \"{}\" and \"{}\"", name(*from), name(*to));
+                let message = format!("there is no path between \"{}\" and \"{}\"", name(*from), name(*to));
                 cx.error(
                     &format!("flows[{index}].to"),
                     message,
-                    "add links; ACKs need a way back (both_ways = true)",
+                    "add links; ACKs need a return path (both_ways = true)",
                 );
                 complete = false;
             }
@@ -178,14 +180,14 @@ fn check_ways(
     complete
 }
 
-/// The links by which the senders are attached, as if they were one: the first on each path that has a rate.
+/// Combined capacity of the links that attach the senders: on each path, the first link that has a rate.
 fn access(network: &Network, ends: &Ends, router: &mut Router) -> Option<Reference> {
     let links: Option<BTreeSet<LinkId>> = ends
         .from
         .iter()
         .map(|from| {
             let to = ends.to.iter().find(|to| *to != from)?;
-            let path = router.route(&ends.ways.there(*from, *to), |_| 0)?;
+            let path = router.route(&ends.via.forward(*from, *to), |_| 0)?;
             path.into_iter().find(|id| network.links[id.0 as usize].rate.is_some())
         })
         .collect();
@@ -215,12 +217,12 @@ fn check_ends(index: usize, group: &FlowGroup, names: &Names, cx: &mut Context<'
     }
 }
 
-/// Lays out the paths of flows, each path once.
+/// Builds the paths of flows, each path once.
 pub(super) struct Paths {
     router: Router,
     ecmp: bool,
     known: BTreeMap<Vec<LinkId>, u32>,
-    /// Without equal-cost choices there is one path over the same stops.
+    /// Paths by their stops: without a choice among equal costs there is one path through the same stops.
     by_stops: BTreeMap<Vec<NodeId>, u32>,
 }
 
@@ -237,7 +239,7 @@ impl Paths {
         paths: &mut Vec<Vec<LinkId>>,
     ) -> (u32, u32) {
         let (from, to) = ends.pair(seed, group, number);
-        let (there, back) = (ends.ways.there(from, to), ends.ways.back(to, from));
+        let (there, back) = (ends.via.forward(from, to), ends.via.backward(to, from));
         if !self.ecmp {
             return (self.only(there, paths), self.only(back, paths));
         }

@@ -1,4 +1,4 @@
-//! Applications that somebody waits for.
+//! Interactive applications: requests and responses, and frames with a deadline.
 
 use super::Context;
 use super::sizes::MAX_TRANSFER_BYTES;
@@ -13,13 +13,17 @@ pub(super) fn requests(plan: &schema::Requests, path: &str, cx: &mut Context<'_>
     if plan.rounds == Some(0) {
         cx.error(
             &format!("{path}.app.rounds"),
-            "there are no exchanges",
+            "the number of exchanges is 0",
             "write at least 1, or leave rounds out",
         );
     }
     let at_random = matches!(plan.think, schema::Think::Exponential(_));
     if at_random && plan.think.mean().is_zero() {
-        cx.error(&format!("{path}.app.think"), "random times of 0", "as in { exponential = \"10 ms\" }");
+        cx.error(
+            &format!("{path}.app.think"),
+            "the mean of the random times is 0",
+            "as in { exponential = \"10 ms\" }",
+        );
     }
     Some(App::Requests {
         request_bytes: request_bytes?,
@@ -38,12 +42,12 @@ pub(super) fn frames(plan: &schema::Frames, path: &str, cx: &mut Context<'_>) ->
             cx.error(&format!("{path}.app.{key}"), message, format!("as in \"{example}\""));
         }
     };
-    time(plan.every, "every", "all frames at the same time", "40 ms");
-    time(plan.deadline, "deadline", "no frame can arrive within 0", "100 ms");
+    time(plan.every, "every", "the time between frames is 0: all frames would be written at once", "40 ms");
+    time(plan.deadline, "deadline", "the deadline is 0: no frame could arrive in time", "100 ms");
     Some(App::Frames { bytes: bytes?, interval: plan.every.span(), deadline: plan.deadline.span() })
 }
 
-/// Bytes from 1 to what a run can ever deliver.
+/// A size between 1 B and the most that a run can deliver.
 fn size(size: Size, key: &str, example: &str, path: &str, cx: &mut Context<'_>) -> Option<u64> {
     let bytes = size.bytes().filter(|bytes| (1..=MAX_TRANSFER_BYTES).contains(bytes));
     if bytes.is_none() {

@@ -1,4 +1,4 @@
-//! Hosts at leaf switches, each of which has a link to every spine switch.
+//! Leaf-spine network: hosts at leaf switches, each of which has a link to every spine switch.
 
 use shoal_units::Span;
 
@@ -10,7 +10,7 @@ use super::star::receivers;
 use crate::experiment::{Link, LinkId, NodeId};
 use crate::schema::{Aqm, Fifo, LeafSpine, Reported};
 
-/// The graph of a leaf-spine network: hosts h1, h2, ... in the order of their leaves leaf1, leaf2, ...; spine1, spine2, ...
+/// The network: hosts h1, h2, ... in the order of their leaves leaf1, leaf2, ...; spines spine1, spine2, ...
 pub(super) fn network(plan: &LeafSpine, cx: &mut Context<'_>) -> Option<Network> {
     const MAX_HOSTS: u64 = 10_000;
     const MAX_SWITCHES: u32 = 1_000;
@@ -33,7 +33,7 @@ pub(super) fn network(plan: &LeafSpine, cx: &mut Context<'_>) -> Option<Network>
     let (rate, fabric_rate) = (rate?, fabric_rate?);
     let overhead_bytes = checked_overhead(plan.overhead, "topology.overhead", cx);
     let (delay, fabric_delay) = (plan.delay.span(), plan.fabric_delay.unwrap_or(plan.delay).span());
-    // The longest way: host, leaf, spine, leaf, host, and back.
+    // The longest round trip crosses host, leaf, spine, leaf, host, and returns.
     let links = delay.as_picos().saturating_add(fabric_delay.as_picos());
     let way = Span::from_picos(links).saturating_mul(4);
     let bdp_rtt = Some(plan.bdp_rtt.map_or(way, |rtt| rtt.span())).filter(|rtt| *rtt > Span::ZERO);
@@ -95,7 +95,7 @@ pub(super) fn network(plan: &LeafSpine, cx: &mut Context<'_>) -> Option<Network>
     Some(network)
 }
 
-/// Which ports the result has.
+/// Marks the ports that the result reports.
 fn report(network: &mut Network, reported: Reported, leaves: &[NodeId], spines: &[NodeId]) {
     let receivers = receivers(network);
     let switch = |node: &NodeId| leaves.contains(node) || spines.contains(node);

@@ -1,4 +1,4 @@
-//! Bounds of times and numbers of flows.
+//! Bounds on times and on the number of flows.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use shoal_units::Span;
 use super::Context;
 
 pub(super) const MAX_FLOWS: u64 = 1_000_000;
-/// From here on the memory that flows need is worth a word.
+/// Number of flows from which the memory that they need is mentioned.
 const MANY_FLOWS: u64 = 100_000;
-/// What a flow takes in the simulator (issue 2: at most 2 KiB a flow).
+/// Memory of a flow in the simulator: at most 2 KiB.
 const KIB_PER_FLOW: u64 = 2;
 
-/// Duration and warm-up.
+/// Checks duration and warm-up, and returns them.
 pub(super) fn check_times(cx: &mut Context<'_>) -> (Span, Span) {
     let duration = cx.scenario.duration.span();
     let warmup = cx.scenario.warmup.map_or(Span::ZERO, |warmup| warmup.span());
@@ -25,7 +25,7 @@ pub(super) fn check_times(cx: &mut Context<'_>) -> (Span, Span) {
     (duration, warmup)
 }
 
-/// Names and numbers of flows.
+/// Checks the names and the number of flows.
 pub(super) fn check_flows(cx: &mut Context<'_>) {
     let groups = &cx.scenario.flows;
     if groups.is_empty() {

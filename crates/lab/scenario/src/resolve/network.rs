@@ -1,4 +1,4 @@
-//! The graph while it is built.
+//! The graph of a network while it is built.
 
 use shoal_aqm::{Extent, FifoConfig, QueueConfig};
 use shoal_units::{Rate, Span};
@@ -15,18 +15,18 @@ pub(crate) struct Network {
     pub nodes: Vec<Node>,
     pub links: Vec<Link>,
     pub paths: Vec<Vec<LinkId>>,
-    /// One entry a flow group.
+    /// Paths of each flow group, one entry for each group.
     pub routes: Vec<Routes>,
-    /// Outside a dumbbell: the hosts of each flow group, whose paths are found when the flows are known.
+    /// Outside a dumbbell: the hosts of each flow group, whose paths are found once the flows are known.
     pub ends: Vec<Ends>,
-    /// Costs of the links; those that are missing weigh 1.
+    /// Weights of the links; a link without an entry weighs 1.
     pub weights: Vec<u32>,
-    /// Flows take one of several equal ways by a hash.
+    /// Whether flows take one of several paths of equal cost by a hash.
     pub ecmp: bool,
     pub pools: Vec<Pool>,
-    /// Links there and back between the first two hosts that have a flow.
+    /// Links of the round trip between the first two hosts that have a flow.
     pub first_round_trip: Vec<LinkId>,
-    /// The round-trip time in which bandwidth-delay products of this network are meant.
+    /// The round-trip time in which bandwidth-delay products of this network are measured.
     pub bdp_rtt: Option<Span>,
 }
 
@@ -43,13 +43,13 @@ impl Network {
         self.paths.push(links);
         self.paths.len() as u32 - 1
     }
-    /// A link named after its ends, in all else like `template`.
+    /// Adds a link that is named after its ends and otherwise equals `template`.
     pub fn named_link(&mut self, from: NodeId, to: NodeId, template: &Link) -> LinkId {
         let name = |id: NodeId| self.nodes[id.0 as usize].name.as_str();
         let name = format!("{}->{}", name(from), name(to));
         self.link(Link { name, from, to, ..template.clone() })
     }
-    /// A link without queue.
+    /// Adds a link without a queue.
     pub fn pure_delay(&mut self, name: String, from: NodeId, to: NodeId, delay: Span) -> LinkId {
         let queue = QueueConfig::Fifo(FifoConfig { limit: Extent::Unlimited });
         self.link(Link {
@@ -66,10 +66,10 @@ impl Network {
     }
 }
 
-/// Time is counted in picoseconds: at this rate a byte takes one.
+/// The highest rate: time is counted in picoseconds, and a byte takes one picosecond at this rate.
 const MAX_RATE: Rate = Rate::from_bps(8_000_000_000_000);
 
-/// A rate that a transmitter can have, or `None` for `unlimited`; `Err` if it was refused.
+/// The rate of a transmitter, or `None` for `unlimited`; `Err` if the rate was refused.
 pub(super) fn checked_rate(rate: DataRate, path: &str, cx: &mut Context<'_>) -> Result<Option<Rate>, ()> {
     match rate.rate() {
         Some(rate) if rate.as_bps() == 0 => {
@@ -88,7 +88,7 @@ pub(super) fn checked_rate(rate: DataRate, path: &str, cx: &mut Context<'_>) -> 
     }
 }
 
-/// Framing bytes of a link.
+/// Framing bytes of a link, checked.
 pub(super) fn checked_overhead(overhead: Size, path: &str, cx: &mut Context<'_>) -> u16 {
     match overhead.bytes() {
         Some(bytes @ 0..=1000) => bytes as u16,

@@ -1,4 +1,4 @@
-//! What a scenario does that its author may not expect, although nothing in it is doubtful.
+//! Notes: effects of a valid scenario that its author may not expect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,13 @@ use super::Context;
 use crate::experiment::{Link, NodeId, Note};
 use crate::schema::Workload;
 
-/// The bit of the ECN field that ECT(0) sets (RFC 3168: 10).
+/// The bit of the ECN field that ECT(0) sets: its codepoint is binary 10 ([RFC 3168, section
+/// 5](https://www.rfc-editor.org/rfc/rfc3168#section-5)).
 const ECT0: u8 = 0b10;
 
-/// DCTCP sends ECT(0). Linux's dualpi2 treats that as classic traffic unless its mask says otherwise, and a scalable controller
-/// among the squared probabilities of the classic queue is not what its user wants to see.
+/// Notes scalable flows in the classic queue: DCTCP sends ECT(0), which Linux's dualpi2 treats as classic
+/// traffic unless its mask says otherwise. A scalable controller that meets the squared probabilities of the
+/// classic queue is probably not what the user wants to see.
 pub(super) fn scalable_flows_in_the_classic_queue(
     links: &[Link],
     endpoints: &[EndpointConfig],
@@ -45,13 +47,15 @@ pub(super) fn scalable_flows_in_the_classic_queue(
     }
 }
 
-/// A host link no faster than the bottleneck, with a buffer that never fills: a flow that has the bottleneck for itself queues in
-/// its own host, where nothing marks or drops, and grows until another one takes part of the bottleneck.
+/// Notes queues in hosts: if a host's link is no faster than the bottleneck and its buffer never fills, a
+/// flow that has the bottleneck to itself queues in its own host, where nothing marks or drops, and grows
+/// until another flow takes part of the bottleneck.
 pub(super) fn queues_in_hosts(links: &[Link], cx: &mut Context<'_>) {
     if !cx.scenario.flows.iter().any(|group| group.app == Workload::Bulk) {
         return;
     }
-    // A host has one neighbour, a switch several. The way back of a dumbbell is a pure delay past all switches.
+    // A host has one neighbour, a switch several. In a dumbbell the path of the ACKs is a pure delay that
+    // bypasses all switches.
     let mut neighbours: BTreeMap<NodeId, BTreeSet<NodeId>> = BTreeMap::new();
     for link in links.iter().filter(|link| link.rate.is_some()) {
         neighbours.entry(link.to).or_default().insert(link.from);
@@ -83,7 +87,7 @@ pub(super) fn queues_in_hosts(links: &[Link], cx: &mut Context<'_>) {
         };
         let note = Note { kind: "queue-in-hosts", text, groups: Vec::new(), links: hosts };
         cx.note(path, note, &format!("give hosts a limit as real ones have: {buffer}"));
-        // All bottlenecks of a symmetric topology would say the same.
+        // All bottlenecks of a symmetric topology would give the same note.
         return;
     }
 }

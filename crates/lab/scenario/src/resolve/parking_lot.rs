@@ -1,4 +1,4 @@
-//! Bottlenecks in a row.
+//! Parking lot: several bottlenecks in a row.
 
 use shoal_aqm::{Extent, FifoConfig, QueueConfig};
 use shoal_units::Span;
@@ -10,8 +10,9 @@ use super::queue::{Port, finite_rate, largest_packet, queue};
 use crate::experiment::{Link, NodeId};
 use crate::schema::{Aqm, Fifo, ParkingLot};
 
-/// The graph of a parking lot: switches s1, s2, ... with bottleneck1 from s1 to s2 and so on; in1 ... at the heads and
-/// out1 ... at the ends of the bottlenecks; `in` at the first switch and `out` at the last.
+/// The network of a parking lot: switches s1, s2, ... with bottleneck1 from s1 to s2 and so on; hosts in1,
+/// ... at the heads and out1, ... at the ends of the bottlenecks, `in` at the first switch and `out` at the
+/// last.
 pub(super) fn network(lot: &ParkingLot, cx: &mut Context<'_>) -> Option<Network> {
     const MAX_BOTTLENECKS: u32 = 1_000;
     super::graph::refuse_bottleneck(cx);
@@ -25,7 +26,7 @@ pub(super) fn network(lot: &ParkingLot, cx: &mut Context<'_>) -> Option<Network>
     let (rate, access_rate) = (rate?, access_rate.ok()?);
     let overhead_bytes = checked_overhead(lot.overhead, "topology.overhead", cx);
     let (delay, access_delay) = (lot.delay.span(), lot.access_delay.span());
-    // That of the through flows.
+    // Round-trip time of the through flows.
     let (row, ends) = (delay.saturating_mul(lot.bottlenecks.into()), access_delay.saturating_mul(2));
     let way = Span::from_picos(row.as_picos().saturating_add(ends.as_picos()));
     let round_trip = lot.bdp_rtt.map_or(way.saturating_mul(2), |rtt| rtt.span());
@@ -38,7 +39,7 @@ pub(super) fn network(lot: &ParkingLot, cx: &mut Context<'_>) -> Option<Network>
         mtu: largest_packet(cx),
     };
     let law = queue(&lot.aqm, lot.buffer, &port, cx);
-    // ACKs return through plain queues of the same room.
+    // ACKs return through plain FIFOs of the same size.
     let back = queue(&Aqm::Fifo(Fifo {}), lot.buffer, &port, cx);
 
     let mut network = Network { bdp_rtt, ..Network::default() };

@@ -1,11 +1,11 @@
-//! Ports of a switch that share one memory.
+//! Memory that the ports of a switch share.
 
 use super::Context;
 use super::network::Network;
 use crate::experiment::{NodeId, Pool};
 use crate::schema::SharedBuffer;
 
-/// Lets all ports of `node` that have a rate share a buffer, which was written at `path`.
+/// Lets all ports of `node` that have a rate share the buffer that was written at `path`.
 pub(super) fn share(
     network: &mut Network,
     node: NodeId,
@@ -38,7 +38,7 @@ pub(super) fn share(
         cx.error(
             &at("size"),
             "the shared buffer needs a size above 0",
-            "as in \"4 MB\"; without one, remove it",
+            "as in \"4 MB\"; remove the key to have no shared buffer",
         );
         return None;
     };

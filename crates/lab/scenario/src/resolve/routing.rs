@@ -1,4 +1,4 @@
-//! Shortest paths, and equal-cost choices between them.
+//! Shortest paths, and the choice among several of equal cost.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -9,17 +9,17 @@ use crate::experiment::{Link, LinkId, NodeId};
 
 /// Finds paths of least cost. The cost of a path is the sum of the weights of its links.
 pub(super) struct Router {
-    /// Links that start and that end at each node, in file order.
+    /// Links that leave and that enter each node, in file order.
     outgoing: Vec<Vec<LinkId>>,
     incoming: Vec<Vec<LinkId>>,
     ends: Vec<(NodeId, NodeId)>,
     weights: Vec<u32>,
-    /// Cost from every node to a destination, once somebody has asked.
+    /// Cost from every node to a destination, computed on first use.
     costs: BTreeMap<NodeId, Vec<Option<u64>>>,
 }
 
 impl Router {
-    /// A router for these links; links beyond `weights` weigh 1.
+    /// A router for these links; a link beyond the end of `weights` weighs 1.
     pub fn new(nodes: usize, links: &[Link], weights: &[u32]) -> Self {
         let mut router = Self {
             outgoing: vec![Vec::new(); nodes],
@@ -37,8 +37,9 @@ impl Router {
         router
     }
 
-    /// A path of least cost from one node to another; `choose` picks one of several next hops, which come in file order, so
-    /// that always taking the first gives the path whose first differing link comes first in the file.
+    /// A path of least cost from one node to another. `choose` picks one of several next hops, which come in
+    /// file order: always taking the first gives, of all these paths, the one whose first differing link
+    /// comes first in the file.
     pub fn path(
         &mut self,
         from: NodeId,
@@ -65,7 +66,7 @@ impl Router {
         Some(links)
     }
 
-    /// A path through all `stops`, in their order, each leg of least cost.
+    /// A path through all `stops` in their order, with least cost between neighbouring stops.
     pub fn route(&mut self, stops: &[NodeId], mut choose: impl FnMut(usize) -> usize) -> Option<Vec<LinkId>> {
         let mut links = Vec::new();
         for leg in stops.windows(2) {
@@ -74,8 +75,8 @@ impl Router {
         Some(links)
     }
 
-    /// The nodes that paths of least cost pass, both ends included: with `all` those of every such path, else those of the
-    /// one that takes the first of several next hops.
+    /// The nodes on paths of least cost, both ends included: those of every such path if `all`, else those of
+    /// the path that takes the first of several next hops.
     pub fn passed(&mut self, from: NodeId, to: NodeId, all: bool) -> BTreeSet<NodeId> {
         let mut passed = BTreeSet::from([from]);
         let Some(path) = self.path(from, to, |_| 0) else { return passed };
@@ -95,7 +96,8 @@ impl Router {
         passed
     }
 
-    /// Links by which paths of least cost leave a node, in file order; `costs` are those to the destination.
+    /// Links by which paths of least cost leave a node, in file order; `costs` are the costs to the
+    /// destination.
     fn next_hops(&self, node: NodeId, costs: &[Option<u64>]) -> impl Iterator<Item = LinkId> {
         let left = costs[node.0 as usize];
         self.outgoing[node.0 as usize].iter().copied().filter(move |id| {
@@ -104,7 +106,7 @@ impl Router {
         })
     }
 
-    /// Dijkstra's algorithm against the direction of the links.
+    /// Costs from all nodes to `to`: Dijkstra's algorithm against the direction of the links.
     fn costs_to(&self, to: NodeId) -> Vec<Option<u64>> {
         let mut costs = vec![None; self.outgoing.len()];
         let mut open = BinaryHeap::from([Reverse((0u64, to))]);
@@ -124,8 +126,8 @@ impl Router {
     }
 }
 
-/// The choices of one flow among equal-cost next hops: a hash of the flow, as switches take one of the five-tuple, fresh for
-/// each hop and direction.
+/// The choices of one flow among next hops of equal cost: a hash of the flow, as switches hash the
+/// five-tuple, drawn anew for each hop and direction.
 pub(super) struct FlowHash(Stream);
 
 impl FlowHash {
@@ -133,7 +135,7 @@ impl FlowHash {
     pub fn new(seed: u64, group: &str, number: u32) -> Self {
         Self(Stream::new(seed, &format!("ecmp/{group}/{number}")))
     }
-    /// One of `count`.
+    /// Chooses one of `count` next hops.
     pub fn choose(&mut self, count: usize) -> usize {
         ((u128::from(self.0.uniform_u64()) * count as u128) >> 64) as usize
     }

@@ -1,14 +1,15 @@
-//! Round-trip times of the flows of a dumbbell.
+//! Round-trip times of the flows in a dumbbell.
 
 use shoal_units::Span;
 
 use super::Context;
 use crate::schema::Rtt;
 
-/// Each value takes links of its own.
+/// Most different values, since each one has links of its own.
 const MAX_VALUES: u32 = 100_000;
 
-/// What the fixed delays leave of each flow's rtt, a list for each group: with one entry for all flows, or one for each.
+/// What remains of each flow's rtt beyond the fixed delays. Each group has a list: one entry for all flows,
+/// or one for each flow.
 pub(super) fn rests(fixed: Span, cx: &mut Context<'_>) -> Option<Vec<Vec<Rest>>> {
     let mut rests = Vec::new();
     for (index, group) in cx.scenario.flows.iter().enumerate() {
@@ -30,7 +31,7 @@ pub(super) fn rests(fixed: Span, cx: &mut Context<'_>) -> Option<Vec<Vec<Rest>>>
     (rests.len() == cx.scenario.flows.len() && !rests.is_empty()).then_some(rests)
 }
 
-/// One way and the other.
+/// Remaining delay of the forward path, and of the path of the ACKs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Rest {
     pub forward: Span,
@@ -44,7 +45,7 @@ impl Rest {
     }
 }
 
-/// Whether there is a time for each flow.
+/// Checks that there is one time for each flow.
 fn check_count(rtt: &Rtt, count: Option<u32>, path: &str, cx: &mut Context<'_>) -> bool {
     let (values, what) = match rtt {
         Rtt::Same(_) => return true,
@@ -53,11 +54,11 @@ fn check_count(rtt: &Rtt, count: Option<u32>, path: &str, cx: &mut Context<'_>) 
     };
     let Some(count) = count else {
         let message = format!("{what} of round-trip times for flows that arrive at random");
-        cx.error(path, message, "write one for all, as in rtt = \"25 ms\", or several groups");
+        cx.error(path, message, "write one time for all flows, as in rtt = \"25 ms\", or several groups");
         return false;
     };
     if count > MAX_VALUES {
-        let hint = format!("at most {MAX_VALUES}, or one for all, as in rtt = \"25 ms\"");
+        let hint = format!("at most {MAX_VALUES}, or one time for all flows, as in rtt = \"25 ms\"");
         cx.error(path, format!("{what} of {count} round-trip times is too long"), hint);
         return false;
     }
@@ -75,7 +76,7 @@ fn check_count(rtt: &Rtt, count: Option<u32>, path: &str, cx: &mut Context<'_>) 
         }
         Rtt::Range(_) if count == 1 => {
             let hint = "add count, as in count = 4, or write one time, as in rtt = \"25 ms\"";
-            cx.error(path, "a range of round-trip times for 1 flow", hint);
+            cx.error(path, "a range of round-trip times needs more than 1 flow", hint);
             false
         }
         _ => true,

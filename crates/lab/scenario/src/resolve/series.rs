@@ -1,18 +1,18 @@
-//! The bin of the time series when the scenario leaves it open.
+//! Chooses the bin of the time series if the scenario leaves it open.
 
 use crate::experiment::Experiment;
 use crate::quantity::Duration;
 
-/// Bins of a run: at least so many as long as the round trips allow it, ...
+/// Fewest bins of a run, as long as the round-trip times permit that many.
 const WANTED_BINS: u64 = 200;
-/// ... and never more.
+/// Most bins of a run.
 const MOST_BINS: u64 = 4000;
-/// Rows of all flows and monitored links together.
+/// Most rows of all flows and monitored links together.
 const MOST_ROWS: u64 = 1_000_000;
-/// Bins of a run, even if that makes more rows.
+/// Fewest bins of a run, even if they exceed the number of rows.
 const FEWEST_BINS: u64 = 10;
 
-/// The bin that fits the time scale of `experiment`; the key `trace.series` describes it.
+/// The bin that suits the time scale of `experiment`; the key `trace.series` documents the rule.
 pub(crate) fn fitting_bin(experiment: &Experiment) -> Duration {
     let round_trips = experiment.flows.iter().map(|flow| experiment.base_rtt(flow).as_picos());
     let shortest = round_trips.filter(|picos| *picos > 0).min();
@@ -20,7 +20,7 @@ pub(crate) fn fitting_bin(experiment: &Experiment) -> Duration {
     duration(bin_picos(experiment.duration.as_picos(), shortest, rows as u64))
 }
 
-/// In picoseconds. `shortest_rtt` is `None` if there is no propagation at all.
+/// The bin in picoseconds. `shortest_rtt` is `None` if no path has a propagation delay.
 fn bin_picos(run: u64, shortest_rtt: Option<u64>, rows: u64) -> u64 {
     let wanted = shortest_rtt.map_or(u64::MAX, |rtt| rtt / 2).min(run / WANTED_BINS);
     let bins = MOST_BINS.min(MOST_ROWS / rows.max(1)).max(1);
@@ -29,11 +29,12 @@ fn bin_picos(run: u64, shortest_rtt: Option<u64>, rows: u64) -> u64 {
     rounded(picos).1.min(longest)
 }
 
-/// The nearest 1, 2 or 5 times a power of ten below and above, both included; at least a picosecond.
+/// The nearest values of the form 1, 2 or 5 times a power of ten below and above (inclusive); at least a
+/// picosecond.
 fn rounded(picos: u64) -> (u64, u64) {
     let picos = picos.max(1);
     let decade = 10u64.pow(picos.ilog10());
-    // The last ones may be longer than any time.
+    // The largest candidates may exceed the range of time.
     let steps = || [1, 2, 5, 10].into_iter().filter_map(|factor| decade.checked_mul(factor));
     let below = steps().filter(|step| *step <= picos).max().unwrap_or(decade);
     let above = steps().find(|step| *step >= picos).unwrap_or(below);
@@ -63,7 +64,7 @@ mod tests {
         assert_eq!(bin(ms(10_000), Some(ms(25)), 3), "20 ms");
         // Half of 25 ms would be 24,000 bins; 300 s / 4000 = 75 ms.
         assert_eq!(bin(ms(300_000), Some(ms(25)), 3), "100 ms");
-        // A data centre: 30 us is less than 200 ms / 4000 = 50 us.
+        // Data centre: half of 60 us is less than 200 ms / 4000 = 50 us.
         assert_eq!(bin(ms(200), Some(us(60)), 73), "50 us");
         // A run of few round trips has 200 bins or a little fewer: 200 ms / 200 = 1 ms.
         assert_eq!(bin(ms(200), Some(ms(100)), 3), "1 ms");

@@ -1,4 +1,4 @@
-//! Distributions of transfer sizes, checked.
+//! Checked distributions of transfer sizes.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,21 @@ use crate::field::suggest;
 use crate::schema::Distribution;
 use crate::size_distribution::SizeDistribution;
 
-/// All distributions that transfers can name.
+/// All distributions that transfers can name, by name.
 pub(super) type Sizes = BTreeMap<String, SizeDistribution>;
 
-/// The built-in distributions and those of the file. What is wrong goes into the report; such a distribution is known, so
-/// that it is not reported as unknown too.
+/// The built-in distributions and those of the file. A distribution with mistakes is reported once; it still
+/// counts as known, so that it is not reported as unknown as well.
 pub(super) fn sizes(cx: &mut Context<'_>) -> Sizes {
     let built_in = SizeDistribution::BUILT_IN.iter();
     let mut sizes: Sizes =
         built_in.filter_map(|name| Some(((*name).to_owned(), SizeDistribution::built_in(name)?))).collect();
     let scenario = cx.scenario;
     for (name, own) in &scenario.distributions.0 {
-        // Names with dots cannot be found again by their path: the mark of the whole table serves.
+        // A name with dots cannot be found again by its path, so the mark of the whole table is used.
         let path = format!("distributions.{name}");
         if sizes.contains_key(name) {
-            let hint = "give yours another name";
+            let hint = "choose another name for this distribution";
             cx.error(&path, format!("the distribution \"{name}\" is built in"), hint);
             continue;
         }
@@ -36,7 +36,7 @@ pub(super) fn sizes(cx: &mut Context<'_>) -> Sizes {
     sizes
 }
 
-/// The distribution `name`, which the key at `path` asks for.
+/// The distribution called `name`, which the key at `path` uses.
 pub(super) fn named(name: &str, path: &str, sizes: &Sizes, cx: &mut Context<'_>) -> Option<SizeDistribution> {
     let found = sizes.get(name).cloned();
     if found.is_none() {
@@ -57,21 +57,25 @@ fn check(own: &Distribution, path: &str, cx: &mut Context<'_>) {
         let at = format!("{path}.cdf[{index}]");
         let (size, p) = (point.size.bytes(), point.probability);
         let Some(size) = size.filter(|size| *size <= MAX_TRANSFER_BYTES) else {
-            cx.error(&at, "a size without limit", format!("at most {MAX_TRANSFER_BYTES} B"));
+            cx.error(&at, "the size must be limited", format!("at most {MAX_TRANSFER_BYTES} B"));
             continue;
         };
         if !(0.0..=1.0).contains(&p) {
             cx.error(&at, format!("a probability of {p}"), "write a number from 0 to 1");
         } else if size == 0 && p > 0.0 {
-            cx.error(&at, "transfers of 0 B", "give 0 B the probability 0, or leave the point out");
+            cx.error(&at, "transfers of 0 B", "give 0 B the probability 0, or remove the point");
         }
         if let Some((size_before, p_before)) = before {
             if size == size_before {
                 let hint =
                     "give each size once; a step takes two sizes, as in [\"999 B\", 0], [\"1000 B\", 0.5]";
-                cx.error(&at, format!("the size {} stands twice", point.size), hint);
+                cx.error(&at, format!("the size {} occurs twice", point.size), hint);
             } else if size < size_before {
-                cx.error(&at, "the sizes fall", "list the points from the smallest size to the largest");
+                cx.error(
+                    &at,
+                    "the sizes are not in increasing order",
+                    "list the points from the smallest size to the largest",
+                );
             }
             if p < p_before {
                 let hint = "a cumulative distribution never falls: each point is the probability of at most its size";
@@ -86,5 +90,6 @@ fn check(own: &Distribution, path: &str, cx: &mut Context<'_>) {
     }
 }
 
-/// 1 TB: far beyond any transfer that a run can finish, far below the range of stream positions.
+/// Largest transfer, 1 TB: far beyond any transfer that a run can finish, and far below the range of stream
+/// positions.
 pub(super) const MAX_TRANSFER_BYTES: u64 = 1_000_000_000_000;

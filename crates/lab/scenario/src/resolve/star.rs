@@ -1,4 +1,4 @@
-//! Hosts around one switch.
+//! Star: hosts around one switch.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::queue::{Port, finite_rate, largest_packet, queue};
 use crate::experiment::{Link, NodeId};
 use crate::schema::{Aqm, Fifo, Star};
 
-/// The graph of a star.
+/// The network of a star.
 pub(super) fn network(star: &Star, cx: &mut Context<'_>) -> Option<Network> {
     const MAX_HOSTS: u32 = 10_000;
     super::graph::refuse_bottleneck(cx);
@@ -65,7 +65,7 @@ pub(super) fn network(star: &Star, cx: &mut Context<'_>) -> Option<Network> {
     Some(network)
 }
 
-/// Ports towards hosts that receive data can be bottlenecks.
+/// Monitors the ports towards hosts that receive data, since only these can become bottlenecks.
 fn monitor_receivers(network: &mut Network, switch: NodeId) {
     let receivers = receivers(network);
     for link in &mut network.links {
@@ -73,7 +73,7 @@ fn monitor_receivers(network: &mut Network, switch: NodeId) {
     }
 }
 
-/// Hosts that receive data.
+/// The hosts that receive data.
 pub(super) fn receivers(network: &Network) -> BTreeSet<NodeId> {
     network.ends.iter().flat_map(|ends| ends.to.iter().copied()).collect()
 }

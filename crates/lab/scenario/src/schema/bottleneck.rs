@@ -7,14 +7,15 @@ use crate::quantity::{Amount, DataRate, Duration, Size};
 section! {
     /// The link that all flows of a dumbbell share.
     Bottleneck {
-        /// Line rate.
+        /// Rate of the link.
         rate: DataRate,
-        /// Waiting packets that fit, the one in transmission not counted. One BDP is the rate times bdp_rtt.
+        /// Capacity for waiting packets; the packet in transmission is not counted. One BDP is the rate times
+        /// bdp_rtt.
         #[source = "Linux net/sched/sch_fifo.c"]
         buffer: Amount = "4 BDP",
-        /// Propagation delay of this link; part of each flow's rtt.
+        /// Propagation delay of this link; it is part of each flow's rtt.
         delay: Duration = "0 s",
-        /// Bytes a packet takes on the wire beyond its IP size (Ethernet with preamble and gap: 38 B).
+        /// Bytes that a packet takes on the wire beyond its IP size (Ethernet with preamble and gap: 38 B).
         overhead: Size = "0 B",
         /// Round-trip time behind the unit BDP.
         #[otherwise = "the rtt of the first flow group"]

@@ -9,7 +9,7 @@ use crate::quantity::Size;
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
-/// Distributions of transfer sizes by name.
+/// Distributions of transfer sizes, by name.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Distributions(pub BTreeMap<String, Distribution>);
 
@@ -35,7 +35,7 @@ impl Field for Distributions {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
         let entries =
             entries(node, "as in [distributions.mine] with cdf = [[\"6 kB\", 0.15], [\"1 MB\", 1]]", report)?;
-        // Not short-circuiting: every distribution reports its own problems.
+        // Collected before any is unwrapped, so that every distribution reports its own problems.
         let read: Vec<Option<(String, Distribution)>> = entries
             .iter()
             .map(|entry| Some((entry.key.clone(), Distribution::read(&entry.node, report)?)))

@@ -11,9 +11,9 @@ use crate::report::Report;
 use crate::tree::{Node, Value};
 
 section! {
-    /// Flows that differ only in their start and their place.
+    /// Flows that differ only in their start, their hosts and their rtt.
     FlowGroup {
-        /// Name for reports.
+        /// Name in reports.
         #[otherwise = "the name of the controller"]
         name: Option<String>,
         /// Congestion controller: the name of a preset, or "none" for unresponsive traffic.
@@ -25,7 +25,7 @@ section! {
         /// How both ends hand packets to their network card: packet by packet (ideal), or as the kernel of a stock host does
         /// it, several segments at once (linux; with --on linux only).
         host: Host = "ideal",
-        /// What is different at the receiving end.
+        /// Properties of the receiving end that differ from the sending end.
         receiver: Option<Receiver>,
         /// Whether ECN is negotiated.
         #[source = "RFC 3168 section 6.1.1"]
@@ -37,7 +37,7 @@ section! {
         /// Number of flows.
         #[otherwise = "1, or the number of start times or round-trip times"]
         count: Option<u32>,
-        /// When the flows connect: one time, a list, { uniform = [from, to] } or { every = time }.
+        /// When the flows connect: one time, a list of times, { uniform = [from, to] } or { every = time }.
         start: Start = "0 s",
         /// When the applications stop writing.
         #[otherwise = "never"]
@@ -61,36 +61,39 @@ section! {
         #[source = "RFC 6928"]
         #[otherwise = "the stack's"]
         initial_window: Option<PacketCount>,
-        /// Receive buffer: bounds the flight. Unlimited is the largest window of TCP, 65,535 x 2^14 B.
+        /// Receive buffer, which bounds the data in flight. Unlimited is the largest window of TCP, 65,535 x
+        /// 2^14 B.
         #[source = "RFC 7323 section 2"]
         receive_window: Size = "unlimited",
-        /// Upper bound of cwnd.
+        /// Upper bound of the congestion window.
         #[source = "Linux snd_cwnd_clamp"]
         cwnd_clamp: PacketCount = "unlimited",
         /// Sending host (of requests: the server), or several as a list or as "h1..h8". Only outside a dumbbell.
         from: Option<Hosts>,
         /// Receiving host (of requests: the client), or several as a list or as "h1..h8". Only outside a dumbbell.
         to: Option<Hosts>,
-        /// Whether the flows take turns in the hosts of both lists, or each draws a pair of two different hosts.
+        /// Whether the flows use the hosts of both lists in turn, or each flow draws a pair of two different
+        /// hosts.
         pairing: Pairing = "in-turn",
-        /// Nodes that the data pass on their way, in this order; between them the least cost decides. Only outside a dumbbell.
+        /// Nodes that data must pass, in this order; between them the path of least cost is taken. Only
+        /// outside a dumbbell.
         via: Option<Hosts>,
-        /// Nodes that the ACKs pass on their way back, in this order.
+        /// Nodes that ACKs must pass, in this order.
         #[otherwise = "the least cost decides alone"]
         via_back: Option<Hosts>,
     }
 }
 
 section! {
-    /// The receiving end, where it is not like the sending end: hosts of which only one has been upgraded.
+    /// The receiving end where it differs from the sending end: hosts of which only one has been upgraded.
     Receiver {
-        /// Host stack. Default: that of the sender.
+        /// Host stack. Default: the sender's.
         stack: Option<String>,
-        /// What is fed back about marks: ECE until CWR (classic), or the state of the last packet (dctcp). Default: what the
-        /// sender's controller wants.
+        /// How marks are echoed: ECE until CWR arrives (classic), or the state of the latest packet (dctcp).
+        /// Default: what the sender's controller needs.
         feedback: Option<EcnFeedback>,
-        /// Whether the acknowledgement of data with CWR is delayed like any other, even if it says something new. Default: as
-        /// the stack does it.
+        /// Whether the acknowledgement of data with CWR is delayed like any other, even if it carries new
+        /// feedback. Default: as the stack does it.
         delays_cwr_acks: Option<bool>,
     }
 }
@@ -103,18 +106,18 @@ choices!(Pairing { "in-turn" => Self::InTurn, "random" => Self::Random, });
 /// How flows choose among several hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pairing {
-    /// Flow n takes entry n of both lists, which begin anew when they end.
+    /// Flow n uses entry n of both lists; each list starts again at its end.
     InTurn,
     /// Every pair of two different hosts is equally likely.
     Random,
 }
 
-/// One host or several, or other nodes, as written.
+/// One or several hosts or other nodes, as written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hosts(pub Vec<String>);
 
 impl Hosts {
-    /// All names, ranges written out: "h2..h4" is h2, h3, h4.
+    /// All names, with ranges expanded: "h2..h4" is h2, h3, h4.
     pub fn names(&self) -> Vec<String> {
         self.0.iter().flat_map(|text| range(text).unwrap_or_else(|| vec![text.clone()])).collect()
     }
@@ -134,7 +137,11 @@ impl Field for Hosts {
         match &node.value {
             Value::Text(name) => Some(Self(vec![name.clone()])),
             Value::Array(items) if items.is_empty() => {
-                report.error(&node.mark, "a list of no nodes", "name at least one, or remove the key");
+                report.error(
+                    &node.mark,
+                    "the list of nodes is empty",
+                    "name at least one, or remove the key",
+                );
                 None
             }
             Value::Array(_) => Vec::read(node, report).map(Self),

@@ -1,4 +1,4 @@
-//! Applications that somebody waits for.
+//! Interactive applications: requests and responses, and frames with a deadline.
 
 use serde_json::{Value as Json, json};
 
@@ -10,46 +10,48 @@ use crate::tree::{Node, Value};
 section! {
     /// Requests and their responses, one after the other on one connection. The sending end of the group is the server.
     Requests {
-        /// Bytes of a request.
+        /// Size of a request.
         request: Size,
-        /// Bytes of a response.
+        /// Size of a response.
         response: Size,
-        /// How many exchanges, one after the other.
+        /// Number of exchanges. They follow one another.
         #[otherwise = "until the flow stops"]
         rounds: Option<u32>,
-        /// From the last byte of a response to the next request: a time, or { exponential = "10 ms" } for random ones.
+        /// Time from the last byte of a response to the next request: a time, or { exponential = "10 ms" }
+        /// for random times.
         #[unit = "time | { exponential }"]
         think: Think = "0 s",
-        /// Whether the next requests wait until all flows of the group have their response; the clients then think and ask
-        /// together.
+        /// Whether the next requests wait until all flows of the group have received their responses; the
+        /// clients then wait their think time and send together.
         #[source = "Phanishayee et al., Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage Systems, FAST 2008"]
         barrier: bool = false,
     }
 }
 
 section! {
-    /// Video or anything else that comes in pieces of use only for a while. Frames wait for their turn, none is left out.
+    /// Frames that are useful only until a deadline, such as video. Every frame is sent, in order; none is
+    /// skipped.
     Frames {
-        /// Bytes of a frame.
+        /// Size of a frame.
         frame: Size,
-        /// From one frame to the next.
+        /// Time from one frame to the next.
         every: Duration,
-        /// From the write of a frame until its last byte must be there.
+        /// Longest useful time from the write of a frame to the arrival of its last byte.
         deadline: Duration,
     }
 }
 
-/// How long a client waits before it asks again.
+/// Think time of a client before its next request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Think {
-    /// Always the same.
+    /// A constant time.
     Fixed(Duration),
-    /// Exponentially distributed with this mean.
+    /// An exponentially distributed time with this mean.
     Exponential(Duration),
 }
 
 impl Think {
-    /// Its mean.
+    /// Mean think time.
     pub const fn mean(self) -> Duration {
         match self {
             Self::Fixed(mean) | Self::Exponential(mean) => mean,

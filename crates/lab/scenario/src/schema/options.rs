@@ -1,4 +1,4 @@
-//! `flows.cc_options`: policies that differ from the preset.
+//! `flows.cc_options`: policies that override those of the controller's preset.
 
 use serde_json::{Map, Value as Json, json};
 use shoal_cc::{
@@ -12,7 +12,7 @@ use crate::report::Report;
 use crate::schema::{FlowGroup, Workload};
 use crate::tree::{Node, Value};
 
-/// Policies as written. Which ones exist depends on the controller, so they are read together with it.
+/// Policies as written. The controller determines which ones exist, so they are read together with it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CcOptions(pub(crate) Map<String, Json>);
 
@@ -39,7 +39,7 @@ pub(crate) fn cc_names() -> Vec<&'static str> {
     PRESETS.iter().map(|preset| preset.name).collect()
 }
 
-/// Instead of a controller, where nothing responds to congestion.
+/// Name that stands for no controller, for traffic that does not respond to congestion.
 const NO_CONTROLLER: &str = "none";
 
 /// The controller of `group`, which was read from `tree` at `path`.
@@ -49,12 +49,12 @@ pub(crate) fn cc_config(group: &FlowGroup, path: &str, tree: &Node, report: &mut
             let message = format!("unresponsive traffic has no congestion controller \"{}\"", group.cc);
             report.error(&tree.mark_of(&format!("{path}.cc")), message, "write cc = \"none\"");
         }
-        // Its endpoints are never asked.
+        // Endpoints of such a group never consult a controller.
         return CcConfig::preset("reno");
     }
     if group.cc == NO_CONTROLLER {
         let message = "a connection needs a congestion controller";
-        let hint = "name one, as in cc = \"reno\", or write app = { unresponsive = \"1 Mbit/s\" }";
+        let hint = "name a controller, as in cc = \"reno\", or write app = { unresponsive = \"1 Mbit/s\" }";
         report.error(&tree.mark_of(&format!("{path}.cc")), message, hint);
         return None;
     }
@@ -69,7 +69,7 @@ pub(crate) fn cc_config(group: &FlowGroup, path: &str, tree: &Node, report: &mut
     }
 }
 
-/// `preset` with the policies of `node` put over it.
+/// Overrides the policies of `preset` with those of `node`.
 fn apply(preset: CcConfig, node: &Node, report: &mut Report) -> Option<CcConfig> {
     Some(match preset {
         CcConfig::Reno(config) => CcConfig::Reno(RenoOptions::read(node, report)?.over(config)),
@@ -89,7 +89,7 @@ pub(crate) fn describe(config: CcConfig) -> CcOptions {
     CcOptions(map)
 }
 
-/// What each policy of the controller of `config` is.
+/// Description of each policy of the configuration's controller.
 pub(crate) fn docs(config: CcConfig) -> Vec<KeyDoc> {
     match config {
         CcConfig::Reno(_) => RenoOptions::key_docs(),
@@ -162,10 +162,11 @@ section! {
         #[source = "RFC 8257 section 4.2; Kuehlewind et al. 2014 section III-B"]
         #[unit = "{ shift } | { per_window_in_flight }"]
         gain: Option<Gain>,
-        /// When ECN-Echo changes, the first packet of the ACK that says so counts with the old state; if bytes are counted.
+        /// When ECN-Echo changes, the first packet of the ACK that reports it counts with the previous state.
+        /// Only if bytes are counted.
         #[source = "FreeBSD dctcp_ack_received"]
         corrects_edges: Option<bool>,
-        /// Which ACK ends a window of observation: the one that reaches its end, or the first beyond.
+        /// Which ACK ends an observation window: the one that reaches its end, or the first one beyond.
         #[source = "tcp_dctcp.c next_seq; FreeBSD save_sndnxt"]
         observation_ends: Option<ObservationEnd>,
         /// First value of alpha, in 1/1024.
@@ -181,10 +182,10 @@ section! {
         /// Alpha when duplicate ACKs lead into fast recovery.
         #[source = "Kato et al. 2015 section 4.2.3"]
         alpha_on_loss: Option<AlphaAfter>,
-        /// Whether windows of observation end in fast recovery; hold-then-ack: with the ACK that ends it.
+        /// Whether observation windows end in fast recovery; hold-then-ack: with the ACK that ends it.
         #[source = "FreeBSD dctcp_ack_received"]
         alpha_in_recovery: Option<AlphaInRecovery>,
-        /// Alpha when recovery ends. Only FreeBSD stacks tell.
+        /// Alpha when recovery ends. Only FreeBSD stacks report that to the controller.
         #[source = "FreeBSD dctcp_post_recovery"]
         alpha_after_recovery: Option<AlphaAfter>,
         /// Whether a duplicate ACK counts in the marked fraction.
@@ -200,7 +201,7 @@ section! {
         /// How the window after a cut is rounded, where windows count bytes.
         #[source = "FreeBSD dctcp_cong_signal of 2015 and since 2019"]
         cut_rounding: Option<CutRounding>,
-        /// What the first mark does: the same as all others, or halve the window and set alpha to one.
+        /// Response to the first mark: as to all others, or halve the window and set alpha to one.
         #[source = "FreeBSD net.inet.tcp.cc.dctcp.slowstart"]
         first_mark: Option<FirstMark>,
         /// Value of ssthresh after a cut.
@@ -215,10 +216,11 @@ section! {
         /// Response to packet loss.
         #[source = "RFC 8257 section 3.4; tcp_dctcp.c before 5.1"]
         loss: Option<LossResponse>,
-        /// Whether loss found in CWR cuts ssthresh once more.
+        /// Whether loss detected in CWR cuts ssthresh once more.
         #[source = "tcp_dctcp.c dctcp_state, since 5.1; FreeBSD CC_NDUPACK"]
         cuts_again_on_loss_in_cwr: Option<bool>,
-        /// The window of which that is reckoned: the present one, or that of the last mark, before its cut.
+        /// Window from which that cut is computed: the present one, or the one before the cut of the last
+        /// mark.
         #[source = "FreeBSD snd_cwnd_prev"]
         loss_base: Option<LossBase>,
         /// Window restored when a reduction turns out spurious.
@@ -279,7 +281,7 @@ choices!(CounterOnCut {
 });
 choices!(LossResponse { "halve" => Self::Halve, "alpha" => Self::Alpha, });
 
-/// An integer with tighter bounds than its type.
+/// An integer type with tighter bounds than its representation.
 macro_rules! bounded {
     ($(#[doc = $doc:literal])+ $name:ident($type:ty), $range:expr, $what:literal) => {
         $(#[doc = $doc])+
@@ -316,11 +318,11 @@ macro_rules! bounded {
 }
 
 bounded!(
-    /// Alpha with ten bits.
+    /// Alpha with ten fractional bits.
     AlphaQ10(u16), 0..=1024, "alpha goes from 0 to 1024, which is one"
 );
 bounded!(
-    /// A window that still sends.
+    /// A window that can still send.
     FloorPackets(u32), 1..=u32::MAX, "the window needs at least one packet"
 );
 
@@ -335,7 +337,7 @@ impl Field for Gain {
         let shift = match entry.node.value {
             Value::Integer(n @ 0..=10) => n as u8,
             _ => {
-                // Linux accepts 0..=10 for dctcp_shift_g; Kuehlewind et al.'s per-ACK gain is 8.
+                // Linux accepts 0..=10 for dctcp_shift_g; the per-ACK gain in Kühlewind et al. 2014 is 8.
                 report.error(&entry.node.mark, "not a usable shift", "a whole number from 0 to 10");
                 return None;
             }

@@ -8,29 +8,29 @@ use crate::quantity::Duration;
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
-/// Two-way propagation delays of the flows of a group.
+/// Two-way propagation delays of the flows in a group.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Rtt {
-    /// One for all.
+    /// One delay for all flows.
     Same(Duration),
-    /// One for each flow.
+    /// One delay for each flow.
     List(Vec<Duration>),
-    /// At equal distances.
+    /// Equally spaced delays.
     Range(RttRange),
 }
 
 section! {
-    /// Round-trip times at equal distances: the first flow has the shortest, the last one the longest.
+    /// Equally spaced delays: the first flow has the shortest, the last flow the longest.
     RttRange {
-        /// Of the first flow.
+        /// Delay of the first flow.
         from: Duration,
-        /// Of the last flow.
+        /// Delay of the last flow.
         to: Duration,
     }
 }
 
 impl Rtt {
-    /// That of the first flow, as written.
+    /// Delay of the first flow, as written.
     pub fn first(&self) -> Option<Duration> {
         match self {
             Self::Same(rtt) => Some(*rtt),
@@ -39,7 +39,7 @@ impl Rtt {
         }
     }
 
-    /// One entry for all flows, or one for each of `count`.
+    /// One entry for all flows, or one for each of `count` flows.
     pub fn spans(&self, count: u32) -> Vec<Span> {
         match self {
             Self::Same(rtt) => vec![rtt.span()],
@@ -55,7 +55,7 @@ impl Rtt {
         }
     }
 
-    /// Whether all flows have the same.
+    /// Whether all flows have the same delay.
     pub fn is_uniform(&self) -> bool {
         match self {
             Self::Same(_) => true,

@@ -6,25 +6,26 @@ use crate::field::Field;
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
-/// Seed of all random streams of a run. One that a scenario file could not hold would make results that no file repeats.
+/// Seed of all random streams of a run. Only seeds that a scenario file can hold are allowed, so that a file
+/// can repeat any result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seed(u64);
 
 impl Seed {
-    /// The largest: TOML's integers have 64 bits with a sign.
+    /// The largest seed: integers in TOML have 64 bits with a sign.
     pub const MAX: u64 = i64::MAX as u64;
 
-    /// A seed in range.
+    /// A seed; `None` if it is out of range.
     pub const fn new(seed: u64) -> Option<Self> {
         if seed > Self::MAX { None } else { Some(Self(seed)) }
     }
 
-    /// The number.
+    /// The seed as a number.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// What is wrong with a number that is none, and what would be right.
+    /// Message and hint for a number that is not a valid seed.
     pub(crate) fn refusal(number: i128) -> (String, String) {
         (format!("{number} is not a seed"), format!("write a whole number from 0 to {}", Self::MAX))
     }

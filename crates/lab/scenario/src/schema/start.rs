@@ -10,63 +10,63 @@ use crate::tree::{Node, Value};
 /// When the flows of a group connect.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Start {
-    /// All at once.
+    /// All flows at once.
     At(Duration),
     /// One time for each flow.
     List(Vec<Duration>),
-    /// Each at its own uniformly drawn time.
+    /// A uniformly distributed time for each flow.
     Uniform {
-        /// Earliest.
+        /// Earliest start.
         from: Duration,
-        /// Latest.
+        /// Latest start.
         to: Duration,
     },
-    /// One after the other.
+    /// Equally spaced starts.
     Every(Staggered),
-    /// A Poisson process of given rate; the number of flows follows from it.
+    /// A Poisson process with a given rate, which determines the number of flows.
     Poisson(Poisson),
-    /// A Poisson process of given load; the number of flows follows from it.
+    /// A Poisson process with a given load, which determines the number of flows.
     Load(Load),
 }
 
 impl Start {
-    /// Whether the number of flows follows from the arrivals.
+    /// Whether random arrivals determine the number of flows.
     pub fn is_random_process(&self) -> bool {
         matches!(self, Self::Poisson(_) | Self::Load(_))
     }
 }
 
 section! {
-    /// Starts one after the other.
+    /// Equally spaced starts.
     Staggered {
         /// Time between two starts.
         every: Duration,
-        /// First start.
+        /// Start of the first flow.
         first: Duration = "0 s",
     }
 }
 
 section! {
-    /// Flows arrive as a Poisson process.
+    /// Flows that arrive as a Poisson process.
     Poisson {
-        /// Mean number of arrivals in all of the group.
+        /// Mean rate of arrivals of the whole group.
         poisson: Frequency,
-        /// Arrivals begin here.
+        /// Time at which arrivals begin.
         from: Duration = "0 s",
-        /// Arrivals end here. Default: the stop of the group, else the end of the run.
+        /// Time at which arrivals end. Default: the stop of the group, else the end of the run.
         until: Option<Duration>,
     }
 }
 
 section! {
-    /// Flows arrive as a Poisson process whose rate follows from the mean size of their transfers.
+    /// Flows that arrive as a Poisson process whose rate follows from the mean size of their transfers.
     Load {
         /// Offered load, headers and framing included, as a fraction of the bottleneck's rate (dumbbell) or of the rates of
         /// the links by which the sending hosts are attached (elsewhere).
         load: f64,
-        /// Arrivals begin here.
+        /// Time at which arrivals begin.
         from: Duration = "0 s",
-        /// Arrivals end here. Default: the stop of the group, else the end of the run.
+        /// Time at which arrivals end. Default: the stop of the group, else the end of the run.
         until: Option<Duration>,
     }
 }
@@ -81,7 +81,7 @@ impl Field for Start {
             Value::Array(items) if items.is_empty() => {
                 report.error(
                     &node.mark,
-                    "a list of no start times",
+                    "the list of start times is empty",
                     "give one time for each flow, or remove the group",
                 );
                 None

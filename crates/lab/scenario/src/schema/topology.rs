@@ -23,16 +23,16 @@ tagged! {
 section! {
     /// Hosts on both sides of [bottleneck].
     Dumbbell {
-        /// Rate of the host links; unlimited means pure delay.
+        /// Rate of the links of hosts; unlimited means a pure delay.
         access_rate: DataRate = "unlimited",
-        /// Buffer of the host links.
+        /// Buffer of the links of hosts.
         access_buffer: Amount = "unlimited",
-        /// Queue of the host links.
+        /// Queue of the links of hosts.
         access_aqm: Aqm = { "kind": "fifo" },
-        /// Number of host pairs that flows take turns in. Default: one for each flow group, or for
+        /// Number of pairs of hosts, which the flows use in turn. Default: one for each flow group, or for
         /// each rtt in it. Needs an access_rate.
         hosts: Option<u32>,
-        /// Host - switch - switch - host: ACKs pass three queues on their way back as data do on theirs.
+        /// Host - switch - switch - host: ACKs pass three queues on their path as data do on theirs.
         switches: bool = false,
     }
 }
@@ -50,7 +50,7 @@ section! {
         buffer: Amount,
         /// Buffer of each host's network card.
         host_buffer: Amount = "unlimited",
-        /// Bytes a packet takes on the wire beyond its IP size.
+        /// Bytes that a packet takes on the wire beyond its IP size.
         overhead: Size = "0 B",
         /// Round-trip time behind the unit BDP. Default: four times the delay.
         bdp_rtt: Option<Duration>,
@@ -64,13 +64,15 @@ section! {
 section! {
     /// Memory that the ports of a switch share: a port may hold up to alpha times what is free (Choudhury and Hahne 1998).
     SharedBuffer {
-        /// All of it; the link's buffer and the law of its queue limit a single port besides.
+        /// Size of the whole memory; the link's buffer and the law of its queue limit a single port in
+        /// addition.
         #[source = "Choudhury and Hahne 1998, section II"]
         size: Size,
-        /// Multiple of the free memory that one port may hold: with n busy ports each gets alpha / (1 + n alpha) of it.
+        /// Multiple of the free memory that one port may occupy: with n busy ports each gets alpha / (1 + n
+        /// alpha) of it.
         #[source = "Choudhury and Hahne 1998, equations 1 and 3; switches offer powers of two from 1/128 to 8"]
         alpha: f64 = 1.0,
-        /// What each port has for itself, out of the size; dynamic thresholds divide the rest.
+        /// Bytes reserved for each port, as a part of the size; dynamic thresholds divide the rest.
         #[source = "minimum guarantees of the switches that Choudhury and Hahne 1998 describe in section VI"]
         reserved: Size = "0 B",
     }
@@ -79,19 +81,20 @@ section! {
 section! {
     /// Memory that the ports of one node of a graph share.
     NodeBuffer {
-        /// The switch.
+        /// Name of the switch.
         node: String,
-        /// All of it.
+        /// Size of the whole memory.
         size: Size,
-        /// Multiple of the free memory that one port may hold.
+        /// Multiple of the free memory that one port may occupy.
         alpha: f64 = 1.0,
-        /// What each port has for itself, as a part of the size.
+        /// Bytes reserved for each port, as a part of the size.
         reserved: Size = "0 B",
     }
 }
 
 section! {
-    /// Hosts at leaf switches, each of which has a link to every spine switch. Flows take one of the equal ways by a hash.
+    /// Hosts at leaf switches, each of which has a link to every spine switch. A hash chooses each flow's
+    /// path among those of equal cost.
     LeafSpine {
         /// Number of leaf switches: leaf1, leaf2, ...
         leaves: u32,
@@ -113,7 +116,7 @@ section! {
         fabric_buffer: Option<Amount>,
         /// Buffer of each host's network card.
         host_buffer: Amount = "unlimited",
-        /// Bytes a packet takes on the wire beyond its IP size.
+        /// Bytes that a packet takes on the wire beyond its IP size.
         overhead: Size = "0 B",
         /// Round-trip time behind the unit BDP. Default: that between hosts of two leaves.
         bdp_rtt: Option<Duration>,
@@ -121,9 +124,9 @@ section! {
         aqm: Aqm = { "kind": "fifo" },
         /// Marking and dropping law of each port between leaves and spines. Default: aqm.
         fabric_aqm: Option<Aqm>,
-        /// Memory that all ports of one switch share, for each of them.
+        /// Memory that all ports of a switch share; each switch has its own.
         shared_buffer: Option<SharedBuffer>,
-        /// Which ports the result reports: towards receiving hosts, between switches, or both.
+        /// Ports that the result reports: towards receiving hosts, between switches, or both.
         reported: Reported = "receivers",
     }
 }
@@ -134,14 +137,14 @@ choices!(Reported {
     "switches" => Self::Switches,
 });
 
-/// Ports of a leaf-spine network.
+/// Ports of a leaf-spine network that the result reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reported {
-    /// Of leaves towards hosts that receive data.
+    /// Ports of leaves towards hosts that receive data.
     Receivers,
-    /// Between leaves and spines.
+    /// Ports between leaves and spines.
     Fabric,
-    /// Both.
+    /// Both kinds of ports.
     Switches,
 }
 
@@ -149,7 +152,7 @@ section! {
     /// Bottlenecks in a row between switches s1, s2, ...; hosts in and out at the ends of the row, in1 and out1 at the ends of
     /// bottleneck1, and so on.
     ParkingLot {
-        /// How many.
+        /// Number of bottlenecks.
         bottlenecks: u32,
         /// Rate of each bottleneck.
         rate: DataRate,
@@ -159,11 +162,11 @@ section! {
         buffer: Amount,
         /// Marking and dropping law of each bottleneck; ACKs return through plain queues.
         aqm: Aqm = { "kind": "fifo" },
-        /// Rate of the links of hosts; unlimited means pure delay.
+        /// Rate of the links of hosts; unlimited means a pure delay.
         access_rate: DataRate = "unlimited",
         /// Propagation delay of the links of hosts.
         access_delay: Duration = "0 s",
-        /// Bytes a packet takes on the wire beyond its IP size.
+        /// Bytes that a packet takes on the wire beyond its IP size.
         overhead: Size = "0 B",
         /// Round-trip time behind the unit BDP. Default: that of the through flows.
         bdp_rtt: Option<Duration>,
@@ -179,7 +182,8 @@ section! {
         links: Vec<GraphLink>,
         /// Round-trip time behind the unit BDP. Default: that of the first flow group.
         bdp_rtt: Option<Duration>,
-        /// Whether flows take one of several equal ways by a hash, at every node, instead of the links listed first.
+        /// Whether a hash chooses each flow's next hop among those of equal cost, at every node, instead of
+        /// the link listed first.
         ecmp: bool = false,
         /// Memory that the ports of a node share.
         shared_buffers: Vec<NodeBuffer> = [],
@@ -189,27 +193,28 @@ section! {
 section! {
     /// A link of a graph.
     GraphLink {
-        /// Name for reports. Default: from->to.
+        /// Name in reports. Default: from->to.
         name: Option<String>,
-        /// Where it starts.
+        /// Node at which the link starts.
         from: String,
-        /// Where it ends.
+        /// Node at which the link ends.
         to: String,
-        /// Line rate; unlimited means pure delay.
+        /// Rate of the link; unlimited means a pure delay.
         rate: DataRate,
         /// Propagation delay.
         delay: Duration = "0 s",
-        /// Waiting packets that fit.
+        /// Capacity for waiting packets.
         buffer: Amount = "unlimited",
-        /// Bytes a packet takes on the wire beyond its IP size.
+        /// Bytes that a packet takes on the wire beyond its IP size.
         overhead: Size = "0 B",
         /// Marking and dropping law of the queue.
         aqm: Aqm = { "kind": "fifo" },
-        /// What the link adds to the cost of a way.
+        /// Cost that the link adds to a path.
         weight: u32 = 1,
-        /// Whether there is an equal link back.
+        /// Whether there is an equal link in the opposite direction.
         both_ways: bool = true,
-        /// Whether the result reports the link, in the direction from -> to. Default: if its aqm is not a fifo.
+        /// Whether the result reports the link, in the direction from -> to. Default: yes, if its aqm is not
+        /// a fifo.
         monitored: Option<bool>,
     }
 }

@@ -8,7 +8,7 @@ use crate::report::Report;
 use crate::tree::{Node, Value};
 
 section! {
-    /// What is recorded beside the summary.
+    /// What is recorded beyond the summary.
     Trace {
         /// Bin of the time series, "off", or "auto": the smaller of half of the shortest base round-trip time and 1/200 of the
         /// duration, but no more than 4000 bins and a million rows of flows and links together; rounded up to 1, 2 or 5 times
@@ -18,21 +18,21 @@ section! {
         /// timeout and reduction. One flow of each group is chosen (of the first groups, if there are more groups than that);
         /// the rest are shared equally among the groups, within a group at equal distances, beginning with its first flow.
         controller_flows: u32 = 0,
-        /// Number of flows whose packets are traced at both hosts, on the connections of their requests, too: what sequence
-        /// diagrams show. Chosen like those of `controller_flows`.
+        /// Number of flows whose packets are traced at both hosts, on the connections of their requests too:
+        /// what sequence diagrams show. Chosen like those of `controller_flows`.
         segment_flows: u32 = 0,
         /// Every arrival, mark, drop and departure at monitored links.
         packets: bool = false,
-        /// All packets at monitored links as pcapng.
+        /// Whether all packets at monitored links are captured as pcapng.
         pcap: bool = false,
-        /// Distributions of queue and delay as tables, also without time series.
+        /// Whether distributions of queue and delay are written as tables even without time series.
         distributions: bool = false,
-        /// Length of the windows that get distributions of their own, or "off".
+        /// Length of the windows that have distributions of their own, or "off".
         windows: TimeOrOff = "off",
-        /// Time between the samples of `queue_empty_sampled`.
+        /// Interval between the samples of `queue_empty_sampled`.
         sample: Duration = "10 ms",
-        /// Flows that the result lists one by one, or "all": the first of each group, shared equally among the groups; what is
-        /// computed of all flows stays exact.
+        /// Number of flows that the result lists one by one, or "all": the first flows of each group, shared
+        /// equally among the groups; values computed over all flows stay exact.
         flows: KeptFlows = 10_000,
     }
 }
@@ -67,16 +67,16 @@ impl Field for KeptFlows {
 /// The bin of the time series.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Series {
-    /// Follows the time scale of the run; a document that has been read holds what it came to.
+    /// A bin that follows the time scale of the run; a document that has been read holds the chosen bin.
     Auto,
     /// No time series.
     Off,
-    /// This long.
+    /// A bin of this length.
     Bin(Duration),
 }
 
 impl Series {
-    /// The bin, if it is given.
+    /// The bin, if it is given or has been chosen.
     pub const fn bin(self) -> Option<Duration> {
         if let Self::Bin(bin) = self { Some(bin) } else { None }
     }
@@ -101,7 +101,7 @@ impl Field for Series {
     }
 }
 
-/// A length of time, or "off".
+/// A time span, or "off".
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimeOrOff(pub Option<Duration>);
 

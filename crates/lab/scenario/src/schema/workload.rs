@@ -9,54 +9,56 @@ use crate::quantity::{DataRate, Duration, Size};
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
-/// What an application writes.
+/// What an application sends.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Workload {
-    /// Always data to send.
+    /// There is always data to send.
     Bulk,
-    /// Transfers.
+    /// Transfers of a given size.
     Transfers(Transfers),
-    /// Constant bit rate.
+    /// Writes at a constant bit rate.
     ConstantRate(ConstantRate),
-    /// Bulk while on, silent while off.
+    /// Bulk transfer during on periods, silence during off periods.
     OnOff(OnOff),
     /// Requests and their responses.
     Requests(Requests),
     /// Frames with a deadline.
     Frames(Frames),
-    /// Packets without a connection.
+    /// Packets without a connection (UDP).
     Unresponsive(Unresponsive),
 }
 
 section! {
     /// Transfers on one connection.
     Transfers {
-        /// Bytes of one transfer, or { distribution = "web-search" }: drawn for each flow.
+        /// Size of one transfer, or { distribution = "web-search" }: drawn for each flow.
         #[unit = "bytes | { distribution }"]
         transfer: TransferSize,
-        /// How many transfers.
+        /// Number of transfers.
         rounds: u32 = 1,
-        /// From one start to the next; a late transfer starts when the one before it has finished.
+        /// Time from one start to the next; a transfer whose predecessor is still running starts when that
+        /// one ends.
         every: Duration = "0 s",
-        /// Whether the next round waits until all flows of the group have delivered this one. Its start is known to the senders
-        /// one propagation delay of their way back later, and transfers are complete when their last byte arrives.
+        /// Whether the next round waits until all flows of the group have delivered this one. The senders
+        /// learn of it one propagation delay of the ACKs' path later, and a transfer is complete when its
+        /// last byte arrives.
         #[source = "Phanishayee et al., Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage Systems, FAST 2008"]
         barrier: bool = false,
     }
 }
 
 section! {
-    /// An application-limited flow.
+    /// An application-limited flow that writes at a constant rate.
     ConstantRate {
         /// Rate of the writes.
         constant_rate: DataRate,
-        /// Bytes of one write.
+        /// Size of one write.
         packet: Size = "1448 B",
     }
 }
 
 section! {
-    /// Bulk while on, silent while off; starts on.
+    /// Bulk transfer during on periods, silence during off periods; it starts with an on period.
     OnOff {
         /// Length of an on period.
         on: Duration,
@@ -66,14 +68,15 @@ section! {
 }
 
 section! {
-    /// Packets without a connection, as UDP sends them: nothing answers, nothing is sent again. Needs cc = "none".
+    /// Packets without a connection, as UDP sends them: nothing acknowledges or retransmits them. Needs cc =
+    /// "none".
     Unresponsive {
         /// Mean rate of the IP packets.
         unresponsive: DataRate,
         /// Size of an IP packet, of which 28 B are IPv4 and UDP headers.
         #[source = "RFC 768, RFC 791"]
         packet: Size = "1500 B",
-        /// Whether packets follow each other at equal distances or as a Poisson process.
+        /// Whether packets are equally spaced or arrive as a Poisson process.
         arrivals: Arrivals = "constant",
         /// ECN field of the packets.
         #[source = "RFC 3168 section 5"]
@@ -84,21 +87,21 @@ section! {
 choices!(Codepoint { "none" => Self::None, "ect0" => Self::Ect0, "ect1" => Self::Ect1, });
 choices!(Arrivals { "constant" => Self::Constant, "poisson" => Self::Poisson, });
 
-/// How the packets of unresponsive traffic follow each other.
+/// Spacing of the packets of unresponsive traffic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrivals {
-    /// At equal distances.
+    /// Equally spaced packets.
     Constant,
-    /// As a Poisson process.
+    /// A Poisson process.
     Poisson,
 }
 
-/// Bytes of a transfer.
+/// Size of a transfer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TransferSize {
-    /// Always the same.
+    /// A constant size.
     Fixed(Size),
-    /// Drawn for each flow from the distribution of this name.
+    /// A size drawn for each flow from the distribution of this name.
     Drawn(String),
 }
 

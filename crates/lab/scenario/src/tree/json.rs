@@ -1,4 +1,4 @@
-//! JSON values to values with places: the places are those of the value printed with indentation.
+//! Reads JSON values with places: the places in the value printed with indentation.
 
 use serde_json::Value as Json;
 

@@ -1,4 +1,4 @@
-//! TOML text to values with places.
+//! Reads TOML text as values with places.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::{Entry, Node, Value};
 use crate::diagnostic::Mark;
 use crate::report::Report;
 
-/// Reads the text of source `source`; syntax errors go into the report, all of them.
+/// Reads the text of source `source`; all syntax errors go into the report.
 pub(crate) fn from_toml(source: usize, report: &mut Report) -> Node {
     let text = report.sources[source].text.clone();
     let (table, errors) = DeTable::parse_recoverable(&text);
@@ -34,7 +34,7 @@ pub(crate) fn value_from_toml(
     Ok(node)
 }
 
-/// Puts syntax errors found at `offset` of a source into the report.
+/// Reports syntax errors found at `offset` of a source.
 pub(super) fn report_syntax(source: usize, offset: usize, errors: &[Error], report: &mut Report) {
     for error in errors {
         let span = error.span().unwrap_or(0..0);
@@ -45,7 +45,7 @@ pub(super) fn report_syntax(source: usize, offset: usize, errors: &[Error], repo
     }
 }
 
-/// Where the parsed text starts in its source.
+/// Offset of the parsed text in its source.
 struct Shift {
     source: usize,
     offset: usize,
@@ -89,7 +89,7 @@ fn table_value(table: &DeTable<'_>, shift: &Shift, report: &mut Report) -> Value
             node: node(value, shift, report),
         })
         .collect();
-    // The parser sorts by name; errors and warnings read better in file order.
+    // The parser sorts by name, but errors and warnings read better in file order.
     entries.sort_by_key(|entry| entry.key_mark.range.start);
     Value::Table(entries)
 }

@@ -1,4 +1,5 @@
-//! The blocks of a pcapng file (draft-ietf-opsawg-pcapng section 4), little-endian. Only those that we write.
+//! Writes the blocks of a pcapng file (draft-ietf-opsawg-pcapng section 4) that captures here need,
+//! little-endian.
 
 use super::{PacketNote, headers::Headers};
 use shoal_units::{Rate, Time};
@@ -6,7 +7,7 @@ use shoal_units::{Rate, Time};
 const SECTION_HEADER: u32 = 0x0A0D_0D0A;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
-/// Packets begin with the IP header (LINKTYPE_RAW).
+/// LINKTYPE_RAW: packets begin with the IP header.
 const LINK_TYPE_RAW: u16 = 101;
 
 const OPTION_END: u16 = 0;
@@ -16,37 +17,37 @@ const OPTION_INTERFACE_NAME: u16 = 2;
 const OPTION_INTERFACE_SPEED: u16 = 8;
 const OPTION_TIME_RESOLUTION: u16 = 9;
 
-/// Begins the file.
+/// Writes the section header, with which the file begins.
 pub(super) fn section_header(out: &mut Vec<u8>) {
     block(out, SECTION_HEADER, |out| {
         out.extend(0x1A2B_3C4Du32.to_le_bytes());
         out.extend(1u16.to_le_bytes());
         out.extend(0u16.to_le_bytes());
-        // Length of the section: unknown.
+        // The length of the section is not known.
         out.extend(u64::MAX.to_le_bytes());
         option(out, OPTION_USER_APPLICATION, concat!("shoal ", env!("CARGO_PKG_VERSION")).as_bytes());
         option(out, OPTION_END, &[]);
     });
 }
 
-/// Declares an interface.
+/// Writes the description of an interface.
 pub(super) fn interface(out: &mut Vec<u8>, name: &str, rate: Option<Rate>, snap_length: u32) {
     block(out, INTERFACE_DESCRIPTION, |out| {
         out.extend(LINK_TYPE_RAW.to_le_bytes());
         out.extend(0u16.to_le_bytes());
         out.extend(snap_length.to_le_bytes());
-        // An option holds 65,535 bytes; a name of that length helps nobody.
+        // An option holds at most 65,535 bytes, so a very long name is cut.
         option(out, OPTION_INTERFACE_NAME, &name.as_bytes()[..name.floor_char_boundary(255)]);
         if let Some(rate) = rate {
             option(out, OPTION_INTERFACE_SPEED, &rate.as_bps().to_le_bytes());
         }
-        // 10^-9 s.
+        // Time stamps count units of 10^-9 s.
         option(out, OPTION_TIME_RESOLUTION, &[9]);
         option(out, OPTION_END, &[]);
     });
 }
 
-/// A packet with `kept_payload` bytes of its payload.
+/// Writes a packet with `kept_payload` bytes of its payload.
 pub(super) fn packet(
     out: &mut Vec<u8>,
     now: Time,
@@ -74,7 +75,7 @@ pub(super) fn packet(
     });
 }
 
-/// The first bytes of a packet that a real host sent, and how many it had.
+/// Writes the first bytes of a packet that a real host sent, with the packet's original length.
 pub(super) fn captured(
     out: &mut Vec<u8>,
     now: Time,
@@ -111,7 +112,8 @@ fn comment(out: &mut Vec<u8>, note: PacketNote) {
     pad(out);
 }
 
-/// A block with its type and, before and after the body, its length. Bodies are multiples of four bytes long.
+/// Writes a block: its type, its length, a body, and its length again. The length of a body is a multiple of
+/// four bytes.
 fn block(out: &mut Vec<u8>, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend(kind.to_le_bytes());
@@ -129,7 +131,7 @@ fn option(out: &mut Vec<u8>, code: u16, value: &[u8]) {
     pad(out);
 }
 
-/// Blocks and their parts are aligned to four bytes; every block starts aligned in `out`.
+/// Aligns to four bytes. Every block starts aligned in `out`.
 fn pad(out: &mut Vec<u8>) {
     out.resize(out.len().next_multiple_of(4), 0);
 }

@@ -1,46 +1,49 @@
-//! IPv4 and TCP headers of a simulated packet.
+//! IPv4 and TCP headers of simulated packets.
 
 use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader, TcpHeaderSlice, UdpHeaderSlice};
 use shoal_packet::{Flags, FlowId, Packet, Sack, Seq};
 use shoal_units::Time;
 
-/// Which way a packet goes.
+/// Direction of a packet on its connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// From the host that opened the connection.
+    /// From the host that opened the connection to the other one.
     Forward,
-    /// To it.
+    /// To the host that opened the connection.
     Backward,
 }
 
-/// What the handshake of a flow announces. Packets do not carry it.
+/// Announcements of a flow's handshake, which packets do not carry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Endpoints {
-    /// Maximum segment size as the option announces it (RFC 9293 section 3.7.1), both ways: TCP options not deducted.
+    /// Maximum segment size in the option of both hosts, before TCP options are deducted ([RFC 9293, section
+    /// 3.7.1](https://www.rfc-editor.org/rfc/rfc9293#section-3.7.1)).
     pub mss: u16,
-    /// Window scale (RFC 7323 section 2) that the opening host announces for its own windows.
+    /// Window scale that the opening host announces for its own windows ([RFC 7323, section
+    /// 2](https://www.rfc-editor.org/rfc/rfc7323#section-2)).
     pub forward_window_scale: u8,
     /// Window scale that the other host announces.
     pub backward_window_scale: u8,
-    /// Whether SACK is permitted (RFC 2018), both ways.
+    /// Whether both hosts permit SACK ([RFC 2018](https://www.rfc-editor.org/rfc/rfc2018)).
     pub sack: bool,
 }
 
-/// Headers with valid checksums, and the payload they announce, which is zeros.
+/// Headers with valid checksums, and the length of the payload, which is zeros.
 pub(super) struct Headers {
     pub ip: Ipv4Header,
     pub tcp: TcpHeader,
     pub payload: u16,
 }
 
-/// Discard protocol (RFC 863): receivers throw the data away, and no dissector looks into it.
+/// Port of the discard protocol ([RFC 863](https://www.rfc-editor.org/rfc/rfc863)): receivers throw the data
+/// away, and no dissector interprets it.
 const SERVER_PORT: u16 = 9;
 const CLIENT_PORT_BASE: u16 = 49_152;
 const TIME_TO_LIVE: u8 = 64;
-/// TCP header and timestamp option: below that, the packet has none.
+/// Bytes of IP and TCP headers with the timestamp option; a packet with fewer has no timestamps.
 const HEADER_BYTES_WITH_TIMESTAMPS: u16 = 20 + 20 + 12;
 const MAX_OPTION_BYTES: usize = 40;
-/// An IPv4 header and a TCP header with all the options that their length fields can express.
+/// Longest headers: an IPv4 header and a TCP header with as many options as their length fields can express.
 pub(super) const MAX_BYTES: u32 = 60 + 60;
 
 static ZEROS: [u8; u16::MAX as usize] = [0; u16::MAX as usize];
@@ -80,7 +83,8 @@ impl Headers {
             destination,
         )
         .expect("the length was limited");
-        // Never fragmented, so the identification is free (RFC 6864 section 4.1).
+        // Packets are never fragmented, so the identification is arbitrary ([RFC 6864, section
+        // 4.1](https://www.rfc-editor.org/rfc/rfc6864#section-4.1)).
         ip.dont_fragment = true;
         ip.ecn = IpEcn::try_new(packet.ecn.bits()).expect("a codepoint has two bits");
         ip.header_checksum = ip.calc_header_checksum();
@@ -91,7 +95,8 @@ impl Headers {
     }
 }
 
-/// How many of a packet's bytes are IP and TCP or UDP headers; all of them if it is none that can be read.
+/// Number of bytes at the start of a packet that are IP and TCP or UDP headers; all of them if the headers
+/// cannot be read.
 pub(super) fn length(packet: &[u8]) -> usize {
     let Ok((ip, rest)) = Ipv4HeaderSlice::from_slice(packet).map(|ip| (ip, &packet[ip.slice().len()..]))
     else {
@@ -114,9 +119,10 @@ impl Direction {
     }
 }
 
-/// Addresses and ports, one pair of hosts a flow: 10.0.0.0/9 opens connections to 10.128.0.0/9.
+/// Addresses and ports of a flow. Each flow has its own pair of hosts: 10.0.0.0/9 opens connections to
+/// 10.128.0.0/9.
 fn addresses(flow: FlowId, direction: Direction) -> ([u8; 4], [u8; 4], u16, u16) {
-    // Two out of 2^23 host numbers are not usable as hosts; flows beyond go to the next port.
+    // Two of the 2^23 host numbers cannot be used for hosts; further flows use the next port.
     const HOSTS: u32 = (1 << 23) - 2;
     let host = flow.0 % HOSTS + 1;
     let client = (0x0A00_0000 | host).to_be_bytes();
@@ -128,7 +134,7 @@ fn addresses(flow: FlowId, direction: Direction) -> ([u8; 4], [u8; 4], u16, u16)
     }
 }
 
-/// A different initial sequence number for each flow and direction, so that a mix-up is visible in a capture.
+/// Initial sequence number, different for each flow and direction, so that a mix-up is visible in a capture.
 fn initial_sequence(flow: FlowId, direction: Direction) -> u32 {
     // Multiplication by an odd constant (2^32 / golden ratio) spreads consecutive numbers.
     flow.0.wrapping_mul(2).wrapping_add(direction as u32 + 1).wrapping_mul(0x9E37_79B9)
@@ -151,7 +157,7 @@ impl Options {
             if endpoints.sack {
                 options.push(&[4, 2]);
             }
-            // The two options together are aligned; each alone is not.
+            // Both options together are aligned; either one alone needs padding.
             if endpoints.sack != timestamps {
                 options.push(&[NO_OPERATION; 2]);
             }
@@ -200,8 +206,9 @@ impl Options {
 
 const NO_OPERATION: u8 = 1;
 
-/// Milliseconds, as Linux puts them on the wire, from our wrapping microseconds. The wrap after 71 minutes is undone with
-/// the present time, which the sender's clock is close to; 0 says that nothing is echoed and stays.
+/// Milliseconds, as Linux puts them on the wire, from the simulator's microseconds of 32 bits. These wrap
+/// after 71 minutes, which is undone by means of the present time, since the sender's clock is close to it. A
+/// value of 0 means that nothing is echoed, and stays 0.
 fn wire_timestamp(microseconds: u32, now: Time) -> u32 {
     if microseconds == 0 { 0 } else { (Seq(microseconds).near(now.as_micros()) / 1000) as u32 }
 }

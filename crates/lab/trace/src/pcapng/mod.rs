@@ -1,5 +1,5 @@
-//! Captures that tshark and Wireshark open: pcapng (draft-ietf-opsawg-pcapng) with one interface a monitored link,
-//! raw IPv4 packets, nanosecond time stamps, and a comment on every marked or dropped packet.
+//! Captures that tshark and Wireshark open: pcapng (draft-ietf-opsawg-pcapng) with an interface for each
+//! monitored link, raw IPv4 packets, nanosecond time stamps, and a comment on every marked or dropped packet.
 
 mod block;
 mod headers;
@@ -18,31 +18,32 @@ use std::path::Path;
 pub struct Interface {
     /// Name of the link.
     pub name: String,
-    /// Its line rate; `None` where there is no one line, as at the hosts.
+    /// Rate of the link; `None` where there is no single link, as at the hosts.
     pub rate: Option<Rate>,
 }
 
-/// What the link's queue did to a packet; becomes the packet's comment.
+/// What the link's queue did to a packet, which becomes the packet's comment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PacketNote {
-    /// It set CE.
+    /// The queue set CE.
     Marked(Reason),
-    /// It dropped the packet.
+    /// The queue dropped the packet.
     Dropped(Reason),
 }
 
-/// How much of each packet is kept. The checksums are valid for a payload of zeros either way; readers can verify them
-/// only on whole packets, and tshark calls those of shortened ones unverified, not wrong.
+/// How much of each packet is kept. The checksums are valid for a payload of zeros in either case; readers
+/// can verify them only on whole packets, and tshark reports those of shortened packets as unverified, not as
+/// wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Capture {
     /// Headers and payload.
     Whole,
-    /// The headers, with the original length recorded: about a tenth of the file.
+    /// Headers only, with the original length recorded; the file has about a tenth of the size.
     Headers,
 }
 
 impl Capture {
-    /// The most bytes that an interface says it keeps of a packet; 0 stands for no limit.
+    /// Snapshot length of an interface: the most bytes that are kept of a packet; 0 means no limit.
     const fn snap_length(self) -> u32 {
         match self {
             Self::Whole => 0,
@@ -51,17 +52,18 @@ impl Capture {
     }
 }
 
-/// Writes a capture. Every call writes one packet; the caller keeps the order of time for each interface.
+/// Writer of a capture. Every call writes one packet; the caller keeps the packets of each interface in order
+/// of time.
 pub struct PcapWriter<W: Write> {
     sink: BufWriter<W>,
     capture: Capture,
     interfaces: u32,
-    /// Reused, so that a packet allocates nothing.
+    /// Buffer that is reused, so that writing a packet allocates nothing.
     block: Vec<u8>,
 }
 
 impl<W: Write> PcapWriter<W> {
-    /// Writes the file's head.
+    /// Writes the section header and the interfaces.
     ///
     /// # Errors
     /// If `sink` refuses to be written to.
@@ -76,8 +78,8 @@ impl<W: Write> PcapWriter<W> {
         Ok(Self { sink, capture, interfaces: interfaces.len() as u32, block: Vec::with_capacity(2048) })
     }
 
-    /// Writes a packet seen at `interface`, the position in the list given to [`Self::new`]. Give an error of a file a
-    /// path with [`WriteError::new`].
+    /// Writes a packet seen at `interface`, the position in the list given to [`Self::new`].
+    /// [`WriteError::new`] adds the path of a file to an error.
     ///
     /// # Errors
     /// If the sink refuses to be written to.
@@ -104,7 +106,8 @@ impl<W: Write> PcapWriter<W> {
         self.sink.write_all(&self.block)
     }
 
-    /// Writes a packet that a real host sent, given whole from its IP header on; [`Capture`] says how much is kept.
+    /// Writes a packet that a real host sent, given from its IP header to its end; [`Capture`] determines how
+    /// much is kept.
     ///
     /// # Errors
     /// If the sink refuses to be written to.
@@ -128,7 +131,7 @@ impl<W: Write> PcapWriter<W> {
         self.sink.write_all(&self.block)
     }
 
-    /// Writes what is buffered and gives the sink back.
+    /// Writes what is buffered and returns the sink.
     ///
     /// # Errors
     /// If the sink refuses to be written to.
@@ -138,7 +141,7 @@ impl<W: Write> PcapWriter<W> {
 }
 
 impl PcapWriter<AtomicFile> {
-    /// Opens a file; it gets its name on [`Self::commit`], and disappears if that is not reached.
+    /// Opens a file. It gets its name on [`Self::commit`], and is removed if that is not reached.
     ///
     /// # Errors
     /// If the file cannot be made.

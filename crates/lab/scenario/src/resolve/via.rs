@@ -1,4 +1,4 @@
-//! Nodes that the packets of a flow group must pass, and whether there is such a way.
+//! Nodes that the packets of a flow group must pass (`via`, `via_back`), and the check that such paths exist.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -11,30 +11,30 @@ use crate::experiment::NodeId;
 use crate::field::suggest;
 use crate::schema::{FlowGroup, Hosts};
 
-/// What `via` and `via_back` name.
+/// The nodes that `via` and `via_back` name.
 #[derive(Clone, Debug)]
-pub(super) struct Ways {
-    there: Vec<NodeId>,
-    back: Vec<NodeId>,
+pub(super) struct Via {
+    forward: Vec<NodeId>,
+    backward: Vec<NodeId>,
 }
 
-impl Ways {
-    /// `None` if a node is unknown.
+impl Via {
+    /// The nodes that `group` names; `None` if one is unknown.
     pub fn of(group: &FlowGroup, names: &Names) -> Option<Self> {
         let nodes = |via: &Option<Hosts>| -> Option<Vec<NodeId>> {
             via.iter().flat_map(Hosts::names).map(|name| names.get(&name).copied()).collect()
         };
-        Some(Self { there: nodes(&group.via)?, back: nodes(&group.via_back)? })
+        Some(Self { forward: nodes(&group.via)?, backward: nodes(&group.via_back)? })
     }
 
-    /// The stops of data from one host to another.
-    pub fn there(&self, from: NodeId, to: NodeId) -> Vec<NodeId> {
-        stops(from, &self.there, to)
+    /// The stops of data from host `from` to host `to`.
+    pub fn forward(&self, from: NodeId, to: NodeId) -> Vec<NodeId> {
+        stops(from, &self.forward, to)
     }
 
     /// The stops of ACKs from the receiving host `from` to the sending host `to`.
-    pub fn back(&self, from: NodeId, to: NodeId) -> Vec<NodeId> {
-        stops(from, &self.back, to)
+    pub fn backward(&self, from: NodeId, to: NodeId) -> Vec<NodeId> {
+        stops(from, &self.backward, to)
     }
 }
 
@@ -57,7 +57,8 @@ pub(super) fn check_names(index: usize, group: &FlowGroup, names: &Names, cx: &m
     }
 }
 
-/// Checks that every pair of hosts has a way over the nodes that the group names, and that none passes a node twice.
+/// Checks that every pair of hosts has a path through the nodes that the group names, and that no path passes
+/// a node twice.
 pub(super) fn check(
     index: usize,
     ends: &Ends,
@@ -66,8 +67,8 @@ pub(super) fn check(
     cx: &mut Context<'_>,
 ) -> bool {
     let directions = [
-        ("via", &ends.from, &ends.ways.there, &ends.to),
-        ("via_back", &ends.to, &ends.ways.back, &ends.from),
+        ("via", &ends.from, &ends.via.forward, &ends.to),
+        ("via_back", &ends.to, &ends.via.backward, &ends.from),
     ];
     let mut right = true;
     for (key, from, via, to) in directions {
@@ -78,7 +79,7 @@ pub(super) fn check(
             right = false;
         };
         let meets = |turn: usize, other: usize| {
-            // `pairs` counts the senders' hosts first, whatever the direction.
+            // `pairs` takes the sender's host first, in both directions.
             let (sender, receiver) = if key == "via" { (turn, other) } else { (other, turn) };
             ends.pairs(sender, receiver)
         };
@@ -92,42 +93,42 @@ pub(super) fn check(
         match result {
             Ok(()) => {}
             Err(Wrong::NoWay(a, b)) => refuse(
-                format!("there is no way from \"{}\" to \"{}\"", name(a), name(b)),
+                format!("there is no path from \"{}\" to \"{}\"", name(a), name(b)),
                 "add links, or name the nodes in the order in which packets pass them",
             ),
             Err(Wrong::Twice(node)) => refuse(
                 format!("a routing loop: packets would pass \"{}\" twice", name(node)),
-                "leave out the node that makes them turn back, or name more of those between",
+                "leave out the node that makes the path turn back, or name more of the nodes between",
             ),
         }
     }
     right
 }
 
-/// Why a way cannot be taken.
+/// Why a path cannot be taken.
 enum Wrong {
     NoWay(NodeId, NodeId),
     Twice(NodeId),
 }
 
-/// The nodes on a way, leg by leg.
+/// The nodes on a path, one leg after the other.
 struct Trip<'r> {
     router: &'r mut Router,
-    /// Flows take any of several equal ways.
+    /// Whether flows take any of several paths of equal cost.
     all: bool,
-    /// Whose way passes the node.
+    /// Which paths pass each node.
     passed: BTreeMap<NodeId, Passed>,
 }
 
 enum Passed {
-    /// Everybody's.
+    /// All paths.
     Always,
-    /// That of these first hosts, as positions in the list.
+    /// The paths from these first hosts, given as positions in the list.
     From(Vec<usize>),
 }
 
 impl Trip<'_> {
-    /// A leg between two named nodes; its end belongs to the leg after it.
+    /// Adds a leg between two named nodes; its end belongs to the following leg.
     fn middle(&mut self, from: NodeId, to: NodeId) -> Result<(), Wrong> {
         for node in self.leg(from, to)?.into_iter().filter(|node| *node != to) {
             if self.passed.insert(node, Passed::Always).is_some() {
@@ -137,7 +138,7 @@ impl Trip<'_> {
         Ok(())
     }
 
-    /// The leg from host `turn` to the first named node.
+    /// Adds the leg from host `turn` to the first named node.
     fn head(&mut self, turn: usize, host: NodeId, first: NodeId) -> Result<(), Wrong> {
         for node in self.leg(host, first)?.into_iter().filter(|node| *node != first) {
             match self.passed.entry(node) {
@@ -153,7 +154,8 @@ impl Trip<'_> {
         Ok(())
     }
 
-    /// The leg from the last named node to a host that `meets` some of the first ones.
+    /// Adds the leg from the last named node to a host; `meets` tells from which first hosts a path leads
+    /// there.
     fn tail(&mut self, last: NodeId, host: NodeId, meets: impl Fn(usize) -> bool) -> Result<(), Wrong> {
         let leg = self.leg(last, host)?;
         let twice = |node: &NodeId| match self.passed.get(node) {
