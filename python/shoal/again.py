@@ -12,7 +12,6 @@ from shoal.files import write_text
 from shoal.scenario import read_text
 
 if TYPE_CHECKING:
-    from shoal.compare import Comparison
     from shoal.report.build import Entry
 
 _source = "source.toml"
@@ -68,27 +67,9 @@ def template_command(verb: str, out: Path, sizes: Sequence[str] | None, options:
     return shlex.join([*words, "--out", beside(out)])
 
 
-def compare_command(comparison: Comparison, out: Path) -> str:
-    """``shoal compare`` of the resolved scenarios that :func:`keep_compared` wrote, into a new folder."""
-    scenarios = [str(_compared(out, one.name)) for one in comparison]
-    return shlex.join(["shoal", "compare", *scenarios, "--seeds", str(len(comparison.seeds)), "--out", beside(out)])
-
-
-def keep_compared(comparison: Comparison, folder: Path) -> None:
-    """Write the resolved scenarios of a comparison into its folder of results."""
-    for one in comparison:
-        path = _compared(folder, one.name)
-        path.parent.mkdir(exist_ok=True)
-        write_text(path, one.scenario.to_toml())
-
-
 def beside(out: Path) -> str:
     """A folder for the same results once more."""
     return f"{out}-again"
-
-
-def _compared(folder: Path, name: str) -> Path:
-    return folder / "scenarios" / f"{name}.toml"
 
 
 def _sizes(number: int) -> str:

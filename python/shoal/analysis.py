@@ -13,7 +13,7 @@ from shoal.errors import UsageError
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.result import Result
+    from shoal.run_record import RunRecord
 
 classes = ("all", "ect", "not_ect")
 
@@ -38,7 +38,7 @@ class Oscillation:
 
 
 def backlog_pdf(
-    result: Result, which: str = "all", *, width: int = 1, link: int = 0, start_s: float | None = None
+    result: RunRecord, which: str = "all", *, width: int = 1, link: int = 0, start_s: float | None = None
 ) -> pl.DataFrame:
     """Part of the time in which so many packets waited: ``share`` of the ``width`` counts from ``low_packets`` on.
 
@@ -60,14 +60,14 @@ def backlog_pdf(
 
 
 def delay_pdf(
-    result: Result, which: str = "ect", *, width_s: float = 1e-3, link: int = 0, start_s: float | None = None
+    result: RunRecord, which: str = "ect", *, width_s: float = 1e-3, link: int = 0, start_s: float | None = None
 ) -> pl.DataFrame:
     """Part of the packets of a class with such a queueing delay: ``low_s`` and ``share``; see :func:`backlog_pdf`."""
     return _pdf(_rows(result, "delay", which, link, start_s), "s", "packets", width_s, 0.0)
 
 
 def backlog_between(
-    result: Result, which: str, low: float, high: float, *, link: int = 0, start_s: float | None = None
+    result: RunRecord, which: str, low: float, high: float, *, link: int = 0, start_s: float | None = None
 ) -> float | None:
     """Part of the time in which from ``low`` to ``high`` packets waited, both included."""
     rows = _rows(result, "backlog", which, link, start_s)
@@ -75,13 +75,13 @@ def backlog_between(
     return _native.share_between(rows["low_packets"].to_list(), rows["high_packets"].to_list(), weights, low, high)
 
 
-def window_starts(result: Result) -> list[float]:
+def window_starts(result: RunRecord) -> list[float]:
     """Start of each window of ``trace.windows``, in s."""
     return sorted(result.table("backlog_windows")["start_s"].unique().to_list())
 
 
 def convergence_s(
-    result: Result, group: str, *, within: float = 0.1, target_bps: float | None = None, smooth_s: float = 1.0
+    result: RunRecord, group: str, *, within: float = 0.1, target_bps: float | None = None, smooth_s: float = 1.0
 ) -> float | None:
     """Time from the start of a group until the mean rate of its flows stays close to a target until the end.
 
@@ -120,7 +120,7 @@ def convergence_s(
     return None if first is None else float(times[first] - start_s)
 
 
-def oscillation(result: Result, *, link: int = 0, least: float = 0.2) -> Oscillation:
+def oscillation(result: RunRecord, *, link: int = 0, least: float = 0.2) -> Oscillation:
     """Oscillation of the waiting packets at a link in the measurement window.
 
     Parameters
@@ -154,7 +154,7 @@ def matrix(table: pl.DataFrame, rows: str, columns: str, value: str) -> pl.DataF
     return table.pivot(columns, index=rows, values=value, aggregate_function="mean", maintain_order=True).sort(rows)
 
 
-def _rows(result: Result, what: str, which: str, link: int, start_s: float | None) -> pl.DataFrame:
+def _rows(result: RunRecord, what: str, which: str, link: int, start_s: float | None) -> pl.DataFrame:
     import polars as pl
 
     if which not in classes:

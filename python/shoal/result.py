@@ -389,7 +389,7 @@ class Result:
         return cls(text, folder=folder)
 
     def __repr__(self) -> str:
-        from shoal.tabulate import quantity
+        from shoal.metrics import quantity
 
         rates = [f"{group['name']} {quantity('wire_bps', single(group['wire_bps']['mean']))}" for group in self.groups]
         shown = [", ".join(rates)]
@@ -399,7 +399,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         from shoal import notebook
-        from shoal.tabulate import quantity
+        from shoal.metrics import quantity
 
         rows = [(name, quantity(name, single(value))) for name, value in self.summary.items()]
         return notebook.heading(self.data["scenario"]["title"], f"seed {self.seed}") + notebook.table(rows)

@@ -147,7 +147,7 @@ class Results(Sequence[Result]):
 
     def _repr_html_(self) -> str:
         from shoal import notebook
-        from shoal.tabulate import quantity
+        from shoal.metrics import quantity
 
         title = self[0].data["scenario"]["title"] if len(self) else "No runs"
         rows = [(name, quantity(name, value)) for name, value in self.summary.items()]

@@ -173,7 +173,7 @@ class Scenario:
     def _repr_html_(self) -> str:
         from shoal import notebook
         from shoal.stats import single
-        from shoal.tabulate import milliseconds, number, rate
+        from shoal.words import milliseconds, number, rate
 
         facts = self.facts
         links = [

@@ -155,7 +155,7 @@ class Sweep(Sequence[Point]):
 
     def _repr_html_(self) -> str:
         from shoal import notebook
-        from shoal.tabulate import quantity
+        from shoal.metrics import quantity
 
         if not len(self):
             return notebook.heading("A sweep of no points")

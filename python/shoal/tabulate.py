@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.metrics import Metric, Of, Unit, classes, metrics, statistics, unit_of
-from shoal.result import Result
+from shoal.metrics import Metric, Of, classes, metrics, statistics
+from shoal.run_record import RunRecord
 from shoal.stats import Estimate, estimate
+from shoal.words import in_unit, milliseconds, number, percent
 
-Runs = Sequence[Result]
+Runs = Sequence[RunRecord]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,28 +215,10 @@ def _comparison_column(runs: Runs) -> list[tuple[str, str]]:
 def shown(runs: Runs, name: str, *arguments: object, **keywords: object) -> str:
     """A metric as tables show it: its mean over the seeds, in its unit."""
     one = metrics[name]
-    return _in_unit(one.unit, over(runs, lambda run: one.formula(run, *arguments, **keywords)), one.digits)
+    return in_unit(one.unit, over(runs, lambda run: one.formula(run, *arguments, **keywords)), one.digits)
 
 
-def _in_unit(unit: Unit, value: Estimate | None, digits: int) -> str:
-    """A number in the unit of results (s, bit/s) as a person reads it."""
-    match unit:
-        case Unit.FRACTION:
-            return percent(value)
-        case Unit.MBPS | Unit.BPS:
-            return rate(value)
-        case Unit.SECONDS if value is not None and value.mean >= 1:
-            return scaled(value, 1, "s")
-        case Unit.SECONDS | Unit.MILLISECONDS:
-            return milliseconds(value)
-        case Unit.PACKETS:
-            return scaled(value, 1, "packets")
-        case Unit.COUNT:
-            return scaled(value, 1, "packets", digits=0)
-    return number(value, digits=digits)
-
-
-def over(runs: Runs, get: Callable[[Result], float | None]) -> Estimate | None:
+def over(runs: Runs, get: Callable[[RunRecord], float | None]) -> Estimate | None:
     """Mean over the seeds; ``None`` if one of them has no such number."""
     values = [get(result) for result in runs]
     known = [value for value in values if value is not None]
@@ -245,57 +228,10 @@ def over(runs: Runs, get: Callable[[Result], float | None]) -> Estimate | None:
 def at(runs: Runs, *path: str | int) -> Estimate | None:
     """Mean over the seeds of the number at a place of the result object."""
 
-    def get(run: Result) -> float | None:
+    def get(run: RunRecord) -> float | None:
         found: Any = run.data
         for step in path:
             found = found[step]
         return None if found is None else float(found)
 
     return over(runs, get)
-
-
-def number(value: Estimate | None, *, digits: int = 2) -> str:
-    """A number with its confidence interval."""
-    if value is None:
-        return "-"
-    text = f"{value.mean:,.{digits}f}"
-    # Equal values need no interval: nothing in the run was random.
-    return f"{text} ± {value.half_width:,.{digits}f}" if value.half_width else text
-
-
-def scaled(value: Estimate | None, factor: float, unit: str, *, digits: int = 2) -> str:
-    """A number in another unit."""
-    if value is None:
-        return "-"
-    width = None if value.half_width is None else value.half_width * factor
-    return f"{number(Estimate(value.mean * factor, width, value.n), digits=digits)} {unit}"
-
-
-def percent(value: Estimate | None) -> str:
-    """A fraction."""
-    return scaled(value, 100, "%", digits=2)
-
-
-def milliseconds(value: Estimate | None) -> str:
-    """A time, in the unit that keeps it readable."""
-    if value is not None and 0 < value.mean < 1e-3:
-        return scaled(value, 1e6, "µs", digits=1)
-    return scaled(value, 1e3, "ms", digits=2)
-
-
-def rate(value: Estimate | None) -> str:
-    """A rate, in the unit that keeps it readable."""
-    if value is not None and value.mean >= 1e9:
-        return scaled(value, 1e-9, "Gbit/s", digits=3)
-    if value is not None and 0 < value.mean < 1e5:
-        return scaled(value, 1e-3, "kbit/s", digits=1)
-    return scaled(value, 1e-6, "Mbit/s", digits=2)
-
-
-def quantity(name: str, value: Estimate | None) -> str:
-    """A number of :attr:`Result.summary`, or of a metric whose name ends with a unit, as a person reads it."""
-    if value is None:
-        return "-"
-    unit = unit_of(name)
-    width = None if value.half_width is None else unit.back(value.half_width)
-    return _in_unit(unit, Estimate(unit.back(value.mean), width, value.n), 4)

@@ -12,9 +12,9 @@ import shoal
 from shoal.cli.list_ import list_
 from shoal.compare.kinds import kinds
 from shoal.compare.quantities import measures
-from shoal.metrics import Recorded, Unit, default_metrics, metric, metrics, recording, registry, unit_of
+from shoal.metrics import Recorded, Unit, default_metrics, metric, metrics, quantity, recording, registry, unit_of
 from shoal.stats import single
-from shoal.tabulate import comparison_table, quantity, totals
+from shoal.tabulate import comparison_table, totals
 
 TOOLS = Path(__file__).parents[2] / "tools"
 

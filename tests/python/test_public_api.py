@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.tabulate import quantity
+from shoal.metrics import quantity
 
 KEY = "bottleneck.aqm.threshold"
 

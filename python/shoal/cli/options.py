@@ -17,7 +17,7 @@ from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
 from shoal.errors import UsageError
 from shoal.models import nearest
-from shoal.notices import identical_points_line
+from shoal.remarks import identical_points_line
 from shoal.scenario import Scenario, read_text
 from shoal.shipped import find_scenario
 from shoal.sizes import read_sizes
@@ -95,7 +95,7 @@ def kept_runs(*, fresh: bool) -> Path | None:
 def say_nothing_is_random(scenario: Scenario, line: str) -> None:
     """Say that seeds make no difference, so that the numbers have no interval, and what would make one.
 
-    ``line`` is of :mod:`shoal.notices`.
+    ``line`` is of :mod:`shoal.remarks`.
     """
     groups = scenario.facts["groups"]
     rtt_ms = max(1, round(max((group["longest_rtt_s"] or 0.0) for group in groups) * 1000)) if groups else 1

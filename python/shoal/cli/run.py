@@ -26,8 +26,8 @@ from shoal.cli.on_linux import (
 from shoal.cli.out import keep_command, results_in, say_written
 from shoal.errors import UsageError
 from shoal.files import is_capture, refuse_existing, refuse_foreign, remove_abandoned_files
-from shoal.notices import all_lines, identical_line, notice_lines, seeds_in_words
 from shoal.progress import Bar
+from shoal.remarks import all_lines, identical_line, notice_lines, seeds_in_words
 from shoal.result import Result, schema_version
 from shoal.results import Results, seed_folder
 from shoal.running import checked_seed, refuse_unmodelled, run_one, seed_list

@@ -21,7 +21,7 @@ from shoal.cli.out import keep_command, results_in, say_written
 from shoal.errors import ScenarioError, UsageError
 from shoal.expression import UndefinedError
 from shoal.files import unwritable, write_text
-from shoal.notices import point_notice_lines, seeds_in_words
+from shoal.remarks import point_notice_lines, seeds_in_words
 from shoal.results import Undefined
 from shoal.running import most_seeds, too_many_runs
 from shoal.scenario import Scenario
@@ -253,8 +253,8 @@ def _write(
     command: str,
 ) -> None:
     from shoal.plots import save
-    from shoal.plots.sweep import draw
     from shoal.report.sweep import write_sweep_report
+    from shoal.report.sweep_figure import draw
 
     scenario = template.scenario
     try:

@@ -17,7 +17,7 @@ from shoal.cli.declare import option
 from shoal.cli.out import keep_command, results_in, say_written
 from shoal.errors import ScenarioError, UsageError
 from shoal.files import unwritable, write_text
-from shoal.notices import notice_lines
+from shoal.remarks import notice_lines
 from shoal.scenario import Scenario
 from shoal.search import Side
 from shoal.shipped import find_scenario
@@ -216,8 +216,8 @@ def _write(
     folder: Path, template: Template, found: Tuned, key: str, unit: str | None, text: str, *, command: str
 ) -> None:
     from shoal.plots import save
-    from shoal.plots.tune import draw
     from shoal.report.sweep import write_tune_report
+    from shoal.report.tune_figure import draw
 
     try:
         frame = found.to_polars()

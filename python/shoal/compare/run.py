@@ -12,8 +12,8 @@ from shoal.compare.comparison import Comparison, Ran
 from shoal.errors import ScenarioError, UsageError
 from shoal.linux import Image, Plan, find_image, plan
 from shoal.linux.jobs import kept_on_linux
-from shoal.notices import identical_line
 from shoal.parallel import run_all
+from shoal.remarks import identical_line
 from shoal.result import Result
 from shoal.results import Results
 from shoal.running import run_one, seed_list

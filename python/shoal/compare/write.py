@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import date
 from pathlib import Path
 
 from shoal import _native
-from shoal.again import compare_command, keep_compared
+from shoal.again import beside
 from shoal.compare.comparison import Comparison
 from shoal.compare.figures import figures
 from shoal.compare.method import method
@@ -57,12 +58,12 @@ def write_into(comparison: Comparison, folder: Path, *, command: str, out: Path)
             overview=overview(comparison),
             margins=margins(comparison.kinds),
             sections=sections,
-            command=compare_command(comparison, out),
+            command=_again(comparison, out),
             version=_native.__version__,
         )
         write_text(folder / "comparison.html", page)
         write_text(folder / "comparison.json", comparison.json)
-        keep_compared(comparison, folder)
+        _keep_scenarios(comparison, folder)
         write_text(folder / "command.txt", command + "\n")
     except OSError as error:
         raise unwritable(error.filename or folder, error) from error
@@ -100,3 +101,21 @@ Means, simulator / Linux; times in ms, queues in packets.
 ## Margins
 
 {markdown(margins(comparison.kinds))}"""
+
+
+def _again(comparison: Comparison, out: Path) -> str:
+    """``shoal compare`` of the resolved scenarios that :func:`_keep_scenarios` wrote, into a new folder."""
+    scenarios = [str(_scenario(out, one.name)) for one in comparison]
+    return shlex.join(["shoal", "compare", *scenarios, "--seeds", str(len(comparison.seeds)), "--out", beside(out)])
+
+
+def _keep_scenarios(comparison: Comparison, folder: Path) -> None:
+    """Write the resolved scenarios of a comparison into its folder of results."""
+    for one in comparison:
+        path = _scenario(folder, one.name)
+        path.parent.mkdir(exist_ok=True)
+        write_text(path, one.scenario.to_toml())
+
+
+def _scenario(folder: Path, name: str) -> Path:
+    return folder / "scenarios" / f"{name}.toml"

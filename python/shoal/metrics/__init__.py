@@ -10,13 +10,14 @@ from shoal.metrics.registry import (
     Metric,
     Of,
     Recorded,
-    Unit,
     classes,
     metrics,
+    quantity,
     statistics,
     summary,
     unit_of,
 )
+from shoal.units import Unit
 
 __all__ = [
     "Metric",
@@ -28,6 +29,7 @@ __all__ = [
     "default_metrics",
     "metric",
     "metrics",
+    "quantity",
     "recording",
     "statistics",
     "summary",

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import UsageError
 from shoal.metrics.lookup import find_group, flows_of, mean
-from shoal.metrics.registry import Recorded, Unit, declare
+from shoal.metrics.registry import Recorded, declare
+from shoal.units import Unit
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.result import Result
+    from shoal.run_record import RunRecord
 
 
 @declare("mean_cut", "Mean cut", Unit.FRACTION, needs=Recorded.CONTROLLER)
-def mean_cut(result: Result, group: str) -> float | None:
+def mean_cut(result: RunRecord, group: str) -> float | None:
     """Mean relative size of the falls of cwnd of a group's first flow.
 
     A fall is a series of decreases without an increase between them.
@@ -27,13 +28,13 @@ def mean_cut(result: Result, group: str) -> float | None:
 
 
 @declare("cuts_per_s", "Cuts", Unit.PER_SECOND, needs=Recorded.CONTROLLER)
-def cuts_per_s(result: Result, group: str) -> float:
+def cuts_per_s(result: RunRecord, group: str) -> float:
     """Falls of cwnd per second of a group's first flow; see :func:`mean_cut`."""
     return len(_falls(_windows(result, group))) / (result.window[1] - result.window[0])
 
 
 @declare("cuts_in_step", "Cuts in step", Unit.FRACTION, needs=Recorded.CONTROLLERS)
-def cuts_in_step(result: Result, within: float = 0.5) -> float | None:
+def cuts_in_step(result: RunRecord, within: float = 0.5) -> float | None:
     """Part of the falls of cwnd, of all flows, at which every other flow's cwnd falls, too.
 
     Two falls belong together if they begin ``within`` smoothed round trips of each other. Flows that know nothing of
@@ -59,7 +60,7 @@ def cuts_in_step(result: Result, within: float = 0.5) -> float | None:
 
 
 @declare("settling_s", "Time to settle", Unit.SECONDS, needs=Recorded.CONTROLLER)
-def settling_s(result: Result, group: str, within: float = 0.2) -> float | None:
+def settling_s(result: RunRecord, group: str, within: float = 0.2) -> float | None:
     """Time from the end of slow start to the first window within a part of the mean, of a group's first flow."""
     import polars as pl
 
@@ -73,7 +74,7 @@ def settling_s(result: Result, group: str, within: float = 0.2) -> float | None:
     return float(near["time_s"][0]) - left_s if near.height else None
 
 
-def _controller(result: Result, group: str) -> pl.DataFrame:
+def _controller(result: RunRecord, group: str) -> pl.DataFrame:
     """What is recorded of the controller of a group's first flow, which is traced before any other of the group."""
     import polars as pl
 
@@ -91,7 +92,7 @@ def _controller(result: Result, group: str) -> pl.DataFrame:
     return result.table("controller").filter(pl.col("flow") == number)
 
 
-def _all_controllers(result: Result) -> pl.DataFrame:
+def _all_controllers(result: RunRecord) -> pl.DataFrame:
     """The trace of every flow; what a flow without one does is not known."""
     count = sum(group["flow_count"] for group in result.groups)
     if result.scenario.resolved["trace"]["controller_flows"] < count or "controller" not in result.table_names:
@@ -102,7 +103,7 @@ def _all_controllers(result: Result) -> pl.DataFrame:
     return result.table("controller")
 
 
-def _windows(result: Result, group: str) -> list[int]:
+def _windows(result: RunRecord, group: str) -> list[int]:
     import polars as pl
 
     start_s, end_s = result.window

@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING, Any
 from shoal import analysis
 from shoal.errors import UsageError
 from shoal.metrics.lookup import find_group, flows_of, item, mean, number_at, ratio
-from shoal.metrics.registry import Recorded, Unit, declare
+from shoal.metrics.registry import Recorded, declare
+from shoal.units import Unit
 
 if TYPE_CHECKING:
     from shoal.contract import FrameSummary
-    from shoal.result import Result
+    from shoal.run_record import RunRecord
 
 
 @declare("share", "Share", Unit.FRACTION, summary="share_{group}", swept=(("share_{group}", "{group}"),))
-def share(result: Result, group: str) -> float | None:
+def share(result: RunRecord, group: str) -> float | None:
     """Part of a group in all wire rates."""
     total = sum(other["wire_bps"]["sum"] or 0.0 for other in result.groups)
     return ratio(find_group(result, group)["wire_bps"]["sum"], total)
 
 
 @declare("jain", "Jain's index", Unit.RATIO, digits=4, summary="jain", swept=(("jain", ""),), tabled=True)
-def jain(result: Result) -> float | None:
+def jain(result: RunRecord) -> float | None:
     """Jain's index of the wire rates of all flows."""
     return result.metrics["jain"]
 
@@ -34,43 +35,43 @@ def jain(result: Result) -> float | None:
     tabled=True,
     compared="ratio",
 )
-def rate_ratio(result: Result, first: str, second: str) -> float | None:
+def rate_ratio(result: RunRecord, first: str, second: str) -> float | None:
     """Mean wire rate of a flow of the first group over that of the second."""
     return ratio(*(find_group(result, name)["wire_bps"]["mean"] for name in (first, second)))
 
 
 @declare("rate_mbps", "Rate of a flow", Unit.MBPS, compared="rate")
-def rate_bps(result: Result, group: str) -> float | None:
+def rate_bps(result: RunRecord, group: str) -> float | None:
     """Mean wire rate of a flow of a group."""
     return find_group(result, group)["wire_bps"]["mean"]
 
 
 @declare("goodput_mbps", "Goodput of a flow", Unit.MBPS, summary="goodput_{group}_bps")
-def goodput_bps(result: Result, group: str) -> float | None:
+def goodput_bps(result: RunRecord, group: str) -> float | None:
     """Mean goodput of a flow of a group."""
     return find_group(result, group)["goodput_bps"]["mean"]
 
 
 @declare("cwnd_packets", "Congestion window", Unit.PACKETS, needs=Recorded.FLOWS)
-def cwnd_packets(result: Result, group: str) -> float:
+def cwnd_packets(result: RunRecord, group: str) -> float:
     """Time-averaged congestion window, mean over the flows of a group."""
     return mean([flow["cwnd_packets"]["mean"] for flow in flows_of(result, group)])
 
 
 @declare("alpha", "Alpha", Unit.RATIO, needs=Recorded.FLOWS)
-def alpha(result: Result, group: str) -> float:
+def alpha(result: RunRecord, group: str) -> float:
     """Time-averaged alpha, mean over the flows of a group."""
     return mean([flow["alpha"]["mean"] for flow in flows_of(result, group)])
 
 
 @declare("srtt_ms", "Smoothed RTT", Unit.MILLISECONDS, needs=Recorded.FLOWS)
-def srtt_s(result: Result, group: str, quantile: str = "mean") -> float:
+def srtt_s(result: RunRecord, group: str, quantile: str = "mean") -> float:
     """Smoothed round-trip time of the senders, mean over the flows of a group: ``mean``, ``min``, ``max``."""
     return mean([number_at(flow["srtt_s"], quantile) for flow in flows_of(result, group)])
 
 
 @declare("fct_ms", "Completion time", Unit.MILLISECONDS)
-def fct_s(result: Result, group: str, quantile: str = "mean") -> float | None:
+def fct_s(result: RunRecord, group: str, quantile: str = "mean") -> float | None:
     """Completion time of the transfers of a group: ``mean``, ``p50``, ``p99``, ..."""
     return number_at(find_group(result, group)["fct_s"], quantile)
 
@@ -84,7 +85,7 @@ def _has(key: str) -> Any:
     summary="exchange_{group}_{quantile}_s",
     applies=_has("exchanges"),
 )
-def exchange_s(result: Result, group: str, quantile: str = "mean") -> float | None:
+def exchange_s(result: RunRecord, group: str, quantile: str = "mean") -> float | None:
     """From a request to the last byte of its response, over the flows of a group: ``mean``, ``p50``, ``p99``, ..."""
     waits = find_group(result, group).get("exchanges")
     if waits is None:
@@ -97,7 +98,7 @@ def exchange_s(result: Result, group: str, quantile: str = "mean") -> float | No
     summary="round_{group}_{quantile}_s",
     applies=_has("rounds"),
 )
-def round_s(result: Result, group: str, quantile: str = "mean") -> float | None:
+def round_s(result: RunRecord, group: str, quantile: str = "mean") -> float | None:
     """From the start of a round until its slowest flow has delivered; of groups with ``barrier``."""
     waits = find_group(result, group).get("rounds")
     if waits is None:
@@ -106,18 +107,18 @@ def round_s(result: Result, group: str, quantile: str = "mean") -> float | None:
 
 
 @declare("frames_on_time", "Frames on time", Unit.FRACTION, summary="on_time_{group}", applies=_has("frames"))
-def frames_on_time(result: Result, group: str) -> float | None:
+def frames_on_time(result: RunRecord, group: str) -> float | None:
     """Part of a group's frames that arrived within their deadline."""
     return _frames(result, group)["on_time_fraction"]
 
 
 @declare("stalled_s", "Stalled", Unit.SECONDS)
-def stalled_s(result: Result, group: str) -> float | None:
+def stalled_s(result: RunRecord, group: str) -> float | None:
     """How long players that wait for late frames stood still, all flows of a group together."""
     return _frames(result, group)["stalled_s"]
 
 
-def _frames(result: Result, group: str) -> FrameSummary:
+def _frames(result: RunRecord, group: str) -> FrameSummary:
     frames = find_group(result, group).get("frames")
     if frames is None:
         raise UsageError(f"group `{group}` writes no frames", hint="write app = { frame = ... }")
@@ -125,14 +126,14 @@ def _frames(result: Result, group: str) -> FrameSummary:
 
 
 @declare("acks_per_packet", "ACKs per data packet", Unit.RATIO, compared="acks")
-def acks_per_packet(result: Result, group: str) -> float | None:
+def acks_per_packet(result: RunRecord, group: str) -> float | None:
     """ACKs without data that the receivers of a group sent for each data packet that arrived there."""
     # Results that were written by earlier versions have no such field.
     return find_group(result, group).get("acks_per_packet")
 
 
 @declare("count", "Count", Unit.RATIO, needs=Recorded.FLOWS)
-def count(result: Result, group: str, what: str) -> float | None:
+def count(result: RunRecord, group: str, what: str) -> float | None:
     """Mean over the flows of a group of a counter: ``losses``, ``timeouts``, ``marks_seen``, ``reductions``, ..."""
     summed = find_group(result, group)
     if what in summed["totals"] and summed["flow_count"]:
@@ -141,14 +142,14 @@ def count(result: Result, group: str, what: str) -> float | None:
 
 
 @declare("reductions_per_s", "Reductions", Unit.PER_SECOND)
-def reductions_per_s(result: Result, group: str) -> float | None:
+def reductions_per_s(result: RunRecord, group: str) -> float | None:
     """Window reductions of a flow of a group per second."""
     return ratio(count(result, group, "reductions"), result.window[1] - result.window[0])
 
 
 @declare("convergence_s", "Time to converge", Unit.SECONDS, needs=Recorded.SERIES)
 def convergence_s(
-    result: Result, group: str, within: float = 0.1, target_mbps: float | None = None, smooth_s: float = 1.0
+    result: RunRecord, group: str, within: float = 0.1, target_mbps: float | None = None, smooth_s: float = 1.0
 ) -> float | None:
     """Time from a group's start until the mean rate of its flows stays within a part of the target.
 
@@ -160,7 +161,7 @@ def convergence_s(
 
 
 @declare("value", "Value", Unit.RATIO)
-def value(result: Result, path: str) -> float | None:
+def value(result: RunRecord, path: str) -> float | None:
     """Any number of the result object, e.g. ``value('bottlenecks.0.queue_packets.p95')``."""
     found: Any = result.data
     for step in path.split("."):

@@ -13,7 +13,7 @@ from shoal.errors import UsageError
 from shoal.metrics.registry import Of, Recorded, metrics
 
 if TYPE_CHECKING:
-    from shoal.result import Result
+    from shoal.run_record import RunRecord
     from shoal.scenario import Scenario
 
 _words = {"true": True, "false": False, "True": True, "False": False}
@@ -21,7 +21,7 @@ _words = {"true": True, "false": False, "True": True, "False": False}
 _usual_bin = "auto"
 
 
-def metric(result: Result, text: str, *, gaps: bool = False) -> float:
+def metric(result: RunRecord, text: str, *, gaps: bool = False) -> float:
     """Evaluate an expression over the metrics; NaN if the run has no such number.
 
     Raises

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from shoal import _native, analysis
 from shoal.errors import UsageError
 from shoal.metrics.lookup import number_at, ratio
-from shoal.metrics.registry import Recorded, Unit, declare
+from shoal.metrics.registry import Recorded, declare
+from shoal.units import Unit
 
 if TYPE_CHECKING:
-    from shoal.result import Result
+    from shoal.run_record import RunRecord
 
 
 @declare(
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     tabled=True,
     compared="utilisation",
 )
-def utilisation(result: Result, link: int = 0) -> float | None:
+def utilisation(result: RunRecord, link: int = 0) -> float | None:
     """Fraction of the time the link transmitted."""
     return result.bottlenecks[link]["utilisation"]
 
@@ -33,35 +34,35 @@ def utilisation(result: Result, link: int = 0) -> float | None:
     tabled=True,
     compared="queue",
 )
-def queue_packets(result: Result, link: int = 0) -> float | None:
+def queue_packets(result: RunRecord, link: int = 0) -> float | None:
     """Mean waiting packets, weighted by time."""
     return result.bottlenecks[link]["queue_packets"]["mean"]
 
 
 @declare("queue_sd_packets", "Standard deviation of the queue", Unit.PACKETS)
-def queue_sd_packets(result: Result, link: int = 0) -> float | None:
+def queue_sd_packets(result: RunRecord, link: int = 0) -> float | None:
     """Standard deviation of the waiting packets over time."""
     return result.bottlenecks[link]["queue_packets"]["sd"]
 
 
 @declare("queue_empty", "Time without a queue", Unit.FRACTION)
-def queue_empty(result: Result, link: int = 0) -> float | None:
+def queue_empty(result: RunRecord, link: int = 0) -> float | None:
     """Fraction of the time nothing waited."""
     return result.bottlenecks[link]["queue_empty"]
 
 
 @declare("queue_empty_sampled", "Samples without a queue", Unit.FRACTION)
-def queue_empty_sampled(result: Result, link: int = 0) -> float | None:
+def queue_empty_sampled(result: RunRecord, link: int = 0) -> float | None:
     """Fraction of the samples (``trace.sample``) at which nothing waited."""
     return result.bottlenecks[link]["queue_empty_sampled"]
 
 
-def _has_bdp(result: Result, link: int) -> bool:
+def _has_bdp(result: RunRecord, link: int) -> bool:
     return bool(result.scenario.facts["bottlenecks"][link]["bdp_bytes"])
 
 
 @declare("queue_bdp", "Mean queue", Unit.BDP, digits=3, tabled=True, applies=_has_bdp)
-def queue_bdp(result: Result, in_service: bool = False, link: int = 0) -> float | None:
+def queue_bdp(result: RunRecord, in_service: bool = False, link: int = 0) -> float | None:
     """Mean waiting bytes over the bandwidth-delay product; ``in_service`` adds the packet in transmission."""
     found, fact = result.bottlenecks[link], result.scenario.facts["bottlenecks"][link]
     waiting = ratio(found["queue_bytes"]["mean"], fact["bdp_bytes"])
@@ -72,7 +73,7 @@ def queue_bdp(result: Result, in_service: bool = False, link: int = 0) -> float 
 
 
 @declare("class_queue_packets", "Queue", Unit.PACKETS)
-def class_queue_packets(result: Result, which: str, quantile: str = "mean", link: int = 0) -> float | None:
+def class_queue_packets(result: RunRecord, which: str, quantile: str = "mean", link: int = 0) -> float | None:
     """Waiting packets of ``ect``, ``not_ect`` or ``all`` over time: ``mean``, ``sd``, ``p5`` ... ``p999``, ``max``."""
     found = result.bottlenecks[link]
     if which == "all":
@@ -81,19 +82,19 @@ def class_queue_packets(result: Result, which: str, quantile: str = "mean", link
 
 
 @declare("queue_between", "Time with such a queue", Unit.FRACTION, needs=Recorded.DISTRIBUTIONS)
-def queue_between(result: Result, which: str, low: float, high: float, link: int = 0) -> float | None:
+def queue_between(result: RunRecord, which: str, low: float, high: float, link: int = 0) -> float | None:
     """Part of the time in which from ``low`` to ``high`` packets of a class waited, both included."""
     return analysis.backlog_between(result, which, low, high, link=link)
 
 
 @declare("queue_peak", "Share of the most frequent queue", Unit.FRACTION, needs=Recorded.DISTRIBUTIONS)
-def queue_peak(result: Result, which: str, width: int = 1, link: int = 0) -> float | None:
+def queue_peak(result: RunRecord, which: str, width: int = 1, link: int = 0) -> float | None:
     """Largest share of ``width`` neighbouring queue lengths in the distribution over time."""
     return _peak(result, which, width, link)
 
 
 @declare("queue_mode", "Most frequent queue", Unit.PACKETS, needs=Recorded.DISTRIBUTIONS)
-def queue_mode(result: Result, which: str, link: int = 0) -> float | None:
+def queue_mode(result: RunRecord, which: str, link: int = 0) -> float | None:
     """The queue length in packets that is there most of the time; the shortest of several."""
     pdf = analysis.backlog_pdf(result, which, link=link)
     lengths: list[float] = pdf.sort("share", "low_packets", descending=[True, False])["low_packets"].to_list()
@@ -101,14 +102,14 @@ def queue_mode(result: Result, which: str, link: int = 0) -> float | None:
 
 
 @declare("window_peak", "Median of the peaks of windows", Unit.FRACTION, needs=Recorded.WINDOWS)
-def window_peak(result: Result, which: str = "all", width: int = 1, link: int = 0) -> float | None:
+def window_peak(result: RunRecord, which: str = "all", width: int = 1, link: int = 0) -> float | None:
     """Median over the windows of ``trace.windows`` of the :func:`queue_peak` of each."""
     found = [_peak(result, which, width, link, start_s=start_s) for start_s in analysis.window_starts(result)]
     peaks = [peak for peak in found if peak is not None]
     return number_at(json.loads(_native.order_statistics(peaks)), "p50")
 
 
-def _peak(result: Result, which: str, width: object, link: int, start_s: float | None = None) -> float | None:
+def _peak(result: RunRecord, which: str, width: object, link: int, start_s: float | None = None) -> float | None:
     if not isinstance(width, int) or width < 1:
         raise UsageError(f"{width} packets are not a width of a bin", hint="write a whole number from 1 on")
     shares: list[float] = analysis.backlog_pdf(result, which, width=width, link=link, start_s=start_s)[
@@ -118,40 +119,40 @@ def _peak(result: Result, which: str, width: object, link: int, start_s: float |
 
 
 @declare("oscillation_ms", "Period of the queue's oscillation", Unit.MILLISECONDS, needs=Recorded.SERIES)
-def oscillation_s(result: Result, link: int = 0, least: float = 0.2) -> float | None:
+def oscillation_s(result: RunRecord, link: int = 0, least: float = 0.2) -> float | None:
     """Period of the queue's dominant oscillation: the first repetition in its autocorrelation of at least ``least``."""
     return analysis.oscillation(result, link=link, least=least).period_s
 
 
 @declare("oscillation_packets", "Amplitude of the queue", Unit.PACKETS, needs=Recorded.SERIES)
-def oscillation_packets(result: Result, link: int = 0) -> float | None:
+def oscillation_packets(result: RunRecord, link: int = 0) -> float | None:
     """Amplitude of the queue: half of the distance between its 5 % and 95 % quantile."""
     return analysis.oscillation(result, link=link).amplitude
 
 
 @declare("marks", "Marks", Unit.COUNT, digits=0, summary="marked")
-def marks(result: Result, which: str = "all", link: int = 0) -> float | None:
+def marks(result: RunRecord, which: str = "all", link: int = 0) -> float | None:
     """Packets of a class that the queue marked."""
     found = result.bottlenecks[link]
     return found["marked"] if which == "all" else number_at(found, which, "marked")
 
 
 @declare("drops", "Drops", Unit.COUNT, digits=0, summary="dropped")
-def drops(result: Result, which: str = "all", link: int = 0) -> float | None:
+def drops(result: RunRecord, which: str = "all", link: int = 0) -> float | None:
     """Packets of a class that the queue dropped."""
     found = result.bottlenecks[link]
     return found["dropped"] if which == "all" else number_at(found, which, "dropped")
 
 
 @declare("marked", "Packets marked", Unit.FRACTION)
-def marked(result: Result, which: str = "ect", link: int = 0) -> float | None:
+def marked(result: RunRecord, which: str = "ect", link: int = 0) -> float | None:
     """Fraction of the packets of a class that were marked."""
     found = result.bottlenecks[link]
     return ratio(found["marked"], found["arrived"]) if which == "all" else number_at(found, which, "mark_fraction")
 
 
 @declare("dropped", "Packets dropped", Unit.FRACTION)
-def dropped(result: Result, which: str = "not_ect", link: int = 0) -> float | None:
+def dropped(result: RunRecord, which: str = "not_ect", link: int = 0) -> float | None:
     """Fraction of the packets of a class that were dropped."""
     found = result.bottlenecks[link]
     return ratio(found["dropped"], found["arrived"]) if which == "all" else number_at(found, which, "drop_fraction")
@@ -162,6 +163,6 @@ def dropped(result: Result, which: str = "not_ect", link: int = 0) -> float | No
     summary="delay_{which}_{quantile}_s",
     swept=(("delay_mean_ms", ""), ("delay_p99_ms", "'all', 'p99'")),
 )
-def delay_s(result: Result, which: str = "all", quantile: str = "mean", link: int = 0) -> float | None:
+def delay_s(result: RunRecord, which: str = "all", quantile: str = "mean", link: int = 0) -> float | None:
     """Queueing delay of ``all``, ``ect`` or ``not_ect`` packets: ``mean``, ``sd``, ``p5`` ... ``p999``, ``max``."""
     return number_at(result.bottlenecks[link]["delay_s"], which, quantile)

@@ -11,10 +11,10 @@ from shoal.models import nearest
 
 if TYPE_CHECKING:
     from shoal.contract import FlowResult, GroupResult
-    from shoal.result import Result
+    from shoal.run_record import RunRecord
 
 
-def find_group(result: Result, name: str) -> GroupResult:
+def find_group(result: RunRecord, name: str) -> GroupResult:
     """The flow group of that name."""
     for group in result.groups:
         if group["name"] == name:
@@ -22,7 +22,7 @@ def find_group(result: Result, name: str) -> GroupResult:
     raise UsageError(f"there is no flow group `{name}`", hint=nearest(name, [group["name"] for group in result.groups]))
 
 
-def flows_of(result: Result, name: str) -> list[FlowResult]:
+def flows_of(result: RunRecord, name: str) -> list[FlowResult]:
     """All flows of a group; a mean over the first ones only would not be one over the group."""
     group = find_group(result, name)
     if group["flows_omitted"]:

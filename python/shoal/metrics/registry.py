@@ -17,49 +17,17 @@ from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shoal.errors import UsageError
+from shoal.stats import Estimate
+from shoal.units import Unit
+from shoal.words import in_unit
 
 if TYPE_CHECKING:
-    from shoal.result import Result
+    from shoal.run_record import RunRecord
 
 #: Classes of packets, with their titles.
 classes = {"all": "all", "ect": "ECT", "not_ect": "not ECT"}
 #: Statistics that summaries show of what has a distribution, with their titles.
 statistics = {"mean": "mean", "p50": "P50", "p99": "P99"}
-
-
-class Unit(Enum):
-    """In what a metric is written: its name, and how it is got from the unit of results, by a factor or a divisor."""
-
-    RATIO = ("", "")
-    FRACTION = ("fraction", "")
-    COUNT = ("packets (count)", "")
-    PACKETS = ("packets", "_packets")
-    BDP = ("BDP", "_bdp")
-    SECONDS = ("s", "_s")
-    MILLISECONDS = ("ms", "_ms", 1e3)
-    MBPS = ("Mbit/s", "_mbps", 1.0, 1e6)
-    BPS = ("bit/s", "_bps")
-    PER_SECOND = ("1/s", "_per_s")
-
-    def __init__(self, title: str, suffix: str, factor: float = 1.0, divisor: float = 1.0) -> None:
-        self.title = title
-        #: How names end that say this unit.
-        self.suffix = suffix
-        self._factor = factor
-        self._divisor = divisor
-
-    @property
-    def in_title(self) -> str:
-        """What titles say of a unit that numbers do not have behind them."""
-        return " in BDP" if self is Unit.BDP else ""
-
-    def of(self, value: float) -> float:
-        """From the unit in which results hold it: s, bit/s, packets."""
-        return value * self._factor / self._divisor
-
-    def back(self, value: float) -> float:
-        """To that unit."""
-        return value * self._divisor / self._factor
 
 
 class Recorded(StrEnum):
@@ -152,7 +120,7 @@ class Metric:
         names = [one.name for one in self.parameters]
         return next((of for of in Of if of.value and set(of.value) <= set(names)), Of.RUN)
 
-    def written(self, result: Result, *arguments: Any, **keywords: Any) -> float:
+    def written(self, result: RunRecord, *arguments: Any, **keywords: Any) -> float:
         """Its value in its own unit, as expressions have it; NaN if there is none.
 
         Raises
@@ -169,7 +137,7 @@ class Metric:
             ) from None
         return math.nan if value is None else self.unit.of(float(value))
 
-    def summarised(self, result: Result, known: Mapping[str, object]) -> Iterator[tuple[str, float | None]]:
+    def summarised(self, result: RunRecord, known: Mapping[str, object]) -> Iterator[tuple[str, float | None]]:
         """Names and values that a summary has of it, for a link, group or pair; in the unit of results."""
         if self.summary is None or (self.applies is not None and not self.applies(result, *known.values())):
             return
@@ -205,7 +173,7 @@ def declare(name: str, title: str, unit: Unit, **more: Any) -> Callable[[_Formul
     return add
 
 
-def summary(result: Result) -> dict[str, float | None]:
+def summary(result: RunRecord) -> dict[str, float | None]:
     """The numbers that most questions are about: of the run, of its groups, and of its first monitored link."""
     names = [group["name"] for group in result.groups]
     # As the pairs of the result, which are sorted by their keys.
@@ -237,3 +205,12 @@ def unit_of(name: str) -> Unit:
 
 # Units that a name may end with; of `_per_s` and `_s` the longer one counts.
 _said = sorted((unit for unit in Unit if unit.suffix), key=lambda unit: -len(unit.suffix))
+
+
+def quantity(name: str, value: Estimate | None) -> str:
+    """A number of :attr:`RunRecord.summary`, or of a metric whose name ends with a unit, as a person reads it."""
+    if value is None:
+        return "-"
+    unit = unit_of(name)
+    width = None if value.half_width is None else unit.back(value.half_width)
+    return in_unit(unit, Estimate(unit.back(value.mean), width, value.n), 4)

@@ -15,13 +15,13 @@ from shoal.plots.style import Drawn, colour, dash, legend_above, paper_style, tw
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.result import Result
+    from shoal.run_record import RunRecord
 
 _bins = 50
 _labels = {"ect": "ECT", "not_ect": "not ECT"}
 
 
-def draw(result: Result, *, link: str | None = None) -> Drawn:
+def draw(result: RunRecord, *, link: str | None = None) -> Drawn:
     """Density (left) and distribution function (right) of the packets' time in the queue, by class."""
     name = link or result.bottlenecks[0]["name"]
     rows = result.table("delay_distribution").filter(pl.col("link") == name)
@@ -73,7 +73,7 @@ def draw(result: Result, *, link: str | None = None) -> Drawn:
     return Drawn("delay", "Queueing delay by class: density and distribution function", figure, data)
 
 
-def compare(labelled: Sequence[tuple[str, Result]]) -> Drawn:
+def compare(labelled: Sequence[tuple[str, RunRecord]]) -> Drawn:
     """Distribution functions of the queueing delay at the first monitored link of several runs, one panel a class."""
     frames = []
     with paper_style():
@@ -110,7 +110,7 @@ def compare(labelled: Sequence[tuple[str, Result]]) -> Drawn:
     return Drawn("delay-compared", "Queueing delay by class: distribution functions side by side", figure, data)
 
 
-def _edges_ms(result: Result, link: str, longest_ms: float) -> NDArray[np.float64]:
+def _edges_ms(result: RunRecord, link: str, longest_ms: float) -> NDArray[np.float64]:
     """Bins of whole packet times: delays of a busy queue are nearly multiples of it, other bins would beat with it."""
     fact = next(fact for fact in result.scenario.facts["bottlenecks"] if fact["name"] == link)
     packet_ms = fact["mtu_bytes"] * 8e3 / fact["rate_bps"]

@@ -11,14 +11,14 @@ from matplotlib.figure import Figure
 from shoal.plots.style import Drawn, colour, dash, legend_above, logarithmic, paper_style, shade_warmup, two_columns
 
 if TYPE_CHECKING:
-    from shoal.result import Result
+    from shoal.run_record import RunRecord
 
 _words = {"exchange": "responses", "round": "rounds", "frame": "frames"}
 # More points than this only blacken the figure.
 _points = 4000
 
 
-def draw(result: Result) -> Drawn:
+def draw(result: RunRecord) -> Drawn:
     """Each response, round and frame over time (left), and the distribution function of those measured (right)."""
     start_s, end_s = result.window
     rows = result.table("deliveries").filter(pl.col("took_s") > 0)

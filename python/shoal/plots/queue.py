@@ -13,13 +13,13 @@ from shoal.plots.detail import detail_s
 from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_warmup, span_text, two_columns
 
 if TYPE_CHECKING:
-    from shoal.result import Result
+    from shoal.run_record import RunRecord
 
 # The whole run shows trends, the detail single oscillations.
 _overview_points = 150
 
 
-def draw(result: Result, *, link: str | None = None) -> Drawn:
+def draw(result: RunRecord, *, link: str | None = None) -> Drawn:
     """Waiting packets, the law's own average if it keeps one, and its thresholds, in packets of the largest size.
 
     Left the whole run as mean and range of bins, right the beginning of the measurements as recorded.

@@ -11,13 +11,13 @@ from matplotlib.figure import Figure
 from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_warmup, span_text, two_columns
 
 if TYPE_CHECKING:
-    from shoal.result import Result
+    from shoal.run_record import RunRecord
 
 # More points than this only blacken the figure.
 _points = 300
 
 
-def draw(result: Result) -> Drawn:
+def draw(result: RunRecord) -> Drawn:
     """Rate of a flow of each group on the bottleneck's wire: mean, and the range over the group's flows."""
     start_s, end_s = result.window
     data = series(result)
@@ -44,18 +44,18 @@ def draw(result: Result) -> Drawn:
     return Drawn("rates", title, figure, data, note=f"Means over {mean_s}. {bins_note(result)}")
 
 
-def _width_s(result: Result) -> float:
+def _width_s(result: RunRecord) -> float:
     """A whole number of bins, at least a 300th of the run: means over parts of bins would swing with them."""
     bin_s = result.bin_s or 1e-9
     return bin_s * max(1, math.ceil(result.window[1] / _points / bin_s - 1e-6))
 
 
-def bins_note(result: Result) -> str:
+def bins_note(result: RunRecord) -> str:
     """How fine the time series is that a figure is drawn from."""
     return f"Drawn from bins of {span_text(result.bin_s or 0.0)} (trace.series)."
 
 
-def series(result: Result) -> pl.DataFrame:
+def series(result: RunRecord) -> pl.DataFrame:
     """``group, time_s, mean_mbps, min_mbps, max_mbps``, averaged to at most 300 points."""
     frame = result.table("flows")
     width = _width_s(result)

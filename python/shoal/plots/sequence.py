@@ -20,7 +20,7 @@ from shoal.errors import UsageError
 from shoal.plots.style import Drawn, colour, paper_style, two_columns
 
 if TYPE_CHECKING:
-    from shoal.result import Result
+    from shoal.run_record import RunRecord
 
 _fin, _syn, _ece, _cwr = 1, 2, 64, 128
 # Round trips before and after the moment of interest, and the most packets that a diagram shows.
@@ -32,7 +32,7 @@ _data, _marked, _ack, _echo = colour(0), colour(1), "#777777", colour(1)
 _gap, _left, _right = 0.095, 0.95, 0.8
 
 
-def draw(result: Result, *, flow: int = 0, start_s: float | None = None, end_s: float | None = None) -> Drawn:
+def draw(result: RunRecord, *, flow: int = 0, start_s: float | None = None, end_s: float | None = None) -> Drawn:
     """Sequence diagram of a flow; unless told otherwise around its first reduction (data with CWR) in the measurement.
 
     Raises
@@ -49,7 +49,7 @@ def draw(result: Result, *, flow: int = 0, start_s: float | None = None, end_s: 
 
 
 def draw_on(
-    axes: Axes, result: Result, *, flow: int = 0, start_s: float | None = None, end_s: float | None = None
+    axes: Axes, result: RunRecord, *, flow: int = 0, start_s: float | None = None, end_s: float | None = None
 ) -> pl.DataFrame:
     """The same into given axes; returns what is drawn: one row a packet."""
     every = packets(result, flow)
@@ -96,7 +96,7 @@ def legend(figure: Figure) -> None:
     )
 
 
-def packets(result: Result, flow: int) -> pl.DataFrame:
+def packets(result: RunRecord, flow: int) -> pl.DataFrame:
     """One row a packet of a flow: when it was sent and received (null if it was lost), and what it said.
 
     ``first`` and ``last`` are the numbers of the segments it carries, ``next`` that of the segment an ACK expects, all
@@ -136,7 +136,7 @@ def packets(result: Result, flow: int) -> pl.DataFrame:
     )
 
 
-def _excerpt(every: pl.DataFrame, result: Result, start_s: float | None) -> tuple[float, float]:
+def _excerpt(every: pl.DataFrame, result: RunRecord, start_s: float | None) -> tuple[float, float]:
     """Around the first data with CWR, else the first echo, else the beginning."""
     after = every.filter(pl.col("sent_s") >= (result.window[0] if start_s is None else start_s))
     there, back = (
@@ -228,7 +228,7 @@ def clustered(labels: Sequence[Label], gap: float) -> list[Label]:
     return joined
 
 
-def _windows(axes: Axes, result: Result, flow: int, window: tuple[float, float], *, gap: float, x: float) -> None:
+def _windows(axes: Axes, result: RunRecord, flow: int, window: tuple[float, float], *, gap: float, x: float) -> None:
     """Changes of the congestion window beside the sender's line: reductions stand out."""
     if "controller" not in result.table_names:
         return

@@ -12,10 +12,10 @@ from shoal.plots.style import Drawn, colour, paper_style, two_columns
 from shoal.stats import estimate
 
 if TYPE_CHECKING:
-    from shoal.result import Result
+    from shoal.run_record import RunRecord
 
 
-def draw(clusters: Sequence[Sequence[Result]], *, labels: Sequence[str] | None = None) -> Drawn:
+def draw(clusters: Sequence[Sequence[RunRecord]], *, labels: Sequence[str] | None = None) -> Drawn:
     """Mean wire rate of a flow of each group.
 
     Parameters

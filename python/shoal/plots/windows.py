@@ -12,13 +12,13 @@ from shoal.plots.detail import detail_s
 from shoal.plots.style import Drawn, colour, legend_above, paper_style, span_text, two_columns
 
 if TYPE_CHECKING:
-    from shoal.result import Result
+    from shoal.run_record import RunRecord
 
 _flows_shown = 6
 _signals = {"mark": ("|", "marks"), "drop": ("x", "drops")}
 
 
-def draw(result: Result, *, start_s: float | None = None, end_s: float | None = None) -> Drawn:
+def draw(result: RunRecord, *, start_s: float | None = None, end_s: float | None = None) -> Drawn:
     """Congestion window and alpha of a flow of each group, and its marks and drops.
 
     Shows 800 round-trip times, at most 20 s, from the start of the measurements unless told otherwise. A traced flow
@@ -62,7 +62,7 @@ def draw(result: Result, *, start_s: float | None = None, end_s: float | None = 
 
 
 def draw_flow(
-    axes: Axes, result: Result, flow: int, own: pl.DataFrame, column: str, index: int, *, label: str | None
+    axes: Axes, result: RunRecord, flow: int, own: pl.DataFrame, column: str, index: int, *, label: str | None
 ) -> None:
     """Every change of a traced flow as steps; of any other the ends of its bins as points that nothing joins."""
     if flow in result.traced_flows:
@@ -72,7 +72,7 @@ def draw_flow(
     axes.plot(own["time_s"], own[column], ".", color=colour(index), markersize=3, label=text)
 
 
-def traced_note(result: Result, flows: list[int]) -> str:
+def traced_note(result: RunRecord, flows: list[int]) -> str:
     """Which flows of the run were traced, and what that means for the ``flows`` that a figure shows."""
     every = sum(group["flow_count"] for group in result.groups)
     traced = result.traced_flows
@@ -114,7 +114,7 @@ def _rug(axes: Axes, signals: pl.DataFrame, flows: dict[int, str]) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def shown_flows(result: Result) -> dict[int, str]:
+def shown_flows(result: RunRecord) -> dict[int, str]:
     """Numbers and labels of one flow of each group: its first traced one, else its first if a time series has it."""
     flows: dict[int, str] = {}
     first = 0
@@ -130,7 +130,7 @@ def shown_flows(result: Result) -> dict[int, str]:
     return flows
 
 
-def trace(result: Result, flows: list[int], start_s: float, end_s: float) -> pl.DataFrame:
+def trace(result: RunRecord, flows: list[int], start_s: float, end_s: float) -> pl.DataFrame:
     """``time_s, flow, group, cwnd_packets, alpha`` of some flows between two times.
 
     Of traced flows every change, with the values at both edges; of others the ends of the bins.
@@ -159,7 +159,7 @@ def trace(result: Result, flows: list[int], start_s: float, end_s: float) -> pl.
     return pl.concat(parts) if parts else pl.DataFrame(schema=schema)
 
 
-def signals_of(result: Result, flows: list[int], start_s: float, end_s: float) -> pl.DataFrame:
+def signals_of(result: RunRecord, flows: list[int], start_s: float, end_s: float) -> pl.DataFrame:
     """``time_s, flow, kind, group`` of the marks and drops of some flows between two times."""
     names = [group["name"] for group in result.groups for _ in range(group["flow_count"])]
     if "events" not in result.table_names:

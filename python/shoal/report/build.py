@@ -12,8 +12,8 @@ from shoal import _native
 from shoal.errors import OutputError
 from shoal.files import unwritable, write_text
 from shoal.models import Model, models
-from shoal.notices import all_lines
 from shoal.plots import Drawn, save
+from shoal.remarks import all_lines
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
 from shoal.result import Result

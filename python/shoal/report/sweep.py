@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shoal import _native
 from shoal._toml import toml_value
 from shoal.files import write_text
-from shoal.notices import identical_points_line, notice_lines, point_notice_lines, seeds_in_words
+from shoal.remarks import identical_points_line, notice_lines, point_notice_lines, seeds_in_words
 from shoal.report.build import figure_values, models_in
 from shoal.report.page import render
 from shoal.results import Results

@@ -1,0 +1,62 @@
+"""Numbers as a person reads them: with their unit and their confidence interval."""
+
+from __future__ import annotations
+
+from shoal.stats import Estimate
+from shoal.units import Unit
+
+
+def number(value: Estimate | None, *, digits: int = 2) -> str:
+    """A number with its confidence interval."""
+    if value is None:
+        return "-"
+    text = f"{value.mean:,.{digits}f}"
+    # Equal values need no interval: nothing in the run was random.
+    return f"{text} ± {value.half_width:,.{digits}f}" if value.half_width else text
+
+
+def scaled(value: Estimate | None, factor: float, unit: str, *, digits: int = 2) -> str:
+    """A number in another unit."""
+    if value is None:
+        return "-"
+    width = None if value.half_width is None else value.half_width * factor
+    return f"{number(Estimate(value.mean * factor, width, value.n), digits=digits)} {unit}"
+
+
+def percent(value: Estimate | None) -> str:
+    """A fraction."""
+    return scaled(value, 100, "%", digits=2)
+
+
+def milliseconds(value: Estimate | None) -> str:
+    """A time, in the unit that keeps it readable."""
+    if value is not None and 0 < value.mean < 1e-3:
+        return scaled(value, 1e6, "µs", digits=1)
+    return scaled(value, 1e3, "ms", digits=2)
+
+
+def rate(value: Estimate | None) -> str:
+    """A rate, in the unit that keeps it readable."""
+    if value is not None and value.mean >= 1e9:
+        return scaled(value, 1e-9, "Gbit/s", digits=3)
+    if value is not None and 0 < value.mean < 1e5:
+        return scaled(value, 1e-3, "kbit/s", digits=1)
+    return scaled(value, 1e-6, "Mbit/s", digits=2)
+
+
+def in_unit(unit: Unit, value: Estimate | None, digits: int) -> str:
+    """A number in the unit of results (s, bit/s) as a person reads it."""
+    match unit:
+        case Unit.FRACTION:
+            return percent(value)
+        case Unit.MBPS | Unit.BPS:
+            return rate(value)
+        case Unit.SECONDS if value is not None and value.mean >= 1:
+            return scaled(value, 1, "s")
+        case Unit.SECONDS | Unit.MILLISECONDS:
+            return milliseconds(value)
+        case Unit.PACKETS:
+            return scaled(value, 1, "packets")
+        case Unit.COUNT:
+            return scaled(value, 1, "packets", digits=0)
+    return number(value, digits=digits)
