@@ -78,6 +78,7 @@ check: setup $(VENV)/.test ## Formatting, lints, arrows: what CI demands before 
 	cargo build --quiet --locked --manifest-path tests/no_std/Cargo.toml --target-dir target/no_std
 	$(PYTHON) tools/check_tree.py
 	$(PYTHON) tools/check_arrows.py
+	$(PYTHON) tools/check_citations.py
 	$(BIN)/ruff format --check python tests/python tests/linux tools
 	$(BIN)/ruff check python tests/python tests/linux tools
 	$(BIN)/mypy python/shoal

@@ -19,8 +19,9 @@
 #define WRITE_SIZE (1 << 18)
 
 /*
- * The beginning of struct tcp_info in include/uapi/linux/tcp.h, since the header of the build
- * machine may be older.
+ * The beginning of struct tcp_info in include/uapi/linux/tcp.h
+ * (https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/tcp.h), since the header of the
+ * build machine may be older.
  */
 struct tcp_facts {
 	uint8_t state, ca_state, retransmits, probes, backoff, options, scales, flags;
@@ -38,7 +39,10 @@ struct tcp_facts {
 };
 _Static_assert(offsetof(struct tcp_facts, total_rto) == 240, "layout of struct tcp_info");
 
-/* struct tcp_dctcp_info of include/uapi/linux/inet_diag.h. */
+/*
+ * struct tcp_dctcp_info of include/uapi/linux/inet_diag.h
+ * (https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/inet_diag.h).
+ */
 struct dctcp_facts {
 	uint16_t enabled, ce_state;
 	uint32_t alpha, ab_ecn, ab_tot;

@@ -24,8 +24,9 @@ struct dctcp_host {
 	/* enum law_counting. */
 	u32 ack_counting;
 	/*
-	 * Receiver: ECN-Echo follows CE (RFC 8257 section 3.2), else it is held until CWR (RFC 3168
-	 * section 6.1.3).
+	 * Receiver: ECN-Echo follows CE (RFC 8257 section 3.2,
+	 * https://www.rfc-editor.org/rfc/rfc8257#section-3.2), else it is held until CWR (RFC 3168
+	 * section 6.1.3, https://www.rfc-editor.org/rfc/rfc3168#section-6.1.3).
 	 */
 	bool echo;
 	/* Receiver: a segment with CWR is not acknowledged at once (Kato et al., 3.2). */
@@ -262,7 +263,8 @@ static inline void dctcp_recover(struct sock *sk, const struct rate_sample *rs)
 }
 
 /*
- * A window a round trip, times the host's ratio (Documentation/networking/ip-sysctl.rst:
+ * A window a round trip, times the host's ratio (Documentation/networking/ip-sysctl.rst,
+ * https://elixir.bootlin.com/linux/v6.12/source/Documentation/networking/ip-sysctl.rst:
  * tcp_pacing_ss_ratio).
  */
 static inline void dctcp_set_pacing_rate(struct sock *sk)
@@ -331,8 +333,9 @@ static inline u32 dctcp_initial_window(struct sock *sk)
 }
 
 /*
- * RFC 5681 section 4.1 and RFC 2861: the window halves for each RTO of silence, down to the initial
- * one.
+ * RFC 5681 section 4.1 (https://www.rfc-editor.org/rfc/rfc5681#section-4.1) and RFC 2861
+ * (https://www.rfc-editor.org/rfc/rfc2861): the window halves for each RTO of silence, down to the
+ * initial one.
  */
 static inline void dctcp_restart(struct sock *sk, u32 idle)
 {

@@ -35,7 +35,10 @@ static void fill_in_checksum(const struct sk_buff *skb, u8 *copy, u32 size)
 	int start = skb_checksum_start_offset(skb);
 	__sum16 sum = csum_fold(csum_partial(copy + start, size - start, 0));
 
-	/* A checksum of zero means "none" only in UDP (RFC 768); in TCP it is an ordinary sum. */
+	/*
+	 * A checksum of zero means "none" only in UDP (RFC 768,
+	 * https://www.rfc-editor.org/rfc/rfc768); in TCP it is an ordinary sum.
+	 */
 	if (!sum && skb->csum_offset == offsetof(struct udphdr, check))
 		sum = CSUM_MANGLED_0;
 	*(__sum16 *)(copy + start + skb->csum_offset) = sum;

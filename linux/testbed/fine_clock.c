@@ -2,11 +2,14 @@
 /*
  * The clock of a stock host: it has a resolution of nanoseconds, and reading it costs no time.
  *
- * The virtual clock of user-mode Linux (arch/um/kernel/time.c) ticks every 256 ns, fires timers 500 ns from now at the earliest
- * and a nanosecond late, and advances by 256 ns whenever it is read in the context of a process. The last is meant for programs
- * that ask for the time until it has passed. But TCP reads the clock, too (`tcp_mstamp_refresh`), once for each packet, and what
- * arrives while a process works on its socket is handled in the context of that process (`release_sock`). So a testbed took one
- * packet per 256 ns: with packets of 1500 B 47 Gbit/s, once they came faster than that.
+ * The virtual clock of user-mode Linux (arch/um/kernel/time.c,
+ * https://elixir.bootlin.com/linux/v6.12/source/arch/um/kernel/time.c) ticks every 256 ns, fires
+ * timers 500 ns from now at the earliest and a nanosecond late, and advances by 256 ns whenever it
+ * is read in the context of a process. The last is meant for programs that ask for the time until
+ * it has passed. But TCP reads the clock, too (`tcp_mstamp_refresh`), once for each packet, and
+ * what arrives while a process works on its socket is handled in the context of that process
+ * (`release_sock`). So a testbed took one packet per 256 ns: with packets of 1500 B 47 Gbit/s, once
+ * they came faster than that.
  *
  * With this module a read of the clock costs the kernel no time, and a program `asking_ns`. The virtual time itself, and the
  * device that interrupts at a given time, remain those of user-mode Linux; both are static symbols, found by their distance

@@ -2,10 +2,10 @@
 /*
  * DCTCP with named policies: the marked fraction alpha, and what it does to the window.
  *
- * Sources: RFC 8257; Kuehlewind, Wagner, Reyes Espinosa, Briscoe, "Using Data Center TCP (DCTCP)
- * in the Internet" (2014), section III; Kato, Eggert, Zimmermann, Van Meter, Tokuda, "Extensions
- * to FreeBSD Datacenter TCP for Incremental Deployment Support" (2015), sections 3 and 4.
- * Counterpart of crates/core/cc/src/dctcp.
+ * Sources: RFC 8257 (https://www.rfc-editor.org/rfc/rfc8257); Kuehlewind, Wagner, Reyes Espinosa,
+ * Briscoe, "Using Data Center TCP (DCTCP) in the Internet" (2014), section III; Kato, Eggert,
+ * Zimmermann, Van Meter, Tokuda, "Extensions to FreeBSD Datacenter TCP for Incremental Deployment
+ * Support" (2015), sections 3 and 4. Counterpart of crates/core/cc/src/dctcp.
  */
 #ifndef _SHOAL_LAW_DCTCP_H
 #define _SHOAL_LAW_DCTCP_H
@@ -103,7 +103,10 @@ struct law_dctcp_ack {
 	bool ece;
 };
 
-/* At least two packets (RFC 5681 section 3.1; RFC 8257 leaves the floor to it). */
+/*
+ * At least two packets (RFC 5681 section 3.1, https://www.rfc-editor.org/rfc/rfc5681#section-3.1;
+ * RFC 8257 leaves the floor to it).
+ */
 #define DCTCP_FLOOR	2u
 
 static inline u32 law_dctcp_initial(const struct law_dctcp_policy *policy, u8 bits)

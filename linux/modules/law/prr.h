@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Proportional rate reduction (RFC 6937), for recovery from losses. */
+/*
+ * Proportional rate reduction (RFC 6937, https://www.rfc-editor.org/rfc/rfc6937), for recovery from
+ * losses.
+ */
 #ifndef _SHOAL_LAW_PRR_H
 #define _SHOAL_LAW_PRR_H
 
@@ -17,7 +20,7 @@ struct law_prr {
 /*
  * cwnd after an ACK that delivered @newly packets with @flight still out. @safe: the ACK advanced
  * and found no new loss, so the slow-start reduction bound applies, else the conservative one (RFC
- * 6937 section 3 and its update RFC 9937).
+ * 6937 section 3 and its update RFC 9937, https://www.rfc-editor.org/rfc/rfc9937).
  */
 static inline u32 law_prr_window(const struct law_prr *prr, u32 flight, u32 newly, bool safe)
 {

@@ -13,7 +13,10 @@ enum law_scheduler {
 	SCHED_PRIORITY,
 	/* Shares of the bytes by credit (De Schepper 2015, "90%/10% weighted round robin"). */
 	SCHED_WEIGHTED,
-	/* The longer wait, after a head start of the low-latency queue (RFC 9332 section 4.2.2). */
+	/*
+	 * The longer wait, after a head start of the low-latency queue (RFC 9332 section 4.2.2,
+	 * https://www.rfc-editor.org/rfc/rfc9332#section-4.2.2).
+	 */
 	SCHED_TIME_SHIFTED,
 };
 

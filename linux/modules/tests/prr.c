@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proportional rate reduction by hand: RFC 6937 section 3 on recoveries whose arithmetic fits a
- * comment.
+ * Proportional rate reduction by hand: RFC 6937 section 3
+ * (https://www.rfc-editor.org/rfc/rfc6937#section-3) on recoveries whose arithmetic fits a comment.
  */
 
 #include <stdio.h>

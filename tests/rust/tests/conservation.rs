@@ -20,9 +20,12 @@ fn floats(outcome: &Outcome, table: &str, column: &str) -> Vec<f64> {
     }
 }
 
-/// `cwnd` is never below one packet; `ssthresh` is never below two (RFC 5681 equation 4, RFC 8257 section 3.3). In Open,
-/// `cwnd` is at least two unless a timeout, an initial window of one, or rate halving came before: Linux 3.2 halves down to
-/// half of `ssthresh` and `tcp_complete_cwr` takes the smaller of both; so does FreeBSD, whose PRR may end at one segment.
+/// `cwnd` is never below one packet; `ssthresh` is never below two
+/// ([RFC 5681](https://www.rfc-editor.org/rfc/rfc5681) equation 4,
+/// [RFC 8257, section 3.3](https://www.rfc-editor.org/rfc/rfc8257#section-3.3)). In Open, `cwnd` is at least
+/// two unless a timeout, an initial window of one, or rate halving came before: Linux 3.2 halves down to half
+/// of `ssthresh` and `tcp_complete_cwr` takes the smaller of both; so does FreeBSD, whose PRR may end at one
+/// segment.
 fn check_windows(experiment: &Experiment, outcome: &Outcome) {
     let flows = floats(outcome, "controller", "flow");
     let windows = floats(outcome, "controller", "cwnd_packets");

@@ -1,4 +1,5 @@
-//! Coupled queues with TCP through them (De Schepper 2015; RFC 9332): 40 Mbit/s, 8 ms, Linux 3.18.
+//! Coupled queues with TCP through them (De Schepper 2015;
+//! [RFC 9332](https://www.rfc-editor.org/rfc/rfc9332)): 40 Mbit/s, 8 ms, Linux 3.18.
 
 use shoal_measure::Bottleneck;
 use shoal_scenario::Document;

@@ -1,9 +1,10 @@
 //! Congestion controls: what stands for a preset at the two ends of a connection.
 //!
-//! A listener's controller decides how it echoes marks (`TCP_CONG_NEEDS_ECN` controllers echo as DCTCP does), a sender's how it
-//! answers them. Linux sets ECT on the SYN of a sender whose controller needs ECN, and a listener by RFC 3168 refuses ECN to
-//! such a SYN (`tcp_ecn_create_request`); a sender whose peer is classic therefore connects with Reno and changes over when the
-//! connection is there.
+//! A listener's controller decides how it echoes marks (`TCP_CONG_NEEDS_ECN` controllers echo as DCTCP does),
+//! a sender's how it answers them. Linux sets ECT on the SYN of a sender whose controller needs ECN, and a
+//! listener by [RFC 3168](https://www.rfc-editor.org/rfc/rfc3168) refuses ECN to such a SYN
+//! (`tcp_ecn_create_request`); a sender whose peer is classic therefore connects with Reno and changes over
+//! when the connection is there.
 
 use crate::kernel::Kernel;
 use crate::refusal::Refusals;

@@ -35,7 +35,9 @@ const DATAGRAM_BYTES: u16 = 44;
 /// one.
 const NO_LIMIT: u32 = 64 << 20;
 
-/// `GSO_MAX_SEGS`, the default of every device (include/linux/netdevice.h); its `gso_max_size` stays at 64 KiB.
+/// `GSO_MAX_SEGS`, the default of every device
+/// ([`include/linux/netdevice.h`](https://elixir.bootlin.com/linux/v6.12/source/include/linux/netdevice.h));
+/// its `gso_max_size` stays at 64 KiB.
 const DEFAULT_GSO_MAX_SEGS: u32 = 65535;
 
 impl HostSettings {

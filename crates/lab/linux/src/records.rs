@@ -91,7 +91,7 @@ pub struct LineRecord {
     pub link: u8,
 }
 
-/// RFC 9293 section 3.1.
+/// [RFC 9293, section 3.1](https://www.rfc-editor.org/rfc/rfc9293#section-3.1).
 const FLAG_SYN: u8 = 0x02;
 const FLAG_CWR: u8 = 0x80;
 
@@ -268,7 +268,7 @@ fn chunks<const N: usize>(bytes: &[u8]) -> Result<impl Iterator<Item = &[u8; N]>
     if rest.is_empty() { Ok(chunks.iter()) } else { Err(RecordError::Torn) }
 }
 
-/// The field of RFC 3168 section 5.
+/// The field of [RFC 3168, section 5](https://www.rfc-editor.org/rfc/rfc3168#section-5).
 const fn ecn(bits: u8) -> Ecn {
     match bits & 0b11 {
         0b00 => Ecn::NotEct,

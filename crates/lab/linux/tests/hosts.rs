@@ -55,7 +55,8 @@ fn classic_listener_of_dctcp_is_reached_by_a_classic_handshake() {
     let plan = plan(&group("dctcp", "receiver = { feedback = \"classic\" }")).unwrap();
     assert_eq!(controllers(&plan), [["dctcp", "reno", "reno"]]);
     assert!(plan.notes[0].contains("connects as reno and becomes dctcp"), "{:?}", plan.notes);
-    // The one-sided module opens connections as RFC 3168 requires, without connecting as Reno first.
+    // The one-sided module opens connections as RFC 3168 (https://www.rfc-editor.org/rfc/rfc3168) requires,
+    // without connecting as Reno first.
     let one_sided = self::plan(&group("dctcp-freebsd", "receiver = { feedback = \"classic\" }")).unwrap();
     assert_eq!(controllers(&one_sided), [["dctcp_onesided", "dctcp_onesided", "reno"]]);
     assert_eq!(modules(&one_sided), ["module /tcp_dctcp_onesided.ko", "module /sch_line.ko"]);

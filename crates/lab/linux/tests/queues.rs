@@ -212,10 +212,11 @@ fn dualpi2_has_the_numbers_of_tc() {
     );
 }
 
-/// Without options it equals what `tc qdisc add ... dualpi2` makes (sch_dualpi2.c, dualpi2_reset_default): 15
-/// ms, 16 ms, 41/256 and 819/256 Hz, a step of 1 ms for any queue length, k = 2, drops on overload and at
-/// departure, 10 % for the classic queue, and mask 1. Only the limits differ: the first is the buffer of the
-/// scenario.
+/// Without options it equals what `tc qdisc add ... dualpi2` makes
+/// ([`sch_dualpi2.c`](https://elixir.bootlin.com/linux/v6.17/source/net/sched/sch_dualpi2.c),
+/// dualpi2_reset_default): 15 ms, 16 ms, 41/256 and 819/256 Hz, a step of 1 ms for any queue length, k = 2,
+/// drops on overload and at departure, 10 % for the classic queue, and mask 1. Only the limits differ: the
+/// first is the buffer of the scenario.
 #[test]
 fn dualpi2_without_options_is_that_of_tc() {
     let plan = plan(r#"kind = "dualpi2""#).unwrap();

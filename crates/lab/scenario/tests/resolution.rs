@@ -232,7 +232,7 @@ fn defaults_that_depend_on_others() {
     assert_eq!(document("", "cc = \"reno\"", "").to_json()["warmup"], "1 s");
     let endpoint = experiment.endpoints[0];
     assert_eq!((endpoint.stack.name, endpoint.initial_window), ("linux-6", Some(10)));
-    // RFC 7323: 65,535 << 14.
+    // RFC 7323 (https://www.rfc-editor.org/rfc/rfc7323): 65,535 << 14.
     assert_eq!((endpoint.receive_window_bytes, endpoint.cwnd_clamp_packets), (1_073_725_440, u32::MAX));
     let long = "duration = \"1000 s\"\nflows = [{ cc = \"reno\", rtt = \"8 ms\" }]\nbottleneck.rate = \"40 Mbit/s\"\n";
     assert_eq!(

@@ -22,7 +22,8 @@ fn blocks(file: &[u8]) -> Vec<(u32, &[u8])> {
     blocks
 }
 
-/// Ones' complement sum of 16-bit words (RFC 1071); 0xffff if a checksum inside is right.
+/// Ones' complement sum of 16-bit words ([RFC 1071](https://www.rfc-editor.org/rfc/rfc1071)); 0xffff if a
+/// checksum inside is right.
 fn sum(parts: &[&[u8]]) -> u16 {
     let words = parts.iter().flat_map(|part| part.chunks(2));
     let total: u32 = words.map(|word| u32::from(word[0]) << 8 | u32::from(*word.get(1).unwrap_or(&0))).sum();

@@ -146,7 +146,8 @@ impl Peer {
         assert!(out.len() <= 2 && (!outside || out.is_empty()), "{out:?}");
         for (index, ack) in out.iter().enumerate() {
             let last = index + 1 == out.len();
-            // Only the ACK that DCTCP sends before the news may acknowledge less (RFC 8257 section 3.2).
+            // Only the ACK that DCTCP sends before the news may acknowledge less (RFC 8257 section 3.2,
+            // https://www.rfc-editor.org/rfc/rfc8257#section-3.2).
             let flushed = self.dctcp && index == 0 && ack.ack == Seq::of(next_before);
             assert!(ack.ack == Seq::of(next) || flushed, "{ack:?}, next is {next}");
             self.check_ack(ack);
@@ -160,8 +161,9 @@ impl Peer {
         if let Some(ack) = out.last() {
             self.acked = ack.ack.near(next);
         }
-        // RFC 5681 section 4.2: out of order means at once, or with the next of the ACKs that Linux sends for several packets;
-        // two full segments never wait.
+        // RFC 5681 section 4.2 (https://www.rfc-editor.org/rfc/rfc5681#section-4.2): out of order means at
+        // once, or with the next of the ACKs that Linux sends for several packets; two full segments never
+        // wait.
         let holes = self.highest > next;
         let compressed = self.config.sack
             && self.config.receiver_stack().compressed_ack_percent > 0

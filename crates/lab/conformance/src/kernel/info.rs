@@ -86,7 +86,9 @@ const MEMINFO: [&str; 9] = [
     "SK_MEMINFO_DROPS",
 ];
 
-/// Constants that checks may use (`include/net/tcp_states.h`, `include/uapi/linux/tcp.h`).
+/// Constants that checks may use
+/// ([`include/net/tcp_states.h`](https://elixir.bootlin.com/linux/v6.12/source/include/net/tcp_states.h),
+/// [`include/uapi/linux/tcp.h`](https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/tcp.h)).
 const SYMBOLS: &[(&str, i64)] = &[
     ("TCP_ESTABLISHED", 1),
     ("TCP_SYN_SENT", 2),

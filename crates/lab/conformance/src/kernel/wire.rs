@@ -1,4 +1,6 @@
-//! Packets as bytes: IPv4 (RFC 791), TCP (RFC 9293), ICMP errors (RFC 792), and the options of both sides.
+//! Packets as bytes: IPv4 ([RFC 791](https://www.rfc-editor.org/rfc/rfc791)), TCP
+//! ([RFC 9293](https://www.rfc-editor.org/rfc/rfc9293)), ICMP errors
+//! ([RFC 792](https://www.rfc-editor.org/rfc/rfc792)), and the options of both sides.
 
 use crate::syntax::ast::{Body, Icmp, Packet, Segment, TcpFlags, TcpOption, Tos};
 
@@ -115,10 +117,11 @@ pub(crate) fn encode_option(option: &TcpOption) -> Vec<u8> {
         TcpOption::Timestamp(value, echo) => sized(8, &[value.to_be_bytes(), echo.to_be_bytes()].concat()),
         TcpOption::Md5(digest) => sized(19, digest),
         TcpOption::FastOpen(cookie) => sized(34, cookie),
-        // RFC 6994 with the identifier 0xf989.
+        // RFC 6994 (https://www.rfc-editor.org/rfc/rfc6994) with the identifier 0xf989.
         TcpOption::FastOpenExperimental(cookie) => sized(254, &[&[0xf9, 0x89], cookie.as_slice()].concat()),
         TcpOption::AccurateEcn(counters) => {
-            // RFC 9768 section 3.2.3: the order of the counters is the kind of the option.
+            // RFC 9768 section 3.2.3 (https://www.rfc-editor.org/rfc/rfc9768#section-3.2.3): the order of the
+            // counters is the kind of the option.
             let kind = if counters.first().is_some_and(|(which, _)| *which == 0) { 172 } else { 174 };
             sized(kind, &counters.iter().flat_map(|(_, n)| n.to_be_bytes()[1..].to_vec()).collect::<Vec<_>>())
         }

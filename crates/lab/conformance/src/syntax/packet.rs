@@ -8,7 +8,8 @@ use crate::ScriptError;
 const COOKIES: [(&str, &str); 2] =
     [("TFO_COOKIE_ZERO", "b7c12350a90dc8f5"), ("TFO_COOKIE", "3021b9d889017eeb")];
 
-/// ICMPv4 type 3 by the name of its code (RFC 792, RFC 1122 section 3.2.2.1).
+/// ICMPv4 type 3 by the name of its code ([RFC 792](https://www.rfc-editor.org/rfc/rfc792),
+/// [RFC 1122, section 3.2.2.1](https://www.rfc-editor.org/rfc/rfc1122#section-3.2.2.1)).
 const UNREACHABLE: [(&str, u8); 8] = [
     ("net_unreachable", 0),
     ("host_unreachable", 1),
@@ -196,7 +197,8 @@ fn blocks(cursor: &mut Cursor<'_>) -> Result<Vec<(u32, u32)>, ScriptError> {
     }
 }
 
-/// Options have 40 bytes (RFC 9293, section 3.1), two of them for kind and length.
+/// Options have 40 bytes ([RFC 9293, section 3.1](https://www.rfc-editor.org/rfc/rfc9293#section-3.1)), two
+/// of them for kind and length.
 const MAX_OPTION_VALUE: usize = 38;
 
 /// Parses bytes in hexadecimal, or a cookie by its name; empty if the option ends here.

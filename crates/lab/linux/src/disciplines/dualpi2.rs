@@ -1,4 +1,6 @@
-//! DualPI2: attributes of `include/uapi/linux/pkt_sched.h` (Linux 6.17).
+//! DualPI2: attributes of
+//! [`include/uapi/linux/pkt_sched.h`](https://elixir.bootlin.com/linux/v6.17/source/include/uapi/linux/pkt_sched.h)
+//! (Linux 6.17).
 
 use super::{Action, Discipline, QueueMapping, Site, below, handle, micros, packet_limit};
 use crate::attributes::Attributes;

@@ -1,4 +1,5 @@
-//! PIE: attributes of `include/uapi/linux/pkt_sched.h`.
+//! PIE: attributes of
+//! [`include/uapi/linux/pkt_sched.h`](https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/pkt_sched.h).
 
 use super::{Action, Discipline, QueueMapping, Site, below, handle, micros, packet_limit};
 use crate::attributes::Attributes;

@@ -6,7 +6,8 @@ use crate::attributes::Attributes;
 use crate::refusal::Refusals;
 use shoal_aqm::{AverageScope, DualRedConfig, LinuxRedConfig, MarkSpacing, RedConfig, TcRed};
 
-/// Flags of `struct tc_red_qopt` (`include/uapi/linux/pkt_sched.h`).
+/// Flags of `struct tc_red_qopt`
+/// ([`include/uapi/linux/pkt_sched.h`](https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/pkt_sched.h)).
 pub(super) mod red_flags {
     pub(in crate::disciplines) const ECN: u8 = 1;
     pub(in crate::disciplines) const HARDDROP: u8 = 2;

@@ -1,4 +1,8 @@
-//! `[bottleneck.aqm]` and the `aqm` of other links. One file a family of laws.
+//! `[bottleneck.aqm]` and the `aqm` of other links, with one file for each family of laws.
+//!
+//! Sources that the keys name: [RFC 8033](https://www.rfc-editor.org/rfc/rfc8033) (PIE),
+//! [RFC 8289](https://www.rfc-editor.org/rfc/rfc8289) (CoDel), [RFC 8290](https://www.rfc-editor.org/rfc/rfc8290) (fair
+//! queueing with CoDel), [RFC 9332](https://www.rfc-editor.org/rfc/rfc9332) (DualPI2).
 
 mod basic;
 mod codel;

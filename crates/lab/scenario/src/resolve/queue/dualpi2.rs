@@ -70,7 +70,8 @@ impl Law<'_> {
         coupling
     }
 
-    /// In parts of a hertz, rounded down; 31 bits as `ALPHA_BETA_MAX` of sch_dualpi2.c.
+    /// In parts of a hertz, rounded down; 31 bits as `ALPHA_BETA_MAX` of
+    /// [`sch_dualpi2.c`](https://elixir.bootlin.com/linux/v6.17/source/net/sched/sch_dualpi2.c).
     fn gain(&self, hertz: f64, parts: u16, key: &str, cx: &mut Context<'_>) -> Option<u32> {
         let parts = f64::from(parts);
         let scaled = hertz * parts;

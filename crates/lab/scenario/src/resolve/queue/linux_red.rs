@@ -23,7 +23,8 @@ impl Law<'_> {
         let whole =
             |amount, key: &str, cx: &mut Context<'_>| self.tc_bytes(amount, key, prefix, avpkt_bytes, cx);
         let min_bytes = whole(red.min, "min", cx);
-        // q_red.c: max = 3 min.
+        // q_red.c (https://git.kernel.org/pub/scm/network/iproute2/iproute2.git/tree/tc/q_red.c?h=v6.12.0):
+        // max = 3 min.
         let max_bytes = match red.max {
             Some(max) => whole(max, "max", cx),
             None => min_bytes.and_then(|min| min.checked_mul(3)),

@@ -16,7 +16,8 @@ impl Law<'_> {
             }
         }
         for (gain, key, example) in [(pie.alpha, "alpha", 2), (pie.beta, "beta", 20)] {
-            // q_pie.c.
+            // q_pie.c
+            // (https://git.kernel.org/pub/scm/network/iproute2/iproute2.git/tree/tc/q_pie.c?h=v6.12.0).
             if gain > 32 {
                 let hint = format!("write a number from 0 to 32, as in {example}");
                 cx.error(&self.at(key), format!("{key} of {gain} sixteenths"), hint);

@@ -1,4 +1,4 @@
-//! DualPI2 and PI2.
+//! DualPI2 ([RFC 9332](https://www.rfc-editor.org/rfc/rfc9332)) and PI2 (De Schepper et al. 2016).
 
 use shoal_aqm::{DecideAt, DelayEstimate, Tossing};
 
