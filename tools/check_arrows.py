@@ -28,7 +28,7 @@ ALLOWED = {
     "tcp": {"units", "packet", "cc"},
     "scenario": {"units", "cc", "aqm", "tcp"},
     "trace": {"units", "packet"},
-    "measure": {"units", "packet", "trace"},
+    "measure": {"units", "packet", "scenario", "trace"},
     # What results say without being asked, the same on both planes.
     "notices": {"units", "tcp", "scenario", "measure"},
     "sim": CORE | LAB,

@@ -13,10 +13,8 @@ pub struct Seen {
     pub row: PacketRow,
     /// To which packet.
     pub packet: Packet,
-    /// Why it was marked, if it was.
-    pub mark: Option<Reason>,
-    /// Why it was dropped, if it was.
-    pub drop: Option<Reason>,
+    /// Why it was marked or dropped, if that is what happened.
+    pub reason: Option<Reason>,
 }
 
 /// A sink whose clones share one list.
@@ -31,7 +29,7 @@ impl PacketLog {
 }
 
 impl PacketSink for PacketLog {
-    fn on_event(&mut self, row: PacketRow, packet: &Packet, mark: Option<Reason>, drop: Option<Reason>) {
-        self.0.borrow_mut().push(Seen { row, packet: *packet, mark, drop });
+    fn on_event(&mut self, row: PacketRow, packet: &Packet, reason: Option<Reason>) {
+        self.0.borrow_mut().push(Seen { row, packet: *packet, reason });
     }
 }

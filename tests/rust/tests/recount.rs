@@ -45,8 +45,7 @@ struct Recount<'a> {
 
 impl<'a> Recount<'a> {
     fn of(experiment: &Experiment, index: usize, seen: &'a [Seen]) -> Self {
-        let link =
-            experiment.links.iter().filter(|link| link.monitored && link.rate.is_some()).nth(index).unwrap();
+        let link = experiment.monitored().nth(index).unwrap().1;
         let window = (experiment.warmup.as_picos(), experiment.duration.as_picos());
         let mut recount = Self {
             window,

@@ -59,7 +59,7 @@ fn check(experiment: &Experiment, seen: &[Seen]) -> (u64, u64) {
             port.held += size;
             port.next += 1;
             let refused = port.events.get(port.next).is_some_and(|seen| {
-                seen.drop == Some(Reason::SharedBuffer) && seen.packet.seq == arrival.packet.seq
+                seen.reason == Some(Reason::SharedBuffer) && seen.packet.seq == arrival.packet.seq
             });
             assert_eq!(refused, !fits, "{arrival:?}: holds {before} beyond its own, {free} B are free");
             refusals += u64::from(refused);

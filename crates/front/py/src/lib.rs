@@ -8,7 +8,6 @@ mod metrics;
 mod models;
 mod run;
 mod scenario;
-mod sinks;
 mod tables;
 
 use pyo3::prelude::*;

@@ -5,8 +5,8 @@ use crate::run::{Run, kept};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::Value;
-use shoal_linux::{CaptureError, Kernel, Plan, Unlawful, check, measure, write_capture};
-use shoal_measure::laws;
+use shoal_linux::{CaptureError, Kernel, Plan, Unlawful, check, measure, ran_on, write_capture};
+use shoal_measure::Plane;
 use shoal_scenario::Experiment;
 use std::fs::File;
 use std::io::BufReader;
@@ -76,12 +76,13 @@ impl LinuxPlan {
                 Unlawful::Records(error) => unread(&error),
                 Unlawful::Law(law) => broken(&law),
             })?;
-            let version = env!("CARGO_PKG_VERSION");
-            let measured = measure(experiment, plan, kernel, &lines, &flows, scenario.clone(), version)
-                .map_err(|error| unread(&error))?;
-            let window_s = (experiment.duration - experiment.warmup).as_secs_f64();
-            laws::hold(&measured.result.bottlenecks, window_s).map_err(|law| broken(&law))?;
-            Ok(Run { result: measured.result, tables: measured.tables })
+            let measured = measure(experiment, &lines, &flows).map_err(|error| unread(&error))?;
+            if let Some(law) = &measured.broken {
+                return Err(broken(law));
+            }
+            let plane = Plane::Linux(ran_on(experiment, plan, kernel));
+            let result = measured.result(scenario.clone(), env!("CARGO_PKG_VERSION"), plane);
+            Ok(Run { result, tables: measured.tables })
         })
     }
 

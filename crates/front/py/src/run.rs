@@ -1,13 +1,12 @@
 //! Runs an experiment without the interpreter's lock, with progress, and with a prompt end on request.
 
 use crate::errors::{Cancelled, broken, not_written};
-use crate::sinks::{Files, Sink};
 use crate::tables::columns;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use shoal_measure::RunResult;
 use shoal_scenario::Experiment;
-use shoal_sim::{Options, Outcome};
+use shoal_sim::{FileSink, Files, Options, Outcome};
 use shoal_trace::pcapng::Capture;
 use shoal_trace::{Table, WriteError, parquet_out};
 use shoal_units::Time;
@@ -112,8 +111,10 @@ pub fn simulated(
         error: None,
     };
     match py.detach(|| simulate(experiment, packets, capture, &mut watch)) {
-        Ok(Outcome { broken: Some(law), .. }) => Err(broken(&law)),
-        Ok(outcome) => Ok(outcome),
+        Ok(outcome) => match &outcome.broken {
+            Some(law) => Err(broken(law)),
+            None => Ok(outcome),
+        },
         Err(Ended::Unwritable(error)) => Err(not_written(&error)),
         Err(Ended::Stopped) => {
             Err(watch.error.unwrap_or_else(|| Cancelled::new_err("the run was cancelled")))
@@ -141,7 +142,7 @@ fn simulate(
     let files = Rc::new(RefCell::new(files));
     let outcome = {
         let mut progress = |time| !files.borrow().has_failed() && watch.goes_on(time);
-        let sink = Box::new(Sink(Rc::clone(&files)));
+        let sink = Box::new(FileSink(Rc::clone(&files)));
         shoal_sim::run(experiment, Options { packets: Some(sink), progress: Some(&mut progress) })
     };
     // The simulator has dropped its end of the files.

@@ -79,7 +79,7 @@ impl Scenario {
         let outcome = simulated(py, &experiment, packets.as_deref(), capture, progress, cancel)?;
         let scenario = self.0.to_json_with_seed(experiment.seed);
         let result = outcome.result(scenario, env!("CARGO_PKG_VERSION"));
-        Ok(Run { result, tables: outcome.tables })
+        Ok(Run { result, tables: outcome.measured.tables })
     }
 
     /// The plan of the scenario for the kernel that `kernel` describes (JSON).

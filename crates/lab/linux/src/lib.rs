@@ -19,7 +19,7 @@ mod testbed;
 pub use capture::{CaptureError, write_capture};
 pub use kernel::Kernel;
 pub use laws::{Unlawful, check};
-pub use measure::{Measured, measure};
+pub use measure::{measure, ran_on};
 pub use plan::{Plan, Rule};
 pub use records::{FlowRecord, LineEvent, LineRecord, RecordError};
 pub use shoal_scenario::Refusal;

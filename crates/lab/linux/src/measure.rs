@@ -6,16 +6,14 @@
 
 use crate::kernel::Kernel;
 use crate::plan::{Plan, sample_interval};
-use crate::records::{FlowKind, FlowRecord, LineEvent, LineRecord, RecordError};
+use crate::records::{FlowKind, FlowRecord, LineRecord, RecordError};
 use shoal_measure::{
-    DistributionTables, FeedbackCounters, FlowBin, FlowCounters, FlowMeter, FlowResult, FlowSpan,
-    GroupResult, LinuxRun, MeterPace, RunResult, SCHEMA, Window, metrics,
+    Collector, FeedbackCounters, FinishedFlow, FlowCounters, FlowMeter, FlowResults, LinuxRun, Measured,
+    SenderSample, link_numbers,
 };
 use shoal_packet::CaState;
-use shoal_scenario::{App, Experiment, Flow, TracedFlows, TracedTable};
-use shoal_trace::{
-    ControllerRow, EventRow, FlowEvent, FlowRow, GroupIndex, LinkIndex, Names, QueueRow, Series, Table,
-};
+use shoal_scenario::{App, Experiment, Flow};
+use shoal_trace::FlowEvent;
 use shoal_units::{Span, Time};
 use std::iter::Peekable;
 use std::slice::Iter;
@@ -25,28 +23,11 @@ mod waits;
 use links::LinkRun;
 use waits::Waits;
 
-/// The measurements of a run on Linux.
-#[derive(Debug)]
-pub struct Measured {
-    /// The result object.
-    pub result: RunResult,
-    /// Recorded tables.
-    pub tables: Vec<Table>,
-}
-
-/// Turns the records of a run into measurements. `scenario` is the resolved scenario, `version` that of the program.
+/// Turns the records of a run into measurements: `lines` and `flows` are what the guest wrote.
 ///
 /// # Errors
 /// The files are not those of a finished run.
-pub fn measure(
-    experiment: &Experiment,
-    plan: &Plan,
-    kernel: &Kernel,
-    lines: &[u8],
-    flows: &[u8],
-    scenario: serde_json::Value,
-    version: &str,
-) -> Result<Measured, RecordError> {
+pub fn measure(experiment: &Experiment, lines: &[u8], flows: &[u8]) -> Result<Measured, RecordError> {
     let mut lines = LineRecord::read_all(lines)?;
     // A line that is busy starts the next packet on time, but the kernel's timer is up to a microsecond late: arrivals in
     // between were recorded first.
@@ -56,7 +37,21 @@ pub fn measure(
     for record in &records {
         measurement.on_record(record);
     }
-    Ok(measurement.finish(plan, kernel, scenario, version))
+    Ok(measurement.finish())
+}
+
+/// What a result says about the plan and the kernel that it comes from.
+pub fn ran_on(experiment: &Experiment, plan: &Plan, kernel: &Kernel) -> LinuxRun {
+    LinuxRun {
+        kernel: kernel.release.clone(),
+        build: kernel.build.clone(),
+        mode: kernel.mode.clone(),
+        sample_s: sample_interval(experiment).as_secs_f64(),
+        notes: plan.notes.clone(),
+        modules: kernel.modules.clone(),
+        generator: kernel.generator.clone(),
+        rules: plan.rules.iter().map(|rule| (rule.place.clone(), rule.text.clone())).collect(),
+    }
 }
 
 /// The first port of flows in linux/guest/flow.c.
@@ -70,7 +65,6 @@ struct FlowRun {
     counters: FlowCounters,
     feedback: FeedbackCounters,
     feedback_at_start: FeedbackCounters,
-    bin: FlowBin,
     last: Option<FlowRecord>,
     completions: Vec<f64>,
     finished: Option<Time>,
@@ -80,19 +74,13 @@ struct FlowRun {
 struct Measurement<'a> {
     experiment: &'a Experiment,
     lines: Peekable<Iter<'a, LineRecord>>,
+    collector: Collector,
     links: Vec<LinkRun<'a>>,
     /// The monitored links of each path, in its order.
-    on_path: Vec<Vec<usize>>,
-    names: Names,
+    on_path: Vec<Vec<u32>>,
     flows: Vec<FlowRun>,
     /// Flows whose last bin is not closed yet: they have no samples any more.
     ended: Vec<usize>,
-    queue_rows: Option<Series<QueueRow>>,
-    flow_rows: Option<Series<FlowRow>>,
-    controller_rows: Option<Series<ControllerRow>>,
-    event_rows: Option<Series<EventRow>>,
-    /// The flows that the rows of controllers and events are about.
-    traced: TracedFlows,
     waits: Waits,
     next_bin: Time,
 }
@@ -100,27 +88,17 @@ struct Measurement<'a> {
 impl<'a> Measurement<'a> {
     fn new(experiment: &'a Experiment, lines: &'a [LineRecord]) -> Self {
         let window_start = Time::ZERO + experiment.warmup;
-        let trace = &experiment.trace;
-        let pace = MeterPace { sample: trace.sample_interval, windows: trace.window.unwrap_or(Span::ZERO) };
-        let names = Names {
-            links: experiment.monitored().map(|(_, link)| link.name.clone()).collect(),
-            groups: experiment.groups.iter().map(|group| group.name.clone()).collect(),
-        };
-        let binned = trace.series_interval.is_some();
-        let traced = experiment.traced(trace.controller_flows);
-        let monitored: Vec<_> = experiment.monitored().map(|(id, _)| id).collect();
-        let on_path = experiment.paths.iter().map(|path| {
-            path.iter().filter_map(|id| monitored.iter().position(|other| other == id)).collect()
-        });
-        let links = (0u32..).zip(experiment.monitored());
-        let links = links.map(|(index, (_, link))| LinkRun::new(link, index, window_start, pace, binned));
+        let numbers = link_numbers(experiment);
+        let on_path = experiment
+            .paths
+            .iter()
+            .map(|path| path.iter().filter_map(|link| numbers[link.0 as usize]).collect());
         let flows = experiment.flows.iter().map(|flow| FlowRun {
             plan: *flow,
             meter: FlowMeter::new(window_start),
             counters: FlowCounters::default(),
             feedback: FeedbackCounters::default(),
             feedback_at_start: FeedbackCounters::default(),
-            bin: FlowBin::default(),
             last: None,
             completions: Vec::new(),
             finished: None,
@@ -129,18 +107,13 @@ impl<'a> Measurement<'a> {
         Self {
             experiment,
             lines: lines.iter().peekable(),
-            links: links.collect(),
+            collector: Collector::new(experiment),
+            links: experiment.monitored().map(|(_, link)| LinkRun::new(link)).collect(),
             on_path: on_path.collect(),
             flows: flows.collect(),
             ended: Vec::new(),
-            queue_rows: binned.then(|| Series::new(&names)),
-            flow_rows: binned.then(|| Series::new(&names)),
-            controller_rows: (!traced.numbers().is_empty()).then(|| Series::new(&names)),
-            event_rows: (!traced.numbers().is_empty()).then(|| Series::new(&names)),
-            traced,
-            waits: Waits::new(experiment, &names),
-            next_bin: Time::ZERO + trace.series_interval.unwrap_or(Span::ZERO),
-            names,
+            waits: Waits::new(experiment),
+            next_bin: Time::ZERO + experiment.trace.series_interval.unwrap_or(Span::ZERO),
         }
     }
 
@@ -148,11 +121,11 @@ impl<'a> Measurement<'a> {
     fn on_record(&mut self, record: &FlowRecord) {
         let now = time(record.time_ns as i64);
         self.packets_until(now);
-        let Some(flow) = self.flows.get_mut(record.flow as usize) else { return };
-        if let Some(datagrams) = self.waits.datagrams(record.flow as usize) {
-            flow.counters.delivered_bytes = datagrams.delivered_bytes();
-            flow.counters.marks_seen = datagrams.marks_seen() as u32;
+        if record.flow as usize >= self.flows.len() {
+            return;
         }
+        self.count_datagrams(record.flow as usize);
+        let flow = &mut self.flows[record.flow as usize];
         match record.kind {
             FlowKind::Completed => flow.completions.push(record.received as f64 / 1e9),
             FlowKind::Finished | FlowKind::Refused => {
@@ -166,7 +139,7 @@ impl<'a> Measurement<'a> {
             | FlowKind::Written
             | FlowKind::Delivered
             | FlowKind::Sent
-            | FlowKind::Received => self.waits.on_record(record, &flow.plan, now),
+            | FlowKind::Received => self.waits.on_record(record, &flow.plan, now, &mut self.collector),
             FlowKind::Sample | FlowKind::End => {
                 self.changes(record, now);
                 let flow = &mut self.flows[record.flow as usize];
@@ -175,6 +148,20 @@ impl<'a> Measurement<'a> {
                 self.close_flow_bin(record, now);
             }
         }
+    }
+
+    /// What arrives of datagrams is known from their receiver.
+    fn count_datagrams(&mut self, number: usize) {
+        if let Some(datagrams) = self.waits.datagrams(number) {
+            let counters = &mut self.flows[number].counters;
+            counters.delivered_bytes = datagrams.delivered_bytes();
+            counters.marks_seen = datagrams.marks_seen() as u32;
+        }
+    }
+
+    /// What was counted of a flow since its start.
+    fn counters(&self, number: usize) -> FlowCounters {
+        FlowCounters { wire_bytes: self.collector.wire_bytes(number), ..self.flows[number].counters }
     }
 
     fn sample(flow: &mut FlowRun, record: &FlowRecord, now: Time) {
@@ -196,42 +183,27 @@ impl<'a> Measurement<'a> {
 
     /// Rows about what changed since the last sample.
     fn changes(&mut self, record: &FlowRecord, now: Time) {
-        if !self.traced.contains(record.flow) {
-            return;
-        }
-        let last = self.flows[record.flow as usize].last;
-        let state = |record: &FlowRecord| (record.cwnd, record.ssthresh, record.alpha, record.ca_state);
-        if let Some(series) = &mut self.controller_rows
-            && last.as_ref().map(state) != Some(state(record))
-        {
-            series.push(ControllerRow {
-                time_s: now.as_secs_f64(),
-                flow: record.flow,
-                cwnd_packets: record.cwnd,
-                ssthresh_packets: threshold(record.ssthresh),
-                alpha: alpha(record),
-                state: state_of(record.ca_state),
-            });
-        }
-        let (Some(series), Some(last)) = (&mut self.event_rows, last) else { return };
+        self.collector.on_sender(record.flow, sample_of(record), now);
+        let Some(last) = self.flows[record.flow as usize].last else { return };
         let happened = [
             (record.retransmissions != last.retransmissions, FlowEvent::Retransmit),
             (record.timeouts != last.timeouts, FlowEvent::Timeout),
             (begins_recovery(&last, record), FlowEvent::Reduction),
         ];
         for (_, kind) in happened.into_iter().filter(|(happened, _)| *happened) {
-            series.push(EventRow { time_s: now.as_secs_f64(), flow: record.flow, kind });
+            self.collector.on_flow_event(record.flow, kind, now);
         }
     }
 
     /// The guest samples when the window opens.
     fn open_window(&mut self, flow: usize, now: Time) {
         let start = Time::ZERO + self.experiment.warmup;
+        let counters = self.counters(flow);
         let flow = &mut self.flows[flow];
         if !flow.window_open && now >= start {
             flow.window_open = true;
             if flow.plan.start < start {
-                flow.meter.on_window_start(&flow.counters);
+                flow.meter.on_window_start(&counters);
                 flow.feedback_at_start = flow.feedback;
             }
         }
@@ -239,28 +211,11 @@ impl<'a> Measurement<'a> {
 
     fn close_flow_bin(&mut self, record: &FlowRecord, now: Time) {
         let Some(bin) = self.experiment.trace.series_interval else { return };
-        if !now.as_picos().is_multiple_of(bin.as_picos()) {
-            return;
+        // The sample at which the window opens may be none of the regular ones.
+        if now.as_picos().is_multiple_of(bin.as_picos()) {
+            let counters = self.counters(record.flow as usize);
+            self.collector.close_flow_bin(record.flow, &counters, &sample_of(record), now);
         }
-        let Some(series) = &mut self.flow_rows else { return };
-        let flow = &mut self.flows[record.flow as usize];
-        // The sample at which the window opens may be one of the regular ones: a bin is closed once.
-        if flow.bin_is_closed(now) {
-            return;
-        }
-        let rates = flow.bin.close(now, &flow.counters);
-        series.push(FlowRow {
-            time_s: now.as_secs_f64(),
-            flow: record.flow,
-            group: GroupIndex(flow.plan.group),
-            goodput_bps: rates.goodput_bps,
-            wire_bps: rates.wire_bps,
-            cwnd_packets: record.cwnd,
-            ssthresh_packets: threshold(record.ssthresh),
-            alpha: alpha(record),
-            srtt_s: (record.srtt_us > 0).then(|| f64::from(record.srtt_us) / 1e6),
-            state: state_of(record.ca_state),
-        });
     }
 
     fn packets_until(&mut self, now: Time) {
@@ -277,11 +232,8 @@ impl<'a> Measurement<'a> {
     fn close_queue_bins(&mut self, now: Time) {
         let Some(bin) = self.experiment.trace.series_interval else { return };
         while self.next_bin <= now {
-            if let Some(series) = &mut self.queue_rows {
-                for link in &mut self.links {
-                    link.close_bin(self.next_bin, series);
-                }
-            }
+            // The kernel does not say what its laws keep.
+            self.collector.close_queue_bins(self.next_bin, |_| (None, None));
             for flow in std::mem::take(&mut self.ended) {
                 if let Some(record) = self.flows[flow].last {
                     self.close_flow_bin(&record, self.next_bin);
@@ -295,40 +247,30 @@ impl<'a> Measurement<'a> {
         let at = time(record.time_ns);
         self.close_queue_bins_before(at);
         let Some(link) = self.links.get_mut(usize::from(record.link)) else { return };
-        link.on_packet(record, at);
-        let wire = link.wire_bytes(record);
-        let marked = record.marked();
-        if marked {
-            self.event(record, FlowEvent::Mark, at);
-        }
-        if record.event.is_drop() {
-            self.event(record, FlowEvent::Drop, at);
-        }
-        self.count(record, wire, marked, at);
+        link.on_packet(record, at, &mut self.collector);
+        self.count(record, at);
     }
 
-    /// A mark on arrival is part of the packet when it leaves; one on departure is found here.
-    fn count(&mut self, record: &LineRecord, wire: u32, marked: bool, at: Time) {
-        let Some(flow) = flow_of(record).and_then(|flow| self.flows.get_mut(flow)) else { return };
-        let way = &self.on_path[flow.plan.forward as usize];
+    /// What the sender of a simulation counts itself. A mark on arrival is part of the packet when it leaves; one on departure
+    /// is found here.
+    fn count(&mut self, record: &LineRecord, at: Time) {
+        let Some(number) = flow_of(record) else { return };
+        let Some(flow) = self.flows.get_mut(number) else { return };
+        let path = &self.on_path[flow.plan.forward as usize];
         // Acknowledgements that cross a monitored link belong to the flow too, but not to its data.
-        if !way.contains(&usize::from(record.link)) {
+        if !path.contains(&u32::from(record.link)) {
             return;
         }
-        // Further links would count it again.
-        let first = way.first() == Some(&usize::from(record.link)) && record.payload > 0;
-        let datagrams = flow.is_datagrams();
-        let counters = &mut flow.counters;
-        match record.event {
-            LineEvent::Started if first => counters.wire_bytes += u64::from(wire),
-            event if event.is_drop() && !datagrams => counters.losses += 1,
-            _ => {}
+        // What happens to datagrams is known from their receiver.
+        if !flow.is_datagrams() {
+            flow.counters.losses += u32::from(record.event.is_drop());
+            flow.counters.marks_seen += u32::from(record.marked());
         }
-        // What arrives of datagrams is known from their receiver.
-        counters.marks_seen += u32::from(marked && !datagrams);
-        if first && record.event.is_arrival() && record.cwr {
-            counters.reductions += 1;
-            self.event(record, FlowEvent::Reduction, at);
+        // Further links would count it again.
+        let is_first = path.first() == Some(&u32::from(record.link));
+        if is_first && record.payload > 0 && record.event.is_arrival() && record.cwr {
+            flow.counters.reductions += 1;
+            self.collector.on_flow_event(number as u32, FlowEvent::Reduction, at);
         }
     }
 
@@ -338,119 +280,39 @@ impl<'a> Measurement<'a> {
         }
     }
 
-    fn event(&mut self, record: &LineRecord, kind: FlowEvent, at: Time) {
-        let Some(flow) = flow_of(record).map(|flow| flow as u32) else { return };
-        if self.traced.contains(flow)
-            && let Some(series) = &mut self.event_rows
-        {
-            series.push(EventRow { time_s: at.as_secs_f64(), flow, kind });
-        }
-    }
-
-    fn finish(
-        mut self,
-        plan: &Plan,
-        kernel: &Kernel,
-        scenario: serde_json::Value,
-        version: &str,
-    ) -> Measured {
+    fn finish(mut self) -> Measured {
         let experiment = self.experiment;
-        let end = Time::ZERO + experiment.duration;
-        let window_start = Time::ZERO + experiment.warmup;
-        self.packets_until(end);
-        let mut distributions = DistributionTables::new(&self.names, experiment.trace.window.is_some());
-        let mut bottlenecks = Vec::new();
-        for (index, link) in (0u32..).zip(self.links) {
-            let (bottleneck, distribution) = link.meter.finish(&link.link.name, end);
-            distributions.push(LinkIndex(index), &distribution);
-            bottlenecks.push(bottleneck);
+        self.packets_until(Time::ZERO + experiment.duration);
+        for number in 0..self.flows.len() {
+            self.count_datagrams(number);
+            self.flows[number].counters = self.counters(number);
         }
-        let mut by_group: Vec<Vec<FlowResult>> = experiment.groups.iter().map(|_| Vec::new()).collect();
-        for (number, mut flow) in self.flows.into_iter().enumerate() {
-            if let Some(datagrams) = self.waits.datagrams(number) {
-                flow.counters.delivered_bytes = datagrams.delivered_bytes();
-                flow.counters.marks_seen = datagrams.marks_seen() as u32;
-            }
-            let span =
-                FlowSpan { window_start, window_end: end, start: flow.plan.start, stop: flow.finished };
-            // Nobody acknowledges datagrams.
-            let has_feedback = !flow.is_datagrams();
-            let mut result = flow.meter.finish(&flow.counters, span);
-            if has_feedback {
-                flow.feedback.fill(&flow.feedback_at_start, &mut result);
-            }
-            result.base_rtt_s = Some(experiment.base_rtt(&flow.plan).as_secs_f64());
-            if let Some(ideal) = experiment.transfer_alone(&flow.plan).and_then(|alone| {
-                metrics::ideal_fct_s(
-                    alone.wire_bytes,
-                    alone.rate.as_bps() as f64,
-                    alone.propagation.as_secs_f64(),
-                )
-            }) {
-                result.slowdown = flow.completions.iter().map(|fct| fct / ideal).collect();
-            }
-            result.fct_s = flow.completions;
-            self.waits.fill_flow(number, &mut result, end);
-            if let App::Transfers { bytes, .. } = flow.plan.app {
-                result.transfer_bytes = Some(bytes);
-                result.transfers_begun = flow.last.map_or(0, |record| record.transfers_begun);
-            }
-            by_group[flow.plan.group as usize].push(result);
+        let Self { collector, flows, waits, .. } = self;
+        let mut results = FlowResults::new(experiment);
+        for (number, flow) in flows.into_iter().enumerate() {
+            results.push(
+                number,
+                FinishedFlow {
+                    meter: flow.meter,
+                    counters: flow.counters,
+                    feedback: flow.feedback,
+                    feedback_at_start: flow.feedback_at_start,
+                    finished: flow.finished,
+                    quantum: 1,
+                    fct_s: flow.completions,
+                    transfers_begun: flow.last.map_or(0, |record| record.transfers_begun),
+                    app: waits.meter(number),
+                },
+            );
         }
-        let by_group = experiment.groups.iter().zip(by_group).enumerate();
-        let groups = by_group.map(|(index, (group, flows))| {
-            let mut result = GroupResult::new(group.name.clone(), group.cc.clone(), flows);
-            self.waits.fill_group(index, &experiment.flows, &mut result, end);
-            result
-        });
-        let groups: Vec<GroupResult> = groups.collect();
-        let notices = shoal_notices::of_run(experiment, &groups, &bottlenecks);
-        let (groups, metrics) = GroupResult::conclude(groups, experiment.trace.flows as usize);
-        let mut tables = Vec::new();
-        tables.extend(self.queue_rows.map(Series::into_table));
-        tables.extend(self.flow_rows.map(Series::into_table));
-        let covered = |table: TracedTable| table.coverage(&self.traced, experiment.flows.len());
-        let controllers = self.controller_rows;
-        tables.extend(controllers.map(|rows| rows.into_table_covering(covered(TracedTable::Controller))));
-        tables.extend(self.event_rows.map(|rows| rows.into_table_covering(covered(TracedTable::Events))));
-        tables.extend(self.waits.into_table());
-        if experiment.trace.records_distributions() {
-            tables.extend(distributions.into_tables());
-        }
-        let result = RunResult {
-            schema: SCHEMA,
-            version: version.to_owned(),
-            scenario,
-            seed: experiment.seed,
-            on: "linux".to_owned(),
-            window: Window { start_s: window_start.as_secs_f64(), end_s: end.as_secs_f64() },
-            bottlenecks,
-            metrics,
-            notices,
-            groups,
-            events: None,
-            linux: Some(LinuxRun {
-                kernel: kernel.release.clone(),
-                build: kernel.build.clone(),
-                mode: kernel.mode.clone(),
-                sample_s: sample_interval(experiment).as_secs_f64(),
-                notes: plan.notes.clone(),
-                modules: kernel.modules.clone(),
-                generator: kernel.generator.clone(),
-                rules: plan.rules.iter().map(|rule| (rule.place.clone(), rule.text.clone())).collect(),
-            }),
-        };
-        Measured { result, tables }
+        waits.rounds(&mut results);
+        collector.finish(experiment, results, shoal_notices::of_run)
     }
 }
 
 impl FlowRun {
     const fn is_datagrams(&self) -> bool {
         matches!(self.plan.app, App::Unresponsive { .. })
-    }
-
-    fn bin_is_closed(&self, now: Time) -> bool {
-        self.bin.start() == now
     }
 }
 
@@ -478,8 +340,16 @@ const fn begins_recovery(last: &FlowRecord, record: &FlowRecord) -> bool {
 /// `TCP_CA_Recovery`; `TCP_CA_Loss` follows.
 const RECOVERY: u8 = 3;
 
-fn threshold(ssthresh: u32) -> Option<f64> {
-    (ssthresh < INFINITE).then_some(f64::from(ssthresh))
+/// What the sender says about itself.
+fn sample_of(record: &FlowRecord) -> SenderSample {
+    SenderSample {
+        cwnd: record.cwnd,
+        ssthresh: (record.ssthresh < INFINITE).then_some(record.ssthresh),
+        quantum: 1,
+        alpha: alpha(record),
+        srtt: (record.srtt_us > 0).then(|| Span::from_micros(record.srtt_us.into())),
+        state: state_of(record.ca_state),
+    }
 }
 
 /// `enum tcp_ca_state`.

@@ -1,7 +1,7 @@
 //! Applications as instructions, and records of applications as results.
 
-use serde_json::Value;
-use shoal_linux::{Kernel, Measured, Plan, Refusal, measure};
+use shoal_linux::{Kernel, Plan, Refusal, measure};
+use shoal_measure::Measured;
 use shoal_scenario::{Document, Experiment};
 
 fn kernel() -> Kernel {
@@ -157,9 +157,8 @@ const RECEIVED: u8 = 12;
 
 fn run(flows: &str, records: &[Vec<u8>]) -> Measured {
     let experiment = experiment(flows);
-    let plan = Plan::new(&experiment, &kernel()).unwrap();
     let records = [records.concat(), record(1_000_000, 0, END, 0, 0, 0)].concat();
-    measure(&experiment, &plan, &kernel(), &[], &records, Value::Null, "0.0.0").unwrap()
+    measure(&experiment, &[], &records).unwrap()
 }
 
 fn deliveries(measured: &Measured) -> usize {
@@ -188,7 +187,7 @@ trace = { series = "100 ms" }"#;
             record(200_000, 1, ASKED, 0, 0, 3),
         ],
     );
-    let group = &measured.result.groups[0];
+    let group = &measured.groups[0];
     let (exchanges, rounds) = (group.exchanges.unwrap(), group.rounds.unwrap());
     assert_eq!((exchanges.count, exchanges.unfinished), (2, 2));
     assert_eq!((exchanges.time_s.min, exchanges.time_s.max), (Some(0.02), Some(0.04)));
@@ -214,7 +213,7 @@ trace = { series = "100 ms" }"#;
             record(235_000, 0, DELIVERED, 0, 3999, 3),
         ],
     );
-    let frames = measured.result.groups[0].frames.unwrap();
+    let frames = measured.groups[0].frames.unwrap();
     assert_eq!((frames.due, frames.on_time, frames.late, frames.missing), (3, 1, 2, 0));
     assert_eq!(frames.lateness_s.max, Some(0.045));
     assert_eq!(deliveries(&measured), 3);
@@ -231,7 +230,7 @@ fn datagrams_are_counted_where_they_arrive() {
         flows,
         &[sent(100), sent(101), sent(102), sent(103), received(111, 0, 0, 100), received(115, CE, 2, 102)],
     );
-    let flow = &measured.result.groups[0].flows[0];
+    let flow = &measured.groups[0].flows[0];
     let datagrams = flow.datagrams.as_ref().unwrap();
     assert_eq!((datagrams.sent, datagrams.received, datagrams.lost, datagrams.marked), (4, 2, 1, 1));
     assert_eq!((flow.marks_seen, flow.losses), (1, 0));

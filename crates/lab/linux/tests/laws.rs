@@ -2,9 +2,8 @@
 
 mod common;
 
-use common::{ECT, QUEUED, STARTED, Sample, end, kernel};
-use serde_json::Value;
-use shoal_linux::{Plan, Unlawful, check, measure};
+use common::{ECT, QUEUED, STARTED, Sample, end};
+use shoal_linux::{Unlawful, check, measure};
 use shoal_scenario::{Document, Experiment};
 
 fn experiment() -> Experiment {
@@ -86,11 +85,8 @@ fn each_law_is_named_when_it_breaks() {
 
 fn notices(flows: &[Vec<u8>]) -> Vec<(String, String)> {
     let experiment = experiment();
-    let plan = Plan::new(&experiment, &kernel()).unwrap();
-    let measured =
-        measure(&experiment, &plan, &kernel(), &lines().concat(), &flows.concat(), Value::Null, "0.0.0")
-            .unwrap();
-    measured.result.notices.into_iter().map(|notice| (notice.kind, notice.text)).collect()
+    let measured = measure(&experiment, &lines().concat(), &flows.concat()).unwrap();
+    measured.notices.into_iter().map(|notice| (notice.kind, notice.text)).collect()
 }
 
 fn samples(cwnd: u32, retransmissions: u32) -> Vec<Vec<u8>> {

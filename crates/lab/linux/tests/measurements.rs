@@ -3,15 +3,14 @@
 mod common;
 
 use common::{CE, ECT, OVERFLOW, QUEUED, STARTED, Sample, end, kernel, line};
-use serde_json::Value;
-use shoal_linux::{Measured, Plan, RecordError, measure};
+use shoal_linux::{Plan, RecordError, measure, ran_on};
+use shoal_measure::{Measured, Plane};
 use shoal_scenario::{Document, Experiment};
 
 fn run(lines: &[Vec<u8>], flows: &[Vec<u8>]) -> Result<Measured, RecordError> {
     let experiment: Experiment =
         Document::parse(&common::scenario("100 ms"), "test.toml").unwrap().resolve(None).unwrap();
-    let plan = Plan::new(&experiment, &kernel()).unwrap();
-    measure(&experiment, &plan, &kernel(), &lines.concat(), &flows.concat(), Value::Null, "0.0.0")
+    measure(&experiment, &lines.concat(), &flows.concat())
 }
 
 fn finished() -> Vec<Vec<u8>> {
@@ -38,7 +37,7 @@ fn packets_become_delays_marks_and_utilisation() {
         line(602_000, 600_000, STARTED, (CE, CE), 0),
     ];
     let measured = run(&lines, &finished()).unwrap();
-    let link = &measured.result.bottlenecks[0];
+    let link = &measured.bottlenecks[0];
     assert_eq!((link.arrived, link.marked, link.dropped, link.departed), (4, 1, 1, 3));
     assert_eq!((link.marked_by.threshold, link.dropped_by.buffer), (1, 1));
     // 3 ms of 500 ms, to the last digit.
@@ -47,7 +46,7 @@ fn packets_become_delays_marks_and_utilisation() {
     assert!((link.queue_packets.mean.unwrap() - 0.006).abs() < 1e-12);
     // Delays 0, 1 and 2 ms.
     assert!((link.delay_s.ect.mean.unwrap() - 0.001).abs() < 1e-12);
-    let flow = &measured.result.groups[0].flows[0];
+    let flow = &measured.groups[0].flows[0];
     assert_eq!((flow.marks_seen, flow.losses), (1, 1));
     // 3 packets of 1500 B in half a second.
     assert_eq!(flow.wire_bps, Some(72_000.0));
@@ -56,7 +55,7 @@ fn packets_become_delays_marks_and_utilisation() {
 #[test]
 fn packets_and_acks_count_from_the_start_of_the_window() {
     // From 50 to 100 kB in the window.
-    let flow = &run(&[], &finished()).unwrap().result.groups[0].flows[0];
+    let flow = &run(&[], &finished()).unwrap().groups[0].flows[0];
     assert_eq!((flow.data_packets, flow.acks_sent), (Some(100), Some(25)));
     assert_eq!(flow.acks_per_packet, Some(0.25));
 }
@@ -72,7 +71,7 @@ fn transmission_recorded_late_counts_from_its_own_time() {
         line(601_000, 600_000, STARTED, (ECT, ECT), 1),
         line(602_000, 601_100, STARTED, (ECT, ECT), 0),
     ];
-    let link = &run(&lines, &finished()).unwrap().result.bottlenecks[0];
+    let link = &run(&lines, &finished()).unwrap().bottlenecks[0];
     assert_eq!((link.queue_packets.max, link.utilisation), (Some(1.0), Some(0.006)));
     // One packet waits for 1 ms, another for 0.9 ms, of 500 ms.
     assert!((link.queue_packets.mean.unwrap() - 0.0038).abs() < 1e-12);
@@ -81,7 +80,7 @@ fn transmission_recorded_late_counts_from_its_own_time() {
 #[test]
 fn samples_become_windows_and_goodput() {
     let measured = run(&[], &finished()).unwrap();
-    let flow = &measured.result.groups[0].flows[0];
+    let flow = &measured.groups[0].flows[0];
     // 50 kB of the 100 kB came before the window opened.
     assert_eq!((flow.delivered_bytes, flow.goodput_bps), (50_000, Some(800_000.0)));
     // 10 packets up to 750 ms, 30 from then on.
@@ -90,8 +89,18 @@ fn samples_become_windows_and_goodput() {
     assert_eq!(flow.srtt_s.mean, Some(0.01));
     let rows = measured.tables.iter().find(|table| table.spec().name == "flows").unwrap();
     assert_eq!(rows.len(), 10);
-    let linux = measured.result.linux.unwrap();
+}
+
+#[test]
+fn results_say_which_kernel_they_come_from() {
+    let experiment =
+        Document::parse(&common::scenario("100 ms"), "test.toml").unwrap().resolve(None).unwrap();
+    let plan = Plan::new(&experiment, &kernel()).unwrap();
+    let linux = ran_on(&experiment, &plan, &kernel());
     assert_eq!((linux.kernel.as_str(), linux.mode.as_str(), linux.sample_s), ("7.3.4-shoal", "ptrace", 0.01));
+    let measured = run(&[], &finished()).unwrap();
+    let result = measured.result(serde_json::Value::Null, "0.0.0", Plane::Linux(linux.clone()));
+    assert_eq!((result.on.as_str(), result.events, result.linux), ("linux", None, Some(linux)));
 }
 
 #[test]
@@ -104,7 +113,7 @@ fn reductions_are_announced_by_senders_with_ecn_and_seen_in_samples_without() {
     // CWR and ACK; the same packet when it leaves; CWR of a SYN.
     let lines = [with_flags(0x90, QUEUED), with_flags(0x90, STARTED), with_flags(0xc2, QUEUED)];
     let measured = run(&lines, &finished()).unwrap();
-    assert_eq!(measured.result.groups[0].flows[0].reductions, 1);
+    assert_eq!(measured.groups[0].flows[0].reductions, 1);
     // Open, Recovery, Recovery, Loss, Open, Loss: two episodes.
     let mut flows = finished();
     for (at, state) in [(60, 3), (61, 3), (62, 4), (64, 4)] {
@@ -114,7 +123,7 @@ fn reductions_are_announced_by_senders_with_ecn_and_seen_in_samples_without() {
         record[15] = 0;
     }
     let measured = run(&[], &flows).unwrap();
-    assert_eq!(measured.result.groups[0].flows[0].reductions, 2);
+    assert_eq!(measured.groups[0].flows[0].reductions, 2);
 }
 
 #[test]
@@ -148,7 +157,6 @@ fn traced_flows_are_those_that_the_simulator_chooses() {
         )
         .replace("\"100 ms\"", "\"off\", controller_flows = 3");
     let experiment = Document::parse(&text, "test.toml").unwrap().resolve(None).unwrap();
-    let plan = Plan::new(&experiment, &kernel()).unwrap();
     let of_flow = |number: u8| {
         let ports = u32::from(number) + 10_000;
         let mut drop = line(600_000, 600_000, OVERFLOW, (ECT, ECT), 2);
@@ -161,10 +169,8 @@ fn traced_flows_are_those_that_the_simulator_chooses() {
     };
     let (lines, mut flows): (Vec<_>, Vec<_>) = (0..5).map(of_flow).unzip();
     flows.push(end());
-    let measured =
-        measure(&experiment, &plan, &kernel(), &lines.concat(), &flows.concat(), Value::Null, "0.0.0")
-            .unwrap();
-    assert_eq!(measured.result.bottlenecks[0].dropped, 5);
+    let measured = measure(&experiment, &lines.concat(), &flows.concat()).unwrap();
+    assert_eq!(measured.bottlenecks[0].dropped, 5);
     // Two of the first group, one of the second: flows 0, 3/2 = 1 and 3.
     for table in ["controller", "events"] {
         let (flows, coverage) = traced_flows(&measured, table);

@@ -3,32 +3,40 @@
 
 mod bins;
 mod class_meter;
+mod collector;
 mod datagram_meter;
 mod distributions;
 mod fields;
 mod flow_meter;
+mod flow_results;
 mod frame_meter;
 mod histogram;
 pub mod laws;
+mod measured;
 pub mod metrics;
 mod queue_meter;
 mod result;
 mod sampler;
+mod sender_sample;
 mod wait_meter;
 mod windows;
 
 pub use bins::{FlowBin, FlowBinRates, QueueBin};
+pub use collector::{Collector, Departure, NO_FLOW, Notices, Waiting, link_numbers, names};
 pub use datagram_meter::DatagramMeter;
 pub use distributions::{DistributionTables, LinkDistributions};
 pub use fields::{ResultField, result_fields};
 pub use flow_meter::{FeedbackCounters, FlowCounters, FlowMeter, FlowSpan};
+pub use flow_results::{AppMeter, FinishedFlow, FlowResults};
 pub use frame_meter::{FrameArrival, FrameMeter};
 pub use histogram::{Bucket, Histogram};
+pub use measured::{Measured, Plane};
 pub use queue_meter::{MeterPace, QueueMeter};
 pub use result::{
     AlphaSummary, Bottleneck, ClassCounts, ClassDelays, ClassQueues, DatagramSummary, Distribution,
     DroppedBy, FlowResult, FrameSummary, GroupResult, LinuxRun, MarkedBy, Metrics, Notice, RateSummary,
     RunResult, SCHEMA, SizeBin, SrttSummary, Summary, Totals, WaitSummary, Window,
 };
+pub use sender_sample::{SenderSample, metered_window};
 pub use wait_meter::WaitMeter;
 pub use windows::WindowPart;

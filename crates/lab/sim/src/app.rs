@@ -85,12 +85,9 @@ impl AppState {
         self.stopped
     }
 
-    /// Bytes of a transfer, if there are transfers, and how many began.
-    pub(crate) fn transfers(&self, app: &App) -> (Option<u64>, u64) {
-        match *app {
-            App::Transfers { bytes, .. } => (Some(bytes), u64::from(self.begun)),
-            _ => (None, 0),
-        }
+    /// Transfers that began.
+    pub(crate) fn transfers_begun(&self) -> u64 {
+        self.begun.into()
     }
 
     /// The flow's end has come: nothing more is written.

@@ -4,19 +4,18 @@ mod deliveries;
 
 use crate::app::AppState;
 use crate::barrier::Barrier;
-use crate::cwnd;
 use crate::datagrams::Datagrams;
 use crate::events::{Agenda, Key, SUBJECTS_MAX};
 use crate::exchanges::Exchanges;
 use crate::flow::{Egress, FlowState, Place, ReceiverSlot, SenderSlot};
 use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER, TO_SINK};
-use crate::outcome::{FlowResults, Outcome, Tables};
+use crate::outcome::{Conservation, Outcome};
 use crate::recorder::{PacketSink, Recorder};
-use shoal_measure::{FeedbackCounters, FlowBin, FlowCounters, FrameMeter};
+use shoal_measure::{FeedbackCounters, FinishedFlow, FlowCounters, FlowResults, FrameMeter, metered_window};
 use shoal_packet::{FlowId, Packet};
 use shoal_scenario::{App, Experiment, Flow};
 use shoal_tcp::{EndpointConfig, Receiver, Sender};
-use shoal_trace::{FlowEvent, Names};
+use shoal_trace::FlowEvent;
 use shoal_units::{Span, Time};
 
 /// What a run records beyond what the experiment asks for, and who may watch it.
@@ -76,20 +75,13 @@ struct Simulation<'e> {
     asking: Vec<u32>,
     /// One a group.
     barriers: Vec<Option<Box<Barrier>>>,
-    /// Bins of the flow series; empty if it is not recorded.
-    bins: Vec<FlowBin>,
-    tables: Tables,
     events: u64,
     end: Time,
 }
 
 impl<'e> Simulation<'e> {
     fn new(experiment: &'e Experiment, sink: Option<Box<dyn PacketSink>>) -> Self {
-        let names = Names {
-            links: Recorder::link_names(experiment),
-            groups: experiment.groups.iter().map(|group| group.name.clone()).collect(),
-        };
-        let mut network = Network::new(experiment, Recorder::new(experiment, &names, sink));
+        let mut network = Network::new(experiment, Recorder::new(experiment, sink));
         // Flows share paths, so routes are laid out once a path and direction.
         let lay = |network: &mut Network, end: u32| -> Vec<u32> {
             experiment
@@ -158,7 +150,6 @@ impl<'e> Simulation<'e> {
                 feedback_at_start: FeedbackCounters::default(),
             })
             .collect();
-        let series = experiment.trace.series_interval.is_some();
         Self {
             experiment,
             network,
@@ -171,8 +162,6 @@ impl<'e> Simulation<'e> {
             barriers: (0..experiment.groups.len() as u32)
                 .map(|group| Barrier::of(experiment, group))
                 .collect(),
-            bins: if series { vec![FlowBin::default(); experiment.flows.len()] } else { Vec::new() },
-            tables: Tables::new(experiment, &names),
             events: 0,
             end: Time::ZERO + experiment.duration,
         }
@@ -278,7 +267,7 @@ impl<'e> Simulation<'e> {
         let slot = &mut self.senders[flow as usize];
         let config = &self.experiment.endpoints[slot.endpoint as usize];
         // The counters fill more than a cache line: copied only for flows whose events are recorded.
-        let counters = self.network.recorder.records_events(flow).then(|| *slot.sender.counters());
+        let counters = self.network.recorder.collector.traces(flow).then(|| *slot.sender.counters());
         let srtt = slot.sender.srtt();
         let mut out = Egress { network: &mut self.network, route: slot.route, now };
         call(&mut slot.sender, config, &mut out);
@@ -289,7 +278,8 @@ impl<'e> Simulation<'e> {
     #[inline]
     fn after_sender(&mut self, flow: u32, srtt: Span, counters: Option<shoal_tcp::Counters>, now: Time) {
         let slot = &mut self.senders[flow as usize];
-        slot.meter.on_window(now, cwnd::metered(slot.sender.window()), slot.sender.alpha());
+        let window = slot.sender.window();
+        slot.meter.on_window(now, metered_window(window.cwnd, window.quantum), slot.sender.alpha());
         if slot.sender.srtt() != srtt {
             slot.meter.on_srtt(now, slot.sender.srtt());
         }
@@ -298,7 +288,10 @@ impl<'e> Simulation<'e> {
         if rearm {
             slot.armed = deadline;
         }
-        self.tables.on_controller(flow, &slot.sender, now);
+        let collector = &mut self.network.recorder.collector;
+        if collector.traces(flow) {
+            collector.on_sender(flow, slot.sample(), now);
+        }
         let reached = slot.sender.snd_una() >= slot.milestone;
         if let Some(before) = counters {
             self.note_events(flow, before, now);
@@ -313,7 +306,7 @@ impl<'e> Simulation<'e> {
 
     fn note_events(&mut self, flow: u32, before: shoal_tcp::Counters, now: Time) {
         let after = *self.senders[flow as usize].sender.counters();
-        let recorder = &mut self.network.recorder;
+        let collector = &mut self.network.recorder.collector;
         for (count, kind) in [
             (after.retransmissions - before.retransmissions, FlowEvent::Retransmit),
             (after.timeouts - before.timeouts, FlowEvent::Timeout),
@@ -321,7 +314,7 @@ impl<'e> Simulation<'e> {
             (after.fast_recoveries - before.fast_recoveries, FlowEvent::Reduction),
         ] {
             for _ in 0..count {
-                recorder.flow_event(flow, kind, now);
+                collector.on_flow_event(flow, kind, now);
             }
         }
     }
@@ -491,7 +484,7 @@ impl<'e> Simulation<'e> {
         if let Some(datagrams) = &self.flows[flow].datagrams {
             return FlowCounters {
                 delivered_bytes: datagrams.meter.delivered_bytes(),
-                wire_bytes: self.network.recorder.wire_bytes(flow),
+                wire_bytes: self.network.recorder.collector.wire_bytes(flow),
                 marks_seen: datagrams.meter.marks_seen() as u32,
                 ..FlowCounters::default()
             };
@@ -500,7 +493,7 @@ impl<'e> Simulation<'e> {
         let counters = sender.counters();
         FlowCounters {
             delivered_bytes: receiver.delivered_bytes(),
-            wire_bytes: self.network.recorder.wire_bytes(flow),
+            wire_bytes: self.network.recorder.collector.wire_bytes(flow),
             marks_seen: receiver.marks_seen() as u32,
             losses: sender.losses() as u32,
             retransmissions: counters.retransmissions,
@@ -512,11 +505,9 @@ impl<'e> Simulation<'e> {
     fn sample(&mut self, now: Time) {
         self.network.catch_up_monitored(now);
         self.network.close_bins(now);
-        for flow in 0..self.bins.len() {
-            let counters = self.counters(flow);
-            let rates = self.bins[flow].close(now, &counters);
-            let group = self.flows[flow].plan.group;
-            self.tables.on_flow(flow as u32, group, rates, &self.senders[flow].sender, now);
+        for flow in 0..self.flows.len() {
+            let (counters, sample) = (self.counters(flow), self.senders[flow].sample());
+            self.network.recorder.collector.close_flow_bin(flow as u32, &counters, &sample, now);
         }
         if let Some(interval) = self.experiment.trace.series_interval {
             self.schedule(now + interval, SAMPLE);
@@ -524,31 +515,52 @@ impl<'e> Simulation<'e> {
     }
 
     fn finish(mut self) -> Outcome {
-        let end = self.end;
-        self.network.catch_up_monitored(end);
-        let mut flows = FlowResults::new(self.experiment, end);
+        self.network.catch_up_monitored(self.end);
+        let mut results = FlowResults::new(self.experiment);
         let mut heap = 0;
         // Once over the endpoints: with many flows each look at them is a look at memory.
         for (number, (sender, receiver)) in self.senders.iter().zip(&self.receivers).enumerate() {
             heap += sender.sender.heap_bytes() + receiver.receiver.heap_bytes();
             // Connections that carry requests come after those of the flows.
             if let Some(state) = self.flows.get(number) {
-                flows.push(sender, state, &self.counters(number), feedback(&receiver.receiver));
+                results.push(number, finished(sender, &receiver.receiver, state, self.counters(number)));
+            }
+        }
+        for (group, barrier) in self.barriers.iter().enumerate() {
+            if let Some(barrier) = barrier {
+                results.rounds(group, &barrier.meter);
             }
         }
         let fixed = size_of::<SenderSlot>() + size_of::<ReceiverSlot>() + size_of::<FlowState>();
         let flow_bytes = fixed as u64 + heap as u64 / self.flows.len().max(1) as u64;
-        Outcome::new(
-            self.experiment,
-            self.network,
-            flows,
-            &self.flows,
-            &self.barriers,
-            self.tables,
-            self.events,
-            flow_bytes,
-            end,
-        )
+        let network = self.network;
+        let conservation =
+            Conservation { sent: network.sent, delivered: network.delivered, inside: network.held() };
+        let collector = network.recorder.collector;
+        let unbalanced = collector.balance().err();
+        let mut measured = collector.finish(self.experiment, results, shoal_notices::of_run);
+        measured.broken = unbalanced.or(measured.broken);
+        Outcome { measured, events: self.events, conservation, flow_bytes }
+    }
+}
+
+/// What a flow came to.
+fn finished<'a>(
+    sender: &SenderSlot,
+    receiver: &Receiver,
+    state: &'a FlowState,
+    counters: FlowCounters,
+) -> FinishedFlow<'a> {
+    FinishedFlow {
+        meter: sender.meter.clone(),
+        counters,
+        feedback: feedback(receiver),
+        feedback_at_start: state.feedback_at_start,
+        finished: state.finished,
+        quantum: sender.sender.window().quantum,
+        fct_s: state.app.completions.iter().map(|fct| fct.as_secs_f64()).collect(),
+        transfers_begun: state.app.transfers_begun(),
+        app: state.meter(),
     }
 }
 

@@ -1,7 +1,8 @@
 //! The two ends of a flow as the engine holds them.
 
 use crate::network::Network;
-use shoal_measure::{FeedbackCounters, FlowMeter};
+use shoal_cc::INFINITE_SSTHRESH;
+use shoal_measure::{AppMeter, FeedbackCounters, FlowMeter, SenderSample};
 use shoal_packet::{FlowId, Packet};
 use shoal_scenario::Flow;
 use shoal_tcp::{EndpointConfig, Output, Receiver, Sender};
@@ -32,6 +33,19 @@ impl SenderSlot {
             endpoint: at.endpoint,
             meter: FlowMeter::new(window_start),
             milestone: u64::MAX,
+        }
+    }
+
+    /// What the sender says about itself.
+    pub(crate) fn sample(&self) -> SenderSample {
+        let (window, srtt) = (self.sender.window(), self.sender.srtt());
+        SenderSample {
+            cwnd: window.cwnd,
+            ssthresh: (window.ssthresh < INFINITE_SSTHRESH).then_some(window.ssthresh),
+            quantum: window.quantum,
+            alpha: self.sender.alpha(),
+            srtt: (!srtt.is_zero()).then_some(srtt),
+            state: self.sender.state(),
         }
     }
 }
@@ -94,4 +108,17 @@ pub(crate) struct FlowState {
     pub(crate) finished: Option<Time>,
     /// What its receiver had counted when the measurement window opened.
     pub(crate) feedback_at_start: FeedbackCounters,
+}
+
+impl FlowState {
+    /// What its application is measured by.
+    pub(crate) fn meter(&self) -> AppMeter<'_> {
+        if let Some(datagrams) = &self.datagrams {
+            AppMeter::Datagrams(&datagrams.meter)
+        } else if let Some(exchanges) = &self.exchanges {
+            AppMeter::Exchanges(&exchanges.meter)
+        } else {
+            self.frames.as_deref().map_or(AppMeter::None, AppMeter::Frames)
+        }
+    }
 }

@@ -3,12 +3,12 @@
 
 mod app;
 mod barrier;
-mod cwnd;
 mod datagrams;
 mod docs;
 mod engine;
 mod events;
 mod exchanges;
+mod files;
 mod flow;
 mod hosts;
 mod network;
@@ -20,6 +20,7 @@ mod recorder;
 
 pub use docs::DOCS;
 pub use engine::{Options, Progress, run};
+pub use files::{FileSink, Files};
 pub use hosts::check;
 pub use outcome::Outcome;
 pub use pool_docs::MEMORY_DOCS;

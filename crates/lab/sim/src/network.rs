@@ -1,11 +1,11 @@
 //! All links, the routes over them, and their pending events.
 
 use crate::events::{Agenda, Key, Numbering};
-use crate::pool::{ALONE, Pools};
-use crate::port::{Port, UNMONITORED};
+use crate::pool::Pools;
+use crate::port::{ALONE, Port, UNMONITORED};
 use crate::recorder::Recorder;
 use shoal_packet::Packet;
-use shoal_scenario::Experiment;
+use shoal_scenario::{Experiment, LinkId};
 use shoal_trace::{FlowEnd, SegmentEvent};
 use shoal_units::Time;
 
@@ -26,6 +26,8 @@ pub(crate) enum Arrival {
 /// Links, routes and the events of links.
 pub(crate) struct Network {
     ports: Vec<Port>,
+    /// The links that are measured, in the order of their numbers.
+    monitored: Vec<u32>,
     pools: Pools,
     /// Routes one after the other: links, then the kind of endpoint. `Packet::route` points into it.
     routes: Vec<u32>,
@@ -38,20 +40,19 @@ pub(crate) struct Network {
 
 impl Network {
     pub(crate) fn new(experiment: &Experiment, recorder: Recorder) -> Self {
-        let mut probes = 0..;
         let pools = Pools::new(experiment);
         let ports = (0u32..)
             .zip(&experiment.links)
-            .map(|(index, link)| {
-                let monitored = link.monitored && link.rate.is_some();
-                let probe = if monitored { probes.next().unwrap_or(UNMONITORED) } else { UNMONITORED };
-                let mut port = Port::new(link, experiment.seed, probe);
+            .zip(shoal_measure::link_numbers(experiment))
+            .map(|((index, link), number)| {
+                let mut port = Port::new(link, experiment.seed, number.unwrap_or(UNMONITORED));
                 port.member = pools.member(index);
                 port
             })
             .collect();
         Self {
             ports,
+            monitored: experiment.monitored().map(|(LinkId(link), _)| link).collect(),
             pools,
             routes: Vec::new(),
             agenda: Agenda::default(),
@@ -80,7 +81,7 @@ impl Network {
     #[inline]
     pub(crate) fn send(&mut self, packet: Packet, now: Time) {
         self.sent += 1;
-        if self.recorder.records_segments(packet.flow.0) {
+        if self.recorder.collector.traces_segments(packet.flow.0) {
             self.on_segment(&packet, SegmentEvent::Send, now);
         }
         self.enter_hop(packet, now);
@@ -102,7 +103,7 @@ impl Network {
         self.agenda.replace_next(again);
         let packet = packet?;
         let hop = self.routes[packet.route as usize];
-        if hop >= TO_SINK && self.recorder.records_segments(packet.flow.0) {
+        if hop >= TO_SINK && self.recorder.collector.traces_segments(packet.flow.0) {
             self.on_segment(&packet, SegmentEvent::Receive, now);
         }
         match hop {
@@ -146,7 +147,7 @@ impl Network {
         let to_sender = hops.iter().find(|hop| **hop >= TO_SINK) == Some(&TO_SENDER);
         let end =
             if to_sender == (event == SegmentEvent::Receive) { FlowEnd::Sender } else { FlowEnd::Receiver };
-        self.recorder.on_segment(packet, end, event, now);
+        self.recorder.collector.on_segment(packet, end, event, now);
     }
 
     /// Puts the next event of a port on the agenda, if it has one and none is there.
@@ -183,8 +184,8 @@ impl Network {
 
     /// Brings the monitored links up to `now`, before their state is read.
     pub(crate) fn catch_up_monitored(&mut self, now: Time) {
-        for link in self.recorder.monitored_links() {
-            let port = &mut self.ports[link as usize];
+        for link in &self.monitored {
+            let port = &mut self.ports[*link as usize];
             port.catch_up(now, &mut self.recorder);
             if port.member != ALONE {
                 self.pools.settle(port.member, port);
@@ -194,8 +195,8 @@ impl Network {
 
     /// Ends a bin of the queue series.
     pub(crate) fn close_bins(&mut self, now: Time) {
-        let ports = &self.ports;
-        self.recorder.close_bins(now, |link| ports[link as usize].law_state());
+        let law = |number: u32| self.ports[self.monitored[number as usize] as usize].law_state();
+        self.recorder.collector.close_queue_bins(now, law);
     }
 
     /// Packets inside the network.

@@ -9,13 +9,10 @@
 //! what is decided is then what an eager switch would decide. Idle ports cost nothing, nor do busy ones before the first of
 //! their transmissions ends.
 
-use crate::port::Port;
+use crate::port::{ALONE, Port};
 use crate::recorder::Recorder;
 use shoal_scenario::Experiment;
 use shoal_units::Time;
-
-/// Member index of ports that share nothing.
-pub(crate) const ALONE: u32 = u32::MAX;
 
 /// All pools of a network.
 #[derive(Debug, Default)]

@@ -4,10 +4,9 @@
 //! arrival, a delivery, a sample), with t as its time: its outcome depends only on what arrived before, so nothing
 //! changes except that a hop costs one event instead of two. At equal times a departure comes before an arrival.
 
-use crate::pool::ALONE;
 use crate::recorder::Recorder;
 use shoal_aqm::{AnyQueue, Backlog, Dequeued, Queue, Verdict};
-use shoal_packet::Packet;
+use shoal_packet::{Packet, Reason};
 use shoal_scenario::Link;
 use shoal_units::{Rate, Serialiser, Span, Stream, Time};
 use std::collections::VecDeque;
@@ -22,9 +21,9 @@ pub(crate) struct Port {
     line: Option<Line>,
     /// An event for this port is on the agenda.
     pub(crate) pending: bool,
-    /// Index of its probe in the recorder, or [`UNMONITORED`].
+    /// Its number among the monitored links, or [`UNMONITORED`].
     probe: u32,
-    /// Its place among those that share memory, or [`crate::pool::ALONE`].
+    /// Its place among those that share memory, or [`ALONE`].
     pub(crate) member: u32,
 }
 
@@ -40,6 +39,8 @@ struct Line {
 }
 
 pub(crate) const UNMONITORED: u32 = u32::MAX;
+/// A port that shares its memory with none.
+pub(crate) const ALONE: u32 = u32::MAX;
 
 impl Port {
     pub(crate) fn new(link: &Link, seed: u64, probe: u32) -> Self {
@@ -154,7 +155,7 @@ impl Port {
         if let Some(line) = self.line.as_ref().filter(|_| self.probe != UNMONITORED) {
             let backlog = line.queue.backlog();
             recorder.on_arrival(self.probe, packet, backlog, now);
-            recorder.on_pool_drop(self.probe, packet, backlog, now);
+            recorder.on_drop(self.probe, packet, Reason::SharedBuffer, backlog, now);
         }
     }
 
@@ -206,7 +207,7 @@ impl Line {
         while let Some((packet, reason)) = self.queue.take_displaced() {
             let backlog = self.refresh();
             if probe != UNMONITORED {
-                recorder.on_departure_drop(probe, &packet, reason, backlog, now);
+                recorder.on_drop_from_queue(probe, &packet, reason, backlog, now);
             }
         }
     }
@@ -236,7 +237,7 @@ impl Line {
                 }
                 Dequeued::Dropped { packet, reason } => {
                     if probe != UNMONITORED {
-                        recorder.on_departure_drop(probe, &packet, reason, backlog, at);
+                        recorder.on_drop_from_queue(probe, &packet, reason, backlog, at);
                     }
                 }
             }

@@ -2,104 +2,73 @@
 
 use crate::disciplines::{drop_reason, reasons};
 use crate::records::{LineEvent, LineRecord};
-use shoal_measure::{MeterPace, QueueBin, QueueMeter};
+use shoal_measure::{Collector, Departure, NO_FLOW, Waiting};
 use shoal_packet::{Class, Reason};
 use shoal_scenario::Link;
-use shoal_trace::{LinkIndex, QueueRow, Series};
-use shoal_units::{Rate, Time};
+use shoal_units::Time;
 
-use super::time;
+use super::{flow_of, time};
 
-/// Meter and bins of a link.
+/// A link with what waits at it.
 pub(super) struct LinkRun<'a> {
-    pub link: &'a Link,
-    pub meter: QueueMeter,
-    bin: Option<QueueBin>,
+    link: &'a Link,
     mark_reason: Reason,
-    /// Packets and bytes.
-    waiting: (u32, u64),
+    waiting: Waiting,
 }
 
 impl<'a> LinkRun<'a> {
-    pub fn new(link: &'a Link, index: u32, window_start: Time, pace: MeterPace, binned: bool) -> Self {
-        // A monitored link has one.
-        let rate = link.rate.unwrap_or(Rate::from_bps(1));
-        Self {
-            link,
-            meter: QueueMeter::new(window_start, rate, pace),
-            bin: binned.then(|| QueueBin::new(LinkIndex(index), rate)),
-            mark_reason: reasons(&link.queue).0,
-            waiting: (0, 0),
-        }
+    pub fn new(link: &'a Link) -> Self {
+        Self { link, mark_reason: reasons(&link.queue).0, waiting: Waiting::default() }
     }
 
-    /// Bytes of a packet on the wire.
-    pub fn wire_bytes(&self, record: &LineRecord) -> u32 {
-        u32::from(record.size) + u32::from(self.link.overhead_bytes)
-    }
-
-    pub fn close_bin(&mut self, at: Time, series: &mut Series<QueueRow>) {
-        if let Some(bin) = &mut self.bin {
-            series.push(bin.close(at, None, None));
-        }
-    }
-
-    pub fn on_packet(&mut self, record: &LineRecord, at: Time) {
+    /// Tells the collector what a record says.
+    pub fn on_packet(&mut self, record: &LineRecord, at: Time, collector: &mut Collector) {
         let class = if record.before.is_capable() { Class::Ect } else { Class::NotEct };
+        let flow = flow_of(record).map_or(NO_FLOW, |flow| flow as u32);
+        let link = record.link.into();
         if record.event.is_arrival() {
-            self.meter.on_arrival(at, class);
+            collector.on_arrival(link, class, at);
         }
         if record.marked() {
-            self.meter.on_mark(at, Class::Ect, self.mark_reason);
-            if let Some(bin) = &mut self.bin {
-                bin.on_mark();
-            }
+            collector.on_mark(link, flow, self.mark_reason, at);
         }
         match record.event {
             LineEvent::Queued => {
-                self.backlog(record, at);
-                self.meter.on_join(at, class);
+                let size = u64::from(record.size);
+                self.waiting =
+                    Waiting { packets: self.waiting.packets + 1, bytes: self.waiting.bytes + size };
+                collector.on_queued(link, class, self.waiting, at);
             }
-            LineEvent::Refused | LineEvent::Overflow => self.drop(record, at, class),
+            LineEvent::Refused | LineEvent::Overflow => {
+                collector.on_drop(link, flow, class, drop_reason(self.link, record), at);
+            }
             LineEvent::Dropped | LineEvent::Evicted => {
-                self.backlog(record, at);
-                self.meter.on_leave(at, class);
-                self.drop(record, at, class);
+                self.leave(record);
+                let reason = drop_reason(self.link, record);
+                collector.on_drop_from_queue(link, flow, class, reason, self.waiting, at);
             }
             LineEvent::Started => {
-                let wire = self.wire_bytes(record);
-                self.backlog(record, at);
-                self.meter.on_leave(at, class);
-                self.meter.on_departure(at, class, at.since(time(record.queued_ns)), wire);
-                if let Some(bin) = &mut self.bin {
-                    bin.on_departure(at, wire);
-                }
+                self.leave(record);
+                let departure = Departure {
+                    flow,
+                    class,
+                    has_data: record.payload > 0,
+                    sojourn: at.since(time(record.queued_ns)),
+                    wire_bytes: u32::from(record.size) + u32::from(self.link.overhead_bytes),
+                };
+                collector.on_departure(link, departure, self.waiting, at);
             }
             // Of captures.
             LineEvent::Arrived => {}
         }
     }
 
-    fn drop(&mut self, record: &LineRecord, at: Time, class: Class) {
-        self.meter.on_drop(at, class, drop_reason(self.link, record));
-        if let Some(bin) = &mut self.bin {
-            bin.on_drop();
-        }
-    }
-
-    /// What waits is counted here, in the order of time.
-    fn backlog(&mut self, record: &LineRecord, at: Time) {
-        let (packets, bytes) = self.waiting;
-        let size = u64::from(record.size);
-        self.waiting = if record.event == LineEvent::Queued {
-            (packets + 1, bytes + size)
-        } else {
-            (packets.saturating_sub(1), bytes.saturating_sub(size))
+    /// What waits is counted here, in the order of time; packets of the set-up were not.
+    fn leave(&mut self, record: &LineRecord) {
+        let Waiting { packets, bytes } = self.waiting;
+        self.waiting = Waiting {
+            packets: packets.saturating_sub(1),
+            bytes: bytes.saturating_sub(u64::from(record.size)),
         };
-        let (packets, bytes) = self.waiting;
-        self.meter.on_backlog(at, packets, bytes);
-        if let Some(bin) = &mut self.bin {
-            bin.on_backlog(at, packets, bytes);
-        }
     }
 }

@@ -3,7 +3,7 @@
 use super::{APPLICATION, Simulation};
 use crate::flow::Egress;
 use shoal_scenario::App;
-use shoal_trace::{DeliveryKind, DeliveryRow, GroupIndex};
+use shoal_trace::DeliveryKind;
 use shoal_units::{Span, Time};
 
 impl Simulation<'_> {
@@ -121,13 +121,6 @@ impl Simulation<'_> {
     }
 
     fn note(&mut self, flow: u32, kind: DeliveryKind, took: Span, late: Option<Span>, now: Time) {
-        self.tables.on_delivery(DeliveryRow {
-            time_s: now.as_secs_f64(),
-            flow,
-            group: GroupIndex(self.flows[flow as usize].plan.group),
-            kind,
-            took_s: took.as_secs_f64(),
-            late_s: late.map(Span::as_secs_f64),
-        });
+        self.network.recorder.collector.on_delivery(flow, kind, took, late, now);
     }
 }

@@ -12,7 +12,7 @@ use shoal_aqm::{
 use shoal_packet::Reason;
 use shoal_packet::{Ecn, FlowId, Packet, Seq};
 use shoal_scenario::{App, Experiment, Flow, Link, LinkId, Node, NodeId, TraceConfig};
-use shoal_trace::{Names, PacketEvent, PacketRow};
+use shoal_trace::{PacketEvent, PacketRow};
 use shoal_units::{Rate, Serialiser, Span, Stream, Time};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -237,7 +237,7 @@ fn eager(config: &QueueConfig, arrivals: &[Packet]) -> Vec<Fate> {
 struct Log(Rc<RefCell<Vec<Fate>>>);
 
 impl PacketSink for Log {
-    fn on_event(&mut self, row: PacketRow, packet: &Packet, _: Option<Reason>, _: Option<Reason>) {
+    fn on_event(&mut self, row: PacketRow, packet: &Packet, _: Option<Reason>) {
         let (at, seq) = (Time::from_picos(row.time_ps), packet.seq.0);
         let fate = match row.event {
             PacketEvent::Arrive => return,
@@ -273,8 +273,7 @@ fn recorder(queue: QueueConfig, sink: Option<Box<dyn PacketSink>>) -> Recorder {
         trace: TraceConfig { packets: true, ..TraceConfig::default() },
         notes: Vec::new(),
     };
-    let names = Names { links: vec!["l".into()], groups: Vec::new() };
-    Recorder::new(&experiment, &names, sink)
+    Recorder::new(&experiment, sink)
 }
 
 /// The port as the network drives it: looked at when packets arrive and when it asks to be, and besides at the times
@@ -318,7 +317,7 @@ fn lazy(config: &QueueConfig, arrivals: &[Packet], looks: &[Time], probe: u32) -
 struct Backlogs(Rc<RefCell<Vec<(u64, PacketEvent, u64)>>>);
 
 impl PacketSink for Backlogs {
-    fn on_event(&mut self, row: PacketRow, _: &Packet, _: Option<Reason>, _: Option<Reason>) {
+    fn on_event(&mut self, row: PacketRow, _: &Packet, _: Option<Reason>) {
         self.0.borrow_mut().push((row.time_ps / 1_000_000, row.event, row.backlog_bytes));
     }
 }

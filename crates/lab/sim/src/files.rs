@@ -1,11 +1,11 @@
 //! Files that grow during a run: the packet trace and the capture.
 
+use crate::recorder::PacketSink;
 use shoal_packet::{FlowId, Packet, Reason};
-use shoal_scenario::{Experiment, LinkId};
-use shoal_sim::PacketSink;
+use shoal_scenario::{Experiment, Link, LinkId};
 use shoal_trace::parquet_out::PacketTraceWriter;
 use shoal_trace::pcapng::{Capture, Direction, Endpoints, Interface, PacketNote, PcapWriter};
-use shoal_trace::{AtomicFile, Names, PacketEvent, PacketRow, WriteError};
+use shoal_trace::{AtomicFile, PacketEvent, PacketRow, WriteError};
 use shoal_units::Time;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -39,13 +39,13 @@ struct CaptureFile {
 const SENDERS: &str = "senders";
 
 /// The simulator's end of [`Files`], which outlives the run.
-pub struct Sink(pub Rc<RefCell<Files>>);
+pub struct FileSink(pub Rc<RefCell<Files>>);
 
-impl PacketSink for Sink {
-    fn on_event(&mut self, row: PacketRow, packet: &Packet, mark: Option<Reason>, drop: Option<Reason>) {
+impl PacketSink for FileSink {
+    fn on_event(&mut self, row: PacketRow, packet: &Packet, reason: Option<Reason>) {
         let mut files = self.0.borrow_mut();
         if files.failure.is_none()
-            && let Err(error) = files.write(row, packet, mark, drop)
+            && let Err(error) = files.write(row, packet, reason)
         {
             files.failure = Some(error);
         }
@@ -62,28 +62,21 @@ impl PacketSink for Sink {
 }
 
 impl Files {
-    /// Opens the files that are asked for.
+    /// Opens the files that are asked for: a table of all packet events, and a capture of the packets that leave the monitored
+    /// links and of those that senders receive.
+    ///
+    /// # Errors
+    /// A file cannot be created.
     pub fn open(
         experiment: &Experiment,
         packets: Option<&Path>,
         capture: Option<(&Path, Capture)>,
     ) -> Result<Self, WriteError> {
-        let monitored: Vec<(LinkId, &shoal_scenario::Link)> = experiment
-            .links
-            .iter()
-            .enumerate()
-            .filter(|(_, link)| link.monitored && link.rate.is_some())
-            .map(|(index, link)| (LinkId(index as u32), link))
-            .collect();
-        let names = Names {
-            links: monitored.iter().map(|(_, link)| link.name.clone()).collect(),
-            groups: experiment.groups.iter().map(|group| group.name.clone()).collect(),
-        };
+        let names = shoal_measure::names(experiment);
+        let capture = capture.map(|(path, kept)| CaptureFile::create(path, kept, experiment));
         Ok(Self {
             packets: packets.map(|path| PacketTraceWriter::create(path, &names)).transpose()?,
-            capture: capture
-                .map(|(path, kept)| CaptureFile::create(path, kept, experiment, &monitored))
-                .transpose()?,
+            capture: capture.transpose()?,
             failure: None,
         })
     }
@@ -92,6 +85,9 @@ impl Files {
         self.failure.is_some()
     }
     /// Gives the files their names.
+    ///
+    /// # Errors
+    /// The first write that failed, in the run or now; nothing is left of that file then.
     pub fn finish(self) -> Result<(), WriteError> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -105,15 +101,9 @@ impl Files {
         Ok(())
     }
 
-    fn write(
-        &mut self,
-        row: PacketRow,
-        packet: &Packet,
-        mark: Option<Reason>,
-        drop: Option<Reason>,
-    ) -> Result<(), WriteError> {
+    fn write(&mut self, row: PacketRow, packet: &Packet, reason: Option<Reason>) -> Result<(), WriteError> {
         if let Some(capture) = &mut self.capture {
-            capture.write(&row, packet, mark, drop)?;
+            capture.write(&row, packet, reason)?;
         }
         match &mut self.packets {
             Some(packets) => packets.push(row),
@@ -123,12 +113,8 @@ impl Files {
 }
 
 impl CaptureFile {
-    fn create(
-        path: &Path,
-        kept: Capture,
-        experiment: &Experiment,
-        monitored: &[(LinkId, &shoal_scenario::Link)],
-    ) -> Result<Self, WriteError> {
+    fn create(path: &Path, kept: Capture, experiment: &Experiment) -> Result<Self, WriteError> {
+        let monitored: Vec<(LinkId, &Link)> = experiment.monitored().collect();
         let links = monitored.iter().map(|(_, link)| Interface { name: link.name.clone(), rate: link.rate });
         let interfaces: Vec<Interface> =
             links.chain([Interface { name: SENDERS.to_owned(), rate: None }]).collect();
@@ -166,25 +152,21 @@ impl CaptureFile {
     }
 
     /// A capture holds the packets that leave the queue and those that the queue drops.
-    fn write(
-        &mut self,
-        row: &PacketRow,
-        packet: &Packet,
-        mark: Option<Reason>,
-        drop: Option<Reason>,
-    ) -> Result<(), WriteError> {
+    fn write(&mut self, row: &PacketRow, packet: &Packet, reason: Option<Reason>) -> Result<(), WriteError> {
         let FlowId(flow) = packet.flow;
         let which = (row.link.0, flow, packet.seq.0, row.time_ps - row.sojourn_ps);
-        match row.event {
+        let note = match row.event {
             PacketEvent::Arrive => return Ok(()),
             PacketEvent::Mark => {
-                self.marked.extend(mark.map(|reason| (which, reason)));
+                self.marked.extend(reason.map(|reason| (which, reason)));
                 return Ok(());
             }
-            PacketEvent::Depart | PacketEvent::Drop => {}
-        }
-        let mark = self.marked.remove(&which);
-        let note = drop.map(PacketNote::Dropped).or(mark.map(PacketNote::Marked));
+            PacketEvent::Depart => self.marked.remove(&which).map(PacketNote::Marked),
+            PacketEvent::Drop => {
+                self.marked.remove(&which);
+                reason.map(PacketNote::Dropped)
+            }
+        };
         let (endpoint, forward) = self.flows[flow as usize];
         let on_path = self.on_path[forward as usize][row.link.0 as usize];
         let direction = if on_path { Direction::Forward } else { Direction::Backward };

@@ -1,0 +1,109 @@
+//! What senders say and what applications get.
+
+use super::Collector;
+use crate::{FlowCounters, SenderSample};
+use shoal_packet::Packet;
+use shoal_trace::{
+    ControllerRow, DeliveryKind, DeliveryRow, EventRow, FlowEnd, FlowEvent, FlowRow, GroupIndex,
+    SegmentEvent, SegmentRow,
+};
+use shoal_units::{Span, Time};
+
+impl Collector {
+    /// Whether changes of the flow's controller and what happens to it leave rows.
+    #[inline]
+    pub fn traces(&self, flow: u32) -> bool {
+        self.traced.contains(flow)
+    }
+
+    /// What the sender of a flow says after something happened to it: a row if the controller changed.
+    pub fn on_sender(&mut self, flow: u32, sample: SenderSample, now: Time) {
+        let Some(position) = self.traced.position(flow) else { return };
+        let last = &mut self.last[position];
+        if last.is_some_and(|last| last.controls_as(&sample)) {
+            return;
+        }
+        *last = Some(sample);
+        if let Some(rows) = &mut self.controller {
+            rows.push(ControllerRow {
+                time_s: now.as_secs_f64(),
+                flow,
+                cwnd_packets: sample.cwnd_packets(),
+                ssthresh_packets: sample.ssthresh_packets(),
+                alpha: sample.alpha,
+                state: sample.state,
+            });
+        }
+    }
+
+    /// Something happened to a flow.
+    #[inline]
+    pub fn on_flow_event(&mut self, flow: u32, kind: FlowEvent, at: Time) {
+        if self.traces(flow)
+            && let Some(events) = &mut self.events
+        {
+            events.push(EventRow { time_s: at.as_secs_f64(), flow, kind });
+        }
+    }
+
+    /// Ends a bin of a flow's series, unless it is ended already, with what was counted since the start of the flow and
+    /// what its sender says now.
+    pub fn close_flow_bin(&mut self, flow: u32, counters: &FlowCounters, sample: &SenderSample, now: Time) {
+        let Some(series) = &mut self.flows else { return };
+        let bin = &mut self.bins[flow as usize];
+        if bin.start() == now {
+            return;
+        }
+        let rates = bin.close(now, counters);
+        series.push(FlowRow {
+            time_s: now.as_secs_f64(),
+            flow,
+            group: GroupIndex(self.carried[flow as usize].group),
+            goodput_bps: rates.goodput_bps,
+            wire_bps: rates.wire_bps,
+            cwnd_packets: sample.cwnd_packets(),
+            ssthresh_packets: sample.ssthresh_packets(),
+            alpha: sample.alpha,
+            srtt_s: sample.srtt.map(Span::as_secs_f64),
+            state: sample.state,
+        });
+    }
+
+    /// An application has what it waited for; `late` is how long after a deadline, if there was one.
+    pub fn on_delivery(&mut self, flow: u32, kind: DeliveryKind, took: Span, late: Option<Span>, now: Time) {
+        let Some(rows) = &mut self.deliveries else { return };
+        rows.push(DeliveryRow {
+            time_s: now.as_secs_f64(),
+            flow,
+            group: GroupIndex(self.carried[flow as usize].group),
+            kind,
+            took_s: took.as_secs_f64(),
+            late_s: late.map(Span::as_secs_f64),
+        });
+    }
+
+    /// Whether [`Self::on_segment`] keeps the packets of this connection.
+    #[inline]
+    pub fn traces_segments(&self, connection: u32) -> bool {
+        self.segment_connections.contains(connection)
+    }
+
+    /// A host sent or received a packet of a connection whose segments are traced.
+    #[cold]
+    #[inline(never)]
+    pub fn on_segment(&mut self, packet: &Packet, end: FlowEnd, event: SegmentEvent, now: Time) {
+        let Some(rows) = &mut self.segments else { return };
+        rows.push(SegmentRow {
+            time_ps: now.as_picos(),
+            flow: packet.flow.0,
+            end,
+            event,
+            seq: packet.seq.0,
+            payload: packet.payload.into(),
+            ack: packet.ack.0,
+            flags: packet.flags.0.into(),
+            ecn: packet.ecn,
+            ts_val: packet.ts_val,
+        });
+    }
+}
