@@ -110,7 +110,7 @@ fn packet(dequeued: Dequeued) -> Option<shoal_packet::Packet> {
     }
 }
 
-/// G2: an overshoot lifts the Reno average to a0 = 100,000 B, above max. Afterwards DCTCP keeps q = 15,000 B in the queue, so
+/// Lock-out: an overshoot lifts the Reno average to a0 = 100,000 B, above max. Afterwards DCTCP keeps q = 15,000 B in the queue, so
 /// it never idles, and Reno sends one packet a round, dropped until its average is below max = 46,875 B.
 ///
 /// Per class, only Reno's packets move it: after n of them it is q + (a0 - q) (1-w)^n. With w = 0.002 that takes

@@ -194,7 +194,7 @@ fn a_busy_line_is_not_idle() {
     assert_eq!(average(&bench), 1031.25 * 0.75);
 }
 
-/// G9: packets dropped on an empty queue restart the idle clock, so the average fades with time however many arrive,
+/// Packets dropped on an empty queue restart the idle clock, so the average fades with time however many arrive,
 /// each idle time counts once, and the queue opens again.
 #[test]
 fn a_drop_on_an_empty_queue_restarts_the_idle_time() {

@@ -79,7 +79,8 @@ pub struct LinuxRedConfig {
 pub enum AverageScope {
     /// Each instance averages the whole queue at every arrival, as WRED does.
     Shared,
-    /// Each instance averages the whole queue only at arrivals of its own class (shows the lock-out of G2).
+    /// Each instance averages the whole queue only at arrivals of its own class, which can lock
+    /// a group out for minutes: its own few packets must bring the average down.
     PerClass,
 }
 

@@ -1,4 +1,4 @@
-//! Semantics C3 and claims A49, A51: FreeBSD's DCTCP to the byte.
+//! FreeBSD's DCTCP to the byte (claims A49 and A51 of Kato et al. 2015).
 
 use super::super::freebsd::{FREEBSD, FREEBSD_14};
 use crate::tests::drive::{self as rules, MSS};
