@@ -1,8 +1,32 @@
 //! What a link's meter keeps for one class.
 
+use crate::Histogram;
+use crate::fields::described;
 use crate::metrics::finite;
-use crate::{ClassCounts, Histogram};
+use serde::{Deserialize, Serialize};
 use shoal_units::Time;
+
+described! {
+
+/// Packet counts of one class.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ClassCounts {
+    /// Packets that arrived.
+    pub arrived: u64,
+    /// Packets the queue marked.
+    pub marked: u64,
+    /// Packets the queue dropped.
+    pub dropped: u64,
+    /// Packets whose transmission began.
+    pub departed: u64,
+    /// Bytes on the wire of those.
+    pub departed_bytes: u64,
+    /// `marked / arrived`.
+    pub mark_fraction: Option<f64>,
+    /// `dropped / arrived`.
+    pub drop_fraction: Option<f64>,
+}
+}
 
 /// Counts, delays and backlog of one class at a link.
 #[derive(Clone, Debug)]

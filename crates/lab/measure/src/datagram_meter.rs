@@ -1,7 +1,27 @@
 //! Measures unresponsive traffic: numbered packets that nobody acknowledges.
 
-use crate::{DatagramSummary, Histogram};
+use crate::fields::described;
+use crate::{Distribution, Histogram};
+use serde::{Deserialize, Serialize};
 use shoal_units::{Span, Time};
+
+described! {
+
+/// Unresponsive traffic: the packets of a flow that were sent inside the measurement window.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct DatagramSummary {
+    /// Packets sent.
+    pub sent: u64,
+    /// Those that arrived within the run.
+    pub received: u64,
+    /// Those that did not arrive although a later one did.
+    pub lost: u64,
+    /// Those that arrived with CE.
+    pub marked: u64,
+    /// One-way delay in seconds.
+    pub delay_s: Distribution,
+}
+}
 
 /// Counts the packets of a flow that were sent inside the measurement window.
 #[derive(Clone, Debug)]

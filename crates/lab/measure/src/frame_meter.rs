@@ -1,8 +1,38 @@
 //! Measures frames: pieces of a stream that are of use only within a deadline.
 
-use crate::FrameSummary;
+use crate::Distribution;
+use crate::fields::described;
 use crate::metrics::{finite, order_statistics};
+use serde::{Deserialize, Serialize};
 use shoal_units::{Span, Time};
+
+described! {
+
+/// Frames that were written inside the measurement window.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct FrameSummary {
+    /// Frames whose deadline came before the end of the run: the sum of the next three.
+    pub due: u64,
+    /// Complete at the receiver within the deadline.
+    pub on_time: u64,
+    /// Complete after it.
+    pub late: u64,
+    /// Not complete when the run ended.
+    pub missing: u64,
+    /// `on_time / due`.
+    pub on_time_fraction: Option<f64>,
+    /// From the write of a frame to its last byte at the receiver, in seconds, of all that arrived. Quantiles are exact.
+    pub delay_s: Distribution,
+    /// How long after the deadline, in seconds, of those that were late.
+    pub lateness_s: Distribution,
+    /// How often a player that waits for late frames stood still.
+    pub stalls: u64,
+    /// How long in all, in seconds.
+    pub stalled_s: f64,
+    /// The longest of them, in seconds.
+    pub longest_stall_s: f64,
+}
+}
 
 /// Frames of one flow: when each was complete at the receiver, and what a player there would have shown.
 ///

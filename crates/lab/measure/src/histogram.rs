@@ -1,6 +1,37 @@
 //! Weighted distributions of integers in bounded memory.
 
-use crate::Distribution;
+use crate::fields::described;
+use serde::{Deserialize, Serialize};
+
+described! {
+
+/// Summary of a weighted distribution. Quantiles have three significant digits, the rest is exact.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Standard deviation.
+    pub sd: Option<f64>,
+    /// Smallest value.
+    pub min: Option<f64>,
+    /// 5 % quantile.
+    pub p5: Option<f64>,
+    /// Lower quartile.
+    pub p25: Option<f64>,
+    /// Median.
+    pub p50: Option<f64>,
+    /// Upper quartile.
+    pub p75: Option<f64>,
+    /// 95 % quantile.
+    pub p95: Option<f64>,
+    /// 99 % quantile.
+    pub p99: Option<f64>,
+    /// 99.9 % quantile.
+    pub p999: Option<f64>,
+    /// Largest value.
+    pub max: Option<f64>,
+}
+}
 
 /// Each power of two is cut into 2^10 equal buckets.
 const SUB_BITS: u32 = 10;

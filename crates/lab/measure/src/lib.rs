@@ -22,21 +22,22 @@ mod wait_meter;
 mod windows;
 
 pub use bins::{FlowBin, FlowBinRates, QueueBin};
+pub use class_meter::ClassCounts;
 pub use collector::{Collector, Departure, NO_FLOW, Notices, Waiting, link_numbers, names};
-pub use datagram_meter::DatagramMeter;
+pub use datagram_meter::{DatagramMeter, DatagramSummary};
 pub use distributions::{DistributionTables, LinkDistributions};
 pub use fields::{ResultField, result_fields};
-pub use flow_meter::{FeedbackCounters, FlowCounters, FlowMeter, FlowSpan};
+pub use flow_meter::{
+    AlphaSummary, FeedbackCounters, FlowCounters, FlowMeter, FlowResult, FlowSpan, SrttSummary, Summary,
+};
 pub use flow_results::{AppMeter, FinishedFlow, FlowResults};
-pub use frame_meter::{FrameArrival, FrameMeter};
-pub use histogram::{Bucket, Histogram};
+pub use frame_meter::{FrameArrival, FrameMeter, FrameSummary};
+pub use histogram::{Bucket, Distribution, Histogram};
 pub use measured::{Measured, Plane};
-pub use queue_meter::{MeterPace, QueueMeter};
+pub use queue_meter::{Bottleneck, ClassDelays, ClassQueues, DroppedBy, MarkedBy, MeterPace, QueueMeter};
 pub use result::{
-    AlphaSummary, Bottleneck, ClassCounts, ClassDelays, ClassQueues, DatagramSummary, Distribution,
-    DroppedBy, FlowResult, FrameSummary, GroupResult, LinuxRun, MarkedBy, Metrics, Notice, RateSummary,
-    RunResult, SCHEMA, SizeBin, SrttSummary, Summary, Totals, WaitSummary, Window,
+    GroupResult, LinuxRun, Metrics, Notice, RateSummary, RunResult, SCHEMA, SizeBin, Totals, Window,
 };
 pub use sender_sample::{SenderSample, metered_window};
-pub use wait_meter::WaitMeter;
+pub use wait_meter::{WaitMeter, WaitSummary};
 pub use windows::WindowPart;

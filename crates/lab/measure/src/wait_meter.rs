@@ -1,8 +1,24 @@
 //! Measures how long somebody waits for something, over and over: a client for responses, a barrier for its slowest flow.
 
-use crate::WaitSummary;
+use crate::Distribution;
+use crate::fields::described;
 use crate::metrics::order_statistics;
+use serde::{Deserialize, Serialize};
 use shoal_units::{Span, Time};
+
+described! {
+
+/// What somebody waited for, if the wait began inside the measurement window.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct WaitSummary {
+    /// Waits that ended.
+    pub count: u64,
+    /// Those that did not end within the run; percentiles lack them.
+    pub unfinished: u64,
+    /// How long they took, in seconds. Quantiles are exact.
+    pub time_s: Distribution,
+}
+}
 
 /// Waits of one client or barrier. Those that began before the measurement window do not count.
 #[derive(Clone, Debug)]
