@@ -23,10 +23,8 @@ EXEMPT = (
     "docs/reference/",
     "docs/validation/",
     "crates/core/aqm/",
-    "crates/core/cc/",
     "crates/core/tcp/",
     "crates/lab/measure/",
-    "crates/lab/sim/",
 )
 
 RFC = re.compile(r"\bRFC (\d{3,5})\b")

@@ -7,24 +7,25 @@ use crate::{
 };
 use shoal_units::{Span, Time};
 
-/// Any controller.
+/// A controller of any kind.
 #[derive(Clone, Copy, Debug)]
 pub enum AnyController {
     /// Reno.
     Reno(Reno),
-    /// CUBIC, Linux integers.
+    /// CUBIC in the integers of Linux.
     Cubic(LinuxCubic),
-    /// CUBIC, RFC 9438.
+    /// CUBIC by the formulas of [RFC 9438](https://www.rfc-editor.org/rfc/rfc9438).
     CubicRfc9438(Rfc9438Cubic),
     /// DCTCP.
     Dctcp(Dctcp),
 }
 
-// One per flow: 40,000 flows have to fit the cache hierarchy (design: at most 2 KiB a flow in all).
+// There is one controller for each flow, and the state of 40,000 flows has to fit into the caches: at most 2
+// KiB a flow in all.
 const _: () = assert!(size_of::<AnyController>() <= 192);
 
 impl AnyController {
-    /// The controller that `config` describes, on a host with `rules`.
+    /// The controller that `config` describes, for a host with the growth rules `rules`.
     pub fn new(config: &CcConfig, rules: GrowthRules) -> Self {
         match *config {
             CcConfig::Reno(config) => Self::Reno(Reno::new(config, rules)),

@@ -1,20 +1,20 @@
-//! Controller configurations: plain values, the factory input. Named presets live with each controller
-//! (`*/presets.rs`) and are listed in [`PRESETS`](crate::PRESETS).
+//! Configurations of controllers: plain values, from which controllers are made. Named presets are defined
+//! with each controller (`*/presets.rs`) and listed in [`PRESETS`](crate::PRESETS).
 
-/// Any controller with its parameters.
+/// A controller of any kind with its parameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum CcConfig {
-    /// Reno (RFC 5681 as Linux has it).
+    /// Reno ([RFC 5681](https://www.rfc-editor.org/rfc/rfc5681) as Linux implements it).
     Reno(RenoConfig),
-    /// CUBIC.
+    /// CUBIC with its parameters.
     Cubic(CubicConfig),
     /// DCTCP with named policies.
     Dctcp(DctcpConfig),
 }
 
 impl CcConfig {
-    /// What the flow runs instead if ECN was not negotiated: DCTCP becomes Reno (Linux `dctcp_init` installs its
-    /// `dctcp_reno`), all others stay.
+    /// The controller that the flow uses if ECN was not negotiated: DCTCP becomes Reno (Linux `dctcp_init`
+    /// installs `dctcp_reno`), all others stay.
     #[must_use]
     pub const fn without_ecn(self) -> Self {
         match self {
@@ -34,153 +34,161 @@ pub enum UndoWindow {
     AtReduction,
 }
 
-/// Reno has no parameters of its own; the stack profile carries what differs between hosts.
+/// Parameters of Reno; the stack profile contains the other differences between hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RenoConfig {
-    /// What `cwnd` rate halving may go down to in CWR: half of `ssthresh` (Linux 3.2 `tcp_reno_min_cwnd`) or `ssthresh`.
+    /// Lower bound of `cwnd` for rate halving in CWR: half of `ssthresh` (Linux 3.2 `tcp_reno_min_cwnd`) if
+    /// true, else `ssthresh`.
     pub halves_to_half_ssthresh: bool,
-    /// Window restored by an undo.
+    /// Window that an undo restores.
     pub undo: UndoWindow,
 }
 
-/// Which CUBIC arithmetic.
+/// Arithmetic of CUBIC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CubicArithmetic {
-    /// Linux `net/ipv4/tcp_cubic.c`: beta 717/1024, integer cube root, clock of HZ = 1000.
+    /// Linux [`net/ipv4/tcp_cubic.c`](https://elixir.bootlin.com/linux/v6.12/source/net/ipv4/tcp_cubic.c):
+    /// beta 717/1024, integer cube root, clock of HZ = 1000.
     Linux,
-    /// RFC 9438 with its floating-point formulas.
+    /// [RFC 9438](https://www.rfc-editor.org/rfc/rfc9438) with its floating-point formulas.
     Rfc9438,
 }
 
-/// CUBIC.
+/// Parameters of CUBIC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CubicConfig {
-    /// Which arithmetic.
+    /// Arithmetic: integers of Linux, or formulas of the RFC.
     pub arithmetic: CubicArithmetic,
-    /// Release W_max faster after consecutive reductions below it.
+    /// Whether W_max is released faster after consecutive reductions below it.
     pub fast_convergence: bool,
-    /// Reno-friendly region.
+    /// Whether the window never grows more slowly than that of Reno with the same reduction (Reno-friendly
+    /// region).
     pub reno_friendly: bool,
-    /// HyStart.
+    /// Whether HyStart ends slow start.
     pub hystart: bool,
 }
 
 /// Resolution of alpha.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AlphaResolution {
-    /// 2^-10, both the decay and the increment truncated: floor 15/1024 (Stanford patch, Linux 3.18).
+    /// 2^-10, with decay and increment both truncated: alpha stays at 15/1024 or above (Stanford patch, Linux
+    /// 3.18).
     Bits10,
-    /// 2^-10, decay by `min_not_zero`: falls from 15/1024 to 0 in one step (Linux since 4.x).
+    /// 2^-10, with a decay by `min_not_zero`: alpha falls from 15/1024 to 0 in one step (Linux since 4.x).
     Bits10MinNotZero,
-    /// 2^-20 truncating (Kuehlewind et al. 2014).
+    /// 2^-20, truncated (Kuehlewind et al. 2014).
     Bits20,
-    /// Double precision: the law itself, for comparison.
+    /// Double precision, the law without rounding, for comparison.
     Exact,
 }
 
 /// When alpha is updated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AlphaUpdate {
-    /// Once a window of data.
+    /// Once for each window of data.
     PerWindow,
-    /// On every ACK, with F = 1 if it carries ECE, else 0 (Kuehlewind et al. 2014). An ACK's weight is what it counts by
-    /// [`MarkCounting`]: one, its packets, or its bytes in MSS.
+    /// On every ACK, with F = 1 if the ACK carries ECE, else 0 (Kuehlewind et al. 2014). The weight of an ACK
+    /// is what it counts by [`MarkCounting`]: one, its packets, or its bytes in MSS.
     PerAck,
 }
 
 /// What the marked fraction counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MarkCounting {
-    /// Packets delivered, SACKed ones included (current Linux).
+    /// Packets delivered, including those that were SACKed (current Linux).
     Packets,
-    /// Bytes acknowledged; a duplicate ACK counts one MSS (Stanford patch, Linux 3.18, RFC 8257).
+    /// Bytes acknowledged; a duplicate ACK counts one MSS (Stanford patch, Linux 3.18,
+    /// [RFC 8257](https://www.rfc-editor.org/rfc/rfc8257)).
     Bytes,
-    /// ACKs: each is worth one, whatever it acknowledges (Kuehlewind et al. 2014 updates "on the reception of each acknowledgement").
+    /// ACKs: each counts once, whatever it acknowledges (Kuehlewind et al. 2014 updates "on the reception of
+    /// each acknowledgement").
     Acks,
 }
 
-/// Gain of the moving average.
+/// Gain g of the moving average.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gain {
     /// g = 2^-shift.
     Shift(u8),
-    /// With per-ACK updates: g = 2^-shift per window, so that each packet in flight has an equal part of it (Kuehlewind et al.'s
-    /// suggestion in III-B c).
+    /// With per-ACK updates: g = 2^-shift per window, of which each packet in flight has an equal part
+    /// (suggestion of Kuehlewind et al. 2014 in section III-B c).
     PerWindowInFlight(u8),
 }
 
-/// What happens to alpha on an event.
+/// Effect of an event on alpha.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AlphaAfter {
-    /// Nothing.
+    /// Alpha is not changed.
     Keep,
-    /// Back to the initial value.
+    /// Alpha is set to its initial value.
     Reinitialise,
-    /// Set to one (Linux 3.18 `dctcp_clamp_alpha_on_loss`).
+    /// Alpha is set to one (Linux 3.18 `dctcp_clamp_alpha_on_loss`).
     One,
-    /// One update with what was counted so far (FreeBSD).
+    /// Alpha is updated once with what has been counted so far (FreeBSD).
     Update,
 }
 
-/// When a window of observation is over.
+/// Which ACK ends an observation window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ObservationEnd {
-    /// With the ACK that reaches its end (Linux `!before(snd_una, next_seq)`).
+    /// The ACK that reaches the end of the window (Linux `!before(snd_una, next_seq)`).
     AtEnd,
-    /// With the first ACK beyond it (FreeBSD `SEQ_GT(curack, save_sndnxt)`).
+    /// The first ACK beyond the end of the window (FreeBSD `SEQ_GT(curack, save_sndnxt)`).
     BeyondEnd,
 }
 
-/// Whether windows of observation end in fast recovery.
+/// Whether observation windows end in fast recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AlphaInRecovery {
-    /// As outside of it (Linux).
+    /// They end as outside of recovery (Linux).
     Continue,
-    /// No; the ACK that ends recovery does not end one either (FreeBSD since 2019).
+    /// They do not end, and the ACK that ends recovery does not end one either (FreeBSD since 2019).
     Hold,
-    /// No, but the ACK that ends recovery ends one (FreeBSD 2015).
+    /// They do not end, but the ACK that ends recovery ends one (FreeBSD 2015).
     HoldThenAck,
 }
 
-/// What the first mark of a connection, or after an idle period, does.
+/// Response to the first mark of a connection, or of the time after an idle period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FirstMark {
-    /// The same as all others.
+    /// The same response as to every other mark.
     AsAny,
-    /// It halves the window and sets alpha to one (FreeBSD `net.inet.tcp.cc.dctcp.slowstart`).
+    /// The window is halved and alpha is set to one (FreeBSD `net.inet.tcp.cc.dctcp.slowstart`).
     Halve,
 }
 
-/// How the window after a cut is rounded. No difference where windows count packets.
+/// Rounding of the window after a cut. It makes no difference where windows count packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CutRounding {
-    /// To the unit of the window (FreeBSD since 2019: bytes).
+    /// Rounded down to the unit of the window (FreeBSD since 2019: bytes).
     Exact,
-    /// Down to whole packets (FreeBSD 2015).
+    /// Rounded down to whole packets (FreeBSD 2015).
     WholePackets,
 }
 
-/// From which window loss within an ECN episode is reckoned.
+/// Window from which the cut for a loss within an ECN episode is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LossBase {
-    /// The present one.
+    /// The present window.
     Window,
-    /// That of the last mark, before its cut (FreeBSD `snd_cwnd_prev`).
+    /// The window at the last mark, before its cut (FreeBSD `snd_cwnd_prev`).
     AtLastMark,
 }
 
-/// How a reduction is made.
+/// How a reduction for marks is carried out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CutStyle {
-    /// Once a window, `cwnd` set at once (Stanford patch, RFC 8257).
+    /// Once a window; `cwnd` is set immediately (Stanford patch, RFC 8257).
     OnceAtOnce,
-    /// Once a window, `ssthresh` set and `cwnd` brought there by the endpoint over one round trip (Linux since 3.18).
+    /// Once a window; `ssthresh` is set, and the endpoint brings `cwnd` there over one round trip (Linux
+    /// since 3.18).
     OnceSpread,
-    /// On each ECN-Echo, to `cwnd_max (1 - alpha/2)` with `cwnd_max` latched at the start of CWR, if lower
-    /// (Kuehlewind et al. 2014, section III-B d).
+    /// On each ECN-Echo: to `cwnd_max (1 - alpha/2)` if that is lower, where `cwnd_max` is the window at the
+    /// start of CWR (Kuehlewind et al. 2014, section III-B d).
     Progressive,
-    /// Half a packet for each marked packet: the idealisation behind the law W = 2/p (De Schepper et al. 2015). It needs undisturbed linear
-    /// growth, so the linear-increase counter is left alone whatever [`CounterOnCut`] says.
+    /// Half a packet for each marked packet: the idealisation that leads to the law W = 2/p (De Schepper et
+    /// al. 2015). It requires undisturbed linear growth, so the linear-increase counter is not changed
+    /// whatever [`CounterOnCut`] says.
     PerMark,
 }
 
@@ -189,31 +197,32 @@ pub enum CutStyle {
 pub enum SsthreshAfterCut {
     /// The new `cwnd`.
     Cwnd,
-    /// One less (Kuehlewind et al. 2014: with the test `cwnd <= ssthresh` the first ACK would otherwise be slow start).
+    /// One less than the new `cwnd` (Kuehlewind et al. 2014: with the test `cwnd <= ssthresh` the first ACK
+    /// would otherwise cause slow start).
     CwndMinusOne,
 }
 
-/// What happens to the linear-increase counter at an ECN episode.
+/// Effect of an ECN episode on the linear-increase counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CounterOnCut {
-    /// Cleared at every episode.
+    /// Cleared in every episode.
     Clear,
     /// Kept if the window was not reduced (Kuehlewind et al. 2014, section III-A b).
     KeepUnlessCut,
-    /// Kept (FreeBSD `t_bytes_acked`).
+    /// Never cleared (FreeBSD `t_bytes_acked`).
     Keep,
 }
 
 /// Response to packet loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LossResponse {
-    /// Halve (RFC 8257, Linux since 5.1; Stanford patch).
+    /// The window is halved (RFC 8257, Linux since 5.1; Stanford patch).
     Halve,
-    /// Scale by alpha like a mark (Linux 3.18 to 5.0).
+    /// The window is scaled by alpha as for a mark (Linux 3.18 to 5.0).
     Alpha,
 }
 
-/// DCTCP: one controller, named policies; a variant is a preset.
+/// Configuration of DCTCP: one controller with named policies, where a variant is a preset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DctcpConfig {
     /// Resolution of alpha.
@@ -224,10 +233,10 @@ pub struct DctcpConfig {
     pub counting: MarkCounting,
     /// Gain of the moving average.
     pub gain: Gain,
-    /// With [`MarkCounting::Bytes`]: when ECN-Echo changes, the first packet of the ACK that says so still counts with the old
-    /// state, because the receiver does not flush (FreeBSD `ece_prev`).
+    /// With [`MarkCounting::Bytes`]: when ECN-Echo changes, the first packet of the ACK that reports it still
+    /// counts with the previous state, because the receiver does not flush (FreeBSD `ece_prev`).
     pub corrects_edges: bool,
-    /// When a window of observation is over.
+    /// Which ACK ends an observation window.
     pub observation_ends: ObservationEnd,
     /// First value of alpha, in 1/1024.
     pub initial_alpha_q10: u16,
@@ -239,36 +248,37 @@ pub struct DctcpConfig {
     pub alpha_on_loss: AlphaAfter,
     /// Whether windows of observation end in fast recovery.
     pub alpha_in_recovery: AlphaInRecovery,
-    /// Alpha when recovery ends. Only a FreeBSD stack tells.
+    /// Alpha when recovery ends. Only FreeBSD stacks report that.
     pub alpha_after_recovery: AlphaAfter,
-    /// Whether a duplicate ACK counts in the marked fraction. No effect with [`MarkCounting::Packets`], which counts
-    /// what the duplicate SACKs.
+    /// Whether a duplicate ACK counts in the marked fraction. No effect with [`MarkCounting::Packets`], which
+    /// counts what the duplicate SACKs.
     pub counts_duplicates: bool,
-    /// With [`MarkCounting::Bytes`]: a duplicate ACK counts one MSS, but at most this. Linux takes the MSS it estimates
-    /// for its own *receive* direction (`icsk_ack.rcv_mss`), which stays at 536 B (`TCP_MSS_DEFAULT`) while no data comes in.
+    /// With [`MarkCounting::Bytes`]: most bytes that a duplicate ACK counts as; it counts as one MSS at most.
+    /// Linux uses the MSS that it estimates for its own *receive* direction (`icsk_ack.rcv_mss`), which stays
+    /// at 536 B (`TCP_MSS_DEFAULT`) while no data arrive.
     pub duplicate_bytes_max: u32,
     /// How a reduction is made.
     pub cut: CutStyle,
     /// How the window after a cut is rounded.
     pub cut_rounding: CutRounding,
-    /// What the first mark does.
+    /// Response to the first mark.
     pub first_mark: FirstMark,
     /// Value of `ssthresh` after a cut.
     pub ssthresh_after_cut: SsthreshAfterCut,
     /// Whether the window grows in CWR.
     pub grows_in_cwr: bool,
-    /// What happens to the linear-increase counter.
+    /// Effect of an ECN episode on the linear-increase counter.
     pub counter_on_cut: CounterOnCut,
     /// Response to packet loss.
     pub loss: LossResponse,
-    /// Whether loss found in CWR cuts `ssthresh` once more, from the window at that moment (Linux since 5.1:
-    /// `dctcp_state` acts on every transition into Recovery).
+    /// Whether a loss detected in CWR cuts `ssthresh` once more, from the window at that moment (Linux since
+    /// 5.1: `dctcp_state` acts on every transition into Recovery).
     pub cuts_again_on_loss_in_cwr: bool,
-    /// From which window that is reckoned.
+    /// Window from which that cut is computed.
     pub loss_base: LossBase,
-    /// Window restored by an undo.
+    /// Window that an undo restores.
     pub undo: UndoWindow,
-    /// Whether CWR is sent.
+    /// Whether the sender announces reductions with CWR.
     pub sends_cwr: bool,
     /// Lowest window after a cut, in packets.
     pub floor_packets: u32,

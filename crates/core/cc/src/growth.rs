@@ -1,36 +1,38 @@
-//! How a host stack counts ACKs, and the window growth of Reno that every controller here falls back on.
+//! How a host stack counts ACKs, and the window growth of Reno, on which all controllers here are based.
 
 use crate::{AckSample, Window};
 
-/// What one ACK is worth in congestion avoidance.
+/// What one ACK counts in congestion avoidance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AckCounting {
     /// Every ACK counts once, however much it acknowledges; the step comes on ACK `cwnd + 1` (Linux before 4.0).
     PerAck,
-    /// Every acknowledged packet counts (Linux since 4.0).
+    /// Every acknowledged packet counts once (Linux since 4.0).
     PerPacket,
-    /// Every acknowledged byte counts, with windows in bytes (RFC 3465; FreeBSD `cc_ack_received`, `newreno_ack_received`).
-    /// The endpoint limits what one ACK may count and puts it into [`AckSample::acked_bytes`].
+    /// Every acknowledged byte counts, with windows in bytes
+    /// ([RFC 3465](https://www.rfc-editor.org/rfc/rfc3465); FreeBSD `cc_ack_received`,
+    /// `newreno_ack_received`). The endpoint limits what one ACK may count and stores it in
+    /// [`AckSample::acked_bytes`].
     Bytes,
 }
 
-/// When the window is in slow start.
+/// The test by which the window is in slow start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SlowStartTest {
     /// `cwnd <= ssthresh` (Linux before 4.3).
     BelowOrAt,
-    /// `cwnd < ssthresh` (Linux since 4.3, RFC 5681).
+    /// `cwnd < ssthresh` (Linux since 4.3, [RFC 5681](https://www.rfc-editor.org/rfc/rfc5681)).
     Below,
 }
 
-/// The growth rules of a host stack; set by its profile, used by every controller.
+/// Growth rules of a host stack, set by its profile and used by every controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GrowthRules {
-    /// What one ACK is worth in congestion avoidance.
+    /// What one ACK counts in congestion avoidance.
     pub counting: AckCounting,
-    /// When the window is in slow start.
+    /// The test by which the window is in slow start.
     pub slow_start_test: SlowStartTest,
-    /// What one ACK is worth in slow start: one packet, or all it acknowledges (Linux since 3.13).
+    /// What one ACK counts in slow start: one packet, or all that it acknowledges (Linux since 3.13).
     pub slow_start_counting: AckCounting,
 }
 
@@ -44,7 +46,7 @@ impl GrowthRules {
         }
     }
 
-    /// Reno growth for one ACK: slow start, else linear (Linux `tcp_reno_cong_avoid`).
+    /// Reno's growth for one ACK: slow start, or else linear growth (Linux `tcp_reno_cong_avoid`).
     pub fn reno(&self, window: &mut Window, ack: &AckSample) {
         if ack.app_limited {
             return;
@@ -68,7 +70,8 @@ impl GrowthRules {
         }
     }
 
-    /// Slow start for one ACK of `acked` packets (bytes, if those count); returns what is left over for congestion avoidance.
+    /// Slow start for one ACK of `acked` packets or bytes; returns what is left over for congestion
+    /// avoidance.
     ///
     /// - per ACK (Linux 3.2 `tcp_slow_start`, no ABC): `cwnd_cnt += cwnd`, then one step for each full `cwnd` in it,
     ///   so `cwnd + 1` an ACK with the remainder in `cwnd_cnt` kept.
@@ -107,8 +110,8 @@ impl GrowthRules {
         }
     }
 
-    /// Linear growth: one packet for every `every` ACKs, packets (Linux `tcp_cong_avoid_ai`) or bytes (FreeBSD: at most one
-    /// packet an ACK).
+    /// Linear growth: one packet for every `every` ACKs, packets (Linux `tcp_cong_avoid_ai`) or bytes
+    /// (FreeBSD: at most one packet per ACK).
     pub fn linear(&self, window: &mut Window, every: u32, acked: u32) {
         let every = every.max(1);
         match self.counting {

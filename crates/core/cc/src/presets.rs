@@ -1,4 +1,4 @@
-//! Named configurations: what a scenario's `cc = "..."` may say.
+//! Named configurations: the values of `cc = "..."` in a scenario.
 
 use crate::{CcConfig, cubic, dctcp, reno};
 use shoal_units::ModelDoc;
@@ -8,11 +8,11 @@ use shoal_units::ModelDoc;
 pub struct Preset {
     /// Name in the scenario file.
     pub name: &'static str,
-    /// What it stands for.
+    /// Configuration of the preset.
     pub config: CcConfig,
     /// Whether the flow asks for ECN unless the scenario says otherwise.
     pub ecn: bool,
-    /// Parameters, sources, known differences.
+    /// Description with sources and known differences.
     pub doc: ModelDoc,
 }
 
@@ -35,7 +35,7 @@ const fn preset(config: CcConfig, doc: ModelDoc) -> Preset {
     Preset { name: doc.name, config, ecn: matches!(config, CcConfig::Dctcp(_)), doc }
 }
 
-/// Reno that asks for ECN.
+/// Reno with ECN requested by default.
 const fn classic_ecn(config: crate::RenoConfig, doc: ModelDoc) -> Preset {
     Preset { name: doc.name, config: CcConfig::Reno(config), ecn: true, doc }
 }

@@ -1,12 +1,15 @@
-//! Reno (RFC 5681) as Linux has it: growth by the stack's rules, halving on every signal.
+//! Reno as Linux implements it ([RFC 5681](https://www.rfc-editor.org/rfc/rfc5681)): the window grows by the
+//! stack's rules, by one packet per ACK in slow start and by one packet per window in congestion avoidance;
+//! every signal of congestion halves it, with a floor of two packets.
 
 use crate::{AckSample, CongestionControl, GrowthRules, Reduction, RenoConfig, Signal, UndoWindow, Window};
 use shoal_units::{Difference, ModelDoc, ModelKind};
 
-/// The preset `reno`. Rate halving exists only in kernels whose Reno has `tcp_reno_min_cwnd`, hence the floor.
+/// The preset `reno`. Rate halving exists only in kernels whose Reno has `tcp_reno_min_cwnd`, which sets the
+/// lower bound.
 pub const RENO: RenoConfig = RenoConfig { halves_to_half_ssthresh: true, undo: UndoWindow::TwiceSsthresh };
 
-/// FreeBSD's NewReno: what a FreeBSD stack restores after a spurious timeout is the window before it.
+/// FreeBSD's NewReno: after a spurious timeout a FreeBSD stack restores the window before it.
 pub const NEWRENO: RenoConfig = RenoConfig { halves_to_half_ssthresh: false, undo: UndoWindow::AtReduction };
 
 const UNDO: Difference = Difference {
@@ -45,7 +48,7 @@ pub const ECN_NEWRENO_DOC: ModelDoc = ModelDoc {
     }],
 };
 
-/// Reno.
+/// A Reno controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Reno {
     config: RenoConfig,
@@ -92,14 +95,14 @@ impl CongestionControl for Reno {
     }
 }
 
-/// Half the window in whole packets, at least two (RFC 5681 equation 4; Linux `tcp_reno_ssthresh`; FreeBSD
+/// Half of the window in whole packets, at least two (RFC 5681 equation 4; Linux `tcp_reno_ssthresh`; FreeBSD
 /// `newreno_cong_signal`).
 #[inline]
 pub(crate) fn half_of(window: &Window) -> u32 {
     (window.cwnd / 2 / window.quantum).max(2) * window.quantum
 }
 
-/// The window an undo restores.
+/// The window that an undo restores.
 pub(crate) fn undo_window(rule: UndoWindow, window: &Window, cwnd_at_reduction: u32) -> u32 {
     match rule {
         UndoWindow::TwiceSsthresh => window.cwnd.max(window.ssthresh.saturating_mul(2)),

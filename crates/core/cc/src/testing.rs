@@ -102,7 +102,8 @@ impl Model {
             CcConfig::Dctcp(config) => config.cuts_once_a_window(),
             CcConfig::Reno(_) | CcConfig::Cubic(_) => true,
         };
-        // The largest window that TCP can advertise is below 2^30 B (RFC 7323 section 2.3).
+        // The largest window that TCP can advertise is below 2^30 B (RFC 7323 section 2.3,
+        // https://www.rfc-editor.org/rfc/rfc7323#section-2.3).
         let clamp = (1 << 30) / MSS * quantum;
         let window = Window { cwnd: 10 * quantum, quantum, clamp, ..Window::in_packets(10) };
         let mut model = Self {

@@ -1,6 +1,6 @@
 //! The congestion window: the state that the endpoint's skeleton and the controller share.
 
-/// "No threshold yet" (Linux `TCP_INFINITE_SSTHRESH`).
+/// Value of `ssthresh` before the first reduction (Linux `TCP_INFINITE_SSTHRESH`).
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// Congestion window in units of `quantum`: packets where `quantum` is 1 (Linux), bytes where it is the MSS (BSD).
@@ -19,11 +19,11 @@ pub struct Window {
 }
 
 impl Window {
-    /// A window of `initial` packets counted in packets, without threshold.
+    /// A window of `initial` packets, counted in packets, without a slow-start threshold.
     pub const fn in_packets(initial: u32) -> Self {
         Self { cwnd: initial, ssthresh: INFINITE_SSTHRESH, cwnd_cnt: 0, clamp: u32::MAX, quantum: 1 }
     }
-    /// A window of `initial` packets of `mss` bytes counted in bytes, without threshold.
+    /// A window of `initial` packets of `mss` bytes, counted in bytes, without a slow-start threshold.
     pub const fn in_bytes(initial: u32, mss: u32) -> Self {
         Self { cwnd: initial.saturating_mul(mss), quantum: mss, ..Self::in_packets(initial) }
     }

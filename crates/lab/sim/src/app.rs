@@ -1,4 +1,4 @@
-//! Applications: who writes how much, when.
+//! Applications: how much data they write, and when.
 
 use shoal_scenario::App;
 use shoal_tcp::{EndpointConfig, Output, Sender};
@@ -7,9 +7,10 @@ use shoal_units::Time;
 /// State of an application.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AppState {
-    /// Transfers begun.
+    /// Number of transfers that have begun.
     begun: u32,
-    /// Stream position after the current transfer, whose acknowledgement (at a barrier: delivery) ends it; 0 before the first.
+    /// Stream position whose acknowledgement (at a barrier: delivery) ends the current transfer; 0 before the
+    /// first transfer.
     target: u64,
     began_at: Time,
     first_at: Time,
@@ -20,7 +21,7 @@ pub(crate) struct AppState {
 }
 
 impl AppState {
-    /// The flow begins; returns when the application wants to be called again.
+    /// Starts the application; returns when it is to be called again.
     pub(crate) fn start(
         &mut self,
         app: &App,
@@ -34,7 +35,7 @@ impl AppState {
         self.wake(app, config, sender, now, out)
     }
 
-    /// A time it asked for has come; returns the next one.
+    /// Called at the requested time; returns the next one.
     pub(crate) fn wake(
         &mut self,
         app: &App,
@@ -80,17 +81,17 @@ impl AppState {
         }
     }
 
-    /// Nothing more will be written.
+    /// Whether the application will write no more.
     pub(crate) const fn is_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// Transfers that began.
+    /// Number of transfers that have begun.
     pub(crate) fn transfers_begun(&self) -> u64 {
         self.begun.into()
     }
 
-    /// The flow's end has come: nothing more is written.
+    /// Ends the writing at the stop time of the flow.
     pub(crate) fn stop(
         &mut self,
         app: &App,
@@ -101,7 +102,7 @@ impl AppState {
     ) {
         if !self.stopped {
             self.stopped = true;
-            // Frames that wait and the last response still have somebody who waits for them.
+            // Waiting frames and the last response are still sent, because the receiver waits for them.
             if !matches!(app, App::Frames { .. } | App::Requests { .. }) {
                 sender.set_greedy(config, false, now, out);
             }
@@ -109,11 +110,12 @@ impl AppState {
         }
     }
 
-    /// Stream position at which [`AppState::on_progress`] is interesting; [`u64::MAX`] if at none.
+    /// Stream position whose acknowledgement is to be reported to [`AppState::on_progress`]; [`u64::MAX`] if
+    /// there is none.
     pub(crate) fn milestone(&self, app: &App) -> u64 {
         match app {
             _ if self.stopped => 0,
-            // All but the last are over when they are delivered.
+            // All transfers but the last end when they are delivered.
             App::Transfers { barrier: true, rounds, .. } if self.begun < *rounds => u64::MAX,
             App::Transfers { barrier: true, .. } => self.target,
             App::Transfers { .. } if self.completions.len() < self.begun as usize => self.target,
@@ -121,7 +123,8 @@ impl AppState {
         }
     }
 
-    /// The milestone was acknowledged. Returns when the next transfer begins, and whether the flow has finished.
+    /// Called when the milestone was acknowledged. Returns when the next transfer begins, and whether the
+    /// flow has finished.
     pub(crate) fn on_progress(&mut self, app: &App, sender: &Sender, now: Time) -> (Option<Time>, bool) {
         if let App::Transfers { rounds, barrier: true, .. } = *app
             && self.begun == rounds
@@ -143,7 +146,7 @@ impl AppState {
         (None, self.stopped && sender.is_drained())
     }
 
-    /// Bytes whose delivery in order ends the current transfer of a round that waits for all flows.
+    /// Bytes whose delivery in order ends the current transfer of a round with a barrier.
     pub(crate) fn awaited_bytes(&self, app: &App) -> u64 {
         let waits = matches!(app, App::Transfers { barrier: true, .. })
             && self.completions.len() < self.begun as usize;
@@ -151,7 +154,7 @@ impl AppState {
         if waits { self.target - 1 } else { u64::MAX }
     }
 
-    /// Those have been delivered.
+    /// Called when these bytes have been delivered.
     pub(crate) fn on_delivered(&mut self, now: Time) {
         self.completions.push(now.since(self.began_at));
     }

@@ -8,20 +8,20 @@ use std::ops::Range;
 
 /// The rounds of one group.
 pub(crate) struct Barrier {
-    /// Its flows.
+    /// Numbers of the group's flows.
     pub(crate) flows: Range<u32>,
-    /// Flows that have not yet delivered the present round.
+    /// Number of flows that have not yet delivered the present round.
     missing: u32,
     done: u32,
     first_at: Time,
-    /// No round begins from then on.
+    /// Time from which no round begins; `None` if there is no such time.
     stop: Option<Time>,
     random: Stream,
     pub(crate) meter: WaitMeter,
 }
 
 impl Barrier {
-    /// For group `index` of the experiment, if its flows wait for each other.
+    /// The barrier of group `index`, if its flows wait for each other.
     pub(crate) fn of(experiment: &Experiment, index: u32) -> Option<Box<Self>> {
         let first = experiment.flows.partition_point(|flow| flow.group < index);
         let own = &experiment.flows[first..];
@@ -44,7 +44,7 @@ impl Barrier {
         }))
     }
 
-    /// A flow has delivered its part. Once all have, returns how long the round took.
+    /// Notes that a flow has delivered its part. When all have, returns how long the round took.
     pub(crate) fn arrive(&mut self, now: Time) -> Option<Span> {
         self.missing -= 1;
         if self.missing > 0 {
@@ -55,7 +55,7 @@ impl Barrier {
         Some(self.meter.on_end(now))
     }
 
-    /// After a round: when the next one begins, if there is one.
+    /// Called after a round: the time at which the next one begins, if there is one.
     pub(crate) fn next(&mut self, app: &App, now: Time) -> Option<Time> {
         let next = match *app {
             App::Transfers { rounds, interval, .. } if self.done < rounds => {

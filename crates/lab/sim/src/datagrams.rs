@@ -1,11 +1,11 @@
-//! Unresponsive traffic: packets at given times, whatever the network does with them.
+//! Unresponsive traffic: packets at given times, independent of congestion.
 
 use shoal_measure::DatagramMeter;
 use shoal_packet::{Ecn, FlowId, Packet, Seq};
 use shoal_scenario::{App, Codepoint, Experiment, Flow};
 use shoal_units::{Span, Stream, Time};
 
-/// IPv4 and UDP headers.
+/// Bytes of the IPv4 and UDP headers.
 const HEADER_BYTES: u16 = 28;
 
 /// Source and sink of one flow.
@@ -20,7 +20,7 @@ pub(crate) struct Datagrams {
 }
 
 impl Datagrams {
-    /// For flow `number` of the experiment, if its traffic is unresponsive.
+    /// Source and sink of flow `number`, if its traffic is unresponsive.
     pub(crate) fn of(experiment: &Experiment, number: u32, flow: &Flow) -> Option<Box<Self>> {
         let App::Unresponsive { packet_bytes, interval, at_random, codepoint } = flow.app else {
             return None;
@@ -42,12 +42,12 @@ impl Datagrams {
         }))
     }
 
-    /// When the first packet is sent, if not at once.
+    /// Time of the first packet, if it is not sent at once.
     pub(crate) fn first(&mut self, now: Time) -> Option<Time> {
         self.at_random.then(|| self.next(now))
     }
 
-    /// The packet that is due, and when the next one is; `None` once the flow has stopped.
+    /// The packet that is due, and the time of the next one; `None` once the flow has stopped.
     pub(crate) fn send(&mut self, flow: u32, now: Time) -> Option<(Packet, Time)> {
         if self.stopped {
             return None;
@@ -56,7 +56,7 @@ impl Datagrams {
         let picos = now.as_picos();
         let packet = Packet {
             seq: Seq(number as u32),
-            // Nobody reads these of a packet that is not TCP's: the time of sending, in picoseconds.
+            // No TCP endpoint reads this field of the packet; it holds the time of sending in picoseconds.
             ts_val: picos as u32,
             ts_ecr: (picos >> 32) as u32,
             payload: self.packet_bytes - HEADER_BYTES,
@@ -66,7 +66,7 @@ impl Datagrams {
         Some((packet, self.next(now)))
     }
 
-    /// A packet arrives.
+    /// Counts a packet that arrives.
     pub(crate) fn receive(&mut self, packet: &Packet, now: Time) {
         let sent = Time::from_picos(u64::from(packet.ts_ecr) << 32 | u64::from(packet.ts_val));
         self.meter.on_received(

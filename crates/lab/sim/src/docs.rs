@@ -1,4 +1,4 @@
-//! What the applications are, what each key means, and where they are not like real ones.
+//! Descriptions of the applications: what they do, and how they differ from real ones.
 
 use shoal_units::{Difference, ModelDoc, ModelKind};
 
@@ -106,7 +106,7 @@ pub const DOCS: &[ModelDoc] = &[
 pub(crate) mod tests {
     use super::*;
 
-    /// All files with tests: a difference names one of their functions.
+    /// Files that contain the tests named by differences.
     const TESTS: &[&str] = &[
         include_str!("../../../../tests/rust/tests/applications.rs"),
         include_str!("../../../../tests/rust/tests/barriers.rs"),
@@ -149,7 +149,7 @@ pub(crate) mod tests {
     fn every_form_of_an_application_is_described() {
         let schema = shoal_scenario::json_schema();
         let forms = schema["properties"]["flows"]["items"]["properties"]["app"]["oneOf"].as_array().unwrap();
-        // One form is the word "bulk", which has no keys.
+        // One of the forms is the word "bulk", which has no keys.
         assert_eq!(forms.len(), DOCS.len());
         for doc in DOCS.iter().filter(|doc| doc.name != "bulk") {
             let described = shoal_scenario::keys_of(doc);

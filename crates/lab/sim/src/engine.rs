@@ -1,4 +1,4 @@
-//! The main loop.
+//! The main loop of the simulator.
 
 mod deliveries;
 
@@ -18,24 +18,24 @@ use shoal_tcp::{EndpointConfig, Receiver, Sender};
 use shoal_trace::FlowEvent;
 use shoal_units::{Span, Time};
 
-/// What a run records beyond what the experiment asks for, and who may watch it.
+/// Consumers of a run's events, beyond what the experiment records.
 #[derive(Default)]
 pub struct Options<'a> {
     /// Receives every packet event of the monitored links.
     pub packets: Option<Box<dyn PacketSink>>,
-    /// Called now and then with the simulated time; returning false ends the run.
+    /// Called at intervals with the simulated time; a return value of false ends the run.
     pub progress: Option<Progress<'a>>,
 }
 
-/// See [`Options::progress`].
+/// Type of [`Options::progress`].
 pub type Progress<'a> = &'a mut dyn FnMut(Time) -> bool;
 
-/// What an entry on the timer agenda is about: the flow's number times four plus one of these.
+/// Subject of an entry on the timer agenda: the flow's number times four plus one of these constants.
 const SENDER: u32 = 0;
 const RECEIVER: u32 = 1;
 const APPLICATION: u32 = 2;
 const STOP: u32 = 3;
-/// Entries that belong to no flow come last.
+/// Subjects without a flow have the largest numbers.
 const SAMPLE: u32 = SUBJECTS_MAX - 1;
 const OPEN_WINDOW: u32 = SUBJECTS_MAX - 2;
 
@@ -45,7 +45,8 @@ const PROGRESS_EVENTS: u64 = 1 << 17;
 /// Runs an experiment. Returns `None` if the progress function ended it early.
 ///
 /// # Panics
-/// If the experiment has more than 4 million flows, which the scenario refuses, or if [`crate::check`] refuses it.
+/// If the experiment has more than 4 million flows, which the scenario refuses, or if [`crate::check`]
+/// refuses it.
 pub fn run(experiment: &Experiment, options: Options<'_>) -> Option<Outcome> {
     let refused = crate::check(experiment);
     assert!(refused.is_ok(), "the simulator has no such experiment: {refused:?}");
@@ -64,16 +65,16 @@ struct Simulation<'e> {
     experiment: &'e Experiment,
     network: Network,
     timers: Agenda,
-    /// Starts and stops of flows, the next one last. Only that one is on the agenda, which so does not grow with flows
-    /// that are still to come.
+    /// Starts and stops of flows, sorted so that the next one is last. Only that one is on the agenda, so the
+    /// size of the agenda does not depend on the number of flows that have not started.
     planned: Vec<Key>,
-    /// One a flow; after them one for each flow whose client asks: the connections of the requests.
+    /// One sender for each flow, followed by one for each connection that carries a client's requests.
     senders: Vec<SenderSlot>,
     receivers: Vec<ReceiverSlot>,
     flows: Vec<FlowState>,
-    /// Flows of the connections beyond one a flow.
+    /// Flow of each connection that carries requests.
     asking: Vec<u32>,
-    /// One a group.
+    /// One entry for each group.
     barriers: Vec<Option<Box<Barrier>>>,
     events: u64,
     end: Time,
@@ -82,7 +83,7 @@ struct Simulation<'e> {
 impl<'e> Simulation<'e> {
     fn new(experiment: &'e Experiment, sink: Option<Box<dyn PacketSink>>) -> Self {
         let mut network = Network::new(experiment, Recorder::new(experiment, sink));
-        // Flows share paths, so routes are laid out once a path and direction.
+        // Flows share paths, so there is one route for each path and direction.
         let lay = |network: &mut Network, end: u32| -> Vec<u32> {
             experiment
                 .paths
@@ -120,7 +121,7 @@ impl<'e> Simulation<'e> {
             .map(|(number, flow)| receiver(number, flow, backward[flow.backward as usize]))
             .collect();
         if !asking.is_empty() {
-            // The same paths, the other way round.
+            // The same paths in the opposite direction.
             let (forward, backward) = (lay(&mut network, TO_SENDER), lay(&mut network, TO_RECEIVER));
             for (number, flow) in (experiment.flows.len() as u32..).zip(&asking) {
                 let flow = &experiment.flows[*flow as usize];
@@ -247,7 +248,8 @@ impl<'e> Simulation<'e> {
     #[inline]
     fn at_sender(&mut self, packet: &Packet, now: Time) {
         if self.network.recorder.has_sink() {
-            // Departures are computed lazily: bring them up to date, so that the file is in order of time.
+            // Departures are computed lazily: bring them up to date, so that the rows of the file are in
+            // order of time.
             self.network.catch_up_monitored(now);
             self.network.recorder.on_sender(now, packet);
         }
@@ -256,7 +258,7 @@ impl<'e> Simulation<'e> {
         });
     }
 
-    /// Calls a sender and does what follows from the change.
+    /// Calls a sender and handles the effects of the change.
     #[inline]
     fn with_sender(
         &mut self,
@@ -266,7 +268,8 @@ impl<'e> Simulation<'e> {
     ) {
         let slot = &mut self.senders[flow as usize];
         let config = &self.experiment.endpoints[slot.endpoint as usize];
-        // The counters fill more than a cache line: copied only for flows whose events are recorded.
+        // The counters fill more than a cache line, so they are copied only for flows whose events are
+        // recorded.
         let counters = self.network.recorder.collector.traces(flow).then(|| *slot.sender.counters());
         let srtt = slot.sender.srtt();
         let mut out = Egress { network: &mut self.network, route: slot.route, now };
@@ -274,7 +277,7 @@ impl<'e> Simulation<'e> {
         self.after_sender(flow, srtt, counters, now);
     }
 
-    /// `srtt` and `counters` are those before the call.
+    /// Handles the effects of a call of a sender; `srtt` and `counters` are the values before the call.
     #[inline]
     fn after_sender(&mut self, flow: u32, srtt: Span, counters: Option<shoal_tcp::Counters>, now: Time) {
         let slot = &mut self.senders[flow as usize];
@@ -333,7 +336,7 @@ impl<'e> Simulation<'e> {
         }
     }
 
-    /// To be called when an application's state has changed.
+    /// Must be called when an application's state has changed.
     fn update_milestone(&mut self, flow: u32) {
         let state = &self.flows[flow as usize];
         self.senders[flow as usize].milestone = state.app.milestone(&state.plan.app);
@@ -362,7 +365,8 @@ impl<'e> Simulation<'e> {
         }
     }
 
-    /// Timers are re-armed lazily: an entry may be stale (an earlier one replaced it) or early (its timer was put off).
+    /// Timers are re-armed lazily: an entry may be obsolete (an earlier one replaced it) or early (its timer
+    /// was postponed).
     fn on_sender_timer(&mut self, flow: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
         if slot.armed != now {
@@ -457,7 +461,7 @@ impl<'e> Simulation<'e> {
         }
     }
 
-    /// Nothing more will be written.
+    /// Closes a flow whose application writes no more.
     fn close_flow(&mut self, flow: u32, now: Time) {
         let state = &mut self.flows[flow as usize];
         let (plan, mut app) = (state.plan, std::mem::take(&mut state.app));
@@ -468,10 +472,10 @@ impl<'e> Simulation<'e> {
     }
 
     fn open_window(&mut self, now: Time) {
-        // What leaves at this very moment belongs to the window, as the meters of links have it.
+        // A packet that leaves at this very instant belongs to the window, as in the meters of links.
         self.network.catch_up_monitored(Time::from_picos(now.as_picos().saturating_sub(1)));
         for flow in 0..self.flows.len() {
-            // Before its start a flow has counted nothing, and the meter expects no call.
+            // Before its start a flow has counted nothing, and its meter expects no call.
             if self.flows[flow].plan.start < now {
                 let counters = self.counters(flow);
                 self.senders[flow].meter.on_window_start(&counters);
@@ -518,10 +522,10 @@ impl<'e> Simulation<'e> {
         self.network.catch_up_monitored(self.end);
         let mut results = FlowResults::new(self.experiment);
         let mut heap = 0;
-        // Once over the endpoints: with many flows each look at them is a look at memory.
+        // One pass over the endpoints: with many flows, each access to them misses the caches.
         for (number, (sender, receiver)) in self.senders.iter().zip(&self.receivers).enumerate() {
             heap += sender.sender.heap_bytes() + receiver.receiver.heap_bytes();
-            // Connections that carry requests come after those of the flows.
+            // Connections that carry requests follow those of the flows.
             if let Some(state) = self.flows.get(number) {
                 results.push(number, finished(sender, &receiver.receiver, state, self.counters(number)));
             }
@@ -544,7 +548,7 @@ impl<'e> Simulation<'e> {
     }
 }
 
-/// What a flow came to.
+/// The results of a flow.
 fn finished<'a>(
     sender: &SenderSlot,
     receiver: &Receiver,

@@ -12,7 +12,7 @@ pub(crate) struct Key(u128);
 const SUBJECT_BITS: u32 = 24;
 const NUMBER_BITS: u32 = 40;
 
-/// Subjects that fit a key.
+/// Number of different subjects in a key.
 pub(crate) const SUBJECTS_MAX: u32 = 1 << SUBJECT_BITS;
 
 impl Key {
@@ -35,7 +35,7 @@ impl Numbering {
     pub(crate) fn key(&mut self, time: Time, subject: u32) -> Key {
         debug_assert!(subject < SUBJECTS_MAX);
         self.0 += 1;
-        // 2^40 events are half a day of simulation at full speed; a run that long would have to be split anyway.
+        // 2^40 events take half a day of simulation at full speed.
         debug_assert!(self.0 < 1 << NUMBER_BITS);
         Key(u128::from(time.as_picos()) << (SUBJECT_BITS + NUMBER_BITS)
             | u128::from(self.0) << SUBJECT_BITS
@@ -62,7 +62,7 @@ impl Agenda {
             self.push(*key);
         }
     }
-    /// Removes the earliest event, or replaces it: cheaper than removing and pushing.
+    /// Removes the earliest event, or replaces it, which is cheaper than removing and pushing.
     #[inline]
     pub(crate) fn replace_next(&mut self, with: Option<Key>) {
         let Some(mut top) = self.0.peek_mut() else { return };

@@ -1,4 +1,5 @@
-//! Requests and responses: a client that waits, thinks and asks again.
+//! Requests and responses: a client that sends a request, waits for the response, thinks, and sends the next
+//! request.
 
 use shoal_measure::WaitMeter;
 use shoal_scenario::{App, Experiment, Flow, Think};
@@ -14,15 +15,15 @@ pub(crate) struct Exchanges {
     think: Think,
     random: Stream,
     begun: u64,
-    /// A request or its response is under way.
+    /// Whether a request or its response is in progress.
     waiting: bool,
-    /// No further request is to be sent.
+    /// Whether no further request is to be sent.
     stopped: bool,
     pub(crate) meter: WaitMeter,
 }
 
 impl Exchanges {
-    /// For flow `number` of the experiment, if its client asks; `requests` is the connection for that.
+    /// Client and server of flow `number`, if it has any; `requests` is the connection for requests.
     pub(crate) fn of(experiment: &Experiment, number: u32, flow: &Flow, requests: u32) -> Option<Box<Self>> {
         let App::Requests { request_bytes, response_bytes, rounds, think, .. } = flow.app else {
             return None;
@@ -42,7 +43,7 @@ impl Exchanges {
         }))
     }
 
-    /// The client asks, if it still may. Returns the bytes of its request.
+    /// Begins the next exchange, if there is one. Returns the bytes of its request.
     pub(crate) fn ask(&mut self, now: Time) -> Option<u64> {
         if self.stopped {
             return None;
@@ -58,12 +59,12 @@ impl Exchanges {
         self.begun == 0
     }
 
-    /// Bytes of requests that the server has when it must answer.
+    /// Total bytes of requests after which the server answers.
     pub(crate) const fn asked_bytes(&self) -> u64 {
         self.request_bytes * self.begun
     }
 
-    /// Bytes of responses that the client has when the exchange is over.
+    /// Total bytes of responses after which the exchange is complete.
     pub(crate) const fn answered_bytes(&self) -> u64 {
         self.response_bytes * self.begun
     }
@@ -72,14 +73,14 @@ impl Exchanges {
         self.response_bytes
     }
 
-    /// The response is complete; returns how long that took.
+    /// Ends an exchange whose response is complete; returns how long it took.
     pub(crate) fn on_answer(&mut self, now: Time) -> Span {
         self.waiting = false;
         self.stopped |= self.rounds.is_some_and(|rounds| self.begun >= u64::from(rounds));
         self.meter.on_end(now)
     }
 
-    /// No further request; returns whether the connections can be closed now.
+    /// Ends the sequence of requests; returns whether the connections can be closed now.
     pub(crate) fn stop(&mut self) -> bool {
         self.stopped = true;
         !self.waiting
@@ -89,13 +90,13 @@ impl Exchanges {
         self.stopped && !self.waiting
     }
 
-    /// The time until the next request.
+    /// Think time until the next request.
     pub(crate) fn think(&mut self) -> Span {
         thinking(self.think, &mut self.random)
     }
 }
 
-/// A time of this law.
+/// Draws a think time.
 pub(crate) fn thinking(think: Think, random: &mut Stream) -> Span {
     if !think.at_random {
         return think.mean;

@@ -1,4 +1,4 @@
-//! The two ends of a flow as the engine holds them.
+//! Both ends of a flow as the engine stores them.
 
 use crate::network::Network;
 use shoal_cc::INFINITE_SSTHRESH;
@@ -8,23 +8,25 @@ use shoal_scenario::Flow;
 use shoal_tcp::{EndpointConfig, Output, Receiver, Sender};
 use shoal_units::Time;
 
-/// A sender with its place in the network. Begins on a cache line: an ACK touches nearly all of it.
+/// A sender with its place in the network. It is aligned to a cache line, because an ACK touches nearly all
+/// of it.
 #[repr(align(64))]
 pub(crate) struct SenderSlot {
     pub(crate) sender: Sender,
-    /// Time of its entry on the agenda; [`Time::NEVER`] if it has none.
+    /// Time of the sender's entry on the agenda; [`Time::NEVER`] if there is none.
     pub(crate) armed: Time,
-    /// Its position in the route table.
+    /// Start of the sender's route in the route table.
     pub(crate) route: u32,
-    /// Its endpoint configuration.
+    /// Index of the sender's endpoint configuration.
     pub(crate) endpoint: u32,
     pub(crate) meter: FlowMeter,
-    /// Stream position whose acknowledgement interests the application; a copy, so that an ACK need not look it up.
+    /// Stream position whose acknowledgement is to be reported to the application; a copy, so that an ACK
+    /// need not look it up.
     pub(crate) milestone: u64,
 }
 
 impl SenderSlot {
-    /// A sender that nothing has been asked of; its meter's window begins at `window_start`.
+    /// A new sender; its meter's window begins at `window_start`.
     pub(crate) fn new(config: &EndpointConfig, number: FlowId, at: Place, window_start: Time) -> Self {
         Self {
             sender: Sender::new(config, number),
@@ -36,7 +38,7 @@ impl SenderSlot {
         }
     }
 
-    /// What the sender says about itself.
+    /// Values of the sender that a sample records.
     pub(crate) fn sample(&self) -> SenderSample {
         let (window, srtt) = (self.sender.window(), self.sender.srtt());
         SenderSample {
@@ -56,12 +58,12 @@ pub(crate) struct ReceiverSlot {
     pub(crate) armed: Time,
     pub(crate) route: u32,
     pub(crate) endpoint: u32,
-    /// Bytes delivered in order that interest the application; [`u64::MAX`] if none do.
+    /// Bytes delivered in order that are to be reported to the application; [`u64::MAX`] if none are.
     pub(crate) milestone: u64,
 }
 
 impl ReceiverSlot {
-    /// A receiver that nothing has been sent to.
+    /// A new receiver.
     pub(crate) fn new(config: &EndpointConfig, number: FlowId, at: Place) -> Self {
         Self {
             receiver: Receiver::new(config, number),
@@ -73,13 +75,13 @@ impl ReceiverSlot {
     }
 }
 
-/// Where an endpoint is: the start of its route in the route table, and its configuration.
+/// Place of an endpoint: the start of its route in the route table, and its configuration.
 pub(crate) struct Place {
     pub(crate) route: u32,
     pub(crate) endpoint: u32,
 }
 
-/// Puts an endpoint's packets on their route.
+/// Sends an endpoint's packets on their route.
 pub(crate) struct Egress<'a> {
     pub(crate) network: &'a mut Network,
     pub(crate) route: u32,
@@ -94,24 +96,24 @@ impl Output for Egress<'_> {
     }
 }
 
-/// What a flow does, beside its endpoints: touched rarely, so kept apart from them.
+/// State of a flow other than its endpoints. It is used rarely, and therefore kept apart from them.
 pub(crate) struct FlowState {
     pub(crate) plan: Flow,
     pub(crate) app: crate::app::AppState,
-    /// Instead of an application over a connection.
+    /// Source and sink of unresponsive traffic, which has no application over a connection.
     pub(crate) datagrams: Option<Box<crate::datagrams::Datagrams>>,
-    /// Of an application that asks.
+    /// Client and server, if the application sends requests.
     pub(crate) exchanges: Option<Box<crate::exchanges::Exchanges>>,
-    /// Of an application that writes frames.
+    /// Meter of frames, if the application writes frames.
     pub(crate) frames: Option<Box<shoal_measure::FrameMeter>>,
-    /// Its last byte was acknowledged then.
+    /// Time at which its last byte was acknowledged.
     pub(crate) finished: Option<Time>,
-    /// What its receiver had counted when the measurement window opened.
+    /// Counters of the receiver at the start of the measurement window.
     pub(crate) feedback_at_start: FeedbackCounters,
 }
 
 impl FlowState {
-    /// What its application is measured by.
+    /// Meter of the application.
     pub(crate) fn meter(&self) -> AppMeter<'_> {
         if let Some(datagrams) = &self.datagrams {
             AppMeter::Datagrams(&datagrams.meter)

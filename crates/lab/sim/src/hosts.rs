@@ -1,11 +1,11 @@
-//! End hosts that are not modelled.
+//! End hosts that the simulator does not model.
 
 use shoal_scenario::{Experiment, Group, Host, Refusal};
 
-/// Whether the simulator can run an experiment.
+/// Checks whether the simulator can run an experiment.
 ///
 /// # Errors
-/// Everything in it that is not modelled.
+/// Everything in the experiment that is not modelled.
 pub fn check(experiment: &Experiment) -> Result<(), Vec<Refusal>> {
     let refusals: Vec<Refusal> = experiment.groups.iter().filter_map(refusal).collect();
     if refusals.is_empty() { Ok(()) } else { Err(refusals) }

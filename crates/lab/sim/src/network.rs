@@ -9,11 +9,11 @@ use shoal_scenario::{Experiment, LinkId};
 use shoal_trace::{FlowEnd, SegmentEvent};
 use shoal_units::Time;
 
-/// Where a route ends: entries of the route table that are no links.
+/// Ends of routes: entries of the route table that are not links.
 pub(crate) const TO_RECEIVER: u32 = u32::MAX;
 pub(crate) const TO_SENDER: u32 = u32::MAX - 1;
 
-/// Ends at something that is not a TCP endpoint.
+/// The route ends at a host that is not a TCP endpoint.
 pub(crate) const TO_SINK: u32 = u32::MAX - 2;
 
 /// A packet that has left the last link of its route.
@@ -26,10 +26,10 @@ pub(crate) enum Arrival {
 /// Links, routes and the events of links.
 pub(crate) struct Network {
     ports: Vec<Port>,
-    /// The links that are measured, in the order of their numbers.
+    /// Monitored links, in the order of their numbers.
     monitored: Vec<u32>,
     pools: Pools,
-    /// Routes one after the other: links, then the kind of endpoint. `Packet::route` points into it.
+    /// Routes one after the other: links, followed by the kind of endpoint. `Packet::route` points into it.
     routes: Vec<u32>,
     agenda: Agenda,
     pub(crate) numbers: Numbering,
@@ -71,13 +71,14 @@ impl Network {
         start
     }
 
-    /// The earliest event of any link.
+    /// Time and link of the earliest event of any link.
     #[inline]
     pub(crate) fn next(&self) -> Option<Key> {
         self.agenda.next()
     }
 
-    /// A host sends a packet whose `route` is set. A route without links cannot occur: the scenario refuses it.
+    /// Sends a packet of a host; its `route` is set. A route has at least one link, which the scenario
+    /// guarantees.
     #[inline]
     pub(crate) fn send(&mut self, packet: Packet, now: Time) {
         self.sent += 1;
@@ -139,7 +140,7 @@ impl Network {
         self.expect(link);
     }
 
-    /// A host sends or receives a packet, whose route tells which.
+    /// Records that a host sends or receives a packet; its route tells which host.
     #[cold]
     #[inline(never)]
     fn on_segment(&mut self, packet: &Packet, event: SegmentEvent, now: Time) {
@@ -150,7 +151,7 @@ impl Network {
         self.recorder.collector.on_segment(packet, end, event, now);
     }
 
-    /// Puts the next event of a port on the agenda, if it has one and none is there.
+    /// Puts the next event of a port on the agenda, unless the port has none or it is there already.
     #[inline]
     fn expect(&mut self, link: u32) {
         let port = &mut self.ports[link as usize];
@@ -163,12 +164,13 @@ impl Network {
         }
     }
 
-    /// A packet arrives at a port that shares its memory with others. Kept out of the way of all other packets.
+    /// Handles the arrival of a packet at a port that shares its memory. A separate function keeps the path
+    /// of all other packets short.
     #[cold]
     #[inline(never)]
     fn arrive_at_shared(&mut self, packet: Packet, link: u32, now: Time) {
         let member = self.ports[link as usize].member;
-        // What is due at the port itself comes first, too.
+        // Events that are due at the port itself come first, too.
         self.ports[link as usize].catch_up(now, &mut self.recorder);
         self.pools.settle(member, &self.ports[link as usize]);
         let size = u32::from(packet.size);
@@ -182,7 +184,7 @@ impl Network {
         }
     }
 
-    /// Brings the monitored links up to `now`, before their state is read.
+    /// Brings the monitored links up to date before their state is read.
     pub(crate) fn catch_up_monitored(&mut self, now: Time) {
         for link in &self.monitored {
             let port = &mut self.ports[*link as usize];
@@ -199,7 +201,7 @@ impl Network {
         self.recorder.collector.close_queue_bins(now, law);
     }
 
-    /// Packets inside the network.
+    /// Number of packets inside the network.
     pub(crate) fn held(&self) -> u64 {
         self.ports.iter().map(Port::held).sum()
     }

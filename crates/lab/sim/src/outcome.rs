@@ -1,29 +1,30 @@
-//! What a run gives: its measurements, and what only a simulator knows.
+//! The outcome of a run: its measurements, and what only a simulator knows.
 
 use shoal_measure::{Measured, Plane, RunResult};
 use std::ops::Deref;
 
-/// The measurements of a run, which read as its own, and what the simulator knows beside them.
+/// The measurements of a run, to which it dereferences, and further numbers of the simulator.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What both planes measure.
+    /// Measurements that both planes make.
     pub measured: Measured,
-    /// Events processed.
+    /// Number of events processed.
     pub events: u64,
-    /// Packets sent by hosts, delivered to hosts, and still inside the network at the end; the rest was dropped.
+    /// Packets sent by hosts, delivered to hosts, and still inside the network at the end; all others were
+    /// dropped.
     pub conservation: Conservation,
-    /// Memory of one flow: both endpoints with their queues, averaged at the end of the run. In bytes.
+    /// Memory of one flow in bytes: both endpoints with their queues, averaged at the end of the run.
     pub flow_bytes: u64,
 }
 
-/// Where packets went.
+/// Balance of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conservation {
     /// Packets that hosts sent.
     pub sent: u64,
     /// Packets that reached a host.
     pub delivered: u64,
-    /// Packets in queues and on wires at the end.
+    /// Packets in queues and on links at the end.
     pub inside: u64,
 }
 

@@ -2,12 +2,13 @@
 //!
 //! Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM ToN 6(2), 1998: a
 //! port may hold up to alpha times the memory that is free, so busy ports leave some of it for those that are not yet.
-//! What a port has reserved is its own; dynamic thresholds divide the rest. Counted are waiting bytes, as everywhere here;
-//! the packet in transmission has left its queue (a switch holds it a little longer, and counts whole cells).
+//! Reserved memory belongs to its port; dynamic thresholds divide the rest. Only waiting bytes count, as
+//! everywhere here; the packet in transmission has left its queue (a real switch holds it a little longer,
+//! and counts whole cells).
 //!
-//! Ports dequeue lazily, so before a packet is admitted all ports of the pool that hold something are brought up to date:
-//! what is decided is then what an eager switch would decide. Idle ports cost nothing, nor do busy ones before the first of
-//! their transmissions ends.
+//! Ports dequeue lazily, so before a packet is admitted, all ports of the pool that hold packets are brought
+//! up to date; the decision is then that of a switch that dequeues eagerly. Idle ports cost nothing, nor do
+//! busy ones before the first of their transmissions ends.
 
 use crate::port::{ALONE, Port};
 use crate::recorder::Recorder;
@@ -19,22 +20,22 @@ use shoal_units::Time;
 pub(crate) struct Pools {
     pools: Vec<Pool>,
     members: Vec<Member>,
-    /// Member index of each link, or [`ALONE`].
+    /// Member index of each link; [`ALONE`] if the link has memory of its own.
     of_link: Vec<u32>,
 }
 
 /// One shared memory.
 #[derive(Debug)]
 struct Pool {
-    /// Beyond the reserved parts.
+    /// Size of the memory without the reserved parts, in bytes.
     shared_bytes: u64,
     alpha: f64,
     reserved_bytes: u64,
-    /// What the members hold beyond their reserved parts.
+    /// Bytes that the members hold beyond their reserved parts.
     used_bytes: u64,
-    /// Members that hold something.
+    /// Members that hold packets.
     busy: Vec<u32>,
-    /// Nothing leaves any of them before this.
+    /// Time before which no packet leaves any member.
     next_departure: Time,
 }
 
@@ -43,9 +44,9 @@ struct Pool {
 struct Member {
     link: u32,
     pool: u32,
-    /// Bytes it holds, as the pool counts them.
+    /// Bytes that the port holds, as the pool counts them.
     held_bytes: u64,
-    /// Its place in the list of busy members.
+    /// Position in the list of busy members.
     place: u32,
 }
 
@@ -104,7 +105,7 @@ impl Pools {
         after == 0 || (after as f64 <= pool.alpha * free as f64 && after - shared(held) <= free)
     }
 
-    /// Counts what the port of `member` holds now. To be called whenever that may have changed.
+    /// Updates the count of the port of `member`. Must be called whenever it may have changed.
     #[cold]
     #[inline(never)]
     pub(crate) fn settle(&mut self, member: u32, port: &Port) {
@@ -137,7 +138,8 @@ impl Pools {
     /// Brings all busy members of a pool up to `now`.
     fn catch_up(&mut self, pool: usize, now: Time, ports: &mut [Port], recorder: &mut Recorder) {
         self.pools[pool].next_departure = Time::NEVER;
-        // Backwards: a member that falls idle is replaced by the last one, which has been seen.
+        // In reverse order: a member that falls idle is replaced by the last one, which has been handled
+        // already.
         for place in (0..self.pools[pool].busy.len()).rev() {
             let member = self.pools[pool].busy[place];
             let port = &mut ports[self.members[member as usize].link as usize];

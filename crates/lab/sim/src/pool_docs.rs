@@ -1,8 +1,8 @@
-//! What shared memory is, what its keys mean, and where it is not like a switch's.
+//! Description of shared memory: what it does, and how it differs from a switch's.
 
 use shoal_units::{Difference, ModelDoc, ModelKind};
 
-/// Choudhury and Hahne.
+/// The paper of Choudhury and Hahne.
 const PAPER: &str = "Choudhury and Hahne, Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, IEEE/ACM ToN 6(2), 1998";
 
 /// Memory that ports share (`topology.shared_buffer`, `topology.shared_buffers`).

@@ -1,4 +1,4 @@
-//! The head of a link: queue, transmitter, and the packets on the wire.
+//! The head of a link: queue, transmitter, and the packets in propagation.
 //!
 //! Dequeues are carried out lazily. A transmission that begins at time t is computed when the port is next looked at (an
 //! arrival, a delivery, a sample), with t as its time: its outcome depends only on what arrived before, so nothing
@@ -13,33 +13,34 @@ use std::collections::VecDeque;
 
 /// One link with its queue.
 pub(crate) struct Port {
-    /// Packets on the wire in order of delivery; `enqueued` holds the time of delivery.
+    /// Packets in propagation, in the order of delivery; `enqueued` holds the time of delivery.
     wire: VecDeque<Packet>,
-    /// The transmitter is free from then on.
+    /// Time from which the transmitter is free.
     free: Time,
     delay: Span,
     line: Option<Line>,
-    /// An event for this port is on the agenda.
+    /// Whether an event for this port is on the agenda.
     pub(crate) pending: bool,
-    /// Its number among the monitored links, or [`UNMONITORED`].
+    /// Number of the port among the monitored links, or [`UNMONITORED`].
     probe: u32,
-    /// Its place among those that share memory, or [`ALONE`].
+    /// Number of the port among those that share memory, or [`ALONE`].
     pub(crate) member: u32,
 }
 
-/// What a pure delay lacks.
+/// Transmitter and queue, which a pure delay lacks.
 struct Line {
     queue: AnyQueue,
     random: Stream,
     serialiser: Serialiser,
     overhead: u32,
-    /// Packets waiting and the law's next timer: copies, asked of the queue once a change.
+    /// Number of waiting packets and time of the law's next timer: copies that are updated once for each
+    /// change of the queue.
     waiting: u32,
     timer: Time,
 }
 
 pub(crate) const UNMONITORED: u32 = u32::MAX;
-/// A port that shares its memory with none.
+/// Number of a port that shares its memory with no other port.
 pub(crate) const ALONE: u32 = u32::MAX;
 
 impl Port {
@@ -66,7 +67,7 @@ impl Port {
         }
     }
 
-    /// A packet arrives.
+    /// Handles the arrival of a packet.
     #[inline]
     pub(crate) fn arrive(&mut self, packet: Packet, now: Time, recorder: &mut Recorder) {
         let Some(line) = &mut self.line else {
@@ -86,7 +87,7 @@ impl Port {
                 Verdict::Displaced => line.drop_displaced(self.probe, now, recorder),
             }
         } else {
-            // Only the rows of packets need it.
+            // Only rows about packets need the backlog.
             let found = if recorder.has_sink() { line.queue.backlog() } else { Backlog::default() };
             recorder.on_arrival(self.probe, &packet, found, now);
             let verdict = line.queue.enqueue(packet, now, &mut line.random);
@@ -118,13 +119,14 @@ impl Port {
         }
         let packet = self.wire.pop_front();
         if self.wire.is_empty() {
-            // Back to the start of its memory, as queues do.
+            // Returns to the start of its memory, as queues do.
             self.wire.clear();
         }
         packet
     }
 
-    /// When the port must be looked at again: the next delivery, or the next transmission if nothing is on the wire.
+    /// Time at which the port must be examined again: the next delivery, or the next transmission if no
+    /// packet is in propagation.
     #[inline]
     pub(crate) fn next_event(&self) -> Option<Time> {
         if let Some(packet) = self.wire.front() {
@@ -140,17 +142,17 @@ impl Port {
         (queue.and_then(Queue::average_bytes), queue.and_then(Queue::probability))
     }
 
-    /// Bytes that wait.
+    /// Waiting bytes.
     pub(crate) fn waiting_bytes(&self) -> u64 {
         self.line.as_ref().map_or(0, |line| line.queue.backlog().bytes)
     }
 
-    /// Nothing leaves the queue before this, unless it leaves on an arrival.
+    /// Time before which no packet leaves the queue, unless an arrival makes it leave.
     pub(crate) fn next_change(&self) -> Time {
         self.line.as_ref().map_or(Time::NEVER, |line| self.free.min(line.timer))
     }
 
-    /// A packet arrives for which the memory that the port shares has no room. The port is up to date.
+    /// Refuses a packet that arrives, for lack of shared memory. The port is up to date.
     pub(crate) fn refuse(&mut self, packet: &Packet, now: Time, recorder: &mut Recorder) {
         if let Some(line) = self.line.as_ref().filter(|_| self.probe != UNMONITORED) {
             let backlog = line.queue.backlog();
@@ -159,7 +161,7 @@ impl Port {
         }
     }
 
-    /// Packets waiting and on the wire.
+    /// Number of packets that wait or are in propagation.
     pub(crate) fn held(&self) -> u64 {
         let waiting = self.line.as_ref().map_or(0, |line| line.queue.backlog().packets);
         u64::from(waiting) + self.wire.len() as u64
@@ -167,7 +169,7 @@ impl Port {
 }
 
 impl Line {
-    // Kept in its callers: as a call of its own it costs 5 % of a run (benches, S4).
+    // Inlined in its callers: as a call of its own it costs 5 % of a run (benchmark S4).
     #[allow(clippy::inline_always, reason = "measured, see above")]
     #[inline(always)]
     fn catch_up(
@@ -193,7 +195,7 @@ impl Line {
         }
     }
 
-    /// To be called when the queue has changed.
+    /// Must be called when the queue has changed.
     #[inline]
     fn refresh(&mut self) -> Backlog {
         let (backlog, timer) = self.queue.outlook();
@@ -259,7 +261,7 @@ impl Line {
         put_on_wire(packet, *free + delay, wire);
     }
 
-    /// The size that the line sees.
+    /// Size of the packet on the wire.
     #[inline]
     fn wire_bytes(&self, packet: &Packet) -> u32 {
         u32::from(packet.size) + self.overhead

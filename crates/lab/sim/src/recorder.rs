@@ -1,4 +1,4 @@
-//! Tells the collector what the queues of monitored links did, and a writer of files each packet with it.
+//! Reports to the collector what the queues of monitored links did, and to a writer of files each packet.
 
 use shoal_aqm::{Backlog, Verdict};
 use shoal_measure::{Collector, Departure, Waiting};
@@ -7,9 +7,9 @@ use shoal_scenario::Experiment;
 use shoal_trace::{LinkIndex, PacketEvent, PacketRow};
 use shoal_units::Time;
 
-/// Receives every packet event of the monitored links, in order of time per link: a file writer.
+/// Receives every packet event of the monitored links, in order of time for each link.
 pub trait PacketSink {
-    /// One event; `packet` as it is after it, `reason` why it was marked or dropped if that is what happened.
+    /// One event. `packet` is its state after the event, and `reason` the cause if it was marked or dropped.
     fn on_event(&mut self, row: PacketRow, packet: &Packet, reason: Option<Reason>);
     /// A packet reaches the sender of its flow. What was reported at links before happened before.
     fn on_sender(&mut self, now: Time, packet: &Packet) {

@@ -1,9 +1,11 @@
-//! The integer cube root of Linux `tcp_cubic.c`: a 6-bit table and one Newton step, about 0.2 % off on average.
+//! The integer cube root of Linux
+//! [`tcp_cubic.c`](https://elixir.bootlin.com/linux/v6.12/source/net/ipv4/tcp_cubic.c): a 6-bit table and one
+//! Newton step, about 0.2 % off on average.
 
 use shoal_units::cast::fit_u32;
 
 /// Starting values for the six leading bits of the argument, biased by -10: the parameters of the kernel's
-/// approximation (`net/ipv4/tcp_cubic.c`, `cubic_root`). Any other start gives other windows.
+/// approximation (`cubic_root`). Other starting values would give other windows.
 const START: [u8; 64] = [
     0, 54, 54, 54, 118, 118, 118, 118, 123, 129, 134, 138, 143, 147, 151, 156, 157, 161, 164, 168, 170, 173,
     176, 179, 181, 185, 187, 190, 192, 194, 197, 199, 200, 202, 204, 206, 209, 211, 213, 215, 217, 219, 221,
@@ -16,7 +18,8 @@ pub(super) fn cube_root(a: u64) -> u32 {
     if bits < 7 {
         return (u32::from(START[index(a)]) + 35) >> 6;
     }
-    // A third of the bits, by 84/256, less one: the start is scaled by 2^third, the argument by its cube.
+    // A third of the number of bits (84/256 of it) less one: the starting value is scaled by 2^third, the
+    // argument by its cube.
     let third = ((bits * 84) >> 8) - 1;
     let leading = index(a >> (third * 3));
     let start = u64::from(((u32::from(START[leading]) + 10) << third) >> 6);
@@ -25,7 +28,7 @@ pub(super) fn cube_root(a: u64) -> u32 {
     fit_u32((u64::from(tripled) * 341) >> 10)
 }
 
-/// A place in [`START`].
+/// Index of an entry of [`START`].
 fn index(place: u64) -> usize {
     fit_u32(place) as usize
 }
@@ -73,7 +76,8 @@ mod tests {
     proptest! {
         #[test]
         fn within_the_stated_error_over_the_range_in_use(a in 64u64..(1 << 60)) {
-            // The kernel's comment says 0.195 % on average; the worst is at small arguments (integer steps).
+            // The kernel's comment states an average error of 0.195 %; small arguments have the largest,
+            // because of integer steps.
             let error = (f64::from(cube_root(a)) - exact(a) as f64).abs();
             prop_assert!(error <= 1.0 + 0.02 * exact(a) as f64, "{a}: {} against {}", cube_root(a), exact(a));
         }

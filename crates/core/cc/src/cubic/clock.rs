@@ -1,19 +1,19 @@
-//! The kernel clocks CUBIC reads, and which version of the module a host stack runs.
+//! The kernel clocks that CUBIC reads, and the version of the module on a host stack.
 
 use crate::{AckCounting, GrowthRules};
 use shoal_units::cast::low_u32;
 use shoal_units::{Span, Time};
 
-/// Jiffies a second (`CONFIG_HZ`).
+/// Jiffies per second (`CONFIG_HZ`).
 pub(super) const HZ: u32 = 1000;
 
-/// Instant in jiffies, wrapping as in the kernel.
+/// Time in jiffies, wrapping as in the kernel.
 #[inline]
 pub(super) fn jiffies(now: Time) -> u32 {
     low_u32(now.as_picos() / 1_000_000_000)
 }
 
-/// Instant in microseconds (`tcp_mstamp`), wrapping.
+/// Time in microseconds (`tcp_mstamp`), wrapping.
 #[inline]
 pub(super) fn micros(now: Time) -> u32 {
     low_u32(now.as_micros())
@@ -25,14 +25,16 @@ pub(super) fn elapsed(now: u32, earlier: u32) -> i32 {
     now.wrapping_sub(earlier).cast_signed()
 }
 
-/// Version of `tcp_cubic.c`, told from the ACK counting of the host stack.
+/// Version of [`tcp_cubic.c`](https://elixir.bootlin.com/linux/v6.12/source/net/ipv4/tcp_cubic.c), derived
+/// from the host stack's ACK counting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Era {
-    /// 3.2: ACKs counted, scaled by the delayed-ACK ratio; RTT in jiffies.
+    /// 3.2: counts ACKs, scaled by the delayed-ACK ratio; RTT in jiffies.
     V3_2,
-    /// 3.18: the same with an RTT in microseconds.
+    /// 3.18: as 3.2, but with the RTT in microseconds.
     V3_18,
-    /// 6.x: packets counted, `cnt` at least 2 and computed once a jiffy, epoch shifted after idle, HyStart in microseconds.
+    /// 6.x: counts packets, computes `cnt` (at least 2) once a jiffy, shifts the epoch after idle periods,
+    /// HyStart in microseconds.
     V6,
 }
 
@@ -42,12 +44,13 @@ impl Era {
             (AckCounting::PerPacket, _) => Self::V6,
             (AckCounting::PerAck, AckCounting::PerPacket) => Self::V3_18,
             (AckCounting::PerAck, AckCounting::PerAck) => Self::V3_2,
-            // Not a Linux host; what current kernels do suits best.
+            // A host other than Linux behaves like current kernels.
             (AckCounting::Bytes, _) | (_, AckCounting::Bytes) => Self::V6,
         }
     }
 
-    /// An RTT sample that ended `now`, in the unit of `delay_min`: microseconds in 6.x, else eighths of a millisecond.
+    /// An RTT sample that was taken at `now`, in the unit of `delay_min`: microseconds in 6.x, else eighths
+    /// of a millisecond.
     pub(super) fn delay(self, now: Time, rtt: Span) -> u32 {
         let micros = u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX >> 3);
         let delay = match self {

@@ -1,12 +1,14 @@
-//! HyStart (Ha and Rhee 2008) as in `tcp_cubic.c`: leave slow start on a long ACK train or on a rising delay.
+//! HyStart (Ha and Rhee 2008) as in
+//! [`tcp_cubic.c`](https://elixir.bootlin.com/linux/v6.12/source/net/ipv4/tcp_cubic.c): leave slow start on a
+//! long ACK train or on a rising delay.
 
 use super::clock::{Era, elapsed, jiffies, micros};
 use crate::{AckSample, GrowthRules, Window};
 use shoal_units::Time;
 
-/// Smallest window at which HyStart looks (`hystart_low_window`).
+/// Smallest window at which HyStart tests (`hystart_low_window`).
 const LOW_WINDOW_PACKETS: u32 = 16;
-/// RTT samples of a round before the delay test (`HYSTART_MIN_SAMPLES`).
+/// RTT samples in a round that precede the delay test (`HYSTART_MIN_SAMPLES`).
 const MIN_SAMPLES: u8 = 8;
 /// Largest spacing of ACKs in a train: 2 ms (`hystart_ack_delta`, `hystart_ack_delta_us`).
 const ACK_DELTA_MS: i32 = 2;
@@ -14,18 +16,19 @@ const ACK_DELTA_US: i32 = 2000;
 /// Limits of the delay threshold: 4 ms and 16 ms (`HYSTART_DELAY_MIN`, `_MAX`), in eighths of a ms and in us.
 const DELAY_LIMITS_MS8: (u32, u32) = (4 << 3, 16 << 3);
 const DELAY_LIMITS_US: (u32, u32) = (4000, 16_000);
-/// Data of four largest segments the host may hand to the card (`sk_gso_max_size` 64 KiB).
+/// Four times the largest segment that the host may hand to its network card (`sk_gso_max_size`, 64 KiB), in
+/// bytes.
 const FOUR_BURSTS_BYTES: u64 = 4 * 65_536;
 
-/// State of one slow start.
+/// State of HyStart during one slow start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
     /// Stream position whose acknowledgement ends the round.
     round_end: u64,
-    /// Clock at the start of the round and at the last ACK of the train: ms before 6.x, us since.
+    /// Clock at the start of the round and at the last ACK of the train: in ms before 6.x, in us since.
     round_start: u32,
     last_ack: u32,
-    /// Smallest delay of this round; zero before the first.
+    /// Smallest delay in this round; zero before the first sample.
     round_delay: u32,
     samples: u8,
     found: bool,
@@ -36,7 +39,7 @@ impl HyStart {
         Self { round_end: 0, round_start: 0, last_ack: 0, round_delay: 0, samples: 0, found: false }
     }
 
-    /// A new round begins.
+    /// Starts a new round.
     pub(super) fn start_round(&mut self, era: Era, now: Time, snd_nxt: u64) {
         let clock = clock(era, now);
         *self = Self {
@@ -54,7 +57,7 @@ impl HyStart {
         self.round_end
     }
 
-    /// Rounds are told in `cong_avoid` before 6.x.
+    /// Before 6.x, `cong_avoid` detects the start of a round.
     #[inline]
     pub(super) fn on_slow_start(&mut self, era: Era, ack: &AckSample) {
         if era != Era::V6 && ack.snd_una > self.round_end {
@@ -62,7 +65,7 @@ impl HyStart {
         }
     }
 
-    /// An RTT sample: sets `ssthresh` to `cwnd` if slow start should end.
+    /// Handles an RTT sample: sets `ssthresh` to `cwnd` if slow start should end.
     pub(super) fn on_delay(
         &mut self,
         era: Era,
@@ -75,7 +78,7 @@ impl HyStart {
         if self.found || !rules.in_slow_start(window) {
             return;
         }
-        // Also below the smallest window: rounds begin with a window, not where it has grown enough.
+        // Also below the smallest window: a round begins with a window of data, whatever its size.
         if era == Era::V6 && ack.snd_una > self.round_end {
             self.start_round(era, ack.now, ack.snd_nxt);
         }
@@ -90,7 +93,7 @@ impl HyStart {
         }
     }
 
-    /// Whether closely spaced ACKs have come for half an RTT since the round began.
+    /// Whether closely spaced ACKs have arrived for half an RTT since the round began.
     fn is_long_train(&mut self, era: Era, window: &Window, ack: &AckSample, delay_min: u32) -> bool {
         let now = clock(era, ack.now);
         let (spacing, threshold) = match era {
@@ -107,10 +110,11 @@ impl HyStart {
         i64::from(elapsed(now, self.round_start)) > i64::from(threshold)
     }
 
-    /// Whether the smallest delay of the round exceeds the smallest ever by an eighth (a sixteenth before 6.x).
+    /// Whether the smallest delay of the round exceeds the smallest delay of the connection by an eighth (a
+    /// sixteenth before 6.x).
     fn is_delayed(&mut self, era: Era, delay: u32, delay_min: u32) -> bool {
         let first = self.round_delay == 0 || self.round_delay > delay;
-        // Before 6.x only the first samples count; since then also the later ones.
+        // Before 6.x only the first samples of a round count; since then the later ones count too.
         if first && (era == Era::V6 || self.samples < MIN_SAMPLES) {
             self.round_delay = delay;
         }
@@ -134,8 +138,9 @@ fn clock(era: Era, now: Time) -> u32 {
     }
 }
 
-/// Allowance for aggregation (`hystart_ack_delay`): four bursts at the pacing rate the kernel computes even if nothing
-/// paces (`tcp_update_pacing_rate`: twice `cwnd` an RTT up to half of `ssthresh`, then 1.2 times), at most 1 ms.
+/// Allowance for aggregation in microseconds (`hystart_ack_delay`): four bursts at the pacing rate, which the
+/// kernel computes even without pacing (`tcp_update_pacing_rate`: twice `cwnd` per RTT up to half of
+/// `ssthresh`, then 1.2 times), at most 1 ms.
 fn ack_delay_us(window: &Window, ack: &AckSample) -> u32 {
     let percent = if window.cwnd < window.ssthresh / 2 { 200 } else { 120 };
     let bytes_per_srtt = u64::from(ack.mss) * u64::from(window.cwnd / window.quantum) * percent / 100;
@@ -165,7 +170,7 @@ mod tests {
         // From half of ssthresh on 1.2 x: 262,144 / 173,760 x 0.5 ms, and with 1 ms more than the limit.
         assert_eq!(allowance_us(100, 200, 500), 754);
         assert_eq!(allowance_us(100, 200, 1000), 1000);
-        // No RTT or no window: no allowance.
+        // Without an RTT or a window there is no allowance.
         assert_eq!(allowance_us(100, 1000, 0), 0);
         assert_eq!(allowance_us(0, 1000, 1000), 0);
     }

@@ -1,6 +1,8 @@
-//! CUBIC in the integers of Linux `net/ipv4/tcp_cubic.c`. Windows are packets (`quantum` 1).
+//! CUBIC in the integers of Linux
+//! [`net/ipv4/tcp_cubic.c`](https://elixir.bootlin.com/linux/v6.12/source/net/ipv4/tcp_cubic.c). Windows are
+//! packets (`quantum` 1).
 //!
-//! The version follows the host stack: see [`Era`].
+//! The host stack determines the version: see [`Era`].
 
 use super::cbrt::cube_root;
 use super::clock::{Era, HZ, elapsed, jiffies};
@@ -10,42 +12,42 @@ use crate::{AckSample, CongestionControl, CubicConfig, GrowthRules, Reduction, S
 use shoal_units::cast::{fit_u32, low_u32};
 use shoal_units::{Span, Time};
 
-/// The window after a reduction, of 1024 (`beta`).
+/// Window after a reduction, in 1024ths of the window before (`beta`).
 pub(super) const BETA_Q10: u64 = 717;
 /// Scaling of the cubic, C = 41 * 10 / 1024 = 0.4 (`bic_scale`; `cube_rtt_scale` = 10 times it).
 const CUBE_SCALE_Q10: u64 = 41 * 10;
-/// Time to the origin cubed, for one packet, in 2^-30 s^3: 2^40 / 410 (`cube_factor`).
+/// Cube of the time to the origin for one packet, in 2^-30 s^3: 2^40 / 410 (`cube_factor`).
 const CUBE_FACTOR: u64 = (1 << 40) / CUBE_SCALE_Q10;
-/// Time inside the cubic has 2^-10 s (`BICTCP_HZ`).
+/// Time in the cubic function is in units of 2^-10 s (`BICTCP_HZ`).
 const TIME_SHIFT: u32 = 10;
 /// Eighths of a window acknowledged for one packet of the Reno estimate: 8 (1+b)/(3 (1-b)) in integers (`beta_scale`).
 const RENO_EIGHTHS: u64 = 8 * (1024 + BETA_Q10) / 3 / (1024 - BETA_Q10);
-/// Fixed point of the delayed-ACK ratio (`ACK_RATIO_SHIFT`) and its limit of 32 packets an ACK.
+/// Fractional bits of the delayed-ACK ratio (`ACK_RATIO_SHIFT`), and its limit of 32 packets per ACK.
 const RATIO_SHIFT: u32 = 4;
 const RATIO_LIMIT: u32 = 32 << RATIO_SHIFT;
 
-/// CUBIC, Linux integers.
+/// CUBIC in the integers of Linux.
 #[derive(Clone, Copy, Debug)]
 pub struct LinuxCubic {
     config: CubicConfig,
     rules: GrowthRules,
     era: Era,
-    /// ACKs (3.x) or packets (6.x) for one packet of growth.
+    /// Number of ACKs (3.x) or packets (6.x) for one packet of growth.
     cnt: u32,
-    /// `cwnd` before the last reduction, less by fast convergence; zero if unknown.
+    /// `cwnd` before the last reduction, lowered by fast convergence; zero if unknown.
     last_max_cwnd: u32,
     last_cwnd: u32,
     last_time: u32,
     origin: u32,
-    /// Time from the start of the epoch to the origin, 2^-10 s (`bic_K`).
+    /// Time from the start of the epoch to the origin in 2^-10 s (`bic_K`).
     time_to_origin: u32,
     /// Smallest RTT in the unit of the era; zero before the first sample.
     delay_min: u32,
-    /// Start of the epoch in jiffies; none between a reduction and the next growth.
+    /// Start of the epoch in jiffies; `None` between a reduction and the next growth.
     epoch_start: Option<u32>,
     ack_cnt: u32,
     reno_cwnd: u32,
-    /// Packets an ACK, 2^-4 (3.x `delayed_ack`).
+    /// Packets per ACK in 2^-4 (3.x `delayed_ack`).
     ack_ratio: u32,
     cwnd_before_cut: u32,
     last_sent: u32,
@@ -78,7 +80,7 @@ impl LinuxCubic {
         }
     }
 
-    /// All that a timeout forgets (`bictcp_reset`).
+    /// Resets the state that a timeout invalidates (`bictcp_reset`).
     fn reset(&mut self) {
         let Self { cwnd_before_cut, last_sent, in_loss, .. } = *self;
         *self = Self { cwnd_before_cut, last_sent, in_loss, ..Self::new(self.config, self.rules) };
@@ -131,13 +133,13 @@ impl LinuxCubic {
         };
     }
 
-    /// ACKs a packet so that one RTT later the window is on the curve.
+    /// Number of ACKs for one packet of growth such that one RTT later the window is on the curve.
     fn cubic_count(&self, since_epoch: u32, cwnd: u32) -> u32 {
         let ahead = u64::from(since_epoch) + u64::from(self.era.delay_in_jiffies(self.delay_min));
         let t = (ahead << TIME_SHIFT) / u64::from(HZ);
         let target = self.target(t);
         let count = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
-        // Before the first reduction: at least 5 % an RTT.
+        // Before the first reduction the window grows by at least 5 % per RTT.
         if self.last_max_cwnd == 0 { count.min(20) } else { count }
     }
 
@@ -150,11 +152,12 @@ impl LinuxCubic {
         if t < origin_at { self.origin.wrapping_sub(delta) } else { self.origin.wrapping_add(delta) }
     }
 
-    /// Not slower than Reno with the same reduction would be: one packet for 1.875 windows acknowledged.
+    /// Keeps the growth at least as fast as Reno's with the same reduction: one packet for 1.875 windows
+    /// acknowledged.
     fn follow_reno(&mut self, cwnd: u32) {
         let needed = low_u32(((u64::from(cwnd) * RENO_EIGHTHS) >> 3).max(1));
         if self.ack_cnt > needed {
-            // The kernel's loop leaves 1..=needed.
+            // The kernel's loop leaves a value in 1..=needed.
             let steps = (self.ack_cnt - 1) / needed;
             self.ack_cnt -= steps * needed;
             self.reno_cwnd = self.reno_cwnd.saturating_add(steps);
@@ -172,7 +175,7 @@ impl CongestionControl for LinuxCubic {
             self.ack_ratio = ratio.saturating_add(ack.acked_packets).min(RATIO_LIMIT);
         }
         let Some(rtt) = ack.rtt else { return };
-        // Samples within a second of the start of an epoch may hold recovery's queue.
+        // Samples within a second of the start of an epoch may include the queue of the recovery.
         if self.epoch_start.is_some_and(|start| elapsed(jiffies(ack.now), start) < HZ.cast_signed()) {
             return;
         }
@@ -222,7 +225,7 @@ impl CongestionControl for LinuxCubic {
             self.cut(window);
         }
         window.cwnd_cnt = 0;
-        // `set_state(Loss)` comes after `ssthresh`: the window before the timeout is forgotten, too.
+        // `set_state(Loss)` comes after `ssthresh`, so the window before the timeout is forgotten as well.
         self.reset();
         self.hystart.start_round(self.era, signal.now, signal.snd_nxt);
     }
@@ -230,7 +233,8 @@ impl CongestionControl for LinuxCubic {
         self.in_loss = false;
     }
     fn on_idle_restart(&mut self, _window: &mut Window, now: Time, _idle: Span) {
-        // Since 4.3: the epoch moves on by the time since the last packet, so that idleness does not count as growth.
+        // Since 4.3 the epoch is shifted by the time since the last packet, so that idle time does not count
+        // as growth.
         if self.era != Era::V6 {
             return;
         }

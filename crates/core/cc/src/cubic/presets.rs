@@ -11,7 +11,8 @@ pub const CUBIC: CubicConfig = CubicConfig {
     hystart: true,
 };
 
-/// `cubic-rfc9438`: the formulas. HyStart is not part of that document (its section 4.10 leaves slow start open).
+/// `cubic-rfc9438`: the formulas. HyStart is not part of that document (its section 4.10 leaves slow start
+/// open).
 pub const CUBIC_RFC9438: CubicConfig = CubicConfig {
     arithmetic: CubicArithmetic::Rfc9438,
     fast_convergence: true,

@@ -1,4 +1,5 @@
-//! CUBIC by the formulas of RFC 9438 in floating point. Slow start is the stack's.
+//! CUBIC by the formulas of [RFC 9438](https://www.rfc-editor.org/rfc/rfc9438) in floating point. Slow start
+//! is that of the stack.
 
 use super::clock::Era;
 use super::hystart::HyStart;
@@ -12,34 +13,34 @@ use shoal_units::{Span, Time};
 
 /// Multiplicative decrease factor (section 4.6).
 const BETA: f64 = BETA_TENTHS / 10.0;
-/// Tenths, so that a product with whole packets is exact before it is rounded down.
+/// In tenths, so that the product with whole packets is exact before it is rounded down.
 const BETA_TENTHS: f64 = 7.0;
 /// Aggressiveness in packets / s^3 (section 5).
 const C: f64 = 0.4;
-/// Growth of the Reno estimate in packets an RTT (section 4.3): 3 (1 - beta) / (1 + beta).
+/// Growth of the Reno estimate in packets per RTT (section 4.3): 3 (1 - beta) / (1 + beta).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 /// An epoch of congestion avoidance (section 4.1.2).
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     start: Time,
-    /// Time from the start to the plateau, s.
+    /// Time from the start of the epoch to the plateau in seconds.
     k_s: f64,
-    /// Reno-friendly estimate, packets.
+    /// Reno-friendly estimate in packets.
     w_est: f64,
 }
 
-/// CUBIC, RFC 9438.
+/// CUBIC by the formulas of RFC 9438.
 #[derive(Clone, Copy, Debug)]
 pub struct Rfc9438Cubic {
     config: CubicConfig,
     rules: GrowthRules,
     epoch: Option<Epoch>,
-    /// Window before the last reduction, by fast convergence less, packets; zero if unknown.
+    /// Window in packets before the last reduction, lowered by fast convergence; zero if unknown.
     w_max: f64,
     /// Window at the last reduction, packets (`cwnd_prior`).
     cwnd_prior: f64,
-    /// Part of the window below one window unit.
+    /// Fraction of a window unit that remains to be added.
     remainder: f64,
     cwnd_before_cut: u32,
     delay_min: u32,
@@ -70,7 +71,7 @@ impl Rfc9438Cubic {
         // Section 4.7.
         self.w_max =
             if cwnd < self.w_max && self.config.fast_convergence { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
-        // Section 4.6: of what is in flight; never of more than the window.
+        // Section 4.6: computed from the data in flight, but never from more than the window.
         let flight_bytes = signal.snd_nxt.saturating_sub(signal.snd_una);
         let flight = (flight_bytes as f64 / f64::from(signal.mss.max(1))).min(cwnd);
         let quantum = f64::from(window.quantum);
@@ -84,7 +85,7 @@ impl Rfc9438Cubic {
         (f64::from(window.cwnd) + self.remainder) / f64::from(window.quantum)
     }
 
-    /// Congestion avoidance for `segments` acknowledged (sections 4.2 to 4.5).
+    /// Congestion avoidance for `segments` acknowledged segments (sections 4.2 to 4.5).
     fn avoid(&mut self, window: &mut Window, ack: &AckSample, segments: f64) {
         let cwnd = self.packets(window);
         let w_max = &mut self.w_max;
@@ -111,7 +112,7 @@ impl Rfc9438Cubic {
         self.grow(window, growth);
     }
 
-    /// Adds `packets`, of which the part below one window unit waits.
+    /// Adds `packets` to the window; the fraction below one window unit is carried over.
     fn grow(&mut self, window: &mut Window, packets: f64) {
         let units = f64::from(window.cwnd) + self.remainder + packets * f64::from(window.quantum);
         if units >= f64::from(window.clamp) {

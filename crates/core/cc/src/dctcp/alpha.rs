@@ -1,4 +1,5 @@
-//! The moving average of the marked fraction: alpha <- (1 - g) alpha + g F, in each resolution.
+//! The moving average of the marked fraction F: alpha <- (1 - g) alpha + g F ([RFC 8257, section
+//! 3.3](https://www.rfc-editor.org/rfc/rfc8257#section-3.3)), in each resolution.
 
 use crate::{
     AckSample, AlphaAfter, AlphaInRecovery, AlphaResolution, AlphaUpdate, DctcpConfig, Gain, MarkCounting,
@@ -9,17 +10,17 @@ use shoal_units::cast::{fit_u32, floor_u32};
 /// Alpha in the arithmetic of its resolution.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Alpha {
-    /// Fraction of 2^10, truncating.
+    /// Multiple of 2^-10, truncated.
     Bits10(u32),
-    /// Fraction of 2^10; a decay that would be nothing takes all.
+    /// Multiple of 2^-10; a decay that would be rounded to nothing sets alpha to zero.
     Bits10MinNotZero(u32),
-    /// Fraction of 2^20, truncating.
+    /// Multiple of 2^-20, truncated.
     Bits20(u32),
-    /// The law itself.
+    /// The law without rounding.
     Exact(f64),
 }
 
-/// One step of the average: `marked` of `weight`, each in units of which a gain of 2^-shift has `unit`.
+/// One step of the average: `marked` of `weight`, in units of which `unit` together have a gain of 2^-shift.
 #[derive(Clone, Copy)]
 struct Step {
     marked: u64,
@@ -57,7 +58,7 @@ impl Alpha {
         }
     }
 
-    /// Floor of `cwnd` alpha / 2 (Linux `(cwnd * alpha) >> 11`).
+    /// The floor of `cwnd * alpha / 2` (Linux `(cwnd * alpha) >> 11`).
     #[inline]
     fn half_of(self, cwnd: u32) -> u32 {
         let scaled = |alpha: u32, bits: u32| fit_u32((u64::from(cwnd) * u64::from(alpha)) >> (bits + 1));
@@ -89,25 +90,25 @@ fn average_fixed(alpha: u32, bits: u32, takes_remainder: bool, step: Step) -> u3
     fit_u32((old - decay + step.marked.saturating_mul(one) / divisor).min(one))
 }
 
-/// Counts what ACKs report and keeps alpha.
+/// Counts the marks that ACKs report, and updates alpha.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Estimator {
     alpha: Alpha,
-    /// Marked and all, since the last update, in the units of [`MarkCounting`].
+    /// Marked units and all units since the last update, as [`MarkCounting`] counts.
     marked: u64,
     total: u64,
     /// Stream position whose acknowledgement ends the observation window (Linux `next_seq`, FreeBSD `save_sndnxt`).
     window_end: u64,
-    /// The last ACK had ECN-Echo (FreeBSD `ece_prev`).
+    /// Whether the last ACK carried ECN-Echo (FreeBSD `ece_prev`).
     echoed: bool,
     hold: Hold,
 }
 
-/// Whether observation windows may end.
+/// Why observation windows may not end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Hold {
     No,
-    /// In fast recovery.
+    /// The sender is in fast recovery.
     Recovery,
     /// The ACK being processed ends fast recovery.
     LastAck,
@@ -119,7 +120,8 @@ impl Estimator {
         Self { alpha, marked: 0, total: 0, window_end: 0, echoed: false, hold: Hold::No }
     }
 
-    /// The first observation window ends with the first new byte that is acknowledged (Linux `dctcp_init`).
+    /// Starts counting. The first observation window ends with the first new byte that is acknowledged (Linux
+    /// `dctcp_init`).
     pub(super) fn start(&mut self, snd_nxt: u64) {
         self.window_end = snd_nxt;
     }
@@ -160,19 +162,20 @@ impl Estimator {
         }
     }
 
-    /// Fast recovery begins.
+    /// Notes that fast recovery begins.
     pub(super) fn enter_recovery(&mut self, config: &DctcpConfig) {
         if config.alpha_in_recovery != AlphaInRecovery::Continue {
             self.hold = Hold::Recovery;
         }
     }
 
-    /// It is over, by a timeout or without anybody waiting for its last ACK.
+    /// Notes that fast recovery has ended, after a timeout or without a last ACK that would still be counted.
     pub(super) fn leave_recovery(&mut self) {
         self.hold = Hold::No;
     }
 
-    /// The ACK that ends it is being processed; [`Self::on_ack`] for it is yet to come (FreeBSD `dctcp_post_recovery`).
+    /// Notes that the ACK being processed ends fast recovery, before [`Self::on_ack`] is called for it
+    /// (FreeBSD `dctcp_post_recovery`).
     pub(super) fn on_recovered(&mut self, config: &DctcpConfig, signal: &Signal) {
         if self.hold == Hold::Recovery {
             self.hold = Hold::LastAck;
@@ -180,15 +183,15 @@ impl Estimator {
         self.on_event(config, config.alpha_after_recovery, signal.snd_nxt, 0);
     }
 
-    /// Alpha becomes one, and counting begins anew (FreeBSD with `slowstart`).
+    /// Sets alpha to one and restarts the counting (FreeBSD with `slowstart`).
     pub(super) fn restart_at_one(&mut self, config: &DctcpConfig, snd_nxt: u64) {
         self.alpha = Alpha::new(config.alpha_resolution, 1 << 10);
         (self.marked, self.total) = (0, 0);
         self.window_end = snd_nxt;
     }
 
-    /// What an event does to alpha. After an early update the observation window ends `beyond` bytes after `snd_nxt`
-    /// (FreeBSD `save_sndnxt`).
+    /// Applies the effect of an event to alpha. After an early update the observation window ends `beyond`
+    /// bytes after `snd_nxt` (FreeBSD `save_sndnxt`).
     pub(super) fn on_event(&mut self, config: &DctcpConfig, action: AlphaAfter, snd_nxt: u64, beyond: u32) {
         match action {
             AlphaAfter::Keep => {}
@@ -205,7 +208,7 @@ impl Estimator {
         }
     }
 
-    /// Floor of `cwnd` alpha / 2.
+    /// The floor of `cwnd * alpha / 2`.
     #[inline]
     pub(super) fn cut_of(&self, cwnd: u32) -> u32 {
         self.alpha.half_of(cwnd)
@@ -223,7 +226,7 @@ impl Estimator {
     }
 }
 
-/// What `ack` counts: (marked, all). `echoed`: the ACK before it had ECN-Echo.
+/// What `ack` adds to the counts: (marked, all). `echoed`: the previous ACK carried ECN-Echo.
 #[inline]
 fn counted(config: &DctcpConfig, ack: &AckSample, echoed: bool) -> (u64, u64) {
     let duplicate = ack.duplicate && config.counts_duplicates;
@@ -246,7 +249,7 @@ fn counted(config: &DctcpConfig, ack: &AckSample, echoed: bool) -> (u64, u64) {
     (marked, total)
 }
 
-/// The step of a per-ACK update: one packet's (or ACK's) worth has gain 2^-shift, or its part of the flight.
+/// The step for a per-ACK update: one packet (or ACK) has a gain of 2^-shift, or its share of the flight has.
 #[inline]
 fn per_ack_step(config: &DctcpConfig, ack: &AckSample, marked: u64, weight: u64) -> Step {
     let packet = match config.counting {

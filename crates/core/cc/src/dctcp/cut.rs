@@ -1,4 +1,4 @@
-//! Reductions: when and how far the window goes down.
+//! Reductions: when the window is reduced, and by how much.
 
 use super::alpha::Estimator;
 use crate::{
@@ -6,18 +6,19 @@ use crate::{
     Reduction, Signal, SsthreshAfterCut, Window,
 };
 
-/// What a reduction remembers.
+/// State of the reductions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cut {
     /// `cwnd` at the start of CWR; zero outside (Kuehlewind et al. 2014 `cwnd_max`).
     cwnd_max: u32,
     /// `cwnd` before the last reduction (Linux `loss_cwnd`).
     pub(super) cwnd_before: u32,
-    /// [`CutStyle::PerMark`]: half window units still to be taken away. The odd half stays for the next mark.
+    /// [`CutStyle::PerMark`]: half window units still to be subtracted. An odd half is kept for the next
+    /// mark.
     owed_halves: u64,
-    /// In Recovery or Loss: marks are not acted upon.
+    /// Whether the sender is in Recovery or Loss, where marks cause no reduction.
     in_loss: bool,
-    /// Signals so far: marks that began an episode, losses, timeouts (FreeBSD `num_cong_events`).
+    /// Number of signals so far: marks that began an episode, losses, timeouts (FreeBSD `num_cong_events`).
     events: u32,
 }
 
@@ -30,7 +31,7 @@ impl Cut {
         }
     }
 
-    /// First ECN-Echo of an episode.
+    /// Handles the first ECN-Echo of an episode.
     pub(super) fn on_ecn(
         &mut self,
         config: &DctcpConfig,
@@ -71,7 +72,7 @@ impl Cut {
         Reduction::Done
     }
 
-    /// A further ACK with ECN-Echo in the same episode.
+    /// Handles a further ACK with ECN-Echo in the same episode.
     #[inline]
     pub(super) fn on_ece_in_cwr(&mut self, config: &DctcpConfig, alpha: &Estimator, window: &mut Window) {
         if config.loss_base == LossBase::AtLastMark {
@@ -88,13 +89,13 @@ impl Cut {
         }
     }
 
-    /// Packet loss or timeout: sets `ssthresh`.
+    /// Handles a packet loss or a timeout: sets `ssthresh`.
     pub(super) fn on_loss(&mut self, config: &DctcpConfig, alpha: &Estimator, window: &mut Window) {
         self.cwnd_before = window.cwnd;
         self.set_ssthresh(config, alpha, window, window.cwnd);
     }
 
-    /// Packet loss in an ECN episode: sets `ssthresh` once more.
+    /// Handles a packet loss within an ECN episode: sets `ssthresh` once more.
     pub(super) fn on_loss_again(&mut self, config: &DctcpConfig, alpha: &Estimator, window: &mut Window) {
         match config.loss_base {
             LossBase::Window => self.on_loss(config, alpha, window),
@@ -111,12 +112,12 @@ impl Cut {
         self.events = self.events.saturating_add(1);
     }
 
-    /// After an idle period the next mark is the first one again.
+    /// Restarts the count of signals, so that the next mark after an idle period is treated as the first one.
     pub(super) fn forget_events(&mut self) {
         self.events = 0;
     }
 
-    /// Recovery or Loss begins: what the marks had begun is over.
+    /// Enters Recovery or Loss, which ends the ECN episode: marks cause no reduction until [`Self::on_exit`].
     pub(super) fn enter_loss(&mut self) {
         self.cwnd_max = 0;
         self.owed_halves = 0;
@@ -128,7 +129,7 @@ impl Cut {
         self.in_loss = false;
     }
 
-    /// The window less what is owed, in whole units.
+    /// The window less the half units that are still to be subtracted, in whole units.
     #[inline]
     fn pay(&mut self, config: &DctcpConfig, window: &Window) -> u32 {
         let units = u32::try_from(self.owed_halves / 2).unwrap_or(u32::MAX);
@@ -137,7 +138,8 @@ impl Cut {
     }
 }
 
-/// `cwnd` (1 - alpha/2), the reduction rounded down, not below the floor (Linux `dctcp_ssthresh`; Kuehlewind et al. 2014 equation 1).
+/// `cwnd (1 - alpha/2)`, with the reduction rounded down and the floor applied (Linux `dctcp_ssthresh`;
+/// Kuehlewind et al. 2014, equation 1).
 #[inline]
 fn scaled(config: &DctcpConfig, alpha: &Estimator, window: &Window, cwnd: u32) -> u32 {
     rounded(config, window, cwnd - alpha.cut_of(cwnd)).max(floor(config, window))
@@ -168,7 +170,8 @@ fn set(config: &DctcpConfig, window: &mut Window, cwnd: u32) {
     window.cwnd = cwnd;
     window.ssthresh = match config.ssthresh_after_cut {
         SsthreshAfterCut::Cwnd => cwnd,
-        // RFC 5681 equation 4 keeps ssthresh at two packets or more; Kuehlewind et al. 2014 does not say what happens there.
+        // RFC 5681 (https://www.rfc-editor.org/rfc/rfc5681) equation 4 keeps ssthresh at two packets or more;
+        // Kuehlewind et al. 2014 does not define this case.
         SsthreshAfterCut::CwndMinusOne => {
             cwnd.saturating_sub(window.quantum).max(2u32.saturating_mul(window.quantum))
         }

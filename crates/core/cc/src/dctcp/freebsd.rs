@@ -1,4 +1,5 @@
-//! FreeBSD's members of the DCTCP family (`sys/netinet/cc/cc_dctcp.c`).
+//! FreeBSD's members of the DCTCP family
+//! ([`sys/netinet/cc/cc_dctcp.c`](https://cgit.freebsd.org/src/tree/sys/netinet/cc/cc_dctcp.c?h=release/14.0.0)).
 
 use super::presets::{DCTCP, WIDE_COUNTERS};
 use crate::{
@@ -17,12 +18,12 @@ pub const FREEBSD_14: DctcpConfig = DctcpConfig {
     alpha_on_timeout: AlphaAfter::Update,
     alpha_in_recovery: AlphaInRecovery::Hold,
     alpha_after_recovery: AlphaAfter::Update,
-    // min(bytes this ACK acknowledges, MSS): nothing.
+    // An ACK without new data counts min(bytes acknowledged, MSS), which is zero.
     counts_duplicates: false,
     duplicate_bytes_max: u32::MAX,
     cut: CutStyle::OnceAtOnce,
     grows_in_cwr: true,
-    // An ECN episode leaves t_bytes_acked alone.
+    // An ECN episode does not change t_bytes_acked.
     counter_on_cut: CounterOnCut::Keep,
     loss_base: LossBase::AtLastMark,
     undo: UndoWindow::AtReduction,

@@ -1,6 +1,20 @@
-//! DCTCP: one controller with named policies. A variant is a preset ([`presets`]), an ablation a changed field.
+//! DCTCP ([RFC 8257](https://www.rfc-editor.org/rfc/rfc8257)): one controller with named policies. A variant
+//! is a preset ([`presets`]), and an ablation changes one field.
 //!
-//! `alpha.rs` keeps the marked fraction, `cut.rs` makes the reductions; growth is Reno's by the rules of the stack.
+//! The sender estimates the fraction of marked packets once in a window of data, alpha <- (1 - g) alpha + g F
+//! (section 3.3), and on an ECN-Echo reduces the window once in a round trip to cwnd (1 - alpha/2);
+//! losses halve it. As configured by the preset `dctcp`, which follows current Linux:
+//!
+//! 1. `on_ack` counts the packets that each ACK delivers, as marked if it carries ECN-Echo
+//!    (`MarkCounting::Packets`). When `snd_una` reaches the end of the observation window, alpha is updated with
+//!    g = 1/16 in units of 1/1024, and the next window ends at `snd_nxt` (`alpha.rs`).
+//! 2. `on_ecn`, for the first ECN-Echo of an episode, sets `ssthresh` to cwnd (1 - alpha/2), at least two
+//!    packets; the endpoint brings `cwnd` there over one round trip and ignores further ECN-Echo meanwhile
+//!    (`cut.rs`).
+//! 3. `on_loss` and `on_rto` set `ssthresh` to half of the window, in CWR as well.
+//! 4. Otherwise the window grows like Reno's, by the rules of the host stack.
+//!
+//! Each difference of a variant is one policy of [`DctcpConfig`], with its source.
 
 mod alpha;
 mod cut;
@@ -15,7 +29,7 @@ use alpha::Estimator;
 use cut::Cut;
 use shoal_units::Time;
 
-/// DCTCP.
+/// A DCTCP controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Dctcp {
     config: DctcpConfig,
@@ -71,7 +85,7 @@ impl CongestionControl for Dctcp {
             self.cut.on_loss(&self.config, &self.estimator, window);
         }
         window.cwnd_cnt = 0;
-        // After the cut: Linux 3.18 computes ssthresh before it enters Loss, where alpha is clamped.
+        // After the cut: Linux 3.18 computes ssthresh before it enters Loss, where it sets alpha.
         self.estimator.on_event(&self.config, self.config.alpha_on_timeout, signal.snd_nxt, signal.mss);
         self.estimator.leave_recovery();
     }
@@ -111,7 +125,7 @@ impl CongestionControl for Dctcp {
 }
 
 impl DctcpConfig {
-    /// Whether a window of data sees at most one reduction by marks.
+    /// Whether marks cause at most one reduction in a window of data.
     pub const fn cuts_once_a_window(&self) -> bool {
         matches!(self.cut, CutStyle::OnceAtOnce | CutStyle::OnceSpread)
     }

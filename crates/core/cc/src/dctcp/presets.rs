@@ -7,10 +7,10 @@ use crate::{
 };
 use shoal_units::{Difference, ModelDoc, ModelKind};
 
-/// MSS that Linux assumes for its receive direction until data comes in (`TCP_MSS_DEFAULT`).
+/// MSS that Linux assumes for its receive direction until data arrive (`TCP_MSS_DEFAULT`).
 const LINUX_RCV_MSS: u32 = 536;
 
-/// `dctcp`: RFC 8257 as current Linux has it.
+/// `dctcp`: [RFC 8257](https://www.rfc-editor.org/rfc/rfc8257) as current Linux implements it.
 pub const DCTCP: DctcpConfig = DctcpConfig {
     alpha_resolution: AlphaResolution::Bits10MinNotZero,
     alpha_update: AlphaUpdate::PerWindow,
@@ -54,7 +54,7 @@ pub const LINUX_3_18: DctcpConfig = DctcpConfig {
 pub const STANFORD: DctcpConfig =
     DctcpConfig { initial_alpha_q10: 0, cut: CutStyle::OnceAtOnce, loss: LossResponse::Halve, ..LINUX_3_18 };
 
-/// `dctcp-ikr`: Kuehlewind et al.'s changes on top of the patch.
+/// `dctcp-ikr`: the changes of Kuehlewind et al. 2014 on top of the Stanford patch.
 pub const IKR: DctcpConfig = DctcpConfig {
     alpha_resolution: AlphaResolution::Bits20,
     alpha_update: AlphaUpdate::PerAck,

@@ -107,7 +107,8 @@ fn any_controller_is_the_one_inside() {
     }
 }
 
-/// What a controller that says nothing about it promises: CWR is sent (RFC 3168 section 6.1.2), no growth in CWR, rate
+/// What a controller that says nothing about it promises: CWR is sent
+/// ([RFC 3168, section 6.1.2](https://www.rfc-editor.org/rfc/rfc3168#section-6.1.2)), no growth in CWR, rate
 /// halving ends at `ssthresh`, nothing is estimated.
 #[test]
 fn classic_controllers_keep_to_the_defaults() {

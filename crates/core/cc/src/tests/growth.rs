@@ -69,8 +69,9 @@ fn nothing_grows_while_the_application_limits() {
 
 #[test]
 fn bytes_grow_the_window_by_a_packet_for_a_window_of_bytes() {
-    // RFC 3465 as FreeBSD has it: cwnd <= ssthresh adds what is acknowledged and clears the counter; above, 10 packets of
-    // 1448 B need 14480 B acknowledged: the fifth ACK of 2896 B; what is left over stays counted.
+    // RFC 3465 (https://www.rfc-editor.org/rfc/rfc3465) as FreeBSD has it: cwnd <= ssthresh adds what is
+    // acknowledged and clears the counter; above, 10 packets of 1448 B need 14480 B acknowledged: the fifth
+    // ACK of 2896 B; what is left over stays counted.
     let rules = GrowthRules {
         counting: AckCounting::Bytes,
         slow_start_test: SlowStartTest::BelowOrAt,

@@ -162,8 +162,8 @@ fn reno_window_is_1_22_by_the_root_of_p() {
 
 #[test]
 fn cubic_window_is_1_054_by_p_to_three_quarters() {
-    // RFC 9438 equation 7: (C (3 + beta) / (4 (1 - beta)))^(1/4) RTT^(3/4) / p^(3/4), 1.054 for C = 0.4 and beta = 0.7. The
-    // mean is (3 + beta)/4 of the maximum.
+    // RFC 9438 (https://www.rfc-editor.org/rfc/rfc9438) equation 7: (C (3 + beta) / (4 (1 - beta)))^(1/4)
+    // RTT^(3/4) / p^(3/4), 1.054 for C = 0.4 and beta = 0.7. The mean is (3 + beta)/4 of the maximum.
     let constant = libm::pow(0.4 * 3.7 / 1.2, 0.25);
     assert!((constant - 1.054).abs() < 0.001);
     // The law knows no fast convergence.

@@ -1,4 +1,4 @@
-//! What follows when the application at the receiving end has what it waits for.
+//! Deliveries: what follows when the application at the receiving end has received what it waits for.
 
 use super::{APPLICATION, Simulation};
 use crate::flow::Egress;
@@ -7,7 +7,7 @@ use shoal_trace::DeliveryKind;
 use shoal_units::{Span, Time};
 
 impl Simulation<'_> {
-    /// The receiver's application has what it waits for.
+    /// Handles the delivery of what the receiver's application waits for.
     #[cold]
     #[inline(never)]
     pub(super) fn on_delivered(&mut self, connection: u32, now: Time) {
@@ -25,7 +25,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The application of a flow has written: what its receiver waits for has changed.
+    /// Updates what the receiver waits for, after the application of a flow has written.
     pub(super) fn await_delivery(&mut self, flow: u32, now: Time) {
         let state = &mut self.flows[flow as usize];
         self.receivers[flow as usize].milestone = match &mut state.frames {
@@ -39,7 +39,7 @@ impl Simulation<'_> {
         };
     }
 
-    /// The client of a flow sends a request; the first one opens both connections.
+    /// Sends the request of a flow's client; the first request opens both connections.
     pub(super) fn ask(&mut self, flow: u32, now: Time) {
         let Some(exchanges) = &mut self.flows[flow as usize].exchanges else { return };
         let (first, requests) = (exchanges.is_first(), exchanges.requests);
@@ -55,7 +55,7 @@ impl Simulation<'_> {
         self.with_sender(requests, now, |sender, config, out| sender.write(config, bytes, now, out));
     }
 
-    /// The server has a request.
+    /// Handles a complete request at the server.
     fn answer(&mut self, flow: u32, now: Time) {
         let Some(exchanges) = &self.flows[flow as usize].exchanges else { return };
         let (requests, bytes) = (exchanges.requests, exchanges.response_bytes());
@@ -63,7 +63,7 @@ impl Simulation<'_> {
         self.with_sender(flow, now, |sender, config, out| sender.write(config, bytes, now, out));
     }
 
-    /// The client has a response.
+    /// Handles a complete response at the client.
     fn on_answer(&mut self, flow: u32, barrier: bool, now: Time) {
         let Some(exchanges) = &mut self.flows[flow as usize].exchanges else { return };
         let (took, requests) = (exchanges.on_answer(now), exchanges.requests);
@@ -80,7 +80,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Frames have arrived.
+    /// Handles the arrival of frames.
     fn on_frames(&mut self, flow: u32, now: Time) {
         let bytes = self.receivers[flow as usize].receiver.delivered_bytes();
         while let Some(frames) = &mut self.flows[flow as usize].frames {
@@ -92,7 +92,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A flow has delivered its part of a round.
+    /// Notes that a flow has delivered its part of a round.
     fn arrive(&mut self, flow: u32, now: Time) {
         let plan = self.flows[flow as usize].plan;
         let Some(barrier) = &mut self.barriers[plan.group as usize] else { return };
@@ -101,7 +101,8 @@ impl Simulation<'_> {
         self.note(flow, DeliveryKind::Round, took, None, now);
         let Some(next) = next else { return };
         for flow in flows {
-            // A request says when to go on; elsewhere it takes the time that one of no size would.
+            // A client knows when to send the next request; other senders learn it one propagation delay later,
+            // as from a message without size.
             let known = match plan.app {
                 App::Requests { .. } => next,
                 _ => {
