@@ -1,20 +1,4 @@
-//! Queue configurations: plain values in base units, the factory input.
-
-mod basic;
-mod codel;
-mod coupled;
-mod dualpi2;
-mod gred;
-mod pie;
-mod red;
-
-pub use basic::*;
-pub use codel::*;
-pub use coupled::*;
-pub use dualpi2::*;
-pub use gred::*;
-pub use pie::*;
-pub use red::*;
+//! Vocabulary that the configurations of several laws share.
 
 use shoal_units::Span;
 
@@ -31,35 +15,11 @@ pub enum Extent {
     Time(Span),
 }
 
-/// Any queue with its parameters.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum QueueConfig {
-    /// First in, first out, tail drop.
-    Fifo(FifoConfig),
-    /// Step marking.
-    Step(StepConfig),
-    /// RED as published.
-    Red(RedConfig),
-    /// RED as the Linux kernel and `tc` compute it.
-    LinuxRed(LinuxRedConfig),
-    /// Two RED instances on one queue, chosen by ECN capability (Kuehlewind et al. 2014).
-    DualRed(DualRedConfig),
-    /// Given probabilities of marks and drops.
-    OpenLoop(OpenLoopConfig),
-    /// One queue, marks coupled to drops by a square (De Schepper 2015).
-    Coupled(CoupledConfig),
-    /// Two queues, marks coupled to drops by a square (De Schepper 2015).
-    DualCoupled(DualCoupledConfig),
-    /// Two queues with one PI controller (RFC 9332, Linux).
-    DualPi2(DualPi2Config),
-    /// CoDel.
-    Codel(CodelConfig),
-    /// Fair queueing with CoDel.
-    FqCodel(FqCodelConfig),
-    /// PIE.
-    Pie(PieConfig),
-    /// GRED: WRED, RIO, or separate RED queues.
-    Gred(GredConfig),
-    /// One queue with a PI controller and a square (De Schepper et al. 2016).
-    Pi2(Pi2Config),
+/// When a decision is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DecideAt {
+    /// On arrival.
+    Enqueue,
+    /// On departure.
+    Dequeue,
 }

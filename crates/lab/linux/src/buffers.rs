@@ -1,6 +1,5 @@
 //! Memory: of sockets, which must never limit a window, and of what queues and links can hold.
 
-use crate::disciplines::limit_of;
 use shoal_aqm::Extent;
 use shoal_scenario::{Experiment, Flow};
 use shoal_units::{Rate, Span};
@@ -47,7 +46,7 @@ pub(crate) fn rule(socket_buffer: u32) -> String {
 /// Bandwidth-delay product and full queues of both directions of a path, in bytes.
 fn pipe_bytes(experiment: &Experiment, (forward, backward): (u32, u32)) -> f64 {
     let links = || experiment.links_of(forward).filter_map(|link| Some((link, link.rate?)));
-    let queues: f64 = links().map(|(link, rate)| in_queue(limit_of(&link.queue), rate)).sum();
+    let queues: f64 = links().map(|(link, rate)| in_queue(link.queue.limit(), rate)).sum();
     let rtt = experiment.propagation(forward) + experiment.propagation(backward);
     match links().map(|(_, rate)| rate).min() {
         Some(slowest) => queues + bytes_in(slowest, rtt),
@@ -65,9 +64,7 @@ pub(crate) fn in_links(experiment: &Experiment) -> f64 {
     let on_both = |flow: &Flow| pure(flow.forward) + pure(flow.backward);
     let beyond = experiment.flows.iter().map(on_both).max().unwrap_or(Span::ZERO);
     let links = experiment.links.iter().filter_map(|link| Some((link, link.rate?)));
-    links
-        .map(|(link, rate)| in_queue(limit_of(&link.queue), rate) + bytes_in(rate, link.delay + beyond))
-        .sum()
+    links.map(|(link, rate)| in_queue(link.queue.limit(), rate) + bytes_in(rate, link.delay + beyond)).sum()
 }
 
 fn in_queue(limit: Extent, rate: Rate) -> f64 {

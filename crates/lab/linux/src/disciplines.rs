@@ -17,7 +17,7 @@ mod meaning;
 mod pie;
 mod red;
 
-pub(crate) use meaning::{drop_reason, limit_of, reasons};
+pub(crate) use meaning::{drop_reason, reasons};
 
 /// Handle of a number: `10` is `10:0`.
 pub(crate) const fn handle(major: u32) -> u32 {

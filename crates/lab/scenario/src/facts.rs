@@ -2,7 +2,7 @@
 //! second time.
 
 use serde::Serialize;
-use shoal_aqm::{Extent, QueueConfig, RedParameters};
+use shoal_aqm::{Extent, Height};
 use shoal_tcp::EcnSetting;
 use shoal_units::{Rate, Span};
 
@@ -126,57 +126,15 @@ fn bytes_in(rate: Rate, span: Span) -> f64 {
     rate.as_bps() as f64 * span.as_secs_f64() / 8.0
 }
 
+/// Levels of a link's queue, in bytes; packets count as its largest ones.
 fn thresholds(link: &Link, mtu: u32) -> Vec<Threshold> {
-    let of =
-        |label: &str, bytes: Option<f64>| bytes.map(|bytes| Threshold { label: label.to_owned(), bytes });
-    let red = |class: &str, red: &RedParameters| {
-        if red.min_bytes == red.max_bytes {
-            vec![of(&format!("K{class}"), Some(red.min_bytes))]
-        } else {
-            vec![
-                of(&format!("min{class}"), Some(red.min_bytes)),
-                of(&format!("max{class}"), Some(red.max_bytes)),
-            ]
-        }
+    let bytes = |height: Height| match height {
+        Height::Bytes(bytes) => Some(bytes),
+        Height::Extent(Extent::Unlimited) => None,
+        Height::Extent(Extent::Packets(packets)) => Some(f64::from(packets) * f64::from(mtu)),
+        Height::Extent(Extent::Bytes(bytes)) => Some(bytes as f64),
+        Height::Extent(Extent::Time(span)) => link.rate.map(|rate| bytes_in(rate, span)),
     };
-    let extent = |extent: Extent| match extent {
-        Extent::Unlimited => None,
-        Extent::Packets(packets) => Some(f64::from(packets) * f64::from(mtu)),
-        Extent::Bytes(bytes) => Some(bytes as f64),
-        Extent::Time(span) => link.rate.map(|rate| bytes_in(rate, span)),
-    };
-    let lines = match &link.queue {
-        QueueConfig::Fifo(fifo) => vec![of("limit", extent(fifo.limit))],
-        QueueConfig::Step(step) => vec![of("K", extent(step.threshold)), of("limit", extent(step.limit))],
-        QueueConfig::Red(config) => red("", &config.parameters),
-        QueueConfig::LinuxRed(config) => {
-            vec![of("min", Some(config.min_bytes.into())), of("max", Some(config.max_bytes.into()))]
-        }
-        QueueConfig::Codel(config) => {
-            vec![of("target", extent(Extent::Time(config.law.target))), of("limit", extent(config.limit))]
-        }
-        QueueConfig::Pie(config) => {
-            vec![of("target", extent(Extent::Time(config.target))), of("limit", extent(config.limit))]
-        }
-        // Targets and thresholds of several queues are no lines in the sum of their backlogs.
-        QueueConfig::FqCodel(config) => vec![of("limit", extent(config.limit))],
-        QueueConfig::Gred(config) => {
-            let line = |label: &str, bytes: u32| of(label, Some(bytes.into()));
-            let names = ["not-ECT", "ECT"].into_iter().zip(&config.queues);
-            let queues = names.filter_map(|(name, queue)| Some((name, queue.as_ref()?.red)));
-            let lines = queues.map(|(name, red)| {
-                [line(&format!("min {name}"), red.min_bytes), line(&format!("max {name}"), red.max_bytes)]
-            });
-            lines.flatten().collect()
-        }
-        QueueConfig::DualRed(config) => [red(" not-ECT", &config.not_ect), red(" ECT", &config.ect)].concat(),
-        QueueConfig::OpenLoop(config) => vec![of("limit", extent(config.limit))],
-        QueueConfig::Coupled(config) => vec![of("limit", extent(config.limit))],
-        QueueConfig::DualPi2(config) => vec![of("limit", extent(config.limit))],
-        QueueConfig::Pi2(config) => vec![of("limit", extent(config.limit))],
-        QueueConfig::DualCoupled(config) => {
-            vec![of("T", extent(config.threshold)), of("limit", extent(config.limit))]
-        }
-    };
-    lines.into_iter().flatten().collect()
+    let levels = link.queue.levels().into_iter();
+    levels.filter_map(|level| Some(Threshold { bytes: bytes(level.height)?, label: level.label })).collect()
 }

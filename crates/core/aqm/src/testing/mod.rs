@@ -1,19 +1,63 @@
 //! A model that drives any queue with arbitrary operations and checks what must hold for all of them.
 //!
-//! Property tests and the fuzz target share it: [`run`] turns any bytes into a configuration and operations.
+//! Property tests and the fuzz target share it: [`run`] turns any bytes into a configuration and operations. Each law says in its
+//! own folder which configurations it has and what they promise (`Checked`).
 
+#[cfg(test)]
+pub(crate) mod bench;
 mod decode;
-mod decode_delay;
 mod model;
 mod promise;
 #[cfg(test)]
 mod properties;
 
-pub use decode::{Input, Kind};
+pub use decode::Input;
 pub use model::{Model, Operation};
+pub(crate) use promise::{Limit, Order, Promise};
 
-use crate::AnyQueue;
-use shoal_units::Stream;
+use crate::laws::*;
+use crate::{AnyQueue, QueueConfig, for_each_law};
+use shoal_units::{Rate, Stream};
+
+/// What a law's configuration gives to the tests of all queues.
+pub(crate) trait Checked: LawConfig {
+    /// Any configuration, also one that `tc` refuses.
+    fn arbitrary(input: &mut Input<'_>, line_rate: Rate) -> Self;
+
+    /// What holds for its queue, computed without the queue.
+    fn promise(&self) -> Promise;
+}
+
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])+ $kind:literal => $law:ident($config:ident) in $module:ident,)+) => {
+        /// Which queue.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum Kind {
+            $($(#[doc = $doc])+ $law,)+
+        }
+
+        impl Kind {
+            /// All kinds.
+            pub const ALL: &[Self] = &[$(Self::$law),+];
+        }
+
+        impl Input<'_> {
+            /// A configuration of `kind`.
+            pub fn config(&mut self, kind: Kind, line_rate: Rate) -> QueueConfig {
+                match kind { $(Kind::$law => $config::arbitrary(self, line_rate).into(),)+ }
+            }
+        }
+
+        impl QueueConfig {
+            /// What holds for its queue.
+            pub(crate) fn promise(&self) -> Promise {
+                match self { $(Self::$law(config) => config.promise(),)+ }
+            }
+        }
+    };
+}
+
+for_each_law!(kinds);
 
 /// Drives the queue of `kind` that `bytes` describe.
 ///

@@ -57,7 +57,7 @@ impl Model {
         Self {
             queue,
             line_rate,
-            promise: Promise::of(config),
+            promise: config.promise(),
             random,
             waiting: VecDeque::new(),
             now: Time::ZERO,

@@ -3,8 +3,8 @@
 use super::script::Script;
 use crate::vectors::check;
 use shoal_aqm::{
-    Coupled, CoupledConfig, CoupledSlope, CouplingInput, DecideAt, DualCoupled, DualCoupledConfig, Extent,
-    Queue, SchedulerConfig,
+    CoupledConfig, CoupledSlope, CouplingInput, DecideAt, DualCoupledConfig, Extent, LawConfig, Queue,
+    SchedulerConfig,
 };
 use shoal_packet::Ecn;
 use shoal_units::{Rate, Span};
@@ -87,7 +87,7 @@ fn coupled() {
         let rate = line.as_bps() / 8;
         let dequeue = u8::from(decide == DecideAt::Dequeue);
         writeln!(text, "config\t{}\t{rate}\t{dequeue}\t{}", limit_row(limit), slope_row(slope)).unwrap();
-        let queue = Coupled::new(&CoupledConfig { slope, decide, limit }, line);
+        let queue = CoupledConfig { slope, decide, limit }.build(line).unwrap();
         Script::new(queue, line, &ECN, seed, &mut text, &mut outcomes).run(700, p_q32);
     }
     for outcome in
@@ -182,7 +182,7 @@ fn dualq_coupled() {
             config.mtu
         )
         .unwrap();
-        let queue = DualCoupled::new(config, line);
+        let queue = *config.build(line).unwrap();
         Script::new(queue, line, &ECN, seed, &mut text, &mut outcomes).run(900, p_q32);
     }
     for outcome in [

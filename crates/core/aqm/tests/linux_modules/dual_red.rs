@@ -2,7 +2,7 @@
 
 use super::script::Script;
 use crate::vectors::check;
-use shoal_aqm::{AverageScope, Class, DualRed, DualRedConfig, Extent, MarkSpacing, RedParameters};
+use shoal_aqm::{AverageScope, Class, DualRedConfig, Extent, LawConfig, MarkSpacing, RedParameters};
 use shoal_packet::Ecn;
 use shoal_units::Rate;
 use std::collections::BTreeMap;
@@ -162,8 +162,8 @@ fn run(case: &Case, seed: u64, text: &mut String, outcomes: &mut BTreeMap<String
     )
     .unwrap();
     let ecn = [Ecn::NotEct, Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
-    Script::new(DualRed::new(&config, line), line, &ecn, seed, text, outcomes).run(900, |queue| {
-        let average = |class| queue.class_average_bytes(class);
+    Script::new(config.build(line).unwrap(), line, &ecn, seed, text, outcomes).run(900, |queue| {
+        let average = |class| queue.law().class_average_bytes(class);
         format!("{:.4}\t{:.4}", average(Class::NotEct), average(Class::Ect))
     });
 }

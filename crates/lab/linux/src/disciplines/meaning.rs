@@ -1,29 +1,9 @@
-//! What the records of a queue mean: its limit, and why it marks or drops.
+//! What the records of a queue mean: why it marks or drops.
 
 use crate::records::{LineEvent, LineRecord};
 use shoal_aqm::{Extent, QueueConfig};
 use shoal_packet::Reason;
 use shoal_scenario::Link;
-
-/// Waiting packets that fit.
-pub(crate) fn limit_of(queue: &QueueConfig) -> Extent {
-    match queue {
-        QueueConfig::Fifo(fifo) => fifo.limit,
-        QueueConfig::Step(step) => step.limit,
-        QueueConfig::Red(red) => red.limit,
-        QueueConfig::LinuxRed(red) => Extent::Bytes(red.limit_bytes.into()),
-        QueueConfig::DualRed(dual) => dual.limit,
-        QueueConfig::Gred(gred) => Extent::Bytes(gred.limit_bytes.into()),
-        QueueConfig::OpenLoop(given) => given.limit,
-        QueueConfig::Coupled(coupled) => coupled.limit,
-        QueueConfig::DualCoupled(dual) => dual.limit,
-        QueueConfig::DualPi2(dual) => dual.limit,
-        QueueConfig::Pi2(pi2) => pi2.limit,
-        QueueConfig::Codel(codel) => codel.limit,
-        QueueConfig::FqCodel(fq) => fq.limit,
-        QueueConfig::Pie(pie) => pie.limit,
-    }
-}
 
 /// A kernel does not say why. Where a law has several reasons, its usual one is given.
 pub(crate) fn reasons(queue: &QueueConfig) -> (Reason, Reason) {
@@ -53,7 +33,7 @@ pub(crate) fn drop_reason(link: &Link, record: &LineRecord) -> Reason {
 /// Whether the packet would have fitted.
 fn has_room(link: &Link, record: &LineRecord) -> bool {
     let with_it = u64::from(record.backlog_bytes) + u64::from(record.size);
-    match limit_of(&link.queue) {
+    match link.queue.limit() {
         Extent::Unlimited => true,
         Extent::Packets(packets) => record.backlog_packets < packets,
         Extent::Bytes(bytes) => with_it <= bytes,

@@ -1,0 +1,141 @@
+//! Any queue, dispatched statically: made from the list of laws.
+
+#[cfg(test)]
+mod tests;
+
+use crate::laws::*;
+use crate::{Backlog, Class, Dequeued, Extent, Queue, Reason, Verdict, for_each_law};
+use alloc::vec::Vec;
+use shoal_packet::Packet;
+use shoal_units::{ModelDoc, Rate, Stream, Time};
+
+macro_rules! any_queue {
+    ($($(#[doc = $doc:literal])+ $kind:literal => $law:ident($config:ident) in $module:ident,)+) => {
+        /// Any queue with its parameters.
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        pub enum QueueConfig {
+            $($(#[doc = $doc])+ $law($config),)+
+        }
+
+        /// Any queue.
+        #[derive(Clone, Debug)]
+        pub enum AnyQueue {
+            $($(#[doc = $doc])+ $law(<$config as LawConfig>::Queue),)+
+        }
+
+        /// What the queues are, for `shoal describe`; in the order of [`QueueConfig`].
+        pub const DOCS: &[ModelDoc] = &[$(<$config as LawConfig>::DOC),+];
+
+        /// Passes a call to the configuration inside.
+        macro_rules! ask {
+            ($any:expr, $inside:ident => $call:expr) => {
+                match $any { $(QueueConfig::$law($inside) => $call,)+ }
+            };
+        }
+
+        /// Passes a call to the queue inside.
+        macro_rules! pass {
+            ($any:expr, $inside:ident => $call:expr) => {
+                match $any { $(AnyQueue::$law($inside) => $call,)+ }
+            };
+        }
+
+        impl AnyQueue {
+            /// [`AnyQueue::new`] with the refusals of `tc` as errors.
+            ///
+            /// # Errors
+            /// If `tc` refuses the configuration.
+            ///
+            /// # Panics
+            /// If a rate is zero.
+            pub fn try_new(config: &QueueConfig, line_rate: Rate) -> Result<Self, TcError> {
+                Ok(match config { $(QueueConfig::$law(config) => Self::$law(config.build(line_rate)?),)+ })
+            }
+        }
+
+        $(impl From<$config> for QueueConfig {
+            fn from(config: $config) -> Self {
+                Self::$law(config)
+            }
+        })+
+    };
+}
+
+for_each_law!(any_queue);
+
+impl QueueConfig {
+    /// Waiting packets that fit.
+    pub fn limit(&self) -> Extent {
+        ask!(self, config => config.limit())
+    }
+
+    /// Levels of the backlog at which something changes, for the eye.
+    pub fn levels(&self) -> Vec<Level> {
+        ask!(self, config => config.levels())
+    }
+}
+
+impl AnyQueue {
+    /// An empty queue at a line of `line_rate`.
+    ///
+    /// # Panics
+    /// If a rate is zero, or if `tc` refuses a [`QueueConfig::LinuxRed`] or a [`QueueConfig::Gred`]: check with
+    /// [`LinuxRedConfig::solve`](crate::LinuxRedConfig::solve), or use [`AnyQueue::try_new`].
+    pub fn new(config: &QueueConfig, line_rate: Rate) -> Self {
+        match Self::try_new(config, line_rate) {
+            Ok(queue) => queue,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// [`Queue::backlog`] and [`Queue::next_timer`], dispatched once.
+    #[inline]
+    pub fn outlook(&self) -> (Backlog, Time) {
+        pass!(self, queue => (queue.backlog(), queue.next_timer()))
+    }
+
+    /// Whether `packet`, arriving now, would be the first to leave, unmarked and with nothing else changed: then a caller
+    /// whose transmitter is idle need not put it in.
+    #[inline]
+    pub fn is_passed_by(&self, packet: &Packet) -> bool {
+        matches!(self, Self::Fifo(queue) if queue.is_passed_by(packet))
+    }
+}
+
+impl Queue for AnyQueue {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, now: Time, random: &mut Stream) -> Verdict {
+        pass!(self, queue => queue.enqueue(packet, now, random))
+    }
+    #[inline]
+    fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued {
+        pass!(self, queue => queue.dequeue(now, random))
+    }
+    fn take_displaced(&mut self) -> Option<(Packet, Reason)> {
+        pass!(self, queue => queue.take_displaced())
+    }
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        pass!(self, queue => queue.backlog())
+    }
+    #[inline]
+    fn class_backlog(&self, class: Class) -> Backlog {
+        pass!(self, queue => queue.class_backlog(class))
+    }
+    #[inline]
+    fn next_timer(&self) -> Time {
+        pass!(self, queue => queue.next_timer())
+    }
+    #[inline]
+    fn on_timer(&mut self, now: Time) {
+        pass!(self, queue => queue.on_timer(now));
+    }
+    #[inline]
+    fn probability(&self) -> Option<f64> {
+        pass!(self, queue => queue.probability())
+    }
+    #[inline]
+    fn average_bytes(&self) -> Option<f64> {
+        pass!(self, queue => queue.average_bytes())
+    }
+}

@@ -1,0 +1,103 @@
+//! Static dispatch.
+
+use crate::testing::bench::{Bench, LINE, unweighted};
+use crate::{
+    AnyQueue, AverageScope, Class, DOCS, DualRedConfig, Extent, LinuxRedConfig, MarkSpacing, Queue,
+    QueueConfig, RedConfig, TcError,
+};
+use shoal_packet::Ecn;
+use shoal_units::{Rate, Span, Time};
+
+const LINUX: LinuxRedConfig = LinuxRedConfig {
+    limit_bytes: 1_000_000,
+    min_bytes: 30_000,
+    max_bytes: 90_000,
+    avpkt_bytes: 1500,
+    burst_packets: 55,
+    probability: 0.1,
+    bandwidth: Rate::from_bps(10_000_000),
+    ecn: true,
+    harddrop: false,
+    nodrop: false,
+    adaptive: true,
+    legacy_probability: false,
+};
+
+#[test]
+fn every_law_with_an_average_tells_it() {
+    let parameters = unweighted(10_000.0, 20_000.0, 0.1, MarkSpacing::Uniformised);
+    let (limit, rate, mean_packet_bytes) = (Extent::Unlimited, LINE, 1500);
+    let red = RedConfig { parameters, ecn: true, limit, rate, mean_packet_bytes };
+    let dual = DualRedConfig {
+        not_ect: parameters,
+        ect: parameters,
+        average: AverageScope::Shared,
+        limit,
+        rate,
+        mean_packet_bytes,
+    };
+    // Linux: Wlog 6, so the second packet finds 1500 B and the average is 1500 / 64.
+    for (config, expected) in [
+        (QueueConfig::Red(red), 1500.0),
+        (QueueConfig::DualRed(dual), 1500.0),
+        (QueueConfig::LinuxRed(LINUX), 1500.0 / 64.0),
+    ] {
+        let mut bench = Bench::new(AnyQueue::new(&config, LINE));
+        let _ = bench.arrive(1500, Ecn::Ect0);
+        let _ = bench.arrive(1500, Ecn::NotEct);
+        assert_eq!(bench.queue.average_bytes(), Some(expected), "{config:?}");
+        assert_eq!(bench.queue.class_backlog(Class::Ect).bytes, 1500);
+    }
+}
+
+#[test]
+fn timers_reach_the_queue_inside() {
+    let mut queue = AnyQueue::new(&QueueConfig::LinuxRed(LINUX), LINE);
+    let half_second = Time::ZERO + Span::from_millis(500);
+    assert_eq!(queue.next_timer(), half_second);
+    queue.on_timer(half_second);
+    assert_eq!(queue.next_timer(), half_second + Span::from_millis(500));
+}
+
+#[test]
+fn a_configuration_that_tc_refuses_is_an_error() {
+    let config = QueueConfig::LinuxRed(LinuxRedConfig { burst_packets: 1, ..LINUX });
+    let error = AnyQueue::try_new(&config, LINE).unwrap_err();
+    // min/avpkt = 20.
+    assert_eq!(error, TcError::Burst { given: 1, recommended: 21 });
+    assert_eq!(error.to_string(), "a burst of 1 packets is too small for min/avpkt: use at least 21");
+}
+
+macro_rules! tests_of_laws {
+    ($($(#[doc = $doc:literal])+ $kind:literal => $law:ident($config:ident) in $module:ident,)+) => {
+        /// A law's kind in a scenario, and its tests.
+        const TESTS: &[(&str, &str)] = &[
+            $(($kind, include_str!(concat!("../laws/", stringify!($module), "/tests.rs"))),)+
+        ];
+    };
+}
+
+crate::for_each_law!(tests_of_laws);
+
+/// Tests of laws that need more than one queue.
+const ELSEWHERE: &str = concat!(
+    include_str!("../../tests/tc_vectors.rs"),
+    include_str!("../../../../../tests/rust/tests/coupled_queues.rs"),
+);
+
+#[test]
+fn every_difference_names_an_existing_test() {
+    for doc in DOCS {
+        assert!(!doc.differences.is_empty(), "{}", doc.name);
+        for difference in doc.differences {
+            let test = format!("#[test]\nfn {}()", difference.test);
+            let is_in = |tests: &str| tests.contains(&test);
+            assert!(is_in(ELSEWHERE) || TESTS.iter().any(|(_, tests)| is_in(tests)), "{}", difference.test);
+        }
+    }
+}
+
+#[test]
+fn laws_are_listed_by_the_names_that_users_read() {
+    assert!(DOCS.iter().map(|doc| doc.name).eq(TESTS.iter().map(|(kind, _)| *kind)));
+}

@@ -1,0 +1,226 @@
+//! The control law of CoDel: `include/net/codel_impl.h`.
+
+use super::clock::{Instant, is_below, ticks};
+use crate::shell::Decision;
+use crate::{CeThresholdFor, CodelParameters, Reason};
+use shoal_packet::{Ecn, Packet};
+use shoal_units::Time;
+
+/// `rec_inv_sqrt` has 16 bits, arithmetic 32.
+const SHIFT: u32 = 16;
+
+/// `struct codel_params`, in ticks and bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parameters {
+    target: u32,
+    interval: u32,
+    ce_threshold: Option<u32>,
+    ce_threshold_for: CeThresholdFor,
+    mtu: u64,
+    ecn: bool,
+}
+
+impl Parameters {
+    pub(crate) fn new(config: &CodelParameters) -> Self {
+        Self {
+            target: ticks(config.target),
+            interval: ticks(config.interval),
+            ce_threshold: config.ce_threshold.map(ticks),
+            ce_threshold_for: config.ce_threshold_for,
+            mtu: config.mtu_bytes.into(),
+            ecn: config.ecn,
+        }
+    }
+}
+
+/// `struct codel_vars` of one queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Control {
+    /// Signals since the dropping state was entered.
+    count: u32,
+    /// `count` after the last entry.
+    last_count: u32,
+    /// The next signal is due then.
+    drop_next: Instant,
+    /// From when on the sojourn time has been too long for an interval; 0 if it is not too long.
+    first_above: Instant,
+    /// Sojourn time of the last packet, ticks.
+    sojourn: u32,
+    /// 2^16 / sqrt(count), approximately.
+    rec_inv_sqrt: u16,
+    dropping: bool,
+    next: Step,
+}
+
+/// What the next packet is. The kernel takes several in one call; here every drop is reported before the next is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    /// The first of a call.
+    First,
+    /// The one behind the packet that was dropped on entering the dropping state.
+    AfterEntry,
+    /// The one behind a packet that was dropped in the dropping state.
+    AfterDrop,
+}
+
+impl Control {
+    /// As it is before the first packet.
+    pub(crate) const fn new() -> Self {
+        Self {
+            count: 0,
+            last_count: 0,
+            drop_next: Instant(0),
+            first_above: Instant(0),
+            sojourn: 0,
+            rec_inv_sqrt: 0,
+            dropping: false,
+            next: Step::First,
+        }
+    }
+
+    /// `codel_dequeue`: `packet` was taken at `now` and leaves `backlog_bytes` behind.
+    #[inline]
+    pub(crate) fn on_packet(
+        &mut self,
+        parameters: &Parameters,
+        packet: &Packet,
+        backlog_bytes: u64,
+        now: Time,
+    ) -> Decision {
+        let now = Instant::of(now);
+        let is_late = self.is_late(parameters, packet, backlog_bytes, now);
+        match core::mem::replace(&mut self.next, Step::First) {
+            Step::First if self.dropping => {
+                if !is_late {
+                    self.dropping = false;
+                } else if self.drop_next.has_come(now) {
+                    return self.signal(parameters, packet);
+                }
+            }
+            Step::First => {
+                if is_late {
+                    return self.enter(parameters, packet, now);
+                }
+            }
+            // It is sent whatever its sojourn time, which was noted.
+            Step::AfterEntry => {}
+            Step::AfterDrop => {
+                if is_late {
+                    self.schedule(parameters, self.drop_next);
+                    if self.drop_next.has_come(now) {
+                        return self.signal(parameters, packet);
+                    }
+                } else {
+                    self.dropping = false;
+                }
+            }
+        }
+        self.send(parameters, packet)
+    }
+
+    /// A packet was wanted and there was none.
+    #[inline]
+    pub(crate) fn on_empty(&mut self) {
+        match core::mem::replace(&mut self.next, Step::First) {
+            Step::First => self.dropping = false,
+            Step::AfterEntry => self.first_above = Instant(0),
+            Step::AfterDrop => {
+                self.first_above = Instant(0);
+                self.dropping = false;
+            }
+        }
+    }
+
+    /// Packets were dropped for lack of room: the next signals come faster (`fq_codel_drop`).
+    pub(crate) fn on_overflow(&mut self, packets: u32) {
+        self.count = self.count.wrapping_add(packets);
+    }
+
+    /// `codel_should_drop`.
+    #[inline]
+    fn is_late(
+        &mut self,
+        parameters: &Parameters,
+        packet: &Packet,
+        backlog_bytes: u64,
+        now: Instant,
+    ) -> bool {
+        self.sojourn = now.since(Instant::of(packet.enqueued));
+        if is_below(self.sojourn, parameters.target) || backlog_bytes <= parameters.mtu {
+            self.first_above = Instant(0);
+            return false;
+        }
+        if self.first_above == Instant(0) {
+            self.first_above = now.plus(parameters.interval);
+            return false;
+        }
+        now.is_after(self.first_above)
+    }
+
+    /// Into the dropping state. If it was left a short time ago, the rate of signals that was needed last is where to begin.
+    fn enter(&mut self, parameters: &Parameters, packet: &Packet, now: Instant) -> Decision {
+        self.dropping = true;
+        let needed = self.count.wrapping_sub(self.last_count);
+        let recent = is_below(now.since(self.drop_next), parameters.interval.wrapping_mul(16));
+        if needed > 1 && recent {
+            self.count = needed;
+            self.improve_root();
+        } else {
+            self.count = 1;
+            self.rec_inv_sqrt = u16::MAX;
+        }
+        self.last_count = self.count;
+        self.schedule(parameters, now);
+        if parameters.ecn && packet.ecn.is_capable() {
+            return Decision::Mark(Reason::Sojourn);
+        }
+        self.next = Step::AfterEntry;
+        Decision::Drop(Reason::Sojourn)
+    }
+
+    /// A signal in the dropping state.
+    fn signal(&mut self, parameters: &Parameters, packet: &Packet) -> Decision {
+        self.count = self.count.wrapping_add(1);
+        self.improve_root();
+        if parameters.ecn && packet.ecn.is_capable() {
+            self.schedule(parameters, self.drop_next);
+            return Decision::Mark(Reason::Sojourn);
+        }
+        self.next = Step::AfterDrop;
+        Decision::Drop(Reason::Sojourn)
+    }
+
+    /// `codel_control_law`: the next signal is interval / sqrt(count) after `from`.
+    #[inline]
+    fn schedule(&mut self, parameters: &Parameters, from: Instant) {
+        let reciprocal = u64::from(self.rec_inv_sqrt) << SHIFT;
+        self.drop_next = from.plus(((u64::from(parameters.interval) * reciprocal) >> 32) as u32);
+    }
+
+    /// `codel_Newton_step`: x (3 - count x^2) / 2 with x in 32 bits after the point, of which 16 are kept. The two lowest
+    /// bits of the bracket go before the product, which would not fit otherwise.
+    #[inline]
+    fn improve_root(&mut self) {
+        let x = u64::from(self.rec_inv_sqrt) << SHIFT;
+        let square = (x * x) >> 32;
+        let bracket = (3u64 << 32).wrapping_sub(u64::from(self.count).wrapping_mul(square));
+        self.rec_inv_sqrt = ((bracket >> 2).wrapping_mul(x) >> (31 + SHIFT)) as u16;
+    }
+
+    /// A packet that the law lets pass leaves; beyond `ce_threshold` with a mark.
+    #[inline]
+    fn send(&self, parameters: &Parameters, packet: &Packet) -> Decision {
+        let Some(threshold) = parameters.ce_threshold else { return Decision::Pass };
+        let selected = match parameters.ce_threshold_for {
+            CeThresholdFor::Ect => packet.ecn.is_capable(),
+            CeThresholdFor::Ect1 => packet.ecn == Ecn::Ect1,
+        };
+        if selected && is_below(threshold, self.sojourn) {
+            return Decision::Mark(Reason::Threshold);
+        }
+        Decision::Pass
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! The square root, and the counts at the entries.
+
+use super::*;
+use shoal_packet::FlowId;
+use shoal_units::Span;
+
+const PARAMETERS: CodelParameters = CodelParameters {
+    target: Span::from_millis(5),
+    interval: Span::from_millis(100),
+    ecn: false,
+    ce_threshold: None,
+    ce_threshold_for: CeThresholdFor::Ect,
+    mtu_bytes: 1500,
+};
+
+/// One step a count from 2^16 - 1. Count 2: x = ffff0000, x^2 = fffe0001, bracket 3 * 2^32 - 2 * fffe0001 = 10003fffe,
+/// quartered 40000fff, times x, over 2^47: 8001. So the second gap is half an interval and not 1/sqrt(2) of it; the next
+/// overshoots, and from count 10 on the error is below half a percent.
+#[test]
+fn newton_steps_to_the_integer() {
+    let mut law = Control { rec_inv_sqrt: u16::MAX, count: 1, ..Control::new() };
+    let mut values = Vec::new();
+    for count in 2..=20u32 {
+        law.count = count;
+        law.improve_root();
+        values.push(law.rec_inv_sqrt);
+        let exact = 65_536.0 / f64::from(count).sqrt();
+        let error = (f64::from(law.rec_inv_sqrt) / exact - 1.0).abs();
+        assert!(count < 10 || error < 0.005, "{count}: {error}");
+    }
+    assert_eq!(
+        values,
+        [
+            32_769, 36_864, 31_968, 28_935, 26_481, 24_588, 23_037, 21_746, 20_647, 19_699, 18_869, 18_136,
+            17_481, 16_893, 16_360, 15_874, 15_429, 15_019, 14_640
+        ]
+    );
+}
+
+/// The steps follow a count that grows by one for ever: 1e6 signals, error below a thousandth (and the 16 bits: 65.5).
+#[test]
+fn newton_steps_keep_up() {
+    let mut law = Control { rec_inv_sqrt: u16::MAX, count: 1, ..Control::new() };
+    for count in 2..=1_000_000 {
+        law.count = count;
+        law.improve_root();
+    }
+    assert!((64..=66).contains(&law.rec_inv_sqrt), "{}", law.rec_inv_sqrt);
+}
+
+/// A late packet at `ticks` behind which enough waits.
+fn late(law: &mut Control, ticks: u64) -> Decision {
+    let now = Time::from_picos(ticks * 1_024_000);
+    let packet = Packet { enqueued: now - Span::from_millis(6), ..Packet::empty(FlowId(0), 1500) };
+    law.on_packet(&Parameters::new(&PARAMETERS), &packet, 10_000, now)
+}
+
+/// Out of the dropping state at count 40, entered at count 1, and back after `pause` ticks since `drop_next`.
+fn entered_again(pause: u64) -> Control {
+    let mut law = Control {
+        count: 40,
+        last_count: 1,
+        rec_inv_sqrt: 10_361,
+        drop_next: Instant(1_000_000),
+        first_above: Instant(5),
+        ..Control::new()
+    };
+    assert_eq!(late(&mut law, 1_000_000 + pause), Decision::Drop(Reason::Sojourn));
+    law
+}
+
+/// count = 40 - 1 = 39; the step improves 10,361 (which is right for 40) towards 65,536 / sqrt(39) = 10,494: x = 28790000,
+/// x^2 = 107,350,321 (>> 32), bracket 3 * 2^32 - 39 x^2 = 8,698,239,369, a quarter of it times x, over 2^47: 10,491.
+#[test]
+fn a_short_pause_goes_on_where_it_was() {
+    let law = entered_again(16 * 97_656 - 1);
+    assert_eq!((law.count, law.last_count, law.rec_inv_sqrt), (39, 39, 10_491));
+    // 97,656 * 10,491 >> 16 = 15,632.
+    assert_eq!(law.drop_next.since(Instant(1_000_000 + 16 * 97_656 - 1)), 15_632);
+}
+
+#[test]
+fn a_long_pause_begins_anew() {
+    let law = entered_again(16 * 97_656);
+    assert_eq!((law.count, law.last_count, law.rec_inv_sqrt), (1, 1, u16::MAX));
+    // 97,656 * 65,535 >> 16 = 97,654.
+    assert_eq!(law.drop_next.since(Instant(1_000_000 + 16 * 97_656)), 97_654);
+}
+
+/// One signal since the last entry says nothing about the rate.
+#[test]
+fn one_signal_begins_anew() {
+    let mut law = Control { count: 7, last_count: 6, first_above: Instant(5), ..entered_again(0) };
+    law.dropping = false;
+    law.next = Step::First;
+    assert_eq!(late(&mut law, 1_000_100), Decision::Drop(Reason::Sojourn));
+    assert_eq!((law.count, law.rec_inv_sqrt), (1, u16::MAX));
+}
+
+/// Four packets dropped for lack of room count like four signals: the next one makes 39 + 4 + 1 = 44 of them, and the step goes
+/// from 10,491 towards 65,536 / sqrt(44) = 9880: 9822.
+#[test]
+fn drops_for_lack_of_room_count_as_signals() {
+    let mut law = entered_again(0);
+    law.next = Step::First;
+    law.on_overflow(4);
+    let due = law.drop_next;
+    assert_eq!(late(&mut law, u64::from(due.0)), Decision::Drop(Reason::Sojourn));
+    assert_eq!((law.count, law.rec_inv_sqrt), (44, 9_822));
+    // The packet behind it is late, too: the next signal comes 97,656 * 9822 >> 16 ticks after this one was due.
+    assert_eq!(late(&mut law, u64::from(due.0)), Decision::Pass);
+    assert_eq!(law.drop_next.since(due), 14_635);
+}
+
+/// A product that does not fit: 2^32 - 1 times x^2. The kernel wraps, and so does this.
+#[test]
+fn the_root_of_a_jump_wraps_as_in_the_kernel() {
+    let mut law = Control { count: u32::MAX, rec_inv_sqrt: 40_000, ..Control::new() };
+    law.improve_root();
+    let x = 40_000u128 << 16;
+    let bracket = (3u128 << 32).wrapping_sub(u128::from(u32::MAX) * ((x * x) >> 32)) & u128::from(u64::MAX);
+    let product = ((bracket >> 2) * x) & u128::from(u64::MAX);
+    assert_eq!(u128::from(law.rec_inv_sqrt), (product >> 47) & 0xffff);
+}
+
+#[test]
+fn what_an_empty_queue_means_depends_on_what_was_dropped() {
+    let at = Instant(5);
+    let state = |next| {
+        let mut law = Control { dropping: true, first_above: at, next, ..Control::new() };
+        law.on_empty();
+        assert_eq!(law.next, Step::First);
+        (law.dropping, law.first_above == at)
+    };
+    assert_eq!(state(Step::First), (false, true));
+    assert_eq!(state(Step::AfterEntry), (true, false));
+    assert_eq!(state(Step::AfterDrop), (false, false));
+}

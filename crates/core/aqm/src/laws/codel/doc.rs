@@ -1,0 +1,25 @@
+//! What users read about it, and its known differences.
+
+use shoal_units::{Difference, ModelDoc, ModelKind};
+
+pub(super) const DOC: ModelDoc = ModelDoc {
+    name: "codel",
+    kind: ModelKind::Queue,
+    summary: "Controlled delay: drops or marks on departure, ever faster while packets wait longer than a target.",
+    follows: "Linux 6.12 include/net/codel_impl.h and net/sched/sch_codel.c; RFC 8289",
+    differences: &[
+        Difference {
+            text: "Counts the bytes of the IP packet, and nothing is dropped while no more waits than the largest packet of any flow; \
+                   the kernel adds the link-layer header to both, 14 bytes on Ethernet.",
+            test: "no_signal_while_a_packet_or_less_waits",
+        },
+        Difference {
+            text: "The clock of 1024 ns starts with the experiment; a kernel's has any phase, which moves signals by a tick.",
+            test: "drops_come_at_the_kernels_ticks",
+        },
+        Difference {
+            text: "A dequeue makes up for all signals that are due, as 6.12 does; the newest kernels stop after 256.",
+            test: "one_dequeue_makes_up_for_missed_signals",
+        },
+    ],
+};

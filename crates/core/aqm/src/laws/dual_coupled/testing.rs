@@ -1,0 +1,24 @@
+//! Any configuration, and what it promises.
+
+use super::{CouplingInput, DualCoupledConfig};
+use crate::CoupledSlope;
+use crate::testing::{Checked, Input, Order, Promise};
+use shoal_units::Rate;
+
+impl Checked for DualCoupledConfig {
+    fn arbitrary(input: &mut Input<'_>, _: Rate) -> Self {
+        Self {
+            slope: CoupledSlope::arbitrary(input),
+            input: if input.flag() { CouplingInput::Classic } else { CouplingInput::Total },
+            threshold: input.extent(),
+            decide: input.decide(),
+            scheduler: input.scheduler(),
+            mtu: u32::from(input.short()),
+            limit: input.extent(),
+        }
+    }
+
+    fn promise(&self) -> Promise {
+        Promise { order: Order::ByMask(0b11), ..Promise::of_fifo(self.limit) }
+    }
+}

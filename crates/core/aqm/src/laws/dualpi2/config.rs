@@ -1,0 +1,87 @@
+//! The configuration of DualPI2: the parameters of `tc qdisc add ... dualpi2`, and options of RFC 9332.
+
+use super::{DualPi2, doc};
+use crate::shell::{Bound, Dual, Lanes};
+use crate::{DecideAt, Extent, LawConfig, SchedulerConfig, TcError};
+use alloc::boxed::Box;
+use shoal_units::{ModelDoc, Rate, Span};
+
+/// The native law of the low-latency queue, beside the coupled one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NativeMarking {
+    /// Linux: a packet whose wait, or the queue it leaves behind, is above the threshold is marked.
+    Step {
+        /// A time is the packet's own wait; a length does not count the leaving packet.
+        threshold: Extent,
+        /// Only packets that found at least so many packets in the queue on arrival.
+        min_packets: u32,
+    },
+    /// RFC 9332 appendix A.1: the probability rises linearly with the packet's own wait.
+    Ramp {
+        /// Below this wait nothing is marked.
+        min: Span,
+        /// From `min` plus this wait on everything is.
+        range: Span,
+        /// Nothing is marked if not more than so many packets wait, the leaving one included.
+        min_packets: u32,
+    },
+}
+
+/// How a probability becomes decisions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tossing {
+    /// Random numbers of 32 bits (Linux); a square takes two.
+    Random,
+    /// Adding up likelihoods until they exceed one (RFC 9332, `recur`): evenly spaced, draws nothing.
+    Recur,
+}
+
+/// DualPI2 with the parameters of `tc qdisc add ... dualpi2`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct DualPi2Config {
+    /// Queueing time that the controller aims at, counted in whole microseconds.
+    pub target: Span,
+    /// Time between updates of the probability, counted in whole microseconds.
+    pub tupdate: Span,
+    /// Integral gain in 1/256 Hz.
+    pub alpha_256th_hz: u32,
+    /// Proportional gain in 1/256 Hz.
+    pub beta_256th_hz: u32,
+    /// k: L packets are marked with k p', C packets dropped with p'^2. Not zero.
+    pub coupling: u8,
+    /// The native law of the low-latency queue.
+    pub native: NativeMarking,
+    /// How probabilities become decisions.
+    pub tossing: Tossing,
+    /// Packets with one of these bits in their ECN field go to the low-latency queue.
+    pub ecn_mask: u8,
+    /// The scheduler.
+    pub scheduler: SchedulerConfig,
+    /// Once k p' exceeds 1, drop L packets like C packets; otherwise p' stops at 1/k and the buffer fills.
+    pub drop_on_overload: bool,
+    /// When the probability is applied.
+    pub decide: DecideAt,
+    /// Below this backlog of both queues the probability is not applied, bytes.
+    pub min_backlog_bytes: u64,
+    /// Bytes of both queues that fit, besides `limit`.
+    pub memory_limit_bytes: u64,
+    /// Waiting packets that fit into both queues together.
+    pub limit: Extent,
+    /// The link's MTU in bytes, for the scheduler.
+    pub mtu: u32,
+}
+
+impl LawConfig for DualPi2Config {
+    type Queue = Box<Dual<DualPi2>>;
+    const DOC: ModelDoc = doc::DOC;
+
+    fn build(&self, line_rate: Rate) -> Result<Self::Queue, TcError> {
+        let limit = Bound::new(self.limit, line_rate).and_bytes(self.memory_limit_bytes);
+        let lanes = Lanes::new(limit, self.scheduler, self.mtu, line_rate);
+        Ok(Box::new(Dual::new(DualPi2::new(self), lanes)))
+    }
+
+    fn limit(&self) -> Extent {
+        self.limit
+    }
+}

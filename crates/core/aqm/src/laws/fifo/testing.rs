@@ -1,0 +1,15 @@
+//! Any configuration, and what it promises.
+
+use super::FifoConfig;
+use crate::testing::{Checked, Input, Promise};
+use shoal_units::Rate;
+
+impl Checked for FifoConfig {
+    fn arbitrary(input: &mut Input<'_>, _: Rate) -> Self {
+        Self { limit: input.extent() }
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::of_fifo(self.limit)
+    }
+}

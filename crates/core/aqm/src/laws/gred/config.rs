@@ -1,0 +1,81 @@
+//! GRED: several RED queues in one FIFO.
+
+use super::{Gred, doc};
+use crate::shell::Single;
+use crate::{Extent, LawConfig, Level, LinuxRedConfig, TcError};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
+use shoal_units::{ModelDoc, Rate};
+
+/// Virtual queues: as many as there are ECN codepoints, which is all that tells packets apart here.
+pub const GRED_QUEUES: usize = 4;
+
+/// Generic RED (Linux `net/sched/sch_gred.c`): one FIFO, packets of several virtual queues with a RED law each.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct GredConfig {
+    /// Largest limit of any virtual queue, bytes; also what packets without a virtual queue may fill.
+    pub limit_bytes: u32,
+    /// Priorities count: equal ones make it WRED, different ones RIO. Without it every virtual queue is on its own.
+    pub grio: bool,
+    /// The virtual queues.
+    pub queues: [Option<GredQueueConfig>; GRED_QUEUES],
+    /// The virtual queue of a packet, by the two bits of its ECN field.
+    pub queue_of: [u8; 4],
+}
+
+/// One virtual queue.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct GredQueueConfig {
+    /// Its RED law as tc takes it. `nodrop` and `adaptive` do not exist here.
+    pub red: LinuxRedConfig,
+    /// Its priority; lower numbers come first.
+    pub priority: u8,
+}
+
+/// How the virtual queues know each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GredMode {
+    /// Every virtual queue averages its own packets.
+    Separate,
+    /// The averages of virtual queues with lower priority numbers are added to one's own.
+    Rio,
+    /// One average of the whole queue for all.
+    Wred,
+}
+
+impl GredConfig {
+    /// With `grio` the kernel chooses WRED as soon as any two priorities are equal (`gred_wred_mode_check`).
+    pub fn mode(&self) -> GredMode {
+        if !self.grio {
+            return GredMode::Separate;
+        }
+        let priorities = self.queues.iter().flatten().map(|queue| queue.priority);
+        let equal = |priority| priorities.clone().filter(|&other| other == priority).count() > 1;
+        if priorities.clone().any(equal) { GredMode::Wred } else { GredMode::Rio }
+    }
+}
+
+impl LawConfig for GredConfig {
+    type Queue = Box<Single<Gred>>;
+    const DOC: ModelDoc = doc::DOC;
+
+    fn build(&self, line_rate: Rate) -> Result<Self::Queue, TcError> {
+        // The law looks at the limits itself: each virtual queue has its own, and together they may hold more than `limit_bytes`.
+        Ok(Box::new(Single::new(Gred::new(self)?, Extent::Unlimited, line_rate)))
+    }
+
+    fn limit(&self) -> Extent {
+        Extent::Bytes(self.limit_bytes.into())
+    }
+
+    fn levels(&self) -> Vec<Level> {
+        let queues = ["not-ECT", "ECT"].into_iter().zip(&self.queues);
+        let queues = queues.filter_map(|(class, queue)| Some((class, queue.as_ref()?.red)));
+        let levels = queues.map(|(class, red)| {
+            let level = |name: &str, bytes: u32| Level::of_bytes(format!("{name} {class}"), bytes.into());
+            [level("min", red.min_bytes), level("max", red.max_bytes)]
+        });
+        levels.flatten().collect()
+    }
+}

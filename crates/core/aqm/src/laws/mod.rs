@@ -1,0 +1,137 @@
+//! The laws, a folder each: its configuration, the law, what users read about it, and its tests.
+//!
+//! [`for_each_law`](crate::for_each_law) is the one list of them. From it come [`QueueConfig`](crate::QueueConfig),
+//! [`AnyQueue`](crate::AnyQueue), [`DOCS`](crate::DOCS) and the tests of all queues here, the kinds of `aqm` in a scenario
+//! (`shoal-scenario`) and what the real kernel has for them (`shoal-linux`). A law that is in the list and lacks a part in
+//! one of these rooms does not compile. How to add one: docs/add-a-queue.md.
+
+mod codel;
+mod coupled;
+mod dual_coupled;
+mod dual_red;
+mod dualpi2;
+mod fifo;
+mod fq_codel;
+mod gred;
+mod linux_red;
+mod open_loop;
+mod pi2;
+mod pie;
+mod red;
+mod step;
+
+pub use codel::*;
+pub use coupled::*;
+pub use dual_coupled::*;
+pub use dual_red::*;
+pub use dualpi2::*;
+pub use fifo::*;
+pub use fq_codel::*;
+pub use gred::*;
+pub use linux_red::*;
+pub use open_loop::*;
+pub use pi2::*;
+pub use pie::*;
+pub use red::*;
+pub use step::*;
+
+use crate::Extent;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use shoal_units::{ModelDoc, Rate};
+
+/// Calls the macro `$with` with the list of all laws. An entry is: one sentence, which is also the documentation of the kind in a
+/// scenario's schema; the kind in a scenario; the law's name; its configuration; and the name of its module in every room.
+#[macro_export]
+macro_rules! for_each_law {
+    ($with:ident) => {
+        $with! {
+            /// First in, first out, tail drop.
+            "fifo" => Fifo(FifoConfig) in fifo,
+            /// Marks ECT packets above a fixed threshold of the instantaneous queue.
+            "step" => Step(StepConfig) in step,
+            /// Random early detection as published (Floyd and Jacobson 1993).
+            "red" => Red(RedConfig) in red,
+            /// Random early detection as the Linux kernel computes it, with the parameters of `tc qdisc add ... red`.
+            "linux-red" => LinuxRed(LinuxRedConfig) in linux_red,
+            /// Two RED instances on one queue, chosen by ECN capability (Kuehlewind et al. 2014).
+            "dual-red" => DualRed(DualRedConfig) in dual_red,
+            /// Marks and drops with given probabilities, whatever waits.
+            "open-loop" => OpenLoop(OpenLoopConfig) in open_loop,
+            /// One queue: ECT packets are marked with p, others dropped with (p/k)^2 (De Schepper 2015).
+            "coupled" => Coupled(CoupledConfig) in coupled,
+            /// Two queues: ECT packets wait in one with priority, others drive the marks of both (De Schepper 2015).
+            "dualq-coupled" => DualCoupled(DualCoupledConfig) in dual_coupled,
+            /// Two queues with one PI controller, as in Linux and RFC 9332.
+            "dualpi2" => DualPi2(DualPi2Config) in dualpi2,
+            /// CoDel: drops or marks by the packet's own wait (RFC 8289), as the Linux kernel does.
+            "codel" => Codel(CodelConfig) in codel,
+            /// Queues served in turn, each with CoDel (RFC 8290), as the Linux kernel does.
+            "fq-codel" => FqCodel(FqCodelConfig) in fq_codel,
+            /// Drops or marks on arrival with a probability that follows the delay (RFC 8033), as the Linux kernel does.
+            "pie" => Pie(PieConfig) in pie,
+            /// RED for two classes of packets in one queue, as the Linux kernel has it: WRED, RIO, or on their own.
+            "gred" => Gred(GredConfig) in gred,
+            /// One queue with a PI controller: scalable packets are marked with p, others dropped with (p/k)^2 (De Schepper et al. 2016).
+            "pi2" => Pi2(Pi2Config) in pi2,
+        }
+    };
+}
+
+/// What every configuration of a queue can say and do.
+///
+/// The limit is a key of each configuration rather than a field beside all of them because it is not the same thing for all:
+/// `tc red` derives thresholds from it, GRED has one for each virtual queue, and CoDel, PIE and fair queueing may be given their
+/// own instead of the link's buffer.
+pub trait LawConfig: Copy {
+    /// The queue that it configures: a [`Queue`](crate::Queue), in a `Box` if it is much larger than most.
+    type Queue;
+    /// What users read about the law.
+    const DOC: ModelDoc;
+
+    /// An empty queue at a line of `line_rate`.
+    ///
+    /// # Panics
+    /// If a rate is zero.
+    ///
+    /// # Errors
+    /// What `tc` refuses, for laws that it configures.
+    fn build(&self, line_rate: Rate) -> Result<Self::Queue, TcError>;
+
+    /// Waiting packets that fit.
+    fn limit(&self) -> Extent;
+
+    /// Levels of the backlog at which something changes, for the eye.
+    fn levels(&self) -> Vec<Level> {
+        vec![Level::new("limit", self.limit())]
+    }
+}
+
+/// A level of the backlog with a name, as a plot of the queue shows it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Level {
+    /// Its name in a legend.
+    pub label: String,
+    /// Where it is.
+    pub height: Height,
+}
+
+/// Where a level is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Height {
+    /// At an extent; an unlimited one is nowhere.
+    Extent(Extent),
+    /// At so many bytes, which need not be whole.
+    Bytes(f64),
+}
+
+impl Level {
+    pub(crate) fn new(label: impl Into<String>, extent: Extent) -> Self {
+        Self { label: label.into(), height: Height::Extent(extent) }
+    }
+
+    pub(crate) fn of_bytes(label: impl Into<String>, bytes: f64) -> Self {
+        Self { label: label.into(), height: Height::Bytes(bytes) }
+    }
+}

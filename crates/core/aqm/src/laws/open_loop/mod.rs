@@ -1,0 +1,120 @@
+//! Marks and drops with a given probability, whatever waits: the open loop in which laws of congestion control are stated.
+//!
+//! An arriving ECT packet is marked with probability p, another one dropped with probability q. Events are independent; or evenly
+//! spaced, where a sum grows by p with each packet and every overflow of 1 is an event; or in bursts, where everything is hit for
+//! a time t of each period t / p. Follows the steady-state laws of De Schepper et al. 2015 and, for even gaps, Mathis et al. 1997
+//! section 2 (<https://doi.org/10.1145/263932.264023>); where it departs is listed in [`OpenLoopConfig::DOC`].
+
+mod doc;
+#[cfg(any(test, feature = "testing"))]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+use crate::shell::{Decision, Law, Single, Store};
+use crate::{Extent, LawConfig, Reason, TcError};
+use shoal_packet::Packet;
+use shoal_units::{ModelDoc, Probability, Rate, Span, Stream, Time};
+
+/// How forced marks and drops are spread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OpenLoopSpacing {
+    /// An independent coin for each packet.
+    Independent,
+    /// At gaps that differ by at most one packet.
+    Even,
+    /// All packets for a time, then none, so that the part of the time is the probability.
+    Bursts {
+        /// How long all packets are hit.
+        on: Span,
+    },
+}
+
+/// Marks and drops with given probabilities on arrival, whatever waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OpenLoopConfig {
+    /// Of an ECT packet to be marked.
+    pub mark: Probability,
+    /// Of any other packet to be dropped.
+    pub drop: Probability,
+    /// How they are spread, each class for itself.
+    pub spacing: OpenLoopSpacing,
+    /// Waiting packets that fit.
+    pub limit: Extent,
+}
+
+/// The decisions about both classes.
+#[derive(Clone, Debug)]
+pub struct OpenLoop {
+    marks: Events,
+    drops: Events,
+}
+
+/// The decisions about one class.
+#[derive(Clone, Debug)]
+enum Events {
+    Independent(Probability),
+    /// `sum`, a fraction of 2^32, is below 1; each packet adds the probability, and an overflow is a hit.
+    Even {
+        probability: Probability,
+        sum: u64,
+    },
+    /// Everything in the first `on` of each `period`; a period of zero: nothing.
+    Bursts {
+        on: Span,
+        period: Span,
+    },
+}
+
+impl Events {
+    fn new(probability: Probability, spacing: OpenLoopSpacing) -> Self {
+        match spacing {
+            OpenLoopSpacing::Independent => Self::Independent(probability),
+            OpenLoopSpacing::Even => Self::Even { probability, sum: 0 },
+            OpenLoopSpacing::Bursts { on } => {
+                let period = u128::from(on.as_picos()) << 32;
+                let period = period.checked_div(probability.as_q32().into()).unwrap_or(0);
+                Self::Bursts { on, period: Span::from_picos(u64::try_from(period).unwrap_or(0)) }
+            }
+        }
+    }
+
+    #[inline]
+    fn hits(&mut self, now: Time, random: &mut Stream) -> bool {
+        match self {
+            Self::Independent(probability) => probability.happens(random.uniform_u32()),
+            Self::Even { probability, sum } => {
+                *sum += probability.as_q32();
+                let hit = *sum >= Probability::ONE.as_q32();
+                *sum &= Probability::ONE.as_q32() - 1;
+                hit
+            }
+            Self::Bursts { on, period } => {
+                !period.is_zero() && now.as_picos() % period.as_picos() < on.as_picos()
+            }
+        }
+    }
+}
+
+impl Law for OpenLoop {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, _: &Store, now: Time, random: &mut Stream) -> Decision {
+        let events = if packet.ecn.is_capable() { &mut self.marks } else { &mut self.drops };
+        if events.hits(now, random) { Decision::signal(packet, Reason::Early) } else { Decision::Pass }
+    }
+}
+
+impl LawConfig for OpenLoopConfig {
+    type Queue = Single<OpenLoop>;
+    const DOC: ModelDoc = doc::DOC;
+
+    fn build(&self, line_rate: Rate) -> Result<Self::Queue, TcError> {
+        let events = |probability| Events::new(probability, self.spacing);
+        let law = OpenLoop { marks: events(self.mark), drops: events(self.drop) };
+        Ok(Single::new(law, self.limit, line_rate))
+    }
+
+    fn limit(&self) -> Extent {
+        self.limit
+    }
+}

@@ -1,0 +1,53 @@
+//! The configuration of PI2.
+
+use super::{Pi2, doc};
+use crate::shell::Single;
+use crate::{Extent, LawConfig, TcError};
+use shoal_units::{ModelDoc, Rate, Span};
+
+/// Where PI2 gets the queueing time from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DelayEstimate {
+    /// The backlog over the measured departure rate, as PIE does.
+    Rate,
+    /// How long the oldest packet has waited.
+    Sojourn,
+}
+
+/// PI2 with the parameters of the sch_pi2 module.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Pi2Config {
+    /// Queueing time that the controller aims at.
+    pub target: Span,
+    /// Time between updates of the probability.
+    pub tupdate: Span,
+    /// Integral gain in 1/16 Hz, for the probability of a scalable mark.
+    pub alpha_16th_hz: u32,
+    /// Proportional gain in 1/16 Hz, for the probability of a scalable mark.
+    pub beta_16th_hz: u32,
+    /// k: others are dropped or marked with (p/k)^2. Not zero.
+    pub coupling: u32,
+    /// Mark ECT packets instead of dropping them.
+    pub ecn: bool,
+    /// With `ecn`: packets with one of these bits in their ECN field are scalable and marked with p.
+    pub scalable_mask: u8,
+    /// Where the queueing time comes from.
+    pub estimate: DelayEstimate,
+    /// The link's MTU in bytes: no decision below two of them.
+    pub mtu: u32,
+    /// Waiting packets that fit.
+    pub limit: Extent,
+}
+
+impl LawConfig for Pi2Config {
+    type Queue = Single<Pi2>;
+    const DOC: ModelDoc = doc::DOC;
+
+    fn build(&self, line_rate: Rate) -> Result<Self::Queue, TcError> {
+        Ok(Single::new(Pi2::new(self), self.limit, line_rate))
+    }
+
+    fn limit(&self) -> Extent {
+        self.limit
+    }
+}

@@ -1,0 +1,49 @@
+//! The configuration of PIE.
+
+use super::{Pie, doc};
+use crate::shell::Single;
+use crate::{Extent, LawConfig, Level, TcError};
+use alloc::vec;
+use alloc::vec::Vec;
+use shoal_units::{ModelDoc, Rate, Span};
+
+/// Proportional integral controller enhanced (RFC 8033; Linux `net/sched/sch_pie.c`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PieConfig {
+    /// Queueing delay to hold.
+    pub target: Span,
+    /// Time between updates of the probability.
+    pub tupdate: Span,
+    /// Gain on the distance from the target, in 1/16 Hz as tc writes it.
+    pub alpha: u32,
+    /// Gain on the growth of the delay, in 1/16 Hz.
+    pub beta: u32,
+    /// Mark ECT packets instead of dropping them while the probability is at most 10 %.
+    pub ecn: bool,
+    /// Scale the probability with the size of the packet.
+    pub bytemode: bool,
+    /// Measure the delay as backlog over departure rate instead of by the last packet's own wait.
+    pub dq_rate_estimator: bool,
+    /// No early drop while less than twice this waits, bytes.
+    pub mtu_bytes: u32,
+    /// Waiting packets that fit.
+    pub limit: Extent,
+}
+
+impl LawConfig for PieConfig {
+    type Queue = Single<Pie>;
+    const DOC: ModelDoc = doc::DOC;
+
+    fn build(&self, line_rate: Rate) -> Result<Self::Queue, TcError> {
+        Ok(Single::new(Pie::new(self), self.limit, line_rate))
+    }
+
+    fn limit(&self) -> Extent {
+        self.limit
+    }
+
+    fn levels(&self) -> Vec<Level> {
+        let target = Extent::Time(self.target);
+        vec![Level::new("target", target), Level::new("limit", self.limit)]
+    }
+}

@@ -1,0 +1,213 @@
+//! The controller of PIE in the kernel's integers: `pie_drop_early`, `pie_process_dequeue` and `pie_calculate_probability` of
+//! `net/sched/sch_pie.c`, with `include/net/pie.h`.
+
+use super::rate::{Estimator, qdelay_of};
+use crate::PieConfig;
+use shoal_packet::Packet;
+use shoal_units::{Span, Stream, Time};
+
+/// Probability 1 (`MAX_PROB`): 56 bits, so that sums of a few do not overflow. Nothing stops the probability above it.
+pub(super) const MAX_PROB: u64 = u64::MAX >> 8;
+/// psched ticks of 64 ns a second (`PSCHED_TICKS_PER_SEC`).
+const TICKS_PER_SEC: u64 = 1_000_000_000 >> 6;
+/// Burst allowance: 150 ms.
+const BURST: u64 = 150_000_000 >> 6;
+/// Beyond this delay the probability grows by another 2 % an update: 250 ms.
+const HIGH_DELAY: u64 = 250_000_000 >> 6;
+
+/// Parameters and state.
+#[derive(Clone, Debug)]
+pub(super) struct Control {
+    target: u64,
+    /// Gains a tick, before they are tuned to the probability.
+    alpha: u64,
+    beta: u64,
+    /// Twice the largest packet, bytes.
+    little: u64,
+    mtu: u64,
+    bytemode: bool,
+    vars: Vars,
+}
+
+/// `struct pie_vars`: what an update depends on and changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Vars {
+    prob: u64,
+    /// Sum of the probabilities since the last drop: drops come neither too early nor too late.
+    accu_prob: u64,
+    /// Delay of the last packet, or that of the last update.
+    qdelay: u64,
+    qdelay_old: u64,
+    /// No drops while this is left.
+    burst: u64,
+    measured: Measured,
+}
+
+/// Where the delay comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Measured {
+    /// The wait of the packet that leaves; when the last one left.
+    Timestamps(Option<u64>),
+    /// Backlog over departure rate.
+    Rate(Estimator),
+}
+
+impl Control {
+    pub(super) fn new(config: &PieConfig) -> Self {
+        let gain = |sixteenths: u32| u64::from(sixteenths).wrapping_mul(MAX_PROB / TICKS_PER_SEC) >> 4;
+        let measured = if config.dq_rate_estimator {
+            Measured::Rate(Estimator::default())
+        } else {
+            Measured::Timestamps(None)
+        };
+        Self {
+            target: span_ticks(config.target),
+            alpha: gain(config.alpha),
+            beta: gain(config.beta),
+            little: 2 * u64::from(config.mtu_bytes),
+            mtu: u64::from(config.mtu_bytes).max(1),
+            bytemode: config.bytemode,
+            vars: Vars { prob: 0, accu_prob: 0, qdelay: 0, qdelay_old: 0, burst: BURST, measured },
+        }
+    }
+
+    pub(super) fn probability(&self) -> u64 {
+        self.vars.prob
+    }
+
+    pub(super) fn vars(&self) -> Vars {
+        self.vars
+    }
+
+    /// A packet was dropped on arrival.
+    #[inline]
+    pub(super) fn on_drop(&mut self) {
+        self.vars.accu_prob = 0;
+    }
+
+    /// Whether a packet that finds `backlog_bytes` is dropped early.
+    #[inline]
+    pub(super) fn acts(&mut self, size: u16, backlog_bytes: u64, random: &mut Stream) -> bool {
+        let vars = &mut self.vars;
+        if vars.burst > 0
+            || (vars.qdelay < self.target / 2 && vars.prob < MAX_PROB / 5)
+            || backlog_bytes < self.little
+        {
+            return false;
+        }
+        let size = u64::from(size);
+        let local = if self.bytemode && size <= self.mtu { size * (vars.prob / self.mtu) } else { vars.prob };
+        vars.accu_prob = if local == 0 { 0 } else { vars.accu_prob.wrapping_add(local) };
+        if vars.accu_prob < MAX_PROB / 100 * 85 {
+            return false;
+        }
+        if vars.accu_prob >= MAX_PROB / 2 * 17 {
+            return true;
+        }
+        let drops = random.uniform_u64() >> 8 < local;
+        if drops {
+            vars.accu_prob = 0;
+        }
+        drops
+    }
+
+    /// `packet` leaves `backlog_bytes` behind.
+    #[inline]
+    pub(super) fn on_departure(&mut self, packet: &Packet, backlog_bytes: u64, now: Time) {
+        let vars = &mut self.vars;
+        let now = ticks(now);
+        let passed = match &mut vars.measured {
+            Measured::Timestamps(last) => {
+                vars.qdelay = if backlog_bytes == 0 { 0 } else { now - ticks(packet.enqueued) };
+                // 32 bits in the kernel.
+                let passed = last.map_or(0, |last| (now - last) as u32);
+                *last = Some(now);
+                passed
+            }
+            Measured::Rate(estimator) => {
+                estimator.on_departure(packet.size, backlog_bytes as u32, now).unwrap_or(0)
+            }
+        };
+        vars.burst = vars.burst.saturating_sub(passed.into());
+    }
+
+    /// The periodic update, with `backlog_bytes` waiting.
+    pub(super) fn update(&mut self, backlog_bytes: u64) {
+        let vars = &mut self.vars;
+        let (qdelay, qdelay_old) = match vars.measured {
+            Measured::Timestamps(_) => (vars.qdelay, vars.qdelay_old),
+            Measured::Rate(estimator) => {
+                vars.qdelay_old = vars.qdelay;
+                (qdelay_of(backlog_bytes as u32, estimator.rate()), vars.qdelay)
+            }
+        };
+        // A delay that is too short to see although packets wait says nothing.
+        let mut may_decay = qdelay != 0 || backlog_bytes == 0;
+        let shift = tuning(vars.prob);
+        let (alpha, beta) = (self.alpha >> shift, self.beta >> shift);
+        let mut delta = (alpha.wrapping_mul(qdelay.wrapping_sub(self.target)) as i64)
+            .wrapping_add(beta.wrapping_mul(qdelay.wrapping_sub(qdelay_old)) as i64);
+        if delta > (MAX_PROB / 50) as i64 && vars.prob >= MAX_PROB / 10 {
+            delta = (MAX_PROB / 100 * 2) as i64;
+        }
+        if qdelay > HIGH_DELAY {
+            delta = delta.wrapping_add((MAX_PROB / 50) as i64);
+        }
+        let before = vars.prob;
+        vars.prob = before.wrapping_add_signed(delta);
+        if delta > 0 && vars.prob < before {
+            vars.prob = MAX_PROB;
+            may_decay = false;
+        } else if delta <= 0 && vars.prob > before {
+            vars.prob = 0;
+        }
+        if qdelay == 0 && qdelay_old == 0 && may_decay {
+            vars.prob -= vars.prob / 64;
+        }
+        vars.qdelay = qdelay;
+        let half = self.target / 2;
+        if qdelay < half && vars.qdelay_old < half && vars.prob == 0 {
+            vars.restart();
+        }
+        if let Measured::Timestamps(_) = vars.measured {
+            vars.qdelay_old = qdelay;
+        }
+    }
+}
+
+impl Vars {
+    /// `pie_vars_init`: a new burst is allowed. With the estimator only once it has measured.
+    fn restart(&mut self) {
+        match &mut self.measured {
+            Measured::Timestamps(last) => *last = None,
+            Measured::Rate(estimator) if estimator.rate() == 0 => return,
+            Measured::Rate(estimator) => *estimator = Estimator::default(),
+        }
+        self.burst = BURST;
+        self.accu_prob = 0;
+    }
+}
+
+/// By how many bits the gains are reduced: a half below 10 %, and a quarter more for every power of ten from 1 % down to
+/// 0.0001 % (RFC 8033 section 4.2).
+fn tuning(prob: u64) -> u32 {
+    if prob >= MAX_PROB / 10 {
+        return 0;
+    }
+    let steps = [100, 1000, 10_000, 100_000, 1_000_000];
+    1 + 2 * steps.into_iter().take_while(|&power| prob < MAX_PROB / power).count() as u32
+}
+
+/// psched ticks of 64 ns since the start.
+#[inline]
+pub(super) const fn ticks(time: Time) -> u64 {
+    time.as_picos() / 64_000
+}
+
+/// A parameter: tc takes 32 bits of whole microseconds.
+fn span_ticks(span: Span) -> u64 {
+    (span.as_micros().min(u64::from(u32::MAX)) * 1000) >> 6
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! PIE: proportional integral controller enhanced.
+//!
+//! Every Tupdate p <- p + alpha (d - target) + beta (d - d before), with gains that shrink with p; an arriving packet is dropped with p,
+//! or marked if it is ECT and p at most 10 %. Follows RFC 8033 (<https://www.rfc-editor.org/rfc/rfc8033>) as `net/sched/sch_pie.c`
+//! has it (<https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_pie.c>); where it departs is listed in [`PieConfig::DOC`].
+
+mod config;
+mod control;
+mod doc;
+mod rate;
+#[cfg(any(test, feature = "testing"))]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod timer;
+
+pub use config::PieConfig;
+
+use crate::shell::{Decision, Law, Store};
+use crate::{Backlog, Reason};
+use control::{Control, MAX_PROB};
+use shoal_packet::Packet;
+use shoal_units::{Span, Stream, Time};
+
+/// The controller and its timer.
+#[derive(Clone, Debug)]
+pub struct Pie {
+    control: Control,
+    ecn: bool,
+    period: Span,
+    /// The next update; while it sleeps the last one.
+    update_at: Time,
+    /// Nothing waits and updates change nothing: they are left out until a packet arrives.
+    asleep: bool,
+}
+
+impl Pie {
+    fn new(config: &PieConfig) -> Self {
+        Self {
+            control: Control::new(config),
+            ecn: config.ecn,
+            period: timer::period(config.tupdate),
+            update_at: Time::ZERO + timer::FIRST_UPDATE,
+            asleep: false,
+        }
+    }
+
+    /// The first update after `now` that the timer would have made: those that were left out keep the rhythm.
+    #[cold]
+    fn wake(&mut self, now: Time) {
+        self.asleep = false;
+        let missed = now.since(self.update_at).as_picos() / self.period.as_picos();
+        self.update_at = self.update_at.saturating_add(self.period.saturating_mul(missed + 1));
+    }
+}
+
+impl Law for Pie {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
+        if self.asleep {
+            self.wake(now);
+        }
+        if !self.control.acts(packet.size, waiting.backlog().bytes, random) {
+            return Decision::Pass;
+        }
+        if self.ecn && self.control.probability() <= MAX_PROB / 10 && packet.ecn.is_capable() {
+            return Decision::Mark(Reason::Early);
+        }
+        self.control.on_drop();
+        Decision::Drop(Reason::Early)
+    }
+
+    #[inline]
+    fn on_overflow(&mut self, now: Time) {
+        if self.asleep {
+            self.wake(now);
+        }
+        self.control.on_drop();
+    }
+
+    #[inline]
+    fn on_departure(&mut self, packet: &Packet, waiting: &Store, now: Time, _: &mut Stream) -> Decision {
+        self.control.on_departure(packet, waiting.backlog().bytes, now);
+        Decision::Pass
+    }
+
+    /// The probability of a drop or mark; the kernel's may exceed 1.
+    fn probability(&self) -> Option<f64> {
+        Some((self.control.probability() as f64 / MAX_PROB as f64).min(1.0))
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Time {
+        if self.asleep { Time::NEVER } else { self.update_at }
+    }
+
+    fn on_timer(&mut self, waiting: &Store, now: Time) {
+        if self.asleep || now < self.update_at {
+            return;
+        }
+        let Backlog { packets, bytes } = waiting.backlog();
+        let before = self.control.vars();
+        self.control.update(bytes);
+        if self.period.is_zero() {
+            // `pie_timer` does not set itself again.
+            self.update_at = Time::NEVER;
+        } else if packets == 0 && self.control.vars() == before {
+            // An update is a function of what it changes and of the backlog.
+            self.asleep = true;
+            self.update_at = now;
+        } else {
+            self.update_at = now.saturating_add(self.period);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The shell of two FIFOs at one line.
+
+use super::{Bound, Decision, Store, Transmitter, mark};
+use crate::sched::{Heads, Lane, Scheduler};
+use crate::{Backlog, Class, Dequeued, Extent, Queue, Reason, SchedulerConfig, Verdict};
+use shoal_packet::Packet;
+use shoal_units::{Rate, Span, Stream, Time};
+
+/// The control law of a dual queue. As [`Law`](super::Law), with a choice between the two queues besides.
+pub trait DualLaw {
+    /// The queue that `packet` joins.
+    fn lane_of(&self, packet: &Packet) -> Lane;
+
+    /// `packet`, which fits, arrives for `lane` and finds `waiting`. Unless it is dropped it waits for certain.
+    fn on_arrival(
+        &mut self,
+        packet: &Packet,
+        lane: Lane,
+        waiting: &Lanes,
+        now: Time,
+        random: &mut Stream,
+    ) -> Decision;
+
+    /// `packet` leaves `lane`, and `waiting` stays behind. After a drop the shell is asked for the next packet at once.
+    fn on_departure(
+        &mut self,
+        packet: &Packet,
+        lane: Lane,
+        waiting: &Lanes,
+        now: Time,
+        random: &mut Stream,
+    ) -> Decision;
+
+    /// See [`Queue::next_timer`].
+    #[inline]
+    fn next_timer(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// See [`Queue::on_timer`]; `waiting` is what waits then.
+    fn on_timer(&mut self, waiting: &Lanes, now: Time) {
+        let _ = (waiting, now);
+    }
+
+    /// See [`Queue::probability`].
+    fn probability(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// A low-latency and a classic FIFO with one limit and one scheduler, under a law.
+#[derive(Clone, Debug)]
+pub struct Dual<L> {
+    lanes: Lanes,
+    law: L,
+}
+
+impl<L: DualLaw> Dual<L> {
+    /// Around empty queues.
+    pub(crate) const fn new(law: L, lanes: Lanes) -> Self {
+        Self { lanes, law }
+    }
+}
+
+impl<L: DualLaw> Queue for Dual<L> {
+    #[inline]
+    fn enqueue(&mut self, mut packet: Packet, now: Time, random: &mut Stream) -> Verdict {
+        if !self.lanes.fits(&packet) {
+            return Verdict::Dropped(Reason::Buffer);
+        }
+        let lane = self.law.lane_of(&packet);
+        let reason = match self.law.on_arrival(&packet, lane, &self.lanes, now, random) {
+            Decision::Pass => None,
+            Decision::Mark(reason) => mark(&mut packet).then_some(reason),
+            Decision::Drop(reason) => return Verdict::Dropped(reason),
+        };
+        self.lanes.push(lane, packet, now);
+        Verdict::Queued { mark: reason }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued {
+        let Some(mut taken) = self.lanes.take(now) else { return Dequeued::Empty };
+        let reason = match self.law.on_departure(&taken.packet, taken.lane, &self.lanes, now, random) {
+            Decision::Pass => None,
+            Decision::Mark(reason) => mark(&mut taken.packet).then_some(reason),
+            Decision::Drop(reason) => return Dequeued::Dropped { packet: taken.packet, reason },
+        };
+        self.lanes.sent(&taken, now);
+        Dequeued::Packet { packet: taken.packet, mark: reason }
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.lanes.backlog()
+    }
+
+    #[inline]
+    fn class_backlog(&self, class: Class) -> Backlog {
+        self.lanes.class_backlog(class)
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.law.next_timer()
+    }
+
+    #[inline]
+    fn on_timer(&mut self, now: Time) {
+        self.law.on_timer(&self.lanes, now);
+    }
+
+    #[inline]
+    fn probability(&self) -> Option<f64> {
+        self.law.probability()
+    }
+}
+
+/// What waits in the two queues, with their common limit and their scheduler.
+#[derive(Clone, Debug)]
+pub struct Lanes {
+    low: Store,
+    classic: Store,
+    limit: Bound,
+    scheduler: Scheduler,
+    /// Knows when the line found both queues empty, which resets the scheduler.
+    line: Transmitter,
+    /// The scheduler is as at the beginning.
+    fresh: bool,
+}
+
+/// A packet that the scheduler chose; it is charged for it only if the packet is sent.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    packet: Packet,
+    lane: Lane,
+    /// Both queues were backlogged.
+    contended: bool,
+}
+
+impl Lanes {
+    /// Empty queues; `mtu` is the link's, in bytes.
+    ///
+    /// # Panics
+    /// If the rate is zero.
+    pub(crate) fn new(limit: Bound, scheduler: SchedulerConfig, mtu: u32, line_rate: Rate) -> Self {
+        let store = || Store::new(Extent::Unlimited, line_rate);
+        Self {
+            low: store(),
+            classic: store(),
+            limit,
+            scheduler: Scheduler::new(scheduler, mtu),
+            line: Transmitter::new(line_rate),
+            fresh: true,
+        }
+    }
+
+    /// Both queues together.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        self.low.backlog() + self.classic.backlog()
+    }
+
+    #[inline]
+    fn class_backlog(&self, class: Class) -> Backlog {
+        self.low.class_backlog(class) + self.classic.class_backlog(class)
+    }
+
+    /// One of them.
+    #[inline]
+    pub fn lane(&self, lane: Lane) -> &Store {
+        match lane {
+            Lane::Low => &self.low,
+            Lane::Classic => &self.classic,
+        }
+    }
+
+    /// How long the oldest packet of `lane` has waited; nothing if none waits.
+    #[inline]
+    pub fn age(&self, lane: Lane, now: Time) -> Span {
+        self.lane(lane).head().map_or(Span::ZERO, |arrived| now.since(arrived))
+    }
+
+    /// Whether `packet` fits below the common limit.
+    #[inline]
+    fn fits(&self, packet: &Packet) -> bool {
+        let backlog = self.backlog() + Backlog { packets: 1, bytes: packet.size.into() };
+        !self.limit.is_exceeded_by(backlog)
+    }
+
+    /// Appends `packet`, which fits.
+    #[inline]
+    fn push(&mut self, lane: Lane, packet: Packet, now: Time) {
+        if !self.fresh && self.line.idle_since(now, self.backlog(), now).is_some() {
+            self.reset();
+        }
+        match lane {
+            Lane::Low => self.low.push(packet, now),
+            Lane::Classic => self.classic.push(packet, now),
+        }
+    }
+
+    /// Takes the packet that the scheduler chooses.
+    #[inline]
+    fn take(&mut self, now: Time) -> Option<Taken> {
+        let heads = Heads { low: self.low.head(), classic: self.classic.head() };
+        let Some(lane) = self.scheduler.pick(heads) else {
+            self.line.on_empty(now);
+            self.reset();
+            return None;
+        };
+        let contended = heads.low.is_some() && heads.classic.is_some();
+        let store = match lane {
+            Lane::Low => &mut self.low,
+            Lane::Classic => &mut self.classic,
+        };
+        store.pop().map(|packet| Taken { packet, lane, contended })
+    }
+
+    /// What was taken is sent.
+    #[inline]
+    fn sent(&mut self, taken: &Taken, now: Time) {
+        self.line.on_departure(taken.packet.size, now);
+        self.scheduler.on_sent(taken.lane, taken.packet.size, taken.contended);
+        self.fresh = false;
+    }
+
+    fn reset(&mut self) {
+        self.scheduler.on_idle();
+        self.fresh = true;
+    }
+}

@@ -1,0 +1,44 @@
+//! What every queue needs besides its law: waiting packets, limits, marks and the account of who waits.
+//!
+//! A queue is a law in a shell. The shell holds the packets, refuses what does not fit, sets marks and says what became of a
+//! packet; a law says what is to become of it. [`Single`] is the shell of one FIFO, [`Dual`] that of a low-latency and a
+//! classic FIFO behind one scheduler. Fair queueing ([`FqCodel`](crate::FqCodel)) has a shell of its own, because its packets
+//! lie in thousands of chains and an arrival makes room by dropping others: no law of one or two queues needs either.
+
+mod dual;
+mod single;
+mod store;
+mod threshold;
+mod transmitter;
+
+pub use dual::{Dual, DualLaw, Lanes};
+pub use single::{Law, Single};
+pub use store::Store;
+
+pub(crate) use store::{Bound, mark};
+pub(crate) use threshold::Threshold;
+pub(crate) use transmitter::Transmitter;
+
+use crate::Reason;
+use shoal_packet::Packet;
+
+/// What a law says about a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub enum Decision {
+    /// It goes on as it is.
+    Pass,
+    /// It is marked. Only for packets that are ECN-capable.
+    Mark(Reason),
+    /// It is dropped.
+    Drop(Reason),
+}
+
+impl Decision {
+    /// A signal of congestion to the sender of `packet`: a mark if the packet is ECN-capable, otherwise a drop (RFC 3168
+    /// section 5, <https://www.rfc-editor.org/rfc/rfc3168#section-5>).
+    #[inline]
+    pub const fn signal(packet: &Packet, reason: Reason) -> Self {
+        if packet.ecn.is_capable() { Self::Mark(reason) } else { Self::Drop(reason) }
+    }
+}

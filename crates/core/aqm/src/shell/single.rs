@@ -1,0 +1,153 @@
+//! The shell of one FIFO.
+
+use super::{Decision, Store, mark};
+use crate::{Backlog, Class, Dequeued, Extent, Queue, Reason, Verdict};
+use shoal_packet::Packet;
+use shoal_units::{Rate, Stream, Time};
+
+/// The control law of one FIFO. It sees every packet on arrival and on departure and says what becomes of it; it holds no
+/// packets itself. Whatever a law does not implement means that it takes no part in that.
+pub trait Law {
+    /// Whether the limit is looked at before the law, as in disciplines that count for themselves, or after it, as in
+    /// disciplines with a child that drops (`sch_red`). A packet that passes a law which comes second waits for certain.
+    const LIMIT_FIRST: bool = true;
+
+    /// `packet` arrives and finds `waiting`.
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
+        let _ = (packet, waiting, now, random);
+        Decision::Pass
+    }
+
+    /// A packet arrived that does not fit: it is dropped by the shell.
+    #[inline]
+    fn on_overflow(&mut self, now: Time) {
+        let _ = now;
+    }
+
+    /// `packet` leaves `waiting` behind. After a drop the shell is asked for the next packet at once.
+    #[inline]
+    fn on_departure(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
+        let _ = (packet, waiting, now, random);
+        Decision::Pass
+    }
+
+    /// The line asked for a packet and there was none.
+    #[inline]
+    fn on_empty(&mut self, now: Time) {
+        let _ = now;
+    }
+
+    /// See [`Queue::next_timer`].
+    #[inline]
+    fn next_timer(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// See [`Queue::on_timer`]; `waiting` is what waits then.
+    fn on_timer(&mut self, waiting: &Store, now: Time) {
+        let _ = (waiting, now);
+    }
+
+    /// See [`Queue::probability`].
+    fn probability(&self) -> Option<f64> {
+        None
+    }
+
+    /// See [`Queue::average_bytes`].
+    fn average_bytes(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// One FIFO under a law.
+#[derive(Clone, Debug)]
+pub struct Single<L> {
+    store: Store,
+    law: L,
+}
+
+impl<L: Law> Single<L> {
+    /// An empty queue at a line of `line_rate` in which up to `limit` waits.
+    pub(crate) fn new(law: L, limit: Extent, line_rate: Rate) -> Self {
+        Self { store: Store::new(limit, line_rate), law }
+    }
+
+    /// The law.
+    pub const fn law(&self) -> &L {
+        &self.law
+    }
+
+    /// What waits.
+    #[inline]
+    pub(crate) const fn store(&self) -> &Store {
+        &self.store
+    }
+}
+
+impl<L: Law> Queue for Single<L> {
+    #[inline]
+    fn enqueue(&mut self, mut packet: Packet, now: Time, random: &mut Stream) -> Verdict {
+        if L::LIMIT_FIRST && !self.store.fits(&packet) {
+            self.law.on_overflow(now);
+            return Verdict::Dropped(Reason::Buffer);
+        }
+        let reason = match self.law.on_arrival(&packet, &self.store, now, random) {
+            Decision::Pass => None,
+            Decision::Mark(reason) => mark(&mut packet).then_some(reason),
+            Decision::Drop(reason) => return Verdict::Dropped(reason),
+        };
+        if !L::LIMIT_FIRST && !self.store.fits(&packet) {
+            self.law.on_overflow(now);
+            return Verdict::Dropped(Reason::Buffer);
+        }
+        self.store.push(packet, now);
+        Verdict::Queued { mark: reason }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued {
+        let Some(mut packet) = self.store.pop() else {
+            self.law.on_empty(now);
+            return Dequeued::Empty;
+        };
+        match self.law.on_departure(&packet, &self.store, now, random) {
+            Decision::Pass => Dequeued::Packet { packet, mark: None },
+            Decision::Mark(reason) => {
+                let mark = mark(&mut packet).then_some(reason);
+                Dequeued::Packet { packet, mark }
+            }
+            Decision::Drop(reason) => Dequeued::Dropped { packet, reason },
+        }
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.store.backlog()
+    }
+
+    #[inline]
+    fn class_backlog(&self, class: Class) -> Backlog {
+        self.store.class_backlog(class)
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.law.next_timer()
+    }
+
+    #[inline]
+    fn on_timer(&mut self, now: Time) {
+        self.law.on_timer(&self.store, now);
+    }
+
+    #[inline]
+    fn probability(&self) -> Option<f64> {
+        self.law.probability()
+    }
+
+    #[inline]
+    fn average_bytes(&self) -> Option<f64> {
+        self.law.average_bytes()
+    }
+}

@@ -1,0 +1,150 @@
+//! What every queue is built on: a first-in-first-out ring with counters and a limit.
+
+use crate::{Backlog, Class, Extent};
+use alloc::collections::VecDeque;
+use shoal_packet::{Ecn, Packet};
+use shoal_units::{Rate, Time};
+
+/// An [`Extent`] on the instantaneous queue in whole packets and bytes; what is not bounded is the type's maximum.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Bound {
+    packets: u32,
+    bytes: u64,
+}
+
+impl Bound {
+    /// Queueing time becomes the bytes that `line_rate` transmits in it, rounded down, which is exact: a backlog is a
+    /// whole number of bytes.
+    pub(crate) fn new(extent: Extent, line_rate: Rate) -> Self {
+        let (packets, bytes) = match extent {
+            Extent::Unlimited => (u32::MAX, u64::MAX),
+            Extent::Packets(packets) => (packets, u64::MAX),
+            Extent::Bytes(bytes) => (u32::MAX, bytes),
+            Extent::Time(span) => {
+                let bits_picos = u128::from(line_rate.as_bps()) * u128::from(span.as_picos());
+                (u32::MAX, u64::try_from(bits_picos / 8_000_000_000_000).unwrap_or(u64::MAX))
+            }
+        };
+        Self { packets, bytes }
+    }
+
+    /// At most so many bytes besides.
+    pub(crate) fn and_bytes(self, bytes: u64) -> Self {
+        Self { bytes: self.bytes.min(bytes), ..self }
+    }
+
+    /// Whether `backlog` is above it.
+    #[inline]
+    pub(crate) const fn is_exceeded_by(self, backlog: Backlog) -> bool {
+        backlog.packets > self.packets || backlog.bytes > self.bytes
+    }
+}
+
+/// Waiting packets in order of arrival. Its memory grows to the largest queue seen and stays.
+#[derive(Clone, Debug)]
+pub struct Store {
+    ring: VecDeque<Packet>,
+    bytes: u64,
+    ect: Backlog,
+    limit: Bound,
+}
+
+impl Store {
+    pub(crate) fn new(limit: Extent, line_rate: Rate) -> Self {
+        let limit = Bound::new(limit, line_rate);
+        Self { ring: VecDeque::new(), bytes: 0, ect: Backlog::default(), limit }
+    }
+
+    /// What waits.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        Backlog { packets: self.ring.len() as u32, bytes: self.bytes }
+    }
+
+    #[inline]
+    pub(crate) fn class_backlog(&self, class: Class) -> Backlog {
+        match class {
+            Class::Ect => self.ect,
+            Class::NotEct => self.backlog().without(self.ect),
+        }
+    }
+
+    /// The backlog if `packet` waited too.
+    #[inline]
+    pub fn backlog_with(&self, packet: &Packet) -> Backlog {
+        let Backlog { packets, bytes } = self.backlog();
+        Backlog { packets: packets.saturating_add(1), bytes: bytes + u64::from(packet.size) }
+    }
+
+    /// Whether `packet` fits below the limit.
+    #[inline]
+    pub(crate) fn fits(&self, packet: &Packet) -> bool {
+        !self.limit.is_exceeded_by(self.backlog_with(packet))
+    }
+
+    /// Appends `packet`; whether it fits is the caller's business.
+    #[inline]
+    pub(crate) fn push(&mut self, mut packet: Packet, now: Time) {
+        packet.enqueued = now;
+        self.bytes += u64::from(packet.size);
+        if packet.ecn.is_capable() {
+            self.ect.put(&packet);
+        }
+        self.ring.push_back(packet);
+    }
+
+    /// When the oldest packet arrived.
+    #[inline]
+    pub fn head(&self) -> Option<Time> {
+        self.ring.front().map(|packet| packet.enqueued)
+    }
+
+    /// Takes the oldest packet.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Packet> {
+        let packet = self.ring.pop_front()?;
+        if self.ring.is_empty() {
+            // Begins anew at the start of its memory, which is in a near cache; else a ring that once was large would be
+            // walked through to its end.
+            self.ring.clear();
+        }
+        self.bytes -= u64::from(packet.size);
+        if packet.ecn.is_capable() {
+            self.ect.take(&packet);
+        }
+        Some(packet)
+    }
+}
+
+/// Sets Congestion Experienced if the packet is ECN-capable (RFC 3168 section 5); returns whether it carries the mark.
+#[inline]
+pub(crate) fn mark(packet: &mut Packet) -> bool {
+    let capable = packet.ecn.is_capable();
+    if capable {
+        packet.ecn = Ecn::Ce;
+    }
+    capable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shoal_units::Span;
+
+    #[test]
+    fn a_time_is_the_bytes_that_the_line_sends_in_it() {
+        // 10 Mbit/s x 1.2 ms / 8 = 1500 B.
+        let bound = Bound::new(Extent::Time(Span::from_micros(1200)), Rate::from_bps(10_000_000));
+        assert!(!bound.is_exceeded_by(Backlog { packets: 9, bytes: 1500 }));
+        assert!(bound.is_exceeded_by(Backlog { packets: 1, bytes: 1501 }));
+        // One picosecond less no longer covers byte 1500.
+        let bound = Bound::new(Extent::Time(Span::from_picos(1_199_999_999)), Rate::from_bps(10_000_000));
+        assert!(bound.is_exceeded_by(Backlog { packets: 1, bytes: 1500 }));
+    }
+
+    #[test]
+    fn an_endless_time_is_no_bound() {
+        let bound = Bound::new(Extent::Time(Span::MAX), Rate::from_bps(u64::MAX));
+        assert!(!bound.is_exceeded_by(Backlog { packets: u32::MAX, bytes: u64::MAX }));
+    }
+}

@@ -1,0 +1,114 @@
+//! A queue with its clock and its random stream.
+use crate::{Dequeued, MarkSpacing, Queue, Reason, RedParameters, Verdict};
+use shoal_packet::{Ecn, FlowId, Packet};
+use shoal_units::{Rate, Span, Stream, Time};
+
+/// 10 Mbit/s: 1500 B take 1.2 ms.
+pub const LINE: Rate = Rate::from_bps(10_000_000);
+pub const PACKET_TIME: Span = Span::from_micros(1200);
+
+pub struct Bench<Q> {
+    pub queue: Q,
+    pub now: Time,
+    pub random: Stream,
+    seed: u64,
+}
+
+impl<Q: Queue> Bench<Q> {
+    pub fn new(queue: Q) -> Self {
+        Self::seeded(queue, 1)
+    }
+
+    pub fn seeded(queue: Q, seed: u64) -> Self {
+        Self { queue, now: Time::ZERO, random: Stream::new(seed, "queue"), seed }
+    }
+
+    pub fn arrive(&mut self, size: u16, ecn: Ecn) -> Verdict {
+        self.queue.enqueue(Packet { ecn, ..Packet::empty(FlowId(0), size) }, self.now, &mut self.random)
+    }
+
+    pub fn arrive_of(&mut self, flow: u32, size: u16, ecn: Ecn) -> Verdict {
+        self.queue.enqueue(Packet { ecn, ..Packet::empty(FlowId(flow), size) }, self.now, &mut self.random)
+    }
+
+    /// A 1500-byte ECT packet arrives; whether it is marked.
+    pub fn is_marked(&mut self) -> bool {
+        mark_of(self.arrive(1500, Ecn::Ect0)).is_some()
+    }
+
+    pub fn take(&mut self) -> Dequeued {
+        self.queue.dequeue(self.now, &mut self.random)
+    }
+
+    pub fn wait(&mut self, span: Span) {
+        self.now += span;
+    }
+
+    /// The line takes everything that waits, one packet after the other; ends when the last one is sent.
+    pub fn transmit_all(&mut self) {
+        while let Dequeued::Packet { packet, .. } = self.take() {
+            self.now += LINE.time_for(packet.size.into());
+        }
+    }
+
+    /// ECT packets arrive until `bytes` wait. Marks do not matter.
+    pub fn fill(&mut self, size: u16, bytes: u64) {
+        while self.queue.backlog().bytes < bytes {
+            assert_eq!(dropped(self.arrive(size, Ecn::Ect0)), None);
+        }
+    }
+
+    /// Packets arrive and leave in turn, so that every arrival finds the same backlog.
+    pub fn cycle(&mut self, size: u16, ecn: Ecn) -> Verdict {
+        let verdict = self.arrive(size, ecn);
+        if let Verdict::Queued { .. } = verdict {
+            assert!(matches!(self.take(), Dequeued::Packet { .. }));
+        }
+        verdict
+    }
+
+    /// How many 64-bit numbers were drawn.
+    pub fn draws(&self) -> usize {
+        let target = self.random.clone().uniform_u64();
+        let mut fresh = Stream::new(self.seed, "queue");
+        (0..10_000_000).find(|_| fresh.uniform_u64() == target).expect("the stream is further on")
+    }
+}
+
+pub fn mark_of(verdict: Verdict) -> Option<Reason> {
+    match verdict {
+        Verdict::Queued { mark } => mark,
+        Verdict::Dropped(reason) => panic!("dropped: {reason:?}"),
+        Verdict::Displaced => panic!("others were dropped"),
+    }
+}
+
+pub fn dropped(verdict: Verdict) -> Option<Reason> {
+    match verdict {
+        Verdict::Queued { .. } | Verdict::Displaced => None,
+        Verdict::Dropped(reason) => Some(reason),
+    }
+}
+
+/// No weighting: the average is the backlog that the packet finds.
+pub fn unweighted(
+    min_bytes: f64,
+    max_bytes: f64,
+    max_probability: f64,
+    spacing: MarkSpacing,
+) -> RedParameters {
+    RedParameters { min_bytes, max_bytes, max_probability, weight: 1.0, gentle: false, spacing }
+}
+
+/// Pearson's statistic of `counts` against equal probabilities.
+pub fn chi_square(counts: &[u32]) -> f64 {
+    let expected = f64::from(counts.iter().sum::<u32>()) / counts.len() as f64;
+    counts.iter().map(|&count| (f64::from(count) - expected) * (f64::from(count) - expected) / expected).sum()
+}
+
+/// 99.99 % quantile of the chi-square distribution, Wilson and Hilferty's approximation (z = 3.719).
+pub fn chi_square_limit(degrees: usize) -> f64 {
+    let k = degrees as f64;
+    let root = 1.0 - 2.0 / (9.0 * k) + 3.719 * (2.0 / (9.0 * k)).sqrt();
+    k * root * root * root
+}
