@@ -1,6 +1,6 @@
 //! Packets that the guest captured, as a pcapng file with the same interfaces as captures of the simulator.
 
-use crate::disciplines::{drop_reason, reasons};
+use crate::disciplines::{drop_reason, mark_reason};
 use crate::plan::Plan;
 use crate::records::{LineEvent, LineRecord, RecordError};
 use shoal_scenario::{Experiment, Link};
@@ -195,5 +195,5 @@ fn note(link: &Link, record: &LineRecord) -> Option<PacketNote> {
         return Some(PacketNote::Dropped(drop_reason(link, record)));
     }
     let marked = record.after.is_ce() && !record.arrived.is_ce();
-    marked.then(|| PacketNote::Marked(reasons(&link.queue).0))
+    marked.then(|| PacketNote::Marked(mark_reason(link)))
 }

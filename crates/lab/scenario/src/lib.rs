@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+mod aqm;
 mod diagnostic;
 mod document;
 mod experiment;
@@ -9,10 +10,12 @@ mod field;
 mod fill;
 mod host;
 mod json_schema;
+mod line_rate;
 mod models;
 mod overrides;
 pub mod quantity;
 mod refusal;
+mod remarks;
 mod report;
 mod resolve;
 pub mod schema;

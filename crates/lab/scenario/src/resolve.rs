@@ -13,7 +13,6 @@ mod network;
 mod notes;
 mod parking_lot;
 mod pool;
-mod queue;
 mod routing;
 mod rtt;
 mod series;
@@ -25,6 +24,7 @@ use shoal_tcp::EndpointConfig;
 use shoal_units::Span;
 
 use crate::experiment::{Experiment, Group, Note, TraceConfig};
+use crate::remarks::Remarks;
 use crate::report::Report;
 use crate::schema::{Scenario, Seed, Topology};
 use crate::tree::Node;
@@ -37,23 +37,22 @@ pub(crate) use series::fitting_bin;
 /// The scenario being resolved, and the report that takes its problems.
 pub(crate) struct Context<'a> {
     pub scenario: &'a Scenario,
-    tree: &'a Node,
-    report: &'a mut Report,
+    remarks: Remarks<'a>,
     notes: Vec<Note>,
 }
 
 impl Context<'_> {
     /// Reports a mistake at the key `path`.
     fn error(&mut self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
-        self.report.error(&self.tree.mark_of(path), message, hint);
+        self.remarks.error(path, message, hint);
     }
     /// Reports something doubtful at the key `path`.
     fn warning(&mut self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
-        self.report.warning(&self.tree.mark_of(path), message, hint);
+        self.remarks.warning(path, message, hint);
     }
     /// Reports an effect of the key at `path`, which the result of a run repeats.
     fn note(&mut self, path: &str, note: Note, hint: &str) {
-        self.report.note(&self.tree.mark_of(path), note.text.as_str(), hint);
+        self.remarks.report.note(&self.remarks.tree.mark_of(path), note.text.as_str(), hint);
         self.notes.push(note);
     }
 }
@@ -72,7 +71,7 @@ pub(crate) struct Plan {
 
 /// Checks everything that does not depend on the seed. All problems go into the report.
 pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Option<Plan> {
-    let mut cx = Context { scenario, tree, report, notes: Vec::new() };
+    let mut cx = Context { scenario, remarks: Remarks { tree, report }, notes: Vec::new() };
     let (duration, warmup) = limits::check_times(&mut cx);
     limits::check_flows(&mut cx);
     if scenario.flows.is_empty() {

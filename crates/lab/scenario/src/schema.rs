@@ -1,6 +1,5 @@
 //! The scenario file: one declaration for every key with its type, default and meaning.
 
-mod aqm;
 mod bottleneck;
 mod distributions;
 mod flows;
@@ -13,11 +12,8 @@ mod topology;
 mod trace;
 mod workload;
 
-pub use aqm::{
-    Aqm, Codel, Coupled, DctcpRed, DualCoupled, DualPi2, DualRed, EcnMask, Fifo, FlowClassifier, FqCodel,
-    Gred, GredQueue, LinuxRed, NativeName, OpenLoop, Overload, Pi2, Pie, Red, RenoRed, SchedulerName,
-    SpacingName, Step,
-};
+pub use crate::aqm::Aqm;
+pub use crate::aqm::Fifo;
 pub use bottleneck::Bottleneck;
 pub use distributions::{CdfPoint, Distribution, Distributions};
 pub use flows::{FlowGroup, Hosts, Pairing, Receiver};

@@ -1,83 +1,47 @@
-//! `coupled` and `dualq_coupled`, modules of ours: attributes of linux/modules/uapi/pkt_sched_shoal.h.
+//! `coupled`, a module of ours, and what `dualq_coupled` shares with it: attributes of linux/modules/uapi/pkt_sched_shoal.h.
 
-use super::{Action, Discipline, QueueMapping, below, bounds, handle};
+use super::{Action, Discipline, Express, QueueMapping, Site, below, bounds, handle};
 use crate::attributes::Attributes;
 use crate::refusal::Refusals;
-use shoal_aqm::{
-    CoupledConfig, CoupledSlope, CouplingInput, DecideAt, DualCoupledConfig, Extent, SchedulerConfig,
-};
+use shoal_aqm::{CoupledConfig, CoupledSlope, DecideAt, Extent};
+use shoal_packet::Reason;
 use shoal_units::Rate;
 
-mod attribute {
-    pub(super) const LIMIT_BYTES: u16 = 2;
-    pub(super) const LIMIT_PACKETS: u16 = 3;
-    pub(super) const RATE: u16 = 4;
-    pub(super) const DECIDE: u16 = 5;
-    pub(super) const MEASURE: u16 = 6;
-    pub(super) const FORM: u16 = 7;
-    pub(super) const SATURATION: u16 = 8;
-    pub(super) const COUPLING: u16 = 9;
-    pub(super) const DROP_BITS: u16 = 10;
-    pub(super) const MARK_BITS: u16 = 11;
-    pub(super) const UNIT: u16 = 12;
-    pub(super) const THRESHOLD: u16 = 13;
-    pub(super) const THRESHOLD_MEASURE: u16 = 14;
-    pub(super) const INPUT: u16 = 15;
-    pub(super) const SCHEDULER: u16 = 16;
-    pub(super) const CLASSIC_PERCENT: u16 = 17;
-    pub(super) const SHIFT: u16 = 18;
-    pub(super) const MTU: u16 = 19;
+pub(super) mod attribute {
+    pub(in crate::disciplines) const LIMIT_BYTES: u16 = 2;
+    pub(in crate::disciplines) const LIMIT_PACKETS: u16 = 3;
+    pub(in crate::disciplines) const RATE: u16 = 4;
+    pub(in crate::disciplines) const DECIDE: u16 = 5;
+    pub(in crate::disciplines) const MEASURE: u16 = 6;
+    pub(in crate::disciplines) const FORM: u16 = 7;
+    pub(in crate::disciplines) const SATURATION: u16 = 8;
+    pub(in crate::disciplines) const COUPLING: u16 = 9;
+    pub(in crate::disciplines) const DROP_BITS: u16 = 10;
+    pub(in crate::disciplines) const MARK_BITS: u16 = 11;
+    pub(in crate::disciplines) const UNIT: u16 = 12;
+    pub(in crate::disciplines) const THRESHOLD: u16 = 13;
+    pub(in crate::disciplines) const THRESHOLD_MEASURE: u16 = 14;
+    pub(in crate::disciplines) const INPUT: u16 = 15;
+    pub(in crate::disciplines) const SCHEDULER: u16 = 16;
+    pub(in crate::disciplines) const CLASSIC_PERCENT: u16 = 17;
+    pub(in crate::disciplines) const SHIFT: u16 = 18;
+    pub(in crate::disciplines) const MTU: u16 = 19;
 }
 
-pub(super) fn single(config: &CoupledConfig, rate: Rate, refusals: &mut Refusals) -> Option<QueueMapping> {
-    check(config.slope, rate, refusals)?;
-    let (options, words) = common(config.slope, config.decide, config.limit, rate);
-    let tc = format!("coupled {words}");
-    Some(mapping("coupled", options, tc))
-}
+impl Express for CoupledConfig {
+    const MARKS: Reason = Reason::Coupled;
+    const DROPS: Reason = Reason::Early;
 
-pub(super) fn dual(config: &DualCoupledConfig, rate: Rate, refusals: &mut Refusals) -> Option<QueueMapping> {
-    let slope = check(config.slope, rate, refusals);
-    let threshold = Amount::of(config.threshold);
-    let amounts = &bounds::AMOUNT_OR_NOTHING;
-    bounds::check(
-        "threshold",
-        threshold.value,
-        amounts,
-        "at most 11 days, 10^15 bytes or packets",
-        refusals,
-    )?;
-    // A shift is a time, and no time of a scenario is longer than the module takes.
-    slope?;
-    let (options, words) = common(config.slope, config.decide, config.limit, rate);
-    let total = config.input == CouplingInput::Total;
-    let (scheduler, percent, shift, scheduler_words) = match config.scheduler {
-        SchedulerConfig::StrictPriority => (0, 0, 0, "priority".to_owned()),
-        SchedulerConfig::Weighted { classic_percent } => {
-            (1, classic_percent, 0, format!("weighted classic_percent {classic_percent}"))
-        }
-        SchedulerConfig::TimeShifted { shift } => {
-            (2, 0, shift.as_nanos(), format!("shifted shift {}ns", shift.as_nanos()))
-        }
-    };
-    let options = options
-        .u64(attribute::THRESHOLD, threshold.value)
-        .u8(attribute::THRESHOLD_MEASURE, threshold.measure)
-        .u8(attribute::INPUT, total.into())
-        .u8(attribute::SCHEDULER, scheduler)
-        .u8(attribute::CLASSIC_PERCENT, percent)
-        .u64(attribute::SHIFT, shift)
-        .u32(attribute::MTU, config.mtu);
-    let tc = format!(
-        "dualq_coupled {words} threshold {threshold} input {} scheduler {scheduler_words} mtu {}b",
-        if total { "total" } else { "classic" },
-        config.mtu
-    );
-    Some(mapping("dualq_coupled", options, tc))
+    fn express(&self, site: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping> {
+        check(self.slope, site.rate, refusals)?;
+        let (options, words) = common(self.slope, self.decide, self.limit, site.rate);
+        let tc = format!("coupled {words}");
+        Some(mapping("coupled", options, tc))
+    }
 }
 
 /// What both modules have.
-fn check(slope: CoupledSlope, rate: Rate, refusals: &mut Refusals) -> Option<()> {
+pub(super) fn check(slope: CoupledSlope, rate: Rate, refusals: &mut Refusals) -> Option<()> {
     bounds::check("the rate", rate.as_bps() / 8, &bounds::RATE, "8 bit/s to 8 Tbit/s", refusals)?;
     let says = "1 ns to 11 days, or at most 10^15 bytes or packets";
     match slope {
@@ -96,7 +60,7 @@ fn coupling_of(k: f64) -> u64 {
     (k * 65_536.0).round() as u64
 }
 
-fn mapping(kind: &'static str, options: Attributes, tc: String) -> QueueMapping {
+pub(super) fn mapping(kind: &'static str, options: Attributes, tc: String) -> QueueMapping {
     let options = options.into_bytes();
     let discipline =
         Discipline { parent: below(1), handle: handle(10), kind, action: Action::Add, options, tc };
@@ -107,14 +71,14 @@ fn mapping(kind: &'static str, options: Attributes, tc: String) -> QueueMapping 
 }
 
 /// An amount of `enum tc_coupled_measure`.
-struct Amount {
-    value: u64,
-    measure: u8,
+pub(super) struct Amount {
+    pub value: u64,
+    pub measure: u8,
 }
 
 impl Amount {
     /// What is unlimited is never reached.
-    fn of(extent: Extent) -> Self {
+    pub(super) fn of(extent: Extent) -> Self {
         match extent {
             Extent::Time(span) => Self { value: span.as_nanos(), measure: 0 },
             Extent::Bytes(bytes) => Self { value: bytes, measure: 1 },
@@ -131,7 +95,12 @@ impl std::fmt::Display for Amount {
 }
 
 /// What both modules have: attributes, and words of `tc`.
-fn common(slope: CoupledSlope, decide: DecideAt, limit: Extent, rate: Rate) -> (Attributes, String) {
+pub(super) fn common(
+    slope: CoupledSlope,
+    decide: DecideAt,
+    limit: Extent,
+    rate: Rate,
+) -> (Attributes, String) {
     let bytes_of = |span| u32::try_from(rate.bytes_in(span)).unwrap_or(u32::MAX);
     let (bytes, packets) = match limit {
         Extent::Packets(packets) => (0, packets),

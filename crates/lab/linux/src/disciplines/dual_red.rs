@@ -1,10 +1,10 @@
 //! `dualred`, a module of ours (linux/modules/sch_dualred.c): attributes of linux/modules/uapi/pkt_sched_shoal.h.
 
-use super::{Action, Discipline, PLACE, QueueMapping, below, bounds, handle};
+use super::{Action, Discipline, Express, PLACE, QueueMapping, Site, below, bounds, handle};
 use crate::attributes::Attributes;
 use crate::refusal::Refusals;
 use shoal_aqm::{AverageScope, DualRedConfig, Extent, MarkSpacing, RedParameters};
-use shoal_units::Rate;
+use shoal_packet::Reason;
 
 mod attribute {
     pub(super) const LIMIT_BYTES: u16 = 2;
@@ -71,48 +71,54 @@ impl Instance {
     }
 }
 
-pub(super) fn dual_red(config: &DualRedConfig, rate: Rate, refusals: &mut Refusals) -> Option<QueueMapping> {
-    let too_large = [&config.not_ect, &config.ect].iter().any(|red| red.max_bytes >= f64::from(u32::MAX));
-    if too_large {
-        refusals.add(PLACE, "the module's thresholds have 32 bits", "write less than 4 GiB");
-        return None;
+impl Express for DualRedConfig {
+    const MARKS: Reason = Reason::Early;
+    const DROPS: Reason = Reason::Early;
+
+    fn express(&self, site: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping> {
+        let too_large = [&self.not_ect, &self.ect].iter().any(|red| red.max_bytes >= f64::from(u32::MAX));
+        if too_large {
+            refusals.add(PLACE, "the module's thresholds have 32 bits", "write less than 4 GiB");
+            return None;
+        }
+        bounds::check("the rate", self.rate.as_bps() / 8, &bounds::RATE, "8 bit/s to 8 Tbit/s", refusals)?;
+        let mean_packet = self.mean_packet_bytes.into();
+        bounds::check("mean_packet", mean_packet, &bounds::MEAN_PACKET, "1 B to 65535 B", refusals)?;
+        let (bytes, packets) = match self.limit {
+            Extent::Packets(packets) => (0, packets),
+            Extent::Bytes(bytes) => (u32::try_from(bytes).unwrap_or(u32::MAX), 0),
+            Extent::Time(span) => (u32::try_from(site.rate.bytes_in(span)).unwrap_or(u32::MAX), 0),
+            Extent::Unlimited => (0, 0),
+        };
+        let (not_ect, ect) = (Instance::new(&self.not_ect), Instance::new(&self.ect));
+        let per_class = self.average == AverageScope::PerClass;
+        let options = Attributes::default()
+            .u32(attribute::LIMIT_BYTES, bytes)
+            .u32(attribute::LIMIT_PACKETS, packets)
+            .u64(attribute::RATE, self.rate.as_bps() / 8)
+            .u32(attribute::MEAN_PACKET, self.mean_packet_bytes)
+            .u8(attribute::AVERAGE, per_class.into())
+            .nest(attribute::NOT_ECT, not_ect.attributes())
+            .nest(attribute::ECT, ect.attributes())
+            .into_bytes();
+        let tc = format!(
+            "dualred limit {bytes} B {packets} packets (0: none) rate {} B/s mean_packet {} B average {}; not-ect: {}; ect: {}",
+            self.rate.as_bps() / 8,
+            self.mean_packet_bytes,
+            if per_class { "per-class" } else { "shared" },
+            not_ect.words(),
+            ect.words()
+        );
+        let discipline = Discipline {
+            parent: below(1),
+            handle: handle(10),
+            kind: "dualred",
+            action: Action::Add,
+            options,
+            tc,
+        };
+        let rules =
+            vec!["dual-red: thresholds in whole bytes, probabilities and weights in 2^-32".to_owned()];
+        Some(QueueMapping::of(discipline, rules))
     }
-    bounds::check("the rate", config.rate.as_bps() / 8, &bounds::RATE, "8 bit/s to 8 Tbit/s", refusals)?;
-    let mean_packet = config.mean_packet_bytes.into();
-    bounds::check("mean_packet", mean_packet, &bounds::MEAN_PACKET, "1 B to 65535 B", refusals)?;
-    let (bytes, packets) = match config.limit {
-        Extent::Packets(packets) => (0, packets),
-        Extent::Bytes(bytes) => (u32::try_from(bytes).unwrap_or(u32::MAX), 0),
-        Extent::Time(span) => (u32::try_from(rate.bytes_in(span)).unwrap_or(u32::MAX), 0),
-        Extent::Unlimited => (0, 0),
-    };
-    let (not_ect, ect) = (Instance::new(&config.not_ect), Instance::new(&config.ect));
-    let per_class = config.average == AverageScope::PerClass;
-    let options = Attributes::default()
-        .u32(attribute::LIMIT_BYTES, bytes)
-        .u32(attribute::LIMIT_PACKETS, packets)
-        .u64(attribute::RATE, config.rate.as_bps() / 8)
-        .u32(attribute::MEAN_PACKET, config.mean_packet_bytes)
-        .u8(attribute::AVERAGE, per_class.into())
-        .nest(attribute::NOT_ECT, not_ect.attributes())
-        .nest(attribute::ECT, ect.attributes())
-        .into_bytes();
-    let tc = format!(
-        "dualred limit {bytes} B {packets} packets (0: none) rate {} B/s mean_packet {} B average {}; not-ect: {}; ect: {}",
-        config.rate.as_bps() / 8,
-        config.mean_packet_bytes,
-        if per_class { "per-class" } else { "shared" },
-        not_ect.words(),
-        ect.words()
-    );
-    let discipline = Discipline {
-        parent: below(1),
-        handle: handle(10),
-        kind: "dualred",
-        action: Action::Add,
-        options,
-        tc,
-    };
-    let rules = vec!["dual-red: thresholds in whole bytes, probabilities and weights in 2^-32".to_owned()];
-    Some(QueueMapping::of(discipline, rules))
 }

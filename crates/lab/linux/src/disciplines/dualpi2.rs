@@ -2,10 +2,11 @@
 //! [`include/uapi/linux/pkt_sched.h`](https://elixir.bootlin.com/linux/v6.17/source/include/uapi/linux/pkt_sched.h)
 //! (Linux 6.17).
 
-use super::{Action, Discipline, QueueMapping, Site, below, handle, micros, packet_limit};
+use super::{Action, Discipline, Express, QueueMapping, Site, below, handle, micros, packet_limit};
 use crate::attributes::Attributes;
 use crate::refusal::Refusals;
 use shoal_aqm::{DecideAt, DualPi2Config, Extent, NativeMarking, SchedulerConfig, Tossing};
+use shoal_packet::Reason;
 
 mod attribute {
     pub(super) const LIMIT: u16 = 1;
@@ -24,66 +25,67 @@ mod attribute {
     pub(super) const ECN_MASK: u16 = 14;
 }
 
-pub(super) fn dualpi2(
-    config: &DualPi2Config,
-    site: &Site<'_>,
-    refusals: &mut Refusals,
-) -> Option<QueueMapping> {
-    let before = refusals.0.len();
-    check(config, site, refusals);
-    let limit = packet_limit(config.limit, "dualpi2", site, refusals);
-    let step = step(config, refusals);
-    let classic = classic_percent(config, refusals);
-    if refusals.0.len() > before {
-        return None;
+impl Express for DualPi2Config {
+    const MARKS: Reason = Reason::Coupled;
+    const DROPS: Reason = Reason::Early;
+
+    fn express(&self, site: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping> {
+        let before = refusals.0.len();
+        check(self, site, refusals);
+        let limit = packet_limit(self.limit, "dualpi2", site, refusals);
+        let step = step(self, refusals);
+        let classic = classic_percent(self, refusals);
+        if refusals.0.len() > before {
+            return None;
+        }
+        let ((step_attribute, step, step_words), limit, classic) = (step?, limit?, classic?);
+        let min_packets = match self.native {
+            NativeMarking::Step { min_packets, .. } => min_packets,
+            NativeMarking::Ramp { .. } => 0,
+        };
+        let early = self.decide == DecideAt::Enqueue;
+        let options = Attributes::default()
+            .u32(attribute::LIMIT, limit.max(1))
+            .u32(attribute::MEMORY_LIMIT, u32::MAX)
+            .u32(attribute::TARGET, micros(self.target))
+            .u32(attribute::TUPDATE, micros(self.tupdate))
+            .u32(attribute::ALPHA, self.alpha_256th_hz)
+            .u32(attribute::BETA, self.beta_256th_hz)
+            .u32(step_attribute, step)
+            .u32(attribute::MIN_QLEN_STEP, min_packets)
+            .u8(attribute::COUPLING, self.coupling)
+            .u8(attribute::DROP_OVERLOAD, self.drop_on_overload.into())
+            .u8(attribute::DROP_EARLY, early.into())
+            .u8(attribute::C_PROTECTION, classic)
+            .u8(attribute::ECN_MASK, self.ecn_mask)
+            .into_bytes();
+        let tc = format!(
+            "dualpi2 limit {limit} memlimit {} target {}us tupdate {}us alpha {} beta {} step_thresh {step_words} min_qlen_step \
+             {min_packets} coupling_factor {} {} {} {} classic_protection {classic}%",
+            u32::MAX,
+            micros(self.target),
+            micros(self.tupdate),
+            f64::from(self.alpha_256th_hz) / 256.0,
+            f64::from(self.beta_256th_hz) / 256.0,
+            self.coupling,
+            if self.drop_on_overload { "drop_on_overload" } else { "overflow" },
+            if early { "drop_enqueue" } else { "drop_dequeue" },
+            match self.ecn_mask {
+                0b01 => "l4s_ect",
+                0b10 => "classic_ect (tc has no word for this mask)",
+                _ => "any_ect",
+            },
+        );
+        let discipline = Discipline {
+            parent: below(1),
+            handle: handle(10),
+            kind: "dualpi2",
+            action: Action::Add,
+            options,
+            tc,
+        };
+        Some(QueueMapping::of(discipline, Vec::new()))
     }
-    let ((step_attribute, step, step_words), limit, classic) = (step?, limit?, classic?);
-    let min_packets = match config.native {
-        NativeMarking::Step { min_packets, .. } => min_packets,
-        NativeMarking::Ramp { .. } => 0,
-    };
-    let early = config.decide == DecideAt::Enqueue;
-    let options = Attributes::default()
-        .u32(attribute::LIMIT, limit.max(1))
-        .u32(attribute::MEMORY_LIMIT, u32::MAX)
-        .u32(attribute::TARGET, micros(config.target))
-        .u32(attribute::TUPDATE, micros(config.tupdate))
-        .u32(attribute::ALPHA, config.alpha_256th_hz)
-        .u32(attribute::BETA, config.beta_256th_hz)
-        .u32(step_attribute, step)
-        .u32(attribute::MIN_QLEN_STEP, min_packets)
-        .u8(attribute::COUPLING, config.coupling)
-        .u8(attribute::DROP_OVERLOAD, config.drop_on_overload.into())
-        .u8(attribute::DROP_EARLY, early.into())
-        .u8(attribute::C_PROTECTION, classic)
-        .u8(attribute::ECN_MASK, config.ecn_mask)
-        .into_bytes();
-    let tc = format!(
-        "dualpi2 limit {limit} memlimit {} target {}us tupdate {}us alpha {} beta {} step_thresh {step_words} min_qlen_step \
-         {min_packets} coupling_factor {} {} {} {} classic_protection {classic}%",
-        u32::MAX,
-        micros(config.target),
-        micros(config.tupdate),
-        f64::from(config.alpha_256th_hz) / 256.0,
-        f64::from(config.beta_256th_hz) / 256.0,
-        config.coupling,
-        if config.drop_on_overload { "drop_on_overload" } else { "overflow" },
-        if early { "drop_enqueue" } else { "drop_dequeue" },
-        match config.ecn_mask {
-            0b01 => "l4s_ect",
-            0b10 => "classic_ect (tc has no word for this mask)",
-            _ => "any_ect",
-        },
-    );
-    let discipline = Discipline {
-        parent: below(1),
-        handle: handle(10),
-        kind: "dualpi2",
-        action: Action::Add,
-        options,
-        tc,
-    };
-    Some(QueueMapping::of(discipline, Vec::new()))
 }
 
 /// What only the model has.

@@ -1,10 +1,11 @@
 //! GRED: a table of virtual queues, then each of them (`gred_change` takes one at a time).
 
-use super::red::{red_flags, words_of};
-use super::{Action, Discipline, QueueMapping, below, handle};
+use super::linux_red::{red_flags, words_of};
+use super::{Action, Discipline, Express, PLACE, QueueMapping, Site, below, handle};
 use crate::attributes::Attributes;
 use crate::refusal::Refusals;
 use shoal_aqm::{GRED_QUEUES, GredConfig, GredMode, GredQueueConfig, LinuxRedConfig, TcRed};
+use shoal_packet::Reason;
 
 mod attribute {
     pub(super) const PARMS: u16 = 1;
@@ -18,30 +19,35 @@ mod attribute {
     pub(super) const VQ_FLAGS: u16 = 12;
 }
 
-pub(super) fn gred(config: &GredConfig, refusals: &mut Refusals) -> Option<QueueMapping> {
-    let mut disciplines = vec![table(config)];
-    for (number, queue) in config.queues.iter().enumerate() {
-        let Some(queue) = queue else { continue };
-        match queue.red.solve() {
-            Ok(tc) => disciplines.push(virtual_queue(number as u32, queue, &tc, config.grio)),
-            Err(error) => {
-                refusals.add(super::PLACE, error.to_string(), "change min, max, burst, avpkt or probability");
-                return None;
+impl Express for GredConfig {
+    const MARKS: Reason = Reason::Early;
+    const DROPS: Reason = Reason::Early;
+
+    fn express(&self, _: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping> {
+        let mut disciplines = vec![table(self)];
+        for (number, queue) in self.queues.iter().enumerate() {
+            let Some(queue) = queue else { continue };
+            match queue.red.solve() {
+                Ok(tc) => disciplines.push(virtual_queue(number as u32, queue, &tc, self.grio)),
+                Err(error) => {
+                    refusals.add(PLACE, error.to_string(), "change min, max, burst, avpkt or probability");
+                    return None;
+                }
             }
         }
+        let mode = match self.mode() {
+            GredMode::Separate => "every virtual queue averages its own packets",
+            GredMode::Rio => "averages of lower priorities are added (RIO)",
+            GredMode::Wred => "equal priorities share one average (WRED)",
+        };
+        let rules = vec![
+            format!("gred: {mode}"),
+            "gred: the line sets skb->tc_index by the ECN field (Linux has no filter for that any more): 0 for packets that are not \
+             ECT, 1 for others"
+                .to_owned(),
+        ];
+        Some(QueueMapping { disciplines, rules, tc_index: u32::from_le_bytes(self.queue_of), classes: 0 })
     }
-    let mode = match config.mode() {
-        GredMode::Separate => "every virtual queue averages its own packets",
-        GredMode::Rio => "averages of lower priorities are added (RIO)",
-        GredMode::Wred => "equal priorities share one average (WRED)",
-    };
-    let rules = vec![
-        format!("gred: {mode}"),
-        "gred: the line sets skb->tc_index by the ECN field (Linux has no filter for that any more): 0 for packets that are not \
-         ECT, 1 for others"
-            .to_owned(),
-    ];
-    Some(QueueMapping { disciplines, rules, tc_index: u32::from_le_bytes(config.queue_of), classes: 0 })
 }
 
 fn discipline(action: Action, options: Attributes, tc: String) -> Discipline {

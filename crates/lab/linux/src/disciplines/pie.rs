@@ -1,58 +1,75 @@
 //! PIE: attributes of
 //! [`include/uapi/linux/pkt_sched.h`](https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/pkt_sched.h).
 
-use super::{Action, Discipline, QueueMapping, Site, below, handle, micros, packet_limit};
+use super::{Action, Discipline, Express, QueueMapping, Site, below, handle, micros, packet_limit};
 use crate::attributes::Attributes;
 use crate::refusal::Refusals;
 use shoal_aqm::PieConfig;
+use shoal_packet::Reason;
 use shoal_units::Span;
 
-pub(super) fn pie(config: &PieConfig, site: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping> {
-    const TARGET: u16 = 1;
-    const LIMIT: u16 = 2;
-    const TUPDATE: u16 = 3;
-    const ALPHA: u16 = 4;
-    const BETA: u16 = 5;
-    const ECN: u16 = 6;
-    const BYTEMODE: u16 = 7;
-    const DQ_RATE_ESTIMATOR: u16 = 8;
+impl Express for PieConfig {
+    const MARKS: Reason = Reason::Early;
+    const DROPS: Reason = Reason::Early;
 
-    if !config.tupdate.as_picos().is_multiple_of(JIFFY.as_picos()) {
-        refusals.add(
-            "bottleneck.aqm.tupdate",
-            format!(
-                "the kernel's PIE counts jiffies of {JIFFY}, and {} are no whole number of them",
-                config.tupdate
-            ),
-            "write whole milliseconds",
+    fn express(&self, site: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping> {
+        const TARGET: u16 = 1;
+        const LIMIT: u16 = 2;
+        const TUPDATE: u16 = 3;
+        const ALPHA: u16 = 4;
+        const BETA: u16 = 5;
+        const ECN: u16 = 6;
+        const BYTEMODE: u16 = 7;
+        const DQ_RATE_ESTIMATOR: u16 = 8;
+
+        if !self.tupdate.as_picos().is_multiple_of(JIFFY.as_picos()) {
+            refusals.add(
+                "bottleneck.aqm.tupdate",
+                format!(
+                    "the kernel's PIE counts jiffies of {JIFFY}, and {} are no whole number of them",
+                    self.tupdate
+                ),
+                "write whole milliseconds",
+            );
+            return None;
+        }
+        let limit = packet_limit(self.limit, "pie", site, refusals)?;
+        let options = Attributes::default()
+            .u32(TARGET, micros(self.target))
+            .u32(LIMIT, limit)
+            .u32(TUPDATE, micros(self.tupdate))
+            .u32(ALPHA, self.alpha)
+            .u32(BETA, self.beta)
+            .u32(ECN, self.ecn.into())
+            .u32(BYTEMODE, self.bytemode.into())
+            .u32(DQ_RATE_ESTIMATOR, self.dq_rate_estimator.into())
+            .into_bytes();
+        let no = |set: bool| if set { "" } else { "no_" };
+        let tc = format!(
+            "pie limit {limit} target {}us tupdate {}us alpha {} beta {} {} {} {}dq_rate_estimator",
+            micros(self.target),
+            micros(self.tupdate),
+            self.alpha,
+            self.beta,
+            if self.ecn { "ecn" } else { "noecn" },
+            if self.bytemode { "bytemode" } else { "nobytemode" },
+            no(self.dq_rate_estimator)
         );
-        return None;
+        let discipline = Discipline {
+            parent: below(1),
+            handle: handle(10),
+            kind: "pie",
+            action: Action::Add,
+            options,
+            tc,
+        };
+        Some(QueueMapping::of(discipline, Vec::new()))
     }
-    let limit = packet_limit(config.limit, "pie", site, refusals)?;
-    let options = Attributes::default()
-        .u32(TARGET, micros(config.target))
-        .u32(LIMIT, limit)
-        .u32(TUPDATE, micros(config.tupdate))
-        .u32(ALPHA, config.alpha)
-        .u32(BETA, config.beta)
-        .u32(ECN, config.ecn.into())
-        .u32(BYTEMODE, config.bytemode.into())
-        .u32(DQ_RATE_ESTIMATOR, config.dq_rate_estimator.into())
-        .into_bytes();
-    let no = |set: bool| if set { "" } else { "no_" };
-    let tc = format!(
-        "pie limit {limit} target {}us tupdate {}us alpha {} beta {} {} {} {}dq_rate_estimator",
-        micros(config.target),
-        micros(config.tupdate),
-        config.alpha,
-        config.beta,
-        if config.ecn { "ecn" } else { "noecn" },
-        if config.bytemode { "bytemode" } else { "nobytemode" },
-        no(config.dq_rate_estimator)
-    );
-    let discipline =
-        Discipline { parent: below(1), handle: handle(10), kind: "pie", action: Action::Add, options, tc };
-    Some(QueueMapping::of(discipline, Vec::new()))
+
+    /// The kernel answers `NET_XMIT_DROP` to both.
+    fn is_law_on_arrival(&self, _refused: bool, has_room: bool) -> bool {
+        has_room
+    }
 }
 
 /// The guest's HZ is 1000.

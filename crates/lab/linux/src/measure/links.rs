@@ -1,6 +1,6 @@
 //! What happened at one monitored link.
 
-use crate::disciplines::{drop_reason, reasons};
+use crate::disciplines::{drop_reason, mark_reason};
 use crate::records::{LineEvent, LineRecord};
 use shoal_measure::{Collector, Departure, NO_FLOW, Waiting};
 use shoal_packet::{Class, Reason};
@@ -18,7 +18,7 @@ pub(super) struct LinkRun<'a> {
 
 impl<'a> LinkRun<'a> {
     pub fn new(link: &'a Link) -> Self {
-        Self { link, mark_reason: reasons(&link.queue).0, waiting: Waiting::default() }
+        Self { link, mark_reason: mark_reason(link), waiting: Waiting::default() }
     }
 
     /// Tells the collector what a record says.

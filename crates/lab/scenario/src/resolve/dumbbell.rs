@@ -12,10 +12,12 @@ use shoal_units::Span;
 use super::Context;
 use super::arrivals::Reference;
 use super::flows::Routes;
-use super::network::{Network, checked_overhead, checked_rate};
-use super::queue::{Port, finite_rate, largest_packet, queue, uses_bdp};
+use super::network::{Network, checked_overhead, largest_packet};
 use super::rtt::{self, Rest};
+use crate::aqm::{Port, queue, uses_bdp};
 use crate::experiment::{Link, LinkId, NodeId};
+use crate::line_rate::checked_rate;
+use crate::line_rate::finite_rate;
 use crate::quantity::Duration;
 use crate::schema::{Aqm, Bottleneck, Dumbbell, Fifo, FlowGroup, Rtt};
 
@@ -31,12 +33,12 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Netwo
     warn_ambiguous_bdp(bottleneck, cx);
     let mtu = largest_packet(cx);
     let bdp_rtt = bottleneck.bdp_rtt.map(|rtt| rtt.span());
-    if bdp_rtt.is_some_and(Span::is_zero) && cx.tree.find("bottleneck.bdp_rtt").is_some() {
+    if bdp_rtt.is_some_and(Span::is_zero) && cx.remarks.tree.find("bottleneck.bdp_rtt").is_some() {
         cx.error("bottleneck.bdp_rtt", "a round-trip time of 0", "as in \"25 ms\"");
     }
     let overhead_bytes = checked_overhead(bottleneck.overhead, "bottleneck.overhead", cx);
-    let rate = finite_rate(bottleneck.rate, "bottleneck.rate", cx);
-    let access_rate = checked_rate(dumbbell.access_rate, "topology.access_rate", cx);
+    let rate = finite_rate(bottleneck.rate, "bottleneck.rate", &mut cx.remarks);
+    let access_rate = checked_rate(dumbbell.access_rate, "topology.access_rate", &mut cx.remarks);
     check_hosts(dumbbell, cx);
 
     if bdp_rtt.is_some_and(Span::is_zero) && uses_bdp(&bottleneck.aqm, bottleneck.buffer) {
@@ -45,7 +47,7 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Netwo
     }
     let rate = rate?;
     let port = Port { aqm_path: "bottleneck.aqm", buffer_path: "bottleneck.buffer", rate, bdp_rtt, mtu };
-    let law = queue(&bottleneck.aqm, bottleneck.buffer, &port, cx);
+    let law = queue(&bottleneck.aqm, bottleneck.buffer, &port, &mut cx.remarks);
     let access = match access_rate.ok()? {
         None => None,
         Some(rate) => {
@@ -56,11 +58,11 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Netwo
                 bdp_rtt,
                 mtu,
             };
-            Some((rate, queue(&dumbbell.access_aqm, dumbbell.access_buffer, &port, cx)?))
+            Some((rate, queue(&dumbbell.access_aqm, dumbbell.access_buffer, &port, &mut cx.remarks)?))
         }
     };
     // ACKs return through a plain FIFO of the same size.
-    let back_queue = queue(&Aqm::Fifo(Fifo {}), bottleneck.buffer, &port, cx);
+    let back_queue = queue(&Aqm::Fifo(Fifo {}), bottleneck.buffer, &port, &mut cx.remarks);
 
     let mut network = Network { bdp_rtt, ..Network::default() };
     let (left, right) = (network.node("left"), network.node("right"));
@@ -116,7 +118,7 @@ fn refuse_places(cx: &mut Context<'_>) {
 }
 
 fn warn_ambiguous_bdp(bottleneck: &Bottleneck, cx: &mut Context<'_>) {
-    let written = cx.tree.find("bottleneck.bdp_rtt").is_some();
+    let written = cx.remarks.tree.find("bottleneck.bdp_rtt").is_some();
     let Some(first) = first_rtt(cx) else { return };
     let other = cx.scenario.flows.iter().position(|group| !always(group, first));
     if let Some(index) = other.filter(|_| !written && uses_bdp(&bottleneck.aqm, bottleneck.buffer)) {

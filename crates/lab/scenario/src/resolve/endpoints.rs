@@ -16,7 +16,7 @@ pub(super) fn endpoint(index: usize, cx: &mut Context<'_>) -> Option<EndpointCon
     let path = format!("flows[{index}]");
     let at = |key: &str| format!("{path}.{key}");
 
-    let cc = schema::cc_config(group, &path, cx.tree, cx.report);
+    let cc = schema::cc_config(group, &path, cx.remarks.tree, cx.remarks.report);
     let ecn = group.ecn.unwrap_or(EcnSetting::Off);
     if matches!(cc, Some(CcConfig::Dctcp(_))) && ecn == EcnSetting::Off {
         let hint = "without ECN the stack runs Reno instead; write ecn = \"on\"";

@@ -7,10 +7,11 @@ use shoal_units::Span;
 
 use super::Context;
 use super::hosts::connect;
-use super::network::{Network, checked_overhead, checked_rate};
-use super::queue::{Port, largest_packet, queue};
+use super::network::{Network, checked_overhead, largest_packet};
+use crate::aqm::{Port, queue};
 use crate::experiment::{Link, LinkId, NodeId};
 use crate::field::suggest;
+use crate::line_rate::checked_rate;
 use crate::schema::{Graph, SharedBuffer};
 
 /// The network of a graph as written.
@@ -42,7 +43,7 @@ pub(super) fn network(graph: &Graph, cx: &mut Context<'_>) -> Option<Network> {
             id
         };
         let (from, to) = (end("from", &link.from), end("to", &link.to));
-        let rate = checked_rate(link.rate, &format!("{path}.rate"), cx);
+        let rate = checked_rate(link.rate, &format!("{path}.rate"), &mut cx.remarks);
         let overhead_bytes = checked_overhead(link.overhead, &format!("{path}.overhead"), cx);
         let (Some(from), Some(to), Ok(rate)) = (from, to, rate) else { continue };
         if from == to {
@@ -89,7 +90,7 @@ pub(super) fn network(graph: &Graph, cx: &mut Context<'_>) -> Option<Network> {
         let (aqm_path, buffer_path) =
             (format!("topology.links[{index}].aqm"), format!("topology.links[{index}].buffer"));
         let port = Port { aqm_path: &aqm_path, buffer_path: &buffer_path, rate, bdp_rtt, mtu };
-        match queue(&link.aqm, link.buffer, &port, cx) {
+        match queue(&link.aqm, link.buffer, &port, &mut cx.remarks) {
             Some(queue) => network.links[id.0 as usize].queue = queue,
             None => complete = false,
         }

@@ -4,10 +4,11 @@ use shoal_units::Span;
 
 use super::Context;
 use super::hosts::connect;
-use super::network::{Network, checked_overhead};
-use super::queue::{Port, finite_rate, largest_packet, queue};
+use super::network::{Network, checked_overhead, largest_packet};
 use super::star::receivers;
+use crate::aqm::{Port, queue};
 use crate::experiment::{Link, LinkId, NodeId};
+use crate::line_rate::finite_rate;
 use crate::schema::{Aqm, Fifo, LeafSpine, Reported};
 
 /// The network: hosts h1, h2, ... in the order of their leaves leaf1, leaf2, ...; spines spine1, spine2, ...
@@ -28,8 +29,9 @@ pub(super) fn network(plan: &LeafSpine, cx: &mut Context<'_>) -> Option<Network>
         cx.error("topology.hosts_per_leaf", format!("a network of {hosts} hosts"), hint);
         return None;
     }
-    let rate = finite_rate(plan.rate, "topology.rate", cx);
-    let fabric_rate = finite_rate(plan.fabric_rate.unwrap_or(plan.rate), "topology.fabric_rate", cx);
+    let rate = finite_rate(plan.rate, "topology.rate", &mut cx.remarks);
+    let fabric_rate =
+        finite_rate(plan.fabric_rate.unwrap_or(plan.rate), "topology.fabric_rate", &mut cx.remarks);
     let (rate, fabric_rate) = (rate?, fabric_rate?);
     let overhead_bytes = checked_overhead(plan.overhead, "topology.overhead", cx);
     let (delay, fabric_delay) = (plan.delay.span(), plan.fabric_delay.unwrap_or(plan.delay).span());
@@ -39,9 +41,9 @@ pub(super) fn network(plan: &LeafSpine, cx: &mut Context<'_>) -> Option<Network>
     let bdp_rtt = Some(plan.bdp_rtt.map_or(way, |rtt| rtt.span())).filter(|rtt| *rtt > Span::ZERO);
     let mtu = largest_packet(cx);
     let port = Port { aqm_path: "topology.aqm", buffer_path: "topology.buffer", rate, bdp_rtt, mtu };
-    let leaf_queue = queue(&plan.aqm, plan.buffer, &port, cx);
+    let leaf_queue = queue(&plan.aqm, plan.buffer, &port, &mut cx.remarks);
     let host_port = Port { aqm_path: "topology.host_aqm", buffer_path: "topology.host_buffer", ..port };
-    let host_queue = queue(&Aqm::Fifo(Fifo {}), plan.host_buffer, &host_port, cx);
+    let host_queue = queue(&Aqm::Fifo(Fifo {}), plan.host_buffer, &host_port, &mut cx.remarks);
     let written = |own, other| if own { other } else { "topology.aqm" };
     let fabric_port = Port {
         aqm_path: written(plan.fabric_aqm.is_some(), "topology.fabric_aqm"),
@@ -50,7 +52,8 @@ pub(super) fn network(plan: &LeafSpine, cx: &mut Context<'_>) -> Option<Network>
         ..port
     };
     let fabric_aqm = plan.fabric_aqm.as_ref().unwrap_or(&plan.aqm);
-    let fabric_queue = queue(fabric_aqm, plan.fabric_buffer.unwrap_or(plan.buffer), &fabric_port, cx);
+    let fabric_queue =
+        queue(fabric_aqm, plan.fabric_buffer.unwrap_or(plan.buffer), &fabric_port, &mut cx.remarks);
     let (leaf_queue, host_queue, fabric_queue) = (leaf_queue?, host_queue?, fabric_queue?);
 
     let mut network = Network { ecmp: true, bdp_rtt, ..Network::default() };

@@ -1,13 +1,13 @@
 //! The graph of a network while it is built.
 
 use shoal_aqm::{Extent, FifoConfig, QueueConfig};
-use shoal_units::{Rate, Span};
+use shoal_units::Span;
 
 use super::Context;
 use super::flows::Routes;
 use super::hosts::Ends;
 use crate::experiment::{Link, LinkId, Node, NodeId, Pool};
-use crate::quantity::{DataRate, Size};
+use crate::quantity::Size;
 
 /// Nodes, links, and the paths of each flow group.
 #[derive(Debug, Default)]
@@ -66,28 +66,6 @@ impl Network {
     }
 }
 
-/// The highest rate: time is counted in picoseconds, and a byte takes one picosecond at this rate.
-const MAX_RATE: Rate = Rate::from_bps(8_000_000_000_000);
-
-/// The rate of a transmitter, or `None` for `unlimited`; `Err` if the rate was refused.
-pub(super) fn checked_rate(rate: DataRate, path: &str, cx: &mut Context<'_>) -> Result<Option<Rate>, ()> {
-    match rate.rate() {
-        Some(rate) if rate.as_bps() == 0 => {
-            cx.error(path, "the rate is 0: no packet would ever leave", "as in \"10 Mbit/s\"");
-            Err(())
-        }
-        Some(rate) if rate > MAX_RATE => {
-            cx.error(
-                path,
-                "the rate is above 8000 Gbit/s",
-                "time is counted in picoseconds, and a byte must take at least one",
-            );
-            Err(())
-        }
-        rate => Ok(rate),
-    }
-}
-
 /// Framing bytes of a link, checked.
 pub(super) fn checked_overhead(overhead: Size, path: &str, cx: &mut Context<'_>) -> u16 {
     match overhead.bytes() {
@@ -97,4 +75,10 @@ pub(super) fn checked_overhead(overhead: Size, path: &str, cx: &mut Context<'_>)
             0
         }
     }
+}
+
+/// The largest packet of any flow, bytes.
+pub(super) fn largest_packet(cx: &Context<'_>) -> u32 {
+    let sizes = cx.scenario.flows.iter().filter_map(|group| group.mtu.bytes());
+    sizes.max().map_or(1500, |bytes| u32::try_from(bytes).unwrap_or(65_535).clamp(1, 65_535))
 }

@@ -5,9 +5,10 @@ use shoal_units::Span;
 
 use super::Context;
 use super::hosts::connect;
-use super::network::{Network, checked_overhead, checked_rate};
-use super::queue::{Port, finite_rate, largest_packet, queue};
+use super::network::{Network, checked_overhead, largest_packet};
+use crate::aqm::{Port, queue};
 use crate::experiment::{Link, NodeId};
+use crate::line_rate::{checked_rate, finite_rate};
 use crate::schema::{Aqm, Fifo, ParkingLot};
 
 /// The network of a parking lot: switches s1, s2, ... with bottleneck1 from s1 to s2 and so on; hosts in1,
@@ -21,8 +22,8 @@ pub(super) fn network(lot: &ParkingLot, cx: &mut Context<'_>) -> Option<Network>
         cx.error("topology.bottlenecks", message, format!("write a number from 1 to {MAX_BOTTLENECKS}"));
         return None;
     }
-    let rate = finite_rate(lot.rate, "topology.rate", cx);
-    let access_rate = checked_rate(lot.access_rate, "topology.access_rate", cx);
+    let rate = finite_rate(lot.rate, "topology.rate", &mut cx.remarks);
+    let access_rate = checked_rate(lot.access_rate, "topology.access_rate", &mut cx.remarks);
     let (rate, access_rate) = (rate?, access_rate.ok()?);
     let overhead_bytes = checked_overhead(lot.overhead, "topology.overhead", cx);
     let (delay, access_delay) = (lot.delay.span(), lot.access_delay.span());
@@ -38,9 +39,9 @@ pub(super) fn network(lot: &ParkingLot, cx: &mut Context<'_>) -> Option<Network>
         bdp_rtt,
         mtu: largest_packet(cx),
     };
-    let law = queue(&lot.aqm, lot.buffer, &port, cx);
+    let law = queue(&lot.aqm, lot.buffer, &port, &mut cx.remarks);
     // ACKs return through plain FIFOs of the same size.
-    let back = queue(&Aqm::Fifo(Fifo {}), lot.buffer, &port, cx);
+    let back = queue(&Aqm::Fifo(Fifo {}), lot.buffer, &port, &mut cx.remarks);
 
     let mut network = Network { bdp_rtt, ..Network::default() };
     let switches: Vec<NodeId> = (0..=lot.bottlenecks).map(|n| network.node(format!("s{}", n + 1))).collect();

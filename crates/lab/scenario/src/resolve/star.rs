@@ -6,9 +6,10 @@ use shoal_units::Span;
 
 use super::Context;
 use super::hosts::connect;
-use super::network::{Network, checked_overhead};
-use super::queue::{Port, finite_rate, largest_packet, queue};
+use super::network::{Network, checked_overhead, largest_packet};
+use crate::aqm::{Port, queue};
 use crate::experiment::{Link, NodeId};
+use crate::line_rate::finite_rate;
 use crate::schema::{Aqm, Fifo, Star};
 
 /// The network of a star.
@@ -20,15 +21,15 @@ pub(super) fn network(star: &Star, cx: &mut Context<'_>) -> Option<Network> {
         cx.error("topology.hosts", message, format!("write a number from 2 to {MAX_HOSTS}"));
         return None;
     }
-    let rate = finite_rate(star.rate, "topology.rate", cx)?;
+    let rate = finite_rate(star.rate, "topology.rate", &mut cx.remarks)?;
     let overhead_bytes = checked_overhead(star.overhead, "topology.overhead", cx);
     let round_trip = star.bdp_rtt.map_or(star.delay.span().saturating_mul(4), |rtt| rtt.span());
     let bdp_rtt = Some(round_trip).filter(|rtt| *rtt > Span::ZERO);
     let mtu = largest_packet(cx);
     let port = Port { aqm_path: "topology.aqm", buffer_path: "topology.buffer", rate, bdp_rtt, mtu };
-    let switch_queue = queue(&star.aqm, star.buffer, &port, cx);
+    let switch_queue = queue(&star.aqm, star.buffer, &port, &mut cx.remarks);
     let host_port = Port { buffer_path: "topology.host_buffer", ..port };
-    let host_queue = queue(&Aqm::Fifo(Fifo {}), star.host_buffer, &host_port, cx);
+    let host_queue = queue(&Aqm::Fifo(Fifo {}), star.host_buffer, &host_port, &mut cx.remarks);
 
     let mut network = Network { bdp_rtt, ..Network::default() };
     let switch = network.node("switch");

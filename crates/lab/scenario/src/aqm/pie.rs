@@ -1,7 +1,12 @@
-//! PIE.
+//! Keys of `pie` ([RFC 8033](https://www.rfc-editor.org/rfc/rfc8033)).
 
+use shoal_aqm::{Extent, PieConfig};
+use shoal_units::Span;
+
+use super::{Place, Resolve};
 use crate::field::section;
 use crate::quantity::{Amount, Duration};
+use crate::remarks::Remarks;
 
 section! {
     /// PIE with the parameters of `tc qdisc add ... pie`.
@@ -34,5 +39,39 @@ section! {
         #[source = "sch_pie.c pie_init"]
         #[otherwise = "the link's buffer"]
         limit: Option<Amount>,
+    }
+}
+
+impl Resolve for Pie {
+    type Config = PieConfig;
+
+    fn resolve(&self, law: &Place<'_>, limit: Extent, remarks: &mut Remarks<'_>) -> Option<PieConfig> {
+        let target = law.tc_time(self.target, "target", remarks);
+        let tupdate = law.tc_time(self.tupdate, "tupdate", remarks);
+        for (time, key) in [(target, "target"), (tupdate, "tupdate")] {
+            if time.is_some_and(Span::is_zero) {
+                remarks.error(&law.at(key), format!("{key} must be above 0"), "as in \"15 ms\"");
+            }
+        }
+        for (gain, key, example) in [(self.alpha, "alpha", 2), (self.beta, "beta", 20)] {
+            // q_pie.c
+            // (https://git.kernel.org/pub/scm/network/iproute2/iproute2.git/tree/tc/q_pie.c?h=v6.12.0).
+            if gain > 32 {
+                let hint = format!("write a number from 0 to 32, as in {example}");
+                remarks.error(&law.at(key), format!("{key} of {gain} sixteenths"), hint);
+            }
+        }
+        let limit = law.limit(self.limit, limit, remarks);
+        Some(PieConfig {
+            target: target?,
+            tupdate: tupdate?,
+            alpha: self.alpha,
+            beta: self.beta,
+            ecn: self.ecn,
+            bytemode: self.bytemode,
+            dq_rate_estimator: self.dq_rate_estimator,
+            mtu_bytes: law.port.mtu,
+            limit: limit?,
+        })
     }
 }

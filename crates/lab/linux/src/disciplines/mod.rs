@@ -1,23 +1,49 @@
-//! Queues of the scenario as queue disciplines: what the kernel is told, and what one would type into `tc`.
+//! Queues of the scenario as queue disciplines: what the kernel is told, what one would type into `tc`, and what the kernel's records mean.
+//! One file a law.
 
 use crate::attributes::Attributes;
 use crate::kernel::Kernel;
 use crate::refusal::Refusals;
-use shoal_aqm::{Extent, QueueConfig};
+use shoal_aqm::{Extent, QueueConfig, for_each_law};
+use shoal_packet::Reason;
 use shoal_units::{Rate, Span};
 
-mod basic;
 mod bounds;
 mod codel;
 mod coupled;
+mod dual_coupled;
 mod dual_red;
 mod dualpi2;
+mod fifo;
+mod fq_codel;
 mod gred;
+mod linux_red;
 mod meaning;
+mod open_loop;
+mod pi2;
 mod pie;
 mod red;
+mod step;
 
-pub(crate) use meaning::{drop_reason, reasons};
+pub(crate) use meaning::{drop_reason, mark_reason};
+
+/// What the kernel has for a law, and what its decisions mean.
+trait Express {
+    /// Why the discipline marks: a kernel does not say. Where a law has several reasons, its usual one.
+    const MARKS: Reason;
+    /// Why the discipline drops, if not for lack of room; likewise.
+    const DROPS: Reason;
+
+    /// The disciplines, or refusals that say why there are none.
+    fn express(&self, site: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping>;
+
+    /// Whether a packet that was dropped on arrival had met the law, and not a full buffer. Disciplines answer the former with
+    /// `NET_XMIT_CN` (`refused`) and the latter with `NET_XMIT_DROP`; `has_room`: the packet would have fitted.
+    fn is_law_on_arrival(&self, refused: bool, has_room: bool) -> bool {
+        let _ = has_room;
+        refused
+    }
+}
 
 /// Handle of a number: `10` is `10:0`.
 pub(crate) const fn handle(major: u32) -> u32 {
@@ -108,38 +134,30 @@ pub(crate) struct Site<'a> {
     pub kernel: &'a Kernel,
 }
 
+macro_rules! ask_law {
+    ($($(#[doc = $doc:literal])+ $kind:literal => $law:ident($config:ident) in $module:ident,)+) => {
+        /// See [`Express::express`].
+        fn express(queue: &QueueConfig, site: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping> {
+            match queue { $(QueueConfig::$law(law) => law.express(site, refusals),)+ }
+        }
+
+        /// [`Express::MARKS`] and [`Express::DROPS`].
+        fn reasons(queue: &QueueConfig) -> (Reason, Reason) {
+            match queue { $(QueueConfig::$law(_) => (shoal_aqm::$config::MARKS, shoal_aqm::$config::DROPS),)+ }
+        }
+
+        /// See [`Express::is_law_on_arrival`].
+        fn is_law_on_arrival(queue: &QueueConfig, refused: bool, has_room: bool) -> bool {
+            match queue { $(QueueConfig::$law(law) => law.is_law_on_arrival(refused, has_room),)+ }
+        }
+    };
+}
+
+for_each_law!(ask_law);
+
 /// The disciplines of a monitored link: the children of the line (handle 1:).
 pub(crate) fn queue(config: &QueueConfig, site: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping> {
-    let mapping = match config {
-        QueueConfig::Fifo(fifo) => Some(basic::fifo(*fifo, site.rate)),
-        QueueConfig::Step(step) => basic::step(step, site, refusals),
-        QueueConfig::LinuxRed(red) => red::linux_red(red, refusals),
-        QueueConfig::Red(red) => red::published(red, site, refusals),
-        QueueConfig::DualRed(dual) => dual_red::dual_red(dual, site.rate, refusals),
-        QueueConfig::Coupled(coupled) => coupled::single(coupled, site.rate, refusals),
-        QueueConfig::DualCoupled(dual) => coupled::dual(dual, site.rate, refusals),
-        QueueConfig::DualPi2(dual) => dualpi2::dualpi2(dual, site, refusals),
-        QueueConfig::Codel(codel) => codel::codel(codel, site, refusals),
-        QueueConfig::FqCodel(fq) => codel::fq_codel(fq, site, refusals),
-        QueueConfig::Pie(pie) => pie::pie(pie, site, refusals),
-        QueueConfig::Gred(gred) => gred::gred(gred, refusals),
-        QueueConfig::Pi2(_) => {
-            refusals.add(
-                PLACE,
-                "PI2 with one queue was never part of Linux: sch_pi2 is a module of its authors, for kernels of 2015",
-                "use kind = \"dualpi2\", which both planes have, or run this on the simulator",
-            );
-            None
-        }
-        QueueConfig::OpenLoop(_) => {
-            refusals.add(
-                PLACE,
-                "`open-loop` is a queue for experiments on paper: no discipline marks or drops with a given probability",
-                "run this on the simulator",
-            );
-            None
-        }
-    }?;
+    let mapping = express(config, site, refusals)?;
     for discipline in &mapping.disciplines {
         if !site.kernel.disciplines.iter().any(|kind| kind == discipline.kind) {
             refusals.add(

@@ -1,39 +1,13 @@
-//! Coupled marking and dropping.
+//! Keys of `dualq-coupled`.
 
-use shoal_aqm::{CouplingInput, DecideAt};
+use shoal_aqm::{CouplingInput, DecideAt, DualCoupledConfig, Extent};
 
+use super::coupled::Slope;
+use super::scheduler::SchedulerName;
+use super::{Place, Resolve};
 use crate::field::{choices, section};
 use crate::quantity::{Amount, Duration};
-
-section! {
-    /// One queue with coupled probabilities. Either saturation, or the slides' integers: reno_slope.
-    Coupled {
-        /// Queue at which every ECT packet is marked: the probability p rises linearly from the origin up to there. Its unit
-        /// says what is measured: a time, or a size. Needed without reno_slope.
-        #[source = "De Schepper 2015, \"Coupled AQM\" (instantaneous queue, slope from the origin)"]
-        saturation: Option<Amount>,
-        /// k: packets that are not ECT are dropped with (p/k)^2.
-        #[source = "De Schepper 2015, \"Fairness between DCTCP and Reno\": 2 / 1.22"]
-        #[unit = "above 0"]
-        coupling: Option<f64> = 1.63 if saturation,
-        /// S_r, 0 to 31: packets that are not ECT are dropped if the queue in slope_units, shifted left by this, is above two random
-        /// numbers of 32 bits. Excludes saturation.
-        #[source = "De Schepper 2015, \"Detailed implementation\""]
-        #[unit = "bits"]
-        reno_slope: Option<u16>,
-        /// S_d, 0 to 31: ECT packets are marked if the queue, shifted left by this, is above one random number; k = 2^(S_d - S_r).
-        #[source = "De Schepper 2015, \"Detailed implementation\"; k = 2 is the power of two next to 1.63"]
-        #[unit = "bits"]
-        #[otherwise = "reno_slope + 1"]
-        dctcp_slope: Option<u16>,
-        /// What the queue is counted in, with reno_slope.
-        #[source = "not stated; nanoseconds as in Linux net/sched/sch_dualpi2.c"]
-        slope_unit: Option<Amount> = "1 ns" if reno_slope,
-        /// When the queue is measured: on arrival, or on departure, when a time is the packet's own wait.
-        #[source = "not stated"]
-        decide: DecideAt = "enqueue",
-    }
-}
+use crate::remarks::Remarks;
 
 section! {
     /// Two queues with coupled probabilities. Either saturation, or the slides' integers: reno_slope.
@@ -82,20 +56,30 @@ section! {
     }
 }
 
-/// Schedulers of dual queues by name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SchedulerName {
-    /// Strict priority of the low-latency queue.
-    Priority,
-    /// Weighted round robin.
-    Weighted,
-    /// Time-shifted FIFO.
-    TimeShifted,
-}
-
 choices!(CouplingInput { "classic" => Self::Classic, "total" => Self::Total, });
-choices!(SchedulerName {
-    "priority" => Self::Priority,
-    "weighted" => Self::Weighted,
-    "time-shifted" => Self::TimeShifted,
-});
+
+impl Resolve for DualCoupled {
+    type Config = DualCoupledConfig;
+
+    fn resolve(
+        &self,
+        law: &Place<'_>,
+        limit: Extent,
+        remarks: &mut Remarks<'_>,
+    ) -> Option<DualCoupledConfig> {
+        let &DualCoupled { saturation, coupling, reno_slope, dctcp_slope, slope_unit, .. } = self;
+        let slope = law.slope(&Slope { saturation, coupling, reno_slope, dctcp_slope, slope_unit }, remarks);
+        law.within_buffer(self.threshold, "threshold", law.port.mtu, remarks);
+        let threshold = law.port.extent(self.threshold, &law.at("threshold"), remarks);
+        let scheduler = law.scheduler(self.scheduler, self.classic_percent, self.shift, remarks);
+        Some(DualCoupledConfig {
+            slope: slope?,
+            input: self.input,
+            threshold: threshold?,
+            decide: self.decide,
+            scheduler: scheduler?,
+            mtu: law.port.mtu,
+            limit,
+        })
+    }
+}

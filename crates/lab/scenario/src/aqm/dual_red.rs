@@ -1,9 +1,12 @@
-//! Two RED instances.
+//! Keys of `dual-red`.
 
-use shoal_aqm::{AverageScope, MarkSpacing};
+use shoal_aqm::{AverageScope, DualRedConfig, Extent, MarkSpacing};
 
+use super::red::Slope;
+use super::{Place, Resolve};
 use crate::field::{choices, section};
 use crate::quantity::{Amount, Size};
+use crate::remarks::Remarks;
 
 section! {
     /// Two RED instances on one queue.
@@ -76,3 +79,64 @@ section! {
 }
 
 choices!(AverageScope { "shared" => Self::Shared, "per-class" => Self::PerClass, });
+
+impl Resolve for DualRed {
+    type Config = DualRedConfig;
+
+    fn resolve(&self, law: &Place<'_>, limit: Extent, remarks: &mut Remarks<'_>) -> Option<DualRedConfig> {
+        let mean_packet_bytes = law.packet_size(self.mean_packet, "mean_packet", remarks)?;
+        let RenoRed { min, max, max_probability, weight, gentle } = self.reno;
+        let reno = Slope { min, max, max_probability, weight, gentle };
+        let not_ect = law.parameters(&reno, "reno.", self.spacing, mean_packet_bytes, remarks);
+        let ect = match law.dctcp_slope(&self.dctcp, remarks) {
+            Some(slope) => law.parameters(&slope, "dctcp.", self.spacing, mean_packet_bytes, remarks),
+            None => None,
+        };
+        Some(DualRedConfig {
+            not_ect: not_ect?,
+            ect: ect?,
+            average: self.average,
+            limit,
+            rate: law.port.rate,
+            mean_packet_bytes,
+        })
+    }
+}
+
+impl Place<'_> {
+    fn dctcp_slope(&self, red: &DctcpRed, remarks: &mut Remarks<'_>) -> Option<Slope> {
+        let has_slope = red.min.is_some()
+            || red.max.is_some()
+            || red.max_probability.is_some()
+            || red.weight.is_some()
+            || red.gentle.is_some();
+        match (red.threshold, red.min, red.max) {
+            (Some(_), _, _) if has_slope => {
+                let hint = "keep threshold, or min and max";
+                remarks.error(
+                    &self.at("dctcp.threshold"),
+                    "a threshold excludes min, max, max_probability, weight and gentle",
+                    hint,
+                );
+                None
+            }
+            // Kuehlewind et al. 2014 section II-A: min = max = K and weight 1.
+            (Some(k), _, _) => {
+                Some(Slope { min: k, max: k, max_probability: 1.0, weight: 1.0, gentle: false })
+            }
+            (None, Some(min), Some(max)) => Some(Slope {
+                min,
+                max,
+                max_probability: red.max_probability.unwrap_or(0.1),
+                weight: red.weight.unwrap_or(0.002),
+                gentle: red.gentle.unwrap_or(false),
+            }),
+            (None, min, _) => {
+                let missing = if min.is_none() { "threshold, or min and max" } else { "max" };
+                let hint = "as in dctcp.threshold = \"0.67 BDP\", or dctcp.min = \"0.5 BDP\" and dctcp.max = \"2.5 BDP\"";
+                remarks.error(&self.at("dctcp"), format!("missing {missing}"), hint);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Keys of `dualpi2` ([RFC 9332](https://www.rfc-editor.org/rfc/rfc9332)).
+
+use shoal_aqm::{DecideAt, DualPi2Config, Extent, NativeMarking, Tossing};
+use shoal_units::Span;
+
+use super::scheduler::SchedulerName;
+use super::{Place, Resolve};
+use crate::field::{choices, section};
+use crate::quantity::{Amount, Dimension, Duration, Size};
+use crate::remarks::Remarks;
+
+section! {
+    /// DualPI2 with the parameters of `tc qdisc add ... dualpi2`; native, marking and other schedulers as in RFC 9332.
+    DualPi2 {
+        /// Hard limit of both queues together; tc's default is 10000 packets.
+        #[source = "sch_dualpi2.c dualpi2_reset_default"]
+        #[otherwise = "the link's buffer"]
+        limit: Option<Amount>,
+        /// Bytes of both queues together that fit, besides; tc's default never binds before limit.
+        #[source = "sch_dualpi2.c get_memory_limit"]
+        memory_limit: Size = "unlimited",
+        /// Queueing time that the controller aims at, in whole microseconds.
+        #[source = "sch_dualpi2.c; RFC 9332 appendix A.1"]
+        target: Duration = "15 ms",
+        /// Time between updates of the probability p', in whole microseconds.
+        #[source = "sch_dualpi2.c; RFC 9332 appendix A.1 (15 ms)"]
+        tupdate: Duration = "16 ms",
+        /// Integral gain, rounded down to 1/256 Hz as by tc.
+        #[source = "sch_dualpi2.c (41/256); iproute2 q_dualpi2.c parse_alpha_beta; RFC 9332 appendix A.1 (0.15)"]
+        #[unit = "Hz"]
+        alpha: f64 = 0.16015625,
+        /// Proportional gain, rounded down to 1/256 Hz as by tc.
+        #[source = "sch_dualpi2.c (819/256); RFC 9332 appendix A.1 (3)"]
+        #[unit = "Hz"]
+        beta: f64 = 3.19921875,
+        /// k: low-latency packets are marked with k p', classic ones dropped with p'^2. 2 gives equal windows, not equal rates.
+        #[source = "sch_dualpi2.c; RFC 9332 section 2.1"]
+        #[unit = "1 to 255"]
+        coupling: u16 = 2,
+        /// Which packets are low-latency. As Linux does by default, ECT(1) and CE ("l4s-ect", mask 1), so that DCTCP, which sends
+        /// ECT(0), is classic; or all ECT and CE ("any-ect", mask 3); or ECT(0) and CE ("classic-ect", mask 2).
+        #[source = "sch_dualpi2.c dualpi2_skb_classify"]
+        ecn_mask: EcnMask = "l4s-ect",
+        /// Own law of the low-latency queue: a step (Linux) or a ramp (RFC 9332).
+        #[source = "sch_dualpi2.c do_step_aqm; RFC 9332 appendix A.1 laqm"]
+        native: NativeName = "step",
+        /// With native = "step": a packet that waited longer, or leaves more packets behind, is marked.
+        #[source = "sch_dualpi2.c do_step_aqm"]
+        #[unit = "time | packets | unlimited"]
+        step_threshold: Option<Amount> = "1 ms" if native = "step",
+        /// With native = "step": only packets that found so many low-latency packets on arrival.
+        #[source = "sch_dualpi2.c skb_apply_step"]
+        #[unit = "packets"]
+        min_qlen_step: Option<u32> = 0 if native = "step",
+        /// With native = "ramp": up to this wait nothing is marked.
+        #[source = "RFC 9332 appendix A.1 minTh"]
+        ramp_min: Option<Duration> = "800 us" if native = "ramp",
+        /// With native = "ramp": this much later everything is.
+        #[source = "RFC 9332 appendix A.1 range"]
+        ramp_range: Option<Duration> = "400 us" if native = "ramp",
+        /// With native = "ramp": nothing is marked while not more low-latency packets than this wait, the leaving one included.
+        #[source = "RFC 9332 appendix A.1 Th_len"]
+        #[unit = "packets"]
+        ramp_packets: Option<u32> = 1 if native = "ramp",
+        /// How probabilities become decisions: by random numbers (Linux), or by adding them up until the sum exceeds one (recur).
+        #[source = "sch_dualpi2.c dualpi2_roll; RFC 9332 appendix A.1 recur"]
+        marking: Tossing = "random",
+        /// What happens once k p' exceeds 1: low-latency packets are dropped with p'^2 like classic ones (drop); or the probability
+        /// stops at 1/k and the buffer fills (overflow).
+        #[source = "sch_dualpi2.c dualpi2_scalable_marking, calculate_probability"]
+        overload: Overload = "drop",
+        /// When the probability is applied; the native law always looks at departure.
+        #[source = "sch_dualpi2.c drop_early"]
+        decide: DecideAt = "dequeue",
+        /// Below this backlog, the packet not counted, the probability is not applied.
+        #[source = "sch_dualpi2.c must_drop"]
+        #[otherwise = "two of the largest packets"]
+        min_backlog: Option<Size>,
+        /// Which queue sends when both have packets: by shares of the bytes (weighted), low-latency first (priority), or the longer
+        /// wait with a head start for low-latency packets (time-shifted).
+        #[source = "sch_dualpi2.c dequeue_packet; RFC 9332 section 4.2.2"]
+        scheduler: SchedulerName = "weighted",
+        /// Share of the classic queue in bytes, with scheduler = "weighted" (classic_protection of tc).
+        #[source = "sch_dualpi2.c dualpi2_calculate_c_protection"]
+        #[unit = "percent"]
+        classic_percent: Option<u16> = 10 if scheduler = "weighted",
+        /// Head start of low-latency packets, with scheduler = "time-shifted".
+        #[source = "sch_pi2 module (De Schepper and Bondarenko 2016), tshift"]
+        shift: Option<Duration> = "40 ms" if scheduler = "time-shifted",
+    }
+}
+
+/// Bits of the ECN field that make a packet low-latency.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EcnMask {
+    /// ECT(1) and CE.
+    L4s,
+    /// ECT(0) and CE.
+    Classic,
+    /// Any.
+    All,
+}
+
+impl EcnMask {
+    /// As bits.
+    pub const fn bits(self) -> u8 {
+        match self {
+            Self::L4s => 0b01,
+            Self::Classic => 0b10,
+            Self::All => 0b11,
+        }
+    }
+}
+
+choices!(EcnMask {
+    "any-ect" => Self::All,
+    "l4s-ect" => Self::L4s,
+    "classic-ect" => Self::Classic,
+});
+
+/// Own laws of the low-latency queue by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NativeName {
+    /// A threshold.
+    Step,
+    /// A linear slope.
+    Ramp,
+}
+
+choices!(NativeName { "step" => Self::Step, "ramp" => Self::Ramp, });
+
+/// What happens on overload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Overload {
+    /// Low-latency packets are dropped, too.
+    Drop,
+    /// The buffer overflows.
+    Overflow,
+}
+
+choices!(Overload { "drop" => Self::Drop, "overflow" => Self::Overflow, });
+
+choices!(Tossing { "random" => Self::Random, "recur" => Self::Recur, });
+
+impl Resolve for DualPi2 {
+    type Config = DualPi2Config;
+
+    fn resolve(&self, law: &Place<'_>, buffer: Extent, remarks: &mut Remarks<'_>) -> Option<DualPi2Config> {
+        let limit = match self.limit {
+            Some(limit) => law.port.extent(limit, &law.at("limit"), remarks),
+            None => Some(buffer),
+        };
+        let gains = (law.gain(self.alpha, 256, "alpha", remarks), law.gain(self.beta, 256, "beta", remarks));
+        let coupling = law.coupling(self.coupling, remarks);
+        let target = law.micros(self.target, "target", Span::ZERO, remarks);
+        let tupdate = law.micros(self.tupdate, "tupdate", Span::from_micros(1), remarks);
+        let native = law.native(self, remarks);
+        let scheduler = law.scheduler(self.scheduler, self.classic_percent, self.shift, remarks);
+        Some(DualPi2Config {
+            target: target?,
+            tupdate: tupdate?,
+            alpha_256th_hz: gains.0?,
+            beta_256th_hz: gains.1?,
+            coupling: coupling?,
+            native: native?,
+            tossing: self.marking,
+            ecn_mask: self.ecn_mask.bits(),
+            scheduler: scheduler?,
+            drop_on_overload: self.overload == Overload::Drop,
+            decide: self.decide,
+            min_backlog_bytes: match self.min_backlog {
+                Some(size) => size.bytes().unwrap_or(u64::MAX),
+                // psched_mtu: two packets of the link's MTU.
+                None => 2 * u64::from(law.port.mtu),
+            },
+            memory_limit_bytes: self.memory_limit.bytes().unwrap_or(u64::MAX),
+            limit: limit?,
+            mtu: law.port.mtu,
+        })
+    }
+}
+
+impl Place<'_> {
+    pub(super) fn coupling(&self, k: u16, remarks: &mut Remarks<'_>) -> Option<u8> {
+        let coupling = u8::try_from(k).ok().filter(|&k| k > 0);
+        if coupling.is_none() {
+            let hint = "write a whole number from 1 to 255, as in 2";
+            remarks.error(&self.at("coupling"), format!("a coupling factor of {k}"), hint);
+        }
+        coupling
+    }
+
+    /// In parts of a hertz, rounded down; 31 bits as `ALPHA_BETA_MAX` of
+    /// [`sch_dualpi2.c`](https://elixir.bootlin.com/linux/v6.17/source/net/sched/sch_dualpi2.c).
+    pub(super) fn gain(&self, hertz: f64, parts: u16, key: &str, remarks: &mut Remarks<'_>) -> Option<u32> {
+        let parts = f64::from(parts);
+        let scaled = hertz * parts;
+        if !(0.0..2_147_483_648.0).contains(&scaled) {
+            let hint = format!("write a number from 0 to {}, as in 0.16", (2_147_483_647.0 / parts).floor());
+            remarks.error(&self.at(key), format!("a gain of {hertz} Hz"), hint);
+            return None;
+        }
+        if hertz > 0.0 && scaled < 1.0 {
+            let hint = format!("write at least {}", 1.0 / parts);
+            remarks.warning(&self.at(key), format!("a gain of {hertz} Hz counts as 0"), hint);
+        }
+        Some(scaled as u32)
+    }
+
+    /// Whole microseconds in 32 bits of nanoseconds, as tc hands them over.
+    pub(super) fn micros(
+        &self,
+        time: Duration,
+        key: &str,
+        least: Span,
+        remarks: &mut Remarks<'_>,
+    ) -> Option<Span> {
+        let span = time.span();
+        if span < least || span > Span::from_secs(4) || !span.as_picos().is_multiple_of(1_000_000) {
+            let hint =
+                format!("write whole microseconds from {} us to 4 s, as in \"16 ms\"", least.as_micros());
+            remarks.error(&self.at(key), format!("a {key} of {time}"), hint);
+            return None;
+        }
+        Some(span)
+    }
+
+    fn native(&self, law: &DualPi2, remarks: &mut Remarks<'_>) -> Option<NativeMarking> {
+        let foreign: &[(&str, bool)] = match law.native {
+            NativeName::Step => &[
+                ("ramp_min", law.ramp_min.is_some()),
+                ("ramp_range", law.ramp_range.is_some()),
+                ("ramp_packets", law.ramp_packets.is_some()),
+            ],
+            NativeName::Ramp => &[
+                ("step_threshold", law.step_threshold.is_some()),
+                ("min_qlen_step", law.min_qlen_step.is_some()),
+            ],
+        };
+        let owner = if law.native == NativeName::Step { "ramp" } else { "step" };
+        for (key, _) in foreign.iter().filter(|(_, given)| *given) {
+            let message = format!("{key} needs native = \"{owner}\"");
+            remarks.error(&self.at(key), message, "remove it, or change native");
+        }
+        match law.native {
+            NativeName::Step => Some(NativeMarking::Step {
+                threshold: self.step_threshold(law.step_threshold?, remarks)?,
+                min_packets: law.min_qlen_step?,
+            }),
+            NativeName::Ramp => {
+                if law.decide == DecideAt::Enqueue {
+                    let hint = "the wait that the ramp looks at is known on departure: decide = \"dequeue\"";
+                    remarks.error(&self.at("decide"), "a ramp decides on departure", hint);
+                }
+                Some(NativeMarking::Ramp {
+                    min: law.ramp_min?.span(),
+                    range: law.ramp_range?.span(),
+                    min_packets: law.ramp_packets?,
+                })
+            }
+        }
+    }
+
+    fn step_threshold(&self, threshold: Amount, remarks: &mut Remarks<'_>) -> Option<Extent> {
+        let as_in_tc = matches!(threshold.dimension(), None | Some(Dimension::Time | Dimension::Packets));
+        if !as_in_tc {
+            let hint = "write a time or packets, as in \"1 ms\" or \"5 packets\"";
+            remarks.error(&self.at("step_threshold"), format!("a step threshold of {threshold}"), hint);
+            return None;
+        }
+        self.within_buffer(threshold, "step_threshold", self.port.mtu, remarks);
+        self.port.extent(threshold, &self.at("step_threshold"), remarks)
+    }
+}

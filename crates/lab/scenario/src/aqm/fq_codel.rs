@@ -1,0 +1,136 @@
+//! Keys of `fq-codel` ([RFC 8290](https://www.rfc-editor.org/rfc/rfc8290)).
+
+use shoal_aqm::{CeThresholdFor, Extent, FlowQueues, FqCodelConfig};
+
+use super::{Place, Resolve};
+use crate::field::{choices, section};
+use crate::quantity::{Amount, Duration, PacketCount, Size};
+use crate::remarks::Remarks;
+
+section! {
+    /// Fair queueing with CoDel, with the parameters of `tc qdisc add ... fq_codel`.
+    FqCodel {
+        /// How packets find their queue: by a hash of their flow, with collisions, or one queue for each flow.
+        #[source = "sch_fq_codel.c fq_codel_hash; RFC 8290 section 4.1.1"]
+        classifier: FlowClassifier = "hash",
+        /// Queues behind the hash. Excluded by classifier = "flow".
+        #[source = "RFC 8290 section 5.2.1"]
+        #[unit = "1 to 65536"]
+        flows: Option<u32> = 1024 if classifier = "hash",
+        /// Bytes that a queue may send in one turn, at least 256 B.
+        #[source = "RFC 8290 section 5.2.4; sch_fq_codel.c fq_codel_change"]
+        #[otherwise = "the largest packet of any flow"]
+        quantum: Option<Size>,
+        /// Sojourn time that may stand in a queue; kept in ticks of 1024 ns.
+        #[source = "RFC 8289 section 4.2; codel_impl.h codel_should_drop"]
+        target: Duration = "5 ms",
+        /// How long the target must be exceeded before the first signal; the n-th gap between signals is this over sqrt(n).
+        #[source = "RFC 8289 section 4.3; codel_impl.h codel_control_law"]
+        interval: Duration = "100 ms",
+        /// Mark ECT packets instead of dropping them.
+        #[source = "codel_impl.h codel_dequeue"]
+        ecn: bool = true,
+        /// Beyond this sojourn time ECT packets are marked at once, whatever the law says.
+        #[source = "codel_impl.h codel_dequeue (since 4.2)"]
+        #[otherwise = "never"]
+        ce_threshold: Option<Duration>,
+        /// Packets that ce_threshold is for: all ECT, or ECT(1) only (tc's ce_threshold_selector 1/3).
+        #[source = "codel_impl.h codel_dequeue (since 5.16)"]
+        ce_threshold_for: CeThresholdFor = "ect",
+        /// What may wait in all queues together; tc's own default is 10240 packets. Beyond it the fattest queue is cut.
+        #[source = "sch_fq_codel.c fq_codel_init"]
+        #[otherwise = "the link's buffer"]
+        limit: Option<Amount>,
+        /// The same in bytes, beside limit.
+        #[source = "sch_fq_codel.c fq_codel_enqueue"]
+        memory_limit: Size = "33554432 B",
+        /// Beyond a limit the fattest queue loses half of its bytes from its head, at most so many packets.
+        #[source = "sch_fq_codel.c fq_codel_drop"]
+        drop_batch: PacketCount = "64 packets",
+    }
+}
+
+/// How packets find their queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FlowClassifier {
+    /// By a hash of their flow.
+    Hash,
+    /// Every flow has its own.
+    Flow,
+}
+
+choices!(FlowClassifier { "hash" => Self::Hash, "flow" => Self::Flow, });
+
+choices!(CeThresholdFor { "ect" => Self::Ect, "ect1" => Self::Ect1, });
+
+/// `fq_codel_change` raises a smaller quantum to this; here it is refused.
+const LEAST_QUANTUM: u64 = 256;
+
+impl Resolve for FqCodel {
+    type Config = FqCodelConfig;
+
+    fn resolve(&self, law: &Place<'_>, limit: Extent, remarks: &mut Remarks<'_>) -> Option<FqCodelConfig> {
+        let FqCodel { target, interval, ecn, ce_threshold, ce_threshold_for, .. } = *self;
+        let parameters = law.codel_law((target, interval), ecn, (ce_threshold, ce_threshold_for), remarks);
+        let limit = law.limit(self.limit, limit, remarks);
+        let (flows, quantum) = (law.flow_queues(self, remarks), law.quantum(self, remarks));
+        let memory = self.memory_limit.bytes().unwrap_or(u64::MAX);
+        if memory < law.port.mtu.into() {
+            let hint = format!("write at least \"{} B\"", law.port.mtu);
+            remarks.error(
+                &law.at("memory_limit"),
+                format!("the memory does not hold one packet of {} B", law.port.mtu),
+                hint,
+            );
+        }
+        let batch = self.drop_batch.packets().filter(|&packets| packets > 0);
+        if batch.is_none() {
+            let hint = "as in \"64 packets\"";
+            remarks.error(&law.at("drop_batch"), "a cut needs a number of packets above 0", hint);
+        }
+        Some(FqCodelConfig {
+            law: parameters?,
+            flows: flows?,
+            quantum_bytes: quantum?,
+            limit: limit?,
+            memory_limit_bytes: memory,
+            drop_batch: batch?,
+        })
+    }
+}
+
+impl Place<'_> {
+    fn flow_queues(&self, fq: &FqCodel, remarks: &mut Remarks<'_>) -> Option<FlowQueues> {
+        match (fq.classifier, fq.flows) {
+            (FlowClassifier::Flow, None) => Some(FlowQueues::PerFlow),
+            (FlowClassifier::Flow, Some(_)) => {
+                let hint = "remove flows, or write classifier = \"hash\"";
+                remarks.error(&self.at("flows"), "a queue for each flow has no number of queues", hint);
+                None
+            }
+            (FlowClassifier::Hash, flows) => {
+                let queues = flows.unwrap_or(1024);
+                if !(1..=65_536).contains(&queues) {
+                    let hint = "write a number from 1 to 65536, as in 1024";
+                    remarks.error(&self.at("flows"), format!("{queues} queues"), hint);
+                }
+                Some(FlowQueues::Hashed(queues))
+            }
+        }
+    }
+
+    fn quantum(&self, fq: &FqCodel, remarks: &mut Remarks<'_>) -> Option<u32> {
+        let Some(quantum) = fq.quantum else {
+            return Some(self.port.mtu.max(LEAST_QUANTUM as u32));
+        };
+        let bytes = quantum
+            .bytes()
+            .filter(|bytes| *bytes >= LEAST_QUANTUM)
+            .and_then(|bytes| u32::try_from(bytes).ok());
+        if bytes.is_none() {
+            let hint = "write at least \"256 B\", as in \"1514 B\"";
+            remarks.error(&self.at("quantum"), format!("a quantum of {quantum}"), hint);
+        }
+        bytes
+    }
+}

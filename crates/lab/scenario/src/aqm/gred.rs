@@ -1,0 +1,146 @@
+//! Keys of `gred`: RED queues of several classes in one FIFO.
+
+use shoal_aqm::{Extent, GRED_QUEUES, GredConfig, GredMode, GredQueueConfig};
+
+use super::linux_red::LinuxRed;
+use super::{Place, Resolve};
+use crate::field::section;
+use crate::quantity::{Amount, DataRate, PacketCount, Size};
+use crate::remarks::Remarks;
+
+section! {
+    /// GRED with the parameters of `tc qdisc add ... gred`; two virtual queues, chosen by ECN capability.
+    Gred {
+        /// Priorities count: with equal ones both virtual queues share one average of the whole queue (WRED), else the one with the
+        /// higher number adds the other's (RIO). Without it (tc's default) each averages its own packets.
+        #[source = "sch_gred.c gred_wred_mode_check, gred_enqueue"]
+        grio: bool = true,
+        /// Largest limit of both virtual queues.
+        #[source = "sch_gred.c gred_change_vq"]
+        #[otherwise = "the link's buffer"]
+        limit: Option<Amount>,
+        /// The virtual queue of packets that are not ECT.
+        not_ect: GredQueue,
+        /// The virtual queue of ECT packets.
+        ect: GredQueue,
+    }
+}
+
+section! {
+    /// A virtual queue of GRED.
+    GredQueue {
+        /// Limit on the backlog that its law sees.
+        #[source = "sch_gred.c gred_enqueue"]
+        #[otherwise = "that of the whole"]
+        limit: Option<Amount>,
+        /// Minimum threshold: below this average nothing is marked or dropped.
+        #[source = "red.h red_cmp_thresh"]
+        min: Amount,
+        /// Maximum threshold: from this average on every packet is marked or dropped.
+        #[source = "red.h red_cmp_thresh; q_gred.c"]
+        max: Amount,
+        /// Average packet size, for the weight and the idle table.
+        #[source = "tc_red.c tc_red_eval_ewma"]
+        avpkt: Size = "1000 B",
+        /// Burst that shall pass: determines the weight 2^-Wlog.
+        #[source = "tc_red.c tc_red_eval_ewma"]
+        #[otherwise = "(2 min + max) / (3 avpkt)"]
+        burst: Option<PacketCount>,
+        /// Probability at the maximum threshold.
+        #[source = "q_gred.c; red.h red_random"]
+        #[unit = "0 to 1"]
+        probability: f64 = 0.02,
+        /// Bandwidth that tc is told: only for the idle table.
+        #[source = "tc_red.c tc_red_eval_idle_damping"]
+        bandwidth: DataRate = "10 Mbit/s",
+        /// Mark ECT packets instead of dropping them.
+        #[source = "sch_gred.c gred_use_ecn (for each virtual queue since 5.0)"]
+        ecn: bool = false,
+        /// With ecn: drop above the maximum even if ECT.
+        #[source = "sch_gred.c gred_use_harddrop"]
+        harddrop: bool = false,
+        /// Priority; lower numbers come first. Only with grio.
+        #[source = "sch_gred.c gred_change"]
+        #[unit = "1 to 15"]
+        prio: u16 = 8,
+    }
+}
+
+/// Virtual queues: packets that are not ECT, and those that are.
+const NOT_ECT: u8 = 0;
+const ECT: u8 = 1;
+
+impl Resolve for Gred {
+    type Config = GredConfig;
+
+    fn resolve(&self, law: &Place<'_>, _: Extent, remarks: &mut Remarks<'_>) -> Option<GredConfig> {
+        let limit_bytes = law.red_limit(self.limit, "", 1000, remarks);
+        let not_ect = law.gred_queue(&self.not_ect, "not_ect.", self, remarks);
+        let ect = law.gred_queue(&self.ect, "ect.", self, remarks);
+        let mut queues = [None; GRED_QUEUES];
+        queues[usize::from(NOT_ECT)] = Some(not_ect?);
+        queues[usize::from(ECT)] = Some(ect?);
+        let config = GredConfig {
+            limit_bytes: limit_bytes?,
+            grio: self.grio,
+            queues,
+            queue_of: [NOT_ECT, ECT, ECT, ECT],
+        };
+        law.check_weights(&config, remarks);
+        Some(config)
+    }
+}
+
+impl Place<'_> {
+    fn gred_queue(
+        &self,
+        queue: &GredQueue,
+        prefix: &str,
+        gred: &Gred,
+        remarks: &mut Remarks<'_>,
+    ) -> Option<GredQueueConfig> {
+        let red = LinuxRed {
+            limit: queue.limit.or(gred.limit),
+            min: queue.min,
+            max: Some(queue.max),
+            avpkt: queue.avpkt,
+            burst: queue.burst,
+            probability: queue.probability,
+            bandwidth: queue.bandwidth,
+            ecn: queue.ecn,
+            harddrop: queue.harddrop,
+            nodrop: false,
+            adaptive: false,
+            kernel: "6.12".to_owned(),
+        };
+        let red = self.red_as_tc(&red, prefix, remarks)?;
+        if !(1..=15).contains(&queue.prio) {
+            let key = self.at(&format!("{prefix}prio"));
+            remarks.error(
+                &key,
+                format!("a priority of {}", queue.prio),
+                "write a number from 1 to 15, as in 8",
+            );
+        }
+        Some(GredQueueConfig { red, priority: queue.prio as u8 })
+    }
+
+    /// WRED keeps one integer for all, which every virtual queue reads with its own weight.
+    fn check_weights(&self, config: &GredConfig, remarks: &mut Remarks<'_>) {
+        let wlog = |queue: &GredQueueConfig| queue.red.solve().map(|tc| tc.wlog);
+        let weights: Result<Vec<u8>, _> = config.queues.iter().flatten().map(wlog).collect();
+        let Ok(weights) = weights else { return };
+        if config.mode() == GredMode::Wred && weights.iter().any(|weight| *weight != weights[0]) {
+            let key = self.at("ect.burst");
+            let message = format!(
+                "with one average for both, weights of 2^-{} and 2^-{} misread it",
+                weights[0], weights[1]
+            );
+            remarks.error(
+                &key,
+                message,
+                "set burst (or min, avpkt) so that tc finds the same weight for both",
+            );
+        }
+    }
+}

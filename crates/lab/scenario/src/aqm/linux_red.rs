@@ -1,0 +1,214 @@
+//! Keys of `linux-red`: RED as `tc` configures it and the kernel runs it.
+
+use shoal_aqm::{Extent, LinuxRedConfig};
+
+use super::{Place, Resolve};
+use crate::field::section;
+use crate::line_rate::checked_rate;
+use crate::quantity::{Amount, DataRate, PacketCount, Size};
+use crate::remarks::Remarks;
+
+section! {
+    /// RED as `tc` configures it and the kernel runs it: fixed point.
+    LinuxRed {
+        /// Hard limit of the child queue.
+        #[source = "sch_red.c (bfifo child)"]
+        #[otherwise = "the link's buffer"]
+        limit: Option<Amount>,
+        /// Minimum threshold: below this average nothing is marked or dropped.
+        #[source = "red.h red_cmp_thresh"]
+        min: Amount,
+        /// Maximum threshold: from this average on every packet is marked or dropped.
+        #[source = "red.h red_cmp_thresh; q_red.c"]
+        #[otherwise = "3 min"]
+        max: Option<Amount>,
+        /// Average packet size: with burst it determines the weight, with bandwidth the idle table.
+        #[source = "tc_red.c tc_red_eval_ewma, tc_red_eval_idle_damping"]
+        avpkt: Size = "1000 B",
+        /// Burst that shall pass: determines the weight 2^-Wlog.
+        #[source = "tc_red.c tc_red_eval_ewma; q_red.c"]
+        #[otherwise = "(2 min + max) / (3 avpkt)"]
+        burst: Option<PacketCount>,
+        /// Probability at the maximum threshold.
+        #[source = "q_red.c; red.h red_random"]
+        #[unit = "0 to 1"]
+        probability: f64 = 0.02,
+        /// Bandwidth that tc is told: only for the idle table; below 34.4 Gbit/s.
+        #[source = "tc_red.c tc_red_eval_idle_damping"]
+        bandwidth: DataRate = "10 Mbit/s",
+        /// Mark ECT packets instead of dropping them.
+        #[source = "sch_red.c red_enqueue"]
+        ecn: bool = false,
+        /// With ecn: drop above the maximum even if ECT.
+        #[source = "sch_red.c red_enqueue"]
+        harddrop: bool = false,
+        /// With ecn: let packets that are not ECT pass instead of dropping them.
+        #[source = "sch_red.c red_enqueue (since 5.7)"]
+        nodrop: bool = false,
+        /// Adapt the maximum probability every 0.5 s, to keep the average in the middle fifth between min and max (ARED).
+        #[source = "red.h red_adaptative_algo; Floyd, Gummadi and Shenker 2001"]
+        adaptive: bool = false,
+        /// Kernel version. Before 3.3 the probability is rounded to a power of two, and adaptive does not exist.
+        #[source = "red.h red_rmask (until 3.2), red_random (since 3.3)"]
+        #[unit = "version"]
+        kernel: String = "6.12",
+    }
+}
+
+impl Resolve for LinuxRed {
+    type Config = LinuxRedConfig;
+
+    fn resolve(&self, law: &Place<'_>, _: Extent, remarks: &mut Remarks<'_>) -> Option<LinuxRedConfig> {
+        law.red_as_tc(self, "", remarks)
+    }
+}
+
+impl Place<'_> {
+    /// RED as tc takes it; its keys begin with `prefix`.
+    pub(super) fn red_as_tc(
+        &self,
+        red: &LinuxRed,
+        prefix: &str,
+        remarks: &mut Remarks<'_>,
+    ) -> Option<LinuxRedConfig> {
+        let at = |key: &str| self.at(&format!("{prefix}{key}"));
+        let avpkt_bytes = self.packet_size(red.avpkt, &format!("{prefix}avpkt"), remarks)?;
+        let whole = |amount, key: &str, remarks: &mut Remarks<'_>| {
+            self.tc_bytes(amount, key, prefix, avpkt_bytes, remarks)
+        };
+        let min_bytes = whole(red.min, "min", remarks);
+        // q_red.c (https://git.kernel.org/pub/scm/network/iproute2/iproute2.git/tree/tc/q_red.c?h=v6.12.0):
+        // max = 3 min.
+        let max_bytes = match red.max {
+            Some(max) => whole(max, "max", remarks),
+            None => min_bytes.and_then(|min| min.checked_mul(3)),
+        };
+        let limit_bytes = self.red_limit(red.limit, prefix, avpkt_bytes, remarks);
+        let (min_bytes, max_bytes, limit_bytes) = (min_bytes?, max_bytes?, limit_bytes?);
+        // q_red.c refuses what the kernel cannot run: max below min, limit below max.
+        let ordered = 0 < min_bytes && min_bytes <= max_bytes && max_bytes <= limit_bytes;
+        if max_bytes < min_bytes || min_bytes == 0 {
+            remarks.error(
+                &at("max"),
+                format!("max of {max_bytes} B, min of {min_bytes} B"),
+                "0 < min <= max is needed",
+            );
+        }
+        if limit_bytes < max_bytes {
+            let hint = "raise limit (or the buffer), or lower max";
+            remarks.error(
+                &at("max"),
+                format!("max of {max_bytes} B is above the limit of {limit_bytes} B"),
+                hint,
+            );
+        }
+        self.probability(red.probability, &format!("{prefix}probability"), remarks);
+        let burst_packets = match red.burst.map(|burst| burst.packets()) {
+            Some(Some(packets)) if packets > 0 => packets,
+            Some(_) => {
+                remarks.error(
+                    &at("burst"),
+                    "a burst needs a number of packets above 0",
+                    "as in \"55 packets\"",
+                );
+                return None;
+            }
+            // q_red.c: burst = (2 min + max) / (3 avpkt).
+            None => {
+                let bytes = 2 * u64::from(min_bytes) + u64::from(max_bytes);
+                u32::try_from(bytes / (3 * u64::from(avpkt_bytes))).ok()?
+            }
+        };
+        let bandwidth = checked_rate(red.bandwidth, &at("bandwidth"), remarks).ok()?;
+        let Some(bandwidth) = bandwidth else {
+            remarks.error(&at("bandwidth"), "tc needs a finite bandwidth", "as in \"10 Mbit/s\"");
+            return None;
+        };
+        if (red.harddrop || red.nodrop) && !red.ecn {
+            let key = if red.harddrop { "harddrop" } else { "nodrop" };
+            remarks.error(&at(key), format!("{key} needs ecn"), "add ecn = true");
+        }
+        let config = LinuxRedConfig {
+            limit_bytes,
+            min_bytes,
+            max_bytes,
+            avpkt_bytes,
+            burst_packets,
+            probability: red.probability,
+            bandwidth,
+            ecn: red.ecn,
+            harddrop: red.harddrop,
+            nodrop: red.nodrop,
+            adaptive: red.adaptive,
+            legacy_probability: self.kernel(&red.kernel, remarks)? < (3, 3),
+        };
+        // A disorder was reported above, with the key that causes it.
+        if ordered && let Err(refusal) = config.solve() {
+            let hint =
+                "change min, max, burst, avpkt or probability; the message is that of tc or the kernel";
+            let key = match prefix.strip_suffix('.') {
+                Some(queue) => self.at(queue),
+                None => self.port.aqm_path.to_owned(),
+            };
+            remarks.error(&key, format!("tc cannot configure this queue: {refusal}"), hint);
+        }
+        Some(config)
+    }
+
+    /// A limit in bytes; the link's buffer if none is given.
+    pub(super) fn red_limit(
+        &self,
+        limit: Option<Amount>,
+        prefix: &str,
+        packet_bytes: u32,
+        remarks: &mut Remarks<'_>,
+    ) -> Option<u32> {
+        match limit {
+            Some(limit) => self.tc_bytes(limit, "limit", prefix, packet_bytes, remarks),
+            None if self.buffer.value().is_none() => {
+                remarks.error(
+                    &self.at(&format!("{prefix}limit")),
+                    "tc needs a limit",
+                    "set limit, as in \"1000 kB\", or a finite buffer",
+                );
+                None
+            }
+            None => {
+                let bytes = self.port.bytes(self.buffer, packet_bytes)?;
+                u32::try_from(bytes.floor()).ok()
+            }
+        }
+    }
+
+    fn tc_bytes(
+        &self,
+        amount: Amount,
+        key: &str,
+        prefix: &str,
+        packet_bytes: u32,
+        remarks: &mut Remarks<'_>,
+    ) -> Option<u32> {
+        let key = format!("{prefix}{key}");
+        let bytes = self.threshold_bytes(amount, &key, packet_bytes, remarks)?;
+        let bytes = u32::try_from(bytes.floor()).ok();
+        if bytes.is_none() {
+            remarks.error(&self.at(&key), "tc counts bytes with 32 bits", "write less than 4 GiB");
+        }
+        bytes
+    }
+
+    fn kernel(&self, version: &str, remarks: &mut Remarks<'_>) -> Option<(u16, u16)> {
+        let parsed = version.split_once('.').and_then(|(major, rest)| {
+            let minor = rest.split('.').next().unwrap_or(rest);
+            Some((major.parse().ok()?, minor.parse().ok()?))
+        });
+        if parsed.is_none() {
+            remarks.error(
+                &self.at("kernel"),
+                format!("`{version}` is not a kernel version"),
+                "as in \"3.2\" or \"6.12\"",
+            );
+        }
+        parsed
+    }
+}

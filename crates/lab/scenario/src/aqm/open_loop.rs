@@ -1,0 +1,74 @@
+//! Keys of `open-loop`.
+
+use shoal_aqm::{Extent, OpenLoopConfig, OpenLoopSpacing};
+use shoal_units::Probability;
+
+use super::{Place, Resolve};
+use crate::field::{choices, section};
+use crate::quantity::Duration;
+use crate::remarks::Remarks;
+
+section! {
+    /// Marks and drops with given probabilities, whatever waits.
+    OpenLoop {
+        /// Probability that an ECT packet is marked on arrival.
+        #[source = "De Schepper et al. 2015, steady-state rates"]
+        #[unit = "0 to 1"]
+        mark: f64 = 0.0,
+        /// Probability that a packet that is not ECT is dropped on arrival.
+        #[source = "De Schepper et al. 2015, steady-state rates"]
+        #[unit = "0 to 1"]
+        drop: f64 = 0.0,
+        /// A coin of its own for each packet; gaps that differ by at most one packet; or bursts: everything for a while, then nothing.
+        #[source = "De Schepper et al. 2015 (random and on-off marking); Mathis et al. 1997 section 2 (even gaps)"]
+        spacing: SpacingName = "independent",
+        /// How long everything is hit, with spacing = "bursts". A period lasts on / probability.
+        #[source = "Alizadeh et al. 2010 section 3.3: marks last for one round trip"]
+        on: Option<Duration>,
+    }
+}
+
+/// How forced marks and drops are spread, by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SpacingName {
+    /// A coin for each packet.
+    Independent,
+    /// Even gaps.
+    Even,
+    /// Everything for a while.
+    Bursts,
+}
+
+choices!(SpacingName { "independent" => Self::Independent, "even" => Self::Even, "bursts" => Self::Bursts, });
+
+impl Resolve for OpenLoop {
+    type Config = OpenLoopConfig;
+
+    fn resolve(&self, law: &Place<'_>, limit: Extent, remarks: &mut Remarks<'_>) -> Option<OpenLoopConfig> {
+        law.probability(self.mark, "mark", remarks);
+        law.probability(self.drop, "drop", remarks);
+        let spacing = match (self.spacing, self.on) {
+            (SpacingName::Bursts, Some(on)) if !on.span().is_zero() => {
+                OpenLoopSpacing::Bursts { on: on.span() }
+            }
+            (SpacingName::Bursts, _) => {
+                let hint = "write how long all packets are hit, as in on = \"8 ms\"";
+                remarks.error(&law.at("on"), "bursts need a time above zero", hint);
+                return None;
+            }
+            (_, Some(_)) => {
+                let hint = "remove it, or change the spacing";
+                remarks.error(&law.at("on"), "on needs spacing = \"bursts\"", hint);
+                return None;
+            }
+            (SpacingName::Independent, None) => OpenLoopSpacing::Independent,
+            (SpacingName::Even, None) => OpenLoopSpacing::Even,
+        };
+        Some(OpenLoopConfig {
+            mark: Probability::from_f64(self.mark),
+            drop: Probability::from_f64(self.drop),
+            spacing,
+            limit,
+        })
+    }
+}

@@ -1,0 +1,118 @@
+//! Keys of `red`, and of one RED instance wherever it is used.
+
+use shoal_aqm::{Extent, MarkSpacing, RedConfig, RedParameters};
+
+use super::{Place, Resolve};
+use crate::field::{choices, section};
+use crate::quantity::{Amount, Size};
+use crate::remarks::Remarks;
+
+section! {
+    /// RED as published.
+    Red {
+        /// Minimum threshold: below this average nothing is marked or dropped.
+        #[source = "Floyd and Jacobson 1993, section 4"]
+        min: Amount,
+        /// Maximum threshold: from this average on every packet is marked or dropped.
+        #[source = "Floyd and Jacobson 1993, section 4"]
+        max: Amount,
+        /// Probability at the maximum threshold.
+        #[source = "Floyd and Jacobson 1993, section 4; Kuehlewind et al. 2014 section IV-A"]
+        #[unit = "0 to 1"]
+        max_probability: f64 = 0.1,
+        /// Weight of the moving average, above 0; 1 averages nothing.
+        #[source = "Floyd and Jacobson 1993, section 6; Kuehlewind et al. 2014 section IV-A"]
+        #[unit = "0 to 1"]
+        weight: f64 = 0.002,
+        /// Between max and twice max the probability rises to 1 instead of jumping there.
+        #[source = "Floyd 2000, gentle variant of RED"]
+        gentle: bool = false,
+        /// How marks are spread: by counting, which gives uniform gaps (long-run rate 2p/(1+p)), or by an independent coin for each
+        /// packet (rate p).
+        #[source = "Floyd and Jacobson 1993, section 4, methods 2 and 1"]
+        spacing: MarkSpacing = "uniform",
+        /// Mark ECT packets instead of dropping them.
+        #[source = "RFC 3168 section 7"]
+        ecn: bool = false,
+        /// Mean packet size: an idle line ages the average by one packet for each of its transmission times, and thresholds in
+        /// packets count such packets.
+        #[source = "Floyd and Jacobson 1993, figure 2 (the constant s)"]
+        mean_packet: Size = "1500 B",
+    }
+}
+
+choices!(MarkSpacing { "uniform" => Self::Uniformised, "independent" => Self::Independent, });
+
+/// RED thresholds as written.
+pub(super) struct Slope {
+    pub min: Amount,
+    pub max: Amount,
+    pub max_probability: f64,
+    pub weight: f64,
+    pub gentle: bool,
+}
+
+impl Resolve for Red {
+    type Config = RedConfig;
+
+    fn resolve(&self, law: &Place<'_>, limit: Extent, remarks: &mut Remarks<'_>) -> Option<RedConfig> {
+        let mean_packet_bytes = law.packet_size(self.mean_packet, "mean_packet", remarks)?;
+        let slope = Slope {
+            min: self.min,
+            max: self.max,
+            max_probability: self.max_probability,
+            weight: self.weight,
+            gentle: self.gentle,
+        };
+        let parameters = law.parameters(&slope, "", self.spacing, mean_packet_bytes, remarks);
+        Some(RedConfig {
+            parameters: parameters?,
+            ecn: self.ecn,
+            limit,
+            rate: law.port.rate,
+            mean_packet_bytes,
+        })
+    }
+}
+
+impl Place<'_> {
+    pub(super) fn parameters(
+        &self,
+        slope: &Slope,
+        prefix: &str,
+        spacing: MarkSpacing,
+        mean_packet_bytes: u32,
+        remarks: &mut Remarks<'_>,
+    ) -> Option<RedParameters> {
+        // A step is written as one key.
+        let step = slope.min == slope.max && slope.weight >= 1.0 && prefix == "dctcp.";
+        let (min_key, max_key) = if step { ("threshold", "threshold") } else { ("min", "max") };
+        let key = |name: &str| format!("{prefix}{name}");
+        let min = self.threshold_bytes(slope.min, &key(min_key), mean_packet_bytes, remarks);
+        let max = self.threshold_bytes(slope.max, &key(max_key), mean_packet_bytes, remarks);
+        if let (Some(min), Some(max)) = (min, max) {
+            if min.exceeds(max) {
+                remarks.error(
+                    &self.at(&key("min")),
+                    format!("min {} is above max {}", slope.min, slope.max),
+                    "swap them, or raise max",
+                );
+            } else {
+                self.within_buffer(slope.max, &key(max_key), mean_packet_bytes, remarks);
+            }
+        }
+        self.probability(slope.max_probability, &key("max_probability"), remarks);
+        if !(slope.weight > 0.0 && slope.weight <= 1.0) {
+            let hint = "write a number above 0, at most 1, as in 0.002";
+            remarks.error(&self.at(&key("weight")), format!("a weight of {}", slope.weight), hint);
+        }
+        Some(RedParameters {
+            min_bytes: min?.as_f64(),
+            max_bytes: max?.as_f64(),
+            max_probability: slope.max_probability,
+            weight: slope.weight,
+            gentle: slope.gentle,
+            spacing,
+        })
+    }
+}

@@ -1,0 +1,45 @@
+//! Keys of `step`.
+
+use shoal_aqm::{DecideAt, Extent, StepConfig};
+
+use super::{Place, Resolve};
+use crate::field::{choices, section};
+use crate::quantity::Amount;
+use crate::remarks::Remarks;
+
+section! {
+    /// Step marking.
+    Step {
+        /// K: an ECT packet is marked if more than this waits, itself included.
+        #[source = "RFC 8257 section 3.1; Kuehlewind et al. 2014 section IV-B"]
+        threshold: Amount,
+        /// When the queue is compared with the threshold; at dequeue a time is the packet's own wait.
+        #[source = "RFC 8257 section 3.1 (enqueue); RFC 9332 section 2.5.1 (sojourn time at dequeue)"]
+        decide: DecideAt = "enqueue",
+        /// A packet that is not ECT is dropped if more than this waits, itself included.
+        #[source = "Linux net/sched/sch_red.c (packets that are not ECT are dropped where others are marked)"]
+        drop_threshold: Amount = "unlimited",
+    }
+}
+
+choices!(DecideAt { "enqueue" => Self::Enqueue, "dequeue" => Self::Dequeue, });
+
+impl Resolve for Step {
+    type Config = StepConfig;
+
+    fn resolve(&self, law: &Place<'_>, limit: Extent, remarks: &mut Remarks<'_>) -> Option<StepConfig> {
+        law.within_buffer(self.threshold, "threshold", law.port.mtu, remarks);
+        law.within_buffer(self.drop_threshold, "drop_threshold", law.port.mtu, remarks);
+        if self.threshold.value().is_none() {
+            remarks.warning(&law.at("threshold"), "an unlimited threshold marks nothing", "this is a fifo");
+        }
+        let threshold = law.port.extent(self.threshold, &law.at("threshold"), remarks);
+        let drop_threshold = law.port.extent(self.drop_threshold, &law.at("drop_threshold"), remarks);
+        Some(StepConfig {
+            threshold: threshold?,
+            decide: self.decide,
+            drop_threshold: drop_threshold?,
+            limit,
+        })
+    }
+}
