@@ -3,8 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use crate::laws::*;
-use crate::{Backlog, Class, Dequeued, Extent, Queue, Reason, Verdict, for_each_law};
+use crate::{
+    Backlog, Class, Dequeued, Extent, LawConfig, Level, Queue, Reason, TcError, Verdict, for_each_law,
+};
 use alloc::vec::Vec;
 use shoal_packet::Packet;
 use shoal_units::{ModelDoc, Rate, Stream, Time};
@@ -14,17 +15,17 @@ macro_rules! any_queue {
         /// Any queue with its parameters.
         #[derive(Clone, Copy, PartialEq, Debug)]
         pub enum QueueConfig {
-            $($(#[doc = $doc])+ $law($config),)+
+            $($(#[doc = $doc])+ $law(crate::$config),)+
         }
 
         /// Any queue.
         #[derive(Clone, Debug)]
         pub enum AnyQueue {
-            $($(#[doc = $doc])+ $law(<$config as LawConfig>::Queue),)+
+            $($(#[doc = $doc])+ $law(<crate::$config as LawConfig>::Queue),)+
         }
 
         /// What the queues are, for `shoal describe`; in the order of [`QueueConfig`].
-        pub const DOCS: &[ModelDoc] = &[$(<$config as LawConfig>::DOC),+];
+        pub const DOCS: &[ModelDoc] = &[$(<crate::$config as LawConfig>::DOC),+];
 
         /// Passes a call to the configuration inside.
         macro_rules! ask {
@@ -53,8 +54,8 @@ macro_rules! any_queue {
             }
         }
 
-        $(impl From<$config> for QueueConfig {
-            fn from(config: $config) -> Self {
+        $(impl From<crate::$config> for QueueConfig {
+            fn from(config: crate::$config) -> Self {
                 Self::$law(config)
             }
         })+

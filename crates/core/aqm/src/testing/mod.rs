@@ -15,8 +15,7 @@ pub use decode::Input;
 pub use model::{Model, Operation};
 pub(crate) use promise::{Limit, Order, Promise};
 
-use crate::laws::*;
-use crate::{AnyQueue, QueueConfig, for_each_law};
+use crate::{AnyQueue, LawConfig, QueueConfig, for_each_law};
 use shoal_units::{Rate, Stream};
 
 /// What a law's configuration gives to the tests of all queues.
@@ -44,7 +43,7 @@ macro_rules! kinds {
         impl Input<'_> {
             /// A configuration of `kind`.
             pub fn config(&mut self, kind: Kind, line_rate: Rate) -> QueueConfig {
-                match kind { $(Kind::$law => $config::arbitrary(self, line_rate).into(),)+ }
+                match kind { $(Kind::$law => crate::$config::arbitrary(self, line_rate).into(),)+ }
             }
         }
 
@@ -59,20 +58,33 @@ macro_rules! kinds {
 
 for_each_law!(kinds);
 
-/// Drives the queue of `kind` that `bytes` describe.
+/// Drives the queue of `kind` that `bytes` describe, and a copy of it from the middle on, which must do the same. Returns a digest of
+/// all outcomes; nothing if `tc` refuses the configuration.
 ///
 /// # Panics
 /// If the queue breaks an invariant.
-pub fn run(kind: Kind, bytes: &[u8]) {
+pub fn run(kind: Kind, bytes: &[u8]) -> Option<u64> {
     let mut input = Input::new(bytes);
     let line_rate = input.rate();
     let config = input.config(kind, line_rate);
     // tc may refuse; that it does not panic is checked, too.
-    let Ok(queue) = AnyQueue::try_new(&config, line_rate) else { return };
+    let queue = AnyQueue::try_new(&config, line_rate).ok()?;
     let random = Stream::new(u64::from(input.byte()), "model");
     let mut model = Model::new(queue, &config, line_rate, random);
-    while let Some(operation) = input.operation() {
+    let operations: Vec<Operation> = core::iter::from_fn(|| input.operation()).collect();
+    let (first, second) = operations.split_at(operations.len() / 2);
+    let finish = |mut model: Model, rest: &[Operation]| {
+        for &operation in rest {
+            model.apply(operation);
+        }
+        model.drain();
+        model.digest()
+    };
+    for &operation in first {
         model.apply(operation);
     }
-    model.drain();
+    let copy = finish(model.clone(), second);
+    let digest = finish(model, second);
+    assert_eq!(digest, copy, "a copy of the queue went another way");
+    Some(digest)
 }

@@ -27,7 +27,7 @@ pub enum Operation {
 }
 
 /// A queue beside a plain list of what should wait in it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Model {
     queue: AnyQueue,
     line_rate: Rate,
@@ -40,6 +40,7 @@ pub struct Model {
     dropped: u64,
     departed: u64,
     largest_backlog_bytes: u64,
+    digest: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +50,14 @@ struct Waiting {
     order: u32,
     /// Its codepoint on arrival.
     arrived_as: Ecn,
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug)]
+enum Outcome {
+    Queued,
+    Dropped,
+    Sent,
 }
 
 impl Model {
@@ -66,6 +75,7 @@ impl Model {
             dropped: 0,
             departed: 0,
             largest_backlog_bytes: 0,
+            digest: 0,
         }
     }
 
@@ -98,6 +108,21 @@ impl Model {
         assert_eq!(self.arrived, self.dropped + self.departed, "conservation");
     }
 
+    /// A number that all outcomes so far go into: two runs with different outcomes hardly ever share it.
+    pub const fn digest(&self) -> u64 {
+        self.digest
+    }
+
+    /// What happened, to which packet and why.
+    fn note(&mut self, outcome: Outcome, packet: &Packet, reason: Option<Reason>) {
+        let packet = u64::from(packet.seq.0) << 8 | u64::from(packet.ecn.bits());
+        let reason = reason.map_or(0, |reason| 1 + reason as u64);
+        for word in [self.now.as_picos(), packet, reason << 8 | outcome as u64] {
+            // As FNV-1a, by words.
+            self.digest = (self.digest ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
+        }
+    }
+
     fn advance_to(&mut self, then: Time) {
         // A timer that is due is served at its time; after a long wait a few times are enough.
         for _ in 0..4 {
@@ -123,16 +148,19 @@ impl Model {
         let fits = self.fits(size, ecn);
         match self.queue.enqueue(packet, self.now, &mut self.random) {
             Verdict::Queued { mark } => {
+                self.note(Outcome::Queued, &packet, mark);
                 assert!(fits, "queued beyond the limit");
                 assert!(mark.is_none() || ecn.is_capable(), "marked a packet that is not ECT");
                 self.wait_for(packet, mark);
             }
             Verdict::Displaced => {
+                self.note(Outcome::Queued, &packet, None);
                 assert!(!fits, "others were dropped although it fits");
                 self.wait_for(packet, None);
                 self.take_displaced();
             }
             Verdict::Dropped(reason) => {
+                self.note(Outcome::Dropped, &packet, Some(reason));
                 assert!(reason != Reason::Buffer || !fits, "dropped for the buffer although it fits");
                 assert!(
                     reason == Reason::Buffer || !(ecn.is_capable() && self.promise.keeps_ect),
@@ -153,6 +181,7 @@ impl Model {
     fn take_displaced(&mut self) {
         let dropped = self.dropped;
         while let Some((packet, reason)) = self.queue.take_displaced() {
+            self.note(Outcome::Dropped, &packet, Some(reason));
             assert_eq!(packet, self.remove(packet), "changed");
             assert_eq!(reason, Reason::Buffer);
             self.dropped += 1;
@@ -164,6 +193,7 @@ impl Model {
         match self.queue.dequeue(self.now, &mut self.random) {
             Dequeued::Empty => assert!(self.waiting.is_empty(), "empty although something waits"),
             Dequeued::Packet { packet, mark } => {
+                self.note(Outcome::Sent, &packet, mark);
                 let expected = self.remove(packet);
                 assert!(mark.is_none() || expected.ecn.is_capable(), "marked a packet that is not ECT");
                 let ecn = if mark.is_some() { Ecn::Ce } else { expected.ecn };
@@ -172,7 +202,8 @@ impl Model {
                 self.departed += 1;
                 self.free = self.now.saturating_add(self.line_rate.time_for(packet.size.into()));
             }
-            Dequeued::Dropped { packet, .. } => {
+            Dequeued::Dropped { packet, reason } => {
+                self.note(Outcome::Dropped, &packet, Some(reason));
                 let expected = self.remove(packet);
                 assert_eq!(packet, expected, "changed");
                 assert!(

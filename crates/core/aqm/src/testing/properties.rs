@@ -9,7 +9,8 @@ proptest! {
     #[test]
     fn every_queue_keeps_the_invariants(bytes in proptest::collection::vec(any::<u8>(), 0..1500)) {
         for &kind in Kind::ALL {
-            run(kind, &bytes);
+            let digest = run(kind, &bytes);
+            prop_assert_eq!(run(kind, &bytes), digest, "{:?} again", kind);
         }
     }
 }
