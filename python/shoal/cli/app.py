@@ -26,6 +26,7 @@ from . import (
     doctor,
     linux,
     list_,
+    new,
     report,
     reproduce,
     run,
@@ -81,6 +82,7 @@ app.command("schema")(schema.schema)
 app.command("doctor")(doctor.doctor)
 app.add_typer(cache.app)
 app.add_typer(linux.app)
+app.add_typer(new.app)
 
 
 def _version(value: bool) -> None:

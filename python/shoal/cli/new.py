@@ -1,0 +1,44 @@
+"""``shoal new``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli.console import data, talk
+from shoal.skeleton import new_queue
+
+app = typer.Typer(
+    name="new",
+    help="Skeletons of what can be added to shoal, written into a checkout of its source.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+
+@app.callback()
+def _group() -> None:
+    """Keep `queue` a word of its own although it is the only one."""
+
+
+@app.command("queue")
+def queue(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="Its kind in a scenario, in kebab-case.", show_default=False),
+    ],
+) -> None:
+    """Write the skeleton of a queue into the checkout around the current folder.
+
+    The skeleton compiles, passes its tests and runs in a scenario: it marks above a threshold. docs/add-a-queue.md
+    goes on from there. Either all files are written or none.
+
+    [bold]Examples[/]
+
+      shoal new queue double-threshold
+    """
+    for path in new_queue(name, where=Path.cwd()):
+        data.text(f"{path}\n")
+    talk.note("the law is the first of these files; `make setup` builds it, docs/add-a-queue.md goes on from here")
