@@ -162,9 +162,9 @@ missing appears only in runs that have it, as the line says. The keys inside `sc
 [scenario file](scenario.md).
 
 With several seeds (`--seeds`, `shoal.Results.json`) the object holds `schema`, `version`, `seeds` (a list), `summary`
-and `runs`, a list of the objects below. For each number of `shoal.Result.summary`, `summary` has null or its `mean`,
-`ci95` (half of the width of its 95 % confidence interval) and `n`. With several scenarios the object holds `schema` and
-`runs`, an object with the results by the names of their files.
+and `runs`, a list of the objects below. For each number of `shoal.Result.summary` ([metrics](metrics.md)), `summary`
+has null or its `mean`, `ci95` (half of the width of its 95 % confidence interval) and `n`. With several scenarios the
+object holds `schema` and `runs`, an object with the results by the names of their files.
 """
 
 

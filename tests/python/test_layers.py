@@ -55,3 +55,8 @@ def test_arrows_of_figures_and_metrics_point_down() -> None:
     arrows = units()
     assert "plots" in arrows["result"]
     assert not {"result", "results", "running"} & (arrows["plots"] | arrows["metrics"] | arrows["analysis"])
+
+
+def test_types_are_checked_everywhere() -> None:
+    # mypy is strict; what it is told to ignore it does not check.
+    assert [str(path) for path in ROOT.rglob("*.py") if "type: ignore" in path.read_text(encoding="utf-8")] == []

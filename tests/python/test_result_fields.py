@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 import pytest
 
 import shoal
-from shoal import _native
+from shoal import _native, contract
 
 ROOT = Path(__file__).parents[2]
 FIELDS: dict[str, dict[str, Any]] = {field["path"]: field for field in json.loads(_native.result_fields())}
@@ -129,3 +130,36 @@ def test_the_page_has_every_field() -> None:
     page = (ROOT / "docs" / "reference" / "result.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     assert [row.split("`")[1] for row in rows] == list(FIELDS)
+
+
+PLAIN = {"number": float, "integer": int, "text": str}
+
+
+def expected(kind: str, hint: Any) -> bool:
+    """Whether a type hint is of a kind of the list of fields."""
+    if kind in PLAIN:
+        return bool(hint is PLAIN[kind])
+    if kind == "list":
+        return get_origin(hint) is list
+    # The insides of a scenario are those of a scenario file.
+    return hint is Any if kind == "any" else is_typeddict(hint) or get_origin(hint) is dict
+
+
+def test_types_say_of_every_field_what_the_list_says() -> None:
+    hints: dict[str, Any] = {"": contract.RunResult}
+    for path, field in FIELDS.items():
+        above, _, name = path.rpartition(".")
+        hint = get_type_hints(hints[above], include_extras=True)[name]
+        assert (get_origin(hint) is NotRequired) == field["may_be_absent"], path
+        hint = get_args(hint)[0] if get_origin(hint) is NotRequired else hint
+        options = set(get_args(hint)) if isinstance(hint, UnionType) else {hint}
+        assert (type(None) in options) == field["may_be_null"], path
+        (hint,) = options - {type(None)}
+        assert expected(field["kind"], hint), path
+        hints[f"{path}[]" if field["kind"] == "list" else path] = get_args(hint)[0] if field["kind"] == "list" else hint
+    # And nothing more.
+    declared = {name for name, kind in vars(contract).items() if is_typeddict(kind)}
+    assert declared == {field["object"] for field in FIELDS.values()}
+    for name in declared:
+        fields = {path.rpartition(".")[2] for path, field in FIELDS.items() if field["object"] == name}
+        assert set(get_type_hints(getattr(contract, name))) == fields, name
