@@ -13,19 +13,16 @@ Examples
 """
 
 from shoal._native import __version__
-from shoal.condition import Comparison, Condition, Measured
 from shoal.errors import CacheWarning, Cancelled, OutputError, ScenarioError, ShoalError, UsageError
 from shoal.expression import UndefinedError
 from shoal.metrics import default_metrics
 from shoal.models import Difference, Kind, Model, Parameter, models
-from shoal.result import Result
-from shoal.results import Results
+from shoal.results import Result, Results
 from shoal.running import run
 from shoal.scenario import Scenario
-from shoal.search import Decision, Phase, Side
+from shoal.search import Comparison, Condition, Decision, Measured, Phase, Side, Trial, Tuned, tune
 from shoal.stats import Estimate, estimate
 from shoal.sweeps import Point, Sweep, sweep
-from shoal.tuning import Trial, Tuned, tune
 
 __all__ = [
     "CacheWarning",

@@ -17,7 +17,7 @@ from pathlib import Path
 from shoal import _native
 from shoal.errors import CacheWarning, OutputError
 from shoal.files import new_folder
-from shoal.result import Result
+from shoal.results import Result
 from shoal.scenario import Scenario
 
 

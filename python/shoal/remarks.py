@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.notices import Notice
-from shoal.result import Result
-from shoal.results import Results
+from shoal.results import Result, Results
 
 
 def notice_lines(runs: Sequence[Result]) -> list[str]:

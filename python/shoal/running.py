@@ -13,8 +13,7 @@ from shoal import _native
 from shoal.errors import ScenarioError, UsageError
 from shoal.files import is_capture, is_packet_trace, refuse_foreign, remove_abandoned_files
 from shoal.parallel import run_all
-from shoal.result import Result
-from shoal.results import Results
+from shoal.results import Result, Results
 from shoal.scenario import Scenario
 
 # The results of a call are kept until its end, about 35 kB for each run of a few flows. Means over seeds settle much

@@ -17,8 +17,7 @@ from shoal.cache import Cache, kept
 from shoal.errors import UsageError
 from shoal.expression import UndefinedError
 from shoal.parallel import run_all
-from shoal.result import Result
-from shoal.results import Results, Undefined
+from shoal.results import Result, Results, Undefined
 from shoal.running import refuse_unmodelled, run_one, seed_list
 from shoal.scenario import Scenario
 from shoal.stats import Estimate

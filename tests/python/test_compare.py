@@ -21,8 +21,7 @@ from shoal.compare.quantities import Measure, measures
 from shoal.compare.tables import details, head, margins, markdown, overview, verdicts
 from shoal.compare.verdicts import Levels, Pairs, decide, judge, level, power
 from shoal.compare.write import page
-from shoal.result import Result
-from shoal.results import Results
+from shoal.results import Result, Results
 from shoal.stats import benjamini_hochberg, holm, paired_difference, student_t_tail
 from shoal.tabulate import Table
 

@@ -53,8 +53,8 @@ def test_circles_are_found() -> None:
 
 def test_arrows_of_figures_and_metrics_point_down() -> None:
     arrows = units()
-    assert "plots" in arrows["result"]
-    assert not {"result", "results", "running"} & (arrows["plots"] | arrows["metrics"] | arrows["analysis"])
+    assert "plots" in arrows["results"]
+    assert not {"results", "running"} & (arrows["plots"] | arrows["metrics"] | arrows["analysis"])
 
 
 def test_types_are_checked_everywhere() -> None:

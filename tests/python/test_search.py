@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from shoal.errors import UsageError
-from shoal.search import Decision, Outcome, Phase, Side, drive, search
-from shoal.tuning import candidates, written
+from shoal.search import Decision, Outcome, Phase, Side, candidates, drive, search, written
 
 
 def run(count: int, holds: Callable[[int], bool], *, side: Side = Side.SMALLEST, confirm: int = 2) -> Outcome:

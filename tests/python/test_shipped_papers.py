@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from shoal.condition import Condition
 from shoal.metrics import check_metric
 from shoal.papers import read_paper
 from shoal.papers.reproduce import reproduce, verdict_frame
 from shoal.papers.settings import changed_settings
 from shoal.papers.spec import Role
+from shoal.search import Condition
 from shoal.shipped import papers
 
 ROOT = Path(__file__).parents[2]

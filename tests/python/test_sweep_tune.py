@@ -14,9 +14,8 @@ import pytest
 from conftest import Cli
 
 import shoal
-from shoal.condition import Condition, decide
 from shoal.metrics import metric
-from shoal.search import Side
+from shoal.search import Condition, Side, decide
 
 USAGE, SCENARIO, FILES = 2, 3, 4
 

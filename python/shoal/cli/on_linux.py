@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from shoal.cli.console import data, talk
 from shoal.errors import UsageError
-from shoal.result import Result
+from shoal.results import Result
 from shoal.scenario import Scenario
 
 if TYPE_CHECKING:

@@ -28,8 +28,7 @@ from shoal.errors import UsageError
 from shoal.files import is_capture, refuse_existing, refuse_foreign, remove_abandoned_files
 from shoal.progress import Bar
 from shoal.remarks import all_lines, identical_line, notice_lines, seeds_in_words
-from shoal.result import Result, schema_version
-from shoal.results import Results, seed_folder
+from shoal.results import Result, Results, schema_version, seed_folder
 from shoal.running import checked_seed, refuse_unmodelled, run_one, seed_list
 from shoal.scenario import Scenario
 from shoal.sweeps import run_jobs

@@ -19,11 +19,10 @@ from shoal.errors import ScenarioError, UsageError
 from shoal.files import unwritable, write_text
 from shoal.remarks import notice_lines
 from shoal.scenario import Scenario
-from shoal.search import Side
+from shoal.search import Side, Tuned, candidates, written
+from shoal.search import tune as run_tune
 from shoal.shipped import find_scenario
 from shoal.template import Template, is_variable
-from shoal.tuning import Tuned, candidates, written
-from shoal.tuning import tune as run_tune
 
 _Key = Annotated[
     str,
@@ -88,7 +87,7 @@ def tune(
         --set bottleneck.aqm.max='{1500*(K+1)} B' --smallest --such-that 'utilisation() >= 0.99' --seeds 5
       shoal tune my.toml --key flows.web.count --from 1 --to 64 --largest --such-that "fct_ms('web', 'p99') < 20"
     """
-    from shoal.condition import Condition
+    from shoal.search import Condition
 
     if smallest == largest:
         raise UsageError("say which value is wanted", hint="add --smallest or --largest, one of them")

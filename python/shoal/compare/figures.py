@@ -14,8 +14,7 @@ from shoal.compare.comparison import Compared
 from shoal.compare.quantities import samples
 from shoal.plots.rates import bins_note, series
 from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_warmup, two_columns
-from shoal.result import Result
-from shoal.results import Results
+from shoal.results import Result, Results
 
 # The simulator's lines are whole, the kernel's dashed and on top.
 _planes = (("simulator", "-", 1.6, 0.55), ("Linux", (0, (3, 1.5)), 1.0, 1.0))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from shoal.compare.verdicts import Margin
-from shoal.result import Result
+from shoal.results import Result
 
 
 class Family(StrEnum):

@@ -14,7 +14,7 @@ from shoal.compare.kinds import Family, kinds
 from shoal.contract import GroupResult
 from shoal.metrics import Of, Unit, classes, metrics, statistics
 from shoal.metrics.lookup import number_at
-from shoal.result import Result
+from shoal.results import Result
 from shoal.tabulate import present_classes
 
 _parts = {"P5": 0.05, "P50": 0.5, "P95": 0.95}

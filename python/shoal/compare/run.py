@@ -14,8 +14,7 @@ from shoal.linux import Image, Plan, find_image, plan
 from shoal.linux.jobs import kept_on_linux
 from shoal.parallel import run_all
 from shoal.remarks import identical_line
-from shoal.result import Result
-from shoal.results import Results
+from shoal.results import Result, Results
 from shoal.running import run_one, seed_list
 from shoal.scenario import Scenario
 from shoal.sweeps import progress_of

@@ -12,7 +12,7 @@ from shoal.linux.images import Image, find_image
 from shoal.linux.plan import plan
 from shoal.linux.running import run_on_linux
 from shoal.parallel import run_all
-from shoal.result import Result
+from shoal.results import Result
 from shoal.scenario import Scenario
 from shoal.sweeps import progress_of
 

@@ -10,7 +10,7 @@ from shoal.linux.guest import guest_folder, run_guest
 from shoal.linux.images import Image, find_image
 from shoal.linux.limits import Limits
 from shoal.linux.plan import Plan
-from shoal.result import Result
+from shoal.results import Result
 from shoal.running import checked_seed
 from shoal.scenario import Scenario
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from shoal import analysis
 from shoal.papers.panels import Cells
 from shoal.plots.style import colour, dash
-from shoal.result import Result
+from shoal.results import Result
 
 # The runs of each sweep with their place on its axes.
 Points = Mapping[str, Sequence[tuple[dict[str, float], Result]]]

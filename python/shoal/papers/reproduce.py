@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.condition import Condition
 from shoal.errors import ScenarioError
 from shoal.papers.checks import Finding, Verdict, findings_of
 from shoal.papers.draw import draw
@@ -18,12 +17,11 @@ from shoal.papers.spec import Item, Paper, Reading, Search
 from shoal.papers.tables import Grid, found, joined, measured, searched, tried
 from shoal.papers.tally import Tally, tally
 from shoal.plots import Drawn
-from shoal.result import Result
-from shoal.results import Results
+from shoal.results import Result, Results
 from shoal.scenario import Scenario
+from shoal.search import Condition, Tuned, solve
 from shoal.sweeps import run_jobs
 from shoal.tabulate import Table, comparison_table
-from shoal.tuning import Tuned, solve
 
 if TYPE_CHECKING:
     from shoal.linux import Image

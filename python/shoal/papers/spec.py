@@ -38,8 +38,7 @@ from shoal.papers.model import (
 )
 from shoal.papers.panels import FigureSpec, Traces
 from shoal.scenario import Scenario
-from shoal.search import Side
-from shoal.tuning import Problem, candidates
+from shoal.search import Problem, Side, candidates
 
 
 @model

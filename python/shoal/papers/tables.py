@@ -15,10 +15,9 @@ from shoal.errors import UsageError
 from shoal.metrics import metric
 from shoal.models import nearest
 from shoal.papers.spec import Find, Join, Search, Sweep
-from shoal.result import Result
-from shoal.results import Results
+from shoal.results import Result, Results
+from shoal.search import Tuned
 from shoal.stats import estimate
-from shoal.tuning import Tuned
 
 # Published tables round their axes (1/sqrt(2) becomes 0.7071).
 _same = 2e-3

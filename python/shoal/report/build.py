@@ -16,8 +16,7 @@ from shoal.plots import Drawn, save
 from shoal.remarks import all_lines
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
-from shoal.result import Result
-from shoal.results import Results
+from shoal.results import Result, Results
 from shoal.tabulate import Table, comparison_table, group_table, kernel_table, queue_table, totals, wait_tables
 
 

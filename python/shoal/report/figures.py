@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from shoal.plots import Drawn, delay, deliveries, queue, rates, sequence, throughput, windows
-from shoal.result import Result
+from shoal.results import Result
 
 _series: list[tuple[str, Callable[[Result], Drawn]]] = [
     ("flows", rates.draw),

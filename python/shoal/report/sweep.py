@@ -20,7 +20,7 @@ from shoal.template import Template
 
 if TYPE_CHECKING:
     from shoal.plots import Drawn
-    from shoal.tuning import Tuned
+    from shoal.search import Tuned
 
 
 def write_sweep_report(

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from shoal.plots.style import Drawn, colour, logarithmic, one_column, paper_style, two_columns
 
 if TYPE_CHECKING:
-    from shoal.tuning import Tuned
+    from shoal.search import Tuned
 
 # A ratio of the largest to the smallest value from which the axis is logarithmic.
 _decade = 20

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from shoal import expression
 from shoal.errors import UsageError
 from shoal.metrics import check_metric, metric
-from shoal.result import Result
-from shoal.search import Decision
+from shoal.results import Result
+from shoal.search.bisection import Decision
 from shoal.stats import Estimate, estimate
 
 _operators: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}

@@ -12,11 +12,11 @@ from shoal import host_bursts
 from shoal.errors import UsageError
 from shoal.expression import plain
 from shoal.models import nearest
-from shoal.result import Result
-from shoal.results import Results
+from shoal.results import Result, Results
 from shoal.running import seed_list
 from shoal.scenario import Scenario
-from shoal.search import Decision, Outcome, Phase, Side, drive, search
+from shoal.search.bisection import Decision, Outcome, Phase, Side, drive, search
+from shoal.search.condition import Condition, Measured, decide
 from shoal.stats import Estimate
 from shoal.sweeps import run_jobs
 from shoal.tabulate import Table
@@ -25,7 +25,6 @@ from shoal.template import Template, is_variable
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.condition import Condition, Measured
 
 # A list of candidates is kept in memory.
 _most_candidates = 1_000_000
@@ -255,7 +254,6 @@ def tune(
     >>> found.answer <= 20
     True
     """
-    from shoal.condition import Condition
     from shoal.metrics import recording
 
     if not isinstance(scenario, Scenario):
@@ -303,8 +301,6 @@ def solve(
     run: Callable[[list[tuple[Scenario, int]], str], list[Result]],
 ) -> list[Tuned]:
     """Carry searches out side by side: what they want to know next runs together, on all cores."""
-    from shoal.condition import decide
-
     trials: dict[tuple[int, int], Trial] = {}
 
     def answer(questions: Sequence[tuple[int, int]]) -> list[Decision]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from shoal.expression import UndefinedError
 from shoal.files import new_folder, unwritable, write_text
-from shoal.result import Result, schema_version
+from shoal.results.one import Result, schema_version
 from shoal.stats import Estimate, estimate
 
 if TYPE_CHECKING:
