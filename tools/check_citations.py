@@ -24,7 +24,6 @@ EXEMPT = (
     "docs/validation/",
     "crates/core/aqm/",
     "crates/core/tcp/",
-    "crates/lab/measure/",
 )
 
 RFC = re.compile(r"\bRFC (\d{3,5})\b")

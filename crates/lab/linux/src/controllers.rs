@@ -1,10 +1,10 @@
-//! Congestion controls: what stands for a preset at the two ends of a connection.
+//! Congestion controllers at both ends of a connection on the kernel, for each preset.
 //!
-//! A listener's controller decides how it echoes marks (`TCP_CONG_NEEDS_ECN` controllers echo as DCTCP does),
-//! a sender's how it answers them. Linux sets ECT on the SYN of a sender whose controller needs ECN, and a
-//! listener by [RFC 3168](https://www.rfc-editor.org/rfc/rfc3168) refuses ECN to such a SYN
-//! (`tcp_ecn_create_request`); a sender whose peer is classic therefore connects with Reno and changes over
-//! when the connection is there.
+//! A listener's controller determines how it echoes marks (controllers with `TCP_CONG_NEEDS_ECN` echo as
+//! DCTCP does), and a sender's controller how it responds to them. Linux sets ECT on the SYN of a sender
+//! whose controller needs ECN, and a listener by [RFC 3168](https://www.rfc-editor.org/rfc/rfc3168) refuses
+//! ECN to such a SYN (`tcp_ecn_create_request`). A sender whose peer is classic therefore connects with Reno,
+//! and switches to its own controller when the connection is established.
 
 use crate::kernel::Kernel;
 use crate::refusal::Refusals;
@@ -14,35 +14,36 @@ use shoal_cc::{
 };
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile};
 
-/// The profile that stands for whatever kernel runs.
+/// The stack profile that stands for the kernel's own TCP, whatever its version.
 const CURRENT_STACK: &str = "linux-6";
 
-/// The names that both ends of the flows of a group use (`TCP_CONGESTION`), and what must be loaded for them.
+/// The controllers of both ends of a group's flows (`TCP_CONGESTION`), and the modules that must be loaded
+/// for them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Control {
-    /// Of the sender.
+    /// Controller of the sender.
     pub sender: &'static str,
-    /// Of the sender until it is connected.
+    /// Controller of the sender during the handshake.
     pub connects_as: &'static str,
-    /// Of the listener, and so of the receiver.
+    /// Controller of the listener, and thereby of the receiver.
     pub listener: &'static str,
     pub modules: Vec<Module>,
-    /// Where the kernel stands in for something else.
+    /// Where the kernel differs from what the scenario asks for.
     pub notes: Vec<String>,
 }
 
-/// A module of ours (linux/modules), with parameters that differ from its defaults.
+/// One of this project's modules (linux/modules), with the parameters that differ from its defaults.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Module {
     pub file: &'static str,
-    /// `None`: whatever others want.
+    /// Parameters in the syntax of modprobe; `None` if any parameters are suitable.
     pub parameters: Option<String>,
 }
 
 const IKR: &str = "tcp_dctcp_ikr.ko";
 const ONE_SIDED: &str = "tcp_dctcp_onesided.ko";
 
-/// What the sender runs, before its peer is considered.
+/// The sender's controller before its peer is considered.
 struct Law {
     name: &'static str,
     needs_ecn: bool,
@@ -50,7 +51,7 @@ struct Law {
     notes: Vec<String>,
 }
 
-/// Translates the controller of a group; refuses what no kernel has.
+/// Translates the controller of a group; refuses controllers that no kernel has.
 pub(crate) fn control(
     preset: &str,
     endpoint: &EndpointConfig,
@@ -74,7 +75,7 @@ pub(crate) fn control(
             return None;
         }
     }
-    // DCTCP's SYN would be refused ECN, and both would silently be Reno.
+    // The listener would refuse ECN to DCTCP's SYN, and both ends would silently run Reno.
     let peer_is_classic = law.needs_ecn && listener == CLASSIC;
     let mut notes = stack_notes(preset, endpoint, &law.notes, kernel);
     if peer_is_classic {
@@ -92,9 +93,10 @@ pub(crate) fn control(
     })
 }
 
-/// A listener that echoes by RFC 3168.
+/// Controller of a listener that echoes marks as RFC 3168 requires.
 const CLASSIC: &str = "reno";
-/// One that echoes as DCTCP does and delays the ACK of data with CWR (Kato et al. 2015, section 3.2).
+/// Controller of a listener that echoes as DCTCP does and delays the ACK of data with CWR (Kato et al. 2015,
+/// section 3.2).
 const RECEIVER_THAT_DELAYS: &str = "dctcp_1sided_rx";
 
 fn law(preset: &str, endpoint: &EndpointConfig, place: &str, refusals: &mut Refusals) -> Option<Law> {
@@ -132,7 +134,7 @@ fn law(preset: &str, endpoint: &EndpointConfig, place: &str, refusals: &mut Refu
     law
 }
 
-/// The parameters of `tcp_dctcp_ikr` that give this configuration, if there are any.
+/// Parameters of `tcp_dctcp_ikr` that give this configuration, if they exist.
 fn ikr(config: DctcpConfig, counts_acks: bool) -> Option<Law> {
     let Some(CcConfig::Dctcp(default)) = CcConfig::preset("dctcp-ikr") else { return None };
     let (shift, per_window) = match config.gain {
@@ -179,7 +181,7 @@ fn ikr(config: DctcpConfig, counts_acks: bool) -> Option<Law> {
     Some(Law { name: "dctcp_ikr", needs_ecn: true, module: Some(module), notes })
 }
 
-/// The parameters of `tcp_dctcp_onesided` that give this configuration, if there are any.
+/// Parameters of `tcp_dctcp_onesided` that give this configuration, if they exist.
 fn one_sided(config: DctcpConfig) -> Option<Law> {
     let Some(CcConfig::Dctcp(default)) = CcConfig::preset("dctcp-freebsd") else { return None };
     let Gain::Shift(shift) = config.gain else { return None };
@@ -213,7 +215,7 @@ fn one_sided(config: DctcpConfig) -> Option<Law> {
     Some(Law { name: "dctcp_onesided", needs_ecn: false, module: Some(module), notes })
 }
 
-/// `name=value` words of parameters that are not what the module has anyway.
+/// `name=value` words for the parameters that differ from the module's defaults.
 #[derive(Default)]
 struct Parameters(String);
 
@@ -229,7 +231,7 @@ impl Parameters {
     }
 }
 
-/// What the listener runs so that it echoes as the scenario says.
+/// Controller of the listener that gives the feedback of the scenario.
 fn listener(
     law: &Law,
     endpoint: &EndpointConfig,
@@ -248,7 +250,8 @@ fn listener(
         );
         return None;
     }
-    // One kernel has one rule for data with CWR (`tcp_ecn_accept_cwr`: at once), whatever the profile of an older one says.
+    // A kernel has one rule for data with CWR (`tcp_ecn_accept_cwr`: acknowledge at once), whatever the
+    // profile of an older kernel says.
     match (feedback, receiver.cwr_ack) {
         (EcnFeedback::Classic, None | Some(CwrAck::AtOnce)) => {
             let echoes_by_itself = matches!(endpoint.cc, CcConfig::Dctcp(_));
@@ -287,7 +290,7 @@ fn stack_notes(preset: &str, endpoint: &EndpointConfig, of_law: &[String], kerne
     notes
 }
 
-/// One list for all groups; a module has one set of parameters.
+/// Modules of all groups in one list, since a module has one set of parameters.
 pub(crate) fn modules_of(controls: &[Option<Control>], refusals: &mut Refusals) -> Vec<Module> {
     let mut modules: Vec<Module> = Vec::new();
     for module in controls.iter().flatten().flat_map(|control| &control.modules) {

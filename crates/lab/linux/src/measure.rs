@@ -1,8 +1,8 @@
-//! The guest's records as the result that the simulator gives: same meters, same tables.
+//! Turns the guest's records into the same result as the simulator's, with the same meters and tables.
 //!
-//! What a kernel does not tell: the cause of a RED decision (counted as early), the sender's own count of lost packets (its
-//! packets dropped at the bottleneck are given). Reductions are known from CWR flags, or without ECN from the recoveries that
-//! samples see.
+//! A kernel does not report the cause of a RED decision (it counts as early), nor the sender's own count of
+//! lost packets (drops at the bottleneck are given instead). Reductions are known from CWR flags; without
+//! ECN, from the recoveries that samples show.
 
 use crate::kernel::Kernel;
 use crate::plan::{Plan, sample_interval};
@@ -23,14 +23,14 @@ mod waits;
 use links::LinkRun;
 use waits::Waits;
 
-/// Turns the records of a run into measurements: `lines` and `flows` are what the guest wrote.
+/// Turns the records of a run into measurements: `lines` and `flows` are the files that the guest wrote.
 ///
 /// # Errors
 /// The files are not those of a finished run.
 pub fn measure(experiment: &Experiment, lines: &[u8], flows: &[u8]) -> Result<Measured, RecordError> {
     let mut lines = LineRecord::read_all(lines)?;
-    // A line that is busy starts the next packet on time, but the kernel's timer is up to a microsecond late: arrivals in
-    // between were recorded first.
+    // A busy line starts the next packet on time, but the kernel's timer is up to a microsecond late:
+    // arrivals in between were recorded first.
     lines.sort_by_key(|record| record.time_ns);
     let records = FlowRecord::read_all(flows)?;
     let mut measurement = Measurement::new(experiment, &lines);
@@ -40,7 +40,7 @@ pub fn measure(experiment: &Experiment, lines: &[u8], flows: &[u8]) -> Result<Me
     Ok(measurement.finish())
 }
 
-/// What a result says about the plan and the kernel that it comes from.
+/// What a result states about the plan and the kernel of its run.
 pub fn ran_on(experiment: &Experiment, plan: &Plan, kernel: &Kernel) -> LinuxRun {
     LinuxRun {
         kernel: kernel.release.clone(),
@@ -54,9 +54,9 @@ pub fn ran_on(experiment: &Experiment, plan: &Plan, kernel: &Kernel) -> LinuxRun
     }
 }
 
-/// The first port of flows in linux/guest/flow.c.
+/// Port of the first flow, as in linux/guest/flow.c.
 const FIRST_PORT: u16 = 10_000;
-/// `TCP_INFINITE_SSTHRESH` of the kernel.
+/// Value of `TCP_INFINITE_SSTHRESH` in the kernel.
 const INFINITE: u32 = 0x7fff_ffff;
 
 struct FlowRun {
@@ -76,10 +76,10 @@ struct Measurement<'a> {
     lines: Peekable<Iter<'a, LineRecord>>,
     collector: Collector,
     links: Vec<LinkRun<'a>>,
-    /// The monitored links of each path, in its order.
+    /// Monitored links of each path, in order.
     on_path: Vec<Vec<u32>>,
     flows: Vec<FlowRun>,
-    /// Flows whose last bin is not closed yet: they have no samples any more.
+    /// Flows without further samples whose last bin is not closed yet.
     ended: Vec<usize>,
     waits: Waits,
     next_bin: Time,
@@ -117,7 +117,8 @@ impl<'a> Measurement<'a> {
         }
     }
 
-    /// Samples carry what only the sender knows; packets up to then come first.
+    /// Handles a record of the guest. Samples contain what only the sender knows; packets up to their time
+    /// come first.
     fn on_record(&mut self, record: &FlowRecord) {
         let now = time(record.time_ns as i64);
         self.packets_until(now);
@@ -150,7 +151,7 @@ impl<'a> Measurement<'a> {
         }
     }
 
-    /// What arrives of datagrams is known from their receiver.
+    /// Counts arrived datagrams, which only their receiver knows.
     fn count_datagrams(&mut self, number: usize) {
         if let Some(datagrams) = self.waits.datagrams(number) {
             let counters = &mut self.flows[number].counters;
@@ -159,7 +160,7 @@ impl<'a> Measurement<'a> {
         }
     }
 
-    /// What was counted of a flow since its start.
+    /// Counters of a flow since its start.
     fn counters(&self, number: usize) -> FlowCounters {
         FlowCounters { wire_bytes: self.collector.wire_bytes(number), ..self.flows[number].counters }
     }
@@ -181,7 +182,7 @@ impl<'a> Measurement<'a> {
         }
     }
 
-    /// Rows about what changed since the last sample.
+    /// Adds rows about changes since the last sample.
     fn changes(&mut self, record: &FlowRecord, now: Time) {
         self.collector.on_sender(record.flow, sample_of(record), now);
         let Some(last) = self.flows[record.flow as usize].last else { return };
@@ -195,7 +196,7 @@ impl<'a> Measurement<'a> {
         }
     }
 
-    /// The guest samples when the window opens.
+    /// Stores the counters of a flow when the window opens; the guest takes a sample then.
     fn open_window(&mut self, flow: usize, now: Time) {
         let start = Time::ZERO + self.experiment.warmup;
         let counters = self.counters(flow);
@@ -211,7 +212,7 @@ impl<'a> Measurement<'a> {
 
     fn close_flow_bin(&mut self, record: &FlowRecord, now: Time) {
         let Some(bin) = self.experiment.trace.series_interval else { return };
-        // The sample at which the window opens may be none of the regular ones.
+        // The sample at which the window opens may fall between the regular ones.
         if now.as_picos().is_multiple_of(bin.as_picos()) {
             let counters = self.counters(record.flow as usize);
             self.collector.close_flow_bin(record.flow, &counters, &sample_of(record), now);
@@ -232,7 +233,7 @@ impl<'a> Measurement<'a> {
     fn close_queue_bins(&mut self, now: Time) {
         let Some(bin) = self.experiment.trace.series_interval else { return };
         while self.next_bin <= now {
-            // The kernel does not say what its laws keep.
+            // The kernel does not report the state of its laws.
             self.collector.close_queue_bins(self.next_bin, |_| (None, None));
             for flow in std::mem::take(&mut self.ended) {
                 if let Some(record) = self.flows[flow].last {
@@ -251,22 +252,22 @@ impl<'a> Measurement<'a> {
         self.count(record, at);
     }
 
-    /// What the sender of a simulation counts itself. A mark on arrival is part of the packet when it leaves; one on departure
-    /// is found here.
+    /// Counts what the sender of a simulation counts itself. A mark on arrival is visible in the packet when
+    /// it leaves; a mark on departure is found here.
     fn count(&mut self, record: &LineRecord, at: Time) {
         let Some(number) = flow_of(record) else { return };
         let Some(flow) = self.flows.get_mut(number) else { return };
         let path = &self.on_path[flow.plan.forward as usize];
-        // Acknowledgements that cross a monitored link belong to the flow too, but not to its data.
+        // ACKs on a monitored link belong to the flow, but not to its data.
         if !path.contains(&u32::from(record.link)) {
             return;
         }
-        // What happens to datagrams is known from their receiver.
+        // The receiver of datagrams counts them.
         if !flow.is_datagrams() {
             flow.counters.losses += u32::from(record.event.is_drop());
             flow.counters.marks_seen += u32::from(record.marked());
         }
-        // Further links would count it again.
+        // Further links would count the packet again.
         let is_first = path.first() == Some(&u32::from(record.link));
         if is_first && record.payload > 0 && record.event.is_arrival() && record.cwr {
             flow.counters.reductions += 1;
@@ -316,7 +317,8 @@ impl FlowRun {
     }
 }
 
-/// Both ports are the flow's number; iperf3 has a connection for control besides, from a port of the kernel's choice.
+/// Flow of a record: both ports are the flow's number. iperf3 has a control connection too, from a port that
+/// the kernel chooses.
 pub(crate) fn flow_of(record: &LineRecord) -> Option<usize> {
     if record.source != record.destination {
         return None;
@@ -332,15 +334,16 @@ fn alpha(record: &FlowRecord) -> Option<f64> {
     record.alpha.map(|alpha| f64::from(alpha) / 1024.0)
 }
 
-/// A sender with ECN announces every reduction itself (`tcp_init_cwnd_reduction` and `tcp_enter_loss` queue a CWR).
+/// Whether a recovery without ECN begins; a sender with ECN announces every reduction itself
+/// (`tcp_init_cwnd_reduction` and `tcp_enter_loss` queue a CWR).
 const fn begins_recovery(last: &FlowRecord, record: &FlowRecord) -> bool {
     !record.ecn && last.ca_state < RECOVERY && record.ca_state >= RECOVERY
 }
 
-/// `TCP_CA_Recovery`; `TCP_CA_Loss` follows.
+/// Value of `TCP_CA_Recovery`; `TCP_CA_Loss` follows.
 const RECOVERY: u8 = 3;
 
-/// What the sender says about itself.
+/// Values of the sender in a sample.
 fn sample_of(record: &FlowRecord) -> SenderSample {
     SenderSample {
         cwnd: record.cwnd,
@@ -352,7 +355,7 @@ fn sample_of(record: &FlowRecord) -> SenderSample {
     }
 }
 
-/// `enum tcp_ca_state`.
+/// State by its number in `enum tcp_ca_state`.
 const fn state_of(state: u8) -> CaState {
     match state {
         0 => CaState::Open,

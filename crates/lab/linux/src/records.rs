@@ -1,16 +1,16 @@
-//! What the guest wrote: fixed records in the byte order of the machine.
+//! Reads the guest's records: fixed size, in the byte order of the machine.
 
 use shoal_packet::Ecn;
 use std::fmt;
 
-/// Why a file of the guest is not what it should be.
+/// Reasons why a file of the guest is not valid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RecordError {
-    /// It ends within a record.
+    /// The file ends within a record.
     Torn,
-    /// A number that no record has.
+    /// A field has a value that does not exist.
     Unknown,
-    /// The last record is missing: the guest did not come to its end.
+    /// The last record is missing: the guest did not finish.
     Unfinished,
 }
 
@@ -29,28 +29,28 @@ impl std::error::Error for RecordError {}
 /// What happened to a packet (`enum line_event` in linux/testbed/sch_line.h).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LineEvent {
-    /// It was queued.
+    /// The packet was queued.
     Queued,
-    /// It was dropped on arrival by the law.
+    /// The law dropped the packet on arrival.
     Refused,
-    /// It was dropped on arrival for want of room.
+    /// The packet was dropped on arrival for lack of room.
     Overflow,
-    /// Its transmission began.
+    /// The transmission of the packet began.
     Started,
-    /// It was dropped on departure.
+    /// The packet was dropped on departure.
     Dropped,
-    /// It was dropped for the arrival of another.
+    /// The packet was dropped because another one arrived.
     Evicted,
-    /// It reached a device; only in captures.
+    /// The packet reached a device; only in captures.
     Arrived,
 }
 
 impl LineEvent {
-    /// Whether it is about a packet that has just come.
+    /// Whether the event concerns a packet that has just arrived.
     pub const fn is_arrival(self) -> bool {
         matches!(self, Self::Queued | Self::Refused | Self::Overflow)
     }
-    /// Whether the packet goes no further.
+    /// Whether the packet is dropped.
     pub const fn is_drop(self) -> bool {
         matches!(self, Self::Refused | Self::Overflow | Self::Dropped | Self::Evicted)
     }
@@ -59,9 +59,10 @@ impl LineEvent {
 /// One packet at a line (`struct line_record`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LineRecord {
-    /// When, after the start of the experiment; nanoseconds. Packets of the set-up come before it.
+    /// Time of the event in nanoseconds after the start of the experiment; negative for packets of the
+    /// set-up.
     pub time_ns: i64,
-    /// Once it has waited: when it was queued.
+    /// Time at which the packet was queued, if it has waited.
     pub queued_ns: i64,
     /// Destination port.
     pub destination: u16,
@@ -73,21 +74,22 @@ pub struct LineRecord {
     pub backlog_bytes: u32,
     /// Waiting packets after the event.
     pub backlog_packets: u32,
-    /// Size of the IP packet.
+    /// Size of the IP packet in bytes.
     pub size: u16,
-    /// Payload.
+    /// TCP payload in bytes.
     pub payload: u16,
-    /// What happened.
+    /// What happened to the packet.
     pub event: LineEvent,
     /// ECN field before the event.
     pub before: Ecn,
-    /// ECN field after it.
+    /// ECN field after the event.
     pub after: Ecn,
-    /// Of a packet that has left: its ECN field on arrival.
+    /// ECN field on arrival, of a packet that has left.
     pub arrived: Ecn,
-    /// Data with which a sender says that it has reduced its window (CWR; in a SYN the bit means something else).
+    /// Whether the packet carries data with CWR, by which a sender announces a reduction (in a SYN the bit
+    /// has another meaning).
     pub cwr: bool,
-    /// Number of the link; of an arrival at a device, of the interface.
+    /// Number of the link; for an arrival at a device, number of the interface.
     pub link: u8,
 }
 
@@ -96,7 +98,7 @@ const FLAG_SYN: u8 = 0x02;
 const FLAG_CWR: u8 = 0x80;
 
 impl LineRecord {
-    /// Bytes of a record.
+    /// Size of a record in bytes.
     pub const SIZE: usize = 40;
 
     /// Whether the link set CE.
@@ -104,10 +106,10 @@ impl LineRecord {
         !self.before.is_ce() && self.after.is_ce()
     }
 
-    /// All records of a file.
+    /// Reads all records of a file.
     ///
     /// # Errors
-    /// The file is torn or holds numbers that no record has.
+    /// The file is truncated, or a field has a value that does not exist.
     pub fn read_all(bytes: &[u8]) -> Result<Vec<Self>, RecordError> {
         chunks::<{ Self::SIZE }>(bytes)?.map(Self::read).collect()
     }
@@ -144,16 +146,16 @@ impl LineRecord {
     }
 }
 
-/// What the guest says about a flow (`struct flow_record` in linux/guest/guest.h).
+/// A record of the guest about a flow (`struct flow_record` in linux/guest/guest.h).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowRecord {
-    /// When, after the start of the experiment; nanoseconds.
+    /// Time in nanoseconds after the start of the experiment.
     pub time_ns: u64,
     /// Number of the flow.
     pub flow: u32,
-    /// What the record says.
+    /// Kind of the record.
     pub kind: FlowKind,
-    /// `tcpi_ca_state`.
+    /// State of congestion control (`tcpi_ca_state`).
     pub ca_state: u8,
     /// DCTCP's alpha in units of 2^-10.
     pub alpha: Option<u32>,
@@ -161,34 +163,34 @@ pub struct FlowRecord {
     pub ecn: bool,
     /// Whether the datagram had CE.
     pub marked: bool,
-    /// Packets.
+    /// Congestion window in packets.
     pub cwnd: u32,
-    /// Packets.
+    /// Slow-start threshold in packets.
     pub ssthresh: u32,
-    /// Microseconds.
+    /// Smoothed round-trip time in microseconds.
     pub srtt_us: u32,
-    /// `tcpi_total_retrans`.
+    /// Total number of retransmissions (`tcpi_total_retrans`).
     pub retransmissions: u32,
-    /// `tcpi_total_rto`.
+    /// Total number of timeouts (`tcpi_total_rto`).
     pub timeouts: u32,
-    /// `tcpi_data_segs_in` of the receiver.
+    /// Packets with data that arrived at the receiver (`tcpi_data_segs_in`).
     pub data_packets: u32,
-    /// `tcpi_segs_out` of the receiver without data and without the handshake.
+    /// Packets without data that the receiver sent (`tcpi_segs_out`, less the handshake).
     pub acks: u32,
-    /// Payload bytes delivered in order; for a completion: its duration in nanoseconds; or what the kind says.
+    /// Payload bytes delivered in order; for a completion its duration in nanoseconds; or as the kind states.
     pub received: u64,
-    /// Transfers that began.
+    /// Number of transfers that have begun.
     pub transfers_begun: u64,
 }
 
 /// Kinds of flow records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FlowKind {
-    /// A sample.
+    /// A regular sample.
     Sample,
-    /// A transfer was acknowledged.
+    /// A transfer was acknowledged completely.
     Completed,
-    /// The last byte of the flow was.
+    /// The last byte of the flow was acknowledged.
     Finished,
     /// The connection failed.
     Refused,
@@ -196,9 +198,10 @@ pub enum FlowKind {
     End,
     /// A client began an exchange.
     Asked,
-    /// Its response is complete.
+    /// The response of an exchange is complete.
     Answered,
-    /// The slowest flow of a group has arrived; `received` is when the next round begins, in nanoseconds, or `u64::MAX`.
+    /// The slowest flow of a group has arrived; `received` is the start of the next round in nanoseconds, or
+    /// `u64::MAX`.
     Round,
     /// A frame was written.
     Written,
@@ -206,18 +209,18 @@ pub enum FlowKind {
     Delivered,
     /// A datagram was sent.
     Sent,
-    /// Datagram number `received` has arrived; `transfers_begun` is when it was sent, in nanoseconds.
+    /// Datagram number `received` has arrived; `transfers_begun` is its time of sending in nanoseconds.
     Received,
 }
 
 impl FlowRecord {
-    /// Bytes of a record.
+    /// Size of a record in bytes.
     pub const SIZE: usize = 64;
 
-    /// All records of a file, without the last one that says that it is complete.
+    /// Reads all records of a file, except the last one, which states that the file is complete.
     ///
     /// # Errors
-    /// The file is torn, unfinished or holds numbers that no record has.
+    /// The file is truncated or unfinished, or a field has a value that does not exist.
     pub fn read_all(bytes: &[u8]) -> Result<Vec<Self>, RecordError> {
         let mut records = chunks::<{ Self::SIZE }>(bytes)?.map(Self::read).collect::<Result<Vec<_>, _>>()?;
         match records.pop() {

@@ -1,10 +1,10 @@
-//! What accumulates between two rows of the binned series.
+//! Bins of the time series: what accumulates between two rows.
 
 use crate::FlowCounters;
 use shoal_trace::{LinkIndex, QueueRow};
 use shoal_units::{Rate, Serialiser, Time};
 
-/// The current bin of a link's [`QueueRow`]s. Fed like a [`crate::QueueMeter`].
+/// The current bin of a link's [`QueueRow`]s. It is fed like a [`crate::QueueMeter`].
 #[derive(Clone, Debug)]
 pub struct QueueBin {
     link: LinkIndex,
@@ -13,10 +13,11 @@ pub struct QueueBin {
     packets: u32,
     bytes: u64,
     backlog_since: Time,
-    /// Packet picoseconds and byte picoseconds.
+    /// Integrals of the backlog: packets and bytes times picoseconds.
     packet_integral: u128,
     byte_integral: u128,
-    /// Picoseconds of transmission in this bin, including what the last packet needs beyond it.
+    /// Transmission time in this bin in picoseconds, including the part of the last packet that lies beyond
+    /// it.
     busy_ps: u64,
     busy_until: Time,
     marks: u32,
@@ -44,7 +45,7 @@ impl QueueBin {
             drops: 0,
         }
     }
-    /// From `now` on, `packets` with `bytes` in total wait.
+    /// Reports that from `now` on `packets` with `bytes` in total wait.
     #[inline]
     pub fn on_backlog(&mut self, now: Time, packets: u32, bytes: u64) {
         let span = u128::from(now.since(self.backlog_since).as_picos());
@@ -54,17 +55,17 @@ impl QueueBin {
         self.packets = packets;
         self.bytes = bytes;
     }
-    /// A packet was marked.
+    /// Counts a marked packet.
     #[inline]
     pub fn on_mark(&mut self) {
         self.marks += 1;
     }
-    /// A packet was dropped.
+    /// Counts a dropped packet.
     #[inline]
     pub fn on_drop(&mut self) {
         self.drops += 1;
     }
-    /// Transmission of a packet begins.
+    /// Reports that the transmission of a packet begins.
     #[inline]
     pub fn on_departure(&mut self, now: Time, wire_bytes: u32) {
         let span = self.serialiser.span(wire_bytes);
@@ -94,7 +95,7 @@ impl QueueBin {
     }
 }
 
-/// The current bin of a flow's [`crate::FlowRow`]s: what its counters were when the bin began.
+/// The current bin of a flow's [`crate::FlowRow`]s: the values of its counters at the start of the bin.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowBin {
     start: Time,
@@ -112,7 +113,7 @@ pub struct FlowBinRates {
 }
 
 impl FlowBin {
-    /// When the bin began.
+    /// Start of the bin.
     pub const fn start(&self) -> Time {
         self.start
     }
@@ -142,7 +143,7 @@ mod tests {
     fn bins_partition_the_time() {
         let mut bin = QueueBin::new(LinkIndex(3), Rate::from_bps(10_000_000));
         bin.on_backlog(ms(5), 2, 3000);
-        // 2500 B take 2 ms: half of it falls into the second bin.
+        // 2500 B take 2 ms, of which the second bin contains half.
         bin.on_departure(ms(9), 2500);
         bin.on_mark();
         let first = bin.close(ms(10), Some(7.0), Some(0.25));

@@ -1,4 +1,4 @@
-//! What a link's meter keeps for one class.
+//! Measurements of one class of packets at a link.
 
 use crate::Histogram;
 use crate::fields::described;
@@ -31,12 +31,12 @@ pub struct ClassCounts {
 /// Counts, delays and backlog of one class at a link.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassMeter {
-    /// Waiting packets of the class since `since`, which is never before the start of the window.
+    /// Waiting packets of the class since `since`, which is not before the start of the window.
     packets: u32,
     since: Time,
     /// Waiting packets of the class, weighted by picoseconds.
     pub(crate) queue_packets: Histogram,
-    /// In picoseconds, one value a packet.
+    /// Queueing delay in picoseconds, one value for each packet.
     pub(crate) delay: Histogram,
     pub(crate) arrived: u64,
     pub(crate) marked: u64,
@@ -66,14 +66,14 @@ impl ClassMeter {
         self.packets
     }
 
-    /// One more waits.
+    /// Adds a waiting packet.
     #[inline]
     pub(crate) fn on_join(&mut self, now: Time) {
         self.advance(now);
         self.packets += 1;
     }
 
-    /// One less waits.
+    /// Removes a waiting packet.
     #[inline]
     pub(crate) fn on_leave(&mut self, now: Time) {
         self.advance(now);

@@ -1,4 +1,4 @@
-//! Measures unresponsive traffic: numbered packets that nobody acknowledges.
+//! Measures unresponsive traffic: numbered packets that are not acknowledged.
 
 use crate::fields::described;
 use crate::{Distribution, Histogram};
@@ -27,15 +27,15 @@ pub struct DatagramSummary {
 #[derive(Clone, Debug)]
 pub struct DatagramMeter {
     window_start: Time,
-    /// All packets, from the start of the flow.
+    /// Number of all packets sent since the start of the flow.
     sent_ever: u64,
     /// Number of the first packet of the window.
     first: u64,
     received: u64,
     marked: u64,
-    /// One more than the largest number received.
+    /// One more than the largest number that was received.
     beyond: u64,
-    /// Picoseconds from the first bit sent to the last bit received.
+    /// Delay in picoseconds from the first bit sent to the last bit received.
     delay: Histogram,
     delivered_bytes: u64,
     marks_seen: u64,
@@ -57,7 +57,7 @@ impl DatagramMeter {
         }
     }
 
-    /// A packet is sent; returns its number.
+    /// Counts a packet that is sent; returns its number.
     pub fn on_sent(&mut self, now: Time) -> u64 {
         let number = self.sent_ever;
         self.sent_ever += 1;
@@ -67,7 +67,7 @@ impl DatagramMeter {
         number
     }
 
-    /// Packet `number`, sent at `sent`, arrives with `payload_bytes` and, if `marked`, CE.
+    /// Counts packet `number`, sent at `sent`, which arrives with `payload_bytes` and, if `marked`, with CE.
     pub fn on_received(&mut self, number: u64, sent: Time, now: Time, payload_bytes: u64, marked: bool) {
         self.delivered_bytes += payload_bytes;
         self.marks_seen += u64::from(marked);
@@ -89,8 +89,8 @@ impl DatagramMeter {
         self.marks_seen
     }
 
-    /// The packets of the window. One is lost if it has not arrived though a later one has; what was sent after the last
-    /// arrival may still be on its way.
+    /// Summary of the packets in the window. A packet is lost if it has not arrived although a later one has;
+    /// packets that were sent after the last arrival may still arrive.
     pub fn summary(&self) -> DatagramSummary {
         let seen = self.beyond.saturating_sub(self.first);
         DatagramSummary {
@@ -114,7 +114,7 @@ mod tests {
         for n in 0..10 {
             assert_eq!(meter.on_sent(ms(5 * n)), n);
         }
-        // Numbers 0 and 1 were sent before 10 ms; 3 and 5 never arrive, 9 is on its way.
+        // Numbers 0 and 1 were sent before 10 ms; 3 and 5 never arrive, 9 is still in the network.
         for (number, marked) in
             [(0, true), (1, false), (2, false), (4, true), (6, false), (7, true), (8, false)]
         {

@@ -14,13 +14,13 @@ pub struct LinkDistributions {
     pub queue_bytes: Histogram,
     /// Waiting packets, weighted by picoseconds.
     pub queue_packets: Histogram,
-    /// Those that are ECN-capable.
+    /// Waiting ECN-capable packets, weighted by picoseconds.
     pub ect_packets: Histogram,
-    /// Those that are not.
+    /// Waiting packets that are not ECN-capable, weighted by picoseconds.
     pub not_ect_packets: Histogram,
-    /// Queueing delay of the ECN-capable packets in picoseconds, one value a packet.
+    /// Queueing delay of the ECN-capable packets in picoseconds, one value for each packet.
     pub ect_delay: Histogram,
-    /// Queueing delay of the others.
+    /// Queueing delay of the packets that are not ECN-capable in picoseconds, one value for each packet.
     pub not_ect_delay: Histogram,
     /// Waiting packets by window.
     pub backlog_windows: Vec<WindowPart>,
@@ -34,12 +34,12 @@ pub struct DistributionTables {
     delay: Series<DelayBucketRow>,
     bytes: Series<QueueBucketRow>,
     packets: Series<BacklogBucketRow>,
-    /// `None` if there are no windows.
+    /// Tables of windows; `None` if there are no windows.
     windows: Option<(Series<BacklogWindowRow>, Series<DelayWindowRow>)>,
 }
 
 impl DistributionTables {
-    /// Empty tables, those of windows only if they are wanted.
+    /// Empty tables; those of windows only if requested.
     pub fn new(names: &Names, windows: bool) -> Self {
         Self {
             delay: Series::new(names),
@@ -49,7 +49,7 @@ impl DistributionTables {
         }
     }
 
-    /// Appends the rows of a link.
+    /// Adds the rows of a link.
     pub fn push(&mut self, link: LinkIndex, of: &LinkDistributions) {
         for (class, delay) in [(Class::Ect, &of.ect_delay), (Class::NotEct, &of.not_ect_delay)] {
             for Bucket { low, high, weight } in delay.buckets() {
@@ -106,7 +106,7 @@ impl DistributionTables {
         }
     }
 
-    /// The tables.
+    /// The finished tables.
     pub fn into_tables(self) -> Vec<Table> {
         let mut tables = vec![self.delay.into_table(), self.bytes.into_table(), self.packets.into_table()];
         if let Some((backlogs, delays)) = self.windows {

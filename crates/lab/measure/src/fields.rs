@@ -1,4 +1,5 @@
-//! What the fields of the result are, taken from the declarations that it is written from, so that no list can be stale.
+//! Descriptions of the result's fields, taken from the declarations with which the result is written, so that
+//! they are never stale.
 
 use crate::RunResult;
 use serde::Serialize;
@@ -8,44 +9,45 @@ use std::collections::BTreeMap;
 /// A field of the result.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ResultField {
-    /// Where it is: names joined by dots, `[]` after a list, `*` for any key.
+    /// Path of the field: names joined by dots, `[]` after a list, `*` for any key.
     pub path: String,
-    /// The object that declares it.
+    /// Name of the object that declares the field.
     pub object: &'static str,
-    /// What that object is.
+    /// Description of that object.
     pub object_doc: String,
-    /// `number`, `integer`, `text`, `object`, `list` or `any`.
+    /// JSON type: `number`, `integer`, `text`, `object`, `list` or `any`.
     pub kind: &'static str,
-    /// Its whole type, as JSON Schema says it; an object that is declared here is a reference to its name.
+    /// Complete type in JSON Schema; an object that is declared here appears as a reference to its name.
     pub schema: Value,
     /// Unit of a number; empty if it has none, and for what is not a number.
     pub unit: &'static str,
-    /// What it means.
+    /// Meaning of the field.
     pub doc: String,
-    /// Whether it may be null: what cannot be measured is.
+    /// Whether the field may be null, as it is if its value cannot be measured.
     pub may_be_null: bool,
-    /// Whether it may be missing.
+    /// Whether the field may be missing.
     pub may_be_absent: bool,
 }
 
-/// Every field of [`RunResult`], each object before what it holds. The insides of `scenario` are those of a scenario file.
+/// All fields of [`RunResult`], each object before its fields. The fields of `scenario` are those of a
+/// scenario file.
 pub fn result_fields() -> Vec<ResultField> {
     let mut found = Vec::new();
     RunResult::describe("", "", &mut found);
     found
 }
 
-/// What may stand in the result.
+/// A type that may be part of the result.
 pub(crate) trait Described {
-    /// What JSON calls it.
+    /// Name of the JSON type.
     const KIND: &'static str;
-    /// Whether it may be null.
+    /// Whether a value may be null.
     const NULLABLE: bool = false;
-    /// What is written behind the path of what is inside.
+    /// Suffix of the path for what is inside.
     const INSIDE: &'static str = "";
-    /// Its type, as JSON Schema says it.
+    /// The type in JSON Schema.
     fn schema() -> Value;
-    /// Adds the fields inside; `unit` is what the names above say.
+    /// Adds the fields inside; `unit` follows from the names of the enclosing fields.
     fn describe(_path: &str, _unit: &'static str, _found: &mut Vec<ResultField>) {}
 }
 
@@ -119,9 +121,9 @@ pub(crate) struct Declared {
     pub object_docs: &'static [&'static str],
     /// Name of the field.
     pub name: &'static str,
-    /// Lines of its documentation.
+    /// Lines of the field's documentation.
     pub docs: &'static [&'static str],
-    /// Its serde attribute.
+    /// Serde attribute of the field.
     pub serde: &'static str,
 }
 
@@ -135,7 +137,7 @@ pub(crate) fn add<T: Described>(
     let name = field.name;
     let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     let unit = match unit(name) {
-        // Counts beside quantities, as in `srtt_s.count`, are no seconds.
+        // A count beside quantities, such as `srtt_s.count`, is not in seconds.
         None if T::KIND != "integer" => inherited,
         own => own.unwrap_or_default(),
     };
@@ -148,26 +150,26 @@ pub(crate) fn add<T: Described>(
         schema: T::schema(),
         unit: if matches!(T::KIND, "text" | "any") { "" } else { unit },
         doc: joined(field.docs),
-        // What is missing is not null.
+        // A missing field is not null.
         may_be_null: T::NULLABLE && !may_be_absent,
         may_be_absent,
     });
     T::describe(&(path + T::INSIDE), unit, found);
 }
 
-/// The lines of a documentation comment as one.
+/// Joins the lines of a documentation comment.
 fn joined(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
-/// The unit that a name ends with.
+/// The unit that the end of a name states.
 fn unit(name: &str) -> Option<&'static str> {
     const UNITS: [(&str, &str); 4] = [("bps", "bit/s"), ("bytes", "B"), ("packets", "packets"), ("s", "s")];
     let (_, end) = name.rsplit_once('_')?;
     UNITS.iter().find(|(suffix, _)| *suffix == end).map(|(_, unit)| *unit)
 }
 
-/// Declares objects of the result; the documentation of their fields is what [`result_fields`] says.
+/// Declares objects of the result; the documentation of their fields becomes part of [`result_fields`].
 macro_rules! described {
     ($(
         $( #[doc = $about:literal] )+
@@ -268,7 +270,7 @@ mod tests {
             said("metrics.rate_ratio"),
             ("Metrics", json!({ "type": "object", "additionalProperties": number_or_null }))
         );
-        // What is boxed or may be missing is of the type inside.
+        // A value that is boxed or may be missing has the type of its content.
         let frames = json!({ "anyOf": [{ "$ref": "#/$defs/FrameSummary" }, { "type": "null" }] });
         assert_eq!(said("groups[].flows[].frames"), ("FlowResult", frames));
     }

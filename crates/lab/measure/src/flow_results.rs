@@ -1,4 +1,4 @@
-//! What each flow came to, by group.
+//! Results of all flows, by group.
 
 use crate::sender_sample::window_in_packets;
 use crate::{
@@ -8,12 +8,12 @@ use crate::{
 use shoal_scenario::{App, Experiment};
 use shoal_units::Time;
 
-/// What an application of a flow was measured by beside its connection.
+/// Meter of a flow's application, if it measures more than the connection does.
 #[derive(Clone, Copy, Debug)]
 pub enum AppMeter<'a> {
-    /// Nothing.
+    /// No further meter.
     None,
-    /// Waits of a client that asks.
+    /// Waiting times of a client that sends requests.
     Exchanges(&'a WaitMeter),
     /// Frames with a deadline.
     Frames(&'a FrameMeter),
@@ -24,27 +24,27 @@ pub enum AppMeter<'a> {
 /// A flow at the end of the run.
 #[derive(Debug)]
 pub struct FinishedFlow<'a> {
-    /// Its averages.
+    /// Averages of the flow.
     pub meter: FlowMeter,
-    /// What was counted since its start.
+    /// Counters since its start.
     pub counters: FlowCounters,
-    /// What its receiver counted since its start.
+    /// Counters of its receiver since its start.
     pub feedback: FeedbackCounters,
-    /// What its receiver had counted when the measurement window opened.
+    /// Counters of its receiver at the start of the measurement window.
     pub feedback_at_start: FeedbackCounters,
-    /// Its last byte was acknowledged then.
+    /// Time at which its last byte was acknowledged, if it was.
     pub finished: Option<Time>,
-    /// See [`crate::SenderSample::quantum`].
+    /// Window units in a packet; see [`crate::SenderSample::quantum`].
     pub quantum: u32,
     /// Completion times of its transfers, in seconds.
     pub fct_s: Vec<f64>,
-    /// Transfers that began.
+    /// Number of transfers that have begun.
     pub transfers_begun: u64,
-    /// What its application was measured by.
+    /// Meter of its application.
     pub app: AppMeter<'a>,
 }
 
-/// The results of flows, and what they are made of group by group.
+/// Results of flows, collected group by group.
 pub struct FlowResults<'a> {
     experiment: &'a Experiment,
     end: Time,
@@ -60,7 +60,7 @@ struct Group<'a> {
 }
 
 impl<'a> FlowResults<'a> {
-    /// None yet.
+    /// An empty collection.
     pub fn new(experiment: &'a Experiment) -> Self {
         let mut sizes = vec![0; experiment.groups.len()];
         for flow in &experiment.flows {
@@ -74,7 +74,7 @@ impl<'a> FlowResults<'a> {
         }
     }
 
-    /// Adds flow `number`: the next one.
+    /// Adds flow `number`, which must be the next one.
     pub fn push(&mut self, number: usize, flow: FinishedFlow<'a>) {
         let experiment = self.experiment;
         let plan = &experiment.flows[number];
@@ -115,14 +115,14 @@ impl<'a> FlowResults<'a> {
             }
             AppMeter::Datagrams(meter) => result.datagrams = Some(Box::new(meter.summary())),
         }
-        // Nobody acknowledges datagrams.
+        // Datagrams are not acknowledged.
         if !matches!(flow.app, AppMeter::Datagrams(_)) {
             flow.feedback.fill(&flow.feedback_at_start, &mut result);
         }
         group.flows.push(result);
     }
 
-    /// The rounds of a group that waits for its slowest flow.
+    /// Adds the rounds of a group that waits for its slowest flow.
     pub fn rounds(&mut self, group: usize, meter: &WaitMeter) {
         self.groups[group].rounds = Some(meter.summary());
     }

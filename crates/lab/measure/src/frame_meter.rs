@@ -34,29 +34,31 @@ pub struct FrameSummary {
 }
 }
 
-/// Frames of one flow: when each was complete at the receiver, and what a player there would have shown.
+/// Frames of one flow: when each was complete at the receiver, and what a video player there would have
+/// shown.
 ///
-/// The player shows the first frame at its deadline, or when it arrives if that is later, and each further one an interval
-/// after the one before. If that has not arrived it stalls, and everything after is shown later by as much. So deadlines are
-/// those of a live picture, stalls those of somebody who prefers to wait.
+/// The player shows the first frame at its deadline, or on its arrival if that is later, and each further
+/// frame an interval after the preceding one. If a frame has not arrived by then, the player stalls, and all
+/// later frames are shown later by the same time. Deadlines thus describe a live picture, and stalls a viewer
+/// who prefers to wait.
 #[derive(Clone, Debug)]
 pub struct FrameMeter {
     bytes: u64,
     interval: Span,
     deadline: Span,
     window_start: Time,
-    /// The first frame was written then; all further ones at equal distances.
+    /// Time at which the first frame was written; all further ones follow at equal intervals.
     began: Time,
     written: u64,
     delivered: u64,
-    /// From write to delivery, of the frames written inside the window.
+    /// Delays from write to delivery of the frames that were written inside the window.
     delays: Vec<Span>,
     player: Player,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Player {
-    /// When the next frame is to be shown; meaningless before the first.
+    /// Time at which the next frame is to be shown; has no meaning before the first frame.
     due: Time,
     stalls: u64,
     stalled: Span,
@@ -66,14 +68,15 @@ struct Player {
 /// A frame that has arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameArrival {
-    /// From write to delivery.
+    /// Time from write to delivery.
     pub took: Span,
-    /// How long after the deadline; zero if in time.
+    /// Time by which the frame missed its deadline; zero if it was in time.
     pub late: Span,
 }
 
 impl FrameMeter {
-    /// Frames of `bytes` every `interval`, due after `deadline`; those written before `window_start` do not count.
+    /// A meter for frames of `bytes` every `interval`, due after `deadline`; frames written before
+    /// `window_start` do not count.
     pub const fn new(bytes: u64, interval: Span, deadline: Span, window_start: Time) -> Self {
         Self {
             bytes,
@@ -88,7 +91,7 @@ impl FrameMeter {
         }
     }
 
-    /// A frame is written. All but the first are an interval apart.
+    /// Reports that a frame is written. All but the first are an interval apart.
     pub fn on_written(&mut self, now: Time) {
         if self.written == 0 {
             self.began = now;
@@ -97,12 +100,13 @@ impl FrameMeter {
         self.written += 1;
     }
 
-    /// Bytes of the stream that complete the next frame.
+    /// Bytes of the stream with which the next frame is complete.
     pub fn awaited_bytes(&self) -> u64 {
         self.bytes * (self.delivered + 1)
     }
 
-    /// The next frame, if `bytes` of the stream delivered in order complete one. To be called until it gives none.
+    /// The next frame, if `bytes` of the stream delivered in order complete one. Must be called until it
+    /// returns `None`.
     pub fn on_delivered(&mut self, bytes: u64, now: Time) -> Option<FrameArrival> {
         if bytes < self.awaited_bytes() || self.delivered == self.written {
             return None;
@@ -119,7 +123,7 @@ impl FrameMeter {
         Some(FrameArrival { took, late: took.saturating_sub(self.deadline) })
     }
 
-    /// The frames of the window, at the end of the run.
+    /// Summary of the frames in the window, at the end of the run.
     pub fn summary(&self, end: Time) -> FrameSummary {
         FrameSummary::of(std::iter::once(self), end)
     }
@@ -128,19 +132,19 @@ impl FrameMeter {
         self.began.saturating_add(self.interval.saturating_mul(number))
     }
 
-    /// Frames up to the first that is written at `time` or later, at most those that were.
+    /// Number of written frames before the first one that is written at `time` or later.
     fn written_before(&self, time: Time) -> u64 {
         let before = time.since(self.began).as_picos();
         if time <= self.began { 0 } else { before.div_ceil(self.interval.as_picos()).min(self.written) }
     }
 
-    /// Frames of the window whose deadline came before `end`.
+    /// Number of frames in the window whose deadline came before `end`.
     fn due(&self, end: Time) -> u64 {
         let last = Time::from_picos((end.as_picos() + 1).saturating_sub(self.deadline.as_picos()));
         self.written_before(last).saturating_sub(self.written_before(self.window_start))
     }
 
-    /// The player at the end of the run: a frame that is missing then stalls it.
+    /// State of the player at the end of the run: a missing frame stalls it.
     fn player_at(&self, end: Time) -> Player {
         let mut player = self.player;
         if self.delivered > 0 && self.delivered < self.written {
@@ -161,14 +165,14 @@ impl Player {
 }
 
 impl FrameSummary {
-    /// The frames of several flows together.
+    /// Summary of the frames of several flows.
     pub fn of<'a>(meters: impl IntoIterator<Item = &'a FrameMeter>, end: Time) -> Self {
         let (mut due, mut in_time, mut late) = (0, 0, 0);
         let (mut delays, mut lateness) = (Vec::new(), Vec::new());
         let mut player = Player::default();
         for meter in meters {
             let own_due = meter.due(end);
-            // What arrived before a deadline that the run does not reach was in time.
+            // A frame that arrived before a deadline beyond the end of the run was in time.
             let decided = meter.delays.len().min(own_due as usize);
             due += own_due;
             for took in &meter.delays {

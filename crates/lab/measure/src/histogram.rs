@@ -33,33 +33,35 @@ pub struct Distribution {
 }
 }
 
-/// Each power of two is cut into 2^10 equal buckets.
+/// Each power of two is divided into 2^10 equal buckets.
 const SUB_BITS: u32 = 10;
-/// Values below have a bucket each.
+/// Every value below has its own bucket.
 const EXACT: u64 = 2 << SUB_BITS;
 
 /// A log-linear histogram of `u64` values with `u64` weights.
 ///
-/// Values below 2048 have a bucket each; above, a bucket is at most 1/1024 of its value wide, so a quantile (given as
-/// the middle of its bucket) is within 0.05 % of the exact order statistic: three significant digits. Mean, standard
-/// deviation, minimum and maximum come from exact integer sums and carry no bucket error.
+/// Every value below 2048 has its own bucket; above, a bucket is at most 1/1024 of its value wide, so that a
+/// quantile (given as the middle of its bucket) is within 0.05 % of the exact order statistic: three
+/// significant digits. Mean, standard deviation, minimum and maximum come from exact integer sums and have no
+/// error from buckets.
 /// The sum of all weights must fit 64 bits: 213 days in picoseconds. The sum of values then fits 128 bits; that of their
 /// squares may not, and the standard deviation is not measurable in that case (1 GB waiting for a day is far from it).
 /// Memory: 8 KiB for each power of two up to the largest value recorded.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     buckets: Vec<u64>,
-    /// Of the values from [`EXACT`] on. What is below has a bucket each, and is added up when it is asked for.
+    /// Sums over the values from [`EXACT`] on. Smaller values have their own buckets, and are added up when
+    /// needed.
     large: Large,
 }
 
-/// What the buckets of large values do not hold exactly.
+/// Sums over large values, which their buckets do not hold exactly.
 #[derive(Clone, Copy, Debug)]
 struct Large {
     weight: u64,
     sum: u128,
     sum_of_squares: u128,
-    /// Both are meaningless while `weight` is 0.
+    /// Both bounds have no meaning while `weight` is 0.
     min: u64,
     max: u64,
 }
@@ -67,11 +69,11 @@ struct Large {
 /// One bucket with a weight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bucket {
-    /// Smallest value it takes.
+    /// Smallest value of the bucket.
     pub low: u64,
-    /// Largest value it takes.
+    /// Largest value of the bucket.
     pub high: u64,
-    /// Weight recorded in it.
+    /// Weight recorded in the bucket.
     pub weight: u64,
 }
 
@@ -127,7 +129,7 @@ impl Histogram {
         if self.large.weight > 0 { Some(self.large.max) } else { exact() }
     }
 
-    /// Weights of the values below [`EXACT`]; its positions are the values.
+    /// Weights of the values below [`EXACT`]; the positions are the values.
     fn exact(&self) -> &[u64] {
         &self.buckets[..self.buckets.len().min(EXACT as usize)]
     }
@@ -145,8 +147,9 @@ impl Histogram {
         if sum_of_squares == u128::MAX {
             return None;
         }
-        // Around the integer part m of the mean, so that nothing cancels in floating point: with sum = m n + r, the
-        // sum of (v - m)^2 is sum_of_squares - m (m n + 2 r). It is not negative, so nothing overflows either.
+        // Computed around the integer part m of the mean, so that nothing cancels in floating point: with sum
+        // = m n + r, the sum of (v - m)^2 is sum_of_squares - m (m n + 2 r). It is not negative, so nothing
+        // overflows either.
         let weight = self.weight();
         let around_whole = sum_of_squares - whole * (whole * u128::from(weight) + 2 * rest);
         let offset = rest as f64 / weight as f64;
@@ -178,7 +181,8 @@ impl Histogram {
         )
     }
 
-    /// What the buckets gained since their weights were `before` (see [`Histogram::copy_weights`]), in rising order.
+    /// Buckets with the weight that they gained since `before` (see [`Histogram::copy_weights`]), in rising
+    /// order.
     pub fn gained<'a>(&'a self, before: &'a [u64]) -> impl Iterator<Item = Bucket> + 'a {
         let before = before.iter().copied().chain(std::iter::repeat(0));
         let gains = self.buckets.iter().zip(before).map(|(now, before)| now - before).enumerate();
@@ -211,7 +215,7 @@ impl Histogram {
         }
     }
 
-    /// Integer part of the mean, and what is left of the sum.
+    /// Integer part of the mean, and the remainder of the sum.
     fn mean_parts(&self) -> Option<(u128, u128)> {
         let weight = u128::from(self.weight());
         let sum = self.small(|value| value) + self.large.sum;
@@ -256,7 +260,7 @@ impl Large {
         self.weight += other.weight;
         self.sum += other.sum;
         self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
-        // Neutral while nothing was recorded.
+        // Has no effect while nothing was recorded.
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
     }

@@ -1,4 +1,4 @@
-//! Laws that every result obeys, whatever was simulated or run. A result that breaks one is wrong and is not given to anybody.
+//! Laws that every result obeys on both planes. A result that violates one is wrong and is withheld.
 
 use crate::Bottleneck;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::fmt;
 /// A law that does not hold, with the numbers that show it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BrokenLaw {
-    /// What it is about: a link or a flow.
+    /// The link or flow concerned.
     pub place: String,
-    /// Which law, and the numbers.
+    /// The violated law, and the numbers.
     pub what: String,
 }
 
@@ -20,15 +20,16 @@ impl fmt::Display for BrokenLaw {
 
 impl std::error::Error for BrokenLaw {}
 
-/// The largest IP packet and its framing, in bytes: one may have begun within the window and end behind it.
+/// The largest IP packet and its framing in bytes: one transmission may begin within the window and end after
+/// it.
 const LARGEST_PACKET: f64 = 65_535.0 + 65_535.0;
-/// What sums of fractions may be off.
+/// Tolerance for sums of fractions.
 const ROUNDING: f64 = 1e-9;
 
-/// Looks for a law that the numbers of the monitored links break. `window_s` is the length of the measurement.
+/// Checks the laws for the monitored links. `window_s` is the length of the measurement in seconds.
 ///
 /// # Errors
-/// The first that is found.
+/// The first law that is violated.
 pub fn hold(bottlenecks: &[Bottleneck], window_s: f64) -> Result<(), BrokenLaw> {
     bottlenecks.iter().try_for_each(|link| match broken(link, window_s) {
         Some(what) => Err(BrokenLaw { place: format!("link `{}`", link.name), what }),

@@ -1,4 +1,4 @@
-//! The measurements of a run, on whatever plane.
+//! The measurements of a run on either plane.
 
 use crate::laws::BrokenLaw;
 use crate::{Bottleneck, GroupResult, LinuxRun, Metrics, Notice, RunResult, SCHEMA, Window};
@@ -11,24 +11,24 @@ pub struct Measured {
     pub bottlenecks: Vec<Bottleneck>,
     /// Flow groups, in scenario order.
     pub groups: Vec<GroupResult>,
-    /// What is computed between flows.
+    /// Metrics between flows.
     pub metrics: Metrics,
-    /// What a reader has to know.
+    /// What a reader of the numbers has to know.
     pub notices: Vec<Notice>,
     /// Recorded tables.
     pub tables: Vec<Table>,
-    /// A law that the numbers break; they are wrong then.
+    /// A law that the numbers violate, in which case they are wrong.
     pub broken: Option<BrokenLaw>,
     pub(crate) window: Window,
     pub(crate) seed: u64,
 }
 
-/// Who ran the experiment.
+/// The plane on which the experiment ran.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Plane {
-    /// The simulator, which processed so many events.
+    /// The simulator.
     Simulator {
-        /// Events processed.
+        /// Number of events processed.
         events: u64,
     },
     /// A real kernel.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Version of the shape.
 pub const SCHEMA: u32 = 1;
 
-// Not indented: it holds all that follows down to the functions.
+// Not indented, because it contains everything down to the functions.
 described! {
 
 /// One run.
@@ -204,7 +204,7 @@ impl RunResult {
     /// The JSON text, indented, with a newline at the end.
     #[allow(clippy::missing_panics_doc, reason = "it cannot fail, see below")]
     pub fn to_json(&self) -> String {
-        // Serialisation fails only for maps with keys that are no strings, and there are none.
+        // Serialisation only fails for maps whose keys are not strings, and there are none.
         let mut text = serde_json::to_string_pretty(self).expect("keys are strings");
         text.push('\n');
         text
@@ -212,7 +212,7 @@ impl RunResult {
 }
 
 impl GroupResult {
-    /// The group with what follows from its flows.
+    /// A group with the values that follow from its flows.
     pub fn new(name: String, cc: String, flows: Vec<FlowResult>) -> Self {
         use crate::metrics::{acks_per_packet, by_size, order_statistics, rate_summary, totals};
         let all = |of: fn(&FlowResult) -> &Vec<f64>| flows.iter().flat_map(of).copied().collect::<Vec<_>>();
@@ -236,8 +236,8 @@ impl GroupResult {
         }
     }
 
-    /// What is computed between all flows, and the groups with no more than `kept` flows in their lists together, shared
-    /// equally among the groups.
+    /// Metrics between all flows, and the groups with at most `kept` flows in all their lists together,
+    /// shared equally among the groups.
     pub fn conclude(mut groups: Vec<Self>, kept: usize) -> (Vec<Self>, Metrics) {
         let metrics = Metrics::of(&groups);
         let sizes: Vec<u64> = groups.iter().map(|group| group.flow_count).collect();
@@ -247,7 +247,7 @@ impl GroupResult {
         (groups, metrics)
     }
 
-    /// Leaves only the first `kept` flows in the list; what was computed of all of them stays.
+    /// Leaves only the first `kept` flows in the list; values computed over all flows stay.
     pub(crate) fn keep_flows(&mut self, kept: usize) {
         self.flows.truncate(kept);
         self.flows_omitted = self.flow_count - self.flows.len() as u64;

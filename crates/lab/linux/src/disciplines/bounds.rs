@@ -1,21 +1,22 @@
-//! What our modules accept (linux/modules/law/bounds.h, which owns the numbers; a test compares them).
+//! Bounds of the parameters that this project's modules accept. linux/modules/law/bounds.h defines them; a
+//! test compares both.
 
 use super::PLACE;
 use crate::refusal::Refusals;
 use std::ops::RangeInclusive;
 
-/// Bytes a second.
+/// Rate in bytes per second.
 pub(super) const RATE: RangeInclusive<u64> = 1..=1_000_000_000_000;
-/// Saturation and unit: nanoseconds, bytes or packets.
+/// Saturation and unit, in nanoseconds, bytes or packets.
 pub(super) const AMOUNT: RangeInclusive<u64> = 1..=1_000_000_000_000_000;
-/// Threshold and shift, which may be nothing.
+/// Threshold and shift, which may be zero.
 pub(super) const AMOUNT_OR_NOTHING: RangeInclusive<u64> = 0..=1_000_000_000_000_000;
-/// k in 2^-16.
+/// Coupling factor k in 2^-16.
 pub(super) const COUPLING: RangeInclusive<u64> = (1 << 6)..=(1 << 26);
-/// Bytes.
+/// Mean packet size in bytes.
 pub(super) const MEAN_PACKET: RangeInclusive<u64> = 1..=65_535;
 
-/// Refuses a `value` outside of `bounds`; `says` names the bounds for people.
+/// Refuses a `value` outside of `bounds`; `says` describes the bounds in words.
 pub(super) fn check(
     key: &str,
     value: u64,

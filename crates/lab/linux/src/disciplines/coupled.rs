@@ -55,7 +55,7 @@ pub(super) fn check(slope: CoupledSlope, rate: Rate, refusals: &mut Refusals) ->
     }
 }
 
-/// k in 2^-16.
+/// The coupling factor k in 2^-16.
 fn coupling_of(k: f64) -> u64 {
     (k * 65_536.0).round() as u64
 }
@@ -70,14 +70,14 @@ pub(super) fn mapping(kind: &'static str, options: Attributes, tc: String) -> Qu
     )
 }
 
-/// An amount of `enum tc_coupled_measure`.
+/// An amount of queue with its `enum tc_coupled_measure`.
 pub(super) struct Amount {
     pub value: u64,
     pub measure: u8,
 }
 
 impl Amount {
-    /// What is unlimited is never reached.
+    /// An unlimited amount becomes one that is never reached.
     pub(super) fn of(extent: Extent) -> Self {
         match extent {
             Extent::Time(span) => Self { value: span.as_nanos(), measure: 0 },
@@ -94,7 +94,7 @@ impl std::fmt::Display for Amount {
     }
 }
 
-/// What both modules have: attributes, and words of `tc`.
+/// Attributes that both modules have, and the equivalent words of `tc`.
 pub(super) fn common(
     slope: CoupledSlope,
     decide: DecideAt,

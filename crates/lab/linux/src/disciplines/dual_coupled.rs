@@ -21,7 +21,7 @@ impl Express for DualCoupledConfig {
             "at most 11 days, 10^15 bytes or packets",
             refusals,
         )?;
-        // A shift is a time, and no time of a scenario is longer than the module takes.
+        // A shift is a time, and no time of a scenario exceeds what the module accepts.
         slope?;
         let (options, words) = common(self.slope, self.decide, self.limit, site.rate);
         let total = self.input == CouplingInput::Total;

@@ -1,4 +1,5 @@
-//! `dualred`, a module of ours (linux/modules/sch_dualred.c): attributes of linux/modules/uapi/pkt_sched_shoal.h.
+//! `dualred`, a module of this project (linux/modules/sch_dualred.c): attributes of
+//! linux/modules/uapi/pkt_sched_shoal.h.
 
 use super::{Action, Discipline, Express, PLACE, QueueMapping, Site, below, bounds, handle};
 use crate::attributes::Attributes;
@@ -22,7 +23,7 @@ mod attribute {
     pub(super) const RED_INDEPENDENT: u16 = 7;
 }
 
-/// The module's integers: thresholds in whole bytes, probabilities and weights in 2^-32.
+/// Integer parameters of the module: thresholds in whole bytes, probabilities and weights in 2^-32.
 struct Instance {
     min: u32,
     max: u32,
@@ -35,7 +36,8 @@ struct Instance {
 const ONE: f64 = 4_294_967_296.0;
 
 impl Instance {
-    /// Bytes are cut: a queue has whole bytes, so that a step at 13.02 packets acts as one at the byte below.
+    /// Bytes are rounded down: a queue has whole bytes, so a step at 13.02 packets acts like one at the byte
+    /// below.
     fn new(red: &RedParameters) -> Self {
         Self {
             min: red.min_bytes as u32,

@@ -88,7 +88,7 @@ impl Express for DualPi2Config {
     }
 }
 
-/// What only the model has.
+/// Refuses what only the model supports.
 fn check(config: &DualPi2Config, site: &Site<'_>, refusals: &mut Refusals) {
     let mut refuse = |key: &str, reason: &str, hint: &str| {
         refusals.add(format!("bottleneck.aqm.{key}"), reason, hint);
@@ -113,7 +113,7 @@ fn check(config: &DualPi2Config, site: &Site<'_>, refusals: &mut Refusals) {
     }
 }
 
-/// Attribute, value, words of `tc`.
+/// Attribute, value and words of `tc` of the step.
 fn step(config: &DualPi2Config, refusals: &mut Refusals) -> Option<(u16, u32, String)> {
     let (place, reason, hint) = match config.native {
         NativeMarking::Step { threshold: Extent::Time(span), .. } => {
@@ -140,7 +140,7 @@ fn step(config: &DualPi2Config, refusals: &mut Refusals) -> Option<(u16, u32, St
     None
 }
 
-/// Strict priority is a share of nothing: the credit then never favours the classic queue (`dequeue_packet`).
+/// Strict priority is a share of zero: the credit then never favours the classic queue (`dequeue_packet`).
 fn classic_percent(config: &DualPi2Config, refusals: &mut Refusals) -> Option<u8> {
     match config.scheduler {
         SchedulerConfig::Weighted { classic_percent } => Some(classic_percent),

@@ -1,4 +1,5 @@
-//! `fq-codel`: attributes of `include/uapi/linux/pkt_sched.h`.
+//! `fq-codel`: attributes of
+//! [`include/uapi/linux/pkt_sched.h`](https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/pkt_sched.h).
 
 use super::codel::{attribute, law_attributes, law_words, mapping};
 use super::{Express, QueueMapping, Site, handle, micros, packet_limit};
@@ -67,13 +68,13 @@ impl Express for FqCodelConfig {
     }
 }
 
-/// `fq_codel_change`.
+/// Most queues that `fq_codel_change` accepts.
 const MOST_QUEUES: u32 = 65_536;
 
-/// The kernel counts the memory of packets: twice their size and a little more. A limit that others come before is the same
-/// in both.
+/// The kernel counts the memory of packets, a little more than twice their size. A limit that never takes
+/// effect because another limit is reached first has the same meaning in both.
 fn memory_limit(config: &FqCodelConfig, limit: u32, site: &Site<'_>, refusals: &mut Refusals) -> Option<u32> {
-    /// `fq_codel_change` lowers more to this.
+    /// Largest limit: `fq_codel_change` lowers larger values to this.
     const MOST: u64 = 1 << 31;
     let most = u64::from(limit).saturating_mul(2 * u64::from(site.mtu) + 1024);
     if config.memory_limit_bytes < most && config.memory_limit_bytes < MOST {

@@ -1,4 +1,4 @@
-//! GRED: a table of virtual queues, then each of them (`gred_change` takes one at a time).
+//! GRED: a table of virtual queues, followed by each of them (`gred_change` accepts one at a time).
 
 use super::linux_red::{red_flags, words_of};
 use super::{Action, Discipline, Express, PLACE, QueueMapping, Site, below, handle};

@@ -29,7 +29,7 @@ pub(super) fn options(tc: &TcRed, flags: u8) -> Vec<u8> {
     for number in [tc.limit_bytes, tc.min_bytes, tc.max_bytes] {
         parms.extend(number.to_ne_bytes());
     }
-    // Either all flags in the structure or all of them in the attribute (`red_get_flags`).
+    // The kernel takes all flags from the structure, or all of them from the attribute (`red_get_flags`).
     parms.extend([tc.wlog, tc.plog, tc.scell_log, 0]);
     let selector =
         u32::from(red_flags::ECN | red_flags::HARDDROP | red_flags::ADAPTATIVE | red_flags::NODROP);
@@ -92,7 +92,7 @@ impl Express for LinuxRedConfig {
     }
 }
 
-/// Arguments that `red` and `gred` share.
+/// Words of `tc` that `red` and `gred` share.
 pub(super) fn words_of(config: &LinuxRedConfig, tc: &TcRed) -> String {
     format!(
         "limit {} min {} max {} avpkt {} burst {} probability {} bandwidth {}bit",

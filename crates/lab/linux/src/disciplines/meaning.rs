@@ -11,7 +11,7 @@ pub(crate) fn mark_reason(link: &Link) -> Reason {
     reasons(&link.queue).0
 }
 
-/// Why the queue of a link dropped a packet.
+/// Reason why the queue of a link dropped a packet.
 pub(crate) fn drop_reason(link: &Link, record: &LineRecord) -> Reason {
     let by_law = match record.event {
         LineEvent::Evicted => false,
@@ -24,7 +24,7 @@ pub(crate) fn drop_reason(link: &Link, record: &LineRecord) -> Reason {
     if by_law { reasons(&link.queue).1 } else { Reason::Buffer }
 }
 
-/// Whether the packet would have fitted.
+/// Whether the buffer had room for the packet.
 fn has_room(link: &Link, record: &LineRecord) -> bool {
     let with_it = u64::from(record.backlog_bytes) + u64::from(record.size);
     match link.queue.limit() {

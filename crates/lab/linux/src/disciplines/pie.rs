@@ -72,5 +72,5 @@ impl Express for PieConfig {
     }
 }
 
-/// The guest's HZ is 1000.
+/// A tick of the guest's timers, whose HZ is 1000.
 const JIFFY: Span = Span::from_millis(1);

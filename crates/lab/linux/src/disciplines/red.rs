@@ -9,9 +9,10 @@ impl Express for RedConfig {
     const MARKS: Reason = Reason::Early;
     const DROPS: Reason = Reason::Early;
 
-    /// RED as published has any weight and real numbers; the kernel's has powers of two. `dualred` computes as published, with an
-    /// instance for each class of packets, of which each counts the packets since its own last decision. That is the same RED if
-    /// no instance counts, or if only one is ever asked.
+    /// RED as published has real-valued parameters and any weight; the kernel's RED has powers of two.
+    /// `dualred` computes RED as published, with an instance for each class of packets, each of which counts
+    /// the packets since its own last decision. It equals one published RED if no instance counts, or if only
+    /// one of them ever sees packets.
     fn express(&self, site: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping> {
         let counts = self.parameters.spacing == MarkSpacing::Uniformised;
         let (reason, hint) = match (self.ecn, site.any_ect) {

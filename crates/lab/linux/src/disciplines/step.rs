@@ -11,8 +11,9 @@ impl Express for StepConfig {
     const MARKS: Reason = Reason::Threshold;
     const DROPS: Reason = Reason::Threshold;
 
-    /// RED whose average is the queue itself (Wlog 0) and whose thresholds are equal marks everything that finds at least the
-    /// threshold waiting: `red_calc_qavg_no_idle_time` gives `backlog`, `red_cmp_thresh` compares with `>=`.
+    /// RED whose average is the queue itself (Wlog 0) and whose thresholds are equal marks every packet that
+    /// finds at least the threshold waiting: `red_calc_qavg_no_idle_time` returns `backlog`, and
+    /// `red_cmp_thresh` compares with `>=`.
     fn express(&self, site: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping> {
         if self.decide == DecideAt::Dequeue {
             refusals.add(
@@ -47,7 +48,7 @@ impl Express for StepConfig {
             return None;
         };
         let (child, buffer_rule) = tail_drop(self.limit, site.rate, below(10), 11);
-        // The average needs no ageing: the next arrival replaces it.
+        // The average needs no ageing, because the next arrival replaces it.
         let tc = TcRed {
             limit_bytes: u32::MAX >> 1,
             min_bytes: found,

@@ -1,4 +1,4 @@
-//! What happened at one monitored link.
+//! Events at one monitored link.
 
 use crate::disciplines::{drop_reason, mark_reason};
 use crate::records::{LineEvent, LineRecord};
@@ -9,7 +9,7 @@ use shoal_units::Time;
 
 use super::{flow_of, time};
 
-/// A link with what waits at it.
+/// A link with its present backlog.
 pub(super) struct LinkRun<'a> {
     link: &'a Link,
     mark_reason: Reason,
@@ -21,7 +21,7 @@ impl<'a> LinkRun<'a> {
         Self { link, mark_reason: mark_reason(link), waiting: Waiting::default() }
     }
 
-    /// Tells the collector what a record says.
+    /// Reports a record to the collector.
     pub fn on_packet(&mut self, record: &LineRecord, at: Time, collector: &mut Collector) {
         let class = if record.before.is_capable() { Class::Ect } else { Class::NotEct };
         let flow = flow_of(record).map_or(NO_FLOW, |flow| flow as u32);
@@ -58,12 +58,13 @@ impl<'a> LinkRun<'a> {
                 };
                 collector.on_departure(link, departure, self.waiting, at);
             }
-            // Of captures.
+            // Such records exist only in captures.
             LineEvent::Arrived => {}
         }
     }
 
-    /// What waits is counted here, in the order of time; packets of the set-up were not.
+    /// Removes a packet from the backlog, which is counted here in the order of time; packets of the set-up
+    /// were never added.
     fn leave(&mut self, record: &LineRecord) {
         let Waiting { packets, bytes } = self.waiting;
         self.waiting = Waiting {

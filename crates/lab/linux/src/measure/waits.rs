@@ -1,4 +1,5 @@
-//! What applications waited for: exchanges, rounds, frames, datagrams. The meters are those of the simulator.
+//! Waiting times of applications: exchanges, rounds, frames, datagrams. The meters are those of the
+//! simulator.
 
 use super::time;
 use crate::records::{FlowKind, FlowRecord};
@@ -7,10 +8,10 @@ use shoal_scenario::{App, Experiment, Flow};
 use shoal_trace::DeliveryKind;
 use shoal_units::Time;
 
-/// IPv4 and UDP.
+/// Bytes of the IPv4 and UDP headers.
 const DATAGRAM_HEADERS: u16 = 28;
 
-/// Of one flow.
+/// Meter of one flow's application.
 enum Meter {
     None,
     Exchanges(Box<WaitMeter>),
@@ -64,7 +65,7 @@ impl Waits {
             }
             (Meter::Frames(meter, written), FlowKind::Written) => {
                 let App::Frames { interval, .. } = flow.app else { return };
-                // Exact, where the guest counts whole nanoseconds.
+                // Exact times, where the guest has whole nanoseconds.
                 meter.on_written(flow.start.saturating_add(interval.saturating_mul(*written)));
                 *written += 1;
             }
@@ -96,7 +97,7 @@ impl Waits {
         collector.on_delivery(record.flow, DeliveryKind::Round, took, None, now);
     }
 
-    /// Of a flow without connection: bytes that have arrived, and marks on them.
+    /// Meter of a flow without a connection: bytes that have arrived, and their marks.
     pub(super) fn datagrams(&self, flow: usize) -> Option<&DatagramMeter> {
         match &self.meters[flow] {
             Meter::Datagrams(meter) => Some(meter),
@@ -104,7 +105,7 @@ impl Waits {
         }
     }
 
-    /// What the application of a flow is measured by.
+    /// Meter of a flow's application.
     pub(super) fn meter(&self, flow: usize) -> AppMeter<'_> {
         match &self.meters[flow] {
             Meter::None => AppMeter::None,
@@ -114,7 +115,7 @@ impl Waits {
         }
     }
 
-    /// Adds the rounds of groups that have some.
+    /// Adds the rounds of all groups that have any.
     pub(super) fn rounds(&self, results: &mut FlowResults<'_>) {
         for (group, meter) in self.rounds.iter().enumerate() {
             if let Some(meter) = meter {

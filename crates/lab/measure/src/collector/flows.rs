@@ -1,4 +1,4 @@
-//! What senders say and what applications get.
+//! Reports of senders and applications.
 
 use super::Collector;
 use crate::{FlowCounters, SenderSample};
@@ -10,13 +10,13 @@ use shoal_trace::{
 use shoal_units::{Span, Time};
 
 impl Collector {
-    /// Whether changes of the flow's controller and what happens to it leave rows.
+    /// Whether the flow's controller and events are traced, so that they add rows.
     #[inline]
     pub fn traces(&self, flow: u32) -> bool {
         self.traced.contains(flow)
     }
 
-    /// What the sender of a flow says after something happened to it: a row if the controller changed.
+    /// Handles a report of a flow's sender after an event: adds a row if the controller's state changed.
     pub fn on_sender(&mut self, flow: u32, sample: SenderSample, now: Time) {
         let Some(position) = self.traced.position(flow) else { return };
         let last = &mut self.last[position];
@@ -36,7 +36,7 @@ impl Collector {
         }
     }
 
-    /// Something happened to a flow.
+    /// Adds a row about an event of a flow.
     #[inline]
     pub fn on_flow_event(&mut self, flow: u32, kind: FlowEvent, at: Time) {
         if self.traces(flow)
@@ -46,8 +46,8 @@ impl Collector {
         }
     }
 
-    /// Ends a bin of a flow's series, unless it is ended already, with what was counted since the start of the flow and
-    /// what its sender says now.
+    /// Ends a bin of a flow's series, unless it has ended already, with the counters since the start of the
+    /// flow and the present values of its sender.
     pub fn close_flow_bin(&mut self, flow: u32, counters: &FlowCounters, sample: &SenderSample, now: Time) {
         let Some(series) = &mut self.flows else { return };
         let bin = &mut self.bins[flow as usize];
@@ -69,7 +69,8 @@ impl Collector {
         });
     }
 
-    /// An application has what it waited for; `late` is how long after a deadline, if there was one.
+    /// Reports that an application has received what it waited for; `late` is the time since a deadline, if
+    /// there was one.
     pub fn on_delivery(&mut self, flow: u32, kind: DeliveryKind, took: Span, late: Option<Span>, now: Time) {
         let Some(rows) = &mut self.deliveries else { return };
         rows.push(DeliveryRow {
@@ -88,7 +89,7 @@ impl Collector {
         self.segment_connections.contains(connection)
     }
 
-    /// A host sent or received a packet of a connection whose segments are traced.
+    /// Reports that a host sent or received a packet of a connection whose segments are traced.
     #[cold]
     #[inline(never)]
     pub fn on_segment(&mut self, packet: &Packet, end: FlowEnd, event: SegmentEvent, now: Time) {

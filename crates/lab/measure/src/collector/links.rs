@@ -1,4 +1,4 @@
-//! What happens to packets at monitored links.
+//! Events of packets at monitored links.
 
 use super::Collector;
 use crate::{MeterPace, QueueBin, QueueMeter};
@@ -7,27 +7,27 @@ use shoal_scenario::Experiment;
 use shoal_trace::{FlowEvent, LinkIndex};
 use shoal_units::{Span, Time};
 
-/// What waits in the queue of a link after an event.
+/// Backlog of a link's queue after an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Waiting {
-    /// Packets.
+    /// Waiting packets.
     pub packets: u32,
-    /// Bytes.
+    /// Waiting bytes.
     pub bytes: u64,
 }
 
 /// A packet whose transmission begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
-    /// Its connection, or [`super::NO_FLOW`].
+    /// Number of its connection, or [`super::NO_FLOW`].
     pub flow: u32,
-    /// Its class.
+    /// Class of the packet.
     pub class: Class,
     /// Whether it carries data.
     pub has_data: bool,
-    /// How long it waited.
+    /// Time that the packet waited.
     pub sojourn: Span,
-    /// Its size on the wire, framing included.
+    /// Size of the packet on the wire in bytes, framing included.
     pub wire_bytes: u32,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct MonitoredLink {
 }
 
 impl MonitoredLink {
-    /// Those of an experiment, in the order of the result.
+    /// The monitored links of an experiment, in the order of the result.
     pub(super) fn all(experiment: &Experiment) -> Vec<Self> {
         let trace = &experiment.trace;
         let pace = MeterPace { sample: trace.sample_interval, windows: trace.window.unwrap_or(Span::ZERO) };
@@ -53,22 +53,23 @@ impl MonitoredLink {
     }
 }
 
-/// `link` is the number of a link among the monitored ones, `flow` that of a connection.
+/// In these calls `link` is the position among the monitored links, and `flow` the number of a connection.
 impl Collector {
-    /// A packet arrives at a queue, whatever becomes of it.
+    /// Reports that a packet arrives at a queue, whether it is accepted or dropped.
     #[inline]
     pub fn on_arrival(&mut self, link: u32, class: Class, now: Time) {
         self.links[link as usize].meter.on_arrival(now, class);
     }
 
-    /// It waits.
+    /// Reports that the arriving packet is queued.
     #[inline]
     pub fn on_queued(&mut self, link: u32, class: Class, waiting: Waiting, now: Time) {
         self.on_backlog(link, waiting, now);
         self.links[link as usize].meter.on_join(now, class);
     }
 
-    /// A packet is marked, on arrival or on departure: to be called before what becomes of it.
+    /// Reports that a packet is marked, on arrival or on departure. Must be called before the packet's
+    /// departure or drop.
     pub fn on_mark(&mut self, link: u32, flow: u32, reason: Reason, at: Time) {
         let MonitoredLink { meter, bin } = &mut self.links[link as usize];
         meter.on_mark(at, Class::Ect, reason);
@@ -78,7 +79,7 @@ impl Collector {
         self.on_flow_event(flow, FlowEvent::Mark, at);
     }
 
-    /// An arrival is dropped.
+    /// Reports that an arriving packet is dropped.
     pub fn on_drop(&mut self, link: u32, flow: u32, class: Class, reason: Reason, at: Time) {
         let MonitoredLink { meter, bin } = &mut self.links[link as usize];
         meter.on_drop(at, class, reason);
@@ -88,7 +89,7 @@ impl Collector {
         self.on_flow_event(flow, FlowEvent::Drop, at);
     }
 
-    /// A packet that waited is dropped, on departure or to make room.
+    /// Reports that a packet that had waited is dropped, on departure or to make room.
     #[inline]
     pub fn on_drop_from_queue(
         &mut self,
@@ -104,7 +105,7 @@ impl Collector {
         self.on_drop(link, flow, class, reason, at);
     }
 
-    /// Transmission of a packet begins.
+    /// Reports that the transmission of a packet begins.
     #[inline]
     pub fn on_departure(&mut self, link: u32, packet: Departure, waiting: Waiting, at: Time) {
         self.on_backlog(link, waiting, at);
@@ -114,7 +115,7 @@ impl Collector {
         if let Some(bin) = bin {
             bin.on_departure(at, packet.wire_bytes);
         }
-        // Acknowledgements that cross a monitored link belong to the flow too, but not to its data rate.
+        // ACKs on a monitored link belong to the flow, but not to its data rate.
         if packet.has_data
             && let Some(carried) = self.carried.get_mut(packet.flow as usize)
             && carried.link == link
@@ -129,8 +130,8 @@ impl Collector {
         self.carried[flow].bytes
     }
 
-    /// Ends a bin of the queue series; `state` gives the average in bytes and the probability that the law of a link keeps,
-    /// as far as they are known.
+    /// Ends a bin of the queue series; `state` returns the average in bytes and the probability of a link's
+    /// law, as far as they are known.
     pub fn close_queue_bins(&mut self, now: Time, state: impl Fn(u32) -> (Option<f64>, Option<f64>)) {
         let Some(series) = &mut self.queue else { return };
         for (number, link) in (0..).zip(&mut self.links) {

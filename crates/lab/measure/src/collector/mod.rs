@@ -1,7 +1,8 @@
-//! The one collector of a run: both planes tell it what happens at monitored links, what senders say and what applications
-//! get, and it makes the tables and the result.
+//! The collector of a run. Both planes report to it the events at monitored links, the state of senders, and
+//! the deliveries to applications; it makes the tables and the result.
 //!
-//! Calls of one link come in the order of time, and so do calls about one flow. Nothing is allocated per packet.
+//! Calls about one link, and calls about one flow, must come in the order of time. No packet causes an
+//! allocation.
 
 mod flows;
 mod links;
@@ -17,32 +18,32 @@ use shoal_trace::{
 };
 use shoal_units::Time;
 
-/// What a result says without being asked: the sentences of a run.
+/// A function that writes the notices of a run.
 pub type Notices = fn(&Experiment, &[GroupResult], &[Bottleneck]) -> Vec<Notice>;
 
-/// The number of a flow that is not one of the experiment's.
+/// The number of a connection that belongs to no flow of the experiment.
 pub const NO_FLOW: u32 = u32::MAX;
 
-/// No monitored link.
+/// The number of no link.
 const NO_LINK: u32 = u32::MAX;
 
-/// Everything that is recorded of a run but what is kept beside the sender of each flow ([`crate::FlowMeter`]).
+/// All measurements of a run except those that are stored with each flow's sender ([`crate::FlowMeter`]).
 pub struct Collector {
     names: Names,
     window_start: Time,
     end: Time,
     links: Vec<MonitoredLink>,
-    /// By connection: flows, then the connections of requests.
+    /// Data on the wire of each connection: flows first, then the connections of requests.
     carried: Vec<Carried>,
-    /// By flow; empty if there is no time series.
+    /// Bins by flow; empty if there is no time series.
     bins: Vec<FlowBin>,
     /// Flows whose controllers and events are traced.
     traced: TracedFlows,
-    /// What the last row about the controller of each traced flow said.
+    /// The last controller row of each traced flow.
     last: Vec<Option<SenderSample>>,
     /// Flows whose packets are traced at both hosts.
     segment_flows: TracedFlows,
-    /// The connections of these flows: others leave no segment rows.
+    /// The connections of these flows; other connections add no segment rows.
     segment_connections: TracedFlows,
     queue: Option<Series<QueueRow>>,
     flows: Option<Series<FlowRow>>,
@@ -52,10 +53,11 @@ pub struct Collector {
     deliveries: Option<Series<DeliveryRow>>,
 }
 
-/// What a flow's data took on the wire of the first monitored link of its path: further ones would count it again.
+/// Bytes of a flow's data on the wire of the first monitored link of its path; further links would count them
+/// again.
 struct Carried {
     bytes: u64,
-    /// [`NO_LINK`] if there is none.
+    /// Number of that link; [`NO_LINK`] if there is none.
     link: u32,
     group: u32,
 }
@@ -70,7 +72,7 @@ pub fn link_numbers(experiment: &Experiment) -> Vec<Option<u32>> {
 }
 
 impl Collector {
-    /// A collector of what the experiment asks for.
+    /// A collector for what the experiment records.
     pub fn new(experiment: &Experiment) -> Self {
         let trace = &experiment.trace;
         let names = names(experiment);
@@ -99,15 +101,15 @@ impl Collector {
         }
     }
 
-    /// Whether every packet that arrived at a monitored link was sent, was dropped, or waits.
+    /// Checks that every packet that arrived at a monitored link was sent, was dropped, or waits.
     ///
     /// # Errors
-    /// The first link of which that is not so.
+    /// The first link for which this does not hold.
     pub fn balance(&self) -> Result<(), BrokenLaw> {
         self.links.iter().zip(&self.names.links).try_for_each(|(link, name)| link.meter.balance(name))
     }
 
-    /// The run is over: its measurements, given what the flows came to and who writes the notices.
+    /// Ends the run and returns its measurements, given the results of flows and the author of notices.
     pub fn finish(mut self, experiment: &Experiment, flows: FlowResults<'_>, notices: Notices) -> Measured {
         let mut distributions = DistributionTables::new(&self.names, experiment.trace.window.is_some());
         let mut bottlenecks = Vec::new();
@@ -138,7 +140,7 @@ impl Collector {
         }
     }
 
-    /// The recorded series, of a run with so many `flows`.
+    /// The recorded series of a run with `flows` flows.
     fn into_tables(self, flows: usize) -> Vec<Table> {
         let covered = |table: TracedTable, by: &TracedFlows| table.coverage(by, flows);
         let controller = covered(TracedTable::Controller, &self.traced);
@@ -156,7 +158,7 @@ impl Collector {
     }
 }
 
-/// The names that rows refer to by number.
+/// Names to which rows refer by number.
 pub fn names(experiment: &Experiment) -> Names {
     Names {
         links: experiment.monitored().map(|(_, link)| link.name.clone()).collect(),

@@ -107,7 +107,7 @@ pub struct AlphaSummary {
 }
 }
 
-/// What the engine counts for a flow from its start on.
+/// Counters of a flow since its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowCounters {
     /// Payload bytes delivered in order.
@@ -126,8 +126,8 @@ pub struct FlowCounters {
     pub reductions: u32,
 }
 
-/// What the engine counts of a flow's feedback. Apart from [`FlowCounters`], because [`FlowMeter`] holds those of the window's
-/// start beside what every ACK touches. Counts wrap around.
+/// Counters of a flow's feedback. They are kept apart from [`FlowCounters`], whose values at the start of the
+/// window are stored in [`FlowMeter`] beside what every ACK uses. They wrap around.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FeedbackCounters {
     /// Data packets that arrived at the receiver.
@@ -137,7 +137,7 @@ pub struct FeedbackCounters {
 }
 
 impl FeedbackCounters {
-    /// Writes what was counted since `start` into the result of a flow.
+    /// Writes the counts since `start` into the result of a flow.
     pub fn fill(&self, start: &Self, result: &mut FlowResult) {
         let since = |of: fn(&Self) -> u32| Some(u64::from(of(self).wrapping_sub(of(start))));
         result.data_packets = since(|counters| counters.data_packets);
@@ -146,16 +146,16 @@ impl FeedbackCounters {
     }
 }
 
-/// When a flow lived and what part of that is measured.
+/// Lifetime of a flow, and the part of it that is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowSpan {
-    /// The measurement window opens.
+    /// Start of the measurement window.
     pub window_start: Time,
-    /// The measurement window closes.
+    /// End of the measurement window.
     pub window_end: Time,
-    /// The flow connected.
+    /// Time at which the flow connected.
     pub start: Time,
-    /// Its last byte was acknowledged; `None` if it was still running at the end.
+    /// Time at which its last byte was acknowledged; `None` if it was still running at the end.
     pub stop: Option<Time>,
 }
 
@@ -163,30 +163,30 @@ pub struct FlowSpan {
 #[derive(Clone, Debug)]
 pub struct FlowMeter {
     at_start: FlowCounters,
-    /// The time averages begin here.
+    /// Start of the time averages.
     from: Time,
-    /// The values below hold since then.
+    /// Time since which the values below hold.
     since: Time,
-    /// Packet nanoseconds.
+    /// Integral of the window in packets times nanoseconds.
     cwnd_integral: u64,
-    /// Packet^2 nanoseconds.
+    /// Integral of the squared window in packets^2 times nanoseconds.
     cwnd_square_integral: f64,
-    /// Nanoseconds; NaN once a value was unknown.
+    /// Integral of alpha in nanoseconds; NaN if a value was unknown.
     alpha_integral: f64,
-    /// Nanoseconds.
+    /// Sum of the smoothed round-trip times in nanoseconds.
     srtt_sum: u64,
     srtt_min: Span,
     srtt_max: Span,
     srtt_count: u32,
-    /// 0 until the first report.
+    /// Congestion window in packets; 0 until the first report.
     cwnd: u32,
     cwnd_min: u32,
     cwnd_max: u32,
-    /// NaN if the controller has none. Fixed point of up to 24 bits is exact.
+    /// Alpha, NaN if the controller has none. Single precision is exact for values of up to 24 bits.
     alpha: f32,
 }
 
-// 40,000 flows fit a second-level cache only if they stay small.
+// The meters of 40,000 flows fit a second-level cache only if they stay small.
 const _: () = assert!(size_of::<FlowMeter>() <= 128);
 
 impl FlowMeter {
@@ -218,16 +218,16 @@ impl FlowMeter {
         }
     }
 
-    /// The window opens: what was counted so far is not part of it. Not called for flows that start later.
+    /// Starts the window: what was counted before is not part of it. Not called for flows that start later.
     pub fn on_window_start(&mut self, counters: &FlowCounters) {
         self.at_start = *counters;
     }
 
-    /// From `now` on the congestion window and DCTCP's alpha have these values. Times never decrease.
+    /// Reports the congestion window and DCTCP's alpha from `now` on. Times never decrease.
     #[inline]
     pub fn on_window(&mut self, now: Time, cwnd_packets: u32, alpha: Option<f64>) {
         let alpha = alpha.map_or(f32::NAN, |alpha| alpha as f32);
-        // Most ACKs change nothing, and what does not change need not be added up yet.
+        // Most ACKs change nothing, and unchanged values are added later.
         if cwnd_packets != self.cwnd || alpha.to_bits() != self.alpha.to_bits() {
             self.advance(now);
             self.cwnd = cwnd_packets;
@@ -235,10 +235,10 @@ impl FlowMeter {
         }
     }
 
-    /// The smoothed round-trip time was updated.
+    /// Reports an update of the smoothed round-trip time.
     #[inline]
     pub fn on_srtt(&mut self, now: Time, srtt: Span) {
-        // Before the window opens, `since` is when it will.
+        // Before the window opens, `since` is the time of its start.
         if now >= self.since {
             self.srtt_count += 1;
             self.srtt_sum += srtt.as_nanos();
@@ -247,7 +247,7 @@ impl FlowMeter {
         }
     }
 
-    /// The result, given the counters at the end. The caller adds what it knows of paths and transfers.
+    /// The result, given the final counters. The caller adds what depends on paths and transfers.
     pub fn finish(mut self, counters: &FlowCounters, span: FlowSpan) -> FlowResult {
         self.advance(span.stop.unwrap_or(span.window_end).min(span.window_end));
         let window_s = span.window_end.since(span.window_start).as_secs_f64();
@@ -282,7 +282,8 @@ impl FlowMeter {
         }
     }
 
-    /// Adds the time since the last change, in whole nanoseconds of the clock, so that rounding does not add up.
+    /// Adds the time since the last change in whole nanoseconds of the clock, so that rounding errors do not
+    /// accumulate.
     #[inline]
     fn advance(&mut self, now: Time) {
         if now <= self.since {

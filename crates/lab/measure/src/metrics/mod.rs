@@ -1,4 +1,4 @@
-//! The formulas between flows and over time. Pure functions; the one owner of each.
+//! Formulas between flows and over time: pure functions, each the only definition of its metric.
 
 mod series;
 mod shares;
@@ -32,9 +32,9 @@ pub fn rate_summary(rates: impl IntoIterator<Item = Option<f64>>) -> RateSummary
     RateSummary { mean: finite(sum / rates.len() as f64), sum: finite(sum) }
 }
 
-/// Time from the first byte sent to the last acknowledgement of a transfer that has the path for itself and is not
-/// limited by its window: `base_rtt_s + 8 wire_bytes / rate_bps`, where `base_rtt_s` is propagation both ways and
-/// `rate_bps` the slowest link's rate.
+/// Time in seconds from the first byte sent to the last acknowledgement of a transfer that has the path to
+/// itself and is not limited by its window: `base_rtt_s + 8 wire_bytes / rate_bps`, where `base_rtt_s` is the
+/// round-trip propagation delay and `rate_bps` the rate of the slowest link.
 pub fn ideal_fct_s(wire_bytes: u64, rate_bps: f64, base_rtt_s: f64) -> Option<f64> {
     finite(base_rtt_s + 8.0 * wire_bytes as f64 / rate_bps)
 }
@@ -47,7 +47,7 @@ pub fn order_statistics(values: &[f64]) -> Distribution {
     let n = sorted.len();
     let quantile = |permille: usize| sorted.get((n * permille).div_ceil(1000).max(1) - 1).copied();
     let mean = finite(sorted.iter().sum::<f64>() / n as f64);
-    // Two passes: the shorter formula cancels.
+    // Two passes, because the shorter formula suffers from cancellation.
     let sd = mean.map(|mean| (sorted.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / n as f64).sqrt());
     Distribution {
         mean,
@@ -64,11 +64,12 @@ pub fn order_statistics(values: &[f64]) -> Distribution {
     }
 }
 
-/// Lower bounds in bytes of the ranges of sizes that completion times are reported for; the last one has no upper bound.
-/// Those of the DCTCP paper's figures (Alizadeh et al. 2010, figures 19 and 20), in powers of ten.
+/// Lower bounds in bytes of the ranges of sizes for which completion times are reported; the last range has
+/// no upper bound. They are the ranges in figures 19 and 20 of Alizadeh et al. 2010 (DCTCP), in powers of
+/// ten.
 pub const SIZE_BINS: [u64; 5] = [0, 10_000, 100_000, 1_000_000, 10_000_000];
 
-/// Completion times and slowdowns of the transfers of some flows, by size; empty if none of them transfers.
+/// Completion times and slowdowns of the transfers of some flows, by size; empty if there are no transfers.
 pub fn by_size(flows: &[FlowResult]) -> Vec<SizeBin> {
     if flows.iter().all(|flow| flow.transfer_bytes.is_none()) {
         return Vec::new();
@@ -95,14 +96,14 @@ pub fn by_size(flows: &[FlowResult]) -> Vec<SizeBin> {
     bounds.map(bin).collect()
 }
 
-/// ACKs a data packet; `None` if either count is unknown or no packet arrived.
+/// ACKs per data packet; `None` if either count is unknown or no packet arrived.
 pub fn acks_per_packet(acks_sent: Option<u64>, data_packets: Option<u64>) -> Option<f64> {
     finite(acks_sent? as f64 / data_packets? as f64)
 }
 
-/// Sums of the counts of some flows; of counts that a flow need not have, `None` if one has none.
+/// Sums of the counts of some flows; `None` for a count that one of the flows does not have.
 pub fn totals(flows: &[FlowResult]) -> Totals {
-    // A group without flows has counted none.
+    // A group without flows has counts of zero.
     let all = |of: fn(&FlowResult) -> Option<u64>| flows.iter().map(of).sum();
     let start = Totals {
         data_packets: all(|f| f.data_packets),
@@ -136,7 +137,7 @@ impl Metrics {
     }
 }
 
-/// The number, unless it is none.
+/// The number, unless it is infinite or NaN.
 pub(crate) fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }

@@ -1,8 +1,8 @@
-//! Formulas about time series at equal distances.
+//! Formulas on time series with equally spaced values.
 
 use super::finite;
 
-/// Index of the first value from which on all values are within `within * |target|` of `target`: convergence.
+/// Index from which on all values are within `within * |target|` of `target`: convergence.
 ///
 /// Every value is first replaced by the mean of itself and the `smooth - 1` values before it, fewer at the beginning,
 /// because single bins of a sawtooth never stay close to its mean. `None` if the last value is not within, or there is
@@ -29,7 +29,7 @@ fn trailing_means(values: &[f64], width: usize) -> Vec<f64> {
 /// A periodic part of a series.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Oscillation {
-    /// Period in distances between values; `None` if nothing repeats.
+    /// Period in steps; `None` if nothing repeats.
     pub period: Option<f64>,
     /// Autocorrelation at the period, 1 for a strictly periodic series.
     pub strength: Option<f64>,

@@ -1,4 +1,4 @@
-//! Formulas about distributions that are given as buckets.
+//! Formulas on distributions that are given as buckets.
 
 use super::finite;
 use crate::Bucket;
