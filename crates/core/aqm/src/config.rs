@@ -7,15 +7,15 @@ use shoal_units::Span;
 pub enum Extent {
     /// No limit.
     Unlimited,
-    /// Packets waiting.
+    /// Number of waiting packets.
     Packets(u32),
-    /// Bytes waiting.
+    /// Number of waiting bytes.
     Bytes(u64),
     /// Queueing time: bytes over the line rate at enqueue, the packet's own sojourn time at dequeue.
     Time(Span),
 }
 
-/// When a decision is made.
+/// When a decision is taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DecideAt {
     /// On arrival.

@@ -4,7 +4,7 @@ use core::ops::Add;
 use shoal_packet::{Class, Packet, Reason};
 use shoal_units::{Stream, Time};
 
-/// What waits in a queue.
+/// The packets that wait in a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
     /// Waiting packets.
@@ -22,42 +22,43 @@ impl Add for Backlog {
 }
 
 impl Backlog {
-    /// One packet more.
+    /// Adds a packet.
     #[inline]
     pub(crate) fn put(&mut self, packet: &Packet) {
         self.packets += 1;
         self.bytes += u64::from(packet.size);
     }
-    /// One packet less.
+    /// Removes a packet.
     #[inline]
     pub(crate) fn take(&mut self, packet: &Packet) {
         self.packets -= 1;
         self.bytes -= u64::from(packet.size);
     }
-    /// What is left without `part`.
+    /// The backlog without `part`.
     #[inline]
     pub(crate) const fn without(self, part: Self) -> Self {
         Self { packets: self.packets - part.packets, bytes: self.bytes - part.bytes }
     }
 }
 
-/// What became of an arriving packet.
+/// The fate of an arriving packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum Verdict {
-    /// It waits; `mark` says why it was marked, if it was.
+    /// The packet waits.
     Queued {
-        /// Why it was marked on arrival.
+        /// Reason for which it was marked on arrival, if it was.
         mark: Option<Reason>,
     },
-    /// It is gone.
+    /// The packet was dropped.
     Dropped(Reason),
     /// It was put in unmarked, and packets that waited, perhaps itself, were dropped to make room: ask
     /// [`Queue::take_displaced`] until it has no more.
     Displaced,
 }
 
-/// What came out of a queue. The value is short-lived and copied once into the wire's ring, so the packet is inline.
+/// The result of asking a queue for a packet. The value is short-lived and copied once into the ring of the
+/// link, so the packet is stored inline.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub enum Dequeued {
@@ -67,14 +68,14 @@ pub enum Dequeued {
     Packet {
         /// The packet; its `enqueued` says when it arrived.
         packet: Packet,
-        /// Why it was marked on departure, if it was.
+        /// Reason for which it was marked on departure, if it was.
         mark: Option<Reason>,
     },
     /// A packet was dropped on departure; ask again.
     Dropped {
         /// The packet.
         packet: Packet,
-        /// Why.
+        /// Reason for the drop.
         reason: Reason,
     },
 }
@@ -88,23 +89,25 @@ pub trait Queue {
     fn enqueue(&mut self, packet: Packet, now: Time, random: &mut Stream) -> Verdict;
     /// The transmitter is free.
     fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued;
-    /// The next packet that was dropped when another one arrived, and why; see [`Verdict::Displaced`].
+    /// The next packet that was dropped because another one arrived, and the reason; see
+    /// [`Verdict::Displaced`].
     fn take_displaced(&mut self) -> Option<(Packet, Reason)> {
         None
     }
-    /// What waits now.
+    /// The present backlog.
     fn backlog(&self) -> Backlog;
-    /// What waits of one class; queues that do not keep classes apart count them all the same.
+    /// The present backlog of one class, also of queues that do not keep classes apart.
     fn class_backlog(&self, class: Class) -> Backlog;
-    /// When the queue wants [`Queue::on_timer`] to be called; [`Time::NEVER`] if it has no timer.
+    /// Time at which [`Queue::on_timer`] is to be called; [`Time::NEVER`] if the queue has no timer.
     fn next_timer(&self) -> Time {
         Time::NEVER
     }
-    /// Its timer has come: periodic control laws.
+    /// Called when the timer expires: periodic control laws.
     fn on_timer(&mut self, now: Time) {
         let _ = now;
     }
-    /// The probability that controls the law now, 0..=1, if there is a single one; its docs say of what. For output.
+    /// The probability that controls the law now, 0..=1, if there is a single one; the law's documentation
+    /// says of what. For output.
     fn probability(&self) -> Option<f64> {
         None
     }

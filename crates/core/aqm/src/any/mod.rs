@@ -27,14 +27,14 @@ macro_rules! any_queue {
         /// What the queues are, for `shoal describe`; in the order of [`QueueConfig`].
         pub const DOCS: &[ModelDoc] = &[$(<crate::$config as LawConfig>::DOC),+];
 
-        /// Passes a call to the configuration inside.
+        /// Passes a call to the configuration of the law.
         macro_rules! ask {
             ($any:expr, $inside:ident => $call:expr) => {
                 match $any { $(QueueConfig::$law($inside) => $call,)+ }
             };
         }
 
-        /// Passes a call to the queue inside.
+        /// Passes a call to the queue of the law.
         macro_rules! pass {
             ($any:expr, $inside:ident => $call:expr) => {
                 match $any { $(AnyQueue::$law($inside) => $call,)+ }
@@ -65,12 +65,12 @@ macro_rules! any_queue {
 for_each_law!(any_queue);
 
 impl QueueConfig {
-    /// Waiting packets that fit.
+    /// Capacity for waiting packets.
     pub fn limit(&self) -> Extent {
         ask!(self, config => config.limit())
     }
 
-    /// Levels of the backlog at which something changes, for the eye.
+    /// Levels of the backlog at which the law changes what it does, for plots.
     pub fn levels(&self) -> Vec<Level> {
         ask!(self, config => config.levels())
     }
@@ -89,14 +89,14 @@ impl AnyQueue {
         }
     }
 
-    /// [`Queue::backlog`] and [`Queue::next_timer`], dispatched once.
+    /// Backlog ([`Queue::backlog`]) and next timer ([`Queue::next_timer`]), dispatched once.
     #[inline]
     pub fn outlook(&self) -> (Backlog, Time) {
         pass!(self, queue => (queue.backlog(), queue.next_timer()))
     }
 
-    /// Whether `packet`, arriving now, would be the first to leave, unmarked and with nothing else changed: then a caller
-    /// whose transmitter is idle need not put it in.
+    /// Whether `packet`, arriving now, would be the first to leave, unmarked and without any other effect:
+    /// then a caller whose transmitter is idle need not enqueue it.
     #[inline]
     pub fn is_passed_by(&self, packet: &Packet) -> bool {
         matches!(self, Self::Fifo(queue) if queue.is_passed_by(packet))

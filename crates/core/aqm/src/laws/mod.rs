@@ -4,6 +4,10 @@
 //! [`AnyQueue`](crate::AnyQueue), [`DOCS`](crate::DOCS) and the tests of all queues here, the kinds of `aqm` in a scenario
 //! (`shoal-scenario`) and what the real kernel has for them (`shoal-linux`). A law that is in the list and lacks a part in
 //! one of these rooms does not compile. How to add one: docs/add-a-queue.md.
+//!
+//! Documents that the sentences of the list name: [RFC 8033](https://www.rfc-editor.org/rfc/rfc8033) (PIE),
+//! [RFC 8289](https://www.rfc-editor.org/rfc/rfc8289) (CoDel), [RFC 8290](https://www.rfc-editor.org/rfc/rfc8290)
+//! (fair queueing with CoDel), [RFC 9332](https://www.rfc-editor.org/rfc/rfc9332) (DualPI2).
 
 mod codel;
 mod coupled;
@@ -79,7 +83,7 @@ macro_rules! for_each_law {
     };
 }
 
-/// What every configuration of a queue can say and do.
+/// Functions that the configuration of every queue provides.
 ///
 /// The limit is a key of each configuration rather than a field beside all of them because it is not the same thing for all:
 /// `tc red` derives thresholds from it, GRED has one for each virtual queue, and CoDel, PIE and fair queueing may be given their
@@ -87,7 +91,7 @@ macro_rules! for_each_law {
 pub trait LawConfig: Copy {
     /// The queue that it configures: a [`Queue`](crate::Queue), in a `Box` if it is much larger than most.
     type Queue;
-    /// What users read about the law.
+    /// Description of the law for users.
     const DOC: ModelDoc;
 
     /// An empty queue at a line of `line_rate`.
@@ -96,33 +100,33 @@ pub trait LawConfig: Copy {
     /// If a rate is zero.
     ///
     /// # Errors
-    /// What `tc` refuses, for laws that it configures.
+    /// If `tc` refuses the configuration of a law that it configures.
     fn build(&self, line_rate: Rate) -> Result<Self::Queue, TcError>;
 
-    /// Waiting packets that fit.
+    /// Capacity for waiting packets.
     fn limit(&self) -> Extent;
 
-    /// Levels of the backlog at which something changes, for the eye.
+    /// Levels of the backlog at which the law changes what it does, for plots.
     fn levels(&self) -> Vec<Level> {
         vec![Level::new("limit", self.limit())]
     }
 }
 
-/// A level of the backlog with a name, as a plot of the queue shows it.
+/// A level of the backlog with its name, as plots of the queue show it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Level {
-    /// Its name in a legend.
+    /// Name in the legend.
     pub label: String,
-    /// Where it is.
+    /// Height of the level.
     pub height: Height,
 }
 
-/// Where a level is.
+/// Height of a level.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Height {
-    /// At an extent; an unlimited one is nowhere.
+    /// An extent; an unlimited one is not drawn.
     Extent(Extent),
-    /// At so many bytes, which need not be whole.
+    /// A number of bytes, which need not be whole.
     Bytes(f64),
 }
 

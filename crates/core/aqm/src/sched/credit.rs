@@ -1,4 +1,6 @@
-//! Weighted round robin by credit (Linux net/sched/sch_dualpi2.c, `dequeue_packet`).
+//! Weighted round robin by credit (Linux
+//! [`net/sched/sch_dualpi2.c`](https://elixir.bootlin.com/linux/v6.17/source/net/sched/sch_dualpi2.c),
+//! `dequeue_packet`).
 
 use super::Lane;
 
@@ -11,9 +13,9 @@ use super::Lane;
 pub(crate) struct CreditRoundRobin {
     classic_weight: i32,
     low_weight: i32,
-    /// In bytes times percent. The low-latency queue sends while it is not positive.
+    /// Credit in bytes times percent. The low-latency queue sends while it is not positive.
     credit: i32,
-    /// Where it begins, and is again once the line has found both queues empty.
+    /// Initial credit, restored when the line has found both queues empty.
     initial: i32,
 }
 
@@ -44,7 +46,7 @@ impl CreditRoundRobin {
         };
     }
 
-    /// Both queues are empty and the line is free.
+    /// Called when both queues are empty and the line is free.
     #[inline]
     pub(crate) const fn reset(&mut self) {
         self.credit = self.initial;

@@ -1,11 +1,12 @@
-//! Deficit round robin with new and old queues (RFC 8290 section 4.2; Linux `fq_codel_dequeue`).
+//! Deficit round robin with new and old queues
+//! ([RFC 8290, section 4.2](https://www.rfc-editor.org/rfc/rfc8290#section-4.2); Linux `fq_codel_dequeue`).
 use alloc::vec::Vec;
 
-/// No index.
+/// The index of no queue.
 const NONE: u32 = u32::MAX;
 
-/// Decides whose turn it is among queues that are known by their index. Queues that are idle cost nothing: both lists hold
-/// indices and link through the nodes.
+/// Decides which queue sends next; queues are identified by their index. Idle queues cost nothing: both lists
+/// hold indices and are linked through the nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Drr {
     nodes: Vec<Node>,

@@ -1,4 +1,4 @@
-//! Time-shifted FIFO (RFC 9332 section 4.2.2).
+//! Time-shifted FIFO ([RFC 9332, section 4.2.2](https://www.rfc-editor.org/rfc/rfc9332#section-4.2.2)).
 
 use super::Lane;
 use shoal_units::{Span, Time};

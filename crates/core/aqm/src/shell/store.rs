@@ -116,7 +116,9 @@ impl Store {
     }
 }
 
-/// Sets Congestion Experienced if the packet is ECN-capable (RFC 3168 section 5); returns whether it carries the mark.
+/// Sets Congestion Experienced if the packet is ECN-capable
+/// ([RFC 3168, section 5](https://www.rfc-editor.org/rfc/rfc3168#section-5)); returns whether it carries the
+/// mark.
 #[inline]
 pub(crate) fn mark(packet: &mut Packet) -> bool {
     let capable = packet.ecn.is_capable();

@@ -1,5 +1,6 @@
-//! The clock of CoDel: 32 bits of 1024 ns (Linux `include/net/codel.h`). It wraps after 4398 s, so instants are compared by
-//! the sign of their distance.
+//! The clock of CoDel: 32 bits of 1024 ns (Linux
+//! [`include/net/codel.h`](https://elixir.bootlin.com/linux/v6.12/source/include/net/codel.h)). It wraps
+//! after 4398 s, so instants are compared by the sign of their distance.
 
 use shoal_units::{Span, Time};
 
@@ -21,7 +22,7 @@ impl Instant {
         self.0.wrapping_sub(other.0) as i32 > 0
     }
 
-    /// Whether it is `now` or was before (`codel_time_after_eq` from the other side).
+    /// Whether the instant is `now` or earlier (`codel_time_after_eq` with exchanged arguments).
     #[inline]
     pub(super) const fn has_come(self, now: Self) -> bool {
         now.0.wrapping_sub(self.0) as i32 >= 0
@@ -39,7 +40,8 @@ impl Instant {
     }
 }
 
-/// A parameter in ticks: tc takes 32 bits of whole microseconds, the kernel shifts their nanoseconds.
+/// Converts a parameter to ticks: tc accepts 32 bits of whole microseconds, and the kernel shifts their
+/// nanoseconds.
 pub(super) fn ticks(span: Span) -> u32 {
     let micros = span.as_micros().min(u64::from(u32::MAX));
     ((micros * 1000) >> 10) as u32

@@ -7,38 +7,42 @@ use alloc::vec;
 use alloc::vec::Vec;
 use shoal_units::{ModelDoc, Rate, Span};
 
-/// The parameters of the CoDel law (RFC 8289; Linux `struct codel_params`).
+/// The parameters of the CoDel law ([RFC 8289](https://www.rfc-editor.org/rfc/rfc8289); Linux `struct
+/// codel_params`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CodelParameters {
-    /// Sojourn time that may stand.
+    /// Largest acceptable sojourn time.
     pub target: Span,
-    /// How long it must have been exceeded before the first drop; the scale of the gaps between drops.
+    /// Time for which the target must be exceeded before the first drop; it also scales the gaps between
+    /// drops.
     pub interval: Span,
     /// Mark ECT packets instead of dropping them.
     pub ecn: bool,
-    /// Beyond this sojourn time ECT packets are marked, whatever the law says.
+    /// Sojourn time beyond which ECT packets are marked, whatever the law decides.
     pub ce_threshold: Option<Span>,
-    /// Which packets `ce_threshold` is for.
+    /// Packets to which `ce_threshold` applies.
     pub ce_threshold_for: CeThresholdFor,
-    /// No signal while no more than this waits, bytes.
+    /// Largest backlog in bytes at which the law gives no signal.
     pub mtu_bytes: u32,
 }
 
-/// Which packets a CoDel `ce_threshold` is for.
+/// Packets to which a `ce_threshold` applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CeThresholdFor {
-    /// All that are ECN-capable.
+    /// All ECN-capable packets.
     Ect,
-    /// Those with ECT(1) only (`ce_threshold_selector 1/3`, RFC 9331).
+    /// Packets with ECT(1) only (`ce_threshold_selector 1/3`,
+    /// [RFC 9331](https://www.rfc-editor.org/rfc/rfc9331)).
     Ect1,
 }
 
-/// CoDel over one FIFO (Linux `net/sched/sch_codel.c`).
+/// CoDel over one FIFO (Linux
+/// [`net/sched/sch_codel.c`](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_codel.c)).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CodelConfig {
     /// The law.
     pub law: CodelParameters,
-    /// Waiting packets that fit.
+    /// Capacity for waiting packets.
     pub limit: Extent,
 }
 

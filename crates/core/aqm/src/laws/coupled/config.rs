@@ -25,7 +25,7 @@ pub enum CoupledSlope {
         drop_bits: u8,
         /// S_d, 0..=31. The coupling factor is 2^(S_d - S_r).
         mark_bits: u8,
-        /// What Q counts.
+        /// Unit in which Q is counted.
         unit: Extent,
     },
 }
@@ -35,9 +35,9 @@ pub enum CoupledSlope {
 pub struct CoupledConfig {
     /// The probabilities.
     pub slope: CoupledSlope,
-    /// When Q is measured; it includes the packet it decides about.
+    /// When Q is measured; it includes the packet that is decided on.
     pub decide: DecideAt,
-    /// Waiting packets that fit.
+    /// Capacity for waiting packets.
     pub limit: Extent,
 }
 

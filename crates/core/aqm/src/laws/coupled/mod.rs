@@ -25,7 +25,7 @@ use shoal_units::{Rate, Stream, Time};
 pub struct Coupled {
     slope: Slope,
     decide: DecideAt,
-    /// Of the last decision.
+    /// Probability of a mark at the last decision.
     probability: f64,
 }
 
@@ -35,8 +35,9 @@ impl Coupled {
     }
 }
 
-/// Slides, "Detailed implementation": a mark needs one random number below p_d, a drop two below the root of p_r. The second
-/// is drawn only if the first was below. `probability` becomes that of a mark.
+/// A mark needs one random number below p_d, a drop two below the root of p_r (slides, "Detailed
+/// implementation"). The second number is drawn only if the first was below. Sets `probability` to that of a
+/// mark.
 #[inline]
 pub(crate) fn decide(
     slope: &Slope,
@@ -71,8 +72,8 @@ impl Law for Coupled {
         decide(&self.slope, &mut self.probability, packet, queue, random)
     }
 
-    /// The last packet is not dropped, whatever was drawn: in a kernel, who asks a queue for a packet and gets none takes it for
-    /// empty (`sch_codel` and `sch_dualpi2` spare what waits last, too).
+    /// The last packet is not dropped, whatever was drawn: in a kernel, a scheduler that asks a queue for a
+    /// packet and gets none takes it for empty (`sch_codel` and `sch_dualpi2` spare the last packet too).
     #[inline]
     fn on_departure(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
         if self.decide == DecideAt::Enqueue {
@@ -85,7 +86,7 @@ impl Law for Coupled {
         }
     }
 
-    /// Of a mark, at the last decision.
+    /// Probability of a mark at the last decision.
     fn probability(&self) -> Option<f64> {
         Some(self.probability)
     }

@@ -1,9 +1,9 @@
-//! From a queue to the two coupled probabilities.
+//! Computes the two coupled probabilities from a queue.
 
 use crate::{Backlog, CoupledSlope, Extent};
 use shoal_units::{Probability, Rate, Span};
 
-/// What Q is.
+/// The quantity that Q measures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Measure {
     /// Queueing time in picoseconds.
@@ -12,7 +12,7 @@ pub(crate) enum Measure {
     Packets,
 }
 
-/// The two slopes.
+/// The slopes of both probabilities.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slope {
     pub measure: Measure,
@@ -24,7 +24,7 @@ pub(crate) struct Slope {
 /// A probability that is zero at the origin and rises linearly.
 #[derive(Clone, Copy, Debug)]
 enum Line {
-    /// Times 2^-32.
+    /// Factor by which Q is multiplied, in 2^-32.
     Scale(f64),
     /// `(Q / unit) << bits` times 2^-32.
     Shift { unit: u64, bits: u8 },

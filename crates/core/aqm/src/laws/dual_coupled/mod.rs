@@ -27,17 +27,17 @@ pub struct DualCoupled {
     input: CouplingInput,
     threshold: Threshold,
     decide: DecideAt,
-    /// Of the last decision.
+    /// Probability of a mark at the last decision.
     probability: f64,
 }
 
-/// The queue that a decision is about.
+/// The queue of the packet that is decided on.
 #[derive(Clone, Copy)]
 struct Own {
     lane: Lane,
-    /// Its backlog with the packet that is decided about.
+    /// Backlog of the queue with that packet.
     backlog: Backlog,
-    /// How long that packet, or on arrival the oldest one, has waited.
+    /// Time that the packet, or on arrival the oldest one, has waited.
     waited: Span,
 }
 
@@ -52,7 +52,7 @@ impl DualCoupled {
         }
     }
 
-    /// Q, with the packet that is decided about.
+    /// Q, including the packet that is decided on.
     #[inline]
     fn input(&self, own: Own, waiting: &Lanes, now: Time) -> u64 {
         let of = |which: Lane| {
@@ -82,7 +82,7 @@ impl DualCoupled {
 }
 
 impl DualLaw for DualCoupled {
-    /// A packet that is marked already was ECT: it stays with its kind.
+    /// A packet that is already marked was ECT, so it stays with ECT packets.
     #[inline]
     fn lane_of(&self, packet: &Packet) -> Lane {
         if packet.ecn.is_capable() { Lane::Low } else { Lane::Classic }
@@ -130,7 +130,7 @@ impl DualLaw for DualCoupled {
         }
     }
 
-    /// Of a coupled mark, at the last decision.
+    /// Probability of a coupled mark at the last decision.
     fn probability(&self) -> Option<f64> {
         Some(self.probability)
     }

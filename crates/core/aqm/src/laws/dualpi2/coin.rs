@@ -1,11 +1,11 @@
-//! From likelihoods to decisions.
+//! Turns probabilities into decisions.
 
 use super::pi::MAX_PROBABILITY;
 use crate::Tossing;
 use crate::sched::Lane;
 use shoal_units::Stream;
 
-/// Decides with given likelihoods, randomly or by adding them up.
+/// Takes decisions with given probabilities, randomly or by adding the probabilities up.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Coin {
     Random,
@@ -21,8 +21,8 @@ impl Coin {
         }
     }
 
-    /// An event of probability `likelihood` in 2^-32 at a packet of `lane`. Linux' `dualpi2_roll`: a number at or below it, so
-    /// that 2^32 - 1 is certain.
+    /// Decides on an event of probability `likelihood` in 2^-32 for a packet of `lane`. As in Linux
+    /// (`dualpi2_roll`), a random number at or below it is an event, so that 2^32 - 1 is certain.
     #[inline]
     pub(super) fn toss(&mut self, lane: Lane, likelihood: u64, random: &mut Stream) -> bool {
         match self {
@@ -31,7 +31,8 @@ impl Coin {
         }
     }
 
-    /// An event of probability `root` squared: two random numbers, the second only after a success of the first.
+    /// Decides on an event of probability `root` squared with two random numbers, of which the second is
+    /// drawn only if the first succeeds.
     #[inline]
     pub(super) fn toss_squared(&mut self, lane: Lane, root: u32, random: &mut Stream) -> bool {
         match self {
@@ -44,7 +45,7 @@ impl Coin {
     }
 }
 
-/// RFC 9332 appendix A.1, `recur`.
+/// [RFC 9332, appendix A.1](https://www.rfc-editor.org/rfc/rfc9332#appendix-A.1), `recur`.
 #[inline]
 fn recur(sum: &mut u64, likelihood: u64) -> bool {
     const ONE: u64 = 1 << 32;

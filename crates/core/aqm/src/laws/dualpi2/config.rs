@@ -1,4 +1,5 @@
-//! The configuration of DualPI2: the parameters of `tc qdisc add ... dualpi2`, and options of RFC 9332.
+//! The configuration of DualPI2: the parameters of `tc qdisc add ... dualpi2`, and options of
+//! [RFC 9332](https://www.rfc-editor.org/rfc/rfc9332).
 
 use super::{DualPi2, doc};
 use crate::shell::{Bound, Dual, Lanes};
@@ -6,33 +7,35 @@ use crate::{DecideAt, Extent, LawConfig, SchedulerConfig, TcError};
 use alloc::boxed::Box;
 use shoal_units::{ModelDoc, Rate, Span};
 
-/// The native law of the low-latency queue, beside the coupled one.
+/// The native law of the low-latency queue, which acts in addition to the coupled one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NativeMarking {
     /// Linux: a packet whose wait, or the queue it leaves behind, is above the threshold is marked.
     Step {
-        /// A time is the packet's own wait; a length does not count the leaving packet.
+        /// Threshold: a time is compared with the packet's own wait, and a length does not count the leaving
+        /// packet.
         threshold: Extent,
-        /// Only packets that found at least so many packets in the queue on arrival.
+        /// The step applies only to packets that found at least this many packets in the queue on arrival.
         min_packets: u32,
     },
     /// RFC 9332 appendix A.1: the probability rises linearly with the packet's own wait.
     Ramp {
-        /// Below this wait nothing is marked.
+        /// Wait below which nothing is marked.
         min: Span,
-        /// From `min` plus this wait on everything is.
+        /// Length of the ramp: from `min` plus this wait on every packet is marked.
         range: Span,
-        /// Nothing is marked if not more than so many packets wait, the leaving one included.
+        /// Nothing is marked if at most this many packets wait, including the leaving one.
         min_packets: u32,
     },
 }
 
-/// How a probability becomes decisions.
+/// How a probability is turned into decisions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tossing {
     /// Random numbers of 32 bits (Linux); a square takes two.
     Random,
-    /// Adding up likelihoods until they exceed one (RFC 9332, `recur`): evenly spaced, draws nothing.
+    /// Probabilities are added up until they exceed one (RFC 9332, `recur`): events are evenly spaced, and no
+    /// random numbers are drawn.
     Recur,
 }
 
@@ -53,19 +56,20 @@ pub struct DualPi2Config {
     pub native: NativeMarking,
     /// How probabilities become decisions.
     pub tossing: Tossing,
-    /// Packets with one of these bits in their ECN field go to the low-latency queue.
+    /// Bits of the ECN field: packets with one of them go to the low-latency queue.
     pub ecn_mask: u8,
     /// The scheduler.
     pub scheduler: SchedulerConfig,
-    /// Once k p' exceeds 1, drop L packets like C packets; otherwise p' stops at 1/k and the buffer fills.
+    /// Whether L packets are dropped like C packets once k p' exceeds 1; otherwise p' stops at 1/k and the
+    /// buffer fills.
     pub drop_on_overload: bool,
     /// When the probability is applied.
     pub decide: DecideAt,
-    /// Below this backlog of both queues the probability is not applied, bytes.
+    /// Backlog of both queues in bytes below which the probability is not applied.
     pub min_backlog_bytes: u64,
-    /// Bytes of both queues that fit, besides `limit`.
+    /// Capacity of both queues together in bytes, in addition to `limit`.
     pub memory_limit_bytes: u64,
-    /// Waiting packets that fit into both queues together.
+    /// Capacity of both queues together for waiting packets.
     pub limit: Extent,
     /// The link's MTU in bytes, for the scheduler.
     pub mtu: u32,

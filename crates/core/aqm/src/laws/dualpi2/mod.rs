@@ -66,7 +66,9 @@ impl DualPi2 {
         }
     }
 
-    /// What the probability makes of `packet` at a queue with `waiting` besides it (`must_drop`). With less than the smallest
+    /// Decides on `packet` at a queue with `waiting` other packets, as Linux's `must_drop` does: the
+    /// probability is not applied if the backlog is below the smallest one. `native` is the probability of a
+    /// mark by the ramp.
     /// backlog it is not applied. `native` is the likelihood of a mark by the ramp.
     #[inline]
     fn apply(
@@ -114,7 +116,7 @@ impl DualPi2 {
 }
 
 impl DualLaw for DualPi2 {
-    /// `dualpi2_skb_classify`.
+    /// Classifies a packet (`dualpi2_skb_classify`).
     #[inline]
     fn lane_of(&self, packet: &Packet) -> Lane {
         if packet.ecn.bits() & self.ecn_mask != 0 { Lane::Low } else { Lane::Classic }
@@ -158,7 +160,7 @@ impl DualLaw for DualPi2 {
             }
             DecideAt::Enqueue => Decision::Pass,
         };
-        // A packet that both laws mark counts for the native one.
+        // A packet that both laws mark is counted for the native one.
         let dropped = matches!(decision, Decision::Drop(_));
         if applies && !dropped && self.native.is_above(packet, behind.packets, behind.bytes, now) {
             return Decision::signal(packet, Reason::Threshold);
@@ -180,7 +182,7 @@ impl DualLaw for DualPi2 {
         self.update_at = now.saturating_add(self.tupdate);
     }
 
-    /// p', the base of both.
+    /// The base probability p'.
     fn probability(&self) -> Option<f64> {
         Some(f64::from(self.pi.probability()) / f64::from(MAX_PROBABILITY))
     }

@@ -49,7 +49,7 @@ impl Native {
         }
     }
 
-    /// A packet joins the low-latency queue of `packets`.
+    /// Records that a packet joins the low-latency queue of `packets`.
     #[inline]
     pub(super) fn on_arrival(&mut self, packets: u32) {
         if let Self::Step(step) = self
@@ -59,7 +59,7 @@ impl Native {
         }
     }
 
-    /// A packet leaves the low-latency queue, whatever becomes of it: whether the step applies to it.
+    /// Records that a packet leaves the low-latency queue; returns whether the step applies to it.
     #[inline]
     pub(super) fn on_departure(&mut self) -> bool {
         match self {
@@ -68,7 +68,8 @@ impl Native {
         }
     }
 
-    /// Whether `packet`, to which the step applies, is above it; `packets` and `bytes` wait behind it (`do_step_aqm`).
+    /// Whether the step marks `packet`, to which it applies; `packets` and `bytes` wait behind it
+    /// (`do_step_aqm`).
     #[inline]
     pub(super) fn is_above(&self, packet: &Packet, packets: u32, bytes: u64, now: Time) -> bool {
         match self {
@@ -82,7 +83,8 @@ impl Native {
         }
     }
 
-    /// The ramp's probability for `packet`, in 2^-32, with `packets` behind it (RFC 9332 appendix A.1, `laqm`).
+    /// The ramp's probability for `packet`, in 2^-32, with `packets` behind it
+    /// ([RFC 9332, appendix A.1](https://www.rfc-editor.org/rfc/rfc9332#appendix-A.1), `laqm`).
     #[inline]
     pub(super) fn likelihood(&self, packet: &Packet, packets: u32, now: Time) -> u64 {
         let Self::Ramp { min_ns, range_ns, min_packets } = *self else { return 0 };

@@ -1,6 +1,8 @@
-//! The controller of DualPI2 in the kernel's integers (Linux net/sched/sch_dualpi2.c, `calculate_probability`).
+//! The controller of DualPI2 in the kernel's integers (Linux
+//! [`net/sched/sch_dualpi2.c`](https://elixir.bootlin.com/linux/v6.17/source/net/sched/sch_dualpi2.c),
+//! `calculate_probability`).
 
-/// Base probability p', a fraction of 2^32 - 1, and what moves it.
+/// The controller's state: the base probability p', as a fraction of 2^32 - 1.
 ///
 /// Gains are per nanosecond in 2^-38: they are scaled so that 1/256 Hz is not lost.
 #[derive(Clone, Copy, Debug)]
@@ -8,7 +10,7 @@ pub(super) struct Pi {
     target_ns: i64,
     alpha: u32,
     beta: u32,
-    /// Where p' stops.
+    /// Upper bound of p'.
     cap: u32,
     probability: u32,
     last_delay_ns: u64,
@@ -17,11 +19,11 @@ pub(super) struct Pi {
 /// Probability 1.
 pub(super) const MAX_PROBABILITY: u32 = u32::MAX;
 
-/// Bits of the gains below those of the probability.
+/// Fractional bits of the gains beyond those of the probability.
 const GRANULARITY: u32 = 6;
 
 impl Pi {
-    /// Gains in 1/256 Hz. With `stop_at` k the probability stops at 1/k.
+    /// A controller with gains in 1/256 Hz. With `stop_at` k the probability stops at 1/k.
     pub(super) fn new(target_ns: u64, alpha: u32, beta: u32, stop_at: Option<u8>) -> Self {
         Self {
             target_ns: target_ns as i64,
@@ -38,8 +40,9 @@ impl Pi {
         self.probability
     }
 
-    /// The queueing time is `delay_ns` now. Wraps where the kernel does: a jump of p' by 1 or more in one update, which takes a
-    /// delay that grows by some 300 ms from one update to the next with the default gains, counts modulo 1.
+    /// Updates p' for a queueing time of `delay_ns`. It wraps where the kernel's does: a change of p' by 1 or
+    /// more in one update counts modulo 1. With the default gains this takes a delay that grows by some 300
+    /// ms from one update to the next.
     pub(super) fn update(&mut self, delay_ns: u64) {
         let delay = delay_ns as i64;
         let integral = delay.wrapping_sub(self.target_ns).wrapping_mul(i64::from(self.alpha));

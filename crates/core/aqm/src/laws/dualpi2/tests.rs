@@ -246,7 +246,8 @@ fn a_step_in_packets_counts_those_behind() {
     }
 }
 
-/// RFC 9332: 0 up to 800 us, 1/2 at 1 ms, 1 from 1.2 ms on; added up, every other packet at 1/2; a packet alone is not marked.
+/// [RFC 9332](https://www.rfc-editor.org/rfc/rfc9332): 0 up to 800 us, 1/2 at 1 ms, 1 from 1.2 ms on; added
+/// up, every other packet at 1/2; a packet alone is not marked.
 #[test]
 fn the_ramp_rises_with_the_wait() {
     let native =

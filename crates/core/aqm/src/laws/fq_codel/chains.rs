@@ -1,4 +1,5 @@
-//! Packets of many queues in one memory: chains of places, and a chain of free ones. It grows to the largest backlog seen.
+//! Packets of many queues in one memory: a chain of places for each queue, and a chain of free places. It
+//! grows to the largest backlog seen.
 
 use alloc::vec::Vec;
 use shoal_packet::Packet;
@@ -18,7 +19,7 @@ struct Place {
     next: u32,
 }
 
-/// One first-in-first-out chain of packets in it.
+/// A first-in-first-out chain of packets in the memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chain {
     head: u32,

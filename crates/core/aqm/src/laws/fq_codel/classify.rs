@@ -1,20 +1,21 @@
-//! Which queue a flow's packets go to.
+//! Assigns the packets of a flow to a queue.
 
 use crate::FlowQueues;
 use shoal_packet::FlowId;
 use shoal_units::Stream;
 
-/// Flow to queue.
+/// Maps flows to queues.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Classifier {
-    /// By a hash.
+    /// Each flow is mapped by a hash.
     Hashed {
-        /// How many queues.
+        /// Number of queues.
         queues: u32,
-        /// Drawn when the first packet arrives, as a kernel draws the key of its flow hash when it is first needed.
+        /// Key of the hash, drawn when the first packet arrives, as a kernel draws the key of its flow hash
+        /// when it is first needed.
         key: Option<u64>,
     },
-    /// The flow's number is that of its queue.
+    /// Each flow has the queue with its own number.
     PerFlow,
 }
 
@@ -26,7 +27,7 @@ impl Classifier {
         }
     }
 
-    /// How many queues there are from the beginning.
+    /// Number of queues at the beginning.
     pub(super) fn queues(&self) -> usize {
         match *self {
             Self::Hashed { queues, .. } => queues as usize,

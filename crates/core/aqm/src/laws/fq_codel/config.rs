@@ -5,7 +5,8 @@ use crate::{CodelParameters, Extent, LawConfig, TcError};
 use alloc::boxed::Box;
 use shoal_units::{ModelDoc, Rate};
 
-/// Fair queueing with CoDel (RFC 8290; Linux `net/sched/sch_fq_codel.c`).
+/// Fair queueing with CoDel ([RFC 8290](https://www.rfc-editor.org/rfc/rfc8290); Linux
+/// [`net/sched/sch_fq_codel.c`](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_fq_codel.c)).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FqCodelConfig {
     /// The law of every queue.
@@ -14,18 +15,18 @@ pub struct FqCodelConfig {
     pub flows: FlowQueues,
     /// Bytes that a queue may send in one turn; at least 256 are used.
     pub quantum_bytes: u32,
-    /// What may wait in all queues together; beyond it the fattest queue is cut.
+    /// Capacity of all queues together; beyond it the longest queue loses packets.
     pub limit: Extent,
-    /// The same in bytes, beside `limit`.
+    /// Capacity of all queues together in bytes, in addition to `limit`.
     pub memory_limit_bytes: u64,
-    /// Packets that one cut drops at most, 1 or more.
+    /// Most packets that one such cut drops; at least 1.
     pub drop_batch: u32,
 }
 
 /// How the packets of a fair queue find their queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FlowQueues {
-    /// A hash of the flow chooses one of so many queues, 1 to 65536; flows may collide.
+    /// A hash of the flow chooses one of this many queues, 1 to 65536; flows may collide.
     Hashed(u32),
     /// Every flow has a queue of its own.
     PerFlow,

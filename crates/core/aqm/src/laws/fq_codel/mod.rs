@@ -43,7 +43,7 @@ pub struct FqCodel {
     ect: Backlog,
     limit: Bound,
     drop_batch: u32,
-    /// Dropped for lack of room and not yet fetched.
+    /// Packets that were dropped for lack of room and have not been fetched yet.
     displaced: VecDeque<Packet>,
 }
 
@@ -103,7 +103,8 @@ impl FqCodel {
         Some(packet)
     }
 
-    /// `fq_codel_drop`: the fattest queue loses packets from its head until half of its bytes or a batch are gone.
+    /// Drops packets from the head of the longest queue until half of its bytes or a batch are gone
+    /// (`fq_codel_drop`).
     #[cold]
     fn cut_fattest(&mut self) {
         let Some(index) = self.fattest() else { return };
@@ -120,14 +121,15 @@ impl FqCodel {
         self.queues[index as usize].law.on_overflow(packets);
     }
 
-    /// The queue with most bytes, of equal ones that with the lowest number, as a scan of all finds it; only those in the
-    /// lists hold packets.
+    /// The queue with the most bytes; of equal ones the one with the lowest number, as a scan of all finds
+    /// it. Only queues in the lists hold packets.
     fn fattest(&self) -> Option<u32> {
         let holding = self.turns.listed().filter(|&index| !self.queues[index as usize].chain.is_empty());
         holding.max_by_key(|&index| (self.queues[index as usize].bytes, u32::MAX - index))
     }
 
-    /// The kernel asked again when the line was free, and found nothing: all queues leave the lists.
+    /// Removes all queues from the lists: when the line became free, the kernel asked again and found no
+    /// packet.
     #[cold]
     fn fall_idle(&mut self) {
         while let Some(index) = self.turns.turn() {
@@ -165,7 +167,7 @@ impl Queue for FqCodel {
                 self.turns.on_empty(index);
                 continue;
             };
-            // All that waits, not only in this queue.
+            // All waiting bytes, not only those of this queue.
             let backlog_bytes = self.all.bytes;
             let law = &mut self.queues[index as usize].law;
             let mark = match law.on_packet(&self.parameters, &packet, backlog_bytes, now) {

@@ -8,39 +8,42 @@ use alloc::format;
 use alloc::vec::Vec;
 use shoal_units::{ModelDoc, Rate};
 
-/// Virtual queues: as many as there are ECN codepoints, which is all that tells packets apart here.
+/// Number of virtual queues: one for each ECN codepoint, by which packets are classified here.
 pub const GRED_QUEUES: usize = 4;
 
-/// Generic RED (Linux `net/sched/sch_gred.c`): one FIFO, packets of several virtual queues with a RED law each.
+/// Generic RED (Linux
+/// [`net/sched/sch_gred.c`](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_gred.c)): one FIFO,
+/// packets of several virtual queues with a RED law each.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GredConfig {
-    /// Largest limit of any virtual queue, bytes; also what packets without a virtual queue may fill.
+    /// Largest limit of any virtual queue in bytes, and the limit for packets without a virtual queue.
     pub limit_bytes: u32,
-    /// Priorities count: equal ones make it WRED, different ones RIO. Without it every virtual queue is on its own.
+    /// Whether priorities are used: equal ones make it WRED, different ones RIO. Otherwise all virtual queues
+    /// are independent.
     pub grio: bool,
     /// The virtual queues.
     pub queues: [Option<GredQueueConfig>; GRED_QUEUES],
-    /// The virtual queue of a packet, by the two bits of its ECN field.
+    /// Virtual queue of a packet, by the two bits of its ECN field.
     pub queue_of: [u8; 4],
 }
 
 /// One virtual queue.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GredQueueConfig {
-    /// Its RED law as tc takes it. `nodrop` and `adaptive` do not exist here.
+    /// RED parameters as tc accepts them. `nodrop` and `adaptive` do not exist here.
     pub red: LinuxRedConfig,
-    /// Its priority; lower numbers come first.
+    /// Priority of the virtual queue; lower numbers come first.
     pub priority: u8,
 }
 
-/// How the virtual queues know each other.
+/// How the averages of the virtual queues depend on each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GredMode {
-    /// Every virtual queue averages its own packets.
+    /// Every virtual queue averages its own packets only.
     Separate,
-    /// The averages of virtual queues with lower priority numbers are added to one's own.
+    /// To the average of a virtual queue, those of queues with lower priority numbers are added.
     Rio,
-    /// One average of the whole queue for all.
+    /// All virtual queues share one average of the whole queue.
     Wred,
 }
 
@@ -61,7 +64,8 @@ impl LawConfig for GredConfig {
     const DOC: ModelDoc = doc::DOC;
 
     fn build(&self, line_rate: Rate) -> Result<Self::Queue, TcError> {
-        // The law looks at the limits itself: each virtual queue has its own, and together they may hold more than `limit_bytes`.
+        // The law checks the limits itself: each virtual queue has its own, and together they may hold more
+        // than `limit_bytes`.
         Ok(Box::new(Single::new(Gred::new(self)?, Extent::Unlimited, line_rate)))
     }
 

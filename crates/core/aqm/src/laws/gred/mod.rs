@@ -23,12 +23,12 @@ use shoal_units::{Stream, Time};
 /// The RED laws of the virtual queues, and what they share.
 #[derive(Clone, Debug)]
 pub struct Gred {
-    /// The virtual queue of each waiting packet, in order; a mark would hide it.
+    /// Virtual queue of each waiting packet, in order; it must be stored, since a mark changes the codepoint.
     members: VecDeque<u8>,
     queues: [Option<VirtualQueue>; GRED_QUEUES],
     queue_of: [u8; 4],
     mode: GredMode,
-    /// What WRED keeps for all virtual queues (`wred_set`).
+    /// State that WRED shares between all virtual queues (`wred_set`).
     shared: Shared,
     limit: u64,
 }
@@ -41,13 +41,13 @@ struct VirtualQueue {
     ecn: bool,
     harddrop: bool,
     backlog: u64,
-    /// Its last packet left then, and none has arrived since.
+    /// Time at which its last packet left; `None` if a packet has arrived since.
     idle_since: Option<Time>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Shared {
-    /// Scaled by 2^Wlog of whichever virtual queue looks at it.
+    /// Average in bytes, scaled by 2^Wlog of the virtual queue that reads it.
     average: u64,
     idle_since: Option<Time>,
 }
@@ -71,7 +71,8 @@ impl Gred {
         })
     }
 
-    /// The average that decides about packets with this codepoint, bytes; `None` if they belong to no virtual queue.
+    /// Average in bytes that decides on packets with this codepoint; `None` if they belong to no virtual
+    /// queue.
     pub fn average_bytes_for(&self, ecn: Ecn) -> Option<f64> {
         let queue = self.queues.get(self.number_of(ecn) as usize)?.as_ref()?;
         let scaled = match self.mode {
@@ -96,7 +97,7 @@ impl Gred {
         busy.map(|queue| queue.law.scaled_average()).fold(0, u64::wrapping_add)
     }
 
-    /// A packet without a virtual queue: only the limit of the whole.
+    /// Handles a packet without a virtual queue, to which only the limit of the whole applies.
     fn pass_through(&mut self, number: u8, packet: &Packet, waiting: &Store) -> Decision {
         if waiting.backlog_with(packet).bytes > self.limit {
             return Decision::Drop(Reason::Buffer);

@@ -7,7 +7,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use shoal_units::{ModelDoc, Rate};
 
-/// RED as `tc qdisc add ... red` configures it and `net/sched/sch_red.c` runs it: fixed point.
+/// RED as `tc qdisc add ... red` configures it and
+/// [`net/sched/sch_red.c`](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_red.c) runs it: fixed
+/// point.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LinuxRedConfig {
     /// Hard limit of the child queue, bytes.
@@ -22,7 +24,7 @@ pub struct LinuxRedConfig {
     pub burst_packets: u32,
     /// Probability at the maximum threshold.
     pub probability: f64,
-    /// Bandwidth `tc` was told: only for the idle table.
+    /// Bandwidth given to `tc`; it only affects the idle table.
     pub bandwidth: Rate,
     /// Mark ECT packets.
     pub ecn: bool,

@@ -20,9 +20,9 @@ pub(crate) struct Control {
     scell_log: u8,
     stab: Box<[u8; 256]>,
     source: Source,
-    /// max - min, at least 1.
+    /// max - min in bytes, at least 1.
     zone: u32,
-    /// Between these averages, in bytes, ARED leaves the probability alone.
+    /// Averages in bytes between which ARED does not change the probability.
     target_min: u32,
     target_max: u32,
     /// `qavg`: bytes scaled by 2^Wlog.
@@ -33,7 +33,7 @@ pub(crate) struct Control {
     threshold: u32,
 }
 
-/// Where `qR` comes from (`red_random`).
+/// How `qR` is drawn (`red_random`).
 #[derive(Clone, Copy, Debug)]
 enum Source {
     /// Until 3.2: the low Plog bits of a random number.
@@ -80,13 +80,13 @@ impl Control {
         self.average as f64 * libm::ldexp(1.0, -i32::from(self.wlog))
     }
 
-    /// The average in bytes, scaled by 2^Wlog, as the kernel keeps it.
+    /// Average in bytes, scaled by 2^Wlog as the kernel stores it.
     #[inline]
     pub(crate) fn scaled_average(&self) -> u64 {
         self.average
     }
 
-    /// Replaces the average by one that another law has kept (`gred_load_wred_set`).
+    /// Replaces the average by one that another law has stored (`gred_load_wred_set`).
     #[inline]
     pub(crate) fn set_scaled_average(&mut self, average: u64) {
         self.average = average;

@@ -26,12 +26,13 @@ use shoal_units::{Rate, Span, Stream, Time};
 /// ARED adapts every HZ/2.
 const ADAPT_EVERY: Span = Span::from_millis(500);
 
-/// What `red_enqueue` adds to the control law: when the line was idle, and what becomes of a packet that is hit.
+/// Adds to the control law what `red_enqueue` does: the idle times of the line, and the treatment of packets
+/// that are hit.
 #[derive(Clone, Debug)]
 pub struct LinuxRed {
     line: Transmitter,
     control: Control,
-    /// The last arrival, from which on idle time counts.
+    /// Time of the last arrival, from which idle time counts.
     updated: Time,
     ecn: bool,
     harddrop: bool,
@@ -52,7 +53,7 @@ impl LinuxRed {
         })
     }
 
-    /// What becomes of a packet that is hit (`red_enqueue`).
+    /// Marks or drops a packet that is hit (`red_enqueue`).
     #[inline]
     fn act(&self, reason: Reason, packet: &Packet) -> Decision {
         if !self.ecn || (reason == Reason::Forced && self.harddrop) {

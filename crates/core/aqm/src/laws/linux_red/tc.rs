@@ -7,7 +7,8 @@ use core::fmt;
 const TABLE_LEN: usize = 256;
 /// psched ticks a microsecond: 1000 / 64, from /proc/net/psched of every kernel since 2.6.31 (`PSCHED_SHIFT` 6).
 const TICKS_PER_MICRO: f64 = 1000.0 / 64.0;
-/// Bandwidth that tc assumes if none is given, bit/s (`q_red.c`).
+/// Bandwidth that tc assumes if none is given, bit/s
+/// ([`q_red.c`](https://git.kernel.org/pub/scm/network/iproute2/iproute2.git/tree/tc/q_red.c?h=v6.12.0)).
 const DEFAULT_BANDWIDTH_BPS: u64 = 10_000_000;
 
 /// What tc hands to the kernel (`struct tc_red_qopt`, `TCA_RED_STAB`, `TCA_RED_MAX_P`).
@@ -31,7 +32,7 @@ pub struct TcRed {
     pub max_p: u32,
 }
 
-/// Why tc or the kernel refuses a configuration.
+/// Reasons why tc or the kernel refuses a configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TcError {
     /// `limit` or `avpkt` is missing.

@@ -19,13 +19,13 @@ use shoal_units::{ModelDoc, Probability, Rate, Span, Stream, Time};
 /// How forced marks and drops are spread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OpenLoopSpacing {
-    /// An independent coin for each packet.
+    /// Each packet is decided on independently.
     Independent,
     /// At gaps that differ by at most one packet.
     Even,
-    /// All packets for a time, then none, so that the part of the time is the probability.
+    /// All packets for a time, then none; the fraction of the time is the probability.
     Bursts {
-        /// How long all packets are hit.
+        /// Time for which all packets are hit.
         on: Span,
     },
 }
@@ -33,13 +33,13 @@ pub enum OpenLoopSpacing {
 /// Marks and drops with given probabilities on arrival, whatever waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OpenLoopConfig {
-    /// Of an ECT packet to be marked.
+    /// Probability that an ECT packet is marked.
     pub mark: Probability,
-    /// Of any other packet to be dropped.
+    /// Probability that any other packet is dropped.
     pub drop: Probability,
-    /// How they are spread, each class for itself.
+    /// How the events are spread, separately for each class.
     pub spacing: OpenLoopSpacing,
-    /// Waiting packets that fit.
+    /// Capacity for waiting packets.
     pub limit: Extent,
 }
 
@@ -54,12 +54,13 @@ pub struct OpenLoop {
 #[derive(Clone, Debug)]
 enum Events {
     Independent(Probability),
-    /// `sum`, a fraction of 2^32, is below 1; each packet adds the probability, and an overflow is a hit.
+    /// `sum`, a fraction of 2^32, is below 1; each packet adds the probability to it, and an overflow is an
+    /// event.
     Even {
         probability: Probability,
         sum: u64,
     },
-    /// Everything in the first `on` of each `period`; a period of zero: nothing.
+    /// All packets in the first `on` of each `period` are hit; none if the period is zero.
     Bursts {
         on: Span,
         period: Span,

@@ -5,12 +5,12 @@ use crate::shell::Single;
 use crate::{Extent, LawConfig, TcError};
 use shoal_units::{ModelDoc, Rate, Span};
 
-/// Where PI2 gets the queueing time from.
+/// How PI2 determines the queueing time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DelayEstimate {
     /// The backlog over the measured departure rate, as PIE does.
     Rate,
-    /// How long the oldest packet has waited.
+    /// The time for which the oldest packet has waited.
     Sojourn,
 }
 
@@ -25,17 +25,17 @@ pub struct Pi2Config {
     pub alpha_16th_hz: u32,
     /// Proportional gain in 1/16 Hz, for the probability of a scalable mark.
     pub beta_16th_hz: u32,
-    /// k: others are dropped or marked with (p/k)^2. Not zero.
+    /// k: packets that are not scalable are dropped or marked with (p/k)^2. Not zero.
     pub coupling: u32,
     /// Mark ECT packets instead of dropping them.
     pub ecn: bool,
     /// With `ecn`: packets with one of these bits in their ECN field are scalable and marked with p.
     pub scalable_mask: u8,
-    /// Where the queueing time comes from.
+    /// How the queueing time is determined.
     pub estimate: DelayEstimate,
-    /// The link's MTU in bytes: no decision below two of them.
+    /// MTU of the link in bytes: with less than two of them waiting, no decision is taken.
     pub mtu: u32,
-    /// Waiting packets that fit.
+    /// Capacity for waiting packets.
     pub limit: Extent,
 }
 

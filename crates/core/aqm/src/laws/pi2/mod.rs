@@ -22,7 +22,7 @@ use rate::DepartureRate;
 use shoal_packet::Packet;
 use shoal_units::{Span, Stream, Time};
 
-/// The controller and what it measures the queueing time with.
+/// The controller and its estimate of the queueing time.
 #[derive(Clone, Debug)]
 pub struct Pi2 {
     pi: Pi,
@@ -36,7 +36,7 @@ pub struct Pi2 {
     update_at: Time,
 }
 
-/// The first update comes half a second after the queue (`pi2_init`).
+/// Time of the first update: half a second after the queue was created (`pi2_init`).
 const FIRST_UPDATE: Span = Span::from_millis(500);
 
 impl Pi2 {
@@ -107,7 +107,7 @@ impl Law for Pi2 {
         self.update_at = now.saturating_add(self.tupdate);
     }
 
-    /// Of a scalable mark.
+    /// Probability of a scalable mark.
     fn probability(&self) -> Option<f64> {
         Some(f64::from(self.pi.probability()) / f64::from(u32::MAX))
     }

@@ -1,4 +1,6 @@
-//! The controller of PI2 in the module's integers (sch_pi2.c, `calculate_probability`).
+//! The controller of PI2 in the module's integers
+//! ([`sch_pi2.c`](https://github.com/olgabo/dualpi2/blob/d609f2cd7528065da34a9559f1c9cc910c05b136/sch_pi2/sch_pi2.c),
+//! `calculate_probability`).
 
 use crate::Pi2Config;
 
@@ -35,10 +37,11 @@ impl Pi {
         self.probability
     }
 
-    /// The queueing time is estimated as `delay_ticks`; `waits`: there is a backlog. Wraps where the module does.
+    /// Updates the probability for an estimated queueing time of `delay_ticks`; `waits`: packets are waiting.
+    /// It wraps where the module's does.
     pub(super) fn update(&mut self, delay_ticks: u64, waits: bool) {
         let last = self.last_delay_ticks;
-        // An estimate that rounds to nothing says nothing.
+        // An estimate that is rounded to zero while packets wait carries no information.
         let steady = delay_ticks != 0 || !waits;
         let delay = delay_ticks as i64;
         let integral = delay.wrapping_sub(self.target_ticks).wrapping_mul(i64::from(self.alpha));

@@ -1,4 +1,7 @@
-//! The departure rate as PIE measures it (sch_pi2.c, `pi2_process_dequeue`, after net/sched/sch_pie.c of Linux 3.14).
+//! The departure rate as PIE measures it
+//! ([`sch_pi2.c`](https://github.com/olgabo/dualpi2/blob/d609f2cd7528065da34a9559f1c9cc910c05b136/sch_pi2/sch_pi2.c),
+//! `pi2_process_dequeue`, after
+//! [`net/sched/sch_pie.c`](https://elixir.bootlin.com/linux/v3.14/source/net/sched/sch_pie.c) of Linux 3.14).
 
 /// Smoothed departure rate in bytes a tick of 64 ns, times 2^8.
 #[derive(Clone, Copy, Debug, Default)]

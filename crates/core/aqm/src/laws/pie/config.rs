@@ -7,10 +7,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 use shoal_units::{ModelDoc, Rate, Span};
 
-/// Proportional integral controller enhanced (RFC 8033; Linux `net/sched/sch_pie.c`).
+/// Proportional integral controller enhanced ([RFC 8033](https://www.rfc-editor.org/rfc/rfc8033); Linux
+/// [`net/sched/sch_pie.c`](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_pie.c)).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PieConfig {
-    /// Queueing delay to hold.
+    /// Target of the queueing delay.
     pub target: Span,
     /// Time between updates of the probability.
     pub tupdate: Span,
@@ -24,9 +25,9 @@ pub struct PieConfig {
     pub bytemode: bool,
     /// Measure the delay as backlog over departure rate instead of by the last packet's own wait.
     pub dq_rate_estimator: bool,
-    /// No early drop while less than twice this waits, bytes.
+    /// Backlog in bytes: below twice this much there is no early drop.
     pub mtu_bytes: u32,
-    /// Waiting packets that fit.
+    /// Capacity for waiting packets.
     pub limit: Extent,
 }
 

@@ -28,9 +28,9 @@ pub struct Pie {
     control: Control,
     ecn: bool,
     period: Span,
-    /// The next update; while it sleeps the last one.
+    /// Time of the next update; of the last one while updates are suspended.
     update_at: Time,
-    /// Nothing waits and updates change nothing: they are left out until a packet arrives.
+    /// Whether updates are suspended: nothing waits and updates would change nothing, until a packet arrives.
     asleep: bool,
 }
 
@@ -45,7 +45,8 @@ impl Pie {
         }
     }
 
-    /// The first update after `now` that the timer would have made: those that were left out keep the rhythm.
+    /// Time of the first update after `now` that the timer would have made; suspended updates keep the
+    /// rhythm.
     #[cold]
     fn wake(&mut self, now: Time) {
         self.asleep = false;
@@ -84,7 +85,7 @@ impl Law for Pie {
         Decision::Pass
     }
 
-    /// The probability of a drop or mark; the kernel's may exceed 1.
+    /// Probability of a drop or mark; the kernel's may exceed 1.
     fn probability(&self) -> Option<f64> {
         Some((self.control.probability() as f64 / MAX_PROB as f64).min(1.0))
     }
@@ -102,7 +103,7 @@ impl Law for Pie {
         let before = self.control.vars();
         self.control.update(bytes);
         if self.period.is_zero() {
-            // `pie_timer` does not set itself again.
+            // `pie_timer` does not re-arm itself.
             self.update_at = Time::NEVER;
         } else if packets == 0 && self.control.vars() == before {
             // An update is a function of what it changes and of the backlog.

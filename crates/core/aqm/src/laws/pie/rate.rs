@@ -1,14 +1,16 @@
-//! PIE's estimate of the departure rate (RFC 8033 section 4.3; `dq_rate_estimator` of `net/sched/sch_pie.c`).
+//! PIE's estimate of the departure rate
+//! ([RFC 8033, section 4.3](https://www.rfc-editor.org/rfc/rfc8033#section-4.3); `dq_rate_estimator` of
+//! [`net/sched/sch_pie.c`](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_pie.c)).
 
-/// Bytes from which on a measurement begins, and which it lasts.
+/// Bytes of backlog with which a measurement begins, and bytes that it covers.
 const THRESHOLD: u32 = 16_384;
-/// Rates are in bytes a tick, times 2^8.
+/// Fractional bits of rates, which are in bytes per tick.
 const SCALE: u32 = 8;
 
-/// Measures while enough waits.
+/// Estimator of the departure rate, which measures while enough bytes wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Estimator {
-    /// The measurement that runs.
+    /// The measurement in progress.
     cycle: Option<Cycle>,
     /// Averaged rate; 0 before the first measurement.
     rate: u32,

@@ -82,8 +82,8 @@ fn the_timer_takes_the_next_slot() {
     assert_eq!(bench.queue.next_timer(), at(520));
 }
 
-/// RFC 8033: the controller raises the probability while the delay is above the target and lowers it below. At a standing
-/// 30 ms it rises; at 10 ms it falls to nothing.
+/// [RFC 8033](https://www.rfc-editor.org/rfc/rfc8033): the controller raises the probability while the delay
+/// is above the target and lowers it below. At a standing 30 ms it rises; at 10 ms it falls to nothing.
 #[test]
 fn the_probability_rises_above_the_target_and_falls_below() {
     let mut bench = bench(CONFIG);

@@ -17,9 +17,11 @@ pub(super) fn period(tupdate: Span) -> Span {
     JIFFY.saturating_mul(expiry(tupdate.as_picos().div_ceil(JIFFY.as_picos())))
 }
 
-/// Jiffies until a timer goes off that was set for `wait` jiffies, at an instant that is a multiple of what this returns
-/// (`calc_wheel_index` of `kernel/time/timer.c`, since 4.8): a timer must never be early, so it takes the next slot of its level of the
-/// wheel; levels have slots of 8^n jiffies and begin at 63 times that.
+/// Jiffies until a timer goes off that was set for `wait` jiffies, at an instant that is a multiple of what
+/// this returns (`calc_wheel_index` of
+/// [`kernel/time/timer.c`](https://elixir.bootlin.com/linux/v6.12/source/kernel/time/timer.c), since 4.8): a
+/// timer must never be early, so it takes the next slot of its level of the wheel; levels have slots of 8^n
+/// jiffies and begin at 63 times that.
 const fn expiry(wait: u64) -> u64 {
     let mut shift = 0;
     // The wheel's clock is one ahead while timers run.

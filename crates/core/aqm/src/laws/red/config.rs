@@ -29,7 +29,7 @@ pub struct RedParameters {
     /// Weight of the moving average, 0 < w <= 1. With 1 and min = max the arriving packet is included in the comparison
     /// (Kuehlewind et al. 2014 section IV-B: 7812 B and 8203 B "both able to hold 5 packets without marking").
     pub weight: f64,
-    /// Between max and 2 max rise linearly to 1 instead of jumping there.
+    /// Whether the probability rises linearly to 1 between max and 2 max instead of jumping there.
     pub gentle: bool,
     /// How marks are spread.
     pub spacing: MarkSpacing,
@@ -42,7 +42,7 @@ pub struct RedConfig {
     pub parameters: RedParameters,
     /// Whether ECT packets are marked instead of dropped.
     pub ecn: bool,
-    /// Waiting packets that fit.
+    /// Capacity for waiting packets.
     pub limit: Extent,
     /// Line rate: idle ageing assumes `idle time / time of a mean packet` virtual arrivals.
     pub rate: Rate,
@@ -51,7 +51,7 @@ pub struct RedConfig {
 }
 
 impl RedParameters {
-    /// Its thresholds; `class` follows their names.
+    /// Thresholds of the instance; `class` is appended to their names.
     pub(crate) fn levels(&self, class: &str) -> Vec<Level> {
         let level = |name: &str, bytes| Level::of_bytes(format!("{name}{class}"), bytes);
         if self.min_bytes == self.max_bytes {

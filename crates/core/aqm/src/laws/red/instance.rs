@@ -30,8 +30,8 @@ impl Instance {
         self.average.on_arrival(backlog, line, now);
     }
 
-    /// Why a packet is hit with which the backlog would be `with_packet`, if it is. Whether a hit is a mark or a drop is not decided
-    /// here.
+    /// Decides whether a packet is hit, and why; `with_packet` is the backlog including the packet. The
+    /// caller decides whether a hit is a mark or a drop.
     #[inline]
     pub(crate) fn decide(&mut self, with_packet: Backlog, random: &mut Stream) -> Option<Reason> {
         if self.is_step() {
@@ -101,6 +101,6 @@ enum Zone {
     Pass,
     /// Between the thresholds, with the probability there.
     Early(f64),
-    /// Above.
+    /// Above the maximum threshold.
     Forced,
 }

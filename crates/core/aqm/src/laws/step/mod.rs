@@ -23,11 +23,11 @@ use shoal_units::{ModelDoc, Rate, Stream, Time};
 pub struct StepConfig {
     /// K: ECT packets that find more than this (the arriving packet included) are marked.
     pub threshold: Extent,
-    /// When it is compared.
+    /// When the queue is compared with the thresholds.
     pub decide: DecideAt,
     /// Packets that are not ECT are dropped above this; usually [`Extent::Unlimited`] (only the buffer limits them).
     pub drop_threshold: Extent,
-    /// Waiting packets that fit.
+    /// Capacity for waiting packets.
     pub limit: Extent,
 }
 

@@ -1,4 +1,5 @@
-//! The control law of CoDel: `include/net/codel_impl.h`.
+//! The control law of CoDel:
+//! [`include/net/codel_impl.h`](https://elixir.bootlin.com/linux/v6.12/source/include/net/codel_impl.h).
 
 use super::clock::{Instant, is_below, ticks};
 use crate::shell::Decision;
@@ -36,13 +37,13 @@ impl Parameters {
 /// `struct codel_vars` of one queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Control {
-    /// Signals since the dropping state was entered.
+    /// Number of signals since the dropping state was entered.
     count: u32,
-    /// `count` after the last entry.
+    /// Value of `count` after the last entry.
     last_count: u32,
-    /// The next signal is due then.
+    /// Time at which the next signal is due.
     drop_next: Instant,
-    /// From when on the sojourn time has been too long for an interval; 0 if it is not too long.
+    /// Time from which the sojourn time has been too long for an interval; 0 if it is not too long.
     first_above: Instant,
     /// Sojourn time of the last packet, ticks.
     sojourn: u32,
@@ -52,19 +53,20 @@ pub(crate) struct Control {
     next: Step,
 }
 
-/// What the next packet is. The kernel takes several in one call; here every drop is reported before the next is taken.
+/// Role of the next packet. The kernel takes several packets in one call; here every drop is reported before
+/// the next packet is taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
-    /// The first of a call.
+    /// The first packet of a call.
     First,
-    /// The one behind the packet that was dropped on entering the dropping state.
+    /// The packet after the one that was dropped on entering the dropping state.
     AfterEntry,
-    /// The one behind a packet that was dropped in the dropping state.
+    /// A packet after one that was dropped in the dropping state.
     AfterDrop,
 }
 
 impl Control {
-    /// As it is before the first packet.
+    /// The state before the first packet.
     pub(crate) const fn new() -> Self {
         Self {
             count: 0,
@@ -102,7 +104,7 @@ impl Control {
                     return self.enter(parameters, packet, now);
                 }
             }
-            // It is sent whatever its sojourn time, which was noted.
+            // The packet is sent whatever its sojourn time, which has been recorded.
             Step::AfterEntry => {}
             Step::AfterDrop => {
                 if is_late {
@@ -118,7 +120,7 @@ impl Control {
         self.send(parameters, packet)
     }
 
-    /// A packet was wanted and there was none.
+    /// The queue was asked for a packet and had none.
     #[inline]
     pub(crate) fn on_empty(&mut self) {
         match core::mem::replace(&mut self.next, Step::First) {
@@ -157,7 +159,8 @@ impl Control {
         now.is_after(self.first_above)
     }
 
-    /// Into the dropping state. If it was left a short time ago, the rate of signals that was needed last is where to begin.
+    /// Enters the dropping state. If it was left a short time ago, the law continues with the rate of signals
+    /// that was needed last.
     fn enter(&mut self, parameters: &Parameters, packet: &Packet, now: Instant) -> Decision {
         self.dropping = true;
         let needed = self.count.wrapping_sub(self.last_count);
@@ -197,8 +200,8 @@ impl Control {
         self.drop_next = from.plus(((u64::from(parameters.interval) * reciprocal) >> 32) as u32);
     }
 
-    /// `codel_Newton_step`: x (3 - count x^2) / 2 with x in 32 bits after the point, of which 16 are kept. The two lowest
-    /// bits of the bracket go before the product, which would not fit otherwise.
+    /// `codel_Newton_step`: x (3 - count x^2) / 2, with 32 fractional bits in x, of which 16 are kept. The
+    /// two lowest bits of the bracket are dropped before the product, which would not fit otherwise.
     #[inline]
     fn improve_root(&mut self) {
         let x = u64::from(self.rec_inv_sqrt) << SHIFT;
@@ -207,7 +210,7 @@ impl Control {
         self.rec_inv_sqrt = ((bracket >> 2).wrapping_mul(x) >> (31 + SHIFT)) as u16;
     }
 
-    /// A packet that the law lets pass leaves; beyond `ce_threshold` with a mark.
+    /// Sends a packet that the law lets pass; it is marked if it waited longer than `ce_threshold`.
     #[inline]
     fn send(&self, parameters: &Parameters, packet: &Packet) -> Decision {
         let Some(threshold) = parameters.ce_threshold else { return Decision::Pass };

@@ -1,5 +1,7 @@
-//! The controller of PIE in the kernel's integers: `pie_drop_early`, `pie_process_dequeue` and `pie_calculate_probability` of
-//! `net/sched/sch_pie.c`, with `include/net/pie.h`.
+//! The controller of PIE in the kernel's integers: `pie_drop_early`, `pie_process_dequeue` and
+//! `pie_calculate_probability` of
+//! [`net/sched/sch_pie.c`](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_pie.c), with
+//! [`include/net/pie.h`](https://elixir.bootlin.com/linux/v6.12/source/include/net/pie.h).
 
 use super::rate::{Estimator, qdelay_of};
 use crate::PieConfig;
@@ -10,19 +12,19 @@ use shoal_units::{Span, Stream, Time};
 pub(super) const MAX_PROB: u64 = u64::MAX >> 8;
 /// psched ticks of 64 ns a second (`PSCHED_TICKS_PER_SEC`).
 const TICKS_PER_SEC: u64 = 1_000_000_000 >> 6;
-/// Burst allowance: 150 ms.
+/// Burst allowance of 150 ms in ticks.
 const BURST: u64 = 150_000_000 >> 6;
-/// Beyond this delay the probability grows by another 2 % an update: 250 ms.
+/// Delay of 250 ms in ticks, beyond which the probability grows by a further 2 % at each update.
 const HIGH_DELAY: u64 = 250_000_000 >> 6;
 
 /// Parameters and state.
 #[derive(Clone, Debug)]
 pub(super) struct Control {
     target: u64,
-    /// Gains a tick, before they are tuned to the probability.
+    /// Gains per tick, before they are tuned to the probability.
     alpha: u64,
     beta: u64,
-    /// Twice the largest packet, bytes.
+    /// Twice the size of the largest packet in bytes.
     little: u64,
     mtu: u64,
     bytemode: bool,
@@ -35,20 +37,20 @@ pub(super) struct Vars {
     prob: u64,
     /// Sum of the probabilities since the last drop: drops come neither too early nor too late.
     accu_prob: u64,
-    /// Delay of the last packet, or that of the last update.
+    /// Delay of the last packet, or at the last update.
     qdelay: u64,
     qdelay_old: u64,
-    /// No drops while this is left.
+    /// Remaining burst allowance in ticks, during which nothing is dropped.
     burst: u64,
     measured: Measured,
 }
 
-/// Where the delay comes from.
+/// How the delay is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Measured {
-    /// The wait of the packet that leaves; when the last one left.
+    /// By the wait of the packet that leaves; holds the time at which the previous one left.
     Timestamps(Option<u64>),
-    /// Backlog over departure rate.
+    /// By the backlog over the departure rate.
     Rate(Estimator),
 }
 
@@ -141,7 +143,7 @@ impl Control {
                 (qdelay_of(backlog_bytes as u32, estimator.rate()), vars.qdelay)
             }
         };
-        // A delay that is too short to see although packets wait says nothing.
+        // A delay that is rounded to zero while packets wait carries no information.
         let mut may_decay = qdelay != 0 || backlog_bytes == 0;
         let shift = tuning(vars.prob);
         let (alpha, beta) = (self.alpha >> shift, self.beta >> shift);
@@ -188,8 +190,8 @@ impl Vars {
     }
 }
 
-/// By how many bits the gains are reduced: a half below 10 %, and a quarter more for every power of ten from 1 % down to
-/// 0.0001 % (RFC 8033 section 4.2).
+/// By how many bits the gains are reduced: a half below 10 %, and a quarter more for every power of ten from
+/// 1 % down to 0.0001 % ([RFC 8033, section 4.2](https://www.rfc-editor.org/rfc/rfc8033#section-4.2)).
 fn tuning(prob: u64) -> u32 {
     if prob >= MAX_PROB / 10 {
         return 0;
