@@ -6,12 +6,13 @@ use crate::{Backlog, Class, Dequeued, Extent, Queue, Reason, SchedulerConfig, Ve
 use shoal_packet::Packet;
 use shoal_units::{Rate, Span, Stream, Time};
 
-/// The control law of a dual queue. As [`Law`](super::Law), with a choice between the two queues besides.
+/// The control law of a dual queue: like [`Law`](super::Law), but it also assigns packets to the two queues.
 pub trait DualLaw {
     /// The queue that `packet` joins.
     fn lane_of(&self, packet: &Packet) -> Lane;
 
-    /// `packet`, which fits, arrives for `lane` and finds `waiting`. Unless it is dropped it waits for certain.
+    /// Decides on `packet`, which fits, arrives for `lane` and finds `waiting`. Unless it is dropped it will
+    /// wait.
     fn on_arrival(
         &mut self,
         packet: &Packet,
@@ -21,7 +22,8 @@ pub trait DualLaw {
         random: &mut Stream,
     ) -> Decision;
 
-    /// `packet` leaves `lane`, and `waiting` stays behind. After a drop the shell is asked for the next packet at once.
+    /// Decides on `packet`, which leaves `lane`; `waiting` stays behind. After a drop the shell is asked for
+    /// the next packet immediately.
     fn on_departure(
         &mut self,
         packet: &Packet,
@@ -37,7 +39,7 @@ pub trait DualLaw {
         Time::NEVER
     }
 
-    /// See [`Queue::on_timer`]; `waiting` is what waits then.
+    /// See [`Queue::on_timer`]; `waiting` is the backlog at that time.
     fn on_timer(&mut self, waiting: &Lanes, now: Time) {
         let _ = (waiting, now);
     }
@@ -116,25 +118,25 @@ impl<L: DualLaw> Queue for Dual<L> {
     }
 }
 
-/// What waits in the two queues, with their common limit and their scheduler.
+/// The packets that wait in the two queues, with their common limit and their scheduler.
 #[derive(Clone, Debug)]
 pub struct Lanes {
     low: Store,
     classic: Store,
     limit: Bound,
     scheduler: Scheduler,
-    /// Knows when the line found both queues empty, which resets the scheduler.
+    /// Detects that the line has found both queues empty, which resets the scheduler.
     line: Transmitter,
-    /// The scheduler is as at the beginning.
+    /// Whether the scheduler is in its initial state.
     fresh: bool,
 }
 
-/// A packet that the scheduler chose; it is charged for it only if the packet is sent.
+/// A packet that the scheduler chose. The scheduler is charged for it only if the packet is sent.
 #[derive(Clone, Copy, Debug)]
 struct Taken {
     packet: Packet,
     lane: Lane,
-    /// Both queues were backlogged.
+    /// Whether both queues were backlogged.
     contended: bool,
 }
 
@@ -155,7 +157,7 @@ impl Lanes {
         }
     }
 
-    /// Both queues together.
+    /// Backlog of both queues together.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         self.low.backlog() + self.classic.backlog()
@@ -166,7 +168,7 @@ impl Lanes {
         self.low.class_backlog(class) + self.classic.class_backlog(class)
     }
 
-    /// One of them.
+    /// The queue of the given lane.
     #[inline]
     pub fn lane(&self, lane: Lane) -> &Store {
         match lane {
@@ -175,7 +177,7 @@ impl Lanes {
         }
     }
 
-    /// How long the oldest packet of `lane` has waited; nothing if none waits.
+    /// Time that the oldest packet of `lane` has waited; zero if none waits.
     #[inline]
     pub fn age(&self, lane: Lane, now: Time) -> Span {
         self.lane(lane).head().map_or(Span::ZERO, |arrived| now.since(arrived))
@@ -217,7 +219,7 @@ impl Lanes {
         store.pop().map(|packet| Taken { packet, lane, contended })
     }
 
-    /// What was taken is sent.
+    /// Charges the scheduler for a packet that is sent.
     #[inline]
     fn sent(&mut self, taken: &Taken, now: Time) {
         self.line.on_departure(taken.packet.size, now);

@@ -1,4 +1,5 @@
-//! What every queue needs besides its law: waiting packets, limits, marks and the account of who waits.
+//! The parts that every queue needs in addition to its law: waiting packets, limits, marks, and counts of
+//! waiting packets.
 //!
 //! A queue is a law in a shell. The shell holds the packets, refuses what does not fit, sets marks and says what became of a
 //! packet; a law says what is to become of it. [`Single`] is the shell of one FIFO, [`Dual`] that of a low-latency and a
@@ -22,15 +23,15 @@ pub(crate) use transmitter::Transmitter;
 use crate::Reason;
 use shoal_packet::Packet;
 
-/// What a law says about a packet.
+/// A law's decision on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum Decision {
-    /// It goes on as it is.
+    /// The packet continues unchanged.
     Pass,
-    /// It is marked. Only for packets that are ECN-capable.
+    /// The packet is marked. Only for ECN-capable packets.
     Mark(Reason),
-    /// It is dropped.
+    /// The packet is dropped.
     Drop(Reason),
 }
 

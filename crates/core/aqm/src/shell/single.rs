@@ -5,34 +5,36 @@ use crate::{Backlog, Class, Dequeued, Extent, Queue, Reason, Verdict};
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
 
-/// The control law of one FIFO. It sees every packet on arrival and on departure and says what becomes of it; it holds no
-/// packets itself. Whatever a law does not implement means that it takes no part in that.
+/// The control law of one FIFO. It is consulted for every packet on arrival and on departure, and decides on
+/// it; it holds no packets itself. The default implementations have no effect.
 pub trait Law {
-    /// Whether the limit is looked at before the law, as in disciplines that count for themselves, or after it, as in
-    /// disciplines with a child that drops (`sch_red`). A packet that passes a law which comes second waits for certain.
+    /// Whether the limit is checked before the law, as in disciplines that count for themselves, or after it,
+    /// as in disciplines with a child that drops (`sch_red`). A packet that passes a law which is consulted
+    /// second will wait.
     const LIMIT_FIRST: bool = true;
 
-    /// `packet` arrives and finds `waiting`.
+    /// Decides on `packet`, which arrives and finds `waiting`.
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
         let _ = (packet, waiting, now, random);
         Decision::Pass
     }
 
-    /// A packet arrived that does not fit: it is dropped by the shell.
+    /// Called when a packet arrives that does not fit, and that the shell drops.
     #[inline]
     fn on_overflow(&mut self, now: Time) {
         let _ = now;
     }
 
-    /// `packet` leaves `waiting` behind. After a drop the shell is asked for the next packet at once.
+    /// Decides on `packet`, which leaves `waiting` behind. After a drop the shell is asked for the next
+    /// packet immediately.
     #[inline]
     fn on_departure(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
         let _ = (packet, waiting, now, random);
         Decision::Pass
     }
 
-    /// The line asked for a packet and there was none.
+    /// Called when the line asked for a packet and there was none.
     #[inline]
     fn on_empty(&mut self, now: Time) {
         let _ = now;
@@ -44,7 +46,7 @@ pub trait Law {
         Time::NEVER
     }
 
-    /// See [`Queue::on_timer`]; `waiting` is what waits then.
+    /// See [`Queue::on_timer`]; `waiting` is the backlog at that time.
     fn on_timer(&mut self, waiting: &Store, now: Time) {
         let _ = (waiting, now);
     }
@@ -68,7 +70,7 @@ pub struct Single<L> {
 }
 
 impl<L: Law> Single<L> {
-    /// An empty queue at a line of `line_rate` in which up to `limit` waits.
+    /// An empty queue of capacity `limit` at a line of `line_rate`.
     pub(crate) fn new(law: L, limit: Extent, line_rate: Rate) -> Self {
         Self { store: Store::new(limit, line_rate), law }
     }
@@ -78,7 +80,7 @@ impl<L: Law> Single<L> {
         &self.law
     }
 
-    /// What waits.
+    /// The waiting packets.
     #[inline]
     pub(crate) const fn store(&self) -> &Store {
         &self.store

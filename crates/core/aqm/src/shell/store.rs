@@ -1,11 +1,12 @@
-//! What every queue is built on: a first-in-first-out ring with counters and a limit.
+//! The base of every queue: a first-in-first-out ring with counters and a limit.
 
 use crate::{Backlog, Class, Extent};
 use alloc::collections::VecDeque;
 use shoal_packet::{Ecn, Packet};
 use shoal_units::{Rate, Time};
 
-/// An [`Extent`] on the instantaneous queue in whole packets and bytes; what is not bounded is the type's maximum.
+/// An [`Extent`] on the instantaneous queue in whole packets and bytes; an unlimited part is the type's
+/// maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Bound {
     packets: u32,
@@ -28,12 +29,12 @@ impl Bound {
         Self { packets, bytes }
     }
 
-    /// At most so many bytes besides.
+    /// The same bound with a limit in bytes in addition.
     pub(crate) fn and_bytes(self, bytes: u64) -> Self {
         Self { bytes: self.bytes.min(bytes), ..self }
     }
 
-    /// Whether `backlog` is above it.
+    /// Whether `backlog` exceeds the bound.
     #[inline]
     pub(crate) const fn is_exceeded_by(self, backlog: Backlog) -> bool {
         backlog.packets > self.packets || backlog.bytes > self.bytes
@@ -55,7 +56,7 @@ impl Store {
         Self { ring: VecDeque::new(), bytes: 0, ect: Backlog::default(), limit }
     }
 
-    /// What waits.
+    /// The present backlog.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         Backlog { packets: self.ring.len() as u32, bytes: self.bytes }
@@ -69,7 +70,7 @@ impl Store {
         }
     }
 
-    /// The backlog if `packet` waited too.
+    /// The backlog including `packet`.
     #[inline]
     pub fn backlog_with(&self, packet: &Packet) -> Backlog {
         let Backlog { packets, bytes } = self.backlog();
@@ -82,7 +83,7 @@ impl Store {
         !self.limit.is_exceeded_by(self.backlog_with(packet))
     }
 
-    /// Appends `packet`; whether it fits is the caller's business.
+    /// Appends `packet`; the caller has checked whether it fits.
     #[inline]
     pub(crate) fn push(&mut self, mut packet: Packet, now: Time) {
         packet.enqueued = now;
@@ -93,7 +94,7 @@ impl Store {
         self.ring.push_back(packet);
     }
 
-    /// When the oldest packet arrived.
+    /// Time at which the oldest packet arrived.
     #[inline]
     pub fn head(&self) -> Option<Time> {
         self.ring.front().map(|packet| packet.enqueued)
@@ -104,8 +105,8 @@ impl Store {
     pub(crate) fn pop(&mut self) -> Option<Packet> {
         let packet = self.ring.pop_front()?;
         if self.ring.is_empty() {
-            // Begins anew at the start of its memory, which is in a near cache; else a ring that once was large would be
-            // walked through to its end.
+            // Returns to the start of its memory, which is in a near cache; otherwise a ring that was once
+            // large would be traversed to its end.
             self.ring.clear();
         }
         self.bytes -= u64::from(packet.size);

@@ -4,7 +4,7 @@ use super::Bound;
 use crate::{Backlog, DecideAt, Extent};
 use shoal_units::{Rate, Span};
 
-/// A threshold in both readings of an [`Extent`].
+/// A threshold in both interpretations of an [`Extent`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Threshold {
     queue: Bound,
@@ -22,13 +22,13 @@ impl Threshold {
         }
     }
 
-    /// On arrival: whether a queue of `backlog` is above it.
+    /// On arrival: whether a queue of `backlog` exceeds the threshold.
     #[inline]
     pub(crate) fn is_exceeded_by_queue(self, backlog: Backlog) -> bool {
         self.queue.is_exceeded_by(backlog)
     }
 
-    /// On departure: whether a queue of `backlog`, or the wait of a packet, is above it.
+    /// On departure: whether a queue of `backlog`, or the wait of a packet, exceeds the threshold.
     #[inline]
     pub(crate) fn is_exceeded_by(self, backlog: Backlog, waited: Span) -> bool {
         self.queue.is_exceeded_by(backlog) || self.sojourn.is_some_and(|limit| waited > limit)

@@ -1,9 +1,9 @@
-//! When the line behind a queue fell idle.
+//! Determines when the line behind a queue became idle.
 
 use crate::Backlog;
 use shoal_units::{Rate, Serialiser, Span, Time};
 
-/// Knows since when the transmitter has been idle, from what left the queue.
+/// The time since which the transmitter has been idle, derived from the packets that left the queue.
 ///
 /// A packet that leaves the queue occupies the line for its size at the line rate. Asking an empty queue proves that
 /// the line is free and replaces the computed instant.

@@ -1,7 +1,7 @@
-//! A model that drives any queue with arbitrary operations and checks what must hold for all of them.
+//! A model that drives any queue with arbitrary operations and checks the invariants of all queues.
 //!
-//! Property tests and the fuzz target share it: [`run`] turns any bytes into a configuration and operations. Each law says in its
-//! own folder which configurations it has and what they promise (`Checked`).
+//! Property tests and the fuzz target share it: [`run`] turns any bytes into a configuration and operations.
+//! Each law states in its own folder which configurations exist and what they guarantee (`Checked`).
 
 #[cfg(test)]
 pub(crate) mod bench;
@@ -18,18 +18,18 @@ pub(crate) use promise::{Limit, Order, Promise};
 use crate::{AnyQueue, LawConfig, QueueConfig, for_each_law};
 use shoal_units::{Rate, Stream};
 
-/// What a law's configuration gives to the tests of all queues.
+/// The functions by which a law's configuration takes part in the tests of all queues.
 pub(crate) trait Checked: LawConfig {
-    /// Any configuration, also one that `tc` refuses.
+    /// An arbitrary configuration, including those that `tc` refuses.
     fn arbitrary(input: &mut Input<'_>, line_rate: Rate) -> Self;
 
-    /// What holds for its queue, computed without the queue.
+    /// Properties of its queue, computed without the queue.
     fn promise(&self) -> Promise;
 }
 
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])+ $kind:literal => $law:ident($config:ident) in $module:ident,)+) => {
-        /// Which queue.
+        /// The kind of queue.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum Kind {
             $($(#[doc = $doc])+ $law,)+
@@ -48,7 +48,7 @@ macro_rules! kinds {
         }
 
         impl QueueConfig {
-            /// What holds for its queue.
+            /// Properties of its queue.
             pub(crate) fn promise(&self) -> Promise {
                 match self { $(Self::$law(config) => config.promise(),)+ }
             }
@@ -58,8 +58,8 @@ macro_rules! kinds {
 
 for_each_law!(kinds);
 
-/// Drives the queue of `kind` that `bytes` describe, and a copy of it from the middle on, which must do the same. Returns a digest of
-/// all outcomes; nothing if `tc` refuses the configuration.
+/// Drives the queue of `kind` that `bytes` describe and, from the middle on, a copy of it, which must behave
+/// identically. Returns a digest of all outcomes; `None` if `tc` refuses the configuration.
 ///
 /// # Panics
 /// If the queue breaks an invariant.
@@ -67,7 +67,7 @@ pub fn run(kind: Kind, bytes: &[u8]) -> Option<u64> {
     let mut input = Input::new(bytes);
     let line_rate = input.rate();
     let config = input.config(kind, line_rate);
-    // tc may refuse; that it does not panic is checked, too.
+    // tc may refuse; that checking a configuration does not panic is tested too.
     let queue = AnyQueue::try_new(&config, line_rate).ok()?;
     let random = Stream::new(u64::from(input.byte()), "model");
     let mut model = Model::new(queue, &config, line_rate, random);

@@ -1,4 +1,4 @@
-//! What must hold for every queue, checked after every operation.
+//! Invariants of every queue, checked after every operation.
 
 use super::promise::Promise;
 use crate::{AnyQueue, Backlog, Class, Dequeued, Queue, QueueConfig, Reason, Verdict};
@@ -6,27 +6,27 @@ use shoal_packet::{Ecn, FlowId, Packet, Seq};
 use shoal_units::{Rate, Span, Stream, Time};
 use std::collections::VecDeque;
 
-/// What can happen to a queue.
+/// The operations on a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
     /// A packet arrives.
     Arrive {
-        /// Its flow.
+        /// Flow of the packet.
         flow: FlowId,
-        /// Its size in bytes.
+        /// Size of the packet in bytes.
         size: u16,
-        /// Its codepoint.
+        /// Codepoint of the packet.
         ecn: Ecn,
     },
     /// Time passes until the transmitter is free, then it takes a packet.
     Transmit,
-    /// The queue is asked at once, whatever the transmitter does.
+    /// The queue is asked immediately, whatever the state of the transmitter.
     Take,
     /// Time passes.
     Wait(Span),
 }
 
-/// A queue beside a plain list of what should wait in it.
+/// A queue with a plain list of the packets that should wait in it.
 #[derive(Clone, Debug)]
 pub struct Model {
     queue: AnyQueue,
@@ -46,13 +46,13 @@ pub struct Model {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     packet: Packet,
-    /// Packets with the same number leave in the order in which they came.
+    /// Packets with the same number leave in the order of their arrival.
     order: u32,
-    /// Its codepoint on arrival.
+    /// Codepoint of the packet on arrival.
     arrived_as: Ecn,
 }
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug)]
 enum Outcome {
     Queued,
@@ -79,7 +79,7 @@ impl Model {
         }
     }
 
-    /// Does it and checks.
+    /// Carries out an operation and checks the invariants.
     ///
     /// # Panics
     /// If the queue breaks an invariant.
@@ -96,7 +96,7 @@ impl Model {
         self.check();
     }
 
-    /// Takes everything that waits and checks the account.
+    /// Takes all waiting packets and checks the balance.
     ///
     /// # Panics
     /// If packets were lost or invented.
@@ -108,12 +108,12 @@ impl Model {
         assert_eq!(self.arrived, self.dropped + self.departed, "conservation");
     }
 
-    /// A number that all outcomes so far go into: two runs with different outcomes hardly ever share it.
+    /// A number that depends on all outcomes so far: two runs with different outcomes hardly ever share it.
     pub const fn digest(&self) -> u64 {
         self.digest
     }
 
-    /// What happened, to which packet and why.
+    /// Adds an outcome to the digest.
     fn note(&mut self, outcome: Outcome, packet: &Packet, reason: Option<Reason>) {
         let packet = u64::from(packet.seq.0) << 8 | u64::from(packet.ecn.bits());
         let reason = reason.map_or(0, |reason| 1 + reason as u64);
@@ -124,7 +124,7 @@ impl Model {
     }
 
     fn advance_to(&mut self, then: Time) {
-        // A timer that is due is served at its time; after a long wait a few times are enough.
+        // A timer that is due is served at its time; after a long wait a few calls are enough.
         for _ in 0..4 {
             let due = self.queue.next_timer();
             if due > then || due == Time::NEVER {
@@ -135,7 +135,7 @@ impl Model {
             assert!(self.queue.next_timer() > due, "a timer that does not move");
         }
         if self.queue.next_timer() <= then {
-            // Harmless without a timer.
+            // Has no effect without a timer.
             self.queue.on_timer(then);
         }
         self.now = then;
@@ -143,7 +143,7 @@ impl Model {
 
     fn arrive(&mut self, flow: FlowId, size: u16, ecn: Ecn) {
         self.arrived += 1;
-        // The sequence number tells packets apart.
+        // Sequence numbers distinguish the packets.
         let packet = Packet { ecn, seq: Seq(self.arrived as u32), ..Packet::empty(flow, size) };
         let fits = self.fits(size, ecn);
         match self.queue.enqueue(packet, self.now, &mut self.random) {

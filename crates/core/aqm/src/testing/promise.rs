@@ -1,33 +1,34 @@
-//! What a configuration promises, computed without its queue.
+//! Properties that a configuration guarantees, computed without its queue.
 
 use crate::{Backlog, Extent, GRED_QUEUES};
 use shoal_packet::{Ecn, Packet};
 use shoal_units::Rate;
 
-/// What the model holds a queue to.
+/// Properties against which the model checks a queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Promise {
-    /// Waiting packets that fit.
+    /// Capacity for waiting packets.
     pub limit: Limit,
-    /// Which packets leave in the order in which they came.
+    /// Packets that leave in the order of their arrival.
     pub order: Order,
-    /// ECT packets are dropped only if they do not fit.
+    /// Whether ECT packets are dropped only if they do not fit.
     pub keeps_ect: bool,
-    /// The average is one of backlogs in bytes.
+    /// Whether the average is one of backlogs in bytes.
     pub averages_bytes: bool,
 }
 
-/// What fits.
+/// The capacity of a queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Limit {
-    /// Up to this extent, and up to so many bytes.
+    /// An extent and a number of bytes, both of which are upper bounds.
     Whole(Extent, u64),
-    /// So many bytes of the packets with the same number, or of all packets; the number of a codepoint is in `queue_of`.
+    /// A number of bytes for the packets of each virtual queue, or for all packets; `queue_of` maps
+    /// codepoints to virtual queues.
     Parts { queue_of: [u8; 4], bytes: [u64; GRED_QUEUES], default: u64, of_all: bool },
 }
 
 impl Promise {
-    /// Of one FIFO that drops ECT packets only if more than `limit` would wait.
+    /// The promise of one FIFO that drops ECT packets only if more than `limit` would wait.
     pub(crate) fn of_fifo(limit: Extent) -> Self {
         Self {
             limit: Limit::Whole(limit, u64::MAX),
@@ -38,19 +39,19 @@ impl Promise {
     }
 }
 
-/// Which packets leave in the order in which they came.
+/// Which packets leave in the order of their arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Order {
     /// All of them.
     All,
-    /// Those with one of these bits in their ECN field on arrival, and those with none.
+    /// The packets with one of these bits in their ECN field on arrival, and the packets with none.
     ByMask(u8),
-    /// Those of the same flow.
+    /// The packets of the same flow.
     ByFlow,
 }
 
 impl Order {
-    /// Packets with the same number leave in the order in which they came.
+    /// A number that packets share if they leave in the order of their arrival.
     pub(super) const fn group(self, packet: &Packet) -> u32 {
         match self {
             Self::All => 0,

@@ -1,4 +1,5 @@
-//! `coupled`, a module of ours, and what `dualq_coupled` shares with it: attributes of linux/modules/uapi/pkt_sched_shoal.h.
+//! `coupled`, a module of this project, and what it shares with `dualq_coupled`: attributes of
+//! linux/modules/uapi/pkt_sched_shoal.h.
 
 use super::{Action, Discipline, Express, QueueMapping, Site, below, bounds, handle};
 use crate::attributes::Attributes;
@@ -40,7 +41,7 @@ impl Express for CoupledConfig {
     }
 }
 
-/// What both modules have.
+/// Checks the parameters that both modules have.
 pub(super) fn check(slope: CoupledSlope, rate: Rate, refusals: &mut Refusals) -> Option<()> {
     bounds::check("the rate", rate.as_bps() / 8, &bounds::RATE, "8 bit/s to 8 Tbit/s", refusals)?;
     let says = "1 ns to 11 days, or at most 10^15 bytes or packets";

@@ -1,5 +1,5 @@
-//! Queues of the scenario as queue disciplines: what the kernel is told, what one would type into `tc`, and what the kernel's records mean.
-//! One file a law.
+//! Queue disciplines for the queues of a scenario: their netlink options, the equivalent `tc` commands, and
+//! the meaning of the kernel's records, with one file for each law.
 
 use crate::attributes::Attributes;
 use crate::kernel::Kernel;
@@ -27,43 +27,46 @@ mod step;
 
 pub(crate) use meaning::{drop_reason, mark_reason};
 
-/// What the kernel has for a law, and what its decisions mean.
+/// The disciplines that implement a law, and the meaning of their decisions.
 trait Express {
-    /// Why the discipline marks: a kernel does not say. Where a law has several reasons, its usual one.
+    /// Reason of the discipline's marks. A kernel does not report reasons; where a law has several, this is
+    /// its usual one.
     const MARKS: Reason;
-    /// Why the discipline drops, if not for lack of room; likewise.
+    /// Reason of the discipline's drops other than for lack of room; where a law has several, this is its
+    /// usual one.
     const DROPS: Reason;
 
-    /// The disciplines, or refusals that say why there are none.
+    /// The disciplines, or refusals that state why there are none.
     fn express(&self, site: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping>;
 
-    /// Whether a packet that was dropped on arrival had met the law, and not a full buffer. Disciplines answer the former with
-    /// `NET_XMIT_CN` (`refused`) and the latter with `NET_XMIT_DROP`; `has_room`: the packet would have fitted.
+    /// Whether the law dropped a packet on arrival, and not a full buffer. Disciplines return `NET_XMIT_CN`
+    /// (`refused`) for the law and `NET_XMIT_DROP` for the buffer; `has_room`: the buffer had room for the
+    /// packet.
     fn is_law_on_arrival(&self, refused: bool, has_room: bool) -> bool {
         let _ = has_room;
         refused
     }
 }
 
-/// Handle of a number: `10` is `10:0`.
+/// Handle with this major number: `10` is `10:0`.
 pub(crate) const fn handle(major: u32) -> u32 {
     major << 16
 }
-/// Place below a discipline: `10:1`.
+/// First class below a discipline: `10:1`.
 pub(crate) const fn below(major: u32) -> u32 {
     major << 16 | 1
 }
 
-/// What is done to a discipline.
+/// Action on a discipline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Action {
-    /// It is added.
+    /// The discipline is added.
     Add,
-    /// It was added before and learns more.
+    /// The discipline was added before, and is given further options.
     Change,
 }
 
-/// One discipline in the order of configuration.
+/// One action on a discipline, in the order of configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Discipline {
     pub parent: u32,
@@ -72,12 +75,12 @@ pub(crate) struct Discipline {
     pub action: Action,
     /// Content of `TCA_OPTIONS`.
     pub options: Vec<u8>,
-    /// Arguments of `tc` that mean the same, after `parent ... handle ...`.
+    /// Equivalent arguments of `tc`, after `parent ... handle ...`.
     pub tc: String,
 }
 
 impl Discipline {
-    /// What one would type.
+    /// The equivalent `tc` command.
     pub(crate) fn command(&self, device: &str) -> String {
         let verb = match self.action {
             Action::Add => "add",
@@ -92,15 +95,16 @@ impl Discipline {
     }
 }
 
-/// A queue that Linux can express.
+/// The disciplines that implement a queue on Linux.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct QueueMapping {
     pub disciplines: Vec<Discipline>,
-    /// In words: how the scenario's numbers became the kernel's.
+    /// Explanation of how the scenario's numbers became the kernel's.
     pub rules: Vec<String>,
-    /// What the line writes into packets before the queue sees them (`TCA_LINE_TC_INDEX`, `TCA_LINE_CLASSES`).
+    /// Value of `TCA_LINE_TC_INDEX`: what the line writes into `skb->tc_index` before the queue sees a
+    /// packet.
     pub tc_index: u32,
-    /// Likewise.
+    /// Value of `TCA_LINE_CLASSES`: the handle whose classes the line assigns to packets.
     pub classes: u32,
 }
 
@@ -109,7 +113,7 @@ impl QueueMapping {
         Self { disciplines: vec![discipline], rules, ..Self::default() }
     }
 
-    /// Attributes of the line in front of which the queue waits.
+    /// Attributes of the line in front of the queue.
     pub(crate) fn on_line(&self, attributes: Attributes) -> Attributes {
         const TC_INDEX: u16 = 4;
         const CLASSES: u16 = 5;
@@ -120,16 +124,16 @@ impl QueueMapping {
     }
 }
 
-/// Where a queue waits.
+/// Properties of the link in front of which a queue stands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site<'a> {
-    /// Of the line.
+    /// Rate of the line.
     pub rate: Rate,
-    /// Largest packet of any flow, bytes.
+    /// Size of the largest packet of any flow in bytes.
     pub mtu: u32,
-    /// Flows that cross it.
+    /// Number of flows on the link.
     pub flows: u32,
-    /// Whether any of them uses ECN.
+    /// Whether any of these flows uses ECN.
     pub any_ect: bool,
     pub kernel: &'a Kernel,
 }
@@ -155,7 +159,7 @@ macro_rules! ask_law {
 
 for_each_law!(ask_law);
 
-/// The disciplines of a monitored link: the children of the line (handle 1:).
+/// The disciplines of a monitored link, which are children of the line (handle 1:).
 pub(crate) fn queue(config: &QueueConfig, site: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping> {
     let mapping = express(config, site, refusals)?;
     for discipline in &mapping.disciplines {
@@ -172,7 +176,7 @@ pub(crate) fn queue(config: &QueueConfig, site: &Site<'_>, refusals: &mut Refusa
 
 const PLACE: &str = "bottleneck.aqm";
 
-/// The limit of a discipline that counts packets.
+/// Limit of a discipline that counts packets.
 fn packet_limit(limit: Extent, kind: &str, site: &Site<'_>, refusals: &mut Refusals) -> Option<u32> {
     let bytes = match limit {
         Extent::Packets(packets) => return Some(packets),
@@ -188,7 +192,7 @@ fn packet_limit(limit: Extent, kind: &str, site: &Site<'_>, refusals: &mut Refus
     None
 }
 
-/// Times of `tc` are whole microseconds in 32 bits; scenarios cannot have more.
+/// Whole microseconds, as `tc` has them in 32 bits; times of scenarios are in that range.
 fn micros(span: Span) -> u32 {
     u32::try_from(span.as_micros()).unwrap_or(u32::MAX)
 }
