@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use shoal_cc::{CcConfig, CutStyle, DctcpConfig, SsthreshAfterCut};
 use shoal_packet::Ecn;
 use shoal_tcp::testing::{Direction, Fate, Pair, config};
-use shoal_tcp::{EcnSetting, EndpointConfig, Kernel, Profile};
+use shoal_tcp::{EcnSetting, EndpointConfig, Profile};
 use shoal_units::{Span, Stream, Time};
 
 const ONE_WAY: Span = Span::from_millis(10);
@@ -157,7 +157,7 @@ fn early_episodes(config: EndpointConfig, marks: u8, losses: u8, seed: u64) -> (
     });
     pair.with_sender(shoal_tcp::Sender::connect);
     pair.with_sender(|sender, config, now, out| sender.set_greedy(config, true, now, out));
-    let freebsd = config.stack.kernel != Kernel::Linux;
+    let freebsd = config.stack.linux().is_none();
     let (mut early, mut episodes, mut undos, mut window_end, mut nxt) = (0, 0, 0, 0, 0);
     let (mut timeouts, mut sent_again) = (0, 0);
     while pair.next_event() <= Time::ZERO + Span::from_secs(3) {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use shoal_packet::CaState;
 use shoal_scenario::{Document, Experiment};
 use shoal_sim::Outcome;
-use shoal_tcp::{Kernel, Recovery};
+use shoal_tcp::Recovery;
 use shoal_tests::{Bytes, check_conservation, monitor_all_links, random_scenario, run};
 use shoal_trace::{Column, SegmentEvent};
 use std::collections::BTreeMap;
@@ -39,8 +39,7 @@ fn check_windows(experiment: &Experiment, outcome: &Outcome) {
         let config = &experiment.endpoints[experiment.flows[flow].endpoint as usize];
         let may_be_one = results[flow].timeouts > 0
             || config.initial_window == Some(1)
-            || config.stack.cwr == Recovery::RateHalving
-            || config.stack.kernel != Kernel::Linux;
+            || config.stack.linux().is_none_or(|rules| rules.cwr == Recovery::RateHalving);
         let open = states[row] == f64::from(CaState::Open as u8);
         assert!(cwnd >= 2.0 || !open || may_be_one, "cwnd {cwnd} in Open, flow {flow}, row {row}");
     }

@@ -4,9 +4,8 @@
 
 extern crate alloc;
 
+mod config;
 mod docs;
-mod freebsd;
-mod host;
 mod output;
 mod profile;
 mod receiver;
@@ -16,16 +15,15 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use config::{EcnSetting, EndpointConfig, ReceiverConfig};
 pub use docs::{DOCS, SEGMENTS};
-pub use freebsd::FreeBsd;
-pub use host::Sender;
 pub use output::Output;
 pub use profile::{
-    BurstLimit, CwrAck, EchoChange, EcnFeedback, EcnSetting, EndpointConfig, GrowthTurn, Kernel,
-    LossDetection, Profile, ReceiverConfig, Recovery, TailProbe, Undo, WindowUse,
+    BurstLimit, CwrAck, EchoChange, EcnFeedback, FreeBsd, GrowthTurn, Kernel, Linux, LossDetection, Profile,
+    Recovery, TailProbe, Undo, WindowUse,
 };
 pub use receiver::Receiver;
-pub use sender::{CaState, Counters, Outstanding};
+pub use sender::{CaState, Counters, Outstanding, Sender};
 
 // Ten thousand flows have to fit the cache hierarchy (design: at most 2 KiB a flow in all).
 const _: () = assert!(size_of::<Sender>() + size_of::<Receiver>() < 900);

@@ -275,7 +275,7 @@ fn listener(
 }
 
 pub(crate) fn is_linux(stack: &Profile) -> bool {
-    stack.name.starts_with("linux")
+    stack.linux().is_some()
 }
 
 fn stack_notes(preset: &str, endpoint: &EndpointConfig, of_law: &[String], kernel: &Kernel) -> Vec<String> {

@@ -166,7 +166,7 @@ impl Peer {
         // wait.
         let holes = self.highest > next;
         let compressed = self.config.sack
-            && self.config.receiver_stack().compressed_ack_percent > 0
+            && self.config.receiver_stack().linux().is_some_and(|rules| rules.compressed_ack_percent > 0)
             && self.receiver.deadline() <= self.now + LONGEST_COMPRESSION;
         assert!(outside || !holes || !out.is_empty() || compressed, "out of order and no ACK");
         assert!(

@@ -3,7 +3,7 @@
 use crate::Bytes;
 use shoal_cc::PRESETS;
 use shoal_packet::{Flags, FlowId, Packet, Sack, Seq};
-use shoal_tcp::{Counters, EcnSetting, EndpointConfig, Kernel, Profile, ReceiverConfig, Sender};
+use shoal_tcp::{Counters, EcnSetting, EndpointConfig, Profile, ReceiverConfig, Sender};
 use shoal_units::{Span, Time};
 
 /// The first bytes choose a connection, the rest what happens to it. After each step the sender's own invariants hold,
@@ -171,7 +171,7 @@ impl Peer {
         // What was taken back may be done again. FreeBSD ends congestion recovery with every timeout (EXIT_RECOVERY), and where
         // fast recovery ends: at snd_nxt as it was, which a timeout may have set back.
         let undone = counters.undos != self.counters.undos;
-        let freebsd = self.config.stack.kernel != Kernel::Linux
+        let freebsd = self.config.stack.linux().is_none()
             && (counters.timeouts, counters.fast_recoveries)
                 != (self.counters.timeouts, self.counters.fast_recoveries);
         let starts_anew = undone || freebsd;

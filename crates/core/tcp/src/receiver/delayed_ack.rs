@@ -1,7 +1,7 @@
 //! When an ACK may wait (RFC 5681 section 4.2; Linux `tcp_event_data_recv`, `__tcp_ack_snd_check`,
 //! `tcp_send_delayed_ack`).
 
-use crate::{EndpointConfig, Kernel};
+use crate::{EndpointConfig, Linux};
 use shoal_units::{Span, Time};
 
 /// Delayed-ACK state (Linux `icsk_ack`).
@@ -45,25 +45,26 @@ impl DelayedAck {
     /// Data arrives in order: learns the spacing; a long silence brings quick ACKs back.
     #[inline]
     pub(super) fn on_data(&mut self, config: &EndpointConfig, now: Time) {
-        let floor = config.receiver_stack().delack_min;
+        let Some(rules) = config.receiver_stack().linux() else { return };
+        let floor = rules.delack_min;
         let gap = now.since(self.last_data);
         self.last_data = now;
         if self.ato.is_zero() {
-            self.quick = self.quick.max(initial_quick_acks(config));
+            self.quick = self.quick.max(initial_quick_acks(config, rules));
             self.ato = floor;
         } else if gap <= floor / 2 {
             self.ato = self.ato / 2 + floor / 2;
         } else {
-            self.on_sparse_data(config, gap);
+            self.on_sparse_data(config, rules, gap);
         }
     }
 
     #[cold]
-    fn on_sparse_data(&mut self, config: &EndpointConfig, gap: Span) {
+    fn on_sparse_data(&mut self, config: &EndpointConfig, rules: &Linux, gap: Span) {
         if gap < self.ato {
             self.ato = (self.ato / 2 + gap).min(self.rto(config));
         } else if gap > self.rto(config) {
-            self.quick = self.quick.max(initial_quick_acks(config));
+            self.quick = self.quick.max(initial_quick_acks(config, rules));
         }
     }
 
@@ -78,8 +79,9 @@ impl DelayedAck {
     /// At most `limit` ACKs go out at once (Linux `tcp_enter_quickack_mode`).
     #[cold]
     pub(super) fn enter_quick_mode(&mut self, config: &EndpointConfig, limit: u32) {
-        self.quick = self.quick.max(initial_quick_acks(config).min(limit));
-        self.ato = config.receiver_stack().delack_min;
+        let Some(rules) = config.receiver_stack().linux() else { return };
+        self.quick = self.quick.max(initial_quick_acks(config, rules).min(limit));
+        self.ato = rules.delack_min;
     }
 
     /// The ACK may wait: starts the timer. Returns true if it should go now: on FreeBSD if the timer runs, because every
@@ -87,12 +89,12 @@ impl DelayedAck {
     /// with small segments acknowledged at once there is never a second one that may wait.
     #[inline]
     pub(super) fn arm(&mut self, config: &EndpointConfig, now: Time) -> bool {
-        if let Kernel::FreeBsd(_) = config.receiver_stack().kernel {
+        let Some(rules) = config.receiver_stack().linux() else {
             let waiting = self.is_pending();
             self.deadline = self.deadline.min(now + config.receiver_stack().delack_max);
             return waiting;
-        }
-        let floor = config.receiver_stack().delack_min;
+        };
+        let floor = rules.delack_min;
         let mut ato = self.ato;
         if ato > floor {
             // A known RTT bounds the estimate (Linux tcp_send_delayed_ack).
@@ -109,8 +111,10 @@ impl DelayedAck {
         self.deadline = Time::NEVER;
         if self.quick > 0 {
             self.quick -= 1;
-            if self.quick == 0 {
-                self.ato = config.receiver_stack().delack_min;
+            if self.quick == 0
+                && let Some(rules) = config.receiver_stack().linux()
+            {
+                self.ato = rules.delack_min;
             }
         }
     }
@@ -122,8 +126,8 @@ impl DelayedAck {
 }
 
 /// Half the receive window in segments, 2 if that is none, at most the stack's limit (Linux `tcp_incr_quickack`).
-fn initial_quick_acks(config: &EndpointConfig) -> u32 {
+fn initial_quick_acks(config: &EndpointConfig, rules: &Linux) -> u32 {
     let half_window = config.receive_window_bytes / (2 * u32::from(config.mss()));
     let wanted = if half_window == 0 { 2 } else { half_window };
-    wanted.min(config.receiver_stack().quick_acks)
+    wanted.min(rules.quick_acks)
 }

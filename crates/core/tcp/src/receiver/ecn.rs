@@ -1,7 +1,7 @@
 //! ECN feedback: the RFC 3168 latch, and the DCTCP echo (RFC 8257 section 3.2); Linux
 //! `tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`, `dctcp_ece_ack_update`.
 
-use crate::{CwrAck, EchoChange, EcnFeedback, EndpointConfig, Kernel};
+use crate::{CwrAck, EchoChange, EcnFeedback, EndpointConfig};
 use shoal_packet::{Ecn, Flags, Packet};
 
 /// State of the feedback.
@@ -45,7 +45,7 @@ impl Feedback {
     /// Linux with DCTCP sets ECT on every packet; RFC 3168 6.1.4 forbids it on pure ACKs.
     #[inline]
     pub(super) fn sets_ect_on_acks(&self, config: &EndpointConfig) -> bool {
-        matches!(self, Self::Dctcp { .. }) && config.receiver_stack().kernel == Kernel::Linux
+        matches!(self, Self::Dctcp { .. }) && config.receiver_stack().linux().is_some()
     }
 
     #[inline]
@@ -66,7 +66,7 @@ impl Feedback {
                 }
                 if packet.ecn.is_ce() && !*latched {
                     *latched = true;
-                    reaction.quick = stack.quick_acks_after_ce; // The sender's window may be small.
+                    reaction.quick = stack.linux().map_or(0, |rules| rules.quick_acks_after_ce); // The sender's window may be small.
                 }
                 seen
             }
@@ -91,14 +91,14 @@ impl Feedback {
         if packet.ecn != Ecn::NotEct {
             *seen = true;
         } else if *seen {
-            reaction.quick = stack.quick_acks_after_not_ect; // Probably a retransmission.
+            reaction.quick = stack.linux().map_or(0, |rules| rules.quick_acks_after_not_ect); // Probably a retransmission.
         }
         reaction
     }
 
     /// Data that had arrived before. Linux hears only its CWR, FreeBSD its mark, too: `tcp_do_segment` looks at ECN first.
     pub(super) fn on_old_data(&mut self, config: &EndpointConfig, packet: &Packet) {
-        if config.receiver_stack().kernel != Kernel::Linux {
+        if config.receiver_stack().linux().is_none() {
             self.on_data(config, packet, false);
         } else if let Self::Classic { latched, .. } = self {
             *latched &= !packet.flags.has(Flags::CWR);

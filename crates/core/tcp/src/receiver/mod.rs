@@ -7,7 +7,7 @@ mod ecn;
 mod reassembly;
 
 use crate::sender::{SYN_BYTES, timestamp};
-use crate::{EcnSetting, EndpointConfig, Kernel, Output};
+use crate::{EcnSetting, EndpointConfig, Output};
 use compression::Compression;
 use delayed_ack::DelayedAck;
 use ecn::Feedback;
@@ -198,7 +198,7 @@ impl Receiver {
         let must = reaction.at_once
             || fin
             || !config.delayed_ack
-            || (unacked > u64::from(config.mss()) && config.receiver_stack().kernel == Kernel::Linux)
+            || (unacked > u64::from(config.mss()) && config.receiver_stack().linux().is_some())
             || self.delayed.in_quick_mode();
         let goes_now = must
             || match arrival {
@@ -219,7 +219,7 @@ impl Receiver {
     /// Whether the ACK of a packet that leaves holes behind waits for others.
     #[cold]
     fn compresses(&mut self, config: &EndpointConfig, now: Time) -> bool {
-        let percent = config.receiver_stack().compressed_ack_percent;
+        let percent = config.receiver_stack().linux().map_or(0, |rules| rules.compressed_ack_percent);
         percent > 0
             && config.sack
             && self.compression.holds(self.reassembly.next(), percent, self.delayed.rtt(), now)
@@ -246,9 +246,9 @@ impl Receiver {
     /// (Linux `tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
     #[inline]
     fn is_pushed(config: &EndpointConfig, packet: &Packet) -> bool {
-        let stack = config.receiver_stack();
-        stack.kernel == Kernel::Linux
-            && (packet.payload < config.mss() || (stack.acks_full_pushed && packet.flags.has(Flags::PSH)))
+        config.receiver_stack().linux().is_some_and(|rules| {
+            packet.payload < config.mss() || (rules.acks_full_pushed && packet.flags.has(Flags::PSH))
+        })
     }
 
     /// Data below the in-order position: acknowledged at once, with a D-SACK (RFC 2883).
@@ -263,7 +263,7 @@ impl Receiver {
         out: &mut impl Output,
     ) {
         self.feedback.on_old_data(config, packet);
-        self.delayed.enter_quick_mode(config, config.receiver_stack().quick_acks);
+        self.delayed.enter_quick_mode(config, u32::MAX);
         let duplicate = config.receiver_stack().reports_duplicates().then_some((start, end));
         let sack = self.sack_option(config, duplicate);
         self.send_ack(config, self.reassembly.next(), sack, now, out);

@@ -1,401 +1,220 @@
-//! The sending side of a connection on a Linux host.
+//! The sending side of a connection, whichever kernel it is modelled on.
+//!
+//! `linux` and `freebsd` are the two kernels' senders. What both do alike is written once: the handshake and the headers
+//! (`connection.rs`), the stream that the application writes (`stream.rs`), ECN signalling (`ecn.rs`), proportional rate
+//! reduction (`prr.rs`), and what a sender reports of itself (`counters.rs`).
 
-mod ack;
-mod fast_recovery;
-pub(crate) mod handshake;
-mod idle;
-mod loss;
-mod rack;
-mod reduction;
-mod rtt;
-mod sacks;
-mod scoreboard;
-mod tail_probe;
-mod transmit;
-mod undo;
+mod call;
+mod connection;
+mod counters;
+mod ecn;
+mod freebsd;
+mod linux;
+mod prr;
+mod stream;
 
-use crate::{EndpointConfig, Output};
-pub(crate) use handshake::{SYN_BYTES, echo_age, timestamp};
-use rtt::RttEstimator;
-use scoreboard::Scoreboard;
-use shoal_cc::{AnyController, CongestionControl, EcnUse, Signal, Window};
+use crate::{EndpointConfig, Kernel, Output};
+use alloc::boxed::Box;
+use call::Call;
+pub(crate) use connection::{SYN_BYTES, timestamp};
+pub use counters::{Counters, Outstanding};
+use freebsd::FreeBsdSender;
+use linux::LinuxSender;
+use shoal_cc::{CongestionControl, Window};
 pub use shoal_packet::CaState;
-use shoal_packet::{Flags, FlowId, Packet};
+use shoal_packet::{FlowId, Packet};
 use shoal_units::{Span, Time};
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Connection {
-    Closed,
-    SynSent,
-    Established,
-}
+/// Duplicate ACKs that mean a loss (RFC 5681 section 3.2, <https://www.rfc-editor.org/rfc/rfc5681#section-3.2>; Linux
+/// `sysctl_tcp_reordering`, FreeBSD `tcprexmtthresh`).
+const DUPLICATE_THRESHOLD: u32 = 3;
 
-/// What happened on a connection since it began.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Counters {
-    /// Payload bytes acknowledged.
-    pub acked_bytes: u64,
-    /// Data segments sent, retransmissions included.
-    pub segments_sent: u64,
-    /// Packets delivered (Linux `tp->delivered`).
-    pub delivered_packets: u64,
-    /// Packets delivered on ACKs with ECN-Echo (Linux `tp->delivered_ce`).
-    pub delivered_ce_packets: u64,
-    /// ACKs with ECN-Echo.
-    pub ece_acks: u64,
-    /// Segments sent again.
-    pub retransmissions: u32,
-    /// Retransmission timeouts.
-    pub timeouts: u32,
-    /// Entries into fast recovery.
-    pub fast_recoveries: u32,
-    /// ECN episodes: entries into CWR.
-    pub ecn_reductions: u32,
-    /// Reductions undone as spurious.
-    pub undos: u32,
-    /// Tail loss probes.
-    pub probes: u32,
-}
-
-/// Packets that are out, and what is known of them (Linux `packets_out`, `sacked_out`, `lost_out`, `retrans_out`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Outstanding {
-    /// Sent and not acknowledged.
-    pub unacked: u32,
-    /// Of these, delivered out of order; without SACK, as many as there were duplicate ACKs.
-    pub sacked: u32,
-    /// Of these, declared lost.
-    pub lost: u32,
-    /// Retransmissions that are out.
-    pub retransmitted: u32,
-}
-
-/// The sender of a connection on a Linux host.
+/// The sender of a connection. Each call takes the configuration with which the connection was made.
 #[derive(Clone, Debug)]
-pub(crate) struct LinuxSender {
-    window: Window,
-    cc: AnyController,
-    board: Scoreboard,
-    rtt: RttEstimator,
+pub struct Sender(Host);
 
-    flow: FlowId,
-    connection: Connection,
-    state: CaState,
-    /// Latest timestamp of the peer, to be echoed (RFC 7323).
-    ts_recent: u32,
-    /// ECN was negotiated.
-    ecn_ok: bool,
-    /// The next new data segment carries CWR.
-    cwr_pending: bool,
-    /// The application has closed; FIN follows the last byte.
-    closing: bool,
-    fin_sent: bool,
-    /// F-RTO: the timeout is not yet known to be real.
-    frto: bool,
-    /// Last transmission was stopped by `cwnd` (Linux `is_cwnd_limited`).
-    cwnd_limited: bool,
-    /// A controller that carries out its own cuts is in charge of the current CWR episode.
-    controller_cuts: bool,
-    peer_window_scale: u8,
-    backoff: u8,
-    /// Consecutive timeouts of the same data.
-    timeouts_in_row: u8,
-
-    /// First unacknowledged stream position; 0 is the SYN, data begins at 1.
-    snd_una: u64,
-    /// Next stream position to send.
-    snd_nxt: u64,
-    /// Stream position up to which the application has written.
-    written: u64,
-    /// Peer's receive window, bytes.
-    peer_window: u32,
-    /// End of the current episode (Linux `high_seq`).
-    high_seq: u64,
-    /// End of the last segment smaller than the MSS (Minshall's Nagle, Linux `snd_sml`).
-    small_end: u64,
-
-    /// SACK blocks of the last ACK that had some: repeated ones are skipped.
-    last_sacks: [(u64, u64); 3],
-    /// Duplicate ACKs counted as SACKs on connections without SACK (Linux `sacked_out` emulation).
-    reno_sacked: u32,
-
-    prr_prior_cwnd: u32,
-    prr_delivered: u32,
-    prr_out: u32,
-
-    /// `ssthresh` to restore if the reduction is spurious; 0 if it must not be.
-    undo_ssthresh: u32,
-    /// Start of the episode that may be undone.
-    undo_marker: Option<u64>,
-    /// Retransmissions in it not yet explained by D-SACK.
-    undo_retransmissions: i32,
-    /// Time of the first retransmission of the episode, in timestamp units; 0 if none.
-    retransmit_stamp: u32,
-
-    /// Largest flight of the current window and where the window ends (Linux `max_packets_out`, `max_packets_seq`).
-    max_packets_out: u32,
-    max_packets_seq: u64,
-    /// Largest flight since the window was last full (Linux `snd_cwnd_used`), and when it was.
-    cwnd_used: u32,
-    cwnd_stamp: Time,
-
-    /// `snd_nxt` at the tail loss probe; its acknowledgement ends the probe.
-    probe_end: Option<u64>,
-    /// The probe repeated old data.
-    probe_repeats: bool,
-
-    rto_deadline: Time,
-    /// RACK reordering timer or tail loss probe, whichever is armed.
-    early_deadline: Time,
-    early_is_probe: bool,
-    last_sent: Time,
-
-    counters: Counters,
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "the large one is the common one")]
+enum Host {
+    Linux(LinuxSender),
+    /// Boxed: most simulations have none.
+    FreeBsd(Box<FreeBsdSender>),
 }
 
-impl LinuxSender {
+/// Reads something of the sender inside.
+macro_rules! read {
+    ($self:ident, $sender:ident => $value:expr) => {
+        match &$self.0 {
+            Host::Linux($sender) => $value,
+            Host::FreeBsd($sender) => $value,
+        }
+    };
+}
+
+/// Calls the sender inside with the rules of its kernel.
+macro_rules! call {
+    ($self:ident($config:ident, $now:ident, $out:ident), |$sender:ident, $call:ident| $do:expr) => {
+        match (&mut $self.0, &$config.stack.kernel) {
+            (Host::Linux($sender), Kernel::Linux(rules)) => {
+                let $call = &mut Call::new($config, rules, $now, $out);
+                $do
+            }
+            (Host::FreeBsd($sender), Kernel::FreeBsd(rules)) => {
+                let $call = &mut Call::new($config, rules, $now, $out);
+                $do
+            }
+            _ => wrong_kernel(),
+        }
+    };
+}
+
+/// A connection keeps its configuration for life; to look the kernel's rules up in it costs less than to keep them a flow.
+#[cold]
+fn wrong_kernel() -> ! {
+    panic!("a sender is called with the configuration of another kernel")
+}
+
+impl Sender {
     /// A closed connection. `flow` names it in its packets.
     pub fn new(config: &EndpointConfig, flow: FlowId) -> Self {
-        let initial = config.initial_window.unwrap_or(config.stack.initial_window);
-        let mut window = Window::in_packets(initial);
-        window.clamp = config.cwnd_clamp_packets;
-        window.cwnd = window.cwnd.min(window.clamp);
-        Self {
-            window,
-            cc: AnyController::new(&config.cc, config.stack.growth),
-            board: Scoreboard::default(),
-            rtt: RttEstimator::new(),
-            flow,
-            connection: Connection::Closed,
-            state: CaState::Open,
-            ts_recent: 0,
-            ecn_ok: false,
-            cwr_pending: false,
-            closing: false,
-            fin_sent: false,
-            frto: false,
-            cwnd_limited: false,
-            controller_cuts: false,
-            peer_window_scale: 0,
-            backoff: 0,
-            timeouts_in_row: 0,
-            snd_una: 0,
-            snd_nxt: 0,
-            written: 1,
-            peer_window: 0,
-            high_seq: 0,
-            small_end: 0,
-            last_sacks: [(0, 0); 3],
-            reno_sacked: 0,
-            prr_prior_cwnd: 0,
-            prr_delivered: 0,
-            prr_out: 0,
-            undo_ssthresh: 0,
-            undo_marker: None,
-            undo_retransmissions: 0,
-            retransmit_stamp: 0,
-            max_packets_out: 0,
-            max_packets_seq: 0,
-            cwnd_used: 0,
-            cwnd_stamp: Time::ZERO,
-            probe_end: None,
-            probe_repeats: false,
-            rto_deadline: Time::NEVER,
-            early_deadline: Time::NEVER,
-            early_is_probe: false,
-            last_sent: Time::ZERO,
-            counters: Counters::default(),
-        }
+        Self(match config.stack.kernel {
+            Kernel::Linux(_) => Host::Linux(LinuxSender::new(config, flow)),
+            Kernel::FreeBsd(_) => Host::FreeBsd(Box::new(FreeBsdSender::new(config, flow))),
+        })
     }
 
+    /// Opens the connection: sends SYN.
+    pub fn connect(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
+        call!(self(config, now, out), |sender, call| sender.connect(call));
+    }
     /// The application writes `bytes` more. Sends what the window allows if the connection is open.
     pub fn write(&mut self, config: &EndpointConfig, bytes: u64, now: Time, out: &mut impl Output) {
-        debug_assert!(!self.closing, "write after close");
-        self.written = self.written.saturating_add(bytes);
-        self.push(config, now, out);
+        call!(self(config, now, out), |sender, call| {
+            sender.stream.write(bytes);
+            sender.on_written(call);
+        });
     }
-
     /// The application writes its last `bytes`: FIN goes with the last of them.
     pub fn write_last(&mut self, config: &EndpointConfig, bytes: u64, now: Time, out: &mut impl Output) {
-        self.closing = true;
-        self.written = self.written.saturating_add(bytes);
-        self.push(config, now, out);
+        call!(self(config, now, out), |sender, call| {
+            sender.stream.write(bytes);
+            sender.stream.closing = true;
+            sender.on_written(call);
+        });
     }
-
     /// The application always has data (`true`) or stops having some (`false`): nothing beyond what was sent is written.
     pub fn set_greedy(&mut self, config: &EndpointConfig, greedy: bool, now: Time, out: &mut impl Output) {
-        self.written = if greedy { u64::MAX } else { self.snd_nxt.max(1) };
-        self.push(config, now, out);
+        let highest_sent = self.snd_nxt();
+        call!(self(config, now, out), |sender, call| {
+            sender.stream.set_greedy(greedy, highest_sent);
+            sender.on_written(call);
+        });
     }
-
     /// The application has written all: FIN follows.
     pub fn close(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
-        self.closing = true;
-        self.push(config, now, out);
+        call!(self(config, now, out), |sender, call| {
+            sender.stream.closing = true;
+            sender.on_written(call);
+        });
     }
-
     /// A packet of the peer arrives.
     #[inline]
     pub fn on_packet(&mut self, config: &EndpointConfig, packet: &Packet, now: Time, out: &mut impl Output) {
-        match self.connection {
-            Connection::Established => {
-                if packet.flags.has(Flags::ACK) && !packet.flags.has(Flags::SYN) {
-                    self.on_ack(config, packet, now, out);
-                }
-            }
-            Connection::SynSent => self.on_syn_ack(config, packet, now, out),
-            Connection::Closed => {}
-        }
+        call!(self(config, now, out), |sender, call| sender.on_packet(call, packet));
     }
-
-    /// The next time at which [`Self::on_timer`] must be called; [`Time::NEVER`] if no timer runs.
+    /// The next time at which [`Sender::on_timer`] must be called; [`Time::NEVER`] if no timer runs.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.rto_deadline.min(self.early_deadline)
+        read!(self, sender => sender.deadline())
     }
-
     /// Time has passed: fires the timers that are due.
     pub fn on_timer(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
-        if self.connection == Connection::SynSent {
-            if now >= self.rto_deadline {
-                self.on_syn_timeout(config, now, out);
-            }
-            return;
-        }
-        if now >= self.early_deadline {
-            self.early_deadline = Time::NEVER;
-            if self.early_is_probe {
-                self.send_tail_probe(config, now, out);
-            } else {
-                self.on_reordering_timeout(config, now, out);
-            }
-        } else if now >= self.rto_deadline {
-            self.on_timeout(config, now, out);
-        }
+        call!(self(config, now, out), |sender, call| sender.on_timer(call));
     }
 
     /// The congestion window.
+    #[inline]
     pub fn window(&self) -> &Window {
-        &self.window
+        read!(self, sender => &sender.window)
     }
     /// State of the recovery skeleton.
+    #[inline]
     pub fn state(&self) -> CaState {
-        self.state
+        match &self.0 {
+            Host::Linux(sender) => sender.state,
+            Host::FreeBsd(sender) => sender.state(),
+        }
     }
     /// DCTCP's alpha, if the controller has one.
+    #[inline]
     pub fn alpha(&self) -> Option<f64> {
-        self.cc.alpha()
+        read!(self, sender => sender.cc.alpha())
     }
     /// Smoothed RTT; zero before the first sample.
+    #[inline]
     pub fn srtt(&self) -> Span {
-        self.rtt.srtt()
+        read!(self, sender => sender.srtt())
     }
     /// Packets in flight.
+    #[inline]
     pub fn in_flight(&self) -> u32 {
-        self.flight()
+        read!(self, sender => sender.in_flight())
     }
-    /// What is known of the packets that are out.
-    pub fn outstanding(&self) -> Outstanding {
-        Outstanding {
-            unacked: self.board.packets_out(),
-            sacked: self.board.sacked + self.reno_sacked,
-            lost: self.board.lost,
-            retransmitted: self.board.retransmitted,
+    /// What is known of the packets that are out; none on FreeBSD, which keeps no board of packets.
+    pub fn outstanding(&self) -> Option<Outstanding> {
+        match &self.0 {
+            Host::Linux(sender) => Some(sender.outstanding()),
+            Host::FreeBsd(_) => None,
         }
     }
     /// What happened so far.
+    #[inline]
     pub fn counters(&self) -> &Counters {
-        &self.counters
+        read!(self, sender => &sender.counters)
     }
     /// First unacknowledged stream position (data begins at 1).
+    #[inline]
     pub fn snd_una(&self) -> u64 {
-        self.snd_una
+        read!(self, sender => sender.snd_una)
     }
-    /// Next stream position to send.
+    /// Next stream position to send for the first time.
+    #[inline]
     pub fn snd_nxt(&self) -> u64 {
-        self.snd_nxt
+        match &self.0 {
+            Host::Linux(sender) => sender.snd_nxt,
+            Host::FreeBsd(sender) => sender.snd_max,
+        }
     }
     /// Whether the handshake is done.
+    #[inline]
     pub fn is_established(&self) -> bool {
-        self.connection == Connection::Established
+        read!(self, sender => sender.connection.is_established())
     }
     /// Whether ECN was negotiated.
     pub fn uses_ecn(&self) -> bool {
-        self.ecn_ok
+        read!(self, sender => sender.ecn.negotiated)
     }
     /// Whether the application has closed the connection.
     pub fn is_closing(&self) -> bool {
-        self.closing
+        read!(self, sender => sender.stream.closing)
     }
     /// Whether everything written is acknowledged.
     pub fn is_drained(&self) -> bool {
-        self.is_established() && self.snd_una >= self.written
+        self.is_established() && read!(self, sender => sender.snd_una >= sender.stream.written)
     }
-    /// Segments declared lost so far.
+    /// Segments declared lost so far; on FreeBSD, which declares nothing, segments repeated.
     pub fn losses(&self) -> u64 {
-        self.board.losses
+        read!(self, sender => sender.losses())
     }
     /// Bytes of heap behind this sender.
     pub fn heap_bytes(&self) -> usize {
-        self.board.heap_bytes()
+        read!(self, sender => sender.heap_bytes())
     }
-
     /// Checks what must always hold; for tests and fuzzing.
     ///
     /// # Panics
     /// If the scoreboard's counters differ from a recount, or the window is zero.
     pub fn assert_invariants(&self) {
-        assert_eq!(self.board.recount(), self.board.counters());
-        assert!(self.window.cwnd >= 1, "cwnd is zero");
-        assert!(self.snd_una <= self.snd_nxt);
-        assert!(self.board.left_out() <= self.board.packets_out(), "more SACKed and lost than sent");
-        let timers = self.rto_deadline != Time::NEVER || self.connection == Connection::Closed;
-        assert!(timers || self.board.packets_out() == 0, "data in flight and no timer");
-        assert!(self.board.head().is_none_or(|s| s.start == self.snd_una), "queue does not begin at snd_una");
-        assert!(self.board.tail().is_none_or(|s| s.end() == self.snd_nxt), "queue does not end at snd_nxt");
-        assert_eq!(self.board.packets_out() == 0, self.snd_una == self.snd_nxt || !self.is_established());
-    }
-
-    /// Packets in flight: on connections without SACK, duplicate ACKs stand for packets that left.
-    #[inline]
-    fn flight(&self) -> u32 {
-        self.board.in_flight().saturating_sub(self.reno_sacked)
-    }
-
-    /// Open if nothing is missing, else Disorder (Linux `tcp_try_keep_open`).
-    fn keep_open(&mut self, now: Time) {
-        let missing = self.board.left_out() + self.reno_sacked > 0 || self.board.any_retransmission_done();
-        let state = if missing { CaState::Disorder } else { CaState::Open };
-        if self.state != state {
-            self.transition_to(state, now);
-            self.high_seq = self.snd_nxt;
-        }
-    }
-
-    fn signal(&self, config: &EndpointConfig, now: Time) -> Signal {
-        Signal {
-            now,
-            in_flight: self.flight(),
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
-            mss: u32::from(config.mss()),
-        }
-    }
-
-    /// The one place where the state changes.
-    fn transition_to(&mut self, state: CaState, now: Time) {
-        if self.state == state {
-            return;
-        }
-        let ends_episode = self.state >= CaState::Cwr && state <= CaState::Disorder;
-        self.state = state;
-        if ends_episode {
-            self.controller_cuts = false;
-            self.cc.on_exit(&mut self.window, now);
-        }
-    }
-
-    fn uses_dctcp(&self) -> bool {
-        self.ecn_ok && self.cc.ecn_use() == EcnUse::Dctcp
+        read!(self, sender => sender.assert_invariants());
     }
 }

@@ -127,9 +127,9 @@ impl<H: FnMut(Direction, &mut Packet) -> Fate> Pair<H> {
                 }
             }
             _ if self.sender.deadline() <= self.now => {
-                self.with_sender(super::super::host::Sender::on_timer);
+                self.with_sender(Sender::on_timer);
             }
-            _ => self.with_receiver(super::super::receiver::Receiver::on_timer),
+            _ => self.with_receiver(Receiver::on_timer),
         }
         true
     }
@@ -145,7 +145,7 @@ impl<H: FnMut(Direction, &mut Packet) -> Fate> Pair<H> {
     /// # Panics
     /// If that has not happened by `limit`.
     pub fn transfer(&mut self, bytes: u64, limit: Time) -> Time {
-        self.with_sender(super::super::host::Sender::connect);
+        self.with_sender(Sender::connect);
         self.with_sender(|s, config, now, out| s.write_last(config, bytes, now, out));
         while !self.sender.is_drained() {
             assert!(self.step() && self.now <= limit, "stuck at {:?}: {:?}", self.now, self.sender);

@@ -1,13 +1,13 @@
 //! ACKs beyond a hole that stand for several packets (Linux since 4.18 `__tcp_ack_snd_check`).
 
-use super::script::receiver_with;
+use super::script::{linux, receiver_with};
 use crate::EndpointConfig;
 use crate::testing::config;
 
 /// Without quick ACKs, and the handshake took so many ms: 33 % of it, at most 1 ms, is how long an ACK waits.
 fn run(rtt_ms: u32, script: &str) {
     let mut config = config("reno", "linux-6");
-    config.stack.quick_acks = 0;
+    linux(&mut config).quick_acks = 0;
     let open = format!("0ms < syn\n0ms > synack\n{rtt_ms}ms < 0 ts 0ms\n{}ms > ack 1\n", rtt_ms + 40);
     receiver_with(config, &format!("{open}{script}"));
 }
@@ -95,7 +95,7 @@ fn what_three_blocks_would_push_out_goes_first() {
 fn what_goes_first_has_the_echo_of_the_packet_that_pushes_it_out() {
     // tcp_data_ecn_check comes before tcp_sack_new_ofo_skb.
     let mut config = config("dctcp", "linux-6");
-    config.stack.quick_acks = 0;
+    linux(&mut config).quick_acks = 0;
     receiver_with(
         config,
         "

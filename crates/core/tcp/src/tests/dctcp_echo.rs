@@ -1,13 +1,13 @@
 //! The DCTCP receiver: exact ACK sequences for patterns of marks.
 
-use super::script::receiver_with;
+use super::script::{linux, receiver_with};
 use crate::EndpointConfig;
 use crate::testing::config;
 
 /// A receiver without quick ACKs, so that delayed ones show.
 fn receiver(cc: &str, stack: &str) -> EndpointConfig {
     let mut config = config(cc, stack);
-    config.stack.quick_acks = 0;
+    linux(&mut config).quick_acks = 0;
     config
 }
 

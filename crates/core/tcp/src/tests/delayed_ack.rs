@@ -1,6 +1,6 @@
 //! When ACKs wait: quick-ACK mode, every second segment, the timer (RFC 5681 section 4.2).
 
-use super::script::receiver_with;
+use super::script::{linux, receiver_with};
 use crate::EndpointConfig;
 use crate::testing::config;
 
@@ -165,7 +165,7 @@ fn data_beyond_the_window_is_ignored() {
 fn a_fin_is_acknowledged_at_once_and_not_counted_as_data() {
     let quick = EndpointConfig { ..receiver() };
     let mut quick = quick;
-    quick.stack.quick_acks = 0;
+    linux(&mut quick).quick_acks = 0;
     let end = receiver_with(quick, &format!("{OPEN}1ms < 0 fin\n1ms > ack 1+1"));
     drop(end);
 }

@@ -14,7 +14,7 @@ const TESTS: &[&str] = &[
     include_str!("freebsd_growth.rs"),
     include_str!("freebsd_receiver.rs"),
     include_str!("freebsd_recovery.rs"),
-    include_str!("../freebsd/rtt.rs"),
+    include_str!("../sender/freebsd/rtt.rs"),
     include_str!("growth.rs"),
     include_str!("compressed_acks.rs"),
     include_str!("handshake.rs"),

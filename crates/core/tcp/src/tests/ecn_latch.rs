@@ -1,6 +1,6 @@
 //! Classic ECN feedback: ECE from a CE mark until CWR (RFC 3168 section 6.1.3).
 
-use super::script::receiver_with;
+use super::script::{linux, receiver_with};
 use crate::testing::config;
 use crate::{EcnSetting, EndpointConfig};
 
@@ -53,7 +53,7 @@ fn the_first_mark_is_acknowledged_at_once_since_3_18() {
     receiver_with(receiver("linux-3.18"), OPEN).run(script);
     receiver_with(receiver("linux-6"), OPEN).run(script);
     let mut wide = receiver("linux-6");
-    wide.stack.quick_acks = 2;
+    linux(&mut wide).quick_acks = 2;
     wide.receive_window_bytes = 1 << 20;
     receiver_with(wide, OPEN).run(script);
 }

@@ -1,6 +1,6 @@
 //! SACK recovery with FACK (3.2, 3.18): limited transmit, the third SACK, proportional reduction, lost retransmissions.
 
-use super::script::{sender, sender_with};
+use super::script::{linux, sender, sender_with};
 use crate::testing::config;
 use crate::{EndpointConfig, Recovery};
 
@@ -109,7 +109,7 @@ fn reordering_of_two_packets_is_no_loss() {
 #[test]
 fn rate_halving_can_be_had_in_recovery() {
     let mut c: EndpointConfig = config("reno", "linux-3.2");
-    c.stack.recovery = Recovery::RateHalving;
+    linux(&mut c).recovery = Recovery::RateHalving;
     sender_with(c, OPEN).run(
         "
         200ms < ack 0 sack 1-2

@@ -1,6 +1,6 @@
 //! Slow start and congestion avoidance as each stack counts.
 
-use super::script::{sender, sender_with};
+use super::script::{linux, sender, sender_with};
 use crate::EndpointConfig;
 use crate::testing::config;
 
@@ -51,7 +51,7 @@ const TIMEOUT: &str = "
 fn avoidance_counts_acks_in_3_2() {
     // ssthresh 5. Slow start while cwnd <= 5, so up to 6; then +1 with ACK cwnd + 1: the 7th.
     let mut c = config("reno", "linux-3.2");
-    c.stack.frto = false;
+    linux(&mut c).frto = false;
     let mut run = sender_with(c, OPEN).run(TIMEOUT);
     run = run.run("500ms < ack 10\n500ms > 10..12\n500ms ? cwnd 2 state open cnt 0");
     for (ack, cwnd) in [(11, 3), (12, 4), (13, 5), (14, 6)] {
@@ -69,8 +69,8 @@ fn avoidance_counts_acks_in_3_2() {
 fn avoidance_counts_packets_in_6() {
     // ssthresh 5. Slow start while cwnd < 5 and not past it; the rest of the ACK counts in avoidance.
     let mut c = config("reno", "linux-6");
-    c.stack.tail_probe = crate::TailProbe::Off;
-    c.stack.frto = false;
+    linux(&mut c).tail_probe = crate::TailProbe::Off;
+    linux(&mut c).frto = false;
     let run = sender_with(c, OPEN).run(TIMEOUT).run(
         "
         500ms < ack 10 ts 400ms        # 10 packets: 1 -> 5 takes 4, the other 6 are 6/5: +1, 1 left
@@ -90,8 +90,8 @@ fn avoidance_counts_packets_in_6() {
 #[test]
 fn slow_start_of_3_18_stops_at_ssthresh_plus_one() {
     let mut c = config("reno", "linux-3.18");
-    c.stack.tail_probe = crate::TailProbe::Off;
-    c.stack.frto = false;
+    linux(&mut c).tail_probe = crate::TailProbe::Off;
+    linux(&mut c).frto = false;
     sender_with(c, OPEN).run(TIMEOUT).run(
         "
         500ms < ack 10 ts 400ms        # min(1 + 10, 5 + 1)

@@ -1,6 +1,6 @@
 //! Idle and application-limited connections (RFC 2861, RFC 5681 section 4.1).
 
-use super::script::sender;
+use super::script::{linux, sender};
 
 const OPEN: &str = "
     0ms   connect
@@ -135,8 +135,8 @@ fn having_been_stopped_once_counts_for_the_whole_window() {
 fn a_restart_remembers_three_quarters_of_the_window() {
     // ssthresh 5 after a timeout; cwnd 6 grows to 9 or more; restart: ssthresh = max(5, 3/4 cwnd).
     let mut c = crate::testing::config("reno", "linux-6");
-    c.stack.tail_probe = crate::TailProbe::Off;
-    c.stack.frto = false;
+    linux(&mut c).tail_probe = crate::TailProbe::Off;
+    linux(&mut c).frto = false;
     c.initial_window = Some(4);
     let script = "
         0ms    connect

@@ -20,7 +20,7 @@ fn mean_window(config: EndpointConfig, mut trouble: impl FnMut(u64, &mut Packet)
         n += 1;
         trouble(n, packet)
     });
-    pair.with_sender(super::super::host::Sender::connect);
+    pair.with_sender(crate::Sender::connect);
     pair.with_sender(|s, config, now, out| s.set_greedy(config, true, now, out));
     let (start, end) = (Time::ZERO + RTT * 100, Time::ZERO + RTT * 400);
     pair.run_until(start);

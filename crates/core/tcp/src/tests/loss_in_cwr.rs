@@ -1,6 +1,6 @@
 //! Loss while an ECN reduction is under way: no second cut, but who finishes the first one differs.
 
-use super::script::sender_with;
+use super::script::{linux, sender_with};
 use crate::testing::config;
 use crate::{EcnSetting, EndpointConfig};
 
@@ -80,7 +80,7 @@ fn a_timeout_in_cwr_does_not_cut_again() {
 fn a_timeout_in_recovery_disables_frto() {
     // RFC 5682 3.1 step 1: retransmissions are out already. The ACK of the head brings retransmissions, not new data.
     let mut c = config("reno", "linux-3.18");
-    c.stack.tail_probe = crate::TailProbe::Off;
+    linux(&mut c).tail_probe = crate::TailProbe::Off;
     sender_with(
         c,
         "

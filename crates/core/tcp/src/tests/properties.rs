@@ -101,7 +101,7 @@ proptest! {
             }
             Fate::Deliver
         });
-        pair.with_sender(super::super::host::Sender::connect);
+        pair.with_sender(crate::Sender::connect);
         pair.with_sender(|s, config, now, out| s.set_greedy(config, true, now, out));
         let mut cuts = OneCutAWindow { reductions: 0, until: 0 };
         while pair.now < Time::ZERO + Span::from_millis(800) {

@@ -1,6 +1,6 @@
 //! RACK (linux-6): the reordering window, its timer, the third SACK, lost retransmissions (RFC 8985 section 6).
 
-use super::script::sender;
+use super::script::{linux, sender};
 
 const OPEN: &str = "
     0ms   connect
@@ -91,8 +91,8 @@ fn a_lost_retransmission_ends_loss_state_with_a_second_cut() {
     // A timeout at 602 ms, then the head is lost again: what was sent after it arrives. Linux goes to Recovery and cuts
     // ssthresh once more (FLAG_LOST_RETRANS).
     let mut c = crate::testing::config("reno", "linux-6");
-    c.stack.tail_probe = crate::TailProbe::Off;
-    c.stack.frto = false;
+    linux(&mut c).tail_probe = crate::TailProbe::Off;
+    linux(&mut c).frto = false;
     super::script::sender_with(c, OPEN).run(
         "
         400ms > 0

@@ -13,7 +13,7 @@
 //! Before a step at time t all timers due by t have fired. A packet that no line expects fails the script.
 
 use crate::testing::config as plain_config;
-use crate::{EndpointConfig, Receiver, Sender};
+use crate::{EndpointConfig, Linux, Receiver, Sender};
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, Seq};
 use shoal_units::{Span, Time};
 use std::collections::VecDeque;
@@ -57,6 +57,11 @@ pub(super) fn sender_with(config: EndpointConfig, text: &str) -> Script {
 pub(super) fn receiver_with(config: EndpointConfig, text: &str) -> Script {
     let end = End::Receiver(Box::new(Receiver::new(&config, FlowId(7))));
     Script::start(config, end).run(text)
+}
+
+/// What the stack of `config`, a Linux, does that no other does; to be changed.
+pub(super) fn linux(config: &mut EndpointConfig) -> &mut Linux {
+    config.stack.linux_mut().expect("a Linux")
 }
 
 impl Script {

@@ -1,6 +1,6 @@
 //! What limits sending: the receiver's window, Nagle, the end of the data; sizes; sequence wrap.
 
-use super::script::{sender, sender_with};
+use super::script::{linux, sender, sender_with};
 use crate::testing::{Direction, Fate, Pair, config};
 use crate::{EndpointConfig, Receiver, Sender};
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Seq};
@@ -36,7 +36,7 @@ fn every_segment_is_a_packet_of_its_own() {
             }
             Fate::Deliver
         });
-        pair.with_sender(super::super::host::Sender::connect);
+        pair.with_sender(crate::Sender::connect);
         pair.with_sender(|sender, config, now, out| sender.set_greedy(config, true, now, out));
         pair.run_until(Time::ZERO + Span::from_millis(200));
         drop(pair);
@@ -171,7 +171,7 @@ fn acks_echo_the_earliest_unacknowledged_timestamp() {
     // RFC 7323 4.3: only segments that begin at or below the last ACK sent leave their timestamp; so a delayed ACK echoes
     // its first segment, and what lies beyond a hole nothing.
     let mut c = config("reno", "linux-6");
-    c.stack.quick_acks = 0;
+    linux(&mut c).quick_acks = 0;
     let mut receiver = Receiver::new(&c, FlowId(1));
     let mut out = Vec::new();
     let mut syn = Packet::empty(FlowId(1), 60);

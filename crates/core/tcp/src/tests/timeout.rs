@@ -1,6 +1,6 @@
 //! Retransmission timeout: floor, backoff, Karn, the Loss state, F-RTO (RFC 6298, RFC 5682).
 
-use super::script::{sender, sender_with};
+use super::script::{linux, sender, sender_with};
 use crate::testing::config;
 use crate::{EndpointConfig, TailProbe};
 
@@ -14,7 +14,7 @@ const OPEN: &str = "
 
 fn without_probes(stack: &str) -> EndpointConfig {
     let mut config = config("reno", stack);
-    config.stack.tail_probe = TailProbe::Off;
+    linux(&mut config).tail_probe = TailProbe::Off;
     config
 }
 
@@ -36,7 +36,7 @@ fn backoff_doubles_until_an_rtt_is_measured() {
 #[test]
 fn karn_keeps_the_backoff_unless_timestamps_measure() {
     let mut c = without_probes("linux-3.2");
-    c.stack.frto = false;
+    linux(&mut c).frto = false;
     let timed_out = format!("{OPEN}\n400ms > 0\n500ms < ack 1");
     // No timestamp: RTO stays 600 ms.
     sender_with(c, &format!("{timed_out}\n500ms > 1..3\n1100ms > 1"));
@@ -47,7 +47,7 @@ fn karn_keeps_the_backoff_unless_timestamps_measure() {
 #[test]
 fn the_lost_are_repeated_in_slow_start() {
     let mut c = without_probes("linux-3.18");
-    c.stack.frto = false;
+    linux(&mut c).frto = false;
     sender_with(c, OPEN).run(
         "
         400ms > 0
@@ -70,7 +70,7 @@ fn the_lost_are_repeated_in_slow_start() {
 #[test]
 fn sacked_segments_are_not_repeated() {
     let mut c = without_probes("linux-3.2");
-    c.stack.frto = false;
+    linux(&mut c).frto = false;
     sender_with(c, OPEN).run(
         "
         200ms < ack 0 sack 1-3
@@ -177,7 +177,7 @@ fn a_connection_never_gives_up() {
 #[test]
 fn a_duplicate_with_an_old_timestamp_undoes_nothing() {
     let mut c = without_probes("linux-3.18");
-    c.stack.frto = false;
+    linux(&mut c).frto = false;
     sender_with(c, OPEN)
         .run_loosely("400ms > 0\n450ms < ack 0 sack 5-6 ts 100ms\n450ms ? state loss undos 0");
     // The same with progress does.
@@ -198,7 +198,7 @@ fn an_ack_beyond_the_head_proves_the_timeout_spurious_only_with_sack() {
 fn a_timeout_is_announced_by_cwr() {
     // RFC 3168 6.1.2: after any reduction, on the first new data.
     let mut c = EndpointConfig { ecn: crate::EcnSetting::On, ..without_probes("linux-3.2") };
-    c.stack.frto = false;
+    linux(&mut c).frto = false;
     sender_with(
         c,
         "
@@ -219,7 +219,7 @@ fn a_timeout_in_recovery_can_be_undone_since_3_18_only() {
     // 3.2 tcp_enter_loss forgets the undo marker if anything in flight was repeated before.
     for (stack, undos, state) in [("linux-3.2", 0, "loss"), ("linux-3.18", 1, "open")] {
         let mut c = without_probes(stack);
-        c.stack.frto = false;
+        linux(&mut c).frto = false;
         sender_with(c, OPEN).run_loosely(&format!(
             "
             200ms < ack 0 sack 1-5

@@ -72,7 +72,9 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
     };
     let ecn = preset.ecn || sysctls.ecn == 1 || (sysctls.ecn == 2 && !active);
     let mut stack = Profile::by_name(STACK).unwrap_or(Profile::LINUX_6);
-    stack.slow_start_after_idle = sysctls.restart_after_idle;
+    if let Some(rules) = stack.linux_mut() {
+        rules.slow_start_after_idle = sysctls.restart_after_idle;
+    }
     let config = EndpointConfig {
         stack,
         receiver: ReceiverConfig::default(),

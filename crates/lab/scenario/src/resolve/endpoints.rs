@@ -1,7 +1,7 @@
 //! The endpoint configuration of each flow group.
 
 use shoal_cc::{CcConfig, CubicArithmetic, CubicConfig};
-use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Kernel, Profile, ReceiverConfig};
+use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile, ReceiverConfig};
 
 use super::Context;
 use crate::schema::{self, Workload};
@@ -26,7 +26,7 @@ pub(super) fn endpoint(index: usize, cx: &mut Context<'_>) -> Option<EndpointCon
     let stack = Profile::by_name(&group.stack);
     if let (Some(CcConfig::Cubic(CubicConfig { arithmetic: CubicArithmetic::Linux, .. })), Some(stack)) =
         (cc, stack)
-        && stack.kernel != Kernel::Linux
+        && stack.linux().is_none()
     {
         cx.error(
             &at("cc"),

@@ -1,0 +1,119 @@
+//! Everything a connection is made from.
+
+use crate::{CwrAck, EcnFeedback, Profile};
+use shoal_cc::CcConfig;
+
+/// What a receiver does differently from what the sender's side of the flow group says. All `None`: nothing.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct ReceiverConfig {
+    /// Host stack, if not the sender's.
+    pub stack: Option<Profile>,
+    /// ECN feedback, if not what the sender's controller wants.
+    pub feedback: Option<EcnFeedback>,
+    /// When data with CWR is acknowledged, if not by the stack's rule.
+    pub cwr_ack: Option<CwrAck>,
+}
+
+/// ECN as the flow asks for it. DCTCP controllers always use ECN; `Off` with DCTCP falls back to Reno as the kernels do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EcnSetting {
+    /// Not negotiated.
+    Off,
+    /// Negotiated (RFC 3168), with the DCTCP echo if the controller wants it.
+    On,
+}
+
+/// IPv4 and TCP headers without options, bytes.
+const HEADER_BYTES_WITHOUT_OPTIONS: u16 = 20 + 20;
+
+/// Everything a connection is made from.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct EndpointConfig {
+    /// Host stack of the sender, and of the receiver unless that says otherwise.
+    pub stack: Profile,
+    /// What is different at the receiver.
+    pub receiver: ReceiverConfig,
+    /// Controller of the sender.
+    pub cc: CcConfig,
+    /// ECN.
+    pub ecn: EcnSetting,
+    /// Size of a full IP packet in bytes.
+    pub mtu_bytes: u16,
+    /// IP and TCP headers with the timestamp option, bytes (52 for IPv4).
+    pub header_bytes: u16,
+    /// SACK negotiated.
+    pub sack: bool,
+    /// Delayed ACKs at the receiver.
+    pub delayed_ack: bool,
+    /// Initial window in packets, if not the stack's.
+    pub initial_window: Option<u32>,
+    /// Receive buffer in bytes: bounds the flight.
+    pub receive_window_bytes: u32,
+    /// Upper bound of `cwnd` in packets.
+    pub cwnd_clamp_packets: u32,
+}
+
+impl EndpointConfig {
+    /// Host stack of the receiver.
+    #[inline]
+    pub const fn receiver_stack(&self) -> &Profile {
+        match &self.receiver.stack {
+            Some(stack) => stack,
+            None => &self.stack,
+        }
+    }
+    /// What the receiver feeds back about marks if ECN is negotiated: as its own side says, else as the sender's controller
+    /// wants it.
+    pub const fn feedback(&self) -> EcnFeedback {
+        match (self.receiver.feedback, &self.cc) {
+            (Some(feedback), _) => feedback,
+            (None, CcConfig::Dctcp(_)) => EcnFeedback::Dctcp,
+            (None, CcConfig::Reno(_) | CcConfig::Cubic(_)) => EcnFeedback::Classic,
+        }
+    }
+    /// When the receiver acknowledges data with CWR.
+    pub const fn cwr_ack(&self) -> CwrAck {
+        match self.receiver.cwr_ack {
+            Some(rule) => rule,
+            None => self.receiver_stack().cwr_ack,
+        }
+    }
+    /// Window with which a connection begins, packets.
+    #[inline]
+    pub const fn initial_window_packets(&self) -> u32 {
+        match self.initial_window {
+            Some(packets) => packets,
+            None => self.stack.initial_window,
+        }
+    }
+    /// Maximum segment size: payload of a full packet, bytes.
+    #[inline]
+    pub const fn mss(&self) -> u16 {
+        self.mtu_bytes - self.header_bytes
+    }
+    /// Maximum segment size as SYN and SYN/ACK announce it: the MTU less the IP and TCP headers without any options, which
+    /// senders deduct themselves (RFC 6691 section 2). Linux (`tcp_advertise_mss`) and FreeBSD (`tcp_mssopt`) alike.
+    #[inline]
+    pub const fn announced_mss(&self) -> u16 {
+        self.mtu_bytes.saturating_sub(HEADER_BYTES_WITHOUT_OPTIONS)
+    }
+    /// Window scale (RFC 7323): the smallest that can express the receive window.
+    pub const fn window_scale(&self) -> u8 {
+        let mut scale = 0;
+        while scale < 14 && (self.receive_window_bytes >> scale) > 0xffff {
+            scale += 1;
+        }
+        scale
+    }
+    /// The receive window in SYN and SYN/ACK, which is never scaled (RFC 7323 section 2.2).
+    #[inline]
+    pub const fn syn_window(&self) -> u16 {
+        if self.receive_window_bytes > 0xffff { 0xffff } else { self.receive_window_bytes as u16 }
+    }
+    /// The receive window as on the wire. Constant: the application reads at once, and out-of-order data lies inside it.
+    #[inline]
+    pub const fn advertised_window(&self) -> u16 {
+        let scaled = self.receive_window_bytes >> self.window_scale();
+        if scaled > 0xffff { 0xffff } else { scaled as u16 }
+    }
+}

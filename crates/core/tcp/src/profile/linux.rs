@@ -1,0 +1,245 @@
+//! The Linux stacks: what their kernels do that no other does, and the three profiles.
+
+use super::{CwrAck, EchoChange, Kernel, Profile};
+use shoal_cc::{AckCounting, GrowthRules, SlowStartTest};
+use shoal_units::Span;
+
+/// How `cwnd` is brought down to `ssthresh`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recovery {
+    /// One packet for every second ACK, never more than one packet beyond the flight (Linux `tcp_cwnd_down`).
+    RateHalving,
+    /// Proportional rate reduction (RFC 6937, Linux `tcp_cwnd_reduction`).
+    Prr,
+}
+
+/// How lost segments are told from delayed ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LossDetection {
+    /// Forward acknowledgement: everything more than three packets below the highest SACK is lost (Linux until 4.14).
+    Fack,
+    /// RACK (RFC 8985): a segment is lost if one sent later was delivered, after a reordering window of a quarter RTT
+    /// that closes with the third duplicate ACK or in recovery (Linux since 4.18).
+    Rack,
+}
+
+/// When the window grows, relative to the judgement of the same ACK.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GrowthTurn {
+    /// Before; not with ECN-Echo unless in slow start (Linux 3.2 `tcp_may_raise_cwnd`).
+    BeforeUnlessEce,
+    /// Before, also with ECN-Echo: the mark reduces the window that the same ACK has raised (Linux 3.7 to 4.5).
+    Before,
+    /// After, by the state that the judgement has led to (Linux since 4.6, `tcp_cong_control`).
+    After,
+}
+
+/// How reductions that turn out spurious are undone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Undo {
+    /// Linux 3.2: partial ACKs restore the window and stay in Recovery; D-SACK only in Open and Disorder; no undo after
+    /// a timeout of data that had been retransmitted; without a remembered threshold `cwnd` rises to `ssthresh`.
+    Linux32,
+    /// Linux 3.18: partial ACKs and D-SACK end Recovery; otherwise as above.
+    Linux318,
+    /// Current Linux: without a remembered threshold nothing is undone; an undo withdraws a CWR not yet sent.
+    Linux6,
+}
+
+/// Where `cwnd` is limited to three packets beyond the flight (Linux `tcp_moderate_cwnd`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BurstLimit {
+    /// In Disorder, in Loss, and while a connection without SACK waits for the recovery point (Linux 3.2).
+    Always,
+    /// Only while a connection without SACK waits for the recovery point (Linux 3.18).
+    AtRecoveryPoint,
+    /// Never (current Linux).
+    Never,
+}
+
+/// Tail loss probes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TailProbe {
+    /// None.
+    Off,
+    /// After max(2 SRTT, 10 ms), or max(2 SRTT, 1.5 SRTT + 200 ms) with one packet in flight; only in Open; a probe of new
+    /// data opens no episode (Linux 3.18).
+    Linux318,
+    /// After 2 SRTT + 2 ms, or 2 SRTT + the RTO floor with one packet in flight; in Open and CWR (current Linux, RFC 8985
+    /// section 7).
+    Linux6,
+}
+
+/// When `cwnd` counts as used, so that it may grow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowUse {
+    /// At most this many packets were missing before the ACK (Linux 3.2 `tcp_is_cwnd_limited`: `tcp_max_burst` = 3).
+    Missing(u32),
+    /// Slow start: below twice the largest flight of the window. Else: `cwnd` stopped the transmission that made that
+    /// flight (Linux 3.16).
+    LargestFlight,
+    /// As before, but `cwnd` having stopped any transmission of the window counts for all of it (Linux since 5.19).
+    StickyLimit,
+}
+
+/// In what the modelled Linux kernels differ from each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Linux {
+    /// How an ECN reduction is spread.
+    pub cwr: Recovery,
+    /// How fast recovery paces retransmissions.
+    pub recovery: Recovery,
+    /// How lost segments are found.
+    pub loss_detection: LossDetection,
+    /// PRR in its slow-start part sends one packet more on every ACK (Linux before 4.5) or only on ACKs that advance
+    /// without new losses (later).
+    pub prr_always_one_more: bool,
+    /// Order of growth and judgement.
+    pub growth_turn: GrowthTurn,
+    /// Recovery that follows CWR begins a new proportional reduction up to a new recovery point (3.2); else it continues
+    /// that of CWR (Linux since 3.7 `tcp_enter_recovery`).
+    pub recovery_restarts_reduction: bool,
+    /// Duplicate ACKs without SACK count as deliveries in PRR (Linux since 3.7).
+    pub prr_counts_duplicates: bool,
+    /// SACKed segments give RTT samples when nothing was acknowledged that could (Linux since 3.15).
+    pub rtt_from_sack: bool,
+    /// Tail loss probe.
+    pub tail_probe: TailProbe,
+    /// A SYN that is sent again does not ask for ECN (RFC 3168 section 6.1.1.1; Linux since 4.2 `tcp_ecn_clear_syn`).
+    pub ecn_fallback: bool,
+    /// A timeout leaves segments alone that were sent less than an RTT ago, and `cwnd` is the flight plus one (Linux since
+    /// 4.18 `tcp_timeout_mark_lost`); else all is lost and `cwnd` is one.
+    pub timeout_spares_recent: bool,
+    /// A last segment with FIN need not fit `cwnd` (Linux before 6.10 `tcp_cwnd_test`).
+    pub fin_beyond_cwnd: bool,
+    /// F-RTO (RFC 5682): tell spurious timeouts apart.
+    pub frto: bool,
+    /// Undo of spurious reductions (Eifel by timestamps, D-SACK).
+    pub undo: Undo,
+    /// Restart from the initial window after an idle RTO (`tcp_slow_start_after_idle`).
+    pub slow_start_after_idle: bool,
+    /// Where bursts are limited.
+    pub burst_limit: BurstLimit,
+    /// When the window counts as used.
+    pub window_use: WindowUse,
+    /// ACKs sent at once at the start of a connection and after loss or idle (quick-ACK mode).
+    pub quick_acks: u32,
+    /// Shortest delayed-ACK timeout.
+    pub delack_min: Span,
+    /// ACKs sent at once after the first CE mark on a connection with classic ECN (`tcp_ecn_check_ce`).
+    pub quick_acks_after_ce: u32,
+    /// ACKs sent at once after data without ECT on a connection that had some with it: a retransmission.
+    pub quick_acks_after_not_ect: u32,
+    /// While packets are missing, an ACK waits for others at most this part of the RTT, percent, and 1 ms
+    /// (`tcp_comp_sack_rtt_percent`); 0: every packet is acknowledged.
+    pub compressed_ack_percent: u32,
+    /// A full segment with PSH is acknowledged as soon as the application has read it (Linux since 6.6
+    /// `tcp_measure_rcv_mss`), as smaller ones are on any Linux.
+    pub acks_full_pushed: bool,
+}
+
+impl Linux {
+    /// Rules of Linux 3.2.
+    const V3_2: Self = Self {
+        cwr: Recovery::RateHalving,
+        recovery: Recovery::Prr,
+        loss_detection: LossDetection::Fack,
+        prr_always_one_more: true,
+        growth_turn: GrowthTurn::BeforeUnlessEce,
+        recovery_restarts_reduction: true,
+        prr_counts_duplicates: false,
+        rtt_from_sack: false,
+        tail_probe: TailProbe::Off,
+        ecn_fallback: false,
+        timeout_spares_recent: false,
+        fin_beyond_cwnd: true,
+        frto: true,
+        undo: Undo::Linux32,
+        slow_start_after_idle: true,
+        burst_limit: BurstLimit::Always,
+        window_use: WindowUse::Missing(3),
+        quick_acks: 16,
+        delack_min: Span::from_millis(40),
+        quick_acks_after_ce: 0,
+        quick_acks_after_not_ect: 16,
+        compressed_ack_percent: 0,
+        acks_full_pushed: false,
+    };
+    /// Rules of Linux 3.18.
+    const V3_18: Self = Self {
+        cwr: Recovery::Prr,
+        growth_turn: GrowthTurn::Before,
+        recovery_restarts_reduction: false,
+        prr_counts_duplicates: true,
+        rtt_from_sack: true,
+        tail_probe: TailProbe::Linux318,
+        undo: Undo::Linux318,
+        burst_limit: BurstLimit::AtRecoveryPoint,
+        window_use: WindowUse::LargestFlight,
+        quick_acks_after_ce: 16,
+        ..Self::V3_2
+    };
+    /// Rules of Linux 6.x.
+    const V6: Self = Self {
+        loss_detection: LossDetection::Rack,
+        prr_always_one_more: false,
+        growth_turn: GrowthTurn::After,
+        tail_probe: TailProbe::Linux6,
+        ecn_fallback: true,
+        timeout_spares_recent: true,
+        fin_beyond_cwnd: false,
+        undo: Undo::Linux6,
+        burst_limit: BurstLimit::Never,
+        window_use: WindowUse::StickyLimit,
+        quick_acks_after_ce: 2,
+        quick_acks_after_not_ect: 2,
+        compressed_ack_percent: 33,
+        acks_full_pushed: true,
+        ..Self::V3_18
+    };
+}
+
+impl Profile {
+    /// Linux 3.2: the kernel of Kuehlewind et al. 2014 and of the CS244 study.
+    pub const LINUX_3_2: Self = Self {
+        name: "linux-3.2",
+        kernel: Kernel::Linux(Linux::V3_2),
+        growth: GrowthRules {
+            counting: AckCounting::PerAck,
+            slow_start_test: SlowStartTest::BelowOrAt,
+            slow_start_counting: AckCounting::PerAck,
+        },
+        rto_min: Span::from_millis(200),
+        rto_max: Span::from_secs(120),
+        rto_initial: Span::from_secs(1),
+        initial_window: 10,
+        delack_max: Span::from_millis(200),
+        echo_change: EchoChange::Flush,
+        not_ect_clears_echo: false,
+        cwr_ack: CwrAck::AsUsual,
+    };
+    /// Linux 3.18: the kernel of De Schepper et al. 2015.
+    pub const LINUX_3_18: Self = Self {
+        name: "linux-3.18",
+        kernel: Kernel::Linux(Linux::V3_18),
+        growth: GrowthRules {
+            counting: AckCounting::PerAck,
+            slow_start_test: SlowStartTest::BelowOrAt,
+            slow_start_counting: AckCounting::PerPacket,
+        },
+        ..Self::LINUX_3_2
+    };
+    /// Current Linux (6.x).
+    pub const LINUX_6: Self = Self {
+        name: "linux-6",
+        kernel: Kernel::Linux(Linux::V6),
+        growth: GrowthRules {
+            counting: AckCounting::PerPacket,
+            slow_start_test: SlowStartTest::Below,
+            slow_start_counting: AckCounting::PerPacket,
+        },
+        echo_change: EchoChange::FlushAndAck,
+        cwr_ack: CwrAck::AtOnce,
+        ..Self::LINUX_3_18
+    };
+}

@@ -1,0 +1,150 @@
+//! What a sender of any kernel keeps of its connection: the handshake (RFC 9293 section 3.5,
+//! <https://www.rfc-editor.org/rfc/rfc9293#section-3.5>), the peer's window and timestamp, and the header of each packet.
+
+use crate::EndpointConfig;
+use shoal_packet::{Flags, FlowId, Packet, Seq};
+use shoal_units::{Span, Time};
+
+/// SYN and SYN/ACK: 20 B IP, 20 B TCP, 20 B options (MSS, SACK permitted, timestamps, window scale).
+pub(crate) const SYN_BYTES: u16 = 60;
+
+/// How far the handshake has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    Closed,
+    SynSent,
+    Established,
+}
+
+/// The connection as its sender knows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Connection {
+    flow: FlowId,
+    phase: Phase,
+    peer_window_scale: u8,
+    /// Latest timestamp of the peer, to be echoed (RFC 7323).
+    ts_recent: u32,
+    /// The peer's receive window, bytes.
+    pub peer_window: u32,
+}
+
+impl Connection {
+    /// A closed connection. `flow` names it in its packets.
+    pub(super) const fn new(flow: FlowId) -> Self {
+        Self { flow, phase: Phase::Closed, peer_window_scale: 0, ts_recent: 0, peer_window: 0 }
+    }
+    #[inline]
+    pub(super) fn phase(&self) -> Phase {
+        self.phase
+    }
+    #[inline]
+    pub(super) fn is_established(&self) -> bool {
+        self.phase == Phase::Established
+    }
+
+    /// The connection is to be opened.
+    pub(super) fn open(&mut self) {
+        debug_assert_eq!(self.phase, Phase::Closed, "a connection is opened once");
+        self.phase = Phase::SynSent;
+    }
+
+    /// The SYN, with the flags that ask for ECN if wanted (RFC 3168 section 6.1.1).
+    pub(super) fn syn(&self, config: &EndpointConfig, asks_for_ecn: bool, now: Time) -> Packet {
+        let mut syn = Packet::empty(self.flow, SYN_BYTES);
+        syn.seq = Seq(0);
+        syn.flags = Flags::SYN;
+        syn.window = config.syn_window();
+        if asks_for_ecn {
+            syn.flags = syn.flags.with(Flags::ECE).with(Flags::CWR);
+        }
+        syn.ts_val = timestamp(now);
+        syn
+    }
+
+    /// A packet arrives that should be the SYN/ACK. Returns whether it is: then the connection is established.
+    pub(super) fn accept(&mut self, config: &EndpointConfig, packet: &Packet) -> bool {
+        if !packet.flags.has(Flags::SYN.with(Flags::ACK)) || packet.ack != Seq(1) {
+            return false;
+        }
+        self.phase = Phase::Established;
+        self.ts_recent = packet.ts_val;
+        self.peer_window_scale = config.window_scale();
+        // The window of a SYN is never scaled (RFC 7323 section 2.2).
+        self.peer_window = u32::from(packet.window);
+        true
+    }
+
+    /// Notes the timestamp of a segment of the peer and returns the receive window that it announces, in bytes.
+    #[inline]
+    pub(super) fn read(&mut self, packet: &Packet) -> u32 {
+        self.ts_recent = packet.ts_val;
+        u32::from(packet.window) << self.peer_window_scale
+    }
+
+    /// A segment with `len` bytes of payload from `start`; an acknowledgement without data if `len` is zero.
+    #[inline]
+    pub(super) fn segment(&self, config: &EndpointConfig, start: u64, len: u16, now: Time) -> Packet {
+        let mut packet = Packet::empty(self.flow, config.header_bytes + len);
+        packet.seq = Seq::of(start);
+        packet.ack = Seq(1);
+        packet.flags = Flags::ACK;
+        packet.payload = len;
+        packet.window = config.advertised_window();
+        packet.ts_val = timestamp(now);
+        packet.ts_ecr = self.ts_recent;
+        packet
+    }
+}
+
+/// How long ago the segment left whose timestamp `packet` echoes: its RTT, also after a retransmission (RFC 7323 section 4.1).
+pub(crate) fn echo_age(packet: &Packet, now: Time) -> Option<Span> {
+    let elapsed = timestamp(now).wrapping_sub(packet.ts_ecr);
+    (packet.ts_ecr != 0 && elapsed < 1 << 31).then(|| Span::from_micros(elapsed.into()))
+}
+
+/// The timestamp clock: microseconds, never zero at the start because zero means "nothing to echo".
+#[inline]
+pub(crate) fn timestamp(now: Time) -> u32 {
+    (now.as_micros() as u32).wrapping_add(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::config;
+
+    #[test]
+    fn only_a_syn_ack_for_this_syn_establishes() {
+        let config = config("reno", "linux-6");
+        let mut connection = Connection::new(FlowId(7));
+        connection.open();
+        let mut reply = Packet::empty(FlowId(7), SYN_BYTES);
+        reply.flags = Flags::ACK;
+        reply.ack = Seq(1);
+        assert!(!connection.accept(&config, &reply), "an ACK without SYN");
+        reply.flags = Flags::SYN.with(Flags::ACK);
+        reply.ack = Seq(2);
+        assert!(!connection.accept(&config, &reply), "the SYN takes position 0, so 1 acknowledges it");
+        assert_eq!(connection.phase(), Phase::SynSent);
+        reply.ack = Seq(1);
+        reply.window = 0xffff;
+        assert!(connection.accept(&config, &reply) && connection.is_established());
+        // 64 MiB = 2^26 bytes are written as 2^26 >> 11 = 32768; SYNs are not scaled.
+        assert_eq!(connection.peer_window, 0xffff);
+        reply.window = config.advertised_window();
+        assert_eq!(connection.read(&reply), 64 << 20);
+    }
+
+    #[test]
+    fn an_echo_tells_the_age_across_the_wrap_of_the_clock() {
+        // The clock counts microseconds from 1 and wraps after 2^32; an echo from the future is none.
+        let now = Time::ZERO + Span::from_micros((1 << 32) + 100);
+        let mut packet = Packet::empty(FlowId(1), SYN_BYTES);
+        packet.ts_ecr = u32::MAX - 99; // Clock 2^32 - 100; now it shows 101: 201 us.
+        assert_eq!(echo_age(&packet, now), Some(Span::from_micros(201)));
+        packet.ts_ecr = 102;
+        assert_eq!(echo_age(&packet, now), None);
+        packet.ts_ecr = 0;
+        assert_eq!(echo_age(&packet, now), None);
+    }
+}

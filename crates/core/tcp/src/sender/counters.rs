@@ -1,0 +1,41 @@
+//! What a sender reports of itself.
+
+/// What happened on a connection since it began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Payload bytes acknowledged.
+    pub acked_bytes: u64,
+    /// Data segments sent, retransmissions included.
+    pub segments_sent: u64,
+    /// Packets delivered (Linux `tp->delivered`).
+    pub delivered_packets: u64,
+    /// Packets delivered on ACKs with ECN-Echo (Linux `tp->delivered_ce`).
+    pub delivered_ce_packets: u64,
+    /// ACKs with ECN-Echo.
+    pub ece_acks: u64,
+    /// Segments sent again.
+    pub retransmissions: u32,
+    /// Retransmission timeouts.
+    pub timeouts: u32,
+    /// Entries into fast recovery.
+    pub fast_recoveries: u32,
+    /// ECN episodes: entries into CWR.
+    pub ecn_reductions: u32,
+    /// Reductions undone as spurious.
+    pub undos: u32,
+    /// Tail loss probes.
+    pub probes: u32,
+}
+
+/// Packets that are out, and what is known of them (Linux `packets_out`, `sacked_out`, `lost_out`, `retrans_out`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Outstanding {
+    /// Sent and not acknowledged.
+    pub unacked: u32,
+    /// Of these, delivered out of order; without SACK, as many as there were duplicate ACKs.
+    pub sacked: u32,
+    /// Of these, declared lost.
+    pub lost: u32,
+    /// Retransmissions that are out.
+    pub retransmitted: u32,
+}

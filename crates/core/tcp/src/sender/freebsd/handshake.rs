@@ -1,0 +1,66 @@
+//! Opening the connection (`tcp_output` in `SYN_SENT`, `tcp_do_segment`, `cc_conn_init`).
+
+use super::{Call, FreeBsdSender};
+use crate::sender::connection::echo_age;
+use crate::{EcnSetting, Output};
+use shoal_cc::CongestionControl;
+use shoal_packet::Packet;
+use shoal_units::Time;
+
+/// SYNs sent again that still ask for ECN (`net.inet.tcp.ecn.maxretries`).
+const ECN_RETRIES: usize = 1;
+
+impl FreeBsdSender {
+    /// Opens the connection: sends SYN.
+    pub(in crate::sender) fn connect(&mut self, call: &mut Call<'_, impl Output>) {
+        self.connection.open();
+        (self.snd_nxt, self.snd_max) = (1, 1);
+        self.send_syn(call);
+    }
+
+    fn send_syn(&mut self, call: &mut Call<'_, impl Output>) {
+        let asks = call.config.ecn == EcnSetting::On && self.rtt.timeouts() <= ECN_RETRIES;
+        let syn = self.connection.syn(call.config, asks, call.now);
+        self.rto_deadline = call.now + self.rtt.current();
+        self.last_sent = call.now;
+        call.transmit(syn);
+    }
+
+    pub(super) fn on_syn_timeout(&mut self, call: &mut Call<'_, impl Output>) {
+        self.rtt.back_off_syn(&call.config.stack, call.rules);
+        self.counters.timeouts += 1;
+        self.send_syn(call);
+    }
+
+    pub(super) fn on_syn_ack(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
+        if !self.connection.accept(call.config, packet) {
+            return;
+        }
+        self.snd_una = 1;
+        self.last_received = call.now;
+        self.rto_deadline = Time::NEVER;
+        self.ecn.negotiate(call.config, packet, &mut self.cc);
+        self.peer_window_max = self.connection.peer_window;
+        if self.rtt.timeouts() > 0 {
+            // A lost SYN: one segment (RFC 5681 section 3.1).
+            self.window.cwnd = self.window.quantum;
+        }
+        if let Some(sent) = echoed_time(packet, call.now) {
+            self.rtt.sample(&call.config.stack, call.rules, sent, call.now);
+        }
+        self.last_sent = call.now;
+        self.cc.on_established(call.now, self.snd_nxt);
+        let sent_before = self.snd_max;
+        self.output(call);
+        if self.snd_max == sent_before {
+            // Completes the handshake when there is nothing to send.
+            let ack = self.connection.segment(call.config, self.snd_nxt, 0, call.now);
+            call.transmit(ack);
+        }
+    }
+}
+
+/// When the segment left whose timestamp `packet` echoes.
+pub(super) fn echoed_time(packet: &Packet, now: Time) -> Option<Time> {
+    echo_age(packet, now).map(|age| Time::from_picos(now.as_picos().saturating_sub(age.as_picos())))
+}

@@ -1,0 +1,206 @@
+//! The sending side of a connection on a FreeBSD host (`sys/netinet/tcp_input.c`, `tcp_output.c`, `tcp_timer.c`).
+//!
+//! Windows are bytes, loss recovery knows positions and holes instead of segments, and a timeout goes back to the first
+//! unacknowledged byte. `ack.rs` is an ACK's way through `tcp_do_segment`, `output.rs` is `tcp_output`, `signal.rs` what
+//! controllers are told (`cc_cong_signal` and friends), `recovery.rs` duplicate and partial ACKs, `prr.rs` rate reduction.
+
+mod ack;
+mod handshake;
+mod holes;
+mod output;
+mod prr;
+mod recovery;
+mod rtt;
+mod signal;
+mod timer;
+
+use super::connection::{Connection, Phase};
+use super::ecn::EcnSignalling;
+use super::prr::Prr;
+use super::stream::Stream;
+use crate::{CaState, Counters, EndpointConfig, FreeBsd, Output};
+use holes::Holes;
+use rtt::TickRtt;
+use shoal_cc::{AnyController, Window};
+use shoal_packet::{Flags, FlowId, Packet};
+use shoal_units::{Span, Time};
+
+/// A call of a FreeBSD sender.
+pub(super) type Call<'a, O> = super::call::Call<'a, FreeBsd, O>;
+/// A call in which nothing can be sent.
+type Moment<'a> = super::call::Moment<'a, FreeBsd>;
+
+/// Largest window that the peer can grant without scaling (`TCP_MAXWIN`).
+const MAX_WINDOW: u32 = 65_535;
+
+/// The sender of a connection on a FreeBSD host.
+#[derive(Clone, Debug)]
+pub(super) struct FreeBsdSender {
+    pub(super) window: Window,
+    pub(super) cc: AnyController,
+    pub(super) connection: Connection,
+    pub(super) stream: Stream,
+    pub(super) ecn: EcnSignalling,
+    pub(super) counters: Counters,
+    holes: Holes,
+    rtt: TickRtt,
+    prr: Prr,
+
+    /// In fast recovery (`TF_FASTRECOVERY`).
+    fast_recovery: bool,
+    /// In congestion recovery (`TF_CONGRECOVERY`): a reduction after ECN-Echo; also set in fast recovery.
+    cong_recovery: bool,
+    /// Duplicate ACKs in a row (`t_dupacks`).
+    dupacks: u32,
+    /// Segments sent on the first two of them (`snd_limited`).
+    limited: u32,
+
+    /// First unacknowledged stream position; 0 is the SYN, data begins at 1.
+    pub(super) snd_una: u64,
+    /// Next stream position to send; goes back to `snd_una` at a timeout.
+    snd_nxt: u64,
+    /// Highest stream position sent.
+    pub(super) snd_max: u64,
+    /// End of the recovery or congestion recovery under way (`snd_recover`).
+    snd_recover: u64,
+    /// `snd_nxt` when SACK recovery began (`sack_newdata`).
+    sack_newdata: u64,
+    /// End of the flight of the last timeout; for output only.
+    timeout_end: u64,
+    /// Bytes known to be delivered.
+    delivered: u64,
+    /// Largest receive window of the peer so far, bytes.
+    peer_window_max: u32,
+
+    /// What is restored after a spurious timeout.
+    before_timeout: Option<BeforeTimeout>,
+    rto_deadline: Time,
+    last_received: Time,
+    last_sent: Time,
+}
+
+/// `snd_cwnd_prev` and its companions, kept at the first timeout.
+#[derive(Clone, Copy, Debug)]
+struct BeforeTimeout {
+    cwnd: u32,
+    ssthresh: u32,
+    recover: u64,
+    fast_recovery: bool,
+    cong_recovery: bool,
+    /// An ACK before this instant was caused by the original (`t_badrxtwin`).
+    until: Time,
+    /// Timestamp clock at the timeout.
+    stamp: u32,
+}
+
+impl FreeBsdSender {
+    /// A closed connection. `flow` names it in its packets.
+    pub(super) fn new(config: &EndpointConfig, flow: FlowId) -> Self {
+        let mss = u32::from(config.mss());
+        let clamp = u64::from(config.cwnd_clamp_packets) * u64::from(mss);
+        // newreno_ack_received: TCP_MAXWIN << snd_scale.
+        let clamp = clamp.min(u64::from(MAX_WINDOW) << config.window_scale()).max(u64::from(mss)) as u32;
+        let mut window = Window { clamp, ..Window::in_bytes(config.initial_window_packets(), mss) };
+        window.cwnd = window.cwnd.min(clamp);
+        Self {
+            window,
+            cc: AnyController::new(&config.cc, config.stack.growth),
+            connection: Connection::new(flow),
+            stream: Stream::new(),
+            ecn: EcnSignalling::default(),
+            counters: Counters::default(),
+            holes: Holes::default(),
+            rtt: TickRtt::new(&config.stack),
+            prr: Prr::NONE,
+            fast_recovery: false,
+            cong_recovery: false,
+            dupacks: 0,
+            limited: 0,
+            snd_una: 0,
+            snd_nxt: 0,
+            snd_max: 0,
+            snd_recover: 0,
+            sack_newdata: 0,
+            timeout_end: 0,
+            delivered: 0,
+            peer_window_max: 0,
+            before_timeout: None,
+            rto_deadline: Time::NEVER,
+            last_received: Time::ZERO,
+            last_sent: Time::ZERO,
+        }
+    }
+
+    /// The application has written, or stopped: sends what the window allows.
+    pub(super) fn on_written(&mut self, call: &mut Call<'_, impl Output>) {
+        self.output(call);
+    }
+
+    /// A packet of the peer arrives.
+    #[inline]
+    pub(super) fn on_packet(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
+        match self.connection.phase() {
+            Phase::Established => {
+                if packet.flags.has(Flags::ACK) && !packet.flags.has(Flags::SYN) {
+                    self.on_ack(call, packet);
+                }
+            }
+            Phase::SynSent => self.on_syn_ack(call, packet),
+            Phase::Closed => {}
+        }
+    }
+
+    #[inline]
+    pub(super) fn deadline(&self) -> Time {
+        self.rto_deadline
+    }
+    /// The state in the terms of [`CaState`].
+    #[inline]
+    pub(super) fn state(&self) -> CaState {
+        if self.fast_recovery {
+            CaState::Recovery
+        } else if self.snd_una < self.timeout_end {
+            CaState::Loss
+        } else if self.cong_recovery {
+            CaState::Cwr
+        } else if self.dupacks > 0 {
+            CaState::Disorder
+        } else {
+            CaState::Open
+        }
+    }
+    #[inline]
+    pub(super) fn srtt(&self) -> Span {
+        self.rtt.srtt()
+    }
+    /// Packets in flight: what was sent, less what was acknowledged or SACKed.
+    pub(super) fn in_flight(&self) -> u32 {
+        self.packets(self.snd_max - self.snd_una - self.holes.sacked(self.snd_una))
+    }
+
+    /// Segments repeated: losses are not declared here.
+    #[inline]
+    pub(super) fn losses(&self) -> u64 {
+        u64::from(self.counters.retransmissions)
+    }
+    /// Bytes of heap behind this sender, and those of the sender itself.
+    pub(super) fn heap_bytes(&self) -> usize {
+        size_of::<Self>() + self.holes.heap_bytes()
+    }
+
+    /// # Panics
+    /// If positions or holes are out of order, the window is zero, or data is in flight without a timer.
+    pub(super) fn assert_invariants(&self) {
+        assert!(self.window.cwnd >= 1, "cwnd is zero");
+        assert!(self.snd_una <= self.snd_nxt && self.snd_nxt <= self.snd_max);
+        self.holes.assert_invariants(self.snd_una, self.snd_max);
+        let timer = self.rto_deadline != Time::NEVER || self.connection.phase() == Phase::Closed;
+        assert!(timer || self.snd_una == self.snd_max, "data in flight and no timer");
+        assert!(self.cong_recovery || !self.fast_recovery, "fast recovery is congestion recovery, too");
+    }
+
+    /// Whole packets that hold `bytes`.
+    fn packets(&self, bytes: u64) -> u32 {
+        bytes.div_ceil(u64::from(self.window.quantum)) as u32
+    }
+}

@@ -1,0 +1,345 @@
+//! Processing of acknowledgements (Linux `tcp_ack`, RFC 9293 section 3.10.7.4,
+//! <https://www.rfc-editor.org/rfc/rfc9293#section-3.10.7.4>).
+
+use super::acked::{Acked, Resend};
+use super::sacks::SackOption;
+use super::segment::Delivery;
+use super::{CaState, Call, LinuxSender, Moment};
+use crate::sender::connection::echo_age;
+use crate::{BurstLimit, GrowthTurn, Output};
+use shoal_cc::{AckSample, CongestionControl};
+use shoal_packet::Packet;
+use shoal_units::Span;
+
+impl LinuxSender {
+    #[inline]
+    pub(super) fn on_ack(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
+        let ack = packet.ack.near(self.snd_una);
+        if ack > self.snd_nxt || ack < self.snd_una {
+            return; // Acknowledges what was never sent, or is older than what we know.
+        }
+        let flight_before = self.board.in_flight();
+        let prior_out = self.board.packets_out();
+        let mut acked = self.read(packet, ack);
+        let timeout_high = if self.state == CaState::Loss { self.high_seq } else { 0 };
+        if call.config.sack && !packet.sack.is_empty() {
+            self.read_sacks(call, packet, timeout_high, &mut acked);
+        }
+        if prior_out == 0 {
+            self.on_ack_of_nothing(call, &acked);
+            return;
+        }
+        if acked.advanced {
+            self.advance(call, timeout_high, &mut acked);
+        }
+        let rtt = self.measure(call, packet, &acked.delivery);
+        if acked.delivery.acked_packets > 0 {
+            self.arm_rto(call);
+        }
+        self.count(&acked);
+        let mut sample = self.sample(call, &acked, flight_before, rtt);
+        self.cc.on_ack(&mut self.window, &sample);
+        if self.probe.is_open() {
+            self.judge_tail_probe(call, &acked);
+        }
+        let resend = self.judge(call, &mut acked, &mut sample);
+        if resend != Resend::Nothing {
+            self.resend(call, resend);
+        }
+        let sent = self.push(call);
+        // Also to stop it: with something missing there are better ways to learn more.
+        let stops_probe = self.timers.early_is_probe() && self.state != CaState::Open;
+        if sent == 0 && (acked.advanced || stops_probe) {
+            self.schedule_tail_probe(call);
+        }
+    }
+
+    /// Reads position, window and flags of an ACK up to `ack`.
+    #[inline]
+    fn read(&mut self, packet: &Packet, ack: u64) -> Acked {
+        let prior_una = self.snd_una;
+        let advanced = ack > prior_una;
+        let window = self.connection.read(packet);
+        let window_update = advanced || window > self.connection.peer_window;
+        if window_update {
+            self.connection.peer_window = window;
+        }
+        self.snd_una = ack;
+        Acked {
+            delivery: Delivery::NOTHING,
+            prior_una,
+            advanced,
+            ece: self.ecn.echoed_by(packet),
+            duplicate: !window_update && packet.payload == 0,
+            dsack: false,
+            ts_ecr: packet.ts_ecr,
+            reno_delivered: 0,
+            prior_losses: self.board.losses,
+        }
+    }
+
+    /// Reads the SACK option: what was received twice explains retransmissions, one if the data is forgotten already (Linux
+    /// `tcp_check_dsack`), else those still in the queue; the rest goes to the scoreboard.
+    #[cold]
+    fn read_sacks(&mut self, at: &Moment<'_>, packet: &Packet, timeout_high: u64, acked: &mut Acked) {
+        let option = SackOption::new(packet, self.snd_una, self.snd_nxt);
+        if let Some((left, right)) = option.duplicate() {
+            acked.dsack = true;
+            let forgotten = right <= acked.prior_una;
+            let board = &self.board;
+            self.undo.explain(right, |marker| {
+                if forgotten { 1 } else { board.retransmitted_within(left, right, marker) }
+            });
+        }
+        self.board.read_sacks(&option, timeout_high, at.now, &mut acked.delivery);
+    }
+
+    /// The ACK advances: takes what it covers out of the queue.
+    #[inline]
+    fn advance(&mut self, at: &Moment<'_>, timeout_high: u64, acked: &mut Acked) {
+        self.board.acknowledge(self.snd_una, timeout_high, at.now, &mut acked.delivery);
+        let fin = self.stream.fin_sent && self.snd_una == self.snd_nxt;
+        self.counters.acked_bytes += self.snd_una - acked.prior_una - u64::from(fin);
+        if !at.config.sack {
+            self.board.remove_duplicates(&mut acked.delivery);
+        }
+    }
+
+    /// Nothing was in flight: the window may have opened, or a D-SACK arrived late (Linux label `no_queue`).
+    #[cold]
+    fn on_ack_of_nothing(&mut self, call: &mut Call<'_, impl Output>, acked: &Acked) {
+        if acked.dsack && self.state <= CaState::Disorder {
+            self.try_undo_dsack(call);
+            self.keep_open(call.now);
+        }
+        if self.probe.is_open() {
+            self.judge_tail_probe(call, acked);
+        }
+        self.push(call);
+    }
+
+    /// Takes an RTT sample if the ACK gives one; returns what controllers may use (Linux `tcp_ack_update_rtt`).
+    #[inline]
+    fn measure(&mut self, at: &Moment<'_>, packet: &Packet, delivery: &Delivery) -> Option<Span> {
+        // Karn: no transmission time of an ACK that covers a retransmission. The estimator takes the first segment, as
+        // the echoed timestamp would; controllers take the last (Linux seq_rtt and ca_rtt).
+        if delivery.gives_rtt() {
+            self.take_rtt(at, at.now.since(delivery.first_sent));
+            return Some(at.now.since(delivery.last_sent));
+        }
+        self.measure_otherwise(at, packet, delivery)
+    }
+
+    #[cold]
+    fn measure_otherwise(&mut self, at: &Moment<'_>, packet: &Packet, delivery: &Delivery) -> Option<Span> {
+        if at.rules.rtt_from_sack && delivery.newly_sacked_original() {
+            let rtt = at.now.since(delivery.first_sacked);
+            self.take_rtt(at, rtt);
+            return Some(rtt);
+        }
+        if delivery.acked_packets > 0
+            && let Some(rtt) = echo_age(packet, at.now)
+        {
+            self.take_rtt(at, rtt);
+        }
+        None
+    }
+
+    #[inline]
+    pub(super) fn take_rtt(&mut self, at: &Moment<'_>, rtt: Span) {
+        self.rtt.sample(rtt, self.snd_una, self.snd_nxt, &at.config.stack);
+        self.board.rack.set_min_rtt(self.rtt.min());
+    }
+
+    #[inline]
+    fn count(&mut self, acked: &Acked) {
+        let delivered = u64::from(acked.delivery.delivered_packets);
+        self.counters.delivered_packets += delivered;
+        if acked.ece {
+            self.counters.ece_acks += 1;
+            // Linux tcp_newly_delivered: everything an ACK with ECE delivers counts as marked.
+            self.counters.delivered_ce_packets += delivered;
+        }
+    }
+
+    #[inline]
+    fn sample(&self, at: &Moment<'_>, acked: &Acked, flight_before: u32, rtt: Option<Span>) -> AckSample {
+        AckSample {
+            now: at.now,
+            acked_packets: acked.delivery.acked_packets,
+            acked_bytes: self.snd_una - acked.prior_una,
+            delivered_packets: acked.delivery.delivered_packets,
+            marked_packets: if acked.ece { acked.delivery.delivered_packets } else { 0 },
+            in_flight_before: flight_before,
+            delivered: self.counters.delivered_packets,
+            delivered_ce: self.counters.delivered_ce_packets,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            mss: u32::from(at.config.mss()),
+            rtt,
+            srtt: self.rtt.srtt(),
+            ece: acked.ece,
+            duplicate: acked.duplicate,
+            app_limited: !self.is_cwnd_limited(at, flight_before),
+            in_cwr: self.state == CaState::Cwr,
+        }
+    }
+
+    /// Growth and the recovery state machine, in the order of the stack.
+    #[inline]
+    fn judge(&mut self, at: &Moment<'_>, acked: &mut Acked, sample: &mut AckSample) -> Resend {
+        let dubious = acked.duplicate
+            || acked.ece
+            || acked.dsack
+            || acked.delivery.newly_sacked
+            || self.state != CaState::Open;
+        let new_data = acked.delivery.acked_packets > 0;
+        if !dubious {
+            if new_data {
+                self.grow(sample);
+            }
+            return Resend::Nothing;
+        }
+        let grows_first = match at.rules.growth_turn {
+            GrowthTurn::BeforeUnlessEce => {
+                (!acked.ece || self.window.cwnd < self.window.ssthresh || self.cc.grows_in_cwr())
+                    && self.may_grow()
+            }
+            GrowthTurn::Before => self.may_grow(),
+            GrowthTurn::After => false,
+        };
+        if new_data && grows_first {
+            self.grow(sample);
+        }
+        let resend = self.alert(at, acked, sample);
+        if new_data && at.rules.growth_turn == GrowthTurn::After && self.may_grow() {
+            // Linux since 4.6 passes what was delivered: SACKed packets have had their turn.
+            sample.acked_packets = acked.delivery.delivered_packets + acked.reno_delivered;
+            self.grow(sample);
+        }
+        resend
+    }
+
+    #[inline]
+    fn grow(&mut self, sample: &AckSample) {
+        self.cc.on_growth(&mut self.window, sample);
+        self.usage.stamp = sample.now;
+    }
+
+    /// Whether the state allows growth (Linux `tcp_may_raise_cwnd`), with the relaxation of controllers that grow in CWR
+    /// (Kuehlewind et al. 2014, section III-A b).
+    fn may_grow(&self) -> bool {
+        match self.state {
+            CaState::Recovery => false,
+            CaState::Cwr => self.cc.grows_in_cwr(),
+            _ => true,
+        }
+    }
+
+    /// The recovery state machine (Linux `tcp_fastretrans_alert`).
+    fn alert(&mut self, at: &Moment<'_>, acked: &mut Acked, sample: &AckSample) -> Resend {
+        if acked.ece {
+            self.undo.forbid(); // The reduction is required.
+        }
+        if self.board.is_reneging() {
+            return self.on_reneging(at);
+        }
+        if self.state == CaState::Open {
+            self.undo.forget_retransmissions();
+        } else if self.snd_una >= self.high_seq && self.leave_episode(at, acked) {
+            return Resend::Nothing;
+        }
+        match self.state {
+            CaState::Recovery => self.in_recovery(at, acked),
+            CaState::Loss => {
+                let resend = self.in_loss(at, acked);
+                if self.lost_again_in_loss(at) || self.state == CaState::Open {
+                    return self.in_open(at, acked, sample);
+                }
+                if at.rules.burst_limit == BurstLimit::Always && resend == Resend::Lost {
+                    self.moderate_cwnd();
+                }
+                resend
+            }
+            CaState::Open | CaState::Disorder | CaState::Cwr => self.in_open(at, acked, sample),
+        }
+    }
+
+    /// Everything sent before the episode is acknowledged. Returns true if the ACK needs no further thought.
+    fn leave_episode(&mut self, at: &Moment<'_>, acked: &Acked) -> bool {
+        match self.state {
+            CaState::Cwr => {
+                // Held until something above high_seq is acknowledged, so that CWR reaches the receiver.
+                if self.snd_una != self.high_seq {
+                    self.complete_reduction(at);
+                    self.transition_to(CaState::Open, at.now);
+                }
+                false
+            }
+            CaState::Recovery => {
+                self.board.duplicates = 0;
+                if self.try_undo_recovery(at, acked) {
+                    return true;
+                }
+                self.complete_reduction(at);
+                self.transition_to(CaState::Open, at.now);
+                false
+            }
+            // Loss leaves by its own path, which must see the F-RTO flags first.
+            CaState::Loss | CaState::Open | CaState::Disorder => false,
+        }
+    }
+
+    /// Open, Disorder and CWR: watch for losses and ECN-Echo.
+    fn in_open(&mut self, at: &Moment<'_>, acked: &mut Acked, sample: &AckSample) -> Resend {
+        if !at.config.sack {
+            if acked.advanced {
+                self.board.duplicates = 0;
+            }
+            self.add_duplicate(at, acked);
+        }
+        if self.state <= CaState::Disorder {
+            self.try_undo_dsack(at);
+        }
+        if Self::uses_rack(at) && self.board.may_have_lost() {
+            self.detect_rack_losses(at);
+        }
+        if self.is_time_to_recover(at) {
+            return self.enter_recovery(at, acked);
+        }
+        if !self.board.any_retransmission_done() {
+            self.undo.forget_retransmissions();
+        }
+        if acked.ece {
+            if self.state == CaState::Cwr {
+                self.cc.on_ece_in_cwr(&mut self.window, sample);
+            } else {
+                self.enter_cwr(at);
+            }
+        }
+        if self.state == CaState::Cwr {
+            if !self.reduction.controller_cuts {
+                self.reduce(at, at.rules.cwr, acked, false);
+            }
+            return Resend::Nothing;
+        }
+        self.keep_open(at.now);
+        if self.state != CaState::Open && at.rules.burst_limit == BurstLimit::Always {
+            self.moderate_cwnd();
+        }
+        Resend::Nothing
+    }
+
+    /// Sends what the judgement asked for.
+    #[cold]
+    fn resend(&mut self, call: &mut Call<'_, impl Output>, resend: Resend) {
+        if resend == Resend::New {
+            self.push(call);
+            if self.snd_nxt > self.high_seq {
+                return;
+            }
+            self.loss.end_frto();
+        }
+        self.retransmit_lost(call);
+    }
+}

@@ -1,0 +1,71 @@
+//! Opening the connection, with ECN negotiation (RFC 9293 section 3.5, RFC 3168 section 6.1.1).
+
+use super::{Call, LinuxSender};
+use crate::sender::connection::echo_age;
+use crate::{EcnSetting, Output};
+use shoal_cc::{CongestionControl, EcnUse};
+use shoal_packet::{Ecn, Packet};
+use shoal_units::Time;
+
+/// Most doublings of the SYN's timeout (Linux `tcp_syn_retries` = 6, and one).
+const SYN_BACKOFF_LIMIT: u8 = 7;
+
+impl LinuxSender {
+    /// Opens the connection: sends SYN.
+    pub(in crate::sender) fn connect(&mut self, call: &mut Call<'_, impl Output>) {
+        self.connection.open();
+        self.snd_nxt = 1;
+        self.send_syn(call);
+    }
+
+    fn send_syn(&mut self, call: &mut Call<'_, impl Output>) {
+        let wants_ecn = call.config.ecn == EcnSetting::On;
+        let asks = wants_ecn && !(self.rtt.backoff() > 0 && call.rules.ecn_fallback);
+        let mut syn = self.connection.syn(call.config, asks, call.now);
+        // RFC 3168 6.1.1 forbids ECT on SYN; DCTCP stacks set it on every packet (Linux INET_ECN_xmit).
+        if wants_ecn && self.cc.ecn_use() == EcnUse::Dctcp {
+            syn.ecn = Ecn::Ect0;
+        }
+        self.timers.retransmission = call.now + self.rtt.backed_off_timeout(&call.config.stack);
+        self.last_sent = call.now;
+        call.transmit(syn);
+    }
+
+    pub(super) fn on_syn_timeout(&mut self, call: &mut Call<'_, impl Output>) {
+        self.rtt.back_off(SYN_BACKOFF_LIMIT);
+        self.counters.timeouts += 1;
+        self.send_syn(call);
+    }
+
+    pub(super) fn on_syn_ack(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
+        if !self.connection.accept(call.config, packet) {
+            return;
+        }
+        self.snd_una = 1;
+        self.timers.retransmission = Time::NEVER;
+        self.ecn.negotiate(call.config, packet, &mut self.cc);
+        if self.rtt.backoff() > 1 {
+            // Linux tcp_init_metrics: one lost SYN is forgiven (the timeout is only 1 s), two are not (RFC 5681 3.1).
+            self.window.cwnd = 1;
+        }
+        self.rtt.end_backoff();
+        if let Some(sample) = echo_age(packet, call.now) {
+            self.take_rtt(call, sample);
+        }
+        self.usage.stamp = call.now;
+        self.last_sent = call.now;
+        self.cc.on_established(call.now, self.snd_nxt);
+        if self.push(call) == 0 {
+            self.send_pure_ack(call);
+        }
+    }
+
+    /// An acknowledgement without data: completes the handshake when there is nothing to send.
+    fn send_pure_ack(&mut self, call: &mut Call<'_, impl Output>) {
+        let mut ack = self.connection.segment(call.config, self.snd_nxt, 0, call.now);
+        if self.uses_dctcp() {
+            ack.ecn = Ecn::Ect0;
+        }
+        call.transmit(ack);
+    }
+}

@@ -1,0 +1,220 @@
+//! The sending side of a connection on a Linux host.
+//!
+//! `ack.rs` is an ACK's way through `tcp_ack`, `transmit.rs` is `tcp_write_xmit`. What has a state of its own is a part: the
+//! retransmission queue (`scoreboard.rs`, with `rack.rs`), the RTT (`rtt.rs`), reductions (`reduction.rs`), the evidence for
+//! undoing them (`undo.rs`), tail loss probes (`tail_probe.rs`), use of the window (`usage.rs`), timers (`timers.rs`).
+
+mod ack;
+mod acked;
+mod cwr;
+mod fast_recovery;
+mod handshake;
+mod idle;
+mod loss;
+mod rack;
+mod reduction;
+mod reordering;
+mod rtt;
+mod sacks;
+mod scoreboard;
+mod segment;
+mod spurious;
+mod tail_probe;
+mod timers;
+mod transmit;
+mod undo;
+mod usage;
+
+use super::connection::{Connection, Phase};
+use super::ecn::EcnSignalling;
+use super::stream::Stream;
+use crate::{CaState, Counters, EndpointConfig, Linux, Output, Outstanding};
+use loss::LossEpisode;
+use reduction::RateReduction;
+use rtt::RttEstimator;
+use scoreboard::Scoreboard;
+use shoal_cc::{AnyController, CongestionControl, Signal, Window};
+use shoal_packet::{Flags, FlowId, Packet};
+use shoal_units::{Span, Time};
+use tail_probe::ProbeEpisode;
+use timers::{Due, Timers};
+use undo::UndoEvidence;
+use usage::WindowUsage;
+
+/// A call of a Linux sender.
+pub(super) type Call<'a, O> = super::call::Call<'a, Linux, O>;
+/// A call in which nothing can be sent.
+type Moment<'a> = super::call::Moment<'a, Linux>;
+
+/// The sender of a connection on a Linux host.
+#[derive(Clone, Debug)]
+pub(super) struct LinuxSender {
+    pub(super) window: Window,
+    pub(super) cc: AnyController,
+    pub(super) connection: Connection,
+    pub(super) stream: Stream,
+    pub(super) ecn: EcnSignalling,
+    pub(super) counters: Counters,
+
+    /// First unacknowledged stream position; 0 is the SYN, data begins at 1.
+    pub(super) snd_una: u64,
+    /// Next stream position to send.
+    pub(super) snd_nxt: u64,
+    /// End of the last segment smaller than the MSS (Minshall's Nagle, Linux `snd_sml`).
+    small_end: u64,
+    last_sent: Time,
+
+    pub(super) state: CaState,
+    /// End of the current episode (Linux `high_seq`).
+    high_seq: u64,
+    board: Scoreboard,
+    rtt: RttEstimator,
+    reduction: RateReduction,
+    undo: UndoEvidence,
+    loss: LossEpisode,
+    probe: ProbeEpisode,
+    usage: WindowUsage,
+    timers: Timers,
+}
+
+impl LinuxSender {
+    /// A closed connection. `flow` names it in its packets.
+    pub(super) fn new(config: &EndpointConfig, flow: FlowId) -> Self {
+        let mut window = Window::in_packets(config.initial_window_packets());
+        window.clamp = config.cwnd_clamp_packets;
+        window.cwnd = window.cwnd.min(window.clamp);
+        Self {
+            window,
+            cc: AnyController::new(&config.cc, config.stack.growth),
+            connection: Connection::new(flow),
+            stream: Stream::new(),
+            ecn: EcnSignalling::default(),
+            counters: Counters::default(),
+            snd_una: 0,
+            snd_nxt: 0,
+            small_end: 0,
+            last_sent: Time::ZERO,
+            state: CaState::Open,
+            high_seq: 0,
+            board: Scoreboard::default(),
+            rtt: RttEstimator::new(),
+            reduction: RateReduction::NONE,
+            undo: UndoEvidence::default(),
+            loss: LossEpisode::default(),
+            probe: ProbeEpisode::default(),
+            usage: WindowUsage::NONE,
+            timers: Timers::STOPPED,
+        }
+    }
+
+    /// The application has written, or stopped: sends what the window allows.
+    pub(super) fn on_written(&mut self, call: &mut Call<'_, impl Output>) {
+        self.push(call);
+    }
+
+    /// A packet of the peer arrives.
+    #[inline]
+    pub(super) fn on_packet(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
+        match self.connection.phase() {
+            Phase::Established => {
+                if packet.flags.has(Flags::ACK) && !packet.flags.has(Flags::SYN) {
+                    self.on_ack(call, packet);
+                }
+            }
+            Phase::SynSent => self.on_syn_ack(call, packet),
+            Phase::Closed => {}
+        }
+    }
+
+    /// The next time at which [`Self::on_timer`] must be called; [`Time::NEVER`] if no timer runs.
+    #[inline]
+    pub(super) fn deadline(&self) -> Time {
+        self.timers.deadline()
+    }
+
+    /// Time has passed: fires the timers that are due.
+    pub(super) fn on_timer(&mut self, call: &mut Call<'_, impl Output>) {
+        match self.timers.take_due(call.now) {
+            None => {}
+            Some(_) if self.connection.phase() == Phase::SynSent => self.on_syn_timeout(call),
+            Some(Due::Probe) => self.send_tail_probe(call),
+            Some(Due::Reordering) => self.on_reordering_timeout(call),
+            Some(Due::Retransmission) => self.on_timeout(call),
+        }
+    }
+
+    /// Smoothed RTT; zero before the first sample.
+    #[inline]
+    pub(super) fn srtt(&self) -> Span {
+        self.rtt.srtt()
+    }
+    /// Packets in flight.
+    #[inline]
+    pub(super) fn in_flight(&self) -> u32 {
+        self.board.in_flight()
+    }
+    /// What is known of the packets that are out.
+    pub(super) fn outstanding(&self) -> Outstanding {
+        self.board.outstanding()
+    }
+    /// Segments declared lost so far.
+    #[inline]
+    pub(super) fn losses(&self) -> u64 {
+        self.board.losses
+    }
+    /// Bytes of heap behind this sender.
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.board.heap_bytes()
+    }
+
+    /// Checks what must always hold; for tests and fuzzing.
+    ///
+    /// # Panics
+    /// If the scoreboard's counters differ from a recount, or the window is zero.
+    pub(super) fn assert_invariants(&self) {
+        assert!(self.window.cwnd >= 1, "cwnd is zero");
+        assert!(self.snd_una <= self.snd_nxt);
+        self.board.assert_invariants(self.snd_una, self.snd_nxt);
+        let out = self.board.packets_out();
+        let timers = self.timers.retransmission != Time::NEVER || self.connection.phase() == Phase::Closed;
+        assert!(timers || out == 0, "data in flight and no timer");
+        assert_eq!(out == 0, self.snd_una == self.snd_nxt || !self.connection.is_established());
+    }
+
+    /// Open if nothing is missing, else Disorder (Linux `tcp_try_keep_open`).
+    fn keep_open(&mut self, now: Time) {
+        let state = if self.board.is_missing_something() { CaState::Disorder } else { CaState::Open };
+        if self.state != state {
+            self.transition_to(state, now);
+            self.high_seq = self.snd_nxt;
+        }
+    }
+
+    fn signal(&self, at: &Moment<'_>) -> Signal {
+        Signal {
+            now: at.now,
+            in_flight: self.board.in_flight(),
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            mss: u32::from(at.config.mss()),
+        }
+    }
+
+    /// The one place where the state changes.
+    fn transition_to(&mut self, state: CaState, now: Time) {
+        if self.state == state {
+            return;
+        }
+        let ends_episode = self.state >= CaState::Cwr && state <= CaState::Disorder;
+        self.state = state;
+        if ends_episode {
+            self.reduction.controller_cuts = false;
+            self.cc.on_exit(&mut self.window, now);
+        }
+    }
+
+    /// Whether ECN is used as DCTCP uses it.
+    fn uses_dctcp(&self) -> bool {
+        self.ecn.is_dctcp(&self.cc)
+    }
+}

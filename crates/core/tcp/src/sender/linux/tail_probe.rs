@@ -1,0 +1,168 @@
+//! Tail loss probe (RFC 8985 section 7, <https://www.rfc-editor.org/rfc/rfc8985#section-7>; Linux
+//! `tcp_schedule_loss_probe`, `tcp_send_loss_probe`, `tcp_process_tlp_ack`).
+
+use super::acked::Acked;
+use super::{CaState, Call, LinuxSender, Moment};
+use crate::{Output, Profile, TailProbe};
+use shoal_units::Span;
+
+/// Added to the probe timeout: two jiffies at HZ = 1000 (Linux `TCP_TIMEOUT_MIN_US`).
+const PROBE_SLACK: Span = Span::from_millis(2);
+/// Shortest probe timeout of 3.18.
+const PROBE_MIN_3_18: Span = Span::from_millis(10);
+
+/// A probe whose acknowledgement is awaited.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ProbeEpisode {
+    /// `snd_nxt` at the probe; its acknowledgement ends the episode (Linux `tlp_high_seq`).
+    end: Option<u64>,
+    /// The probe repeated old data (Linux `tlp_retrans`).
+    repeats: bool,
+}
+
+/// What an ACK tells of a probe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    /// Nothing yet.
+    Awaited,
+    /// The probe repaired nothing: it carried new data, or its segment arrived twice.
+    Unnecessary,
+    /// The probe repaired a loss.
+    Repaired,
+}
+
+impl ProbeEpisode {
+    #[inline]
+    pub(super) fn is_open(&self) -> bool {
+        self.end.is_some()
+    }
+    pub(super) fn close(&mut self) {
+        self.end = None;
+    }
+
+    /// An ACK up to `snd_una`. A repeated segment was unnecessary if a D-SACK or a plain duplicate follows, and necessary if
+    /// the next thing acknowledged lies beyond it (RFC 8985 section 7.4).
+    fn judge(&self, snd_una: u64, acked: &Acked) -> Verdict {
+        let Some(end) = self.end.filter(|end| snd_una >= *end) else { return Verdict::Awaited };
+        let plain_duplicate = !acked.advanced && acked.duplicate && !acked.delivery.newly_sacked;
+        if !self.repeats || acked.dsack || plain_duplicate {
+            Verdict::Unnecessary
+        } else if snd_una > end {
+            Verdict::Repaired
+        } else {
+            Verdict::Awaited
+        }
+    }
+}
+
+/// How long after a transmission the probe is sent; `single` if one packet is out, whose ACK the peer may delay.
+#[inline]
+fn wait(rule: TailProbe, stack: &Profile, srtt: Span, single: bool) -> Span {
+    if srtt.is_zero() {
+        return stack.rto_initial;
+    }
+    match rule {
+        TailProbe::Linux318 if single => (srtt * 2).max(srtt * 3 / 2 + stack.delack_max).max(PROBE_MIN_3_18),
+        TailProbe::Linux318 => (srtt * 2).max(PROBE_MIN_3_18),
+        _ if single => srtt * 2 + stack.rto_min,
+        _ => srtt * 2 + PROBE_SLACK,
+    }
+}
+
+impl LinuxSender {
+    /// Arms the probe timer after a transmission or an advancing ACK.
+    #[inline]
+    pub(super) fn schedule_tail_probe(&mut self, at: &Moment<'_>) {
+        let last_state = match at.rules.tail_probe {
+            TailProbe::Off => return,
+            TailProbe::Linux318 => CaState::Open,
+            TailProbe::Linux6 => CaState::Cwr,
+        };
+        let out = self.board.packets_out();
+        if out == 0 || self.state > last_state || self.state == CaState::Disorder || !at.config.sack {
+            if self.timers.early_is_probe() {
+                self.timers.stop_early();
+            }
+            return;
+        }
+        let wait = wait(at.rules.tail_probe, &at.config.stack, self.rtt.srtt(), out == 1);
+        self.timers.start_probe(at.now + wait);
+    }
+
+    /// The probe timer fired: one new segment if there is one, else the last one again. One probe an episode.
+    #[cold]
+    pub(super) fn send_tail_probe(&mut self, call: &mut Call<'_, impl Output>) {
+        if self.board.packets_out() > 0 && !self.probe.is_open() {
+            self.counters.probes += 1;
+            let repeats = !self.push_one(call);
+            if repeats {
+                self.repeat_segment(call, self.board.last_index());
+            }
+            if repeats || call.rules.tail_probe == TailProbe::Linux6 {
+                self.probe = ProbeEpisode { end: Some(self.snd_nxt), repeats };
+            }
+        }
+        self.arm_rto(call);
+    }
+
+    /// The probe's acknowledgement: if it repaired a loss, the window is reduced once (RFC 8985 section 7.4).
+    #[cold]
+    pub(super) fn judge_tail_probe(&mut self, at: &Moment<'_>, acked: &Acked) {
+        match self.probe.judge(self.snd_una, acked) {
+            Verdict::Awaited => {}
+            Verdict::Unnecessary => self.probe.close(),
+            Verdict::Repaired => {
+                self.begin_ecn_reduction(at);
+                self.transition_to(CaState::Cwr, at.now);
+                self.complete_reduction(at);
+                self.keep_open(at.now);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sender::linux::segment::Delivery;
+
+    #[test]
+    fn a_probe_waits_longer_for_a_single_packet() {
+        let ms = Span::from_millis;
+        // 3.18: 2 SRTT >= 10 ms; alone 1.5 SRTT + 200 ms. 6.x: 2 SRTT + 2 ms; alone + RTO floor of 200 ms.
+        for (rule, srtt, many, single) in [
+            (TailProbe::Linux318, 2, 10, 203),
+            (TailProbe::Linux318, 20, 40, 230),
+            (TailProbe::Linux318, 500, 1000, 1000),
+            (TailProbe::Linux6, 20, 42, 240),
+        ] {
+            let stack = Profile::LINUX_6;
+            assert_eq!(wait(rule, &stack, ms(srtt), false), ms(many), "{rule:?} {srtt}");
+            assert_eq!(wait(rule, &stack, ms(srtt), true), ms(single), "{rule:?} {srtt}");
+            assert_eq!(wait(rule, &stack, Span::ZERO, false), ms(1000), "no sample yet");
+        }
+    }
+
+    #[test]
+    fn a_probe_repaired_a_loss_if_more_than_it_is_acknowledged() {
+        let ack = |advanced: bool, dsack: bool| Acked {
+            delivery: Delivery::NOTHING,
+            prior_una: 1,
+            advanced,
+            ece: false,
+            duplicate: !advanced,
+            dsack,
+            ts_ecr: 0,
+            reno_delivered: 0,
+            prior_losses: 0,
+        };
+        let old = ProbeEpisode { end: Some(1000), repeats: true };
+        assert_eq!(old.judge(999, &ack(true, false)), Verdict::Awaited);
+        assert_eq!(old.judge(1000, &ack(true, false)), Verdict::Awaited, "it may have been delayed");
+        assert_eq!(old.judge(1000, &ack(false, false)), Verdict::Unnecessary, "a plain duplicate");
+        assert_eq!(old.judge(1000, &ack(true, true)), Verdict::Unnecessary, "a D-SACK");
+        assert_eq!(old.judge(1001, &ack(true, false)), Verdict::Repaired);
+        let new = ProbeEpisode { end: Some(1000), repeats: false };
+        assert_eq!(new.judge(2000, &ack(true, false)), Verdict::Unnecessary);
+    }
+}

@@ -1,0 +1,204 @@
+//! What is sent, and when the windows allow it.
+
+use super::segment::Segment;
+use super::{CaState, Call, LinuxSender, Moment};
+use crate::Output;
+use crate::sender::connection::timestamp;
+use shoal_cc::CongestionControl;
+use shoal_packet::{Ecn, Flags, Packet};
+use shoal_units::Time;
+
+/// The next new segment.
+#[derive(Clone, Copy)]
+struct Next {
+    len: u16,
+    fin: bool,
+}
+
+impl LinuxSender {
+    /// Sends new data as long as the application, the congestion window and the peer's window allow
+    /// (Linux `tcp_write_xmit`). Returns the packets sent.
+    #[inline]
+    pub(super) fn push(&mut self, call: &mut Call<'_, impl Output>) -> u32 {
+        if !self.connection.is_established() {
+            return 0;
+        }
+        let mut sent = 0;
+        let mut stopped = false;
+        if self.has_unsent() {
+            let mut flight = self.board.in_flight();
+            while self.has_unsent() {
+                let next = self.next_segment(call);
+                if flight >= self.window.cwnd && !(next.fin && call.rules.fin_beyond_cwnd) {
+                    stopped = true;
+                    break;
+                }
+                if !self.fits_peer_window(next) || self.waits_for_more(call, next) {
+                    break;
+                }
+                if sent == 0 && self.board.packets_out() == 0 {
+                    self.on_restart(call);
+                }
+                self.send_new(call, next);
+                sent += 1;
+                flight += 1;
+            }
+        }
+        if sent > 0 {
+            self.after_sending(call, sent);
+        }
+        self.validate_cwnd(call, sent, stopped);
+        sent
+    }
+
+    /// Sends one new segment whatever `cwnd` says. Returns whether there was one that the peer's window allows.
+    #[cold]
+    pub(super) fn push_one(&mut self, call: &mut Call<'_, impl Output>) -> bool {
+        if !self.has_unsent() {
+            return false;
+        }
+        let next = self.next_segment(call);
+        if !self.fits_peer_window(next) {
+            return false;
+        }
+        self.send_new(call, next);
+        self.after_sending(call, 1);
+        true
+    }
+
+    #[inline]
+    fn after_sending(&mut self, at: &Moment<'_>, sent: u32) {
+        self.cc.on_sent(at.now, sent, self.snd_nxt);
+        self.count_sent_in_reduction(sent);
+        if self.timers.retransmission == Time::NEVER {
+            self.arm_rto(at);
+        }
+        self.schedule_tail_probe(at);
+    }
+
+    #[inline]
+    fn count_sent_in_reduction(&mut self, packets: u32) {
+        if matches!(self.state, CaState::Cwr | CaState::Recovery) {
+            self.reduction.note_sent(packets);
+        }
+    }
+
+    /// Whether the application has data, or a FIN, that was not yet sent.
+    #[inline]
+    pub(super) fn has_unsent(&self) -> bool {
+        self.stream.has_unsent(self.snd_nxt)
+    }
+
+    #[inline]
+    fn next_segment(&self, at: &Moment<'_>) -> Next {
+        let available = self.stream.written - self.snd_nxt;
+        let len = available.min(u64::from(at.config.mss())) as u16;
+        Next { len, fin: self.stream.closing && u64::from(len) == available }
+    }
+
+    #[inline]
+    fn fits_peer_window(&self, next: Next) -> bool {
+        let end = self.snd_nxt + u64::from(next.len) + u64::from(next.fin);
+        end <= self.snd_una + u64::from(self.connection.peer_window)
+    }
+
+    /// Nagle as modified by Minshall: one small segment in flight at most (Linux `tcp_nagle_check`). Not for the last one.
+    #[inline]
+    fn waits_for_more(&self, at: &Moment<'_>, next: Next) -> bool {
+        !next.fin && next.len < at.config.mss() && self.small_end > self.snd_una
+    }
+
+    #[inline]
+    fn send_new(&mut self, call: &mut Call<'_, impl Output>, next: Next) {
+        let Next { len, fin } = next;
+        let start = self.snd_nxt;
+        let span = len + u16::from(fin);
+        self.snd_nxt += u64::from(span);
+        if fin {
+            self.stream.end_at(self.snd_nxt);
+        } else if len < call.config.mss() {
+            self.small_end = self.snd_nxt;
+        }
+        let segment = Segment::new(start, span, fin, call.now, self.snd_nxt);
+        self.board.push(segment);
+        let mut packet = self.packet_of(call, &segment);
+        // Linux tcp_ecn_send: a FIN without data counts as a pure ACK.
+        if self.ecn.negotiated && (len > 0 || self.uses_dctcp()) {
+            packet.ecn = Ecn::Ect0;
+            // RFC 3168 6.1.2: CWR only on new data.
+            if len > 0 {
+                self.ecn.attach_cwr(&mut packet);
+            }
+        }
+        self.transmit(call, packet);
+    }
+
+    #[inline]
+    fn packet_of(&self, at: &Moment<'_>, segment: &Segment) -> Packet {
+        let len = segment.payload();
+        let mut packet = self.connection.segment(at.config, segment.start, len, at.now);
+        if segment.is_fin() {
+            packet.flags = packet.flags.with(Flags::FIN);
+        }
+        if segment.start + u64::from(len) == self.stream.written && len > 0 {
+            packet.flags = packet.flags.with(Flags::PSH); // The end of a write (Linux tcp_push).
+        }
+        packet
+    }
+
+    #[inline]
+    fn transmit(&mut self, call: &mut Call<'_, impl Output>, packet: Packet) {
+        self.counters.segments_sent += 1;
+        self.last_sent = call.now;
+        call.transmit(packet);
+    }
+
+    /// Retransmits lost segments as far as the congestion window allows (Linux `tcp_xmit_retransmit_queue`).
+    #[cold]
+    pub(super) fn retransmit_lost(&mut self, call: &mut Call<'_, impl Output>) {
+        while self.board.in_flight() < self.window.cwnd {
+            let Some(index) = self.board.next_lost() else { break };
+            self.retransmit_segment(call, index);
+            self.count_sent_in_reduction(1);
+        }
+    }
+
+    /// Sends segment `index` of the queue again (Linux `tcp_retransmit_skb`).
+    #[cold]
+    pub(super) fn retransmit_segment(&mut self, call: &mut Call<'_, impl Output>, index: usize) {
+        self.board.retransmit(index, call.now, self.snd_nxt);
+        self.undo.note_retransmission(timestamp(call.now));
+        if index == 0 {
+            self.arm_rto(call);
+        }
+        self.transmit_again(call, index);
+    }
+
+    /// Sends segment `index` again as a probe: no retransmission as far as recovery is concerned.
+    #[cold]
+    pub(super) fn repeat_segment(&mut self, call: &mut Call<'_, impl Output>, index: usize) {
+        self.board.repeat(index, call.now, self.snd_nxt);
+        self.transmit_again(call, index);
+    }
+
+    fn transmit_again(&mut self, call: &mut Call<'_, impl Output>, index: usize) {
+        let segment = self.board.segment(index);
+        let mut packet = self.packet_of(call, &segment);
+        // RFC 3168 6.1.5: retransmissions are not ECT; DCTCP stacks set ECT on everything.
+        if self.uses_dctcp() {
+            packet.ecn = Ecn::Ect0;
+        }
+        self.counters.retransmissions += 1;
+        self.transmit(call, packet);
+    }
+
+    /// Starts the retransmission timer, or stops it if nothing is in flight.
+    #[inline]
+    pub(super) fn arm_rto(&mut self, at: &Moment<'_>) {
+        self.timers.retransmission = if self.board.packets_out() == 0 {
+            Time::NEVER
+        } else {
+            at.now + self.rtt.backed_off_timeout(&at.config.stack)
+        };
+    }
+}

@@ -1,0 +1,75 @@
+//! What the application has written, and whether it has closed.
+
+/// The stream of a sender. Positions count from 0, which is the SYN; data begins at 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stream {
+    /// Stream position up to which the application has written; after the FIN, the position behind it.
+    pub written: u64,
+    /// The application has closed; FIN follows the last byte.
+    pub closing: bool,
+    /// The FIN was sent.
+    pub fin_sent: bool,
+}
+
+impl Stream {
+    pub(super) const fn new() -> Self {
+        Self { written: 1, closing: false, fin_sent: false }
+    }
+
+    /// The application writes `bytes` more.
+    pub(super) fn write(&mut self, bytes: u64) {
+        debug_assert!(!self.closing, "write after close");
+        self.written = self.written.saturating_add(bytes);
+    }
+
+    /// The application always has data, or stops having some: nothing beyond `highest_sent` is written.
+    pub(super) fn set_greedy(&mut self, greedy: bool, highest_sent: u64) {
+        if !self.fin_sent {
+            self.written = if greedy { u64::MAX } else { highest_sent.max(1) };
+        }
+    }
+
+    /// Whether there is data, or a FIN, from `next` on that was not yet sent.
+    #[inline]
+    pub(super) fn has_unsent(&self, next: u64) -> bool {
+        next < self.written || (self.closing && !self.fin_sent)
+    }
+
+    /// The FIN leaves for the first time; `end` is the position behind it. It takes a stream position of its own, and
+    /// nothing may be written after it.
+    #[inline]
+    pub(super) fn end_at(&mut self, end: u64) {
+        self.fin_sent = true;
+        self.written = end;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_ends_with_its_fin() {
+        let mut stream = Stream::new();
+        assert!(!stream.has_unsent(1));
+        stream.write(10);
+        assert!(stream.has_unsent(10) && !stream.has_unsent(11));
+        stream.closing = true;
+        assert!(stream.has_unsent(11), "the FIN");
+        stream.end_at(12);
+        assert!(!stream.has_unsent(12));
+        stream.set_greedy(true, 12);
+        assert_eq!(stream.written, 12, "nothing may follow the FIN");
+    }
+
+    #[test]
+    fn an_application_that_stops_has_written_what_was_sent() {
+        let mut stream = Stream::new();
+        stream.set_greedy(true, 1);
+        assert!(stream.has_unsent(1 << 60));
+        stream.set_greedy(false, 5000);
+        assert_eq!(stream.written, 5000);
+        stream.set_greedy(false, 0);
+        assert_eq!(stream.written, 1, "data begins at 1");
+    }
+}
