@@ -11,13 +11,13 @@
 #define COUPLED_DEFAULT_RATE	(40000000 / 8)
 
 /*
- * What a change replaces as a whole. The discipline with one queue uses slope, rate and at_dequeue
- * of the law.
+ * Configuration that a change replaces as a whole. The discipline with one queue uses only slope,
+ * rate and at_dequeue of the law.
  */
 struct coupled_config {
 	struct shoal_limit limit;
 	struct law_dualq_params law;
-	/* As configured: 0 is the device's. */
+	/* MTU as configured; 0 stands for the device's. */
 	u32 mtu;
 };
 
@@ -74,7 +74,7 @@ static inline void coupled_get_slope(struct law_slope *slope, struct nlattr **tb
 	coupled_get_u64(&slope->unit, tb[TCA_COUPLED_UNIT]);
 }
 
-/* What is not named was within bounds before. */
+/* Checks bounds; parameters that are not named were checked before. */
 static inline bool coupled_within_bounds(const struct coupled_config *config, struct nlattr **tb,
 					 struct netlink_ext_ack *extack)
 {
@@ -95,7 +95,15 @@ static inline bool coupled_within_bounds(const struct coupled_config *config, st
 	       SHOAL_WITHIN(LAW_MTU, config->mtu, tb[TCA_COUPLED_MTU], extack);
 }
 
-/* Changes @config by what @opt has; @dual: attributes of the dual queue are known. */
+/**
+ * coupled_parse() - Change a configuration by netlink attributes
+ * @config: configuration that is changed
+ * @opt: nested attributes
+ * @dual: attributes of the dual queue are accepted
+ * @extack: extended answer of netlink
+ *
+ * Return: 0 or a negative error.
+ */
 static inline int coupled_parse(struct coupled_config *config, struct nlattr *opt, bool dual,
 				struct netlink_ext_ack *extack)
 {
@@ -188,9 +196,9 @@ static inline void coupled_count_sent(struct tc_coupled_xstats *st, const struct
 }
 
 /*
- * Drops on arrival what the law decided against. A sender on this host takes the packet for sent
- * and finds the loss by TCP's own means, as one elsewhere does: with any other verdict TCP enters
- * CWR at once, a round trip earlier (tcp_transmit_skb()). So does sch_dualpi2.
+ * Drops a packet on arrival, as the law decided. A sender on this host considers the packet as sent
+ * and detects the loss by TCP's own means, like a sender elsewhere: with any other return value TCP
+ * would enter CWR immediately, a round trip earlier (tcp_transmit_skb()). sch_dualpi2 does the same.
  */
 static inline int coupled_drop(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {

@@ -7,7 +7,7 @@
 
 #include "law/bounds.h"
 
-/* What laws shift by. */
+/* Sets a parameter that is the number of bits of a shift. */
 static inline int dctcp_set_shift(const char *value, const struct kernel_param *kp)
 {
 	return param_set_uint_minmax(value, kp, 0, LAW_GAIN_SHIFT_MAX);

@@ -17,9 +17,9 @@
 #include "law/dctcp.h"
 #include "law/prr.h"
 
-/* What the host does around the law. */
+/* Behaviour of the host beyond the law. */
 struct dctcp_host {
-	/* cwnd grows in CWR and on ACKs with ECN-Echo. */
+	/* cwnd may grow in CWR and on ACKs with ECN-Echo. */
 	bool grow_in_cwr;
 	/* enum law_counting. */
 	u32 ack_counting;
@@ -29,7 +29,7 @@ struct dctcp_host {
 	 * section 6.1.3, https://www.rfc-editor.org/rfc/rfc3168#section-6.1.3).
 	 */
 	bool echo;
-	/* Receiver: a segment with CWR is not acknowledged at once (Kato et al., 3.2). */
+	/* Receiver: the ACK of a segment with CWR may be delayed (Kato et al., 3.2). */
 	bool delay_cwr_acks;
 };
 
@@ -44,18 +44,18 @@ struct dctcp_sock {
 	 * asked.
 	 */
 	u32 cnt;
-	/* When the last ACK was judged. */
+	/* snd_una at the last ACK that was processed. */
 	u32 prior_una;
 	u32 prior_delivered;
 	u32 prior_delivered_ce;
 	/* Receiver: RCV.NXT and CE of the last segment. */
 	u32 prior_rcv_nxt;
 	u8 ce_state;
-	/* The ACK being judged: has ECN-Echo, acknowledges new data, has begun an episode. */
+	/* The ACK in process: carries ECN-Echo, acknowledges new data, has begun an episode. */
 	u8 ece:1,
 	   advanced:1,
 	   entered_cwr:1,
-	/* A timeout has been told by CA_EVENT_LOSS, its state is yet to come. */
+	/* CA_EVENT_LOSS has reported a timeout, whose state is still to be set. */
 	   timed_out:1;
 };
 
@@ -116,7 +116,7 @@ static inline void dctcp_sock_init(struct sock *sk, struct tcp_congestion_ops *w
 	ca->prior_rcv_nxt = tp->rcv_nxt;
 }
 
-/* Every ACK, before the stack's own judgement. */
+/* Called for every ACK, before the stack processes it. */
 static inline void dctcp_in_ack_event(struct sock *sk, u32 flags)
 {
 	struct dctcp_sock *ca = inet_csk_ca(sk);
@@ -137,7 +137,7 @@ static inline void dctcp_in_ack_event(struct sock *sk, u32 flags)
 	};
 
 	ack.duplicate = !ack.advanced && !(flags & CA_ACK_WIN_UPDATE);
-	/* With nothing out there is nothing to learn. */
+	/* With nothing in flight there is nothing to learn. */
 	if (ack.advanced || tp->packets_out)
 		law_dctcp_on_ack(&ca->law, &dctcp_policy, &ack);
 	ca->prior_una = tp->snd_una;
@@ -439,7 +439,18 @@ static inline u32 dctcp_undo_cwnd(struct sock *sk)
 	return law_dctcp_undo(&ca->law, &win);
 }
 
-/* What `ss -i` shows of DCTCP; alpha in 1/1024. @enabled: ECN was negotiated. */
+/**
+ * dctcp_fill_info() - Report DCTCP's state, as `ss -i` shows it
+ * @sk: the socket
+ * @ext: requested attributes
+ * @attr: result: type of the attribute
+ * @info: result: the state
+ * @enabled: ECN was negotiated
+ *
+ * Alpha is in 1/1024.
+ *
+ * Return: size of the attribute in bytes, or 0.
+ */
 static inline size_t dctcp_fill_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info,
 				     bool enabled)
 {

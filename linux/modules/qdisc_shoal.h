@@ -20,7 +20,7 @@
 
 #include "law/law.h"
 
-/* What a packet carries while it waits. */
+/* Data of a packet while it waits. */
 struct shoal_skb_cb {
 	u64 enqueued;	/* ns */
 	bool ect;	/* ECN-capable, CE included */
@@ -107,7 +107,7 @@ static inline void shoal_free_at_dequeue(struct sk_buff *skb, struct Qdisc *sch)
 /* Bytes that may wait whatever the limit is: the kernel's counters have 32 bits. */
 #define SHOAL_BACKLOG_MAX	(U32_MAX / 2)
 
-/* What may wait; 0: anything up to SHOAL_BACKLOG_MAX. */
+/* Capacity for waiting packets; 0: anything up to SHOAL_BACKLOG_MAX. */
 struct shoal_limit {
 	u32 bytes;
 	u32 packets;
@@ -119,11 +119,18 @@ static inline bool shoal_exceeds(const struct shoal_limit *limit, u32 packets, u
 	       (limit->bytes && bytes > limit->bytes) || bytes > SHOAL_BACKLOG_MAX;
 }
 
-/* Whether @skb fits into what waits in @sch. */
+/**
+ * shoal_fits() - Check a limit for a packet that arrives
+ * @sch: the discipline
+ * @limit: limit of the discipline
+ * @skb: the packet
+ *
+ * Return: whether the packet fits.
+ */
 static inline bool shoal_fits(const struct Qdisc *sch, const struct shoal_limit *limit,
 			      const struct sk_buff *skb)
 {
-	/* A table of sizes (`tc ... stab`) may call a packet as long as it likes. */
+	/* A table of sizes (`tc ... stab`) may assign any length to a packet. */
 	return !shoal_exceeds(limit, sch->q.qlen + 1,
 			      law_add32(sch->qstats.backlog, qdisc_pkt_len(skb)));
 }
@@ -246,9 +253,15 @@ static inline bool shoal_within(u64 value, u64 min, u64 max)
 	return value >= min && value <= max;
 }
 
-/*
- * Whether @value is within BOUND_MIN and BOUND_MAX of law/bounds.h; if not, the message is
- * BOUND_SAYS and points to @attr. A policy would say no more than that an integer is out of range.
+/**
+ * SHOAL_WITHIN() - Check a parameter against its bounds
+ * @bound: prefix of BOUND_MIN, BOUND_MAX and BOUND_SAYS in law/bounds.h
+ * @value: value of the parameter
+ * @attr: attribute of the parameter
+ * @extack: extended answer of netlink
+ *
+ * If the value is not within them, the message BOUND_SAYS points to @attr; a policy would only
+ * say that an integer is out of range.
  */
 #define SHOAL_WITHIN(bound, value, attr, extack)				\
 ({										\

@@ -15,7 +15,7 @@ struct coupled_sched_data {
 	struct tc_coupled_xstats stats;
 };
 
-/* Carries out what the law decided about a packet; whether to drop it. */
+/* Carries out the law's decision on a packet; returns whether to drop it. */
 static bool coupled_act(struct Qdisc *sch, struct sk_buff *skb, enum law_coupled_decision decision)
 {
 	struct coupled_sched_data *q = qdisc_priv(sch);
@@ -41,7 +41,7 @@ static bool coupled_drops_arrival(struct Qdisc *sch, struct sk_buff *skb)
 	struct coupled_sched_data *q = qdisc_priv(sch);
 	const struct law_slope *slope = &q->config.law.slope;
 	u32 bytes = sch->qstats.backlog + qdisc_pkt_len(skb);
-	/* A wait that is yet to come: what the line needs for all that is there. */
+	/* The wait that is still to come: transmission of all waiting bytes. */
 	u64 wait = law_line_wait(bytes, q->config.law.rate);
 	u64 queue = law_slope_queue(slope, sch->q.qlen + 1, bytes, wait);
 	bool ect = shoal_skb_cb(skb)->ect;

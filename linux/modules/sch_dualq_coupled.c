@@ -32,9 +32,15 @@ static struct law_backlog dualq_backlog(const struct dualq_sched_data *q, bool l
 	};
 }
 
-/*
- * Carries out what the law decides about @skb, which is not counted in its queue and has waited for
- * @wait; whether to drop. @departs: it is about to leave.
+/**
+ * dualq_act() - Carry out the decision on a packet
+ * @sch: the discipline
+ * @skb: packet, which is not counted in its queue
+ * @departs: the packet is about to leave
+ * @wait: time in ns that it has waited
+ * @now: time in ns
+ *
+ * Return: whether to drop it.
  */
 static bool dualq_act(struct Qdisc *sch, struct sk_buff *skb, bool departs, u64 wait, u64 now)
 {

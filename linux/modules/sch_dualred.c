@@ -17,7 +17,7 @@
 #define DUALRED_DEFAULT_RATE	(10000000 / 8)
 #define DUALRED_DEFAULT_MEAN	500	/* bytes, as Floyd's remarks on RED parameters have it */
 
-/* What a change replaces as a whole. */
+/* Configuration that a change replaces as a whole. */
 struct dualred_config {
 	struct shoal_limit limit;
 	u64 rate;
@@ -40,8 +40,8 @@ static void dualred_count_drop(struct tc_dualred_class *stats, enum law_red_deci
 }
 
 /*
- * Drops what the law decided against. TCP on this host enters CWR at once and takes the packet for
- * sent, as with the kernel's own RED.
+ * Drops a packet as the law decided. TCP on this host enters CWR immediately and considers the
+ * packet as sent, as with the kernel's own RED.
  */
 static int dualred_congestion_drop(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
@@ -82,8 +82,8 @@ static int dualred_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buf
 }
 
 /*
- * The last packet's transmission may end that much before we think: what asks us has taken the
- * packet a little before we looked at the clock.
+ * The last packet's transmission may end this much earlier than computed: the parent took the
+ * packet a little before the clock was read here.
  */
 static u64 dualred_slack(const struct dualred_sched_data *q)
 {

@@ -11,7 +11,7 @@
 
 #include "law.h"
 
-/* What a queue is measured in. */
+/* Measures of a queue. */
 enum law_measure {
 	/* Nanoseconds. */
 	MEASURE_TIME,
@@ -30,10 +30,10 @@ struct law_slope {
 	/* enum law_measure, enum law_slope_form. */
 	u32 measure;
 	u32 form;
-	/* Linear: the queue at which every ECT packet is marked; k in 2^-16. */
+	/* Linear slope: queue at which every ECT packet is marked; k in 2^-16. */
 	u64 saturation;
 	u32 coupling;
-	/* Shift: S_r and S_d; what Q counts. */
+	/* Slope by shifts: S_r and S_d; unit of Q. */
 	u8 drop_bits;
 	u8 mark_bits;
 	u64 unit;
@@ -76,7 +76,15 @@ static inline u64 law_slope_drop_root(const struct law_slope *slope, u64 queue)
 			 LAW_CERTAIN);
 }
 
-/* Q of a queue with @packets of @bytes and a packet that has waited, or will wait, for @wait. */
+/**
+ * law_slope_queue() - Measure Q, the input of both probabilities
+ * @slope: the two probabilities
+ * @packets: waiting packets
+ * @bytes: bytes of the waiting packets
+ * @wait: time in ns that the packet has waited, or will wait
+ *
+ * Return: Q in the measure of the slope.
+ */
 static inline u64 law_slope_queue(const struct law_slope *slope, u32 packets, u32 bytes, u64 wait)
 {
 	switch (slope->measure) {
@@ -108,10 +116,20 @@ static inline enum law_coupled_decision law_coupled_decide(const struct law_slop
 	return COUPLED_PASS;
 }
 
-/*
- * The same about a packet that leaves @behind others. The last one is not dropped, whatever was
- * drawn: who asks for a packet and gets none takes the queue for empty (drr and htb then turn to
- * nobody else), as sch_codel and sch_dualpi2 spare what waits last.
+/**
+ * law_coupled_depart() - Decide on a packet that leaves
+ * @slope: the two probabilities
+ * @ect: the packet is ECN-capable
+ * @behind: packets that stay in the queue
+ * @queue: law_slope_queue()
+ * @random: source of random numbers of 32 bits
+ * @context: argument of @random
+ *
+ * The last packet is never dropped, whatever was drawn: a scheduler that asks for a packet and
+ * gets none takes the queue for empty (drr and htb then serve nobody else). sch_codel and
+ * sch_dualpi2 spare the last packet too.
+ *
+ * Return: the decision.
  */
 static inline enum law_coupled_decision law_coupled_depart(const struct law_slope *slope, bool ect,
 							   u32 behind, u64 queue,

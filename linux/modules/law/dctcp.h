@@ -15,7 +15,7 @@
 enum law_dctcp_counting {
 	/* The marked fraction counts packets delivered. */
 	DCTCP_PACKETS,
-	/* Each ACK is worth one, whatever it acknowledges (Kuehlewind et al., III-B c). */
+	/* Each ACK counts once, whatever it acknowledges (Kuehlewind et al., III-B c). */
 	DCTCP_ACKS,
 };
 
@@ -59,7 +59,7 @@ struct law_dctcp_policy {
 	 * trips (Kato et al., 4.2.3).
 	 */
 	bool alpha_update_on_timeout;
-	/* So do the duplicate ACKs that begin fast recovery (Kato et al., 4.2.3). */
+	/* Duplicate ACKs that begin fast recovery end it as well (Kato et al., 4.2.3). */
 	bool alpha_update_on_loss;
 	/*
 	 * Loss found in an ECN episode halves too (RFC 8257 section 3.4), else the mark's cut was
@@ -71,7 +71,7 @@ struct law_dctcp_policy {
 struct law_dctcp {
 	/* Marked fraction in 2^-alpha_bits, with the alpha_bits of law_dctcp_init(). */
 	u32 alpha;
-	/* Since the last update, by enum law_dctcp_counting. */
+	/* Counts since the last update, by enum law_dctcp_counting. */
 	u32 marked;
 	u32 total;
 	/*
@@ -96,9 +96,9 @@ struct law_dctcp_ack {
 	u32 marked;
 	/* Packets in flight before it. */
 	u32 flight;
-	/* It acknowledges new data. */
+	/* The ACK acknowledges new data. */
 	bool advanced;
-	/* It says nothing new. */
+	/* The ACK is a duplicate. */
 	bool duplicate;
 	bool ece;
 };
@@ -146,7 +146,7 @@ static inline void law_dctcp_end_window(struct law_dctcp *law,
 	law->total = 0;
 }
 
-/* Every ACK, before anything is done to the window. */
+/* Called for every ACK, before the window is changed. */
 static inline void law_dctcp_on_ack(struct law_dctcp *law, const struct law_dctcp_policy *policy,
 				    const struct law_dctcp_ack *ack)
 {
@@ -190,7 +190,7 @@ static inline void law_dctcp_set(const struct law_dctcp_policy *policy, struct l
 	win->ssthresh = policy->ssthresh_minus_one ? law_max32(cwnd - 1, DCTCP_FLOOR) : cwnd;
 }
 
-/* First ECN-Echo of an episode. */
+/* Handles the first ECN-Echo of an episode. */
 static inline void law_dctcp_on_ecn(struct law_dctcp *law, const struct law_dctcp_policy *policy,
 				    struct law_window *win)
 {
@@ -204,7 +204,7 @@ static inline void law_dctcp_on_ecn(struct law_dctcp *law, const struct law_dctc
 	law_dctcp_set(policy, win, target);
 }
 
-/* A further ACK with ECN-Echo in the episode. */
+/* Handles a further ACK with ECN-Echo in the same episode. */
 static inline void law_dctcp_on_ece_in_cwr(struct law_dctcp *law,
 					   const struct law_dctcp_policy *policy,
 					   struct law_window *win)
@@ -226,7 +226,14 @@ static inline void law_dctcp_halve(struct law_dctcp *law, struct law_window *win
 	win->cnt = 0;
 }
 
-/* Fast recovery begins. @in_cwr: within an ECN episode. */
+/**
+ * law_dctcp_on_loss() - Handle the beginning of fast recovery
+ * @law: state of the law
+ * @policy: policies of the controller
+ * @win: congestion window
+ * @snd_nxt: next sequence number to be sent
+ * @in_cwr: the loss was found within an ECN episode
+ */
 static inline void law_dctcp_on_loss(struct law_dctcp *law, const struct law_dctcp_policy *policy,
 				     struct law_window *win, u32 snd_nxt, bool in_cwr)
 {
@@ -239,7 +246,15 @@ static inline void law_dctcp_on_loss(struct law_dctcp *law, const struct law_dct
 	}
 }
 
-/* Timeout. @fresh: the flight has not been reduced yet. */
+/**
+ * law_dctcp_on_timeout() - Handle a retransmission timeout
+ * @law: state of the law
+ * @policy: policies of the controller
+ * @win: congestion window
+ * @snd_nxt: next sequence number to be sent
+ * @mss: maximum segment size in bytes
+ * @fresh: this flight has not been reduced yet
+ */
 static inline void law_dctcp_on_timeout(struct law_dctcp *law,
 					const struct law_dctcp_policy *policy,
 					struct law_window *win, u32 snd_nxt, u32 mss, bool fresh)
@@ -254,7 +269,7 @@ static inline void law_dctcp_on_timeout(struct law_dctcp *law,
 	}
 }
 
-/* The episode is over. */
+/* Ends the episode. */
 static inline void law_dctcp_on_exit(struct law_dctcp *law)
 {
 	law->cwnd_max = 0;

@@ -26,20 +26,20 @@ struct law_dualq_params {
 	 * queue.
 	 */
 	bool at_dequeue;
-	/* Of the line, bytes a second. */
+	/* Rate of the line in bytes per second. */
 	u64 rate;
 	struct law_sched_params sched;
 };
 
 struct law_dualq {
 	struct law_sched sched;
-	/* Knows when the line found both queues empty, which resets the scheduler. */
+	/* Detects that the line found both queues empty, which resets the scheduler. */
 	struct law_line line;
-	/* The scheduler is as at the beginning. */
+	/* The scheduler is in its initial state. */
 	bool fresh;
 };
 
-/* One queue. */
+/* Backlog of one queue. */
 struct law_backlog {
 	u32 packets;
 	u32 bytes;
@@ -61,9 +61,14 @@ static inline void law_dualq_reset(struct law_dualq *law, const struct law_dualq
 	law->fresh = true;
 }
 
-/*
- * Q of a decision about a packet. @own: the queue of the packet, itself included, with its wait as
- * the age.
+/**
+ * law_dualq_input() - Measure Q, the input of both probabilities
+ * @params: parameters
+ * @low: the packet is in the low-latency queue
+ * @own: queue of the packet, including it, with its wait as the age
+ * @other: the other queue
+ *
+ * Return: Q in the measure of the slope.
  */
 static inline u64 law_dualq_input(const struct law_dualq_params *params, bool low,
 				  const struct law_backlog *own, const struct law_backlog *other)
@@ -95,7 +100,19 @@ static inline bool law_dualq_above(const struct law_dualq_params *params,
 	}
 }
 
-/* Above the threshold nothing is drawn. @queue: law_dualq_input(). */
+/**
+ * law_dualq_decide() - Decide on a packet
+ * @params: parameters
+ * @low: the packet is in the low-latency queue
+ * @own: queue of the packet, including it
+ * @queue: law_dualq_input()
+ * @random: source of random numbers of 32 bits
+ * @context: argument of @random
+ *
+ * Above the threshold no random number is drawn.
+ *
+ * Return: the decision.
+ */
 static inline enum law_dualq_decision law_dualq_decide(const struct law_dualq_params *params,
 						       bool low, const struct law_backlog *own,
 						       u64 queue, law_random_t random,
@@ -113,7 +130,20 @@ static inline enum law_dualq_decision law_dualq_decide(const struct law_dualq_pa
 	}
 }
 
-/* The same about a packet that leaves @behind others in both queues; see law_coupled_depart(). */
+/**
+ * law_dualq_depart() - Decide on a packet that leaves
+ * @params: parameters
+ * @low: the packet is in the low-latency queue
+ * @own: queue of the packet, including it
+ * @behind: packets that stay in both queues
+ * @queue: law_dualq_input()
+ * @random: source of random numbers of 32 bits
+ * @context: argument of @random
+ *
+ * The last packet of both queues is never dropped; see law_coupled_depart().
+ *
+ * Return: the decision.
+ */
 static inline enum law_dualq_decision law_dualq_depart(const struct law_dualq_params *params,
 						       bool low, const struct law_backlog *own,
 						       u32 behind, u64 queue, law_random_t random,
@@ -125,7 +155,13 @@ static inline enum law_dualq_decision law_dualq_depart(const struct law_dualq_pa
 	return decision == DUALQ_DROP && !behind ? DUALQ_PASS : decision;
 }
 
-/* A packet is about to wait, beside @waiting others in both queues. */
+/**
+ * law_dualq_on_push() - Record that a packet joins a queue
+ * @law: state of the law
+ * @params: parameters
+ * @waiting: packets that wait in both queues without it
+ * @now: time in ns
+ */
 static inline void law_dualq_on_push(struct law_dualq *law, const struct law_dualq_params *params,
 				     u32 waiting, u64 now)
 {
@@ -135,9 +171,16 @@ static inline void law_dualq_on_push(struct law_dualq *law, const struct law_dua
 		law_dualq_reset(law, params);
 }
 
-/*
- * Whether the low-latency queue sends; the heads, if there are any, arrived at @low_head and
- * @classic_head.
+/**
+ * law_dualq_picks_low() - Choose the queue that sends
+ * @law: state of the law
+ * @params: parameters
+ * @has_low: a packet waits in the low-latency queue
+ * @has_classic: a packet waits in the classic queue
+ * @low_head: arrival of the oldest packet of the low-latency queue in ns
+ * @classic_head: arrival of the oldest packet of the classic queue in ns
+ *
+ * Return: whether the low-latency queue sends.
  */
 static inline bool law_dualq_picks_low(const struct law_dualq *law,
 				       const struct law_dualq_params *params, bool has_low,
@@ -148,7 +191,7 @@ static inline bool law_dualq_picks_low(const struct law_dualq *law,
 	return has_low;
 }
 
-/* The line asked and both queues were empty. */
+/* Called when the line asked for a packet and both queues were empty. */
 static inline void law_dualq_on_empty(struct law_dualq *law, const struct law_dualq_params *params,
 				      u64 now)
 {
@@ -156,9 +199,16 @@ static inline void law_dualq_on_empty(struct law_dualq *law, const struct law_du
 	law_dualq_reset(law, params);
 }
 
-/*
- * A packet is sent; one that is dropped instead costs its queue nothing. @contended: both queues
- * were backlogged.
+/**
+ * law_dualq_on_sent() - Record that a packet is sent
+ * @law: state of the law
+ * @params: parameters
+ * @low: the packet is from the low-latency queue
+ * @contended: both queues were backlogged
+ * @bytes: size of the packet
+ * @now: time in ns
+ *
+ * A packet that is dropped instead is not charged to its queue.
  */
 static inline void law_dualq_on_sent(struct law_dualq *law, const struct law_dualq_params *params,
 				     bool low, bool contended, u32 bytes, u64 now)

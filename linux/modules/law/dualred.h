@@ -25,7 +25,13 @@ struct law_dualred {
 	struct law_red ect;
 };
 
-/* Before the first packet: @rate is the line's in bytes a second, @mean_packet in bytes. */
+/**
+ * law_dualred_derive() - Compute derived parameters, before the first packet
+ * @params: parameters
+ * @line: the line behind the queue
+ * @rate: rate of the line in bytes per second
+ * @mean_packet: mean packet size in bytes
+ */
 static inline void law_dualred_derive(struct law_dualred_params *params, struct law_line *line,
 				      u64 rate, u32 mean_packet)
 {
@@ -41,9 +47,21 @@ static inline void law_dualred_reset(struct law_dualred *law)
 	law_red_reset(&law->ect);
 }
 
-/*
- * A packet of @len bytes arrives and finds @packets of @bytes. What is decided against is marked if
- * it can be, else dropped.
+/**
+ * law_dualred_arrive() - Decide on a packet that arrives
+ * @law: state of the law
+ * @params: parameters
+ * @ect: the packet is ECN-capable
+ * @len: size of the packet in bytes
+ * @packets: waiting packets without it
+ * @bytes: bytes of the waiting packets
+ * @now: time in ns
+ * @random: source of random numbers of 32 bits
+ * @context: argument of @random
+ *
+ * A packet that is hit is marked if it is ECN-capable, and dropped otherwise.
+ *
+ * Return: the decision.
  */
 static inline enum law_red_decision law_dualred_arrive(struct law_dualred *law,
 						       const struct law_dualred_params *params,

@@ -17,8 +17,8 @@
 #include <linux/types.h>
 
 /*
- * Every operation whose result might not fit 64 bits has a name, so that tests can see whether it
- * ever happens. law_less() is a - b.
+ * Every operation whose result might not fit 64 bits has a name, so that tests can detect whether
+ * one does not. law_less() is a - b.
  */
 #define law_div(a, b)		div64_u64(a, b)
 #define law_mul_shr(a, b, s)	mul_u64_u64_shr(a, b, s)
@@ -42,7 +42,13 @@
 /* A uniform random number of 32 bits. */
 typedef u32 (*law_random_t)(void *context);
 
-/* Whether an event of probability @p happens, given a uniform draw. */
+/**
+ * law_happens() - Decide on a random event
+ * @p: probability in 2^-32
+ * @uniform: uniform random number of 32 bits
+ *
+ * Return: whether the event happens.
+ */
 static inline bool law_happens(u64 p, u32 uniform)
 {
 	return uniform < p;
@@ -63,7 +69,13 @@ static inline u64 law_min64(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-/* @a + @b, at most the largest number. */
+/**
+ * law_add32() - Add two numbers with saturation
+ * @a: first number
+ * @b: second number
+ *
+ * Return: the sum, or the largest number.
+ */
 static inline u32 law_add32(u32 a, u32 b)
 {
 	return a + b < a ? U32_MAX : a + b;

@@ -13,11 +13,15 @@ struct law_line {
 	u64 ns_per_byte;
 	/* The line is free from then on, ns. */
 	u64 free;
-	/* The queue was asked and had nothing, which replaces the computed instant. */
+	/* The queue was asked and was empty, which replaces the computed instant. */
 	bool confirmed;
 };
 
-/* @rate: bytes a second. */
+/**
+ * law_line_rate() - Set the rate of a line
+ * @line: the line behind the queue
+ * @rate: rate in bytes per second
+ */
 static inline void law_line_rate(struct law_line *line, u64 rate)
 {
 	/* 10^9 2^32 fits 62 bits. */
@@ -30,19 +34,37 @@ static inline void law_line_reset(struct law_line *line)
 	line->confirmed = true;
 }
 
-/* Time of @bytes on the line, ns. */
+/**
+ * law_line_time() - Compute the transmission time on a line
+ * @line: the line behind the queue
+ * @bytes: number of bytes
+ *
+ * Return: time in ns.
+ */
 static inline u64 law_line_time(const struct law_line *line, u64 bytes)
 {
 	return law_mul_shr(line->ns_per_byte, bytes, 32);
 }
 
-/* Time that @bytes take at @rate, ns. */
+/**
+ * law_line_wait() - Compute the transmission time at a rate
+ * @bytes: number of bytes
+ * @rate: rate in bytes per second
+ *
+ * Return: time in ns.
+ */
 static inline u64 law_line_wait(u32 bytes, u64 rate)
 {
 	return law_mul_div(bytes, 1000000000, rate);
 }
 
-/* What a line of @rate sends in @time ns, bytes. */
+/**
+ * law_line_sends() - Compute the bytes that a line sends
+ * @time: time in ns
+ * @rate: rate in bytes per second
+ *
+ * Return: number of bytes.
+ */
 static inline u64 law_line_sends(u64 time, u64 rate)
 {
 	return law_mul_div(time, rate, 1000000000);
@@ -54,7 +76,7 @@ static inline void law_line_on_departure(struct law_line *line, u32 bytes, u64 n
 	line->confirmed = false;
 }
 
-/* The queue was asked for a packet and had none. */
+/* Called when the queue was asked for a packet and had none. */
 static inline void law_line_on_empty(struct law_line *line, u64 now)
 {
 	if (!line->confirmed) {
@@ -63,9 +85,16 @@ static inline void law_line_on_empty(struct law_line *line, u64 now)
 	}
 }
 
-/*
- * Idle time at @now, without what was before @counted (the last arrival, which restarts the clock
- * even if it was dropped on an empty queue). False while packets wait or the line transmits.
+/**
+ * law_line_idle() - Compute the idle time of a line
+ * @line: the line behind the queue
+ * @counted: time up to which idle time has been counted: the last arrival, which restarts the
+ *   clock even if it was dropped on an empty queue
+ * @waiting: waiting packets
+ * @now: time in ns
+ * @idle: result: idle time in ns after @counted
+ *
+ * Return: false while packets wait or the line transmits.
  */
 static inline bool law_line_idle(const struct law_line *line, u64 counted, u32 waiting, u64 now,
 				 u64 *idle)

@@ -8,7 +8,14 @@
 /* Fraction bits of logarithms. */
 #define LAW_LOG_BITS	56
 
-/* -log2 of @x times 2^-32, for 0 < x <= 2^32: one bit of the result for each squaring. */
+/**
+ * law_minus_log2() - Compute a logarithm to base 2
+ * @x: number in 2^-32, 0 < x <= 2^32
+ *
+ * Each squaring gives one bit of the result.
+ *
+ * Return: -log2 of @x times 2^-32, in 2^-LAW_LOG_BITS.
+ */
 static inline u64 law_minus_log2(u64 x)
 {
 	const u64 one = 1ULL << 62;

@@ -17,10 +17,17 @@ struct law_prr {
 	u32 sent;
 };
 
-/*
- * cwnd after an ACK that delivered @newly packets with @flight still out. @safe: the ACK advanced
- * and found no new loss, so the slow-start reduction bound applies, else the conservative one (RFC
- * 6937 section 3 and its update RFC 9937, https://www.rfc-editor.org/rfc/rfc9937).
+/**
+ * law_prr_window() - Compute cwnd after an ACK in recovery
+ * @prr: state of the recovery
+ * @flight: packets in flight
+ * @newly: packets that the ACK delivered
+ * @safe: the ACK advanced and found no new loss, so that the slow-start reduction bound applies
+ *   and not the conservative one
+ *
+ * See RFC 6937 section 3 and its update RFC 9937, https://www.rfc-editor.org/rfc/rfc9937.
+ *
+ * Return: cwnd in packets.
  */
 static inline u32 law_prr_window(const struct law_prr *prr, u32 flight, u32 newly, bool safe)
 {

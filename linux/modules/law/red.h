@@ -56,7 +56,11 @@ struct law_red {
 	u64 updated;
 };
 
-/* Fills in what is derived. @mean_packet_ns: time of a mean packet on the line. */
+/**
+ * law_red_derive() - Compute derived parameters
+ * @params: parameters
+ * @mean_packet_ns: transmission time of a mean packet in ns
+ */
 static inline void law_red_derive(struct law_red_params *params, u64 mean_packet_ns)
 {
 	u32 zone = params->max > params->min ? params->max - params->min : 1;
@@ -92,7 +96,17 @@ static inline u64 law_red_aged(const struct law_red_params *params, u64 average,
 	return average >> (exponent >> 32);
 }
 
-/* Any packet arrives and finds @waiting packets of @bytes. */
+/**
+ * law_red_on_arrival() - Update the average for a packet that arrives
+ * @red: state of the instance
+ * @params: parameters
+ * @line: the line behind the queue
+ * @waiting: waiting packets without it
+ * @bytes: bytes of the waiting packets
+ * @now: time in ns
+ *
+ * Called for every packet, whatever its class.
+ */
 static inline void law_red_on_arrival(struct law_red *red, const struct law_red_params *params,
 				      const struct law_line *line, u32 waiting, u32 bytes, u64 now)
 {
@@ -108,7 +122,14 @@ static inline void law_red_on_arrival(struct law_red *red, const struct law_red_
 	red->updated = now;
 }
 
-/* Probability of the packet after @passed others, from @p in 2^-RED_FINE, in 2^-32 and rounded. */
+/**
+ * law_red_spread() - Compute the probability of a hit after other packets passed
+ * @params: parameters
+ * @p: probability in 2^-RED_FINE
+ * @passed: packets that passed since the last hit
+ *
+ * Return: probability in 2^-32, rounded.
+ */
 static inline u64 law_red_spread(const struct law_red_params *params, u64 p, u32 passed)
 {
 	const u64 one = 1ULL << RED_FINE;
@@ -137,7 +158,16 @@ static inline enum law_red_decision law_red_early(struct law_red *red,
 	return RED_PASS;
 }
 
-/* Decides about a packet with which @with_packet bytes would wait. */
+/**
+ * law_red_decide() - Decide on a packet
+ * @red: state of the instance
+ * @params: parameters
+ * @with_packet: bytes that would wait including the packet
+ * @random: source of random numbers of 32 bits
+ * @context: argument of @random
+ *
+ * Return: the decision.
+ */
 static inline enum law_red_decision law_red_decide(struct law_red *red,
 						   const struct law_red_params *params,
 						   u32 with_packet, law_random_t random,

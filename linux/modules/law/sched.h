@@ -46,9 +46,14 @@ static inline void law_sched_reset(struct law_sched *sched, const struct law_sch
 	sched->credit = mtu * (2 * classic - 100);
 }
 
-/*
- * Whether the low-latency queue sends, both being backlogged with heads that arrived at @low and
- * @classic.
+/**
+ * law_sched_picks_low() - Choose between two backlogged queues
+ * @sched: state of the scheduler
+ * @params: parameters
+ * @low: arrival of the oldest packet of the low-latency queue in ns
+ * @classic: arrival of the oldest packet of the classic queue in ns
+ *
+ * Return: whether the low-latency queue sends.
  */
 static inline bool law_sched_picks_low(const struct law_sched *sched,
 				       const struct law_sched_params *params, u64 low, u64 classic)

@@ -21,9 +21,13 @@ enum law_counting {
 	LAW_COUNT_ACKS,
 };
 
-/*
- * One step for every @w: packets beyond it are carried on, and what is due from a larger window
- * before comes first.
+/**
+ * law_grow_linear_packets() - Grow linearly, counting packets
+ * @win: congestion window
+ * @w: packets for one step
+ * @acked: acknowledged packets
+ *
+ * Packets beyond @w are carried over, and steps that are due from a larger window come first.
  */
 static inline void law_grow_linear_packets(struct law_window *win, u32 w, u32 acked)
 {
@@ -42,7 +46,13 @@ static inline void law_grow_linear_packets(struct law_window *win, u32 w, u32 ac
 	win->cwnd = law_min32(win->cwnd, win->clamp);
 }
 
-/* The step comes with ACK @w + 1. */
+/**
+ * law_grow_linear_acks() - Grow linearly, counting ACKs
+ * @win: congestion window
+ * @w: ACKs for one step
+ *
+ * The step comes with ACK @w + 1.
+ */
 static inline void law_grow_linear_acks(struct law_window *win, u32 w)
 {
 	if (win->cnt < w) {
@@ -80,7 +90,12 @@ static inline u32 law_slow_start_packets(struct law_window *win, u32 acked)
 	return left;
 }
 
-/* Growth for one ACK of @acked packets. */
+/**
+ * law_grow() - Grow for one ACK
+ * @win: congestion window
+ * @counting: how the host counts
+ * @acked: packets that the ACK acknowledges
+ */
 static inline void law_grow(struct law_window *win, enum law_counting counting, u32 acked)
 {
 	if (counting == LAW_COUNT_ACKS) {
