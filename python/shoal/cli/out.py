@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shoal.cli.console import talk
 from shoal.files import new_folder, write_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.scenario import Scenario
 
 
 @contextmanager
@@ -20,6 +26,16 @@ def results_in(out: Path | None, *, force: bool) -> Iterator[Path | None]:
         return
     with new_folder(out, force=force) as folder:
         yield folder
+
+
+def write_results(folder: Path, verb: str, text: str, scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> None:
+    """Write what a sweep or a search has beside its report and its figure: tables, JSON, scenario, command."""
+    for name, frame in frames.items():
+        frame.write_csv(folder / f"{name}.csv")
+        frame.write_parquet(folder / f"{name}.parquet")
+    write_text(folder / f"{verb}.json", text)
+    write_text(folder / "scenario.toml", scenario.to_toml())
+    keep_command(folder)
 
 
 def say_written(out: Path | None) -> None:

@@ -17,10 +17,10 @@ from shoal.cli import options
 from shoal.cli.axes import grid_of
 from shoal.cli.console import data, talk
 from shoal.cli.declare import option
-from shoal.cli.out import keep_command, results_in, say_written
+from shoal.cli.out import results_in, say_written, write_results
 from shoal.errors import ScenarioError, UsageError
 from shoal.expression import UndefinedError
-from shoal.files import unwritable, write_text
+from shoal.files import unwritable
 from shoal.remarks import point_notice_lines, seeds_in_words
 from shoal.results import Undefined
 from shoal.running import most_seeds, too_many_runs
@@ -256,19 +256,13 @@ def _write(
     from shoal.report.sweep import write_sweep_report
     from shoal.report.sweep_figure import draw
 
-    scenario = template.scenario
     try:
         # The command ends with an error that tells of these cells; in the files they are empty.
         means = points.means(metrics=metrics, undefined=lambda _: None)
         runs = points.to_polars(metrics=metrics, undefined=lambda _: None)
-        for name, frame in (("points", means), ("runs", runs)):
-            frame.write_csv(folder / f"{name}.csv")
-            frame.write_parquet(folder / f"{name}.parquet")
         drawn = draw(points, metrics, title="Metrics over the swept values")
         save(drawn, folder / "figures")
         write_sweep_report(folder, template, points, metrics, table=table, figure=drawn, command=command)
-        write_text(folder / "sweep.json", text)
-        write_text(folder / "scenario.toml", scenario.to_toml())
-        keep_command(folder)
+        write_results(folder, "sweep", text, template.scenario, {"points": means, "runs": runs})
     except OSError as error:
         raise unwritable(error.filename or folder, error) from error

@@ -14,9 +14,9 @@ from shoal.again import keep_source, template_command
 from shoal.cli import options
 from shoal.cli.console import data
 from shoal.cli.declare import option
-from shoal.cli.out import keep_command, results_in, say_written
+from shoal.cli.out import results_in, say_written, write_results
 from shoal.errors import ScenarioError, UsageError
-from shoal.files import unwritable, write_text
+from shoal.files import unwritable
 from shoal.remarks import notice_lines
 from shoal.scenario import Scenario
 from shoal.search import Side, Tuned, candidates, written
@@ -219,9 +219,6 @@ def _write(
     from shoal.report.tune_figure import draw
 
     try:
-        frame = found.to_polars()
-        frame.write_csv(folder / "trials.csv")
-        frame.write_parquet(folder / "trials.parquet")
         drawn = draw(found, label=f"{key.rpartition('.')[2]}{f' [{unit}]' if unit else ''}")
         save(drawn, folder / "figures")
         write_tune_report(
@@ -234,8 +231,6 @@ def _write(
             figure=drawn,
             command=command,
         )
-        write_text(folder / "tune.json", text)
-        write_text(folder / "scenario.toml", template.scenario.to_toml())
-        keep_command(folder)
+        write_results(folder, "tune", text, template.scenario, {"trials": found.to_polars()})
     except OSError as error:
         raise unwritable(error.filename or folder, error) from error

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from shoal.plots.style import Drawn, colour, paper_style, two_columns
-from shoal.stats import estimate
+from shoal.stats import Estimate, estimate
 
 if TYPE_CHECKING:
+    from shoal.contract import GroupResult
     from shoal.run_record import RunRecord
 
 
@@ -38,34 +40,9 @@ def draw(clusters: Sequence[Sequence[RunRecord]], *, labels: Sequence[str] | Non
             first = place
             for group in cluster[0].groups:
                 name, index = group["name"], names.index(group["name"])
-                means = [
-                    other["wire_bps"]["mean"] / 1e6
-                    for result in cluster
-                    for other in result.groups
-                    if other["name"] == name and other["wire_bps"]["mean"] is not None
-                ]
-                if (value := estimate(means)) is None:
+                if (value := _mean_mbps(cluster, name)) is None:
                     continue
-                axes.barh(
-                    place,
-                    value.mean,
-                    height=0.72,
-                    color=colour(index),
-                    label=name,
-                    xerr=value.half_width,
-                    ecolor="#222222",
-                )
-                flows = [(flow["wire_bps"] or 0.0) / 1e6 for flow in group["flows"]] if len(cluster) == 1 else []
-                if len(flows) > 1:
-                    axes.plot(flows, [place] * len(flows), "|", color="#222222", markersize=7, markeredgewidth=0.8)
-                axes.annotate(
-                    f"{value.mean:.2f}" + ("" if value.half_width is None else f" ± {value.half_width:.2f}"),
-                    (max([value.mean + (value.half_width or 0), *flows]), place),
-                    xytext=(4, 0),
-                    textcoords="offset points",
-                    va="center",
-                    fontsize=7.5,
-                )
+                _bar(axes, place, value, group, colour(index), is_single=len(cluster) == 1)
                 if not label:
                     ticks.append(place)
                     tick_labels.append(name)
@@ -85,10 +62,36 @@ def draw(clusters: Sequence[Sequence[RunRecord]], *, labels: Sequence[str] | Non
         axes.margins(x=0.14)
         axes.set_xlim(left=0)
         if labels is not None:
-            handles, texts = axes.get_legend_handles_labels()
-            once = dict(zip(texts, handles, strict=True))
-            axes.legend(
-                once.values(), once.keys(), loc="lower right", bbox_to_anchor=(1, 1), ncols=4, borderaxespad=0.2
-            )
+            _legend(axes)
     schema = {"run": pl.String, "group": pl.String, "mean_mbps": pl.Float64, "ci95_mbps": pl.Float64, "n": pl.Int64}
     return Drawn("throughput", "Rate of a flow of each group", figure, pl.DataFrame(rows, schema=schema))
+
+
+def _mean_mbps(cluster: Sequence[RunRecord], name: str) -> Estimate | None:
+    """Over the runs that have such a group and know its rate."""
+    groups = [group for result in cluster for group in result.groups if group["name"] == name]
+    return estimate([mean / 1e6 for group in groups if (mean := group["wire_bps"]["mean"]) is not None])
+
+
+def _bar(axes: Axes, place: float, value: Estimate, group: GroupResult, paint: str, *, is_single: bool) -> None:
+    """The mean as a bar with its number; the flows of a single run as ticks."""
+    width = value.half_width
+    axes.barh(place, value.mean, height=0.72, color=paint, label=group["name"], xerr=width, ecolor="#222222")
+    flows = [(flow["wire_bps"] or 0.0) / 1e6 for flow in group["flows"]] if is_single else []
+    if len(flows) > 1:
+        axes.plot(flows, [place] * len(flows), "|", color="#222222", markersize=7, markeredgewidth=0.8)
+    axes.annotate(
+        f"{value.mean:.2f}" + ("" if width is None else f" ± {width:.2f}"),
+        (max([value.mean + (width or 0), *flows]), place),
+        xytext=(4, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=7.5,
+    )
+
+
+def _legend(axes: Axes) -> None:
+    """Every group once, however many bars it has."""
+    handles, texts = axes.get_legend_handles_labels()
+    once = dict(zip(texts, handles, strict=True))
+    axes.legend(once.values(), once.keys(), loc="lower right", bbox_to_anchor=(1, 1), ncols=4, borderaxespad=0.2)
