@@ -3,6 +3,15 @@
 //! A queue holds the packets that wait; the packet being transmitted has left it. Marks and drops carry their reason.
 #![cfg_attr(not(any(test, feature = "testing")), no_std)]
 #![warn(missing_docs)]
+#![cfg_attr(
+    not(any(test, feature = "testing")),
+    deny(
+        clippy::unwrap_used,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_wrap
+    )
+)]
 
 extern crate alloc;
 

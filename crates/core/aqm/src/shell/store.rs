@@ -3,6 +3,7 @@
 use crate::{Backlog, Class, Extent};
 use alloc::collections::VecDeque;
 use shoal_packet::{Ecn, Packet};
+use shoal_units::cast::count_u32;
 use shoal_units::{Rate, Time};
 
 /// An [`Extent`] on the instantaneous queue in whole packets and bytes; an unlimited part is the type's
@@ -59,7 +60,7 @@ impl Store {
     /// The present backlog.
     #[inline]
     pub fn backlog(&self) -> Backlog {
-        Backlog { packets: self.ring.len() as u32, bytes: self.bytes }
+        Backlog { packets: count_u32(self.ring.len()), bytes: self.bytes }
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 //! [`include/net/codel.h`](https://elixir.bootlin.com/linux/v6.12/source/include/net/codel.h)). It wraps
 //! after 4398 s, so instants are compared by the sign of their distance.
 
+use shoal_units::cast::low_u32;
 use shoal_units::{Span, Time};
 
 const PICOS: u64 = 1_024_000;
@@ -13,19 +14,19 @@ pub(super) struct Instant(pub(super) u32);
 impl Instant {
     #[inline]
     pub(super) const fn of(time: Time) -> Self {
-        Self((time.as_picos() / PICOS) as u32)
+        Self(low_u32(time.as_picos() / PICOS))
     }
 
     /// `codel_time_after`.
     #[inline]
     pub(super) const fn is_after(self, other: Self) -> bool {
-        self.0.wrapping_sub(other.0) as i32 > 0
+        self.0.wrapping_sub(other.0).cast_signed() > 0
     }
 
     /// Whether the instant is `now` or earlier (`codel_time_after_eq` with exchanged arguments).
     #[inline]
     pub(super) const fn has_come(self, now: Self) -> bool {
-        now.0.wrapping_sub(self.0) as i32 >= 0
+        now.0.wrapping_sub(self.0).cast_signed() >= 0
     }
 
     /// Ticks since `earlier`.
@@ -44,13 +45,13 @@ impl Instant {
 /// nanoseconds.
 pub(super) fn ticks(span: Span) -> u32 {
     let micros = span.as_micros().min(u64::from(u32::MAX));
-    ((micros * 1000) >> 10) as u32
+    low_u32((micros * 1000) >> 10)
 }
 
 /// Whether a sojourn time is below a parameter (`codel_time_before` on differences).
 #[inline]
 pub(super) const fn is_below(sojourn: u32, limit: u32) -> bool {
-    limit.wrapping_sub(sojourn) as i32 > 0
+    limit.wrapping_sub(sojourn).cast_signed() > 0
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Computes the two coupled probabilities from a queue.
 
 use crate::{Backlog, CoupledSlope, Extent};
+use shoal_units::cast::floor_u64;
 use shoal_units::{Probability, Rate, Span};
 
 /// The quantity that Q measures.
@@ -67,7 +68,7 @@ impl Slope {
     /// Q of a queue with `backlog` of which only the length is known: a time is bytes over the line rate.
     #[inline]
     pub(crate) fn queue_length(&self, backlog: Backlog) -> u64 {
-        let wait = Span::from_picos((backlog.bytes as f64 * self.picos_per_byte) as u64);
+        let wait = Span::from_picos(floor_u64(backlog.bytes as f64 * self.picos_per_byte));
         self.queue(backlog, wait)
     }
 
@@ -90,7 +91,7 @@ impl Line {
     fn at(self, queue: u64) -> Probability {
         match self {
             // Saturates, and is zero for an unlimited extent.
-            Self::Scale(scale) => Probability::from_q32((queue as f64 * scale) as u64),
+            Self::Scale(scale) => Probability::from_q32(floor_u64(queue as f64 * scale)),
             Self::Shift { unit, bits } => {
                 let queue = queue / unit;
                 if queue >> 32 == 0 { Probability::from_q32(queue << bits) } else { Probability::ONE }

@@ -5,6 +5,7 @@ use crate::{Extent, NativeMarking};
 use alloc::collections::VecDeque;
 use shoal_packet::Packet;
 use shoal_units::Time;
+use shoal_units::cast::fit_u64;
 
 /// Linux' step or the RFC's ramp.
 #[derive(Clone, Debug)]
@@ -94,7 +95,7 @@ impl Native {
         } else if beyond >= range_ns {
             MAX_PROBABILITY.into()
         } else {
-            ((u128::from(beyond) << 32) / u128::from(range_ns)) as u64
+            fit_u64((u128::from(beyond) << 32) / u128::from(range_ns))
         }
     }
 }

@@ -2,6 +2,7 @@
 //! [`net/sched/sch_dualpi2.c`](https://elixir.bootlin.com/linux/v6.17/source/net/sched/sch_dualpi2.c),
 //! `calculate_probability`).
 
+use shoal_units::cast::low_u32;
 /// The controller's state: the base probability p', as a fraction of 2^32 - 1.
 ///
 /// Gains are per nanosecond in 2^-38: they are scaled so that 1/256 Hz is not lost.
@@ -26,7 +27,7 @@ impl Pi {
     /// A controller with gains in 1/256 Hz. With `stop_at` k the probability stops at 1/k.
     pub(super) fn new(target_ns: u64, alpha: u32, beta: u32, stop_at: Option<u8>) -> Self {
         Self {
-            target_ns: target_ns as i64,
+            target_ns: target_ns.cast_signed(),
             alpha: scale(alpha),
             beta: scale(beta),
             cap: stop_at.map_or(MAX_PROBABILITY, |k| MAX_PROBABILITY / u32::from(k.max(1))),
@@ -44,12 +45,13 @@ impl Pi {
     /// more in one update counts modulo 1. With the default gains this takes a delay that grows by some 300
     /// ms from one update to the next.
     pub(super) fn update(&mut self, delay_ns: u64) {
-        let delay = delay_ns as i64;
+        let delay = delay_ns.cast_signed();
         let integral = delay.wrapping_sub(self.target_ns).wrapping_mul(i64::from(self.alpha));
-        let proportional = delay.wrapping_sub(self.last_delay_ns as i64).wrapping_mul(i64::from(self.beta));
+        let proportional =
+            delay.wrapping_sub(self.last_delay_ns.cast_signed()).wrapping_mul(i64::from(self.beta));
         let delta = integral.wrapping_add(proportional);
         self.last_delay_ns = delay_ns;
-        let step = (delta.unsigned_abs() >> GRANULARITY) as u32;
+        let step = low_u32(delta.unsigned_abs() >> GRANULARITY);
         let old = self.probability;
         let new = if delta > 0 {
             let new = old.wrapping_add(step);
@@ -65,7 +67,7 @@ impl Pi {
 /// `dualpi2_scale_alpha_beta`: from 1/256 Hz to 2^-38 per nanosecond.
 fn scale(gain: u32) -> u32 {
     // 2^8 in the unit against 2^6 of the granularity leaves two bits.
-    (((u64::from(gain) * u64::from(MAX_PROBABILITY)) >> 2) / 1_000_000_000) as u32
+    low_u32(((u64::from(gain) * u64::from(MAX_PROBABILITY)) >> 2) / 1_000_000_000)
 }
 
 #[cfg(test)]

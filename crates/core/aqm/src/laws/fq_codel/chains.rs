@@ -3,6 +3,7 @@
 
 use alloc::vec::Vec;
 use shoal_packet::Packet;
+use shoal_units::cast::count_u32;
 
 const NONE: u32 = u32::MAX;
 
@@ -38,7 +39,7 @@ impl Chains {
         let index = self.free;
         let index = if index == NONE {
             self.places.push(place);
-            (self.places.len() - 1) as u32
+            count_u32(self.places.len() - 1)
         } else {
             self.free = self.places[index as usize].next;
             self.places[index as usize] = place;

@@ -3,6 +3,7 @@
 use super::TcError;
 use crate::{LinuxRedConfig, Reason};
 use alloc::boxed::Box;
+use shoal_units::cast::low_u32;
 use shoal_units::{Span, Stream};
 
 /// 1 % of 2^32, rounded (`RED_ONE_PERCENT`): least maximum probability of ARED, and its largest step upwards.
@@ -103,7 +104,7 @@ impl Control {
         self.average = match idle {
             None => {
                 // The kernel's backlog is 32 bits wide.
-                let bytes = u64::from(backlog_bytes as u32);
+                let bytes = u64::from(low_u32(backlog_bytes));
                 self.average.wrapping_add(bytes).wrapping_sub(self.average >> self.wlog)
             }
             Some(idle) => self.faded(idle),
@@ -145,7 +146,7 @@ impl Control {
         }
         // `red_mark_probability`; the count is extended to 64 bits as C does it.
         let above = (average - u64::from(self.min_scaled)) >> self.wlog;
-        if above.wrapping_mul(i64::from(self.count) as u64) < self.threshold.into() {
+        if above.wrapping_mul(i64::from(self.count).cast_unsigned()) < self.threshold.into() {
             return None;
         }
         self.count = 0;
@@ -172,7 +173,7 @@ impl Control {
             *max_p = *max_p / 10 * 9;
         }
         // `DIV_ROUND_CLOSEST`.
-        *divisor = ((u64::from(*max_p) + u64::from(self.zone / 2)) / u64::from(self.zone)).max(1) as u32;
+        *divisor = low_u32(((u64::from(*max_p) + u64::from(self.zone / 2)) / u64::from(self.zone)).max(1));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::LinuxRedConfig;
 use core::fmt;
+use shoal_units::cast::{floor_u64, low_u32};
 
 /// Entries of the idle table (`RED_STAB_SIZE`, Linux `include/net/red.h`).
 const TABLE_LEN: usize = 256;
@@ -88,7 +89,7 @@ impl LinuxRedConfig {
         }
         // The conversion of 2^32 to 32 bits, which C leaves open, gives 0 on x86-64: with probability 1 the kernel falls
         // back to Plog.
-        let max_p = (self.probability * 4_294_967_296.0) as u64 as u32;
+        let max_p = low_u32(floor_u64(self.probability * 4_294_967_296.0));
         Ok(TcRed { limit_bytes, min_bytes, max_bytes, wlog, plog, scell_log, stab, max_p })
     }
 }
@@ -124,7 +125,7 @@ fn weight_log(min: u32, burst: u32, avpkt: u32) -> Result<u8, TcError> {
 
 /// `tc_red_eval_P`: doublings of probability / (max - min) until it exceeds 1; 0 if min = max, where it has no meaning.
 fn probability_log(min: u32, max: u32, probability: f64) -> Result<u8, TcError> {
-    let zone = max.wrapping_sub(min) as i32;
+    let zone = max.wrapping_sub(min).cast_signed();
     if zone <= 0 {
         return if zone == 0 { Ok(0) } else { Err(TcError::Probability) };
     }
@@ -158,6 +159,11 @@ fn idle_table(wlog: u8, avpkt: u32, bandwidth_bps: u64) -> Result<(u8, [u8; TABL
 
 /// C leaves the conversion of a number beyond a byte open; on x86-64 it goes through 32 bits, and what does not fit there
 /// has a low byte of 0. An infinite product means that a packet takes less than a microsecond.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "what C does with it is the point"
+)]
 fn low_byte(value: f64) -> u8 {
     if value.abs() < 2_147_483_648.0 { value as i32 as u8 } else { 0 }
 }

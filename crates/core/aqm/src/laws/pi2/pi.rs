@@ -3,6 +3,7 @@
 //! `calculate_probability`).
 
 use crate::Pi2Config;
+use shoal_units::cast::low_u32;
 
 /// Probability of a scalable mark, a fraction of 2^32 - 1. Times are ticks of 64 ns (`PSCHED_SHIFT` 6).
 #[derive(Clone, Copy, Debug)]
@@ -21,10 +22,10 @@ impl Pi {
     pub(super) fn new(config: &Pi2Config) -> Self {
         // From 1/16 Hz to 2^-32 a tick, as the module rounds it.
         let gain = |sixteenths: u32| {
-            ((u64::from(sixteenths) * (u64::from(MAX_PROBABILITY) / TICKS_PER_SECOND)) >> 4) as u32
+            low_u32((u64::from(sixteenths) * (u64::from(MAX_PROBABILITY) / TICKS_PER_SECOND)) >> 4)
         };
         Self {
-            target_ticks: (config.target.as_nanos() >> 6) as i64,
+            target_ticks: (config.target.as_nanos() >> 6).cast_signed(),
             alpha: gain(config.alpha_16th_hz),
             beta: gain(config.beta_16th_hz),
             probability: 0,
@@ -43,12 +44,12 @@ impl Pi {
         let last = self.last_delay_ticks;
         // An estimate that is rounded to zero while packets wait carries no information.
         let steady = delay_ticks != 0 || !waits;
-        let delay = delay_ticks as i64;
+        let delay = delay_ticks.cast_signed();
         let integral = delay.wrapping_sub(self.target_ticks).wrapping_mul(i64::from(self.alpha));
-        let proportional = delay.wrapping_sub(last as i64).wrapping_mul(i64::from(self.beta));
+        let proportional = delay.wrapping_sub(last.cast_signed()).wrapping_mul(i64::from(self.beta));
         let delta = integral.wrapping_add(proportional);
         let old = self.probability;
-        let new = old.wrapping_add(delta as u32);
+        let new = old.wrapping_add(low_u32(delta.cast_unsigned()));
         self.probability = if delta > 0 {
             if new < old { MAX_PROBABILITY } else { new }
         } else if new > old {

@@ -3,6 +3,7 @@
 //! `pi2_process_dequeue`, after
 //! [`net/sched/sch_pie.c`](https://elixir.bootlin.com/linux/v3.14/source/net/sched/sch_pie.c) of Linux 3.14).
 
+use shoal_units::cast::low_u32;
 /// Smoothed departure rate in bytes a tick of 64 ns, times 2^8.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DepartureRate {
@@ -34,11 +35,11 @@ impl DepartureRate {
         if cycle.bytes < THRESHOLD_BYTES {
             return;
         }
-        let ticks = now_ticks.wrapping_sub(cycle.began_ticks) as u32;
+        let ticks = low_u32(now_ticks.wrapping_sub(cycle.began_ticks));
         if ticks == 0 {
             return;
         }
-        let sample = (cycle.bytes << SCALE) as u32 / ticks;
+        let sample = low_u32(cycle.bytes << SCALE) / ticks;
         self.average = match self.average {
             0 => sample,
             average => (average - (average >> 3)).wrapping_add(sample >> 3),
@@ -51,7 +52,7 @@ impl DepartureRate {
     pub(super) fn ticks_for(&self, backlog: u64) -> u64 {
         match self.average {
             0 => 0,
-            average => u64::from((backlog as u32).wrapping_shl(SCALE) / average),
+            average => u64::from(low_u32(backlog).wrapping_shl(SCALE) / average),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! ([RFC 8033, section 4.3](https://www.rfc-editor.org/rfc/rfc8033#section-4.3); `dq_rate_estimator` of
 //! [`net/sched/sch_pie.c`](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_pie.c)).
 
+use shoal_units::cast::low_u32;
 /// Bytes of backlog with which a measurement begins, and bytes that it covers.
 const THRESHOLD: u32 = 16_384;
 /// Fractional bits of rates, which are in bytes per tick.
@@ -38,11 +39,11 @@ impl Estimator {
         if cycle.bytes < THRESHOLD.into() {
             return None;
         }
-        let passed = (now - cycle.since) as u32;
+        let passed = low_u32(now - cycle.since);
         if passed == 0 {
             return None;
         }
-        let measured = ((cycle.bytes << SCALE) as u32) / passed;
+        let measured = low_u32(cycle.bytes << SCALE) / passed;
         self.rate = match self.rate {
             0 => measured,
             rate => (rate - (rate >> 3)).wrapping_add(measured >> 3),

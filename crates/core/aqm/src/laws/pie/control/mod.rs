@@ -6,6 +6,7 @@
 use super::rate::{Estimator, qdelay_of};
 use crate::PieConfig;
 use shoal_packet::Packet;
+use shoal_units::cast::{count_u32, low_u32};
 use shoal_units::{Span, Stream, Time};
 
 /// Probability 1 (`MAX_PROB`): 56 bits, so that sums of a few do not overflow. Nothing stops the probability above it.
@@ -122,12 +123,12 @@ impl Control {
             Measured::Timestamps(last) => {
                 vars.qdelay = if backlog_bytes == 0 { 0 } else { now - ticks(packet.enqueued) };
                 // 32 bits in the kernel.
-                let passed = last.map_or(0, |last| (now - last) as u32);
+                let passed = last.map_or(0, |last| low_u32(now - last));
                 *last = Some(now);
                 passed
             }
             Measured::Rate(estimator) => {
-                estimator.on_departure(packet.size, backlog_bytes as u32, now).unwrap_or(0)
+                estimator.on_departure(packet.size, low_u32(backlog_bytes), now).unwrap_or(0)
             }
         };
         vars.burst = vars.burst.saturating_sub(passed.into());
@@ -140,20 +141,20 @@ impl Control {
             Measured::Timestamps(_) => (vars.qdelay, vars.qdelay_old),
             Measured::Rate(estimator) => {
                 vars.qdelay_old = vars.qdelay;
-                (qdelay_of(backlog_bytes as u32, estimator.rate()), vars.qdelay)
+                (qdelay_of(low_u32(backlog_bytes), estimator.rate()), vars.qdelay)
             }
         };
         // A delay that is rounded to zero while packets wait carries no information.
         let mut may_decay = qdelay != 0 || backlog_bytes == 0;
         let shift = tuning(vars.prob);
         let (alpha, beta) = (self.alpha >> shift, self.beta >> shift);
-        let mut delta = (alpha.wrapping_mul(qdelay.wrapping_sub(self.target)) as i64)
-            .wrapping_add(beta.wrapping_mul(qdelay.wrapping_sub(qdelay_old)) as i64);
-        if delta > (MAX_PROB / 50) as i64 && vars.prob >= MAX_PROB / 10 {
-            delta = (MAX_PROB / 100 * 2) as i64;
+        let mut delta = (alpha.wrapping_mul(qdelay.wrapping_sub(self.target)).cast_signed())
+            .wrapping_add(beta.wrapping_mul(qdelay.wrapping_sub(qdelay_old)).cast_signed());
+        if delta > (MAX_PROB / 50).cast_signed() && vars.prob >= MAX_PROB / 10 {
+            delta = (MAX_PROB / 100 * 2).cast_signed();
         }
         if qdelay > HIGH_DELAY {
-            delta = delta.wrapping_add((MAX_PROB / 50) as i64);
+            delta = delta.wrapping_add((MAX_PROB / 50).cast_signed());
         }
         let before = vars.prob;
         vars.prob = before.wrapping_add_signed(delta);
@@ -197,7 +198,7 @@ fn tuning(prob: u64) -> u32 {
         return 0;
     }
     let steps = [100, 1000, 10_000, 100_000, 1_000_000];
-    1 + 2 * steps.into_iter().take_while(|&power| prob < MAX_PROB / power).count() as u32
+    1 + 2 * count_u32(steps.into_iter().take_while(|&power| prob < MAX_PROB / power).count())
 }
 
 /// psched ticks of 64 ns since the start.
