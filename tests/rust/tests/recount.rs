@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use shoal_aqm::QueueConfig;
 use shoal_measure::Bottleneck;
 use shoal_packet::Packet;
-use shoal_scenario::{Document, Experiment};
+use shoal_scenario::{Document, Experiment, LinkId};
 use shoal_sim::Outcome;
 use shoal_tests::{Bytes, Seen, random_scenario, run_logged};
 use shoal_trace::PacketEvent;
@@ -215,14 +215,12 @@ fn close(measured: Option<f64>, expected: f64, relative: f64) {
 /// line rate; over a whole run nothing is delivered that was not on the wire.
 fn check_flows(experiment: &Experiment, outcome: &Outcome, seen: &[Seen]) {
     let span = (experiment.duration - experiment.warmup).as_secs_f64();
-    let monitored: Vec<usize> = (0..experiment.links.len())
-        .filter(|&link| experiment.links[link].monitored && experiment.links[link].rate.is_some())
-        .collect();
+    let monitored: Vec<LinkId> = experiment.monitored().map(|(id, _)| id).collect();
     let results = outcome.groups.iter().flat_map(|group| &group.flows);
     for ((number, flow), result) in (0u32..).zip(&experiment.flows).zip(results) {
         let path = &experiment.paths[flow.forward as usize];
         let Some((probe, link)) = path.iter().find_map(|id| {
-            let probe = monitored.iter().position(|&link| link == id.0 as usize)?;
+            let probe = monitored.iter().position(|link| link == id)?;
             Some((probe as u32, &experiment.links[id.0 as usize]))
         }) else {
             continue;
