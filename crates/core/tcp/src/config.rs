@@ -2,6 +2,7 @@
 
 use crate::{CwrAck, EcnFeedback, Profile};
 use shoal_cc::CcConfig;
+use shoal_units::cast::fit_u16;
 
 /// What a receiver does differently from what the sender's side of the flow group says. All `None`: nothing.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -108,12 +109,12 @@ impl EndpointConfig {
     /// The receive window in SYN and SYN/ACK, which is never scaled (RFC 7323 section 2.2).
     #[inline]
     pub const fn syn_window(&self) -> u16 {
-        if self.receive_window_bytes > 0xffff { 0xffff } else { self.receive_window_bytes as u16 }
+        if self.receive_window_bytes > 0xffff { 0xffff } else { fit_u16(self.receive_window_bytes as u64) }
     }
     /// The receive window as on the wire. Constant: the application reads at once, and out-of-order data lies inside it.
     #[inline]
     pub const fn advertised_window(&self) -> u16 {
         let scaled = self.receive_window_bytes >> self.window_scale();
-        if scaled > 0xffff { 0xffff } else { scaled as u16 }
+        if scaled > 0xffff { 0xffff } else { fit_u16(scaled as u64) }
     }
 }

@@ -1,6 +1,15 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(any(test, feature = "testing")), no_std)]
 #![warn(missing_docs)]
+#![cfg_attr(
+    not(any(test, feature = "testing")),
+    deny(
+        clippy::unwrap_used,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_wrap
+    )
+)]
 
 extern crate alloc;
 

@@ -15,6 +15,13 @@ pub const fn fit_u32(value: u64) -> u32 {
     value as u32
 }
 
+/// A value that the caller knows to be below 2^16; debug builds check it.
+#[inline]
+pub const fn fit_u16(value: u64) -> u16 {
+    debug_assert!(value <= u16::MAX as u64);
+    value as u16
+}
+
 /// A value that the caller knows to be below 2^64; debug builds check it.
 #[inline]
 pub const fn fit_u64(value: u128) -> u64 {
@@ -48,7 +55,7 @@ mod tests {
     #[test]
     fn what_wraps_and_what_saturates() {
         assert_eq!(low_u32(0x1_0000_0002), 2);
-        assert_eq!((fit_u32(7), fit_u64(8), count_u32(9)), (7, 8, 9));
+        assert_eq!((fit_u16(6), fit_u32(7), fit_u64(8), count_u32(9)), (6, 7, 8, 9));
         assert_eq!(
             (floor_u32(3.9), floor_u32(-1.0), floor_u32(f64::NAN), floor_u32(1e10)),
             (3, 0, 0, u32::MAX)

@@ -13,6 +13,7 @@ use delayed_ack::DelayedAck;
 use ecn::Feedback;
 use reassembly::{Arrival, Reassembly};
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, SackBlocks, Seq};
+use shoal_units::cast::{count_u32, fit_u16};
 use shoal_units::{Span, Time};
 
 /// The receiver of a connection.
@@ -157,7 +158,7 @@ impl Receiver {
             return; // Beyond the window.
         }
         // RFC 7323 4.3: remember the timestamp of what may advance the last ACK sent.
-        if start <= self.last_ack && (packet.ts_val.wrapping_sub(self.ts_recent) as i32) >= 0 {
+        if start <= self.last_ack && packet.ts_val.wrapping_sub(self.ts_recent).cast_signed() >= 0 {
             self.ts_recent = packet.ts_val;
         }
         self.marks_seen += u64::from(packet.ecn.is_ce());
@@ -310,7 +311,7 @@ impl Receiver {
         out: &mut impl Output,
     ) {
         // A SACK option takes 2 bytes of padding, 2 of header and 8 a block (RFC 2018).
-        let blocks = sack.as_slice().len() as u16;
+        let blocks = fit_u16(count_u32(sack.as_slice().len()).into());
         let option = if blocks == 0 { 0 } else { 4 + 8 * blocks };
         let mut ack = Packet::empty(self.flow, config.header_bytes + option);
         ack.seq = Seq(1);

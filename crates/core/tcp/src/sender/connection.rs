@@ -3,6 +3,7 @@
 
 use crate::EndpointConfig;
 use shoal_packet::{Flags, FlowId, Packet, Seq};
+use shoal_units::cast::low_u32;
 use shoal_units::{Span, Time};
 
 /// SYN and SYN/ACK: 20 B IP, 20 B TCP, 20 B options (MSS, SACK permitted, timestamps, window scale).
@@ -105,7 +106,7 @@ pub(crate) fn echo_age(packet: &Packet, now: Time) -> Option<Span> {
 /// The timestamp clock: microseconds, never zero at the start because zero means "nothing to echo".
 #[inline]
 pub(crate) fn timestamp(now: Time) -> u32 {
-    (now.as_micros() as u32).wrapping_add(1)
+    low_u32(now.as_micros()).wrapping_add(1)
 }
 
 #[cfg(test)]

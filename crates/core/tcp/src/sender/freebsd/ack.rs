@@ -5,6 +5,7 @@ use super::{Call, FreeBsdSender, Moment};
 use crate::Output;
 use shoal_cc::CongestionControl;
 use shoal_packet::Packet;
+use shoal_units::cast::fit_u32;
 use shoal_units::{Span, Time};
 
 /// What one ACK said.
@@ -68,7 +69,7 @@ impl FreeBsdSender {
         let delivered = total.saturating_sub(self.delivered.max(1));
         let mss = u64::from(self.window.quantum);
         let packets =
-            ((self.delivered.max(1) + delivered - 1) / mss - (self.delivered.max(1) - 1) / mss) as u32;
+            fit_u32((self.delivered.max(1) + delivered - 1) / mss - (self.delivered.max(1) - 1) / mss);
         self.delivered = self.delivered.max(total);
         self.counters.delivered_packets += u64::from(packets);
         if ece {

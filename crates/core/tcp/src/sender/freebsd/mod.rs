@@ -23,6 +23,7 @@ use holes::Holes;
 use rtt::TickRtt;
 use shoal_cc::{AnyController, Window};
 use shoal_packet::{Flags, FlowId, Packet};
+use shoal_units::cast::fit_u32;
 use shoal_units::{Span, Time};
 
 /// A call of a FreeBSD sender.
@@ -99,7 +100,7 @@ impl FreeBsdSender {
         let mss = u32::from(config.mss());
         let clamp = u64::from(config.cwnd_clamp_packets) * u64::from(mss);
         // newreno_ack_received: TCP_MAXWIN << snd_scale.
-        let clamp = clamp.min(u64::from(MAX_WINDOW) << config.window_scale()).max(u64::from(mss)) as u32;
+        let clamp = fit_u32(clamp.min(u64::from(MAX_WINDOW) << config.window_scale()).max(u64::from(mss)));
         let mut window = Window { clamp, ..Window::in_bytes(config.initial_window_packets(), mss) };
         window.cwnd = window.cwnd.min(clamp);
         Self {
@@ -201,6 +202,6 @@ impl FreeBsdSender {
 
     /// Whole packets that hold `bytes`.
     fn packets(&self, bytes: u64) -> u32 {
-        bytes.div_ceil(u64::from(self.window.quantum)) as u32
+        fit_u32(bytes.div_ceil(u64::from(self.window.quantum)))
     }
 }

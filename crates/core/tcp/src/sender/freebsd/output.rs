@@ -1,6 +1,7 @@
 //! What is sent, and when the windows allow it (`tcp_output`).
 
 use super::{Call, FreeBsdSender, Moment};
+use shoal_units::cast::fit_u16;
 
 use crate::Output;
 use shoal_cc::CongestionControl;
@@ -134,7 +135,7 @@ impl FreeBsdSender {
         let Segment { start, len, fin, repeats_hole, .. } = segment;
         let at_the_end = self.snd_nxt >= self.snd_max;
         let is_new = at_the_end && !repeats_hole;
-        let mut packet = self.connection.segment(call.config, start, len as u16, call.now);
+        let mut packet = self.connection.segment(call.config, start, fit_u16(len), call.now);
         if fin {
             packet.flags = packet.flags.with(Flags::FIN);
         }

@@ -33,7 +33,7 @@ impl TickRtt {
         Self { srtt: 0, rttvar: (initial << RTTVAR_SHIFT) / 4, timeouts: 0, current: stack.rto_initial }
     }
     pub(super) fn srtt(&self) -> Span {
-        Span::from_picos(self.srtt as u64 * (TICK.as_picos() >> SRTT_SHIFT))
+        Span::from_picos(self.srtt.cast_unsigned() * (TICK.as_picos() >> SRTT_SHIFT))
     }
     pub(super) fn current(&self) -> Span {
         self.current
@@ -44,7 +44,9 @@ impl TickRtt {
 
     /// A segment that left at `sent` is acknowledged `now`: both clocks count whole ticks.
     pub(super) fn sample(&mut self, stack: &Profile, rules: &FreeBsd, sent: Time, now: Time) {
-        let rtt = (now.as_picos() / TICK.as_picos()) as i64 - (sent.as_picos() / TICK.as_picos()) as i64 + 1;
+        let rtt = (now.as_picos() / TICK.as_picos()).cast_signed()
+            - (sent.as_picos() / TICK.as_picos()).cast_signed()
+            + 1;
         if self.srtt == 0 {
             self.srtt = rtt << SRTT_SHIFT;
             self.rttvar = rtt << (RTTVAR_SHIFT - 1);
@@ -90,11 +92,11 @@ fn in_range(stack: &Profile, rules: &FreeBsd, wait: Span, min: Span) -> Span {
 }
 
 fn ticks(span: Span) -> i64 {
-    (span.as_picos() / TICK.as_picos()) as i64
+    (span.as_picos() / TICK.as_picos()).cast_signed()
 }
 
 fn span(ticks: i64) -> Span {
-    TICK.saturating_mul(ticks.max(0) as u64)
+    TICK.saturating_mul(ticks.max(0).cast_unsigned())
 }
 
 #[cfg(test)]

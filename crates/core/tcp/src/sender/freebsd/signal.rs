@@ -4,6 +4,7 @@
 use super::{FreeBsdSender, Moment};
 use crate::sender::connection::timestamp;
 use shoal_cc::{AckSample, CongestionControl, EcnUse, Reduction, Signal};
+use shoal_units::cast::fit_u32;
 use shoal_units::{Span, Time};
 
 /// Most segments that one ACK counts in slow start (`net.inet.tcp.abc_l_var`).
@@ -88,7 +89,7 @@ impl FreeBsdSender {
         self.rtt.timeouts() == 1
             && self.before_timeout.is_some_and(|before| {
                 if at.rules.undoes_by_timestamp {
-                    ts_ecr != 0 && (ts_ecr.wrapping_sub(before.stamp) as i32) < 0
+                    ts_ecr != 0 && ts_ecr.wrapping_sub(before.stamp).cast_signed() < 0
                 } else {
                     at.now < before.until
                 }
@@ -164,7 +165,7 @@ impl FreeBsdSender {
 
     /// Sets `cwnd` within what a window may be.
     pub(super) fn set_cwnd(&mut self, bytes: u64) {
-        self.window.cwnd = bytes.clamp(1, u64::from(self.window.clamp)) as u32;
+        self.window.cwnd = fit_u32(bytes.clamp(1, u64::from(self.window.clamp)));
     }
 
     pub(super) fn signal(&self, now: Time) -> Signal {

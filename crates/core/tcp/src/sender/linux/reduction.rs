@@ -3,6 +3,7 @@
 
 use crate::sender::prr::Prr;
 use shoal_cc::Window;
+use shoal_units::cast::fit_u32;
 
 /// What one ACK means for a reduction.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +59,7 @@ impl RateReduction {
         // A fast retransmission goes out whatever the flight (since 4.5: until the first one has).
         let forced = if always_one_more { progress.first_retransmission } else { !self.prr.has_sent() };
         let send = send.max(u64::from(forced));
-        window.cwnd = (u64::from(flight) + send).max(1) as u32;
+        window.cwnd = fit_u32((u64::from(flight) + send).max(1));
     }
 }
 

@@ -56,15 +56,15 @@ impl RttEstimator {
             self.window_end = snd_nxt;
             return;
         }
-        let error = sample as i64 - self.srtt_ps as i64;
-        self.srtt_ps = (self.srtt_ps as i64 + error / 8).max(1) as u64;
+        let error = sample.cast_signed() - self.srtt_ps.cast_signed();
+        self.srtt_ps = (self.srtt_ps.cast_signed() + error / 8).max(1).cast_unsigned();
         // Linux: a falling RTT raises the deviation with an eighth of the usual gain, or the timeout would grow when the
         // RTT shrinks.
-        let mut change = error.abs() - (self.mdev_ps / 4) as i64;
+        let mut change = error.abs() - (self.mdev_ps / 4).cast_signed();
         if error < 0 && change > 0 {
             change /= 8;
         }
-        self.mdev_ps = (self.mdev_ps as i64 + change).max(0) as u64;
+        self.mdev_ps = (self.mdev_ps.cast_signed() + change).max(0).cast_unsigned();
         if self.mdev_ps > self.mdev_max_ps {
             self.mdev_max_ps = self.mdev_ps;
             self.rttvar_ps = self.rttvar_ps.max(self.mdev_max_ps);

@@ -7,6 +7,7 @@ use super::segment::{Delivery, EVER_RETRANSMITTED, FIN, LOST, RETRANSMITTED, SAC
 use crate::Outstanding;
 use alloc::collections::VecDeque;
 use shoal_packet::Seq;
+use shoal_units::cast::{count_u32, fit_u16};
 use shoal_units::{Span, Time};
 
 /// Most SACK blocks that are remembered of an ACK.
@@ -35,7 +36,7 @@ pub(super) struct Scoreboard {
 impl Scoreboard {
     #[inline]
     pub(super) fn packets_out(&self) -> u32 {
-        self.segments.len() as u32
+        count_u32(self.segments.len())
     }
     /// Packets in flight: on connections without SACK, duplicate ACKs stand for packets that left.
     #[inline]
@@ -75,7 +76,7 @@ impl Scoreboard {
     }
     /// Packets from the first unacknowledged to the highest SACKed one (Linux `fackets_out`).
     pub(super) fn forward_packets(&self) -> u32 {
-        if self.sacked == 0 { 0 } else { self.index_of(self.highest_sacked) as u32 }
+        if self.sacked == 0 { 0 } else { count_u32(self.index_of(self.highest_sacked)) }
     }
     /// Index of the first segment that starts at or after `position`.
     fn index_of(&self, position: u64) -> usize {
@@ -146,7 +147,7 @@ impl Scoreboard {
     #[cold]
     fn trim_head(&mut self, una: u64) {
         if let Some(head) = self.segments.front_mut() {
-            head.len -= (una - head.start) as u16;
+            head.len -= fit_u16(una - head.start);
             head.start = una;
         }
     }
@@ -194,11 +195,8 @@ impl Scoreboard {
     /// explains (Linux `tcp_sacktag_one`).
     #[cold]
     pub(super) fn retransmitted_within(&self, left: u64, right: u64, marker: u64) -> u32 {
-        self.segments
-            .range(self.index_of(left)..)
-            .take_while(|s| s.end() <= right)
-            .filter(|s| s.was_ever_retransmitted() && s.end() > marker)
-            .count() as u32
+        let inside = self.segments.range(self.index_of(left)..).take_while(|s| s.end() <= right);
+        count_u32(inside.filter(|s| s.was_ever_retransmitted() && s.end() > marker).count())
     }
 
     /// Marks as lost every segment not SACKed among the first `count` (Linux `tcp_mark_head_lost` with FACK).
@@ -389,7 +387,7 @@ impl Scoreboard {
     /// # Panics
     /// If the counters differ from a recount of the segments, or the queue is not what is out from `una` to `nxt`.
     pub(super) fn assert_invariants(&self, una: u64, nxt: u64) {
-        let count = |f: fn(&Segment) -> bool| self.segments.iter().filter(|s| f(s)).count() as u32;
+        let count = |f: fn(&Segment) -> bool| count_u32(self.segments.iter().filter(|s| f(s)).count());
         let recount = (count(Segment::is_sacked), count(Segment::is_lost), count(Segment::is_retransmitted));
         assert_eq!(recount, (self.sacked, self.lost, self.retransmitted));
         assert!(self.sacked + self.lost <= self.packets_out(), "more SACKed and lost than sent");

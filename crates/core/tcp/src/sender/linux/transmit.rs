@@ -7,6 +7,7 @@ use crate::sender::connection::timestamp;
 use shoal_cc::CongestionControl;
 use shoal_packet::{Ecn, Flags, Packet};
 use shoal_units::Time;
+use shoal_units::cast::fit_u16;
 
 /// The next new segment.
 #[derive(Clone, Copy)]
@@ -92,7 +93,7 @@ impl LinuxSender {
     #[inline]
     fn next_segment(&self, at: &Moment<'_>) -> Next {
         let available = self.stream.written - self.snd_nxt;
-        let len = available.min(u64::from(at.config.mss())) as u16;
+        let len = fit_u16(available.min(u64::from(at.config.mss())));
         Next { len, fin: self.stream.closing && u64::from(len) == available }
     }
 

@@ -45,7 +45,7 @@ impl UndoEvidence {
     /// explain them (Linux `tcp_init_undo`).
     pub(super) fn begin(&mut self, rules: Undo, una: u64, retransmitted: u32) {
         self.marker = Some(una);
-        let out = retransmitted as i32;
+        let out = retransmitted.cast_signed();
         self.retransmissions = if out == 0 && rules != Undo::Linux32 { -1 } else { out };
     }
 
@@ -70,7 +70,7 @@ impl UndoEvidence {
         if right <= marker || self.retransmissions <= 0 {
             return;
         }
-        self.retransmissions = (self.retransmissions - count(marker) as i32).max(0);
+        self.retransmissions = (self.retransmissions - count(marker).cast_signed()).max(0);
     }
 
     /// D-SACKs have explained every retransmission of the episode.
@@ -83,7 +83,7 @@ impl UndoEvidence {
     /// Only an ACK that advances proves anything by its timestamp (RFC 3522 section 3.2): a duplicate echoes an old one.
     pub(super) fn is_delayed(&self, acked: &Acked) -> bool {
         let echoes_older =
-            || acked.ts_ecr != 0 && (acked.ts_ecr.wrapping_sub(self.first_retransmission) as i32) < 0;
+            || acked.ts_ecr != 0 && acked.ts_ecr.wrapping_sub(self.first_retransmission).cast_signed() < 0;
         self.marker.is_some() && acked.advanced && (self.first_retransmission == 0 || echoes_older())
     }
 
