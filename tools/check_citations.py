@@ -22,7 +22,6 @@ ROOT = Path(__file__).resolve().parent.parent
 EXEMPT = (
     "docs/reference/",
     "docs/validation/",
-    "crates/core/tcp/",
 )
 
 RFC = re.compile(r"\bRFC (\d{3,5})\b")

@@ -25,7 +25,7 @@ impl<'a> Bytes<'a> {
     pub fn short(&mut self) -> u16 {
         u16::from_le_bytes([self.byte(), self.byte()])
     }
-    /// A coin.
+    /// A random bit.
     pub fn flag(&mut self) -> bool {
         self.byte() & 1 == 1
     }

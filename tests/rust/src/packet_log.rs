@@ -6,14 +6,14 @@ use shoal_trace::PacketRow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// One event with the packet as it was after it.
+/// A packet event, with the packet as it was after it.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// What happened.
+    /// Kind of the event.
     pub row: PacketRow,
-    /// To which packet.
+    /// Packet of the event.
     pub packet: Packet,
-    /// Why it was marked or dropped, if that is what happened.
+    /// Reason of a mark or drop.
     pub reason: Option<Reason>,
 }
 

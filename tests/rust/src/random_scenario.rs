@@ -1,9 +1,9 @@
-//! Small scenarios out of bytes: for property tests and for the fuzz target `whole_run`.
+//! Small random scenarios for property tests and for the fuzz target `whole_run`.
 
 use crate::Bytes;
 
-/// A scenario file of at most two simulated seconds and a dozen flows. Some are refused (a threshold above the buffer);
-/// which ones is the scenario crate's business.
+/// A scenario file of at most two simulated seconds and a dozen flows. Some are refused (for example, for a
+/// threshold above the buffer); the scenario crate decides which.
 pub fn random_scenario(bytes: &mut Bytes<'_>) -> String {
     let kind = bytes.byte() % 5;
     let rate = bytes.pick(&["300 kbit/s", "2 Mbit/s", "10 Mbit/s", "70 Mbit/s"]);

@@ -1,4 +1,4 @@
-//! From text to a checked outcome.
+//! Runs scenario texts and checks the outcomes.
 
 use crate::{PacketLog, Seen};
 use shoal_scenario::{Document, Experiment};
@@ -13,7 +13,7 @@ pub fn experiment(text: &str) -> Experiment {
     document.resolve(None).unwrap_or_else(|errors| panic!("{errors}\n{text}"))
 }
 
-/// Runs it to its end.
+/// Runs the experiment to its end.
 ///
 /// # Panics
 /// If the run ends early, which nothing here asks for.
@@ -21,7 +21,7 @@ pub fn run(experiment: &Experiment) -> Outcome {
     shoal_sim::run(experiment, Options::default()).expect("nobody stops the run")
 }
 
-/// Runs it and gives all packet events at the monitored links, too.
+/// Runs the experiment and also returns all packet events at the monitored links.
 ///
 /// # Panics
 /// If the run ends early, which nothing here asks for.
@@ -50,11 +50,11 @@ pub fn monitor_all_links(experiment: &mut Experiment) {
     }
 }
 
-/// Packets are neither lost nor invented: what hosts sent was delivered, dropped, or is still inside. All links must have
-/// been monitored from the start ([`monitor_all_links`]).
+/// Checks that packets are neither lost nor invented: all that hosts sent was delivered, dropped, or is still
+/// inside the network. All links must have been monitored from the start ([`monitor_all_links`]).
 ///
 /// # Panics
-/// If the account does not balance.
+/// If the balance does not hold.
 pub fn check_conservation(outcome: &Outcome) {
     let dropped: u64 = outcome.bottlenecks.iter().map(|link| link.dropped).sum();
     assert_eq!(outcome.broken, None);

@@ -1,54 +1,56 @@
-//! Everything a connection is made from.
+//! Configuration of a connection.
 
 use crate::{CwrAck, EcnFeedback, Profile};
 use shoal_cc::CcConfig;
 use shoal_units::cast::fit_u16;
 
-/// What a receiver does differently from what the sender's side of the flow group says. All `None`: nothing.
+/// Properties of a receiver that differ from the sender's side of the flow group; `None` means no difference.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ReceiverConfig {
-    /// Host stack, if not the sender's.
+    /// Host stack of the receiver, if it is not the sender's.
     pub stack: Option<Profile>,
-    /// ECN feedback, if not what the sender's controller wants.
+    /// ECN feedback, if it is not what the sender's controller needs.
     pub feedback: Option<EcnFeedback>,
     /// When data with CWR is acknowledged, if not by the stack's rule.
     pub cwr_ack: Option<CwrAck>,
 }
 
-/// ECN as the flow asks for it. DCTCP controllers always use ECN; `Off` with DCTCP falls back to Reno as the kernels do.
+/// Whether the flow requests ECN. DCTCP controllers always use ECN; `Off` with DCTCP falls back to Reno as in
+/// the kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EcnSetting {
     /// Not negotiated.
     Off,
-    /// Negotiated (RFC 3168), with the DCTCP echo if the controller wants it.
+    /// Negotiated ([RFC 3168](https://www.rfc-editor.org/rfc/rfc3168)), with the DCTCP echo if the controller
+    /// needs it.
     On,
 }
 
-/// IPv4 and TCP headers without options, bytes.
+/// Bytes of IPv4 and TCP headers without options.
 const HEADER_BYTES_WITHOUT_OPTIONS: u16 = 20 + 20;
 
-/// Everything a connection is made from.
+/// Configuration of a connection.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EndpointConfig {
-    /// Host stack of the sender, and of the receiver unless that says otherwise.
+    /// Host stack of the sender, and of the receiver unless `receiver` names another.
     pub stack: Profile,
-    /// What is different at the receiver.
+    /// Properties of the receiver that differ.
     pub receiver: ReceiverConfig,
     /// Controller of the sender.
     pub cc: CcConfig,
-    /// ECN.
+    /// Whether ECN is requested.
     pub ecn: EcnSetting,
     /// Size of a full IP packet in bytes.
     pub mtu_bytes: u16,
-    /// IP and TCP headers with the timestamp option, bytes (52 for IPv4).
+    /// Bytes of IP and TCP headers with the timestamp option (52 for IPv4).
     pub header_bytes: u16,
-    /// SACK negotiated.
+    /// Whether SACK is negotiated.
     pub sack: bool,
-    /// Delayed ACKs at the receiver.
+    /// Whether the receiver delays ACKs.
     pub delayed_ack: bool,
-    /// Initial window in packets, if not the stack's.
+    /// Initial window in packets, if it is not the stack's.
     pub initial_window: Option<u32>,
-    /// Receive buffer in bytes: bounds the flight.
+    /// Receive buffer in bytes, which bounds the data in flight.
     pub receive_window_bytes: u32,
     /// Upper bound of `cwnd` in packets.
     pub cwnd_clamp_packets: u32,
@@ -63,8 +65,8 @@ impl EndpointConfig {
             None => &self.stack,
         }
     }
-    /// What the receiver feeds back about marks if ECN is negotiated: as its own side says, else as the sender's controller
-    /// wants it.
+    /// Feedback of the receiver on marks if ECN is negotiated: as its own side configures, else as the
+    /// sender's controller needs.
     pub const fn feedback(&self) -> EcnFeedback {
         match (self.receiver.feedback, &self.cc) {
             (Some(feedback), _) => feedback,
@@ -79,7 +81,7 @@ impl EndpointConfig {
             None => self.receiver_stack().cwr_ack,
         }
     }
-    /// Window with which a connection begins, packets.
+    /// Initial window of the connection in packets.
     #[inline]
     pub const fn initial_window_packets(&self) -> u32 {
         match self.initial_window {
@@ -92,13 +94,16 @@ impl EndpointConfig {
     pub const fn mss(&self) -> u16 {
         self.mtu_bytes - self.header_bytes
     }
-    /// Maximum segment size as SYN and SYN/ACK announce it: the MTU less the IP and TCP headers without any options, which
-    /// senders deduct themselves (RFC 6691 section 2). Linux (`tcp_advertise_mss`) and FreeBSD (`tcp_mssopt`) alike.
+    /// Maximum segment size as SYN and SYN/ACK announce it: the MTU less the IP and TCP headers without any
+    /// options, which senders deduct themselves
+    /// ([RFC 6691, section 2](https://www.rfc-editor.org/rfc/rfc6691#section-2)). Linux (`tcp_advertise_mss`)
+    /// and FreeBSD (`tcp_mssopt`) alike.
     #[inline]
     pub const fn announced_mss(&self) -> u16 {
         self.mtu_bytes.saturating_sub(HEADER_BYTES_WITHOUT_OPTIONS)
     }
-    /// Window scale (RFC 7323): the smallest that can express the receive window.
+    /// Window scale ([RFC 7323](https://www.rfc-editor.org/rfc/rfc7323)): the smallest that can express the
+    /// receive window.
     pub const fn window_scale(&self) -> u8 {
         let mut scale = 0;
         while scale < 14 && (self.receive_window_bytes >> scale) > 0xffff {
@@ -111,7 +116,8 @@ impl EndpointConfig {
     pub const fn syn_window(&self) -> u16 {
         if self.receive_window_bytes > 0xffff { 0xffff } else { fit_u16(self.receive_window_bytes as u64) }
     }
-    /// The receive window as on the wire. Constant: the application reads at once, and out-of-order data lies inside it.
+    /// The receive window as on the wire. It is constant, because the application reads immediately and
+    /// out-of-order data lie inside it.
     #[inline]
     pub const fn advertised_window(&self) -> u16 {
         let scaled = self.receive_window_bytes >> self.window_scale();

@@ -1,8 +1,8 @@
-//! What the stack profiles are, for `shoal describe`.
+//! Descriptions of the stack profiles for `shoal describe`.
 
 use shoal_units::{Difference, ModelDoc, ModelKind};
 
-/// That hosts send packet by packet.
+/// Difference: hosts send packet by packet.
 pub const SEGMENTS: Difference = Difference::new(
     "Hosts do not burst: segments are sent one by one, without segmentation offload, GRO, interrupt coalescing or small queues. \
      Bursts are what window and ACKs make them. Measured on the kernel, with host = \"linux\" for host = \"ideal\" (docs/linux-hosts.md): \
@@ -76,7 +76,7 @@ const TIMER_BESIDE_TIMER: Difference = Difference::new(
     "the_timer_finds_the_loss_that_two_sacks_do_not_prove",
 );
 
-/// Written out for each profile: constants cannot be joined.
+/// The differences that all profiles share are repeated for each profile, since constants cannot be joined.
 macro_rules! with_common {
     ($($own:expr),* $(,)?) => {
         &[
@@ -148,7 +148,7 @@ const INITIAL_WINDOW: Difference = Difference::new(
     "slow_start_counts_bytes_up_to_two_segments_an_ack",
 );
 
-/// What both FreeBSD profiles share with the others and with each other.
+/// The differences that both FreeBSD profiles share.
 macro_rules! freebsd_with_common {
     ($($own:expr),* $(,)?) => {
         &[

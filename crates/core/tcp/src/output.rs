@@ -1,11 +1,11 @@
-//! Where endpoints put the packets they send.
+//! The interface through which endpoints send packets.
 
 use alloc::vec::Vec;
 use shoal_packet::Packet;
 
 /// Takes packets in the order in which they leave the host.
 pub trait Output {
-    /// A packet leaves.
+    /// Sends a packet.
     fn transmit(&mut self, packet: Packet);
 }
 

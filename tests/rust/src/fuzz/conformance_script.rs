@@ -5,7 +5,7 @@ use shoal_conformance::{judge_kernel, judge_model, kernel, model, parse};
 /// Input: a script, and the records of a guest that played it.
 ///
 /// # Panics
-/// If one of those properties does not hold.
+/// If one of these properties does not hold.
 pub fn conformance_script(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let include = |name: &str| (name == "./defaults.sh").then(|| "sysctl -q net.ipv4.tcp_ecn=0".to_string());

@@ -1,4 +1,4 @@
-//! A receiver against a model that knows nothing but which bytes have arrived.
+//! A receiver against a model that only knows which bytes have arrived.
 
 use crate::Bytes;
 use shoal_cc::PRESETS;
@@ -6,11 +6,12 @@ use shoal_packet::{Ecn, Flags, FlowId, Packet, Seq};
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile, Receiver, ReceiverConfig};
 use shoal_units::{Span, Time};
 
-/// Arbitrary segments of one stream arrive in any order: each ACK acknowledges exactly what is there, SACK blocks cover
-/// nothing that is missing, DCTCP's echo follows the last packet, and a delayed ACK has a timer.
+/// Arbitrary segments of one stream arrive in any order: each ACK acknowledges exactly the data that have
+/// arrived, SACK blocks cover no missing data, DCTCP's echo follows the last packet, and a delayed ACK has a
+/// timer.
 ///
 /// # Panics
-/// If one of that does not hold.
+/// If one of these properties does not hold.
 pub fn receiver_packets(input: &[u8]) {
     let mut bytes = Bytes::new(input);
     let mut peer = Peer::new(&mut bytes);
@@ -20,7 +21,7 @@ pub fn receiver_packets(input: &[u8]) {
     peer.finish();
 }
 
-/// `tcp_comp_sack_delay_ns` and `tcp_comp_sack_slack_ns`.
+/// Longest delay of a compressed ACK: `tcp_comp_sack_delay_ns` and `tcp_comp_sack_slack_ns`.
 const LONGEST_COMPRESSION: Span = Span::from_micros(1_010);
 
 struct Peer {
@@ -28,12 +29,12 @@ struct Peer {
     receiver: Receiver,
     now: Time,
     dctcp: bool,
-    /// Which positions have arrived; index 0 is the SYN, the last one the FIN.
+    /// The positions that have arrived; index 0 is the SYN, the last one the FIN.
     arrived: Vec<bool>,
-    /// The first position that has not arrived, and the end of those that have.
+    /// The first position that has not arrived, and the end of the arrived ones.
     next: u64,
     highest: u64,
-    /// Everything up to here was acknowledged.
+    /// Position up to which everything was acknowledged.
     acked: u64,
 }
 
@@ -89,7 +90,7 @@ impl Peer {
         self.next
     }
 
-    /// Positions `start..end` have arrived.
+    /// Records that positions `start..end` have arrived.
     fn mark_arrived(&mut self, start: u64, end: u64) {
         self.arrived[start as usize..end as usize].fill(true);
         self.highest = self.highest.max(end);
@@ -146,8 +147,8 @@ impl Peer {
         assert!(out.len() <= 2 && (!outside || out.is_empty()), "{out:?}");
         for (index, ack) in out.iter().enumerate() {
             let last = index + 1 == out.len();
-            // Only the ACK that DCTCP sends before the news may acknowledge less (RFC 8257 section 3.2,
-            // https://www.rfc-editor.org/rfc/rfc8257#section-3.2).
+            // Only the ACK that DCTCP sends before a change of state may acknowledge less (RFC 8257 section
+            // 3.2, https://www.rfc-editor.org/rfc/rfc8257#section-3.2).
             let flushed = self.dctcp && index == 0 && ack.ack == Seq::of(next_before);
             assert!(ack.ack == Seq::of(next) || flushed, "{ack:?}, next is {next}");
             self.check_ack(ack);
@@ -161,9 +162,9 @@ impl Peer {
         if let Some(ack) = out.last() {
             self.acked = ack.ack.near(next);
         }
-        // RFC 5681 section 4.2 (https://www.rfc-editor.org/rfc/rfc5681#section-4.2): out of order means at
-        // once, or with the next of the ACKs that Linux sends for several packets; two full segments never
-        // wait.
+        // RFC 5681 section 4.2 (https://www.rfc-editor.org/rfc/rfc5681#section-4.2): out-of-order data are
+        // acknowledged immediately, or with the next of the ACKs that Linux sends for several packets; two
+        // full segments never wait.
         let holes = self.highest > next;
         let compressed = self.config.sack
             && self.config.receiver_stack().linux().is_some_and(|rules| rules.compressed_ack_percent > 0)
@@ -209,7 +210,7 @@ impl Peer {
         }
     }
 
-    /// Everything is acknowledged in the end, without help.
+    /// Everything is acknowledged in the end, without further packets.
     fn finish(&mut self) {
         while self.receiver.deadline() < Time::NEVER {
             self.now = self.now.max(self.receiver.deadline());

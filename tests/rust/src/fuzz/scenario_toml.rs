@@ -33,7 +33,7 @@ pub fn scenario_toml(input: &[u8]) {
     assert_eq!(again, document);
 }
 
-/// A way has no gap and passes no node twice.
+/// A path has no gap and passes no node twice.
 fn check_way(experiment: &Experiment, path: &[LinkId]) {
     let link = |id: &LinkId| &experiment.links[id.0 as usize];
     assert!(path.windows(2).all(|pair| link(&pair[0]).to == link(&pair[1]).from), "a gap");

@@ -1,4 +1,4 @@
-//! A sender whose peer acknowledges whatever it likes.
+//! A sender whose peer acknowledges arbitrary positions.
 
 use crate::Bytes;
 use shoal_cc::PRESETS;
@@ -10,7 +10,7 @@ use shoal_units::{Span, Time};
 /// positions never go back, segments fit their bounds, and there is at most one ECN reduction a window.
 ///
 /// # Panics
-/// If one of that does not hold.
+/// If one of these properties does not hold.
 pub fn sender_acks(input: &[u8]) {
     let mut bytes = Bytes::new(input);
     let mut peer = Peer::new(&mut bytes);

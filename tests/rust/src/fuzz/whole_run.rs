@@ -6,7 +6,7 @@ use shoal_scenario::Document;
 /// Nothing panics (debug assertions are on) and no packet is lost or invented.
 ///
 /// # Panics
-/// If one of that does not hold.
+/// If one of these properties does not hold.
 pub fn whole_run(input: &[u8]) {
     let text = random_scenario(&mut Bytes::new(input));
     let Ok(document) = Document::parse(&text, "fuzz.toml") else { return };

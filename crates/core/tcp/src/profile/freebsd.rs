@@ -1,38 +1,49 @@
-//! The FreeBSD stacks: what their kernels do that no other does, and the two profiles.
+//! The FreeBSD stacks: rules that only their kernels have, and the two profiles.
 
 use super::{CwrAck, EchoChange, Kernel, Profile};
 use shoal_cc::{AckCounting, GrowthRules, SlowStartTest};
 use shoal_units::Span;
 
-/// In what the modelled FreeBSD kernels differ from each other.
+/// Differences between the modelled FreeBSD kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FreeBsd {
-    /// Added to every retransmission timeout (`net.inet.tcp.rexmit_slop`, `TCPTV_CPU_VAR`).
+    /// Time added to every retransmission timeout (`net.inet.tcp.rexmit_slop`, `TCPTV_CPU_VAR`).
     pub rto_slop: Span,
-    /// The first five SYNs are as far apart as two (`tcp_syn_backoff` before 2019); else their distance doubles.
+    /// Whether the first five SYNs are equally spaced (`tcp_syn_backoff` before 2019); otherwise their
+    /// distance doubles.
     pub syns_keep_pace: bool,
-    /// Reductions follow PRR (`net.inet.tcp.do_prr`); else recovery starts at one segment and congestion recovery at its target.
+    /// Whether reductions follow PRR (`net.inet.tcp.do_prr`); otherwise recovery starts at one segment and
+    /// congestion recovery at its target.
     pub prr: bool,
-    /// SACKed bytes beyond two segments begin recovery, and flight is what RFC 6675 says (`net.inet.tcp.sack.revised`).
+    /// Whether more than two SACKed segments begin recovery, and the flight is computed as in
+    /// [RFC 6675](https://www.rfc-editor.org/rfc/rfc6675) (`net.inet.tcp.sack.revised`).
     pub rfc6675: bool,
-    /// Segments repeated by SACK recovery are ECT: the test was whether `snd_nxt` lies before `snd_max`.
+    /// Whether segments that SACK recovery retransmits are ECT: the kernel tested whether `snd_nxt` is below
+    /// `snd_max`.
     pub ect_on_sack_retransmissions: bool,
-    /// CWR goes out with any segment; else only with new data (RFC 3168 section 6.1.2).
+    /// Whether any segment may carry CWR; otherwise only new data
+    /// ([RFC 3168, section 6.1.2](https://www.rfc-editor.org/rfc/rfc3168#section-6.1.2)).
     pub cwr_on_any_segment: bool,
-    /// A timeout is announced by CWR whatever the controller; else only DCTCP does so.
+    /// Whether CWR announces a timeout with every controller; otherwise only with DCTCP.
     pub cwr_on_timeout: bool,
-    /// ECN-Echo on the acknowledgement of the data with CWR begins a new episode; else it is ignored like all in the episode.
+    /// Whether ECN-Echo on the acknowledgement of the data with CWR begins a new episode; otherwise it is
+    /// ignored like every ECN-Echo in the episode.
     pub echo_of_cwr_counts: bool,
-    /// Most segments that one ACK counts in congestion avoidance (`net.inet.tcp.abc_l_var`); none since 2019.
+    /// Most segments that one ACK counts in congestion avoidance (`net.inet.tcp.abc_l_var`); no limit since
+    /// 2019.
     pub avoidance_limit: Option<u32>,
-    /// Idle means that nothing was sent either for an RTO; else only that nothing arrived.
+    /// Whether a connection is idle only if it has not sent for an RTO either; otherwise if nothing has
+    /// arrived.
     pub idle_counts_sending: bool,
-    /// The window after idle is that of RFC 3390, and `ssthresh` stays; else the initial window, with `ssthresh` raised to
-    /// three quarters of the old one (RFC 2861).
+    /// Whether the window after idle is that of [RFC 3390](https://www.rfc-editor.org/rfc/rfc3390), with an
+    /// unchanged `ssthresh`; otherwise it is the initial window, with `ssthresh` raised to three quarters of
+    /// the old window ([RFC 2861](https://www.rfc-editor.org/rfc/rfc2861)).
     pub restarts_by_rfc3390: bool,
-    /// A timeout was spurious if the next ACK echoes an older timestamp; else if that ACK comes within half an SRTT.
+    /// Whether a timeout is spurious if the next ACK echoes an older timestamp; otherwise if that ACK arrives
+    /// within half an SRTT.
     pub undoes_by_timestamp: bool,
-    /// Data received twice is reported (RFC 2883).
+    /// Whether data that were received twice are reported
+    /// ([RFC 2883](https://www.rfc-editor.org/rfc/rfc2883)).
     pub reports_dsack: bool,
 }
 

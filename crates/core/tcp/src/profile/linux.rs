@@ -1,4 +1,4 @@
-//! The Linux stacks: what their kernels do that no other does, and the three profiles.
+//! The Linux stacks: rules that only their kernels have, and the three profiles.
 
 use super::{CwrAck, EchoChange, Kernel, Profile};
 use shoal_cc::{AckCounting, GrowthRules, SlowStartTest};
@@ -9,38 +9,41 @@ use shoal_units::Span;
 pub enum Recovery {
     /// One packet for every second ACK, never more than one packet beyond the flight (Linux `tcp_cwnd_down`).
     RateHalving,
-    /// Proportional rate reduction (RFC 6937, Linux `tcp_cwnd_reduction`).
+    /// Proportional rate reduction ([RFC 6937](https://www.rfc-editor.org/rfc/rfc6937), Linux
+    /// `tcp_cwnd_reduction`).
     Prr,
 }
 
-/// How lost segments are told from delayed ones.
+/// How lost segments are distinguished from delayed ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LossDetection {
     /// Forward acknowledgement: everything more than three packets below the highest SACK is lost (Linux until 4.14).
     Fack,
-    /// RACK (RFC 8985): a segment is lost if one sent later was delivered, after a reordering window of a quarter RTT
-    /// that closes with the third duplicate ACK or in recovery (Linux since 4.18).
+    /// RACK ([RFC 8985](https://www.rfc-editor.org/rfc/rfc8985)): a segment is lost if one sent later was
+    /// delivered, after a reordering window of a quarter RTT that closes with the third duplicate ACK or in
+    /// recovery (Linux since 4.18).
     Rack,
 }
 
-/// When the window grows, relative to the judgement of the same ACK.
+/// When the window grows, relative to the processing of the same ACK by the state machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GrowthTurn {
-    /// Before; not with ECN-Echo unless in slow start (Linux 3.2 `tcp_may_raise_cwnd`).
+    /// Before the state machine, but with ECN-Echo only in slow start (Linux 3.2 `tcp_may_raise_cwnd`).
     BeforeUnlessEce,
-    /// Before, also with ECN-Echo: the mark reduces the window that the same ACK has raised (Linux 3.7 to 4.5).
+    /// Before the state machine, also with ECN-Echo: a mark reduces the window that the same ACK has
+    /// increased (Linux 3.7 to 4.5).
     Before,
-    /// After, by the state that the judgement has led to (Linux since 4.6, `tcp_cong_control`).
+    /// After the state machine, by the state that it has reached (Linux since 4.6, `tcp_cong_control`).
     After,
 }
 
-/// How reductions that turn out spurious are undone.
+/// How reductions that turn out to be spurious are undone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Undo {
     /// Linux 3.2: partial ACKs restore the window and stay in Recovery; D-SACK only in Open and Disorder; no undo after
     /// a timeout of data that had been retransmitted; without a remembered threshold `cwnd` rises to `ssthresh`.
     Linux32,
-    /// Linux 3.18: partial ACKs and D-SACK end Recovery; otherwise as above.
+    /// Linux 3.18: partial ACKs and D-SACK end Recovery; otherwise as Linux 3.2.
     Linux318,
     /// Current Linux: without a remembered threshold nothing is undone; an undo withdraws a CWR not yet sent.
     Linux6,
@@ -60,7 +63,7 @@ pub enum BurstLimit {
 /// Tail loss probes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TailProbe {
-    /// None.
+    /// No probes.
     Off,
     /// After max(2 SRTT, 10 ms), or max(2 SRTT, 1.5 SRTT + 200 ms) with one packet in flight; only in Open; a probe of new
     /// data opens no episode (Linux 3.18).
@@ -70,7 +73,7 @@ pub enum TailProbe {
     Linux6,
 }
 
-/// When `cwnd` counts as used, so that it may grow.
+/// When `cwnd` counts as fully used, so that it may grow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowUse {
     /// At most this many packets were missing before the ACK (Linux 3.2 `tcp_is_cwnd_limited`: `tcp_max_burst` = 3).
@@ -78,63 +81,69 @@ pub enum WindowUse {
     /// Slow start: below twice the largest flight of the window. Else: `cwnd` stopped the transmission that made that
     /// flight (Linux 3.16).
     LargestFlight,
-    /// As before, but `cwnd` having stopped any transmission of the window counts for all of it (Linux since 5.19).
+    /// As `LargestFlight`, but once `cwnd` has stopped a transmission, it counts as used for the whole window
+    /// (Linux since 5.19).
     StickyLimit,
 }
 
-/// In what the modelled Linux kernels differ from each other.
+/// Differences between the modelled Linux kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Linux {
     /// How an ECN reduction is spread.
     pub cwr: Recovery,
     /// How fast recovery paces retransmissions.
     pub recovery: Recovery,
-    /// How lost segments are found.
+    /// How lost segments are detected.
     pub loss_detection: LossDetection,
-    /// PRR in its slow-start part sends one packet more on every ACK (Linux before 4.5) or only on ACKs that advance
-    /// without new losses (later).
+    /// Whether PRR in its slow-start part sends one packet more on every ACK (Linux before 4.5), or only on
+    /// ACKs that advance without new losses (later).
     pub prr_always_one_more: bool,
-    /// Order of growth and judgement.
+    /// Order of window growth and state machine.
     pub growth_turn: GrowthTurn,
-    /// Recovery that follows CWR begins a new proportional reduction up to a new recovery point (3.2); else it continues
-    /// that of CWR (Linux since 3.7 `tcp_enter_recovery`).
+    /// Whether a recovery that follows CWR begins a new proportional reduction up to a new recovery point
+    /// (3.2), or continues that of CWR (Linux since 3.7 `tcp_enter_recovery`).
     pub recovery_restarts_reduction: bool,
-    /// Duplicate ACKs without SACK count as deliveries in PRR (Linux since 3.7).
+    /// Whether duplicate ACKs without SACK count as deliveries in PRR (Linux since 3.7).
     pub prr_counts_duplicates: bool,
-    /// SACKed segments give RTT samples when nothing was acknowledged that could (Linux since 3.15).
+    /// Whether SACKed segments give RTT samples if no acknowledged segment does (Linux since 3.15).
     pub rtt_from_sack: bool,
     /// Tail loss probe.
     pub tail_probe: TailProbe,
-    /// A SYN that is sent again does not ask for ECN (RFC 3168 section 6.1.1.1; Linux since 4.2 `tcp_ecn_clear_syn`).
+    /// Whether a retransmitted SYN does not request ECN
+    /// ([RFC 3168, section 6.1.1.1](https://www.rfc-editor.org/rfc/rfc3168#section-6.1.1.1); Linux since 4.2
+    /// `tcp_ecn_clear_syn`).
     pub ecn_fallback: bool,
-    /// A timeout leaves segments alone that were sent less than an RTT ago, and `cwnd` is the flight plus one (Linux since
-    /// 4.18 `tcp_timeout_mark_lost`); else all is lost and `cwnd` is one.
+    /// Whether a timeout spares segments that were sent less than an RTT ago and sets `cwnd` to the flight
+    /// plus one (Linux since 4.18 `tcp_timeout_mark_lost`); otherwise all segments are lost and `cwnd` is
+    /// one.
     pub timeout_spares_recent: bool,
-    /// A last segment with FIN need not fit `cwnd` (Linux before 6.10 `tcp_cwnd_test`).
+    /// Whether a last segment with FIN may exceed `cwnd` (Linux before 6.10 `tcp_cwnd_test`).
     pub fin_beyond_cwnd: bool,
-    /// F-RTO (RFC 5682): tell spurious timeouts apart.
+    /// Whether F-RTO detects spurious timeouts ([RFC 5682](https://www.rfc-editor.org/rfc/rfc5682)).
     pub frto: bool,
-    /// Undo of spurious reductions (Eifel by timestamps, D-SACK).
+    /// How spurious reductions are undone (Eifel by timestamps, D-SACK).
     pub undo: Undo,
-    /// Restart from the initial window after an idle RTO (`tcp_slow_start_after_idle`).
+    /// Whether sending restarts from the initial window after an idle RTO (`tcp_slow_start_after_idle`).
     pub slow_start_after_idle: bool,
     /// Where bursts are limited.
     pub burst_limit: BurstLimit,
-    /// When the window counts as used.
+    /// When the window counts as fully used.
     pub window_use: WindowUse,
-    /// ACKs sent at once at the start of a connection and after loss or idle (quick-ACK mode).
+    /// Number of ACKs sent immediately at the start of a connection and after loss or idle (quick-ACK mode).
     pub quick_acks: u32,
     /// Shortest delayed-ACK timeout.
     pub delack_min: Span,
-    /// ACKs sent at once after the first CE mark on a connection with classic ECN (`tcp_ecn_check_ce`).
+    /// Number of ACKs sent immediately after the first CE mark on a connection with classic ECN
+    /// (`tcp_ecn_check_ce`).
     pub quick_acks_after_ce: u32,
-    /// ACKs sent at once after data without ECT on a connection that had some with it: a retransmission.
+    /// Number of ACKs sent immediately after data without ECT on a connection that had ECT data before: a
+    /// retransmission.
     pub quick_acks_after_not_ect: u32,
-    /// While packets are missing, an ACK waits for others at most this part of the RTT, percent, and 1 ms
-    /// (`tcp_comp_sack_rtt_percent`); 0: every packet is acknowledged.
+    /// While packets are missing: percentage of the RTT that an ACK waits for others, at most 1 ms
+    /// (`tcp_comp_sack_rtt_percent`); 0 if every packet is acknowledged.
     pub compressed_ack_percent: u32,
-    /// A full segment with PSH is acknowledged as soon as the application has read it (Linux since 6.6
-    /// `tcp_measure_rcv_mss`), as smaller ones are on any Linux.
+    /// Whether a full segment with PSH is acknowledged as soon as the application has read it (Linux since
+    /// 6.6 `tcp_measure_rcv_mss`), as smaller ones are in every Linux.
     pub acks_full_pushed: bool,
 }
 

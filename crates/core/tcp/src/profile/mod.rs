@@ -1,5 +1,5 @@
-//! Stack profiles: what the host stack does around the controller. What every stack has stands in [`Profile`], what only one
-//! kernel's code has in its own rules, [`Linux`] or [`FreeBsd`].
+//! Stack profiles: the behaviour of the host stack around the controller. [`Profile`] contains what all
+//! stacks have, and [`Linux`] and [`FreeBsd`] the rules that only one kernel has.
 
 mod freebsd;
 mod linux;
@@ -9,14 +9,14 @@ pub use linux::{BurstLimit, GrowthTurn, Linux, LossDetection, Recovery, TailProb
 use shoal_cc::GrowthRules;
 use shoal_units::Span;
 
-/// What a receiver does when the DCTCP echo state changes.
+/// Response of a receiver to a change of the DCTCP echo state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EchoChange {
     /// Flush a pending delayed ACK with the old state; the new packet is acknowledged by the usual rules (3.2 patch, 3.18).
     Flush,
-    /// Flush, then acknowledge the new packet at once (current Linux).
+    /// Flush, and acknowledge the new packet immediately (current Linux).
     FlushAndAck,
-    /// Acknowledge at once, everything with the new state (FreeBSD `dctcp_ecnpkt_handler`).
+    /// Acknowledge immediately, everything with the new state (FreeBSD `dctcp_ecnpkt_handler`).
     Ack,
 }
 
@@ -25,22 +25,24 @@ pub enum EchoChange {
 pub enum CwrAck {
     /// By the usual rules.
     AsUsual,
-    /// At once (Linux since 4.19 `tcp_ecn_accept_cwr`; FreeBSD since 2020).
+    /// Immediately (Linux since 4.19 `tcp_ecn_accept_cwr`; FreeBSD since 2020).
     AtOnce,
     /// By the usual rules, even if it changes the DCTCP echo state (Kato et al. 2015, section 3.2; FreeBSD 2015).
     Delayed,
 }
 
-/// What a receiver feeds back about marks.
+/// Feedback of a receiver on marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EcnFeedback {
-    /// ECE from a mark until CWR (RFC 3168 section 6.1.3).
+    /// ECE from a mark until CWR arrives
+    /// ([RFC 3168, section 6.1.3](https://www.rfc-editor.org/rfc/rfc3168#section-6.1.3)).
     Classic,
-    /// ECE as the state of the last packet (RFC 8257 section 3.2).
+    /// ECE is the CE state of the last packet
+    /// ([RFC 8257, section 3.2](https://www.rfc-editor.org/rfc/rfc8257#section-3.2)).
     Dctcp,
 }
 
-/// Which kernel's code a stack is modelled on, and in what its versions differ.
+/// The kernel on which a stack is modelled, with the rules of its version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kernel {
     /// Linux: windows in packets, the state machine of `tcp_fastretrans_alert`.
@@ -49,12 +51,12 @@ pub enum Kernel {
     FreeBsd(FreeBsd),
 }
 
-/// A host stack. All times are what the stack uses, with its clock granularity applied.
+/// A host stack. All times are those that the stack uses, after rounding to its clock.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Profile {
     /// Name in the scenario file.
     pub name: &'static str,
-    /// Whose code it is.
+    /// Kernel of the stack.
     pub kernel: Kernel,
     /// ACK counting and the slow-start test.
     pub growth: GrowthRules,
@@ -64,13 +66,13 @@ pub struct Profile {
     pub rto_max: Span,
     /// Timeout before the first RTT sample, and of SYNs.
     pub rto_initial: Span,
-    /// Initial window in packets (RFC 6928 or older).
+    /// Initial window in packets ([RFC 6928](https://www.rfc-editor.org/rfc/rfc6928) or older).
     pub initial_window: u32,
     /// Longest delayed-ACK timeout.
     pub delack_max: Span,
     /// DCTCP echo at the receiver.
     pub echo_change: EchoChange,
-    /// A packet without ECT counts as unmarked in the DCTCP echo; else it changes nothing.
+    /// Whether a packet without ECT counts as unmarked in the DCTCP echo; otherwise it changes nothing.
     pub not_ect_clears_echo: bool,
     /// When data with CWR is acknowledged.
     pub cwr_ack: CwrAck,
@@ -86,7 +88,7 @@ impl Profile {
         Self::ALL.iter().copied().find(|p| p.name == name)
     }
 
-    /// The rules of a Linux kernel, if it is one.
+    /// The rules of a Linux kernel, if the stack is one.
     #[inline]
     pub const fn linux(&self) -> Option<&Linux> {
         match &self.kernel {
@@ -94,7 +96,7 @@ impl Profile {
             Kernel::FreeBsd(_) => None,
         }
     }
-    /// The rules of a Linux kernel, to be changed, if it is one.
+    /// The rules of a Linux kernel for modification, if the stack is one.
     #[inline]
     pub const fn linux_mut(&mut self) -> Option<&mut Linux> {
         match &mut self.kernel {
@@ -103,7 +105,8 @@ impl Profile {
         }
     }
 
-    /// Whether a receiver reports data that it received twice (RFC 2883).
+    /// Whether a receiver reports data that it received twice
+    /// ([RFC 2883](https://www.rfc-editor.org/rfc/rfc2883)).
     #[inline]
     pub(crate) const fn reports_duplicates(&self) -> bool {
         match &self.kernel {

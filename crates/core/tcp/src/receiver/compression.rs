@@ -2,22 +2,22 @@
 
 use shoal_units::{Span, Time};
 
-/// ACKs that go out before any is held back, for each in-order position (`TCP_FASTRETRANS_THRESH`).
+/// ACKs that are sent before any is held back, for each in-order position (`TCP_FASTRETRANS_THRESH`).
 const AT_ONCE: u8 = 3;
-/// Packets that one ACK stands for at most (`tcp_comp_sack_nr`).
+/// Most packets that one ACK represents (`tcp_comp_sack_nr`).
 const MOST: u16 = 44;
 /// Longest wait (`tcp_comp_sack_delay_ns`).
 const LONGEST: Span = Span::from_millis(1);
-/// What the kernel's timer may be late and, with nothing else to do, is (`tcp_comp_sack_slack_ns`).
+/// Time by which the kernel's timer may be late and, on an idle machine, is (`tcp_comp_sack_slack_ns`).
 const SLACK: Span = Span::from_micros(10);
 
 /// State of the compression.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Compression {
     deadline: Time,
-    /// Packets whose ACK is held back.
+    /// Number of packets whose ACK is held back.
     held: u16,
-    /// ACKs sent at once at `position`.
+    /// Number of ACKs sent immediately at `position`.
     sent: u8,
     /// In-order position.
     position: u64,
@@ -36,7 +36,8 @@ impl Compression {
         self.held > 0
     }
 
-    /// A packet came and there are holes: whether its ACK waits, at most for `percent` of `rtt` (zero: not known).
+    /// Whether the ACK of a packet that leaves holes is held back, at most for `percent` of `rtt` (zero: not
+    /// known).
     pub(super) fn holds(&mut self, position: u64, percent: u32, rtt: Span, now: Time) -> bool {
         if self.held >= MOST {
             return false;
@@ -57,7 +58,7 @@ impl Compression {
         true
     }
 
-    /// An ACK went out, for whatever reason (`tcp_event_ack_sent`).
+    /// Resets the compression after an ACK was sent for any reason (`tcp_event_ack_sent`).
     #[inline]
     pub(super) fn on_ack_sent(&mut self) {
         self.held = 0;

@@ -1,5 +1,5 @@
-//! When an ACK may wait (RFC 5681 section 4.2; Linux `tcp_event_data_recv`, `__tcp_ack_snd_check`,
-//! `tcp_send_delayed_ack`).
+//! When an ACK may wait ([RFC 5681, section 4.2](https://www.rfc-editor.org/rfc/rfc5681#section-4.2); Linux
+//! `tcp_event_data_recv`, `__tcp_ack_snd_check`, `tcp_send_delayed_ack`).
 
 use crate::{EndpointConfig, Linux};
 use shoal_units::{Span, Time};
@@ -8,12 +8,12 @@ use shoal_units::{Span, Time};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DelayedAck {
     deadline: Time,
-    /// Estimated time between data packets (Linux `ato`); zero before the first.
+    /// Estimated time between data packets (Linux `ato`); zero before the first one.
     ato: Span,
     last_data: Time,
     /// RTT of the handshake, the only one that a receiver measures; zero if it measured none.
     rtt: Span,
-    /// ACKs still to be sent at once (Linux `icsk_ack.quick`).
+    /// Number of further ACKs that are sent immediately (Linux `icsk_ack.quick`).
     quick: u32,
 }
 
@@ -37,12 +37,12 @@ impl DelayedAck {
     pub(super) fn rtt(&self) -> Span {
         self.rtt
     }
-    /// The handshake took `rtt`.
+    /// Stores the RTT of the handshake.
     pub(super) fn set_rtt(&mut self, rtt: Span) {
         self.rtt = rtt;
     }
 
-    /// Data arrives in order: learns the spacing; a long silence brings quick ACKs back.
+    /// Handles data that arrive in order: estimates their spacing; quick ACKs return after a long silence.
     #[inline]
     pub(super) fn on_data(&mut self, config: &EndpointConfig, now: Time) {
         let Some(rules) = config.receiver_stack().linux() else { return };
@@ -68,7 +68,7 @@ impl DelayedAck {
         }
     }
 
-    /// Timeout of the receiver's own direction: it has only the sample of the handshake.
+    /// Retransmission timeout of the receiver's own direction, which only has the sample of the handshake.
     fn rto(&self, config: &EndpointConfig) -> Span {
         if self.rtt.is_zero() {
             return config.receiver_stack().rto_initial;
@@ -76,7 +76,7 @@ impl DelayedAck {
         self.rtt + (self.rtt * 2).max(config.receiver_stack().rto_min)
     }
 
-    /// At most `limit` ACKs go out at once (Linux `tcp_enter_quickack_mode`).
+    /// Enters quick-ACK mode for at most `limit` ACKs (Linux `tcp_enter_quickack_mode`).
     #[cold]
     pub(super) fn enter_quick_mode(&mut self, config: &EndpointConfig, limit: u32) {
         let Some(rules) = config.receiver_stack().linux() else { return };
@@ -84,9 +84,10 @@ impl DelayedAck {
         self.ato = rules.delack_min;
     }
 
-    /// The ACK may wait: starts the timer. Returns true if it should go now: on FreeBSD if the timer runs, because every
-    /// second segment is acknowledged (`DELAY_ACK`). Linux also asks whether it is about to expire (`tcp_send_delayed_ack`);
-    /// with small segments acknowledged at once there is never a second one that may wait.
+    /// Starts the timer for an ACK that may wait. Returns true if it should be sent now: on FreeBSD if the
+    /// timer is running, because every second segment is acknowledged (`DELAY_ACK`). Linux also tests whether
+    /// the timer is about to expire (`tcp_send_delayed_ack`); since small segments are acknowledged
+    /// immediately, there is never a second one that may wait.
     #[inline]
     pub(super) fn arm(&mut self, config: &EndpointConfig, now: Time) -> bool {
         let Some(rules) = config.receiver_stack().linux() else {
@@ -105,7 +106,7 @@ impl DelayedAck {
         self.deadline = self.deadline.min(now + ato.max(floor));
         false
     }
-    /// An ACK went out, for whatever reason.
+    /// Stops the timer after an ACK was sent for any reason.
     #[inline]
     pub(super) fn on_ack_sent(&mut self, config: &EndpointConfig) {
         self.deadline = Time::NEVER;
@@ -118,14 +119,15 @@ impl DelayedAck {
             }
         }
     }
-    /// The timer fired (Linux: the estimate was too short, so it doubles; the next data corrects it).
+    /// Handles the expiry of the timer (Linux: the estimate was too short, so it doubles; further data
+    /// correct it).
     pub(super) fn on_timeout(&mut self, config: &EndpointConfig) {
         self.ato = (self.ato * 2).min(self.rto(config));
         self.deadline = Time::NEVER;
     }
 }
 
-/// Half the receive window in segments, 2 if that is none, at most the stack's limit (Linux `tcp_incr_quickack`).
+/// Half of the receive window in segments, at least 2, at most the stack's limit (Linux `tcp_incr_quickack`).
 fn initial_quick_acks(config: &EndpointConfig, rules: &Linux) -> u32 {
     let half_window = config.receive_window_bytes / (2 * u32::from(config.mss()));
     let wanted = if half_window == 0 { 2 } else { half_window };

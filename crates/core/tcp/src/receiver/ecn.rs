@@ -1,5 +1,6 @@
-//! ECN feedback: the RFC 3168 latch, and the DCTCP echo (RFC 8257 section 3.2); Linux
-//! `tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`, `dctcp_ece_ack_update`.
+//! ECN feedback: the [RFC 3168](https://www.rfc-editor.org/rfc/rfc3168) latch, and the DCTCP echo
+//! ([RFC 8257, section 3.2](https://www.rfc-editor.org/rfc/rfc8257#section-3.2)); Linux `tcp_ecn_check_ce`,
+//! `tcp_ecn_accept_cwr`, `dctcp_ece_ack_update`.
 
 use crate::{CwrAck, EchoChange, EcnFeedback, EndpointConfig};
 use shoal_packet::{Ecn, Flags, Packet};
@@ -12,22 +13,22 @@ pub(super) enum Feedback {
     /// RFC 3168: ECE on every ACK from a CE mark until CWR arrives.
     Classic {
         latched: bool,
-        /// A packet with ECT has arrived.
+        /// Whether a packet with ECT has arrived.
         seen: bool,
     },
     /// ECE is the CE state of the last data packet.
     Dctcp { ce: bool, seen: bool },
 }
 
-/// What a data packet asks of the ACK machinery.
+/// Effect of a data packet on the sending of ACKs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reaction {
-    /// Send a pending delayed ACK first, with `flush_ece`.
+    /// Whether a pending delayed ACK is sent first, with `flush_ece`.
     pub flush: bool,
     pub flush_ece: bool,
-    /// Acknowledge this packet at once.
+    /// Whether this packet is acknowledged immediately.
     pub at_once: bool,
-    /// Enter quick-ACK mode for so many ACKs.
+    /// Number of ACKs for which quick-ACK mode is entered.
     pub quick: u32,
 }
 
@@ -96,7 +97,8 @@ impl Feedback {
         reaction
     }
 
-    /// Data that had arrived before. Linux hears only its CWR, FreeBSD its mark, too: `tcp_do_segment` looks at ECN first.
+    /// Handles data that had arrived before. Linux only considers their CWR, and FreeBSD their mark too:
+    /// `tcp_do_segment` processes ECN first.
     pub(super) fn on_old_data(&mut self, config: &EndpointConfig, packet: &Packet) {
         if config.receiver_stack().linux().is_none() {
             self.on_data(config, packet, false);

@@ -1,5 +1,5 @@
-//! The receiving side of a connection: reassembly, SACK generation, delayed ACKs, ECN feedback. The application reads
-//! at once.
+//! The receiving side of a connection: reassembly, SACK generation, delayed ACKs, ECN feedback. The
+//! application reads immediately.
 
 mod compression;
 mod delayed_ack;
@@ -27,7 +27,7 @@ pub struct Receiver {
     established: bool,
     /// Stream position of the FIN; [`u64::MAX`] before it is known.
     fin_at: u64,
-    /// Timestamp to echo (RFC 7323 section 4.3).
+    /// Timestamp to echo ([RFC 7323, section 4.3](https://www.rfc-editor.org/rfc/rfc7323#section-4.3)).
     ts_recent: u32,
     /// Position of the last ACK sent (Linux `rcv_wup`).
     last_ack: u64,
@@ -55,7 +55,7 @@ impl Receiver {
         }
     }
 
-    /// A packet of the peer arrives.
+    /// Handles a packet of the peer.
     #[inline]
     pub fn on_packet(&mut self, config: &EndpointConfig, packet: &Packet, now: Time, out: &mut impl Output) {
         if packet.flags.has(Flags::SYN) {
@@ -74,7 +74,7 @@ impl Receiver {
         self.delayed.deadline().min(self.compression.deadline())
     }
 
-    /// Time has passed: sends the delayed ACK, or the compressed one, if it is due.
+    /// Sends the delayed or compressed ACK if it is due.
     pub fn on_timer(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
         if now >= self.compression.deadline() {
             self.send_compressed(config, now, out);
@@ -85,8 +85,8 @@ impl Receiver {
         }
     }
 
-    /// The application of this end sends something of its own: an ACK that waits goes with it. Here it goes as a packet of its
-    /// own, because data of the other direction belongs to another connection.
+    /// Sends a waiting ACK, because the application of this end sends data, with which it would travel. Here
+    /// it is a packet of its own, because data of the other direction belong to another connection.
     pub fn send_pending_ack(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
         if self.delayed.is_pending() {
             self.send_ack(config, self.reassembly.next(), SackBlocks::EMPTY, now, out);
@@ -113,7 +113,7 @@ impl Receiver {
     pub fn marks_seen(&self) -> u64 {
         self.marks_seen
     }
-    /// Bytes of heap behind this receiver.
+    /// Bytes of heap memory of this receiver.
     pub fn heap_bytes(&self) -> usize {
         self.reassembly.heap_bytes()
     }
@@ -124,7 +124,7 @@ impl Receiver {
             return; // A late copy.
         }
         if !self.established {
-            // What the first SYN asked for holds, whatever its repetition asks for.
+            // The request in the first SYN is valid, whatever its retransmission requests.
             let asks = packet.flags.has(Flags::ECE.with(Flags::CWR));
             if config.ecn == EcnSetting::On && asks {
                 self.feedback = Feedback::for_config(config);
@@ -163,7 +163,8 @@ impl Receiver {
         }
         self.marks_seen += u64::from(packet.ecn.is_ce());
         self.data_packets = self.data_packets.wrapping_add(u32::from(packet.payload > 0));
-        // The option has room for few blocks: what is known goes out before it changes (tcp_sack_new_ofo_skb).
+        // The option has room for few blocks: known blocks are sent before they change
+        // (tcp_sack_new_ofo_skb).
         let crowded =
             self.compression.is_holding() && start > next_before && self.reassembly.is_third(start, end);
         let known = crowded.then(|| self.known_blocks(start, end));
@@ -184,7 +185,8 @@ impl Receiver {
         }
         let reaction = self.feedback.on_data(config, packet, self.delayed.is_pending());
         if reaction.flush {
-            // The ACK of what was received before the CE state changed (RFC 8257 section 3.2).
+            // The ACK of what was received before the CE state changed (RFC 8257 section 3.2,
+            // https://www.rfc-editor.org/rfc/rfc8257#section-3.2).
             self.send_ack_with(config, next_before, SackBlocks::EMPTY, reaction.flush_ece, now, out);
         }
         if let Some(known) = known.filter(|_| self.compression.is_holding()) {
@@ -217,7 +219,7 @@ impl Receiver {
         }
     }
 
-    /// Whether the ACK of a packet that leaves holes behind waits for others.
+    /// Whether the ACK of a packet that leaves holes is held back.
     #[cold]
     fn compresses(&mut self, config: &EndpointConfig, now: Time) -> bool {
         let percent = config.receiver_stack().linux().map_or(0, |rules| rules.compressed_ack_percent);
@@ -243,8 +245,8 @@ impl Receiver {
         self.send_ack(config, self.reassembly.next(), sack, now, out);
     }
 
-    /// Whether the sender seems to have nothing more for now: the application, which has read all, acknowledges it
-    /// (Linux `tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
+    /// Whether the sender seems to have no more data for now: then the application, which has read
+    /// everything, causes an acknowledgement (Linux `tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
     #[inline]
     fn is_pushed(config: &EndpointConfig, packet: &Packet) -> bool {
         config.receiver_stack().linux().is_some_and(|rules| {
@@ -252,7 +254,8 @@ impl Receiver {
         })
     }
 
-    /// Data below the in-order position: acknowledged at once, with a D-SACK (RFC 2883).
+    /// Handles data below the in-order position: acknowledged immediately, with a D-SACK
+    /// ([RFC 2883](https://www.rfc-editor.org/rfc/rfc2883)).
     #[cold]
     fn on_old_data(
         &mut self,
@@ -310,7 +313,8 @@ impl Receiver {
         now: Time,
         out: &mut impl Output,
     ) {
-        // A SACK option takes 2 bytes of padding, 2 of header and 8 a block (RFC 2018).
+        // A SACK option takes 2 bytes of padding, 2 of header and 8 a block (RFC 2018,
+        // https://www.rfc-editor.org/rfc/rfc2018).
         let blocks = fit_u16(count_u32(sack.as_slice().len()).into());
         let option = if blocks == 0 { 0 } else { 4 + 8 * blocks };
         let mut ack = Packet::empty(self.flow, config.header_bytes + option);
@@ -332,7 +336,7 @@ impl Receiver {
     }
 }
 
-/// As many blocks as the option has room for.
+/// As many of the blocks as fit into the option.
 fn pack(blocks: impl Iterator<Item = (u64, u64)>) -> SackBlocks {
     let mut option = SackBlocks::EMPTY;
     for (left, right) in blocks {

@@ -1,18 +1,18 @@
-//! Which stream positions have arrived.
+//! Keeps track of the stream positions that have arrived.
 use alloc::vec::Vec;
 
-/// What an arriving range was.
+/// Relation of an arriving range to those that arrived before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Arrival {
-    /// It extended the in-order data.
+    /// The range extended the in-order data.
     InOrder,
-    /// It extended the in-order data and joined ranges that were waiting.
+    /// The range extended the in-order data and joined ranges that were waiting.
     FilledHole,
-    /// It lies beyond a hole.
+    /// The range lies beyond a hole.
     OutOfOrder,
-    /// All of it lies beyond a hole and had arrived before.
+    /// The whole range lies beyond a hole and had arrived before.
     Known,
-    /// All of it lies below the in-order position.
+    /// The whole range lies below the in-order position.
     Old,
 }
 
@@ -20,9 +20,10 @@ pub(super) enum Arrival {
 #[derive(Clone, Debug)]
 pub(super) struct Reassembly {
     next: u64,
-    /// Disjoint, sorted, not touching.
+    /// Waiting ranges: disjoint, sorted and not adjacent.
     waiting: Vec<(u64, u64)>,
-    /// Ranges in the order in which they last changed, newest first (RFC 2018 section 4); at most four as in Linux.
+    /// Ranges in the order in which they last changed, newest first
+    /// ([RFC 2018, section 4](https://www.rfc-editor.org/rfc/rfc2018#section-4)); at most four as in Linux.
     recent: [(u64, u64); 4],
 }
 
@@ -52,7 +53,7 @@ impl Reassembly {
         self.waiting.capacity() * size_of::<(u64, u64)>()
     }
 
-    /// The range [start, end) arrives.
+    /// Inserts the range [start, end).
     #[inline]
     pub(super) fn insert(&mut self, start: u64, end: u64) -> Arrival {
         if end <= self.next {
@@ -68,7 +69,7 @@ impl Reassembly {
         self.insert_waiting(start, end)
     }
 
-    /// In-order data grew: takes in the ranges it now reaches.
+    /// Merges waiting ranges that the in-order data now reach.
     #[cold]
     fn absorb(&mut self) -> Arrival {
         let mut reached = 0;
@@ -102,7 +103,9 @@ impl Reassembly {
                 break;
             }
             if l <= start && end <= r {
-                self.note_recent((l, r)); // The block of a duplicate goes first (RFC 2883 section 4).
+                // The block of a duplicate goes first (RFC 2883 section 4,
+                // https://www.rfc-editor.org/rfc/rfc2883#section-4).
+                self.note_recent((l, r));
                 return Arrival::Known;
             }
             left = left.min(l);
@@ -114,7 +117,7 @@ impl Reassembly {
         Arrival::OutOfOrder
     }
 
-    /// Moves the changed range to the front and drops those it swallowed.
+    /// Moves the changed range to the front and removes ranges that it contains.
     fn note_recent(&mut self, changed: (u64, u64)) {
         let mut updated = [(0, 0); 4];
         updated[0] = changed;

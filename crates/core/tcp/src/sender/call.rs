@@ -1,15 +1,15 @@
-//! What every call of a sender carries: the configuration, the rules of its kernel, the time, and the way out for packets.
+//! The arguments of every call of a sender: configuration, rules of its kernel, time, and output of packets.
 
 use crate::{EndpointConfig, Output};
 use core::ops::Deref;
 use shoal_packet::Packet;
 use shoal_units::Time;
 
-/// When a sender is called and by which rules. A function that takes only this cannot send.
+/// Time of a call, and the rules that apply. A function that takes only this cannot send.
 pub(super) struct Moment<'a, R> {
     /// The connection's configuration.
     pub config: &'a EndpointConfig,
-    /// What only the sender's own kernel does.
+    /// Rules that only the sender's own kernel has.
     pub rules: &'a R,
     /// The time of the call.
     pub now: Time,
@@ -26,7 +26,7 @@ impl<'a, R, O: Output> Call<'a, R, O> {
     pub(super) fn new(config: &'a EndpointConfig, rules: &'a R, now: Time, out: &'a mut O) -> Self {
         Self { moment: Moment { config, rules, now }, out }
     }
-    /// A packet leaves the host.
+    /// Sends a packet.
     #[inline]
     pub(super) fn transmit(&mut self, packet: Packet) {
         self.out.transmit(packet);

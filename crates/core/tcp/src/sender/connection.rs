@@ -1,5 +1,6 @@
-//! What a sender of any kernel keeps of its connection: the handshake (RFC 9293 section 3.5,
-//! <https://www.rfc-editor.org/rfc/rfc9293#section-3.5>), the peer's window and timestamp, and the header of each packet.
+//! State of the connection in a sender of any kernel: the handshake (RFC 9293 section 3.5,
+//! <https://www.rfc-editor.org/rfc/rfc9293#section-3.5>), the peer's window and timestamp, and the headers of
+//! packets.
 
 use crate::EndpointConfig;
 use shoal_packet::{Flags, FlowId, Packet, Seq};
@@ -9,7 +10,7 @@ use shoal_units::{Span, Time};
 /// SYN and SYN/ACK: 20 B IP, 20 B TCP, 20 B options (MSS, SACK permitted, timestamps, window scale).
 pub(crate) const SYN_BYTES: u16 = 60;
 
-/// How far the handshake has come.
+/// Progress of the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
     Closed,
@@ -23,9 +24,9 @@ pub(super) struct Connection {
     flow: FlowId,
     phase: Phase,
     peer_window_scale: u8,
-    /// Latest timestamp of the peer, to be echoed (RFC 7323).
+    /// Latest timestamp of the peer, to be echoed ([RFC 7323](https://www.rfc-editor.org/rfc/rfc7323)).
     ts_recent: u32,
-    /// The peer's receive window, bytes.
+    /// The peer's receive window in bytes.
     pub peer_window: u32,
 }
 
@@ -43,13 +44,14 @@ impl Connection {
         self.phase == Phase::Established
     }
 
-    /// The connection is to be opened.
+    /// Notes that the connection is to be opened.
     pub(super) fn open(&mut self) {
         debug_assert_eq!(self.phase, Phase::Closed, "a connection is opened once");
         self.phase = Phase::SynSent;
     }
 
-    /// The SYN, with the flags that ask for ECN if wanted (RFC 3168 section 6.1.1).
+    /// The SYN, with the flags that request ECN if wanted
+    /// ([RFC 3168, section 6.1.1](https://www.rfc-editor.org/rfc/rfc3168#section-6.1.1)).
     pub(super) fn syn(&self, config: &EndpointConfig, asks_for_ecn: bool, now: Time) -> Packet {
         let mut syn = Packet::empty(self.flow, SYN_BYTES);
         syn.seq = Seq(0);
@@ -62,7 +64,8 @@ impl Connection {
         syn
     }
 
-    /// A packet arrives that should be the SYN/ACK. Returns whether it is: then the connection is established.
+    /// Handles a packet that should be the SYN/ACK. Returns whether it is; the connection is then
+    /// established.
     pub(super) fn accept(&mut self, config: &EndpointConfig, packet: &Packet) -> bool {
         if !packet.flags.has(Flags::SYN.with(Flags::ACK)) || packet.ack != Seq(1) {
             return false;
@@ -75,7 +78,7 @@ impl Connection {
         true
     }
 
-    /// Notes the timestamp of a segment of the peer and returns the receive window that it announces, in bytes.
+    /// Stores the timestamp of a segment of the peer; returns the receive window that it announces, in bytes.
     #[inline]
     pub(super) fn read(&mut self, packet: &Packet) -> u32 {
         self.ts_recent = packet.ts_val;
@@ -97,7 +100,8 @@ impl Connection {
     }
 }
 
-/// How long ago the segment left whose timestamp `packet` echoes: its RTT, also after a retransmission (RFC 7323 section 4.1).
+/// Time since the segment left whose timestamp `packet` echoes: its RTT, also after a retransmission (RFC
+/// 7323 section 4.1).
 pub(crate) fn echo_age(packet: &Packet, now: Time) -> Option<Span> {
     let elapsed = timestamp(now).wrapping_sub(packet.ts_ecr);
     (packet.ts_ecr != 0 && elapsed < 1 << 31).then(|| Span::from_micros(elapsed.into()))

@@ -1,6 +1,6 @@
-//! What a sender reports of itself.
+//! Counters that a sender reports.
 
-/// What happened on a connection since it began.
+/// Counters of a connection since it began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     /// Payload bytes acknowledged.
@@ -13,7 +13,7 @@ pub struct Counters {
     pub delivered_ce_packets: u64,
     /// ACKs with ECN-Echo.
     pub ece_acks: u64,
-    /// Segments sent again.
+    /// Number of retransmitted segments.
     pub retransmissions: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
@@ -27,15 +27,16 @@ pub struct Counters {
     pub probes: u32,
 }
 
-/// Packets that are out, and what is known of them (Linux `packets_out`, `sacked_out`, `lost_out`, `retrans_out`).
+/// Packets that are outstanding, and their state (Linux `packets_out`, `sacked_out`, `lost_out`,
+/// `retrans_out`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Outstanding {
-    /// Sent and not acknowledged.
+    /// Packets sent and not acknowledged.
     pub unacked: u32,
-    /// Of these, delivered out of order; without SACK, as many as there were duplicate ACKs.
+    /// Packets of these that were delivered out of order; without SACK, the number of duplicate ACKs.
     pub sacked: u32,
-    /// Of these, declared lost.
+    /// Packets of these that were declared lost.
     pub lost: u32,
-    /// Retransmissions that are out.
+    /// Retransmissions that are outstanding.
     pub retransmitted: u32,
 }

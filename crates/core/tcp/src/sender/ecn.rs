@@ -4,12 +4,12 @@ use crate::{EcnSetting, EndpointConfig};
 use shoal_cc::{AnyController, CongestionControl, EcnUse};
 use shoal_packet::{Flags, Packet};
 
-/// Whether ECN is in use, and whether the peer must still hear of a reduction.
+/// Whether ECN is in use, and whether a reduction still has to be announced.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EcnSignalling {
-    /// ECN was negotiated.
+    /// Whether ECN was negotiated.
     pub negotiated: bool,
-    /// CWR is to be sent.
+    /// Whether CWR has to be sent.
     pub cwr_pending: bool,
 }
 
@@ -36,14 +36,15 @@ impl EcnSignalling {
         self.negotiated && cc.ecn_use() == EcnUse::Dctcp
     }
 
-    /// The window was reduced: CWR goes out with the next segment that may carry it (Linux `tcp_ecn_queue_cwr`).
+    /// Announces a reduction: CWR is sent with the next segment that may carry it (Linux
+    /// `tcp_ecn_queue_cwr`).
     pub(super) fn queue_cwr(&mut self, cc: &AnyController) {
         if self.negotiated && cc.sends_cwr() {
             self.cwr_pending = true;
         }
     }
 
-    /// A segment leaves that may carry CWR.
+    /// Sets CWR, if it is pending, in a segment that may carry it.
     #[inline]
     pub(super) fn attach_cwr(&mut self, packet: &mut Packet) {
         if self.cwr_pending {

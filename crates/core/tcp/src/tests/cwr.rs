@@ -122,7 +122,8 @@ fn proportional_reduction_of_6_begins_before_growth() {
 
 #[test]
 fn cwr_waits_for_new_data() {
-    // Nothing to send when the mark comes: the next new segment carries CWR, a retransmission would not (RFC 3168 6.1.2).
+    // Nothing to send when the mark comes: the next new segment carries CWR, a retransmission would not (RFC
+    // 3168, https://www.rfc-editor.org/rfc/rfc3168 6.1.2).
     let script = "
         0ms   connect
         0ms   > syn ece cwr

@@ -122,8 +122,9 @@ fn ikr_trace() {
 
 #[test]
 fn the_first_dctcp_answers_loss_like_a_mark() {
-    // 3.18 to 5.0 (claim A36): ssthresh by alpha. Here alpha is 1024 - 64 = 960 of 1024 after one unmarked ACK:
-    // 11 - (11 x 960 >> 11) = 11 - 5 = 6; with RFC 8257 it would be 5.
+    // 3.18 to 5.0 (claim A36): ssthresh by alpha. Here alpha is 1024 - 64 = 960 of 1024 after one unmarked
+    // ACK: 11 - (11 x 960 >> 11) = 11 - 5 = 6; with RFC 8257 (https://www.rfc-editor.org/rfc/rfc8257) it
+    // would be 5.
     sender("dctcp-linux-3.18", "linux-3.18", OPEN).run(
         "
         200ms < ack 1                  # 3.18 grows: 11

@@ -1,4 +1,5 @@
-//! When ACKs wait: quick-ACK mode, every second segment, the timer (RFC 5681 section 4.2).
+//! When ACKs wait: quick-ACK mode, every second segment, the timer
+//! ([RFC 5681, section 4.2](https://www.rfc-editor.org/rfc/rfc5681#section-4.2)).
 
 use super::script::{linux, receiver_with};
 use crate::EndpointConfig;

@@ -1,4 +1,5 @@
-//! Classic ECN feedback: ECE from a CE mark until CWR (RFC 3168 section 6.1.3).
+//! Classic ECN feedback: ECE from a CE mark until CWR
+//! ([RFC 3168, section 6.1.3](https://www.rfc-editor.org/rfc/rfc3168#section-6.1.3)).
 
 use super::script::{linux, receiver_with};
 use crate::testing::config;

@@ -249,7 +249,7 @@ fn the_second_syn_asks_for_ecn_too_the_third_does_not() {
 }
 
 #[test]
-fn an_echo_on_the_ack_that_shows_a_timeout_in_vain() {
+fn an_echo_on_the_ack_that_shows_a_spurious_timeout() {
     // CC_ECN comes before CC_RTO_ERR: cwnd and snd_recover are those of before the timeout, so the reduction is taken back;
     // but congestion recovery, once entered, is left only after this ACK was counted, so that cwnd does not grow with it.
     let opened = "

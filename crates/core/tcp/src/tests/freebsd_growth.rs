@@ -1,4 +1,5 @@
-//! FreeBSD: windows to the byte, appropriate byte counting (RFC 3465), idle periods, small segments.
+//! FreeBSD: windows to the byte, appropriate byte counting
+//! ([RFC 3465](https://www.rfc-editor.org/rfc/rfc3465)), idle periods, small segments.
 
 use super::script::{sender, sender_with};
 use crate::EndpointConfig;

@@ -133,7 +133,8 @@ fn marks_on_old_data_are_heard() {
 
 #[test]
 fn acks_are_never_ect() {
-    // Linux with DCTCP sets ECT on them, FreeBSD obeys RFC 3168 6.1.4; what counts is the receiver's own stack.
+    // Linux with DCTCP sets ECT on them, FreeBSD obeys RFC 3168 (https://www.rfc-editor.org/rfc/rfc3168)
+    // 6.1.4; what counts is the receiver's own stack.
     let freebsd_sender = EndpointConfig {
         receiver: ReceiverConfig { stack: Some(Profile::LINUX_6), ..ReceiverConfig::default() },
         ..dctcp("freebsd-2015")

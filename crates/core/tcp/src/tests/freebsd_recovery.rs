@@ -140,7 +140,7 @@ fn a_timeout_goes_back_to_the_first_byte() {
 }
 
 #[test]
-fn a_timeout_in_vain_is_taken_back() {
+fn a_spurious_timeout_is_undone() {
     // 2015: the ACK comes within half an SRTT (50.5 ms) of the timeout. 14: it echoes an older timestamp, whenever.
     let restored = "? cwnd 17376 undos 1 timeouts 1 state open"; // 10 segments, and 2 by slow start.
     for (stack, at) in [("freebsd-2015", 650), ("freebsd-14", 700)] {

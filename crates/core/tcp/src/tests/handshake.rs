@@ -1,4 +1,6 @@
-//! Opening, and ECN negotiation as each stack does it (RFC 9293 section 3.5, RFC 3168 section 6.1.1).
+//! Opening, and ECN negotiation as each stack does it
+//! ([RFC 9293, section 3.5](https://www.rfc-editor.org/rfc/rfc9293#section-3.5),
+//! [RFC 3168, section 6.1.1](https://www.rfc-editor.org/rfc/rfc3168#section-6.1.1)).
 
 use super::script::{receiver_with, sender, sender_with};
 use crate::testing::config;
@@ -89,7 +91,8 @@ fn refusal_turns_dctcp_into_reno() {
 
 #[test]
 fn syn_backs_off() {
-    // RFC 6298 2.1: 1 s, doubled each time. One lost SYN is forgiven, two are not: cwnd 1 (Linux tcp_init_metrics).
+    // RFC 6298 (https://www.rfc-editor.org/rfc/rfc6298) 2.1: 1 s, doubled each time. One lost SYN is
+    // forgiven, two are not: cwnd 1 (Linux tcp_init_metrics).
     let script = "
         0ms    connect
         0ms    > syn

@@ -1,4 +1,5 @@
-//! Idle and application-limited connections (RFC 2861, RFC 5681 section 4.1).
+//! Idle and application-limited connections ([RFC 2861](https://www.rfc-editor.org/rfc/rfc2861),
+//! [RFC 5681, section 4.1](https://www.rfc-editor.org/rfc/rfc5681#section-4.1)).
 
 use super::script::{linux, sender};
 

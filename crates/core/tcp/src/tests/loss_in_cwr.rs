@@ -78,7 +78,8 @@ fn a_timeout_in_cwr_does_not_cut_again() {
 
 #[test]
 fn a_timeout_in_recovery_disables_frto() {
-    // RFC 5682 3.1 step 1: retransmissions are out already. The ACK of the head brings retransmissions, not new data.
+    // RFC 5682 (https://www.rfc-editor.org/rfc/rfc5682) 3.1 step 1: retransmissions are out already. The ACK
+    // of the head brings retransmissions, not new data.
     let mut c = config("reno", "linux-3.18");
     linux(&mut c).tail_probe = crate::TailProbe::Off;
     sender_with(

@@ -1,4 +1,4 @@
-//! Recovery without SACK (RFC 6582).
+//! Recovery without SACK ([RFC 6582](https://www.rfc-editor.org/rfc/rfc6582)).
 
 use super::script::sender_with;
 use crate::EndpointConfig;

@@ -1,4 +1,4 @@
-//! Tail loss probes (RFC 8985 section 7).
+//! Tail loss probes ([RFC 8985, section 7](https://www.rfc-editor.org/rfc/rfc8985#section-7)).
 
 use super::script::{sender, sender_with};
 use crate::testing::config;

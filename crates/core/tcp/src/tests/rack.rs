@@ -1,4 +1,5 @@
-//! RACK (linux-6): the reordering window, its timer, the third SACK, lost retransmissions (RFC 8985 section 6).
+//! RACK (linux-6): the reordering window, its timer, the third SACK, lost retransmissions
+//! ([RFC 8985, section 6](https://www.rfc-editor.org/rfc/rfc8985#section-6)).
 
 use super::script::{linux, sender};
 

@@ -168,8 +168,9 @@ fn data_packets_echo_the_last_timestamp() {
 
 #[test]
 fn acks_echo_the_earliest_unacknowledged_timestamp() {
-    // RFC 7323 4.3: only segments that begin at or below the last ACK sent leave their timestamp; so a delayed ACK echoes
-    // its first segment, and what lies beyond a hole nothing.
+    // RFC 7323 (https://www.rfc-editor.org/rfc/rfc7323) 4.3: only segments that begin at or below the last
+    // ACK sent leave their timestamp; so a delayed ACK echoes its first segment, and what lies beyond a hole
+    // nothing.
     let mut c = config("reno", "linux-6");
     linux(&mut c).quick_acks = 0;
     let mut receiver = Receiver::new(&c, FlowId(1));

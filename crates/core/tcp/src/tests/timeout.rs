@@ -1,4 +1,5 @@
-//! Retransmission timeout: floor, backoff, Karn, the Loss state, F-RTO (RFC 6298, RFC 5682).
+//! Retransmission timeout: floor, backoff, Karn, the Loss state, F-RTO
+//! ([RFC 6298](https://www.rfc-editor.org/rfc/rfc6298), [RFC 5682](https://www.rfc-editor.org/rfc/rfc5682)).
 
 use super::script::{linux, sender, sender_with};
 use crate::testing::config;
@@ -151,7 +152,8 @@ fn without_new_data_frto_repeats() {
 
 #[test]
 fn reneging_is_found() {
-    // The receiver SACKed 1, then acknowledges 0 only: it has dropped 1 (RFC 2018 section 8).
+    // The receiver SACKed 1, then acknowledges 0 only: it has dropped 1 (RFC 2018 section 8,
+    // https://www.rfc-editor.org/rfc/rfc2018#section-8).
     let script = format!("{OPEN}200ms < ack 0 sack 1-2\n200ms > 10\n210ms < ack 1\n");
     // 3.2 at once; later after max(SRTT / 2, 10 ms), with SRTT = 100 + (110 - 100) / 8.
     let end = sender("reno", "linux-3.2", &format!("{script}210ms > 1\n210ms ? state loss cwnd 1 losses 10"));
@@ -196,7 +198,7 @@ fn an_ack_beyond_the_head_proves_the_timeout_spurious_only_with_sack() {
 
 #[test]
 fn a_timeout_is_announced_by_cwr() {
-    // RFC 3168 6.1.2: after any reduction, on the first new data.
+    // RFC 3168 (https://www.rfc-editor.org/rfc/rfc3168) 6.1.2: after any reduction, on the first new data.
     let mut c = EndpointConfig { ecn: crate::EcnSetting::On, ..without_probes("linux-3.2") };
     linux(&mut c).frto = false;
     sender_with(

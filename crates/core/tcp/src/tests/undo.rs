@@ -1,4 +1,5 @@
-//! Reductions taken back: Eifel by timestamps (RFC 3522), D-SACK (RFC 3708).
+//! Reductions taken back: Eifel by timestamps ([RFC 3522](https://www.rfc-editor.org/rfc/rfc3522)), D-SACK
+//! ([RFC 3708](https://www.rfc-editor.org/rfc/rfc3708)).
 
 use super::script::sender;
 

@@ -1,4 +1,4 @@
-//! An ACK's way through `tcp_do_segment`.
+//! Processing of an ACK, as in `tcp_do_segment`.
 
 use super::handshake::echoed_time;
 use super::{Call, FreeBsdSender, Moment};
@@ -8,20 +8,20 @@ use shoal_packet::Packet;
 use shoal_units::cast::fit_u32;
 use shoal_units::{Span, Time};
 
-/// What one ACK said.
+/// Content of an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Acked {
-    /// Position that it acknowledges.
+    /// Stream position that it acknowledges.
     pub ack: u64,
-    /// It carries ECN-Echo on an ECN connection.
+    /// Whether it carries ECN-Echo on an ECN connection.
     pub ece: bool,
-    /// It carries SACK blocks.
+    /// Whether it carries SACK blocks.
     pub has_sack: bool,
-    /// They, or the position, changed the scoreboard.
+    /// Whether the blocks or the position changed the scoreboard.
     pub sack_changed: bool,
     /// Bytes newly delivered, by position or SACK.
     pub delivered: u64,
-    /// The same in whole packets.
+    /// Whole packets newly delivered.
     pub delivered_packets: u32,
     /// RTT that it measures.
     pub rtt: Option<Span>,
@@ -59,7 +59,7 @@ impl FreeBsdSender {
         }
     }
 
-    /// Reads position and SACK option.
+    /// Reads the position and the SACK option.
     #[inline]
     fn read(&mut self, at: &Moment<'_>, packet: &Packet, ack: u64, ece: bool) -> Acked {
         let has_sack = at.config.sack && !packet.sack.is_empty();
@@ -100,7 +100,7 @@ impl FreeBsdSender {
         self.holes.update(self.snd_una, ack, &mut blocks[..count])
     }
 
-    /// An ACK that acknowledges something new.
+    /// Handles an ACK that acknowledges new data.
     #[inline]
     fn advance(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet, acked: &mut Acked) {
         let ack = acked.ack;
@@ -108,7 +108,7 @@ impl FreeBsdSender {
             self.before_counting(call, acked);
         }
         self.dupacks = u32::from(acked.has_sack && acked.sack_changed && call.rules.rfc6675);
-        if self.before_timeout.is_some() && self.timeout_was_in_vain(call, packet.ts_ecr) {
+        if self.before_timeout.is_some() && self.timeout_was_spurious(call, packet.ts_ecr) {
             self.undo_timeout(call.now);
         }
         if let Some(sent) = echoed_time(packet, call.now) {
@@ -129,7 +129,7 @@ impl FreeBsdSender {
         self.snd_nxt = self.snd_nxt.max(ack);
     }
 
-    /// Recovery or congestion recovery is under way: what comes before the ACK is counted.
+    /// Handles an ACK in recovery or congestion recovery, before it is counted.
     #[cold]
     fn before_counting(&mut self, call: &mut Call<'_, impl Output>, acked: &Acked) {
         let prr = call.rules.prr;
@@ -147,7 +147,7 @@ impl FreeBsdSender {
         }
     }
 
-    /// The ACK covers the recovery point (`EXIT_RECOVERY`).
+    /// Leaves recovery when an ACK covers the recovery point (`EXIT_RECOVERY`).
     #[cold]
     fn leave_recovery(&mut self, at: &Moment<'_>) {
         if !self.fast_recovery && !at.rules.prr {
@@ -161,7 +161,7 @@ impl FreeBsdSender {
         self.counters.acked_bytes += ack - self.snd_una - u64::from(fin);
     }
 
-    /// The peer's receive window (step 6 of `tcp_do_segment`).
+    /// Stores the peer's receive window (step 6 of `tcp_do_segment`).
     fn take_window(&mut self, window: u32) {
         self.connection.peer_window = window;
         self.peer_window_max = self.peer_window_max.max(window);

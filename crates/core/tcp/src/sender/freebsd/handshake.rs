@@ -7,7 +7,7 @@ use shoal_cc::CongestionControl;
 use shoal_packet::Packet;
 use shoal_units::Time;
 
-/// SYNs sent again that still ask for ECN (`net.inet.tcp.ecn.maxretries`).
+/// Number of retransmitted SYNs that still request ECN (`net.inet.tcp.ecn.maxretries`).
 const ECN_RETRIES: usize = 1;
 
 impl FreeBsdSender {
@@ -42,7 +42,8 @@ impl FreeBsdSender {
         self.ecn.negotiate(call.config, packet, &mut self.cc);
         self.peer_window_max = self.connection.peer_window;
         if self.rtt.timeouts() > 0 {
-            // A lost SYN: one segment (RFC 5681 section 3.1).
+            // A lost SYN: one segment (RFC 5681 section 3.1,
+            // https://www.rfc-editor.org/rfc/rfc5681#section-3.1).
             self.window.cwnd = self.window.quantum;
         }
         if let Some(sent) = echoed_time(packet, call.now) {
@@ -60,7 +61,7 @@ impl FreeBsdSender {
     }
 }
 
-/// When the segment left whose timestamp `packet` echoes.
+/// Time at which the segment left whose timestamp `packet` echoes.
 pub(super) fn echoed_time(packet: &Packet, now: Time) -> Option<Time> {
     echo_age(packet, now).map(|age| Time::from_picos(now.as_picos().saturating_sub(age.as_picos())))
 }

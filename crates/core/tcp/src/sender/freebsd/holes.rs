@@ -1,12 +1,13 @@
-//! What SACK says is missing: a list of holes, not of segments (`tcp_sack.c`).
+//! Missing data as SACK reports them: a list of holes, not of segments
+//! ([`tcp_sack.c`](https://cgit.freebsd.org/src/tree/sys/netinet/tcp_sack.c?h=release/14.0.0)).
 use alloc::vec::Vec;
 
-/// A range that was not SACKed although something beyond it was.
+/// A range that was not SACKed although data beyond it were.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Hole {
     pub start: u64,
     pub end: u64,
-    /// Next position to be sent again (`rxmit`).
+    /// Next position to be retransmitted (`rxmit`).
     pub resend: u64,
 }
 
@@ -19,11 +20,11 @@ impl Hole {
 /// The scoreboard.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Holes {
-    /// Disjoint, sorted.
+    /// Holes: disjoint and sorted.
     holes: Vec<Hole>,
     /// Highest position SACKed, exclusive (`snd_fack`); meaningful while there are holes.
     highest: u64,
-    /// Bytes of holes sent again (`sack_bytes_rexmit`).
+    /// Bytes of holes that were retransmitted (`sack_bytes_rexmit`).
     resent: u64,
 }
 
@@ -50,7 +51,7 @@ impl Holes {
         self.highest.saturating_sub(una).saturating_sub(missing)
     }
 
-    /// An ACK up to `ack` with SACK `blocks`, which lie above it. Returns whether anything changed.
+    /// Handles an ACK up to `ack` with SACK `blocks`, which lie above it. Returns whether anything changed.
     #[cold]
     pub(super) fn update(&mut self, una: u64, ack: u64, blocks: &mut [(u64, u64)]) -> bool {
         let before = (self.highest, self.holes.len(), self.missing());
@@ -73,7 +74,7 @@ impl Holes {
         before != (self.highest, self.holes.len(), self.missing())
     }
 
-    /// [left, right) has arrived.
+    /// Removes [left, right), which has arrived, from the holes.
     fn fill(&mut self, left: u64, right: u64) {
         let mut index = self.holes.partition_point(|hole| hole.end <= left);
         while let Some(&hole) = self.holes.get(index) {
@@ -96,12 +97,12 @@ impl Holes {
         self.holes.iter().map(|hole| hole.end - hole.start).sum()
     }
 
-    /// The first hole that is not yet sent again to its end (`tcp_sack_output`).
+    /// The first hole that has not been retransmitted to its end (`tcp_sack_output`).
     pub(super) fn next(&self) -> Option<Hole> {
         self.holes.iter().find(|hole| hole.resend < hole.end).copied()
     }
 
-    /// `bytes` of the hole that [`Self::next`] returned were sent again.
+    /// Records that `bytes` of the hole that [`Self::next`] returned were retransmitted.
     pub(super) fn note_resent(&mut self, bytes: u64) {
         if let Some(hole) = self.holes.iter_mut().find(|hole| hole.resend < hole.end) {
             hole.resend += bytes;
@@ -109,7 +110,7 @@ impl Holes {
         }
     }
 
-    /// A timeout believes nothing (`tcp_free_sackholes`).
+    /// Discards the scoreboard at a timeout (`tcp_free_sackholes`).
     pub(super) fn clear(&mut self) {
         self.holes.clear();
         self.resent = 0;

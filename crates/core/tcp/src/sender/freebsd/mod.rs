@@ -1,8 +1,12 @@
-//! The sending side of a connection on a FreeBSD host (`sys/netinet/tcp_input.c`, `tcp_output.c`, `tcp_timer.c`).
+//! The sending side of a connection on a FreeBSD host
+//! ([`sys/netinet/tcp_input.c`](https://cgit.freebsd.org/src/tree/sys/netinet/tcp_input.c?h=release/14.0.0),
+//! [`tcp_output.c`](https://cgit.freebsd.org/src/tree/sys/netinet/tcp_output.c?h=release/14.0.0),
+//! [`tcp_timer.c`](https://cgit.freebsd.org/src/tree/sys/netinet/tcp_timer.c?h=release/14.0.0)).
 //!
-//! Windows are bytes, loss recovery knows positions and holes instead of segments, and a timeout goes back to the first
-//! unacknowledged byte. `ack.rs` is an ACK's way through `tcp_do_segment`, `output.rs` is `tcp_output`, `signal.rs` what
-//! controllers are told (`cc_cong_signal` and friends), `recovery.rs` duplicate and partial ACKs, `prr.rs` rate reduction.
+//! Windows are in bytes, loss recovery works on positions and holes instead of segments, and a timeout
+//! returns to the first unacknowledged byte. `ack.rs` processes an ACK as `tcp_do_segment` does, `output.rs`
+//! is `tcp_output`, `signal.rs` calls the controller (`cc_cong_signal` and others), `recovery.rs` handles
+//! duplicate and partial ACKs, and `prr.rs` rate reduction.
 
 mod ack;
 mod handshake;
@@ -47,13 +51,14 @@ pub(super) struct FreeBsdSender {
     rtt: TickRtt,
     prr: Prr,
 
-    /// In fast recovery (`TF_FASTRECOVERY`).
+    /// Whether the sender is in fast recovery (`TF_FASTRECOVERY`).
     fast_recovery: bool,
-    /// In congestion recovery (`TF_CONGRECOVERY`): a reduction after ECN-Echo; also set in fast recovery.
+    /// Whether the sender is in congestion recovery (`TF_CONGRECOVERY`), a reduction after ECN-Echo; also set
+    /// in fast recovery.
     cong_recovery: bool,
-    /// Duplicate ACKs in a row (`t_dupacks`).
+    /// Number of consecutive duplicate ACKs (`t_dupacks`).
     dupacks: u32,
-    /// Segments sent on the first two of them (`snd_limited`).
+    /// Number of segments sent on the first two of them (`snd_limited`).
     limited: u32,
 
     /// First unacknowledged stream position; 0 is the SYN, data begins at 1.
@@ -62,25 +67,25 @@ pub(super) struct FreeBsdSender {
     snd_nxt: u64,
     /// Highest stream position sent.
     pub(super) snd_max: u64,
-    /// End of the recovery or congestion recovery under way (`snd_recover`).
+    /// End of the present recovery or congestion recovery (`snd_recover`).
     snd_recover: u64,
     /// `snd_nxt` when SACK recovery began (`sack_newdata`).
     sack_newdata: u64,
     /// End of the flight of the last timeout; for output only.
     timeout_end: u64,
-    /// Bytes known to be delivered.
+    /// Bytes that are known to be delivered.
     delivered: u64,
     /// Largest receive window of the peer so far, bytes.
     peer_window_max: u32,
 
-    /// What is restored after a spurious timeout.
+    /// State to restore after a spurious timeout.
     before_timeout: Option<BeforeTimeout>,
     rto_deadline: Time,
     last_received: Time,
     last_sent: Time,
 }
 
-/// `snd_cwnd_prev` and its companions, kept at the first timeout.
+/// State that is stored at the first timeout (`snd_cwnd_prev` and its companions).
 #[derive(Clone, Copy, Debug)]
 struct BeforeTimeout {
     cwnd: u32,
@@ -88,7 +93,7 @@ struct BeforeTimeout {
     recover: u64,
     fast_recovery: bool,
     cong_recovery: bool,
-    /// An ACK before this instant was caused by the original (`t_badrxtwin`).
+    /// Time before which an ACK must have been caused by the original transmission (`t_badrxtwin`).
     until: Time,
     /// Timestamp clock at the timeout.
     stamp: u32,
@@ -132,12 +137,12 @@ impl FreeBsdSender {
         }
     }
 
-    /// The application has written, or stopped: sends what the window allows.
+    /// Sends what the window allows after the application has written, or stopped.
     pub(super) fn on_written(&mut self, call: &mut Call<'_, impl Output>) {
         self.output(call);
     }
 
-    /// A packet of the peer arrives.
+    /// Handles a packet of the peer.
     #[inline]
     pub(super) fn on_packet(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
         match self.connection.phase() {
@@ -174,17 +179,17 @@ impl FreeBsdSender {
     pub(super) fn srtt(&self) -> Span {
         self.rtt.srtt()
     }
-    /// Packets in flight: what was sent, less what was acknowledged or SACKed.
+    /// Packets in flight: sent, and neither acknowledged nor SACKed.
     pub(super) fn in_flight(&self) -> u32 {
         self.packets(self.snd_max - self.snd_una - self.holes.sacked(self.snd_una))
     }
 
-    /// Segments repeated: losses are not declared here.
+    /// Number of retransmitted segments, since this stack does not declare losses.
     #[inline]
     pub(super) fn losses(&self) -> u64 {
         u64::from(self.counters.retransmissions)
     }
-    /// Bytes of heap behind this sender, and those of the sender itself.
+    /// Bytes of heap memory of this sender, including the sender itself.
     pub(super) fn heap_bytes(&self) -> usize {
         size_of::<Self>() + self.holes.heap_bytes()
     }

@@ -14,14 +14,14 @@ struct Segment {
     start: u64,
     len: u64,
     fin: bool,
-    /// SACK recovery repeats it.
+    /// Whether SACK recovery retransmits it.
     repeats_hole: bool,
-    /// More may follow at once (`sendalot`).
+    /// Whether more segments may follow immediately (`sendalot`).
     more: bool,
 }
 
 impl FreeBsdSender {
-    /// Sends as long as the application, the congestion window and the peer's window allow.
+    /// Sends as long as application, congestion window and the peer's window allow.
     #[inline]
     pub(super) fn output(&mut self, call: &mut Call<'_, impl Output>) {
         if !self.connection.is_established() {
@@ -47,7 +47,8 @@ impl FreeBsdSender {
         }
     }
 
-    /// Sending resumes with nothing in flight (`cc_after_idle` if that lasted longer than the timeout).
+    /// Handles the resumption of sending with nothing in flight (`cc_after_idle` if the pause exceeded the
+    /// timeout).
     fn restart_after_idle(&mut self, at: &Moment<'_>) {
         if self.counters.segments_sent == 0 {
             return;
@@ -82,7 +83,7 @@ impl FreeBsdSender {
         self.next_in_order(at)
     }
 
-    /// What SACK recovery sends again.
+    /// The next segment that SACK recovery retransmits.
     #[cold]
     fn next_of_hole(&self) -> Option<Segment> {
         let hole = self.holes.next()?;
@@ -103,7 +104,7 @@ impl FreeBsdSender {
             (self.snd_una + u64::from(self.window.cwnd.min(self.connection.peer_window)))
                 .saturating_sub(start)
         } else {
-            // Beyond all retransmissions: new data as far as those leave room.
+            // New data beyond all retransmissions, as far as those leave room.
             let cwnd = u64::from(self.window.cwnd);
             let new_data = start.saturating_sub(self.sack_newdata);
             (self.snd_una + u64::from(self.connection.peer_window))
@@ -118,7 +119,8 @@ impl FreeBsdSender {
             && last
             && (!self.stream.fin_sent || (repeats && start + len + 1 == self.snd_max))
             && (len > 0 || allowed > 0 || !self.stream.fin_sent);
-        // Silly windows are avoided on the sending side (RFC 9293 section 3.8.6.2.1); Nagle is off as in Kato et al. 2015.
+        // Silly windows are avoided on the sending side (RFC 9293 section 3.8.6.2.1,
+        // https://www.rfc-editor.org/rfc/rfc9293#section-3.8.6.2.1); Nagle is off as in Kato et al. 2015.
         let worthwhile =
             len > 0 && (len == mss || last || repeats || len >= u64::from(self.peer_window_max / 2));
         (worthwhile || fin).then_some(Segment {

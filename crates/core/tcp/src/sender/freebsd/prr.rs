@@ -1,4 +1,5 @@
-//! Proportional rate reduction (RFC 6937; `tcp_do_prr_ack`), in recovery and after ECN-Echo.
+//! Proportional rate reduction ([RFC 6937](https://www.rfc-editor.org/rfc/rfc6937); `tcp_do_prr_ack`), in
+//! recovery and after ECN-Echo.
 
 use super::FreeBsdSender;
 use super::ack::Acked;
@@ -10,7 +11,7 @@ impl FreeBsdSender {
         out.saturating_sub(self.holes.sacked(ack.max(self.snd_una)))
     }
 
-    /// One ACK's share of the reduction.
+    /// Applies one ACK's share of the reduction.
     #[cold]
     pub(super) fn reduce_by_prr(&mut self, acked: &Acked) {
         let mss = u64::from(self.window.quantum);

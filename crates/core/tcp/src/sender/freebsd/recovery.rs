@@ -1,4 +1,5 @@
-//! Duplicate and partial ACKs: limited transmit (RFC 3042), fast retransmit, SACK and NewReno recovery.
+//! Duplicate and partial ACKs: limited transmit ([RFC 3042](https://www.rfc-editor.org/rfc/rfc3042)), fast
+//! retransmit, SACK and NewReno recovery.
 
 use super::ack::Acked;
 use super::{Call, FreeBsdSender, Moment};
@@ -7,7 +8,8 @@ use crate::sender::DUPLICATE_THRESHOLD;
 use shoal_units::Time;
 
 impl FreeBsdSender {
-    /// RFC 6675: more than two segments SACKed, on an ACK that also acknowledges something.
+    /// [RFC 6675](https://www.rfc-editor.org/rfc/rfc6675): more than two segments SACKed, on an ACK that also
+    /// acknowledges something.
     #[inline]
     pub(super) fn begins_recovery(&self, at: &Moment<'_>, acked: &Acked) -> bool {
         acked.has_sack && acked.sack_changed && !self.fast_recovery && self.sacked_enough(at, acked)
@@ -18,7 +20,8 @@ impl FreeBsdSender {
         at.rules.rfc6675 && at.config.sack && self.holes.sacked(self.snd_una.max(acked.ack)) > beyond
     }
 
-    /// An ACK that acknowledges nothing new. Returns true if it needs no further thought (`goto drop`).
+    /// Handles an ACK that acknowledges nothing new. Returns true if it needs no further processing (`goto
+    /// drop`).
     #[cold]
     pub(super) fn on_duplicate(
         &mut self,
@@ -47,7 +50,9 @@ impl FreeBsdSender {
         }
         if self.dupacks == DUPLICATE_THRESHOLD || self.sacked_enough(call, acked) {
             if !call.config.sack && acked.ack <= self.snd_recover {
-                self.dupacks = 0; // Already repaired once (RFC 6582 section 3.2).
+                // Already repaired once (RFC 6582 section 3.2,
+                // https://www.rfc-editor.org/rfc/rfc6582#section-3.2).
+                self.dupacks = 0;
                 return false;
             }
             self.enter_recovery(call, acked);
@@ -63,7 +68,7 @@ impl FreeBsdSender {
         self.on_sample(at, &sample);
     }
 
-    /// Another duplicate in recovery: a segment has left the network.
+    /// Handles a further duplicate in recovery: a segment has left the network.
     fn inflate(&mut self, at: &Moment<'_>, acked: &Acked) {
         let rules = at.rules;
         let mss = u64::from(self.window.quantum);
@@ -107,7 +112,7 @@ impl FreeBsdSender {
         self.snd_nxt = self.snd_nxt.max(next);
     }
 
-    /// The first two duplicates: each lets one new segment out (RFC 3042).
+    /// Handles the first two duplicates, each of which lets a new segment be sent (RFC 3042).
     fn transmit_limited(&mut self, call: &mut Call<'_, impl Output>, acked: &Acked) {
         self.count_duplicate(call, acked);
         let mss = u64::from(self.window.quantum);
@@ -129,14 +134,14 @@ impl FreeBsdSender {
         self.window.cwnd = cwnd;
     }
 
-    /// An ACK in fast recovery that does not cover all of it. `snd_una` has not moved yet.
+    /// Handles an ACK in fast recovery that does not cover the recovery point. `snd_una` has not moved yet.
     #[cold]
     pub(super) fn on_partial_ack(&mut self, call: &mut Call<'_, impl Output>, acked: &Acked) {
         let mss = u64::from(self.window.quantum);
         let bytes = acked.ack - self.snd_una;
         self.rto_deadline = Time::NEVER;
         if !call.config.sack {
-            // tcp_newreno_partial_ack: repeat one segment, then deflate by what was acknowledged.
+            // tcp_newreno_partial_ack: retransmit one segment, then deflate by what was acknowledged.
             let (next, cwnd) = (self.snd_nxt, u64::from(self.window.cwnd));
             self.snd_nxt = acked.ack;
             self.set_cwnd(mss + bytes);

@@ -7,9 +7,9 @@ use shoal_units::{Span, Time};
 const TICK: Span = Span::from_millis(1);
 /// Backoff by consecutive timeouts (`tcp_backoff`).
 const BACKOFF: [u64; 13] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 512, 512, 512];
-/// Backoff of SYNs that keep their pace (`tcp_syn_backoff`).
+/// Backoff of SYNs with equal spacing (`tcp_syn_backoff`).
 const SYN_BACKOFF: [u64; 13] = [1, 1, 1, 1, 1, 2, 4, 8, 16, 32, 64, 64, 64];
-/// After so many timeouts the estimate is no longer believed (`TCP_MAXRXTSHIFT / 4`).
+/// Number of timeouts after which the estimate is discarded (`TCP_MAXRXTSHIFT / 4`).
 const INVALID_AFTER: usize = 3;
 const SRTT_SHIFT: u32 = 5;
 const RTTVAR_SHIFT: u32 = 4;
@@ -22,7 +22,7 @@ pub(super) struct TickRtt {
     rttvar: i64,
     /// Consecutive timeouts (`t_rxtshift`).
     timeouts: usize,
-    /// The timeout in force, backed off (`t_rxtcur`).
+    /// The present timeout with backoff (`t_rxtcur`).
     current: Span,
 }
 
@@ -42,7 +42,8 @@ impl TickRtt {
         self.timeouts
     }
 
-    /// A segment that left at `sent` is acknowledged `now`: both clocks count whole ticks.
+    /// Takes a sample from a segment that left at `sent` and is acknowledged `now`; both clocks count whole
+    /// ticks.
     pub(super) fn sample(&mut self, stack: &Profile, rules: &FreeBsd, sent: Time, now: Time) {
         let rtt = (now.as_picos() / TICK.as_picos()).cast_signed()
             - (sent.as_picos() / TICK.as_picos()).cast_signed()
@@ -60,7 +61,7 @@ impl TickRtt {
         self.current = in_range(stack, rules, self.base(stack), span((rtt + 2).max(ticks(stack.rto_min))));
     }
 
-    /// A timeout of data: the next one comes later.
+    /// Backs off after a timeout of data.
     pub(super) fn back_off(&mut self, stack: &Profile, rules: &FreeBsd) {
         self.timeouts = (self.timeouts + 1).min(BACKOFF.len() - 1);
         let wait = self.base(stack).saturating_mul(BACKOFF[self.timeouts]);
@@ -71,7 +72,7 @@ impl TickRtt {
         }
     }
 
-    /// A timeout of the SYN.
+    /// Backs off after a timeout of the SYN.
     pub(super) fn back_off_syn(&mut self, stack: &Profile, rules: &FreeBsd) {
         self.timeouts = (self.timeouts + 1).min(BACKOFF.len() - 1);
         let table = if rules.syns_keep_pace { &SYN_BACKOFF } else { &BACKOFF };

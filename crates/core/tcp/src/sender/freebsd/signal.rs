@@ -1,4 +1,4 @@
-//! What the controller is told and what the stack does with its answer (`cc_cong_signal`, `cc_ack_received`,
+//! Signals to the controller, and the stack's handling of the result (`cc_cong_signal`, `cc_ack_received`,
 //! `cc_post_recovery`).
 
 use super::{FreeBsdSender, Moment};
@@ -11,7 +11,7 @@ use shoal_units::{Span, Time};
 const SLOW_START_LIMIT: u32 = 2;
 
 impl FreeBsdSender {
-    /// ECN-Echo on an ACK up to `ack` (`CC_ECN`). Returns whether an episode was under way already.
+    /// Handles ECN-Echo on an ACK up to `ack` (`CC_ECN`). Returns whether an episode was in progress already.
     pub(super) fn on_echo(&mut self, at: &Moment<'_>, ack: u64) -> bool {
         let rules = at.rules;
         if self.cong_recovery && rules.echo_of_cwr_counts && ack >= self.snd_recover && !self.fast_recovery {
@@ -35,7 +35,7 @@ impl FreeBsdSender {
         false
     }
 
-    /// Duplicate ACKs mean a loss (`CC_NDUPACK`).
+    /// Handles a loss that duplicate ACKs indicate (`CC_NDUPACK`).
     pub(super) fn on_loss(&mut self, now: Time) {
         self.snd_recover = self.snd_max;
         self.ecn.queue_cwr(&self.cc);
@@ -49,7 +49,7 @@ impl FreeBsdSender {
         self.counters.fast_recoveries += 1;
     }
 
-    /// The retransmission timer fired (`CC_RTO`).
+    /// Handles a retransmission timeout (`CC_RTO`).
     pub(super) fn on_rto(&mut self, at: &Moment<'_>) {
         let rules = at.rules;
         (self.fast_recovery, self.cong_recovery) = (false, false);
@@ -67,7 +67,7 @@ impl FreeBsdSender {
         }
     }
 
-    /// The timeout was spurious: everything becomes what it was before (`CC_RTO_ERR`).
+    /// Restores the state before a spurious timeout (`CC_RTO_ERR`).
     pub(super) fn undo_timeout(&mut self, now: Time) {
         let Some(before) = self.before_timeout.take() else { return };
         self.counters.undos += 1;
@@ -85,7 +85,7 @@ impl FreeBsdSender {
     }
 
     /// Whether the ACK that arrives `now` shows that the timeout was spurious.
-    pub(super) fn timeout_was_in_vain(&self, at: &Moment<'_>, ts_ecr: u32) -> bool {
+    pub(super) fn timeout_was_spurious(&self, at: &Moment<'_>, ts_ecr: u32) -> bool {
         self.rtt.timeouts() == 1
             && self.before_timeout.is_some_and(|before| {
                 if at.rules.undoes_by_timestamp {
@@ -96,7 +96,7 @@ impl FreeBsdSender {
             })
     }
 
-    /// Keeps what [`Self::undo_timeout`] needs.
+    /// Stores the state that [`Self::undo_timeout`] restores.
     pub(super) fn remember(&mut self, now: Time) {
         self.before_timeout = (self.rtt.timeouts() == 1).then(|| super::BeforeTimeout {
             cwnd: self.window.cwnd,
@@ -109,7 +109,8 @@ impl FreeBsdSender {
         });
     }
 
-    /// `cc_ack_received`: estimators see every ACK; the window grows on those that acknowledge something.
+    /// Reports an ACK to the controller (`cc_ack_received`): estimators see every ACK; the window grows on
+    /// those that acknowledge new data.
     #[inline]
     pub(super) fn on_sample(&mut self, at: &Moment<'_>, sample: &AckSample) {
         self.cc.on_ack(&mut self.window, sample);
@@ -119,7 +120,8 @@ impl FreeBsdSender {
         let mss = self.window.quantum;
         let in_slow_start = at.config.stack.growth.in_slow_start(&self.window);
         let limit = match at.rules.avoidance_limit {
-            // Not so much while a timeout is being repaired (RFC 3465 section 2.3).
+            // The limit is lower while a timeout is being repaired (RFC 3465 section 2.3,
+            // https://www.rfc-editor.org/rfc/rfc3465#section-2.3).
             _ if in_slow_start && self.snd_nxt < self.snd_max => u64::from(mss),
             _ if in_slow_start => u64::from(SLOW_START_LIMIT * mss),
             Some(segments) => u64::from(segments * mss),
@@ -136,8 +138,8 @@ impl FreeBsdSender {
         }
     }
 
-    /// Bytes are counted also where the window may not grow. A full window makes it grow afterwards, but two do not count
-    /// twice (`CCF_ABC_SENTAWND` is a flag).
+    /// Counts bytes even while the window may not grow. A full window makes it grow afterwards, but two do
+    /// not count twice (`CCF_ABC_SENTAWND` is a flag).
     fn count_without_growth(&mut self, bytes: u64) {
         let cwnd = self.window.cwnd;
         let counted = self.window.cwnd_cnt.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
@@ -145,7 +147,7 @@ impl FreeBsdSender {
             .min(cwnd.saturating_mul(2));
     }
 
-    /// An ACK beyond the recovery point: what `cc_post_recovery` does before the ACK is counted.
+    /// Handles an ACK beyond the recovery point, before the ACK is counted (`cc_post_recovery`).
     pub(super) fn post_recovery(&mut self, at: &Moment<'_>, ack: u64) {
         if self.fast_recovery {
             let mss = u64::from(self.window.quantum);
@@ -163,7 +165,7 @@ impl FreeBsdSender {
         self.window.cwnd_cnt = 0;
     }
 
-    /// Sets `cwnd` within what a window may be.
+    /// Sets `cwnd` within its bounds.
     pub(super) fn set_cwnd(&mut self, bytes: u64) {
         self.window.cwnd = fit_u32(bytes.clamp(1, u64::from(self.window.clamp)));
     }
@@ -178,7 +180,7 @@ impl FreeBsdSender {
         }
     }
 
-    /// The sample of an ACK up to `ack` that delivered so many packets; `rtt` is what it measured.
+    /// The sample of an ACK up to `ack` that delivered this many packets; `rtt` is its RTT sample.
     pub(super) fn sample(
         &self,
         ack: u64,

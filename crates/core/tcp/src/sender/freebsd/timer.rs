@@ -1,4 +1,4 @@
-//! The retransmission timer (`tcp_timer_rexmt`): back to the first unacknowledged byte.
+//! The retransmission timer (`tcp_timer_rexmt`), which returns to the first unacknowledged byte.
 
 use super::{Call, FreeBsdSender};
 use crate::Output;

@@ -47,14 +47,14 @@ impl LinuxSender {
             self.resend(call, resend);
         }
         let sent = self.push(call);
-        // Also to stop it: with something missing there are better ways to learn more.
+        // Also to stop the probe: if a packet is missing, other mechanisms report sooner.
         let stops_probe = self.timers.early_is_probe() && self.state != CaState::Open;
         if sent == 0 && (acked.advanced || stops_probe) {
             self.schedule_tail_probe(call);
         }
     }
 
-    /// Reads position, window and flags of an ACK up to `ack`.
+    /// Reads the position, window and flags of an ACK up to `ack`.
     #[inline]
     fn read(&mut self, packet: &Packet, ack: u64) -> Acked {
         let prior_una = self.snd_una;
@@ -78,8 +78,9 @@ impl LinuxSender {
         }
     }
 
-    /// Reads the SACK option: what was received twice explains retransmissions, one if the data is forgotten already (Linux
-    /// `tcp_check_dsack`), else those still in the queue; the rest goes to the scoreboard.
+    /// Reads the SACK option: data that were received twice explain retransmissions, one if the data are no
+    /// longer in the queue (Linux `tcp_check_dsack`), else those still in the queue; the other blocks update
+    /// the scoreboard.
     #[cold]
     fn read_sacks(&mut self, at: &Moment<'_>, packet: &Packet, timeout_high: u64, acked: &mut Acked) {
         let option = SackOption::new(packet, self.snd_una, self.snd_nxt);
@@ -94,7 +95,7 @@ impl LinuxSender {
         self.board.read_sacks(&option, timeout_high, at.now, &mut acked.delivery);
     }
 
-    /// The ACK advances: takes what it covers out of the queue.
+    /// Removes what an advancing ACK covers from the queue.
     #[inline]
     fn advance(&mut self, at: &Moment<'_>, timeout_high: u64, acked: &mut Acked) {
         self.board.acknowledge(self.snd_una, timeout_high, at.now, &mut acked.delivery);
@@ -105,7 +106,8 @@ impl LinuxSender {
         }
     }
 
-    /// Nothing was in flight: the window may have opened, or a D-SACK arrived late (Linux label `no_queue`).
+    /// Handles an ACK with nothing in flight: the window may have opened, or a D-SACK may be late (Linux
+    /// label `no_queue`).
     #[cold]
     fn on_ack_of_nothing(&mut self, call: &mut Call<'_, impl Output>, acked: &Acked) {
         if acked.dsack && self.state <= CaState::Disorder {
@@ -185,7 +187,7 @@ impl LinuxSender {
         }
     }
 
-    /// Growth and the recovery state machine, in the order of the stack.
+    /// Runs window growth and the recovery state machine, in the order of the stack.
     #[inline]
     fn judge(&mut self, at: &Moment<'_>, acked: &mut Acked, sample: &mut AckSample) -> Resend {
         let dubious = acked.duplicate
@@ -213,7 +215,7 @@ impl LinuxSender {
         }
         let resend = self.alert(at, acked, sample);
         if new_data && at.rules.growth_turn == GrowthTurn::After && self.may_grow() {
-            // Linux since 4.6 passes what was delivered: SACKed packets have had their turn.
+            // Linux since 4.6 passes what was delivered: SACKed packets have been counted before.
             sample.acked_packets = acked.delivery.delivered_packets + acked.reno_delivered;
             self.grow(sample);
         }
@@ -265,7 +267,8 @@ impl LinuxSender {
         }
     }
 
-    /// Everything sent before the episode is acknowledged. Returns true if the ACK needs no further thought.
+    /// Ends an episode when everything sent before it is acknowledged. Returns true if the ACK needs no
+    /// further processing.
     fn leave_episode(&mut self, at: &Moment<'_>, acked: &Acked) -> bool {
         match self.state {
             CaState::Cwr => {
@@ -330,7 +333,7 @@ impl LinuxSender {
         Resend::Nothing
     }
 
-    /// Sends what the judgement asked for.
+    /// Sends what the state machine requested.
     #[cold]
     fn resend(&mut self, call: &mut Call<'_, impl Output>, resend: Resend) {
         if resend == Resend::New {

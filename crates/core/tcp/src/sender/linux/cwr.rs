@@ -7,7 +7,7 @@ use crate::Recovery;
 use shoal_cc::{CongestionControl, INFINITE_SSTHRESH, Reduction};
 
 impl LinuxSender {
-    /// First ECN-Echo of an episode.
+    /// Handles the first ECN-Echo of an episode.
     pub(super) fn enter_cwr(&mut self, at: &Moment<'_>) {
         self.undo.forbid();
         self.undo.close();
@@ -33,13 +33,14 @@ impl LinuxSender {
         self.ecn.queue_cwr(&self.cc);
     }
 
-    /// A new episode, up to what was sent so far.
+    /// Begins an episode that ends with the data sent so far.
     pub(super) fn begin_reduction(&mut self) {
         self.high_seq = self.snd_nxt;
         self.reduction.begin(self.window.cwnd);
     }
 
-    /// One ACK's share of the reduction. `first_retransmission`: it enters Recovery, and one leaves whatever the flight.
+    /// Applies one ACK's share of the reduction. `first_retransmission`: the ACK enters Recovery, and one
+    /// segment is sent whatever the flight.
     #[inline]
     pub(super) fn reduce(
         &mut self,
@@ -77,7 +78,7 @@ impl LinuxSender {
         self.reduction.reduce_proportionally(&mut self.window, flight, progress, always_one_more);
     }
 
-    /// The episode is over (Linux `tcp_complete_cwr`, `tcp_end_cwnd_reduction`).
+    /// Ends the episode (Linux `tcp_complete_cwr`, `tcp_end_cwnd_reduction`).
     pub(super) fn complete_reduction(&mut self, at: &Moment<'_>) {
         if self.reduction.controller_cuts || self.window.ssthresh >= INFINITE_SSTHRESH {
             return;

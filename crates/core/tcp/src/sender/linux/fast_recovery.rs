@@ -1,5 +1,5 @@
-//! Fast retransmit and fast recovery (RFC 6675, <https://www.rfc-editor.org/rfc/rfc6675>, as Linux has it; RFC 6582 without
-//! SACK).
+//! Fast retransmit and fast recovery (RFC 6675, <https://www.rfc-editor.org/rfc/rfc6675>, as Linux has it;
+//! [RFC 6582](https://www.rfc-editor.org/rfc/rfc6582) without SACK).
 
 use super::acked::{Acked, Resend};
 use super::{CaState, LinuxSender, Moment};
@@ -32,7 +32,8 @@ impl LinuxSender {
     /// Linux `tcp_enter_recovery`.
     pub(super) fn begin_recovery(&mut self, at: &Moment<'_>, ece: bool) {
         let signal = self.signal(at);
-        // Loss in a reduction that marks began: no second one (3.2 counts Loss as a reduction, later kernels do not).
+        // A loss during a reduction for marks causes no second one (3.2 counts Loss as a reduction, later
+        // kernels do not).
         let already_reducing = if at.rules.recovery_restarts_reduction {
             self.state >= CaState::Cwr
         } else {
@@ -57,7 +58,7 @@ impl LinuxSender {
         self.begin_repair(at, CaState::Recovery);
     }
 
-    /// Recovery or Loss begins: what CWR and a probe were doing is over.
+    /// Begins Recovery or Loss, which ends CWR and tail loss probes.
     pub(super) fn begin_repair(&mut self, at: &Moment<'_>, state: CaState) {
         self.usage.stamp = at.now;
         self.reduction.controller_cuts = false;
@@ -66,7 +67,7 @@ impl LinuxSender {
         self.transition_to(state, at.now);
     }
 
-    /// A further ACK in Recovery.
+    /// Handles a further ACK in Recovery.
     #[cold]
     pub(super) fn in_recovery(&mut self, at: &Moment<'_>, acked: &mut Acked) -> Resend {
         let forward = self.board.forward_packets();
@@ -80,7 +81,8 @@ impl LinuxSender {
         if at.rules.undo == Undo::Linux32 {
             look_for_losses &= !(acked.advanced && self.undo_partly(at, acked));
         } else if acked.advanced && self.undo.is_delayed(acked) {
-            // The hole was filled by the original. With retransmissions still out: go on, but mark and repeat nothing.
+            // The original filled the hole. While retransmissions are outstanding, continue without marking
+            // or retransmitting anything.
             if self.board.retransmitted > 0 {
                 self.reduce(at, at.rules.recovery, acked, false);
                 return Resend::Nothing;
@@ -100,7 +102,8 @@ impl LinuxSender {
         Resend::Lost
     }
 
-    /// Recovery ended as spurious. RACK looks once more: there may be a loss behind the reordering.
+    /// Continues after Recovery ended as spurious. RACK tests again, since there may be a loss behind the
+    /// reordering.
     fn after_undo_in_recovery(&mut self, at: &Moment<'_>, acked: &Acked) -> Resend {
         if !Self::uses_rack(at) {
             return Resend::Nothing;

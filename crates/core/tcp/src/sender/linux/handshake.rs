@@ -1,4 +1,6 @@
-//! Opening the connection, with ECN negotiation (RFC 9293 section 3.5, RFC 3168 section 6.1.1).
+//! Opening the connection, with ECN negotiation
+//! ([RFC 9293, section 3.5](https://www.rfc-editor.org/rfc/rfc9293#section-3.5),
+//! [RFC 3168, section 6.1.1](https://www.rfc-editor.org/rfc/rfc3168#section-6.1.1)).
 
 use super::{Call, LinuxSender};
 use crate::sender::connection::echo_age;
@@ -45,7 +47,8 @@ impl LinuxSender {
         self.timers.retransmission = Time::NEVER;
         self.ecn.negotiate(call.config, packet, &mut self.cc);
         if self.rtt.backoff() > 1 {
-            // Linux tcp_init_metrics: one lost SYN is forgiven (the timeout is only 1 s), two are not (RFC 5681 3.1).
+            // Linux tcp_init_metrics: one lost SYN is forgiven (the timeout is only 1 s), two are not (RFC
+            // 5681, https://www.rfc-editor.org/rfc/rfc5681 3.1).
             self.window.cwnd = 1;
         }
         self.rtt.end_backoff();

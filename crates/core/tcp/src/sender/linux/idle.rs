@@ -1,12 +1,14 @@
-//! Application-limited and idle connections: window validation (RFC 2861, Linux `tcp_cwnd_validate`) and slow-start
-//! restart (RFC 5681 section 4.1, <https://www.rfc-editor.org/rfc/rfc5681#section-4.1>, Linux `tcp_cwnd_restart`).
+//! Application-limited and idle connections: window validation
+//! ([RFC 2861](https://www.rfc-editor.org/rfc/rfc2861), Linux `tcp_cwnd_validate`) and slow-start restart
+//! (RFC 5681 section 4.1, <https://www.rfc-editor.org/rfc/rfc5681#section-4.1>, Linux `tcp_cwnd_restart`).
 
 use super::usage::Turn;
 use super::{CaState, LinuxSender, Moment};
 use shoal_cc::CongestionControl;
 
 impl LinuxSender {
-    /// Notes how much of the window was used, after a transmission of `sent` packets that `cwnd` stopped or not.
+    /// Records how much of the window was used, after a transmission of `sent` packets that `cwnd` did or did
+    /// not stop.
     #[inline]
     pub(super) fn validate_cwnd(&mut self, at: &Moment<'_>, sent: u32, stopped: bool) {
         let packets_out = self.board.packets_out();
@@ -33,13 +35,15 @@ impl LinuxSender {
         }
     }
 
-    /// Whether the window was the limit, by the stack's own test. `flight` is the flight before the ACK.
+    /// Whether the window limited the transmission, by the stack's own test. `flight` is the flight before
+    /// the ACK.
     #[inline]
     pub(super) fn is_cwnd_limited(&self, at: &Moment<'_>, flight: u32) -> bool {
         self.usage.is_limited(at.rules.window_use, &at.config.stack.growth, &self.window, flight)
     }
 
-    /// The window went unused for a timeout: halve the distance to what was used (Linux `tcp_cwnd_application_limited`).
+    /// Halves the distance to the used window, after the window was not used for a timeout (Linux
+    /// `tcp_cwnd_application_limited`).
     #[cold]
     fn decay_unused_window(&mut self, at: &Moment<'_>) {
         if self.state == CaState::Open && !self.has_unsent() {
@@ -63,7 +67,7 @@ impl LinuxSender {
         }
     }
 
-    /// Sending resumes with nothing in flight.
+    /// Handles the resumption of sending with nothing in flight.
     #[cold]
     pub(super) fn on_restart(&mut self, at: &Moment<'_>) {
         if self.counters.segments_sent == 0 {

@@ -7,32 +7,32 @@ use crate::{Output, Undo};
 use shoal_cc::CongestionControl;
 use shoal_units::{Span, Time};
 
-/// Shortest wait before SACKs are disbelieved (Linux `tcp_check_sack_reneging`).
+/// Shortest wait before SACKs are discarded (Linux `tcp_check_sack_reneging`).
 const RENEGING_WAIT_MIN: Span = Span::from_millis(10);
-/// Most doublings of the timeout of data.
+/// Most doublings of the retransmission timeout of data.
 const BACKOFF_LIMIT: u8 = 16;
 
-/// What is known of the timeouts of an episode.
+/// State of the timeouts in an episode.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LossEpisode {
-    /// F-RTO: the timeout is not yet known to be real (Linux `frto`).
+    /// Whether F-RTO is still testing the timeout (Linux `frto`).
     frto: bool,
     /// Consecutive timeouts of the same data (Linux `icsk_retransmits`).
     timeouts: u8,
 }
 
 impl LossEpisode {
-    /// A timeout. F-RTO doubts it unless fast recovery was under way, whose retransmissions make the evidence ambiguous
-    /// (RFC 5682 section 3.1 step 1).
+    /// Records a timeout. F-RTO tests it unless fast recovery was in progress, whose retransmissions make the
+    /// evidence ambiguous (RFC 5682 section 3.1 step 1).
     fn begin(&mut self, frto: bool, in_recovery: bool) {
         self.frto = frto && (!in_recovery || self.timeouts > 0);
         self.timeouts = self.timeouts.saturating_add(1);
     }
-    /// Something was acknowledged.
+    /// Records that new data were acknowledged.
     pub(super) fn note_progress(&mut self) {
         self.timeouts = 0;
     }
-    /// The timeout was real.
+    /// Records that the timeout was not spurious.
     pub(super) fn end_frto(&mut self) {
         self.frto = false;
     }
@@ -78,8 +78,9 @@ impl LinuxSender {
         self.begin_repair(at, CaState::Loss);
     }
 
-    /// The peer acknowledged up to data that it had SACKed, but not that data (RFC 2018 section 8). Linux 3.2 acts at once;
-    /// later kernels wait half an RTT for an ACK that explains it.
+    /// Handles reneging: the peer acknowledged up to data that it had SACKed, but not these data
+    /// ([RFC 2018, section 8](https://www.rfc-editor.org/rfc/rfc2018#section-8)). Linux 3.2 responds
+    /// immediately; later kernels wait half an RTT for an ACK that explains it.
     #[cold]
     pub(super) fn on_reneging(&mut self, at: &Moment<'_>) -> Resend {
         if at.rules.undo == Undo::Linux32 {
@@ -90,7 +91,7 @@ impl LinuxSender {
         Resend::Nothing
     }
 
-    /// An ACK in Loss.
+    /// Handles an ACK in Loss.
     #[cold]
     pub(super) fn in_loss(&mut self, at: &Moment<'_>, acked: &mut Acked) -> Resend {
         if acked.delivery.acked_packets > 0 {
@@ -131,7 +132,8 @@ impl LinuxSender {
         Resend::Lost
     }
 
-    /// In Loss with RACK: retransmissions that were lost again end the wait for a timeout (Linux `FLAG_LOST_RETRANS`).
+    /// In Loss with RACK: retransmissions that are lost again are repeated without waiting for a timeout
+    /// (Linux `FLAG_LOST_RETRANS`).
     pub(super) fn lost_again_in_loss(&mut self, at: &Moment<'_>) -> bool {
         self.state == CaState::Loss && Self::uses_rack(at) && self.detect_rack_losses(at)
     }

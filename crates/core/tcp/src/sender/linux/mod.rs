@@ -1,8 +1,9 @@
 //! The sending side of a connection on a Linux host.
 //!
-//! `ack.rs` is an ACK's way through `tcp_ack`, `transmit.rs` is `tcp_write_xmit`. What has a state of its own is a part: the
-//! retransmission queue (`scoreboard.rs`, with `rack.rs`), the RTT (`rtt.rs`), reductions (`reduction.rs`), the evidence for
-//! undoing them (`undo.rs`), tail loss probes (`tail_probe.rs`), use of the window (`usage.rs`), timers (`timers.rs`).
+//! `ack.rs` processes an ACK as `tcp_ack` does, and `transmit.rs` is `tcp_write_xmit`. Parts with a state of
+//! their own are: the retransmission queue (`scoreboard.rs`, with `rack.rs`), the RTT (`rtt.rs`), reductions
+//! (`reduction.rs`), the evidence for undoing them (`undo.rs`), tail loss probes (`tail_probe.rs`), use of
+//! the window (`usage.rs`), timers (`timers.rs`).
 
 mod ack;
 mod acked;
@@ -107,12 +108,12 @@ impl LinuxSender {
         }
     }
 
-    /// The application has written, or stopped: sends what the window allows.
+    /// Sends what the window allows after the application has written, or stopped.
     pub(super) fn on_written(&mut self, call: &mut Call<'_, impl Output>) {
         self.push(call);
     }
 
-    /// A packet of the peer arrives.
+    /// Handles a packet of the peer.
     #[inline]
     pub(super) fn on_packet(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
         match self.connection.phase() {
@@ -132,7 +133,7 @@ impl LinuxSender {
         self.timers.deadline()
     }
 
-    /// Time has passed: fires the timers that are due.
+    /// Fires the timers that are due.
     pub(super) fn on_timer(&mut self, call: &mut Call<'_, impl Output>) {
         match self.timers.take_due(call.now) {
             None => {}
@@ -153,7 +154,7 @@ impl LinuxSender {
     pub(super) fn in_flight(&self) -> u32 {
         self.board.in_flight()
     }
-    /// What is known of the packets that are out.
+    /// State of the outstanding packets.
     pub(super) fn outstanding(&self) -> Outstanding {
         self.board.outstanding()
     }
@@ -162,7 +163,7 @@ impl LinuxSender {
     pub(super) fn losses(&self) -> u64 {
         self.board.losses
     }
-    /// Bytes of heap behind this sender.
+    /// Bytes of heap memory of this sender.
     pub(super) fn heap_bytes(&self) -> usize {
         self.board.heap_bytes()
     }
@@ -200,7 +201,7 @@ impl LinuxSender {
         }
     }
 
-    /// The one place where the state changes.
+    /// Changes the state; no other function does.
     fn transition_to(&mut self, state: CaState, now: Time) {
         if self.state == state {
             return;

@@ -1,24 +1,25 @@
-//! RACK: a segment is lost if one sent later was delivered, after a reordering window (RFC 8985 section 6; Linux
-//! `tcp_recovery.c`).
+//! RACK: a segment is lost if one sent later was delivered, after a reordering window
+//! ([RFC 8985, section 6](https://www.rfc-editor.org/rfc/rfc8985#section-6); Linux
+//! [`tcp_recovery.c`](https://elixir.bootlin.com/linux/v6.12/source/net/ipv4/tcp_recovery.c)).
 
 use super::segment::Segment;
 use shoal_units::{Span, Time};
 
-/// The latest transmission known to be delivered.
+/// The latest transmission that is known to be delivered.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rack {
     sent: Time,
     end: u64,
     /// RTT of the segment delivered last.
     rtt: Span,
-    /// Smallest RTT of the connection, as told by the estimator.
+    /// Smallest RTT of the connection, from the estimator.
     min_rtt: Span,
-    /// Something was delivered since the queue was last looked at.
+    /// Whether a segment was delivered since the queue was last examined.
     advanced: bool,
 }
 
 impl Rack {
-    /// A segment that was sent once is delivered.
+    /// Records the delivery of a segment that was sent once.
     #[inline]
     pub(super) fn note_original(&mut self, segment: &Segment, now: Time) {
         self.advanced = true;
@@ -29,8 +30,8 @@ impl Rack {
         }
     }
 
-    /// Any segment is delivered. One that was retransmitted less than the smallest RTT ago says nothing: it was the
-    /// original that arrived (RFC 8985 section 6.2 step 2).
+    /// Records the delivery of any segment. One that was retransmitted less than the smallest RTT ago is
+    /// ignored, because the original arrived (RFC 8985 section 6.2 step 2).
     pub(super) fn note_delivered(&mut self, segment: &Segment, now: Time) {
         if !(segment.was_ever_retransmitted() && now.since(segment.sent) < self.min_rtt) {
             self.note_original(segment, now);
@@ -45,7 +46,7 @@ impl Rack {
         self.advanced = true;
     }
 
-    /// Something was delivered since this was last asked: the queue is worth a look.
+    /// Whether a segment was delivered since the last call, so that the queue should be examined.
     pub(super) fn take_advance(&mut self) -> bool {
         core::mem::take(&mut self.advanced)
     }

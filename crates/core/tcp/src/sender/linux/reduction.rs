@@ -1,33 +1,33 @@
-//! How a window comes down over a round trip: rate halving (Linux `tcp_cwnd_down`) or proportional rate reduction (RFC 6937,
-//! Linux `tcp_cwnd_reduction`).
+//! How a window comes down over a round trip: rate halving (Linux `tcp_cwnd_down`) or proportional rate
+//! reduction ([RFC 6937](https://www.rfc-editor.org/rfc/rfc6937), Linux `tcp_cwnd_reduction`).
 
 use crate::sender::prr::Prr;
 use shoal_cc::Window;
 use shoal_units::cast::fit_u32;
 
-/// What one ACK means for a reduction.
+/// Effect of one ACK on a reduction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
     /// Packets newly delivered.
     pub delivered: u32,
-    /// It advanced without new losses.
+    /// Whether the ACK advanced without new losses.
     pub advanced_without_loss: bool,
-    /// A fast retransmission is to go out whatever the flight.
+    /// Whether a fast retransmission is to be sent whatever the flight.
     pub first_retransmission: bool,
 }
 
-/// A reduction under way.
+/// A reduction in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RateReduction {
     prr: Prr,
-    /// A controller that carries out its own cuts is in charge of the current CWR episode.
+    /// Whether the controller carries out its own cuts in the current CWR episode.
     pub controller_cuts: bool,
 }
 
 impl RateReduction {
     pub(super) const NONE: Self = Self { prr: Prr::NONE, controller_cuts: false };
 
-    /// A reduction from `cwnd` begins.
+    /// Begins a reduction from `cwnd`.
     pub(super) fn begin(&mut self, cwnd: u32) {
         self.prr.begin(u64::from(cwnd), 0);
     }
@@ -36,7 +36,8 @@ impl RateReduction {
         self.prr.note_sent(u64::from(packets));
     }
 
-    /// One ACK's share by PRR, with `flight` packets in flight. `always_one_more`: as Linux before 4.5.
+    /// Applies one ACK's share by PRR, with `flight` packets in flight. `always_one_more`: as Linux before
+    /// 4.5.
     pub(super) fn reduce_proportionally(
         &mut self,
         window: &mut Window,
@@ -63,8 +64,8 @@ impl RateReduction {
     }
 }
 
-/// One ACK's share by rate halving: one packet less for every second ACK, not below `floor`, and never more than one packet
-/// beyond the flight.
+/// Applies one ACK's share by rate halving: one packet less for every second ACK, not below `floor`, and
+/// never more than one packet beyond the flight.
 pub(super) fn halve_rate(window: &mut Window, floor: u32, flight: u32) {
     let count = window.cwnd_cnt + 1;
     window.cwnd_cnt = count & 1;

@@ -1,5 +1,6 @@
-//! When RACK looks for losses: with an ACK, and when the reordering window closes (RFC 8985 section 6.2 and 6.3,
-//! <https://www.rfc-editor.org/rfc/rfc8985#section-6.2>; Linux `tcp_recovery.c`).
+//! Detection of losses by RACK, with an ACK and when the reordering window closes (RFC 8985 section 6.2 and
+//! 6.3, <https://www.rfc-editor.org/rfc/rfc8985#section-6.2>; Linux
+//! [`tcp_recovery.c`](https://elixir.bootlin.com/linux/v6.12/source/net/ipv4/tcp_recovery.c)).
 
 use super::reduction::Progress;
 use super::{CaState, Call, LinuxSender, Moment};
@@ -11,13 +12,13 @@ use shoal_units::Span;
 const REORDERING_TIMER_SLACK: Span = Span::from_millis(2);
 
 impl LinuxSender {
-    /// RACK needs SACK.
+    /// Whether RACK is used: it needs SACK.
     #[inline]
     pub(super) fn uses_rack(at: &Moment<'_>) -> bool {
         at.config.sack && at.rules.loss_detection == LossDetection::Rack
     }
 
-    /// Looks for losses if something was delivered. Returns whether a retransmission was found lost.
+    /// Detects losses if a segment was delivered. Returns whether a retransmission was found lost.
     #[cold]
     pub(super) fn detect_rack_losses(&mut self, at: &Moment<'_>) -> bool {
         if !self.board.rack.take_advance() {
@@ -28,7 +29,7 @@ impl LinuxSender {
         self.board.retransmitted < retransmitted
     }
 
-    /// A quarter of the smallest RTT; none with the third SACK or in recovery (no reordering was seen).
+    /// A quarter of the smallest RTT; zero with the third SACK or in recovery if no reordering was seen.
     fn reordering_window(&self) -> Span {
         if self.state >= CaState::Recovery || self.board.sacked >= DUPLICATE_THRESHOLD {
             return Span::ZERO;
@@ -45,7 +46,7 @@ impl LinuxSender {
         }
     }
 
-    /// The reordering window closed without the missing ACK (Linux `tcp_rack_reo_timeout`).
+    /// Handles the end of the reordering window without the missing ACK (Linux `tcp_rack_reo_timeout`).
     #[cold]
     pub(super) fn on_reordering_timeout(&mut self, call: &mut Call<'_, impl Output>) {
         let prior_flight = self.board.in_flight();

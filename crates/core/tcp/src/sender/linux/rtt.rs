@@ -1,6 +1,6 @@
-//! Round-trip time estimation and the retransmission timeout as Linux has them (`tcp_rtt_estimator`, `tcp_set_rto`):
-//! RFC 6298 with the variance bounded below by the stack's floor instead of the timeout itself, and a variance that falls
-//! only once a window.
+//! Round-trip time estimation and the retransmission timeout as Linux has them (`tcp_rtt_estimator`,
+//! `tcp_set_rto`): [RFC 6298](https://www.rfc-editor.org/rfc/rfc6298) with the variance bounded below by the
+//! stack's floor instead of the timeout itself, and a variance that falls only once a window.
 
 use crate::Profile;
 use shoal_units::Span;
@@ -86,19 +86,19 @@ impl RttEstimator {
         Span::from_picos(self.srtt_ps + self.rttvar_ps).min(profile.rto_max)
     }
 
-    /// The timeout in force: doubled by each timeout since the last sample (RFC 6298 section 5.5).
+    /// The present timeout, doubled by each timeout since the last sample (RFC 6298 section 5.5).
     #[inline]
     pub(super) fn backed_off_timeout(&self, profile: &Profile) -> Span {
         self.timeout(profile).saturating_mul(1 << self.backoff).min(profile.rto_max)
     }
-    /// The timeout has fired: the next one comes later. `limit` bounds the doublings.
+    /// Backs off after a timeout. `limit` bounds the doublings.
     pub(super) fn back_off(&mut self, limit: u8) {
         self.backoff = (self.backoff + 1).min(limit);
     }
     pub(super) fn backoff(&self) -> u8 {
         self.backoff
     }
-    /// The handshake is over: its timeouts do not count for data.
+    /// Ends the backoff of the handshake, whose timeouts do not count for data.
     pub(super) fn end_backoff(&mut self) {
         self.backoff = 0;
     }

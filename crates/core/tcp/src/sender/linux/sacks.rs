@@ -1,4 +1,5 @@
-//! Reading the SACK option (RFC 2018, <https://www.rfc-editor.org/rfc/rfc2018>; RFC 2883; Linux `tcp_sacktag_write_queue`).
+//! Reading the SACK option (RFC 2018, <https://www.rfc-editor.org/rfc/rfc2018>;
+//! [RFC 2883](https://www.rfc-editor.org/rfc/rfc2883); Linux `tcp_sacktag_write_queue`).
 
 use super::scoreboard::{SACK_BLOCKS, Scoreboard};
 use super::segment::Delivery;

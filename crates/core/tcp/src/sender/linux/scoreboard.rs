@@ -311,7 +311,8 @@ impl Scoreboard {
         self.retransmit_from = una;
     }
 
-    /// The peer dropped data it had SACKed (RFC 2018 section 8): believe nothing.
+    /// The peer dropped data it had SACKed
+    /// ([RFC 2018, section 8](https://www.rfc-editor.org/rfc/rfc2018#section-8)): believe nothing.
     #[cold]
     pub(super) fn forget_sacks(&mut self, una: u64) {
         for segment in &mut self.segments {

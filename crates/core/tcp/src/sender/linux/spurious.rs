@@ -21,8 +21,9 @@ impl LinuxSender {
         self.board.rack.look_again();
     }
 
-    /// At the end of Recovery or Loss. Returns true if the state must be held (connections without SACK, RFC 6582 3.2
-    /// step 4: wait for something above the recovery point).
+    /// At the end of Recovery or Loss. Returns true if the state must be held (connections without SACK,
+    /// [RFC 6582](https://www.rfc-editor.org/rfc/rfc6582) 3.2 step 4: wait for something above the recovery
+    /// point).
     pub(super) fn try_undo_recovery(&mut self, at: &Moment<'_>, acked: &Acked) -> bool {
         if self.undo.may_undo(acked) {
             self.undo_all(at);

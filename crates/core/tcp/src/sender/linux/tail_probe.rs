@@ -11,19 +11,19 @@ const PROBE_SLACK: Span = Span::from_millis(2);
 /// Shortest probe timeout of 3.18.
 const PROBE_MIN_3_18: Span = Span::from_millis(10);
 
-/// A probe whose acknowledgement is awaited.
+/// A probe whose acknowledgement has not arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeEpisode {
     /// `snd_nxt` at the probe; its acknowledgement ends the episode (Linux `tlp_high_seq`).
     end: Option<u64>,
-    /// The probe repeated old data (Linux `tlp_retrans`).
+    /// Whether the probe retransmitted old data (Linux `tlp_retrans`).
     repeats: bool,
 }
 
-/// What an ACK tells of a probe.
+/// What an ACK reveals about a probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
-    /// Nothing yet.
+    /// The ACK does not decide it.
     Awaited,
     /// The probe repaired nothing: it carried new data, or its segment arrived twice.
     Unnecessary,
@@ -40,8 +40,9 @@ impl ProbeEpisode {
         self.end = None;
     }
 
-    /// An ACK up to `snd_una`. A repeated segment was unnecessary if a D-SACK or a plain duplicate follows, and necessary if
-    /// the next thing acknowledged lies beyond it (RFC 8985 section 7.4).
+    /// Judges the probe by an ACK up to `snd_una`. A retransmitted segment was unnecessary if a D-SACK or a
+    /// plain duplicate follows, and necessary if the next acknowledgement lies beyond it (RFC 8985 section
+    /// 7.4).
     fn judge(&self, snd_una: u64, acked: &Acked) -> Verdict {
         let Some(end) = self.end.filter(|end| snd_una >= *end) else { return Verdict::Awaited };
         let plain_duplicate = !acked.advanced && acked.duplicate && !acked.delivery.newly_sacked;
@@ -55,7 +56,8 @@ impl ProbeEpisode {
     }
 }
 
-/// How long after a transmission the probe is sent; `single` if one packet is out, whose ACK the peer may delay.
+/// Time from a transmission to its probe; `single` if one packet is outstanding, whose ACK the peer may
+/// delay.
 #[inline]
 fn wait(rule: TailProbe, stack: &Profile, srtt: Span, single: bool) -> Span {
     if srtt.is_zero() {
@@ -89,7 +91,8 @@ impl LinuxSender {
         self.timers.start_probe(at.now + wait);
     }
 
-    /// The probe timer fired: one new segment if there is one, else the last one again. One probe an episode.
+    /// Sends a probe when its timer fires: a new segment if there is one, else the last one again. One probe
+    /// for each episode.
     #[cold]
     pub(super) fn send_tail_probe(&mut self, call: &mut Call<'_, impl Output>) {
         if self.board.packets_out() > 0 && !self.probe.is_open() {
@@ -105,7 +108,8 @@ impl LinuxSender {
         self.arm_rto(call);
     }
 
-    /// The probe's acknowledgement: if it repaired a loss, the window is reduced once (RFC 8985 section 7.4).
+    /// Handles the acknowledgement of a probe: if the probe repaired a loss, the window is reduced once (RFC
+    /// 8985 section 7.4).
     #[cold]
     pub(super) fn judge_tail_probe(&mut self, at: &Moment<'_>, acked: &Acked) {
         match self.probe.judge(self.snd_una, acked) {

@@ -2,14 +2,14 @@
 
 use shoal_units::Time;
 
-/// Which timer fires.
+/// The timer that fires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Due {
-    /// The tail loss probe (RFC 8985 section 7).
+    /// The tail loss probe ([RFC 8985, section 7](https://www.rfc-editor.org/rfc/rfc8985#section-7)).
     Probe,
     /// The reordering window closes (RFC 8985 section 6.3).
     Reordering,
-    /// The retransmission timeout (RFC 6298).
+    /// The retransmission timeout ([RFC 6298](https://www.rfc-editor.org/rfc/rfc6298)).
     Retransmission,
 }
 
@@ -27,13 +27,13 @@ impl Timers {
     pub(super) const STOPPED: Self =
         Self { retransmission: Time::NEVER, early: Time::NEVER, early_is_probe: false };
 
-    /// When the first of them fires.
+    /// Time at which the first of them fires.
     #[inline]
     pub(super) fn deadline(&self) -> Time {
         self.retransmission.min(self.early)
     }
 
-    /// Which timer fires now. The early one stops.
+    /// The timer that fires now, if any. The early one stops.
     #[inline]
     pub(super) fn take_due(&mut self, now: Time) -> Option<Due> {
         if now >= self.early {

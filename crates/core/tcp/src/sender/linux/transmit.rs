@@ -1,4 +1,4 @@
-//! What is sent, and when the windows allow it.
+//! Sending of data as the windows allow.
 
 use super::segment::Segment;
 use super::{CaState, Call, LinuxSender, Moment};
@@ -52,7 +52,7 @@ impl LinuxSender {
         sent
     }
 
-    /// Sends one new segment whatever `cwnd` says. Returns whether there was one that the peer's window allows.
+    /// Sends one new segment whatever `cwnd` is. Returns whether there was one that the peer's window allows.
     #[cold]
     pub(super) fn push_one(&mut self, call: &mut Call<'_, impl Output>) -> bool {
         if !self.has_unsent() {
@@ -103,7 +103,8 @@ impl LinuxSender {
         end <= self.snd_una + u64::from(self.connection.peer_window)
     }
 
-    /// Nagle as modified by Minshall: one small segment in flight at most (Linux `tcp_nagle_check`). Not for the last one.
+    /// Whether a small segment waits: Nagle as modified by Minshall allows one small segment in flight (Linux
+    /// `tcp_nagle_check`). Not for the last one.
     #[inline]
     fn waits_for_more(&self, at: &Moment<'_>, next: Next) -> bool {
         !next.fin && next.len < at.config.mss() && self.small_end > self.snd_una
@@ -126,7 +127,7 @@ impl LinuxSender {
         // Linux tcp_ecn_send: a FIN without data counts as a pure ACK.
         if self.ecn.negotiated && (len > 0 || self.uses_dctcp()) {
             packet.ecn = Ecn::Ect0;
-            // RFC 3168 6.1.2: CWR only on new data.
+            // RFC 3168 (https://www.rfc-editor.org/rfc/rfc3168) 6.1.2: CWR only on new data.
             if len > 0 {
                 self.ecn.attach_cwr(&mut packet);
             }
@@ -164,7 +165,7 @@ impl LinuxSender {
         }
     }
 
-    /// Sends segment `index` of the queue again (Linux `tcp_retransmit_skb`).
+    /// Retransmits segment `index` of the queue (Linux `tcp_retransmit_skb`).
     #[cold]
     pub(super) fn retransmit_segment(&mut self, call: &mut Call<'_, impl Output>, index: usize) {
         self.board.retransmit(index, call.now, self.snd_nxt);
@@ -175,7 +176,7 @@ impl LinuxSender {
         self.transmit_again(call, index);
     }
 
-    /// Sends segment `index` again as a probe: no retransmission as far as recovery is concerned.
+    /// Sends segment `index` again as a probe, which recovery does not count as a retransmission.
     #[cold]
     pub(super) fn repeat_segment(&mut self, call: &mut Call<'_, impl Output>, index: usize) {
         self.board.repeat(index, call.now, self.snd_nxt);

@@ -1,11 +1,12 @@
 //! Evidence that a reduction was spurious: Eifel detection by timestamps (RFC 3522,
-//! <https://www.rfc-editor.org/rfc/rfc3522>), D-SACK (RFC 3708); Linux `tcp_may_undo` and friends.
+//! <https://www.rfc-editor.org/rfc/rfc3522>), D-SACK ([RFC 3708](https://www.rfc-editor.org/rfc/rfc3708));
+//! Linux `tcp_may_undo` and friends.
 
 use super::acked::Acked;
 use crate::Undo;
 use shoal_cc::{AnyController, CongestionControl, Window};
 
-/// What is known of the retransmissions of an episode, and what undoing it would restore.
+/// State of the retransmissions in an episode, and what undoing it would restore.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct UndoEvidence {
     /// `ssthresh` to restore if the reduction is spurious; 0 if it must not be (Linux `prior_ssthresh`).
