@@ -2,7 +2,7 @@
 #![no_std]
 #![warn(missing_docs)]
 #![cfg_attr(
-    not(test),
+    not(any(test, feature = "testing")),
     deny(
         clippy::unwrap_used,
         clippy::cast_possible_truncation,
