@@ -125,7 +125,7 @@ fn what_models_lack_is_named() {
         ("+0 < U. 1:1(0) ack 1 win 9 urg 1", "urgent data"),
         ("+0 setsockopt(4, SOL_TCP, TCP_NODELAY, [1], 4) = 0", "TCP_NODELAY"),
         ("+0 %{ assert tcpi_pmtu == 1500 }%", "tcpi_pmtu"),
-        ("+0 `sysctl -q net.ipv4.tcp_ecn=1`", "on the way"),
+        ("+0 `sysctl -q net.ipv4.tcp_ecn=1`", "during a script"),
         ("+0 write(4, ..., 99999999) = 99999999", "write"),
         ("+0 < icmp unreachable [1:1(0)]", "ICMP"),
     ];

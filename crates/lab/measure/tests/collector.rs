@@ -92,7 +92,7 @@ fn data_counts_on_the_first_monitored_link_of_its_path() {
         pass(&mut collector, link, departure(0, true), ms(10));
     }
     pass(&mut collector, 1, departure(1, true), ms(20));
-    // Acknowledgements and packets of nobody are no data of a flow.
+    // Acknowledgements and packets of nobody are not data of a flow.
     pass(&mut collector, 0, departure(0, false), ms(30));
     pass(&mut collector, 1, departure(NO_FLOW, true), ms(40));
     assert_eq!((collector.wire_bytes(0), collector.wire_bytes(1)), (1250, 1250));

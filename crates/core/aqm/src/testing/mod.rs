@@ -85,6 +85,6 @@ pub fn run(kind: Kind, bytes: &[u8]) -> Option<u64> {
     }
     let copy = finish(model.clone(), second);
     let digest = finish(model, second);
-    assert_eq!(digest, copy, "a copy of the queue went another way");
+    assert_eq!(digest, copy, "a copy of the queue behaved differently");
     Some(digest)
 }

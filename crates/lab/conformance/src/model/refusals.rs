@@ -66,7 +66,7 @@ fn check(event: &Event, setup: &Setup, syns: &mut u32) -> Result<(), ScriptError
         Action::Arrives(_) | Action::Leaves(_) => refused(event, "ICMP"),
         Action::Call(call) => self::call(event, call, setup),
         Action::Commands(commands) if !commands.is_empty() => {
-            refused(event, "changes of the kernel's parameters on the way")
+            refused(event, "changes of kernel parameters during a script")
         }
         Action::Commands(_) => Ok(()),
         Action::Check(block) => {

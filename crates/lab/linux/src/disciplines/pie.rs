@@ -26,7 +26,7 @@ impl Express for PieConfig {
             refusals.add(
                 "bottleneck.aqm.tupdate",
                 format!(
-                    "the kernel's PIE counts jiffies of {JIFFY}, and {} are no whole number of them",
+                    "the kernel's PIE counts jiffies of {JIFFY}, and {} is not a whole number of them",
                     self.tupdate
                 ),
                 "write whole milliseconds",

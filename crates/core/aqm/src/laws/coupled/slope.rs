@@ -128,7 +128,7 @@ mod tests {
         };
         assert_eq!(at(0), (0, 0));
         assert_eq!(at(1), (8, 64));
-        // 999 ps are no whole nanosecond.
+        // 999 ps are not a whole nanosecond.
         assert_eq!(slope.mark(999).as_q32(), 0);
         // 32 ms: 32e6 << 3 and 32e6 << 6.
         assert_eq!(at(32_000_000), (256_000_000, 2_048_000_000));

@@ -429,7 +429,7 @@ mod hystart {
         // 3.x: delay_min >> 4 in eighths of a ms = 50 ms: more than that also at the 52nd.
         assert_eq!(exit(LINUX_3_18, 20, Span::from_millis(1), 60, &[100]), Some(52));
         assert_eq!(exit(LINUX_6, 20, Span::from_millis(1), 51, &[100]), None);
-        // ACKs more than 2 ms apart are no train.
+        // ACKs more than 2 ms apart are not a train.
         assert_eq!(exit(LINUX_6, 20, Span::from_micros(2001), 60, &[100]), None);
         assert_eq!(exit(LINUX_3_18, 20, Span::from_millis(3), 60, &[100]), None);
         // ACKs 2 ms apart still are: the 27th comes at 52 ms.
