@@ -18,7 +18,6 @@ const BUSY: f64 = 0.8;
 /// window over mean round-trip time is not the mean rate, and because a window counts also where recovery
 /// does not fill it. The factor was 1.25 until an ordinary run had 1.3 in the second after slow start; the
 /// case that this detects, a host that takes no packets most of the time, has ten and more.
-/// this is for, a host that takes no packet for most of the time, has ten and more.
 const CLEARLY: f64 = 2.0;
 /// Retransmissions in excess of the drops that are not reported.
 const FEW: f64 = 10.0;

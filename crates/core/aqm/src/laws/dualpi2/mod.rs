@@ -67,9 +67,8 @@ impl DualPi2 {
     }
 
     /// Decides on `packet` at a queue with `waiting` other packets, as Linux's `must_drop` does: the
-    /// probability is not applied if the backlog is below the smallest one. `native` is the probability of a
+    /// probability is not applied if less than `min_backlog_bytes` waits. `native` is the probability of a
     /// mark by the ramp.
-    /// backlog it is not applied. `native` is the likelihood of a mark by the ramp.
     #[inline]
     fn apply(
         &mut self,
