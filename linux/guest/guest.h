@@ -8,6 +8,9 @@
 #ifndef SHOAL_GUEST_H
 #define SHOAL_GUEST_H
 
+#include "clock.h"
+#include "fail.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,15 +18,6 @@
 #define MAX_HOSTS 8192
 #define MAX_FLOWS 50000
 #define NEVER UINT64_MAX
-
-/* Ends the guest with a message on the console, which the host shows. */
-_Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Ends the guest with a message and the reason of errno. */
-_Noreturn void fail_errno(const char *format, ...) __attribute__((format(printf, 1, 2)));
-_Noreturn void power_off(void);
-uint64_t now_ns(void);
-/* Populates /dev. */
-void mount_devices(void);
 
 /* net.c: hosts are network namespaces. */
 void host_init(void); /* the initial namespace: "init" */

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "flow.h"
+#include "mounts.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,99 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Reads /config line by line and carries out its instructions. */
 #include "guest.h"
+#include "mounts.h"
 #include "script.h"
+#include "words.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/reboot.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
-#define MAX_WORDS 32
-
-static unsigned line_number;
-
-_Noreturn void power_off(void)
-{
-	sync();
-	reboot(RB_POWER_OFF);
-	for (;;)
-		pause();
-}
-
-static _Noreturn void end_with(const char *format, va_list arguments, int reason)
-{
-	fputs("shoal-guest: ", stdout);
-	if (line_number)
-		printf("config line %u: ", line_number);
-	vprintf(format, arguments);
-	if (reason)
-		printf(": %s", strerror(reason));
-	putchar('\n');
-	fflush(stdout);
-	power_off();
-}
-
-_Noreturn void fail(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	end_with(format, arguments, 0);
-}
-
-_Noreturn void fail_errno(const char *format, ...)
-{
-	int reason = errno;
-	va_list arguments;
-
-	va_start(arguments, format);
-	end_with(format, arguments, reason);
-}
-
-uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-struct words {
-	char *word[MAX_WORDS];
-	int count, next;
-};
-
-static const char *text(struct words *w)
-{
-	if (w->next >= w->count)
-		fail("a word is missing after `%s`", w->word[w->count > 0 ? w->count - 1 : 0]);
-	return w->word[w->next++];
-}
-
-static uint64_t number(struct words *w)
-{
-	const char *word = text(w);
-	char *end;
-	uint64_t value;
-
-	if (strcmp(word, "never") == 0)
-		return NEVER;
-	errno = 0;
-	value = strtoull(word, &end, 0);
-	if (errno || end == word || *end)
-		fail("`%s` is not a number", word);
-	return value;
-}
 
 static int host(struct words *w)
 {
@@ -300,12 +217,12 @@ static void obey(struct words *w)
 	} else if (strcmp(verb, "gaps") == 0) {
 		gaps(w);
 	} else if (strcmp(verb, "script") == 0) {
-		line_number = 0;
+		fail_in_line(0);
 		script_play(text(w));
 	} else if (strcmp(verb, "run") == 0) {
 		uint64_t duration = number(w), sample = number(w), window = number(w);
 
-		line_number = 0;
+		fail_in_line(0);
 		flows_run(duration, sample, window);
 		power_off();
 	} else {
@@ -322,44 +239,25 @@ static void many_files(void)
 		fail_errno("cannot open many files");
 }
 
-void mount_devices(void)
-{
-	if (mkdir("/dev", 0755) && errno != EEXIST)
-		fail_errno("cannot make /dev");
-	if (mount("devtmpfs", "/dev", "devtmpfs", 0, NULL) && errno != EBUSY)
-		fail_errno("cannot mount /dev");
-}
-
-static void mounts(void)
-{
-	if (mkdir("/proc", 0755) && errno != EEXIST)
-		fail_errno("cannot make /proc");
-	if (mount("proc", "/proc", "proc", 0, NULL))
-		fail_errno("cannot mount /proc");
-}
-
 int main(void)
 {
 	static char line[1 << 16];
+	unsigned line_number = 0;
 	FILE *config;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
-	mounts();
+	mount_processes();
 	many_files();
 	host_init();
 	config = fopen("/config", "re");
 	if (!config)
 		fail_errno("cannot open /config");
 	while (fgets(line, sizeof(line), config)) {
-		struct words words = { 0 };
+		struct words words;
 
-		line_number++;
-		for (char *word = strtok(line, " \n"); word; word = strtok(NULL, " \n")) {
-			if (words.count == MAX_WORDS)
-				fail("too many words");
-			words.word[words.count++] = word;
-		}
+		fail_in_line(++line_number);
+		words = words_of(line);
 		if (words.count && words.word[0][0] != '#')
 			obey(&words);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The device of conformance scripts. Large segments reach it whole, as they leave TCP. */
 #include "guest.h"
+#include "mounts.h"
 #include "script.h"
 
 #include <arpa/inet.h>

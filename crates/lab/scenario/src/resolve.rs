@@ -3,6 +3,7 @@
 mod arrivals;
 mod dumbbell;
 mod endpoints;
+mod ends;
 mod flows;
 mod graph;
 mod hosts;
@@ -91,7 +92,7 @@ pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Opt
         Topology::ParkingLot(lot) => parking_lot::network(lot, &mut cx),
     };
     let routes = network.as_ref().map_or(&[][..], |network| &network.routes);
-    arrivals::settle(&mut groups, routes, &mut cx);
+    flows::settle(&mut groups, routes, &mut cx);
 
     let endpoints = endpoints.into_iter().collect::<Option<Vec<_>>>()?;
     let Network { nodes, links, paths, routes, ends, weights, ecmp, pools, bdp_rtt, .. } = network?;

@@ -5,7 +5,7 @@ mod deliveries;
 use crate::app::AppState;
 use crate::barrier::Barrier;
 use crate::datagrams::Datagrams;
-use crate::events::{Agenda, Key, SUBJECTS_MAX};
+use crate::events::{Agenda, Key, Timer};
 use crate::exchanges::Exchanges;
 use crate::flow::{Egress, FlowState, Place, ReceiverSlot, SenderSlot};
 use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER, TO_SINK};
@@ -30,15 +30,6 @@ pub struct Options<'a> {
 /// Type of [`Options::progress`].
 pub type Progress<'a> = &'a mut dyn FnMut(Time) -> bool;
 
-/// Subject of an entry on the timer agenda: the flow's number times four plus one of these constants.
-const SENDER: u32 = 0;
-const RECEIVER: u32 = 1;
-const APPLICATION: u32 = 2;
-const STOP: u32 = 3;
-/// Subjects without a flow have the largest numbers.
-const SAMPLE: u32 = SUBJECTS_MAX - 1;
-const OPEN_WINDOW: u32 = SUBJECTS_MAX - 2;
-
 /// Events between two calls of the progress function.
 const PROGRESS_EVENTS: u64 = 1 << 17;
 
@@ -51,7 +42,7 @@ pub fn run(experiment: &Experiment, options: Options<'_>) -> Option<Outcome> {
     let refused = crate::check(experiment);
     assert!(refused.is_ok(), "the simulator has no such experiment: {refused:?}");
     let connections = experiment.flows.len() + experiment.asking_flows().count();
-    assert!(connections < (SUBJECTS_MAX / 4 - 1) as usize, "too many flows");
+    assert!(connections < Timer::CONNECTIONS_MAX as usize, "too many flows");
     let mut progress = options.progress;
     let mut simulation = Simulation::new(experiment, options.packets);
     simulation.schedule_start();
@@ -170,22 +161,24 @@ impl<'e> Simulation<'e> {
 
     fn schedule_start(&mut self) {
         for (n, flow) in self.experiment.flows.iter().enumerate() {
-            let subject = n as u32 * 4;
-            self.planned.push(self.network.numbers.key(flow.start, subject + APPLICATION));
+            let number = n as u32;
+            let start = Timer::Application(number).subject();
+            self.planned.push(self.network.numbers.key(flow.start, start));
             if let Some(stop) = flow.stop {
-                self.planned.push(self.network.numbers.key(stop, subject + STOP));
+                self.planned.push(self.network.numbers.key(stop, Timer::Stop(number).subject()));
             }
         }
         self.planned.sort_unstable_by(|a, b| b.cmp(a));
         self.timers.extend(self.planned.last());
-        self.schedule(Time::ZERO + self.experiment.warmup, OPEN_WINDOW);
+        self.schedule(Time::ZERO + self.experiment.warmup, Timer::OpenWindow);
         if let Some(interval) = self.experiment.trace.series_interval {
-            self.schedule(Time::ZERO + interval, SAMPLE);
+            self.schedule(Time::ZERO + interval, Timer::Sample);
         }
     }
 
-    fn schedule(&mut self, time: Time, subject: u32) {
-        let key = self.network.numbers.key(time, subject);
+    #[inline]
+    fn schedule(&mut self, time: Time, timer: Timer) {
+        let key = self.network.numbers.key(time, timer.subject());
         self.timers.push(key);
     }
 
@@ -241,7 +234,7 @@ impl<'e> Simulation<'e> {
         let deadline = slot.receiver.deadline();
         if deadline < slot.armed {
             slot.armed = deadline;
-            self.schedule(deadline, flow * 4 + RECEIVER);
+            self.schedule(deadline, Timer::Receiver(flow));
         }
     }
 
@@ -300,7 +293,7 @@ impl<'e> Simulation<'e> {
             self.note_events(flow, before, now);
         }
         if rearm {
-            self.schedule(deadline, flow * 4 + SENDER);
+            self.schedule(deadline, Timer::Sender(flow));
         }
         if reached {
             self.on_milestone(flow, now);
@@ -332,7 +325,7 @@ impl<'e> Simulation<'e> {
         }
         self.update_milestone(flow);
         if let Some(time) = next {
-            self.schedule(time, flow * 4 + APPLICATION);
+            self.schedule(time, Timer::Application(flow));
         }
     }
 
@@ -343,25 +336,18 @@ impl<'e> Simulation<'e> {
     }
 
     fn on_timer(&mut self, key: Key) {
-        let (now, subject) = (key.time(), key.subject());
-        if subject == SAMPLE {
-            self.sample(now);
-            return;
-        }
-        if subject == OPEN_WINDOW {
-            self.open_window(now);
-            return;
-        }
+        let now = key.time();
         if self.planned.last() == Some(&key) {
             self.planned.pop();
             self.timers.extend(self.planned.last());
         }
-        let flow = subject / 4;
-        match subject % 4 {
-            SENDER => self.on_sender_timer(flow, now),
-            RECEIVER => self.on_receiver_timer(flow, now),
-            APPLICATION => self.wake_application(flow, now),
-            _ => self.stop_flow(flow, now),
+        match Timer::of(key.subject()) {
+            Timer::Sender(connection) => self.on_sender_timer(connection, now),
+            Timer::Receiver(connection) => self.on_receiver_timer(connection, now),
+            Timer::Application(flow) => self.wake_application(flow, now),
+            Timer::Stop(flow) => self.stop_flow(flow, now),
+            Timer::Sample => self.sample(now),
+            Timer::OpenWindow => self.open_window(now),
         }
     }
 
@@ -380,7 +366,7 @@ impl<'e> Simulation<'e> {
         let deadline = slot.sender.deadline();
         if deadline < Time::NEVER {
             slot.armed = deadline;
-            self.schedule(deadline, flow * 4 + SENDER);
+            self.schedule(deadline, Timer::Sender(flow));
         }
     }
 
@@ -413,13 +399,13 @@ impl<'e> Simulation<'e> {
         if now == state.plan.start
             && let Some(first) = datagrams.first(now).filter(|first| *first > now)
         {
-            self.schedule(first, flow * 4 + APPLICATION);
+            self.schedule(first, Timer::Application(flow));
             return;
         }
         let Some((mut packet, next)) = datagrams.send(flow, now) else { return };
         packet.route = self.senders[flow as usize].route;
         self.network.send(packet, now);
-        self.schedule(next, flow * 4 + APPLICATION);
+        self.schedule(next, Timer::Application(flow));
     }
 
     fn wake_application(&mut self, flow: u32, now: Time) {
@@ -445,7 +431,7 @@ impl<'e> Simulation<'e> {
         self.update_milestone(flow);
         self.await_delivery(flow, now);
         if let Some(time) = next {
-            self.schedule(time, flow * 4 + APPLICATION);
+            self.schedule(time, Timer::Application(flow));
         }
     }
 
@@ -514,7 +500,7 @@ impl<'e> Simulation<'e> {
             self.network.recorder.collector.close_flow_bin(flow as u32, &counters, &sample, now);
         }
         if let Some(interval) = self.experiment.trace.series_interval {
-            self.schedule(now + interval, SAMPLE);
+            self.schedule(now + interval, Timer::Sample);
         }
     }
 

@@ -15,6 +15,60 @@ const NUMBER_BITS: u32 = 40;
 /// Number of different subjects in a key.
 pub(crate) const SUBJECTS_MAX: u32 = 1 << SUBJECT_BITS;
 
+/// What an entry on the agenda of timers is about. A flow's timers follow each other in the numbers of subjects, and what
+/// belongs to no flow comes last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Timer {
+    /// The sender of a connection.
+    Sender(u32),
+    /// The receiver of a connection.
+    Receiver(u32),
+    /// The application of a flow, beginning with its start.
+    Application(u32),
+    /// The end of a flow.
+    Stop(u32),
+    /// A point of the series.
+    Sample,
+    /// The measurement window opens.
+    OpenWindow,
+}
+
+impl Timer {
+    /// Timers of one flow.
+    const OF_A_FLOW: u32 = 4;
+    const SAMPLE: u32 = SUBJECTS_MAX - 1;
+    const OPEN_WINDOW: u32 = SUBJECTS_MAX - 2;
+    /// Connections that have subjects of their own.
+    pub(crate) const CONNECTIONS_MAX: u32 = SUBJECTS_MAX / Self::OF_A_FLOW - 1;
+
+    #[inline]
+    pub(crate) fn subject(self) -> u32 {
+        match self {
+            Self::Sender(flow) => flow * Self::OF_A_FLOW,
+            Self::Receiver(flow) => flow * Self::OF_A_FLOW + 1,
+            Self::Application(flow) => flow * Self::OF_A_FLOW + 2,
+            Self::Stop(flow) => flow * Self::OF_A_FLOW + 3,
+            Self::Sample => Self::SAMPLE,
+            Self::OpenWindow => Self::OPEN_WINDOW,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn of(subject: u32) -> Self {
+        let flow = subject / Self::OF_A_FLOW;
+        match subject {
+            Self::SAMPLE => Self::Sample,
+            Self::OPEN_WINDOW => Self::OpenWindow,
+            _ => match subject % Self::OF_A_FLOW {
+                0 => Self::Sender(flow),
+                1 => Self::Receiver(flow),
+                2 => Self::Application(flow),
+                _ => Self::Stop(flow),
+            },
+        }
+    }
+}
+
 impl Key {
     #[inline]
     pub(crate) fn time(self) -> Time {
@@ -94,5 +148,21 @@ mod tests {
             agenda.replace_next(None);
         }
         assert_eq!(order, [(at(3), 2), (at(3), 4), (at(5), 1), (at(5), 3)]);
+    }
+
+    #[test]
+    fn every_timer_is_found_again_by_its_subject() {
+        let last = Timer::CONNECTIONS_MAX - 1;
+        let mut subjects = std::collections::BTreeSet::new();
+        for flow in [0, 1, last] {
+            let all =
+                [Timer::Sender(flow), Timer::Receiver(flow), Timer::Application(flow), Timer::Stop(flow)];
+            for timer in all.into_iter().chain([Timer::Sample, Timer::OpenWindow]) {
+                assert!(timer.subject() < SUBJECTS_MAX);
+                assert_eq!(Timer::of(timer.subject()), timer);
+                subjects.insert(timer.subject());
+            }
+        }
+        assert_eq!(subjects.len(), 3 * 4 + 2, "no two timers share a subject");
     }
 }

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 /// One link with its queue.
 pub(crate) struct Port {
-    /// Packets in propagation, in the order of delivery; `enqueued` holds the time of delivery.
+    /// Packets in propagation, each for `delay`, in the order of delivery.
     wire: VecDeque<Packet>,
     /// Time from which the transmitter is free.
     free: Time,
@@ -71,13 +71,13 @@ impl Port {
     #[inline]
     pub(crate) fn arrive(&mut self, packet: Packet, now: Time, recorder: &mut Recorder) {
         let Some(line) = &mut self.line else {
-            return put_on_wire(packet, now + self.delay, &mut self.wire);
+            return put_on_wire(packet, now, &mut self.wire);
         };
-        line.catch_up(&mut self.free, &mut self.wire, self.delay, self.probe, now, recorder);
+        line.catch_up(&mut self.free, &mut self.wire, self.probe, now, recorder);
         if self.probe == UNMONITORED {
             if self.free <= now && line.queue.is_passed_by(&packet) {
                 let wire_bytes = line.wire_bytes(&packet);
-                return line.serialise(packet, wire_bytes, now, &mut self.free, &mut self.wire, self.delay);
+                return line.serialise(packet, wire_bytes, now, &mut self.free, &mut self.wire);
             }
             let verdict = line.queue.enqueue(packet, now, &mut line.random);
             line.refresh();
@@ -99,7 +99,7 @@ impl Port {
             }
         }
         if self.free <= now {
-            line.transmit(&mut self.free, &mut self.wire, self.delay, self.probe, now, recorder);
+            line.transmit(&mut self.free, &mut self.wire, self.probe, now, recorder);
         }
     }
 
@@ -107,14 +107,14 @@ impl Port {
     #[inline]
     pub(crate) fn catch_up(&mut self, now: Time, recorder: &mut Recorder) {
         if let Some(line) = &mut self.line {
-            line.catch_up(&mut self.free, &mut self.wire, self.delay, self.probe, now, recorder);
+            line.catch_up(&mut self.free, &mut self.wire, self.probe, now, recorder);
         }
     }
 
     /// The packet that reaches the other end by `now`, if there is one.
     #[inline]
     pub(crate) fn deliver(&mut self, now: Time) -> Option<Packet> {
-        if self.wire.front()?.enqueued > now {
+        if self.wire.front()?.enqueued + self.delay > now {
             return None;
         }
         let packet = self.wire.pop_front();
@@ -130,7 +130,7 @@ impl Port {
     #[inline]
     pub(crate) fn next_event(&self) -> Option<Time> {
         if let Some(packet) = self.wire.front() {
-            return Some(packet.enqueued);
+            return Some(packet.enqueued + self.delay);
         }
         let line = self.line.as_ref()?;
         (line.waiting > 0).then_some(self.free)
@@ -176,7 +176,6 @@ impl Line {
         &mut self,
         free: &mut Time,
         wire: &mut VecDeque<Packet>,
-        delay: Span,
         probe: u32,
         now: Time,
         recorder: &mut Recorder,
@@ -190,7 +189,7 @@ impl Line {
                 self.queue.on_timer(self.timer);
                 self.timer = self.queue.next_timer();
             } else {
-                self.transmit(free, wire, delay, probe, departure, recorder);
+                self.transmit(free, wire, probe, departure, recorder);
             }
         }
     }
@@ -220,7 +219,6 @@ impl Line {
         &mut self,
         free: &mut Time,
         wire: &mut VecDeque<Packet>,
-        delay: Span,
         probe: u32,
         at: Time,
         recorder: &mut Recorder,
@@ -235,7 +233,7 @@ impl Line {
                     if probe != UNMONITORED {
                         recorder.on_departure(probe, &packet, mark, wire_bytes, backlog, at);
                     }
-                    return self.serialise(packet, wire_bytes, at, free, wire, delay);
+                    return self.serialise(packet, wire_bytes, at, free, wire);
                 }
                 Dequeued::Dropped { packet, reason } => {
                     if probe != UNMONITORED {
@@ -255,10 +253,9 @@ impl Line {
         at: Time,
         free: &mut Time,
         wire: &mut VecDeque<Packet>,
-        delay: Span,
     ) {
         *free = at + self.serialiser.span(wire_bytes);
-        put_on_wire(packet, *free + delay, wire);
+        put_on_wire(packet, *free, wire);
     }
 
     /// Size of the packet on the wire.
@@ -268,10 +265,10 @@ impl Line {
     }
 }
 
-/// The packet reaches the other end at `arrival`.
+/// The last bit of the packet leaves the transmitter at `left`.
 #[inline]
-fn put_on_wire(mut packet: Packet, arrival: Time, wire: &mut VecDeque<Packet>) {
-    packet.enqueued = arrival;
+fn put_on_wire(mut packet: Packet, left: Time, wire: &mut VecDeque<Packet>) {
+    packet.enqueued = left;
     wire.push_back(packet);
 }
 

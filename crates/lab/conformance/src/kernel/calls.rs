@@ -3,16 +3,11 @@
 
 use super::memory::{Argument, Memory};
 use super::message;
-use super::symbols::{constant, system_call};
+use super::symbols::system_call;
+use super::values::{ZEROS, field, number, socket_address};
 use super::wire::{LOCAL, REMOTE};
 use crate::ScriptError;
 use crate::syntax::ast::{Call, Value};
-
-/// Port that scripts bind to and connect to without naming it: packetdrill's default.
-pub(super) const PORT: u16 = 8080;
-
-/// Size of the area of zeros from which payload is written and into which it is read, in bytes.
-pub(super) const ZEROS: i64 = 4 << 20;
 
 /// Memory of the guest for one call, in bytes.
 const MAX_MEMORY: usize = 4096;
@@ -52,24 +47,6 @@ pub(super) fn translate(call: &Call, line: u32) -> Result<SystemCall, ScriptErro
         return Err(ScriptError::refused(line, format!("the arguments of `{}` are too long", call.name)));
     }
     Ok(SystemCall { number, arguments, memory: builder.memory, outputs: builder.outputs, descriptor })
-}
-
-/// The number that a value stands for.
-pub(super) fn number(value: &Value, line: u32) -> Result<i64, ScriptError> {
-    match value {
-        Value::Int(value) => Ok(*value),
-        Value::Name(name) => constant(name)
-            .ok_or_else(|| ScriptError::refused(line, format!("the symbol `{name}` is not known"))),
-        Value::Or(all) => all.iter().try_fold(0, |bits, each| Ok(bits | number(each, line)?)),
-        Value::List(all) if all.len() == 1 => number(&all[0], line),
-        other => Err(ScriptError::syntax(line, format!("expected a number, found {other:?}"))),
-    }
-}
-
-/// The field `name` of a structure.
-pub(super) fn field<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
-    let Value::Struct(fields) = value else { return None };
-    fields.iter().find(|(key, _)| key.as_deref() == Some(name)).map(|(_, value)| value)
 }
 
 struct Builder<'a> {
@@ -236,13 +213,4 @@ impl Builder<'_> {
         let (value, length) = (Argument::Memory(at), Argument::Memory(size_at));
         Ok(vec![self.descriptor(0)?, self.int(1)?, self.int(2)?, value, length])
     }
-}
-
-/// The bytes of a `struct sockaddr_in`.
-pub(super) fn socket_address(address: [u8; 4]) -> Vec<u8> {
-    let mut bytes = vec![2, 0];
-    bytes.extend_from_slice(&PORT.to_be_bytes());
-    bytes.extend_from_slice(&address);
-    bytes.extend_from_slice(&[0; 8]);
-    bytes
 }

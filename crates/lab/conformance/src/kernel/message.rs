@@ -1,7 +1,7 @@
 //! Builds `struct msghdr` for `sendmsg`.
 
-use super::calls::{field, number, socket_address};
 use super::memory::Memory;
+use super::values::{ZEROS, field, number, socket_address};
 use super::wire::REMOTE;
 use crate::ScriptError;
 use crate::syntax::ast::Value;
@@ -20,7 +20,7 @@ pub(super) fn header(value: &Value, memory: &mut Memory, line: u32) -> Result<()
             return Err(wrong("has parts that are not `{..., size}`"));
         };
         let size = number(size, line)?;
-        if !(0..=super::calls::ZEROS).contains(&size) {
+        if !(0..=ZEROS).contains(&size) {
             return Err(wrong("has a part that is too large"));
         }
         memory.point_to_zeros(vectors + 16 * n);

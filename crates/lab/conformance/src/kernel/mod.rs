@@ -7,6 +7,7 @@ mod message;
 mod program;
 mod records;
 mod symbols;
+mod values;
 mod wire;
 
 pub(crate) use info::symbols as state_symbols;

@@ -1,7 +1,8 @@
 //! The program that the guest plays: one line for each step, read by `linux/guest/script.c`.
 
-use super::calls::{self, Output, PORT};
+use super::calls::{self, Output};
 use super::memory::{Argument, Relocation};
+use super::values::PORT;
 use super::wire::{self, Patch};
 use crate::ScriptError;
 use crate::connections::{Connections, Place};

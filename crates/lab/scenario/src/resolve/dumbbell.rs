@@ -10,9 +10,7 @@ use std::sync::Arc;
 use shoal_units::Span;
 
 use super::Context;
-use super::arrivals::Reference;
-use super::flows::Routes;
-use super::network::{Network, checked_overhead, largest_packet};
+use super::network::{Network, Reference, Routes, checked_overhead, largest_packet};
 use super::rtt::{self, Rest};
 use crate::aqm::{Port, queue, uses_bdp};
 use crate::experiment::{Link, LinkId, NodeId};

@@ -1,17 +1,17 @@
 //! Start times of flows, and what their applications send.
 
-use std::sync::Arc;
-
 use shoal_units::{Span, Stream, Time};
 
 use super::Context;
-use super::arrivals::{self, Reference};
-use super::hosts::{Ends, Paths};
+use super::arrivals::{Arrivals, Intensity};
+use super::hosts::Paths;
 use super::interactive;
+use super::limits::MAX_FLOWS;
+use super::network::Routes;
 use super::sizes::{Sizes, named};
 use crate::experiment::{App, Experiment, Flow};
 use crate::quantity::Duration;
-use crate::schema::{Arrivals, Start, TransferSize, Transfers, Unresponsive, Workload};
+use crate::schema::{Arrivals as ArrivalLaw, Start, TransferSize, Transfers, Unresponsive, Workload};
 use crate::size_distribution::SizeDistribution;
 
 /// A checked flow group, ready to be expanded into flows.
@@ -27,26 +27,13 @@ pub(crate) struct GroupPlan {
     pub routes: Routes,
 }
 
-/// The paths of a group.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Routes {
-    /// Pairs of forward and backward path.
-    pub pairs: Arc<[(u32, u32)]>,
-    /// Position in `pairs` of the first flow of the group.
-    pub first: usize,
-    /// Hosts of the group outside a dumbbell; their paths take the place of `pairs`.
-    pub(super) ends: Option<Ends>,
-    /// The capacity of which the load of the group is a fraction.
-    pub(super) reference: Option<Reference>,
-}
-
 #[derive(Clone, Debug)]
 pub(super) enum StartPlan {
     At(Time),
     List(Vec<Time>),
     Uniform(Time, Span),
     Every(Time, Span),
-    Arrivals(arrivals::Arrivals),
+    Arrivals(Arrivals),
 }
 
 /// Checks group `index`.
@@ -59,10 +46,7 @@ pub(super) fn group_plan(
     let group = &cx.scenario.flows[index];
     let path = format!("flows[{index}]");
     let count = group.count.unwrap_or(1);
-    let start = match arrivals::Arrivals::of(&group.start, index, duration, cx) {
-        Some(arrivals) => StartPlan::Arrivals(arrivals),
-        None => start_plan(&group.start, count, &path, cx),
-    };
+    let start = start_plan(&group.start, count, index, duration, cx);
     let (first, last) = match &start {
         StartPlan::At(time) => (*time, *time),
         StartPlan::List(times) => {
@@ -149,7 +133,8 @@ fn drawn_sizes(
     named(name, &format!("{path}.app.transfer.distribution"), sizes, cx).map(Some)
 }
 
-fn start_plan(start: &Start, count: u32, path: &str, cx: &mut Context<'_>) -> StartPlan {
+fn start_plan(start: &Start, count: u32, index: usize, duration: Span, cx: &mut Context<'_>) -> StartPlan {
+    let path = format!("flows[{index}]");
     let at = |duration: &Duration| Time::ZERO + duration.span();
     match start {
         Start::At(time) => StartPlan::At(at(time)),
@@ -180,7 +165,14 @@ fn start_plan(start: &Start, count: u32, path: &str, cx: &mut Context<'_>) -> St
             StartPlan::At(at(&staggered.first))
         }
         Start::Every(staggered) => StartPlan::Every(at(&staggered.first), staggered.every.span()),
-        Start::Poisson(_) | Start::Load(_) => unreachable!("arrivals are planned elsewhere"),
+        Start::Poisson(start) => {
+            let intensity = Intensity::PerSecond(start.poisson.per_second());
+            StartPlan::Arrivals(Arrivals::of(intensity, (start.from, start.until), index, duration, cx))
+        }
+        Start::Load(start) => {
+            let intensity = Intensity::Load(start.load);
+            StartPlan::Arrivals(Arrivals::of(intensity, (start.from, start.until), index, duration, cx))
+        }
     }
 }
 
@@ -287,8 +279,43 @@ fn unresponsive(plan: &Unresponsive, path: &str, cx: &mut Context<'_>) -> Option
             "write a lower rate",
         );
     }
-    let at_random = plan.arrivals == Arrivals::Poisson;
+    let at_random = plan.arrivals == ArrivalLaw::Poisson;
     Some(App::Unresponsive { packet_bytes, interval, at_random, codepoint: plan.ecn })
+}
+
+/// Turns loads into rates, which needs the network, and bounds the number of flows.
+pub(super) fn settle(groups: &mut [Option<GroupPlan>], routes: &[Routes], cx: &mut Context<'_>) {
+    let mut total: u64 = groups.iter().flatten().map(|group| u64::from(group.fixed_count())).sum();
+    for (index, group) in groups.iter_mut().enumerate() {
+        let Some(group) = group else { continue };
+        let mean_wire = |overhead| group.mean_wire_bytes(index, overhead, cx);
+        let wanted = match &cx.scenario.flows[index].start {
+            Start::Load(load) => routes.get(index).and_then(|routes| {
+                let reference = routes.reference?;
+                let bytes = mean_wire(reference.overhead_bytes)?;
+                Some(load.load * reference.rate.as_bps() as f64 / (8.0 * bytes))
+            }),
+            _ => None,
+        };
+        let StartPlan::Arrivals(arrivals) = &mut group.start else { continue };
+        let path = format!("flows[{index}].start");
+        if let Start::Load(_) = &cx.scenario.flows[index].start {
+            if wanted.is_none() && routes.get(index).is_some() {
+                let hint =
+                    "write app = { transfer = ... } and links with a rate, or { poisson = \"200 per s\" }";
+                cx.error(&path, "a load needs transfers of known size and a link of known rate", hint);
+            }
+            arrivals.per_second = wanted;
+        }
+        let Some(most) = arrivals.at_most() else { continue };
+        total = total.saturating_add(most);
+        if total > MAX_FLOWS {
+            let hint =
+                format!("at most {MAX_FLOWS} in all groups together: lower the rate, or shorten the time");
+            cx.error(&path, format!("up to {most} flows would arrive: too many"), hint);
+            return;
+        }
+    }
 }
 
 /// Adds all flows, in group order, and the paths that they need.
@@ -330,25 +357,23 @@ impl GroupPlan {
 }
 
 impl StartPlan {
+    /// Times at which the flows of a group of `count` begin; random arrivals are as many as come.
     fn times(&self, seed: u64, group: &str, count: u32) -> Vec<Time> {
         match self {
-            Self::Arrivals(arrivals) => arrivals.times(seed, group),
-            _ => (0..count).map(|number| self.of(seed, group, number)).collect(),
-        }
-    }
-
-    fn of(&self, seed: u64, group: &str, number: u32) -> Time {
-        match self {
-            Self::At(time) => *time,
-            Self::List(times) => times[number as usize],
+            Self::At(time) => vec![*time; count as usize],
+            Self::List(times) => times.clone(),
             Self::Uniform(from, width) => {
-                // Each flow has its own stream: its start stays the same when the group grows.
-                let draw = Stream::new(seed, &format!("start/{group}/{number}")).uniform_u64();
-                let offset = (u128::from(draw) * u128::from(width.as_picos())) >> 64;
-                *from + Span::from_picos(offset as u64)
+                // A stream for each flow: its start stays when the group grows.
+                let offset = |number: u32| {
+                    let draw = Stream::new(seed, &format!("start/{group}/{number}")).uniform_u64();
+                    (u128::from(draw) * u128::from(width.as_picos())) >> 64
+                };
+                (0..count).map(|number| *from + Span::from_picos(offset(number) as u64)).collect()
             }
-            Self::Every(first, gap) => first.saturating_add(gap.saturating_mul(u64::from(number))),
-            Self::Arrivals(_) => unreachable!("arrivals have no numbers"),
+            Self::Every(first, gap) => {
+                (0..count).map(|number| first.saturating_add(gap.saturating_mul(u64::from(number)))).collect()
+            }
+            Self::Arrivals(arrivals) => arrivals.times(seed, group),
         }
     }
 }

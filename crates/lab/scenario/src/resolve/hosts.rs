@@ -2,91 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use shoal_units::{Rate, Stream};
+use shoal_units::Rate;
 
 use super::Context;
-use super::arrivals::Reference;
-use super::network::Network;
+use super::ends::{Ends, Names};
+use super::network::{Network, Reference, Routes};
 use super::routing::{FlowHash, Router};
-use super::via::{self, Via};
+use super::via;
 use crate::experiment::{LinkId, NodeId};
 use crate::field::suggest;
-use crate::schema::{FlowGroup, Pairing};
-
-/// The hosts of a flow group.
-#[derive(Clone, Debug)]
-pub(crate) struct Ends {
-    pub from: Vec<NodeId>,
-    pub to: Vec<NodeId>,
-    pub via: Via,
-    pairing: Pairing,
-}
-
-impl Ends {
-    /// The hosts of `group`; `None` if one is missing or unknown.
-    pub fn of(group: &FlowGroup, names: &Names) -> Option<Self> {
-        let all = |hosts: &[String]| hosts.iter().map(|name| names.get(name).copied()).collect::<Option<_>>();
-        let (from, to) = (group.from.as_ref()?.names(), group.to.as_ref()?.names());
-        Some(Self { from: all(&from)?, to: all(&to)?, via: Via::of(group, names)?, pairing: group.pairing })
-    }
-
-    /// Whether some flow goes from entry `i` of the senders' list to entry `j` of the receivers'.
-    pub fn pairs(&self, i: usize, j: usize) -> bool {
-        match self.pairing {
-            // With F senders and T receivers, flow n uses entries n mod F and n mod T: i and j meet if i = j
-            // mod gcd(F, T).
-            Pairing::InTurn => {
-                let period = gcd(self.from.len(), self.to.len());
-                i % period == j % period
-            }
-            Pairing::Random => self.from[i] != self.to[j],
-        }
-    }
-
-    /// Sending and receiving host of flow `number`.
-    fn pair(&self, seed: u64, group: &str, number: u32) -> (NodeId, NodeId) {
-        let n = number as usize;
-        match self.pairing {
-            Pairing::InTurn => (self.from[n % self.from.len()], self.to[n % self.to.len()]),
-            Pairing::Random => {
-                let mut stream = Stream::new(seed, &format!("pair/{group}/{number}"));
-                let mut pick = |of: &[NodeId]| {
-                    of[((u128::from(stream.uniform_u64()) * of.len() as u128) >> 64) as usize]
-                };
-                // A pair of different hosts exists, otherwise the scenario has been refused.
-                loop {
-                    let (from, to) = (pick(&self.from), pick(&self.to));
-                    if from != to {
-                        return (from, to);
-                    }
-                }
-            }
-        }
-    }
-
-    /// A host that would be both ends of some flow.
-    fn self_pair(&self) -> Option<NodeId> {
-        match self.pairing {
-            Pairing::InTurn => {
-                let meets = |(i, from): (usize, &NodeId)| {
-                    self.to.iter().enumerate().any(|(j, to)| from == to && self.pairs(i, j))
-                };
-                self.from.iter().enumerate().find(|pair| meets(*pair)).map(|(_, from)| *from)
-            }
-            Pairing::Random => {
-                let hosts: BTreeSet<_> = self.from.iter().chain(&self.to).collect();
-                (hosts.len() == 1).then(|| self.from[0])
-            }
-        }
-    }
-}
-
-const fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// Node by its name.
-pub(super) type Names = BTreeMap<String, NodeId>;
+use crate::schema::FlowGroup;
 
 /// The names of all nodes.
 pub(super) fn names(network: &Network) -> Names {
@@ -105,7 +30,7 @@ pub(super) fn connect(network: &mut Network, cx: &mut Context<'_>) -> Option<()>
             complete = false;
             continue;
         };
-        complete &= check_ways(index, &ends, network, &mut router, cx)
+        complete &= check_paths(index, &ends, network, &mut router, cx)
             && via::check(index, &ends, network, &mut router, cx);
         network.ends.push(ends);
     }
@@ -114,18 +39,19 @@ pub(super) fn connect(network: &mut Network, cx: &mut Context<'_>) -> Option<()>
     }
     for ends in network.ends.clone() {
         let reference = access(network, &ends, &mut router);
-        network.routes.push(super::flows::Routes { reference, ..Default::default() });
+        network.routes.push(Routes { reference, ..Default::default() });
     }
     // Where a round trip is needed before flows are known, the first pair stands for the first flow.
     let ends = network.ends.first()?;
     let (from, to) =
         ends.from.iter().find_map(|from| Some((*from, *ends.to.iter().find(|to| *to != from)?)))?;
-    let there = router.route(&ends.via.forward(from, to), |_| 0)?;
-    network.first_round_trip = [there, router.route(&ends.via.backward(to, from), |_| 0)?].concat();
+    let forward = router.route(&ends.via.forward(from, to), |_| 0)?;
+    let backward = router.route(&ends.via.backward(to, from), |_| 0)?;
+    network.first_round_trip = [forward, backward].concat();
     Some(())
 }
 
-fn check_ways(
+fn check_paths(
     index: usize,
     ends: &Ends,
     network: &Network,
@@ -239,13 +165,13 @@ impl Paths {
         paths: &mut Vec<Vec<LinkId>>,
     ) -> (u32, u32) {
         let (from, to) = ends.pair(seed, group, number);
-        let (there, back) = (ends.via.forward(from, to), ends.via.backward(to, from));
+        let (forward, backward) = (ends.via.forward(from, to), ends.via.backward(to, from));
         if !self.ecmp {
-            return (self.only(there, paths), self.only(back, paths));
+            return (self.only(forward, paths), self.only(backward, paths));
         }
         let mut hash = FlowHash::new(seed, group, number);
-        let forward = self.router.route(&there, |count| hash.choose(count));
-        let backward = self.router.route(&back, |count| hash.choose(count));
+        let forward = self.router.route(&forward, |count| hash.choose(count));
+        let backward = self.router.route(&backward, |count| hash.choose(count));
         let mut place = |path: Option<Vec<LinkId>>| intern(&mut self.known, path.unwrap_or_default(), paths);
         (place(forward), place(backward))
     }

@@ -1,13 +1,34 @@
 //! The graph of a network while it is built.
 
+use std::sync::Arc;
+
 use shoal_aqm::{Extent, FifoConfig, QueueConfig};
-use shoal_units::Span;
+use shoal_units::{Rate, Span};
 
 use super::Context;
-use super::flows::Routes;
-use super::hosts::Ends;
+use super::ends::Ends;
 use crate::experiment::{Link, LinkId, Node, NodeId, Pool};
 use crate::quantity::Size;
+
+/// The paths of a group.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Routes {
+    /// Pairs of forward and backward path.
+    pub pairs: Arc<[(u32, u32)]>,
+    /// Position in `pairs` of the first flow of the group.
+    pub first: usize,
+    /// Hosts of the group outside a dumbbell; their paths take the place of `pairs`.
+    pub(super) ends: Option<Ends>,
+    /// The capacity of which the load of the group is a fraction.
+    pub(super) reference: Option<Reference>,
+}
+
+/// The capacity of which the load of a group is a fraction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reference {
+    pub rate: Rate,
+    pub overhead_bytes: u16,
+}
 
 /// Nodes, links, and the paths of each flow group.
 #[derive(Debug, Default)]

@@ -4,43 +4,12 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::Context;
-use super::hosts::{Ends, Names};
+use super::ends::{Ends, Names};
 use super::network::Network;
 use super::routing::Router;
 use crate::experiment::NodeId;
 use crate::field::suggest;
 use crate::schema::{FlowGroup, Hosts};
-
-/// The nodes that `via` and `via_back` name.
-#[derive(Clone, Debug)]
-pub(super) struct Via {
-    forward: Vec<NodeId>,
-    backward: Vec<NodeId>,
-}
-
-impl Via {
-    /// The nodes that `group` names; `None` if one is unknown.
-    pub fn of(group: &FlowGroup, names: &Names) -> Option<Self> {
-        let nodes = |via: &Option<Hosts>| -> Option<Vec<NodeId>> {
-            via.iter().flat_map(Hosts::names).map(|name| names.get(&name).copied()).collect()
-        };
-        Some(Self { forward: nodes(&group.via)?, backward: nodes(&group.via_back)? })
-    }
-
-    /// The stops of data from host `from` to host `to`.
-    pub fn forward(&self, from: NodeId, to: NodeId) -> Vec<NodeId> {
-        stops(from, &self.forward, to)
-    }
-
-    /// The stops of ACKs from the receiving host `from` to the sending host `to`.
-    pub fn backward(&self, from: NodeId, to: NodeId) -> Vec<NodeId> {
-        stops(from, &self.backward, to)
-    }
-}
-
-fn stops(from: NodeId, via: &[NodeId], to: NodeId) -> Vec<NodeId> {
-    [&[from], via, &[to]].concat()
-}
 
 /// Reports names in `via` and `via_back` that no node has.
 pub(super) fn check_names(index: usize, group: &FlowGroup, names: &Names, cx: &mut Context<'_>) {

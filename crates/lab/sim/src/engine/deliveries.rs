@@ -1,6 +1,7 @@
 //! Deliveries: what follows when the application at the receiving end has received what it waits for.
 
-use super::{APPLICATION, Simulation};
+use super::Simulation;
+use crate::events::Timer;
 use crate::flow::Egress;
 use shoal_scenario::App;
 use shoal_trace::DeliveryKind;
@@ -76,7 +77,7 @@ impl Simulation<'_> {
         if barrier {
             self.arrive(flow, now);
         } else if !over {
-            self.schedule(now.saturating_add(think), flow * 4 + APPLICATION);
+            self.schedule(now.saturating_add(think), Timer::Application(flow));
         }
     }
 
@@ -110,7 +111,7 @@ impl Simulation<'_> {
                     next.saturating_add(self.experiment.propagation(path))
                 }
             };
-            self.schedule(known, flow * 4 + APPLICATION);
+            self.schedule(known, Timer::Application(flow));
         }
     }
 

@@ -432,8 +432,8 @@ fn mean_wait(arrivals: &[Packet]) -> f64 {
     let mut take = |port: &mut Port, now: Time| {
         while let Some(packet) = port.deliver(now) {
             let arrived = arrivals[packet.seq.0 as usize].enqueued;
-            // On the wire `enqueued` is the time of delivery.
-            waits += u128::from((packet.enqueued - arrived - service - DELAY).as_picos());
+            // It has entered the wire when its last bit had left.
+            waits += u128::from((packet.enqueued - arrived - service).as_picos());
         }
     };
     for packet in arrivals {

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The words of a line of the configuration, taken one after the other. */
+#ifndef SHOAL_WORDS_H
+#define SHOAL_WORDS_H
+
+#include <stdint.h>
+
+#define MAX_WORDS 32
+
+struct words {
+	char *word[MAX_WORDS];
+	int count, next;
+};
+
+/* Splits `line`, which is changed, at blanks. */
+struct words words_of(char *line);
+/* The next word, as it is or as a number (`never` is NEVER); fails without one. */
+const char *text(struct words *w);
+uint64_t number(struct words *w);
+
+#endif
