@@ -48,36 +48,37 @@ impl Express for StepConfig {
             return None;
         };
         let (child, buffer_rule) = tail_drop(self.limit, site.rate, below(10), 11);
-        // The average needs no ageing, because the next arrival replaces it.
-        let tc = TcRed {
-            limit_bytes: u32::MAX >> 1,
-            min_bytes: found,
-            max_bytes: found,
-            wlog: 0,
-            plog: 0,
-            scell_log: 0,
-            stab: [31; 256],
-            max_p: u32::MAX,
-        };
-        let flags = red_flags::ECN | if nodrop { red_flags::NODROP } else { 0 };
-        let red = Discipline {
-            parent: below(1),
-            handle: handle(10),
-            kind: "red",
-            action: Action::Add,
-            options: options(&tc, flags),
-            tc: format!(
-                "red, qth_min = qth_max = {found}, Wlog 0, ecn{}",
-                if nodrop { " nodrop" } else { "" }
-            ),
-        };
         let rules = vec![
             rule,
             "step: RED with Wlog 0 (`tc red` itself cannot say that) compares the queue on arrival with one threshold"
                 .to_owned(),
             buffer_rule,
         ];
-        Some(QueueMapping { disciplines: vec![red, child], rules, ..QueueMapping::default() })
+        Some(QueueMapping { disciplines: vec![red(found, nodrop), child], rules, ..QueueMapping::default() })
+    }
+}
+
+/// RED with one threshold on the bytes that a packet finds.
+fn red(found: u32, nodrop: bool) -> Discipline {
+    // The average needs no ageing, because the next arrival replaces it.
+    let tc = TcRed {
+        limit_bytes: u32::MAX >> 1,
+        min_bytes: found,
+        max_bytes: found,
+        wlog: 0,
+        plog: 0,
+        scell_log: 0,
+        stab: [31; 256],
+        max_p: u32::MAX,
+    };
+    let flags = red_flags::ECN | if nodrop { red_flags::NODROP } else { 0 };
+    Discipline {
+        parent: below(1),
+        handle: handle(10),
+        kind: "red",
+        action: Action::Add,
+        options: options(&tc, flags),
+        tc: format!("red, qth_min = qth_max = {found}, Wlog 0, ecn{}", if nodrop { " nodrop" } else { "" }),
     }
 }
 
