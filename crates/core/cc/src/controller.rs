@@ -97,10 +97,6 @@ pub trait CongestionControl {
     fn sends_cwr(&self) -> bool {
         true
     }
-    /// How the controller uses ECN.
-    fn ecn_use(&self) -> EcnUse {
-        EcnUse::Classic
-    }
     /// DCTCP's estimate of the marked fraction, for output; `None` for other controllers.
     fn alpha(&self) -> Option<f64> {
         None

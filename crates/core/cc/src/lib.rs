@@ -14,11 +14,11 @@
 extern crate std;
 
 mod any;
-mod config;
 mod controller;
 pub mod cubic;
 pub mod dctcp;
 mod growth;
+mod law;
 mod presets;
 pub mod reno;
 mod sample;
@@ -28,13 +28,33 @@ pub mod testing;
 mod tests;
 mod window;
 
-pub use any::AnyController;
-pub use config::*;
 pub use controller::{CongestionControl, EcnUse, Reduction};
-pub use cubic::{LinuxCubic, Rfc9438Cubic};
+pub use cubic::{CubicArithmetic, CubicConfig, LinuxCubic, Rfc9438Cubic};
 pub use dctcp::Dctcp;
+pub use dctcp::config::*;
 pub use growth::{AckCounting, GrowthRules, SlowStartTest};
-pub use presets::{PRESETS, Preset};
-pub use reno::Reno;
+pub use law::{Law, UndoWindow};
+pub use presets::Preset;
+pub use reno::{Reno, RenoConfig};
 pub use sample::{AckSample, Signal};
 pub use window::{INFINITE_SSTHRESH, Window};
+
+any::controllers! {
+    /// Reno ([RFC 5681](https://www.rfc-editor.org/rfc/rfc5681) as Linux implements it).
+    Reno(RenoConfig),
+    /// CUBIC with its parameters.
+    Cubic(CubicConfig),
+    /// DCTCP with named policies.
+    Dctcp(DctcpConfig),
+}
+
+/// Every controller's presets, in the order in which they are listed.
+const LISTS: &[&[Preset]] =
+    &[reno::PRESETS, cubic::presets::PRESETS, dctcp::presets::PRESETS, reno::ECN_PRESETS];
+
+/// All presets: what a scenario's `cc = "..."` may say.
+pub const PRESETS: &[Preset] = &presets::concatenate::<{ presets::count(LISTS) }>(LISTS);
+
+// There is one controller for each flow, and the state of 40,000 flows has to fit into the caches: at most 2
+// KiB a flow in all.
+const _: () = assert!(size_of::<AnyController>() <= 192);

@@ -1,6 +1,6 @@
 //! Named configurations: the values of `cc = "..."` in a scenario.
 
-use crate::{CcConfig, cubic, dctcp, reno};
+use crate::{CcConfig, EcnUse, PRESETS};
 use shoal_units::ModelDoc;
 
 /// A named configuration with its description.
@@ -16,31 +16,12 @@ pub struct Preset {
     pub doc: ModelDoc,
 }
 
-/// All presets, in the order in which they are listed.
-pub const PRESETS: &[Preset] = &[
-    preset(CcConfig::Reno(reno::RENO), reno::RENO_DOC),
-    preset(CcConfig::Cubic(cubic::presets::CUBIC), cubic::presets::CUBIC_DOC),
-    preset(CcConfig::Cubic(cubic::presets::CUBIC_RFC9438), cubic::presets::CUBIC_RFC9438_DOC),
-    preset(CcConfig::Dctcp(dctcp::presets::DCTCP), dctcp::presets::DCTCP_DOC),
-    preset(CcConfig::Dctcp(dctcp::presets::LINUX_3_18), dctcp::presets::LINUX_3_18_DOC),
-    preset(CcConfig::Dctcp(dctcp::presets::STANFORD), dctcp::presets::STANFORD_DOC),
-    preset(CcConfig::Dctcp(dctcp::presets::IKR), dctcp::presets::IKR_DOC),
-    preset(CcConfig::Dctcp(dctcp::freebsd::FREEBSD), dctcp::freebsd::FREEBSD_DOC),
-    preset(CcConfig::Dctcp(dctcp::freebsd::FREEBSD_14), dctcp::freebsd::FREEBSD_14_DOC),
-    classic_ecn(reno::RENO, reno::ECN_RENO_DOC),
-    classic_ecn(reno::NEWRENO, reno::ECN_NEWRENO_DOC),
-];
-
-const fn preset(config: CcConfig, doc: ModelDoc) -> Preset {
-    Preset { name: doc.name, config, ecn: matches!(config, CcConfig::Dctcp(_)), doc }
-}
-
-/// Reno with ECN requested by default.
-const fn classic_ecn(config: crate::RenoConfig, doc: ModelDoc) -> Preset {
-    Preset { name: doc.name, config: CcConfig::Reno(config), ecn: true, doc }
-}
-
 impl Preset {
+    /// A preset that asks for ECN if its law needs it.
+    pub(crate) const fn new(config: CcConfig, doc: ModelDoc) -> Self {
+        Self { name: doc.name, config, ecn: matches!(config.ecn_use(), EcnUse::Dctcp), doc }
+    }
+
     /// The preset called `name`.
     pub fn by_name(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
@@ -52,4 +33,29 @@ impl CcConfig {
     pub fn preset(name: &str) -> Option<Self> {
         Preset::by_name(name).map(|preset| preset.config)
     }
+}
+
+/// The presets of all lists, one after the other; `N` is how many there are.
+pub(crate) const fn concatenate<const N: usize>(lists: &[&[Preset]]) -> [Preset; N] {
+    let mut all = [lists[0][0]; N];
+    let (mut list, mut filled) = (0, 0);
+    while list < lists.len() {
+        let mut at = 0;
+        while at < lists[list].len() {
+            all[filled] = lists[list][at];
+            (at, filled) = (at + 1, filled + 1);
+        }
+        list += 1;
+    }
+    assert!(filled == N, "N is the length of all lists");
+    all
+}
+
+/// How many presets there are in all lists.
+pub(crate) const fn count(lists: &[&[Preset]]) -> usize {
+    let (mut list, mut count) = (0, 0);
+    while list < lists.len() {
+        (count, list) = (count + lists[list].len(), list + 1);
+    }
+    count
 }

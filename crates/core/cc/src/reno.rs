@@ -2,8 +2,36 @@
 //! stack's rules, by one packet per ACK in slow start and by one packet per window in congestion avoidance;
 //! every signal of congestion halves it, with a floor of two packets.
 
-use crate::{AckSample, CongestionControl, GrowthRules, Reduction, RenoConfig, Signal, UndoWindow, Window};
+use crate::{
+    AckSample, CcConfig, CongestionControl, GrowthRules, Law, Preset, Reduction, Signal, UndoWindow, Window,
+};
 use shoal_units::{Difference, ModelDoc, ModelKind};
+
+/// Parameters of Reno; the stack profile contains the other differences between hosts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RenoConfig {
+    /// Lower bound of `cwnd` for rate halving in CWR: half of `ssthresh` (Linux 3.2 `tcp_reno_min_cwnd`) if
+    /// true, else `ssthresh`.
+    pub halves_to_half_ssthresh: bool,
+    /// Window that an undo restores.
+    pub undo: UndoWindow,
+}
+
+impl Law for RenoConfig {
+    type Controller = Reno;
+
+    fn start(self, rules: GrowthRules) -> Reno {
+        Reno::new(self, rules)
+    }
+}
+
+/// The preset without ECN.
+pub(crate) const PRESETS: &[Preset] = &[Preset::new(CcConfig::Reno(RENO), RENO_DOC)];
+/// Those that ask for ECN unless the flow says otherwise.
+pub(crate) const ECN_PRESETS: &[Preset] = &[
+    Preset { ecn: true, ..Preset::new(CcConfig::Reno(RENO), ECN_RENO_DOC) },
+    Preset { ecn: true, ..Preset::new(CcConfig::Reno(NEWRENO), ECN_NEWRENO_DOC) },
+];
 
 /// The preset `reno`. Rate halving exists only in kernels whose Reno has `tcp_reno_min_cwnd`, which sets the
 /// lower bound.

@@ -98,10 +98,7 @@ impl Model {
     pub fn new(config: &CcConfig, rules: GrowthRules, quantum: u32) -> Self {
         let mut controller = AnyController::new(config, rules);
         controller.on_established(Time::ZERO, 0);
-        let cuts_once = match config {
-            CcConfig::Dctcp(config) => config.cuts_once_a_window(),
-            CcConfig::Reno(_) | CcConfig::Cubic(_) => true,
-        };
+        let cuts_once = config.cuts_once_a_window();
         // The largest window that TCP can advertise is below 2^30 B (RFC 7323 section 2.3,
         // https://www.rfc-editor.org/rfc/rfc7323#section-2.3).
         let clamp = (1 << 30) / MSS * quantum;

@@ -1,7 +1,7 @@
 //! Configuration of a connection.
 
 use crate::{CwrAck, EcnFeedback, Profile};
-use shoal_cc::CcConfig;
+use shoal_cc::{CcConfig, EcnUse};
 use shoal_units::cast::fit_u16;
 
 /// Properties of a receiver that differ from the sender's side of the flow group; `None` means no difference.
@@ -68,10 +68,10 @@ impl EndpointConfig {
     /// Feedback of the receiver on marks if ECN is negotiated: as its own side configures, else as the
     /// sender's controller needs.
     pub const fn feedback(&self) -> EcnFeedback {
-        match (self.receiver.feedback, &self.cc) {
+        match (self.receiver.feedback, self.cc.ecn_use()) {
             (Some(feedback), _) => feedback,
-            (None, CcConfig::Dctcp(_)) => EcnFeedback::Dctcp,
-            (None, CcConfig::Reno(_) | CcConfig::Cubic(_)) => EcnFeedback::Classic,
+            (None, EcnUse::Dctcp) => EcnFeedback::Dctcp,
+            (None, EcnUse::Classic) => EcnFeedback::Classic,
         }
     }
     /// When the receiver acknowledges data with CWR.

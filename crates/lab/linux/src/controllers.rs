@@ -10,7 +10,7 @@ use crate::kernel::Kernel;
 use crate::refusal::Refusals;
 use shoal_cc::{
     AckCounting, AlphaAfter, AlphaResolution, AlphaUpdate, CcConfig, CounterOnCut, CutStyle, DctcpConfig,
-    Gain, MarkCounting, SsthreshAfterCut,
+    EcnUse, Gain, MarkCounting, SsthreshAfterCut,
 };
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile};
 
@@ -239,9 +239,7 @@ fn listener(
     refusals: &mut Refusals,
 ) -> Option<&'static str> {
     let receiver = endpoint.receiver;
-    let sender_wants =
-        if matches!(endpoint.cc, CcConfig::Dctcp(_)) { EcnFeedback::Dctcp } else { EcnFeedback::Classic };
-    let feedback = receiver.feedback.unwrap_or(sender_wants);
+    let feedback = endpoint.feedback();
     if receiver.stack.is_some_and(|stack| !is_linux(&stack)) {
         refusals.add(
             format!("{place}: receiver.stack"),
@@ -254,7 +252,7 @@ fn listener(
     // profile of an older kernel says.
     match (feedback, receiver.cwr_ack) {
         (EcnFeedback::Classic, None | Some(CwrAck::AtOnce)) => {
-            let echoes_by_itself = matches!(endpoint.cc, CcConfig::Dctcp(_));
+            let echoes_by_itself = endpoint.cc.ecn_use() == EcnUse::Dctcp;
             Some(if echoes_by_itself { CLASSIC } else { law.name })
         }
         (EcnFeedback::Dctcp, None | Some(CwrAck::AtOnce)) => {

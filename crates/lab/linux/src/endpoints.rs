@@ -107,7 +107,7 @@ impl HostSettings {
 
 /// Refuses what hosts cannot do, independently of their controllers.
 pub(crate) fn check(place: &str, flow: &Flow, endpoint: &EndpointConfig, refusals: &mut Refusals) {
-    let dctcp = matches!(endpoint.cc, shoal_cc::CcConfig::Dctcp(_));
+    let dctcp = endpoint.cc.ecn_use() == shoal_cc::EcnUse::Dctcp;
     if dctcp && endpoint.ecn == EcnSetting::Off {
         refusals.add(
             place,

@@ -6,10 +6,23 @@
 
 mod cbrt;
 mod clock;
+mod config;
 mod hystart;
 mod linux;
 pub mod presets;
 mod rfc9438;
 
+pub use config::{CubicArithmetic, CubicConfig};
 pub use linux::LinuxCubic;
 pub use rfc9438::Rfc9438Cubic;
+
+/// CUBIC in either arithmetic.
+#[derive(Clone, Copy, Debug)]
+pub enum Cubic {
+    /// The integers of Linux.
+    Linux(LinuxCubic),
+    /// The formulas of RFC 9438.
+    Rfc9438(Rfc9438Cubic),
+}
+
+crate::any::dispatch!(Cubic { Linux, Rfc9438 });

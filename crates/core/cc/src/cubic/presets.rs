@@ -1,7 +1,13 @@
 //! The presets `cubic` and `cubic-rfc9438`.
 
-use crate::{CubicArithmetic, CubicConfig};
+use crate::{CcConfig, CubicArithmetic, CubicConfig, Preset};
 use shoal_units::{Difference, ModelDoc, ModelKind};
+
+/// The presets, in the order in which they are listed.
+pub(crate) const PRESETS: &[Preset] = &[
+    Preset::new(CcConfig::Cubic(CUBIC), CUBIC_DOC),
+    Preset::new(CcConfig::Cubic(CUBIC_RFC9438), CUBIC_RFC9438_DOC),
+];
 
 /// `cubic`: the Linux module with its defaults.
 pub const CUBIC: CubicConfig = CubicConfig {

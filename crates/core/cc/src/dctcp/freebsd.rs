@@ -1,7 +1,7 @@
 //! FreeBSD's members of the DCTCP family
 //! ([`sys/netinet/cc/cc_dctcp.c`](https://cgit.freebsd.org/src/tree/sys/netinet/cc/cc_dctcp.c?h=release/14.0.0)).
 
-use super::presets::{DCTCP, WIDE_COUNTERS};
+use super::config::{DCTCP, WIDE_COUNTERS};
 use crate::{
     AlphaAfter, AlphaInRecovery, AlphaResolution, CounterOnCut, CutRounding, CutStyle, DctcpConfig, LossBase,
     MarkCounting, ObservationEnd, UndoWindow,

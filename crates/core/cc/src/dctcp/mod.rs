@@ -17,14 +17,13 @@
 //! Each difference of a variant is one policy of [`DctcpConfig`], with its source.
 
 mod alpha;
+pub(crate) mod config;
 mod cut;
 pub mod freebsd;
 pub mod presets;
 
 use crate::reno::undo_window;
-use crate::{
-    AckSample, CongestionControl, CutStyle, DctcpConfig, EcnUse, GrowthRules, Reduction, Signal, Window,
-};
+use crate::{AckSample, CongestionControl, DctcpConfig, GrowthRules, Reduction, Signal, Window};
 use alpha::Estimator;
 use cut::Cut;
 use shoal_units::Time;
@@ -115,19 +114,8 @@ impl CongestionControl for Dctcp {
     fn sends_cwr(&self) -> bool {
         self.config.sends_cwr
     }
-    #[inline]
-    fn ecn_use(&self) -> EcnUse {
-        EcnUse::Dctcp
-    }
     fn alpha(&self) -> Option<f64> {
         Some(self.estimator.as_f64())
-    }
-}
-
-impl DctcpConfig {
-    /// Whether marks cause at most one reduction in a window of data.
-    pub const fn cuts_once_a_window(&self) -> bool {
-        matches!(self.cut, CutStyle::OnceAtOnce | CutStyle::OnceSpread)
     }
 }
 

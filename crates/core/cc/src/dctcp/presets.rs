@@ -1,44 +1,24 @@
 //! The named members of the DCTCP family.
 
-use crate::{
-    AlphaAfter, AlphaInRecovery, AlphaResolution, AlphaUpdate, CounterOnCut, CutRounding, CutStyle,
-    DctcpConfig, FirstMark, Gain, LossBase, LossResponse, MarkCounting, ObservationEnd, SsthreshAfterCut,
-    UndoWindow,
+use super::config::{
+    AlphaResolution, AlphaUpdate, CounterOnCut, CutStyle, DctcpConfig, Gain, LossResponse, MarkCounting,
+    SsthreshAfterCut, WIDE_COUNTERS,
 };
+use super::freebsd::{FREEBSD, FREEBSD_14, FREEBSD_14_DOC, FREEBSD_DOC};
+use crate::{CcConfig, Preset, UndoWindow};
 use shoal_units::{Difference, ModelDoc, ModelKind};
 
-/// MSS that Linux assumes for its receive direction until data arrive (`TCP_MSS_DEFAULT`).
-const LINUX_RCV_MSS: u32 = 536;
+pub use super::config::DCTCP;
 
-/// `dctcp`: [RFC 8257](https://www.rfc-editor.org/rfc/rfc8257) as current Linux implements it.
-pub const DCTCP: DctcpConfig = DctcpConfig {
-    alpha_resolution: AlphaResolution::Bits10MinNotZero,
-    alpha_update: AlphaUpdate::PerWindow,
-    counting: MarkCounting::Packets,
-    gain: Gain::Shift(4),
-    corrects_edges: false,
-    observation_ends: ObservationEnd::AtEnd,
-    initial_alpha_q10: 1024,
-    alpha_after_idle: AlphaAfter::Keep,
-    alpha_on_timeout: AlphaAfter::Keep,
-    alpha_on_loss: AlphaAfter::Keep,
-    alpha_in_recovery: AlphaInRecovery::Continue,
-    alpha_after_recovery: AlphaAfter::Keep,
-    counts_duplicates: true,
-    duplicate_bytes_max: LINUX_RCV_MSS,
-    cut: CutStyle::OnceSpread,
-    cut_rounding: CutRounding::Exact,
-    first_mark: FirstMark::AsAny,
-    ssthresh_after_cut: SsthreshAfterCut::Cwnd,
-    grows_in_cwr: false,
-    counter_on_cut: CounterOnCut::Clear,
-    loss: LossResponse::Halve,
-    cuts_again_on_loss_in_cwr: true,
-    loss_base: LossBase::Window,
-    undo: UndoWindow::AtReduction,
-    sends_cwr: true,
-    floor_packets: 2,
-};
+/// The presets, in the order in which they are listed.
+pub(crate) const PRESETS: &[Preset] = &[
+    Preset::new(CcConfig::Dctcp(DCTCP), DCTCP_DOC),
+    Preset::new(CcConfig::Dctcp(LINUX_3_18), LINUX_3_18_DOC),
+    Preset::new(CcConfig::Dctcp(STANFORD), STANFORD_DOC),
+    Preset::new(CcConfig::Dctcp(IKR), IKR_DOC),
+    Preset::new(CcConfig::Dctcp(FREEBSD), FREEBSD_DOC),
+    Preset::new(CcConfig::Dctcp(FREEBSD_14), FREEBSD_14_DOC),
+];
 
 /// `dctcp-linux-3.18`: the first version in the kernel.
 pub const LINUX_3_18: DctcpConfig = DctcpConfig {
@@ -65,11 +45,6 @@ pub const IKR: DctcpConfig = DctcpConfig {
     grows_in_cwr: true,
     counter_on_cut: CounterOnCut::KeepUnlessCut,
     ..STANFORD
-};
-
-pub(super) const WIDE_COUNTERS: Difference = Difference {
-    text: "Counters have 64 bits; the kernel's byte counter times 64 overflows 32 bits at 2^26 marked bytes a window.",
-    test: "a_window_of_more_than_2_to_26_marked_bytes_does_not_overflow",
 };
 
 /// Description of `dctcp`.

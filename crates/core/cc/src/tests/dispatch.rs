@@ -12,7 +12,7 @@ use std::{format, string::String, vec::Vec};
 /// All that can be seen of a controller.
 fn look(cc: &impl CongestionControl, window: &Window) -> String {
     let of = (cc.undo_cwnd(window), cc.rate_halving_floor(window), cc.grows_in_cwr(), cc.sends_cwr());
-    format!("{window:?} {of:?} {:?} {:?}", cc.ecn_use(), cc.alpha())
+    format!("{window:?} {of:?} {:?}", cc.alpha())
 }
 
 /// What the controller shows after each step of a connection that uses the whole interface.
@@ -131,7 +131,7 @@ fn dctcp_answers_what_its_configuration_says() {
         let cc = AnyController::new(&CcConfig::Dctcp(config), LINUX_6);
         assert_eq!((cc.sends_cwr(), cc.grows_in_cwr()), (says, says));
     }
-    let by_style = |cut| DctcpConfig { cut, ..presets::DCTCP }.cuts_once_a_window();
+    let by_style = |cut| CcConfig::Dctcp(DctcpConfig { cut, ..presets::DCTCP }).cuts_once_a_window();
     assert!(by_style(CutStyle::OnceAtOnce) && by_style(CutStyle::OnceSpread));
     assert!(!by_style(CutStyle::Progressive) && !by_style(CutStyle::PerMark));
 }

@@ -1,6 +1,6 @@
 //! The endpoint configuration of each flow group.
 
-use shoal_cc::{CcConfig, CubicArithmetic, CubicConfig};
+use shoal_cc::{CcConfig, CubicArithmetic, CubicConfig, EcnUse};
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile, ReceiverConfig};
 
 use super::Context;
@@ -18,7 +18,7 @@ pub(super) fn endpoint(index: usize, cx: &mut Context<'_>) -> Option<EndpointCon
 
     let cc = schema::cc_config(group, &path, cx.remarks.tree, cx.remarks.report);
     let ecn = group.ecn.unwrap_or(EcnSetting::Off);
-    if matches!(cc, Some(CcConfig::Dctcp(_))) && ecn == EcnSetting::Off {
+    if cc.is_some_and(|cc| cc.ecn_use() == EcnUse::Dctcp) && ecn == EcnSetting::Off {
         let hint = "without ECN the stack runs Reno instead; write ecn = \"on\"";
         cx.warning(&at("ecn"), format!("{} needs ECN", group.cc), hint);
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use shoal_aqm::{Extent, QueueConfig};
-use shoal_cc::CcConfig;
+use shoal_cc::EcnUse;
 use shoal_tcp::{EcnSetting, EndpointConfig};
 
 use super::Context;
@@ -29,7 +29,7 @@ pub(super) fn scalable_flows_in_the_classic_queue(
         return;
     }
     for (index, (group, endpoint)) in cx.scenario.flows.iter().zip(endpoints).enumerate() {
-        if !matches!(endpoint.cc, CcConfig::Dctcp(_)) || group.ecn == Some(EcnSetting::Off) {
+        if endpoint.cc.ecn_use() != EcnUse::Dctcp || group.ecn == Some(EcnSetting::Off) {
             continue;
         }
         let text = format!(

@@ -1,72 +1,7 @@
-//! Configurations of controllers: plain values, from which controllers are made. Named presets are defined
-//! with each controller (`*/presets.rs`) and listed in [`PRESETS`](crate::PRESETS).
+//! The policies of DCTCP, and what `dctcp` makes of them. Every other preset says in what it differs from that.
 
-/// A controller of any kind with its parameters.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum CcConfig {
-    /// Reno ([RFC 5681](https://www.rfc-editor.org/rfc/rfc5681) as Linux implements it).
-    Reno(RenoConfig),
-    /// CUBIC with its parameters.
-    Cubic(CubicConfig),
-    /// DCTCP with named policies.
-    Dctcp(DctcpConfig),
-}
-
-impl CcConfig {
-    /// The controller that the flow uses if ECN was not negotiated: DCTCP becomes Reno (Linux `dctcp_init`
-    /// installs `dctcp_reno`), all others stay.
-    #[must_use]
-    pub const fn without_ecn(self) -> Self {
-        match self {
-            Self::Dctcp(config) => Self::Reno(RenoConfig { undo: config.undo, ..crate::reno::RENO }),
-            other => other,
-        }
-    }
-}
-
-/// Window restored when a reduction turns out spurious.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum UndoWindow {
-    /// `max(cwnd, 2 ssthresh)` (Linux Reno before 4.15).
-    #[default]
-    TwiceSsthresh,
-    /// `max(cwnd, cwnd at the reduction)` (Linux Reno since 4.15; DCTCP and CUBIC modules by their `loss_cwnd`).
-    AtReduction,
-}
-
-/// Parameters of Reno; the stack profile contains the other differences between hosts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct RenoConfig {
-    /// Lower bound of `cwnd` for rate halving in CWR: half of `ssthresh` (Linux 3.2 `tcp_reno_min_cwnd`) if
-    /// true, else `ssthresh`.
-    pub halves_to_half_ssthresh: bool,
-    /// Window that an undo restores.
-    pub undo: UndoWindow,
-}
-
-/// Arithmetic of CUBIC.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CubicArithmetic {
-    /// Linux [`net/ipv4/tcp_cubic.c`](https://elixir.bootlin.com/linux/v6.12/source/net/ipv4/tcp_cubic.c):
-    /// beta 717/1024, integer cube root, clock of HZ = 1000.
-    Linux,
-    /// [RFC 9438](https://www.rfc-editor.org/rfc/rfc9438) with its floating-point formulas.
-    Rfc9438,
-}
-
-/// Parameters of CUBIC.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CubicConfig {
-    /// Arithmetic: integers of Linux, or formulas of the RFC.
-    pub arithmetic: CubicArithmetic,
-    /// Whether W_max is released faster after consecutive reductions below it.
-    pub fast_convergence: bool,
-    /// Whether the window never grows more slowly than that of Reno with the same reduction (Reno-friendly
-    /// region).
-    pub reno_friendly: bool,
-    /// Whether HyStart ends slow start.
-    pub hystart: bool,
-}
+use crate::{EcnUse, GrowthRules, Law, RenoConfig, UndoWindow};
+use shoal_units::Difference;
 
 /// Resolution of alpha.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,7 +40,7 @@ pub enum MarkCounting {
     Acks,
 }
 
-/// Gain g of the moving average.
+/// Gain of the moving average.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gain {
     /// g = 2^-shift.
@@ -128,7 +63,7 @@ pub enum AlphaAfter {
     Update,
 }
 
-/// Which ACK ends an observation window.
+/// When a window of observation is over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ObservationEnd {
     /// The ACK that reaches the end of the window (Linux `!before(snd_una, next_seq)`).
@@ -137,7 +72,7 @@ pub enum ObservationEnd {
     BeyondEnd,
 }
 
-/// Whether observation windows end in fast recovery.
+/// Whether windows of observation end in fast recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AlphaInRecovery {
     /// They end as outside of recovery (Linux).
@@ -175,7 +110,7 @@ pub enum LossBase {
     AtLastMark,
 }
 
-/// How a reduction for marks is carried out.
+/// How a reduction is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CutStyle {
     /// Once a window; `cwnd` is set immediately (Stanford patch, RFC 8257).
@@ -282,4 +217,58 @@ pub struct DctcpConfig {
     pub sends_cwr: bool,
     /// Lowest window after a cut, in packets.
     pub floor_packets: u32,
+}
+
+/// MSS that Linux assumes for its receive direction until data arrive (`TCP_MSS_DEFAULT`).
+const LINUX_RCV_MSS: u32 = 536;
+
+/// `dctcp`: [RFC 8257](https://www.rfc-editor.org/rfc/rfc8257) as current Linux implements it.
+pub const DCTCP: DctcpConfig = DctcpConfig {
+    alpha_resolution: AlphaResolution::Bits10MinNotZero,
+    alpha_update: AlphaUpdate::PerWindow,
+    counting: MarkCounting::Packets,
+    gain: Gain::Shift(4),
+    corrects_edges: false,
+    observation_ends: ObservationEnd::AtEnd,
+    initial_alpha_q10: 1024,
+    alpha_after_idle: AlphaAfter::Keep,
+    alpha_on_timeout: AlphaAfter::Keep,
+    alpha_on_loss: AlphaAfter::Keep,
+    alpha_in_recovery: AlphaInRecovery::Continue,
+    alpha_after_recovery: AlphaAfter::Keep,
+    counts_duplicates: true,
+    duplicate_bytes_max: LINUX_RCV_MSS,
+    cut: CutStyle::OnceSpread,
+    cut_rounding: CutRounding::Exact,
+    first_mark: FirstMark::AsAny,
+    ssthresh_after_cut: SsthreshAfterCut::Cwnd,
+    grows_in_cwr: false,
+    counter_on_cut: CounterOnCut::Clear,
+    loss: LossResponse::Halve,
+    cuts_again_on_loss_in_cwr: true,
+    loss_base: LossBase::Window,
+    undo: UndoWindow::AtReduction,
+    sends_cwr: true,
+    floor_packets: 2,
+};
+
+pub(super) const WIDE_COUNTERS: Difference = Difference {
+    text: "Counters have 64 bits; the kernel's byte counter times 64 overflows 32 bits at 2^26 marked bytes a window.",
+    test: "a_window_of_more_than_2_to_26_marked_bytes_does_not_overflow",
+};
+
+impl Law for DctcpConfig {
+    type Controller = super::Dctcp;
+    const ECN_USE: EcnUse = EcnUse::Dctcp;
+
+    fn start(self, rules: GrowthRules) -> super::Dctcp {
+        super::Dctcp::new(self, rules)
+    }
+    fn cuts_once_a_window(&self) -> bool {
+        matches!(self.cut, CutStyle::OnceAtOnce | CutStyle::OnceSpread)
+    }
+    /// Linux `dctcp_init` installs its `dctcp_reno`.
+    fn without_ecn(self) -> Option<RenoConfig> {
+        Some(RenoConfig { undo: self.undo, ..crate::reno::RENO })
+    }
 }

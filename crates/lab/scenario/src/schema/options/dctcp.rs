@@ -1,150 +1,15 @@
-//! `flows.cc_options`: policies that override those of the controller's preset.
+//! The policies of DCTCP.
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 use shoal_cc::{
-    AlphaAfter, AlphaInRecovery, AlphaResolution, AlphaUpdate, CcConfig, CounterOnCut, CubicArithmetic,
-    CubicConfig, CutRounding, CutStyle, DctcpConfig, FirstMark, Gain, LossBase, LossResponse, MarkCounting,
-    ObservationEnd, PRESETS, RenoConfig, SsthreshAfterCut, UndoWindow,
+    AlphaAfter, AlphaInRecovery, AlphaResolution, AlphaUpdate, CounterOnCut, CutRounding, CutStyle,
+    DctcpConfig, FirstMark, Gain, LossBase, LossResponse, MarkCounting, ObservationEnd, SsthreshAfterCut,
+    UndoWindow,
 };
 
-use crate::field::{Field, KeyDoc, Section, choices, section, suggest};
+use crate::field::{Field, choices, section, suggest};
 use crate::report::Report;
-use crate::schema::{FlowGroup, Workload};
 use crate::tree::{Node, Value};
-
-/// Policies as written. The controller determines which ones exist, so they are read together with it.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct CcOptions(pub(crate) Map<String, Json>);
-
-impl Field for CcOptions {
-    fn read(node: &Node, report: &mut Report) -> Option<Self> {
-        // `apply` reads the policies once the controller is known.
-        crate::field::entries(node, "as in cc_options = { alpha_update = \"per-window\" }", report)
-            .map(|_| Self::default())
-    }
-    fn write(&self) -> Option<Json> {
-        (!self.0.is_empty()).then(|| self.0.clone().into())
-    }
-    fn schema() -> Json {
-        let mut properties = DctcpOptions::properties();
-        properties.extend(CubicOptions::properties());
-        properties.extend(RenoOptions::properties());
-        // `undo` is a policy of two controllers with the same values.
-        json!({ "type": "object", "additionalProperties": false, "properties": properties })
-    }
-}
-
-/// Names of all controller presets.
-pub(crate) fn cc_names() -> Vec<&'static str> {
-    PRESETS.iter().map(|preset| preset.name).collect()
-}
-
-/// Name that stands for no controller, for traffic that does not respond to congestion.
-const NO_CONTROLLER: &str = "none";
-
-/// The controller of `group`, which was read from `tree` at `path`.
-pub(crate) fn cc_config(group: &FlowGroup, path: &str, tree: &Node, report: &mut Report) -> Option<CcConfig> {
-    if let Workload::Unresponsive(_) = group.app {
-        if group.cc != NO_CONTROLLER {
-            let message = format!("unresponsive traffic has no congestion controller \"{}\"", group.cc);
-            report.error(&tree.mark_of(&format!("{path}.cc")), message, "write cc = \"none\"");
-        }
-        // Endpoints of such a group never consult a controller.
-        return CcConfig::preset("reno");
-    }
-    if group.cc == NO_CONTROLLER {
-        let message = "a connection needs a congestion controller";
-        let hint = "name a controller, as in cc = \"reno\", or write app = { unresponsive = \"1 Mbit/s\" }";
-        report.error(&tree.mark_of(&format!("{path}.cc")), message, hint);
-        return None;
-    }
-    let Some(preset) = CcConfig::preset(&group.cc) else {
-        let message = format!("unknown congestion controller \"{}\"", group.cc);
-        report.error(&tree.mark_of(&format!("{path}.cc")), message, suggest(&group.cc, &cc_names()));
-        return None;
-    };
-    match tree.find(&format!("{path}.cc_options")) {
-        Some(options) => apply(preset, options, report),
-        None => Some(preset),
-    }
-}
-
-/// Overrides the policies of `preset` with those of `node`.
-fn apply(preset: CcConfig, node: &Node, report: &mut Report) -> Option<CcConfig> {
-    Some(match preset {
-        CcConfig::Reno(config) => CcConfig::Reno(RenoOptions::read(node, report)?.over(config)),
-        CcConfig::Cubic(config) => CcConfig::Cubic(CubicOptions::read(node, report)?.over(config)),
-        CcConfig::Dctcp(config) => CcConfig::Dctcp(DctcpOptions::read(node, report)?.over(config)),
-    })
-}
-
-/// All policies of `config`, as the scenario file writes them.
-pub(crate) fn describe(config: CcConfig) -> CcOptions {
-    let mut map = Map::new();
-    match config {
-        CcConfig::Reno(config) => RenoOptions::of(config).write_table(&mut map),
-        CcConfig::Cubic(config) => CubicOptions::of(config).write_table(&mut map),
-        CcConfig::Dctcp(config) => DctcpOptions::of(config).write_table(&mut map),
-    }
-    CcOptions(map)
-}
-
-/// Description of each policy of the configuration's controller.
-pub(crate) fn docs(config: CcConfig) -> Vec<KeyDoc> {
-    match config {
-        CcConfig::Reno(_) => RenoOptions::key_docs(),
-        CcConfig::Cubic(_) => CubicOptions::key_docs(),
-        CcConfig::Dctcp(_) => DctcpOptions::key_docs(),
-    }
-}
-
-/// Connects each key with the field of the configuration that it overrides; naming every field, the destructuring
-/// fails to compile when a policy is added without a key.
-macro_rules! overrides {
-    ($options:ident of $config:ident { $($field:ident),* $(,)? }) => {
-        impl $options {
-            fn over(self, config: $config) -> $config {
-                $config { $($field: self.$field.map_or(config.$field, Into::into),)* }
-            }
-            fn of(config: $config) -> Self {
-                let $config { $($field),* } = config;
-                Self { $($field: Some($field.into()),)* }
-            }
-        }
-    };
-}
-
-section! {
-    /// Policies of Reno.
-    RenoOptions {
-        /// Rate halving in CWR may take cwnd down to half of ssthresh (Linux 3.2) instead of ssthresh.
-        #[source = "Linux 3.2 tcp_reno_min_cwnd"]
-        halves_to_half_ssthresh: Option<bool>,
-        /// Window restored when a reduction turns out spurious.
-        #[source = "Linux tcp_undo_cwr before 4.15; tcp_reno_undo_cwnd since"]
-        undo: Option<UndoWindow>,
-    }
-}
-overrides!(RenoOptions of RenoConfig { halves_to_half_ssthresh, undo });
-
-section! {
-    /// Policies of CUBIC.
-    CubicOptions {
-        /// The integers of the Linux module, or the formulas of the RFC.
-        #[source = "tcp_cubic.c; RFC 9438 section 4"]
-        arithmetic: Option<CubicArithmetic>,
-        /// Release bandwidth faster when a reduction comes below the previous maximum (W_max).
-        #[source = "RFC 9438 section 4.7; tcp_cubic.c fast_convergence"]
-        fast_convergence: Option<bool>,
-        /// Reno-friendly region: never slower than the estimate of a Reno flow with the same reduction.
-        #[source = "RFC 9438 section 4.3; tcp_cubic.c tcp_friendliness"]
-        reno_friendly: Option<bool>,
-        /// HyStart: leave slow start on a long ACK train or on a rising delay.
-        #[source = "Ha and Rhee, Taming the Elephants (2008); tcp_cubic.c hystart"]
-        hystart: Option<bool>,
-    }
-}
-overrides!(CubicOptions of CubicConfig { arithmetic, fast_convergence, reno_friendly, hystart });
 
 section! {
     /// Policies of DCTCP.
@@ -242,8 +107,6 @@ overrides!(DctcpOptions of DctcpConfig {
     cuts_again_on_loss_in_cwr, loss_base, undo, sends_cwr, floor_packets,
 });
 
-choices!(UndoWindow { "twice-ssthresh" => Self::TwiceSsthresh, "at-reduction" => Self::AtReduction, });
-choices!(CubicArithmetic { "linux" => Self::Linux, "rfc9438" => Self::Rfc9438, });
 choices!(AlphaResolution {
     "bits10" => Self::Bits10,
     "bits10-min-not-zero" => Self::Bits10MinNotZero,
@@ -280,42 +143,6 @@ choices!(CounterOnCut {
     "keep" => Self::Keep,
 });
 choices!(LossResponse { "halve" => Self::Halve, "alpha" => Self::Alpha, });
-
-/// An integer type with tighter bounds than its representation.
-macro_rules! bounded {
-    ($(#[doc = $doc:literal])+ $name:ident($type:ty), $range:expr, $what:literal) => {
-        $(#[doc = $doc])+
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub struct $name($type);
-
-        impl From<$name> for $type {
-            fn from(value: $name) -> Self {
-                value.0
-            }
-        }
-        impl From<$type> for $name {
-            fn from(value: $type) -> Self {
-                Self(value)
-            }
-        }
-        impl Field for $name {
-            fn read(node: &Node, report: &mut Report) -> Option<Self> {
-                let value = <$type>::read(node, report)?;
-                if $range.contains(&value) {
-                    return Some(Self(value));
-                }
-                report.error(&node.mark, format!("{value} is out of range"), $what);
-                None
-            }
-            fn write(&self) -> Option<Json> {
-                Some(self.0.into())
-            }
-            fn schema() -> Json {
-                json!({ "type": "integer", "minimum": $range.start(), "maximum": $range.end() })
-            }
-        }
-    };
-}
 
 bounded!(
     /// Alpha with ten fractional bits.

@@ -1,0 +1,32 @@
+//! What a congestion control law must say of itself to stand in the list of controllers.
+
+use crate::{CongestionControl, EcnUse, GrowthRules, RenoConfig};
+
+/// The configuration of a law.
+pub trait Law: Copy {
+    /// The state of one connection.
+    type Controller: CongestionControl;
+    /// How its controllers use ECN.
+    const ECN_USE: EcnUse = EcnUse::Classic;
+
+    /// The controller of a new connection on a host with `rules`.
+    fn start(self, rules: GrowthRules) -> Self::Controller;
+    /// Reno in the place of a law that is nothing without ECN.
+    fn without_ecn(self) -> Option<RenoConfig> {
+        None
+    }
+    /// Whether a window of data brings at most one reduction, as the property model checks.
+    fn cuts_once_a_window(&self) -> bool {
+        true
+    }
+}
+
+/// Window restored when a reduction turns out spurious.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum UndoWindow {
+    /// `max(cwnd, 2 ssthresh)` (Linux Reno before 4.15).
+    #[default]
+    TwiceSsthresh,
+    /// `max(cwnd, cwnd at the reduction)` (Linux Reno since 4.15; DCTCP and CUBIC modules by their `loss_cwnd`).
+    AtReduction,
+}

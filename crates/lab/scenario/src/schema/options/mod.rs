@@ -1,0 +1,163 @@
+//! `flows.cc_options`: policies that override those of the controller's preset.
+
+use serde_json::{Map, Value as Json, json};
+use shoal_cc::{CcConfig, PRESETS, UndoWindow};
+
+use crate::field::{Field, KeyDoc, Section, choices, suggest};
+use crate::report::Report;
+use crate::schema::{FlowGroup, Workload};
+use crate::tree::Node;
+
+/// Connects each key with the field of the configuration that it overrides; naming every field, the destructuring
+/// fails to compile when a policy is added without a key.
+macro_rules! overrides {
+    ($options:ident of $config:ident { $($field:ident),* $(,)? }) => {
+        impl $options {
+            pub(super) fn over(self, config: $config) -> $config {
+                $config { $($field: self.$field.map_or(config.$field, Into::into),)* }
+            }
+            pub(super) fn of(config: $config) -> Self {
+                let $config { $($field),* } = config;
+                Self { $($field: Some($field.into()),)* }
+            }
+        }
+    };
+}
+
+/// An integer type with tighter bounds than its representation.
+macro_rules! bounded {
+    ($(#[doc = $doc:literal])+ $name:ident($type:ty), $range:expr, $what:literal) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct $name($type);
+
+        impl From<$name> for $type {
+            fn from(value: $name) -> Self {
+                value.0
+            }
+        }
+        impl From<$type> for $name {
+            fn from(value: $type) -> Self {
+                Self(value)
+            }
+        }
+        impl Field for $name {
+            fn read(node: &Node, report: &mut Report) -> Option<Self> {
+                let value = <$type>::read(node, report)?;
+                if $range.contains(&value) {
+                    return Some(Self(value));
+                }
+                report.error(&node.mark, format!("{value} is out of range"), $what);
+                None
+            }
+            fn write(&self) -> Option<Json> {
+                Some(self.0.into())
+            }
+            fn schema() -> Json {
+                json!({ "type": "integer", "minimum": $range.start(), "maximum": $range.end() })
+            }
+        }
+    };
+}
+
+mod cubic;
+mod dctcp;
+mod reno;
+
+/// From the list of controllers: what reads, writes and describes the policies of each.
+macro_rules! controllers {
+    ($($variant:ident($options:ty)),* $(,)?) => {
+        /// Overrides the policies of `preset` with those of `node`.
+        fn apply(preset: CcConfig, node: &Node, report: &mut Report) -> Option<CcConfig> {
+            Some(match preset {
+                $(CcConfig::$variant(config) => {
+                    CcConfig::$variant(<$options>::read(node, report)?.over(config))
+                })*
+            })
+        }
+
+        /// All policies of `config`, as the scenario file writes them.
+        pub(crate) fn describe(config: CcConfig) -> CcOptions {
+            let mut map = Map::new();
+            match config {
+                $(CcConfig::$variant(config) => <$options>::of(config).write_table(&mut map),)*
+            }
+            CcOptions(map)
+        }
+
+        /// Description of each policy of the configuration's controller.
+        pub(crate) fn docs(config: CcConfig) -> Vec<KeyDoc> {
+            match config {
+                $(CcConfig::$variant(_) => <$options>::key_docs(),)*
+            }
+        }
+
+        /// The policies of all controllers; those of the same name have the same values.
+        fn properties() -> Map<String, Json> {
+            let mut properties = Map::new();
+            $(properties.extend(<$options>::properties());)*
+            properties
+        }
+    };
+}
+
+controllers! {
+    Dctcp(dctcp::DctcpOptions),
+    Cubic(cubic::CubicOptions),
+    Reno(reno::RenoOptions),
+}
+
+/// Policies as written. The controller determines which ones exist, so they are read together with it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct CcOptions(pub(crate) Map<String, Json>);
+
+impl Field for CcOptions {
+    fn read(node: &Node, report: &mut Report) -> Option<Self> {
+        // `apply` reads the policies once the controller is known.
+        crate::field::entries(node, "as in cc_options = { alpha_update = \"per-window\" }", report)
+            .map(|_| Self::default())
+    }
+    fn write(&self) -> Option<Json> {
+        (!self.0.is_empty()).then(|| self.0.clone().into())
+    }
+    fn schema() -> Json {
+        json!({ "type": "object", "additionalProperties": false, "properties": properties() })
+    }
+}
+
+/// Names of all controller presets.
+pub(crate) fn cc_names() -> Vec<&'static str> {
+    PRESETS.iter().map(|preset| preset.name).collect()
+}
+
+/// Name that stands for no controller, for traffic that does not respond to congestion.
+const NO_CONTROLLER: &str = "none";
+
+/// The controller of `group`, which was read from `tree` at `path`.
+pub(crate) fn cc_config(group: &FlowGroup, path: &str, tree: &Node, report: &mut Report) -> Option<CcConfig> {
+    if let Workload::Unresponsive(_) = group.app {
+        if group.cc != NO_CONTROLLER {
+            let message = format!("unresponsive traffic has no congestion controller \"{}\"", group.cc);
+            report.error(&tree.mark_of(&format!("{path}.cc")), message, "write cc = \"none\"");
+        }
+        // Endpoints of such a group never consult a controller.
+        return CcConfig::preset("reno");
+    }
+    if group.cc == NO_CONTROLLER {
+        let message = "a connection needs a congestion controller";
+        let hint = "name a controller, as in cc = \"reno\", or write app = { unresponsive = \"1 Mbit/s\" }";
+        report.error(&tree.mark_of(&format!("{path}.cc")), message, hint);
+        return None;
+    }
+    let Some(preset) = CcConfig::preset(&group.cc) else {
+        let message = format!("unknown congestion controller \"{}\"", group.cc);
+        report.error(&tree.mark_of(&format!("{path}.cc")), message, suggest(&group.cc, &cc_names()));
+        return None;
+    };
+    match tree.find(&format!("{path}.cc_options")) {
+        Some(options) => apply(preset, options, report),
+        None => Some(preset),
+    }
+}
+
+choices!(UndoWindow { "twice-ssthresh" => Self::TwiceSsthresh, "at-reduction" => Self::AtReduction, });

@@ -1,0 +1,18 @@
+//! The policies of Reno.
+
+use shoal_cc::{RenoConfig, UndoWindow};
+
+use crate::field::section;
+
+section! {
+    /// Policies of Reno.
+    RenoOptions {
+        /// Rate halving in CWR may take cwnd down to half of ssthresh (Linux 3.2) instead of ssthresh.
+        #[source = "Linux 3.2 tcp_reno_min_cwnd"]
+        halves_to_half_ssthresh: Option<bool>,
+        /// Window restored when a reduction turns out spurious.
+        #[source = "Linux tcp_undo_cwr before 4.15; tcp_reno_undo_cwnd since"]
+        undo: Option<UndoWindow>,
+    }
+}
+overrides!(RenoOptions of RenoConfig { halves_to_half_ssthresh, undo });
