@@ -3,6 +3,7 @@
 use crate::exchanges::thinking;
 use shoal_measure::WaitMeter;
 use shoal_scenario::{App, Experiment};
+use shoal_units::cast::count_u32;
 use shoal_units::{Span, Stream, Time};
 use std::ops::Range;
 
@@ -34,8 +35,8 @@ impl Barrier {
         meter.on_begin(first_at);
         let name = format!("think/{}", experiment.groups[index as usize].name);
         Some(Box::new(Self {
-            flows: first as u32..(first + own.len()) as u32,
-            missing: own.len() as u32,
+            flows: count_u32(first)..count_u32(first + own.len()),
+            missing: count_u32(own.len()),
             done: 0,
             first_at,
             stop: own.first()?.stop,
@@ -50,7 +51,7 @@ impl Barrier {
         if self.missing > 0 {
             return None;
         }
-        self.missing = self.flows.len() as u32;
+        self.missing = count_u32(self.flows.len());
         self.done += 1;
         Some(self.meter.on_end(now))
     }

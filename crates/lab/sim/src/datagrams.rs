@@ -3,6 +3,7 @@
 use shoal_measure::DatagramMeter;
 use shoal_packet::{Ecn, FlowId, Packet, Seq};
 use shoal_scenario::{App, Codepoint, Experiment, Flow};
+use shoal_units::cast::low_u32;
 use shoal_units::{Span, Stream, Time};
 
 /// Bytes of the IPv4 and UDP headers.
@@ -55,10 +56,10 @@ impl Datagrams {
         let number = self.meter.on_sent(now);
         let picos = now.as_picos();
         let packet = Packet {
-            seq: Seq(number as u32),
+            seq: Seq(low_u32(number)),
             // No TCP endpoint reads this field of the packet; it holds the time of sending in picoseconds.
-            ts_val: picos as u32,
-            ts_ecr: (picos >> 32) as u32,
+            ts_val: low_u32(picos),
+            ts_ecr: low_u32(picos >> 32),
             payload: self.packet_bytes - HEADER_BYTES,
             ecn: self.ecn,
             ..Packet::empty(FlowId(flow), self.packet_bytes)

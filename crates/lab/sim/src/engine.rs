@@ -16,6 +16,7 @@ use shoal_packet::{FlowId, Packet};
 use shoal_scenario::{App, Experiment, Flow};
 use shoal_tcp::{EndpointConfig, Receiver, Sender};
 use shoal_trace::FlowEvent;
+use shoal_units::cast::{count_u32, fit_u32};
 use shoal_units::{Span, Time};
 
 /// Consumers of a run's events, beyond what the experiment records.
@@ -114,13 +115,13 @@ impl<'e> Simulation<'e> {
         if !asking.is_empty() {
             // The same paths in the opposite direction.
             let (forward, backward) = (lay(&mut network, TO_SENDER), lay(&mut network, TO_RECEIVER));
-            for (number, flow) in (experiment.flows.len() as u32..).zip(&asking) {
+            for (number, flow) in (count_u32(experiment.flows.len())..).zip(&asking) {
                 let flow = &experiment.flows[*flow as usize];
                 senders.push(sender(number, flow, backward[flow.backward as usize]));
                 receivers.push(receiver(number, flow, forward[flow.forward as usize]));
             }
         }
-        let mut requests = experiment.flows.len() as u32..;
+        let mut requests = count_u32(experiment.flows.len())..;
         let flows = numbered()
             .map(|(number, &plan)| FlowState {
                 plan,
@@ -151,7 +152,7 @@ impl<'e> Simulation<'e> {
             receivers,
             flows,
             asking,
-            barriers: (0..experiment.groups.len() as u32)
+            barriers: (0..count_u32(experiment.groups.len()))
                 .map(|group| Barrier::of(experiment, group))
                 .collect(),
             events: 0,
@@ -160,8 +161,7 @@ impl<'e> Simulation<'e> {
     }
 
     fn schedule_start(&mut self) {
-        for (n, flow) in self.experiment.flows.iter().enumerate() {
-            let number = n as u32;
+        for (number, flow) in (0..).zip(&self.experiment.flows) {
             let start = Timer::Application(number).subject();
             self.planned.push(self.network.numbers.key(flow.start, start));
             if let Some(stop) = flow.stop {
@@ -475,7 +475,7 @@ impl<'e> Simulation<'e> {
             return FlowCounters {
                 delivered_bytes: datagrams.meter.delivered_bytes(),
                 wire_bytes: self.network.recorder.collector.wire_bytes(flow),
-                marks_seen: datagrams.meter.marks_seen() as u32,
+                marks_seen: fit_u32(datagrams.meter.marks_seen()),
                 ..FlowCounters::default()
             };
         }
@@ -484,8 +484,8 @@ impl<'e> Simulation<'e> {
         FlowCounters {
             delivered_bytes: receiver.delivered_bytes(),
             wire_bytes: self.network.recorder.collector.wire_bytes(flow),
-            marks_seen: receiver.marks_seen() as u32,
-            losses: sender.losses() as u32,
+            marks_seen: fit_u32(receiver.marks_seen()),
+            losses: fit_u32(sender.losses()),
             retransmissions: counters.retransmissions,
             timeouts: counters.timeouts,
             reductions: counters.ecn_reductions + counters.fast_recoveries + counters.timeouts,
@@ -497,7 +497,7 @@ impl<'e> Simulation<'e> {
         self.network.close_bins(now);
         for flow in 0..self.flows.len() {
             let (counters, sample) = (self.counters(flow), self.senders[flow].sample());
-            self.network.recorder.collector.close_flow_bin(flow as u32, &counters, &sample, now);
+            self.network.recorder.collector.close_flow_bin(count_u32(flow), &counters, &sample, now);
         }
         if let Some(interval) = self.experiment.trace.series_interval {
             self.schedule(now + interval, Timer::Sample);

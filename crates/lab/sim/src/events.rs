@@ -75,6 +75,7 @@ impl Key {
         Time::from_picos((self.0 >> (SUBJECT_BITS + NUMBER_BITS)) as u64)
     }
     #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "the subject is the lowest bits")]
     pub(crate) fn subject(self) -> u32 {
         self.0 as u32 & (SUBJECTS_MAX - 1)
     }

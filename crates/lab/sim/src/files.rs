@@ -7,6 +7,7 @@ use shoal_trace::parquet_out::PacketTraceWriter;
 use shoal_trace::pcapng::{Capture, Direction, Endpoints, Interface, PacketNote, PcapWriter};
 use shoal_trace::{AtomicFile, PacketEvent, PacketRow, WriteError};
 use shoal_units::Time;
+use shoal_units::cast::count_u32;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -136,7 +137,7 @@ impl CaptureFile {
             endpoints: endpoints.collect(),
             flows: responses.chain(requests).collect(),
             on_path: experiment.paths.iter().map(on_path).collect(),
-            senders: monitored.len() as u32,
+            senders: count_u32(monitored.len()),
             marked: BTreeMap::new(),
         })
     }

@@ -8,6 +8,7 @@ use shoal_packet::Packet;
 use shoal_scenario::{Experiment, LinkId};
 use shoal_trace::{FlowEnd, SegmentEvent};
 use shoal_units::Time;
+use shoal_units::cast::count_u32;
 
 /// Ends of routes: entries of the route table that are not links.
 pub(crate) const TO_RECEIVER: u32 = u32::MAX;
@@ -65,7 +66,7 @@ impl Network {
 
     /// Adds a route over `links`; returns its position in the route table.
     pub(crate) fn add_route(&mut self, links: impl Iterator<Item = u32>, end: u32) -> u32 {
-        let start = self.routes.len() as u32;
+        let start = count_u32(self.routes.len());
         self.routes.extend(links);
         self.routes.push(end);
         start

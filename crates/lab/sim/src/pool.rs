@@ -14,6 +14,7 @@ use crate::port::{ALONE, Port};
 use crate::recorder::Recorder;
 use shoal_scenario::Experiment;
 use shoal_units::Time;
+use shoal_units::cast::count_u32;
 
 /// All pools of a network.
 #[derive(Debug, Default)]
@@ -58,7 +59,7 @@ impl Pools {
             .map(|(link, plan)| match plan.pool.filter(|_| plan.rate.is_some()) {
                 Some(pool) => {
                     members.push(Member { link, pool, held_bytes: 0, place: 0 });
-                    members.len() as u32 - 1
+                    count_u32(members.len()) - 1
                 }
                 None => ALONE,
             })
@@ -121,14 +122,14 @@ impl Pools {
         }
         match (before > 0, after > 0) {
             (false, true) => {
-                state.place = pool.busy.len() as u32;
+                state.place = count_u32(pool.busy.len());
                 pool.busy.push(member);
             }
             (true, false) => {
                 let place = state.place as usize;
                 pool.busy.swap_remove(place);
                 if let Some(moved) = pool.busy.get(place) {
-                    members[*moved as usize].place = place as u32;
+                    members[*moved as usize].place = count_u32(place);
                 }
             }
             _ => {}
