@@ -22,6 +22,7 @@ def checkout(tmp_path: Path) -> Path:
     """The part of the source that a queue is written into."""
     for room in ROOMS:
         shutil.copytree(ROOT / room, tmp_path / room)
+        shutil.copy2(ROOT / f"{room}.rs", tmp_path / f"{room}.rs")
     (tmp_path / FORMS).parent.mkdir(parents=True)
     shutil.copy2(ROOT / FORMS, tmp_path / FORMS)
     return tmp_path
@@ -37,19 +38,19 @@ def test_a_queue_is_six_files_and_its_tests(checkout: Path) -> None:
     after = contents(checkout)
     changed = {path.relative_to(checkout) for path in after if after[path] != before.get(path)}
     assert changed == set(written)
-    code = {str(path) for path in written if path.name not in ("tests.rs", "testing.rs", "keys.rs")}
+    code = {str(path) for path in written if not path.name.startswith(("tests", "testing", "keys"))}
     assert code == {
-        f"{ROOMS[0]}/my_red_2/mod.rs",
-        f"{ROOMS[0]}/mod.rs",
+        f"{ROOMS[0]}/my_red_2.rs",
+        f"{ROOMS[0]}.rs",
         f"{ROOMS[1]}/my_red_2.rs",
-        f"{ROOMS[1]}/mod.rs",
+        f"{ROOMS[1]}.rs",
         f"{ROOMS[2]}/my_red_2.rs",
-        f"{ROOMS[2]}/mod.rs",
+        f"{ROOMS[2]}.rs",
     }
-    laws = (checkout / ROOMS[0] / "mod.rs").read_text()
+    laws = (checkout / f"{ROOMS[0]}.rs").read_text()
     assert '            "my-red-2" => MyRed2(MyRed2Config) in my_red_2,\n' in laws
     for room in ROOMS:
-        modules = [line for line in (checkout / room / "mod.rs").read_text().splitlines() if line.startswith("mod ")]
+        modules = [line for line in (checkout / f"{room}.rs").read_text().splitlines() if line.startswith("mod ")]
         assert "mod my_red_2;" in modules
         assert modules == sorted(modules)
     assert not any(b"@" in after[checkout / path] for path in written if "my_red_2" in str(path))
@@ -111,7 +112,7 @@ def test_files_in_the_way_are_kept(checkout: Path) -> None:
     ("room", "line"), [(ROOMS[0], "mod step;\n"), (ROOMS[1], "mod "), (ROOMS[0], "        }\n    };\n}\n")]
 )
 def test_a_source_of_another_version(checkout: Path, room: str, line: str) -> None:
-    path = checkout / room / "mod.rs"
+    path = checkout / f"{room}.rs"
     text = path.read_text()
     path.write_text(text.replace("mod ", "pub(crate) mod ") if line.startswith("mod") else text.replace(line, "}\n"))
     before = contents(checkout)

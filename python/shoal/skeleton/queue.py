@@ -13,7 +13,7 @@ _SCENARIO = "crates/lab/scenario/src/aqm"
 _LINUX = "crates/lab/linux/src/disciplines"
 
 _FILES = {
-    "law.rs": _AQM + "/{module}/mod.rs",
+    "law.rs": _AQM + "/{module}.rs",
     "testing.rs": _AQM + "/{module}/testing.rs",
     "tests.rs": _AQM + "/{module}/tests.rs",
     "keys.rs": _SCENARIO + "/{module}.rs",
@@ -21,7 +21,7 @@ _FILES = {
 }
 """Templates, and where each goes."""
 
-_LIST = _AQM + "/mod.rs"
+_LIST = _AQM + ".rs"
 _FORMS = "crates/lab/scenario/tests/keys.rs"
 
 _WORDS = """
@@ -119,7 +119,7 @@ def _edited(root: Path, names: dict[str, str]) -> dict[str, str]:
     entry += f'{margin}"{kind}" => {law}({law}Config) in {module},\n'
     edited = {_LIST: _before(_LIST, laws, "        }\n    };\n}\n", entry)}
     for folder in (_SCENARIO, _LINUX):
-        path = folder + "/mod.rs"
+        path = folder + ".rs"
         edited[path] = _with_line(path, (root / path).read_text(encoding="utf-8"), "mod {};", module)
     forms = (root / _FORMS).read_text(encoding="utf-8")
     edited[_FORMS] = _before(_FORMS, forms, "];\n", f'    ("{kind}", &["threshold = \'20 packets\'"]),\n')
