@@ -2,7 +2,7 @@
 /*
  * Two queues, coupled (De Schepper 2015, "Detailed implementation"): the classic queue drives the
  * probabilities of both, the low-latency queue has a threshold besides. Counterpart of
- * crates/core/aqm/src/coupled/dual.rs and src/dual.rs.
+ * crates/core/aqm/src/laws/dual_coupled.rs and src/dual.rs.
  */
 #ifndef _SHOAL_LAW_DUALQ_H
 #define _SHOAL_LAW_DUALQ_H

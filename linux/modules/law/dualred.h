@@ -2,7 +2,7 @@
 /*
  * Two RED instances on one queue, chosen by ECN capability (Kuehlewind et al. 2014, section III-C:
  * "one shared queue but applying two differently parameterized instances"). Counterpart of
- * crates/core/aqm/src/dual_red.rs.
+ * crates/core/aqm/src/laws/dual_red.rs.
  */
 #ifndef _SHOAL_LAW_DUALRED_H
 #define _SHOAL_LAW_DUALRED_H

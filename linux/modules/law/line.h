@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * When the line behind a queue fell idle, from what left the queue. Counterpart of
- * crates/core/aqm/src/red/idle.rs.
+ * crates/core/aqm/src/shell/transmitter.rs.
  */
 #ifndef _SHOAL_LAW_LINE_H
 #define _SHOAL_LAW_LINE_H

@@ -1,12 +1,58 @@
 //! Applications: how much data they write, and when.
 
-use shoal_scenario::App;
+use crate::datagrams::Datagrams;
+use crate::exchanges::Exchanges;
+use shoal_measure::{AppMeter, FrameMeter};
+use shoal_scenario::{App, Experiment, Flow};
 use shoal_tcp::{EndpointConfig, Output, Sender};
 use shoal_units::Time;
 
-/// State of an application.
+/// Application of a flow, with the state and the meter that its kind needs beside a [`Writer`].
+pub(crate) enum Application {
+    /// A stream of bytes: bulk data, transfers, a constant rate, on and off.
+    Stream,
+    /// Frames with deadlines; the meter belongs to the receiver.
+    Frames(Box<FrameMeter>),
+    /// A client that sends requests, and a server that answers them.
+    Exchanges(Box<Exchanges>),
+    /// Unresponsive datagrams, which need no connection.
+    Datagrams(Box<Datagrams>),
+}
+
+impl Application {
+    /// Application of flow `number`; a client's requests take the next of the connections `requests`.
+    pub(crate) fn of(
+        experiment: &Experiment,
+        number: u32,
+        flow: &Flow,
+        requests: &mut impl Iterator<Item = u32>,
+    ) -> Self {
+        let frames = || match flow.app {
+            App::Frames { bytes, interval, deadline } => {
+                let window_start = Time::ZERO + experiment.warmup;
+                Some(Self::Frames(Box::new(FrameMeter::new(bytes, interval, deadline, window_start))))
+            }
+            _ => None,
+        };
+        let exchanges = Exchanges::of(experiment, number, flow, requests).map(Self::Exchanges);
+        let datagrams = || Datagrams::of(experiment, number, flow).map(Self::Datagrams);
+        exchanges.or_else(datagrams).or_else(frames).unwrap_or(Self::Stream)
+    }
+
+    /// Meter of the application.
+    pub(crate) fn meter(&self) -> AppMeter<'_> {
+        match self {
+            Self::Stream => AppMeter::None,
+            Self::Frames(frames) => AppMeter::Frames(frames),
+            Self::Exchanges(exchanges) => AppMeter::Exchanges(&exchanges.meter),
+            Self::Datagrams(datagrams) => AppMeter::Datagrams(&datagrams.meter),
+        }
+    }
+}
+
+/// What an application writes to its connection, and when.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct AppState {
+pub(crate) struct Writer {
     /// Number of transfers that have begun.
     begun: u32,
     /// Stream position whose acknowledgement (at a barrier: delivery) ends the current transfer; 0 before the
@@ -20,7 +66,7 @@ pub(crate) struct AppState {
     pub(crate) completions: Vec<shoal_units::Span>,
 }
 
-impl AppState {
+impl Writer {
     /// Starts the application; returns when it is to be called again.
     pub(crate) fn start(
         &mut self,
@@ -76,8 +122,8 @@ impl AppState {
                 sender.write(config, bytes, now, out);
                 Some(now + interval)
             }
-            App::Requests { .. } => unreachable!("writes when it is asked"),
-            App::Unresponsive { .. } => unreachable!("has no connection"),
+            // A server writes when it is asked, and datagrams have no connection.
+            App::Requests { .. } | App::Unresponsive { .. } => None,
         }
     }
 
@@ -110,7 +156,7 @@ impl AppState {
         }
     }
 
-    /// Stream position whose acknowledgement is to be reported to [`AppState::on_progress`]; [`u64::MAX`] if
+    /// Stream position whose acknowledgement is to be reported to [`Writer::on_progress`]; [`u64::MAX`] if
     /// there is none.
     pub(crate) fn milestone(&self, app: &App) -> u64 {
         match app {

@@ -2,16 +2,14 @@
 
 mod deliveries;
 
-use crate::app::AppState;
+use crate::app::{Application, Writer};
 use crate::barrier::Barrier;
-use crate::datagrams::Datagrams;
 use crate::events::{Agenda, Key, Timer};
-use crate::exchanges::Exchanges;
 use crate::flow::{Egress, FlowState, Place, ReceiverSlot, SenderSlot};
 use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER, TO_SINK};
 use crate::outcome::{Conservation, Outcome};
 use crate::recorder::{PacketSink, Recorder};
-use shoal_measure::{FeedbackCounters, FinishedFlow, FlowCounters, FlowResults, FrameMeter, metered_window};
+use shoal_measure::{FeedbackCounters, FinishedFlow, FlowCounters, FlowResults, metered_window};
 use shoal_packet::{FlowId, Packet};
 use shoal_scenario::{App, Experiment, Flow};
 use shoal_tcp::{EndpointConfig, Receiver, Sender};
@@ -125,20 +123,8 @@ impl<'e> Simulation<'e> {
         let flows = numbered()
             .map(|(number, &plan)| FlowState {
                 plan,
-                app: AppState::default(),
-                datagrams: Datagrams::of(experiment, number, &plan),
-                exchanges: match plan.app {
-                    App::Requests { .. } => {
-                        Exchanges::of(experiment, number, &plan, requests.next().unwrap_or(0))
-                    }
-                    _ => None,
-                },
-                frames: match plan.app {
-                    App::Frames { bytes, interval, deadline } => {
-                        Some(Box::new(FrameMeter::new(bytes, interval, deadline, window_start)))
-                    }
-                    _ => None,
-                },
+                application: Application::of(experiment, number, &plan, &mut requests),
+                writer: Writer::default(),
                 finished: None,
                 feedback_at_start: FeedbackCounters::default(),
             })
@@ -319,7 +305,7 @@ impl<'e> Simulation<'e> {
     fn on_milestone(&mut self, flow: u32, now: Time) {
         let state = &mut self.flows[flow as usize];
         let sender = &self.senders[flow as usize].sender;
-        let (next, finished) = state.app.on_progress(&state.plan.app, sender, now);
+        let (next, finished) = state.writer.on_progress(&state.plan.app, sender, now);
         if finished && state.finished.is_none() {
             state.finished = Some(now);
         }
@@ -332,7 +318,7 @@ impl<'e> Simulation<'e> {
     /// Must be called when an application's state has changed.
     fn update_milestone(&mut self, flow: u32) {
         let state = &self.flows[flow as usize];
-        self.senders[flow as usize].milestone = state.app.milestone(&state.plan.app);
+        self.senders[flow as usize].milestone = state.writer.milestone(&state.plan.app);
     }
 
     fn on_timer(&mut self, key: Key) {
@@ -387,7 +373,7 @@ impl<'e> Simulation<'e> {
     #[cold]
     #[inline(never)]
     fn at_sink(&mut self, packet: &Packet, now: Time) {
-        if let Some(datagrams) = &mut self.flows[packet.flow.0 as usize].datagrams {
+        if let Application::Datagrams(datagrams) = &mut self.flows[packet.flow.0 as usize].application {
             datagrams.receive(packet, now);
         }
     }
@@ -395,7 +381,7 @@ impl<'e> Simulation<'e> {
     #[inline(never)]
     fn send_datagram(&mut self, flow: u32, now: Time) {
         let state = &mut self.flows[flow as usize];
-        let Some(datagrams) = &mut state.datagrams else { return };
+        let Application::Datagrams(datagrams) = &mut state.application else { return };
         if now == state.plan.start
             && let Some(first) = datagrams.first(now).filter(|first| *first > now)
         {
@@ -409,25 +395,24 @@ impl<'e> Simulation<'e> {
     }
 
     fn wake_application(&mut self, flow: u32, now: Time) {
-        if self.flows[flow as usize].datagrams.is_some() {
-            return self.send_datagram(flow, now);
-        }
-        if self.flows[flow as usize].exchanges.is_some() {
-            return self.ask(flow, now);
-        }
         let state = &mut self.flows[flow as usize];
-        let (plan, mut app) = (state.plan, std::mem::take(&mut state.app));
+        match state.application {
+            Application::Datagrams(_) => return self.send_datagram(flow, now),
+            Application::Exchanges(_) => return self.ask(flow, now),
+            Application::Stream | Application::Frames(_) => {}
+        }
+        let (plan, mut writer) = (state.plan, std::mem::take(&mut state.writer));
         self.senders[flow as usize].milestone = u64::MAX;
         let mut next = None;
         self.with_sender(flow, now, |sender, config, out| {
             let begins = sender.snd_nxt() == 0;
             next = if begins {
-                app.start(&plan.app, config, sender, now, out)
+                writer.start(&plan.app, config, sender, now, out)
             } else {
-                app.wake(&plan.app, config, sender, now, out)
+                writer.wake(&plan.app, config, sender, now, out)
             };
         });
-        self.flows[flow as usize].app = app;
+        self.flows[flow as usize].writer = writer;
         self.update_milestone(flow);
         self.await_delivery(flow, now);
         if let Some(time) = next {
@@ -437,12 +422,16 @@ impl<'e> Simulation<'e> {
 
     fn stop_flow(&mut self, flow: u32, now: Time) {
         let state = &mut self.flows[flow as usize];
-        if let Some(datagrams) = &mut state.datagrams {
-            datagrams.stop();
-            state.finished = Some(now);
-            return;
-        }
-        if state.exchanges.as_mut().is_none_or(|exchanges| exchanges.stop()) {
+        let writes_no_more = match &mut state.application {
+            Application::Datagrams(datagrams) => {
+                datagrams.stop();
+                state.finished = Some(now);
+                false
+            }
+            Application::Exchanges(exchanges) => exchanges.stop(),
+            Application::Stream | Application::Frames(_) => true,
+        };
+        if writes_no_more {
             self.close_flow(flow, now);
         }
     }
@@ -450,10 +439,10 @@ impl<'e> Simulation<'e> {
     /// Closes a flow whose application writes no more.
     fn close_flow(&mut self, flow: u32, now: Time) {
         let state = &mut self.flows[flow as usize];
-        let (plan, mut app) = (state.plan, std::mem::take(&mut state.app));
+        let (plan, mut writer) = (state.plan, std::mem::take(&mut state.writer));
         self.senders[flow as usize].milestone = u64::MAX;
-        self.with_sender(flow, now, |sender, config, out| app.stop(&plan.app, config, sender, now, out));
-        self.flows[flow as usize].app = app;
+        self.with_sender(flow, now, |sender, config, out| writer.stop(&plan.app, config, sender, now, out));
+        self.flows[flow as usize].writer = writer;
         self.update_milestone(flow);
     }
 
@@ -471,7 +460,7 @@ impl<'e> Simulation<'e> {
     }
 
     fn counters(&self, flow: usize) -> FlowCounters {
-        if let Some(datagrams) = &self.flows[flow].datagrams {
+        if let Application::Datagrams(datagrams) = &self.flows[flow].application {
             return FlowCounters {
                 delivered_bytes: datagrams.meter.delivered_bytes(),
                 wire_bytes: self.network.recorder.collector.wire_bytes(flow),
@@ -548,9 +537,9 @@ fn finished<'a>(
         feedback_at_start: state.feedback_at_start,
         finished: state.finished,
         quantum: sender.sender.window().quantum,
-        fct_s: state.app.completions.iter().map(|fct| fct.as_secs_f64()).collect(),
-        transfers_begun: state.app.transfers_begun(),
-        app: state.meter(),
+        fct_s: state.writer.completions.iter().map(|fct| fct.as_secs_f64()).collect(),
+        transfers_begun: state.writer.transfers_begun(),
+        app: state.application.meter(),
     }
 }
 

@@ -23,14 +23,19 @@ pub(crate) struct Exchanges {
 }
 
 impl Exchanges {
-    /// Client and server of flow `number`, if it has any; `requests` is the connection for requests.
-    pub(crate) fn of(experiment: &Experiment, number: u32, flow: &Flow, requests: u32) -> Option<Box<Self>> {
+    /// Client and server of flow `number`, if it has any; they take the next of the connections for requests.
+    pub(crate) fn of(
+        experiment: &Experiment,
+        number: u32,
+        flow: &Flow,
+        requests: &mut impl Iterator<Item = u32>,
+    ) -> Option<Box<Self>> {
         let App::Requests { request_bytes, response_bytes, rounds, think, .. } = flow.app else {
             return None;
         };
         let name = experiment.stream_name("think", number);
         Some(Box::new(Self {
-            requests,
+            requests: requests.next()?,
             request_bytes,
             response_bytes,
             rounds,

@@ -1,8 +1,9 @@
 //! Both ends of a flow as the engine stores them.
 
+use crate::app::{Application, Writer};
 use crate::network::Network;
 use shoal_cc::INFINITE_SSTHRESH;
-use shoal_measure::{AppMeter, FeedbackCounters, FlowMeter, SenderSample};
+use shoal_measure::{FeedbackCounters, FlowMeter, SenderSample};
 use shoal_packet::{FlowId, Packet};
 use shoal_scenario::Flow;
 use shoal_tcp::{EndpointConfig, Output, Receiver, Sender};
@@ -99,28 +100,11 @@ impl Output for Egress<'_> {
 /// State of a flow other than its endpoints. It is used rarely, and therefore kept apart from them.
 pub(crate) struct FlowState {
     pub(crate) plan: Flow,
-    pub(crate) app: crate::app::AppState,
-    /// Source and sink of unresponsive traffic, which has no application over a connection.
-    pub(crate) datagrams: Option<Box<crate::datagrams::Datagrams>>,
-    /// Client and server, if the application sends requests.
-    pub(crate) exchanges: Option<Box<crate::exchanges::Exchanges>>,
-    /// Meter of frames, if the application writes frames.
-    pub(crate) frames: Option<Box<shoal_measure::FrameMeter>>,
+    pub(crate) application: Application,
+    /// Unused by datagrams, which have no connection.
+    pub(crate) writer: Writer,
     /// Time at which its last byte was acknowledged.
     pub(crate) finished: Option<Time>,
     /// Counters of the receiver at the start of the measurement window.
     pub(crate) feedback_at_start: FeedbackCounters,
-}
-
-impl FlowState {
-    /// Meter of the application.
-    pub(crate) fn meter(&self) -> AppMeter<'_> {
-        if let Some(datagrams) = &self.datagrams {
-            AppMeter::Datagrams(&datagrams.meter)
-        } else if let Some(exchanges) = &self.exchanges {
-            AppMeter::Exchanges(&exchanges.meter)
-        } else {
-            self.frames.as_deref().map_or(AppMeter::None, AppMeter::Frames)
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! Deliveries: what follows when the application at the receiving end has received what it waits for.
 
 use super::Simulation;
+use crate::app::Application;
 use crate::events::Timer;
 use crate::flow::Egress;
 use shoal_scenario::App;
@@ -20,7 +21,7 @@ impl Simulation<'_> {
             App::Requests { barrier, .. } => self.on_answer(connection, barrier, now),
             App::Frames { .. } => self.on_frames(connection, now),
             _ => {
-                self.flows[connection as usize].app.on_delivered(now);
+                self.flows[connection as usize].writer.on_delivered(now);
                 self.arrive(connection, now);
             }
         }
@@ -29,20 +30,20 @@ impl Simulation<'_> {
     /// Updates what the receiver waits for, after the application of a flow has written.
     pub(super) fn await_delivery(&mut self, flow: u32, now: Time) {
         let state = &mut self.flows[flow as usize];
-        self.receivers[flow as usize].milestone = match &mut state.frames {
-            Some(frames) => {
-                if !state.app.is_stopped() {
+        self.receivers[flow as usize].milestone = match &mut state.application {
+            Application::Frames(frames) => {
+                if !state.writer.is_stopped() {
                     frames.on_written(now);
                 }
                 frames.awaited_bytes()
             }
-            None => state.app.awaited_bytes(&state.plan.app),
+            _ => state.writer.awaited_bytes(&state.plan.app),
         };
     }
 
     /// Sends the request of a flow's client; the first request opens both connections.
     pub(super) fn ask(&mut self, flow: u32, now: Time) {
-        let Some(exchanges) = &mut self.flows[flow as usize].exchanges else { return };
+        let Application::Exchanges(exchanges) = &mut self.flows[flow as usize].application else { return };
         let (first, requests) = (exchanges.is_first(), exchanges.requests);
         let Some(bytes) = exchanges.ask(now) else { return };
         let (asked, answered) = (exchanges.asked_bytes(), exchanges.answered_bytes());
@@ -58,7 +59,7 @@ impl Simulation<'_> {
 
     /// Handles a complete request at the server.
     fn answer(&mut self, flow: u32, now: Time) {
-        let Some(exchanges) = &self.flows[flow as usize].exchanges else { return };
+        let Application::Exchanges(exchanges) = &self.flows[flow as usize].application else { return };
         let (requests, bytes) = (exchanges.requests, exchanges.response_bytes());
         self.send_pending_ack(requests, now);
         self.with_sender(flow, now, |sender, config, out| sender.write(config, bytes, now, out));
@@ -66,7 +67,7 @@ impl Simulation<'_> {
 
     /// Handles a complete response at the client.
     fn on_answer(&mut self, flow: u32, barrier: bool, now: Time) {
-        let Some(exchanges) = &mut self.flows[flow as usize].exchanges else { return };
+        let Application::Exchanges(exchanges) = &mut self.flows[flow as usize].application else { return };
         let (took, requests) = (exchanges.on_answer(now), exchanges.requests);
         let (over, think) = (exchanges.is_over(), if barrier { Span::ZERO } else { exchanges.think() });
         self.note(flow, DeliveryKind::Exchange, took, None, now);
@@ -84,7 +85,7 @@ impl Simulation<'_> {
     /// Handles the arrival of frames.
     fn on_frames(&mut self, flow: u32, now: Time) {
         let bytes = self.receivers[flow as usize].receiver.delivered_bytes();
-        while let Some(frames) = &mut self.flows[flow as usize].frames {
+        while let Application::Frames(frames) = &mut self.flows[flow as usize].application {
             let Some(arrival) = frames.on_delivered(bytes, now) else {
                 self.receivers[flow as usize].milestone = frames.awaited_bytes();
                 return;
