@@ -39,7 +39,7 @@ NEEDS = (
     ),
     (
         "sockets' buffers and windows that close",
-        r"small send buffers|SO_RCVBUF|tcp_shrink_window|on the way|rwnd_limited",
+        r"small send buffers|SO_RCVBUF|tcp_shrink_window|during a script|rwnd_limited",
         "Buffers of a size that matters, window probes, windows that shrink. Could come with hosts.",
     ),
     (

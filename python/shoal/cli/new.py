@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli.console import data, talk
-from shoal.skeleton import new_queue
+from shoal.skeleton import new_controller, new_queue
 
 app = typer.Typer(
     name="new",
@@ -16,11 +16,6 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
 )
-
-
-@app.callback()
-def _group() -> None:
-    """Keep `queue` a word of its own although it is the only one."""
 
 
 @app.command("queue")
@@ -42,3 +37,24 @@ def queue(
     for path in new_queue(name, where=Path.cwd()):
         data.text(f"{path}\n")
     talk.note("the law is the first of these files; `make setup` builds it, docs/add-a-queue.md goes on from here")
+
+
+@app.command("controller")
+def controller(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="Its name in a scenario, in kebab-case.", show_default=False),
+    ],
+) -> None:
+    """Write the skeleton of a congestion controller into the checkout around the current folder.
+
+    The skeleton compiles, passes its tests and runs in a scenario: additive increase and multiplicative decrease.
+    docs/add-a-controller.md goes on from there. Either all files are written or none.
+
+    [bold]Examples[/]
+
+      shoal new controller scalable-aimd
+    """
+    for path in new_controller(name, where=Path.cwd()):
+        data.text(f"{path}\n")
+    talk.note("the law is the first of these files; `make setup` builds it, docs/add-a-controller.md goes on from here")

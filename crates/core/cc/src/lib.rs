@@ -49,8 +49,13 @@ any::controllers! {
 }
 
 /// Every controller's presets, in the order in which they are listed.
-const LISTS: &[&[Preset]] =
-    &[reno::PRESETS, cubic::presets::PRESETS, dctcp::presets::PRESETS, reno::ECN_PRESETS];
+#[rustfmt::skip]
+const LISTS: &[&[Preset]] = &[
+    reno::PRESETS,
+    cubic::presets::PRESETS,
+    dctcp::presets::PRESETS,
+    reno::ECN_PRESETS,
+];
 
 /// All presets: what a scenario's `cc = "..."` may say.
 pub const PRESETS: &[Preset] = &presets::concatenate::<{ presets::count(LISTS) }>(LISTS);
