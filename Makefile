@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record vectors check check-new-queue docs fmt bench bench-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record vectors check check-skeletons docs fmt bench bench-record fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -84,8 +84,8 @@ check: setup $(VENV)/.test ## Check formatting, lints, arrows, citations and pag
 	$(BIN)/mypy python/shoal
 	$(BIN)/python tools/generate_docs.py --check
 
-check-new-queue: setup ## Adds the queue of docs/add-a-queue.md to a copy of the source, builds it and runs it
-	$(BIN)/python tools/check_new_queue.py
+check-skeletons: setup ## Adds a queue and a controller to a copy of the source as their pages say, builds and runs them
+	$(BIN)/python tools/check_skeletons.py
 
 docs: setup ## Write the generated reference pages
 	$(BIN)/python tools/generate_docs.py

@@ -29,13 +29,15 @@ def contents(folder: Path) -> dict[Path, bytes]:
 
 
 @pytest.mark.parametrize("name", ["aimd", "my-aimd-2", "scalable", "zeta"])
-def test_a_controller_is_four_files(checkout: Path, name: str) -> None:
+def test_a_controller_is_four_files_and_its_place_in_a_test(checkout: Path, name: str) -> None:
     before = contents(checkout)
     written = new_controller(name, where=checkout / CC)
     after = contents(checkout)
     changed = {path.relative_to(checkout) for path in after if after[path] != before.get(path)}
     module, law = name.replace("-", "_"), name.title().replace("-", "")
     files = {f"{CC}/{module}.rs", f"{CC}/lib.rs", f"{OPTIONS}/{module}.rs", f"{OPTIONS}.rs"}
+    files.add(f"{CC}/tests/dispatch.rs")
+    assert f"CcConfig::{law}(config) => history(" in (checkout / CC / "tests" / "dispatch.rs").read_text()
     assert {str(path) for path in changed} == {str(path) for path in written} == files
     laws = (checkout / CC / "lib.rs").read_text()
     assert f"    {law}({module}::{law}Config),\n}}\n" in laws

@@ -147,6 +147,6 @@ def test_what_cannot_be_written_changes_nothing(checkout: Path, monkeypatch: pyt
 
 def test_the_walk_through_fits_the_source() -> None:
     """Without building it, which CI does with the whole tool."""
-    command = [sys.executable, ROOT / "tools" / "check_new_queue.py", "--no-build"]
+    command = [sys.executable, ROOT / "tools" / "check_skeletons.py", "--no-build"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -14,6 +14,7 @@ _FILES = {"controller.rs": _CC + "/{module}.rs", "options.rs": _OPTIONS + "/{mod
 """Templates, and where each goes."""
 
 _LIST = _CC + "/lib.rs"
+_DISPATCH = _CC + "/tests/dispatch.rs"
 
 _CONTROLLER = Kind(
     word="controller",
@@ -73,4 +74,7 @@ def _edited(root: Path, laws: str, names: dict[str, str]) -> dict[str, str]:
     path = _OPTIONS + ".rs"
     options = with_line(path, (root / path).read_text(encoding="utf-8"), "mod {};", module)
     options = before(path, options, "}\n\n/// Policies as written.", f"    {law}({module}::{law}Options),\n")
-    return {_LIST: laws, path: options}
+    dispatch = (root / _DISPATCH).read_text(encoding="utf-8")
+    arm = f"        CcConfig::{law}(config) => history(crate::Law::start(config, rules)),\n"
+    dispatch = before(_DISPATCH, dispatch, "    }\n}\n\n#[test]\nfn any_controller_is_the_one_inside", arm)
+    return {_LIST: laws, path: options, _DISPATCH: dispatch}

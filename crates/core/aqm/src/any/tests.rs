@@ -1,27 +1,14 @@
 //! Static dispatch.
 
-use crate::testing::bench::{Bench, LINE, unweighted};
+use crate::testing::bench::{Bench, LINE, LINUX_RED, unweighted};
 use crate::{
     AnyQueue, AverageScope, Class, DOCS, DualRedConfig, Extent, LinuxRedConfig, MarkSpacing, Queue,
     QueueConfig, RedConfig, TcError,
 };
 use shoal_packet::Ecn;
-use shoal_units::{Rate, Span, Time};
+use shoal_units::{Span, Time};
 
-const LINUX: LinuxRedConfig = LinuxRedConfig {
-    limit_bytes: 1_000_000,
-    min_bytes: 30_000,
-    max_bytes: 90_000,
-    avpkt_bytes: 1500,
-    burst_packets: 55,
-    probability: 0.1,
-    bandwidth: Rate::from_bps(10_000_000),
-    ecn: true,
-    harddrop: false,
-    nodrop: false,
-    adaptive: true,
-    legacy_probability: false,
-};
+const LINUX: LinuxRedConfig = LinuxRedConfig { adaptive: true, ..LINUX_RED };
 
 #[test]
 fn every_law_with_an_average_tells_it() {

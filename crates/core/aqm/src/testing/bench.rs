@@ -1,11 +1,28 @@
 //! A queue with its clock and its random stream.
-use crate::{Dequeued, MarkSpacing, Queue, Reason, RedParameters, Verdict};
+use crate::{Dequeued, LinuxRedConfig, MarkSpacing, Queue, Reason, RedParameters, Verdict};
 use shoal_packet::{Ecn, FlowId, Packet};
 use shoal_units::{Rate, Span, Stream, Time};
 
 /// 10 Mbit/s: 1500 B take 1.2 ms.
 pub const LINE: Rate = Rate::from_bps(10_000_000);
 pub const PACKET_TIME: Span = Span::from_micros(1200);
+
+/// `limit 1000000 min 30000 max 90000 avpkt 1500 burst 55 probability 0.1 ecn` on [`LINE`]: 55 + 1 - 20 = 36 is at most
+/// (1 - (63/64)^55) 64 = 37.1, but more than (1 - (31/32)^55) 32 = 26.4, so Wlog is 6.
+pub const LINUX_RED: LinuxRedConfig = LinuxRedConfig {
+    limit_bytes: 1_000_000,
+    min_bytes: 30_000,
+    max_bytes: 90_000,
+    avpkt_bytes: 1500,
+    burst_packets: 55,
+    probability: 0.1,
+    bandwidth: LINE,
+    ecn: true,
+    harddrop: false,
+    nodrop: false,
+    adaptive: false,
+    legacy_probability: false,
+};
 
 pub struct Bench<Q> {
     pub queue: Q,

@@ -18,6 +18,17 @@ pub(super) enum Phase {
     Established,
 }
 
+/// Meaning of a packet of the peer in the present phase.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Incoming {
+    /// An acknowledgement on the established connection.
+    Ack,
+    /// What should be the SYN/ACK.
+    SynAck,
+    /// Nothing that the sender has to handle.
+    Ignored,
+}
+
 /// The connection as its sender knows it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Connection {
@@ -42,6 +53,18 @@ impl Connection {
     #[inline]
     pub(super) fn is_established(&self) -> bool {
         self.phase == Phase::Established
+    }
+
+    /// Meaning of `packet` in the present phase.
+    #[inline]
+    pub(super) fn incoming(&self, packet: &Packet) -> Incoming {
+        match self.phase {
+            Phase::Established if packet.flags.has(Flags::ACK) && !packet.flags.has(Flags::SYN) => {
+                Incoming::Ack
+            }
+            Phase::SynSent => Incoming::SynAck,
+            Phase::Established | Phase::Closed => Incoming::Ignored,
+        }
     }
 
     /// Notes that the connection is to be opened.

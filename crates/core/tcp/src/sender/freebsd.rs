@@ -18,7 +18,7 @@ mod rtt;
 mod signal;
 mod timer;
 
-use super::connection::{Connection, Phase};
+use super::connection::{Connection, Incoming, Phase};
 use super::ecn::EcnSignalling;
 use super::prr::Prr;
 use super::stream::Stream;
@@ -26,7 +26,7 @@ use crate::{CaState, Counters, EndpointConfig, FreeBsd, Output};
 use holes::Holes;
 use rtt::TickRtt;
 use shoal_cc::{AnyController, Window};
-use shoal_packet::{Flags, FlowId, Packet};
+use shoal_packet::{FlowId, Packet};
 use shoal_units::cast::fit_u32;
 use shoal_units::{Span, Time};
 
@@ -145,14 +145,10 @@ impl FreeBsdSender {
     /// Handles a packet of the peer.
     #[inline]
     pub(super) fn on_packet(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
-        match self.connection.phase() {
-            Phase::Established => {
-                if packet.flags.has(Flags::ACK) && !packet.flags.has(Flags::SYN) {
-                    self.on_ack(call, packet);
-                }
-            }
-            Phase::SynSent => self.on_syn_ack(call, packet),
-            Phase::Closed => {}
+        match self.connection.incoming(packet) {
+            Incoming::Ack => self.on_ack(call, packet),
+            Incoming::SynAck => self.on_syn_ack(call, packet),
+            Incoming::Ignored => {}
         }
     }
 

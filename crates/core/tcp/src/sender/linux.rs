@@ -26,7 +26,7 @@ mod transmit;
 mod undo;
 mod usage;
 
-use super::connection::{Connection, Phase};
+use super::connection::{Connection, Incoming, Phase};
 use super::ecn::EcnSignalling;
 use super::stream::Stream;
 use crate::{CaState, Counters, EndpointConfig, Linux, Output, Outstanding};
@@ -35,7 +35,7 @@ use reduction::RateReduction;
 use rtt::RttEstimator;
 use scoreboard::Scoreboard;
 use shoal_cc::{AnyController, CongestionControl, Signal, Window};
-use shoal_packet::{Flags, FlowId, Packet};
+use shoal_packet::{FlowId, Packet};
 use shoal_units::{Span, Time};
 use tail_probe::ProbeEpisode;
 use timers::{Due, Timers};
@@ -116,14 +116,10 @@ impl LinuxSender {
     /// Handles a packet of the peer.
     #[inline]
     pub(super) fn on_packet(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
-        match self.connection.phase() {
-            Phase::Established => {
-                if packet.flags.has(Flags::ACK) && !packet.flags.has(Flags::SYN) {
-                    self.on_ack(call, packet);
-                }
-            }
-            Phase::SynSent => self.on_syn_ack(call, packet),
-            Phase::Closed => {}
+        match self.connection.incoming(packet) {
+            Incoming::Ack => self.on_ack(call, packet),
+            Incoming::SynAck => self.on_syn_ack(call, packet),
+            Incoming::Ignored => {}
         }
     }
 

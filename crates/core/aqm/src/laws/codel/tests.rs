@@ -8,7 +8,7 @@ use crate::{
 use shoal_packet::Ecn;
 use shoal_units::{Span, Time};
 
-const LAW: CodelParameters = CodelParameters {
+pub(super) const LAW: CodelParameters = CodelParameters {
     target: Span::from_millis(5),
     interval: Span::from_millis(100),
     ecn: false,

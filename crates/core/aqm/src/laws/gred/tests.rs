@@ -1,6 +1,6 @@
 //! GRED: virtual queues in one FIFO, to the integer.
 
-use crate::testing::bench::{Bench, LINE, dropped, mark_of};
+use crate::testing::bench::{Bench, LINE, LINUX_RED, dropped, mark_of};
 use crate::{
     AverageScope, Class, DualRedConfig, Extent, GRED_QUEUES, Gred, GredConfig, GredMode, GredQueueConfig,
     LawConfig, LinuxRedConfig, MarkSpacing, Queue, Reason, RedParameters, Single, TcError, Verdict,
@@ -8,22 +8,8 @@ use crate::{
 use shoal_packet::Ecn;
 use shoal_units::{Span, Stream};
 
-/// 30 kB to 90 kB, avpkt 1500, burst 55: 55 + 1 - 20 = 36 <= (1 - (63/64)^55) 64 = 37.1, but > (1 - (31/32)^55) 32 = 26.4:
-/// Wlog 6.
-const RED: LinuxRedConfig = LinuxRedConfig {
-    limit_bytes: 1_000_000,
-    min_bytes: 30_000,
-    max_bytes: 90_000,
-    avpkt_bytes: 1500,
-    burst_packets: 55,
-    probability: 0.1,
-    bandwidth: LINE,
-    ecn: true,
-    harddrop: false,
-    nodrop: false,
-    adaptive: false,
-    legacy_probability: false,
-};
+/// 30 kB to 90 kB, avpkt 1500, burst 55: Wlog 6.
+const RED: LinuxRedConfig = LINUX_RED;
 
 /// Packets without ECN capability belong to virtual queue 0, others to 1.
 fn config(not_ect: LinuxRedConfig, ect: LinuxRedConfig, grio: bool, priorities: [u8; 2]) -> GredConfig {

@@ -180,23 +180,10 @@ impl Control {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shoal_units::Rate;
+    use crate::testing::bench::LINUX_RED;
 
     /// min 30,000, max 90,000: the target is 54,000 to 66,000.
-    const CONFIG: LinuxRedConfig = LinuxRedConfig {
-        limit_bytes: 1_000_000,
-        min_bytes: 30_000,
-        max_bytes: 90_000,
-        avpkt_bytes: 1500,
-        burst_packets: 55,
-        probability: 0.1,
-        bandwidth: Rate::from_bps(10_000_000),
-        ecn: true,
-        harddrop: false,
-        nodrop: false,
-        adaptive: true,
-        legacy_probability: false,
-    };
+    const CONFIG: LinuxRedConfig = LinuxRedConfig { adaptive: true, ..LINUX_RED };
 
     /// Maximum probability and divisor after one adaptation at an average of `bytes` while packets wait.
     fn adapted(probability: f64, bytes: u64) -> (u32, u32) {

@@ -5,7 +5,7 @@ use crate::{Dequeued, Extent, LawConfig, Pie, PieConfig, Queue, Reason, Single, 
 use shoal_packet::Ecn;
 use shoal_units::{Span, Time};
 
-const CONFIG: PieConfig = PieConfig {
+pub(super) const CONFIG: PieConfig = PieConfig {
     target: Span::from_millis(15),
     tupdate: Span::from_millis(15),
     alpha: 2,

@@ -16,6 +16,22 @@ fn average(bench: &Bench<Single<Red>>) -> f64 {
     bench.queue.average_bytes().unwrap()
 }
 
+/// Three packets of 1500 B wait at an average with the weight 1/4.
+fn three_waiting() -> Bench<Single<Red>> {
+    let parameters = unweighted(1e6, 2e6, 0.1, MarkSpacing::Uniformised);
+    let mut bench = red(RedParameters { weight: 0.25, ..parameters }, true);
+    bench.fill(1500, 4500);
+    bench
+}
+
+/// Three packets leave, and nobody asks the queue whether a fourth one waits.
+fn transmit_three(bench: &mut Bench<Single<Red>>) {
+    for _ in 0..3 {
+        let _ = bench.take();
+        bench.wait(PACKET_TIME);
+    }
+}
+
 const DRAWS: u32 = 100_000;
 
 /// Marks among `DRAWS` arrivals that all find an average of `bytes` (a multiple of 10).
@@ -134,9 +150,7 @@ fn the_average_takes_the_backlog_found() {
 /// arrived: the average is 1031.25 * 0.75^10.
 #[test]
 fn an_idle_line_ages_the_average() {
-    let mut bench =
-        red(RedParameters { weight: 0.25, ..unweighted(1e6, 2e6, 0.1, MarkSpacing::Uniformised) }, true);
-    bench.fill(1500, 4500);
+    let mut bench = three_waiting();
     bench.transmit_all();
     bench.wait(PACKET_TIME * 10);
     let _ = bench.arrive(1500, Ecn::Ect0);
@@ -147,13 +161,8 @@ fn an_idle_line_ages_the_average() {
 /// The same without anybody asking the empty queue: the engine does not.
 #[test]
 fn the_idle_time_is_known_without_asking_the_empty_queue() {
-    let mut bench =
-        red(RedParameters { weight: 0.25, ..unweighted(1e6, 2e6, 0.1, MarkSpacing::Uniformised) }, true);
-    bench.fill(1500, 4500);
-    for _ in 0..3 {
-        let _ = bench.take();
-        bench.wait(PACKET_TIME);
-    }
+    let mut bench = three_waiting();
+    transmit_three(&mut bench);
     bench.wait(PACKET_TIME * 10);
     let _ = bench.arrive(1500, Ecn::Ect0);
     assert!((average(&bench) / (1031.25 * 0.75f64.powi(10)) - 1.0).abs() < 1e-12);
@@ -163,13 +172,8 @@ fn the_idle_time_is_known_without_asking_the_empty_queue() {
 /// changes nothing: 10 packet times later the average is 1031.25 * 0.75^10.
 #[test]
 fn asking_the_empty_queue_corrects_the_idle_time_once() {
-    let mut bench =
-        red(RedParameters { weight: 0.25, ..unweighted(1e6, 2e6, 0.1, MarkSpacing::Uniformised) }, true);
-    bench.fill(1500, 4500);
-    for _ in 0..3 {
-        let _ = bench.take();
-        bench.wait(PACKET_TIME);
-    }
+    let mut bench = three_waiting();
+    transmit_three(&mut bench);
     bench.wait(Span::from_micros(300));
     let _ = bench.take();
     bench.wait(PACKET_TIME * 5);
@@ -182,13 +186,8 @@ fn asking_the_empty_queue_corrects_the_idle_time_once() {
 /// While the last packet is being sent the queue is empty but the line is not idle: one ordinary update with 0.
 #[test]
 fn a_busy_line_is_not_idle() {
-    let mut bench =
-        red(RedParameters { weight: 0.25, ..unweighted(1e6, 2e6, 0.1, MarkSpacing::Uniformised) }, true);
-    bench.fill(1500, 4500);
-    for _ in 0..3 {
-        let _ = bench.take();
-        bench.wait(PACKET_TIME);
-    }
+    let mut bench = three_waiting();
+    transmit_three(&mut bench);
     bench.now = bench.now - Span::from_picos(1);
     let _ = bench.arrive(1500, Ecn::Ect0);
     assert_eq!(average(&bench), 1031.25 * 0.75);

@@ -1,17 +1,9 @@
 //! The square root, and the counts at the entries.
 
+use super::super::tests::LAW;
 use super::*;
 use shoal_packet::FlowId;
 use shoal_units::Span;
-
-const PARAMETERS: CodelParameters = CodelParameters {
-    target: Span::from_millis(5),
-    interval: Span::from_millis(100),
-    ecn: false,
-    ce_threshold: None,
-    ce_threshold_for: CeThresholdFor::Ect,
-    mtu_bytes: 1500,
-};
 
 /// One step a count from 2^16 - 1. Count 2: x = ffff0000, x^2 = fffe0001, bracket 3 * 2^32 - 2 * fffe0001 = 10003fffe,
 /// quartered 40000fff, times x, over 2^47: 8001. So the second gap is half an interval and not 1/sqrt(2) of it; the next
@@ -52,7 +44,7 @@ fn newton_steps_keep_up() {
 fn late(law: &mut Control, ticks: u64) -> Decision {
     let now = Time::from_picos(ticks * 1_024_000);
     let packet = Packet { enqueued: now - Span::from_millis(6), ..Packet::empty(FlowId(0), 1500) };
-    law.on_packet(&Parameters::new(&PARAMETERS), &packet, 10_000, now)
+    law.on_packet(&Parameters::new(&LAW), &packet, 10_000, now)
 }
 
 /// Out of the dropping state at count 40, entered at count 1, and back after `pause` ticks since `drop_next`.

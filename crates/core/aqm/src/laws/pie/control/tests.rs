@@ -1,20 +1,8 @@
 //! Updates of the probability, digit by digit.
 
+use super::super::tests::CONFIG;
 use super::*;
-use crate::Extent;
 use shoal_packet::FlowId;
-
-const CONFIG: PieConfig = PieConfig {
-    target: Span::from_millis(15),
-    tupdate: Span::from_millis(15),
-    alpha: 2,
-    beta: 20,
-    ecn: false,
-    bytemode: false,
-    dq_rate_estimator: false,
-    mtu_bytes: 1500,
-    limit: Extent::Unlimited,
-};
 
 /// A law with this probability and these delays in ticks of 64 ns.
 fn law(prob: u64, qdelay: u64, qdelay_old: u64) -> Control {

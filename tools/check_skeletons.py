@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Does what docs/add-a-queue.md says, in a copy of the source.
+"""Does what docs/add-a-queue.md and docs/add-a-controller.md say, in a copy of the source.
 
-Writes the skeleton, builds and tests it, replaces it by the example of the page, builds, tests and runs that.
+Writes both skeletons, builds and tests them, replaces the queue by the example of its page, builds, tests and runs all.
 
-    tools/check_new_queue.py            # the skeleton and the page's example
-    tools/check_new_queue.py --no-build # only that both fit into the tree, which takes seconds
+    tools/check_skeletons.py            # the skeletons and the page's example
+    tools/check_skeletons.py --no-build # only that they fit into the tree, which takes seconds
 
-Compiled packages are kept in target/new-queue.
+Compiled packages are kept in target/skeletons.
 """
 
 import argparse
@@ -21,6 +21,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "add-a-queue.md"
+CONTROLLER_PAGE = ROOT / "docs" / "add-a-controller.md"
+COMMAND = r"^shoal (new %s ([\w-]+))$"
 BLOCK = re.compile(r"^`([\w./-]+)`([^\n]*):\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -30,26 +32,29 @@ def main() -> int:
     parser.add_argument("--no-build", action="store_true", help="build nothing")
     options = parser.parse_args()
     page = PAGE.read_text(encoding="utf-8")
-    command = re.search(r"^shoal (new queue ([\w-]+))$", page, re.MULTILINE)
+    command = re.search(COMMAND % "queue", page, re.MULTILINE)
+    controller = re.search(COMMAND % "controller", CONTROLLER_PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     blocks = BLOCK.findall(page)
-    if command is None or len(blocks) < 2:
-        print(f"error: {PAGE} has lost its command or its files", file=sys.stderr)
+    if command is None or controller is None or len(blocks) < 2:
+        print(f"error: {PAGE} or {CONTROLLER_PAGE} has lost its command or its files", file=sys.stderr)
         return 1
-    with tempfile.TemporaryDirectory(prefix="shoal-new-queue-") as folder:
+    with tempfile.TemporaryDirectory(prefix="shoal-skeletons-") as folder:
         copy = Path(folder) / "shoal"
         copy_of_tree(copy)
         environment = os.environ | {
             "PYTHONPATH": str(ROOT / "python"),
-            "CARGO_TARGET_DIR": str(ROOT / "target" / "new-queue"),
+            "CARGO_TARGET_DIR": str(ROOT / "target" / "skeletons"),
         }
-        run([sys.executable, "-m", "shoal", *command[1].split()], copy, environment)
+        for words in (command[1], controller[1]):
+            run([sys.executable, "-m", "shoal", *words.split()], copy, environment)
         build(copy, environment, with_tests=not options.no_build)
         for path, where, _, text in blocks:
             apply(copy / path, where, text)
         build(copy, environment, with_tests=not options.no_build)
         if options.no_build:
             return 0
-        return simulate(copy, command[2], next(path for path, _, kind, _ in blocks if kind == "toml"), environment)
+        scenario = next(path for path, _, kind, _ in blocks if kind == "toml")
+        return simulate(copy, command[2], controller[2], scenario, environment)
 
 
 def copy_of_tree(copy: Path) -> None:
@@ -82,23 +87,28 @@ def build(copy: Path, environment: dict[str, str], *, with_tests: bool) -> None:
     """Check the format, and test every crate that knows the queue."""
     run(["cargo", "fmt", "--all", "--check"], copy, environment)
     if with_tests:
-        packages = [word for name in ("shoal-aqm", "shoal-scenario", "shoal-linux") for word in ("-p", name)]
+        packages = [
+            word for name in ("shoal-aqm", "shoal-cc", "shoal-scenario", "shoal-linux") for word in ("-p", name)
+        ]
         run(["cargo", "test", "--quiet", "--lib", *packages], copy, environment)
         run(["cargo", "test", "--quiet", "-p", "shoal-scenario", "--test", "keys"], copy, environment)
 
 
-def simulate(copy: Path, kind: str, scenario: str, environment: dict[str, str]) -> int:
-    """Run the page's scenario on the copy; 1 if the queue marks nothing."""
+def simulate(copy: Path, queue: str, controller: str, scenario: str, environment: dict[str, str]) -> int:
+    """Run the page's scenario on the copy, with its controller and the new one; 1 if nothing is marked or delivered."""
     run(["cargo", "build", "--quiet", "-p", "shoal-native"], copy, environment)
     library = Path(environment["CARGO_TARGET_DIR"]) / "debug" / "lib_native.so"
     shutil.copy2(library, copy / "python" / "shoal" / "_native.abi3.so")
     own = environment | {"PYTHONPATH": str(copy / "python")}
-    said = run([sys.executable, "-m", "shoal", "run", scenario, "--json"], copy, own)
-    bottleneck = json.loads(said)["bottlenecks"][0]
-    print(f"{kind}: {bottleneck['arrived']} packets, {bottleneck['marked']} of them marked")
-    if not bottleneck["marked"]:
-        print(f"error: `{kind}` marked nothing", file=sys.stderr)
-        return 1
+    for cc in ("dctcp", controller):
+        command = [sys.executable, "-m", "shoal", "run", scenario, "--set", f"flows[0].cc={cc}", "--json"]
+        result = json.loads(run(command, copy, own))
+        bottleneck, group = result["bottlenecks"][0], result["groups"][0]
+        counts = f"{bottleneck['arrived']} packets, {bottleneck['marked']} marked, {bottleneck['dropped']} dropped"
+        print(f"{cc} behind {queue}: {counts}")
+        if not (bottleneck["marked"] if cc == "dctcp" else group["totals"]["reductions"]):
+            print(f"error: `{cc}` and `{queue}` have not met", file=sys.stderr)
+            return 1
     return 0
 
 
