@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from shoal.cli.console import data, talk
-from shoal.skeleton import new_controller, new_queue
 
 app = typer.Typer(
     name="new",
@@ -34,6 +33,8 @@ def queue(
 
       shoal new queue double-threshold
     """
+    from shoal.skeleton import new_queue
+
     for path in new_queue(name, where=Path.cwd()):
         data.text(f"{path}\n")
     talk.note("the law is the first of these files; `make setup` builds it, docs/add-a-queue.md goes on from here")
@@ -55,6 +56,8 @@ def controller(
 
       shoal new controller scalable-aimd
     """
+    from shoal.skeleton import new_controller
+
     for path in new_controller(name, where=Path.cwd()):
         data.text(f"{path}\n")
     talk.note("the law is the first of these files; `make setup` builds it, docs/add-a-controller.md goes on from here")

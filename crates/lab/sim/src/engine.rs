@@ -256,7 +256,8 @@ impl<'e> Simulation<'e> {
         self.after_sender(flow, srtt, counters, now);
     }
 
-    /// Handles the effects of a call of a sender; `srtt` and `counters` are the values before the call.
+    /// Handles the effects of a call of a sender; `srtt` and `counters` are the values before the call, the latter for
+    /// traced flows only.
     #[inline]
     fn after_sender(&mut self, flow: u32, srtt: Span, counters: Option<shoal_tcp::Counters>, now: Time) {
         let slot = &mut self.senders[flow as usize];
@@ -270,12 +271,9 @@ impl<'e> Simulation<'e> {
         if rearm {
             slot.armed = deadline;
         }
-        let collector = &mut self.network.recorder.collector;
-        if collector.traces(flow) {
-            collector.on_sender(flow, slot.sample(), now);
-        }
         let reached = slot.sender.snd_una() >= slot.milestone;
         if let Some(before) = counters {
+            self.network.recorder.collector.on_sender(flow, slot.sample(), now);
             self.note_events(flow, before, now);
         }
         if rearm {
