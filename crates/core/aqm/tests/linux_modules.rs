@@ -1,5 +1,5 @@
-//! Scripted arrivals for the kernel modules sch_dualred, sch_coupled and sch_dualq_coupled: what the models here do with them,
-//! random numbers included, is what the modules must do (linux/modules/tests replays the files).
+//! Scripted arrivals for the kernel modules sch_dualred, sch_coupled and sch_dualq_coupled. The decisions of the models here,
+//! with the random numbers that they draw, are those that the modules must take (linux/modules/tests replays the files).
 
 #[path = "../../../../tests/vectors/check.rs"]
 mod vectors;

@@ -1,4 +1,4 @@
-//! The solver against what a real tc sends to the kernel (`tests/tc/record.py` records it).
+//! The solver against the parameters that a real tc sends to the kernel (`tests/tc/record.py` records them).
 
 use shoal_aqm::{LinuxRedConfig, TcError, TcRed};
 use shoal_units::Rate;

@@ -1,4 +1,4 @@
-//! A model that drives any controller through arbitrary but consistent histories and checks what must always hold.
+//! A model that drives any controller through arbitrary but consistent histories and checks invariants.
 //!
 //! It stands for the endpoint: the recovery states, in the order of calls that [`CongestionControl`] promises. Property
 //! tests and fuzz targets feed it [`Operation`]s.
@@ -46,7 +46,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The operation that three bytes of fuzz input stand for. ACKs are most common, as in life.
+    /// The operation that three bytes of fuzz input stand for. Most operations are ACKs, as on a real connection.
     pub const fn from_bytes([kind, low, high]: [u8; 3]) -> Self {
         let ms = u16::from_le_bytes([low, high]);
         match kind % 16 {
@@ -88,7 +88,7 @@ pub struct Model {
     delivered: u64,
     delivered_ce: u64,
     cuts_once: bool,
-    /// Window below which it must not be: one packet after a timeout until it has grown to two.
+    /// Lower bound of the window: one packet after a timeout until it has grown to two, else two.
     lowest_packets: u32,
     reductions: u64,
 }
@@ -138,10 +138,10 @@ impl Model {
         &self.controller
     }
 
-    /// Does `operation` and checks all that must hold after it.
+    /// Carries out `operation` and checks the invariants.
     ///
     /// # Panics
-    /// If something does not hold: this is a test.
+    /// If an invariant does not hold.
     pub fn apply(&mut self, operation: Operation) {
         self.now += Span::from_micros(100);
         match operation {
@@ -224,7 +224,7 @@ impl Model {
         match reduction {
             Reduction::Spread => {
                 assert_eq!(self.window.cwnd, before.cwnd, "the endpoint spreads the reduction");
-                // As at the end of the episode; what happens within the round trip is the endpoint's own matter.
+                // The window is set as at the end of the episode; how it falls until then is up to the endpoint.
                 self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
             }
             Reduction::Done => {

@@ -1,5 +1,5 @@
-//! Scripted ACK streams for the kernel modules tcp_dctcp_ikr and tcp_dctcp_onesided: alpha and windows of the models here are
-//! what the modules must have (linux/modules/tests replays them).
+//! Scripted ACK streams for the kernel modules tcp_dctcp_ikr and tcp_dctcp_onesided: the modules must have the alpha and the
+//! windows of the models here (linux/modules/tests replays the streams).
 
 #[path = "../../../../tests/vectors/check.rs"]
 mod vectors;
@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const MSS: u32 = 1448;
-/// Sequence numbers wrap soon.
+/// The first sequence number, so high that sequence numbers wrap soon.
 const FIRST: u64 = (1 << 32) - 400_000;
-/// Low enough to be reached.
+/// Upper bound of the window, so low that it is reached.
 const CLAMP: u32 = 48;
 
 /// Current Linux.
@@ -47,7 +47,7 @@ const ONE_SIDED: DctcpConfig = DctcpConfig {
     ..presets::DCTCP
 };
 
-/// The modules' defaults, and changes taken away one at a time.
+/// The defaults of the modules, and each with some policies changed.
 const CASES: [(DctcpConfig, GrowthRules); 11] = [
     (IKR, BY_PACKETS),
     (IKR, BY_ACKS),
@@ -119,7 +119,7 @@ enum State {
     Loss,
 }
 
-/// A sender whose stack does things in the order of current Linux: estimate, judge, grow.
+/// A sender whose stack works in the order of current Linux: estimate, respond to marks, grow.
 struct Endpoint<'a> {
     config: DctcpConfig,
     cc: Dctcp,
@@ -161,10 +161,10 @@ impl<'a> Endpoint<'a> {
 
     fn run(&mut self, operations: u32) {
         self.send();
-        // ECN-Echo in so many ACKs of 16, in spells.
-        let spells = [0, 1, 6, 16];
+        // Numbers of ACKs with ECN-Echo among 16, each for 40 ACKs.
+        let phases = [0, 1, 6, 16];
         for n in 0..operations {
-            let marks = spells[(n / 40 % 4) as usize];
+            let marks = phases[(n / 40 % 4) as usize];
             match self.script.uniform_u32() % 64 {
                 0 => self.lose(),
                 1 if n % 3 == 0 => self.time_out(),
@@ -203,7 +203,7 @@ impl<'a> Endpoint<'a> {
             ),
         );
         self.leave();
-        self.judge(&sample);
+        self.respond(&sample);
         let grows = match self.state {
             State::Open | State::Loss => true,
             State::Cwr => self.config.grows_in_cwr,
@@ -232,7 +232,7 @@ impl<'a> Endpoint<'a> {
         self.row("x", "");
     }
 
-    fn judge(&mut self, sample: &AckSample) {
+    fn respond(&mut self, sample: &AckSample) {
         let signal = self.signal();
         match self.state {
             State::Open if sample.ece => {

@@ -1,4 +1,4 @@
-//! Harnesses for tests and fuzzing: a connection in a box, and a peer that plays foul.
+//! Test harnesses, also for fuzzing: a connection between two endpoints, and a hostile peer.
 
 mod hostile;
 mod pair;

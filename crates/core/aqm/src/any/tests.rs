@@ -1,10 +1,7 @@
-//! Static dispatch.
+//! [`AnyQueue`] passes every call on to the queue inside.
 
-use crate::testing::bench::{Bench, LINE, LINUX_RED, unweighted};
-use crate::{
-    AnyQueue, AverageScope, Class, DOCS, DualRedConfig, Extent, LinuxRedConfig, MarkSpacing, Queue,
-    QueueConfig, RedConfig, TcError,
-};
+use crate::testing::bench::{Bench, LINE, LINUX_RED, dual_red_of, red_of, unweighted};
+use crate::{AnyQueue, AverageScope, Class, DOCS, LinuxRedConfig, MarkSpacing, Queue, QueueConfig, TcError};
 use shoal_packet::Ecn;
 use shoal_units::{Span, Time};
 
@@ -13,23 +10,15 @@ const LINUX: LinuxRedConfig = LinuxRedConfig { adaptive: true, ..LINUX_RED };
 #[test]
 fn every_law_with_an_average_tells_it() {
     let parameters = unweighted(10_000.0, 20_000.0, 0.1, MarkSpacing::Uniformised);
-    let (limit, rate, mean_packet_bytes) = (Extent::Unlimited, LINE, 1500);
-    let red = RedConfig { parameters, ecn: true, limit, rate, mean_packet_bytes };
-    let dual = DualRedConfig {
-        not_ect: parameters,
-        ect: parameters,
-        average: AverageScope::Shared,
-        limit,
-        rate,
-        mean_packet_bytes,
-    };
+    let red = red_of(parameters, true);
+    let dual = dual_red_of(parameters, parameters, AverageScope::Shared);
     // Linux: Wlog 6, so the second packet finds 1500 B and the average is 1500 / 64.
     for (config, expected) in [
         (QueueConfig::Red(red), 1500.0),
         (QueueConfig::DualRed(dual), 1500.0),
         (QueueConfig::LinuxRed(LINUX), 1500.0 / 64.0),
     ] {
-        let mut bench = Bench::new(AnyQueue::new(&config, LINE));
+        let mut bench = Bench::any(config);
         let _ = bench.arrive(1500, Ecn::Ect0);
         let _ = bench.arrive(1500, Ecn::NotEct);
         assert_eq!(bench.queue.average_bytes(), Some(expected), "{config:?}");

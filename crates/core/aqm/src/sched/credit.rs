@@ -57,7 +57,7 @@ impl CreditRoundRobin {
 mod tests {
     use super::*;
 
-    /// Sends packets of the given sizes from queues that never run empty; the picks and the credit after each.
+    /// Sends packets of the given sizes from queues that never run empty. Returns each queue and the credit after its packet.
     fn script(mut scheduler: CreditRoundRobin, low: u16, classic: u16, packets: usize) -> Vec<(Lane, i32)> {
         (0..packets)
             .map(|_| {
@@ -75,8 +75,8 @@ mod tests {
         let scheduler = CreditRoundRobin::new(10, 1500);
         // 1500 * (10 - 90).
         assert_eq!(scheduler.credit, -120_000);
-        // A low packet earns 10 * 1500 = 15,000: eight of them reach 0, which is still theirs, a ninth 15,000.
-        // A classic one costs 90 * 1500 = 135,000.
+        // A low-latency packet adds 10 * 1500 = 15,000: eight of them reach 0, with which the ninth still goes first.
+        // A classic packet takes 90 * 1500 = 135,000.
         let expected = [
             (Low, -105_000),
             (Low, -90_000),
@@ -110,13 +110,9 @@ mod tests {
 
     #[test]
     fn the_ends_of_the_range_are_strict() {
-        assert!(
-            script(CreditRoundRobin::new(0, 1500), 9000, 40, 1000).iter().all(|(lane, _)| *lane == Lane::Low)
-        );
-        assert!(
-            script(CreditRoundRobin::new(100, 1500), 9000, 40, 1000)
-                .iter()
-                .all(|(lane, _)| *lane == Lane::Classic)
-        );
+        for (percent, only) in [(0, Lane::Low), (100, Lane::Classic)] {
+            let picks = script(CreditRoundRobin::new(percent, 1500), 9000, 40, 1000);
+            assert!(picks.iter().all(|(lane, _)| *lane == only), "{percent} %");
+        }
     }
 }

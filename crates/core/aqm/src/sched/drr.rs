@@ -183,19 +183,19 @@ mod tests {
         let mut drr = Drr::new(3, 1000);
         drr.activate(0);
         drr.on_sent(0, 1000);
-        // 0 is used up, becomes old; and again.
+        // Queue 0 has used up its deficit and becomes old; it is the only one.
         assert_eq!(drr.turn(), Some(0));
         drr.activate(1);
         assert_eq!(drr.turn(), Some(1));
         drr.on_sent(1, 1500);
-        // Now 1 is behind 0 with 1000 - 1500 + 1000 = 500.
+        // Now queue 1 is behind queue 0, with 1000 - 1500 + 1000 = 500.
         assert_eq!((drr.turn(), order(&drr)), (Some(0), vec![0, 1]));
         drr.on_sent(0, 1000);
         assert_eq!((drr.turn(), order(&drr)), (Some(1), vec![1, 0]));
     }
 
-    /// A new queue that ran empty waits behind the old ones; only when its turn comes again without a packet it is forgotten,
-    /// and its next packet makes it new.
+    /// A new queue that ran empty waits behind the old ones. It leaves the list when its turn comes and it still has no packet;
+    /// its next packet makes it new again.
     #[test]
     fn a_new_queue_that_ran_empty_cannot_come_back_first() {
         let mut drr = Drr::new(2, 1000);
@@ -207,7 +207,7 @@ mod tests {
         drr.on_sent(1, 100);
         drr.on_empty(1);
         assert_eq!(order(&drr), [0, 1]);
-        // Its next packet finds it listed: no new quantum.
+        // Its next packet finds it in the list, so that it gets no new quantum.
         drr.activate(1);
         assert_eq!((drr.turn(), order(&drr)), (Some(0), vec![0, 1]));
         drr.on_sent(0, 1000);

@@ -30,7 +30,7 @@ mod tests {
     fn the_longer_biased_wait_sends() {
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let scheduler = TimeShiftedFifo::new(Span::from_millis(50));
-        // Classic waits since 10 ms; a low-latency packet goes first if it came at 60 ms at the latest.
+        // A classic packet waits since 10 ms; a low-latency packet goes first if it came at 60 ms at the latest.
         assert_eq!(scheduler.pick(at(0), at(10)), Lane::Low);
         assert_eq!(scheduler.pick(at(60), at(10)), Lane::Low);
         assert_eq!(scheduler.pick(at(60) + Span::from_picos(1), at(10)), Lane::Classic);

@@ -1,5 +1,9 @@
 //! A queue with its clock and its random stream.
-use crate::{Dequeued, LinuxRedConfig, MarkSpacing, Queue, Reason, RedParameters, Verdict};
+
+use crate::{
+    AnyQueue, AverageScope, Dequeued, DualRedConfig, Extent, LawConfig, LinuxRedConfig, MarkSpacing, Queue,
+    QueueConfig, Reason, RedConfig, RedParameters, Verdict,
+};
 use shoal_packet::{Ecn, FlowId, Packet};
 use shoal_units::{Rate, Span, Stream, Time};
 
@@ -31,9 +35,21 @@ pub struct Bench<Q> {
     seed: u64,
 }
 
+impl Bench<AnyQueue> {
+    /// The queue of any configuration on [`LINE`].
+    pub fn any(config: impl Into<QueueConfig>) -> Self {
+        Self::new(AnyQueue::new(&config.into(), LINE))
+    }
+}
+
 impl<Q: Queue> Bench<Q> {
     pub fn new(queue: Q) -> Self {
         Self::seeded(queue, 1)
+    }
+
+    /// The law's own queue on [`LINE`].
+    pub fn of(config: impl LawConfig<Queue = Q>) -> Self {
+        Self::new(config.build(LINE).unwrap())
     }
 
     pub fn seeded(queue: Q, seed: u64) -> Self {
@@ -48,6 +64,13 @@ impl<Q: Queue> Bench<Q> {
         self.queue.enqueue(Packet { ecn, ..Packet::empty(FlowId(flow), size) }, self.now, &mut self.random)
     }
 
+    /// So many equal packets arrive at once, whatever the queue decides about them.
+    pub fn arrivals(&mut self, count: u32, size: u16, ecn: Ecn) {
+        for _ in 0..count {
+            let _ = self.arrive(size, ecn);
+        }
+    }
+
     /// A 1500-byte ECT packet arrives; whether it is marked.
     pub fn is_marked(&mut self) -> bool {
         mark_of(self.arrive(1500, Ecn::Ect0)).is_some()
@@ -55,6 +78,23 @@ impl<Q: Queue> Bench<Q> {
 
     pub fn take(&mut self) -> Dequeued {
         self.queue.dequeue(self.now, &mut self.random)
+    }
+
+    /// The packet that leaves next, and why it is marked on departure.
+    pub fn send(&mut self) -> (Packet, Option<Reason>) {
+        match self.take() {
+            Dequeued::Packet { packet, mark } => (packet, mark),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Moves on to `now` after all timers that are due by then have expired.
+    pub fn advance_to(&mut self, now: Time) {
+        while self.queue.next_timer() <= now {
+            let due = self.queue.next_timer();
+            self.queue.on_timer(due);
+        }
+        self.now = now;
     }
 
     pub fn wait(&mut self, span: Span) {
@@ -115,6 +155,23 @@ pub fn unweighted(
     spacing: MarkSpacing,
 ) -> RedParameters {
     RedParameters { min_bytes, max_bytes, max_probability, weight: 1.0, gentle: false, spacing }
+}
+
+/// RED with an unlimited buffer on [`LINE`].
+pub fn red_of(parameters: RedParameters, ecn: bool) -> RedConfig {
+    RedConfig { parameters, ecn, limit: Extent::Unlimited, rate: LINE, mean_packet_bytes: 1500 }
+}
+
+/// Dual RED with an unlimited buffer on [`LINE`].
+pub fn dual_red_of(not_ect: RedParameters, ect: RedParameters, average: AverageScope) -> DualRedConfig {
+    let (limit, mean_packet_bytes) = (Extent::Unlimited, 1500);
+    DualRedConfig { not_ect, ect, average, limit, rate: LINE, mean_packet_bytes }
+}
+
+/// Whether `count` of `n` independent trials is within four standard deviations of the probability `p`.
+pub fn is_likely(count: usize, n: u32, p: f64) -> bool {
+    let n = f64::from(n);
+    (count as f64 - n * p).abs() <= 4.0 * (n * p * (1.0 - p)).sqrt()
 }
 
 /// Pearson's statistic of `counts` against equal probabilities.

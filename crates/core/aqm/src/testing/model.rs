@@ -124,7 +124,7 @@ impl Model {
     }
 
     fn advance_to(&mut self, then: Time) {
-        // A timer that is due is served at its time; after a long wait a few calls are enough.
+        // A timer expires at its time; after a long wait a few calls are enough.
         for _ in 0..4 {
             let due = self.queue.next_timer();
             if due > then || due == Time::NEVER {
@@ -186,7 +186,7 @@ impl Model {
             assert_eq!(reason, Reason::Buffer);
             self.dropped += 1;
         }
-        assert!(self.dropped > dropped, "nobody was displaced");
+        assert!(self.dropped > dropped, "no packet was displaced");
     }
 
     fn take(&mut self) {

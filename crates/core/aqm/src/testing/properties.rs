@@ -1,4 +1,4 @@
-//! What holds for every queue under arbitrary operations.
+//! Invariants of all queues under arbitrary operations.
 
 use super::{Kind, run};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! The coupled queue, and the dual one.
 
-use super::script::Script;
+use super::script::{Outcomes, Script, limit_row};
 use crate::vectors::check;
 use shoal_aqm::{
     CoupledConfig, CoupledSlope, CouplingInput, DecideAt, DualCoupledConfig, Extent, LawConfig, Queue,
@@ -8,7 +8,6 @@ use shoal_aqm::{
 };
 use shoal_packet::Ecn;
 use shoal_units::{Rate, Span};
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const ECN: [Ecn; 5] = [Ecn::NotEct, Ecn::NotEct, Ecn::NotEct, Ecn::Ect0, Ecn::Ce];
@@ -46,14 +45,6 @@ fn slope_row(slope: CoupledSlope) -> String {
     }
 }
 
-fn limit_row(limit: Extent) -> String {
-    match limit {
-        Extent::Packets(packets) => format!("{packets}\t0"),
-        Extent::Bytes(bytes) => format!("0\t{bytes}"),
-        other => panic!("{other:?}"),
-    }
-}
-
 fn p_q32<Q: Queue>(queue: &Q) -> String {
     format!("{}", (queue.probability().unwrap_or(0.0) * 4_294_967_296.0) as u64)
 }
@@ -70,10 +61,10 @@ fn coupled() {
         (linear(MS_20, 106_824), DecideAt::Dequeue, Extent::Packets(60)),
         (linear(Extent::Bytes(50_000), 2 << 16), DecideAt::Enqueue, Extent::Bytes(60_000)),
         (linear(Extent::Packets(30), 65_536 * 3 / 2), DecideAt::Dequeue, Extent::Packets(50)),
-        // The slides' integers: 2^32 ns >> 8 = 17 ms, and packets.
+        // The integers of the slides: 2^32 ns >> 8 = 17 ms, and packets.
         (shift(7, 8, NS), DecideAt::Dequeue, Extent::Packets(60)),
         (shift(26, 27, Extent::Packets(1)), DecideAt::Enqueue, Extent::Packets(40)),
-        // Everything that is not ECT is dropped but the last packet.
+        // Every packet that is not ECT is dropped, except the last one.
         (linear(Extent::Packets(1), 1 << 16), DecideAt::Dequeue, Extent::Packets(50)),
     ];
     let mut text = String::from(
@@ -82,7 +73,7 @@ fn coupled() {
          bits, unit\n\
          # a(rrival), d(equeue): time ns, size, ECT, random numbers drawn, outcome, p of the last decision in 2^-32\n",
     );
-    let mut outcomes = BTreeMap::new();
+    let mut outcomes = Outcomes::default();
     for ((slope, decide, limit), seed) in cases.into_iter().zip(1..) {
         let rate = line.as_bps() / 8;
         let dequeue = u8::from(decide == DecideAt::Dequeue);
@@ -90,11 +81,8 @@ fn coupled() {
         let queue = CoupledConfig { slope, decide, limit }.build(line).unwrap();
         Script::new(queue, line, &ECN, seed, &mut text, &mut outcomes).run(700, p_q32);
     }
-    for outcome in
-        ["a queued", "a mark-coupled", "a drop-early", "a drop-buffer", "d mark-coupled", "d drop-early"]
-    {
-        assert!(outcomes.get(outcome).is_some_and(|count| *count >= 15), "{outcome}: {outcomes:?}");
-    }
+    outcomes.require(15, "a: queued mark-coupled drop-early drop-buffer");
+    outcomes.require(15, "d: mark-coupled drop-early");
     check("coupled.tsv", &text);
 }
 
@@ -122,7 +110,7 @@ fn dualq_coupled() {
     let weighted = SchedulerConfig::Weighted { classic_percent: 10 };
     let cases = [
         strict,
-        // The slides' queue-size variant: 90/10 by size, S_d = S_r + 3.
+        // The variant of the slides by queue size: 90/10, S_d = S_r + 3.
         DualCoupledConfig {
             slope: shift(17, 20, Extent::Bytes(1)),
             scheduler: weighted,
@@ -138,7 +126,7 @@ fn dualq_coupled() {
         },
         DualCoupledConfig {
             scheduler: SchedulerConfig::TimeShifted { shift: Span::from_millis(3) },
-            // Five packets of 1500 B, so that waits equal it now and then.
+            // Five packets of 1500 B take that long, so that some waits equal it.
             threshold: Extent::Time(Span::from_micros(1500)),
             input: CouplingInput::Total,
             slope: linear(MS_20, 65_536 * 3 / 2),
@@ -167,7 +155,7 @@ fn dualq_coupled() {
          bits, unit, threshold measure, threshold, total, scheduler, classic percent, shift ns, mtu\n\
          # a(rrival), d(equeue): time ns, size, ECT, random numbers drawn, outcome, p of the last decision in 2^-32\n",
     );
-    let mut outcomes = BTreeMap::new();
+    let mut outcomes = Outcomes::default();
     for (config, seed) in cases.iter().zip(1..) {
         let (threshold_measure, threshold) = measured(config.threshold);
         writeln!(
@@ -185,19 +173,7 @@ fn dualq_coupled() {
         let queue = *config.build(line).unwrap();
         Script::new(queue, line, &ECN, seed, &mut text, &mut outcomes).run(900, p_q32);
     }
-    for outcome in [
-        "a queued",
-        "a mark-coupled",
-        "a mark-threshold",
-        "a drop-early",
-        "a drop-buffer",
-        "d sent",
-        "d empty",
-        "d mark-coupled",
-        "d mark-threshold",
-        "d drop-early",
-    ] {
-        assert!(outcomes.get(outcome).is_some_and(|count| *count >= 15), "{outcome}: {outcomes:?}");
-    }
+    outcomes.require(15, "a: queued mark-coupled mark-threshold drop-early drop-buffer");
+    outcomes.require(15, "d: sent empty mark-coupled mark-threshold drop-early");
     check("dualq-coupled.tsv", &text);
 }

@@ -1,11 +1,10 @@
 //! Dual RED.
 
-use super::script::Script;
+use super::script::{Outcomes, Script, limit_row};
 use crate::vectors::check;
 use shoal_aqm::{AverageScope, Class, DualRedConfig, Extent, LawConfig, MarkSpacing, RedParameters};
 use shoal_packet::Ecn;
 use shoal_units::Rate;
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// A RED instance as the module has it: integers, probabilities and weights in 2^-32.
@@ -44,68 +43,41 @@ impl Instance {
     }
 }
 
-struct Case {
-    not_ect: Instance,
-    ect: Instance,
-    average: AverageScope,
-    /// 0: none.
-    limit_packets: u32,
-    limit_bytes: u32,
-    rate_bps: u64,
-}
+/// Instances for packets that are not ECT and for those that are, the scope of their averages, limit, rate in bit/s.
+type Case = (Instance, Instance, AverageScope, Extent, u64);
 
-const CASES: [Case; 6] = [
-    // Kuehlewind et al.'s threshold study: step for ECT, shared average.
-    Case {
-        not_ect: SLOPE,
-        ect: STEP,
-        average: AverageScope::Shared,
-        limit_packets: 40,
-        limit_bytes: 0,
-        rate_bps: 10_000_000,
-    },
-    // Kuehlewind et al.'s slope study, both averages slow; equal inputs, separate counters.
-    Case {
-        not_ect: SLOW,
-        ect: Instance { max_p: ONE, min: 1500, max: 8000, ..SLOW },
-        average: AverageScope::Shared,
-        limit_packets: 0,
-        limit_bytes: 40_000,
-        rate_bps: 10_000_000,
-    },
-    Case {
-        not_ect: SLOPE,
-        ect: Instance { max_p: ONE / 3, ..SLOPE },
-        average: AverageScope::PerClass,
-        limit_packets: 25,
-        limit_bytes: 0,
-        rate_bps: 40_000_000,
-    },
-    Case {
-        not_ect: Instance { gentle: true, ..SLOPE },
-        ect: Instance { gentle: true, independent: true, ..SLOPE },
-        average: AverageScope::Shared,
-        limit_packets: 0,
-        limit_bytes: 60_000,
-        rate_bps: 40_000_000,
-    },
-    Case {
-        not_ect: Instance { independent: true, weight: ONE / 8, ..SLOPE },
-        ect: Instance { weight: ONE, min: 3000, max: 12_000, ..SLOPE },
-        average: AverageScope::Shared,
-        limit_packets: 30,
-        limit_bytes: 0,
-        rate_bps: 1_000_000,
-    },
-    Case {
-        not_ect: Instance { weight: 3 * ONE / 4, min: 4500, max: 6000, ..SLOPE },
-        ect: STEP,
-        average: AverageScope::PerClass,
-        limit_packets: 12,
-        limit_bytes: 0,
-        rate_bps: 1_000_000_000,
-    },
-];
+const CASES: [Case; 6] = {
+    use AverageScope::{PerClass, Shared};
+    use Extent::{Bytes, Packets};
+    [
+        // Kuehlewind et al.'s threshold study: step for ECT, shared average.
+        (SLOPE, STEP, Shared, Packets(40), 10_000_000),
+        // Kuehlewind et al.'s slope study, both averages slow; equal inputs, separate counters.
+        (SLOW, Instance { max_p: ONE, min: 1500, max: 8000, ..SLOW }, Shared, Bytes(40_000), 10_000_000),
+        (SLOPE, Instance { max_p: ONE / 3, ..SLOPE }, PerClass, Packets(25), 40_000_000),
+        (
+            Instance { gentle: true, ..SLOPE },
+            Instance { gentle: true, independent: true, ..SLOPE },
+            Shared,
+            Bytes(60_000),
+            40_000_000,
+        ),
+        (
+            Instance { independent: true, weight: ONE / 8, ..SLOPE },
+            Instance { weight: ONE, min: 3000, max: 12_000, ..SLOPE },
+            Shared,
+            Packets(30),
+            1_000_000,
+        ),
+        (
+            Instance { weight: 3 * ONE / 4, min: 4500, max: 6000, ..SLOPE },
+            STEP,
+            PerClass,
+            Packets(12),
+            1_000_000_000,
+        ),
+    ]
+};
 
 const MEAN_PACKET: u32 = 1000;
 
@@ -117,50 +89,30 @@ fn dualred() {
          weight, gentle, independent\n\
          # a(rrival), d(equeue): time ns, size, ECT, random numbers drawn, outcome, average not-ECT, average ECT (bytes)\n",
     );
-    let mut outcomes = BTreeMap::new();
-    for (case, seed) in CASES.iter().zip(1..) {
+    let mut outcomes = Outcomes::default();
+    for (case, seed) in CASES.into_iter().zip(1..) {
         run(case, seed, &mut text, &mut outcomes);
     }
-    for outcome in [
-        "a queued",
-        "a mark-threshold",
-        "a mark-early",
-        "a mark-forced",
-        "a drop-early",
-        "a drop-forced",
-        "a drop-buffer",
-        "d empty",
-        "d sent",
-    ] {
-        assert!(outcomes.get(outcome).is_some_and(|count| *count >= 25), "{outcome}: {outcomes:?}");
-    }
+    outcomes
+        .require(25, "a: queued mark-threshold mark-early mark-forced drop-early drop-forced drop-buffer");
+    outcomes.require(25, "d: empty sent");
     check("dualred.tsv", &text);
 }
 
-fn run(case: &Case, seed: u64, text: &mut String, outcomes: &mut BTreeMap<String, u32>) {
-    let line = Rate::from_bps(case.rate_bps);
+fn run(case: Case, seed: u64, text: &mut String, outcomes: &mut Outcomes) {
+    let (not_ect, ect, average, limit, rate_bps) = case;
+    let line = Rate::from_bps(rate_bps);
     let config = DualRedConfig {
-        not_ect: case.not_ect.parameters(),
-        ect: case.ect.parameters(),
-        average: case.average,
-        limit: match (case.limit_packets, case.limit_bytes) {
-            (0, bytes) => Extent::Bytes(bytes.into()),
-            (packets, _) => Extent::Packets(packets),
-        },
+        not_ect: not_ect.parameters(),
+        ect: ect.parameters(),
+        average,
+        limit,
         rate: line,
         mean_packet_bytes: MEAN_PACKET,
     };
-    writeln!(
-        text,
-        "config\t{}\t{}\t{}\t{MEAN_PACKET}\t{}\t{}\t{}",
-        case.limit_packets,
-        case.limit_bytes,
-        case.rate_bps / 8,
-        u8::from(case.average == AverageScope::PerClass),
-        case.not_ect.row(),
-        case.ect.row()
-    )
-    .unwrap();
+    let per_class = u8::from(average == AverageScope::PerClass);
+    write!(text, "config\t{}\t{}\t{MEAN_PACKET}", limit_row(limit), rate_bps / 8).unwrap();
+    writeln!(text, "\t{per_class}\t{}\t{}", not_ect.row(), ect.row()).unwrap();
     let ecn = [Ecn::NotEct, Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
     Script::new(config.build(line).unwrap(), line, &ecn, seed, text, outcomes).run(900, |queue| {
         let average = |class| queue.law().class_average_bytes(class);

@@ -1,10 +1,34 @@
-//! Traffic for a queue, and the record of what became of it.
+//! Traffic for a queue, and the record of the outcome of each operation.
 
-use shoal_aqm::{Dequeued, Queue, Reason, Verdict};
+use shoal_aqm::{Dequeued, Extent, Queue, Reason, Verdict};
 use shoal_packet::{Ecn, FlowId, Packet};
 use shoal_units::{Rate, Span, Stream, Time};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+
+/// How often each outcome of each operation has been seen.
+#[derive(Default, Debug)]
+pub struct Outcomes(BTreeMap<String, u32>);
+
+impl Outcomes {
+    /// Fails unless each outcome of "operation: outcome outcome ..." has been seen `least` times.
+    pub fn require(&self, least: u32, list: &str) {
+        let (operation, outcomes) = list.split_once(": ").expect("an operation");
+        for outcome in outcomes.split(' ') {
+            let count = self.0.get(&format!("{operation} {outcome}"));
+            assert!(count.is_some_and(|count| *count >= least), "{operation} {outcome}: {self:?}");
+        }
+    }
+}
+
+/// Limits of a module in packets and in bytes, of which one is 0 and means none.
+pub fn limit_row(limit: Extent) -> String {
+    match limit {
+        Extent::Packets(packets) => format!("{packets}\t0"),
+        Extent::Bytes(bytes) => format!("0\t{bytes}"),
+        other => panic!("{other:?}"),
+    }
+}
 
 /// A queue under scripted traffic. All times are whole nanoseconds, which is what modules count.
 pub struct Script<'a, Q> {
@@ -16,7 +40,7 @@ pub struct Script<'a, Q> {
     now: Time,
     free: Time,
     pub text: &'a mut String,
-    pub outcomes: &'a mut BTreeMap<String, u32>,
+    pub outcomes: &'a mut Outcomes,
 }
 
 /// What the record says after an operation besides its outcome.
@@ -29,7 +53,7 @@ impl<'a, Q: Queue> Script<'a, Q> {
         ecn: &'a [Ecn],
         seed: u64,
         text: &'a mut String,
-        outcomes: &'a mut BTreeMap<String, u32>,
+        outcomes: &'a mut Outcomes,
     ) -> Self {
         assert_eq!(8_000_000_000 % line.as_bps(), 0, "whole nanoseconds a byte");
         let stream = |name| Stream::new(seed, name);
@@ -80,7 +104,7 @@ impl<'a, Q: Queue> Script<'a, Q> {
             Verdict::Queued { mark: None } => "queued".to_owned(),
             Verdict::Queued { mark: Some(reason) } => format!("mark-{}", name(reason)),
             Verdict::Dropped(reason) => format!("drop-{}", name(reason)),
-            Verdict::Displaced => panic!("none of these queues makes room"),
+            Verdict::Displaced => panic!("none of these queues drops waiting packets"),
         };
         self.record('a', &format!("{size}\t{}", u8::from(ecn.is_capable())), &before, &outcome, state);
     }
@@ -109,7 +133,7 @@ impl<'a, Q: Queue> Script<'a, Q> {
         let nanos = (self.now - Time::ZERO).as_picos() / 1000;
         let state = state(&self.queue);
         writeln!(self.text, "{operation}\t{nanos}\t{packet}\t{draws}\t{outcome}\t{state}").unwrap();
-        *self.outcomes.entry(format!("{operation} {outcome}")).or_default() += 1;
+        *self.outcomes.0.entry(format!("{operation} {outcome}")).or_default() += 1;
     }
 
     /// The numbers drawn since `before`, by drawing them again.
@@ -127,7 +151,7 @@ impl<'a, Q: Queue> Script<'a, Q> {
     }
 }
 
-/// Size, and the queue it comes from in a dual queue.
+/// Size of the packet, and the queue from which it comes in a dual queue.
 fn described(packet: &Packet) -> String {
     format!("{}\t{}", packet.size, u8::from(packet.ecn.is_capable()))
 }

@@ -25,13 +25,13 @@ impl Flow {
         Self { cc, window: Window { ssthresh: cwnd / 2, ..Window::in_packets(cwnd) }, stream }
     }
 
-    /// One ACK to the estimator, without growth.
+    /// One ACK that only the estimator sees, without growth.
     fn ack(&mut self, packets: u32, ece: bool) {
         let sample = self.stream.ack(packets, ece);
         self.cc.on_ack(&mut self.window, &sample);
     }
 
-    /// A window of `of` packets, the first `marked` of them marked, an ACK for each.
+    /// A window of `of` packets with an ACK for each, of which the first `marked` are marked.
     fn round(&mut self, marked: u32, of: u32) {
         for packet in 0..of {
             self.ack(1, packet < marked);
@@ -51,7 +51,7 @@ impl Flow {
         self.cc.on_ecn(&mut self.window, &self.stream.signal());
     }
 
-    /// A further ECE ACK for one packet in CWR, growth first if the variant grows there.
+    /// Another ACK for one packet with ECE in CWR; before the cut the window grows if the variant grows in CWR.
     fn ece(&mut self) {
         let sample = self.stream.ack(1, true);
         self.cc.on_ack(&mut self.window, &sample);

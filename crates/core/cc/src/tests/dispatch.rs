@@ -1,4 +1,4 @@
-//! [`AnyController`] passes every call on: a history that needs each of them ends alike with and without it.
+//! [`AnyController`] passes every call on: a history that uses each call is the same with it and with the controller alone.
 
 use super::drive::{LINUX_3_2, LINUX_6, Stream};
 use crate::dctcp::presets;
@@ -9,7 +9,7 @@ use crate::{
 use shoal_units::{Span, Time};
 use std::{format, string::String, vec::Vec};
 
-/// All that can be seen of a controller.
+/// Everything that a controller shows.
 fn look(cc: &impl CongestionControl, window: &Window) -> String {
     let of = (cc.undo_cwnd(window), cc.rate_halving_floor(window), cc.grows_in_cwr(), cc.sends_cwr());
     format!("{window:?} {of:?} {:?}", cc.alpha())
@@ -25,7 +25,7 @@ fn history(mut cc: impl CongestionControl) -> Vec<String> {
     let mut grow = |cc: &mut dyn Growing, window: &mut Window, stream: &mut Stream, acks: u32, ece: bool| {
         for _ in 0..acks {
             stream.now += Span::from_millis(1);
-            // Three packets an ACK: CUBIC's delayed-ACK ratio, which starts at two, has to move.
+            // Three packets an ACK, so that CUBIC's delayed-ACK ratio, which starts at two, changes.
             let ack = stream.ack(3, ece);
             cc.grow(window, &ack, stream.now, stream.snd_nxt);
             seen.push(cc.look(window));
@@ -33,7 +33,7 @@ fn history(mut cc: impl CongestionControl) -> Vec<String> {
     };
     grow(&mut cc, &mut window, &mut stream, 100, false);
     let reduction = cc.on_ecn(&mut window, &stream.signal());
-    // Enough marks for a progressive reduction to go further down.
+    // The marks are enough for a progressive reduction to reduce the window further.
     for _ in 0..50 {
         let marked = stream.ack(2, true);
         cc.on_ack(&mut window, &marked);
@@ -46,7 +46,7 @@ fn history(mut cc: impl CongestionControl) -> Vec<String> {
     window.cwnd = window.ssthresh;
     cc.on_exit(&mut window, stream.now);
     grow(&mut cc, &mut window, &mut stream, 300, false);
-    // CUBIC's epoch moves by the time since the last packet; without that the window would jump.
+    // CUBIC's epoch moves by the time since the last packet; otherwise the window would grow at once.
     stream.now += Span::from_secs(5);
     cc.on_idle_restart(&mut window, stream.now, Span::from_secs(5));
     grow(&mut cc, &mut window, &mut stream, 300, false);
@@ -60,7 +60,7 @@ fn history(mut cc: impl CongestionControl) -> Vec<String> {
     seen
 }
 
-/// What `grow` above needs, as an object: one closure serves all steps.
+/// The calls of `grow` above as a trait object.
 trait Growing {
     fn grow(&mut self, window: &mut Window, ack: &crate::AckSample, now: Time, snd_nxt: u64);
     fn look(&self, window: &Window) -> String;
@@ -96,7 +96,7 @@ fn any_controller_is_the_one_inside() {
         sends_cwr: false,
         ..presets::IKR
     };
-    // In the Reno-friendly region the place of the epoch would not show.
+    // In the Reno-friendly region the begin of the epoch would make no difference.
     let cubic = CubicConfig { reno_friendly: false, ..crate::cubic::presets::CUBIC };
     let more = [CcConfig::Dctcp(unusual), CcConfig::Cubic(cubic)];
     let configs = PRESETS.iter().map(|preset| preset.config).chain(more);
@@ -107,7 +107,7 @@ fn any_controller_is_the_one_inside() {
     }
 }
 
-/// What a controller that says nothing about it promises: CWR is sent
+/// The defaults of the interface: CWR is sent
 /// ([RFC 3168, section 6.1.2](https://www.rfc-editor.org/rfc/rfc3168#section-6.1.2)), no growth in CWR, rate
 /// halving ends at `ssthresh`, nothing is estimated.
 #[test]
@@ -123,7 +123,7 @@ fn classic_controllers_keep_to_the_defaults() {
     }
 }
 
-/// Policies that the endpoint asks for are those of the configuration.
+/// The policies that the endpoint reads are those of the configuration.
 #[test]
 fn dctcp_answers_what_its_configuration_says() {
     for says in [true, false] {
@@ -136,7 +136,7 @@ fn dctcp_answers_what_its_configuration_says() {
     assert!(!by_style(CutStyle::Progressive) && !by_style(CutStyle::PerMark));
 }
 
-/// Linux `dctcp_init` puts `dctcp_reno` in its place, whose undo is DCTCP's own.
+/// Linux `dctcp_init` replaces the controller by `dctcp_reno`, whose undo is DCTCP's own.
 #[test]
 fn without_ecn_dctcp_is_reno_with_its_own_undo() {
     for undo in [UndoWindow::AtReduction, UndoWindow::TwiceSsthresh] {

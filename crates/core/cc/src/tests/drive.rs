@@ -1,4 +1,4 @@
-//! Helpers: host rules and ACKs written as short as their meaning.
+//! Growth rules of hosts, and the ACKs of a stream.
 
 use crate::{AckCounting, AckSample, GrowthRules, Signal, SlowStartTest};
 use shoal_units::{Span, Time};
@@ -28,7 +28,7 @@ pub(crate) const FREEBSD: GrowthRules = GrowthRules {
     slow_start_counting: AckCounting::Bytes,
 };
 
-/// A sender's view of the stream: what ACKs are made of.
+/// The stream as its sender sees it, from which the ACKs follow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stream {
     pub(crate) now: Time,
@@ -48,7 +48,7 @@ impl Stream {
         }
     }
 
-    /// An ACK for `packets`, all marked if `ece`; as many are sent.
+    /// An ACK for `packets`, all of which are marked if `ece`; as many packets are sent.
     pub(crate) fn ack(&mut self, packets: u32, ece: bool) -> AckSample {
         let bytes = u64::from(packets) * u64::from(MSS);
         let in_flight_before = ((self.snd_nxt - self.snd_una) / u64::from(MSS)) as u32;

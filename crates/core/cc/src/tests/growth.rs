@@ -16,15 +16,15 @@ fn window(cwnd: u32, ssthresh: u32) -> Window {
 
 #[test]
 fn current_linux_hands_the_rest_of_an_ack_to_linear_growth() {
-    // 9 + 5 crosses 10: one packet of slow start, the other four count towards 10.
+    // 9 + 5 exceeds 10: one packet counts in slow start, the other four count towards 10.
     assert_eq!(after(LINUX_6, window(9, 10), 5), (10, 4));
-    // 9 + 1 meets it: nothing is left.
+    // 9 + 1 is the threshold, so that no packet is left.
     assert_eq!(after(LINUX_6, window(9, 10), 1), (10, 0));
-    // Six more are 10 of 10: a step.
+    // Six more packets fill the counter of 10: the window grows by one.
     assert_eq!(after(LINUX_6, Window { cwnd_cnt: 4, ..window(10, 10) }, 6), (11, 0));
-    // 25 of 10: two steps and five left.
+    // 25 packets at a window of 10 are two packets of growth, and five are left.
     assert_eq!(after(LINUX_6, window(10, 10), 25), (12, 5));
-    // A full counter counts first.
+    // A counter that is full already makes the window grow first.
     assert_eq!(after(LINUX_6, Window { cwnd_cnt: 10, ..window(10, 10) }, 3), (11, 3));
 }
 
@@ -32,7 +32,7 @@ fn current_linux_hands_the_rest_of_an_ack_to_linear_growth() {
 fn kernels_with_the_old_test_stop_one_above_and_drop_the_rest() {
     assert_eq!(after(LINUX_3_18, window(9, 10), 5), (11, 0));
     assert_eq!(after(LINUX_3_18, window(10, 10), 5), (11, 0));
-    // Above it, ACKs are counted: the eleventh one finds ten before it.
+    // Above the threshold ACKs are counted.
     assert_eq!(after(LINUX_3_18, window(11, 10), 5), (11, 1));
     assert_eq!(after(LINUX_3_18, Window { cwnd_cnt: 11, ..window(11, 10) }, 5), (12, 0));
 }
@@ -40,9 +40,9 @@ fn kernels_with_the_old_test_stop_one_above_and_drop_the_rest() {
 #[test]
 fn linux_3_2_counts_acks_and_keeps_the_remainder() {
     assert_eq!(after(LINUX_3_2, window(9, 10), 5), (10, 0));
-    // What linear growth left behind stays below a step: 9 + 8 = 17 = 9 + 8.
+    // The counter that linear growth left is added: 9 + 8 = 17 is one window of 9, and 8 are left.
     assert_eq!(after(LINUX_3_2, Window { cwnd_cnt: 8, ..window(9, 10) }, 5), (10, 8));
-    // 9 + 18 are two full windows, of 9 and then of 10 packets, and 8 are left.
+    // 9 + 18 is two full windows, of 9 and then of 10 packets, and 8 are left.
     assert_eq!(after(LINUX_3_2, Window { cwnd_cnt: 18, ..window(9, 20) }, 1), (11, 8));
 }
 
@@ -51,7 +51,7 @@ fn the_clamp_holds_in_every_phase() {
     for rules in [LINUX_3_2, LINUX_3_18, LINUX_6] {
         let clamped = |cwnd, ssthresh, cwnd_cnt| Window { clamp: 10, cwnd_cnt, ..window(cwnd, ssthresh) };
         assert_eq!(after(rules, clamped(10, 100, 0), 5).0, 10, "slow start");
-        assert_eq!(after(rules, clamped(10, 5, 10), 5).0, 10, "linear");
+        assert_eq!(after(rules, clamped(10, 5, 10), 5).0, 10, "linear growth");
     }
 }
 

@@ -1,5 +1,5 @@
-//! Claims A25 and A35: windows under a forced marking probability, without a network. An ACK for `per_ack` packets every
-//! `per_ack/cwnd` of an RTT; a reduction takes effect at once; an episode lasts one window of data.
+//! Claims A25 and A35: windows under a forced marking probability, without a network. An ACK for `per_ack` packets comes every
+//! `per_ack/cwnd` of an RTT, a reduction takes effect at once, and an episode lasts for one window of data.
 
 use super::drive::{LINUX_3_2, LINUX_6, MSS, Stream};
 use crate::cubic::presets::{CUBIC, CUBIC_RFC9438};
@@ -11,13 +11,13 @@ use crate::{
 use shoal_units::{Probability, Span, Stream as Random};
 use std::vec::Vec;
 
-/// What marks packets.
+/// Which packets are marked.
 enum Marker {
     /// Every n-th packet.
     Spaced(u64),
-    /// An independent coin for each packet.
+    /// Each packet independently with a probability.
     Coin(Probability, Random),
-    /// Whole round trips: every n-th (claim A25 "on-off").
+    /// All packets of every n-th round trip (claim A25 "on-off").
     Rounds(u64),
 }
 
@@ -31,7 +31,7 @@ struct OpenLoop {
     rounds: u64,
     round_end: u64,
     high_seq: Option<u64>,
-    /// Marks seen, RTTs gone by, for the mean window and marks an RTT.
+    /// Numbers of marks and of RTTs, for the mean window and the marks in an RTT.
     marks: u64,
     rtts: f64,
 }
@@ -65,7 +65,7 @@ impl OpenLoop {
             Marker::Coin(p, random) => {
                 (0..self.per_ack).fold(false, |any, _| p.happens(random.uniform_u32()) | any)
             }
-            // Not the last packet: it ends the episode, and a mark on it would begin another.
+            // Except the last packet: it ends the episode, and a mark on it would begin another.
             Marker::Rounds(n) => {
                 self.rounds.is_multiple_of(*n)
                     && self.stream.snd_una + u64::from(self.per_ack * MSS) < self.round_end
@@ -79,7 +79,7 @@ impl OpenLoop {
         self.stream.now += Span::from_picos(
             self.stream.rtt.as_picos() * u64::from(self.per_ack) / u64::from(self.window.cwnd),
         );
-        // The flight is the window.
+        // As much is in flight as the window allows.
         self.stream.snd_nxt = self.stream.snd_una + u64::from(self.window.cwnd) * u64::from(MSS);
         if self.stream.snd_una >= self.round_end {
             self.round_end = self.stream.snd_nxt;
@@ -138,8 +138,8 @@ fn slope(points: &[(f64, f64)]) -> f64 {
 
 #[test]
 fn reno_window_is_1_22_by_the_root_of_p() {
-    // One packet an RTT, halved every 1/p packets: mean sqrt(3/2) / sqrt(p). With ACKs counted (3.2) and two packets an ACK
-    // growth is half a packet an RTT: sqrt(3/4) = 0.87.
+    // The window grows by one packet an RTT and is halved every 1/p packets: its mean is sqrt(3/2) / sqrt(p). Where ACKs are
+    // counted (3.2), two packets an ACK make it grow by half a packet an RTT: sqrt(3/4) = 0.87.
     for (rules, per_ack, constant) in
         [(LINUX_6, 1, 1.2247), (LINUX_6, 2, 1.2247), (LINUX_3_2, 1, 1.2247), (LINUX_3_2, 2, 0.8660)]
     {
@@ -150,10 +150,8 @@ fn reno_window_is_1_22_by_the_root_of_p() {
             let mut flow =
                 OpenLoop::new(CcConfig::Reno(RENO), rules, law as u32, RTT, per_ack, Marker::Spaced(spacing));
             let mean = flow.mean(20 * spacing, 20 * spacing);
-            assert!(
-                (mean / law - 1.0).abs() < 0.05,
-                "{rules:?}, {per_ack} an ACK, p {p}: {mean} against {law}"
-            );
+            let error = mean / law - 1.0;
+            assert!(error.abs() < 0.05, "{rules:?}, {per_ack} an ACK, p {p}: {mean} against {law}");
             points.push((p, mean));
         }
         assert!((slope(&points) + 0.5).abs() < 0.05, "{}", slope(&points));
@@ -166,11 +164,12 @@ fn cubic_window_is_1_054_by_p_to_three_quarters() {
     // RTT^(3/4) / p^(3/4), 1.054 for C = 0.4 and beta = 0.7. The mean is (3 + beta)/4 of the maximum.
     let constant = libm::pow(0.4 * 3.7 / 1.2, 0.25);
     assert!((constant - 1.054).abs() < 0.001);
-    // The law knows no fast convergence.
+    // The law is that of CUBIC without fast convergence.
     let formulas = CubicConfig { fast_convergence: false, ..CUBIC_RFC9438 };
     let integers = CubicConfig { hystart: false, fast_convergence: false, ..CUBIC };
-    // The curve is flat where it is cut, so a maximum above the law's comes down by C (K - T)^3 a cycle only, less than a
-    // packet; integers stop moving where that rounds to nothing. Hence limits above one after 120 cycles.
+    // The curve is flat where the window is cut, so that a maximum above that of the law falls by C (K - T)^3 in a cycle only,
+    // which is less than a packet; with integers it does not fall any more where that is rounded to zero. Hence limits above
+    // one after 120 cycles.
     for (config, rules, per_ack, limit) in
         [(formulas, LINUX_6, 1, 1.08), (integers, LINUX_6, 1, 1.16), (integers, LINUX_3_2, 2, 1.16)]
     {
@@ -192,7 +191,7 @@ fn cubic_window_is_1_054_by_p_to_three_quarters() {
     }
 }
 
-/// The idealisation behind the law 2/p: half a packet for each mark, growth on every ACK.
+/// The assumptions of the law 2/p: each mark takes half a packet off the window, and the window grows with every ACK.
 const PER_MARK: DctcpConfig = DctcpConfig { cut: CutStyle::PerMark, ..presets::IKR };
 
 fn random_window(config: DctcpConfig, p: f64) -> (f64, f64) {
@@ -204,7 +203,7 @@ fn random_window(config: DctcpConfig, p: f64) -> (f64, f64) {
 
 #[test]
 fn two_marks_an_rtt_if_each_takes_half_a_packet() {
-    // A35: growth of one packet an RTT equals p W half packets, so p W = 2 marks an RTT; W = 2/p.
+    // Claim A35: a growth of one packet an RTT equals p W half packets, so that there are p W = 2 marks an RTT, and W = 2/p.
     let points: Vec<_> = [0.02, 0.05, 0.1]
         .map(|p| {
             let (mean, marks_per_rtt) = random_window(PER_MARK, p);
@@ -217,7 +216,7 @@ fn two_marks_an_rtt_if_each_takes_half_a_packet() {
 
 #[test]
 fn random_marking_gives_a_window_by_1_over_p() {
-    // A25: W p in [1.2, 2.8] for p in [.05, .2]; slope -1.
+    // Claim A25: W p is in [1.2, 2.8] for p in [.05, .2], and the slope is -1.
     let exact = DctcpConfig { alpha_resolution: AlphaResolution::Exact, ..presets::DCTCP };
     for config in [presets::DCTCP, exact] {
         let points: Vec<_> = [0.05, 0.1, 0.2]
@@ -231,15 +230,16 @@ fn random_marking_gives_a_window_by_1_over_p() {
     }
 }
 
-/// The cliff of the kernel's alpha. A window of W packets adds (dce << 6) / W, in whole 1024ths, to what decays by 15/16: one mark
-/// in more than 64 packets adds nothing, and alpha falls from 15/1024 to 0 at once (min_not_zero). Below p = 3 % most windows are such,
-/// cuts are missing, and W p is far above what it is from 5 % on. With an exact alpha it stays.
+/// With rare marks the kernel's alpha falls to zero. A window of W packets adds (dce << 6) / W, in whole 1024ths, to an alpha that
+/// decays by 1/16: one mark in more than 64 packets adds nothing, and alpha falls from 15/1024 to 0 at once (min_not_zero). Below
+/// p = 3 % this holds for most windows, so that the window is not cut, and W p is far above its value from 5 % on. With an exact
+/// alpha it keeps that value.
 #[test]
 fn rare_marks_fall_through_the_integers_of_alpha() {
     let exact = DctcpConfig { alpha_resolution: AlphaResolution::Exact, ..presets::DCTCP };
     let constant = |config, p| random_window(config, p).0 * p;
     let often = constant(presets::DCTCP, 0.1);
-    // Measured: 3.70 and 4.74 with integers, 1.82 and 1.83 exactly, 1.85 at 10 %.
+    // W p as measured: 3.70 and 4.74 with integers, 1.82 and 1.83 with an exact alpha, 1.85 at 10 %.
     for p in [0.01, 0.02] {
         let (integers, real) = (constant(presets::DCTCP, p), constant(exact, p));
         assert!((1.8..3.0).contains(&(integers / often)), "{p}: {integers} against {often}");
@@ -247,8 +247,9 @@ fn rare_marks_fall_through_the_integers_of_alpha() {
     }
 }
 
-/// Where CUBIC and its estimate of Reno meet, at 100 ms about p = 1e-3, the window falls more slowly with p than by CUBIC's law
-/// (-3/4), because Reno's takes over (-1/2). Neither HyStart, which slow start alone knows, nor the integer cube root matters.
+/// Where CUBIC's window and its estimate of Reno's are about the same, at 100 ms about at p = 1e-3, the window falls more slowly
+/// with p than by CUBIC's law (-3/4), because Reno's law (-1/2) begins to hold. Neither HyStart, which acts in slow start only, nor
+/// the integer cube root makes a difference.
 #[test]
 fn the_reno_friendly_region_flattens_cubics_law() {
     let of = |config: CubicConfig| {
@@ -278,9 +279,9 @@ fn the_reno_friendly_region_flattens_cubics_law() {
 
 #[test]
 fn growth_in_cwr_gains_a_packet_a_window() {
-    // An expected difference from A25: Kuehlewind et al.'s variant grows in CWR, by one packet a window, and its cut is W alpha/2 rounded down. The
-    // mean of that is one packet where W alpha/2 is 3/2 on average, as rounding takes half a packet away: W p = 3 instead of 2. It
-    // gets there where nearly every window has a mark and alpha still varies by more than the rounding.
+    // An expected difference from claim A25: the variant of Kuehlewind et al. grows in CWR, by one packet a window, and its cut is
+    // W alpha/2 rounded down. The mean cut is one packet where W alpha/2 is 3/2 on average, as rounding takes half a packet off
+    // it: W p = 3 instead of 2. This holds where nearly every window has a mark and alpha still varies by more than the rounding.
     let points: Vec<_> = [0.05, 0.1, 0.2]
         .map(|p| {
             let (mean, _) = random_window(presets::IKR, p);
@@ -289,7 +290,7 @@ fn growth_in_cwr_gains_a_packet_a_window() {
             } else {
                 assert!((1.2..2.8).contains(&(mean * p)), "{p}: {}", mean * p);
             }
-            // Without growth in CWR it is as the others.
+            // Without growth in CWR it is like the other variants.
             let still = DctcpConfig { grows_in_cwr: false, ..presets::IKR };
             let (still, _) = random_window(still, p);
             assert!((1.2..2.8).contains(&(still * p)), "{p}, no growth in CWR: {}", still * p);
@@ -301,8 +302,8 @@ fn growth_in_cwr_gains_a_packet_a_window() {
 
 #[test]
 fn on_off_marking_gives_a_window_by_1_over_p_squared() {
-    // A25: one round trip in n fully marked, p = 1/n: the cut W alpha/2 equals the growth of n RTTs. With alpha = p that is
-    // a maximum of 2/p^2 and a mean lower by n/2.
+    // Claim A25: one round trip in n is fully marked, p = 1/n, and the cut W alpha/2 equals the growth in n RTTs. With alpha = p
+    // that gives a maximum of 2/p^2 and a mean lower by n/2.
     let window = |shift: u8, n: u64| {
         let config = DctcpConfig {
             alpha_resolution: AlphaResolution::Exact,

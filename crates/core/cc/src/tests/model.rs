@@ -51,7 +51,7 @@ proptest! {
 
     #[test]
     fn reductions_keep_to_their_floors_in_bytes(operations in prop::collection::vec(operation(), 1..200)) {
-        // With the growth of a host of bytes, and with that of one of packets, which is slower.
+        // With the growth of a host that counts bytes, and with that of one that counts packets, which is slower.
         for config in configs() {
             for rules in [FREEBSD, LINUX_6] {
                 let mut model = Model::new(&config, rules, crate::testing::MSS);
@@ -71,7 +71,7 @@ proptest! {
 
 #[test]
 fn the_model_sees_reductions() {
-    // Guards the checks above against a model in which nothing happens.
+    // A model without reductions would pass the checks above.
     for config in configs() {
         let mut model = Model::new(&config, LINUX_3_2, 1);
         for i in 0..200 {

@@ -1,5 +1,5 @@
 use super::drive::{LINUX_3_2, LINUX_6, Stream};
-use crate::{CongestionControl, Reduction, Reno, RenoConfig, UndoWindow, Window, reno::RENO};
+use crate::{CongestionControl, Reduction, Reno, RenoConfig, Signal, UndoWindow, Window, reno::RENO};
 
 fn window(cwnd: u32, ssthresh: u32) -> Window {
     Window { ssthresh, cwnd_cnt: 3, ..Window::in_packets(cwnd) }
@@ -8,17 +8,17 @@ fn window(cwnd: u32, ssthresh: u32) -> Window {
 #[test]
 fn halves_on_each_signal_but_not_below_two_packets() {
     let signal = Stream::with_flight(10).signal();
+    let signals: [fn(&mut Reno, &mut Window, &Signal); 3] = [
+        |reno, window, signal| assert_eq!(reno.on_ecn(window, signal), Reduction::Spread),
+        Reno::on_loss,
+        |reno, window, signal| reno.on_rto(window, signal, false),
+    ];
     for (cwnd, ssthresh) in [(10, 5), (11, 5), (4, 2), (3, 2), (1, 2)] {
-        let mut reno = Reno::new(RENO, LINUX_3_2);
-        let mut w = window(cwnd, 100);
-        assert_eq!(reno.on_ecn(&mut w, &signal), Reduction::Spread);
-        assert_eq!((w.cwnd, w.ssthresh, w.cwnd_cnt), (cwnd, ssthresh, 0));
-        let mut w = window(cwnd, 100);
-        reno.on_loss(&mut w, &signal);
-        assert_eq!((w.cwnd, w.ssthresh, w.cwnd_cnt), (cwnd, ssthresh, 0));
-        let mut w = window(cwnd, 100);
-        reno.on_rto(&mut w, &signal, false);
-        assert_eq!((w.cwnd, w.ssthresh, w.cwnd_cnt), (cwnd, ssthresh, 0));
+        for answer in signals {
+            let mut w = window(cwnd, 100);
+            answer(&mut Reno::new(RENO, LINUX_3_2), &mut w, &signal);
+            assert_eq!((w.cwnd, w.ssthresh, w.cwnd_cnt), (cwnd, ssthresh, 0));
+        }
     }
 }
 
@@ -79,7 +79,8 @@ fn linear_growth_takes_one_ack_more_than_the_window_in_3_2() {
 
 #[test]
 fn newreno_halves_in_whole_packets() {
-    // 7 packets and 700 B of 1448 B: half is 5418 B, in whole packets 3; never below two. Loss in the same episode: no more.
+    // Half of 7 packets of 1448 B and 700 B is 5418 B, in whole packets 3. Loss in the same episode does not reduce it further.
+    // The window is never below two packets.
     let signal = Stream::with_flight(7).signal();
     let mut w = Window { cwnd: 7 * 1448 + 700, quantum: 1448, ..window(1, 1 << 20) };
     let mut reno = Reno::new(crate::reno::NEWRENO, LINUX_6);

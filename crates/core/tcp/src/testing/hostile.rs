@@ -1,4 +1,4 @@
-//! A peer that sends whatever it likes: the driver of property tests and of the fuzz target.
+//! A peer that sends arbitrary packets: the driver of property tests and of the fuzz target.
 
 use super::config;
 use crate::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile, Receiver, ReceiverConfig, Sender};
@@ -19,10 +19,10 @@ pub struct Hostile {
 /// Bytes that make one step.
 const STEP_BYTES: usize = 8;
 
-/// Interprets `input` as a configuration and a sequence of steps; checks all that must hold after each of them.
+/// Interprets `input` as a configuration and a sequence of steps, and checks the invariants after each step.
 ///
 /// # Panics
-/// If something does not hold: this is a test.
+/// If an invariant does not hold.
 pub fn drive_hostile(input: &[u8]) {
     let Some((&[stack, cc, flags, window], steps)) = input.split_first_chunk() else { return };
     let mut hostile = Hostile::new(stack, cc, flags, window);

@@ -5,7 +5,7 @@ use shoal_packet::{FlowId, Packet};
 use shoal_units::{Span, Time};
 use std::collections::BTreeMap;
 
-/// Where a packet goes.
+/// The direction of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// From the sender to the receiver.
@@ -27,7 +27,7 @@ pub enum Fate {
     Twice(Span),
 }
 
-/// A connection in a box. Checks the invariants of the sender after every event.
+/// A connection between two endpoints, which checks the invariants of the sender after every event.
 #[derive(Debug)]
 pub struct Pair<H> {
     /// Configuration of both ends.
@@ -101,13 +101,13 @@ impl<H: FnMut(Direction, &mut Packet) -> Fate> Pair<H> {
         self.sent += 1;
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     pub fn next_event(&self) -> Time {
         let arrival = self.travelling.first_key_value().map_or(Time::NEVER, |(&(time, _), _)| time);
         arrival.min(self.sender.deadline()).min(self.receiver.deadline())
     }
 
-    /// Lets the next event happen. Returns false if there is none.
+    /// Carries out the next event. Returns false if there is none.
     pub fn step(&mut self) -> bool {
         let next = self.next_event();
         if next == Time::NEVER {
@@ -134,13 +134,13 @@ impl<H: FnMut(Direction, &mut Packet) -> Fate> Pair<H> {
         true
     }
 
-    /// Lets everything happen up to and including `end`.
+    /// Carries out all events up to and including `end`.
     pub fn run_until(&mut self, end: Time) {
         while self.next_event() <= end && self.step() {}
         self.now = self.now.max(end);
     }
 
-    /// Opens the connection and transfers `bytes`. Returns when all is acknowledged.
+    /// Opens the connection and transfers `bytes`. Returns the time at which all of them are acknowledged.
     ///
     /// # Panics
     /// If that has not happened by `limit`.

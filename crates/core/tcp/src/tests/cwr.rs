@@ -1,6 +1,6 @@
 //! Reductions after ECN-Echo: by rate halving (3.2) and proportionally (later), once a window, announced by CWR.
 
-use super::script::sender_with;
+use super::script::{OPEN_ECN, sender_with};
 use crate::testing::config;
 use crate::{EcnSetting, EndpointConfig};
 
@@ -8,17 +8,9 @@ fn reno(stack: &str) -> EndpointConfig {
     EndpointConfig { ecn: EcnSetting::On, ..config("reno", stack) }
 }
 
-const OPEN: &str = "
-    0ms   connect
-    0ms   > syn ece cwr
-    0ms   greedy
-    100ms < synack ece ts 0ms
-    100ms > 0..10 ect0
-";
-
 #[test]
 fn rate_halving_takes_one_packet_every_second_ack() {
-    sender_with(reno("linux-3.2"), OPEN).run(
+    sender_with(reno("linux-3.2"), OPEN_ECN).run(
         "
         200ms < ack 2 ece              # slow start goes on below ssthresh: 11; ssthresh 11/2; cwnd = flight 8 + 1
         200ms > 10 cwr ect0
@@ -47,9 +39,10 @@ fn rate_halving_takes_one_packet_every_second_ack() {
 
 #[test]
 fn rate_halving_may_go_below_ssthresh() {
-    // tcp_reno_min_cwnd = ssthresh / 2: with one ACK a packet the window is halved twice as fast as it should be.
+    // tcp_reno_min_cwnd = ssthresh / 2: with one ACK for each packet the window falls twice as fast as it should.
     let mut script = "200ms < ack 1 ece\n200ms > 10 cwr ect0\n200ms ? cwnd 10 ssthresh 5\n".to_string();
-    // flight 9, so cwnd = min(11, 9 + 1). 9 more ACKs: -1 with every second, never above flight + 1.
+    // The flight is 9, so that cwnd = min(11, 9 + 1). With 9 more ACKs it falls by one with every second, and is never above
+    // flight + 1.
     for (ack, cwnd, sent) in [
         (2, 9, None),
         (3, 9, Some(11)),
@@ -67,7 +60,7 @@ fn rate_halving_may_go_below_ssthresh() {
         }
         script += &format!("200ms ? cwnd {cwnd} state cwr\n");
     }
-    sender_with(reno("linux-3.2"), OPEN)
+    sender_with(reno("linux-3.2"), OPEN_ECN)
         .run(&script)
         .run("300ms < ack 11\n300ms > 15 ect0\n300ms ? cwnd 5 state open");
 }
@@ -75,7 +68,7 @@ fn rate_halving_may_go_below_ssthresh() {
 #[test]
 fn proportional_reduction_of_3_18_begins_after_growth() {
     // The ACK that brings the mark raises the window first: 12; ssthresh 6, prior 12.
-    sender_with(reno("linux-3.18"), OPEN).run(
+    sender_with(reno("linux-3.18"), OPEN_ECN).run(
         "
         200ms < ack 2 ece              # flight 8 > 6: ceil(6 x 2 / 12) = 1
         200ms > 10 cwr ect0
@@ -97,7 +90,7 @@ fn proportional_reduction_of_3_18_begins_after_growth() {
 
 #[test]
 fn proportional_reduction_of_6_begins_before_growth() {
-    sender_with(reno("linux-6"), OPEN).run(
+    sender_with(reno("linux-6"), OPEN_ECN).run(
         "
         200ms < ack 2 ece              # ssthresh 10/2, prior 10; flight 8: ceil(5 x 2 / 10) = 1
         200ms > 10 cwr ect0
@@ -122,7 +115,7 @@ fn proportional_reduction_of_6_begins_before_growth() {
 
 #[test]
 fn cwr_waits_for_new_data() {
-    // Nothing to send when the mark comes: the next new segment carries CWR, a retransmission would not (RFC
+    // There is no data to send when the mark comes: the next new segment carries CWR, a retransmission would not (RFC
     // 3168, https://www.rfc-editor.org/rfc/rfc3168 6.1.2).
     let script = "
         0ms   connect

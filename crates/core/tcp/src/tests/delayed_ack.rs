@@ -21,7 +21,7 @@ fn run(script: &str) {
 
 #[test]
 fn a_connection_starts_with_quick_acks() {
-    // min(16, window / 2 MSS): 16 for any window worth its name.
+    // There are min(16, window / 2 MSS) of them: 16 for any window of at least 32 segments.
     let quick: String = (0..16).map(|n| format!("1ms < {n}\n1ms > ack {}\n", n + 1)).collect();
     let script = format!("{OPEN}{quick}2ms < 16\n3ms < 17\n3ms > ack 18\n4ms < 18\n44ms > ack 19");
     receiver_with(config("reno", "linux-6"), &script);
@@ -59,7 +59,7 @@ fn small_segments_are_acknowledged_at_once() {
     ");
 }
 
-/// Linux 6.6 and later; the connection is out of its quick ACKs.
+/// This is so in Linux 6.6 and later; the connection has used up its quick ACKs.
 #[test]
 fn a_full_segment_with_psh_is_acknowledged_at_once() {
     let script = format!("{OPEN}1ms < 0\n1ms > ack 1\n2ms < 1\n2ms > ack 2\n3ms < 2 psh\n");
@@ -70,7 +70,7 @@ fn a_full_segment_with_psh_is_acknowledged_at_once() {
 
 #[test]
 fn the_timer_follows_the_spacing_up_to_the_rtt() {
-    // ato: 40 ms at the start; a gap of 30 ms makes it 40/2 + 30 = 50, one of 45 makes it 50/2 + 45 = 70.
+    // The timeout is 40 ms at first; a gap of 30 ms makes it 40/2 + 30 = 50 ms, one of 45 ms makes that 50/2 + 45 = 70 ms.
     let sparse = "
         1ms   < 0
         1ms   > ack 1
@@ -164,9 +164,7 @@ fn data_beyond_the_window_is_ignored() {
 
 #[test]
 fn a_fin_is_acknowledged_at_once_and_not_counted_as_data() {
-    let quick = EndpointConfig { ..receiver() };
-    let mut quick = quick;
-    linux(&mut quick).quick_acks = 0;
-    let end = receiver_with(quick, &format!("{OPEN}1ms < 0 fin\n1ms > ack 1+1"));
-    drop(end);
+    let mut without_quick_acks = receiver();
+    linux(&mut without_quick_acks).quick_acks = 0;
+    receiver_with(without_quick_acks, &format!("{OPEN}1ms < 0 fin\n1ms > ack 1+1"));
 }

@@ -66,7 +66,7 @@ fn data_with_cwr_is_acknowledged_at_once_in_6() {
 }
 
 #[test]
-fn marks_on_old_data_are_not_heard() {
+fn marks_on_old_data_do_not_count() {
     receiver_with(receiver("linux-3.2"), OPEN)
         .run("3ms < 0 ce\n3ms > ack 2 sack 0-1\n4ms < 2 ect0\n4ms > ack 3");
 }

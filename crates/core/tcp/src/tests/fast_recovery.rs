@@ -1,16 +1,8 @@
 //! SACK recovery with FACK (3.2, 3.18): limited transmit, the third SACK, proportional reduction, lost retransmissions.
 
-use super::script::{linux, sender, sender_with};
+use super::script::{OPEN, linux, sender, sender_with};
 use crate::testing::config;
 use crate::{EndpointConfig, Recovery};
-
-const OPEN: &str = "
-    0ms   connect
-    0ms   > syn
-    0ms   greedy
-    100ms < synack ts 0ms
-    100ms > 0..10
-";
 
 /// Segment 0 is lost; the others arrive one by one.
 const ENTRY: &str = "
@@ -96,7 +88,7 @@ fn a_retransmission_overtaken_by_new_data_is_lost_again() {
 
 #[test]
 fn reordering_of_two_packets_is_no_loss() {
-    // ACK for 2, one of them SACKed before: 3.2 counts the ACK, 3.18 both packets, 6 the one that is new.
+    // The ACK covers two segments, of which one was SACKed before: 3.2 counts one ACK, 3.18 both packets, 6 only the other one.
     for (stack, sent, cwnd) in
         [("linux-3.2", "11..13", 11), ("linux-3.18", "11..14", 12), ("linux-6", "11..13", 11)]
     {
@@ -142,8 +134,8 @@ fn old_acks_are_ignored() {
 
 #[test]
 fn the_degree_of_reordering_is_not_learnt() {
-    // Late by four packets, found spurious, late by four again: a second recovery. The kernel would have learnt.
-    // 6 grows with the ACK that ends Recovery: six packets delivered by it.
+    // A segment is late by four packets, which is found to be spurious, and another one is late by four again: a second recovery.
+    // The kernel would have raised its degree of reordering. 6 grows with the ACK that ends Recovery, which delivers six packets.
     for (stack, sent) in [("linux-3.2", "10..20"), ("linux-3.18", "10..20"), ("linux-6", "10..26")] {
         let script = format!(
             "
@@ -162,7 +154,7 @@ fn the_degree_of_reordering_is_not_learnt() {
 
 #[test]
 fn holes_not_known_to_be_lost_are_not_repeated() {
-    // 0 and 2 are missing, FACK proves 0 only; nothing new to send. Kernels before 4.18 would also repeat 2.
+    // 0 and 2 are missing, of which FACK only proves 0 to be lost; there is no new data. Kernels before 4.18 would also repeat 2.
     let finite = OPEN.replace("greedy", "write 10");
     for stack in ["linux-3.2", "linux-3.18"] {
         let end = sender("reno", stack, &finite)
@@ -174,8 +166,8 @@ fn holes_not_known_to_be_lost_are_not_repeated() {
 
 #[test]
 fn two_packets_do_not_make_three_duplicates() {
-    // 0 of 2 is lost: one SACK. Early retransmit (3.5 to 4.18) would repeat it after a quarter RTT; here the timeout does:
-    // the SACK measured 100 ms, so RTO 300 ms, from 100 ms on.
+    // The first of two segments is lost, which gives one SACK. Early retransmit (3.5 to 4.18) would repeat it after a quarter of
+    // an RTT; here the timeout does: the SACK measured 100 ms, so that the RTO is 300 ms, from 100 ms on.
     let two = OPEN.replace("greedy", "write 2").replace("0..10", "0..2");
     sender("reno", "linux-3.18", &two)
         .run("200ms < ack 0 sack 1-2\n200ms ? state disorder\n400ms > 0\n400ms ? timeouts 1");

@@ -73,7 +73,7 @@ fn dctcp_cuts_at_once_in_whole_segments() {
     );
 }
 
-/// A sender whose packets nobody looks at.
+/// A sender whose packets are not checked.
 struct Fed {
     config: EndpointConfig,
     sender: Sender,
@@ -111,8 +111,9 @@ impl Fed {
 
 #[test]
 fn growth_in_an_episode_with_echo_equals_growth_without() {
-    // A53. 10 segments, alpha 512/1024: 7 after the cut, 9 by the slow start of the same ACK. The next three ACKs of two
-    // segments count 3 * 2896 = 8688 B of the 13032 B that the next step needs, whether they echo or not.
+    // Claim A53. With 10 segments and alpha 512/1024 the window is 7 after the cut and 9 by the slow start of the same ACK. The next
+    // three ACKs of two segments count 3 * 2896 = 8688 B of the 13032 B that one segment of growth needs, whether they carry
+    // ECN-Echo or not.
     let grown = |echo: bool, grows_in_cwr: bool| {
         let mut fed = Fed::new(dctcp("freebsd-2015", |dctcp| {
             dctcp.initial_alpha_q10 = 512;
@@ -132,7 +133,7 @@ fn growth_in_an_episode_with_echo_equals_growth_without() {
 
 #[test]
 fn without_cwr_a_classic_receiver_takes_the_window_to_its_minimum() {
-    // A45. Every ACK echoes, for ever. Alpha by windows of data, all marked: 0 + 64, 64 - 4 + 64 = 124, ... to 1024, where
+    // Claim A45. Every ACK carries ECN-Echo, without end. Alpha by windows of data, all marked: 0 + 64, 64 - 4 + 64 = 124, ... to 1024, where
     // 1024 - 64 + 64 stays. The window goes down to two segments, and nothing carries CWR.
     let mut fed = Fed::new(dctcp("freebsd-2015", |dctcp| {
         dctcp.sends_cwr = false;
@@ -148,7 +149,7 @@ fn without_cwr_a_classic_receiver_takes_the_window_to_its_minimum() {
 
 #[test]
 fn cwr_stops_the_echo_of_a_classic_receiver() {
-    // A45 with Kato et al. 2015, section 3.1: one cut for the whole round trip, and the data that carries CWR is the first sent after it.
+    // Claim A45 with Kato et al. 2015, section 3.1: one cut for the whole round trip, and the data that carries CWR is the first sent after it.
     sender_with(dctcp("freebsd-2015", |dctcp| dctcp.initial_alpha_q10 = 512), OPEN).run(
         "
         200ms < ack 2 ece
@@ -171,7 +172,7 @@ fn cwr_stops_the_echo_of_a_classic_receiver() {
 
 #[test]
 fn the_echo_of_the_data_with_cwr_counts_in_14() {
-    // 2015: in the episode; 14: a mark on that very data begins the next (SEQ_GEQ(th_ack, snd_recover)).
+    // In 2015 it belongs to the episode; in 14 a mark on that very data begins the next one (SEQ_GEQ(th_ack, snd_recover)).
     for (stack, reductions) in [("freebsd-2015", 1), ("freebsd-14", 2)] {
         let mut fed = Fed::new(config("ecn-newreno", stack));
         let carries_cwr: Vec<bool> = [2, 4, 6, 8, 9].map(|segment| fed.ack(segment, true)).to_vec();
@@ -183,7 +184,7 @@ fn the_echo_of_the_data_with_cwr_counts_in_14() {
 
 #[test]
 fn an_ecn_episode_is_spread_by_prr() {
-    // 14 with alpha = 1: ssthresh 5 segments. First ACK: 10 in the pipe, 2 delivered: ceil(2 * 5 / 10) = 1 goes out, so cwnd
+    // In 14 ssthresh is 5 segments. First ACK: 10 in the pipe, 2 delivered: ceil(2 * 5 / 10) = 1 goes out, so cwnd
     // = 10 - 2 + 1 = 9, not 5. Then 4 delivered: 2 - 1 sent = 1: 9 - 2 + 1 = 8 ...
     sender("ecn-newreno", "freebsd-14", OPEN).run(
         "
@@ -220,7 +221,7 @@ fn retransmissions_are_not_ect_but_may_carry_cwr_in_2015() {
         1200ms > 10 cwr ect0, 11 ect0
         ",
     );
-    // NewReno of 2015 keeps quiet about it.
+    // NewReno of 2015 does not announce it.
     sender("ecn-newreno", "freebsd-2015", OPEN).run("3100ms > 0\n3200ms < ack 10\n3200ms > 10..12 ect0");
 }
 

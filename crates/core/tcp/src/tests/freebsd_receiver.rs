@@ -72,7 +72,7 @@ fn a_change_of_state_is_acknowledged_at_once_with_the_new_state() {
 
 #[test]
 fn an_acknowledgement_of_cwr_waits_in_2015_and_does_not_in_14() {
-    // A52. The data with CWR changes the state: 2015 (Kato et al. 2015, section 3.2) lets it wait for the second segment nevertheless.
+    // Claim A52. The data with CWR changes the state: 2015 (Kato et al. 2015, section 3.2) lets it wait for the second segment nevertheless.
     let marked = "
         3ms   < 2 ce
         3ms   > ack 3 ece
@@ -123,8 +123,8 @@ fn classic_feedback_holds_until_cwr() {
 }
 
 #[test]
-fn marks_on_old_data_are_heard() {
-    // tcp_do_segment looks at ECN before it looks at positions.
+fn marks_on_old_data_count() {
+    // tcp_do_segment evaluates ECN before positions.
     receiver_with(config("ecn-newreno", "freebsd-2015"), OPEN).run("3ms < 1 ce\n3ms > ack 2 ece");
     let linux = EndpointConfig { ecn: EcnSetting::On, ..config("reno", "linux-6") };
     receiver_with(linux, &OPEN.replace("2ms   < 1", "1ms   > ack 1\n2ms   < 1"))

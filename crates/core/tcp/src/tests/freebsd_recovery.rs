@@ -1,17 +1,10 @@
-//! FreeBSD: fast recovery with and without SACK, limited transmit, timeouts and what they restore.
+//! FreeBSD: fast recovery with and without SACK, limited transmit, timeouts and their undo.
+//!
+//! With an RTT of 100 ms, which is 101 ticks, and a deviation of 50.5 ticks the timeout is 503 ms.
 
-use super::script::sender_with;
+use super::script::{OPEN, sender_with};
 use crate::testing::config;
 use crate::{EcnSetting, EndpointConfig};
-
-/// Ten segments are out, RTT 100 ms: 101 ticks, deviation 50.5: timeout 503 ms.
-const OPEN: &str = "
-    0ms   connect
-    0ms   > syn
-    0ms   greedy
-    100ms < synack ts 0ms
-    100ms > 0..10
-";
 
 /// A window that needs no scaling, so that the first ACK does not change it and may count as a duplicate.
 fn reno(stack: &str) -> EndpointConfig {
@@ -52,7 +45,8 @@ fn sack_recovery_of_2015_starts_from_one_segment() {
 
 #[test]
 fn sack_retransmissions_are_ect_in_2015() {
-    // snd_nxt = snd_max there, so that they look new; fixed since. CWR goes with the retransmission or with new data.
+    // In 2015 snd_nxt is snd_max, so that they look like new data; this was changed later. CWR is sent with the retransmission or
+    // with new data.
     let with_ecn = |stack| EndpointConfig { ecn: EcnSetting::On, ..reno(stack) };
     let open =
         OPEN.replace("> syn", "> syn ece cwr").replace("synack", "synack ece").replace("0..10", "0..10 ect0");
@@ -120,7 +114,7 @@ fn newreno_without_sack_inflates_and_deflates() {
 
 #[test]
 fn a_timeout_goes_back_to_the_first_byte() {
-    // 100 + 503 ms; the next one after 2 * 303 + 200 = 806 ms.
+    // The first timeout is at 100 + 503 ms, the next one after 2 * 303 + 200 = 806 ms.
     sender_with(reno("freebsd-2015"), OPEN).run(
         "
         603ms  > 0
@@ -141,7 +135,8 @@ fn a_timeout_goes_back_to_the_first_byte() {
 
 #[test]
 fn a_spurious_timeout_is_undone() {
-    // 2015: the ACK comes within half an SRTT (50.5 ms) of the timeout. 14: it echoes an older timestamp, whenever.
+    // 2015 requires that the ACK comes within half an SRTT (50.5 ms) of the timeout, 14 that it echoes an older timestamp, at any
+    // time.
     let restored = "? cwnd 17376 undos 1 timeouts 1 state open"; // 10 segments, and 2 by slow start.
     for (stack, at) in [("freebsd-2015", 650), ("freebsd-14", 700)] {
         sender_with(reno(stack), OPEN)

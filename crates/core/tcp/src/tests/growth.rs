@@ -1,20 +1,12 @@
 //! Slow start and congestion avoidance as each stack counts.
 
-use super::script::{linux, sender, sender_with};
+use super::script::{OPEN, sender, sender_with, without_probes_and_frto};
 use crate::EndpointConfig;
 use crate::testing::config;
 
-const OPEN: &str = "
-    0ms   connect
-    0ms   > syn
-    0ms   greedy
-    100ms < synack ts 0ms
-    100ms > 0..10
-";
-
 #[test]
 fn slow_start_counts_acks_in_3_2() {
-    // 3.2: +1 an ACK, whatever it acknowledges.
+    // In 3.2 the window grows by one with each ACK, however much it acknowledges.
     sender("reno", "linux-3.2", OPEN).run(
         "
         200ms < ack 2
@@ -41,7 +33,7 @@ fn slow_start_counts_packets_later() {
     }
 }
 
-/// A timeout with everything lost brings ssthresh to 5; then one ACK for everything.
+/// A timeout with everything lost sets ssthresh to 5; then one ACK acknowledges everything.
 const TIMEOUT: &str = "
     400ms > 0                          # RTO = 100 + max(2 x 100, 200) ms
     400ms ? cwnd 1 ssthresh 5 state loss
@@ -49,10 +41,8 @@ const TIMEOUT: &str = "
 
 #[test]
 fn avoidance_counts_acks_in_3_2() {
-    // ssthresh 5. Slow start while cwnd <= 5, so up to 6; then +1 with ACK cwnd + 1: the 7th.
-    let mut c = config("reno", "linux-3.2");
-    linux(&mut c).frto = false;
-    let mut run = sender_with(c, OPEN).run(TIMEOUT);
+    // With ssthresh 5 slow start lasts while cwnd <= 5, so up to 6; then the window grows with the 7th ACK, which is cwnd + 1.
+    let mut run = sender_with(without_probes_and_frto("linux-3.2"), OPEN).run(TIMEOUT);
     run = run.run("500ms < ack 10\n500ms > 10..12\n500ms ? cwnd 2 state open cnt 0");
     for (ack, cwnd) in [(11, 3), (12, 4), (13, 5), (14, 6)] {
         let next = ack + cwnd;
@@ -67,11 +57,8 @@ fn avoidance_counts_acks_in_3_2() {
 
 #[test]
 fn avoidance_counts_packets_in_6() {
-    // ssthresh 5. Slow start while cwnd < 5 and not past it; the rest of the ACK counts in avoidance.
-    let mut c = config("reno", "linux-6");
-    linux(&mut c).tail_probe = crate::TailProbe::Off;
-    linux(&mut c).frto = false;
-    let run = sender_with(c, OPEN).run(TIMEOUT).run(
+    // With ssthresh 5 slow start lasts while cwnd < 5, and ends at 5; the rest of the ACK counts in congestion avoidance.
+    let run = sender_with(without_probes_and_frto("linux-6"), OPEN).run(TIMEOUT).run(
         "
         500ms < ack 10 ts 400ms        # 10 packets: 1 -> 5 takes 4, the other 6 are 6/5: +1, 1 left
         500ms > 10..16
@@ -89,10 +76,7 @@ fn avoidance_counts_packets_in_6() {
 
 #[test]
 fn slow_start_of_3_18_stops_at_ssthresh_plus_one() {
-    let mut c = config("reno", "linux-3.18");
-    linux(&mut c).tail_probe = crate::TailProbe::Off;
-    linux(&mut c).frto = false;
-    sender_with(c, OPEN).run(TIMEOUT).run(
+    sender_with(without_probes_and_frto("linux-3.18"), OPEN).run(TIMEOUT).run(
         "
         500ms < ack 10 ts 400ms        # min(1 + 10, 5 + 1)
         500ms > 10..16

@@ -1,7 +1,7 @@
 //! Idle and application-limited connections ([RFC 2861](https://www.rfc-editor.org/rfc/rfc2861),
 //! [RFC 5681, section 4.1](https://www.rfc-editor.org/rfc/rfc5681#section-4.1)).
 
-use super::script::{linux, sender};
+use super::script::{sender, sender_with, without_probes_and_frto};
 
 const OPEN: &str = "
     0ms   connect
@@ -23,8 +23,7 @@ fn idle_beyond_the_timeout_restarts_from_the_initial_window() {
 
 #[test]
 fn the_window_halves_for_each_timeout_of_idleness() {
-    // 40 packets of window; idle 650 ms since the last transmission at 200 ms: one RTO free, then 40 -> 20; 350 ms left
-    // over make a second halving (the loop runs while time is left).
+    // The window of 40 packets is halved once for each RTO of idle time after the first, as long as time is left.
     let open = "
         0ms   connect
         0ms   > syn
@@ -36,22 +35,27 @@ fn the_window_halves_for_each_timeout_of_idleness() {
         300ms < ack 30
         300ms ? cwnd 40
     ";
-    // RTO: SRTT 100; RTTVAR fell once towards the floor of 200, where it was: 300 ms. Idle 400: left 100: one halving.
+    // The RTO is 300 ms: SRTT is 100 ms, RTTVAR is at its floor of 200 ms. Of 400 ms idle time 100 ms are left: one halving.
     sender("reno", "linux-3.18", open).run("600ms write 40\n600ms > 30..50\n600ms ? cwnd 20");
-    // Idle 850: left 550, 250: two halvings.
+    // Of 850 ms idle time 550 ms and then 250 ms are left: two halvings.
     sender("reno", "linux-3.18", open).run("1050ms write 40\n1050ms > 30..40\n1050ms ? cwnd 10");
+}
+
+/// A connection that sends so many packets, one every 20 ms, each of which is acknowledged after 10 ms.
+fn one_at_a_time(packets: u32) -> String {
+    let mut script = "0ms connect\n0ms > syn\n100ms < synack ts 0ms\n100ms > ack 0\n".to_string();
+    for n in 0..packets {
+        let (t, back) = (100 + 20 * n, 110 + 20 * n);
+        script += &format!("{t}ms write 1\n{t}ms > {n}\n{back}ms < ack {}\n", n + 1);
+    }
+    script
 }
 
 #[test]
 fn an_unused_window_does_not_grow() {
-    // One packet at a time: 3.2 grows while at most 3 packets are missing, so not at cwnd 10 with 1 in flight.
+    // With one packet at a time 3.2 does not grow at cwnd 10, as it would need a flight of at least 7.
     for stack in ["linux-3.2", "linux-3.18", "linux-6"] {
-        let mut script = "0ms connect\n0ms > syn\n100ms < synack ts 0ms\n100ms > ack 0\n".to_string();
-        for n in 0..20 {
-            let (t, back) = (100 + 20 * n, 110 + 20 * n);
-            script += &format!("{t}ms write 1\n{t}ms > {n}\n{back}ms < ack {}\n", n + 1);
-        }
-        sender("reno", stack, &(script + "500ms ? cwnd 10"));
+        sender("reno", stack, &(one_at_a_time(20) + "500ms ? cwnd 10"));
     }
 }
 
@@ -76,20 +80,15 @@ fn a_window_used_in_part_grows_to_twice_the_flight() {
 
 #[test]
 fn acks_keep_a_partly_used_window_alive() {
-    // tcp_cong_avoid stamps the window even if it does not grow, so it decays only after a timeout without ACKs.
-    let mut script = "0ms connect\n0ms > syn\n100ms < synack ts 0ms\n100ms > ack 0\n".to_string();
-    for n in 0..60 {
-        let (t, back) = (100 + 20 * n, 110 + 20 * n);
-        script += &format!("{t}ms write 1\n{t}ms > {n}\n{back}ms < ack {}\n", n + 1);
-    }
+    // tcp_cong_avoid renews the time of the window even if it does not grow, so that it decays only after a timeout without ACKs.
     let mut c = crate::testing::config("reno", "linux-3.2");
     c.initial_window = Some(30);
-    super::script::sender_with(c, &(script + "1300ms ? cwnd 30"));
+    sender_with(c, &(one_at_a_time(60) + "1300ms ? cwnd 30"));
 }
 
 #[test]
 fn controllers_learn_of_idleness_beyond_the_timeout() {
-    // A policy of FreeBSD: alpha starts again.
+    // By a policy of FreeBSD alpha has its initial value again.
     let mut c = crate::testing::config("dctcp", "linux-6");
     let shoal_cc::CcConfig::Dctcp(dctcp) = &mut c.cc else { panic!("not DCTCP") };
     dctcp.alpha_after_idle = shoal_cc::AlphaAfter::Reinitialise;
@@ -110,7 +109,7 @@ fn controllers_learn_of_idleness_beyond_the_timeout() {
         900ms > 11 ect0
         900ms ? alpha 1
     ";
-    super::script::sender_with(c, script);
+    sender_with(c, script);
 }
 
 #[test]
@@ -134,10 +133,8 @@ fn having_been_stopped_once_counts_for_the_whole_window() {
 
 #[test]
 fn a_restart_remembers_three_quarters_of_the_window() {
-    // ssthresh 5 after a timeout; cwnd 6 grows to 9 or more; restart: ssthresh = max(5, 3/4 cwnd).
-    let mut c = crate::testing::config("reno", "linux-6");
-    linux(&mut c).tail_probe = crate::TailProbe::Off;
-    linux(&mut c).frto = false;
+    // After a restart ssthresh is max(ssthresh, 3/4 cwnd).
+    let mut c = without_probes_and_frto("linux-6");
     c.initial_window = Some(4);
     let script = "
         0ms    connect
@@ -159,5 +156,5 @@ fn a_restart_remembers_three_quarters_of_the_window() {
         4000ms > 8..12
         4000ms ? cwnd 4 ssthresh 3     # 4/2 + 4/4
     ";
-    super::script::sender_with(c, script);
+    sender_with(c, script);
 }

@@ -64,11 +64,10 @@ fn reno_constant_follows_the_ack_counting() {
     ] {
         let config = EndpointConfig { delayed_ack, ..config("reno", stack) };
         let measured = with_drops(config, 3200) / f64::sqrt(3200.0);
-        assert!(
-            (measured / constant - 1.0).abs() < 0.05,
-            "{stack} {delayed_ack}: {measured} instead of {constant}"
-        );
-        // Exponent between p = 1/3200 and 1/200: -0.5. Recovery takes a round trip of a cycle of only 11, hence 0.05.
+        let error = measured / constant - 1.0;
+        assert!(error.abs() < 0.05, "{stack} {delayed_ack}: {measured} instead of {constant}");
+        // The exponent between p = 1/3200 and 1/200 is -0.5. The bound is 0.05, as Recovery takes one round trip of a cycle of only
+        // 11 at p = 1/200.
         let exponent = (with_drops(config, 200) * f64::sqrt(200.0).recip() / measured).log2() / 4.0;
         assert!(exponent.abs() < 0.05, "{stack} {delayed_ack}: exponent differs by {exponent}");
     }
@@ -106,7 +105,7 @@ fn per_ack_growth_halves_the_window_of_ikr() {
 
 #[test]
 fn a_cut_for_every_mark_gives_two_over_p() {
-    // The idealisation behind the law (claim A35): W p = 2; a little less, because a cut clears the counter.
+    // The assumption of the law (claim A35): W p = 2, or a little less, because a cut clears the counter.
     for p in [0.02, 0.05, 0.1] {
         let mut config = EndpointConfig { delayed_ack: false, ..config("dctcp", "linux-6") };
         let CcConfig::Dctcp(dctcp) = &mut config.cc else { panic!("not DCTCP") };

@@ -1,15 +1,11 @@
-//! Loss while an ECN reduction is under way: no second cut, but who finishes the first one differs.
+//! Loss during an ECN reduction: the window is not cut again, but stacks differ in how the first reduction is completed.
 
-use super::script::{linux, sender_with};
+use super::script::{OPEN, OPEN_ECN, sender_with, without_probes};
 use crate::testing::config;
 use crate::{EcnSetting, EndpointConfig};
 
-const OPEN: &str = "
-    0ms   connect
-    0ms   > syn ece cwr
-    0ms   greedy
-    100ms < synack ece ts 0ms
-    100ms > 0..10 ect0
+/// A mark, and the third SACKed segment in the reduction.
+const MARK_AND_LOSS: &str = "
     200ms < ack 1 ece
     200ms > 10 cwr ect0
     200ms ? state cwr ssthresh 5 cwnd 10
@@ -26,8 +22,9 @@ fn reno(stack: &str) -> EndpointConfig {
 
 #[test]
 fn recovery_of_3_2_begins_anew() {
-    // Prior window 9, nothing delivered yet: flight 7, ceil(5 x 1 / 9) = 1. It ends at what was sent by now.
-    sender_with(reno("linux-3.2"), OPEN).run_loosely(
+    // The window before is 9, and nothing is delivered yet: flight 7, ceil(5 x 1 / 9) = 1. The new episode ends with the data sent
+    // until now.
+    sender_with(reno("linux-3.2"), OPEN_ECN).run(MARK_AND_LOSS).run_loosely(
         "
         203ms > 1
         203ms ? state recovery ssthresh 5 cwnd 8 recoveries 1
@@ -39,9 +36,9 @@ fn recovery_of_3_2_begins_anew() {
 
 #[test]
 fn recovery_of_6_continues_the_reduction() {
-    // Prior window 10, delivered 4, sent 2: ceil(5 x 4 / 10) - 2 = 0, and no retransmission is forced: some was sent since
-    // the mark. The episode ends where that of the mark would have.
-    sender_with(reno("linux-6"), OPEN).run_loosely(
+    // The window before is 10, 4 packets are delivered, 2 sent: ceil(5 x 4 / 10) - 2 = 0. No retransmission is forced, as packets
+    // were sent since the mark. The episode ends where that of the mark would have ended.
+    sender_with(reno("linux-6"), OPEN_ECN).run(MARK_AND_LOSS).run_loosely(
         "
         203ms ? state recovery ssthresh 5 cwnd 7 flight 7 recoveries 1
         204ms < ack 1 sack 2-6         # ceil(5 x 5 / 10) - 2 = 1
@@ -55,41 +52,29 @@ fn recovery_of_6_continues_the_reduction() {
 #[test]
 fn dctcp_of_6_cuts_once_more() {
     // dctcp_state halves on every transition to Recovery: 10 at the mark to 5 by alpha 1; then half of the 9 left: 4.
-    let script = OPEN.replace("syn ece cwr", "syn ece cwr ect0");
-    sender_with(config("dctcp", "linux-6"), &script).run_loosely("203ms ? state recovery ssthresh 4");
+    let open = OPEN_ECN.replace("syn ece cwr", "syn ece cwr ect0");
+    let marked = sender_with(config("dctcp", "linux-6"), &open).run(MARK_AND_LOSS);
+    marked.run_loosely("203ms ? state recovery ssthresh 4");
 }
 
 #[test]
 fn a_timeout_in_cwr_does_not_cut_again() {
-    // Linux tcp_enter_loss: the window in flight has had its reduction.
+    // Linux tcp_enter_loss: the window was reduced already for the data in flight.
     let script = "
-        0ms   connect
-        0ms   > syn ece cwr
-        0ms   greedy
-        100ms < synack ece ts 0ms
-        100ms > 0..10 ect0
         200ms < ack 1 ece
         200ms > 10 cwr ect0
         500ms > 1
         500ms ? state loss ssthresh 5 cwnd 1
     ";
-    sender_with(reno("linux-3.2"), script);
+    sender_with(reno("linux-3.2"), OPEN_ECN).run(script);
 }
 
 #[test]
 fn a_timeout_in_recovery_disables_frto() {
     // RFC 5682 (https://www.rfc-editor.org/rfc/rfc5682) 3.1 step 1: retransmissions are out already. The ACK
     // of the head brings retransmissions, not new data.
-    let mut c = config("reno", "linux-3.18");
-    linux(&mut c).tail_probe = crate::TailProbe::Off;
-    sender_with(
-        c,
+    sender_with(without_probes("linux-3.18"), OPEN).run(
         "
-        0ms   connect
-        0ms   > syn
-        0ms   greedy
-        100ms < synack ts 0ms
-        100ms > 0..10
         200ms < ack 0 sack 1-5         # flight 5 = ssthresh: one by force
         200ms > 0
         200ms ? state recovery
@@ -106,11 +91,6 @@ fn a_timeout_in_recovery_disables_frto() {
 fn a_timeout_beyond_the_marked_window_cuts_again() {
     // CWR is held at its end until something above is acknowledged; a timeout then concerns data sent after the cut.
     let script = "
-        0ms   connect
-        0ms   > syn ece cwr
-        0ms   greedy
-        100ms < synack ece ts 0ms
-        100ms > 0..10 ect0
         200ms < ack 1 ece
         200ms > 10 cwr ect0
         200ms < ack 10                 # flight 1: cwnd 1 + 1
@@ -119,5 +99,5 @@ fn a_timeout_beyond_the_marked_window_cuts_again() {
         500ms > 10
         500ms ? state loss ssthresh 2 cwnd 1
     ";
-    sender_with(reno("linux-3.2"), script);
+    sender_with(reno("linux-3.2"), OPEN_ECN).run(script);
 }

@@ -1,24 +1,16 @@
 //! Recovery without SACK ([RFC 6582](https://www.rfc-editor.org/rfc/rfc6582)).
 
-use super::script::sender_with;
+use super::script::{OPEN, sender_with};
 use crate::EndpointConfig;
 use crate::testing::config;
-
-const OPEN: &str = "
-    0ms   connect
-    0ms   > syn
-    0ms   greedy
-    100ms < synack ts 0ms
-    100ms > 0..10
-    100ms < ack 0                      # opens the window beyond what fits a SYN: no duplicate
-";
 
 fn reno(stack: &str) -> EndpointConfig {
     EndpointConfig { sack: false, ..config("reno", stack) }
 }
 
-/// 0 and 3 are lost: eight duplicates.
+/// 0 and 3 are lost, so that there are eight duplicates.
 const ENTRY: &str = "
+    100ms < ack 0                      # opens the window beyond the field of a SYN, so that it is not a duplicate
     200ms < ack 0
     200ms > 10
     200ms ? state disorder
@@ -31,7 +23,7 @@ const ENTRY: &str = "
 
 #[test]
 fn duplicates_do_not_count_as_deliveries_in_3_2() {
-    // Nothing delivered: ceil(0) - 1 < 0, so only the flight shrinks until it is below ssthresh.
+    // Nothing counts as delivered: ceil(0) - 1 < 0, so that only the flight shrinks until it is below ssthresh.
     sender_with(reno("linux-3.2"), OPEN).run(ENTRY).run(
         "
         200ms < ack 0                  # flight 8
@@ -64,7 +56,7 @@ fn duplicates_count_as_deliveries_since_3_7() {
 
 #[test]
 fn a_partial_ack_repeats_the_next_hole() {
-    // Three packets acknowledged, two of which duplicates had stood for: delivered 1. ceil(5 x 1 / 10) - 1 = 0.
+    // Of the three acknowledged packets two had been counted as duplicates, so that one is delivered: ceil(5 x 1 / 10) - 1 = 0.
     // 3.2 then waits until the flight is below ssthresh: 7, 6, 5, 4.
     let end = "
         400ms < ack 12 ts 300ms        # the recovery point itself: state held (RFC 6582 section 3.2 step 4)
@@ -75,7 +67,7 @@ fn a_partial_ack_repeats_the_next_hole() {
         .run("300ms < ack 3 ts 200ms\n300ms ? state recovery losses 2 cwnd 7 flight 7")
         .run("300ms < ack 3\n300ms < ack 3\n300ms < ack 3\n300ms > 3")
         .run_loosely(end);
-    // Later kernels count the duplicates: delivered 2, then 3: ceil(5 x 3 / 10) - 1 = 1.
+    // Later kernels count the duplicates: 2 packets are delivered, then 3: ceil(5 x 3 / 10) - 1 = 1.
     for stack in ["linux-3.18", "linux-6"] {
         sender_with(reno(stack), OPEN)
             .run(ENTRY)
@@ -87,7 +79,7 @@ fn a_partial_ack_repeats_the_next_hole() {
 
 #[test]
 fn after_the_recovery_point_something_above_it_ends_recovery() {
-    // 3.18: at the recovery point nothing is in flight: cwnd 5 limited to flight + 3; then cwnd = ssthresh.
+    // In 3.18 nothing is in flight at the recovery point, so that cwnd 5 is limited to flight + 3; then cwnd = ssthresh.
     let mut c = reno("linux-3.18");
     c.cwnd_clamp_packets = 10;
     sender_with(c, OPEN).run(ENTRY).run(

@@ -13,7 +13,7 @@ const OPEN: &str = "
 
 #[test]
 fn the_last_segment_is_repeated_after_two_rtts() {
-    // 6: 2 x 100 + 2 ms. 3.18: 2 x 100.
+    // 6 waits for 2 x 100 + 2 ms, 3.18 for 2 x 100 ms.
     sender("reno", "linux-6", OPEN).run("302ms > 3\n302ms ? probes 1 flight 4 timeouts 0 state open");
     sender("reno", "linux-3.18", OPEN).run("300ms > 3\n300ms ? probes 1 flight 4 timeouts 0 state open");
     // Then the timeout, counted from the probe.
@@ -22,7 +22,7 @@ fn the_last_segment_is_repeated_after_two_rtts() {
 
 #[test]
 fn a_single_segment_waits_for_the_delayed_ack() {
-    // 6: min(2 x 100 + 200, RTO 300); 3.18: min(max(200, 150 + 200), 300). The probe takes the timeout's place.
+    // 6 waits for min(2 x 100 + 200, RTO 300), 3.18 for min(max(200, 150 + 200), 300). The probe replaces the timeout.
     for stack in ["linux-6", "linux-3.18"] {
         sender("reno", stack, &OPEN.replace("write 4", "write 1").replace("0..4", "0"))
             .run("400ms > 0\n400ms ? probes 1 timeouts 0\n700ms > 0\n700ms ? timeouts 1");
@@ -41,7 +41,7 @@ fn new_data_makes_the_better_probe() {
 
 #[test]
 fn a_repaired_tail_costs_one_reduction() {
-    // 3 was lost. The probe repairs it; only data beyond tells. Then the window comes down as for a loss: 10 / 2.
+    // 3 was lost, and the probe repairs it, which only an ACK for later data shows. Then the window is reduced as for a loss: 10 / 2.
     sender("reno", "linux-6", OPEN).run(
         "
         200ms < ack 3

@@ -1,5 +1,4 @@
-//! Whatever the network does, data arrives in order, exactly once, in bounded time; whatever the peer does, the endpoints
-//! keep their invariants.
+//! Data arrives in order, exactly once and in bounded time over any network, and the endpoints keep their invariants with any peer.
 
 use crate::testing::{Direction, Fate, Pair, config, drive_hostile};
 use crate::{CwrAck, EcnFeedback, EndpointConfig, Profile, ReceiverConfig};
@@ -31,7 +30,7 @@ fn any_receiver() -> impl Strategy<Value = ReceiverConfig> {
         .prop_map(|(stack, feedback, cwr_ack)| ReceiverConfig { stack, feedback, cwr_ack })
 }
 
-/// What one byte does to a packet: mostly nothing. `badness` in 0..=100 is the share of trouble.
+/// What one byte does to a packet: mostly nothing. `badness` is the percentage of packets that are lost, late, doubled or marked.
 fn fate(byte: u8, badness: u8, packet: &mut Packet) -> Fate {
     if u16::from(byte % 100) >= u16::from(badness) {
         return Fate::Deliver;
@@ -79,7 +78,7 @@ proptest! {
         let mut n = 0;
         let mut pair = Pair::new(config, DELAY, move |_, packet: &mut Packet| {
             n += 1;
-            // The pattern ends: a network that loses the same packet for ever owes nobody a delivery.
+            // The pattern ends, as data cannot arrive over a network that loses the same packet again and again.
             pattern.get(n - 1).map_or(Fate::Deliver, |&byte| fate(byte, badness, packet))
         });
         // 400 packets may be lost, each for a backed-off timeout of at most 2 minutes; 1 h is never needed in practice.

@@ -1,15 +1,7 @@
 //! RACK (linux-6): the reordering window, its timer, the third SACK, lost retransmissions
 //! ([RFC 8985, section 6](https://www.rfc-editor.org/rfc/rfc8985#section-6)).
 
-use super::script::{linux, sender};
-
-const OPEN: &str = "
-    0ms   connect
-    0ms   > syn
-    0ms   greedy
-    100ms < synack ts 0ms
-    100ms > 0..10
-";
+use super::script::{OPEN, sender, sender_with, without_probes_and_frto};
 
 #[test]
 fn the_third_sack_closes_the_reordering_window() {
@@ -70,7 +62,7 @@ fn reordering_within_a_quarter_rtt_does_nothing() {
 
 #[test]
 fn a_retransmission_is_lost_if_something_sent_later_arrived() {
-    // 0 is sent again at 200 ms and lost again; 10 leaves at the same instant, later in sequence, and arrives.
+    // 0 is repeated at 200 ms and lost again; 10, which is later in the sequence and leaves at the same instant, arrives.
     sender("reno", "linux-6", OPEN).run(
         "
         200ms < ack 0 sack 1-4         # flight 6: ceil(5 x 3 / 10) = 2
@@ -89,12 +81,9 @@ fn a_retransmission_is_lost_if_something_sent_later_arrived() {
 
 #[test]
 fn a_lost_retransmission_ends_loss_state_with_a_second_cut() {
-    // A timeout at 602 ms, then the head is lost again: what was sent after it arrives. Linux goes to Recovery and cuts
+    // After a timeout the repeated head is lost again: a segment that was sent after it arrives. Linux enters Recovery and cuts
     // ssthresh once more (FLAG_LOST_RETRANS).
-    let mut c = crate::testing::config("reno", "linux-6");
-    linux(&mut c).tail_probe = crate::TailProbe::Off;
-    linux(&mut c).frto = false;
-    super::script::sender_with(c, OPEN).run(
+    sender_with(without_probes_and_frto("linux-6"), OPEN).run(
         "
         400ms > 0
         400ms ? state loss cwnd 1 ssthresh 5
@@ -110,7 +99,8 @@ fn a_lost_retransmission_ends_loss_state_with_a_second_cut() {
 
 #[test]
 fn the_timer_waits_for_the_last_of_the_missing() {
-    // 0 and 1 left at 100 and 110 ms, 2 at 120. Due at 225 and 235; one timer, for the later (Linux: "maximum wait time").
+    // 0 and 1 left at 100 and 110 ms, 2 at 120 ms. They are due at 225 and 235 ms; one timer is set, for the later time (Linux:
+    // "maximum wait time").
     sender("reno", "linux-6", "0ms connect\n0ms > syn\n100ms < synack ts 0ms\n100ms > ack 0").run(
         "
         100ms write 1

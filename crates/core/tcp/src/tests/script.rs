@@ -3,21 +3,39 @@
 //! ```text
 //! 0ms   connect                      the application acts: connect, write N (segments), bytes N, last N, close,
 //!                                    greedy, stop
-//! 0ms   > syn ece cwr ect0           exactly this leaves at exactly this time; several packets with commas
+//! 0ms   > syn ece cwr ect0           exactly this leaves at exactly this time; commas separate several packets
 //! 25ms  < synack ece                 this arrives
 //! 25ms  > 0..10 ect0                 segments 0 to 9, each with ECT(0)
 //! 50ms  < ack 2 ece sack 3-5 7-8     positions count in segments: `ack 2` acknowledges segments 0 and 1
-//! 50ms  ? cwnd 12 state open         what the sender thinks
+//! 50ms  ? cwnd 12 state open         the state of the sender
 //! ```
 //!
-//! Before a step at time t all timers due by t have fired. A packet that no line expects fails the script.
+//! Before a step at time t all timers due by t have expired. A packet that no line expects fails the script.
 
 use crate::testing::config as plain_config;
-use crate::{EndpointConfig, Linux, Receiver, Sender};
+use crate::{EndpointConfig, Linux, Receiver, Sender, TailProbe};
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, Seq};
 use shoal_units::{Span, Time};
 use std::collections::VecDeque;
 use std::fmt::Write;
+
+/// A connection with an RTT of 100 ms opens, and ten segments are out.
+pub(super) const OPEN: &str = "
+    0ms   connect
+    0ms   > syn
+    0ms   greedy
+    100ms < synack ts 0ms
+    100ms > 0..10
+";
+
+/// [`OPEN`] with ECN.
+pub(super) const OPEN_ECN: &str = "
+    0ms   connect
+    0ms   > syn ece cwr
+    0ms   greedy
+    100ms < synack ece ts 0ms
+    100ms > 0..10 ect0
+";
 
 /// The end under test.
 enum End {
@@ -59,9 +77,23 @@ pub(super) fn receiver_with(config: EndpointConfig, text: &str) -> Script {
     Script::start(config, end).run(text)
 }
 
-/// What the stack of `config`, a Linux, does that no other does; to be changed.
+/// The part of the stack of `config` that only Linux has, to be changed.
 pub(super) fn linux(config: &mut EndpointConfig) -> &mut Linux {
     config.stack.linux_mut().expect("a Linux")
+}
+
+/// Reno on Linux without tail loss probes.
+pub(super) fn without_probes(stack: &str) -> EndpointConfig {
+    let mut config = plain_config("reno", stack);
+    linux(&mut config).tail_probe = TailProbe::Off;
+    config
+}
+
+/// Reno on Linux without tail loss probes and without F-RTO.
+pub(super) fn without_probes_and_frto(stack: &str) -> EndpointConfig {
+    let mut config = without_probes(stack);
+    linux(&mut config).frto = false;
+    config
 }
 
 impl Script {
@@ -69,7 +101,7 @@ impl Script {
         Self { config, end, now: Time::ZERO, sent: VecDeque::new(), loose: false }
     }
 
-    /// Goes on with more lines.
+    /// Runs further lines.
     pub(super) fn run(mut self, text: &str) -> Self {
         for line in text.lines() {
             let line = line.split('#').next().unwrap_or("").trim();
@@ -80,7 +112,7 @@ impl Script {
         self
     }
 
-    /// The same, for scripts whose last packets are of no interest.
+    /// Runs further lines; packets that leave after the last one are not checked.
     pub(super) fn run_loosely(mut self, text: &str) -> Self {
         self.loose = true;
         self.run(text)
@@ -102,7 +134,7 @@ impl Script {
             self.fire_timers(time);
             self.expect(time, wanted, line);
         } else {
-            // Timers due at the same instant fire after what arrives then, as in the engine; earlier ones before.
+            // Timers that are due at the same instant expire after the packet arrives, as in the engine; earlier ones before.
             self.fire_timers(Time::from_picos(time.as_picos().saturating_sub(1)));
             if !rest.starts_with('?') {
                 self.expect_silence(line);
@@ -153,7 +185,7 @@ impl Script {
         let amount: u64 = words.next().map_or(0, |n| n.parse().expect("a number"));
         let mss = u64::from(self.config.mss());
         self.call(|end, config, now, out| {
-            let End::Sender(sender) = end else { panic!("receivers do not {verb}") };
+            let End::Sender(sender) = end else { panic!("a receiver cannot {verb}") };
             match verb {
                 "connect" => sender.connect(config, now, out),
                 "write" => sender.write(config, amount * mss, now, out),
@@ -229,7 +261,7 @@ impl Script {
     fn expect(&mut self, time: Time, wanted: &str, line: &str) {
         for wanted in expand(wanted) {
             let Some((sent_at, packet)) = self.sent.pop_front() else {
-                panic!("{line}: nothing sent, wanted `{wanted}`; {:?}", self.thoughts());
+                panic!("{line}: nothing sent, wanted `{wanted}`; {:?}", self.summary());
             };
             let got = self.render(&packet);
             assert_eq!((sent_at, got.as_str()), (time, wanted.as_str()), "in line `{line}`");
@@ -239,7 +271,7 @@ impl Script {
     fn expect_silence(&self, line: &str) {
         let unexpected: Vec<_> =
             self.sent.iter().map(|(time, p)| format!("{time:?} {}", self.render(p))).collect();
-        assert!(unexpected.is_empty(), "before `{line}`: nobody expected {unexpected:?}");
+        assert!(unexpected.is_empty(), "before `{line}`: unexpected packets {unexpected:?}");
     }
 
     /// A stream position in segments, with the bytes beyond.
@@ -303,11 +335,11 @@ impl Script {
                 "ecn" => (if sender.uses_ecn() { "on" } else { "off" }).to_string(),
                 other => panic!("unknown quantity {other}"),
             };
-            assert_eq!(got, wanted, "{what} in `{line}`; {:?}", self.thoughts());
+            assert_eq!(got, wanted, "{what} in `{line}`; {:?}", self.summary());
         }
     }
 
-    fn thoughts(&self) -> String {
+    fn summary(&self) -> String {
         match &self.end {
             End::Sender(s) => format!("{:?} {:?} flight {}", s.window(), s.state(), s.in_flight()),
             End::Receiver(r) => format!("{r:?}"),

@@ -1,27 +1,12 @@
 //! Retransmission timeout: floor, backoff, Karn, the Loss state, F-RTO
 //! ([RFC 6298](https://www.rfc-editor.org/rfc/rfc6298), [RFC 5682](https://www.rfc-editor.org/rfc/rfc5682)).
 
-use super::script::{linux, sender, sender_with};
-use crate::testing::config;
-use crate::{EndpointConfig, TailProbe};
-
-const OPEN: &str = "
-    0ms   connect
-    0ms   > syn
-    0ms   greedy
-    100ms < synack ts 0ms
-    100ms > 0..10
-";
-
-fn without_probes(stack: &str) -> EndpointConfig {
-    let mut config = config("reno", stack);
-    linux(&mut config).tail_probe = TailProbe::Off;
-    config
-}
+use super::script::{OPEN, OPEN_ECN, sender, sender_with, without_probes, without_probes_and_frto};
+use crate::EndpointConfig;
 
 #[test]
 fn backoff_doubles_until_an_rtt_is_measured() {
-    // First sample 100 ms: RTO = 100 + max(2 x 100, 200) = 300 ms.
+    // The first sample is 100 ms: RTO = 100 + max(2 x 100, 200) = 300 ms.
     sender("reno", "linux-3.2", OPEN).run(
         "
         400ms  > 0
@@ -36,19 +21,17 @@ fn backoff_doubles_until_an_rtt_is_measured() {
 
 #[test]
 fn karn_keeps_the_backoff_unless_timestamps_measure() {
-    let mut c = without_probes("linux-3.2");
-    linux(&mut c).frto = false;
+    let c = without_probes_and_frto("linux-3.2");
     let timed_out = format!("{OPEN}\n400ms > 0\n500ms < ack 1");
-    // No timestamp: RTO stays 600 ms.
+    // Without a timestamp the RTO stays at 600 ms.
     sender_with(c, &format!("{timed_out}\n500ms > 1..3\n1100ms > 1"));
-    // Echo of 400 ms: a sample of 100 ms. RTTVAR 200 stays, RTO 300.
+    // The echo of 400 ms is a sample of 100 ms: RTTVAR stays at 200 ms, and the RTO is 300 ms.
     sender_with(c, &format!("{timed_out} ts 400ms\n500ms > 1..3\n500ms ? srtt 100ms\n800ms > 1"));
 }
 
 #[test]
 fn the_lost_are_repeated_in_slow_start() {
-    let mut c = without_probes("linux-3.18");
-    linux(&mut c).frto = false;
+    let c = without_probes_and_frto("linux-3.18");
     sender_with(c, OPEN).run(
         "
         400ms > 0
@@ -70,8 +53,7 @@ fn the_lost_are_repeated_in_slow_start() {
 
 #[test]
 fn sacked_segments_are_not_repeated() {
-    let mut c = without_probes("linux-3.2");
-    linux(&mut c).frto = false;
+    let c = without_probes_and_frto("linux-3.2");
     sender_with(c, OPEN).run(
         "
         200ms < ack 0 sack 1-3
@@ -86,7 +68,7 @@ fn sacked_segments_are_not_repeated() {
 
 #[test]
 fn recent_segments_are_spared_in_6() {
-    // Linux since 4.18: only what was sent more than an RTT ago is lost; cwnd = flight + 1.
+    // Linux since 4.18 marks only segments that were sent more than an RTT ago as lost; cwnd = flight + 1.
     let c = without_probes("linux-6");
     sender_with(c, OPEN).run(
         "
@@ -109,8 +91,8 @@ fn recent_segments_are_spared_in_6() {
 
 #[test]
 fn frto_finds_a_spurious_timeout() {
-    // RFC 5682: after the first advancing ACK two new segments go out instead of retransmissions; an ACK for data never
-    // repeated proves that nothing was lost.
+    // RFC 5682: after the first advancing ACK two new segments are sent instead of retransmissions; an ACK for data that was
+    // never repeated proves that nothing was lost.
     for stack in ["linux-3.2", "linux-3.18", "linux-6"] {
         sender_with(without_probes(stack), OPEN).run_loosely(
             "
@@ -155,7 +137,7 @@ fn reneging_is_found() {
     // The receiver SACKed 1, then acknowledges 0 only: it has dropped 1 (RFC 2018 section 8,
     // https://www.rfc-editor.org/rfc/rfc2018#section-8).
     let script = format!("{OPEN}200ms < ack 0 sack 1-2\n200ms > 10\n210ms < ack 1\n");
-    // 3.2 at once; later after max(SRTT / 2, 10 ms), with SRTT = 100 + (110 - 100) / 8.
+    // 3.2 repeats it at once; later kernels after max(SRTT / 2, 10 ms), with SRTT = 100 + (110 - 100) / 8.
     let end = sender("reno", "linux-3.2", &format!("{script}210ms > 1\n210ms ? state loss cwnd 1 losses 10"));
     assert_eq!(end.sender().counters().timeouts, 0);
     for stack in ["linux-3.18", "linux-6"] {
@@ -178,11 +160,10 @@ fn a_connection_never_gives_up() {
 
 #[test]
 fn a_duplicate_with_an_old_timestamp_undoes_nothing() {
-    let mut c = without_probes("linux-3.18");
-    linux(&mut c).frto = false;
+    let c = without_probes_and_frto("linux-3.18");
     sender_with(c, OPEN)
         .run_loosely("400ms > 0\n450ms < ack 0 sack 5-6 ts 100ms\n450ms ? state loss undos 0");
-    // The same with progress does.
+    // On an ACK that advances it does.
     sender_with(c, OPEN).run_loosely("400ms > 0\n450ms < ack 1 ts 100ms\n450ms ? state open undos 1");
 }
 
@@ -199,29 +180,15 @@ fn an_ack_beyond_the_head_proves_the_timeout_spurious_only_with_sack() {
 #[test]
 fn a_timeout_is_announced_by_cwr() {
     // RFC 3168 (https://www.rfc-editor.org/rfc/rfc3168) 6.1.2: after any reduction, on the first new data.
-    let mut c = EndpointConfig { ecn: crate::EcnSetting::On, ..without_probes("linux-3.2") };
-    linux(&mut c).frto = false;
-    sender_with(
-        c,
-        "
-        0ms   connect
-        0ms   > syn ece cwr
-        0ms   greedy
-        100ms < synack ece ts 0ms
-        100ms > 0..10 ect0
-        400ms > 0
-        500ms < ack 10 ts 400ms
-        500ms > 10 cwr ect0, 11 ect0
-        ",
-    );
+    let c = EndpointConfig { ecn: crate::EcnSetting::On, ..without_probes_and_frto("linux-3.2") };
+    sender_with(c, OPEN_ECN).run("400ms > 0\n500ms < ack 10 ts 400ms\n500ms > 10 cwr ect0, 11 ect0");
 }
 
 #[test]
 fn a_timeout_in_recovery_can_be_undone_since_3_18_only() {
     // 3.2 tcp_enter_loss forgets the undo marker if anything in flight was repeated before.
     for (stack, undos, state) in [("linux-3.2", 0, "loss"), ("linux-3.18", 1, "open")] {
-        let mut c = without_probes(stack);
-        linux(&mut c).frto = false;
+        let c = without_probes_and_frto(stack);
         sender_with(c, OPEN).run_loosely(&format!(
             "
             200ms < ack 0 sack 1-5

@@ -1,22 +1,20 @@
-//! Reductions taken back: Eifel by timestamps ([RFC 3522](https://www.rfc-editor.org/rfc/rfc3522)), D-SACK
+//! Undo of spurious reductions: Eifel by timestamps ([RFC 3522](https://www.rfc-editor.org/rfc/rfc3522)), D-SACK
 //! ([RFC 3708](https://www.rfc-editor.org/rfc/rfc3708)).
 
-use super::script::sender;
+use super::script::{OPEN, OPEN_ECN, Script, sender, sender_with};
+use crate::testing::config;
+use crate::{EcnSetting, EndpointConfig};
 
-const OPEN: &str = "
-    0ms   connect
-    0ms   > syn
-    0ms   greedy
-    100ms < synack ts 0ms
-    100ms > 0..10
-    200ms < ack 0 sack 1-4             # 0 is late by more than three packets
-";
+/// Segment 0 is late by more than three packets.
+fn late(stack: &str) -> Script {
+    sender("reno", stack, OPEN).run("200ms < ack 0 sack 1-4")
+}
 
 #[test]
 fn an_old_timestamp_ends_recovery() {
     // The ACK for 0 echoes its first transmission. Everything below the recovery point is acknowledged.
     for stack in ["linux-3.2", "linux-3.18"] {
-        sender("reno", stack, OPEN).run(
+        late(stack).run(
             "
             200ms > 0, 10              # flight 6: ceil(5 x 3 / 10) = 2
             200ms ? state recovery cwnd 8 ssthresh 5
@@ -31,16 +29,16 @@ fn an_old_timestamp_ends_recovery() {
 #[test]
 fn a_partial_ack_with_an_old_timestamp() {
     // 3.2 restores the window and stays; later kernels wait while the retransmission is out.
-    sender("reno", "linux-3.2", OPEN)
+    late("linux-3.2")
         .run_loosely("200ms > 0, 10\n210ms < ack 4 ts 100ms\n210ms ? state recovery undos 1 ssthresh 5");
-    sender("reno", "linux-6", OPEN)
+    late("linux-6")
         .run_loosely("200ms > 0, 10\n210ms < ack 4 ts 100ms\n210ms ? state open undos 1 ssthresh 2147483647");
 }
 
 #[test]
 fn dsack_explains_the_retransmission() {
     for stack in ["linux-3.18", "linux-6"] {
-        sender("reno", stack, OPEN).run_loosely(
+        late(stack).run_loosely(
             "
             200ms > 0, 10
             210ms < ack 4              # flight 7: ceil(5 x 4 / 10) - 2 = 0
@@ -50,26 +48,22 @@ fn dsack_explains_the_retransmission() {
             ",
         );
     }
-    // 3.2 looks at D-SACKs in Open and Disorder only; the end of Recovery then undoes.
-    sender("reno", "linux-3.2", OPEN)
+    // 3.2 evaluates D-SACKs in Open and Disorder only; the reduction is undone at the end of Recovery.
+    late("linux-3.2")
         .run_loosely("200ms > 0, 10\n210ms < ack 4\n220ms < ack 4 sack 0-1\n220ms ? state recovery undos 0");
 }
 
 #[test]
 fn a_mark_forbids_undo() {
-    let c = crate::EndpointConfig { ecn: crate::EcnSetting::On, ..crate::testing::config("reno", "linux-6") };
-    let open = "
-        0ms   connect
-        0ms   > syn ece cwr
-        0ms   greedy
-        100ms < synack ece ts 0ms
-        100ms > 0..10 ect0
+    // Recovery ends with its undo (nothing to restore: cwnd 8), then the mark starts a reduction of its own.
+    let c = EndpointConfig { ecn: EcnSetting::On, ..config("reno", "linux-6") };
+    sender_with(c, OPEN_ECN).run_loosely(
+        "
         200ms < ack 0 sack 1-4
         200ms > 0, 10 cwr ect0         # the retransmission is not ECT (RFC 3168 6.1.5)
         200ms ? cwnd 8
         210ms < ack 10 ece ts 100ms
         210ms ? state cwr ssthresh 4 cwnd 4
-    ";
-    // Recovery ends with its undo (nothing to restore: cwnd 8), then the mark starts a reduction of its own.
-    super::script::sender_with(c, "").run_loosely(open);
+        ",
+    );
 }

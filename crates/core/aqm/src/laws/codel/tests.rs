@@ -1,9 +1,8 @@
 //! CoDel: when it drops, to the tick of 1024 ns.
 
-use crate::testing::bench::{Bench, LINE, dropped, mark_of};
+use crate::testing::bench::{Bench, dropped, mark_of};
 use crate::{
-    CeThresholdFor, Codel, CodelConfig, CodelParameters, Dequeued, Extent, LawConfig, Queue, Reason, Single,
-    Verdict,
+    CeThresholdFor, Codel, CodelConfig, CodelParameters, Dequeued, Extent, Queue, Reason, Single, Verdict,
 };
 use shoal_packet::Ecn;
 use shoal_units::{Span, Time};
@@ -18,14 +17,14 @@ pub(super) const LAW: CodelParameters = CodelParameters {
 };
 
 fn bench(law: CodelParameters) -> Bench<Single<Codel>> {
-    Bench::new(CodelConfig { law, limit: Extent::Unlimited }.build(LINE).unwrap())
+    Bench::of(CodelConfig { law, limit: Extent::Unlimited })
 }
 
 fn at_tick(tick: u64) -> Time {
     Time::from_picos(tick * 1_024_000)
 }
 
-/// What one dequeue of the kernel does: the signals, and the packet that leaves.
+/// As one dequeue of the kernel: the number of packets that are dropped, and the reason of the mark on the packet that leaves.
 #[allow(clippy::option_option, reason = "whether a packet leaves, and whether it is marked")]
 fn kernel_dequeue(bench: &mut Bench<Single<Codel>>) -> (u32, Option<Option<Reason>>) {
     let mut drops = 0;
@@ -41,8 +40,8 @@ fn kernel_dequeue(bench: &mut Bench<Single<Codel>>) -> (u32, Option<Option<Reaso
     }
 }
 
-/// Every packet waits 10,000 ticks (10.24 ms) and one leaves each tick from tick 10,000 on, for `ticks` ticks; gives the
-/// ticks of the signals.
+/// Each packet waits for 10,000 ticks (10.24 ms), and one leaves each tick from tick 10,000 on, for `ticks` ticks. Returns the
+/// ticks at which packets are marked or dropped.
 fn signals_of_a_standing_queue(law: CodelParameters, ecn: Ecn, ticks: u64) -> Vec<u64> {
     let mut bench = bench(law);
     let mut signals = Vec::new();
@@ -55,10 +54,8 @@ fn signals_of_a_standing_queue(law: CodelParameters, ecn: Ecn, ticks: u64) -> Ve
         let (drops, left) = kernel_dequeue(&mut bench);
         let marked = left == Some(Some(Reason::Sojourn));
         signals.extend((0..drops + u32::from(marked)).map(|_| tick));
-        // What was dropped is replaced, so that the queue stands.
-        for _ in 0..drops {
-            let _ = bench.arrive(1500, ecn);
-        }
+        // Each packet that was dropped is replaced, so that the delay stays constant.
+        bench.arrivals(drops, 1500, ecn);
     }
     signals
 }
@@ -75,21 +72,22 @@ fn drops_come_at_the_kernels_ticks() {
     }
     let ticks = expected[expected.len() - 1] + 1 - 10_000;
     assert_eq!(signals_of_a_standing_queue(LAW, Ecn::Ect0, ticks), expected);
-    // With ecn the same times, marks for ECT packets and drops for others.
+    // With `ecn` ECT packets are marked and others dropped, at the same times.
     let marking = CodelParameters { ecn: true, ..LAW };
     assert_eq!(signals_of_a_standing_queue(marking, Ecn::Ect0, ticks), expected);
     assert_eq!(signals_of_a_standing_queue(marking, Ecn::NotEct, ticks), expected);
 }
 
-/// Gaps I / sqrt(n): N signals take I (2 sqrt(N) - 1.46) asymptotically (zeta(1/2) = -1.46). In 2 s behind the first late
-/// packet, one interval is waiting: 1.9 s / 0.1 s = 19 = 2 sqrt(N) - 1.46: N = 104.6, and the first signal makes it 105.6.
+/// With gaps I / sqrt(n), N signals take I (2 sqrt(N) - 1.46) asymptotically (zeta(1/2) = -1.46). Of the 2 s after the first
+/// late packet one interval passes without a signal: 1.9 s / 0.1 s = 19 = 2 sqrt(N) - 1.46 gives N = 104.6, and with the first
+/// signal it is 105.6.
 #[test]
 fn the_rate_of_signals_grows_with_the_root_law() {
     let signals = signals_of_a_standing_queue(LAW, Ecn::NotEct, 1_953_125).len() as f64;
     assert!((signals / 105.6 - 1.0).abs() < 0.03, "{signals}");
 }
 
-/// Sojourn times of 4881 ticks are below the target of 4882 (5,000,000 >> 10), 4882 are not.
+/// A sojourn time of 4881 ticks is below the target of 4882 ticks (5,000,000 >> 10), one of 4882 ticks is not.
 #[test]
 fn the_target_is_4882_ticks() {
     for (wait, is_late) in [(4881, false), (4882, true)] {
@@ -106,14 +104,14 @@ fn the_target_is_4882_ticks() {
     }
 }
 
-/// With 1500 B left behind there is no signal, however late all are; with one byte more there is.
+/// With 1500 B waiting behind a packet it is not dropped, however late it is; with one byte more it is.
 #[test]
 fn no_signal_while_a_packet_or_less_waits() {
     for (size, acts) in [(1500, false), (1501, true)] {
         let mut bench = bench(LAW);
         let _ = bench.arrive(size, Ecn::NotEct);
         let mut drops = 0;
-        // Always two wait when one is taken; each waits 20 ms.
+        // Two packets wait whenever one is taken; each waits for 20 ms.
         for _ in 0..20 {
             bench.wait(Span::from_millis(20));
             let _ = bench.arrive(size, Ecn::NotEct);
@@ -126,27 +124,21 @@ fn no_signal_while_a_packet_or_less_waits() {
     }
 }
 
-/// After an interval of lateness and a long silence, one dequeue carries out all signals that are due, as the kernel's
-/// loop does: 300 ms after the entry, I + I/2 + ... : at 97,654, 146,483, 201,414, 249,049 and 292,165 ticks; 300 ms are
-/// 292,968.
+/// When no packet has left for a long time in the dropping state, one dequeue drops all packets that are due, as the kernel's
+/// loop does. 300 ms after its begin, which are 292,968 ticks, those after I + I/2 + ... are due: at 97,654, 146,483, 201,414,
+/// 249,049 and 292,165 ticks.
 #[test]
 fn one_dequeue_makes_up_for_missed_signals() {
     let mut bench = bench(LAW);
-    for _ in 0..100 {
-        let _ = bench.arrive(1500, Ecn::NotEct);
+    bench.arrivals(100, 1500, Ecn::NotEct);
+    for (tick, drops) in [(10_000, 0), (107_656, 0), (107_657, 1), (107_657 + 292_968, 5)] {
+        bench.now = at_tick(tick);
+        assert_eq!(kernel_dequeue(&mut bench), (drops, Some(None)), "{tick}");
     }
-    bench.now = at_tick(10_000);
-    assert_eq!(kernel_dequeue(&mut bench), (0, Some(None)));
-    bench.now = at_tick(107_656);
-    assert_eq!(kernel_dequeue(&mut bench), (0, Some(None)));
-    bench.now = at_tick(107_657);
-    assert_eq!(kernel_dequeue(&mut bench), (1, Some(None)));
-    bench.now = at_tick(107_657 + 292_968);
-    assert_eq!(kernel_dequeue(&mut bench), (5, Some(None)));
     assert_eq!(bench.draws(), 0);
 }
 
-/// 1 ms is 976 ticks: 976 are not beyond it.
+/// The threshold of 1 ms is 976 ticks, which a sojourn time of 976 ticks does not exceed.
 #[test]
 fn beyond_the_ce_threshold_ect_packets_are_marked() {
     let law = CodelParameters { ce_threshold: Some(Span::from_millis(1)), ..LAW };
@@ -168,8 +160,7 @@ fn beyond_the_ce_threshold_ect_packets_are_marked() {
 
 #[test]
 fn what_does_not_fit_is_dropped() {
-    let config = CodelConfig { law: LAW, limit: Extent::Packets(2) };
-    let mut bench = Bench::new(config.build(LINE).unwrap());
+    let mut bench = Bench::of(CodelConfig { law: LAW, limit: Extent::Packets(2) });
     assert_eq!(mark_of(bench.arrive(1500, Ecn::Ect0)), None);
     assert_eq!(mark_of(bench.arrive(1500, Ecn::Ect0)), None);
     assert_eq!(bench.arrive(1, Ecn::Ect0), Verdict::Dropped(Reason::Buffer));

@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(at((1 << 26) - 1), (((1 << 26) - 1) << 3, ((1u64 << 26) - 1) << 6));
         assert_eq!(at(1 << 26), (1 << 29, 1 << 32));
         assert_eq!(at(1 << 29), (1 << 32, 1 << 32));
-        // No bits are lost however long the queue.
+        // No bits are lost, however long the queue is.
         assert_eq!(at(1 << 53), (1 << 32, 1 << 32));
         let widest =
             Slope::new(CoupledSlope::Shift { drop_bits: 31, mark_bits: 31, unit: Extent::Bytes(1) }, LINE);
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(widest.mark(u64::MAX).as_q32(), 1 << 32);
     }
 
-    /// Both forms of the same law: S_r = 0, S_d = 3 in nanoseconds is k = 8 with saturation at 2^29 ns.
+    /// The same law in both forms: S_r = 0 and S_d = 3 in nanoseconds are k = 8 with saturation at 2^29 ns.
     #[test]
     fn both_forms_agree() {
         let unit = Extent::Time(Span::from_nanos(1));

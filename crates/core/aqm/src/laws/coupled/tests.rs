@@ -1,6 +1,6 @@
 //! Coupled marks and drops in one queue.
 
-use crate::testing::bench::{Bench, LINE, dropped, mark_of};
+use crate::testing::bench::{Bench, LINE, dropped, is_likely, mark_of};
 use crate::{
     AnyQueue, Backlog, CoupledConfig, CoupledSlope, DecideAt, Dequeued, Extent, Queue, QueueConfig, Reason,
     Verdict,
@@ -17,7 +17,7 @@ fn shift(drop_bits: u8, mark_bits: u8, unit: Extent) -> CoupledSlope {
     CoupledSlope::Shift { drop_bits, mark_bits, unit }
 }
 
-/// A27: P{max(r1, r2) < P} = P^2, by the queue itself.
+/// Claim A27: P{max(r1, r2) < P} = P^2, measured at the queue itself.
 #[test]
 fn two_random_numbers_square_the_probability() {
     // Every arrival finds three packets, so Q = 4 = 2^2: the root is 2^(2 + bits - 32).
@@ -27,17 +27,13 @@ fn two_random_numbers_square_the_probability() {
             let _ = bench.arrive(1500, Ecn::NotEct);
         }
         let n = 1_000_000;
-        let drops = (0..n).filter(|_| dropped(bench.cycle(1500, Ecn::NotEct)).is_some()).count() as f64;
-        let (p, n) = (root * root, f64::from(n));
-        assert!(
-            (drops - n * p).abs() < 4.0 * (n * p * (1.0 - p)).sqrt(),
-            "{drops} of {n} at {root}^2, seed 27"
-        );
+        let drops = (0..n).filter(|_| dropped(bench.cycle(1500, Ecn::NotEct)).is_some()).count();
+        assert!(is_likely(drops, n, root * root), "{drops} of {n} at {root}^2, seed 27");
     }
 }
 
-/// The slides' integers, recomputed with wide ones from the same random numbers: mark iff (Q << S_d) > R1, drop iff
-/// (Q << S_r) > R1 and > R2, the second drawn only after a first that was below.
+/// The integers of the slides, recomputed with wider ones from the same random numbers: a packet is marked if and only if
+/// (Q << S_d) > R1, and dropped if and only if (Q << S_r) > R1 and > R2, where R2 is drawn only if R1 is below.
 #[test]
 fn the_slides_comparison_packet_by_packet() {
     for (drop_bits, mark_bits) in [(13u8, 16u8), (0, 3), (20, 21), (31, 31)] {
@@ -64,7 +60,7 @@ fn the_slides_comparison_packet_by_packet() {
     }
 }
 
-/// A26: mark with p, drop with (p / 1.63)^2.
+/// Claim A26: ECT packets are marked with p, others dropped with (p / 1.63)^2.
 #[test]
 fn the_coupling_factor_relates_the_probabilities() {
     // Q is 4 of 10 packets at every arrival: p = 0.4, (0.4 / 1.63)^2 = 0.060220.
@@ -76,22 +72,21 @@ fn the_coupling_factor_relates_the_probabilities() {
         }
         let n = 400_000;
         let acted = |verdict| !matches!(verdict, Verdict::Queued { mark: None });
-        let count = (0..n).filter(|_| acted(bench.cycle(1500, ecn))).count() as f64;
-        let n = f64::from(n);
-        assert!((count - n * p).abs() < 4.0 * (n * p * (1.0 - p)).sqrt(), "{count} of {n} at {p}, seed 26");
+        let count = (0..n).filter(|_| acted(bench.cycle(1500, ecn))).count();
+        assert!(is_likely(count, n, p), "{count} of {n} at {p}, seed 26");
         assert!((bench.queue.probability().unwrap() - 0.4).abs() < 1e-9);
     }
 }
 
 #[test]
 fn a_time_on_arrival_is_bytes_over_the_line_rate() {
-    // At 10 Mbit/s 3000 B take 2.4 ms, where every ECT packet is marked; 1 B never is, for it would take luck of 1 in 3000.
+    // At 10 Mbit/s 3000 B take 2.4 ms, with which every ECT packet is marked.
     let slope = CoupledSlope::Linear { saturation: Extent::Time(Span::from_micros(2400)), coupling: 1.0 };
     let mut bench = Bench::new(queue(slope, DecideAt::Enqueue));
     let _ = bench.arrive(1500, Ecn::Ect0);
     assert_eq!(mark_of(bench.arrive(1500, Ecn::Ect0)), Some(Reason::Coupled));
     assert_eq!(mark_of(bench.arrive(40, Ecn::Ect0)), Some(Reason::Coupled));
-    // Both draws are below certainty.
+    // Both random numbers are below a probability of one.
     assert_eq!(dropped(bench.arrive(40, Ecn::NotEct)), Some(Reason::Early));
 }
 
@@ -102,7 +97,7 @@ fn on_departure_a_time_is_the_packets_own_wait() {
     for ecn in [Ecn::Ect0, Ecn::Ect0, Ecn::NotEct, Ecn::Ect1] {
         assert_eq!(bench.arrive(9000, ecn), Verdict::Queued { mark: None });
     }
-    // No wait, no probability, whatever waits behind.
+    // A packet that has not waited has a probability of zero, whatever waits behind it.
     assert!(matches!(bench.take(), Dequeued::Packet { mark: None, .. }));
     bench.wait(Span::from_millis(10));
     assert!(
@@ -112,21 +107,20 @@ fn on_departure_a_time_is_the_packets_own_wait() {
     assert_eq!(bench.queue.backlog(), Backlog { packets: 1, bytes: 9000 });
 }
 
-/// With one packet as saturation and k = 1 every packet would be dropped.
+/// With a saturation of one packet and k = 1, a drop has the probability one at every backlog; the last packet leaves
+/// nevertheless.
 #[test]
 fn a_drop_on_departure_never_empties_the_queue() {
     let slope = CoupledSlope::Linear { saturation: Extent::Packets(1), coupling: 1.0 };
     let mut bench = Bench::new(queue(slope, DecideAt::Dequeue));
-    for _ in 0..3 {
-        let _ = bench.arrive(1500, Ecn::NotEct);
-    }
+    bench.arrivals(3, 1500, Ecn::NotEct);
     for left in [2, 1] {
         assert!(matches!(bench.take(), Dequeued::Dropped { reason: Reason::Early, .. }));
         assert_eq!(bench.queue.backlog().packets, left);
     }
     assert!(matches!(bench.take(), Dequeued::Packet { mark: None, .. }));
     assert!(matches!(bench.take(), Dequeued::Empty));
-    // On arrival an empty queue may refuse its first packet: nobody waits for it.
+    // On arrival an empty queue may drop its first packet, as the line has not asked for it.
     let mut bench = Bench::new(queue(slope, DecideAt::Enqueue));
     assert_eq!(dropped(bench.arrive(1500, Ecn::NotEct)), Some(Reason::Early));
 }

@@ -5,7 +5,7 @@ use crate::{
     AnyQueue, Backlog, Class, CoupledSlope, CouplingInput, DecideAt, Dequeued, DualCoupledConfig, Extent,
     Queue, QueueConfig, Reason, SchedulerConfig, Verdict,
 };
-use shoal_packet::{Ecn, Packet};
+use shoal_packet::Ecn;
 use shoal_units::{Span, Stream};
 
 /// Never marks or drops.
@@ -21,18 +21,8 @@ const BASE: DualCoupledConfig = DualCoupledConfig {
     limit: Extent::Unlimited,
 };
 
-fn bench(config: DualCoupledConfig) -> Bench<AnyQueue> {
-    Bench::new(AnyQueue::new(&QueueConfig::DualCoupled(config), LINE))
-}
-
-fn sent(dequeued: Dequeued) -> (Packet, Option<Reason>) {
-    match dequeued {
-        Dequeued::Packet { packet, mark } => (packet, mark),
-        other => panic!("{other:?}"),
-    }
-}
-
-/// A28: p_r = (p_d / 8)^2 within 5 % for every classic queue until all is marked, and the square beyond.
+/// Claim A28: p_r = (p_d / 8)^2 within 5 % for every length of the classic queue until all ECT packets are marked; beyond,
+/// p_r goes on with the square of the length.
 #[test]
 fn drops_are_the_square_of_an_eighth_of_the_marks() {
     // p_d = Q / 16 packets: S_d = 28, S_r = S_d - 3.
@@ -62,12 +52,12 @@ fn drops_are_the_square_of_an_eighth_of_the_marks() {
     assert!((p_r * 16.0 - 1.0).abs() < 0.05, "{p_r}");
 }
 
-/// The slides' comparison at both queues, recomputed from the same random numbers, with decisions on departure.
+/// The comparison of the slides at both queues, recomputed from the same random numbers, with decisions on departure.
 #[test]
 fn the_slides_comparison_packet_by_packet() {
     let (drop_bits, mark_bits, threshold) = (6u32, 9u32, 4u32);
     let slope = CoupledSlope::Shift { drop_bits: 6, mark_bits: 9, unit: Extent::Time(Span::from_nanos(1)) };
-    let mut bench = bench(DualCoupledConfig { slope, threshold: Extent::Packets(threshold), ..BASE });
+    let mut bench = Bench::any(DualCoupledConfig { slope, threshold: Extent::Packets(threshold), ..BASE });
     let mut numbers = Stream::new(1, "queue");
     let mut script = Stream::new(7, "script");
     let (mut threshold_marks, mut coupled_marks, mut drops) = (0, 0, 0);
@@ -104,27 +94,22 @@ fn the_slides_comparison_packet_by_packet() {
             taken => {
                 assert_eq!(low, 0, "strict priority");
                 classic.pop_front();
-                // What was drawn for the last packet does not count.
+                // The last packet is not dropped, whatever was drawn for it.
                 let drop = above(drop_bits) && above(drop_bits) && !classic.is_empty();
                 drops += u32::from(drop);
-                assert_eq!(
-                    matches!(taken, Dequeued::Dropped { reason: Reason::Early, .. }),
-                    drop,
-                    "departure {n}"
-                );
+                let dropped = matches!(taken, Dequeued::Dropped { reason: Reason::Early, .. });
+                assert_eq!(dropped, drop, "departure {n}");
             }
         }
     }
-    assert!(
-        threshold_marks > 20 && coupled_marks > 500 && drops > 20,
-        "{threshold_marks} {coupled_marks} {drops}"
-    );
+    let counts = (threshold_marks, coupled_marks, drops);
+    assert!(counts.0 > 20 && counts.1 > 500 && counts.2 > 20, "{counts:?}");
 }
 
 /// However arrivals and departures mix, a classic packet never leaves while an ECT packet waits.
 #[test]
 fn ect_packets_never_wait_behind_others() {
-    let mut bench = bench(BASE);
+    let mut bench = Bench::any(BASE);
     let mut script = Stream::new(3, "script");
     let mut overtaken = 0;
     for _ in 0..50_000 {
@@ -142,31 +127,29 @@ fn ect_packets_never_wait_behind_others() {
     assert!(overtaken > 1000, "{overtaken}");
 }
 
-/// Every departing packet that is not ECT is dropped, but none that leaves both queues empty.
+/// Every departing packet that is not ECT is dropped, except one that would leave both queues empty.
 #[test]
 fn a_drop_on_departure_never_empties_both_queues() {
     let slope = CoupledSlope::Linear { saturation: Extent::Packets(1), coupling: 1.0 };
-    let mut bench = bench(DualCoupledConfig { slope, ..BASE });
-    for _ in 0..3 {
-        let _ = bench.arrive(1500, Ecn::NotEct);
-    }
+    let mut bench = Bench::any(DualCoupledConfig { slope, ..BASE });
+    bench.arrivals(3, 1500, Ecn::NotEct);
     for left in [2, 1] {
         assert!(matches!(bench.take(), Dequeued::Dropped { reason: Reason::Early, .. }));
         assert_eq!(bench.queue.backlog().packets, left);
     }
-    let (last, mark) = sent(bench.take());
+    let (last, mark) = bench.send();
     assert_eq!((last.ecn, mark), (Ecn::NotEct, None));
     assert!(matches!(bench.take(), Dequeued::Empty));
 }
 
 #[test]
 fn marked_packets_stay_with_their_kind() {
-    let mut bench = bench(BASE);
+    let mut bench = Bench::any(BASE);
     for ecn in [Ecn::NotEct, Ecn::Ce, Ecn::Ect1] {
         let _ = bench.arrive(100, ecn);
     }
     assert_eq!(bench.queue.class_backlog(Class::Ect), Backlog { packets: 2, bytes: 200 });
-    let order: Vec<Ecn> = (0..3).map(|_| sent(bench.take()).0.ecn).collect();
+    let order: Vec<Ecn> = (0..3).map(|_| bench.send().0.ecn).collect();
     assert_eq!(order, [Ecn::Ce, Ecn::Ect1, Ecn::NotEct]);
 }
 
@@ -174,47 +157,47 @@ fn marked_packets_stay_with_their_kind() {
 #[test]
 fn on_departure_times_are_waits() {
     let slope = CoupledSlope::Linear { saturation: Extent::Time(Span::from_millis(10)), coupling: 1.0 };
-    let mut bench = bench(DualCoupledConfig { slope, ..BASE });
+    let mut bench = Bench::any(DualCoupledConfig { slope, ..BASE });
     let _ = bench.arrive(1500, Ecn::NotEct);
     bench.wait(Span::from_millis(10));
     let _ = bench.arrive(1500, Ecn::Ect0);
-    // Waited for nothing itself.
-    assert_eq!(sent(bench.take()).1, Some(Reason::Coupled));
+    // The ECT packet itself has not waited at all.
+    assert_eq!(bench.send().1, Some(Reason::Coupled));
     let _ = bench.arrive(1500, Ecn::NotEct);
     assert!(matches!(bench.take(), Dequeued::Dropped { reason: Reason::Early, .. }));
-    assert_eq!(sent(bench.take()).1, None);
-    // No classic queue, no coupling.
+    assert_eq!(bench.send().1, None);
+    // Without a classic queue there is no coupled probability.
     let _ = bench.arrive(1500, Ecn::Ect0);
     bench.wait(Span::from_millis(100));
-    assert_eq!(sent(bench.take()).1, None);
+    assert_eq!(bench.send().1, None);
 }
 
-/// With the total as input the own queue marks, too.
+/// With both queues as the input, the low-latency queue itself leads to marks, too.
 #[test]
 fn the_total_may_drive_the_marks() {
     let slope = CoupledSlope::Linear { saturation: Extent::Bytes(3000), coupling: 1.0 };
     let total = DualCoupledConfig { slope, input: CouplingInput::Total, ..BASE };
     for (config, expected) in [(total, Some(Reason::Coupled)), (DualCoupledConfig { slope, ..BASE }, None)] {
-        let mut bench = bench(config);
-        let _ = bench.arrive(1500, Ecn::Ect0);
-        let _ = bench.arrive(1500, Ecn::Ect0);
-        assert_eq!(sent(bench.take()).1, expected);
+        let mut bench = Bench::any(config);
+        bench.arrivals(2, 1500, Ecn::Ect0);
+        assert_eq!(bench.send().1, expected);
     }
-    // The longer of the times: the ECT packet's own wait.
+    // Of times the longer one counts, here the ECT packet's own wait.
     let slope = CoupledSlope::Linear { saturation: Extent::Time(Span::from_millis(2)), coupling: 1.0 };
-    let mut bench = bench(DualCoupledConfig { slope, input: CouplingInput::Total, ..BASE });
+    let mut bench = Bench::any(DualCoupledConfig { slope, input: CouplingInput::Total, ..BASE });
     let _ = bench.arrive(1500, Ecn::Ect0);
     bench.wait(Span::from_millis(2));
-    assert_eq!(sent(bench.take()).1, Some(Reason::Coupled));
+    assert_eq!(bench.send().1, Some(Reason::Coupled));
 }
 
-/// The own threshold comes first: it draws nothing and names the reason, even where the coupling would mark for certain.
+/// The threshold of the low-latency queue comes first: no random number is drawn, and it is the reason of the mark even where
+/// the coupled probability is one.
 #[test]
 fn above_the_threshold_nothing_is_drawn() {
     let slope = CoupledSlope::Linear { saturation: Extent::Packets(1), coupling: 8.0 };
     let config =
         DualCoupledConfig { slope, threshold: Extent::Packets(2), decide: DecideAt::Enqueue, ..BASE };
-    let mut bench = bench(config);
+    let mut bench = Bench::any(config);
     let marks: Vec<Option<Reason>> = (0..4).map(|_| mark_of(bench.arrive(1500, Ecn::Ect0))).collect();
     assert_eq!(marks, [None, None, Some(Reason::Threshold), Some(Reason::Threshold)]);
     assert_eq!(bench.draws(), 2);
@@ -222,7 +205,7 @@ fn above_the_threshold_nothing_is_drawn() {
 
 #[test]
 fn one_limit_for_both_queues() {
-    let mut bench = bench(DualCoupledConfig { limit: Extent::Packets(3), ..BASE });
+    let mut bench = Bench::any(DualCoupledConfig { limit: Extent::Packets(3), ..BASE });
     for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect0] {
         assert_eq!(dropped(bench.arrive(1500, ecn)), None);
     }
@@ -231,12 +214,14 @@ fn one_limit_for_both_queues() {
     }
 }
 
-/// A37: nine bytes of ten for ECT packets while both queues are backlogged, whatever the sizes.
+/// Claim A37: ECT packets get nine bytes of ten while packets wait in both queues, whatever their sizes.
 #[test]
 fn weights_share_bytes() {
     for (low, classic) in [(1500u16, 1500u16), (1500, 100), (60, 1500)] {
-        let mut bench =
-            bench(DualCoupledConfig { scheduler: SchedulerConfig::Weighted { classic_percent: 10 }, ..BASE });
+        let mut bench = Bench::any(DualCoupledConfig {
+            scheduler: SchedulerConfig::Weighted { classic_percent: 10 },
+            ..BASE
+        });
         let mut bytes = [0u64; 2];
         for _ in 0..100_000 {
             while bench.queue.class_backlog(Class::Ect).packets < 2 {
@@ -245,7 +230,7 @@ fn weights_share_bytes() {
             while bench.queue.class_backlog(Class::NotEct).packets < 2 {
                 let _ = bench.arrive(classic, Ecn::NotEct);
             }
-            let (packet, _) = sent(bench.take());
+            let (packet, _) = bench.send();
             bytes[usize::from(packet.ecn.is_capable())] += u64::from(packet.size);
             bench.now += LINE.time_for(packet.size.into());
         }
@@ -260,12 +245,10 @@ fn weights_share_bytes() {
 fn credit_begins_anew_on_an_idle_line() {
     let config = DualCoupledConfig { scheduler: SchedulerConfig::Weighted { classic_percent: 10 }, ..BASE };
     let ahead = |bench: &mut Bench<AnyQueue>| {
-        for _ in 0..20 {
-            let _ = bench.arrive(1500, Ecn::Ect0);
-        }
+        bench.arrivals(20, 1500, Ecn::Ect0);
         let _ = bench.arrive(1500, Ecn::NotEct);
         let mut ahead = 0;
-        while sent(bench.take()).0.ecn == Ecn::Ect0 {
+        while bench.send().0.ecn == Ecn::Ect0 {
             bench.now += LINE.time_for(1500);
             ahead += 1;
         }
@@ -277,25 +260,23 @@ fn credit_begins_anew_on_an_idle_line() {
             let _ = bench.take();
         }
     };
-    // The credit is 15000 - 135000 after the classic packet; alone, the others change nothing.
-    let mut first = bench(config);
+    // The credit is 15000 - 135000 after the classic packet; packets of one queue alone do not change it.
+    let mut first = Bench::any(config);
     assert_eq!(ahead(&mut first), 9);
     drain(&mut first);
     // Five more ECT packets against a classic one: -120000 + 5 * 15000.
-    for _ in 0..5 {
-        let _ = first.arrive(1500, Ecn::Ect0);
-    }
+    first.arrivals(5, 1500, Ecn::Ect0);
     let _ = first.arrive(1500, Ecn::NotEct);
     for _ in 0..5 {
         first.now += LINE.time_for(1500);
-        assert_eq!(sent(first.take()).0.ecn, Ecn::Ect0);
+        assert_eq!(first.send().0.ecn, Ecn::Ect0);
     }
     first.now += LINE.time_for(1500);
-    assert_eq!(sent(first.take()).0.ecn, Ecn::NotEct);
+    assert_eq!(first.send().0.ecn, Ecn::NotEct);
     let idle = first.queue.clone();
     // The last packet is still being sent: -45000 is kept, so four more go first.
     assert_eq!(ahead(&mut first), 4);
-    // It has been sent: the line has asked and found nothing.
+    // Now it has been sent: the line was idle in between.
     let mut second = Bench::new(idle);
     second.now = first.now + LINE.time_for(1500);
     assert_eq!(ahead(&mut second), 9);
@@ -304,12 +285,13 @@ fn credit_begins_anew_on_an_idle_line() {
 #[test]
 fn a_head_start_in_time_orders_the_queues() {
     let shift = Span::from_millis(5);
-    let mut bench = bench(DualCoupledConfig { scheduler: SchedulerConfig::TimeShifted { shift }, ..BASE });
+    let mut bench =
+        Bench::any(DualCoupledConfig { scheduler: SchedulerConfig::TimeShifted { shift }, ..BASE });
     let _ = bench.arrive(100, Ecn::NotEct);
     bench.wait(shift);
     let _ = bench.arrive(101, Ecn::Ect0);
     bench.wait(Span::from_picos(1));
     let _ = bench.arrive(102, Ecn::Ect0);
-    let order: Vec<u16> = (0..3).map(|_| sent(bench.take()).0.size).collect();
+    let order: Vec<u16> = (0..3).map(|_| bench.send().0.size).collect();
     assert_eq!(order, [101, 100, 102]);
 }

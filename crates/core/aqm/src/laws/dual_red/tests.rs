@@ -1,30 +1,33 @@
 //! Two RED instances on one queue.
 
-use crate::testing::bench::{Bench, LINE, PACKET_TIME, dropped, mark_of, unweighted};
+use crate::testing::bench::{Bench, PACKET_TIME, dropped, dual_red_of, mark_of, red_of, unweighted};
 use crate::{
-    AverageScope, Class, Dequeued, DualRed, DualRedConfig, Extent, LawConfig, MarkSpacing, Queue, Reason,
-    RedConfig, RedParameters, Single, Verdict,
+    AverageScope, Class, Dequeued, DualRed, DualRedConfig, Extent, MarkSpacing, Queue, Reason, RedConfig,
+    RedParameters, Single, Verdict,
 };
 use shoal_packet::Ecn;
 use shoal_units::{Span, Stream};
 
 fn dual(not_ect: RedParameters, ect: RedParameters, average: AverageScope) -> Bench<Single<DualRed>> {
-    let config = DualRedConfig {
-        not_ect,
-        ect,
-        average,
-        limit: Extent::Unlimited,
-        rate: LINE,
-        mean_packet_bytes: 1500,
-    };
-    Bench::new(config.build(LINE).unwrap())
+    Bench::of(dual_red_of(not_ect, ect, average))
+}
+
+/// Averages with weights of 1/4 for packets that are not ECT and of 1/2 for those that are.
+fn quarter_and_half(average: AverageScope) -> Bench<Single<DualRed>> {
+    let slope = |weight| slope(weight, MarkSpacing::Uniformised);
+    dual(slope(0.25), slope(0.5), average)
+}
+
+/// The average of a class.
+fn average_of(bench: &Bench<Single<DualRed>>, class: Class) -> f64 {
+    bench.queue.law().class_average_bytes(class)
 }
 
 fn slope(weight: f64, spacing: MarkSpacing) -> RedParameters {
     RedParameters { weight, ..unweighted(6000.0, 18_000.0, 0.2, spacing) }
 }
 
-/// Every instance acts on its own class only.
+/// Each instance decides about the packets of its own class only. A comment gives the bytes that wait after the arrival.
 #[test]
 fn ect_packets_are_marked_and_others_dropped_by_their_own_thresholds() {
     let not_ect = unweighted(6000.0, 6000.0, 0.1, MarkSpacing::Uniformised);
@@ -35,20 +38,20 @@ fn ect_packets_are_marked_and_others_dropped_by_their_own_thresholds() {
     assert_eq!(mark_of(verdict(Ecn::Ect0)), None); //   3000
     assert_eq!(mark_of(verdict(Ecn::NotEct)), None); // 4500
     assert_eq!(mark_of(verdict(Ecn::Ect0)), Some(Reason::Threshold)); // 6000
-    assert_eq!(dropped(verdict(Ecn::NotEct)), Some(Reason::Threshold)); // would be 7500
+    assert_eq!(dropped(verdict(Ecn::NotEct)), Some(Reason::Threshold)); // it would be 7500
     assert_eq!(mark_of(verdict(Ecn::Ect1)), Some(Reason::Threshold));
     assert_eq!(bench.draws(), 0);
 }
 
-/// With a shared average, equal parameters and independent coins, two instances are one RED queue with ECN: as WRED with
-/// equal profiles. Every verdict and every bit of the average is the same.
+/// With a shared average, equal parameters and independent decisions, two instances are one RED queue with ECN, as WRED
+/// is with equal profiles: every verdict and every bit of the average is the same.
 #[test]
 fn equal_instances_with_a_shared_average_are_one_red_queue() {
     let parameters = slope(0.02, MarkSpacing::Independent);
     assert_same_as_single(parameters, |script| [Ecn::NotEct, Ecn::Ect0][(script.uniform_u32() & 1) as usize]);
 }
 
-/// With counting it holds for each class alone, because each instance counts its own packets (as WRED does).
+/// With uniform gaps this holds for each class alone, because each instance counts its own packets, as WRED does.
 #[test]
 fn one_class_alone_is_one_red_queue() {
     let parameters = slope(0.02, MarkSpacing::Uniformised);
@@ -57,21 +60,10 @@ fn one_class_alone_is_one_red_queue() {
 }
 
 fn assert_same_as_single(parameters: RedParameters, mut ecn: impl FnMut(&mut Stream) -> Ecn) {
-    let config =
-        RedConfig { parameters, ecn: true, limit: Extent::Packets(20), rate: LINE, mean_packet_bytes: 1500 };
-    let mut single = Bench::new(config.build(LINE).unwrap());
-    let mut double = Bench::new(
-        DualRedConfig {
-            not_ect: parameters,
-            ect: parameters,
-            average: AverageScope::Shared,
-            limit: Extent::Packets(20),
-            rate: LINE,
-            mean_packet_bytes: 1500,
-        }
-        .build(LINE)
-        .unwrap(),
-    );
+    let limit = Extent::Packets(20);
+    let mut single = Bench::of(RedConfig { limit, ..red_of(parameters, true) });
+    let dual = dual_red_of(parameters, parameters, AverageScope::Shared);
+    let mut double = Bench::of(DualRedConfig { limit, ..dual });
     let mut script = Stream::new(9, "script");
     let mut early = 0;
     for _ in 0..20_000 {
@@ -90,8 +82,8 @@ fn assert_same_as_single(parameters: RedParameters, mut ecn: impl FnMut(&mut Str
             }
         }
         let average = single.queue.average_bytes().unwrap().to_bits();
-        assert_eq!(double.queue.law().class_average_bytes(Class::Ect).to_bits(), average);
-        assert_eq!(double.queue.law().class_average_bytes(Class::NotEct).to_bits(), average);
+        assert_eq!(average_of(&double, Class::Ect).to_bits(), average);
+        assert_eq!(average_of(&double, Class::NotEct).to_bits(), average);
     }
     assert_eq!(single.draws(), double.draws());
     assert!(early > 100, "{early}");
@@ -109,12 +101,14 @@ fn packet(dequeued: Dequeued) -> Option<shoal_packet::Packet> {
     }
 }
 
-/// Lock-out: an overshoot lifts the Reno average to a0 = 100,000 B, above max. Afterwards DCTCP keeps q = 15,000 B in the queue, so
-/// it never idles, and Reno sends one packet a round, dropped until its average is below max = 46,875 B.
+/// An overshoot lifts the average of Reno's packets to a0 = 100,000 B, above max. Afterwards DCTCP keeps q = 15,000 B in the
+/// queue, so that it never runs empty, and Reno sends one packet a round, which is dropped until the average is below
+/// max = 46,875 B.
 ///
-/// Per class, only Reno's packets move it: after n of them it is q + (a0 - q) (1-w)^n. With w = 0.002 that takes
-/// n = ln(31,875/85,000) / ln(0.998) = 489.9: with one packet a retransmission timeout, Reno is locked out for minutes.
-/// Shared, the 100 DCTCP packets of each round count, too, so the 490 arrivals are over in the 5th round.
+/// With an average for each class only Reno's packets move it: after n of them it is q + (a0 - q) (1-w)^n. With w = 0.002
+/// that takes n = ln(31,875/85,000) / ln(0.998) = 489.9: with one packet in each retransmission timeout, Reno is locked
+/// out for minutes. A shared average also counts the 100 DCTCP packets of each round, so that 490 arrivals have passed in
+/// the 5th round.
 #[test]
 fn averages_per_class_lock_reno_out() {
     assert_eq!(drops_until_reno_gets_through(AverageScope::PerClass), 489);
@@ -126,8 +120,8 @@ fn drops_until_reno_gets_through(average: AverageScope) -> u32 {
         RedParameters { weight: 0.002, ..unweighted(15_625.0, 46_875.0, 0.0, MarkSpacing::Uniformised) };
     let dctcp = unweighted(20_000.0, 20_000.0, 1.0, MarkSpacing::Uniformised);
     let mut bench = dual(reno, dctcp, average);
-    // Overshoot: 202 arrivals of Reno that find b bytes lift the average from 0 to b (1 - 0.998^202) = 100,000 B, so
-    // b = 100,000 / 0.33264 = 300,600 B. Those that still pass replace others.
+    // The overshoot: 202 arrivals of Reno that find b bytes lift the average from 0 to b (1 - 0.998^202) = 100,000 B, so
+    // b = 100,000 / 0.33264 = 300,600 B. For each one that is queued another packet leaves.
     bench.fill(600, 300_600);
     for _ in 0..202 {
         let _ = bench.cycle(600, Ecn::NotEct);
@@ -135,11 +129,11 @@ fn drops_until_reno_gets_through(average: AverageScope) -> u32 {
     while bench.queue.backlog().bytes > 15_000 {
         let _ = bench.take();
     }
-    // Shared, the filling lifted it further: wait until it is back.
-    while bench.queue.law().class_average_bytes(Class::NotEct) > 100_100.0 {
+    // A shared average was lifted further while the queue filled; it has to come back first.
+    while average_of(&bench, Class::NotEct) > 100_100.0 {
         let _ = bench.cycle(600, Ecn::Ect0);
     }
-    let reached = bench.queue.law().class_average_bytes(Class::NotEct);
+    let reached = average_of(&bench, Class::NotEct);
     assert!((reached - 100_000.0).abs() < 150.0, "{reached}");
     for drops in 0..1000 {
         for _ in 0..100 {
@@ -152,66 +146,51 @@ fn drops_until_reno_gets_through(average: AverageScope) -> u32 {
     panic!("locked out for 1000 rounds");
 }
 
-/// Per class, an arrival of one class leaves the other average alone.
+/// With an average for each class, an arrival of one class does not change the other average.
 #[test]
 fn averages_per_class_move_with_their_own_packets() {
-    let mut bench = dual(
-        slope(0.25, MarkSpacing::Uniformised),
-        slope(0.5, MarkSpacing::Uniformised),
-        AverageScope::PerClass,
-    );
-    let averages = |bench: &Bench<Single<DualRed>>| {
-        (
-            bench.queue.law().class_average_bytes(Class::NotEct),
-            bench.queue.law().class_average_bytes(Class::Ect),
-        )
-    };
+    let mut bench = quarter_and_half(AverageScope::PerClass);
+    let averages =
+        |bench: &Bench<Single<DualRed>>| [Class::NotEct, Class::Ect].map(|class| average_of(bench, class));
     let _ = bench.arrive(1500, Ecn::Ect0); // finds 0
     let _ = bench.arrive(1500, Ecn::Ect0); // finds 1500: 750
-    assert_eq!(averages(&bench), (0.0, 750.0));
+    assert_eq!(averages(&bench), [0.0, 750.0]);
     let _ = bench.arrive(1500, Ecn::NotEct); // finds 3000: 750
-    assert_eq!(averages(&bench), (750.0, 750.0));
+    assert_eq!(averages(&bench), [750.0, 750.0]);
     let _ = bench.arrive(1500, Ecn::NotEct); // finds 4500: 750 + 3750/4
-    assert_eq!(averages(&bench), (1687.5, 750.0));
+    assert_eq!(averages(&bench), [1687.5, 750.0]);
 }
 
-/// Shared, each average moves with its own weight at every arrival.
+/// With a shared scope, each average moves with its own weight at every arrival.
 #[test]
 fn shared_averages_move_with_every_packet() {
-    let mut bench = dual(
-        slope(0.25, MarkSpacing::Uniformised),
-        slope(0.5, MarkSpacing::Uniformised),
-        AverageScope::Shared,
-    );
+    let mut bench = quarter_and_half(AverageScope::Shared);
     let _ = bench.arrive(1500, Ecn::Ect0); // finds 0
     let _ = bench.arrive(1500, Ecn::Ect0); // finds 1500: 375 and 750
     let _ = bench.arrive(1500, Ecn::NotEct); // finds 3000: 375 + 2625/4 and 750 + 2250/2
-    assert_eq!(bench.queue.law().class_average_bytes(Class::NotEct), 1031.25);
-    assert_eq!(bench.queue.law().class_average_bytes(Class::Ect), 1875.0);
+    assert_eq!(average_of(&bench, Class::NotEct), 1031.25);
+    assert_eq!(average_of(&bench, Class::Ect), 1875.0);
     assert_eq!(bench.queue.average_bytes(), Some(1031.25));
 }
 
-/// Per class, idle time counts only if the line is idle when the class's own packet arrives: an ECT packet that ended the
-/// idle time hides it from the other average.
+/// With an average for each class, idle time counts only if the line is idle when a packet of the class itself arrives: an
+/// ECT packet that ended the idle time hides it from the other average.
 #[test]
 fn averages_per_class_miss_idle_time_that_the_other_class_ended() {
     for (average, aged) in [(AverageScope::PerClass, 1.0), (AverageScope::Shared, 0.75f64.powi(10) * 0.75)] {
-        let mut bench =
-            dual(slope(0.25, MarkSpacing::Uniformised), slope(0.5, MarkSpacing::Uniformised), average);
+        let mut bench = quarter_and_half(average);
         bench.fill(1500, 3000);
         let _ = bench.arrive(1500, Ecn::NotEct);
-        let before = bench.queue.law().class_average_bytes(Class::NotEct);
+        let before = average_of(&bench, Class::NotEct);
         bench.transmit_all();
         bench.wait(PACKET_TIME * 10);
-        // Two packets: the line is idle for the first, the second finds 1500 B, and the third 3000 B.
-        for _ in 0..2 {
-            let _ = bench.arrive(1500, Ecn::Ect0);
-        }
+        // The first packet finds an idle line, the second 1500 B, and the third 3000 B.
+        bench.arrivals(2, 1500, Ecn::Ect0);
         let _ = bench.arrive(1500, Ecn::NotEct);
-        // Shared, the second packet's update adds 1500/4, kept to 3/4 by the third's.
+        // In a shared average the second packet's update adds 1500/4, of which the third packet's leaves 3/4.
         let second = if average == AverageScope::Shared { 0.75 * 375.0 } else { 0.0 };
         let expected = 0.75 * aged * before + second + 750.0;
-        let got = bench.queue.law().class_average_bytes(Class::NotEct);
+        let got = average_of(&bench, Class::NotEct);
         assert!((got / expected - 1.0).abs() < 1e-12, "{average:?}: {got} {expected}");
     }
 }

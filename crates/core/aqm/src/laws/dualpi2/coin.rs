@@ -60,6 +60,7 @@ fn recur(sum: &mut u64, likelihood: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::bench::is_likely;
 
     #[test]
     fn added_likelihoods_space_events_evenly() {
@@ -68,9 +69,9 @@ mod tests {
         let mut run = |likelihood, n| -> Vec<bool> {
             (0..n).map(|_| coin.toss(Lane::Low, likelihood, &mut random)).collect()
         };
-        // Quarters: 1/4, 2/4, 3/4, 4/4 is not above one, 5/4 is.
+        // Sums of 1/4: 1/4, 2/4, 3/4 and 4/4 are not above one, 5/4 is.
         assert_eq!(run(1 << 30, 9), [false, false, false, false, true, false, false, false, true]);
-        // The other queue has a sum of its own: halves, 1/2, 1, 3/2.
+        // The other queue has a sum of its own: 1/2, 1, 3/2.
         let tosses: Vec<bool> = (0..4).map(|_| coin.toss(Lane::Classic, 1 << 31, &mut random)).collect();
         assert_eq!(tosses, [false, false, true, false]);
         assert_eq!(random.uniform_u64(), Stream::new(1, "unused").uniform_u64());
@@ -90,7 +91,7 @@ mod tests {
     fn random_tosses_have_their_likelihood() {
         let mut random = Stream::new(9, "coin");
         let mut coin = Coin::new(Tossing::Random);
-        let n = 400_000u32;
+        let n = 400_000;
         let root = 1u32 << 30;
         let mut count = |squared| {
             let toss = |_: &u32| {
@@ -100,11 +101,11 @@ mod tests {
                     coin.toss(Lane::Low, root.into(), &mut random)
                 }
             };
-            (0..n).filter(toss).count() as f64
+            (0..n).filter(toss).count()
         };
-        for (squared, p) in [(false, 0.25f64), (true, 0.0625)] {
-            let (k, n) = (count(squared), f64::from(n));
-            assert!((k - n * p).abs() < 4.0 * (n * p * (1.0 - p)).sqrt(), "{k}, seed 9");
+        for (squared, p) in [(false, 0.25), (true, 0.0625)] {
+            let count = count(squared);
+            assert!(is_likely(count, n, p), "{count}, seed 9");
         }
         assert!((0..1000).all(|_| coin.toss(Lane::Low, MAX_PROBABILITY.into(), &mut random)));
     }

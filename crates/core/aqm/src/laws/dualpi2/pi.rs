@@ -85,7 +85,7 @@ mod tests {
     fn gains_are_scaled_as_the_kernel_does() {
         // 41 (2^32 - 1) >> 2 = 44,023,414,773; / 10^9 = 44. 819 (2^32 - 1) >> 2 = 879,394,553,651; / 10^9 = 879.
         assert_eq!((scale(41), scale(819)), (44, 879));
-        // The smallest gain is not lost: (2^32 - 1) >> 2 = 1,073,741,823; / 10^9 = 1. The largest does not overflow.
+        // The smallest gain does not become zero: (2^32 - 1) >> 2 = 1,073,741,823; / 10^9 = 1. The largest does not overflow.
         assert_eq!((scale(1), scale((1 << 31) - 1)), (1, 2_305_843_007));
     }
 
@@ -107,14 +107,14 @@ mod tests {
         assert_eq!(after(15_000_001), 209_453_140);
         // -15 ms * 44 - 15,000,001 * 879 = -660e6 - 13,185,000,879; >> 6 = 216,328,138.7: below zero.
         assert_eq!(after(0), 0);
-        // -660e6 every time while nothing waits.
+        // -660e6 at each update while the queue is empty.
         assert_eq!(after(0), 0);
     }
 
     #[test]
     fn sums_beyond_the_range_stop_at_it() {
         let mut pi = linux();
-        // 4 s more in one update would wrap; steps of 100 ms are 85 ms * 44 + 100 ms * 879 = 91,640e6 >> 6 = 1,431,875,000.
+        // An increase by 4 s in one update would wrap; steps of 100 ms are 85 ms * 44 + 100 ms * 879 = 91,640e6 >> 6 = 1,431,875,000.
         pi.update(100 * MS);
         assert_eq!(pi.probability(), 1_431_875_000);
         // 185 ms * 44 + 100 ms * 879 = 96,040e6 >> 6 = 1,500,625,000.
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(pi.probability(), MAX_PROBABILITY / 2);
     }
 
-    /// A change of less than 2^-32 is lost, upwards and downwards: 1 ns * 44 >> 6 = 0.
+    /// Changes of less than 2^-32 are truncated to zero in both directions: 1 ns * 44 >> 6 = 0.
     #[test]
     fn changes_below_the_unit_are_lost() {
         let mut pi = Pi::new(15 * MS, 41, 0, None);
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    /// Without proportional gain a constant error integrates linearly: alpha (q - target) a second times the updates.
+    /// Without proportional gain a constant error is integrated linearly: each update adds alpha (q - target).
     #[test]
     fn a_constant_error_integrates() {
         let mut pi = Pi::new(15 * MS, 41, 0, None);

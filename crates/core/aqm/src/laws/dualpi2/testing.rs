@@ -1,4 +1,4 @@
-//! Any configuration, and what it promises.
+//! An arbitrary configuration, and the properties that it guarantees.
 
 use super::{DualPi2Config, NativeMarking, Tossing};
 use crate::testing::{Checked, Input, Limit, Order, Promise};

@@ -1,4 +1,4 @@
-//! Any configuration, and what it promises.
+//! An arbitrary configuration, and the properties that it guarantees.
 
 use super::FifoConfig;
 use crate::testing::{Checked, Input, Promise};

@@ -1,12 +1,12 @@
 //! Tail drop at each kind of limit.
 
-use crate::testing::bench::{Bench, LINE, dropped};
-use crate::{AnyQueue, Dequeued, Extent, FifoConfig, Queue, QueueConfig, Reason};
+use crate::testing::bench::{Bench, dropped};
+use crate::{AnyQueue, Dequeued, Extent, FifoConfig, Queue, Reason};
 use shoal_packet::Ecn;
 use shoal_units::{Span, Time};
 
 fn fifo(limit: Extent) -> Bench<AnyQueue> {
-    Bench::new(AnyQueue::new(&QueueConfig::Fifo(FifoConfig { limit }), LINE))
+    Bench::any(FifoConfig { limit })
 }
 
 /// 3000 B at 10 Mbit/s are 2.4 ms. The size of the IP packet counts, without link-layer header.
@@ -32,16 +32,15 @@ fn a_limit_in_packets_ignores_sizes() {
 #[test]
 fn packets_leave_in_order_of_arrival_unmarked_and_stamped() {
     let mut bench = fifo(Extent::Unlimited);
-    for (size, ecn) in [(100, Ecn::NotEct), (200, Ecn::Ect0), (300, Ecn::Ce)] {
+    let packets = [(100, Ecn::NotEct), (200, Ecn::Ect0), (300, Ecn::Ce)];
+    for (size, ecn) in packets {
         bench.wait(Span::from_micros(1));
         assert_eq!(dropped(bench.arrive(size, ecn)), None);
     }
-    for (n, (size, ecn)) in (1..).zip([(100, Ecn::NotEct), (200, Ecn::Ect0), (300, Ecn::Ce)]) {
-        let Dequeued::Packet { packet, mark: None } = bench.take() else { panic!("a packet waits") };
-        assert_eq!(
-            (packet.size, packet.ecn, packet.enqueued),
-            (size, ecn, Time::ZERO + Span::from_micros(n))
-        );
+    for (n, (size, ecn)) in (1..).zip(packets) {
+        let (packet, mark) = bench.send();
+        let arrival = Time::ZERO + Span::from_micros(n);
+        assert_eq!((packet.size, packet.ecn, packet.enqueued, mark), (size, ecn, arrival, None));
     }
     assert!(matches!(bench.take(), Dequeued::Empty));
     assert_eq!(bench.queue.next_timer(), Time::NEVER);

@@ -1,4 +1,4 @@
-//! Fair queueing with CoDel: whose packet leaves, and who is cut.
+//! Fair queueing with CoDel: of which flow a packet leaves, and which flow loses packets at the limit.
 
 use crate::testing::bench::{Bench, LINE, mark_of};
 use crate::{
@@ -36,12 +36,20 @@ fn next(bench: &mut Bench<FqCodel>) -> Option<Packet> {
     }
 }
 
+/// Packets of 1500 B arrive, each of the flow with the given number.
+fn arrive_of_each(bench: &mut Bench<FqCodel>, flows: &[u32]) {
+    for &flow in flows {
+        let _ = bench.arrive_of(flow, 1500, Ecn::NotEct);
+    }
+}
+
 /// Flow numbers of the next `n` packets.
 fn flows(bench: &mut Bench<FqCodel>, n: usize) -> Vec<u32> {
     (0..n).filter_map(|_| next(bench)).map(|packet| packet.flow.0).collect()
 }
 
-fn victims(bench: &mut Bench<FqCodel>) -> Vec<Packet> {
+/// The waiting packets that the last arrival displaced.
+fn displaced(bench: &mut Bench<FqCodel>) -> Vec<Packet> {
     core::iter::from_fn(|| bench.queue.take_displaced())
         .map(|(packet, reason)| {
             assert_eq!(reason, Reason::Buffer);
@@ -50,8 +58,8 @@ fn victims(bench: &mut Bench<FqCodel>) -> Vec<Packet> {
         .collect()
 }
 
-/// Quantum 1500 B. Flow 0 has 1500 B packets: one a turn. Flow 1 has 500 B packets: three a turn. Flow 2 has 1000 B packets:
-/// two in its first turn (1500, 500, -500), then 1000 B to spend: one, and so on.
+/// The quantum is 1500 B. Flow 0 with packets of 1500 B sends one a turn, flow 1 with packets of 500 B three. Flow 2 with
+/// packets of 1000 B sends two in its first turn (its deficit is 1500, 500, -500), then, with 1000 B left, one, and so on.
 #[test]
 fn flows_take_turns_by_bytes() {
     let mut bench = bench(CONFIG);
@@ -63,9 +71,10 @@ fn flows_take_turns_by_bytes() {
     assert_eq!(flows(&mut bench, 14), [0, 1, 1, 1, 2, 2, 0, 1, 1, 1, 2, 0, 1, 1]);
 }
 
-/// Flow 0 has 700 B packets: 1500, 800, 100, -600, now it is old with 900, 200. A packet of flow 1 then leaves next, because
-/// its queue is new, and uses up its quantum. The second one, right behind it, waits until flow 0 has used up its turn
-/// (200, -500). Then flow 0 has 1000, 300, -400. When flow 1 is visited without a packet it is forgotten, and new again.
+/// Flow 0 has packets of 700 B, so that its deficit is 1500, 800, 100, -600; then it is an old flow with 900, 200. A packet of
+/// flow 1 then leaves next, because its queue is new, and uses up its quantum. The second packet of flow 1, right behind it,
+/// waits until flow 0 has used up its turn (200, -500). Then flow 0 has 1000, 300, -400. When it is the turn of flow 1 and it
+/// has no packet, it leaves the list of old flows, so that it is a new flow again.
 #[test]
 fn a_sparse_flow_goes_first() {
     let mut bench = bench(CONFIG);
@@ -82,31 +91,28 @@ fn a_sparse_flow_goes_first() {
     assert_eq!(flows(&mut bench, 2), [1, 0]);
 }
 
-/// A new queue that runs empty is not forgotten at once, or it could come back as new and starve the others: it becomes old
-/// with what is left of its quantum.
+/// A new queue that runs empty stays in a list, as it could otherwise come back as new at once and starve the others: it
+/// becomes old with what is left of its quantum.
 #[test]
 fn a_new_queue_that_ran_empty_waits_once_behind_the_old() {
     let mut bench = bench(CONFIG);
-    for _ in 0..10 {
-        let _ = bench.arrive_of(0, 1500, Ecn::NotEct);
-    }
+    arrive_of_each(&mut bench, &[0; 10]);
     assert_eq!(flows(&mut bench, 2), [0, 0]);
     let _ = bench.arrive_of(1, 200, Ecn::NotEct);
     assert_eq!(flows(&mut bench, 1), [1]);
-    // It has 1300 B left but nothing to send: on to the old list, behind flow 0.
+    // It has 1300 B left but nothing to send, so that it moves to the list of old flows, behind flow 0.
     assert_eq!(flows(&mut bench, 1), [0]);
-    // Listed as old: this packet comes behind the turn of flow 0 that has begun.
+    // As flow 1 is old, this packet comes after the turn of flow 0 that has begun.
     let _ = bench.arrive_of(1, 200, Ecn::NotEct);
     assert_eq!(flows(&mut bench, 2), [1, 0]);
 }
 
-/// Once the line is idle the kernel has emptied its lists; both flows are new again, with full quanta, in order of arrival.
+/// By the time that the line is idle the kernel has emptied its lists; then both flows are new again, with full quanta, in the
+/// order of their arrival.
 #[test]
 fn an_idle_line_forgets_old_and_new() {
     let mut bench = bench(CONFIG);
-    for flow in [0, 1] {
-        let _ = bench.arrive_of(flow, 1500, Ecn::NotEct);
-    }
+    arrive_of_each(&mut bench, &[0, 1]);
     assert_eq!(flows(&mut bench, 2), [0, 1]);
     // 1500 B take 1.2 ms; at 1.2 ms the line is free.
     bench.wait(Span::from_micros(1200));
@@ -114,15 +120,13 @@ fn an_idle_line_forgets_old_and_new() {
         let _ = bench.arrive_of(flow, 700, Ecn::NotEct);
     }
     assert_eq!(flows(&mut bench, 4), [1, 1, 0, 0]);
-    // The line is not free yet, so flow 0 is still in its list with 100 B of its quantum; flow 1 was found empty before.
-    for flow in [1, 0] {
-        let _ = bench.arrive_of(flow, 1500, Ecn::NotEct);
-    }
+    // The line is not free yet, so that flow 0 is still in its list, with 100 B of its quantum; flow 1 was found empty before.
+    arrive_of_each(&mut bench, &[1, 0]);
     assert_eq!(flows(&mut bench, 2), [0, 1]);
 }
 
-/// Flow 1 has 300 packets of 1000 B, flow 0 has 100. The 401st packet exceeds the limit: flow 1, the fattest, loses from its
-/// head until half of its bytes (150 packets) or 64 packets are gone.
+/// Flow 1 has 300 packets of 1000 B, flow 0 has 100. The 401st packet exceeds the limit: flow 1, which has most bytes waiting,
+/// loses packets from its head until half of its bytes (150 packets) or 64 packets are dropped.
 #[test]
 fn the_fattest_flow_is_cut_in_batches_from_its_head() {
     let mut bench = bench(FqCodelConfig { limit: Extent::Packets(400), ..CONFIG });
@@ -132,7 +136,7 @@ fn the_fattest_flow_is_cut_in_batches_from_its_head() {
         assert_eq!(mark_of(bench.queue.enqueue(packet, bench.now, &mut bench.random)), None);
     }
     assert_eq!(bench.arrive_of(0, 1000, Ecn::NotEct), Verdict::Displaced);
-    let cut = victims(&mut bench);
+    let cut = displaced(&mut bench);
     let expected: Vec<u32> = (0..400).filter(|n| n % 4 != 0).take(64).collect();
     assert_eq!(cut.iter().map(|packet| packet.ts_val).collect::<Vec<_>>(), expected);
     assert!(cut.iter().all(|packet| packet.flow == FlowId(1)));
@@ -140,7 +144,7 @@ fn the_fattest_flow_is_cut_in_batches_from_its_head() {
     assert_eq!(bench.queue.backlog().bytes, (401 - 64) * 1000);
 }
 
-/// Half of 5000 B are 2500: the third packet of 1000 B reaches that.
+/// Half of 5000 B is 2500 B, which the third packet of 1000 B reaches.
 #[test]
 fn a_small_fat_flow_loses_half() {
     let mut bench = bench(FqCodelConfig { limit: Extent::Packets(6), ..CONFIG });
@@ -148,30 +152,30 @@ fn a_small_fat_flow_loses_half() {
         assert_eq!(mark_of(bench.arrive_of(flow, 1000, Ecn::NotEct)), None);
     }
     assert_eq!(bench.arrive_of(2, 100, Ecn::NotEct), Verdict::Displaced);
-    assert_eq!(victims(&mut bench).len(), 3);
-    // Equal ones: the lowest number, as the kernel scans. 1 and 3 hold 2000 B each.
+    assert_eq!(displaced(&mut bench).len(), 3);
+    // Of equal flows the one with the lowest number loses packets, as in the kernel. Flows 1 and 3 have 2000 B each.
     for (flow, size) in [(3, 1000), (3, 1000), (4, 1)] {
         let verdict = bench.arrive_of(flow, size, Ecn::NotEct);
         if verdict == Verdict::Displaced {
-            let cut = victims(&mut bench);
+            let cut = displaced(&mut bench);
             assert_eq!((flow, cut.len(), cut[0].flow), (4, 1, FlowId(1)));
         }
     }
 }
 
-/// The packet that arrives may be the one that goes: alone it exceeds the memory.
+/// The packet that arrives may be the one that is dropped, if it alone exceeds the memory.
 #[test]
 fn memory_is_limited_in_bytes() {
     let mut bench = bench(FqCodelConfig { memory_limit_bytes: 4000, ..CONFIG });
     assert_eq!(mark_of(bench.arrive_of(0, 4000, Ecn::NotEct)), None);
     assert_eq!(bench.arrive_of(1, 1, Ecn::NotEct), Verdict::Displaced);
-    assert_eq!(victims(&mut bench)[0].size, 4000);
+    assert_eq!(displaced(&mut bench)[0].size, 4000);
     assert_eq!(bench.arrive_of(2, 5000, Ecn::NotEct), Verdict::Displaced);
-    assert_eq!(victims(&mut bench)[0].size, 5000);
+    assert_eq!(displaced(&mut bench)[0].size, 5000);
     assert_eq!(bench.queue.backlog().packets, 1);
 }
 
-/// Every flow has its own law: flow 0 stands for 300 ms and is marked, flow 1 comes and goes and is not.
+/// Each flow has a CoDel of its own: packets of flow 0 wait for 300 ms and are marked, those of flow 1 leave at once and are not.
 #[test]
 fn every_queue_has_its_own_law() {
     let mut bench = bench(CONFIG);
@@ -192,19 +196,17 @@ fn every_queue_has_its_own_law() {
     assert!(marks[0] > 5 && marks[1] == 0, "{marks:?}");
 }
 
-/// Two flows in one queue share its turn; in queues of their own they alternate.
+/// Two flows in one queue share its turns instead of taking turns with each other.
 #[test]
 fn flows_that_collide_share_a_queue() {
     let mut bench = bench(FqCodelConfig { flows: FlowQueues::Hashed(1), ..CONFIG });
-    for flow in [7, 7, 7, 9, 9] {
-        let _ = bench.arrive_of(flow, 1500, Ecn::NotEct);
-    }
+    arrive_of_each(&mut bench, &[7, 7, 7, 9, 9]);
     assert_eq!(flows(&mut bench, 5), [7, 7, 7, 9, 9]);
-    // One draw: the key of the hash.
+    // One random number was drawn: the key of the hash.
     assert_eq!(bench.draws(), 1);
 }
 
-/// `fq_codel_change` raises smaller quanta to 256 B: two packets of 200 B a turn.
+/// `fq_codel_change` raises smaller quanta to 256 B, which is two packets of 200 B a turn.
 #[test]
 fn a_quantum_has_256_bytes_at_least() {
     let mut bench = bench(FqCodelConfig { quantum_bytes: 1, ..CONFIG });
@@ -216,7 +218,7 @@ fn a_quantum_has_256_bytes_at_least() {
     assert_eq!(flows(&mut bench, 4), [0, 0, 1, 1]);
 }
 
-/// A thousand flows that have come and gone cost nothing: the next packet of one leaves at once.
+/// A thousand flows that are idle again are not served: the next packet of one of them leaves at once.
 #[test]
 fn idle_flows_are_not_looked_at() {
     let mut bench = bench(FqCodelConfig { flows: FlowQueues::Hashed(1024), ..CONFIG });

@@ -200,9 +200,9 @@ mod tests {
     #[test]
     fn above_the_target_the_probability_rises_by_one_percent() {
         assert_eq!(adapted(0.1, 66_001), (472_446_402, 7874));
-        // Below 4 % by a quarter: 85,899,345 + 21,474,836; / 60,000 = 1789.57, rounded to the nearest.
+        // Below 4 % it rises by a quarter: 85,899,345 + 21,474,836; / 60,000 = 1789.57, rounded to the nearest.
         assert_eq!(adapted(0.02, 66_001), (107_374_181, 1790));
-        // Above 50 % not at all: 0.51 * 2^32.
+        // Above 50 % it does not rise: 0.51 * 2^32.
         assert_eq!(adapted(0.51, 66_001).0, 2_190_433_320);
     }
 
@@ -220,8 +220,8 @@ mod tests {
         assert_eq!(adapted(0.1, 66_000).0, 429_496_729);
     }
 
-    /// Idle since 0 for 0.5 s: Scell_log 17, entry 3 is 0, so the linear start: half. 108,002 / 2 = 54,001 is in the target,
-    /// 107,998 / 2 = 53,999 below it.
+    /// The line is idle for 0.5 s: Scell_log is 17 and entry 3 of the table 0, so that the average is halved. 108,002 / 2 =
+    /// 54,001 is in the target, 107,998 / 2 = 53,999 below it.
     #[test]
     fn an_idle_line_fades_the_average_that_is_looked_at() {
         for (bytes, max_p) in [(108_002, 429_496_729), (107_998, 386_547_048)] {
@@ -229,12 +229,9 @@ mod tests {
             assert_eq!((law.scell_log, law.stab[3]), (17, 0));
             law.average = bytes << law.wlog;
             law.adapt(Some(Span::from_millis(500)));
-            assert!(
-                matches!(law.source, Source::Quotient { max_p: p, .. } if p == max_p),
-                "{:?}",
-                law.source
-            );
-            // The average itself is not touched.
+            let is_expected = matches!(law.source, Source::Quotient { max_p: p, .. } if p == max_p);
+            assert!(is_expected, "{:?}", law.source);
+            // The average itself does not change.
             assert_eq!(law.average, bytes << law.wlog);
         }
     }

@@ -1,6 +1,6 @@
 //! Linux RED, to the integer.
 
-use crate::testing::bench::{Bench, LINE, chi_square, chi_square_limit, dropped, mark_of};
+use crate::testing::bench::{Bench, LINE, LINUX_RED, chi_square, chi_square_limit, dropped, mark_of};
 use crate::{LawConfig, LinuxRed, LinuxRedConfig, Queue, Reason, Single, TcError, Verdict};
 use shoal_packet::Ecn;
 use shoal_units::{Rate, Span, Time};
@@ -14,42 +14,27 @@ const TESTBED: LinuxRedConfig = LinuxRedConfig {
     burst_packets: 220,
     probability: 0.02,
     bandwidth: Rate::from_bps(40_000_000),
-    ecn: true,
-    harddrop: false,
-    nodrop: false,
-    adaptive: false,
-    legacy_probability: false,
+    ..LINUX_RED
 };
 
 /// Mininet-HiFi DCTCP with the probability 0.1. Wlog 1, so at a constant backlog of B bytes the scaled average settles at
 /// 2 B (or 2 B + 1), the average at B.
 const HIFI: LinuxRedConfig = LinuxRedConfig {
-    limit_bytes: 1_000_000,
-    min_bytes: 30_000,
     max_bytes: 35_000,
-    avpkt_bytes: 1500,
     burst_packets: 20,
-    probability: 0.1,
     bandwidth: Rate::from_bps(100_000_000),
-    ..TESTBED
+    ..LINUX_RED
 };
 
 /// The CS244 study: min = K, max = K + 1 packets of 1500 B, burst K + 1, probability 1.
 fn cs(k: u32) -> LinuxRedConfig {
     LinuxRedConfig {
-        limit_bytes: 1_000_000,
         min_bytes: 1500 * k,
         max_bytes: 1500 * (k + 1),
-        avpkt_bytes: 1500,
         burst_packets: k + 1,
         probability: 1.0,
-        bandwidth: Rate::from_bps(100_000_000),
-        ..TESTBED
+        ..HIFI
     }
-}
-
-fn bench(config: LinuxRedConfig) -> Bench<Single<LinuxRed>> {
-    Bench::new(config.build(LINE).unwrap())
 }
 
 /// The average scaled by 2^Wlog, as the kernel keeps it.
@@ -110,10 +95,8 @@ fn tc_refuses_what_it_cannot_express() {
     assert_eq!(error(LinuxRedConfig { max_bytes: 119_999, ..TESTBED }), TcError::Probability);
     assert_eq!(error(LinuxRedConfig { probability: 1e-6, ..TESTBED }), TcError::Probability);
     // 2^32 B/s = 34.36 Gbit/s.
-    assert_eq!(
-        error(LinuxRedConfig { bandwidth: Rate::from_bps(34_359_738_368), ..TESTBED }),
-        TcError::Bandwidth
-    );
+    let bandwidth = Rate::from_bps(34_359_738_368);
+    assert_eq!(error(LinuxRedConfig { bandwidth, ..TESTBED }), TcError::Bandwidth);
     assert_eq!(error(LinuxRedConfig { ecn: false, nodrop: true, ..TESTBED }), TcError::NodropWithoutEcn);
     let legacy = LinuxRedConfig { adaptive: true, legacy_probability: true, ..TESTBED };
     assert_eq!(error(legacy), TcError::AdaptiveInLegacyKernel);
@@ -131,20 +114,19 @@ fn idle_table_of_the_dh_line() {
 /// qavg' = qavg + backlog - (qavg >> 7), the backlog being what the packet finds.
 #[test]
 fn the_average_is_kept_in_integers() {
-    let mut bench = bench(TESTBED);
-    // Finds 0 at an idle line: nothing to fade. Then 1500; 1500 + 3000 - 11 = 4489; 4489 + 4500 - 35 = 8954.
+    let mut bench = Bench::of(TESTBED);
+    // The first packet finds 0, and an average of 0 that the idle time cannot age. The others find 1500; 1500 + 3000 - 11 =
+    // 4489; 4489 + 4500 - 35 = 8954.
     for expected in [0, 1500, 4489, 8954] {
         let _ = bench.arrive(1500, Ecn::Ect0);
         assert_eq!(scaled(&bench, 7), expected);
     }
 }
 
-/// Leaves the average at 8954 / 128 and the line idle for `idle` before the next packet.
+/// The average, scaled by 128, that a packet finds which comes after `idle` on an idle line; it was 8954 before.
 fn scaled_after_idle(idle: Span) -> u64 {
-    let mut bench = bench(TESTBED);
-    for _ in 0..4 {
-        let _ = bench.arrive(1500, Ecn::Ect0);
-    }
+    let mut bench = Bench::of(TESTBED);
+    bench.arrivals(4, 1500, Ecn::Ect0);
     bench.transmit_all();
     bench.wait(idle);
     let _ = bench.arrive(1500, Ecn::Ect0);
@@ -171,8 +153,8 @@ fn a_long_idle_time_shifts_by_the_table() {
     assert_eq!(scaled_after_idle(Span::from_secs(3600)), 0);
 }
 
-/// A 22nd of the ageing that Floyd's formula asks for, once the table is used: 13 << 15 us = 0.426 s are 2130 packets of
-/// 200 us, (127/128)^2130 = 5.6e-8, but the kernel halves.
+/// Where the table is used, the average ages far less than by Floyd's formula: 13 << 15 us = 0.426 s are 2130 packets of
+/// 200 us, which gives (127/128)^2130 = 5.6e-8, but the kernel only halves the average.
 #[test]
 fn the_table_fades_far_slower_than_the_formula() {
     let ours = scaled_after_idle(Span::from_micros(13 << 15)) as f64 / 8954.0;
@@ -180,11 +162,11 @@ fn the_table_fades_far_slower_than_the_formula() {
     assert!(ours == 0.5 && formula < 1e-7, "{ours} {formula}");
 }
 
-/// Wlog 1, average far above max on an idle line, packets that are not ECT are dropped; each idle time counts once and the
-/// queue opens again. Scell_log 8: 50 us fade avg * 50 >> 8, 1000 us (entry 3, which is 0) half.
+/// With Wlog 1, an average far above max and an idle line, packets that are not ECT are dropped; each idle time counts once,
+/// until packets are queued again. Scell_log is 8: 50 us take avg * 50 >> 8 off the average, 1000 us (entry 3, which is 0) half.
 #[test]
 fn a_drop_on_an_empty_queue_restarts_the_idle_time() {
-    let mut bench = bench(HIFI);
+    let mut bench = Bench::of(HIFI);
     assert_eq!((HIFI.solve().unwrap().scell_log, HIFI.solve().unwrap().stab[3]), (8, 0));
     bench.fill(1500, 90_000);
     bench.transmit_all();
@@ -216,7 +198,7 @@ fn settled(config: LinuxRedConfig, backlog: u64, seed: u64) -> Bench<Single<Linu
     bench
 }
 
-/// Below min nothing is drawn or marked, from max on everything is marked without drawing.
+/// Below min no packet is marked and no random number drawn; from max on every packet is marked without one.
 #[test]
 fn zones() {
     for (backlog, mark) in [(29_500, None), (35_000, Some(Reason::Forced))] {
@@ -228,7 +210,7 @@ fn zones() {
     assert_eq!(settled(HIFI, 29_500, 1).draws(), 0);
 }
 
-/// The packet with which the average enters the zone draws a number and passes, for every seed.
+/// For the packet with which the average exceeds min a random number is drawn, but it is not marked, whatever the seed.
 #[test]
 fn the_first_packet_in_the_zone_is_never_marked() {
     // R is at most 65,536 / 0.99; the packet after the first adds enough to be marked often.
@@ -264,7 +246,7 @@ fn gaps_between_marks_are_uniform() {
 fn share_of_gaps_of_one(legacy_probability: bool) -> f64 {
     let config = LinuxRedConfig { legacy_probability, ..cs(20) };
     // Wlog 2: the scaled average settles at 4 B to 4 B + 3.
-    let mut bench = Bench::new(config.build(LINE).unwrap());
+    let mut bench = Bench::of(config);
     bench.fill(1, 31_024);
     for _ in 0..100 {
         let _ = bench.cycle(1, Ecn::Ect0);
@@ -296,10 +278,11 @@ fn probability_one_falls_back_to_a_power_of_two() {
     assert!((share - 1025.0 / 2048.0).abs() < 0.01, "{share}");
 }
 
-/// The verdict on a packet that finds the average above max. Wlog 1: a packet finds 0; one finds 60,000 B, scaled average
-/// 60,000, just in the zone, where the first passes; the next finds 60,001: 60,000 + 60,001 - 30,000 >= 70,000.
+/// The verdict on a packet that finds the average above max. Wlog is 1. The first packet finds 0; the second finds 60,000 B, so
+/// that the scaled average is 60,000, just above min, where the first packet passes; the third finds 60,001 B:
+/// 60,000 + 60,001 - 30,000 >= 70,000.
 fn forced(config: LinuxRedConfig, ecn: Ecn) -> Verdict {
-    let mut bench = bench(config);
+    let mut bench = Bench::of(config);
     for size in [60_000, 1] {
         assert_eq!(dropped(bench.arrive(size, Ecn::NotEct)), None);
     }
@@ -320,7 +303,7 @@ fn flags_decide_above_max() {
         (HARD, DROPPED, DROPPED),
         (NODROP, MARKED, PASSED),
         (NO_ECN, DROPPED, DROPPED),
-        // harddrop is asked before nodrop.
+        // harddrop comes before nodrop.
         (LinuxRedConfig { harddrop: true, ..NODROP }, DROPPED, DROPPED),
     ] {
         assert_eq!(forced(config, Ecn::Ect0), ect, "{config:?}");
@@ -330,22 +313,21 @@ fn flags_decide_above_max() {
 
 #[test]
 fn flags_decide_between_the_thresholds() {
-    // Marked, dropped of 2000 packets at 32,500 B, where the rate is 2 * 0.05 / 1.05: about 190.
+    // Whether many of 2000 packets are marked, and whether many are dropped: at 32,500 B the rate is 2 * 0.05 / 1.05, which gives
+    // about 190.
     let counts = |config: LinuxRedConfig, ecn| {
-        let mut bench = bench(config);
+        let mut bench = Bench::of(config);
         while bench.queue.backlog().bytes < 32_500 {
             let _ = bench.arrive(500, Ecn::Ect0);
         }
         let verdicts: Vec<Verdict> = (0..2000).map(|_| bench.cycle(500, ecn)).collect();
         let count = |wanted| verdicts.iter().filter(|&&verdict| verdict == wanted).count();
-        (
-            count(Verdict::Queued { mark: Some(Reason::Early) }) > 100,
-            count(Verdict::Dropped(Reason::Early)) > 100,
-        )
+        let mark = Some(Reason::Early);
+        (count(Verdict::Queued { mark }) > 100, count(Verdict::Dropped(Reason::Early)) > 100)
     };
     for (config, ect, not_ect) in [
         (HIFI, (true, false), (false, true)),
-        // harddrop concerns the forced zone only.
+        // harddrop only matters above max.
         (HARD, (true, false), (false, true)),
         (NODROP, (true, false), (false, false)),
         (NO_ECN, (false, true), (false, true)),
@@ -357,17 +339,17 @@ fn flags_decide_between_the_thresholds() {
 
 #[test]
 fn the_child_drops_at_the_limit_after_the_law() {
-    let mut bench = bench(LinuxRedConfig { limit_bytes: 40_000, ..HIFI });
+    let mut bench = Bench::of(LinuxRedConfig { limit_bytes: 40_000, ..HIFI });
     bench.fill(1000, 40_000);
     let before = scaled(&bench, 1);
     assert_eq!(dropped(bench.arrive(1, Ecn::Ect0)), Some(Reason::Buffer));
-    // The average has moved all the same.
+    // The average has been updated nevertheless.
     assert!(scaled(&bench, 1) > before);
 }
 
 #[test]
 fn adaptive_red_asks_for_a_timer_every_half_second() {
-    let mut bench = bench(LinuxRedConfig { adaptive: true, ..HIFI });
+    let mut bench = Bench::of(LinuxRedConfig { adaptive: true, ..HIFI });
     assert_eq!(bench.queue.next_timer(), Time::ZERO + Span::from_millis(500));
     bench.queue.on_timer(Time::ZERO + Span::from_millis(500));
     assert_eq!(bench.queue.next_timer(), Time::ZERO + Span::from_millis(1000));

@@ -1,16 +1,16 @@
 //! Marks and drops with given probabilities, packet by packet.
 
-use crate::testing::bench::{Bench, LINE};
-use crate::{AnyQueue, Extent, OpenLoopConfig, OpenLoopSpacing, QueueConfig, Reason, Verdict};
+use crate::testing::bench::Bench;
+use crate::{AnyQueue, Extent, OpenLoopConfig, OpenLoopSpacing, Reason, Verdict};
 use shoal_packet::Ecn;
 use shoal_units::{Probability, Span};
 
 fn bench(mark: f64, drop: f64, spacing: OpenLoopSpacing) -> Bench<AnyQueue> {
     let (mark, drop) = (Probability::from_f64(mark), Probability::from_f64(drop));
-    let config = OpenLoopConfig { mark, drop, spacing, limit: Extent::Packets(3) };
-    Bench::new(AnyQueue::new(&QueueConfig::OpenLoop(config), LINE))
+    Bench::any(OpenLoopConfig { mark, drop, spacing, limit: Extent::Packets(3) })
 }
 
+/// Whether the packet is marked or, if it is not ECT, dropped.
 fn hits(bench: &mut Bench<AnyQueue>, ecn: Ecn) -> bool {
     match bench.cycle(1500, ecn) {
         Verdict::Queued { mark } => {
@@ -21,11 +21,12 @@ fn hits(bench: &mut Bench<AnyQueue>, ecn: Ecn) -> bool {
             assert!(reason == Reason::Early && !ecn.is_capable());
             true
         }
-        Verdict::Displaced => panic!("nobody is displaced"),
+        Verdict::Displaced => panic!("no packet is displaced"),
     }
 }
 
-/// Sums of 3/8: 3, 6, 9 (hit), 4, 7, 10 (hit), 5, 8 (hit), and so on; nothing is drawn. The classes count apart.
+/// The sum of 3/8 for each packet, in eighths, is 3, 6, 9 (a mark), 4, 7, 10 (a mark), 5, 8 (a mark), and so on; no random
+/// number is drawn. Each class has a sum of its own.
 #[test]
 fn even_gaps_differ_by_at_most_one_packet() {
     let mut bench = bench(0.375, 0.5, OpenLoopSpacing::Even);
@@ -36,7 +37,7 @@ fn even_gaps_differ_by_at_most_one_packet() {
     assert_eq!(bench.draws(), 0);
 }
 
-/// Over 1e5 packets within four standard deviations: 4 sqrt(0.1 x 0.9 / 1e5) = 0.0038.
+/// The rate of marks over 1e5 packets is within four standard deviations: 4 sqrt(0.1 x 0.9 / 1e5) = 0.0038.
 #[test]
 fn independent_coins_have_the_rate() {
     let mut bench = bench(0.1, 0.0, OpenLoopSpacing::Independent);
@@ -45,7 +46,7 @@ fn independent_coins_have_the_rate() {
     assert!((0..1000).all(|_| !hits(&mut bench, Ecn::NotEct)), "a drop probability of 0 drops nothing");
 }
 
-/// On for 2 ms of every 2 / 0.25 = 8 ms.
+/// All packets are marked for 2 ms of every 2 / 0.25 = 8 ms.
 #[test]
 fn bursts_hit_everything_for_a_while() {
     let mut bench = bench(0.25, 0.0, OpenLoopSpacing::Bursts { on: Span::from_millis(2) });
@@ -80,21 +81,14 @@ fn zero_never_hits_and_one_always() {
     }
 }
 
-/// What does not fit is not a decision of the law: the buffer's drop leaves the gaps as they are.
+/// A packet that does not fit is not one that the law decides about, so that its drop does not change the gaps.
 #[test]
 fn the_buffer_comes_first() {
+    const PASSED: Verdict = Verdict::Queued { mark: None };
+    const MARKED: Verdict = Verdict::Queued { mark: Some(Reason::Early) };
     let mut bench = bench(0.5, 0.0, OpenLoopSpacing::Even);
     let verdicts: Vec<Verdict> = (0..4).map(|_| bench.arrive(1500, Ecn::Ect0)).collect();
-    let mark = Some(Reason::Early);
-    assert_eq!(
-        verdicts,
-        [
-            Verdict::Queued { mark: None },
-            Verdict::Queued { mark },
-            Verdict::Queued { mark: None },
-            Verdict::Dropped(Reason::Buffer)
-        ]
-    );
+    assert_eq!(verdicts, [PASSED, MARKED, PASSED, Verdict::Dropped(Reason::Buffer)]);
     let _ = bench.take();
-    assert_eq!(bench.arrive(1500, Ecn::Ect0), Verdict::Queued { mark });
+    assert_eq!(bench.arrive(1500, Ecn::Ect0), MARKED);
 }

@@ -110,7 +110,7 @@ mod tests {
         let mut pi = pi();
         pi.probability = 100_000_000;
         pi.update(0, true);
-        // -312,500 * 171 = -53,437,500, but an estimate of nothing with a backlog does not decay.
+        // -312,500 * 171 = -53,437,500; with a backlog an estimate of 0 does not make the probability decay.
         assert_eq!(pi.probability, 46_562_500);
         pi.target_ticks = 0;
         pi.probability = 40_000_000;
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(pi.probability, 6_050_327);
     }
 
-    /// 65,536 ticks at a gain of 65,536 are 2^32: nothing of it is left in the module's 32 bits.
+    /// 65,536 ticks at a gain of 65,536 are 2^32, which is 0 in the 32 bits of the module.
     #[test]
     fn a_jump_of_exactly_one_is_none_as_in_the_module() {
         let mut pi = pi();

@@ -84,7 +84,7 @@ mod tests {
         for n in 16..=400 {
             rate.on_departure(1500, 30_000, tick(n));
         }
-        // Falls by one a cycle until average >> 3 = 10, at 87: truncation keeps it there.
+        // The average falls by one in each cycle until average >> 3 = 10, at 87, where truncation keeps it.
         assert_eq!(rate.average, 87);
         // 30,000 B * 256 / 87 = 88,275.
         assert_eq!(rate.ticks_for(30_000), 88_275);

@@ -1,11 +1,11 @@
 //! PI2, decision by decision. The controller's arithmetic is tested beside it.
 
-use crate::testing::bench::{Bench, LINE, dropped, mark_of};
-use crate::{AnyQueue, DelayEstimate, Extent, Pi2Config, Queue, QueueConfig, Reason};
+use crate::testing::bench::{Bench, LINE, dropped, is_likely, mark_of};
+use crate::{AnyQueue, DelayEstimate, Extent, Pi2Config, Queue, Reason};
 use shoal_packet::Ecn;
 use shoal_units::{Span, Time};
 
-/// p moves with the change of the queueing time only, every hour but for the first time.
+/// p follows the change of the queueing time only; after the first update there is one every hour.
 const HELD: Pi2Config = Pi2Config {
     target: Span::ZERO,
     tupdate: Span::from_secs(3600),
@@ -18,27 +18,20 @@ const HELD: Pi2Config = Pi2Config {
     mtu: 1500,
     limit: Extent::Unlimited,
 };
-/// After 0.5 s of wait: 274 * 8 >> 4 = 137; 500,000,000 ns / 64 = 7,812,500 ticks; 137 * 7,812,500 of 2^32 - 1. Far from one
-/// half, so that the other side of a coin is told from this one.
+/// p of [`HELD`] after 0.5 s of wait: 274 * 8 >> 4 = 137; 500,000,000 ns / 64 = 7,812,500 ticks; 137 * 7,812,500 of 2^32 - 1.
+/// It is far from one half, so that p and 1 - p cannot be confused.
 const HELD_P: f64 = 1_070_312_500.0 / 4_294_967_295.0;
 
 /// Two packets have waited for half a second.
 fn held(config: Pi2Config) -> Bench<AnyQueue> {
-    let mut bench = Bench::new(AnyQueue::new(&QueueConfig::Pi2(config), LINE));
-    for _ in 0..2 {
-        let _ = bench.arrive(1500, Ecn::NotEct);
-    }
+    let mut bench = Bench::any(config);
+    bench.arrivals(2, 1500, Ecn::NotEct);
     let first = bench.queue.next_timer();
     assert_eq!(first, Time::ZERO + Span::from_millis(500));
     bench.queue.on_timer(first);
     bench.now = first;
     assert!((bench.queue.probability().unwrap() - HELD_P).abs() < 1e-9);
     bench
-}
-
-fn is_likely(count: usize, n: u32, p: f64) -> bool {
-    let n = f64::from(n);
-    (count as f64 - n * p).abs() < 4.0 * (n * p * (1.0 - p)).sqrt()
 }
 
 #[test]
@@ -66,11 +59,8 @@ fn scalable_packets_see_p_and_others_the_square_of_half() {
                 marks += 1;
             }
         }
-        let likely = |count, p: f64| if p > 0.0 { is_likely(count, n, p) } else { count == 0 };
-        assert!(
-            likely(marks, mark.map_or(0.0, |(_, p)| p)) && likely(drops, drop),
-            "{ecn:?}: {marks} {drops}"
-        );
+        let likely = is_likely(marks, n, mark.map_or(0.0, |(_, p)| p)) && is_likely(drops, n, drop);
+        assert!(likely, "{ecn:?}: {marks} {drops}");
     }
 }
 
@@ -82,7 +72,7 @@ const INTEGRATING: Pi2Config =
 const INTEGRAL: f64 = 856_250_000.0 / 4_294_967_295.0;
 
 fn integrated() -> Bench<AnyQueue> {
-    let mut bench = Bench::new(AnyQueue::new(&QueueConfig::Pi2(INTEGRATING), LINE));
+    let mut bench = Bench::any(INTEGRATING);
     bench.now = Time::ZERO + Span::from_millis(100);
     let _ = bench.arrive(1500, Ecn::NotEct);
     update(&mut bench, 500);
@@ -133,10 +123,8 @@ fn small_backlogs_are_left_alone() {
 #[test]
 fn the_departure_rate_gives_the_delay() {
     let config = Pi2Config { estimate: DelayEstimate::Rate, tupdate: Span::from_millis(32), ..HELD };
-    let mut bench = Bench::new(AnyQueue::new(&QueueConfig::Pi2(config), LINE));
-    for _ in 0..16 {
-        let _ = bench.arrive(1500, Ecn::NotEct);
-    }
+    let mut bench = Bench::any(config);
+    bench.arrivals(16, 1500, Ecn::NotEct);
     while bench.now < Time::ZERO + Span::from_millis(499) {
         let _ = bench.take();
         bench.now += LINE.time_for(1500);

@@ -80,7 +80,7 @@ mod tests {
         }
         assert_eq!(estimator.on_departure(1500, 16_383, at(21)), Some(51_562));
         assert_eq!(estimator.rate, 89);
-        // Too little waits now: no measurement, the rate stays.
+        // Too little waits now for another measurement, and the rate stays.
         assert_eq!(estimator, Estimator { cycle: None, rate: 89 });
         assert_eq!(estimator.on_departure(1500, 16_383, at(22)), None);
         assert_eq!(estimator.cycle, None);
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(estimator, Estimator { cycle: None, rate: 53_760 });
     }
 
-    /// 100,000 B << 8 = 25,600,000 / 82 = 312,195 ticks = 19.98 ms; 2^24 B wrap to nothing.
+    /// 100,000 B << 8 = 25,600,000; / 82 = 312,195 ticks = 19.98 ms. 2^24 B << 8 wraps to 0.
     #[test]
     fn delay_is_backlog_over_rate_in_32_bits() {
         assert_eq!(qdelay_of(100_000, 82), 312_195);

@@ -35,7 +35,7 @@ const fn expiry(wait: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// 15 jiffies become 16; from 64 on slots are 8 wide, from 505 on 64.
+    /// 15 jiffies become 16. From 64 jiffies on a slot is 8 jiffies wide, from 505 on 64.
     #[test]
     fn timers_take_the_next_slot() {
         let ms = Span::from_millis;

@@ -63,7 +63,7 @@ fn without_marks_ten_bits_need_74_windows_to_the_floor() {
         assert_eq!(seen[..4], expected_start);
         assert_eq!(seen[72], 16, "one above the floor");
         assert_eq!(seen[73], 15, "the floor after 74 windows");
-        // min_not_zero(15, 15 >> 4) = 15 takes all of it; plain truncation takes nothing.
+        // min_not_zero(15, 15 >> 4) = 15 takes all of alpha; plain truncation takes nothing.
         for _ in 0..3 {
             flow.round(0, 10);
             assert_eq!(flow.alpha_q10(), after);
@@ -95,7 +95,8 @@ proptest! {
 
 #[test]
 fn the_ack_that_ends_a_window_counts_in_it() {
-    // Established at 10 packets sent: packet 10's ACK ends the window. Nine unmarked and that one marked: F = 1/10.
+    // The connection is established when 10 packets are sent, so that the ACK of packet 10 ends the window. With nine unmarked
+    // packets and that one marked F is 1/10.
     let mut flow = Flow::new(DctcpConfig { initial_alpha_q10: 0, ..presets::DCTCP }, LINUX_6, 10);
     for _ in 0..9 {
         flow.ack(1, false);
@@ -108,10 +109,9 @@ fn the_ack_that_ends_a_window_counts_in_it() {
 
 #[test]
 fn the_first_window_ends_with_the_first_byte() {
-    let mut cc = super::Dctcp::new(presets::STANFORD, LINUX_3_2);
     let mut flow = Flow::new(presets::STANFORD, LINUX_3_2, 10);
-    cc.on_established(shoal_units::Time::ZERO, 0);
-    flow.cc = cc;
+    flow.cc = super::Dctcp::new(presets::STANFORD, LINUX_3_2);
+    flow.cc.on_established(shoal_units::Time::ZERO, 0);
     flow.ack(1, true);
     // F = 1 of the first packet alone: 0 + (1448 << 6) / 1448 = 64.
     assert_eq!(flow.alpha_q10(), 64);
@@ -122,21 +122,16 @@ fn bytes_count_a_duplicate_as_536_and_packets_count_deliveries() {
     // Linux takes rcv_mss, 536 B while no data comes in. Nine full packets and one marked duplicate, then the end:
     // (536 << 6) / (10 * 1448 + 536) = 34,304 / 15,016 = 2.
     let stanford = DctcpConfig { initial_alpha_q10: 0, ..presets::STANFORD };
-    let mut flow = Flow::new(stanford, LINUX_3_2, 10);
-    flow.ack(0, true);
-    flow.round(0, 10);
-    assert_eq!(flow.alpha_q10(), 2);
-    // A full MSS: (1448 << 6) / (11 * 1448) = 5.
-    let mut flow = Flow::new(DctcpConfig { duplicate_bytes_max: u32::MAX, ..stanford }, LINUX_3_2, 10);
-    flow.ack(0, true);
-    flow.round(0, 10);
-    assert_eq!(flow.alpha_q10(), 5);
-    // Not counted at all.
-    let mut flow = Flow::new(DctcpConfig { counts_duplicates: false, ..stanford }, LINUX_3_2, 10);
-    flow.ack(0, true);
-    flow.round(0, 10);
-    assert_eq!(flow.alpha_q10(), 0);
-    // Packets: a duplicate that SACKs one packet delivers it: (1 << 6) / 11 = 5.
+    // A duplicate as a full MSS: (1448 << 6) / (11 * 1448) = 5; or not counted at all.
+    let full = DctcpConfig { duplicate_bytes_max: u32::MAX, ..stanford };
+    let ignored = DctcpConfig { counts_duplicates: false, ..stanford };
+    for (config, alpha) in [(stanford, 2), (full, 5), (ignored, 0)] {
+        let mut flow = Flow::new(config, LINUX_3_2, 10);
+        flow.ack(0, true);
+        flow.round(0, 10);
+        assert_eq!(flow.alpha_q10(), alpha);
+    }
+    // Where packets are counted, a duplicate that SACKs one packet delivers it: (1 << 6) / 11 = 5.
     let mut flow = Flow::new(DctcpConfig { counting: MarkCounting::Packets, ..stanford }, LINUX_3_2, 10);
     let mut sacking = flow.stream.ack(0, true);
     (sacking.delivered_packets, sacking.marked_packets) = (1, 1);
@@ -156,7 +151,7 @@ fn a_window_of_more_than_2_to_26_marked_bytes_does_not_overflow() {
 
 #[test]
 fn an_ack_weighs_by_what_is_counted() {
-    // One marked ACK for two packets, alpha from 0, g = 2^-8, 2^-20: once 4096 or twice.
+    // One marked ACK for two packets, with alpha from 0, g = 2^-8 and a resolution of 2^-20, adds 4096 once or twice.
     let per_ack = |counting| {
         let mut flow = Flow::new(DctcpConfig { counting, ..presets::IKR }, LINUX_3_2, 10);
         flow.ack(2, true);
@@ -169,7 +164,7 @@ fn an_ack_weighs_by_what_is_counted() {
 
 #[test]
 fn gain_normalised_by_the_flight_is_a_sixteenth_a_window() {
-    // Each of n packets has 1/16/n: a fully marked window gives 1 - (1 - 1/(16 n))^n, for 32 packets 0.0607 (one update: 1/16).
+    // Each of n packets has a gain of 1/16/n: a fully marked window gives 1 - (1 - 1/(16 n))^n, for 32 packets 0.0607 (one update: 1/16).
     let config = DctcpConfig {
         alpha_resolution: AlphaResolution::Exact,
         alpha_update: AlphaUpdate::PerAck,
@@ -188,12 +183,9 @@ fn gain_normalised_by_the_flight_is_a_sixteenth_a_window() {
 #[test]
 fn events_do_to_alpha_what_the_policy_says() {
     let after = |action: AlphaAfter| {
-        let mut flow = Flow::new(
-            DctcpConfig { alpha_on_timeout: action, initial_alpha_q10: 512, ..presets::STANFORD },
-            LINUX_3_2,
-            10,
-        );
-        // Five of ten packets, all marked: counters 5/5, window not over.
+        let config = DctcpConfig { alpha_on_timeout: action, initial_alpha_q10: 512, ..presets::STANFORD };
+        let mut flow = Flow::new(config, LINUX_3_2, 10);
+        // Five of ten packets, all marked: the counters are 5/5, and the window has not ended.
         flow.round(5, 5);
         flow.cc.on_rto(&mut flow.window, &flow.stream.signal(), false);
         flow.alpha_q10()
@@ -204,15 +196,9 @@ fn events_do_to_alpha_what_the_policy_says() {
     // 512 - 32 + 64.
     assert_eq!(after(AlphaAfter::Update), 544);
 
-    let mut flow = Flow::new(
-        DctcpConfig {
-            alpha_after_idle: AlphaAfter::Reinitialise,
-            initial_alpha_q10: 512,
-            ..presets::STANFORD
-        },
-        LINUX_3_2,
-        10,
-    );
+    let config = DctcpConfig { initial_alpha_q10: 512, ..presets::STANFORD };
+    let config = DctcpConfig { alpha_after_idle: AlphaAfter::Reinitialise, ..config };
+    let mut flow = Flow::new(config, LINUX_3_2, 10);
     flow.round(10, 10);
     assert_eq!(flow.alpha_q10(), 544);
     flow.cc.on_idle_beyond_rto(&mut flow.window, flow.stream.snd_nxt);
@@ -220,8 +206,8 @@ fn events_do_to_alpha_what_the_policy_says() {
 }
 
 #[test]
-fn an_ack_that_delivers_nothing_is_no_step_of_the_average() {
-    // min_not_zero: a step of weight nothing would take all of 15/1024.
+fn an_ack_that_delivers_nothing_does_not_update_alpha() {
+    // min_not_zero: an update with a weight of 0 would take all of 15/1024.
     let config = DctcpConfig { alpha_update: AlphaUpdate::PerAck, initial_alpha_q10: 15, ..presets::DCTCP };
     assert_eq!(config.alpha_resolution, AlphaResolution::Bits10MinNotZero);
     let mut flow = Flow::new(config, LINUX_6, 10);

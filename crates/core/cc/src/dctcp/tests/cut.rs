@@ -37,7 +37,7 @@ fn ssthresh_is_the_kernels_integer() {
     }
 }
 
-/// Where a reduction by nothing leaves the counter of linear growth alone, one by something still clears it.
+/// Where a reduction by zero packets keeps the counter of linear growth, one by more still clears it.
 #[test]
 fn the_counter_outlives_only_a_reduction_by_nothing() {
     let config = DctcpConfig { counter_on_cut: CounterOnCut::KeepUnlessCut, ..presets::DCTCP };
@@ -142,7 +142,7 @@ fn per_mark_takes_half_a_packet_for_each_mark_exactly() {
         ssthresh_after_cut: SsthreshAfterCut::Cwnd,
         ..presets::STANFORD
     };
-    // One packet at a time: marks 1, 2, 3, 4 .. take 0, 1, 1, 2 ..
+    // With one packet an ACK, marks 1, 2, 3, 4 .. take 0, 1, 1, 2 .. packets in all.
     let mut flow = Flow::new(config, LINUX_3_2, 100);
     flow.ack(1, true);
     flow.ecn();
@@ -151,12 +151,12 @@ fn per_mark_takes_half_a_packet_for_each_mark_exactly() {
         flow.ece();
         assert_eq!(flow.window.cwnd, 100 - marks / 2);
     }
-    // An odd mark waits through the end of the episode: 41 marks have taken 20, the 42nd takes the 21st.
+    // The half packet of an odd mark is kept beyond the end of the episode: 41 marks have taken 20 packets, the 42nd takes the 21st.
     flow.cc.on_exit(&mut flow.window, flow.stream.now);
     flow.ack(1, true);
     flow.ecn();
     assert_eq!(flow.window.cwnd, 79);
-    // In bytes: three marks of 1448 B take 3 * 724.
+    // Where windows count bytes, three marks of 1448 B take 3 * 724 B.
     let mut flow = Flow::new(config, LINUX_3_2, 10);
     flow.window = Window { cwnd: 14_480, quantum: 1448, ..flow.window };
     flow.ack(3, true);

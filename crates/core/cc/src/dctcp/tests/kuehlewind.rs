@@ -5,8 +5,8 @@ use crate::tests::drive::LINUX_3_2;
 use crate::{AlphaResolution, CongestionControl, CounterOnCut, DctcpConfig, SsthreshAfterCut};
 use shoal_units::Time;
 
-/// Feeds ACKs for one packet each, every `spacing`-th marked, and reacts to marks by an episode of its own. Growth is
-/// left out, so that the window shows reductions alone.
+/// The number of reductions among `acks` ACKs for one packet each, of which every `spacing`-th is marked; each mark begins an
+/// episode of its own. The window does not grow, so that it shows the reductions alone.
 fn reductions_at(config: DctcpConfig, cwnd: u32, spacing: u32, acks: u32) -> u32 {
     let mut flow = Flow::new(config, LINUX_3_2, cwnd);
     let mut reductions = 0;
@@ -25,7 +25,7 @@ fn reductions_at(config: DctcpConfig, cwnd: u32, spacing: u32, acks: u32) -> u32
 
 #[test]
 fn rare_marks_do_not_move_the_original_below_137_packets() {
-    // A12. Alpha has decayed to 15/1024 and one mark in 200 adds (1448 << 6) / (100 * 1448) = 0: the reduction is
+    // Claim A12. Alpha has decayed to 15/1024 and one mark in 200 adds (1448 << 6) / (100 * 1448) = 0: the reduction is
     // (cwnd * 15) >> 11, zero below 137 packets, however rare or frequent the marks are.
     let original = DctcpConfig { initial_alpha_q10: 15, ..presets::STANFORD };
     for cwnd in [20, 50, 100, 136] {
@@ -37,7 +37,7 @@ fn rare_marks_do_not_move_the_original_below_137_packets() {
 
 #[test]
 fn a_finer_alpha_keeps_following_rare_marks() {
-    // A12. In the original one mark in 200 ACKs or in 2000 is the same alpha, 15/1024; with 2^-20 alpha follows the rate.
+    // Claim A12. In the original one mark in 200 ACKs or in 2000 is the same alpha, 15/1024; with 2^-20 alpha follows the rate.
     let alpha = |resolution, spacing: u32| {
         let config = DctcpConfig { alpha_resolution: resolution, initial_alpha_q10: 15, ..presets::STANFORD };
         let mut flow = Flow::new(config, LINUX_3_2, 100);
@@ -60,7 +60,7 @@ fn a_finer_alpha_keeps_following_rare_marks() {
 
 #[test]
 fn the_finer_alpha_reduces_from_the_window_where_a_whole_packet_is_due() {
-    // A12 as far as it holds: windows are whole packets, so W alpha / 2 >= 1 is needed in every variant. Per ACK with
+    // Claim A12 as far as it holds: windows are whole packets, so that W alpha / 2 >= 1 is needed in every variant. Per ACK with
     // g = 1/256 and one mark in 200, alpha at the mark is (1/256) / (1 - (255/256)^200) = 0.00720 (7545 of 2^20): the
     // first window that reacts is 2 / 0.00720 = 278. With one in 20 alpha is 0.0519: 39.
     let first =
@@ -84,7 +84,7 @@ fn the_finer_alpha_reduces_from_the_window_where_a_whole_packet_is_due() {
 
 #[test]
 fn the_original_gains_one_segment_an_episode_by_slow_start() {
-    // A13. After the cut ssthresh = cwnd, and cwnd <= ssthresh is slow start: the first ACK adds one packet at once.
+    // Claim A13. After the cut ssthresh = cwnd, and cwnd <= ssthresh is slow start: the first ACK adds one packet at once.
     let extra = |ssthresh_after_cut| {
         let config = DctcpConfig { initial_alpha_q10: 512, ssthresh_after_cut, ..presets::STANFORD };
         let mut flow = Flow::new(config, LINUX_3_2, 100);
@@ -108,7 +108,7 @@ fn the_original_gains_one_segment_an_episode_by_slow_start() {
 
 #[test]
 fn growth_in_cwr_and_the_counter() {
-    // A14. cwnd 100, counter at 40, alpha 0: a mark cuts nothing.
+    // Claim A14. With cwnd 100, the counter at 40 and alpha 0 a mark cuts nothing.
     let state = |config| {
         let mut flow = Flow::new(config, LINUX_3_2, 100);
         flow.window.cwnd_cnt = 40;
@@ -123,8 +123,8 @@ fn growth_in_cwr_and_the_counter() {
     let grows = |config| Flow::new(config, LINUX_3_2, 100).cc.grows_in_cwr();
     assert_eq!((grows(presets::IKR), grows(presets::STANFORD)), (true, false));
 
-    // Trace in CWR, no cut: 60 more marked ACKs bring the counter from 40 to 100, the next ACK grows the window. A mark
-    // after that takes it back: cwnd_max (1 - alpha/2) = 100 is lower.
+    // In CWR without a cut, 60 more marked ACKs raise the counter from 40 to 100, and with the next ACK the window grows. A mark
+    // after that takes the growth back: cwnd_max (1 - alpha/2) = 100 is lower.
     let slow = DctcpConfig { gain: crate::Gain::Shift(20), ..quiet };
     let mut flow = Flow::new(slow, LINUX_3_2, 100);
     flow.window.cwnd_cnt = 40;
@@ -142,7 +142,7 @@ fn growth_in_cwr_and_the_counter() {
 
 #[test]
 fn per_ack_updates_match_at_16_acks_an_rtt_and_scale_otherwise() {
-    // A15. Step from F = 0 to 1: RTTs until alpha passes 1 - 1/e.
+    // Claim A15. Step from F = 0 to 1: RTTs until alpha passes 1 - 1/e.
     let rtts = |config: DctcpConfig, acks_per_rtt: u32| {
         let mut flow = Flow::new(DctcpConfig { initial_alpha_q10: 0, ..config }, LINUX_3_2, acks_per_rtt);
         let mut acks = 0;
@@ -163,8 +163,8 @@ fn per_ack_updates_match_at_16_acks_an_rtt_and_scale_otherwise() {
 
 #[test]
 fn progressive_reduction_follows_alpha_from_the_latched_window() {
-    // A16. cwnd 100, alpha 0, each ECE ACK first moves alpha: a' = a - (a >> 8) + 4096 in 2^-20.
-    // new = 100 - (100 a >> 21), applied if lower; growth is off here (counter far from the window).
+    // Claim A16. With cwnd 100 and alpha 0, each ACK with ECE first updates alpha: a' = a - (a >> 8) + 4096 in 2^-20. The new
+    // window 100 - (100 a >> 21) is applied if it is lower; the counter is too low for growth.
     let mut flow = Flow::new(presets::IKR, LINUX_3_2, 100);
     flow.ack(1, true);
     flow.ecn();
@@ -178,13 +178,13 @@ fn progressive_reduction_follows_alpha_from_the_latched_window() {
         assert_eq!(u64::from(flow.window.cwnd), lowest);
         trace.push(flow.window.cwnd);
     }
-    // By hand: a_n = 2^20 (1 - (255/256)^n); 1 % cut needs alpha = 0.02: n = 5.2, so the 6th ECE (5th in CWR).
+    // In closed form: a_n = 2^20 (1 - (255/256)^n); 1 % cut needs alpha = 0.02: n = 5.2, so the 6th ECE (5th in CWR).
     assert_eq!(trace[..6], [100, 100, 100, 100, 99, 99]);
     // n = 61: alpha = 0.2124, cut floor(10.6) = 10.
     assert_eq!(trace[59], 90);
     assert_eq!(flow.window.ssthresh, 89);
 
-    // The latch is the window at the start: growth within CWR does not raise the base, and only lower values apply.
+    // Cuts start from the window at the begin of CWR: growth in CWR does not raise it, and only lower values are applied.
     let mut flow = Flow::new(DctcpConfig { initial_alpha_q10: 512, ..presets::IKR }, LINUX_3_2, 100);
     flow.ecn();
     assert_eq!((flow.window.cwnd, flow.window.ssthresh), (75, 74));
@@ -193,7 +193,7 @@ fn progressive_reduction_follows_alpha_from_the_latched_window() {
     // of slow start (70 <= 74) that the ACK gives.
     flow.ece();
     assert_eq!((flow.window.cwnd, flow.window.ssthresh), (71, 74));
-    // After the episode the latch is gone: a stray ECE does nothing.
+    // After the episode that window is forgotten: another ECE changes nothing.
     flow.cc.on_exit(&mut flow.window, Time::ZERO);
     flow.window.cwnd = 90;
     flow.ece();

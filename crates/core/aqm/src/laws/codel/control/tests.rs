@@ -1,13 +1,13 @@
-//! The square root, and the counts at the entries.
+//! The inverse square root, and the number of signals when the dropping state begins.
 
 use super::super::tests::LAW;
 use super::*;
 use shoal_packet::FlowId;
 use shoal_units::Span;
 
-/// One step a count from 2^16 - 1. Count 2: x = ffff0000, x^2 = fffe0001, bracket 3 * 2^32 - 2 * fffe0001 = 10003fffe,
+/// One Newton step for each count, from 2^16 - 1 on. For a count of 2: x = ffff0000, x^2 = fffe0001, bracket 3 * 2^32 - 2 * fffe0001 = 10003fffe,
 /// quartered 40000fff, times x, over 2^47: 8001. So the second gap is half an interval and not 1/sqrt(2) of it; the next
-/// overshoots, and from count 10 on the error is below half a percent.
+/// overshoots, and from a count of 10 on the error is below half a percent.
 #[test]
 fn newton_steps_to_the_integer() {
     let mut law = Control { rec_inv_sqrt: u16::MAX, count: 1, ..Control::new() };
@@ -29,7 +29,7 @@ fn newton_steps_to_the_integer() {
     );
 }
 
-/// The steps follow a count that grows by one for ever: 1e6 signals, error below a thousandth (and the 16 bits: 65.5).
+/// The steps follow a count that grows by one each time: after 1e6 signals the value in 16 bits is 65.5, rounded.
 #[test]
 fn newton_steps_keep_up() {
     let mut law = Control { rec_inv_sqrt: u16::MAX, count: 1, ..Control::new() };
@@ -40,14 +40,14 @@ fn newton_steps_keep_up() {
     assert!((64..=66).contains(&law.rec_inv_sqrt), "{}", law.rec_inv_sqrt);
 }
 
-/// A late packet at `ticks` behind which enough waits.
+/// The decision on a late packet at `ticks` behind which enough waits.
 fn late(law: &mut Control, ticks: u64) -> Decision {
     let now = Time::from_picos(ticks * 1_024_000);
     let packet = Packet { enqueued: now - Span::from_millis(6), ..Packet::empty(FlowId(0), 1500) };
     law.on_packet(&Parameters::new(&LAW), &packet, 10_000, now)
 }
 
-/// Out of the dropping state at count 40, entered at count 1, and back after `pause` ticks since `drop_next`.
+/// The dropping state began with a count of 1, ended at a count of 40, and begins again `pause` ticks after `drop_next`.
 fn entered_again(pause: u64) -> Control {
     let mut law = Control {
         count: 40,
@@ -61,7 +61,7 @@ fn entered_again(pause: u64) -> Control {
     law
 }
 
-/// count = 40 - 1 = 39; the step improves 10,361 (which is right for 40) towards 65,536 / sqrt(39) = 10,494: x = 28790000,
+/// The count is 40 - 1 = 39; the step improves 10,361 (which is right for 40) towards 65,536 / sqrt(39) = 10,494: x = 28790000,
 /// x^2 = 107,350,321 (>> 32), bracket 3 * 2^32 - 39 x^2 = 8,698,239,369, a quarter of it times x, over 2^47: 10,491.
 #[test]
 fn a_short_pause_goes_on_where_it_was() {
@@ -79,7 +79,7 @@ fn a_long_pause_begins_anew() {
     assert_eq!(law.drop_next.since(Instant(1_000_000 + 16 * 97_656)), 97_654);
 }
 
-/// One signal since the last entry says nothing about the rate.
+/// With only one signal since the dropping state began, the rate is not known.
 #[test]
 fn one_signal_begins_anew() {
     let mut law = Control { count: 7, last_count: 6, first_above: Instant(5), ..entered_again(0) };
@@ -99,12 +99,12 @@ fn drops_for_lack_of_room_count_as_signals() {
     let due = law.drop_next;
     assert_eq!(late(&mut law, u64::from(due.0)), Decision::Drop(Reason::Sojourn));
     assert_eq!((law.count, law.rec_inv_sqrt), (44, 9_822));
-    // The packet behind it is late, too: the next signal comes 97,656 * 9822 >> 16 ticks after this one was due.
+    // The packet behind it is late, too. The next signal comes 97,656 * 9822 >> 16 ticks after this one was due.
     assert_eq!(late(&mut law, u64::from(due.0)), Decision::Pass);
     assert_eq!(law.drop_next.since(due), 14_635);
 }
 
-/// A product that does not fit: 2^32 - 1 times x^2. The kernel wraps, and so does this.
+/// The product 2^32 - 1 times x^2 does not fit into 64 bits. It wraps, as in the kernel.
 #[test]
 fn the_root_of_a_jump_wraps_as_in_the_kernel() {
     let mut law = Control { count: u32::MAX, rec_inv_sqrt: 40_000, ..Control::new() };

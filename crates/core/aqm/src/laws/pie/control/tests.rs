@@ -18,7 +18,8 @@ fn updated(prob: u64, qdelay: u64, qdelay_old: u64) -> u64 {
     law.probability()
 }
 
-/// 2^56 - 1; / 15,625,000 = 4,611,686,018 a tick and Hz; times 2 and 20 sixteenths. 15 ms are 234,375 ticks.
+/// 2^56 - 1 divided by 15,625,000 is 4,611,686,018 for one tick and one Hz; the gains are 2 and 20 sixteenths of it. 15 ms are
+/// 234,375 ticks.
 #[test]
 fn gains_are_those_of_the_kernel() {
     let law = Control::new(&CONFIG);
@@ -26,10 +27,10 @@ fn gains_are_those_of_the_kernel() {
     assert_eq!((law.alpha, law.beta, law.target), (576_460_752, 5_764_607_522, 234_375));
 }
 
-/// From 0 with 30 ms (468,750 ticks): both gains down by 11 bits to 281,474 and 2,814,749;
-/// 281,474 * 234,375 + 2,814,749 * 468,750 = 1,385,384,062,500. That is above 10^-5 (720,575,940,379), so the next update has
-/// 7 bits: 4,503,599 * 234,375 = 1,055,531,015,625, with no growth of the delay; and once more. Then the delay falls to
-/// 300,000: 4,503,599 * 65,625 - 45,035,996 * 168,750 = -7,304,275,640,625, below nothing.
+/// From a probability of 0 and a delay of 30 ms (468,750 ticks) both gains are shifted by 11 bits, to 281,474 and 2,814,749;
+/// 281,474 * 234,375 + 2,814,749 * 468,750 = 1,385,384,062,500. That is above 10^-5 (720,575,940,379), so that the next update
+/// shifts by 7 bits: 4,503,599 * 234,375 = 1,055,531,015,625, as the delay does not grow; and once more. Then the delay falls
+/// to 300,000: 4,503,599 * 65,625 - 45,035,996 * 168,750 = -7,304,275,640,625, with which the probability would be negative.
 #[test]
 fn the_probability_follows_the_delay() {
     let mut law = law(0, 468_750, 0);
@@ -42,7 +43,8 @@ fn the_probability_follows_the_delay() {
     assert_eq!(values, [1_385_384_062_500, 2_440_915_078_125, 3_496_446_093_750, 0]);
 }
 
-/// At 250,000 ticks after 240,000: 15,625 alpha + 10,000 beta, in steps of a quarter at each power of ten.
+/// A delay of 250,000 ticks after one of 240,000 changes the probability by 15,625 alpha + 10,000 beta; below each power of ten
+/// both gains are a quarter of what they are above.
 #[test]
 fn gains_shrink_with_the_probability() {
     for (prob, delta) in [
@@ -58,16 +60,16 @@ fn gains_shrink_with_the_probability() {
     }
 }
 
-/// From 10 % on a step is 2 % at most: 72,057,594,037,927,935 / 100 * 2 = 1,441,151,880,758,558.
+/// From 10 % on an update changes the probability by 2 % at most: 72,057,594,037,927,935 / 100 * 2 = 1,441,151,880,758,558.
 #[test]
 fn large_steps_are_cut() {
     let tenth = MAX_PROB / 10;
     assert_eq!(updated(tenth, 3_000_000, 0), tenth + 1_441_151_880_758_558);
-    // Below 10 % they are not: 288,230,376 * 2,765,625 + 2,882,303,761 * 3,000,000.
+    // Below 10 % there is no such bound: 288,230,376 * 2,765,625 + 2,882,303,761 * 3,000,000.
     assert_eq!(updated(tenth - 1, 3_000_000, 0), tenth - 1 + 9_444_048_416_625_000);
 }
 
-/// Beyond 250 ms (3,906,250 ticks) another 2 %, beside what the gains give: 576,460,752 * 3,671,876, cut to 2 %.
+/// A delay beyond 250 ms (3,906,250 ticks) adds 2 % to the 2 % to which 576,460,752 * 3,671,876 is cut.
 #[test]
 fn a_high_delay_adds_two_percent() {
     let tenth = MAX_PROB / 10;
@@ -75,15 +77,15 @@ fn a_high_delay_adds_two_percent() {
     assert_eq!(updated(tenth, 3_906_251, 3_906_251), tenth + 2 * 1_441_151_880_758_558);
 }
 
-/// The kernel only catches what does not fit 64 bits: a probability may be above 1, up to 256.
+/// The kernel only bounds a probability that does not fit into 64 bits: it may be above 1, up to 256.
 #[test]
 fn the_probability_may_exceed_one() {
     assert_eq!(updated(MAX_PROB, 3_906_251, 3_906_251), MAX_PROB + 2 * 1_441_151_880_758_558);
     assert_eq!(updated(u64::MAX, 3_906_251, 3_906_251), MAX_PROB);
 }
 
-/// With nothing waiting for two updates: 36,028,797,018,963,967 - 576,460,752 * 234,375 = 35,893,689,030,213,967, of which a
-/// 64th goes: 35,332,850,139,116,874. If packets wait but the delay is not measurable yet, only the first part.
+/// With an empty queue at two updates: 36,028,797,018,963,967 - 576,460,752 * 234,375 = 35,893,689,030,213,967, of which a
+/// 64th is taken off: 35,332,850,139,116,874. If packets wait but the delay is not measurable yet, nothing is taken off.
 #[test]
 fn an_empty_queue_lets_the_probability_decay() {
     let mut empty = law(MAX_PROB / 2, 0, 0);
@@ -92,7 +94,7 @@ fn an_empty_queue_lets_the_probability_decay() {
     assert_eq!(updated(MAX_PROB / 2, 0, 0), 35_893_689_030_213_967);
 }
 
-/// Below half the target twice and at probability 0 a new burst is allowed: 150 ms are 2,343,750 ticks.
+/// With two delays below half of the target and a probability of 0 a new burst is allowed: 150 ms are 2,343,750 ticks.
 #[test]
 fn calm_renews_the_burst_allowance() {
     for (qdelay, qdelay_old, burst) in [(117_186, 117_186, 2_343_750), (117_187, 0, 7), (0, 117_187, 7)] {
@@ -110,7 +112,7 @@ fn acts(law: &mut Control, size: u16, backlog: u64) -> bool {
     law.acts(size, backlog, &mut Stream::new(1, "pie"))
 }
 
-/// One draw of `Stream::new(1, "pie")` is above 0.3 and below 0.9 of 2^64, so both outcomes are certain.
+/// The first random number of `Stream::new(1, "pie")` is above 0.3 and below 0.9 of 2^64, so that both outcomes are known.
 #[test]
 fn packets_are_safe_for_four_reasons() {
     let draw = Stream::new(1, "pie").uniform_u64();
@@ -125,7 +127,7 @@ fn packets_are_safe_for_four_reasons() {
     bursting.vars.burst = 1;
     assert!(!acts(&mut bursting, 1500, 3000));
     assert!(!acts(&mut ready(), 1500, 2999));
-    // A delay below half of 234,375 ticks, and a probability below 20 %; with a sum that needs no draw.
+    // A delay below half of 234,375 ticks, and a probability below 20 %; the sum is so large that no random number is drawn.
     for (qdelay, prob, safe) in [
         (117_186, MAX_PROB / 5 - 1, true),
         (117_186, MAX_PROB / 5, false),
@@ -137,7 +139,7 @@ fn packets_are_safe_for_four_reasons() {
         short.vars.accu_prob = MAX_PROB / 2 * 17;
         assert_eq!(acts(&mut short, 1500, 3000), !safe, "{qdelay} {prob}");
     }
-    // The sum of probabilities must reach 85 %; then the draw decides, which is below 85 %, too.
+    // The sum of probabilities must reach 85 %; then a random number decides, which is below 85 %, too.
     assert!((draw >> 8) < MAX_PROB / 100 * 84, "choose another stream: {draw}");
     for (percent, drops) in [(84, false), (85, true)] {
         let mut early = ready();
@@ -146,7 +148,7 @@ fn packets_are_safe_for_four_reasons() {
     }
 }
 
-/// Nine packets at 0.95 reach 8.5 without luck (the draws are not asked): 17 * 2^55 needs 8.95 packets.
+/// A sum of 8.5, which is 17 * 2^55, drops the packet without a random number: nine packets at 0.95 reach it.
 #[test]
 fn a_sum_of_eight_and_a_half_decides_without_a_draw() {
     let mut law = law(MAX_PROB / 100, 300_000, 0);
@@ -162,7 +164,7 @@ fn a_sum_of_eight_and_a_half_decides_without_a_draw() {
     assert_eq!(law.vars.accu_prob, 0);
 }
 
-/// 150 * (MAX / 1500), within a packet of the last digit.
+/// A packet of 150 B adds 150 * (p / 1500), where the division truncates.
 #[test]
 fn bytemode_scales_with_the_size() {
     let mut law = law(MAX_PROB / 2, 300_000, 0);
@@ -175,28 +177,30 @@ fn bytemode_scales_with_the_size() {
     assert_eq!(law.vars.accu_prob, 150 * (MAX_PROB / 2 / 1500) + MAX_PROB / 2);
 }
 
-/// A packet that waited 20 ms and leaves others behind: 312,500 ticks; the last one: 0. The allowance of 2,343,750 ticks
-/// shrinks by the time between departures, not before the second.
+/// A packet that waited for 20 ms and leaves others behind measures 312,500 ticks, the last one 0. The allowance of 2,343,750
+/// ticks shrinks by the time between departures, from the second departure on.
 #[test]
 fn timestamps_measure_the_delay_and_use_up_the_burst() {
     let mut law = Control::new(&CONFIG);
     let at = |millis| Time::ZERO + Span::from_millis(millis);
     let packet = |millis| Packet { enqueued: at(millis), ..Packet::empty(FlowId(0), 1500) };
-    law.on_departure(&packet(10), 1500, at(30));
-    assert_eq!((law.vars.qdelay, law.vars.burst), (312_500, 2_343_750));
-    law.on_departure(&packet(20), 1500, at(50));
-    assert_eq!((law.vars.qdelay, law.vars.burst), (468_750, 2_031_250));
-    law.on_departure(&packet(20), 0, at(50));
-    assert_eq!((law.vars.qdelay, law.vars.burst), (0, 2_031_250));
-    law.on_departure(&packet(20), 0, at(500));
-    assert_eq!(law.vars.burst, 0);
+    for (arrived, behind, now, expected) in [
+        (10, 1500, 30, (312_500, 2_343_750)),
+        (20, 1500, 50, (468_750, 2_031_250)),
+        (20, 0, 50, (0, 2_031_250)),
+        (20, 0, 500, (0, 0)),
+    ] {
+        law.on_departure(&packet(arrived), behind, at(now));
+        assert_eq!((law.vars.qdelay, law.vars.burst), expected, "at {now} ms");
+    }
 }
 
-/// At 40 Mbit/s the estimate stands at 89 after 30 packets (on its way to 82): 100,000 B are 287,640 ticks. The delay before was 0.
+/// At 40 Mbit/s the estimate is 89 after 30 packets (it converges to 82), with which 100,000 B take 287,640 ticks. The delay
+/// before was 0.
 #[test]
 fn the_estimated_rate_turns_a_backlog_into_a_delay() {
     let mut law = Control::new(&PieConfig { dq_rate_estimator: true, ..CONFIG });
-    // Before it has measured there is no delay, and calm does not restart anything.
+    // Before the first measurement the delay is 0, which does not restart anything.
     law.vars.burst = 7;
     law.update(100_000);
     assert_eq!((law.vars.qdelay, law.vars.burst), (0, 7));
@@ -210,7 +214,7 @@ fn the_estimated_rate_turns_a_backlog_into_a_delay() {
     // 25,600,000 / 89 = 287,640: 281,474 * 53,265 + 2,814,749 * 287,640.
     assert_eq!((law.vars.qdelay, law.vars.qdelay_old), (287_640, 0));
     assert_eq!(law.probability(), 281_474 * 53_265 + 2_814_749 * 287_640);
-    // Calm after a measurement: a new burst is allowed, and the measurement begins anew.
+    // A delay of 0 after a measurement allows a new burst, and the measurement begins anew.
     law.vars = Vars { prob: 0, qdelay: 0, burst: 7, ..law.vars };
     law.update(0);
     let Measured::Rate(estimator) = law.vars.measured else { panic!("asked for") };
