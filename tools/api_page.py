@@ -46,7 +46,7 @@ def page() -> str:
     Raises
     ------
     ValueError
-        A name is exported and in no chapter, or the other way round, or has no docstring.
+        A name is exported and in no chapter, or in a chapter and not exported, or has no docstring.
     """
     listed = [name for names in CHAPTERS.values() for name in names]
     exported = [name for name in shoal.__all__ if name != "__version__"]
@@ -61,7 +61,7 @@ def page() -> str:
 
 
 def entry(name: str, thing: object) -> str:
-    """What is said of a public name."""
+    """The text about a public name."""
     if typing.get_origin(thing) is typing.Literal:
         words = ", ".join(f"`{word}`" for word in typing.get_args(thing))
         return f"### `{name}`\n\nOne of the texts {words}.\n"
@@ -95,7 +95,7 @@ def is_cached_property(value: object) -> bool:
 
 
 def member(owner: str, name: str, value: object) -> str:
-    """What is said of a method or property."""
+    """The text about a method or property."""
     title = f"#### `{owner}.{name}`\n"
     if isinstance(value, property) or is_cached_property(value):
         function = value.fget if isinstance(value, property) else value.func

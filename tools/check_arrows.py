@@ -29,7 +29,7 @@ ALLOWED = {
     "scenario": {"units", "cc", "aqm", "tcp"},
     "trace": {"units", "packet"},
     "measure": {"units", "packet", "scenario", "trace"},
-    # What results say without being asked, the same on both planes.
+    # Notices in results, the same on both planes.
     "notices": {"units", "tcp", "scenario", "measure"},
     "sim": CORE | LAB,
     # Like `scenario`, it uses only the configurations of the laws.

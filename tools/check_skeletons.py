@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Does what docs/add-a-queue.md and docs/add-a-controller.md say, in a copy of the source.
+"""Follow docs/add-a-queue.md and docs/add-a-controller.md in a copy of the source.
 
 Writes both skeletons, builds and tests them, replaces the queue by the example of its page, builds, tests and runs all.
 
@@ -113,7 +113,7 @@ def simulate(copy: Path, queue: str, controller: str, scenario: str, environment
 
 
 def run(command: list[str], folder: Path, environment: dict[str, str]) -> str:
-    """Run a command in the copy; ends with what it said if it fails."""
+    """Run a command in the copy; ends with its output if it fails."""
     done = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)  # noqa: S603
     if done.returncode:
         raise SystemExit(f"error: {' '.join(command)}\n{done.stdout}{done.stderr}")

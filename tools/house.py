@@ -2,7 +2,7 @@
 """Measures the source itself: what its results are, how large it is, and which of its modules go in circles.
 
 tools/house.py                        # prints everything as JSON
-tools/house.py --against BEFORE.json  # what has changed since, for people; fails if a result has
+tools/house.py --against BEFORE.json  # prints the changes since; fails if a result has changed
 
 tools/house-baseline.json is what to compare with: sizes of 535a5a0, and the sums of results since, with three titles of
 scenarios and the tables of papers on Linux as they were renewed afterwards.
@@ -50,7 +50,7 @@ def results() -> dict[str, str]:
     shoal = ROOT / ".venv" / "bin" / "shoal"
     for path in sorted((ROOT / "scenarios").rglob("*.toml")):
         name = str(path.relative_to(ROOT))
-        # Sweeps and searches are no scenarios; what is refused has the message as its result.
+        # Sweeps and searches are not scenarios; the result of what is refused is the message.
         done = subprocess.run([shoal, "run", path, "--json"], capture_output=True, cwd=ROOT, check=False)  # noqa: S603
         found[name] = hashlib.sha256(done.stdout or done.stderr).hexdigest()
     for pattern in ("RESULTS.csv", "LINUX.csv"):

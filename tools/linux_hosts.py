@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What hosts that hand over several segments at once change, in Markdown. Needs a kernel (`shoal linux build`).
+"""The effect of hosts that hand over several segments at once, in Markdown. Needs a kernel (`shoal linux build`).
 
 Ready-made scenarios with `host = "ideal"` and with `host = "linux"`, the same seeds. `make
 linux-hosts-record` keeps the table.
@@ -30,7 +30,7 @@ QUANTITIES = ("utilisation", "mean queue, packets", "rate ratio", "marks", "drop
 
 
 def quantities(result: shoal.Result) -> dict[str, float | None]:
-    """Of the one bottleneck, and the rate of a flow of the first group over that of one of the second."""
+    """Metrics of the one bottleneck, and the rate of a flow of the first group over that of one of the second."""
     link = result.bottlenecks[0]
     rates = [group["wire_bps"]["mean"] for group in result.groups]
     values = (

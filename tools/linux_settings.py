@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the settings of the guest do that a stock host does not have, in Markdown. Needs a kernel (`shoal linux build`).
+"""Effects of settings of the guest that a stock host does not have, in Markdown. Needs a kernel (`shoal linux build`).
 
 Every setting is given its stock value, one at a time; the table shows what changes. `make linux-settings-record` keeps
 it.

@@ -32,7 +32,7 @@ BOOT_S = 1.0
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario, and what is to be reached: CPU seconds a simulated second at most, packets a CPU second at least."""
+    """A scenario, and its targets: CPU seconds a simulated second at most, packets a CPU second at least."""
 
     name: str
     rate: str

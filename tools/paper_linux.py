@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keeps what items of a paper gave on the real kernel: LINUX.csv (the data) and LINUX.md (for readers).
+"""Keep the results of items of a paper on the real kernel: LINUX.csv (the data) and LINUX.md (for readers).
 
 shoal reproduce NAME/ITEM --on linux --out results/NAME-ITEM-linux
 tools/paper_linux.py papers/NAME --from results/NAME-ITEM-linux   # this item anew; others stay as they are
@@ -32,7 +32,7 @@ def main() -> int:
 
 
 def keep(results: Path, paper: Path) -> None:
-    """Put the items of a reproduction in the place of what was known of them."""
+    """Replace the kept results of the items of a reproduction."""
     import shoal
 
     verdicts = results / "verdicts.csv"

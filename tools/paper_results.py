@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def write_or_check(paper: Path, name: str, text: str, *, check: bool) -> int:
-    """Write a page of a paper, or say whether it is what it should be; the exit code."""
+    """Write a page of a paper, or check that it is current; returns the exit code."""
     target = paper / name
     if not check:
         target.write_text(text, encoding="utf-8")
@@ -152,7 +152,7 @@ def _why(paper: Paper) -> list[str]:
 
 
 def _beside(row: dict[str, str], own: Rows, rows: Rows, readings: list[str]) -> list[str]:
-    """What other readings say to a check: the same line of the item, which `together` may fill with another cell."""
+    """Verdicts of other readings on a check: the same line of the item, which `together` may fill with another cell."""
     number = [id(other) for other in own if other["item"] == row["item"]].index(id(row))
     cells = []
     for reading in readings:

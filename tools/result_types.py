@@ -1,4 +1,4 @@
-"""The types of the result object for Python, made from the declarations that the native module writes it from."""
+"""The types of the result object for Python, generated from the declarations by which the native module writes it."""
 
 import json
 import textwrap

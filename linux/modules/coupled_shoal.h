@@ -17,7 +17,7 @@
 struct coupled_config {
 	struct shoal_limit limit;
 	struct law_dualq_params law;
-	/* MTU as configured; 0 stands for the device's. */
+	/* MTU as configured; 0 means that of the device. */
 	u32 mtu;
 };
 
@@ -74,7 +74,7 @@ static inline void coupled_get_slope(struct law_slope *slope, struct nlattr **tb
 	coupled_get_u64(&slope->unit, tb[TCA_COUPLED_UNIT]);
 }
 
-/* Checks bounds; parameters that are not named were checked before. */
+/* Checks bounds; parameters that the request does not name were checked before. */
 static inline bool coupled_within_bounds(const struct coupled_config *config, struct nlattr **tb,
 					 struct netlink_ext_ack *extack)
 {

@@ -2,11 +2,11 @@
 /*
  * DCTCP of law/dctcp.h on a Linux socket: what tcp_dctcp_ikr and tcp_dctcp_onesided have in common.
  *
- * The stack gives a module either cong_avoid, and then keeps cwnd from growing in CWR and brings it
- * down to ssthresh itself, or cong_control, and then leaves all of cwnd to the module. Growth in
- * CWR and cuts from the window at its start need the second. What the stack no longer does then is
- * done here: proportional rate reduction in Recovery, the window at its end, the restart after idle
- * periods, and the pacing rate, which sizes segmentation bursts.
+ * With cong_avoid the stack itself prevents growth in CWR and reduces cwnd to ssthresh; with
+ * cong_control it leaves cwnd to the module entirely. Growth in CWR, and cuts from the window at
+ * its start, need the latter. The tasks that the stack then no longer carries out are done here:
+ * proportional rate reduction in Recovery, the window at its end, the restart after idle periods,
+ * and the pacing rate, which sizes segmentation bursts.
  */
 #ifndef _DCTCP_SOCK_H
 #define _DCTCP_SOCK_H
@@ -40,8 +40,8 @@ static struct dctcp_host dctcp_host;
 struct dctcp_sock {
 	struct law_dctcp law;
 	/*
-	 * Linear-increase counter; the stack clears its own at each episode before anybody is
-	 * asked.
+	 * Linear-increase counter; the stack clears its own at the begin of each episode, before it
+	 * calls the module.
 	 */
 	u32 cnt;
 	/* snd_una at the last ACK that was processed. */
@@ -51,7 +51,10 @@ struct dctcp_sock {
 	/* Receiver: RCV.NXT and CE of the last segment. */
 	u32 prior_rcv_nxt;
 	u8 ce_state;
-	/* The ACK in process: carries ECN-Echo, acknowledges new data, has begun an episode. */
+	/*
+	 * The ACK being processed: whether it carries ECN-Echo, acknowledges new data, has begun an
+	 * episode.
+	 */
 	u8 ece:1,
 	   advanced:1,
 	   entered_cwr:1,
@@ -103,7 +106,7 @@ static inline void dctcp_sock_init(struct sock *sk, struct tcp_congestion_ops *w
 	const struct tcp_sock *tp = tcp_sk(sk);
 
 	if (!dctcp_has_ecn(tp) && sk->sk_state != TCP_LISTEN && sk->sk_state != TCP_CLOSE) {
-		/* Reno without ECT; DCTCP's SYN had it set. */
+		/* Reno without ECT, which was set for the SYN of DCTCP. */
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, without_ecn);
 		INET_ECN_dontxmit(sk);
 		return;
@@ -128,8 +131,9 @@ static inline void dctcp_in_ack_event(struct sock *sk, u32 flags)
 		.delivered = delivered,
 		.marked = tp->delivered_ce - ca->prior_delivered_ce,
 		/*
-		 * Before the ACK. Up to 6.14 the stack has not yet taken off what it delivers, and
-		 * @delivered is of the ACK before: a packet or two too many.
+		 * Before the ACK. Up to 6.14 the stack has not subtracted yet what this ACK
+		 * delivers, and @delivered is that of the ACK before, so that the result is too
+		 * large by a packet or two.
 		 */
 		.flight = tcp_packets_in_flight(tp) + delivered,
 		.advanced = tp->snd_una != ca->prior_una,
@@ -137,7 +141,7 @@ static inline void dctcp_in_ack_event(struct sock *sk, u32 flags)
 	};
 
 	ack.duplicate = !ack.advanced && !(flags & CA_ACK_WIN_UPDATE);
-	/* With nothing in flight there is nothing to learn. */
+	/* With nothing in flight alpha cannot be updated. */
 	if (ack.advanced || tp->packets_out)
 		law_dctcp_on_ack(&ca->law, &dctcp_policy, &ack);
 	ca->prior_una = tp->snd_una;
@@ -221,8 +225,8 @@ static inline void dctcp_set_state(struct sock *sk, u8 new_state)
 		break;
 	case TCP_CA_Loss:
 		/*
-		 * The first timeout of a flight came as CA_EVENT_LOSS, while cwnd was still what it
-		 * had been.
+		 * The first timeout of a flight was reported as CA_EVENT_LOSS, before cwnd was
+		 * changed.
 		 */
 		if (!ca->timed_out)
 			dctcp_on_timeout(sk, false);
@@ -334,8 +338,8 @@ static inline u32 dctcp_initial_window(struct sock *sk)
 
 /*
  * RFC 5681 section 4.1 (https://www.rfc-editor.org/rfc/rfc5681#section-4.1) and RFC 2861
- * (https://www.rfc-editor.org/rfc/rfc2861): the window halves for each RTO of silence, down to the
- * initial one.
+ * (https://www.rfc-editor.org/rfc/rfc2861): the window halves for each RTO of an idle period, down
+ * to the initial window.
  */
 static inline void dctcp_restart(struct sock *sk, u32 idle)
 {
@@ -393,7 +397,9 @@ static inline void dctcp_receive(struct sock *sk, bool ce)
 		icsk->icsk_ack.pending &= ~ICSK_ACK_NOW;
 	if (dctcp_host.echo) {
 		if (ca->ce_state != ce) {
-			/* What is still to be acknowledged came with the other state. */
+			/*
+			 * The segments that are still to be acknowledged came with the other state.
+			 */
 			if (icsk->icsk_ack.pending & ICSK_ACK_TIMER) {
 				dctcp_set_ece(sk, ca->ce_state);
 				dctcp_send_ack(sk, ca->prior_rcv_nxt);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the queueing disciplines of shoal have in common: packets, limits, statistics. */
+/* Functions that the queueing disciplines of shoal share: packets, limits, statistics. */
 #ifndef _QDISC_SHOAL_H
 #define _QDISC_SHOAL_H
 
@@ -104,7 +104,7 @@ static inline void shoal_free_at_dequeue(struct sk_buff *skb, struct Qdisc *sch)
 #endif
 }
 
-/* Bytes that may wait whatever the limit is: the kernel's counters have 32 bits. */
+/* Upper bound of the waiting bytes, whatever the limit is: the kernel's counters have 32 bits. */
 #define SHOAL_BACKLOG_MAX	(U32_MAX / 2)
 
 /* Capacity for waiting packets; 0: anything up to SHOAL_BACKLOG_MAX. */
@@ -138,8 +138,8 @@ static inline bool shoal_fits(const struct Qdisc *sch, const struct shoal_limit 
 typedef int (*shoal_enqueue_t)(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free);
 
 /*
- * Hands on the segments of an aggregate one by one, since laws and thresholds are about packets of
- * the wire. The caller accounts for one packet of the aggregate's length; the tree above learns the
+ * Passes on the segments of an aggregate one by one, as laws and thresholds refer to packets on the
+ * wire. The caller accounts for one packet of the aggregate's length; the tree above learns the
  * difference.
  */
 static inline int shoal_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
@@ -182,10 +182,10 @@ static inline int shoal_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct s
 }
 
 /*
- * For disciplines that may drop at dequeue: takes the packet that survives, which is still counted.
- * What was dropped before it is reported to the tree above while the queue is not empty, because a
- * child that reports an empty queue is switched off, and htb before 6.15 warns if it then happens
- * again. A law never drops the last packet, so whatever is dropped, one survives.
+ * For disciplines that may drop at dequeue: returns the packet that is not dropped, which is still
+ * counted. The packets dropped before it are reported to the tree above while the queue is not
+ * empty, because a child that reports an empty queue is switched off, and htb before 6.15 warns if
+ * it then happens again. A law never drops the last packet, so that there always is one to return.
  */
 struct shoal_dropped {
 	u32 packets;

@@ -41,7 +41,7 @@ static bool coupled_drops_arrival(struct Qdisc *sch, struct sk_buff *skb)
 	struct coupled_sched_data *q = qdisc_priv(sch);
 	const struct law_slope *slope = &q->config.law.slope;
 	u32 bytes = sch->qstats.backlog + qdisc_pkt_len(skb);
-	/* The wait that is still to come: transmission of all waiting bytes. */
+	/* The expected wait: the transmission time of all waiting bytes. */
 	u64 wait = law_line_wait(bytes, q->config.law.rate);
 	u64 queue = law_slope_queue(slope, sch->q.qlen + 1, bytes, wait);
 	bool ect = shoal_skb_cb(skb)->ect;

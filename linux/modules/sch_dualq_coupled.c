@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Dual queue coupled AQM: ECT packets wait in a low-latency queue, others in a classic one. The
- * classic queue drives both probabilities, marks with p and drops with (p/k)^2; the low-latency
- * queue has a threshold of its own besides.
+ * classic queue determines both probabilities: that of marks, p, and that of drops, (p/k)^2. The
+ * low-latency queue has a threshold in addition.
  *
  * After De Schepper, "Data Centre to the Home" (slides, 2015): "Detailed implementation" and "Queue
  * size based coupled AQM".
@@ -17,7 +17,7 @@ struct dualq_sched_data {
 	struct tc_coupled_xstats stats;
 	struct qdisc_skb_head low;
 	struct qdisc_skb_head classic;
-	/* Bytes that wait in each. */
+	/* Bytes that wait in each queue. */
 	u32 low_bytes;
 	u32 classic_bytes;
 	struct law_dualq law;

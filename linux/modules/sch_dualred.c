@@ -60,7 +60,7 @@ static int dualred_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, struct sk
 	stats->packets++;
 	decision = law_dualred_arrive(&q->law, &config->law, ect, qdisc_pkt_len(skb), sch->q.qlen,
 				      sch->qstats.backlog, ktime_get_ns(), shoal_random, NULL);
-	/* As in the kernel's RED: whatever the average is the cause of. */
+	/* As in the kernel's RED, all marks and drops by the average count here. */
 	if (decision != RED_PASS)
 		qdisc_qstats_overlimit(sch);
 	if (decision != RED_PASS && !(ect && INET_ECN_set_ce(skb))) {
@@ -101,8 +101,8 @@ static struct sk_buff *dualred_dequeue(struct Qdisc *sch)
 		law_line_on_departure(&q->law.line, qdisc_pkt_len(skb), now);
 	else if (now + dualred_slack(q) >= q->law.line.free)
 		/*
-		 * A shaper above asks again at once, while the packet before is still on the line
-		 * it emulates.
+		 * A shaper above asks again at once, while the last packet is still being sent on
+		 * the line that the shaper emulates.
 		 */
 		law_line_on_empty(&q->law.line, now);
 	return skb;
@@ -116,7 +116,7 @@ static void dualred_reset(struct Qdisc *sch)
 	law_dualred_reset(&q->law);
 }
 
-/* Amounts are bounded where they are read. */
+/* Extents are checked where they are read. */
 static const struct nla_policy dualred_red_policy[TCA_DUALRED_RED_LAST + 1] = {
 	[TCA_DUALRED_RED_MIN]		= { .type = NLA_U32 },
 	[TCA_DUALRED_RED_MAX]		= { .type = NLA_U32 },

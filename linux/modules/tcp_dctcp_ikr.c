@@ -5,8 +5,8 @@
  * reduction from the window at the start of CWR; growth in CWR; ssthresh one below the window; the
  * linear-increase counter kept if nothing was cut.
  *
- * Each change is a parameter. A parameter that is changed applies at once, alpha_bits and
- * alpha_on_init to new connections.
+ * Each change is a parameter. A changed parameter takes effect at once, alpha_bits and
+ * alpha_on_init for new connections.
  */
 
 #include <linux/module.h>

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DCTCP for one end of a connection, after Kato, Eggert, Zimmermann, Van Meter, Tokuda,
- * "Extensions to FreeBSD Datacenter TCP for Incremental Deployment Support" (2015).
+ * DCTCP for one end of a connection, after Kato, Eggert, Zimmermann, Van Meter, Tokuda, "Extensions
+ * to FreeBSD Datacenter TCP for Incremental Deployment Support" (2015).
  *
  * dctcp_onesided, for senders: CWR is sent once a round trip (section 3.1), which Linux does for
  * every controller that enters CWR, so that a receiver by RFC 3168
  * (https://www.rfc-editor.org/rfc/rfc3168) stops its ECN-Echo; marks do not stop growth (4.1);
- * alpha begins at a value of choice (4.2.1), anew after an idle period (4.2.2), and is updated by
- * duplicate ACKs and timeouts (4.2.3). It opens connections as RFC 3168 has it: Linux sets ECT on
- * the SYN of controllers that need ECN, and refuses ECN to such a SYN unless the listener needs ECN
- * too. Hence ECN must be switched on by sysctl net.ipv4.tcp_ecn.
+ * alpha begins with a configured value (4.2.1), also after an idle period (4.2.2), and is updated
+ * by duplicate ACKs and timeouts (4.2.3). It opens connections as RFC 3168 specifies: Linux sets
+ * ECT on the SYN of controllers that need ECN, and refuses ECN to such a SYN unless the listener
+ * needs ECN too. Hence ECN must be switched on by sysctl net.ipv4.tcp_ecn.
  *
- * dctcp_1sided_rx, for listeners: the same, and the receiver echoes CE as DCTCP does; segments
- * with CWR are acknowledged with delay (3.2). Linux tells codepoints only to controllers that need
- * ECN.
+ * dctcp_1sided_rx, for listeners: the same, and the receiver echoes CE as DCTCP does; segments with
+ * CWR are acknowledged with delay (3.2). Linux tells codepoints only to controllers that need ECN.
  *
- * A parameter that is changed applies at once, alpha_on_init to new connections and after idle
+ * A changed parameter takes effect at once, alpha_on_init for new connections and after idle
  * periods.
  */
 

@@ -1,4 +1,4 @@
-"""The kernel that ``shoal linux build`` made; without one these tests are left out, and say so."""
+"""The kernel that ``shoal linux build`` made; without one these tests are skipped, with the reason."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ flows = [{ cc = "dctcp", rtt = "25 ms" }]
 trace = { series = "100 ms", controller_flows = 1 }
 """
 
-# Two flows and random marks: everything that the seed decides.
+# Two flows and random marks, so that the seed decides about everything that it can.
 RANDOM = """
 title = "Two flows"
 duration = "20 s"

@@ -7,7 +7,7 @@ import pytest
 import shoal
 from shoal.linux import Image, run_on_linux
 
-# Room for everything; what is left are the laws of TCP and the wire.
+# The buffer holds everything, so that only TCP and the line determine the times.
 IDLE = """
 title = "An application alone"
 duration = "3 s"
@@ -17,7 +17,7 @@ flows = [{{ name = "app", {flow} }}]
 trace = {{ series = "100 ms" }}
 """
 
-# Times agree to the nanosecond but for two ACKs of 52 B, 20.8 us at 40 Mbit/s: the simulator's server acknowledges a
+# Times agree to the nanosecond except for two ACKs of 52 B, 20.8 us at 40 Mbit/s: the simulator's server acknowledges a
 # request of several packets before it answers, in Linux the answer carries the ACK.
 MICROSECONDS = 21e-6
 
@@ -37,7 +37,7 @@ def assert_same_times(simulated: shoal.Result, measured: shoal.Result) -> None:
     assert len(pairs) > 5
     for one, other in pairs:
         assert one[1] == other[1]
-        # What timers are late adds up.
+        # The delays of timers add up.
         assert other[0] == pytest.approx(one[0], rel=5e-4)
         assert other[2] == pytest.approx(one[2], abs=MICROSECONDS)
 
@@ -60,7 +60,7 @@ def test_a_number_of_exchanges_and_the_last_response_after_the_stop(image: Image
     app = '{ request = "400 B", response = "20 kB", rounds = 4 }'
     simulated, measured = both(f'cc = "reno", rtt = "30 ms", app = {app}', image)
     assert measured.groups[0]["exchanges"]["count"] == simulated.groups[0]["exchanges"]["count"] == 4
-    # A client that stops while it waits: the response still comes.
+    # A client stops while it waits; the response still arrives.
     app = '{ request = "400 B", response = "1 MB" }'
     simulated, measured = both(f'cc = "reno", rtt = "30 ms", stop = "0.5 s", app = {app}', image)
     [one, other] = [result.groups[0]["exchanges"] for result in (simulated, measured)]
@@ -117,7 +117,7 @@ def test_datagrams_beyond_the_rate_are_lost_or_marked(image: Image) -> None:
     scenario = shoal.Scenario.from_toml(IDLE.format(flow=f'cc = "none", rtt = "30 ms", app = {app}')).override(queue)
     simulated, measured = shoal.run(scenario), run_on_linux(scenario, image=image)
     [one, other] = [result.groups[0]["flows"][0]["datagrams"] for result in (simulated, measured)]
-    # The same random times: the same packets are lost, but for some that are a nanosecond apart.
+    # With the same random times the same packets are lost, except some that are a nanosecond apart.
     assert one["sent"] == other["sent"]
     assert other["lost"] == pytest.approx(one["lost"], rel=0.01)
     assert other["lost"] > 0.1 * other["sent"]

@@ -16,7 +16,7 @@ import shoal
 from shoal.linux import Image, run_on_linux
 
 SYN = 2
-# Marks, drops of a full buffer, and acknowledgements; everything counts.
+# A run with marks, drops at a full buffer and acknowledgements.
 MIXED = """
 title = "Two flows"
 duration = "3 s"
@@ -110,7 +110,7 @@ def test_capture_agrees_with_the_result(mixed: tuple[shoal.Result, Path]) -> Non
     at_line = [packet for packet in found if packet.interface == 0]
     sent = [packet for packet in at_line if not packet.comment.startswith("dropped")]
     comments = Counter(packet.comment for packet in at_line)
-    # Two flows on one link; the smaller counts depend on the kernel's path but must be there.
+    # Two flows on one link; the smaller counts depend on the kernel, but are not zero.
     assert link["dropped"] > 10
     assert link["marked"] > 50
     assert comments["dropped: buffer"] == link["dropped"] == link["dropped_by"]["buffer"]
@@ -119,7 +119,7 @@ def test_capture_agrees_with_the_result(mixed: tuple[shoal.Result, Path]) -> Non
     assert marked == sum(packet.ecn == 3 for packet in sent)
     assert 0 <= link["marked"] - marked <= link["queue_packets"]["max"]
     assert len(sent) == link["departed"]
-    # What a flow had on the wire, and what its sender believes to have sent twice.
+    # The packets of a flow on the wire, and the retransmissions by the count of its sender.
     for group, number in zip(result.groups, (0, 1), strict=True):
         data = [packet for packet in sent if packet.source == bytes([10, 1, number, 2]) and packet.payload]
         assert sum(len(packet.data) for packet in data) * 8 / 3 == pytest.approx(
@@ -135,8 +135,8 @@ def test_capture_agrees_with_the_result(mixed: tuple[shoal.Result, Path]) -> Non
     assert {packet.destination for packet in acks} == {bytes([10, 1, number, 2]) for number in (0, 1)}
     assert not any(packet.payload for packet in acks)
     assert len(sent) / 2.2 < len(acks) <= len(sent) + 1
-    # What the receivers count is what crossed the wire; the SYN-ACK is not an ACK of data. At the end the last packet
-    # is under way, and ACKs are for 25 ms: at most one for each of the 21 packets of 1.2 ms.
+    # The receivers count the packets that crossed the wire; the SYN-ACK is not an ACK of data. At the end the last
+    # packet is on the wire, and ACKs are for 25 ms: at most one for each of the 21 packets of 1.2 ms.
     for group, number in zip(result.groups, (0, 1), strict=True):
         host = bytes([10, 1, number, 2])
         data = sum(packet.source == host and packet.payload > 0 for packet in sent)

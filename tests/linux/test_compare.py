@@ -127,7 +127,7 @@ def test_suite_is_large_and_linux_can_express_it(image: Image) -> None:
 
 
 def test_interrupted_comparison_goes_on(image: Image, tmp_path: Path) -> None:
-    """As the terminal does: every process of the session gets the signal, the guest too."""
+    """As from a terminal, every process of the session gets the signal, also the guest."""
     (tmp_path / "single.toml").write_text(SINGLE, encoding="utf-8")
     cache, temporary = tmp_path / "cache", tmp_path / "tmp"
     temporary.mkdir()
@@ -140,7 +140,7 @@ def test_interrupted_comparison_goes_on(image: Image, tmp_path: Path) -> None:
         command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         deadline = time.monotonic() + 120
-        # A guest works, and something is done.
+        # A guest runs, and some runs are finished.
         while not (list(cache.glob("??/*/result.json")) and list(temporary.glob("shoal-linux-*/lines.bin"))):
             assert process.poll() is None
             assert time.monotonic() < deadline
@@ -168,7 +168,7 @@ def _session(process: Path) -> int | None:
 
 
 def test_page_names_a_command_that_makes_the_same_comparison(image: Image, tmp_path: Path) -> None:
-    """The scenarios lie beside the results: what becomes of the file that the user gave does not matter."""
+    """The scenarios lie beside the results, so that the file that the user gave may change."""
     given = tmp_path / "single.toml"
     given.write_text(SINGLE, encoding="utf-8")
     command = [sys.executable, "-m", "shoal", "compare", "single.toml", "--set", "duration=10 s", "--seeds", "2"]

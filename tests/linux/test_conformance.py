@@ -1,4 +1,4 @@
-"""Conformance scripts on the real kernel: the kernel's own, and ours for DCTCP."""
+"""Conformance scripts on the real kernel: the kernel's own, and this project's for DCTCP."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def test_the_kernels_own_scripts_have_the_verdicts_of_the_page(image: Image) -> 
         for on in ("linux", "sim"):
             assert bad(run_scripts(scripts, on=on)) == []
         return
-    # It plays them on both planes, with ours: each must be as it should, and as the page and packetdrill.csv have it.
+    # It plays them on both planes, with those of this project: each verdict must be the expected one, and that of the
+    # page and packetdrill.csv.
     done = subprocess.run(
         [sys.executable, TOOLS / "conformance_page.py", "--check"], capture_output=True, text=True, check=False
     )
@@ -75,7 +76,7 @@ def test_wrong_expectations_are_found_on_the_kernel(image: Image, tmp_path: Path
 
 
 def test_counters_are_compared(image: Image, tmp_path: Path) -> None:
-    # A SYN comes in and its answer goes out, then an ACK comes in, then nothing.
+    # A SYN arrives and is answered, then an ACK arrives, and nothing more.
     text = """0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
 +0 bind(3, ..., ...) = 0
 +0 listen(3, 1) = 0
@@ -102,7 +103,7 @@ LISTEN = """0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
 +0 > S. 0:0(0) ack 1 <...>
 """
 
-# What packetdrill's own scripts have found in this player (docs/conformance.md).
+# Errors of this player that packetdrill's own scripts have shown (docs/conformance.md).
 FOUND = {
     "a check after a call that blocked has the descriptor that the call gave": LISTEN
     + """+.1...0.300 accept(3, ..., ...) = 4

@@ -55,7 +55,7 @@ def test_run_goes_on_as_long_as_it_gets_on(single: shoal.Scenario, image: Image)
     result = run_on_linux(long, image=image, limits=Limits(stall_s=2))
     took = time.monotonic() - began
     assert result.window[1] == 600
-    # The limit for the whole run ends what the other lets go on, and says so.
+    # The limit for the whole run ends a guest that the other limit does not end, with a message.
     with pytest.raises(GuestError, match=r"stopped after .* s, the limit for the whole run, at [\d.]+ %") as caught:
         run_on_linux(long, image=image, limits=Limits(wall_s=took / 4))
     assert "--wall-limit" in (caught.value.hint or "")
@@ -134,7 +134,7 @@ def test_small_shared_memory_of_a_container_is_avoided(image: Image, tmp_path: P
     there = subprocess.run([*small, *run], capture_output=True, text=True, check=False)
     assert there.returncode == 0, there.stderr
     assert there.stdout == usual.stdout
-    # With no room anywhere the run is refused before it starts, with the remedy.
+    # Without room anywhere the run is refused before it starts, with the remedy.
     nowhere = [*small[:4], small[4].replace("exec", "mount -t tmpfs -o size=64m tmp /tmp && exec"), "sh", *run]
     inside = {**os.environ, "TMPDIR": "/tmp"}
     (Path.home() / ".cache").mkdir(exist_ok=True)

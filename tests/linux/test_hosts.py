@@ -108,7 +108,7 @@ def test_runs_of_a_longer_path_are_a_millisecond_of_the_rate(rate_mbps: int, ima
     budget = 1.2 * rate_mbps * 1e6 / 8 / MTU / 1024
     in_budget = [run for run in runs if run in (int(budget), int(budget) + 1)]
     assert sum(in_budget) > 0.6 * sum(runs)
-    # Beside a segment, the packet by which the window has grown.
+    # Besides a segment, the packet by which the window has grown.
     assert max(runs) <= budget + 2
 
 
@@ -164,7 +164,7 @@ def test_comparison_is_refused_before_anything_runs(image: Image, tmp_path: Path
     assert 'flow group `dctcp`: host = "linux"' in done.stderr
     assert "--on linux" in done.stderr
     assert not (tmp_path / "out").exists()
-    # What both planes refuse is said at once.
+    # What both planes refuse is reported in one message.
     both = shoal.Scenario.from_toml(file.read_text()).override({"flows[0].cwnd_clamp": "20 packets"})
     with pytest.raises(ScenarioError, match=r"(?s)host = .*no bound of cwnd"):
         compare([("both", both)])

@@ -1,4 +1,4 @@
-"""A well-known client confirms the numbers: iperf3 in the guest instead of our own sender and receiver."""
+"""A well-known program confirms the numbers: iperf3 in the guest instead of the sender and receiver of this project."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_goodput_of_one_flow_is_that_of_our_own_sender(single: shoal.Scenario, i
     own, other = (run_on_linux(single, image=used) for used in (image, replace(image, iperf3=iperf3)))
     [one, two] = [result.groups[0]["flows"][0] for result in (own, other)]
     assert two["goodput_bps"] == pytest.approx(one["goodput_bps"], rel=0.01)
-    # Not only the rate: the queue, the marks and what the sender says of itself.
+    # Besides the rate, the queue, the marks and the counters of the sender agree.
     assert other.bottlenecks[0]["queue_bytes"]["mean"] == pytest.approx(
         own.bottlenecks[0]["queue_bytes"]["mean"], rel=0.1
     )

@@ -1,4 +1,4 @@
-"""Networks with more than one queue, and ends that differ: what the scenario says is what the kernel does."""
+"""Networks with more than one queue, and connections whose ends differ: the kernel does what the scenario says."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_star_carries_every_transfer_through_one_port(image: Image) -> None:
     assert [link["name"] for link in result.bottlenecks] == ["switch->h4"]
     flows = result.groups[0]["flows"]
     assert all(len(flow["fct_s"]) == 10 for flow in flows)
-    # The port takes 10 x 100 packets of 1500 B a round: 12 ms. No round can be faster, and this one loses nothing.
+    # The port takes 10 x 100 packets of 1500 B a round: 12 ms. No round can be shorter, and here no packet is lost.
     rounds = [max(flow["fct_s"][number] for flow in flows) for number in range(10)]
     assert all(0.012 < seconds < 0.02 for seconds in rounds[1:])
     assert result.bottlenecks[0]["dropped"] == 0
@@ -83,12 +83,12 @@ count = 3
     result = run_on_linux(scenario, image=image)
     assert [link["name"] for link in result.bottlenecks] == ["bottleneck1", "bottleneck2", "bottleneck3"]
     through, cross = result.groups[0]["flows"][0], result.groups[1]["flows"]
-    # What goes through all of them is counted once: with the flow beside it each line is full.
+    # A flow through all of them is counted once: with the other flow each line is full.
     for link, beside in zip(result.bottlenecks, cross, strict=True):
         assert link["utilisation"] > 0.97
-        # A packet of either may be on its way between two counts.
+        # A packet of each flow may be on the path between two counts.
         assert through["wire_bps"] + beside["wire_bps"] == pytest.approx(10e6 * link["utilisation"], rel=0.02)
-    # 2 x (1 + 3 x 2 + 1) ms and four serialisations of 1.2 ms; the ACKs' add less than 1 ms.
+    # 2 x (1 + 3 x 2 + 1) ms and four serialisations of 1.2 ms; those of the ACKs add less than 1 ms.
     assert through["srtt_s"]["min"] >= 0.016
 
 

@@ -62,12 +62,12 @@ def test_packets_are_accounted_for(queue: str, image: Image) -> None:
     assert link["dropped"] > 0
     assert link["dropped"] == sum(flow["losses"] for group in linux.groups for flow in group["flows"])
     assert link["marked"] == sum(flow["marks_seen"] for group in linux.groups for flow in group["flows"])
-    # Nothing is taken for a full buffer that was the law.
+    # A drop by the law is not counted as one of a full buffer.
     assert link["dropped_by"]["buffer"] == 0
     if "dctcp" in QUEUES[queue][1]:
         assert link["marked"] > 0
-    # A line of 20 Mbit/s sends a packet of 1500 B in 0.6 ms: no wait is longer than the longest queue takes, except
-    # where a scheduler lets others pass.
+    # A line of 20 Mbit/s sends a packet of 1500 B in 0.6 ms: no packet waits longer than the longest queue takes,
+    # except where a scheduler prefers others.
     if queue not in {"fq-codel", "fq-codel-flow", "dualpi2", "dualpi2-enqueue", "dualq-coupled"}:
         assert link["delay_s"]["all"]["max"] <= link["queue_packets"]["max"] * 0.6e-3 * 1.001 + 2e-6
 
@@ -76,7 +76,7 @@ def test_packets_are_accounted_for(queue: str, image: Image) -> None:
 def test_simulator_agrees(queue: str, image: Image) -> None:
     seeds = (1, 2, 3)
     long = scenario(queue, seconds=40)
-    # A hash lets the two flows collide with probability 1/1024, and then in one plane only.
+    # By the hash the two flows collide with the probability 1/1024, and then on one plane only.
     linux = [run_on_linux(long, image=image, seed=seed).bottlenecks[0] for seed in seeds]
     sim = [shoal.run(long, seed=seed).bottlenecks[0] for seed in seeds]
 
@@ -97,7 +97,7 @@ def test_simulator_agrees(queue: str, image: Image) -> None:
 
 @pytest.mark.parametrize("queue", ["codel", "fq-codel", "pie", "dualpi2", "coupled", "dualq-coupled"])
 def test_full_buffer_is_told_from_the_law(queue: str, image: Image) -> None:
-    # Ten packets are less than any of these laws wants.
+    # Ten packets are fewer than any of these laws needs to act.
     small = scenario(queue, buffer="10 packets").override({"warmup": "0 s"})
     link = run_on_linux(small, image=image).bottlenecks[0]
     assert link["dropped_by"]["buffer"] > 0

@@ -34,7 +34,7 @@ trace = {{ series = "off" }}
     assert expected["utilisation"] > 0.99
     assert expected["marked"] > 100
     assert link["utilisation"] == pytest.approx(expected["utilisation"], abs=0.001)
-    # A window's packets more or less, for the ends of the window of measurement.
+    # The packets of one congestion window, for the ends of the measurement.
     assert link["arrived"] == pytest.approx(expected["arrived"], rel=0.001)
     assert link["marked"] == pytest.approx(expected["marked"], rel=0.02)
     assert link["queue_packets"]["mean"] == pytest.approx(expected["queue_packets"]["mean"], rel=0.02)

@@ -78,5 +78,5 @@ def test_part_of_the_registers_can_be_written(tracer: Path, image: Image) -> Non
     result, error, whole, xmm3, other, *peek = told(tracer, image.helpers / "seeded_random.so")
     assert (result, error, xmm3, other, peek) == ("0", "0", "5a", "0", ["1", "0"])
     if int(whole) > 2696:
-        # The processor has more than 6.12 knows: without us this fails, and the kernel with it.
+        # The processor has more than 6.12 knows: without the workaround this fails, and so does the kernel.
         assert told(tracer, None)[:2] == ["-1", "14"]

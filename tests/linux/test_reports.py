@@ -1,4 +1,4 @@
-"""The report of a run on the kernel says what ran."""
+"""The report of a run on the kernel says on which plane it ran."""
 
 from __future__ import annotations
 

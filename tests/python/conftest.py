@@ -41,7 +41,7 @@ start = { uniform = ["0 s", "1 s"] }
 
 @dataclass(frozen=True)
 class Finished:
-    """What a command left behind."""
+    """Exit code and output of a command."""
 
     code: int
     out: str

@@ -62,7 +62,7 @@ class Page(HTMLParser):
 
 
 def check_page(path: Path) -> Page:
-    """What every page must have."""
+    """Check what every page must have."""
     text = path.read_text(encoding="utf-8")
     page = Page(text)
     assert page.tables

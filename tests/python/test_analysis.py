@@ -1,4 +1,4 @@
-"""What recorded tables say beyond the summary."""
+"""Analysis of recorded tables beyond the summary."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_the_distribution_is_that_of_the_summary(run: shoal.Result) -> None:
     assert pdf.filter(pl.col("share") > 0)["low_packets"].max() == queue["max"]
     assert analysis.backlog_between(run, "all", 0, queue["max"]) == pytest.approx(1)
     assert analysis.backlog_between(run, "all", 0, 0) == pytest.approx(run.bottlenecks[0]["queue_empty"])
-    # Nothing is ECN-capable: that class never waits.
+    # No packet is ECN-capable, so that none of that class waits.
     assert analysis.backlog_between(run, "ect", 0, 0) == pytest.approx(1)
     assert analysis.backlog_pdf(run, "not_ect").equals(pdf)
 

@@ -1,4 +1,4 @@
-"""Verdicts on rows made by hand: what each kind of check calls inside, and what it counts."""
+"""Verdicts on rows made by hand: which values each kind of check accepts, and what it counts."""
 
 from __future__ import annotations
 

@@ -214,7 +214,7 @@ def test_capture_says_what_the_queue_did(scenario: str, cli: Cli, folder: Path) 
     capture = (folder / "x.pcapng").read_bytes()
     link = json.loads(done.out)["bottlenecks"][0]
     assert capture.count(b"dropped: ") == link["dropped"] > 0
-    # What was marked on arrival and still waits at the end has not been seen to leave.
+    # A packet that was marked on arrival and still waits at the end is not in the capture.
     waiting = link["marked"] - capture.count(b"marked: ")
     assert link["marked"] > 0
     assert 0 <= waiting <= link["queue_packets"]["max"]

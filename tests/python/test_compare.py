@@ -34,7 +34,7 @@ def test_pairs_by_hand() -> None:
     assert (found.value, found.sd, found.n) == (-2, 1, 3)
     # 4.302653 / sqrt(3).
     assert found.half_width == pytest.approx(2.484138, abs=1e-6)
-    # With 2 degrees P(|T| > t) is 1 - t / sqrt(2 + t^2) = 1 - 3.4641 / sqrt(14).
+    # With 2 degrees of freedom P(|T| > t) is 1 - t / sqrt(2 + t^2) = 1 - 3.4641 / sqrt(14).
     assert found.p == pytest.approx(1 - 3.4641016 / 14**0.5, abs=1e-7)
 
 
@@ -81,11 +81,11 @@ def test_within_a_margin_by_hand() -> None:
     inside = Pairs((10.9, 11.0, 11.1), TENS, Margin(0.1, 1.0))
     assert inside.p_within == pytest.approx(0.5 - 300**0.5 / (2 * 302**0.5), rel=1e-6)
     assert inside.p_beyond > 0.99
-    # The same beyond it, to both sides.
+    # Beyond the margin on either side the values are not the same.
     outside = Pairs((12.9, 13.0, 13.1), TENS, Margin(0.1, 1.0))
     assert outside.p_beyond == pytest.approx(2 * inside.p_within, rel=1e-6)
     assert outside.p_within > 0.99
-    # On the margin there is no telling.
+    # On the margin neither can be decided.
     edge = Pairs((11.0, 12.0, 13.0), TENS, Margin(0.1, 1.0))
     assert (edge.p_within, edge.p_beyond) == (0.5, 1)
 
@@ -122,7 +122,7 @@ def test_verdicts_are_corrected_over_everything() -> None:
     unclear = Pairs((9.0, 12.0, 15.0), TENS, Margin(0.1, 1.0))
     assert judge([far])[0] == [Verdict.DIFFERENT]
     assert judge([far] + [unclear] * 39)[0][0] is Verdict.UNDECIDED
-    # What is exact is not a test: 39 of them change nothing.
+    # An exact quantity is not a test: 39 of them do not change the threshold.
     assert judge([far] + [Pairs(TENS, TENS, Margin(0.1, 1.0))] * 39)[0][0] is Verdict.DIFFERENT
     # Within the margin with p = 0.0017: enough among 30 (0.05 / 30), not among 31.
     near = Pairs((10.9, 11.0, 11.1), TENS, Margin(0.1, 1.0))
@@ -157,7 +157,7 @@ def test_false_verdicts_are_as_rare_as_said() -> None:
     # Standard error of a probability of 5 % over 400 comparisons: 1.1 %.
     assert falsely_different / runs <= 0.05 + 3 * 0.011, seed
     assert sum(falsely_same) / runs <= 0.05 + 3 * 0.011, seed
-    # The procedure is not just silent.
+    # The procedure also finds differences.
     assert right / (15 * runs) > 0.95, seed
 
 
@@ -203,7 +203,7 @@ def test_measures_have_names_of_their_own_and_margins(result: shoal.Result) -> N
     names = [measure.name for measure in found]
     assert len(set(names)) == len(names)
     assert {"utilisation", "acks_per_packet_dctcp", "timeouts_reno", "reductions_dctcp"} <= set(names)
-    # What both planes count differently is not compared.
+    # Quantities that the planes count differently are not compared.
     assert not {"losses_reno", "losses_dctcp", "reductions_reno"} & set(names)
     for measure in found:
         margin = kinds[measure.kind].margin(result)
@@ -262,7 +262,7 @@ def _ran(name: str, scenario: shoal.Scenario, sim: Sequence[int], linux: Sequenc
 
 @pytest.fixture(scope="module")
 def comparison(scenario: shoal.Scenario) -> Comparison:
-    # Nothing is random in the second one: two thresholds, so every number is exact and many are unequal.
+    # The second comparison has no randomness: with two thresholds every number is exact, and many differ.
     fixed = shoal.Scenario.from_toml("""
         duration = "6 s"
         warmup = "1 s"

@@ -35,7 +35,7 @@ def test_dctcp_scripts_on_the_models() -> None:
     assert [v.script.name for v in verdicts if not v.ok] == []
     passed = [v for v in verdicts if v.outcome == "pass"]
     assert len(passed) >= 14
-    # Each known difference of ours is of a script that is there.
+    # Each known difference belongs to a script of this project that exists.
     assert sum(v.expected is not None for v in verdicts) == 2
 
 

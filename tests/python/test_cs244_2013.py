@@ -1,4 +1,4 @@
-"""DCTCP Queue Sizing: the tc line is what it is said to be, and a short run shows what was published."""
+"""DCTCP Queue Sizing: the tc line is as described, and a short run agrees with the published values."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_short_search_ends_below_the_rule(paper: Paper, tmp_path: Path) -> Non
 
 
 def test_larger_rtts_are_judged_by_every_pair_in_every_reading(paper: Paper) -> None:
-    """No pair of RTTs is left out because of how it comes out."""
+    """No pair of RTTs is left out because of its result."""
     item = paper.item("fig-2")
     found: dict[tuple[str, str], set[tuple[float, float, float]]] = {}
     for check in item.checks:

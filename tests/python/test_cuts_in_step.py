@@ -49,7 +49,7 @@ def test_cuts_within_half_a_round_trip_are_in_step(tmp_path: Path) -> None:
 
 
 def test_a_fall_counts_from_its_first_decrease(tmp_path: Path) -> None:
-    # The second decrease of the first flow, 2 ms later, is part of the same fall: 6 ms apart is not within 5 ms.
+    # The second decrease of the first flow, 2 ms later, belongs to the same reduction: 6 ms apart is not within 5 ms.
     run = result(tmp_path, [[0.1], [0.106]], [0.010, 0.010])
     assert metric(run, "cuts_in_step()") == 0
 

@@ -1,4 +1,4 @@
-"""The paper on coupled queues: its files hold together, and short runs show what the slides show."""
+"""The paper on coupled queues: its files are consistent, and short runs agree with the slides."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_red_starves_and_the_dual_queue_does_not(paper: Paper, cache: Path) -> N
         rows[name] = reproduce(paper, item, cache=cache).chosen.tables["mix"].rows[0].values
     assert rows["red"]["ratio"] < 0.2
     assert 0.4 < rows["dualq"]["ratio"] < 2.5
-    # DCTCP waits behind Cubic in the one and hardly at all in the other.
+    # In a single queue DCTCP waits behind Cubic, in a dual queue hardly at all.
     assert rows["red"]["l_delay_ms"] > 20
     assert rows["dualq"]["l_delay_99_ms"] < 3 < rows["dualq"]["c_delay_ms"]
 
@@ -146,7 +146,7 @@ def test_small_multiples_and_maps_show_the_runs(paper: Paper, cache: Path) -> No
     done = reproduce(paper, item, cache=cache).chosen
     figures = {figure.name: figure.data for figure in done.figures}
     shares = figures["queue-grid"].group_by("cubic", "dctcp", "class").agg(pl.col("share").sum()).sort(pl.all())
-    # Three cells: no DCTCP, no Cubic, both; a class that never came has no distribution.
+    # Three cells: no DCTCP, no Cubic, both; a class without packets has no distribution.
     assert shares.select("cubic", "dctcp", "class").rows() == [
         (0.0, 2.0, "ect"),
         (2.0, 0.0, "not_ect"),

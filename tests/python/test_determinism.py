@@ -32,7 +32,7 @@ def test_command_line_and_workers(cli: Cli) -> None:
 
 
 def test_folders(cli: Cli, folder: Path) -> None:
-    """Everything a run writes, figures and captures too, but for the command in the report."""
+    """Everything that a run writes, with figures and captures, except the command in the report."""
     for name in ("a", "b"):
         assert (
             cli("run", "small.toml", "--out", f"{name}/out", "--trace", "packets,pcap", "--trace", "controllers=2").code

@@ -20,7 +20,7 @@ FILES, INTERRUPTED, TERMINATED = 4, 130, 143
 def interrupted(
     folder: Path, environment: dict[str, str], *arguments: str, number: int = signal.SIGINT
 ) -> tuple[Finished, float]:
-    """Start a command, interrupt it once its work has begun, and give what it left and how long it took to stop."""
+    """Start a command, interrupt it once its work has begun, and return its output and the time it took to stop."""
     process = subprocess.Popen(
         [sys.executable, "-m", "shoal", *arguments],
         cwd=folder,
@@ -126,7 +126,7 @@ def test_reader_goes_away(folder: Path, environment: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("what", [["--out", "out"], ["--pcap", "x.pcapng"], ["--out", "out", "--trace", "packets"]])
 def test_disk_is_full(cli: Cli, folder: Path, what: list[str]) -> None:
-    # No file may grow beyond 4 kB: what a full disk does, without filling one.
+    # No file may grow beyond 4 kB: like a full disk, without filling one.
     done = cli("run", "small.toml", *what, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
     assert done.code == FILES, done.err
     assert done.err.startswith("error: ")

@@ -41,7 +41,7 @@ def result() -> shoal.Result:
 
 
 def test_every_second_packet_of_reno_is_acknowledged_and_more_of_dctcp(result: shoal.Result) -> None:
-    # Nothing of Reno is lost: 100 packets of buffer and a window of 10.
+    # Reno loses no packet, with a buffer of 100 packets and a window of 10.
     assert metric(result, "acks_per_packet('reno')") == pytest.approx(0.5, abs=0.01)
     # The queue crosses the threshold up and down in every round trip, and every change of CE is acknowledged.
     assert 0.52 < metric(result, "acks_per_packet('dctcp')") < 1

@@ -1,4 +1,4 @@
-"""What is replaced, what is refused, and what killed processes leave."""
+"""Which files are replaced, which are refused, and which remain of killed processes."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_python_replaces_no_file_of_others(tmp_path: Path) -> None:
     for option in ("pcap", "packets"):
         with pytest.raises(shoal.OutputError, match="so it is not replaced"):
             shoal.run(scenario, **{option: tmp_path / "thesis"})
-        # Ours is replaced.
+        # A file of this program is replaced.
         for _ in range(2):
             shoal.run(scenario, **{option: tmp_path / option})
     assert (tmp_path / "thesis").read_text() == "thesis"
@@ -123,7 +123,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     assert done.returncode == -signal.SIGKILL
     left = Path(done.stdout.strip())
     assert left.is_dir()
-    # Not ours, and of another target: both stay.
+    # A file of another program and one of another target stay.
     foreign = tmp_path / left.name.replace("-", "1-", 1)
     foreign.mkdir()
     other = tmp_path / left.name.replace(".out.", ".output.")
@@ -230,7 +230,7 @@ def test_the_cache_is_shown_and_cleared(inside: Cli, folder: Path) -> None:
     assert inside("cache", "clear", "--older-than", "1").err.startswith("removed 0 finished runs")
     assert Cache(place).contents().runs == 2
     assert inside("cache", "clear").err.startswith("removed 2 finished runs")
-    # Kernels and what is not ours stay.
+    # Kernels and files of other programs stay.
     assert sorted(str(path.relative_to(place)) for path in place.rglob("*")) == ["ab", "ab/mine", "linux"]
     assert inside("cache").out.splitlines()[1].split() == ["Finished", "runs", "0"]
 

@@ -1,4 +1,4 @@
-"""Hosts that only Linux has: refused by whatever simulates, before anything runs."""
+"""Hosts that only Linux has: refused by every command that simulates, before it runs anything."""
 
 from __future__ import annotations
 

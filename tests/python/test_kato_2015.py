@@ -1,4 +1,4 @@
-"""FreeBSD's one-sided DCTCP: claims are covered, and a short run shows what was published."""
+"""FreeBSD's one-sided DCTCP: claims are covered, and a short run agrees with the published values."""
 
 from __future__ import annotations
 

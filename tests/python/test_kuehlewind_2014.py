@@ -1,4 +1,4 @@
-"""The paper that comes with shoal: its files hold together, and its demonstration shows what was published."""
+"""The paper that comes with shoal: its files are consistent, and its demonstration agrees with the published values."""
 
 from __future__ import annotations
 

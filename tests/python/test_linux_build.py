@@ -1,4 +1,4 @@
-"""``shoal linux build`` on a tree that only looks like a kernel's: interrupted, out of room, done."""
+"""``shoal linux build`` on a tree that imitates a kernel's: interrupted, with a full disk, finished."""
 
 from __future__ import annotations
 

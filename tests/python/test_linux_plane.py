@@ -1,4 +1,4 @@
-"""The Linux plane without a kernel: messages, checks, sources. What needs one is in tests/linux (`make test-linux`)."""
+"""The Linux plane without a kernel: messages, checks, sources. `make test-linux` runs the tests that need one."""
 
 from __future__ import annotations
 

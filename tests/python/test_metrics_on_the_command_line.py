@@ -1,4 +1,4 @@
-"""Metrics in sweep and tune: what they need is recorded, and what has no value is said so."""
+"""Metrics in sweep and tune: their records are made, and a metric without a value is reported."""
 
 from __future__ import annotations
 

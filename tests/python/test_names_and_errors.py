@@ -184,7 +184,7 @@ def test_unwritable_files_are_named(tmp_path: Path) -> None:
 
 
 def test_errors_of_progress_functions_pass() -> None:
-    """An error of the caller's own function is not dressed up as one of ours."""
+    """An error of the caller's own function is not turned into one of this package."""
 
     def fail(_: float) -> None:
         raise BrokenPipeError("mine")

@@ -1,4 +1,4 @@
-"""What is said about a scenario or a result without being asked, and what is true of it."""
+"""Notices about a scenario or a result, and whether they are true."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_queue_in_an_equally_fast_host_locks_the_second_flow_out() -> None:
     assert [("(first/access, ...) are no faster" in note) for note in scenario.notes] == [True]
     first, second = (group["wire_bps"]["mean"] for group in shoal.run(scenario).groups)
     assert second < 0.05 * first
-    # A limit in the host ends it, and the note.
+    # A limit in the host prevents this, and there is no notice.
     limited = scenario.override({"topology.access_buffer": "20 packets"})
     assert limited.notes == []
     first, second = (group["wire_bps"]["mean"] for group in shoal.run(limited).groups)
@@ -134,9 +134,9 @@ MOSTLY_SILENT = {**FAR_AND_NEAR, "flows.classic.app": {"constant_rate": "20 kbit
 @pytest.mark.parametrize(
     ("change", "starved", "mechanisms"),
     [
-        # One RED law for both: what it drops of one class it only marks of the other.
+        # With one RED for both classes, packets of one class are dropped where those of the other are only marked.
         ({"bottleneck.aqm": DROPS_WHERE_IT_MARKS}, "classic", {"dropped-where-others-are-marked"}),
-        # DCTCP's threshold lies above Reno's maximum: the average stays there, and nothing of Reno passes.
+        # DCTCP's threshold lies above Reno's maximum: the average stays there, and no packet of Reno passes.
         ({"bottleneck.aqm": LOCKS_OUT}, "classic", {"red-lock-out", "timeout-back-off"}),
         # Reno fills a buffer that only marks, and every window of DCTCP is marked whole.
         ({"bottleneck.aqm": MARKS_ONLY}, "other", {"smallest-window"}),
@@ -148,7 +148,7 @@ def test_starved_groups_and_why(change: dict[str, object], starved: str, mechani
     result = shoal.run(shoal.Scenario.from_toml(MIXED).override(change))
     (notice,) = result.notices
     assert (notice.kind, notice.groups, notice.links) == ("starved", (starved,), ("bottleneck",))
-    # Numbers are those of the run; the fair share of five flows at 10 Mbit/s is 2 Mbit/s.
+    # The numbers are those of the run; the fair share of five flows at 10 Mbit/s is 2 Mbit/s.
     rate = next(group["wire_bps"]["mean"] for group in result.groups if group["name"] == starved)
     assert rate < 0.2e6
     assert f"{100 * rate / 2e6:.1f} % of a fair share of 2.000 Mbit/s" in notice.text

@@ -1,4 +1,4 @@
-"""What an installed package says of itself."""
+"""Metadata of an installed package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What items of a paper set otherwise than its reading is listed with a reason, and a stale reason is refused."""
+"""Settings of items of a paper that differ from its reading are listed with a reason, and a stale reason is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a notebook shows, metrics on results, and the types that a user's own code sees."""
+"""Representations in notebooks, metrics on results, and the types that a user's own code sees."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_the_command_of_a_report_makes_the_same_bytes(cli: Cli, folder: Path, ar
     (folder / "other.toml").write_text(own.replace("10 Mbit/s", "20 Mbit/s"), encoding="utf-8")
     done = cli("run", *arguments, "--out", "results/a")
     assert (done.code, done.err) == (0, "wrote results/a (report: results/a/report.html)\n")
-    # What the user does with the files does not matter.
+    # Changes that the user makes to the files do not matter.
     (folder / "small.toml").write_text(SMALL.replace("10 Mbit/s", "50 Mbit/s"), encoding="utf-8")
     (folder / "other.toml").unlink()
     command = again(folder / "results" / "a")

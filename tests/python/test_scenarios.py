@@ -1,4 +1,4 @@
-"""Every scenario of the repository runs, shortened, and its account balances."""
+"""Every scenario of the repository runs, shortened, and every packet is accounted for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parents[2] / "scenarios"
 FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.toml"))
 
 LONGEST_S = 3.0
-# What a shortened run has to bring forward.
+# Settings that a shortened run has to bring forward.
 EARLIER: dict[str, dict[str, Any]] = {
     "unresponsive.toml": {"flows[2].start": "1 s", "flows[2].stop": "2 s"},
     "web-search.toml": {"flows[0].start": {"load": 0.6, "until": "1 s"}},
@@ -35,7 +35,7 @@ def test_scenario_runs(name: str) -> None:
     end_s = scenario.facts["duration_s"]
     assert result.bottlenecks
     for link in result.bottlenecks:
-        # Packets are neither lost nor invented: what did not leave and was not dropped waits.
+        # Each packet that arrived has left, was dropped or waits.
         waiting = link["arrived"] - link["departed"] - link["dropped"]
         assert 0 <= waiting <= link["queue_packets"]["max"] + 1, link["name"]
         assert link["ect"]["arrived"] + link["not_ect"]["arrived"] == link["arrived"]

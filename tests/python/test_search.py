@@ -77,7 +77,7 @@ def test_a_single_place(holds: bool, answer: int | None) -> None:
 
 
 def test_a_lucky_place_is_not_the_answer() -> None:
-    # 20 holds by luck, 21 and 22 do not: the answer moves to 23, from where two neighbours hold.
+    # 20 holds by chance, 21 and 22 do not: the answer moves to 23, from where two neighbours hold.
     outcome = run(41, lambda index: index == 20 or index >= 23)
     assert outcome.answer == 23
     assert outcome.against == (20,)

@@ -1,4 +1,4 @@
-"""Seeds: their range, how many there may be, and what is said where they make no difference."""
+"""Seeds: their range, how many there may be, and the notice where they make no difference."""
 
 from __future__ import annotations
 

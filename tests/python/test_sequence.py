@@ -50,7 +50,7 @@ def result(scenario: shoal.Scenario) -> shoal.Result:
 def test_packets_are_matched_between_the_ends(result: shoal.Result) -> None:
     packets = sequence.packets(result, 0)
     known = packets.filter(pl.col("received_s").is_not_null())
-    # 2 ms both ways: 1 ms each, and the way back is nothing but delay.
+    # 2 ms in both directions: 1 ms each, and the reverse path is only a delay.
     delay_s = known["received_s"] - known["sent_s"]
     assert (delay_s.filter(known["data"]) > 1e-3).all()
     assert ((delay_s.filter(~known["data"]) - 1e-3).abs() < 1e-12).all()
@@ -110,6 +110,6 @@ def test_cut_lists_of_flows_do_not_change_tables() -> None:
     assert metrics.metric(cut, "count('others', 'losses')") == metrics.metric(whole, "count('others', 'losses')") > 0
     with pytest.raises(shoal.UsageError, match="of the 3 flows of `others`"):
         metrics.metric(cut, "cwnd_packets('others')")
-    # What is listed keeps its number.
+    # Flows in the list keep their numbers.
     rows = {row["flow"]: row for row in whole.to_polars().to_dicts()}
     assert all(rows[row["flow"]] == row for row in cut.to_polars().to_dicts())

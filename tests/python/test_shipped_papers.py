@@ -1,4 +1,4 @@
-"""The papers that come with shoal: their files hold together, and what is kept of them is what they check."""
+"""The papers that come with shoal: their files are consistent, and the kept verdicts belong to their checks."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_results_page_is_made_from_the_kept_verdicts(folder: Path) -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
 def test_one_item_run_again_gives_the_kept_rows(folder: Path) -> None:
-    """Every field of every row, tolerances and sentences too: what is kept is what this build says."""
+    """Every field of every row, tolerances and sentences too: the kept ones are those of this build."""
     paper = read_paper(folder)
     name = RUN_AGAIN[folder.name]
     lines = (folder / "RESULTS.csv").read_text(encoding="utf-8").splitlines()[1:]

@@ -1,4 +1,4 @@
-"""Confidence intervals against printed tables, and what must hold for any values."""
+"""Confidence intervals against printed tables, and their invariants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hand-written stub says what the module has; the examples in the documentation run."""
+"""The hand-written stub agrees with the module; the examples in the documentation run."""
 
 from __future__ import annotations
 

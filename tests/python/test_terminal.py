@@ -1,4 +1,4 @@
-"""What reaches the terminal: whole words, characters that it has, nothing that steers it."""
+"""Output on a terminal: whole words, characters that it can show, no control sequences from data."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_table_that_fits_stays_whole() -> None:
 
 
 def test_heads_wrap_before_a_table_is_split() -> None:
-    # One column less than the whole takes: the head "Delay mean" gives way, the numbers stay.
+    # One column less than the table needs: the head "Delay mean" is broken, the numbers are not.
     assert text(GROUPS, 63) == [
         "                                                        Delay",
         "Group  Controller          Share           Rate/flow     mean",

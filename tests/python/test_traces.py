@@ -1,4 +1,4 @@
-"""What is traced, what is binned, and that figures and tables say so."""
+"""Traced flows and bins, which figures and tables name."""
 
 from __future__ import annotations
 

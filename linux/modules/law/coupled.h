@@ -4,7 +4,7 @@
  * (p/k)^2.
  *
  * Source: De Schepper, "Data Centre to the Home" (slides, 2015): "Coupled AQM", "Detailed
- * implementation", "Queue size based coupled AQM". Counterpart of crates/core/aqm/src/coupled.
+ * implementation", "Queue size based coupled AQM". Counterpart of crates/core/aqm/src/laws/coupled.
  */
 #ifndef _SHOAL_LAW_COUPLED_H
 #define _SHOAL_LAW_COUPLED_H
@@ -22,7 +22,7 @@ enum law_measure {
 enum law_slope_form {
 	/* p = Q / saturation. */
 	SLOPE_LINEAR,
-	/* The slides' integers: p = (Q / unit) << bits in 2^-32. */
+	/* The integers of the slides: p = (Q / unit) << bits in 2^-32. */
 	SLOPE_SHIFT,
 };
 
@@ -30,10 +30,10 @@ struct law_slope {
 	/* enum law_measure, enum law_slope_form. */
 	u32 measure;
 	u32 form;
-	/* Linear slope: queue at which every ECT packet is marked; k in 2^-16. */
+	/* Linear slope: the queue from which on every ECT packet is marked, and k in 2^-16. */
 	u64 saturation;
 	u32 coupling;
-	/* Slope by shifts: S_r and S_d; unit of Q. */
+	/* Slope by shifts: S_r and S_d, and the unit of Q. */
 	u8 drop_bits;
 	u8 mark_bits;
 	u64 unit;
@@ -51,7 +51,7 @@ static inline u64 law_slope_shifted(u64 queue, u64 unit, u8 bits)
 	return queue >> 32 ? LAW_CERTAIN : law_min64(law_shl(queue, bits), LAW_CERTAIN);
 }
 
-/* Q / saturation in 2^-32, above one too; saturates far above. */
+/* Q / saturation in 2^-32, which may be above one; it saturates far above one. */
 static inline u64 law_slope_raw(const struct law_slope *slope, u64 queue)
 {
 	if (law_div(queue, slope->saturation) >> 16)
@@ -67,7 +67,7 @@ static inline u64 law_slope_mark(const struct law_slope *slope, u64 queue)
 	return law_min64(law_slope_raw(slope, queue), LAW_CERTAIN);
 }
 
-/* Root of the probability of a drop: two draws must both be below it. */
+/* Square root of the probability of a drop: two random numbers must both be below it. */
 static inline u64 law_slope_drop_root(const struct law_slope *slope, u64 queue)
 {
 	if (slope->form == SLOPE_SHIFT)
@@ -98,8 +98,8 @@ static inline u64 law_slope_queue(const struct law_slope *slope, u32 packets, u3
 }
 
 /*
- * Mark iff p > R1; drop iff root > R1 && root > R2, whose square is the product of two draws
- * (slides, "Square is easy!"). The second number is drawn only if the first was below.
+ * A packet is marked if and only if p > R1, and dropped if and only if root > R1 and root > R2,
+ * which has the probability root^2 (slides, "Square is easy!"). R2 is drawn only if R1 is below.
  */
 static inline enum law_coupled_decision law_coupled_decide(const struct law_slope *slope, bool ect,
 							   u64 queue, law_random_t random,

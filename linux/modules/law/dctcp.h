@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * DCTCP with named policies: the marked fraction alpha, and what it does to the window.
+ * DCTCP with named policies: the marked fraction alpha, and the reductions of the window.
  *
  * Sources: RFC 8257 (https://www.rfc-editor.org/rfc/rfc8257); Kuehlewind, Wagner, Reyes Espinosa,
  * Briscoe, "Using Data Center TCP (DCTCP) in the Internet" (2014), section III; Kato, Eggert,
@@ -15,7 +15,7 @@
 enum law_dctcp_counting {
 	/* The marked fraction counts packets delivered. */
 	DCTCP_PACKETS,
-	/* Each ACK counts once, whatever it acknowledges (Kuehlewind et al., III-B c). */
+	/* Each ACK counts once, however much it acknowledges (Kuehlewind et al., III-B c). */
 	DCTCP_ACKS,
 };
 
@@ -26,11 +26,11 @@ enum law_dctcp_counter {
 	DCTCP_COUNTER_KEEP_UNLESS_CUT,
 };
 
-/* One policy a change; all are module parameters. */
+/* Policies, each of which is a module parameter. */
 struct law_dctcp_policy {
 	/* Alpha is a multiple of 2^-alpha_bits: 10 or 20 (Kuehlewind et al., III-A a). */
 	u32 alpha_bits;
-	/* First value, in 1/1024. */
+	/* Initial alpha, in 1/1024. */
 	u32 alpha_on_init;
 	/* g = 2^-gain_shift. */
 	u32 gain_shift;
@@ -39,31 +39,34 @@ struct law_dctcp_policy {
 	/* Alpha is updated on every ACK (Kuehlewind et al., III-B c), else once a window. */
 	bool alpha_per_ack;
 	/*
-	 * With alpha_per_ack: the gain is a window's, shared by the packets in flight
+	 * With alpha_per_ack: the gain is that of a whole window, divided by the packets in flight
 	 * (Kuehlewind et al., III-B c, last sentence).
 	 */
 	bool gain_per_window;
 	/*
-	 * Each further mark of the episode may reduce, from the window at its start
-	 * (Kuehlewind et al., III-B d).
+	 * Each further mark of the episode may reduce the window, computed from the window at its
+	 * start (Kuehlewind et al., III-B d).
 	 */
 	bool progressive;
 	/* ssthresh = cwnd - 1 after a cut, else cwnd (Kuehlewind et al., III-A). */
 	bool ssthresh_minus_one;
 	/* enum law_dctcp_counter. */
 	u32 counter;
-	/* Alpha starts anew after an idle period longer than the RTO (Kato et al., 4.2.2). */
+	/*
+	 * Alpha has its initial value again after an idle period longer than the RTO (Kato et al.,
+	 * 4.2.2).
+	 */
 	bool alpha_reset_after_idle;
 	/*
-	 * A timeout ends the observation window, which otherwise nothing would for several round
-	 * trips (Kato et al., 4.2.3).
+	 * A timeout ends the observation window, which would otherwise last for several round trips
+	 * (Kato et al., 4.2.3).
 	 */
 	bool alpha_update_on_timeout;
 	/* Duplicate ACKs that begin fast recovery end it as well (Kato et al., 4.2.3). */
 	bool alpha_update_on_loss;
 	/*
-	 * Loss found in an ECN episode halves too (RFC 8257 section 3.4), else the mark's cut was
-	 * all (Linux 3.2).
+	 * Loss found in an ECN episode halves the window, too (RFC 8257 section 3.4); else the cut
+	 * for the mark is the only one (Linux 3.2).
 	 */
 	bool cut_on_loss_in_cwr;
 };
@@ -83,7 +86,7 @@ struct law_dctcp {
 	u32 cwnd_max;
 	/* cwnd before the last reduction, for an undo. */
 	u32 cwnd_before;
-	/* alpha_bits of this connection: a parameter may change while it lives. */
+	/* alpha_bits of this connection: the parameter may change during its life. */
 	u8 alpha_bits;
 };
 
@@ -91,7 +94,7 @@ struct law_dctcp {
 struct law_dctcp_ack {
 	u32 snd_una;
 	u32 snd_nxt;
-	/* Packets newly delivered, and those of them that were marked. */
+	/* Packets newly delivered, and how many of them were marked. */
 	u32 delivered;
 	u32 marked;
 	/* Packets in flight before it. */
@@ -105,7 +108,7 @@ struct law_dctcp_ack {
 
 /*
  * At least two packets (RFC 5681 section 3.1, https://www.rfc-editor.org/rfc/rfc5681#section-3.1;
- * RFC 8257 leaves the floor to it).
+ * to which RFC 8257 leaves the lower bound).
  */
 #define DCTCP_FLOOR	2u
 
@@ -218,7 +221,10 @@ static inline void law_dctcp_on_ece_in_cwr(struct law_dctcp *law,
 		law_dctcp_set(policy, win, target);
 }
 
-/* Loss halves, as Reno's does (RFC 8257 section 3.4). Sets ssthresh; the host brings cwnd there. */
+/*
+ * Loss halves the window as in Reno (RFC 8257 section 3.4). Sets ssthresh, to which the host then
+ * reduces cwnd.
+ */
 static inline void law_dctcp_halve(struct law_dctcp *law, struct law_window *win)
 {
 	law->cwnd_before = win->cwnd;
@@ -275,7 +281,7 @@ static inline void law_dctcp_on_exit(struct law_dctcp *law)
 	law->cwnd_max = 0;
 }
 
-/* Sending resumes after more than an RTO without. */
+/* Sending resumes after an idle period longer than the RTO. */
 static inline void law_dctcp_after_idle(struct law_dctcp *law,
 					const struct law_dctcp_policy *policy)
 {

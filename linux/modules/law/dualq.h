@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Two queues, coupled (De Schepper 2015, "Detailed implementation"): the classic queue drives the
- * probabilities of both, the low-latency queue has a threshold besides. Counterpart of
- * crates/core/aqm/src/laws/dual_coupled.rs and src/dual.rs.
+ * Two queues, coupled (De Schepper 2015, "Detailed implementation"): the classic queue determines
+ * the probabilities of both, and the low-latency queue has a threshold in addition. Counterpart of
+ * crates/core/aqm/src/laws/dual_coupled.rs and shell/dual.rs.
  */
 #ifndef _SHOAL_LAW_DUALQ_H
 #define _SHOAL_LAW_DUALQ_H
@@ -17,13 +17,13 @@ struct law_dualq_params {
 	u64 threshold;
 	u32 threshold_measure;
 	/*
-	 * Both queues drive the probabilities: sizes added, the longer of the times. Else the
-	 * classic one.
+	 * Both queues determine the probabilities: the sum of their sizes, or the longer of the
+	 * times. Else the classic queue alone.
 	 */
 	bool total;
 	/*
-	 * A time is a packet's own wait at departure; on arrival that of the oldest packet of its
-	 * queue.
+	 * At departure a time is the wait of the packet itself; on arrival that of the oldest
+	 * packet of its queue.
 	 */
 	bool at_dequeue;
 	/* Rate of the line in bytes per second. */
@@ -49,7 +49,7 @@ struct law_backlog {
 
 enum law_dualq_decision {
 	DUALQ_PASS,
-	/* Marks: above T, or with probability p. */
+	/* A packet is marked above T, or with probability p. */
 	DUALQ_THRESHOLD,
 	DUALQ_COUPLED,
 	DUALQ_DROP,
@@ -91,7 +91,7 @@ static inline bool law_dualq_above(const struct law_dualq_params *params,
 	case MEASURE_TIME:
 		if (params->at_dequeue)
 			return own->age > params->threshold;
-		/* On arrival, what the line sends in that time. */
+		/* On arrival, the bytes that the line sends in that time. */
 		return own->bytes > law_line_sends(params->threshold, params->rate);
 	case MEASURE_BYTES:
 		return own->bytes > params->threshold;

@@ -13,8 +13,8 @@ struct law_dualred_params {
 	struct law_red_params not_ect;
 	struct law_red_params ect;
 	/*
-	 * Each instance averages the queue only at arrivals of its own class, else at all (as WRED
-	 * does).
+	 * Each instance averages the queue only at arrivals of its own class; else at all arrivals
+	 * (as WRED does).
 	 */
 	bool per_class;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What control laws need of their surroundings: integers of fixed width and products of 128 bits.
- * Parameters are within bounds.h, times within those of the kernel's clock (63 bits).
+ * Functions that control laws need: integers of fixed width and products of 128 bits. Parameters
+ * are within bounds.h, times within those of the kernel's clock (63 bits).
  *
  * Laws are pure: no clock, no packets, no locks, no randomness of their own. The same headers are
  * compiled into the kernel modules and into the user-space harness that replays the vectors of the
@@ -17,8 +17,8 @@
 #include <linux/types.h>
 
 /*
- * Every operation whose result might not fit 64 bits has a name, so that tests can detect whether
- * one does not. law_less() is a - b.
+ * Every operation whose result might not fit into 64 bits is a function, so that tests can detect
+ * an overflow. law_less() is a - b.
  */
 #define law_div(a, b)		div64_u64(a, b)
 #define law_mul_shr(a, b, s)	mul_u64_u64_shr(a, b, s)

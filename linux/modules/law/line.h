@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * When the line behind a queue fell idle, from what left the queue. Counterpart of
- * crates/core/aqm/src/shell/transmitter.rs.
+ * The time since which the line behind a queue is idle, from the packets that left the queue.
+ * Counterpart of crates/core/aqm/src/shell/transmitter.rs.
  */
 #ifndef _SHOAL_LAW_LINE_H
 #define _SHOAL_LAW_LINE_H
@@ -9,11 +9,11 @@
 #include "law.h"
 
 struct law_line {
-	/* Nanoseconds a byte, in 2^-32. */
+	/* Nanoseconds per byte, in 2^-32. */
 	u64 ns_per_byte;
 	/* The line is free from then on, ns. */
 	u64 free;
-	/* The queue was asked and was empty, which replaces the computed instant. */
+	/* The line asked for a packet and the queue was empty, which replaces the computed time. */
 	bool confirmed;
 };
 
@@ -24,7 +24,7 @@ struct law_line {
  */
 static inline void law_line_rate(struct law_line *line, u64 rate)
 {
-	/* 10^9 2^32 fits 62 bits. */
+	/* 10^9 2^32 fits into 62 bits. */
 	line->ns_per_byte = law_div(law_sum(1000000000ULL << 32, rate) - 1, rate);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Logarithm and power to base 2 in fixed point: what ageing by (1-w)^m needs. */
+/* Logarithm and power to base 2 in fixed point, for the ageing by (1-w)^m. */
 #ifndef _SHOAL_LAW_LOG2_H
 #define _SHOAL_LAW_LOG2_H
 
@@ -51,8 +51,8 @@ static inline u64 law_exp2_fraction(u64 f)
 	int n;
 
 	/*
-	 * Every arrival on an idle line comes here: unrolled, the divisors are constants, and
-	 * quotients by constants are products.
+	 * This runs at every arrival on an idle line: in the unrolled loop the divisors are
+	 * constants, and the compiler turns quotients by constants into products.
 	 */
 #pragma GCC unroll 20
 	for (n = 20; n > 0; n--)

@@ -12,7 +12,10 @@ struct law_prr {
 	/* Window when recovery began (RecoverFS counts packets likewise). */
 	u32 prior_cwnd;
 	u32 ssthresh;
-	/* Delivered and sent since, this ACK's delivery included (prr_delivered, prr_out). */
+	/*
+	 * Packets delivered since, those of this ACK included, and packets sent since
+	 * (prr_delivered, prr_out).
+	 */
 	u32 delivered;
 	u32 sent;
 };
@@ -48,7 +51,7 @@ static inline u32 law_prr_window(const struct law_prr *prr, u32 flight, u32 newl
 		if (send > room)
 			send = room;
 	}
-	/* The first retransmission goes out whatever the window says. */
+	/* The first retransmission is sent whatever the window is. */
 	if (send < (prr->sent ? 0 : 1))
 		send = prr->sent ? 0 : 1;
 	return (u32)(flight + send);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One RED instance: an average of the queue, and what it decides about a packet.
+ * One RED instance: an average of the queue, and the decisions about packets.
  *
  * Sources: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance" (1993),
  * section 4; Kuehlewind et al. 2014, figure 3, sections II-A and IV-B. Counterpart of
- * crates/core/aqm/src/red, which computes in floating point: averages agree to 2^-10 bytes,
+ * crates/core/aqm/src/laws/red, which computes in floating point: averages agree to 2^-10 bytes,
  * probabilities to a few 2^-32.
  */
 #ifndef _SHOAL_LAW_RED_H
@@ -36,11 +36,14 @@ struct law_red_params {
 	u64 max_p;
 	/* Weight of the average, in 2^-32, up to LAW_CERTAIN. */
 	u64 weight;
-	/* Up to 2 max the probability rises to one, instead of jumping there. */
+	/* Between max and 2 max the probability rises to one, instead of jumping to it. */
 	bool gentle;
-	/* An independent coin for each packet, else gaps made uniform by counting. */
+	/* An independent decision for each packet; else gaps that counting makes uniform. */
 	bool independent;
-	/* Derived: probability a byte between min and max, and between max and 2 max, in 2^-63. */
+	/*
+	 * Derived: increase of the probability per byte between min and max, and between max and 2
+	 * max, in 2^-63.
+	 */
 	u64 slope;
 	u64 gentle_slope;
 	/* Derived: -log2(1 - weight) for a nanosecond of idle time, in 2^-LAW_LOG_BITS. */
@@ -50,7 +53,7 @@ struct law_red_params {
 struct law_red {
 	/* Bytes in 2^-RED_FRACTION. */
 	u64 average;
-	/* Packets that passed since the last one that did not, while above min. */
+	/* Packets that passed since the last hit, while the average is above min. */
 	u32 passed;
 	/* Time of the last arrival, ns. */
 	u64 updated;
@@ -86,7 +89,10 @@ static inline u64 law_red_aged(const struct law_red_params *params, u64 average,
 {
 	u64 exponent;
 
-	/* The exponent fits 64 bits up to 18 minutes; a longer silence empties the average. */
+	/*
+	 * The exponent fits into 64 bits up to 18 minutes; after a longer idle time the average is
+	 * 0.
+	 */
 	if (params->weight >= LAW_CERTAIN || idle >> 40)
 		return 0;
 	if (law_mul_shr(params->ageing, idle, LAW_LOG_BITS) >= 64)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which of two queues sends next. Counterpart of crates/core/aqm/src/sched. */
+/* The choice between two queues. Counterpart of crates/core/aqm/src/sched. */
 #ifndef _SHOAL_LAW_SCHED_H
 #define _SHOAL_LAW_SCHED_H
 
@@ -7,15 +7,15 @@
 
 enum law_scheduler {
 	/*
-	 * The low-latency queue whenever it has something (De Schepper 2015, "strict priority
-	   scheduler").
+	 * The low-latency queue whenever a packet waits in it (De Schepper 2015, "strict priority
+	 * scheduler").
 	 */
 	SCHED_PRIORITY,
 	/* Shares of the bytes by credit (De Schepper 2015, "90%/10% weighted round robin"). */
 	SCHED_WEIGHTED,
 	/*
-	 * The longer wait, after a head start of the low-latency queue (RFC 9332 section 4.2.2,
-	 * https://www.rfc-editor.org/rfc/rfc9332#section-4.2.2).
+	 * The queue with the longer wait, to which the low-latency queue adds a head start (RFC
+	 * 9332 section 4.2.2, https://www.rfc-editor.org/rfc/rfc9332#section-4.2.2).
 	 */
 	SCHED_TIME_SHIFTED,
 };
@@ -27,19 +27,19 @@ struct law_sched_params {
 	u32 classic_percent;
 	/* Head start, ns. */
 	u64 shift;
-	/* Largest packet, bytes: where the credit begins. */
+	/* Largest packet in bytes, which gives the initial credit. */
 	u32 mtu;
 };
 
 struct law_sched {
-	/* Bytes times percent; the low-latency queue sends while it is not positive. */
+	/* Credit in bytes times percent; the low-latency queue sends while it is not positive. */
 	s32 credit;
 };
 
 /* Both queues are empty and the line is free. */
 static inline void law_sched_reset(struct law_sched *sched, const struct law_sched_params *params)
 {
-	/* That of a device may be larger. */
+	/* The MTU of a device may be larger. */
 	s32 mtu = (s32)law_min32(params->mtu, LAW_MTU_MAX);
 	s32 classic = (s32)params->classic_percent;
 
@@ -68,12 +68,12 @@ static inline bool law_sched_picks_low(const struct law_sched *sched,
 	}
 }
 
-/* A packet is sent that was picked while both queues were backlogged. */
+/* Called when a packet is sent that was picked while both queues were backlogged. */
 static inline void law_sched_charge(struct law_sched *sched, const struct law_sched_params *params,
 				    bool low, u32 bytes)
 {
 	s32 classic = (s32)params->classic_percent;
-	/* A packet that was not split can be larger than any the credit was made for. */
+	/* A packet that was not split may be larger than the largest packet of the credit. */
 	s32 size = (s32)law_min32(bytes, 1 << 20);
 
 	if (params->kind != SCHED_WEIGHTED)

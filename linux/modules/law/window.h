@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The congestion window in packets, and Reno's growth by the rules of two generations of hosts. */
+/* The congestion window in packets, and Reno's growth by the rules of two generations of Linux. */
 #ifndef _SHOAL_LAW_WINDOW_H
 #define _SHOAL_LAW_WINDOW_H
 
@@ -65,13 +65,16 @@ static inline void law_grow_linear_acks(struct law_window *win, u32 w)
 }
 
 /*
- * One packet an ACK; a remainder in the counter is kept, as without appropriate byte counting
- * in 3.2.
+ * Grows by one packet per ACK; a remainder in the counter is kept, as in 3.2 without appropriate
+ * byte counting.
  */
 static inline void law_slow_start_acks(struct law_window *win)
 {
 	win->cnt = law_add32(win->cnt, win->cwnd);
-	/* Each step is longer than the one before, so that a full counter takes 92681 at most. */
+	/*
+	 * Each step needs more packets than the one before, so that a full counter gives 92681
+	 * steps at most.
+	 */
 	while (win->cwnd && win->cnt >= win->cwnd && win->cwnd < win->clamp) {
 		win->cnt -= win->cwnd;
 		win->cwnd++;
@@ -80,7 +83,7 @@ static inline void law_slow_start_acks(struct law_window *win)
 		win->cnt %= win->cwnd;
 }
 
-/* Up to the threshold; returns the packets left for linear growth. */
+/* Grows up to the threshold; returns the packets that are left for linear growth. */
 static inline u32 law_slow_start_packets(struct law_window *win, u32 acked)
 {
 	u32 grown = law_min32(law_add32(win->cwnd, acked), win->ssthresh);

@@ -120,7 +120,7 @@ static inline uint64_t number(const struct rtattr *attr)
 	return value;
 }
 
-/* Units of a command line, with their factors; the first that ends the word counts. */
+/* Units of a command line, with their factors; the first one with which the word ends applies. */
 struct unit {
 	const char *name;
 	double factor;
@@ -131,7 +131,7 @@ static const struct unit sizes[] = {
 	{ "m", 1048576 }, { "", 1 },	     { NULL, 0 },
 };
 
-/* As in tc: bit/s with "bit", bytes/s with "bps". Bytes a second. */
+/* As in tc: "bit" means bit/s, "bps" bytes/s. The result is in bytes per second. */
 static const struct unit rates[] = {
 	{ "kbit", 125 },  { "mbit", 125000 }, { "gbit", 125000000 }, { "bit", 0.125 },
 	{ "kbps", 1000 }, { "mbps", 1e6 },    { "gbps", 1e9 },	     { "bps", 1 },
@@ -170,7 +170,7 @@ static inline bool read_amount(const char *text, const struct unit *units, doubl
 	return false;
 }
 
-/* The words that are left of a command line. */
+/* The remaining words of a command line. */
 struct words {
 	const char *kind;
 	int argc;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The laws at the edges of what their parameters may be (law/bounds.h), with every state that
- * packets can bring about: all combinations of the edges and their neighbours, then random points.
- * Arithmetic that leaves 64 bits ends the program (userspace.h), and so does a result that cannot
- * be. mutations.sh shows that it notices when a bound is removed.
+ * The laws at the bounds of their parameters (law/bounds.h), with every state that packets can
+ * cause: all combinations of the edges and their neighbours, then random points. Arithmetic that
+ * overflows 64 bits ends the program (userspace.h), and so does an impossible result. mutations.sh
+ * shows that it notices when a bound is removed.
  *
- *     corners [SEED]
+ *  corners [SEED]
  */
 
 #define _GNU_SOURCE
@@ -17,9 +17,9 @@
 #include "../law/prr.h"
 #include "random.h"
 
-/* What ktime_get_ns() can say: it is a signed number. */
+/* Largest time of ktime_get_ns(), which is a signed number. */
 #define CLOCK_MAX	((u64)INT64_MAX)
-/* What a window or a count of packets can be (tcp_snd_cwnd_set() warns above). */
+/* Largest window or count of packets (tcp_snd_cwnd_set() warns above it). */
 #define PACKETS_MAX	((u64)INT32_MAX)
 #ifndef RANDOM_POINTS
 #define RANDOM_POINTS	400000
@@ -29,7 +29,7 @@
 
 static u64 seed;
 static struct random generator;
-/* What is being tried. */
+/* The combination that is being tested, for messages. */
 static const char *where;
 static u64 at[12];
 static u64 tried;
@@ -86,7 +86,7 @@ static void sweep(const char *name, const struct edges *dimension, size_t count,
 	}
 }
 
-/* What a division in 128 bits says, at most one. */
+/* The quotient by a division in 128 bits, at most one. */
 static u64 exactly(u64 a, u64 b, u64 divisor)
 {
 	__uint128_t quotient = (__uint128_t)a * b / divisor;
@@ -99,7 +99,7 @@ static void try_linear(const u64 *x)
 	const struct law_slope slope = {
 		.form = SLOPE_LINEAR, .saturation = x[0], .coupling = (u32)x[1],
 	};
-	/* Around one, and around where p is cut off. */
+	/* Around one, and around the value at which p is limited. */
 	const u64 queues[] = {
 		x[2],	     x[0],		x[0] - 1,	  x[0] + 1,   x[0] << 13,
 		x[2] >> 16, (x[0] << 13) - 1, CLOCK_MAX - x[0], x[2] >> 31,
@@ -260,7 +260,7 @@ static void try_red(const u64 *x)
 		law_red_derive(&params, law_line_time(&line, x[5]));
 		law_red_reset(&red);
 		law_line_reset(&line);
-		/* A queue that was as long as one can be, then an idle line. */
+		/* The longest possible queue, then an idle line. */
 		law_red_on_arrival(&red, &params, &line, 1, (u32)x[6], 0);
 		if (flags & 4)
 			law_line_on_departure(&line, (u32)x[6], now / 2);
@@ -301,7 +301,7 @@ static void try_reds(void)
 	sweep("gaps of RED: p, passed", spread, 2, try_spread);
 }
 
-/* A year without a packet, an hour, a nanosecond: the average only ever falls. */
+/* Idle times of a year, an hour and a nanosecond: the average never rises. */
 static void try_ageing(const u64 *x)
 {
 	struct law_red_params params = { .max_p = LAW_CERTAIN, .weight = x[0] };
@@ -387,7 +387,9 @@ static void try_tcp(void)
 		packets,
 		some,
 	};
-	/* A counter is less than the window was: no socket has more than 2^24 packets. */
+	/*
+	 * A counter is below the window that it belonged to: no socket has more than 2^24 packets.
+	 */
 	const struct edges window[] = { some, packets, edges_of(0, 1 << 24), some, packets };
 	const struct edges prr[] = { some, packets, packets, packets, packets, packets };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Configures the three disciplines through rtnetlink with whatever their attributes can hold, edges
- * first, and sends packets through each configuration that the kernel takes. It needs a machine
- * that may crash: whether it did is for the kernel's console to say (modules_qemu.py reads it).
+ * Configures the three disciplines through rtnetlink with all values that their attributes can
+ * hold, bounds first, and sends packets through each configuration that the kernel accepts. It
+ * needs a machine that may crash, which the console of the kernel shows (modules_qemu.py reads it).
  *
- *     fuzz_netlink [CONFIGURATIONS [SEED]]
+ *  fuzz_netlink [CONFIGURATIONS [SEED]]
  *
  * Before that: what law/bounds.h allows is accepted up to its edges, and one beyond is refused with
  * its message.
@@ -134,7 +134,7 @@ static void read_message(const struct nlmsghdr *answer)
 			snprintf(message, sizeof(message), "%s", (char *)RTA_DATA(attr));
 }
 
-/* Sends the request; returns 0 or a negative error. What else the kernel answers is skipped. */
+/* Sends the request; returns 0 or a negative error. Other messages of the kernel are skipped. */
 static int ask(void)
 {
 	static uint32_t sequence;
@@ -235,12 +235,12 @@ static void make_root(uint32_t bytes_per_second)
 	expect(!ask(), "no tbf");
 }
 
-/* A parameter, and what it may be. */
+/* A parameter, and its bounds. */
 struct parameter {
 	uint16_t type;
 	uint8_t len;
 	uint64_t min, max;
-	/* NULL: refused by the policy, without a message of ours. */
+	/* NULL: refused by the policy, without a message of the module. */
 	const char *says;
 };
 
@@ -274,7 +274,7 @@ static const struct parameter coupled[] = {
 	BOUNDED(TCA_COUPLED_DROP_BITS, 1, LAW_BITS),
 	BOUNDED(TCA_COUPLED_MARK_BITS, 1, LAW_BITS),
 	BOUNDED(TCA_COUPLED_UNIT, 8, LAW_UNIT),
-	/* From here on of the dual queue alone. */
+	/* The parameters from here on are those of the dual queue alone. */
 	BOUNDED(TCA_COUPLED_THRESHOLD, 8, LAW_THRESHOLD),
 	{ TCA_COUPLED_THRESHOLD_MEASURE, 1, 0, 2, NULL },
 	{ TCA_COUPLED_INPUT, 1, 0, 1, NULL },
@@ -289,7 +289,7 @@ static const struct parameter coupled[] = {
 
 struct kind {
 	const char *name;
-	/* One that is another's is not replaced by another kind. */
+	/* An existing discipline is not replaced by one of another kind. */
 	uint32_t handle;
 	const struct parameter *parameter;
 	size_t count;
@@ -344,7 +344,7 @@ static unsigned int check_edges(const struct kind *kind, const struct parameter 
 		for (n = 0; n < COUNT(edges); n++, checked++)
 			expect(!set_one(kind, parameter, edges[n], instance), "an edge is refused");
 		for (n = 0; n < COUNT(beyond); n++) {
-			/* Not a number of this attribute, or within after all. */
+			/* The value does not fit into the attribute, or is within the bounds. */
 			if (beyond[n] > largest(parameter) ||
 			    (beyond[n] >= parameter->min && beyond[n] <= parameter->max))
 				continue;
@@ -404,7 +404,7 @@ static void put_instance(uint16_t type)
 	end(instance);
 }
 
-/* A table of sizes, which calls packets as long or as short as it likes. */
+/* A table of sizes, which assigns arbitrary lengths to packets. */
 static void put_size_table(void)
 {
 	struct tc_sizespec spec = {
@@ -427,7 +427,7 @@ static bool configure(const struct kind *kind)
 	uint16_t flags = NLM_F_CREATE | NLM_F_REPLACE;
 	struct rtattr *options;
 
-	/* A new one, or the one that is there changes with what it holds. */
+	/* A new discipline, or a change of the existing one with the packets that wait in it. */
 	if (!random_below(&generator, 8))
 		delete_child();
 	begin_qdisc(RTM_NEWQDISC, flags, CHILDS_PLACE, kind->handle, kind->name);
@@ -489,7 +489,7 @@ static void send_packet(void)
 		header[2] = 0x08;
 		header[3] = 0;
 	}
-	/* What does not fit the device, or its queue, is refused. */
+	/* Packets that do not fit the device or its queue are refused. */
 	sendto(packets, &packet, ip + len, MSG_DONTWAIT, (const struct sockaddr *)&to, sizeof(to));
 }
 
@@ -524,7 +524,7 @@ static void try_configurations(unsigned long configurations)
 		const struct kind *kind = &kinds[random_below(&generator, COUNT(kinds))];
 		unsigned int count;
 
-		/* A shaper from a kilobyte a second on. */
+		/* A shaper with a rate from a kilobyte per second on. */
 		if (!random_below(&generator, 500))
 			make_root(1000ULL << random_below(&generator, 20));
 		if (!random_below(&generator, 1000)) {

@@ -23,18 +23,18 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# What the guest needs and the distribution builds as modules. What they depend on comes along.
+# Modules of the distribution that the guest needs; those that they depend on are loaded, too.
 WANTED = (
     *("virtio_pci", "9p", "9pnet_virtio", "af_packet", "veth", "tcp_dctcp"),
     *("sch_tbf", "sch_htb", "sch_drr", "sch_hfsc", "sch_netem", "cls_matchall"),
 )
 OURS = ("sch_dualred", "sch_coupled", "sch_dualq_coupled", "tcp_dctcp_ikr", "tcp_dctcp_onesided", "tcp_reno_acks")
-# What a kernel says when something is wrong with it, and "non-work-conserving" of schedulers.
+# Messages of a kernel in which something is wrong, and "non-work-conserving" of schedulers.
 COMPLAINTS = re.compile(
     r"WARNING:|BUG:|\bOops\b|divide error|general protection|Call Trace|non-work-conserving|soft lockup|hung task|rcu: INFO"
     r"|Kernel panic|UBSAN|refcount_t|leaked|unregister_netdevice: waiting"
 )
-# The machine's root is the guest's; what must be writable lies in memory.
+# The guest has the machine's root; folders that must be writable are in memory.
 INIT = """#!/bin/sh
 /bin/busybox mkdir -p /proc /sys /host
 /bin/busybox mount -t proc proc /proc
@@ -66,7 +66,7 @@ def run(*command: str | Path, cwd: Path | None = None, env: dict[str, str] | Non
 
 
 def say(what: str) -> None:
-    """One line about what is going on."""
+    """Print one line of progress."""
     print(what, file=sys.stderr, flush=True)
 
 
@@ -86,12 +86,12 @@ class Packages:
         return [entry.split()[0] for entry in line[1].split(",")] if line else []
 
     def missing_for(self, package: str) -> list[str]:
-        """The package, and what it needs that is not installed."""
+        """The package, and the packages that it depends on and that are not installed."""
         plan = run("apt-get", "install", "--simulate", "--no-install-recommends", package)
         return re.findall(r"^Inst (\S+)", plan, flags=re.M)
 
     def unpack(self, *packages: str) -> None:
-        """Unpacks packages that are not there in the version that the archive has."""
+        """Unpack packages that are not in the cache in the version of the archive."""
         for package in packages:
             wanted = run("apt-cache", "show", "--no-all-versions", package)
             version = re.search(r"^Version: (.*)$", wanted, flags=re.M)
@@ -166,7 +166,7 @@ def add_modules(packages: Packages, release: str, initrd: Path) -> None:
     order: list[str] = []
 
     def add(name: str) -> None:
-        # What is not a module is part of the kernel.
+        # A driver without a module file is built into the kernel.
         if name in order or name not in files:
             return
         image = module_bytes(files[name])
@@ -200,14 +200,14 @@ def archive(initrd: Path) -> bytes:
 
 
 def boot(qemu: list[str], env: dict[str, str], kernel: Path, initrd: Path, limit_s: float) -> str:
-    """What the guest says on its console."""
+    """Output of the guest on its console."""
     command = [
         *qemu,
         *("-accel", "tcg,thread=single", "-machine", "pc", "-cpu", "qemu64", "-m", "768", "-nographic", "-no-reboot"),
         *("-nic", "none", "-kernel", str(kernel), "-initrd", str(initrd)),
         *("-fsdev", "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap"),
         *("-device", "virtio-9p-pci,fsdev=host,mount_tag=host"),
-        # The kernel tells warnings, and stops at the first.
+        # The kernel prints a warning for what is wrong, and stops at the first one.
         *("-append", "console=ttyS0 loglevel=5 panic=-1 oops=panic panic_on_warn=1"),
     ]
     said = b""
@@ -237,7 +237,7 @@ def boot(qemu: list[str], env: dict[str, str], kernel: Path, initrd: Path, limit
 
 
 def main() -> None:
-    """Everything, in order."""
+    """Run all steps in order."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--configurations", type=int, default=100_000, help="of the fuzzer (100000)")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(7), "big"), help="of the fuzzer")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proportional rate reduction by hand: RFC 6937 section 3
+ * Proportional rate reduction, checked by hand: RFC 6937 section 3
  * (https://www.rfc-editor.org/rfc/rfc6937#section-3) on recoveries whose arithmetic fits a comment.
  */
 
@@ -19,7 +19,7 @@ static void expect(const char *what, u32 expected, u32 found)
 }
 
 /*
- * One loss in 20 packets, ssthresh 10: while the flight is above it, one packet goes out for every
+ * One loss in 20 packets, ssthresh 10: while the flight is above it, one packet is sent for every
  * two delivered.
  */
 static void halves_over_the_round_trip(void)
@@ -32,7 +32,7 @@ static void halves_over_the_round_trip(void)
 
 		prr.delivered++;
 		flight--;
-		/* ceil(delivered 10 / 20) - sent; the first retransmission goes out at once. */
+		/* ceil(delivered 10 / 20) - sent; the first retransmission is sent at once. */
 		due = (prr.delivered + 1) / 2 - prr.sent;
 		expect("proportional", flight + due, law_prr_window(&prr, flight, 1, true));
 		flight += due;
@@ -74,7 +74,7 @@ static void never_takes_packets_back(void)
 	expect("first retransmission", 19, law_prr_window(&early, 18, 1, true));
 	/* ceil(2 / 2) - 5 is negative. */
 	expect("ahead of the proportion", 18, law_prr_window(&ahead, 18, 1, true));
-	/* Even without room. */
+	/* The first retransmission is sent even without room. */
 	expect("first one without room", 11, law_prr_window(&early, 10, 1, true));
 }
 

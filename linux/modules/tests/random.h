@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Random numbers of tests: the seed is printed, and given again it repeats a run. */
+/* Random numbers of tests: the seed is printed, and a run can be repeated with it. */
 #ifndef _SHOAL_RANDOM_H
 #define _SHOAL_RANDOM_H
 

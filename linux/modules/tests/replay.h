@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Vectors: lines of fields between tabs; '#' begins a comment. The first thing that disagrees ends
- * the program.
+ * Vectors: lines of fields between tabs; '#' begins a comment. The first difference ends the
+ * program.
  */
 #ifndef _REPLAY_H
 #define _REPLAY_H
@@ -179,7 +179,7 @@ static inline bool within(u32 limit_packets, u32 limit_bytes, u32 packets, u32 b
 	return !(limit_packets && packets > limit_packets) && !(limit_bytes && bytes > limit_bytes);
 }
 
-/* Runs a replay over the file named on the command line and reports what agreed. */
+/* Replays the file that the command line names and reports how many rows agree. */
 static inline int replay(int argc, char **argv, void (*step)(const struct row *row),
 			 const char *law)
 {

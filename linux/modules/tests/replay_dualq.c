@@ -42,7 +42,7 @@ static struct law_backlog backlog_of(const struct fifo *fifo, u64 now)
 	return (struct law_backlog){ fifo->packets, fifo->bytes, age_of_head(fifo, now) };
 }
 
-/* About a packet that has waited for @wait and is not counted in its queue. */
+/* The decision about a packet that has waited for @wait and is not counted in its queue. */
 static enum law_dualq_decision decide(u32 size, bool low, bool departs, u64 wait, u64 now,
 				      struct draws *draws)
 {

@@ -21,17 +21,17 @@ from pathlib import Path
 
 QDISCS = ("sch_dualred", "sch_coupled", "sch_dualq_coupled")
 CONTROLS = ("tcp_dctcp_ikr", "tcp_dctcp_onesided", "tcp_reno_acks")
-# Long enough that a retransmission timeout or two do not decide who gets what.
+# Long enough that one or two retransmission timeouts do not decide about the shares.
 SECONDS = 15.0
 ECN_PORT, OTHER_PORT = 5001, 5002
-# The line is slower by this factor, for processors that do not fill it.
+# The line is slower by this factor, for processors that are too slow to fill it.
 SLOWNESS = [1.0]
-# How long one may wait for a program that is started or ends, seconds.
+# Time limit for the start or the end of a program, in seconds.
 PATIENCE = 120.0
 
 
 def run(*command: str, refuses: bool = False) -> str:
-    """Runs a command that must succeed, or with `refuses` must fail; returns what it says."""
+    """Runs a command that must succeed, or with `refuses` must fail; returns its output."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     if (done.returncode != 0) != refuses:
         sys.exit(f"{' '.join(command)}: {'accepted' if refuses else done.stderr.strip()}")
@@ -67,7 +67,7 @@ def line() -> str:
 
 
 def scaled(milliseconds: float) -> str:
-    """A time that is as many packets on a slower line."""
+    """A time in which a slower line sends as many packets."""
     return f"{milliseconds * SLOWNESS[0]:.0f}ms"
 
 
@@ -91,8 +91,8 @@ def build_network() -> None:
     run("ip", "-n", "b", "route", "add", "default", "via", "10.2.0.2")
     shaper = f"root handle 1: tbf rate {line()} burst 3028 limit 100000000"
     run("tc", "-n", "r", "qdisc", "add", "dev", "right", *shaper.split())
-    # The way back takes time: with a base RTT of nothing the two packets that DCTCP always has under way fill the line, and behind
-    # a queue with priority nothing else gets through.
+    # The reverse path has a delay: with a base RTT of 0 the two packets that DCTCP always has in flight fill the line, and behind
+    # a queue with priority no other packet is sent.
     run("tc", "-n", "b", "qdisc", "add", "dev", "e", "root", "netem", "delay", "20ms", "limit", "10000")
 
 
@@ -103,7 +103,7 @@ def remove_network() -> None:
 
 
 def receive(port: int, control: str) -> None:
-    """Takes one connection and prints the bytes that came."""
+    """Accept one connection and print the number of bytes received."""
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
@@ -118,7 +118,7 @@ def receive(port: int, control: str) -> None:
 
 
 def send(port: int, control: str) -> None:
-    """Sends as much as it can for SECONDS."""
+    """Send as much as possible for SECONDS."""
     with socket.socket() as sender:
         sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
         sender.connect(("10.2.0.1", port))
@@ -142,7 +142,7 @@ def inside(name: str, *words: str) -> subprocess.Popen[str]:
 
 
 def result_of(process: subprocess.Popen[str]) -> str:
-    """What another instance says at its end."""
+    """Output of another instance after its end."""
     if process.wait(PATIENCE) or process.stdout is None:
         sys.exit("a sender or receiver failed")
     return process.stdout.read()
@@ -170,13 +170,13 @@ def carry(
 
 
 def statistics() -> dict:
-    """Of the bottleneck's queue, with its options."""
-    # By itself: tc writes no JSON for some parents.
+    """Statistics of the bottleneck's queue, with its options."""
+    # In a request of its own, as tc writes no JSON for some parents.
     return json.loads(run("tc", "-n", "r", "-s", "-j", "qdisc", "show", "dev", "right", "handle", "10:"))[0]
 
 
 def expect(condition: bool, what: str) -> None:
-    """Ends with the statistics if something does not hold."""
+    """End the program with the statistics if a condition does not hold."""
     if not condition:
         sys.exit(f"{what}\n{json.dumps(statistics(), indent=1)}")
 
@@ -211,7 +211,7 @@ def check_coupled(scalable: tuple[str, str], other: str) -> None:
 
 
 def check_dualq_coupled(scalable: tuple[str, str], other: str) -> None:
-    """Two queues do, and ECT packets wait less."""
+    """Two queues do the same, and ECT packets wait less."""
     qdisc("add", f"dualq_coupled limit 300 rate {line()} saturation {scaled(40)} coupling 8 threshold 5p")
     changes = ["dualq_coupled scheduler weighted classic_percent 20", "dualq_coupled scheduler priority"]
     rates = carry(scalable, other, changes)
@@ -225,14 +225,14 @@ def check_dualq_coupled(scalable: tuple[str, str], other: str) -> None:
 
 
 def report(kind: str, scalable: tuple[str, str], rates: list[float], marks: int, drops: int) -> None:
-    """What holds for each queue, and one line about it."""
-    # 1448 of 1514 bytes, and what slow start leaves unused.
+    """Check what holds for each queue, and print one line about it."""
+    # The share is 1448 of 1514 bytes, less what slow start leaves unused.
     expect(sum(rates) > 8.0 / SLOWNESS[0], f"the line is busy: {rates}")
     expect(min(rates) > 0.3 / SLOWNESS[0], f"nobody starves: {rates}")
     print(f"{kind} with {scalable[0]}: {rates[0]:.2f} and {rates[1]:.2f} Mbit/s, {marks} marks, {drops} drops")
 
 
-# Command lines that law/bounds.h refuses, each with what the kernel says. The first two would end in a divide error on
+# Command lines that law/bounds.h refuses, each with the message of the kernel. The first two would end in a divide error on
 # x86-64.
 BEYOND_BOUNDS = (
     ("dualq_coupled decide enqueue threshold 1000000000s rate 8000000gbit", "rate must be 8bit to 8000gbit"),
@@ -255,14 +255,14 @@ BEYOND_BOUNDS = (
 
 
 def check_bounds() -> None:
-    """What a law cannot compute with is refused, with the remedy."""
+    """Values outside of the bounds of a law are refused, with the remedy."""
     for words, says in BEYOND_BOUNDS:
         message = qdisc("add", words, refuses=True)
         if says not in message:
             sys.exit(f"{words}: {message}")
 
 
-# Shapers and schedulers above a queue, as (words of tc, where the queue then goes). drr shapes nothing: it is below a shaper.
+# Shapers and schedulers above a queue, as (words of tc, where the queue then goes). drr does not shape, so that it is below a shaper.
 PARENTS = {
     "tbf": (("root handle 1: tbf rate 2mbit burst 3028 limit 10000000",), "1:1"),
     "htb": (("root handle 1: htb default 1", "class 1: 1:1 htb rate 2mbit burst 3028 cburst 3028"), "1:1"),
@@ -277,7 +277,7 @@ PARENTS = {
         "2:1",
     ),
 }
-# Everything that is not ECT is dropped when it would leave, but not the last packet.
+# Every packet that is not ECT is dropped on departure, except the last one.
 DROPS_ALL = {
     "coupled": "coupled limit 300 decide dequeue saturation 1p coupling 1",
     "dualq_coupled": "dualq_coupled limit 300 decide dequeue saturation 1p coupling 1 input total threshold 300p",
@@ -297,7 +297,7 @@ def parent_words(words: str) -> tuple[str, ...]:
 
 
 def send_datagrams(count: int, ect: bool) -> None:
-    """From a to b, as fast as they can be written; nobody listens."""
+    """Datagrams from a to b, as fast as they can be written; no program receives them."""
     program = (
         "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
         f"s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, {2 if ect else 0}); "
@@ -307,7 +307,7 @@ def send_datagrams(count: int, ect: bool) -> None:
 
 
 def check_parents() -> None:
-    """Below each shaper and scheduler a queue that drops all it can when packets leave, and yet never seems to be empty."""
+    """Below each shaper and scheduler a queue drops as many packets as possible on departure, and never seems to be empty."""
     run("ip", "netns", "exec", "b", "sysctl", "-qw", "net.ipv4.icmp_ratelimit=0", "net.ipv4.icmp_ratemask=0")
     for parent, (steps, place) in PARENTS.items():
         if parent == "hfsc" and not Path("/sys/module/sch_hfsc").exists() and not has_kind("hfsc"):
@@ -345,7 +345,7 @@ def has_kind(kind: str) -> bool:
 
 
 def wait_until_empty() -> None:
-    """Until the bottleneck's queue has sent everything."""
+    """Wait until the bottleneck's queue is empty."""
     for _ in range(200):
         if statistics()["qlen"] == 0:
             time.sleep(0.1)
@@ -404,7 +404,7 @@ def check_verdicts() -> None:
 
 
 def check_kernel_log() -> None:
-    """Nothing that a kernel says when it is not well, nor what schedulers say about children that seem empty."""
+    """Fail if the kernel has printed a warning, or a scheduler one about a child that seems to be empty."""
     log = ctypes.create_string_buffer(1 << 20)
     length = ctypes.CDLL(None).klogctl(3, log, len(log))
     text = log.raw[: max(length, 0)].decode(errors="replace")
@@ -440,13 +440,13 @@ def check_parameters() -> None:
 
 
 def expect_of_parameter(condition: bool, name: str, value: str) -> None:
-    """Ends if a value was taken that should not be, or the other way round."""
+    """Fail if a value was accepted that should be refused, or refused that should be accepted."""
     if not condition:
         sys.exit(f"parameter {name} = {value}")
 
 
 def main() -> None:
-    """Everything, in order."""
+    """Run all tests in order."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--modules", type=Path, required=True, help="folder of the *.ko")
     parser.add_argument("--plugins", type=Path, help="folder of tc's q_*.so")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The plugins of tc without a kernel: what they make of a command line is printed again. This
- * program stands for tc: it exports the print functions and calls what the plugin's table has.
+ * The plugins of tc without a kernel: the attributes that they make of a command line are printed
+ * again by them. This program takes the place of tc: it exports the print functions and calls the
+ * functions in the table of the plugin.
  */
 
 #define _GNU_SOURCE
@@ -142,7 +143,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s FOLDER_OF_PLUGINS\n", argv[0]);
 		return 2;
 	}
-	/* What is refused says so at length. */
+	/* A refused command has a message. */
 	if (!freopen("/dev/null", "w", stderr))
 		return 2;
 	for (n = 0; n < count; n++) {

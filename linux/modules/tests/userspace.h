@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What law.h takes from the kernel, for a 64-bit user space. Unlike the kernel's, this arithmetic
- * does not forgive: a quotient that does not fit 64 bits is a trap on x86-64 (mul_u64_u64_div_u64()
- * is mulq and divq) and something else elsewhere, a product or a sum that does not fit is wrong
- * everywhere. All end the program here.
+ * The functions that law.h takes from the kernel, for a 64-bit user space. Unlike in the kernel, an
+ * overflow ends the program: there a quotient that does not fit into 64 bits is a trap on x86-64
+ * (mul_u64_u64_div_u64() is mulq and divq) and a wrong value elsewhere, and a product or a sum that
+ * does not fit is wrong everywhere.
  */
 #ifndef _SHOAL_USERSPACE_H
 #define _SHOAL_USERSPACE_H
@@ -24,7 +24,7 @@ typedef int64_t s64;
 #define U32_MAX			UINT32_MAX
 #define U64_MAX			UINT64_MAX
 
-/* Tells what a test is about before the program ends; a test may set it. */
+/* Prints what is being tested before the program ends; a test may set it. */
 static void (*law_trap_context)(FILE *out);
 
 static inline _Noreturn void law_trap(const char *operation, u64 a, u64 b, u64 c)

@@ -3,8 +3,8 @@
  * Netlink attributes (TCA_OPTIONS) and statistics (TCA_XSTATS) of the queueing disciplines dualred,
  * coupled and dualq_coupled. An attribute that a change leaves out keeps its value.
  *
- * Units: bytes, packets, nanoseconds; rates in bytes a second; probabilities and weights in 2^-32,
- * so that 1 << 32 is one.
+ * Units: bytes, packets, nanoseconds; rates in bytes per second; probabilities and weights in
+ * 2^-32, so that 1 << 32 is one.
  */
 #ifndef _UAPI_PKT_SCHED_SHOAL_H
 #define _UAPI_PKT_SCHED_SHOAL_H
@@ -46,7 +46,7 @@ enum {
 
 #define TCA_DUALRED_RED_LAST (__TCA_DUALRED_RED_LAST - 1)
 
-/* Of one class. */
+/* Statistics of one class. */
 struct tc_dualred_class {
 	__u64	average;	/* bytes in 2^-24 */
 	__u64	packets;	/* that arrived */
@@ -116,7 +116,7 @@ enum tc_coupled_scheduler {
 	TC_COUPLED_TIME_SHIFTED,
 };
 
-/* Of packets that are ECN-capable (low-latency queue), or not (classic queue). */
+/* Statistics of packets that are ECN-capable (low-latency queue), or not (classic queue). */
 struct tc_coupled_class {
 	__u64	packets;	/* that arrived */
 	__u64	backlog_bytes;	/* what waits; one queue counts all packets as classic */
