@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fail if a file cites an RFC or a file of the kernel for the first time without saying where it can be read.
 
-tools/check_citations.py            # every tracked Rust, C and Markdown file that people write
+tools/check_citations.py            # every tracked Rust, C and Markdown file that is not generated
 tools/check_citations.py FILE...    # these files
 
 The first mention of `RFC 8257` in the comments of a file (in Markdown: in its text) needs a URL of that RFC at
@@ -17,6 +17,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import sources
+
 ROOT = Path(__file__).resolve().parent.parent
 # Pages that other tools write.
 EXEMPT = (
@@ -25,7 +27,6 @@ EXEMPT = (
 )
 
 RFC = re.compile(r"\bRFC (\d{3,5})\b")
-RFC_URL = "https://www.rfc-editor.org/rfc/rfc{number}"
 # A path in the tree of Linux, or a file whose name alone says that it is the kernel's networking or iproute2's `tc`.
 KERNEL_FILE = re.compile(
     r"(?<![\w/.-])(?:(?:net|include|kernel|arch|drivers|Documentation|sys)/[\w./-]+\.(?:c|h|rst)|(?:sch|tcp|q)_\w+\.c)\b"
@@ -97,7 +98,7 @@ def problems(path: Path, own_files: set[str]) -> list[str]:
         links = [next(filter(None, match.groups())) for match in FIXED_VERSION.finditer(text)]
         prose = re.sub(r"https?://[^\s)>\]]+", "", re.sub(r"\s+", " ", text))
         for number in RFC.findall(prose):
-            url = RFC_URL.format(number=number)
+            url = sources.rfc_url(number)
             if number not in seen and not re.search(re.escape(url) + r"\b", text):
                 found.append(f"{place}:{line}: RFC {number} without its URL: {url}#section-...")
             seen.add(number)
@@ -107,12 +108,15 @@ def problems(path: Path, own_files: set[str]) -> list[str]:
                 continue
             seen.add(file)
             if not any(link.rsplit("/", 1)[-1] == file for link in links):
-                found.append(f"{place}:{line}: {name} without its URL in the tree of a fixed version")
+                url = sources.file_url(name)
+                found.append(
+                    f"{place}:{line}: {name} without its URL in the tree of a fixed version{f': {url}' if url else ''}"
+                )
     return found
 
 
 def main() -> int:
-    """Prints every problem; 1 if there is one."""
+    """Print every problem; 1 if there is one."""
     files = tracked()
     own_files = {path.name for path in files}
     wanted = [Path(name).resolve() for name in sys.argv[1:]] or [
@@ -125,8 +129,8 @@ def main() -> int:
         print(problem, file=sys.stderr)
     if found:
         print(
-            "hint: put the URL behind the first mention, or a list of sources into the first comment; for Linux:"
-            " https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_pie.c",
+            "hint: put the URL behind the first mention, or a list of sources into the first comment; for Linux: "
+            f"{sources.file_url('sch_pie.c')}",
             file=sys.stderr,
         )
     return 1 if found else 0

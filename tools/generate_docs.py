@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write what is made of what the program says of itself, or check that it is fresh: docs/reference, the result's types.
+"""Write docs/reference and the types of the result from descriptions in the program, or check that they are current.
 
 Run it in the project's environment: `make docs`. Pages are never edited by hand; `make check` fails if one is stale.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import api_page
 import result_types
+import sources
 import typer.core
 import typer.main
 
@@ -46,11 +47,12 @@ def plain(text: str) -> str:
 
 
 def model_page(model: Model) -> str:
-    """What a model follows, its parameters, its known differences and what pins them."""
-    text = f"# `{model.name}`\n\n{model.summary}\n\n## Follows\n\n{model.follows}\n\n## Parameters\n\n"
+    """The page of a model: its sources, its parameters, its known differences and the tests that pin them."""
+    text = f"# `{model.name}`\n\n{model.summary}\n\n## Follows\n\n{sources.linked(model.follows)}\n\n## Parameters\n\n"
     if model.parameters:
         rows = [
-            [f"`{p.name}`", p.unit, f"`{p.default}`" if p.default else "", p.doc, p.source] for p in model.parameters
+            [f"`{p.name}`", p.unit, f"`{p.default}`" if p.default else "", p.doc, sources.linked(p.source)]
+            for p in model.parameters
         ]
         text += table(["key", "unit", "default", "meaning", "source"], rows)
     else:
@@ -67,7 +69,11 @@ def model_index() -> str:
     """One line a model."""
     text = "# Models\n"
     for kind, title in KINDS.items():
-        rows = [[f"[`{m.name}`](models/{m.name}.md)", m.summary, m.follows] for m in models() if m.kind == kind]
+        rows = [
+            [f"[`{m.name}`](models/{m.name}.md)", m.summary, sources.linked(m.follows)]
+            for m in models()
+            if m.kind == kind
+        ]
         text += f"\n## {title}\n\n" + table(["name", "what it is", "follows"], rows)
     return text
 
