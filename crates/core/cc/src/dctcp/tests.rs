@@ -4,16 +4,11 @@ mod freebsd;
 mod kuehlewind;
 
 use super::{Dctcp, DctcpConfig, presets};
-use crate::tests::drive::{MSS, Stream};
+use crate::tests::drive::{self, MSS, Stream};
 use crate::{CongestionControl, GrowthRules, Window};
 use shoal_units::Time;
 
-/// A connection in mid-life that is fed whole windows or single ACKs.
-struct Flow {
-    cc: Dctcp,
-    window: Window,
-    stream: Stream,
-}
+type Flow = drive::Flow<Dctcp>;
 
 impl Flow {
     fn new(config: DctcpConfig, rules: GrowthRules, cwnd: u32) -> Self {
@@ -22,13 +17,7 @@ impl Flow {
         let stream = Stream::with_flight(cwnd + 1);
         let mut cc = Dctcp::new(config, rules);
         cc.on_established(Time::ZERO, u64::from(cwnd) * u64::from(MSS));
-        Self { cc, window: Window { ssthresh: cwnd / 2, ..Window::in_packets(cwnd) }, stream }
-    }
-
-    /// One ACK that only the estimator sees, without growth.
-    fn ack(&mut self, packets: u32, ece: bool) {
-        let sample = self.stream.ack(packets, ece);
-        self.cc.on_ack(&mut self.window, &sample);
+        Self { cc, window: Window { ssthresh: cwnd / 2, ..Window::in_packets(cwnd) }, stream, per_ack: 1 }
     }
 
     /// A window of `of` packets with an ACK for each, of which the first `marked` are marked.
@@ -45,10 +34,6 @@ impl Flow {
     /// Alpha of a 10-bit variant.
     fn alpha_q10(&self) -> u32 {
         (self.alpha() * 1024.0) as u32
-    }
-
-    fn ecn(&mut self) {
-        self.cc.on_ecn(&mut self.window, &self.stream.signal());
     }
 
     /// Another ACK for one packet with ECE in CWR; before the cut the window grows if the variant grows in CWR.

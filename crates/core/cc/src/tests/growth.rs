@@ -1,7 +1,7 @@
 //! Slow start across the threshold, to the packet.
 
-use super::drive::{LINUX_3_2, LINUX_3_18, LINUX_6, Stream};
-use crate::{AckCounting, GrowthRules, SlowStartTest, Window};
+use super::drive::{FREEBSD, LINUX_3_2, LINUX_3_18, LINUX_6, Stream};
+use crate::Window;
 
 /// `(cwnd, cwnd_cnt)` after one ACK for `acked` packets.
 fn after(rules: crate::GrowthRules, window: Window, acked: u32) -> (u32, u32) {
@@ -72,24 +72,19 @@ fn bytes_grow_the_window_by_a_packet_for_a_window_of_bytes() {
     // RFC 3465 (https://www.rfc-editor.org/rfc/rfc3465) as FreeBSD has it: cwnd <= ssthresh adds what is
     // acknowledged and clears the counter; above, 10 packets of 1448 B need 14480 B acknowledged: the fifth
     // ACK of 2896 B; what is left over stays counted.
-    let rules = GrowthRules {
-        counting: AckCounting::Bytes,
-        slow_start_test: SlowStartTest::BelowOrAt,
-        slow_start_counting: AckCounting::Bytes,
-    };
     let mut stream = Stream::with_flight(20);
     let mut w = Window { ssthresh: 8 * 1448, cwnd_cnt: 77, ..Window::in_bytes(8, 1448) };
-    rules.reno(&mut w, &stream.ack(2, false));
+    FREEBSD.reno(&mut w, &stream.ack(2, false));
     assert_eq!((w.cwnd, w.cwnd_cnt), (10 * 1448, 0), "slow start goes past the threshold");
     w.cwnd_cnt = 100;
     for n in 1..=5 {
-        rules.reno(&mut w, &stream.ack(2, false));
+        FREEBSD.reno(&mut w, &stream.ack(2, false));
         assert_eq!(w.cwnd, if n < 5 { 10 } else { 11 } * 1448, "{n}");
     }
     assert_eq!(w.cwnd_cnt, 100);
     w.clamp = 11 * 1448 + 5;
     for _ in 0..10 {
-        rules.reno(&mut w, &stream.ack(2, false));
+        FREEBSD.reno(&mut w, &stream.ack(2, false));
     }
     assert_eq!(w.cwnd, 11 * 1448 + 5);
 }

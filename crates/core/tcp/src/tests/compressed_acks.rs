@@ -4,7 +4,7 @@ use super::script::{linux, receiver_with};
 use crate::EndpointConfig;
 use crate::testing::config;
 
-/// Without quick ACKs, and the handshake took so many ms: 33 % of it, at most 1 ms, is how long an ACK waits.
+/// Runs `script` without quick ACKs after a handshake of `rtt_ms`; an ACK waits for 33 % of that, at most for 1 ms.
 fn run(rtt_ms: u32, script: &str) {
     let mut config = config("reno", "linux-6");
     linux(&mut config).quick_acks = 0;

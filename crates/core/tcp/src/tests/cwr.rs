@@ -1,16 +1,11 @@
 //! Reductions after ECN-Echo: by rate halving (3.2) and proportionally (later), once a window, announced by CWR.
 
-use super::script::{OPEN_ECN, sender_with};
-use crate::testing::config;
+use super::script::{OPEN_ECN, sender_with, with_ecn};
 use crate::{EcnSetting, EndpointConfig};
-
-fn reno(stack: &str) -> EndpointConfig {
-    EndpointConfig { ecn: EcnSetting::On, ..config("reno", stack) }
-}
 
 #[test]
 fn rate_halving_takes_one_packet_every_second_ack() {
-    sender_with(reno("linux-3.2"), OPEN_ECN).run(
+    sender_with(with_ecn("linux-3.2"), OPEN_ECN).run(
         "
         200ms < ack 2 ece              # slow start goes on below ssthresh: 11; ssthresh 11/2; cwnd = flight 8 + 1
         200ms > 10 cwr ect0
@@ -60,7 +55,7 @@ fn rate_halving_may_go_below_ssthresh() {
         }
         script += &format!("200ms ? cwnd {cwnd} state cwr\n");
     }
-    sender_with(reno("linux-3.2"), OPEN_ECN)
+    sender_with(with_ecn("linux-3.2"), OPEN_ECN)
         .run(&script)
         .run("300ms < ack 11\n300ms > 15 ect0\n300ms ? cwnd 5 state open");
 }
@@ -68,7 +63,7 @@ fn rate_halving_may_go_below_ssthresh() {
 #[test]
 fn proportional_reduction_of_3_18_begins_after_growth() {
     // The ACK that brings the mark raises the window first: 12; ssthresh 6, prior 12.
-    sender_with(reno("linux-3.18"), OPEN_ECN).run(
+    sender_with(with_ecn("linux-3.18"), OPEN_ECN).run(
         "
         200ms < ack 2 ece              # flight 8 > 6: ceil(6 x 2 / 12) = 1
         200ms > 10 cwr ect0
@@ -90,7 +85,7 @@ fn proportional_reduction_of_3_18_begins_after_growth() {
 
 #[test]
 fn proportional_reduction_of_6_begins_before_growth() {
-    sender_with(reno("linux-6"), OPEN_ECN).run(
+    sender_with(with_ecn("linux-6"), OPEN_ECN).run(
         "
         200ms < ack 2 ece              # ssthresh 10/2, prior 10; flight 8: ceil(5 x 2 / 10) = 1
         200ms > 10 cwr ect0
@@ -133,13 +128,13 @@ fn cwr_waits_for_new_data() {
         350ms > 5 ect0
     ";
     for stack in ["linux-3.2", "linux-3.18", "linux-6"] {
-        sender_with(reno(stack), script);
+        sender_with(with_ecn(stack), script);
     }
 }
 
 #[test]
 fn ece_without_negotiation_is_ignored() {
-    let off = EndpointConfig { ecn: EcnSetting::Off, ..reno("linux-6") };
+    let off = EndpointConfig { ecn: EcnSetting::Off, ..with_ecn("linux-6") };
     sender_with(off, "0ms connect\n0ms > syn\n0ms greedy\n100ms < synack ece\n100ms > 0..10")
         .run("200ms < ack 2 ece\n200ms > 10..14\n200ms ? cwnd 12 state open reductions 0");
 }

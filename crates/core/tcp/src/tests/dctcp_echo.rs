@@ -27,7 +27,7 @@ fn acking(script: &str) {
 }
 
 #[test]
-fn a_change_flushes_what_was_pending() {
+fn a_change_flushes_the_pending_ack() {
     flushing(
         "
         1ms   < 0 ect0                 # delayed
@@ -77,7 +77,7 @@ fn without_a_pending_ack_nothing_is_flushed() {
 
 #[test]
 fn every_packet_its_own_state_without_delayed_acks() {
-    // A pattern 0110 comes back as it went.
+    // The pattern 0110 of marks is echoed exactly.
     let script = "
         1ms   < 0 ect0
         1ms   > ack 1 ect0
@@ -123,7 +123,7 @@ fn old_data_does_not_change_the_state() {
 
 #[test]
 fn cwr_asks_for_an_ack_in_current_linux_only() {
-    // tcp_ecn_accept_cwr: the sender's window may be one packet. It does not change what ECE says: the packet's own mark.
+    // tcp_ecn_accept_cwr acknowledges it, as the sender's window may be one packet. ECE still shows the mark of the packet itself.
     acking(
         "1ms < 0 ect0 cwr\n1ms > ack 1 ect0\n2ms < 1 ce\n2ms > ack 2 ece ect0\n3ms < 2 ce cwr\n3ms > ack 3 ece ect0",
     );
@@ -132,7 +132,7 @@ fn cwr_asks_for_an_ack_in_current_linux_only() {
 
 #[test]
 fn data_without_ect_is_acknowledged_quickly() {
-    // Linux: probably a retransmission. The 16 quick ACKs of the start are used up first; then two more in 6.
+    // Linux considers it as a retransmission. The 16 quick ACKs of the start are used up first; then there are two more in 6.
     let first: String = (0..16).map(|n| format!("1ms < {n} ect0\n1ms > ack {} ect0\n", n + 1)).collect();
     let then = "
         2ms   < 16                     # no ECT
@@ -143,7 +143,7 @@ fn data_without_ect_is_acknowledged_quickly() {
         42ms  > ack 19 ect0
     ";
     receiver_with(config("dctcp", "linux-6"), &format!("{OPEN}{first}{then}"));
-    // 3.x enters quick-ACK mode anew: this ACK and 15 more.
+    // 3.x enters quick-ACK mode again: this ACK and 15 more.
     let again: String = (17..32).map(|n| format!("3ms < {n} ect0\n3ms > ack {} ect0\n", n + 1)).collect();
     let then = format!("2ms < 16\n2ms > ack 17 ect0\n{again}4ms < 32 ect0\n44ms > ack 33 ect0");
     receiver_with(config("dctcp-stanford", "linux-3.2"), &format!("{OPEN}{first}{then}"));

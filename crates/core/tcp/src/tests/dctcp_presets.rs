@@ -37,7 +37,7 @@ fn mainline_reduces_proportionally_and_does_not_grow_in_cwr() {
 
 #[test]
 fn stanford_cuts_at_once_and_slow_starts_one_packet_after() {
-    // A13: ssthresh = cwnd and the test cwnd <= ssthresh give one packet too many after each episode.
+    // Claim A13: with ssthresh = cwnd the test cwnd <= ssthresh gives one packet too many after each episode.
     sender("dctcp-stanford", "linux-3.2", OPEN).run(
         "
         200ms ? alpha 0 cwnd 10
@@ -68,7 +68,8 @@ fn stanford_cuts_at_once_and_slow_starts_one_packet_after() {
 
 #[test]
 fn stanford_sets_cwnd_without_rate_halving() {
-    // alpha 1: half at once, (40 + 1 - (41 x 1024 >> 11) = 21. The window then waits for 20 packets to leave.
+    // With alpha 1 half of the window is taken at once: 40 + 1 - (41 x 1024 >> 11) = 21. No packet is sent until 20 have left the
+    // network.
     let mut c = EndpointConfig { initial_window: Some(40), ..config("dctcp-stanford", "linux-3.2") };
     if let shoal_cc::CcConfig::Dctcp(dctcp) = &mut c.cc {
         dctcp.initial_alpha_q10 = 1024;
@@ -88,8 +89,8 @@ fn stanford_sets_cwnd_without_rate_halving() {
 
 #[test]
 fn ikr_trace() {
-    // A14 growth in CWR, counter kept without a cut; A15 alpha per ACK; A16 progressive cut from the window at the start.
-    // ssthresh is cwnd - 1 (A13 fixed). alpha in 2^-20, g = 2^-8; cut = floor(257 alpha / 2^21).
+    // Claims A14 (growth in CWR, the counter is kept without a cut), A15 (alpha per ACK) and A16 (progressive cut from the window at
+    // the start). ssthresh is cwnd - 1, which corrects A13. alpha in 2^-20, g = 2^-8; cut = floor(257 alpha / 2^21).
     let c = EndpointConfig { initial_window: Some(256), ..config("dctcp-ikr", "linux-3.2") };
     // The window of the SYN/ACK is not scaled: 65535 bytes. The next ACK opens it.
     let open = OPEN.replace("0..10", "0..45");

@@ -1,4 +1,4 @@
-//! When ACKs wait: quick-ACK mode, every second segment, the timer
+//! Delayed ACKs: quick-ACK mode, every second segment, the timer
 //! ([RFC 5681, section 4.2](https://www.rfc-editor.org/rfc/rfc5681#section-4.2)).
 
 use super::script::{linux, receiver_with};
@@ -90,7 +90,7 @@ fn the_timer_follows_the_spacing_up_to_the_rtt() {
 
 #[test]
 fn a_long_silence_brings_quick_acks_back() {
-    // RTO of the receiver: 1 s without a sample.
+    // After the RTO of the receiver, which is 1 s without a sample.
     run("
         1ms    < 0
         1ms    > ack 1

@@ -1,14 +1,12 @@
 //! Classic ECN feedback: ECE from a CE mark until CWR
 //! ([RFC 3168, section 6.1.3](https://www.rfc-editor.org/rfc/rfc3168#section-6.1.3)).
 
-use super::script::{linux, receiver_with};
-use crate::testing::config;
-use crate::{EcnSetting, EndpointConfig};
+use super::script::{linux, receiver_with, with_ecn};
+use crate::EndpointConfig;
 
 fn receiver(stack: &str) -> EndpointConfig {
-    let mut config = EndpointConfig { ecn: EcnSetting::On, ..config("reno", stack) };
-    config.receive_window_bytes = 4 * 1448; // Two quick ACKs at the start.
-    config
+    // Two quick ACKs at the start.
+    EndpointConfig { receive_window_bytes: 4 * 1448, ..with_ecn(stack) }
 }
 
 const OPEN: &str = "

@@ -5,8 +5,8 @@ use super::script::{sender, sender_with};
 use crate::EndpointConfig;
 use crate::testing::config;
 
-/// Ten segments of 1448 B are out; the initial window is 14480 B. No RTT is known: scripts without timestamps keep the
-/// initial timeout of 3 s.
+/// Ten segments of 1448 B are out; the initial window is 14480 B. Without timestamps no RTT is known, so that the timeout stays at
+/// its initial 3 s.
 const OPEN: &str = "
     0ms   connect
     0ms   > syn
@@ -37,7 +37,7 @@ fn slow_start_counts_bytes_up_to_two_segments_an_ack() {
 
 #[test]
 fn avoidance_takes_a_window_of_bytes_for_a_segment() {
-    // After the timeout at 3.1 s ssthresh is 5 segments. ACKs in slow start: 1 -> 2 -> 3 ... (one segment an ACK until all is
+    // After the timeout at 3.1 s ssthresh is 5 segments. Slow start goes 1 -> 2 -> 3 ... (one segment an ACK until everything is
     // repaired); above ssthresh 2015 counts at most two segments an ACK, 14 all of them.
     let repaired = "
         3200ms < ack 10
@@ -151,7 +151,7 @@ fn idle_restarts_from_four_segments_or_the_initial_window() {
 
 #[test]
 fn the_window_grows_whether_used_or_not() {
-    // CCF_CWND_LIMITED compares cwnd with the peer's window only: an application that sends little has it grow, too.
+    // CCF_CWND_LIMITED compares cwnd with the peer's window only: it also grows with an application that sends little.
     let script = "
         0ms   connect
         0ms   > syn ece cwr
@@ -163,7 +163,7 @@ fn the_window_grows_whether_used_or_not() {
         200ms ? cwnd 15928
     ";
     sender("ecn-newreno", "freebsd-2015", script);
-    // Not beyond what the peer can take: 14480 B > 10000 B.
+    // It does not grow beyond the peer's window: 14480 B > 10000 B.
     let small = EndpointConfig { receive_window_bytes: 10_000, ..config("ecn-newreno", "freebsd-2015") };
     sender_with(small, script.replace("15928", "14480").as_str());
 }

@@ -1,8 +1,8 @@
 //! FreeBSD receivers: delayed ACKs, both kinds of ECN feedback, and receivers unlike the sender (claim A52).
 
-use super::script::receiver_with;
+use super::script::{receiver_with, with_ecn};
 use crate::testing::config;
-use crate::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile, ReceiverConfig};
+use crate::{CwrAck, EcnFeedback, EndpointConfig, Profile, ReceiverConfig};
 
 fn dctcp(stack: &str) -> EndpointConfig {
     config("dctcp-freebsd", stack)
@@ -53,7 +53,8 @@ fn data_out_of_order_is_acknowledged_at_once() {
 
 #[test]
 fn a_change_of_state_is_acknowledged_at_once_with_the_new_state() {
-    // Segment 2 waits; the mark on 3 acknowledges both with ECE (Linux would flush 3 without ECE first).
+    // The ACK for segment 2 waits; because of the mark on 3 both are acknowledged with ECE (Linux would acknowledge 2 without ECE
+    // first).
     for stack in ["freebsd-2015", "freebsd-14"] {
         receiver_with(dctcp(stack), OPEN).run(
             "
@@ -126,8 +127,7 @@ fn classic_feedback_holds_until_cwr() {
 fn marks_on_old_data_count() {
     // tcp_do_segment evaluates ECN before positions.
     receiver_with(config("ecn-newreno", "freebsd-2015"), OPEN).run("3ms < 1 ce\n3ms > ack 2 ece");
-    let linux = EndpointConfig { ecn: EcnSetting::On, ..config("reno", "linux-6") };
-    receiver_with(linux, &OPEN.replace("2ms   < 1", "1ms   > ack 1\n2ms   < 1"))
+    receiver_with(with_ecn("linux-6"), &OPEN.replace("2ms   < 1", "1ms   > ack 1\n2ms   < 1"))
         .run("3ms < 1 ce\n3ms > ack 2 sack 1-2");
 }
 
@@ -149,11 +149,11 @@ fn acks_are_never_ect() {
 
 #[test]
 fn feedback_is_the_receivers_own() {
-    // A DCTCP sender does not make its peer one: ECE stays although unmarked data follows.
+    // The peer of a DCTCP sender need not give DCTCP's feedback: here ECE stays set although unmarked data follows.
     let mut config = dctcp("freebsd-2015");
     config.receiver.feedback = Some(EcnFeedback::Classic);
     receiver_with(config, OPEN).run("3ms < 2 ce\n4ms < 3 ect0\n4ms > ack 4 ece");
-    // Nor does a classic sender keep its peer from it.
+    // The peer of a classic sender may give it.
     let mut config = super::super::testing::config("ecn-newreno", "freebsd-2015");
     config.receiver.feedback = Some(EcnFeedback::Dctcp);
     receiver_with(config, OPEN).run("3ms < 2 ce\n3ms > ack 3 ece\n4ms < 3 ect0\n4ms > ack 4");

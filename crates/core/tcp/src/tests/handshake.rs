@@ -2,13 +2,8 @@
 //! ([RFC 9293, section 3.5](https://www.rfc-editor.org/rfc/rfc9293#section-3.5),
 //! [RFC 3168, section 6.1.1](https://www.rfc-editor.org/rfc/rfc3168#section-6.1.1)).
 
-use super::script::{receiver_with, sender, sender_with};
+use super::script::{receiver_with, sender, sender_with, with_ecn};
 use crate::testing::config;
-use crate::{EcnSetting, EndpointConfig};
-
-fn classic(stack: &str) -> EndpointConfig {
-    EndpointConfig { ecn: EcnSetting::On, ..config("reno", stack) }
-}
 
 #[test]
 fn without_ecn_nothing_is_marked() {
@@ -37,7 +32,7 @@ fn classic_ecn_spares_syn_and_pure_acks() {
         110ms write 2
         110ms > 0..2 ect0
     ";
-    sender_with(classic("linux-6"), script);
+    sender_with(with_ecn("linux-6"), script);
 }
 
 #[test]
@@ -67,12 +62,12 @@ fn a_bare_fin_of_classic_ecn_is_not_ect() {
         110ms close
         110ms > 0:0 fin
     ";
-    sender_with(classic("linux-6"), script);
+    sender_with(with_ecn("linux-6"), script);
 }
 
 #[test]
 fn refusal_turns_dctcp_into_reno() {
-    // RFC 3168 6.1.1: SYN/ACK with both flags comes from a peer that copies bits it does not know.
+    // RFC 3168 section 6.1.1: a SYN/ACK with both flags is one of a peer that copies bits that it does not know.
     for answer in ["synack", "synack ece cwr"] {
         let script = format!(
             "
@@ -113,7 +108,7 @@ fn syn_backs_off() {
 
 #[test]
 fn a_repeated_syn_asks_for_ecn_again_in_old_kernels_only() {
-    // Linux since 4.2: tcp_ecn_clear_syn. The SYN stays ECT, because DCTCP marks the socket, not the packet.
+    // Since 4.2 Linux does not (tcp_ecn_clear_syn). The SYN is still ECT, because DCTCP sets ECT for the socket, not the packet.
     sender("dctcp", "linux-3.18", "0ms connect\n0ms > syn ece cwr ect0\n1000ms > syn ece cwr ect0");
     sender("dctcp", "linux-6", "0ms connect\n0ms > syn ece cwr ect0\n1000ms > syn ect0");
 }
@@ -122,8 +117,8 @@ fn a_repeated_syn_asks_for_ecn_again_in_old_kernels_only() {
 fn receiver_answers_what_it_is_asked() {
     receiver_with(config("reno", "linux-6"), "0ms < syn\n0ms > synack");
     receiver_with(config("reno", "linux-6"), "0ms < syn ece cwr\n0ms > synack"); // ECN is off here.
-    receiver_with(classic("linux-6"), "0ms < syn\n0ms > synack");
-    receiver_with(classic("linux-6"), "0ms < syn ece cwr\n0ms > synack ece");
+    receiver_with(with_ecn("linux-6"), "0ms < syn\n0ms > synack");
+    receiver_with(with_ecn("linux-6"), "0ms < syn ece cwr\n0ms > synack ece");
     receiver_with(config("dctcp", "linux-6"), "0ms < syn ece cwr ect0\n0ms > synack ece ect0");
     receiver_with(config("dctcp", "linux-6"), "0ms < syn ect0\n0ms > synack");
 }
@@ -145,6 +140,6 @@ fn the_first_syn_decides() {
 
 #[test]
 fn a_syn_ack_is_not_repeated() {
-    // The kernel's server would repeat it after 1 s; here the client's SYN brings it back.
+    // The kernel's server would repeat it after 1 s; here it is only repeated for another SYN of the client.
     receiver_with(config("reno", "linux-6"), "0ms < syn\n0ms > synack\n5000ms < 3\n5000ms > ack 0 sack 3-4");
 }

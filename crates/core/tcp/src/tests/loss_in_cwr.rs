@@ -1,8 +1,7 @@
 //! Loss during an ECN reduction: the window is not cut again, but stacks differ in how the first reduction is completed.
 
-use super::script::{OPEN, OPEN_ECN, sender_with, without_probes};
+use super::script::{OPEN, OPEN_ECN, sender_with, with_ecn, without_probes};
 use crate::testing::config;
-use crate::{EcnSetting, EndpointConfig};
 
 /// A mark, and the third SACKed segment in the reduction.
 const MARK_AND_LOSS: &str = "
@@ -16,15 +15,11 @@ const MARK_AND_LOSS: &str = "
     203ms < ack 1 sack 2-5
 ";
 
-fn reno(stack: &str) -> EndpointConfig {
-    EndpointConfig { ecn: EcnSetting::On, ..config("reno", stack) }
-}
-
 #[test]
 fn recovery_of_3_2_begins_anew() {
     // The window before is 9, and nothing is delivered yet: flight 7, ceil(5 x 1 / 9) = 1. The new episode ends with the data sent
     // until now.
-    sender_with(reno("linux-3.2"), OPEN_ECN).run(MARK_AND_LOSS).run_loosely(
+    sender_with(with_ecn("linux-3.2"), OPEN_ECN).run(MARK_AND_LOSS).run_loosely(
         "
         203ms > 1
         203ms ? state recovery ssthresh 5 cwnd 8 recoveries 1
@@ -38,7 +33,7 @@ fn recovery_of_3_2_begins_anew() {
 fn recovery_of_6_continues_the_reduction() {
     // The window before is 10, 4 packets are delivered, 2 sent: ceil(5 x 4 / 10) - 2 = 0. No retransmission is forced, as packets
     // were sent since the mark. The episode ends where that of the mark would have ended.
-    sender_with(reno("linux-6"), OPEN_ECN).run(MARK_AND_LOSS).run_loosely(
+    sender_with(with_ecn("linux-6"), OPEN_ECN).run(MARK_AND_LOSS).run_loosely(
         "
         203ms ? state recovery ssthresh 5 cwnd 7 flight 7 recoveries 1
         204ms < ack 1 sack 2-6         # ceil(5 x 5 / 10) - 2 = 1
@@ -66,7 +61,7 @@ fn a_timeout_in_cwr_does_not_cut_again() {
         500ms > 1
         500ms ? state loss ssthresh 5 cwnd 1
     ";
-    sender_with(reno("linux-3.2"), OPEN_ECN).run(script);
+    sender_with(with_ecn("linux-3.2"), OPEN_ECN).run(script);
 }
 
 #[test]
@@ -99,5 +94,5 @@ fn a_timeout_beyond_the_marked_window_cuts_again() {
         500ms > 10
         500ms ? state loss ssthresh 2 cwnd 1
     ";
-    sender_with(reno("linux-3.2"), OPEN_ECN).run(script);
+    sender_with(with_ecn("linux-3.2"), OPEN_ECN).run(script);
 }

@@ -1,6 +1,6 @@
 //! Tail loss probes ([RFC 8985, section 7](https://www.rfc-editor.org/rfc/rfc8985#section-7)).
 
-use super::script::{sender, sender_with};
+use super::script::{sender, sender_with, with_ecn};
 use crate::testing::config;
 
 const OPEN: &str = "
@@ -105,9 +105,8 @@ fn one_probe_until_it_is_answered() {
 #[test]
 fn a_mark_ends_the_probe_episode() {
     // The reduction for the mark covers the loss that the probe may have repaired (Linux tcp_init_cwnd_reduction).
-    let c = crate::EndpointConfig { ecn: crate::EcnSetting::On, ..config("reno", "linux-6") };
     sender_with(
-        c,
+        with_ecn("linux-6"),
         "
         0ms   connect
         0ms   > syn ece cwr

@@ -13,7 +13,7 @@
 //! Before a step at time t all timers due by t have expired. A packet that no line expects fails the script.
 
 use crate::testing::config as plain_config;
-use crate::{EndpointConfig, Linux, Receiver, Sender, TailProbe};
+use crate::{EcnSetting, EndpointConfig, Linux, Receiver, Sender, TailProbe};
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, Seq};
 use shoal_units::{Span, Time};
 use std::collections::VecDeque;
@@ -80,6 +80,11 @@ pub(super) fn receiver_with(config: EndpointConfig, text: &str) -> Script {
 /// The part of the stack of `config` that only Linux has, to be changed.
 pub(super) fn linux(config: &mut EndpointConfig) -> &mut Linux {
     config.stack.linux_mut().expect("a Linux")
+}
+
+/// Reno with ECN.
+pub(super) fn with_ecn(stack: &str) -> EndpointConfig {
+    EndpointConfig { ecn: EcnSetting::On, ..plain_config("reno", stack) }
 }
 
 /// Reno on Linux without tail loss probes.

@@ -1,4 +1,4 @@
-//! What limits sending: the receiver's window, Nagle, the end of the data; sizes; sequence wrap.
+//! Limits of sending: the receiver's window, Nagle, the end of the data. Sizes of packets, and wrapped sequence numbers.
 
 use super::script::{linux, sender, sender_with};
 use crate::testing::{Direction, Fate, Pair, config};
@@ -8,7 +8,7 @@ use shoal_units::{Span, Time};
 
 #[test]
 fn the_receive_window_limits_the_flight() {
-    // 5 segments and a bit.
+    // Five segments and a part of one.
     let c = EndpointConfig { receive_window_bytes: 5 * 1448 + 100, ..config("reno", "linux-3.2") };
     sender_with(c, "0ms connect\n0ms > syn\n0ms greedy\n100ms < synack ts 0ms\n100ms > 0..5").run(
         "
@@ -22,8 +22,8 @@ fn the_receive_window_limits_the_flight() {
     );
 }
 
-/// However much a write or an ACK allows, nothing leaves that the wire would have to cut: no packet is larger than the MTU, so a
-/// queue sees the segments of a window, not a burst of segmentation offload as one skb.
+/// However much a write or an ACK allows, no packet is larger than the MTU: a queue gets the segments of a window one by one, and
+/// not an aggregate of segmentation offload.
 #[test]
 fn every_segment_is_a_packet_of_its_own() {
     for stack in ["linux-3.2", "linux-3.18", "linux-6", "freebsd-2015", "freebsd-14"] {
@@ -45,7 +45,8 @@ fn every_segment_is_a_packet_of_its_own() {
     }
 }
 
-/// Ten packets of the initial window, then each ACK's share, at the very instant: a pacer would spread them over the round trip.
+/// The ten packets of the initial window, and those that an ACK allows, leave at the same instant: pacing would spread them over
+/// the round trip.
 #[test]
 fn what_the_window_allows_leaves_at_once() {
     for stack in ["linux-3.18", "linux-6"] {
@@ -62,7 +63,7 @@ fn what_the_window_allows_leaves_at_once() {
 
 #[test]
 fn a_small_segment_waits_for_the_one_in_flight() {
-    // Minshall: full segments do not hold a small one back; another small one does.
+    // Minshall's variant of Nagle: a small segment waits for another small one in flight, but not for full ones.
     sender("reno", "linux-6", "0ms connect\n0ms > syn\n100ms < synack ts 0ms\n100ms > ack 0").run(
         "
         100ms write 1
@@ -87,7 +88,7 @@ fn the_last_segment_carries_fin_and_ignores_nagle_and_cwnd() {
         100ms < synack ts 0ms
     ";
     let c = EndpointConfig { initial_window: Some(1), ..config("reno", "linux-3.2") };
-    // tcp_cwnd_test before 6.10: not strict about the FIN, once it is its turn.
+    // tcp_cwnd_test before 6.10 lets a segment with FIN exceed the window, once it is its turn.
     sender_with(c, script).run("100ms > 0, 1 fin");
     let c = EndpointConfig { initial_window: Some(1), ..config("reno", "linux-6") };
     sender_with(c, script).run("100ms > 0\n200ms < ack 1\n200ms > 1 fin\n300ms < ack 2+1\n300ms ? flight 0");
@@ -168,9 +169,8 @@ fn data_packets_echo_the_last_timestamp() {
 
 #[test]
 fn acks_echo_the_earliest_unacknowledged_timestamp() {
-    // RFC 7323 (https://www.rfc-editor.org/rfc/rfc7323) 4.3: only segments that begin at or below the last
-    // ACK sent leave their timestamp; so a delayed ACK echoes its first segment, and what lies beyond a hole
-    // nothing.
+    // RFC 7323 (https://www.rfc-editor.org/rfc/rfc7323) section 4.3: only the timestamps of segments that begin at or
+    // below the last ACK sent are kept. So a delayed ACK echoes its first segment, and never one beyond a hole.
     let mut c = config("reno", "linux-6");
     linux(&mut c).quick_acks = 0;
     let mut receiver = Receiver::new(&c, FlowId(1));

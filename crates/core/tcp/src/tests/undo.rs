@@ -1,9 +1,7 @@
 //! Undo of spurious reductions: Eifel by timestamps ([RFC 3522](https://www.rfc-editor.org/rfc/rfc3522)), D-SACK
 //! ([RFC 3708](https://www.rfc-editor.org/rfc/rfc3708)).
 
-use super::script::{OPEN, OPEN_ECN, Script, sender, sender_with};
-use crate::testing::config;
-use crate::{EcnSetting, EndpointConfig};
+use super::script::{OPEN, OPEN_ECN, Script, sender, sender_with, with_ecn};
 
 /// Segment 0 is late by more than three packets.
 fn late(stack: &str) -> Script {
@@ -56,8 +54,7 @@ fn dsack_explains_the_retransmission() {
 #[test]
 fn a_mark_forbids_undo() {
     // Recovery ends with its undo (nothing to restore: cwnd 8), then the mark starts a reduction of its own.
-    let c = EndpointConfig { ecn: EcnSetting::On, ..config("reno", "linux-6") };
-    sender_with(c, OPEN_ECN).run_loosely(
+    sender_with(with_ecn("linux-6"), OPEN_ECN).run_loosely(
         "
         200ms < ack 0 sack 1-4
         200ms > 0, 10 cwr ect0         # the retransmission is not ECT (RFC 3168 6.1.5)

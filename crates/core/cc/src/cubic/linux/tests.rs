@@ -1,66 +1,28 @@
 use super::*;
 use crate::cubic::presets::CUBIC;
-use crate::tests::drive::{LINUX_3_2, LINUX_3_18, LINUX_6, Stream};
+use crate::tests::drive::{self, LINUX_3_2, LINUX_3_18, LINUX_6, Stream};
 
 const PLAIN: CubicConfig = CubicConfig { hystart: false, ..CUBIC };
 const RTT: Span = Span::from_millis(100);
 
-/// A flow in congestion avoidance: ACKs for `per_ack` packets evenly over the RTT.
-struct Flow {
-    cc: LinuxCubic,
-    window: Window,
-    stream: Stream,
-    per_ack: u32,
-}
+type Flow = drive::Flow<LinuxCubic>;
 
 impl Flow {
     fn new(config: CubicConfig, rules: GrowthRules, cwnd: u32, rtt: Span) -> Self {
-        let stream = Stream { rtt, ..Stream::with_flight(cwnd) };
-        let mut cc = LinuxCubic::new(config, rules);
-        cc.on_established(stream.now, 0);
-        Self { cc, window: Window { ssthresh: cwnd - 1, ..Window::in_packets(cwnd) }, stream, per_ack: 1 }
+        Self::in_avoidance(LinuxCubic::new(config, rules), cwnd, rtt)
     }
 
-    /// One ACK in congestion avoidance, when it is due.
-    fn ack(&mut self) {
-        let gap = Span::from_picos(
-            self.stream.rtt.as_picos() * u64::from(self.per_ack) / u64::from(self.window.cwnd),
-        );
-        self.stream.now += gap;
-        let sample = self.stream.ack(self.per_ack, false);
-        self.cc.on_ack(&mut self.window, &sample);
-        self.cc.on_growth(&mut self.window, &sample);
+    /// A flow in slow start.
+    fn in_slow_start(config: CubicConfig, rules: GrowthRules, cwnd: u32) -> Self {
+        Self { window: Window::in_packets(cwnd), ..Self::new(config, rules, cwnd, RTT) }
     }
 
-    /// One ACK for `packets`, at once, which only the estimators see.
-    fn estimate(&mut self, packets: u32) {
-        let sample = self.stream.ack(packets, false);
-        self.cc.on_ack(&mut self.window, &sample);
-    }
-
-    /// One ACK for `packets`, at once, which only makes the window grow.
-    fn grow(&mut self, packets: u32) {
-        let sample = self.stream.ack(packets, false);
-        self.cc.on_growth(&mut self.window, &sample);
-    }
-
-    /// A timeout, after which everything in flight is to be sent again.
-    fn time_out(&mut self, already_reduced: bool) {
-        self.cc.on_rto(&mut self.window, &self.stream.signal(), already_reduced);
-    }
-
-    fn run(&mut self, span: Span) {
-        let end = self.stream.now + span;
-        while self.stream.now < end {
-            self.ack();
+    /// A hundred ACKs 1 ms apart, which do not make the window grow.
+    fn train(&mut self) {
+        for _ in 0..100 {
+            self.stream.now += Span::from_millis(1);
+            self.ack(1, false);
         }
-    }
-
-    /// A reduction, completed at once.
-    fn cut(&mut self) {
-        self.cc.on_loss(&mut self.window, &self.stream.signal());
-        self.window.cwnd = self.window.ssthresh;
-        self.cc.on_exit(&mut self.window, self.stream.now);
     }
 }
 
@@ -148,7 +110,7 @@ fn reno_friendly_region_follows_reno_with_beta_0_7() {
 fn before_the_first_reduction_growth_is_at_least_5_percent_an_rtt() {
     // With last_max_cwnd = 0 the count is at most 20, so that 100 packets grow by 5 in the first RTT.
     let mut flow = Flow::new(CubicConfig { reno_friendly: false, ..PLAIN }, LINUX_6, 100, RTT);
-    flow.ack();
+    flow.next_ack();
     assert_eq!(flow.cc.cnt, 20);
     flow.run(RTT);
     assert!((104..=106).contains(&flow.window.cwnd), "{}", flow.window.cwnd);
@@ -160,7 +122,7 @@ fn growth_is_limited_to_half_the_acks_since_4_0() {
     let count = |rules| {
         let mut flow = Flow::new(PLAIN, rules, 100, RTT);
         flow.cc.last_max_cwnd = 100_000;
-        flow.ack();
+        flow.next_ack();
         flow.cc.cnt
     };
     assert_eq!(count(LINUX_6), 2);
@@ -172,13 +134,13 @@ fn the_delayed_ack_ratio_scales_growth_before_4_0() {
     // The ratio starts at 2 packets an ACK (32/16). ACKs for one packet lower it: 32 - 2 + 1 = 31.
     let mut flow = Flow::new(PLAIN, LINUX_3_2, 100, RTT);
     assert_eq!(flow.cc.ack_ratio, 32);
-    flow.ack();
+    flow.next_ack();
     assert_eq!(flow.cc.ack_ratio, 31);
-    (0..200).for_each(|_| flow.ack());
+    (0..200).for_each(|_| flow.next_ack());
     // r - (r >> 4) + 1 = r for 16..=31: coming from above, the ratio stays at 31.
     assert_eq!(flow.cc.ack_ratio, 31);
     flow.per_ack = 2;
-    (0..200).for_each(|_| flow.ack());
+    (0..200).for_each(|_| flow.next_ack());
     assert_eq!(flow.cc.ack_ratio, 32);
     // An ACK for 700 packets gives 32 - 2 + 700, limited to 512. In CWR and Recovery the ratio does not change.
     let mut sample = flow.stream.ack(700, false);
@@ -187,7 +149,7 @@ fn the_delayed_ack_ratio_scales_growth_before_4_0() {
     sample.acked_packets = 1;
     flow.cc.on_ack(&mut flow.window, &AckSample { in_cwr: true, ..sample });
     assert_eq!(flow.cc.ack_ratio, 512);
-    flow.cc.on_loss_in_cwr(&mut flow.window, &flow.stream.signal());
+    flow.lose_in_cwr();
     flow.cc.on_ack(&mut flow.window, &sample);
     assert_eq!(flow.cc.ack_ratio, 512);
     flow.cc.on_exit(&mut flow.window, flow.stream.now);
@@ -195,13 +157,13 @@ fn the_delayed_ack_ratio_scales_growth_before_4_0() {
     assert_eq!(flow.cc.ack_ratio, 512 - 32 + 1);
     // Since 4.0 packets are counted, so that the ratio is not used.
     let mut newer = Flow::new(PLAIN, LINUX_6, 100, RTT);
-    newer.ack();
+    newer.next_ack();
     assert_eq!(newer.cc.ack_ratio, 32);
 
     // With cnt = 20 (before the first reduction) and two packets an ACK: (20 << 4) / 32 = 10 ACKs.
     let mut flow = Flow::new(CubicConfig { reno_friendly: false, ..PLAIN }, LINUX_3_2, 100, RTT);
     flow.per_ack = 2;
-    flow.ack();
+    flow.next_ack();
     assert_eq!(flow.cc.cnt, 10);
 }
 
@@ -223,10 +185,10 @@ fn the_delayed_ack_ratio_rests_until_loss_has_passed() {
     let mut flow = Flow::new(PLAIN, LINUX_3_18, 40, Span::from_millis(10));
     flow.time_out(false);
     flow.per_ack = 5;
-    flow.ack();
+    flow.next_ack();
     assert_eq!(flow.cc.ack_ratio, 2 << RATIO_SHIFT);
     flow.cc.on_exit(&mut flow.window, flow.stream.now);
-    flow.ack();
+    flow.next_ack();
     // 32 - 32/16 + 5 = 35.
     assert_eq!(flow.cc.ack_ratio, 35);
 }
@@ -237,8 +199,8 @@ fn idle_time_moves_the_epoch_since_4_3() {
         let mut flow = Flow::new(PLAIN, rules, 1000, RTT);
         flow.cut();
         // In 3.18 the first ACK still belongs to slow start: cwnd <= ssthresh.
-        flow.ack();
-        flow.ack();
+        flow.next_ack();
+        flow.next_ack();
         let start = flow.cc.epoch_start.unwrap();
         let sent = flow.stream.now + Span::from_millis(300);
         flow.cc.on_sent(sent, 1, flow.stream.snd_nxt);
@@ -256,7 +218,7 @@ fn the_epoch_never_starts_in_the_future() {
     flow.cc.on_sent(flow.stream.now, 1, flow.stream.snd_nxt);
     flow.stream.now += Span::from_millis(500);
     flow.cut();
-    flow.ack();
+    flow.next_ack();
     // The epoch began after the last packet was sent: it moves to the present, and not by 700 ms.
     let now = flow.stream.now + Span::from_millis(200);
     flow.cc.on_idle_restart(&mut flow.window, now, Span::from_millis(200));
@@ -320,7 +282,7 @@ fn delays_right_after_a_reduction_are_not_trusted() {
     let mut flow = Flow::new(PLAIN, LINUX_6, 100, RTT);
     flow.run(Span::from_millis(200));
     flow.cut();
-    flow.ack();
+    flow.next_ack();
     flow.stream.rtt = Span::from_millis(50);
     flow.run(Span::from_millis(900));
     assert_eq!(flow.cc.delay_min, 100_000);
@@ -337,7 +299,7 @@ fn the_second_after_a_reduction_ends_with_its_last_jiffy() {
         flow.cc.epoch_start = Some(jiffies(flow.stream.now));
         flow.stream.now += Span::from_millis(after_ms);
         flow.stream.rtt = Span::from_millis(50);
-        flow.estimate(1);
+        flow.ack(1, false);
         assert_eq!(flow.cc.delay_min == 50_000, trusted, "{after_ms} ms");
     }
 }
@@ -345,7 +307,7 @@ fn the_second_after_a_reduction_ends_with_its_last_jiffy() {
 #[test]
 fn duplicates_do_not_count_in_the_delayed_ack_ratio() {
     let mut flow = Flow::new(PLAIN, LINUX_3_18, 40, Span::from_millis(10));
-    flow.estimate(0);
+    flow.ack(0, false);
     assert_eq!(flow.cc.ack_ratio, 2 << RATIO_SHIFT);
 }
 
@@ -383,7 +345,7 @@ fn rtt_has_the_resolution_of_the_kernels_clock() {
         let mut flow = Flow::new(PLAIN, rules, 100, Span::from_micros(10_700));
         // Sent at 989.9 ms (jiffy 989), acknowledged at 1000.6 ms (jiffy 1000).
         flow.stream.now = Time::ZERO + Span::from_micros(1_000_600);
-        flow.estimate(1);
+        flow.ack(1, false);
         flow.cc.delay_min
     };
     assert_eq!(delay_min(LINUX_3_2), 11 << 3);
@@ -406,8 +368,7 @@ mod hystart {
     /// Slow start with `cwnd` packets: one round of `acks` ACKs, `gap` apart, for each of `rtts_ms`. Returns the number of the ACK
     /// that ended slow start, if that was in the last round.
     fn exit(rules: GrowthRules, cwnd: u32, gap: Span, acks: u32, rtts_ms: &[u64]) -> Option<u32> {
-        let mut flow = Flow::new(CUBIC, rules, cwnd, RTT);
-        flow.window = Window::in_packets(cwnd);
+        let mut flow = Flow::in_slow_start(CUBIC, rules, cwnd);
         for (round, rtt_ms) in rtts_ms.iter().enumerate() {
             // The first ACK of a round acknowledges past its end and starts the next.
             flow.stream.rtt = Span::from_millis(*rtt_ms);
@@ -457,8 +418,7 @@ mod hystart {
     /// Rounds are counted from the first window on, although HyStart only acts from 16 packets on.
     #[test]
     fn rounds_begin_below_the_smallest_window() {
-        let mut flow = Flow::new(CUBIC, LINUX_6, 10, RTT);
-        flow.window = Window::in_packets(10);
+        let mut flow = Flow::in_slow_start(CUBIC, LINUX_6, 10);
         flow.cc.hystart.start_round(flow.cc.era, flow.stream.now, 1);
         let first = AckSample { snd_una: 2897, snd_nxt: 14_481, ..flow.stream.ack(2, false) };
         flow.cc.on_ack(&mut flow.window, &first);
@@ -475,8 +435,7 @@ mod hystart {
     fn a_round_ends_past_its_last_byte() {
         for rules in [LINUX_3_18, LINUX_6] {
             for (beyond, next_round) in [(0, false), (1, true)] {
-                let mut flow = Flow::new(CUBIC, rules, 20, RTT);
-                flow.window = Window::in_packets(20);
+                let mut flow = Flow::in_slow_start(CUBIC, rules, 20);
                 flow.cc.hystart.start_round(flow.cc.era, flow.stream.now, flow.stream.snd_nxt);
                 let end = flow.cc.hystart.round_end();
                 let ack = AckSample { snd_una: end + beyond, snd_nxt: end + 9, ..flow.stream.ack(1, false) };
@@ -508,31 +467,23 @@ mod hystart {
 
     #[test]
     fn switched_off_it_does_nothing() {
-        let mut flow = Flow::new(PLAIN, LINUX_6, 20, RTT);
-        flow.window = Window::in_packets(20);
+        let mut flow = Flow::in_slow_start(PLAIN, LINUX_6, 20);
         for rtt_ms in [100, 300] {
             flow.stream.rtt = Span::from_millis(rtt_ms);
-            for _ in 0..50 {
-                flow.estimate(1);
-            }
+            (0..50).for_each(|_| flow.ack(1, false));
         }
         assert_eq!(flow.window.ssthresh, crate::INFINITE_SSTHRESH);
     }
 
     #[test]
     fn a_timeout_allows_another_exit() {
-        let mut flow = Flow::new(CUBIC, LINUX_6, 20, RTT);
-        flow.cc.hystart.start_round(flow.cc.era, flow.stream.now, 1 << 30);
-        flow.window = Window::in_packets(20);
+        let mut flow = Flow::in_slow_start(CUBIC, LINUX_6, 20);
         let mut exits = 0;
         for rtt_ms in [100, 300] {
             flow.stream.rtt = Span::from_millis(rtt_ms);
             flow.cc.hystart.start_round(flow.cc.era, flow.stream.now, 1 << 30);
             flow.window.ssthresh = crate::INFINITE_SSTHRESH;
-            for _ in 0..100 {
-                flow.stream.now += Span::from_millis(1);
-                flow.estimate(1);
-            }
+            flow.train();
             exits += u32::from(flow.window.ssthresh == 20);
         }
         assert_eq!(exits, 1, "once a slow start");
@@ -542,10 +493,7 @@ mod hystart {
         flow.stream.rtt = Span::from_millis(100);
         flow.stream.snd_una = flow.stream.snd_nxt;
         flow.stream.snd_nxt += 1 << 30;
-        for _ in 0..100 {
-            flow.stream.now += Span::from_millis(1);
-            flow.estimate(1);
-        }
+        flow.train();
         assert_eq!(flow.window.ssthresh, 20);
     }
 
@@ -553,8 +501,7 @@ mod hystart {
     fn later_samples_of_a_round_count_since_6_x_only() {
         // Eight samples of 130 ms, then one of 101 ms: the minimum is 101 ms since 6.x and stays 130 ms before.
         for (rules, exits) in [(LINUX_6, false), (LINUX_3_18, true)] {
-            let mut flow = Flow::new(CUBIC, rules, 20, RTT);
-            flow.window = Window::in_packets(20);
+            let mut flow = Flow::in_slow_start(CUBIC, rules, 20);
             flow.cc.delay_min = flow.cc.era.delay(flow.stream.now, flow.stream.rtt);
             flow.cc.hystart.start_round(flow.cc.era, flow.stream.now, 1 << 30);
             for sample in 1..=9 {

@@ -1,45 +1,17 @@
 use super::*;
 use crate::cubic::presets::CUBIC_RFC9438;
-use crate::tests::drive::{FREEBSD, LINUX_3_2, LINUX_6, MSS, Stream};
+use crate::tests::drive::{self, FREEBSD, LINUX_3_2, LINUX_6, MSS};
 
 const RTT: Span = Span::from_millis(100);
 /// Without the Reno-friendly region.
 const CUBIC_ALONE: CubicConfig = CubicConfig { reno_friendly: false, ..CUBIC_RFC9438 };
 const WITH_HYSTART: CubicConfig = CubicConfig { hystart: true, ..CUBIC_RFC9438 };
 
-/// A flow whose ACKs come evenly over the RTT.
-struct Flow {
-    cc: Rfc9438Cubic,
-    window: Window,
-    stream: Stream,
-    per_ack: u32,
-}
+type Flow = drive::Flow<Rfc9438Cubic>;
 
 impl Flow {
     fn new(config: CubicConfig, rules: GrowthRules, cwnd: u32, rtt: Span) -> Self {
-        let stream = Stream { rtt, ..Stream::with_flight(cwnd) };
-        let window = Window { ssthresh: cwnd - 1, ..Window::in_packets(cwnd) };
-        Self { cc: Rfc9438Cubic::new(config, rules), window, stream, per_ack: 1 }
-    }
-    fn run(&mut self, span: Span) {
-        let end = self.stream.now + span;
-        while self.stream.now < end {
-            let packets = self.window.cwnd / self.window.quantum;
-            self.stream.now +=
-                Span::from_picos(self.stream.rtt.as_picos() * u64::from(self.per_ack) / u64::from(packets));
-            self.grow(self.per_ack);
-        }
-    }
-    /// One ACK for `packets` that makes the window grow.
-    fn grow(&mut self, packets: u32) {
-        let sample = self.stream.ack(packets, false);
-        self.cc.on_growth(&mut self.window, &sample);
-    }
-    fn cut(&mut self) {
-        self.stream.snd_nxt =
-            self.stream.snd_una + u64::from(self.window.cwnd / self.window.quantum) * u64::from(MSS);
-        self.cc.on_loss(&mut self.window, &self.stream.signal());
-        self.window.cwnd = self.window.ssthresh;
+        Self::in_avoidance(Rfc9438Cubic::new(config, rules), cwnd, rtt)
     }
 }
 
@@ -70,12 +42,12 @@ fn reduces_what_is_in_flight() {
     // Section 4.6: 60 of a window of 100 in flight: floor(0.7 * 60) = 42.
     let mut flow = Flow::new(CUBIC_RFC9438, LINUX_6, 100, RTT);
     flow.stream.snd_nxt = flow.stream.snd_una + 60 * u64::from(MSS);
-    flow.cc.on_loss(&mut flow.window, &flow.stream.signal());
+    flow.lose();
     assert_eq!(flow.window.ssthresh, 42);
     assert_eq!(flow.cc.w_max, 100.0, "W_max is the window");
     // With 120 packets in flight, by limited transmit, the window is reduced.
     flow.stream.snd_nxt = flow.stream.snd_una + 120 * u64::from(MSS);
-    flow.cc.on_loss(&mut flow.window, &flow.stream.signal());
+    flow.lose();
     assert_eq!(flow.window.ssthresh, 70);
 }
 
@@ -148,7 +120,7 @@ fn after_a_timeout_the_curve_starts_on_its_plateau() {
     let mut flow = Flow::new(CUBIC_RFC9438, LINUX_6, 1000, RTT);
     flow.cut();
     flow.stream.snd_nxt = flow.stream.snd_una + 700 * u64::from(MSS);
-    flow.cc.on_rto(&mut flow.window, &flow.stream.signal(), false);
+    flow.time_out(false);
     assert_eq!(flow.window.ssthresh, 490);
     flow.window.cwnd = 491;
     flow.grow(1);
@@ -167,8 +139,7 @@ fn hystart_ends_every_slow_start() {
         flow.stream.snd_nxt += 1 << 30;
         for _ in 0..60 {
             flow.stream.now += Span::from_millis(1);
-            let sample = flow.stream.ack(1, false);
-            flow.cc.on_ack(&mut flow.window, &sample);
+            flow.ack(1, false);
         }
         flow.window.ssthresh == cwnd * quantum
     };
@@ -178,7 +149,7 @@ fn hystart_ends_every_slow_start() {
         assert!(!slow_start(&mut flow, 15), "below 16 packets");
         assert!(slow_start(&mut flow, 16));
         assert!(!slow_start(&mut flow, 16), "once a slow start");
-        flow.cc.on_rto(&mut flow.window, &flow.stream.signal(), true);
+        flow.time_out(true);
         assert!(slow_start(&mut flow, 16), "a timeout begins another");
     }
 }
@@ -222,8 +193,7 @@ fn hystart_measures_from_the_smallest_delay() {
                 // Further apart than the 2 ms of a train.
                 flow.stream.now += Span::from_millis(5);
                 flow.stream.rtt = Span::from_millis(ms);
-                let sample = flow.stream.ack(1, false);
-                flow.cc.on_ack(&mut flow.window, &sample);
+                flow.ack(1, false);
             }
             flow.window.ssthresh == 20
         };

@@ -187,7 +187,7 @@ fn events_do_to_alpha_what_the_policy_says() {
         let mut flow = Flow::new(config, LINUX_3_2, 10);
         // Five of ten packets, all marked: the counters are 5/5, and the window has not ended.
         flow.round(5, 5);
-        flow.cc.on_rto(&mut flow.window, &flow.stream.signal(), false);
+        flow.time_out(false);
         flow.alpha_q10()
     };
     assert_eq!(after(AlphaAfter::Keep), 512);
@@ -201,7 +201,7 @@ fn events_do_to_alpha_what_the_policy_says() {
     let mut flow = Flow::new(config, LINUX_3_2, 10);
     flow.round(10, 10);
     assert_eq!(flow.alpha_q10(), 544);
-    flow.cc.on_idle_beyond_rto(&mut flow.window, flow.stream.snd_nxt);
+    flow.idle_beyond_rto();
     assert_eq!(flow.alpha_q10(), 512);
 }
 

@@ -99,14 +99,14 @@ fn loss_halves_today_and_scaled_by_alpha_before_5_1() {
     // Claim A36. alpha = 1/4: the mark's reduction of 100 is 12.
     for (config, ssthresh) in [(presets::DCTCP, 50), (presets::STANFORD, 50), (presets::LINUX_3_18, 88)] {
         let mut flow = with_alpha(config, 256, 100);
-        flow.cc.on_loss(&mut flow.window, &flow.stream.signal());
+        flow.lose();
         assert_eq!((flow.window.cwnd, flow.window.ssthresh), (100, ssthresh));
         let mut flow = with_alpha(config, 256, 100);
-        flow.cc.on_rto(&mut flow.window, &flow.stream.signal(), false);
+        flow.time_out(false);
         assert_eq!(flow.window.ssthresh, ssthresh);
         let mut flow = with_alpha(config, 256, 100);
         flow.window.ssthresh = 70;
-        flow.cc.on_rto(&mut flow.window, &flow.stream.signal(), true);
+        flow.time_out(true);
         assert_eq!(flow.window.ssthresh, 70, "already reduced");
     }
     assert_eq!(presets::LINUX_3_18.loss, LossResponse::Alpha);
@@ -119,7 +119,7 @@ fn loss_in_cwr_cuts_again_since_5_1_only() {
         let mut flow = with_alpha(config, 256, 100);
         flow.ecn();
         flow.window.cwnd = 94;
-        flow.cc.on_loss_in_cwr(&mut flow.window, &flow.stream.signal());
+        flow.lose_in_cwr();
         assert_eq!(flow.window.ssthresh, ssthresh);
     }
 }
@@ -168,7 +168,7 @@ fn per_mark_takes_half_a_packet_for_each_mark_exactly() {
 fn marks_during_recovery_are_not_owed_afterwards() {
     let config = DctcpConfig { cut: CutStyle::PerMark, ..presets::STANFORD };
     let mut flow = Flow::new(config, LINUX_3_2, 100);
-    flow.cc.on_loss(&mut flow.window, &flow.stream.signal());
+    flow.lose();
     flow.ack(30, true);
     flow.cc.on_exit(&mut flow.window, flow.stream.now);
     flow.ack(2, true);
