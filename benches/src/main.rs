@@ -96,7 +96,7 @@ fn measure(case: &Case, repeat: u32) -> Result<table::Row, String> {
     let name = case.name;
     let path = scenario_path(name);
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    // The window covers the whole run, so that packets and CPU time speak of the same thing.
+    // The window covers the whole run, so that packets and CPU time are those of the same interval.
     let overrides: Vec<(String, String)> = case
         .set
         .iter()
