@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_time_is_no_bound() {
+    fn an_endless_time_is_not_a_bound() {
         let bound = Bound::new(Extent::Time(Span::MAX), Rate::from_bps(u64::MAX));
         assert!(!bound.is_exceeded_by(Backlog { packets: u32::MAX, bytes: u64::MAX }));
     }

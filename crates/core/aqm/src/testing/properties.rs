@@ -17,7 +17,7 @@ proptest! {
 
 /// Bytes that once broke an invariant.
 #[test]
-fn what_once_failed_holds() {
+fn inputs_that_once_failed_keep_the_invariants() {
     let bytes = [
         0, 0, 0, 0, 8, 192, 0, 39, 84, 218, 47, 7, 14, 153, 233, 8, 12, 0, 39, 152, 94, 43, 87, 0, 188, 224,
         127, 48, 105, 95, 50, 17, 4, 71, 132, 178, 47, 7, 83, 212, 40,

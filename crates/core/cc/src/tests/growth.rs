@@ -15,7 +15,7 @@ fn window(cwnd: u32, ssthresh: u32) -> Window {
 }
 
 #[test]
-fn current_linux_hands_the_rest_of_an_ack_to_linear_growth() {
+fn in_current_linux_the_rest_of_an_ack_counts_for_linear_growth() {
     // 9 + 5 exceeds 10: one packet counts in slow start, the other four count towards 10.
     assert_eq!(after(LINUX_6, window(9, 10), 5), (10, 4));
     // 9 + 1 is the threshold, so that no packet is left.

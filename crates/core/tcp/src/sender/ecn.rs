@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn without_ecn_dctcp_gives_way_and_no_reduction_is_announced() {
+    fn without_ecn_reno_replaces_dctcp_and_announces_no_reduction() {
         let config = config("dctcp", "linux-6");
         for (flags, negotiated) in
             [(Flags::ECE, true), (Flags::ECE.with(Flags::CWR), false), (Flags::ACK, false)]

@@ -87,7 +87,7 @@ fn a_retransmission_overtaken_by_new_data_is_lost_again() {
 }
 
 #[test]
-fn reordering_of_two_packets_is_no_loss() {
+fn reordering_of_two_packets_is_not_a_loss() {
     // The ACK covers two segments, of which one was SACKed before: 3.2 counts one ACK, 3.18 both packets, 6 only the other one.
     for (stack, sent, cwnd) in
         [("linux-3.2", "11..13", 11), ("linux-3.18", "11..14", 12), ("linux-6", "11..13", 11)]
@@ -99,7 +99,7 @@ fn reordering_of_two_packets_is_no_loss() {
 }
 
 #[test]
-fn rate_halving_can_be_had_in_recovery() {
+fn rate_halving_can_be_chosen_for_recovery() {
     let mut c: EndpointConfig = config("reno", "linux-3.2");
     linux(&mut c).recovery = Recovery::RateHalving;
     sender_with(c, OPEN).run(

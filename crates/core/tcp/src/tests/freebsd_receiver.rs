@@ -88,7 +88,7 @@ fn an_acknowledgement_of_cwr_waits_in_2015_and_does_not_in_14() {
 }
 
 #[test]
-fn whether_cwr_waits_can_be_said() {
+fn the_delay_of_acks_for_cwr_can_be_chosen() {
     let with = |stack: &str, rule: CwrAck| {
         let mut config = dctcp(stack);
         config.receiver.cwr_ack = Some(rule);

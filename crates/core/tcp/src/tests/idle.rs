@@ -113,7 +113,7 @@ fn controllers_learn_of_idleness_beyond_the_timeout() {
 }
 
 #[test]
-fn having_been_stopped_once_counts_for_the_whole_window() {
+fn a_window_that_limited_once_counts_as_used_in_the_whole_round() {
     // 5.19 and later: cwnd stopped the first transmission (10 of 12 packets), so every ACK of this window counts, though
     // the flight is down to a few packets when the later ones come.
     let script = "

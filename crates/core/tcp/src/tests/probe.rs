@@ -58,7 +58,7 @@ fn a_repaired_tail_costs_one_reduction() {
 }
 
 #[test]
-fn an_unnecessary_probe_costs_nothing() {
+fn an_unnecessary_probe_does_not_reduce_the_window() {
     // The ACK was late: the D-SACK of the probe says so, although nothing is in flight any more.
     for stack in ["linux-6", "linux-3.18"] {
         sender("reno", stack, OPEN)

@@ -143,7 +143,7 @@ fn a_drop_on_departure_never_empties_both_queues() {
 }
 
 #[test]
-fn marked_packets_stay_with_their_kind() {
+fn marked_packets_wait_with_ect_packets() {
     let mut bench = Bench::any(BASE);
     for ecn in [Ecn::NotEct, Ecn::Ce, Ecn::Ect1] {
         let _ = bench.arrive(100, ecn);

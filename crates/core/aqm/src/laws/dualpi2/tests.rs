@@ -296,7 +296,7 @@ fn both_limits_count_both_queues() {
 
 /// A product k p' of exactly one is not an overload yet: a classic ECT packet is marked, not dropped.
 #[test]
-fn a_certain_mark_is_no_overload() {
+fn a_certain_mark_is_not_an_overload() {
     let config = DualPi2Config { coupling: 1, drop_on_overload: false, ecn_mask: 0b01, ..HELD };
     let mut bench = certain(config, 2);
     for _ in 0..4 {
@@ -310,7 +310,7 @@ fn a_certain_mark_is_no_overload() {
 
 /// Where the coupled likelihood is one already, the ramp adds nothing, and the coupling is the reason of the mark.
 #[test]
-fn the_ramp_gets_only_what_it_adds() {
+fn the_ramp_is_the_reason_of_additional_marks_only() {
     let native = NativeMarking::Ramp { min: Span::ZERO, range: Span::from_millis(1), min_packets: 0 };
     let config = DualPi2Config {
         coupling: 1,
@@ -347,7 +347,7 @@ fn the_ramp_marks_departures_whenever_the_rest_decides() {
 }
 
 #[test]
-fn without_a_wait_the_ramp_tosses_no_coin() {
+fn without_a_wait_the_ramp_draws_no_random_number() {
     let native = NativeMarking::Ramp { min: Span::ZERO, range: Span::from_millis(4), min_packets: 0 };
     let mut bench = Bench::any(DualPi2Config { decide: DecideAt::Enqueue, native, ..HELD });
     let _ = bench.arrive(1500, Ecn::Ect1);
@@ -358,7 +358,7 @@ fn without_a_wait_the_ramp_tosses_no_coin() {
 
 /// `must_drop`: below two packets nothing is decided, so that no random number is drawn.
 #[test]
-fn small_backlogs_toss_no_coin() {
+fn small_backlogs_draw_no_random_number() {
     for ecn in [Ecn::NotEct, Ecn::Ect0] {
         let mut bench = Bench::any(HELD);
         bench.arrivals(2, 1500, ecn);

@@ -220,7 +220,7 @@ fn a_quantum_has_256_bytes_at_least() {
 
 /// A thousand flows that are idle again are not served: the next packet of one of them leaves at once.
 #[test]
-fn idle_flows_are_not_looked_at() {
+fn idle_flows_are_not_served() {
     let mut bench = bench(FqCodelConfig { flows: FlowQueues::Hashed(1024), ..CONFIG });
     for flow in 0..1000 {
         let _ = bench.arrive_of(flow, 40, Ecn::NotEct);

@@ -55,7 +55,7 @@ fn equal_priorities_make_it_wred() {
 }
 
 #[test]
-fn what_tc_refuses_for_one_queue_is_refused() {
+fn a_virtual_queue_that_tc_refuses_is_refused() {
     let refused = config(RED, LinuxRedConfig { burst_packets: 1, ..RED }, true, [8, 8]);
     assert_eq!(refused.build(LINE).unwrap_err(), TcError::Burst { given: 1, recommended: 21 });
 }

@@ -223,7 +223,7 @@ mod tests {
     /// The line is idle for 0.5 s: Scell_log is 17 and entry 3 of the table 0, so that the average is halved. 108,002 / 2 =
     /// 54,001 is in the target, 107,998 / 2 = 53,999 below it.
     #[test]
-    fn an_idle_line_fades_the_average_that_is_looked_at() {
+    fn an_idle_line_ages_the_average_of_the_adaptation() {
         for (bytes, max_p) in [(108_002, 429_496_729), (107_998, 386_547_048)] {
             let mut law = Control::new(&CONFIG).unwrap();
             assert_eq!((law.scell_log, law.stab[3]), (17, 0));

@@ -45,7 +45,7 @@ fn scaled(bench: &Bench<Single<LinuxRed>>, wlog: u32) -> u64 {
 /// 220 + 1 - 120 = 101 <= (1 - (127/128)^220) 128 = 105.2, but > (1 - (63/64)^220) 64 = 62.
 /// 0.02 / 240,000 * 2^24 = 1.4 > 1, * 2^23 = 0.7.
 #[test]
-fn dh_line_gives_wlog_7_and_plog_24() {
+fn the_testbed_line_gives_wlog_7_and_plog_24() {
     let tc = TESTBED.solve().unwrap();
     assert_eq!((tc.wlog, tc.plog), (7, 24));
     // 0.02 * 2^32 = 85,899,345.92.
@@ -55,7 +55,7 @@ fn dh_line_gives_wlog_7_and_plog_24() {
 /// K + 2 - K = 2 <= (1 - (3/4)^(K+1)) 4 from K = 2 on (2.3). Wlog 1 would need 2 <= (1 - 2^-(K+1)) 2, which is false for
 /// every K in exact numbers but true in doubles once 1 - 2^-(K+1) rounds to 1: K + 1 >= 54.
 #[test]
-fn cs_lines_give_a_weight_of_a_quarter_up_to_52_packets() {
+fn cs244_lines_give_a_weight_of_a_quarter_up_to_52_packets() {
     for k in 2..=200 {
         assert_eq!(cs(k).solve().unwrap().wlog, if k <= 52 { 2 } else { 1 }, "K = {k}");
     }
@@ -69,13 +69,13 @@ fn k_of_one_packet_cannot_be_configured() {
 }
 
 #[test]
-fn hifi_line_gives_wlog_1() {
+fn the_mininet_hifi_line_gives_wlog_1() {
     assert_eq!(HIFI.solve().unwrap().wlog, 1);
 }
 
 /// max = 3 min (limit/4 without min), min = max/3, burst = (2 min + max) / (3 avpkt).
 #[test]
-fn what_is_not_given_has_tcs_defaults() {
+fn parameters_that_are_not_given_have_the_defaults_of_tc() {
     let config = LinuxRedConfig { min_bytes: 30_000, max_bytes: 0, burst_packets: 0, ..HIFI };
     let tc = config.solve().unwrap();
     assert_eq!(tc.max_bytes, 90_000);
@@ -105,7 +105,7 @@ fn tc_refuses_what_it_cannot_express() {
 /// 1000 B at 40 Mbit/s = 200 us = 3125 ticks. Logarithm per tick: 0.0078432 / 3125 = 2.5098e-6; 31 of it in 1.2352e7;
 /// / 2^14 = 754 >= 512, / 2^15 = 377 < 512. Entry 12: 12 * 32768 * 2.5098e-6 = 0.987; 13: 1.07; 254: 20.9; the last is 31.
 #[test]
-fn idle_table_of_the_dh_line() {
+fn idle_table_of_the_testbed_line() {
     let tc = TESTBED.solve().unwrap();
     assert_eq!(tc.scell_log, 15);
     assert_eq!([0, 1, 12, 13, 254, 255].map(|i: usize| tc.stab[i]), [0, 0, 0, 1, 20, 31]);
@@ -156,7 +156,7 @@ fn a_long_idle_time_shifts_by_the_table() {
 /// Where the table is used, the average ages far less than by Floyd's formula: 13 << 15 us = 0.426 s are 2130 packets of
 /// 200 us, which gives (127/128)^2130 = 5.6e-8, but the kernel only halves the average.
 #[test]
-fn the_table_fades_far_slower_than_the_formula() {
+fn the_table_ages_far_slower_than_the_formula() {
     let ours = scaled_after_idle(Span::from_micros(13 << 15)) as f64 / 8954.0;
     let formula = (127.0f64 / 128.0).powi(2130);
     assert!(ours == 0.5 && formula < 1e-7, "{ours} {formula}");
@@ -200,7 +200,7 @@ fn settled(config: LinuxRedConfig, backlog: u64, seed: u64) -> Bench<Single<Linu
 
 /// Below min no packet is marked and no random number drawn; from max on every packet is marked without one.
 #[test]
-fn zones() {
+fn below_min_nothing_is_marked_and_above_max_everything() {
     for (backlog, mark) in [(29_500, None), (35_000, Some(Reason::Forced))] {
         let mut bench = settled(HIFI, backlog, 1);
         for _ in 0..100 {

@@ -124,7 +124,7 @@ mod tests {
 
     /// 65,536 ticks at a gain of 65,536 are 2^32, which is 0 in the 32 bits of the module.
     #[test]
-    fn a_jump_of_exactly_one_is_none_as_in_the_module() {
+    fn a_jump_of_exactly_one_changes_nothing_as_in_the_module() {
         let mut pi = pi();
         (pi.alpha, pi.beta, pi.target_ticks, pi.probability) = (1 << 16, 0, 0, 123);
         pi.update(1 << 16, true);

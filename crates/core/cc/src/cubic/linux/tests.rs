@@ -292,7 +292,7 @@ fn delays_right_after_a_reduction_are_not_trusted() {
 
 /// `(s32)(tcp_jiffies32 - epoch_start) < HZ`: once the second is over, samples count again.
 #[test]
-fn the_second_after_a_reduction_ends_with_its_last_jiffy() {
+fn delays_count_again_after_a_whole_second() {
     for (after_ms, trusted) in [(999, false), (1000, true)] {
         let mut flow = Flow::new(PLAIN, LINUX_6, 100, RTT);
         flow.cc.delay_min = 100_000;

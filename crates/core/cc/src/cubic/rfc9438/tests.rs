@@ -206,7 +206,7 @@ fn hystart_measures_from_the_smallest_delay() {
 
 /// The packets of an ACK that are left when slow start reaches its threshold count for the curve, and no others.
 #[test]
-fn slow_start_hands_the_rest_on() {
+fn packets_that_slow_start_leaves_count_for_the_curve() {
     // From 98 with a threshold of 100: two packets end slow start, the other two are worth (150 - 100) / 100 each.
     for (acked, cwnd) in [(2, 100.0), (4, 101.0)] {
         let mut flow = Flow::new(CUBIC_ALONE, LINUX_6, 98, RTT);
@@ -220,7 +220,7 @@ fn slow_start_hands_the_rest_on() {
 
 /// On hosts whose windows count bytes, two segments are 2 MSS / MSS packets to the curve.
 #[test]
-fn bytes_are_segments_to_the_curve() {
+fn windows_in_bytes_follow_the_same_curve() {
     let mut flow = Flow::new(CUBIC_ALONE, FREEBSD, 100, RTT);
     flow.window = Window { cwnd: 100 * MSS, ssthresh: 99 * MSS, quantum: MSS, ..flow.window };
     flow.cc.w_max = 1e6;

@@ -93,7 +93,7 @@ mod tests {
             (&[(120, 130), (130, 140)], None),
             (&[(110, 140), (120, 130)], None),
             (&[(60, 50)], None),
-            // Beyond what was sent: nonsense.
+            // A block beyond the data that was sent is invalid.
             (&[(50, 201)], None),
             (&[], None),
         ] {

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_depends_on_the_kernel() {
+    fn the_kernel_decides_what_an_undo_restores() {
         let config = config("reno", "linux-6");
         let cc = AnyController::new(&config.cc, config.stack.growth);
         let reduced = Window { cwnd: 4, ssthresh: 10, ..Window::in_packets(10) };

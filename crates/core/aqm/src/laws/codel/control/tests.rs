@@ -31,7 +31,7 @@ fn newton_steps_to_the_integer() {
 
 /// The steps follow a count that grows by one each time: after 1e6 signals the value in 16 bits is 65.5, rounded.
 #[test]
-fn newton_steps_keep_up() {
+fn newton_steps_follow_a_growing_count() {
     let mut law = Control { rec_inv_sqrt: u16::MAX, count: 1, ..Control::new() };
     for count in 2..=1_000_000 {
         law.count = count;
@@ -64,7 +64,7 @@ fn entered_again(pause: u64) -> Control {
 /// The count is 40 - 1 = 39; the step improves 10,361 (which is right for 40) towards 65,536 / sqrt(39) = 10,494: x = 28790000,
 /// x^2 = 107,350,321 (>> 32), bracket 3 * 2^32 - 39 x^2 = 8,698,239,369, a quarter of it times x, over 2^47: 10,491.
 #[test]
-fn a_short_pause_goes_on_where_it_was() {
+fn a_short_pause_keeps_the_count() {
     let law = entered_again(16 * 97_656 - 1);
     assert_eq!((law.count, law.last_count, law.rec_inv_sqrt), (39, 39, 10_491));
     // 97,656 * 10,491 >> 16 = 15,632.
@@ -72,7 +72,7 @@ fn a_short_pause_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_long_pause_begins_anew() {
+fn a_long_pause_restarts_the_count() {
     let law = entered_again(16 * 97_656);
     assert_eq!((law.count, law.last_count, law.rec_inv_sqrt), (1, 1, u16::MAX));
     // 97,656 * 65,535 >> 16 = 97,654.
@@ -81,7 +81,7 @@ fn a_long_pause_begins_anew() {
 
 /// With only one signal since the dropping state began, the rate is not known.
 #[test]
-fn one_signal_begins_anew() {
+fn one_signal_restarts_the_count() {
     let mut law = Control { count: 7, last_count: 6, first_above: Instant(5), ..entered_again(0) };
     law.dropping = false;
     law.next = Step::First;

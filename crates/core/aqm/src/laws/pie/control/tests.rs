@@ -96,7 +96,7 @@ fn an_empty_queue_lets_the_probability_decay() {
 
 /// With two delays below half of the target and a probability of 0 a new burst is allowed: 150 ms are 2,343,750 ticks.
 #[test]
-fn calm_renews_the_burst_allowance() {
+fn low_delays_renew_the_burst_allowance() {
     for (qdelay, qdelay_old, burst) in [(117_186, 117_186, 2_343_750), (117_187, 0, 7), (0, 117_187, 7)] {
         let mut law = law(0, qdelay, qdelay_old);
         law.vars.burst = 7;
@@ -114,7 +114,7 @@ fn acts(law: &mut Control, size: u16, backlog: u64) -> bool {
 
 /// The first random number of `Stream::new(1, "pie")` is above 0.3 and below 0.9 of 2^64, so that both outcomes are known.
 #[test]
-fn packets_are_safe_for_four_reasons() {
+fn four_conditions_spare_packets() {
     let draw = Stream::new(1, "pie").uniform_u64();
     assert!((0.3..0.9).contains(&(draw as f64 / u64::MAX as f64)), "choose another stream: {draw}");
     let ready = || {
