@@ -12,6 +12,71 @@ use shoal_units::{Span, Time};
 /// Payload bytes of a full segment: 1500 less IPv4, TCP and the timestamp option.
 pub const MSS: u32 = 1448;
 
+/// The stream as its sender sees it, from which the ACKs follow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stream {
+    pub(crate) now: Time,
+    pub(crate) rtt: Span,
+    pub(crate) snd_una: u64,
+    pub(crate) snd_nxt: u64,
+}
+
+impl Stream {
+    /// A stream with `flight` packets out and an RTT of 10 ms.
+    pub(crate) fn with_flight(flight: u32) -> Self {
+        Self {
+            now: Time::ZERO + Span::from_secs(1),
+            rtt: Span::from_millis(10),
+            snd_una: 0,
+            snd_nxt: u64::from(flight) * u64::from(MSS),
+        }
+    }
+
+    /// Packets in flight.
+    pub(crate) fn flight(&self) -> u32 {
+        ((self.snd_nxt - self.snd_una) / u64::from(MSS)) as u32
+    }
+
+    /// An ACK for `packets`, all of which are marked if `ece`.
+    pub(crate) fn acknowledge(&mut self, packets: u32, ece: bool) -> AckSample {
+        let in_flight_before = self.flight();
+        let acked_bytes = u64::from(packets) * u64::from(MSS);
+        self.snd_una += acked_bytes;
+        AckSample {
+            now: self.now,
+            acked_packets: packets,
+            acked_bytes,
+            delivered_packets: packets,
+            marked_packets: if ece { packets } else { 0 },
+            in_flight_before,
+            delivered: 0,
+            delivered_ce: 0,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            mss: MSS,
+            rtt: (packets > 0).then_some(self.rtt),
+            srtt: self.rtt,
+            ece,
+            duplicate: packets == 0,
+            app_limited: false,
+            in_cwr: false,
+        }
+    }
+
+    /// An ACK for `packets`, all of which are marked if `ece`; as many packets are sent.
+    #[cfg(test)]
+    pub(crate) fn ack(&mut self, packets: u32, ece: bool) -> AckSample {
+        let sample = self.acknowledge(packets, ece);
+        self.snd_nxt += sample.acked_bytes;
+        sample
+    }
+
+    pub(crate) fn signal(&self) -> Signal {
+        let Self { now, snd_una, snd_nxt, .. } = *self;
+        Signal { now, in_flight: self.flight(), snd_una, snd_nxt, mss: MSS }
+    }
+}
+
 /// One thing that happens to a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
@@ -80,9 +145,7 @@ pub struct Model {
     controller: AnyController,
     window: Window,
     state: State,
-    now: Time,
-    snd_una: u64,
-    snd_nxt: u64,
+    stream: Stream,
     /// The episode ends when this is acknowledged.
     high_seq: u64,
     delivered: u64,
@@ -107,9 +170,7 @@ impl Model {
             controller,
             window,
             state: State::Open,
-            now: Time::ZERO,
-            snd_una: 0,
-            snd_nxt: 0,
+            stream: Stream { now: Time::ZERO, ..Stream::with_flight(0) },
             high_seq: 0,
             delivered: 0,
             delivered_ce: 0,
@@ -143,13 +204,13 @@ impl Model {
     /// # Panics
     /// If an invariant does not hold.
     pub fn apply(&mut self, operation: Operation) {
-        self.now += Span::from_micros(100);
+        self.stream.now += Span::from_micros(100);
         match operation {
-            Operation::Ack { packets, ece } => self.ack(u64::from(packets), ece),
+            Operation::Ack { packets, ece } => self.ack(u32::from(packets), ece),
             Operation::Duplicate { ece } => self.process(0, ece),
             Operation::Loss => self.loss(),
             Operation::Timeout => self.timeout(),
-            Operation::Wait { ms } => self.now += Span::from_millis(u64::from(ms)),
+            Operation::Wait { ms } => self.stream.now += Span::from_millis(u64::from(ms)),
             Operation::Idle { ms } => self.idle(Span::from_millis(u64::from(ms))),
             Operation::Undo => self.undo(),
         }
@@ -157,38 +218,22 @@ impl Model {
         self.check();
     }
 
-    fn ack(&mut self, packets: u64, ece: bool) {
-        let packets = packets.min((self.snd_nxt - self.snd_una) / u64::from(MSS));
+    fn ack(&mut self, packets: u32, ece: bool) {
+        let packets = packets.min(self.stream.flight());
         if packets > 0 {
-            self.process(packets as u32, ece);
+            self.process(packets, ece);
         }
     }
 
     /// One ACK, in the order of Linux `tcp_ack`.
     fn process(&mut self, packets: u32, ece: bool) {
-        let in_flight_before = ((self.snd_nxt - self.snd_una) / u64::from(MSS)) as u32;
-        let marked = if ece { packets } else { 0 };
-        self.snd_una += u64::from(packets) * u64::from(MSS);
         self.delivered += u64::from(packets);
-        self.delivered_ce += u64::from(marked);
+        self.delivered_ce += if ece { u64::from(packets) } else { 0 };
         let sample = AckSample {
-            now: self.now,
-            acked_packets: packets,
-            acked_bytes: u64::from(packets) * u64::from(MSS),
-            delivered_packets: packets,
-            marked_packets: marked,
-            in_flight_before,
             delivered: self.delivered,
             delivered_ce: self.delivered_ce,
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
-            mss: MSS,
-            rtt: (packets > 0).then_some(Span::from_millis(10)),
-            srtt: Span::from_millis(10),
-            ece,
-            duplicate: packets == 0,
-            app_limited: false,
             in_cwr: self.state == State::Cwr,
+            ..self.stream.acknowledge(packets, ece)
         };
         let before = self.window;
         self.controller.on_ack(&mut self.window, &sample);
@@ -219,7 +264,7 @@ impl Model {
     }
 
     fn enter_cwr(&mut self) {
-        let (before, signal) = (self.window, self.signal());
+        let (before, signal) = (self.window, self.stream.signal());
         let reduction = self.controller.on_ecn(&mut self.window, &signal);
         match reduction {
             Reduction::Spread => {
@@ -237,7 +282,7 @@ impl Model {
     }
 
     fn loss(&mut self) {
-        let signal = self.signal();
+        let signal = self.stream.signal();
         match self.state {
             State::Open => self.controller.on_loss(&mut self.window, &signal),
             State::Cwr => self.controller.on_loss_in_cwr(&mut self.window, &signal),
@@ -249,8 +294,8 @@ impl Model {
     }
 
     fn timeout(&mut self) {
-        let signal = self.signal();
-        let already_reduced = self.state != State::Open && self.snd_una < self.high_seq;
+        let signal = self.stream.signal();
+        let already_reduced = self.state != State::Open && self.stream.snd_una < self.high_seq;
         self.controller.on_rto(&mut self.window, &signal, already_reduced);
         self.window.cwnd = self.window.quantum;
         self.lowest_packets = 1;
@@ -259,14 +304,11 @@ impl Model {
     }
 
     fn idle(&mut self, idle: Span) {
-        let flight = (self.snd_nxt - self.snd_una) / u64::from(MSS);
-        if flight > 0 {
-            self.process(flight as u32, false);
-        }
-        self.now += idle;
-        self.controller.on_idle_restart(&mut self.window, self.now, idle);
+        self.ack(self.stream.flight(), false);
+        self.stream.now += idle;
+        self.controller.on_idle_restart(&mut self.window, self.stream.now, idle);
         if idle > Span::from_millis(200) {
-            self.controller.on_idle_beyond_rto(&mut self.window, self.snd_nxt);
+            self.controller.on_idle_beyond_rto(&mut self.window, self.stream.snd_nxt);
         }
     }
 
@@ -282,37 +324,28 @@ impl Model {
 
     fn enter(&mut self, state: State) {
         self.state = state;
-        self.high_seq = self.snd_nxt;
+        self.high_seq = self.stream.snd_nxt;
     }
 
     fn leave_episode(&mut self) {
-        if self.state != State::Open && self.snd_una >= self.high_seq {
+        if self.state != State::Open && self.stream.snd_una >= self.high_seq {
             self.exit();
         }
     }
 
     fn exit(&mut self) {
         self.state = State::Open;
-        self.controller.on_exit(&mut self.window, self.now);
-    }
-
-    fn signal(&self) -> Signal {
-        Signal {
-            now: self.now,
-            in_flight: ((self.snd_nxt - self.snd_una) / u64::from(MSS)) as u32,
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
-            mss: MSS,
-        }
+        self.controller.on_exit(&mut self.window, self.stream.now);
     }
 
     /// Fills the window.
     fn send(&mut self) {
-        let allowed = self.snd_una + u64::from(self.window.cwnd / self.window.quantum) * u64::from(MSS);
-        if allowed > self.snd_nxt {
-            let packets = ((allowed - self.snd_nxt) / u64::from(MSS)) as u32;
-            self.snd_nxt = allowed;
-            self.controller.on_sent(self.now, packets, self.snd_nxt);
+        let allowed =
+            self.stream.snd_una + u64::from(self.window.cwnd / self.window.quantum) * u64::from(MSS);
+        if allowed > self.stream.snd_nxt {
+            let packets = ((allowed - self.stream.snd_nxt) / u64::from(MSS)) as u32;
+            self.stream.snd_nxt = allowed;
+            self.controller.on_sent(self.stream.now, packets, self.stream.snd_nxt);
         }
     }
 

@@ -1,9 +1,8 @@
-//! Growth rules of hosts, the ACKs of a stream, and a flow that feeds them to a controller.
+//! Growth rules of hosts, and a flow that feeds the ACKs of a stream to a controller.
 
-use crate::{AckCounting, AckSample, CongestionControl, GrowthRules, Signal, SlowStartTest, Window};
-use shoal_units::{Span, Time};
-
-pub(crate) const MSS: u32 = 1448;
+pub(crate) use crate::testing::{MSS, Stream};
+use crate::{AckCounting, CongestionControl, GrowthRules, SlowStartTest, Window};
+use shoal_units::Span;
 
 /// Linux 3.2: ACKs counted, `cwnd <= ssthresh` is slow start.
 pub(crate) const LINUX_3_2: GrowthRules = GrowthRules {
@@ -27,65 +26,6 @@ pub(crate) const FREEBSD: GrowthRules = GrowthRules {
     slow_start_test: SlowStartTest::BelowOrAt,
     slow_start_counting: AckCounting::Bytes,
 };
-
-/// The stream as its sender sees it, from which the ACKs follow.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stream {
-    pub(crate) now: Time,
-    pub(crate) rtt: Span,
-    pub(crate) snd_una: u64,
-    pub(crate) snd_nxt: u64,
-}
-
-impl Stream {
-    /// A stream with `flight` packets out and an RTT of 10 ms.
-    pub(crate) fn with_flight(flight: u32) -> Self {
-        Self {
-            now: Time::ZERO + Span::from_secs(1),
-            rtt: Span::from_millis(10),
-            snd_una: 0,
-            snd_nxt: u64::from(flight) * u64::from(MSS),
-        }
-    }
-
-    /// An ACK for `packets`, all of which are marked if `ece`; as many packets are sent.
-    pub(crate) fn ack(&mut self, packets: u32, ece: bool) -> AckSample {
-        let bytes = u64::from(packets) * u64::from(MSS);
-        let in_flight_before = ((self.snd_nxt - self.snd_una) / u64::from(MSS)) as u32;
-        self.snd_una += bytes;
-        let sample = AckSample {
-            now: self.now,
-            acked_packets: packets,
-            acked_bytes: bytes,
-            delivered_packets: packets,
-            marked_packets: if ece { packets } else { 0 },
-            in_flight_before,
-            delivered: 0,
-            delivered_ce: 0,
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
-            mss: MSS,
-            rtt: (packets > 0).then_some(self.rtt),
-            srtt: self.rtt,
-            ece,
-            duplicate: packets == 0,
-            app_limited: false,
-            in_cwr: false,
-        };
-        self.snd_nxt += bytes;
-        sample
-    }
-
-    pub(crate) fn signal(&self) -> Signal {
-        Signal {
-            now: self.now,
-            in_flight: ((self.snd_nxt - self.snd_una) / u64::from(MSS)) as u32,
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
-            mss: MSS,
-        }
-    }
-}
 
 /// A controller with its window and the stream of its connection.
 pub(crate) struct Flow<C> {

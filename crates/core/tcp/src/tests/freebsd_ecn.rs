@@ -2,11 +2,9 @@
 
 use super::script::{sender, sender_with};
 use crate::EndpointConfig;
-use crate::Sender;
 use crate::testing::config;
 use shoal_cc::{CcConfig, DctcpConfig};
-use shoal_packet::{Flags, FlowId, Packet, Seq};
-use shoal_units::{Span, Time};
+use shoal_packet::{Flags, Packet};
 
 /// Ten segments are out.
 const OPEN: &str = "
@@ -73,40 +71,8 @@ fn dctcp_cuts_at_once_in_whole_segments() {
     );
 }
 
-/// A sender whose packets are not checked.
-struct Fed {
-    config: EndpointConfig,
-    sender: Sender,
-    now: Time,
-}
-
-impl Fed {
-    /// Ten segments are out.
-    fn new(config: EndpointConfig) -> Self {
-        let mut fed = Self { config, sender: Sender::new(&config, FlowId(1)), now: Time::ZERO };
-        let mut out = Vec::new();
-        fed.sender.connect(&config, fed.now, &mut out);
-        fed.sender.set_greedy(&config, true, fed.now, &mut out);
-        let mut reply = Packet::empty(FlowId(1), 60);
-        reply.flags = Flags::SYN.with(Flags::ACK).with(Flags::ECE);
-        reply.ack = Seq(1);
-        reply.window = config.syn_window();
-        fed.sender.on_packet(&config, &reply, fed.now, &mut out);
-        fed
-    }
-
-    /// An ACK up to segment `segment`; returns whether something with CWR was sent.
-    fn ack(&mut self, segment: u64, ece: bool) -> bool {
-        self.now += Span::from_micros(100);
-        let mut ack = Packet::empty(FlowId(1), 52);
-        ack.ack = Seq::of(1 + segment * u64::from(self.config.mss()));
-        ack.flags = if ece { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
-        ack.window = self.config.advertised_window();
-        let mut out = Vec::new();
-        self.sender.on_packet(&self.config, &ack, self.now, &mut out);
-        self.sender.assert_invariants();
-        out.iter().any(|packet| packet.flags.has(Flags::CWR))
-    }
+fn carries_cwr(packets: &[Packet]) -> bool {
+    packets.iter().any(|packet| packet.flags.has(Flags::CWR))
 }
 
 #[test]
@@ -115,15 +81,15 @@ fn growth_in_an_episode_with_echo_equals_growth_without() {
     // three ACKs of two segments count 3 * 2896 = 8688 B of the 13032 B that one segment of growth needs, whether they carry
     // ECN-Echo or not.
     let grown = |echo: bool, grows_in_cwr: bool| {
-        let mut fed = Fed::new(dctcp("freebsd-2015", |dctcp| {
+        let config = dctcp("freebsd-2015", |dctcp| {
             dctcp.initial_alpha_q10 = 512;
             dctcp.grows_in_cwr = grows_in_cwr;
-        }));
-        fed.ack(2, true);
-        for segment in [4, 6, 8] {
-            fed.ack(segment, echo);
+        });
+        let mut run = sender_with(config, OPEN);
+        for (segment, ece) in [(2, true), (4, echo), (6, echo), (8, echo)] {
+            run.acknowledge(segment, ece);
         }
-        (fed.sender.window().cwnd, fed.sender.window().cwnd_cnt)
+        (run.sender().window().cwnd, run.sender().window().cwnd_cnt)
     };
     assert_eq!(grown(true, true), (9 * 1448, 8688));
     assert_eq!(grown(false, true), grown(true, true));
@@ -135,16 +101,16 @@ fn growth_in_an_episode_with_echo_equals_growth_without() {
 fn without_cwr_a_classic_receiver_takes_the_window_to_its_minimum() {
     // Claim A45. Every ACK carries ECN-Echo, without end. Alpha by windows of data, all marked: 0 + 64, 64 - 4 + 64 = 124, ... to 1024, where
     // 1024 - 64 + 64 stays. The window goes down to two segments, and nothing carries CWR.
-    let mut fed = Fed::new(dctcp("freebsd-2015", |dctcp| {
+    let config = dctcp("freebsd-2015", |dctcp| {
         dctcp.sends_cwr = false;
         dctcp.grows_in_cwr = false;
-    }));
-    for _ in 0..1000 {
-        let acked = (fed.sender.snd_una() - 1) / 1448;
-        assert!(!fed.ack(acked + 1, true), "CWR");
+    });
+    let mut run = sender_with(config, OPEN);
+    for segment in 1..=1000 {
+        assert!(!carries_cwr(&run.acknowledge(segment, true)), "segment {segment}");
     }
-    assert_eq!((fed.sender.window().cwnd, fed.sender.alpha()), (2 * 1448, Some(1.0)));
-    assert!(fed.sender.counters().ecn_reductions > 100);
+    assert_eq!((run.sender().window().cwnd, run.sender().alpha()), (2 * 1448, Some(1.0)));
+    assert!(run.sender().counters().ecn_reductions > 100);
 }
 
 #[test]
@@ -174,11 +140,11 @@ fn cwr_stops_the_echo_of_a_classic_receiver() {
 fn the_echo_of_the_data_with_cwr_counts_in_14() {
     // In 2015 it belongs to the episode; in 14 a mark on that very data begins the next one (SEQ_GEQ(th_ack, snd_recover)).
     for (stack, reductions) in [("freebsd-2015", 1), ("freebsd-14", 2)] {
-        let mut fed = Fed::new(config("ecn-newreno", stack));
-        let carries_cwr: Vec<bool> = [2, 4, 6, 8, 9].map(|segment| fed.ack(segment, true)).to_vec();
-        assert_eq!(carries_cwr.iter().filter(|cwr| **cwr).count(), 1, "{stack}: segment 10 carries it");
-        fed.ack(12, true);
-        assert_eq!(fed.sender.counters().ecn_reductions, reductions, "{stack}");
+        let mut run = sender("ecn-newreno", stack, OPEN);
+        let sent = [2, 4, 6, 8, 9].map(|segment| run.acknowledge(segment, true));
+        assert_eq!(sent.iter().filter(|sent| carries_cwr(sent)).count(), 1, "{stack}: segment 10 carries it");
+        run.acknowledge(12, true);
+        assert_eq!(run.sender().counters().ecn_reductions, reductions, "{stack}");
     }
 }
 

@@ -123,6 +123,14 @@ impl Script {
         self.run(text)
     }
 
+    /// An ACK 0.1 ms later, and the packets for which it makes room.
+    pub(super) fn acknowledge(&mut self, segment: u64, ece: bool) -> Vec<Packet> {
+        self.now += Span::from_micros(100);
+        self.arrive(&format!("ack {segment}{}", if ece { " ece" } else { "" }));
+        self.sender().assert_invariants();
+        self.sent.drain(..).map(|(_, packet)| packet).collect()
+    }
+
     pub(super) fn sender(&self) -> &Sender {
         match &self.end {
             End::Sender(sender) => sender,
