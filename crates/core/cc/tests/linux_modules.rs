@@ -1,5 +1,5 @@
-//! Scripted ACK streams for the kernel modules tcp_dctcp_ikr and tcp_dctcp_onesided: the modules must have the alpha and the
-//! windows of the models here (linux/modules/tests replays the streams).
+//! Scripted ACK streams for the kernel modules tcp_dctcp_ikr and tcp_dctcp_onesided: the modules must have the alpha
+//! and the windows of the models here (linux/modules/tests replays the streams).
 
 #[path = "../../../../tests/vectors/check.rs"]
 mod vectors;

@@ -7,8 +7,8 @@ use super::Lane;
 /// Two queues share the line by weights in percent of its bytes while both are backlogged.
 ///
 /// The sign of the credit says whose turn it is, the size of what is sent how far it moves: a classic packet costs its
-/// bytes times the weight of the other queue, a low-latency packet earns its bytes times the classic weight. With weight 0
-/// the credit stays where it begins, below zero: strict priority.
+/// bytes times the weight of the other queue, a low-latency packet earns its bytes times the classic weight. With
+/// weight 0 the credit stays where it begins, below zero: strict priority.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CreditRoundRobin {
     classic_weight: i32,
@@ -57,7 +57,8 @@ impl CreditRoundRobin {
 mod tests {
     use super::*;
 
-    /// Sends packets of the given sizes from queues that never run empty. Returns each queue and the credit after its packet.
+    /// Sends packets of the given sizes from queues that never run empty. Returns each queue and the credit after its
+    /// packet.
     fn script(mut scheduler: CreditRoundRobin, low: u16, classic: u16, packets: usize) -> Vec<(Lane, i32)> {
         (0..packets)
             .map(|_| {

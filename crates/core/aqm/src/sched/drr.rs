@@ -83,8 +83,8 @@ impl Drr {
         self.nodes[index as usize].deficit -= i64::from(bytes);
     }
 
-    /// The queue whose turn it is has nothing: a new one waits behind the old ones, so that it cannot starve them by coming
-    /// back at once; any other leaves.
+    /// The queue whose turn it is has nothing: a new one waits behind the old ones, so that it cannot starve them by
+    /// coming back at once; any other leaves.
     #[inline]
     pub(crate) fn on_empty(&mut self, index: u32) {
         if self.new.head == index {
@@ -154,8 +154,8 @@ mod tests {
         drr.listed().collect()
     }
 
-    /// Three backlogged queues with packets of 600, 500 and 900 B, quantum 1000 B. A queue stays until its deficit is used
-    /// up: 1000 -> 400 -> -200; then 800 -> 200 -> -400, and so on. In the long run all send the same bytes.
+    /// Three backlogged queues with packets of 600, 500 and 900 B, quantum 1000 B. A queue stays until its deficit is
+    /// used up: 1000 -> 400 -> -200; then 800 -> 200 -> -400, and so on. In the long run all send the same bytes.
     #[test]
     fn backlogged_queues_share_by_bytes() {
         let mut drr = Drr::new(3, 1000);
@@ -170,7 +170,8 @@ mod tests {
             drr.on_sent(index, sizes[index as usize]);
             sent[index as usize] += u32::from(sizes[index as usize]);
         }
-        // Deficits: 0: 1000 400 -200; 1: 1000 500 0; 2: 1000 100 -800; then 0: 800 200 -400; 1: 1000 500 0; 2: 200 -700.
+        // Deficits: 0: 1000 400 -200; 1: 1000 500 0; 2: 1000 100 -800; then 0: 800 200 -400; 1: 1000 500 0; 2: 200
+        // -700.
         assert_eq!(turns[..11], [0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2]);
         let (least, most) = (sent.iter().min().unwrap(), sent.iter().max().unwrap());
         // Within one quantum and one packet.
@@ -194,8 +195,8 @@ mod tests {
         assert_eq!((drr.turn(), order(&drr)), (Some(1), vec![1, 0]));
     }
 
-    /// A new queue that ran empty waits behind the old ones. It leaves the list when its turn comes and it still has no packet;
-    /// its next packet makes it new again.
+    /// A new queue that ran empty waits behind the old ones. It leaves the list when its turn comes and it still has no
+    /// packet; its next packet makes it new again.
     #[test]
     fn a_new_queue_that_ran_empty_cannot_come_back_first() {
         let mut drr = Drr::new(2, 1000);

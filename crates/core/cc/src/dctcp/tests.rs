@@ -12,8 +12,8 @@ type Flow = drive::Flow<Dctcp>;
 
 impl Flow {
     fn new(config: DctcpConfig, rules: GrowthRules, cwnd: u32) -> Self {
-        // An ACK is processed before it lets a packet out, so an observation window is one packet shorter than the flight
-        // (as in Linux): one packet more makes windows of `cwnd` packets.
+        // An ACK is processed before it lets a packet out, so an observation window is one packet shorter than the
+        // flight (as in Linux): one packet more makes windows of `cwnd` packets.
         let stream = Stream::with_flight(cwnd + 1);
         let mut cc = Dctcp::new(config, rules);
         cc.on_established(Time::ZERO, u64::from(cwnd) * u64::from(MSS));

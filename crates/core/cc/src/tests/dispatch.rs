@@ -1,4 +1,5 @@
-//! [`AnyController`] passes every call on: a history that uses each call is the same with it and with the controller alone.
+//! [`AnyController`] passes every call on: a history that uses each call is the same with it and with the controller
+//! alone.
 
 use super::drive::{LINUX_3_2, LINUX_6, Stream};
 use crate::dctcp::presets;

@@ -1,5 +1,5 @@
-//! Claims A25 and A35: windows under a forced marking probability, without a network. An ACK for `per_ack` packets comes every
-//! `per_ack/cwnd` of an RTT, a reduction takes effect at once, and an episode lasts for one window of data.
+//! Claims A25 and A35: windows under a forced marking probability, without a network. An ACK for `per_ack` packets
+//! comes every `per_ack/cwnd` of an RTT, a reduction takes effect at once, and an episode lasts for one window of data.
 
 use super::drive::{Flow, LINUX_3_2, LINUX_6, MSS};
 use crate::cubic::presets::{CUBIC, CUBIC_RFC9438};
@@ -119,8 +119,8 @@ fn slope<const N: usize>(points: [f64; N], mut y: impl FnMut(f64) -> f64) -> f64
 
 #[test]
 fn reno_window_is_1_22_by_the_root_of_p() {
-    // The window grows by one packet an RTT and is halved every 1/p packets: its mean is sqrt(3/2) / sqrt(p). Where ACKs are
-    // counted (3.2), two packets an ACK make it grow by half a packet an RTT: sqrt(3/4) = 0.87.
+    // The window grows by one packet an RTT and is halved every 1/p packets: its mean is sqrt(3/2) / sqrt(p). Where
+    // ACKs are counted (3.2), two packets an ACK make it grow by half a packet an RTT: sqrt(3/4) = 0.87.
     for (rules, per_ack, constant) in
         [(LINUX_6, 1, 1.2247), (LINUX_6, 2, 1.2247), (LINUX_3_2, 1, 1.2247), (LINUX_3_2, 2, 0.8660)]
     {
@@ -146,9 +146,9 @@ fn cubic_window_is_1_054_by_p_to_three_quarters() {
     // The law is that of CUBIC without fast convergence.
     let formulas = CubicConfig { fast_convergence: false, ..CUBIC_RFC9438 };
     let integers = CubicConfig { hystart: false, fast_convergence: false, ..CUBIC };
-    // The curve is flat where the window is cut, so that a maximum above that of the law falls by C (K - T)^3 in a cycle only,
-    // which is less than a packet; with integers it does not fall any more where that is rounded to zero. Hence limits above
-    // one after 120 cycles.
+    // The curve is flat where the window is cut, so that a maximum above that of the law falls by C (K - T)^3 in a
+    // cycle only, which is less than a packet; with integers it does not fall any more where that is rounded to zero.
+    // Hence limits above one after 120 cycles.
     for (config, rules, per_ack, limit) in
         [(formulas, LINUX_6, 1, 1.08), (integers, LINUX_6, 1, 1.16), (integers, LINUX_3_2, 2, 1.16)]
     {
@@ -178,7 +178,8 @@ fn random_window(config: DctcpConfig, p: f64) -> (f64, f64) {
 
 #[test]
 fn two_marks_an_rtt_if_each_takes_half_a_packet() {
-    // Claim A35: a growth of one packet an RTT equals p W half packets, so that there are p W = 2 marks an RTT, and W = 2/p.
+    // Claim A35: a growth of one packet an RTT equals p W half packets, so that there are p W = 2 marks an RTT, and W =
+    // 2/p.
     let exponent = slope([0.02, 0.05, 0.1], |p| {
         let (mean, marks_per_rtt) = random_window(PER_MARK, p);
         assert!((marks_per_rtt - 2.0).abs() < 0.1, "{p}: {marks_per_rtt}");
@@ -201,10 +202,10 @@ fn random_marking_gives_a_window_by_1_over_p() {
     }
 }
 
-/// With rare marks the kernel's alpha falls to zero. A window of W packets adds (dce << 6) / W, in whole 1024ths, to an alpha that
-/// decays by 1/16: one mark in more than 64 packets adds nothing, and alpha falls from 15/1024 to 0 at once (min_not_zero). Below
-/// p = 3 % this holds for most windows, so that the window is not cut, and W p is far above its value from 5 % on. With an exact
-/// alpha it keeps that value.
+/// With rare marks the kernel's alpha falls to zero. A window of W packets adds (dce << 6) / W, in whole 1024ths, to an
+/// alpha that decays by 1/16: one mark in more than 64 packets adds nothing, and alpha falls from 15/1024 to 0 at once
+/// (min_not_zero). Below p = 3 % this holds for most windows, so that the window is not cut, and W p is far above its
+/// value from 5 % on. With an exact alpha it keeps that value.
 #[test]
 fn rare_marks_fall_through_the_integers_of_alpha() {
     let exact = DctcpConfig { alpha_resolution: AlphaResolution::Exact, ..presets::DCTCP };
@@ -218,9 +219,9 @@ fn rare_marks_fall_through_the_integers_of_alpha() {
     }
 }
 
-/// Where CUBIC's window and its estimate of Reno's are about the same, at 100 ms about at p = 1e-3, the window falls more slowly
-/// with p than by CUBIC's law (-3/4), because Reno's law (-1/2) begins to hold. Neither HyStart, which acts in slow start only, nor
-/// the integer cube root makes a difference.
+/// Where CUBIC's window and its estimate of Reno's are about the same, at 100 ms about at p = 1e-3, the window falls
+/// more slowly with p than by CUBIC's law (-3/4), because Reno's law (-1/2) begins to hold. Neither HyStart, which acts
+/// in slow start only, nor the integer cube root makes a difference.
 #[test]
 fn the_reno_friendly_region_flattens_cubics_law() {
     let of = |config: CubicConfig| {
@@ -247,9 +248,10 @@ fn the_reno_friendly_region_flattens_cubics_law() {
 
 #[test]
 fn growth_in_cwr_gains_a_packet_a_window() {
-    // An expected difference from claim A25: the variant of Kuehlewind et al. grows in CWR, by one packet a window, and its cut is
-    // W alpha/2 rounded down. The mean cut is one packet where W alpha/2 is 3/2 on average, as rounding takes half a packet off
-    // it: W p = 3 instead of 2. This holds where nearly every window has a mark and alpha still varies by more than the rounding.
+    // An expected difference from claim A25: the variant of Kuehlewind et al. grows in CWR, by one packet a window, and
+    // its cut is W alpha/2 rounded down. The mean cut is one packet where W alpha/2 is 3/2 on average, as rounding
+    // takes half a packet off it: W p = 3 instead of 2. This holds where nearly every window has a mark and alpha still
+    // varies by more than the rounding.
     let exponent = slope([0.05, 0.1, 0.2], |p| {
         let (mean, _) = random_window(presets::IKR, p);
         if p == 0.1 {
@@ -268,8 +270,8 @@ fn growth_in_cwr_gains_a_packet_a_window() {
 
 #[test]
 fn on_off_marking_gives_a_window_by_1_over_p_squared() {
-    // Claim A25: one round trip in n is fully marked, p = 1/n, and the cut W alpha/2 equals the growth in n RTTs. With alpha = p
-    // that gives a maximum of 2/p^2 and a mean lower by n/2.
+    // Claim A25: one round trip in n is fully marked, p = 1/n, and the cut W alpha/2 equals the growth in n RTTs. With
+    // alpha = p that gives a maximum of 2/p^2 and a mean lower by n/2.
     let window = |shift: u8, n: u64| {
         let config = DctcpConfig {
             alpha_resolution: AlphaResolution::Exact,

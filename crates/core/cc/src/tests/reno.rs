@@ -79,8 +79,8 @@ fn linear_growth_takes_one_ack_more_than_the_window_in_3_2() {
 
 #[test]
 fn newreno_halves_in_whole_packets() {
-    // Half of 7 packets of 1448 B and 700 B is 5418 B, in whole packets 3. Loss in the same episode does not reduce it further.
-    // The window is never below two packets.
+    // Half of 7 packets of 1448 B and 700 B is 5418 B, in whole packets 3. Loss in the same episode does not reduce it
+    // further. The window is never below two packets.
     let signal = Stream::with_flight(7).signal();
     let mut w = Window { cwnd: 7 * 1448 + 700, quantum: 1448, ..window(1, 1 << 20) };
     let mut reno = Reno::new(crate::reno::NEWRENO, LINUX_6);

@@ -36,8 +36,8 @@ fn rate_halving_takes_one_packet_every_second_ack() {
 fn rate_halving_may_go_below_ssthresh() {
     // tcp_reno_min_cwnd = ssthresh / 2: with one ACK for each packet the window falls twice as fast as it should.
     let mut script = "200ms < ack 1 ece\n200ms > 10 cwr ect0\n200ms ? cwnd 10 ssthresh 5\n".to_string();
-    // The flight is 9, so that cwnd = min(11, 9 + 1). With 9 more ACKs it falls by one with every second, and is never above
-    // flight + 1.
+    // The flight is 9, so that cwnd = min(11, 9 + 1). With 9 more ACKs it falls by one with every second, and is never
+    // above flight + 1.
     for (ack, cwnd, sent) in [
         (2, 9, None),
         (3, 9, Some(11)),

@@ -123,7 +123,8 @@ fn old_data_does_not_change_the_state() {
 
 #[test]
 fn cwr_asks_for_an_ack_in_current_linux_only() {
-    // tcp_ecn_accept_cwr acknowledges it, as the sender's window may be one packet. ECE still shows the mark of the packet itself.
+    // tcp_ecn_accept_cwr acknowledges it, as the sender's window may be one packet. ECE still shows the mark of the
+    // packet itself.
     acking(
         "1ms < 0 ect0 cwr\n1ms > ack 1 ect0\n2ms < 1 ce\n2ms > ack 2 ece ect0\n3ms < 2 ce cwr\n3ms > ack 3 ece ect0",
     );
@@ -132,7 +133,8 @@ fn cwr_asks_for_an_ack_in_current_linux_only() {
 
 #[test]
 fn data_without_ect_is_acknowledged_quickly() {
-    // Linux considers it as a retransmission. The 16 quick ACKs of the start are used up first; then there are two more in 6.
+    // Linux considers it as a retransmission. The 16 quick ACKs of the start are used up first; then there are two more
+    // in 6.
     let first: String = (0..16).map(|n| format!("1ms < {n} ect0\n1ms > ack {} ect0\n", n + 1)).collect();
     let then = "
         2ms   < 16                     # no ECT

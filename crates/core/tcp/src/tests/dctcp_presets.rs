@@ -68,8 +68,8 @@ fn stanford_cuts_at_once_and_slow_starts_one_packet_after() {
 
 #[test]
 fn stanford_sets_cwnd_without_rate_halving() {
-    // With alpha 1 half of the window is taken at once: 40 + 1 - (41 x 1024 >> 11) = 21. No packet is sent until 20 have left the
-    // network.
+    // With alpha 1 half of the window is taken at once: 40 + 1 - (41 x 1024 >> 11) = 21. No packet is sent until 20
+    // have left the network.
     let mut c = EndpointConfig { initial_window: Some(40), ..config("dctcp-stanford", "linux-3.2") };
     if let shoal_cc::CcConfig::Dctcp(dctcp) = &mut c.cc {
         dctcp.initial_alpha_q10 = 1024;
@@ -89,8 +89,9 @@ fn stanford_sets_cwnd_without_rate_halving() {
 
 #[test]
 fn ikr_trace() {
-    // Claims A14 (growth in CWR, the counter is kept without a cut), A15 (alpha per ACK) and A16 (progressive cut from the window at
-    // the start). ssthresh is cwnd - 1, which corrects A13. alpha in 2^-20, g = 2^-8; cut = floor(257 alpha / 2^21).
+    // Claims A14 (growth in CWR, the counter is kept without a cut), A15 (alpha per ACK) and A16 (progressive cut from
+    // the window at the start). ssthresh is cwnd - 1, which corrects A13. alpha in 2^-20, g = 2^-8; cut = floor(257
+    // alpha / 2^21).
     let c = EndpointConfig { initial_window: Some(256), ..config("dctcp-ikr", "linux-3.2") };
     // The window of the SYN/ACK is not scaled: 65535 bytes. The next ACK opens it.
     let open = OPEN.replace("0..10", "0..45");

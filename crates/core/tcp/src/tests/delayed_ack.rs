@@ -70,7 +70,8 @@ fn a_full_segment_with_psh_is_acknowledged_at_once() {
 
 #[test]
 fn the_timer_follows_the_spacing_up_to_the_rtt() {
-    // The timeout is 40 ms at first; a gap of 30 ms makes it 40/2 + 30 = 50 ms, one of 45 ms makes that 50/2 + 45 = 70 ms.
+    // The timeout is 40 ms at first; a gap of 30 ms makes it 40/2 + 30 = 50 ms, one of 45 ms makes that 50/2 + 45 = 70
+    // ms.
     let sparse = "
         1ms   < 0
         1ms   > ack 1

@@ -88,7 +88,8 @@ fn a_retransmission_overtaken_by_new_data_is_lost_again() {
 
 #[test]
 fn reordering_of_two_packets_is_not_a_loss() {
-    // The ACK covers two segments, of which one was SACKed before: 3.2 counts one ACK, 3.18 both packets, 6 only the other one.
+    // The ACK covers two segments, of which one was SACKed before: 3.2 counts one ACK, 3.18 both packets, 6 only the
+    // other one.
     for (stack, sent, cwnd) in
         [("linux-3.2", "11..13", 11), ("linux-3.18", "11..14", 12), ("linux-6", "11..13", 11)]
     {
@@ -134,8 +135,9 @@ fn old_acks_are_ignored() {
 
 #[test]
 fn the_degree_of_reordering_is_not_learnt() {
-    // A segment is late by four packets, which is found to be spurious, and another one is late by four again: a second recovery.
-    // The kernel would have raised its degree of reordering. 6 grows with the ACK that ends Recovery, which delivers six packets.
+    // A segment is late by four packets, which is found to be spurious, and another one is late by four again: a second
+    // recovery. The kernel would have raised its degree of reordering. 6 grows with the ACK that ends Recovery, which
+    // delivers six packets.
     for (stack, sent) in [("linux-3.2", "10..20"), ("linux-3.18", "10..20"), ("linux-6", "10..26")] {
         let script = format!(
             "
@@ -154,7 +156,8 @@ fn the_degree_of_reordering_is_not_learnt() {
 
 #[test]
 fn holes_not_known_to_be_lost_are_not_repeated() {
-    // 0 and 2 are missing, of which FACK only proves 0 to be lost; there is no new data. Kernels before 4.18 would also repeat 2.
+    // 0 and 2 are missing, of which FACK only proves 0 to be lost; there is no new data. Kernels before 4.18 would also
+    // repeat 2.
     let finite = OPEN.replace("greedy", "write 10");
     for stack in ["linux-3.2", "linux-3.18"] {
         let end = sender("reno", stack, &finite)
@@ -166,8 +169,8 @@ fn holes_not_known_to_be_lost_are_not_repeated() {
 
 #[test]
 fn two_packets_do_not_make_three_duplicates() {
-    // The first of two segments is lost, which gives one SACK. Early retransmit (3.5 to 4.18) would repeat it after a quarter of
-    // an RTT; here the timeout does: the SACK measured 100 ms, so that the RTO is 300 ms, from 100 ms on.
+    // The first of two segments is lost, which gives one SACK. Early retransmit (3.5 to 4.18) would repeat it after a
+    // quarter of an RTT; here the timeout does: the SACK measured 100 ms, so that the RTO is 300 ms, from 100 ms on.
     let two = OPEN.replace("greedy", "write 2").replace("0..10", "0..2");
     sender("reno", "linux-3.18", &two)
         .run("200ms < ack 0 sack 1-2\n200ms ? state disorder\n400ms > 0\n400ms ? timeouts 1");

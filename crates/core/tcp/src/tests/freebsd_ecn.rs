@@ -39,8 +39,8 @@ fn newreno_halves_once_a_round_trip_and_goes_on_by_two_segments() {
 
 #[test]
 fn after_congestion_recovery_the_ack_of_two_segments_is_worth_two() {
-    // Kato et al. 2015, section 3.2: cwnd = ssthresh is still slow start, so that the first ACK adds what it acknowledges. A DCTCP receiver that
-    // acknowledges the data with CWR alone makes that one segment instead of two.
+    // Kato et al. 2015, section 3.2: cwnd = ssthresh is still slow start, so that the first ACK adds what it
+    // acknowledges. A DCTCP receiver that acknowledges the data with CWR alone makes that one segment instead of two.
     let episode = "
         200ms < ack 2 ece
         200ms < ack 4 ece
@@ -60,8 +60,8 @@ fn after_congestion_recovery_the_ack_of_two_segments_is_worth_two() {
 
 #[test]
 fn dctcp_cuts_at_once_in_whole_segments() {
-    // Alpha 512/1024, updated only by the ACK itself: the signal comes first. 10 - 2.5 = 7.5 segments: 7. It grows at once:
-    // cwnd = ssthresh is slow start, two segments.
+    // Alpha 512/1024, updated only by the ACK itself: the signal comes first. 10 - 2.5 = 7.5 segments: 7. It grows at
+    // once: cwnd = ssthresh is slow start, two segments.
     sender_with(dctcp("freebsd-2015", |dctcp| dctcp.initial_alpha_q10 = 512), OPEN).run(
         "
         200ms < ack 2 ece
@@ -77,9 +77,9 @@ fn carries_cwr(packets: &[Packet]) -> bool {
 
 #[test]
 fn growth_in_an_episode_with_echo_equals_growth_without() {
-    // Claim A53. With 10 segments and alpha 512/1024 the window is 7 after the cut and 9 by the slow start of the same ACK. The next
-    // three ACKs of two segments count 3 * 2896 = 8688 B of the 13032 B that one segment of growth needs, whether they carry
-    // ECN-Echo or not.
+    // Claim A53. With 10 segments and alpha 512/1024 the window is 7 after the cut and 9 by the slow start of the same
+    // ACK. The next three ACKs of two segments count 3 * 2896 = 8688 B of the 13032 B that one segment of growth needs,
+    // whether they carry ECN-Echo or not.
     let grown = |echo: bool, grows_in_cwr: bool| {
         let config = dctcp("freebsd-2015", |dctcp| {
             dctcp.initial_alpha_q10 = 512;
@@ -99,8 +99,8 @@ fn growth_in_an_episode_with_echo_equals_growth_without() {
 
 #[test]
 fn without_cwr_a_classic_receiver_takes_the_window_to_its_minimum() {
-    // Claim A45. Every ACK carries ECN-Echo, without end. Alpha by windows of data, all marked: 0 + 64, 64 - 4 + 64 = 124, ... to 1024, where
-    // 1024 - 64 + 64 stays. The window goes down to two segments, and nothing carries CWR.
+    // Claim A45. Every ACK carries ECN-Echo, without end. Alpha by windows of data, all marked: 0 + 64, 64 - 4 + 64 =
+    // 124, ... to 1024, where 1024 - 64 + 64 stays. The window goes down to two segments, and nothing carries CWR.
     let config = dctcp("freebsd-2015", |dctcp| {
         dctcp.sends_cwr = false;
         dctcp.grows_in_cwr = false;
@@ -115,7 +115,8 @@ fn without_cwr_a_classic_receiver_takes_the_window_to_its_minimum() {
 
 #[test]
 fn cwr_stops_the_echo_of_a_classic_receiver() {
-    // Claim A45 with Kato et al. 2015, section 3.1: one cut for the whole round trip, and the data that carries CWR is the first sent after it.
+    // Claim A45 with Kato et al. 2015, section 3.1: one cut for the whole round trip, and the data that carries CWR is
+    // the first sent after it.
     sender_with(dctcp("freebsd-2015", |dctcp| dctcp.initial_alpha_q10 = 512), OPEN).run(
         "
         200ms < ack 2 ece
@@ -138,7 +139,8 @@ fn cwr_stops_the_echo_of_a_classic_receiver() {
 
 #[test]
 fn the_echo_of_the_data_with_cwr_counts_in_14() {
-    // In 2015 it belongs to the episode; in 14 a mark on that very data begins the next one (SEQ_GEQ(th_ack, snd_recover)).
+    // In 2015 it belongs to the episode; in 14 a mark on that very data begins the next one (SEQ_GEQ(th_ack,
+    // snd_recover)).
     for (stack, reductions) in [("freebsd-2015", 1), ("freebsd-14", 2)] {
         let mut run = sender("ecn-newreno", stack, OPEN);
         let sent = [2, 4, 6, 8, 9].map(|segment| run.acknowledge(segment, true));
@@ -217,8 +219,9 @@ fn the_second_syn_asks_for_ecn_too_the_third_does_not() {
 
 #[test]
 fn an_echo_on_the_ack_that_shows_a_spurious_timeout() {
-    // CC_ECN comes before CC_RTO_ERR: cwnd and snd_recover are those of before the timeout, so the reduction is taken back;
-    // but congestion recovery, once entered, is left only after this ACK was counted, so that cwnd does not grow with it.
+    // CC_ECN comes before CC_RTO_ERR: cwnd and snd_recover are those of before the timeout, so the reduction is taken
+    // back; but congestion recovery, once entered, is left only after this ACK was counted, so that cwnd does not grow
+    // with it.
     let opened = "
         0ms   connect
         0ms   > syn ece cwr

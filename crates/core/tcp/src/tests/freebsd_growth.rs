@@ -5,8 +5,8 @@ use super::script::{sender, sender_with};
 use crate::EndpointConfig;
 use crate::testing::config;
 
-/// Ten segments of 1448 B are out; the initial window is 14480 B. Without timestamps no RTT is known, so that the timeout stays at
-/// its initial 3 s.
+/// Ten segments of 1448 B are out; the initial window is 14480 B. Without timestamps no RTT is known, so that the
+/// timeout stays at its initial 3 s.
 const OPEN: &str = "
     0ms   connect
     0ms   > syn
@@ -37,8 +37,8 @@ fn slow_start_counts_bytes_up_to_two_segments_an_ack() {
 
 #[test]
 fn avoidance_takes_a_window_of_bytes_for_a_segment() {
-    // After the timeout at 3.1 s ssthresh is 5 segments. Slow start goes 1 -> 2 -> 3 ... (one segment an ACK until everything is
-    // repaired); above ssthresh 2015 counts at most two segments an ACK, 14 all of them.
+    // After the timeout at 3.1 s ssthresh is 5 segments. Slow start goes 1 -> 2 -> 3 ... (one segment an ACK until
+    // everything is repaired); above ssthresh 2015 counts at most two segments an ACK, 14 all of them.
     let repaired = "
         3200ms < ack 10
         3200ms > 10, 11
@@ -81,8 +81,8 @@ fn avoidance_takes_a_window_of_bytes_for_a_segment() {
 
 #[test]
 fn a_part_of_a_segment_is_not_sent() {
-    // Alpha 100/1024: 10 segments less (14480 * 100 >> 11 = 707) are 13773 B; slow start adds 2896 B: 16669 B are 11 segments
-    // and 741 B.
+    // Alpha 100/1024: 10 segments less (14480 * 100 >> 11 = 707) are 13773 B; slow start adds 2896 B: 16669 B are 11
+    // segments and 741 B.
     let mut config = config("dctcp-freebsd-14", "freebsd-2015");
     let shoal_cc::CcConfig::Dctcp(dctcp) = &mut config.cc else { panic!("DCTCP") };
     dctcp.initial_alpha_q10 = 100;

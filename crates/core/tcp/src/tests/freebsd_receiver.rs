@@ -53,8 +53,8 @@ fn data_out_of_order_is_acknowledged_at_once() {
 
 #[test]
 fn a_change_of_state_is_acknowledged_at_once_with_the_new_state() {
-    // The ACK for segment 2 waits; because of the mark on 3 both are acknowledged with ECE (Linux would acknowledge 2 without ECE
-    // first).
+    // The ACK for segment 2 waits; because of the mark on 3 both are acknowledged with ECE (Linux would acknowledge 2
+    // without ECE first).
     for stack in ["freebsd-2015", "freebsd-14"] {
         receiver_with(dctcp(stack), OPEN).run(
             "
@@ -73,7 +73,8 @@ fn a_change_of_state_is_acknowledged_at_once_with_the_new_state() {
 
 #[test]
 fn an_acknowledgement_of_cwr_waits_in_2015_and_does_not_in_14() {
-    // Claim A52. The data with CWR changes the state: 2015 (Kato et al. 2015, section 3.2) lets it wait for the second segment nevertheless.
+    // Claim A52. The data with CWR changes the state: 2015 (Kato et al. 2015, section 3.2) lets it wait for the second
+    // segment nevertheless.
     let marked = "
         3ms   < 2 ce
         3ms   > ack 3 ece

@@ -45,8 +45,8 @@ fn sack_recovery_of_2015_starts_from_one_segment() {
 
 #[test]
 fn sack_retransmissions_are_ect_in_2015() {
-    // In 2015 snd_nxt is snd_max, so that they look like new data; this was changed later. CWR is sent with the retransmission or
-    // with new data.
+    // In 2015 snd_nxt is snd_max, so that they look like new data; this was changed later. CWR is sent with the
+    // retransmission or with new data.
     let with_ecn = |stack| EndpointConfig { ecn: EcnSetting::On, ..reno(stack) };
     let open =
         OPEN.replace("> syn", "> syn ece cwr").replace("synack", "synack ece").replace("0..10", "0..10 ect0");
@@ -135,8 +135,8 @@ fn a_timeout_goes_back_to_the_first_byte() {
 
 #[test]
 fn a_spurious_timeout_is_undone() {
-    // 2015 requires that the ACK comes within half an SRTT (50.5 ms) of the timeout, 14 that it echoes an older timestamp, at any
-    // time.
+    // 2015 requires that the ACK comes within half an SRTT (50.5 ms) of the timeout, 14 that it echoes an older
+    // timestamp, at any time.
     let restored = "? cwnd 17376 undos 1 timeouts 1 state open"; // 10 segments, and 2 by slow start.
     for (stack, at) in [("freebsd-2015", 650), ("freebsd-14", 700)] {
         sender_with(reno(stack), OPEN)

@@ -41,7 +41,8 @@ const TIMEOUT: &str = "
 
 #[test]
 fn avoidance_counts_acks_in_3_2() {
-    // With ssthresh 5 slow start lasts while cwnd <= 5, so up to 6; then the window grows with the 7th ACK, which is cwnd + 1.
+    // With ssthresh 5 slow start lasts while cwnd <= 5, so up to 6; then the window grows with the 7th ACK, which is
+    // cwnd + 1.
     let mut run = sender_with(without_probes_and_frto("linux-3.2"), OPEN).run(TIMEOUT);
     run = run.run("500ms < ack 10\n500ms > 10..12\n500ms ? cwnd 2 state open cnt 0");
     for (ack, cwnd) in [(11, 3), (12, 4), (13, 5), (14, 6)] {
@@ -57,7 +58,8 @@ fn avoidance_counts_acks_in_3_2() {
 
 #[test]
 fn avoidance_counts_packets_in_6() {
-    // With ssthresh 5 slow start lasts while cwnd < 5, and ends at 5; the rest of the ACK counts in congestion avoidance.
+    // With ssthresh 5 slow start lasts while cwnd < 5, and ends at 5; the rest of the ACK counts in congestion
+    // avoidance.
     let run = sender_with(without_probes_and_frto("linux-6"), OPEN).run(TIMEOUT).run(
         "
         500ms < ack 10 ts 400ms        # 10 packets: 1 -> 5 takes 4, the other 6 are 6/5: +1, 1 left

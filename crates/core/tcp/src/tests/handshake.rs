@@ -108,7 +108,8 @@ fn syn_backs_off() {
 
 #[test]
 fn a_repeated_syn_asks_for_ecn_again_in_old_kernels_only() {
-    // Since 4.2 Linux does not (tcp_ecn_clear_syn). The SYN is still ECT, because DCTCP sets ECT for the socket, not the packet.
+    // Since 4.2 Linux does not (tcp_ecn_clear_syn). The SYN is still ECT, because DCTCP sets ECT for the socket, not
+    // the packet.
     sender("dctcp", "linux-3.18", "0ms connect\n0ms > syn ece cwr ect0\n1000ms > syn ece cwr ect0");
     sender("dctcp", "linux-6", "0ms connect\n0ms > syn ece cwr ect0\n1000ms > syn ect0");
 }

@@ -35,7 +35,8 @@ fn the_window_halves_for_each_timeout_of_idleness() {
         300ms < ack 30
         300ms ? cwnd 40
     ";
-    // The RTO is 300 ms: SRTT is 100 ms, RTTVAR is at its floor of 200 ms. Of 400 ms idle time 100 ms are left: one halving.
+    // The RTO is 300 ms: SRTT is 100 ms, RTTVAR is at its floor of 200 ms. Of 400 ms idle time 100 ms are left: one
+    // halving.
     sender("reno", "linux-3.18", open).run("600ms write 40\n600ms > 30..50\n600ms ? cwnd 20");
     // Of 850 ms idle time 550 ms and then 250 ms are left: two halvings.
     sender("reno", "linux-3.18", open).run("1050ms write 40\n1050ms > 30..40\n1050ms ? cwnd 10");
@@ -80,7 +81,8 @@ fn a_window_used_in_part_grows_to_twice_the_flight() {
 
 #[test]
 fn acks_keep_a_partly_used_window_alive() {
-    // tcp_cong_avoid renews the time of the window even if it does not grow, so that it decays only after a timeout without ACKs.
+    // tcp_cong_avoid renews the time of the window even if it does not grow, so that it decays only after a timeout
+    // without ACKs.
     let mut c = crate::testing::config("reno", "linux-3.2");
     c.initial_window = Some(30);
     sender_with(c, &(one_at_a_time(60) + "1300ms ? cwnd 30"));
@@ -114,8 +116,8 @@ fn controllers_learn_of_idleness_beyond_the_timeout() {
 
 #[test]
 fn a_window_that_limited_once_counts_as_used_in_the_whole_round() {
-    // 5.19 and later: cwnd stopped the first transmission (10 of 12 packets), so every ACK of this window counts, though
-    // the flight is down to a few packets when the later ones come.
+    // 5.19 and later: cwnd stopped the first transmission (10 of 12 packets), so every ACK of this window counts,
+    // though the flight is down to a few packets when the later ones come.
     let script = "
         0ms   connect
         0ms   > syn

@@ -1,4 +1,5 @@
-//! Closed-form windows under forced loss and marking (claims A25, A35). The delay is constant, so the window is the rate.
+//! Closed-form windows under forced loss and marking (claims A25, A35). The delay is constant, so the window is the
+//! rate.
 
 use crate::EndpointConfig;
 use crate::testing::{Direction, Fate, Pair, config};
@@ -51,9 +52,9 @@ fn with_marks(config: EndpointConfig, p: f64) -> f64 {
 
 #[test]
 fn reno_constant_follows_the_ack_counting() {
-    // The window climbs from W/2 to W by b packets a round trip: 1/p = 3 W^2 / (8 b), mean 3W/4 = sqrt(3 b / (2 p)).
-    // b = 1 when packets are counted, or ACKs of single packets; b = 1/2 when ACKs of two packets count once (Kuehlewind et
-    // al. 2014, De Schepper et al. 2015).
+    // The window climbs from W/2 to W by b packets a round trip: 1/p = 3 W^2 / (8 b), mean 3W/4 = sqrt(3 b / (2 p)). b
+    // = 1 when packets are counted, or ACKs of single packets; b = 1/2 when ACKs of two packets count once (Kuehlewind
+    // et al. 2014, De Schepper et al. 2015).
     for (stack, delayed_ack, constant) in [
         ("linux-3.2", true, 0.866),
         ("linux-3.2", false, 1.225),
@@ -66,8 +67,8 @@ fn reno_constant_follows_the_ack_counting() {
         let measured = with_drops(config, 3200) / f64::sqrt(3200.0);
         let error = measured / constant - 1.0;
         assert!(error.abs() < 0.05, "{stack} {delayed_ack}: {measured} instead of {constant}");
-        // The exponent between p = 1/3200 and 1/200 is -0.5. The bound is 0.05, as Recovery takes one round trip of a cycle of only
-        // 11 at p = 1/200.
+        // The exponent between p = 1/3200 and 1/200 is -0.5. The bound is 0.05, as Recovery takes one round trip of a
+        // cycle of only 11 at p = 1/200.
         let exponent = (with_drops(config, 200) * f64::sqrt(200.0).recip() / measured).log2() / 4.0;
         assert!(exponent.abs() < 0.05, "{stack} {delayed_ack}: exponent differs by {exponent}");
     }
@@ -94,7 +95,8 @@ fn dctcp_window_is_about_two_over_p() {
 
 #[test]
 fn per_ack_growth_halves_the_window_of_ikr() {
-    // With delayed ACKs 3.2 adds half a packet a round trip, so about 1/p instead of 2/p; fewer ACKs also make alpha slower.
+    // With delayed ACKs 3.2 adds half a packet a round trip, so about 1/p instead of 2/p; fewer ACKs also make alpha
+    // slower.
     for p in [0.05, 0.1, 0.2] {
         let single =
             with_marks(EndpointConfig { delayed_ack: false, ..config("dctcp-ikr", "linux-3.2") }, p) * p;

@@ -1,4 +1,5 @@
-//! Loss during an ECN reduction: the window is not cut again, but stacks differ in how the first reduction is completed.
+//! Loss during an ECN reduction: the window is not cut again, but stacks differ in how the first reduction is
+//! completed.
 
 use super::script::{OPEN, OPEN_ECN, sender_with, with_ecn, without_probes};
 use crate::testing::config;
@@ -17,8 +18,8 @@ const MARK_AND_LOSS: &str = "
 
 #[test]
 fn recovery_of_3_2_begins_anew() {
-    // The window before is 9, and nothing is delivered yet: flight 7, ceil(5 x 1 / 9) = 1. The new episode ends with the data sent
-    // until now.
+    // The window before is 9, and nothing is delivered yet: flight 7, ceil(5 x 1 / 9) = 1. The new episode ends with
+    // the data sent until now.
     sender_with(with_ecn("linux-3.2"), OPEN_ECN).run(MARK_AND_LOSS).run_loosely(
         "
         203ms > 1
@@ -31,8 +32,8 @@ fn recovery_of_3_2_begins_anew() {
 
 #[test]
 fn recovery_of_6_continues_the_reduction() {
-    // The window before is 10, 4 packets are delivered, 2 sent: ceil(5 x 4 / 10) - 2 = 0. No retransmission is forced, as packets
-    // were sent since the mark. The episode ends where that of the mark would have ended.
+    // The window before is 10, 4 packets are delivered, 2 sent: ceil(5 x 4 / 10) - 2 = 0. No retransmission is forced,
+    // as packets were sent since the mark. The episode ends where that of the mark would have ended.
     sender_with(with_ecn("linux-6"), OPEN_ECN).run(MARK_AND_LOSS).run_loosely(
         "
         203ms ? state recovery ssthresh 5 cwnd 7 flight 7 recoveries 1

@@ -56,8 +56,8 @@ fn duplicates_count_as_deliveries_since_3_7() {
 
 #[test]
 fn a_partial_ack_repeats_the_next_hole() {
-    // Of the three acknowledged packets two had been counted as duplicates, so that one is delivered: ceil(5 x 1 / 10) - 1 = 0.
-    // 3.2 then waits until the flight is below ssthresh: 7, 6, 5, 4.
+    // Of the three acknowledged packets two had been counted as duplicates, so that one is delivered: ceil(5 x 1 / 10)
+    // - 1 = 0. 3.2 then waits until the flight is below ssthresh: 7, 6, 5, 4.
     let end = "
         400ms < ack 12 ts 300ms        # the recovery point itself: state held (RFC 6582 section 3.2 step 4)
         400ms ? state recovery recoveries 1 ssthresh 5
@@ -79,7 +79,8 @@ fn a_partial_ack_repeats_the_next_hole() {
 
 #[test]
 fn after_the_recovery_point_something_above_it_ends_recovery() {
-    // In 3.18 nothing is in flight at the recovery point, so that cwnd 5 is limited to flight + 3; then cwnd = ssthresh.
+    // In 3.18 nothing is in flight at the recovery point, so that cwnd 5 is limited to flight + 3; then cwnd =
+    // ssthresh.
     let mut c = reno("linux-3.18");
     c.cwnd_clamp_packets = 10;
     sender_with(c, OPEN).run(ENTRY).run(

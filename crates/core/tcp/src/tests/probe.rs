@@ -41,7 +41,8 @@ fn new_data_makes_the_better_probe() {
 
 #[test]
 fn a_repaired_tail_costs_one_reduction() {
-    // 3 was lost, and the probe repairs it, which only an ACK for later data shows. Then the window is reduced as for a loss: 10 / 2.
+    // 3 was lost, and the probe repairs it, which only an ACK for later data shows. Then the window is reduced as for a
+    // loss: 10 / 2.
     sender("reno", "linux-6", OPEN).run(
         "
         200ms < ack 3

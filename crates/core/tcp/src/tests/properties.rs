@@ -1,4 +1,5 @@
-//! Data arrives in order, exactly once and in bounded time over any network, and the endpoints keep their invariants with any peer.
+//! Data arrives in order, exactly once and in bounded time over any network, and the endpoints keep their invariants
+//! with any peer.
 
 use crate::testing::{Direction, Fate, Pair, config, drive_hostile};
 use crate::{CwrAck, EcnFeedback, EndpointConfig, Profile, ReceiverConfig};
@@ -30,7 +31,8 @@ fn any_receiver() -> impl Strategy<Value = ReceiverConfig> {
         .prop_map(|(stack, feedback, cwr_ack)| ReceiverConfig { stack, feedback, cwr_ack })
 }
 
-/// What one byte does to a packet: mostly nothing. `badness` is the percentage of packets that are lost, late, doubled or marked.
+/// What one byte does to a packet: mostly nothing. `badness` is the percentage of packets that are lost, late, doubled
+/// or marked.
 fn fate(byte: u8, badness: u8, packet: &mut Packet) -> Fate {
     if u16::from(byte % 100) >= u16::from(badness) {
         return Fate::Deliver;

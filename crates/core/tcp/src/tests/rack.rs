@@ -62,7 +62,8 @@ fn reordering_within_a_quarter_rtt_does_nothing() {
 
 #[test]
 fn a_retransmission_is_lost_if_something_sent_later_arrived() {
-    // 0 is repeated at 200 ms and lost again; 10, which is later in the sequence and leaves at the same instant, arrives.
+    // 0 is repeated at 200 ms and lost again; 10, which is later in the sequence and leaves at the same instant,
+    // arrives.
     sender("reno", "linux-6", OPEN).run(
         "
         200ms < ack 0 sack 1-4         # flight 6: ceil(5 x 3 / 10) = 2
@@ -81,8 +82,8 @@ fn a_retransmission_is_lost_if_something_sent_later_arrived() {
 
 #[test]
 fn a_lost_retransmission_ends_loss_state_with_a_second_cut() {
-    // After a timeout the repeated head is lost again: a segment that was sent after it arrives. Linux enters Recovery and cuts
-    // ssthresh once more (FLAG_LOST_RETRANS).
+    // After a timeout the repeated head is lost again: a segment that was sent after it arrives. Linux enters Recovery
+    // and cuts ssthresh once more (FLAG_LOST_RETRANS).
     sender_with(without_probes_and_frto("linux-6"), OPEN).run(
         "
         400ms > 0
@@ -99,8 +100,8 @@ fn a_lost_retransmission_ends_loss_state_with_a_second_cut() {
 
 #[test]
 fn the_timer_waits_for_the_last_of_the_missing() {
-    // 0 and 1 left at 100 and 110 ms, 2 at 120 ms. They are due at 225 and 235 ms; one timer is set, for the later time (Linux:
-    // "maximum wait time").
+    // 0 and 1 left at 100 and 110 ms, 2 at 120 ms. They are due at 225 and 235 ms; one timer is set, for the later time
+    // (Linux: "maximum wait time").
     sender("reno", "linux-6", "0ms connect\n0ms > syn\n100ms < synack ts 0ms\n100ms > ack 0").run(
         "
         100ms write 1

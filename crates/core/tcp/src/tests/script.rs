@@ -147,7 +147,8 @@ impl Script {
             self.fire_timers(time);
             self.expect(time, wanted, line);
         } else {
-            // Timers that are due at the same instant expire after the packet arrives, as in the engine; earlier ones before.
+            // Timers that are due at the same instant expire after the packet arrives, as in the engine; earlier ones
+            // before.
             self.fire_timers(Time::from_picos(time.as_picos().saturating_sub(1)));
             if !rest.starts_with('?') {
                 self.expect_silence(line);

@@ -1,4 +1,5 @@
-//! Limits of sending: the receiver's window, Nagle, the end of the data. Sizes of packets, and wrapped sequence numbers.
+//! Limits of sending: the receiver's window, Nagle, the end of the data. Sizes of packets, and wrapped sequence
+//! numbers.
 
 use super::script::{linux, sender, sender_with};
 use crate::testing::{Direction, Fate, Pair, config};
@@ -22,8 +23,8 @@ fn the_receive_window_limits_the_flight() {
     );
 }
 
-/// However much a write or an ACK allows, no packet is larger than the MTU: a queue gets the segments of a window one by one, and
-/// not an aggregate of segmentation offload.
+/// However much a write or an ACK allows, no packet is larger than the MTU: a queue gets the segments of a window one
+/// by one, and not an aggregate of segmentation offload.
 #[test]
 fn every_segment_is_a_packet_of_its_own() {
     for stack in ["linux-3.2", "linux-3.18", "linux-6", "freebsd-2015", "freebsd-14"] {
@@ -45,8 +46,8 @@ fn every_segment_is_a_packet_of_its_own() {
     }
 }
 
-/// The ten packets of the initial window, and those that an ACK allows, leave at the same instant: pacing would spread them over
-/// the round trip.
+/// The ten packets of the initial window, and those that an ACK allows, leave at the same instant: pacing would spread
+/// them over the round trip.
 #[test]
 fn what_the_window_allows_leaves_at_once() {
     for stack in ["linux-3.18", "linux-6"] {

@@ -91,8 +91,8 @@ fn recent_segments_are_spared_in_6() {
 
 #[test]
 fn frto_finds_a_spurious_timeout() {
-    // RFC 5682: after the first advancing ACK two new segments are sent instead of retransmissions; an ACK for data that was
-    // never repeated proves that nothing was lost.
+    // RFC 5682: after the first advancing ACK two new segments are sent instead of retransmissions; an ACK for data
+    // that was never repeated proves that nothing was lost.
     for stack in ["linux-3.2", "linux-3.18", "linux-6"] {
         sender_with(without_probes(stack), OPEN).run_loosely(
             "

@@ -24,7 +24,8 @@ fn at_tick(tick: u64) -> Time {
     Time::from_picos(tick * 1_024_000)
 }
 
-/// As one dequeue of the kernel: the number of packets that are dropped, and the reason of the mark on the packet that leaves.
+/// As one dequeue of the kernel: the number of packets that are dropped, and the reason of the mark on the packet that
+/// leaves.
 #[allow(clippy::option_option, reason = "whether a packet leaves, and whether it is marked")]
 fn kernel_dequeue(bench: &mut Bench<Single<Codel>>) -> (u32, Option<Option<Reason>>) {
     let mut drops = 0;
@@ -40,8 +41,8 @@ fn kernel_dequeue(bench: &mut Bench<Single<Codel>>) -> (u32, Option<Option<Reaso
     }
 }
 
-/// Each packet waits for 10,000 ticks (10.24 ms), and one leaves each tick from tick 10,000 on, for `ticks` ticks. Returns the
-/// ticks at which packets are marked or dropped.
+/// Each packet waits for 10,000 ticks (10.24 ms), and one leaves each tick from tick 10,000 on, for `ticks` ticks.
+/// Returns the ticks at which packets are marked or dropped.
 fn signals_of_a_standing_queue(law: CodelParameters, ecn: Ecn, ticks: u64) -> Vec<u64> {
     let mut bench = bench(law);
     let mut signals = Vec::new();
@@ -60,9 +61,10 @@ fn signals_of_a_standing_queue(law: CodelParameters, ecn: Ecn, ticks: u64) -> Ve
     signals
 }
 
-/// Interval 100,000,000 >> 10 = 97,656 ticks. The first late packet leaves at 10,000; the law acts when it is later than
-/// 10,000 + 97,656, so at 107,657. Then gaps of 97,656 r >> 16 with r = 65,535 (97,654), 32,769 (48,829), 36,864 (54,931),
-/// 31,968 (47,635), 28,935 (43,116), 26,481 (39,459), 24,588 (36,638), 23,037 (34,327), 21,746 (32,403), 20,647 (30,766).
+/// Interval 100,000,000 >> 10 = 97,656 ticks. The first late packet leaves at 10,000; the law acts when it is later
+/// than 10,000 + 97,656, so at 107,657. Then gaps of 97,656 r >> 16 with r = 65,535 (97,654), 32,769 (48,829), 36,864
+/// (54,931), 31,968 (47,635), 28,935 (43,116), 26,481 (39,459), 24,588 (36,638), 23,037 (34,327), 21,746 (32,403),
+/// 20,647 (30,766).
 #[test]
 fn drops_come_at_the_kernels_ticks() {
     let gaps = [97_654, 48_829, 54_931, 47_635, 43_116, 39_459, 36_638, 34_327, 32_403, 30_766];
@@ -78,9 +80,9 @@ fn drops_come_at_the_kernels_ticks() {
     assert_eq!(signals_of_a_standing_queue(marking, Ecn::NotEct, ticks), expected);
 }
 
-/// With gaps I / sqrt(n), N signals take I (2 sqrt(N) - 1.46) asymptotically (zeta(1/2) = -1.46). Of the 2 s after the first
-/// late packet one interval passes without a signal: 1.9 s / 0.1 s = 19 = 2 sqrt(N) - 1.46 gives N = 104.6, and with the first
-/// signal it is 105.6.
+/// With gaps I / sqrt(n), N signals take I (2 sqrt(N) - 1.46) asymptotically (zeta(1/2) = -1.46). Of the 2 s after the
+/// first late packet one interval passes without a signal: 1.9 s / 0.1 s = 19 = 2 sqrt(N) - 1.46 gives N = 104.6, and
+/// with the first signal it is 105.6.
 #[test]
 fn the_rate_of_signals_grows_with_the_root_law() {
     let signals = signals_of_a_standing_queue(LAW, Ecn::NotEct, 1_953_125).len() as f64;
@@ -124,9 +126,9 @@ fn no_signal_while_a_packet_or_less_waits() {
     }
 }
 
-/// When no packet has left for a long time in the dropping state, one dequeue drops all packets that are due, as the kernel's
-/// loop does. 300 ms after its begin, which are 292,968 ticks, those after I + I/2 + ... are due: at 97,654, 146,483, 201,414,
-/// 249,049 and 292,165 ticks.
+/// When no packet has left for a long time in the dropping state, one dequeue drops all packets that are due, as the
+/// kernel's loop does. 300 ms after its begin, which are 292,968 ticks, those after I + I/2 + ... are due: at 97,654,
+/// 146,483, 201,414, 249,049 and 292,165 ticks.
 #[test]
 fn one_dequeue_makes_up_for_missed_signals() {
     let mut bench = bench(LAW);

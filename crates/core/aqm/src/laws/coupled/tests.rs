@@ -32,8 +32,8 @@ fn two_random_numbers_square_the_probability() {
     }
 }
 
-/// The integers of the slides, recomputed with wider ones from the same random numbers: a packet is marked if and only if
-/// (Q << S_d) > R1, and dropped if and only if (Q << S_r) > R1 and > R2, where R2 is drawn only if R1 is below.
+/// The integers of the slides, recomputed with wider ones from the same random numbers: a packet is marked if and only
+/// if (Q << S_d) > R1, and dropped if and only if (Q << S_r) > R1 and > R2, where R2 is drawn only if R1 is below.
 #[test]
 fn the_slides_comparison_packet_by_packet() {
     for (drop_bits, mark_bits) in [(13u8, 16u8), (0, 3), (20, 21), (31, 31)] {

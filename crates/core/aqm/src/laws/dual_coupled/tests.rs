@@ -21,8 +21,8 @@ const BASE: DualCoupledConfig = DualCoupledConfig {
     limit: Extent::Unlimited,
 };
 
-/// Claim A28: p_r = (p_d / 8)^2 within 5 % for every length of the classic queue until all ECT packets are marked; beyond,
-/// p_r goes on with the square of the length.
+/// Claim A28: p_r = (p_d / 8)^2 within 5 % for every length of the classic queue until all ECT packets are marked;
+/// beyond, p_r goes on with the square of the length.
 #[test]
 fn drops_are_the_square_of_an_eighth_of_the_marks() {
     // p_d = Q / 16 packets: S_d = 28, S_r = S_d - 3.
@@ -190,8 +190,8 @@ fn the_total_may_drive_the_marks() {
     assert_eq!(bench.send().1, Some(Reason::Coupled));
 }
 
-/// The threshold of the low-latency queue comes first: no random number is drawn, and it is the reason of the mark even where
-/// the coupled probability is one.
+/// The threshold of the low-latency queue comes first: no random number is drawn, and it is the reason of the mark even
+/// where the coupled probability is one.
 #[test]
 fn above_the_threshold_nothing_is_drawn() {
     let slope = CoupledSlope::Linear { saturation: Extent::Packets(1), coupling: 8.0 };
@@ -239,8 +239,8 @@ fn weights_share_bytes() {
     }
 }
 
-/// The credit begins anew when the line finds both queues empty, and only then: 1500 * (10 - 90) = -120000 lets nine ECT
-/// packets go first, each worth 10 * 1500.
+/// The credit begins anew when the line finds both queues empty, and only then: 1500 * (10 - 90) = -120000 lets nine
+/// ECT packets go first, each worth 10 * 1500.
 #[test]
 fn credit_begins_anew_on_an_idle_line() {
     let config = DualCoupledConfig { scheduler: SchedulerConfig::Weighted { classic_percent: 10 }, ..BASE };

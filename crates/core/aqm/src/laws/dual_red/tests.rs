@@ -27,7 +27,8 @@ fn slope(weight: f64, spacing: MarkSpacing) -> RedParameters {
     RedParameters { weight, ..unweighted(6000.0, 18_000.0, 0.2, spacing) }
 }
 
-/// Each instance decides about the packets of its own class only. A comment gives the bytes that wait after the arrival.
+/// Each instance decides about the packets of its own class only. A comment gives the bytes that wait after the
+/// arrival.
 #[test]
 fn ect_packets_are_marked_and_others_dropped_by_their_own_thresholds() {
     let not_ect = unweighted(6000.0, 6000.0, 0.1, MarkSpacing::Uniformised);
@@ -101,14 +102,14 @@ fn packet(dequeued: Dequeued) -> Option<shoal_packet::Packet> {
     }
 }
 
-/// An overshoot lifts the average of Reno's packets to a0 = 100,000 B, above max. Afterwards DCTCP keeps q = 15,000 B in the
-/// queue, so that it never runs empty, and Reno sends one packet a round, which is dropped until the average is below
-/// max = 46,875 B.
+/// An overshoot lifts the average of Reno's packets to a0 = 100,000 B, above max. Afterwards DCTCP keeps q = 15,000 B
+/// in the queue, so that it never runs empty, and Reno sends one packet a round, which is dropped until the average is
+/// below max = 46,875 B.
 ///
-/// With an average for each class only Reno's packets move it: after n of them it is q + (a0 - q) (1-w)^n. With w = 0.002
-/// that takes n = ln(31,875/85,000) / ln(0.998) = 489.9: with one packet in each retransmission timeout, Reno is locked
-/// out for minutes. A shared average also counts the 100 DCTCP packets of each round, so that 490 arrivals have passed in
-/// the 5th round.
+/// With an average for each class only Reno's packets move it: after n of them it is q + (a0 - q) (1-w)^n. With w =
+/// 0.002 that takes n = ln(31,875/85,000) / ln(0.998) = 489.9: with one packet in each retransmission timeout, Reno is
+/// locked out for minutes. A shared average also counts the 100 DCTCP packets of each round, so that 490 arrivals have
+/// passed in the 5th round.
 #[test]
 fn averages_per_class_lock_reno_out() {
     assert_eq!(drops_until_reno_gets_through(AverageScope::PerClass), 489);
@@ -120,8 +121,8 @@ fn drops_until_reno_gets_through(average: AverageScope) -> u32 {
         RedParameters { weight: 0.002, ..unweighted(15_625.0, 46_875.0, 0.0, MarkSpacing::Uniformised) };
     let dctcp = unweighted(20_000.0, 20_000.0, 1.0, MarkSpacing::Uniformised);
     let mut bench = dual(reno, dctcp, average);
-    // The overshoot: 202 arrivals of Reno that find b bytes lift the average from 0 to b (1 - 0.998^202) = 100,000 B, so
-    // b = 100,000 / 0.33264 = 300,600 B. For each one that is queued another packet leaves.
+    // The overshoot: 202 arrivals of Reno that find b bytes lift the average from 0 to b (1 - 0.998^202) = 100,000 B,
+    // so b = 100,000 / 0.33264 = 300,600 B. For each one that is queued another packet leaves.
     bench.fill(600, 300_600);
     for _ in 0..202 {
         let _ = bench.cycle(600, Ecn::NotEct);
@@ -173,8 +174,8 @@ fn shared_averages_move_with_every_packet() {
     assert_eq!(bench.queue.average_bytes(), Some(1031.25));
 }
 
-/// With an average for each class, idle time counts only if the line is idle when a packet of the class itself arrives: an
-/// ECT packet that ended the idle time hides it from the other average.
+/// With an average for each class, idle time counts only if the line is idle when a packet of the class itself arrives:
+/// an ECT packet that ended the idle time hides it from the other average.
 #[test]
 fn averages_per_class_miss_idle_time_that_the_other_class_ended() {
     for (average, aged) in [(AverageScope::PerClass, 1.0), (AverageScope::Shared, 0.75f64.powi(10) * 0.75)] {

@@ -82,7 +82,8 @@ mod tests {
         let mut coin = Coin::new(Tossing::Recur);
         let mut random = Stream::new(1, "unused");
         let root = 3_000_000_000;
-        // 9 * 10^18 / (2^32 - 1) = 2,095,475,793, which is 0.4879 of 2^32: sums of 0.49, 0.98, 1.46, 0.95, 1.44, 0.93, 1.42, 0.90.
+        // 9 * 10^18 / (2^32 - 1) = 2,095,475,793, which is 0.4879 of 2^32: sums of 0.49, 0.98, 1.46, 0.95, 1.44, 0.93,
+        // 1.42, 0.90.
         let tosses: Vec<bool> = (0..8).map(|_| coin.toss_squared(Lane::Classic, root, &mut random)).collect();
         assert_eq!(tosses, [false, false, true, false, true, false, true, false]);
     }

@@ -85,7 +85,8 @@ mod tests {
     fn gains_are_scaled_as_the_kernel_does() {
         // 41 (2^32 - 1) >> 2 = 44,023,414,773; / 10^9 = 44. 819 (2^32 - 1) >> 2 = 879,394,553,651; / 10^9 = 879.
         assert_eq!((scale(41), scale(819)), (44, 879));
-        // The smallest gain does not become zero: (2^32 - 1) >> 2 = 1,073,741,823; / 10^9 = 1. The largest does not overflow.
+        // The smallest gain does not become zero: (2^32 - 1) >> 2 = 1,073,741,823; / 10^9 = 1. The largest does not
+        // overflow.
         assert_eq!((scale(1), scale((1 << 31) - 1)), (1, 2_305_843_007));
     }
 
@@ -102,8 +103,8 @@ mod tests {
         assert_eq!(after(20 * MS), 274_687_500);
         // 5 ms * 44 + 0 = 220e6; >> 6 = 3,437,500.
         assert_eq!(after(20 * MS), 278_125_000);
-        // (15,000,001 - 15e6) * 44 + (15,000,001 - 20e6) * 879 = 44 - 4,394,999,121 = -4,394,999,077; the magnitude >> 6 is
-        // 68,671,860 (times 64: 4,394,999,040).
+        // (15,000,001 - 15e6) * 44 + (15,000,001 - 20e6) * 879 = 44 - 4,394,999,121 = -4,394,999,077; the magnitude >>
+        // 6 is 68,671,860 (times 64: 4,394,999,040).
         assert_eq!(after(15_000_001), 209_453_140);
         // -15 ms * 44 - 15,000,001 * 879 = -660e6 - 13,185,000,879; >> 6 = 216,328,138.7: below zero.
         assert_eq!(after(0), 0);
@@ -114,7 +115,8 @@ mod tests {
     #[test]
     fn sums_beyond_the_range_stop_at_it() {
         let mut pi = linux();
-        // An increase by 4 s in one update would wrap; steps of 100 ms are 85 ms * 44 + 100 ms * 879 = 91,640e6 >> 6 = 1,431,875,000.
+        // An increase by 4 s in one update would wrap; steps of 100 ms are 85 ms * 44 + 100 ms * 879 = 91,640e6 >> 6 =
+        // 1,431,875,000.
         pi.update(100 * MS);
         assert_eq!(pi.probability(), 1_431_875_000);
         // 185 ms * 44 + 100 ms * 879 = 96,040e6 >> 6 = 1,500,625,000.

@@ -40,7 +40,8 @@ const HELD: DualPi2Config = DualPi2Config {
 /// 1,062,500,000 of 2^32 - 1.
 const HELD_P: f64 = 1_062_500_000.0 / 4_294_967_295.0;
 
-/// [`HELD`] with three times the gain: 192 (2^32 - 1) >> 2 = 206,158,430,160; / 10^9 = 206; 10^9 ns * 206 >> 6 = 3,218,750,000.
+/// [`HELD`] with three times the gain: 192 (2^32 - 1) >> 2 = 206,158,430,160; / 10^9 = 206; 10^9 ns * 206 >> 6 =
+/// 3,218,750,000.
 const STRONG: DualPi2Config = DualPi2Config { beta_256th_hz: 192, ..HELD };
 const STRONG_P: f64 = 3_218_750_000.0 / 4_294_967_295.0;
 
@@ -108,8 +109,8 @@ fn the_oldest_head_drives_the_controller() {
     bench.now = Time::ZERO + Span::from_picos(30_999_500_400);
     let _ = bench.arrive(1500, Ecn::Ect0);
     bench.advance_to(Time::ZERO + Span::from_millis(32));
-    // Clocks count whole nanoseconds: 32,000,000 - 30,999,500 = 1,000,500.
-    // (1,000,500 - 15e6) * 44 + (1,000,500 - 12e6) * 879 = -615,978,000 - 9,668,560,500 = -10,284,538,500; >> 6 = 160,695,914.
+    // Clocks count whole nanoseconds: 32,000,000 - 30,999,500 = 1,000,500. (1,000,500 - 15e6) * 44 + (1,000,500 - 12e6)
+    // * 879 = -615,978,000 - 9,668,560,500 = -10,284,538,500; >> 6 = 160,695,914.
     assert_eq!(raw(&bench), 162_750_000 - 160_695_914);
     assert_eq!(bench.queue.next_timer(), Time::ZERO + Span::from_millis(48));
 }
@@ -159,8 +160,8 @@ fn small_backlogs_are_left_alone() {
     assert_eq!(dropped(bench.arrive(1500, Ecn::NotEct)), Some(Reason::Early));
 }
 
-/// With k p' above 1, low-latency packets are dropped with p'^2 and marked otherwise, and classic packets that could be marked
-/// are dropped.
+/// With k p' above 1, low-latency packets are dropped with p'^2 and marked otherwise, and classic packets that could be
+/// marked are dropped.
 #[test]
 fn overload_drops_ect_packets_too() {
     let overload = DualPi2Config { decide: DecideAt::Enqueue, ..STRONG };
@@ -210,8 +211,8 @@ fn the_step_looks_at_the_packets_own_wait() {
     assert_eq!((packet.ecn, mark), (Ecn::Ce, Some(Reason::Threshold)));
 }
 
-/// `do_step_aqm` compares a threshold in packets with the queue that the packet leaves behind, and `min_qlen_step` with the
-/// queue that it found on arrival.
+/// `do_step_aqm` compares a threshold in packets with the queue that the packet leaves behind, and `min_qlen_step` with
+/// the queue that it found on arrival.
 #[test]
 fn a_step_in_packets_counts_those_behind() {
     let step = |min_packets| NativeMarking::Step { threshold: Extent::Packets(2), min_packets };
@@ -225,8 +226,9 @@ fn a_step_in_packets_counts_those_behind() {
     }
 }
 
-/// The ramp of [RFC 9332](https://www.rfc-editor.org/rfc/rfc9332): the likelihood is 0 up to a wait of 800 us, 1/2 at 1 ms and
-/// 1 from 1.2 ms on. Added up, a likelihood of 1/2 marks every other packet. A packet that is alone is not marked.
+/// The ramp of [RFC 9332](https://www.rfc-editor.org/rfc/rfc9332): the likelihood is 0 up to a wait of 800 us, 1/2 at 1
+/// ms and 1 from 1.2 ms on. Added up, a likelihood of 1/2 marks every other packet. A packet that is alone is not
+/// marked.
 #[test]
 fn the_ramp_rises_with_the_wait() {
     let native =

@@ -58,8 +58,9 @@ fn displaced(bench: &mut Bench<FqCodel>) -> Vec<Packet> {
         .collect()
 }
 
-/// The quantum is 1500 B. Flow 0 with packets of 1500 B sends one a turn, flow 1 with packets of 500 B three. Flow 2 with
-/// packets of 1000 B sends two in its first turn (its deficit is 1500, 500, -500), then, with 1000 B left, one, and so on.
+/// The quantum is 1500 B. Flow 0 with packets of 1500 B sends one a turn, flow 1 with packets of 500 B three. Flow 2
+/// with packets of 1000 B sends two in its first turn (its deficit is 1500, 500, -500), then, with 1000 B left, one,
+/// and so on.
 #[test]
 fn flows_take_turns_by_bytes() {
     let mut bench = bench(CONFIG);
@@ -71,10 +72,10 @@ fn flows_take_turns_by_bytes() {
     assert_eq!(flows(&mut bench, 14), [0, 1, 1, 1, 2, 2, 0, 1, 1, 1, 2, 0, 1, 1]);
 }
 
-/// Flow 0 has packets of 700 B, so that its deficit is 1500, 800, 100, -600; then it is an old flow with 900, 200. A packet of
-/// flow 1 then leaves next, because its queue is new, and uses up its quantum. The second packet of flow 1, right behind it,
-/// waits until flow 0 has used up its turn (200, -500). Then flow 0 has 1000, 300, -400. When it is the turn of flow 1 and it
-/// has no packet, it leaves the list of old flows, so that it is a new flow again.
+/// Flow 0 has packets of 700 B, so that its deficit is 1500, 800, 100, -600; then it is an old flow with 900, 200. A
+/// packet of flow 1 then leaves next, because its queue is new, and uses up its quantum. The second packet of flow 1,
+/// right behind it, waits until flow 0 has used up its turn (200, -500). Then flow 0 has 1000, 300, -400. When it is
+/// the turn of flow 1 and it has no packet, it leaves the list of old flows, so that it is a new flow again.
 #[test]
 fn a_sparse_flow_goes_first() {
     let mut bench = bench(CONFIG);
@@ -91,8 +92,8 @@ fn a_sparse_flow_goes_first() {
     assert_eq!(flows(&mut bench, 2), [1, 0]);
 }
 
-/// A new queue that runs empty stays in a list, as it could otherwise come back as new at once and starve the others: it
-/// becomes old with what is left of its quantum.
+/// A new queue that runs empty stays in a list, as it could otherwise come back as new at once and starve the others:
+/// it becomes old with what is left of its quantum.
 #[test]
 fn a_new_queue_that_ran_empty_waits_once_behind_the_old() {
     let mut bench = bench(CONFIG);
@@ -107,8 +108,8 @@ fn a_new_queue_that_ran_empty_waits_once_behind_the_old() {
     assert_eq!(flows(&mut bench, 2), [1, 0]);
 }
 
-/// By the time that the line is idle the kernel has emptied its lists; then both flows are new again, with full quanta, in the
-/// order of their arrival.
+/// By the time that the line is idle the kernel has emptied its lists; then both flows are new again, with full quanta,
+/// in the order of their arrival.
 #[test]
 fn an_idle_line_forgets_old_and_new() {
     let mut bench = bench(CONFIG);
@@ -120,13 +121,14 @@ fn an_idle_line_forgets_old_and_new() {
         let _ = bench.arrive_of(flow, 700, Ecn::NotEct);
     }
     assert_eq!(flows(&mut bench, 4), [1, 1, 0, 0]);
-    // The line is not free yet, so that flow 0 is still in its list, with 100 B of its quantum; flow 1 was found empty before.
+    // The line is not free yet, so that flow 0 is still in its list, with 100 B of its quantum; flow 1 was found empty
+    // before.
     arrive_of_each(&mut bench, &[1, 0]);
     assert_eq!(flows(&mut bench, 2), [0, 1]);
 }
 
-/// Flow 1 has 300 packets of 1000 B, flow 0 has 100. The 401st packet exceeds the limit: flow 1, which has most bytes waiting,
-/// loses packets from its head until half of its bytes (150 packets) or 64 packets are dropped.
+/// Flow 1 has 300 packets of 1000 B, flow 0 has 100. The 401st packet exceeds the limit: flow 1, which has most bytes
+/// waiting, loses packets from its head until half of its bytes (150 packets) or 64 packets are dropped.
 #[test]
 fn the_fattest_flow_is_cut_in_batches_from_its_head() {
     let mut bench = bench(FqCodelConfig { limit: Extent::Packets(400), ..CONFIG });
@@ -175,7 +177,8 @@ fn memory_is_limited_in_bytes() {
     assert_eq!(bench.queue.backlog().packets, 1);
 }
 
-/// Each flow has a CoDel of its own: packets of flow 0 wait for 300 ms and are marked, those of flow 1 leave at once and are not.
+/// Each flow has a CoDel of its own: packets of flow 0 wait for 300 ms and are marked, those of flow 1 leave at once
+/// and are not.
 #[test]
 fn every_queue_has_its_own_law() {
     let mut bench = bench(CONFIG);

@@ -60,7 +60,8 @@ fn a_virtual_queue_that_tc_refuses_is_refused() {
     assert_eq!(refused.build(LINE).unwrap_err(), TcError::Burst { given: 1, recommended: 21 });
 }
 
-/// In WRED every arrival adds the whole backlog to the average: 0, 1500, 1500 + 3000 - 23 = 4477, 4477 + 4500 - 69 = 8908.
+/// In WRED every arrival adds the whole backlog to the average: 0, 1500, 1500 + 3000 - 23 = 4477, 4477 + 4500 - 69 =
+/// 8908.
 #[test]
 fn wred_averages_the_whole_queue_for_all() {
     let mut bench = wred(RED);
@@ -87,8 +88,9 @@ fn separate_queues_average_their_own_packets() {
     }
 }
 
-/// RIO: priority 1 (not ECT, thresholds out of reach) takes its own average, priority 2 (ECT) the sum of both: with 46,500 B in
-/// each, ECT packets find an average above the maximum of 90,000 B, while that of their own queue lies between the thresholds.
+/// RIO: priority 1 (not ECT, thresholds out of reach) takes its own average, priority 2 (ECT) the sum of both: with
+/// 46,500 B in each, ECT packets find an average above the maximum of 90,000 B, while that of their own queue lies
+/// between the thresholds.
 #[test]
 fn rio_adds_the_averages_that_come_first() {
     assert_eq!(OUT_OF_REACH.solve().unwrap().wlog, 6);
@@ -121,8 +123,9 @@ fn idle_time_begins_when_the_last_packet_leaves() {
     bench.transmit_all();
     let (before, _) = scaled(&bench);
     assert_eq!(before, 8908);
-    // Four packets take 1.2 ms each; the last one left 1.2 ms ago. 1500 B at 10 Mbit/s = 1200 us = 18,750 ticks; ln(64/63)/18,750 =
-    // 8.4e-7 a tick, 31 of it in 3.69e7, / 2^17 = 281 < 512: Scell_log 17. 2.4 ms: 8908 * 2400 >> 17 = 163.
+    // Four packets take 1.2 ms each; the last one left 1.2 ms ago. 1500 B at 10 Mbit/s = 1200 us = 18,750 ticks;
+    // ln(64/63)/18,750 = 8.4e-7 a tick, 31 of it in 3.69e7, / 2^17 = 281 < 512: Scell_log 17. 2.4 ms: 8908 * 2400 >> 17
+    // = 163.
     assert_eq!(RED.solve().unwrap().scell_log, 17);
     bench.wait(Span::from_micros(1200));
     let _ = bench.arrive(1500, Ecn::Ect0);
@@ -149,8 +152,8 @@ fn a_drop_on_an_empty_queue_ends_the_idle_time() {
     assert!((kept - 7.0 / 8.0).abs() < 1e-4, "{kept}");
 }
 
-/// The limit of a virtual queue bounds the whole backlog in WRED, else that of the virtual queue. It comes after the law, and
-/// the limit of the whole queue is an upper bound of it.
+/// The limit of a virtual queue bounds the whole backlog in WRED, else that of the virtual queue. It comes after the
+/// law, and the limit of the whole queue is an upper bound of it.
 #[test]
 fn limits_come_after_the_law() {
     let small = LinuxRedConfig { limit_bytes: 4000, max_bytes: 90_000, ..RED };
@@ -167,8 +170,8 @@ fn limits_come_after_the_law() {
     assert_eq!(dropped(bench.arrive(1, Ecn::Ect0)), Some(Reason::Buffer));
 }
 
-/// Packets with a codepoint that has no virtual queue are dropped at the limit of the whole queue only; they neither begin nor
-/// end idle times.
+/// Packets with a codepoint that has no virtual queue are dropped at the limit of the whole queue only; they neither
+/// begin nor end idle times.
 #[test]
 fn packets_without_a_virtual_queue_pass() {
     let mut only_ect = config(RED, RED, true, [8, 8]);
@@ -198,8 +201,8 @@ fn ecn_and_harddrop_belong_to_a_virtual_queue() {
     assert_eq!(verdict(LinuxRedConfig { ecn: false, ..RED }), Verdict::Dropped(Reason::Forced));
 }
 
-/// Random arrivals and departures that keep 5 to 80 packets waiting; `step` takes the codepoint of an arrival, or `None` for a
-/// departure, and returns how many packets wait.
+/// Random arrivals and departures that keep 5 to 80 packets waiting; `step` takes the codepoint of an arrival, or
+/// `None` for a departure, and returns how many packets wait.
 fn script(seed: u64, steps: u32, mut step: impl FnMut(Option<Ecn>) -> u32) {
     let mut script = Stream::new(seed, "script");
     let mut waiting = 0;
@@ -218,7 +221,8 @@ fn script(seed: u64, steps: u32, mut step: impl FnMut(Option<Ecn>) -> u32) {
     }
 }
 
-/// While the queue never runs empty, a single virtual queue is exactly linux-red: every verdict and every integer is the same.
+/// While the queue never runs empty, a single virtual queue is exactly linux-red: every verdict and every integer is
+/// the same.
 #[test]
 fn one_virtual_queue_is_linux_red_while_nothing_is_idle() {
     let mut gred = wred(RED);
@@ -255,10 +259,10 @@ fn the_shared_average_is_that_of_linux_red() {
     });
 }
 
-/// Dual RED with a shared average is WRED in floating point, here with the same arrivals, thresholds and weight 2^-6. The
-/// averages differ by the bits that the kernel cuts off: (avg >> 6) loses less than 1 in each step of 1/64, so less than a
-/// byte. Marks and drops agree within their statistical error, as both count the packets of each class by themselves, with
-/// gaps that are uniform on 1..1/p.
+/// Dual RED with a shared average is WRED in floating point, here with the same arrivals, thresholds and weight 2^-6.
+/// The averages differ by the bits that the kernel cuts off: (avg >> 6) loses less than 1 in each step of 1/64, so less
+/// than a byte. Marks and drops agree within their statistical error, as both count the packets of each class by
+/// themselves, with gaps that are uniform on 1..1/p.
 #[test]
 fn wred_agrees_with_dual_red() {
     let parameters = RedParameters {

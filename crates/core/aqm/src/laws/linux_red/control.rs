@@ -126,8 +126,8 @@ impl Control {
         }
     }
 
-    /// `red_action` on the average plus `others`, the scaled averages of other queues that count, too (RIO; else 0). The
-    /// first packet in the zone draws a number and passes.
+    /// `red_action` on the average plus `others`, the scaled averages of other queues that count, too (RIO; else 0).
+    /// The first packet in the zone draws a number and passes.
     #[inline]
     pub(crate) fn decide(&mut self, others: u64, random: &mut Stream) -> Option<Reason> {
         let average = self.average.wrapping_add(others);
@@ -220,8 +220,8 @@ mod tests {
         assert_eq!(adapted(0.1, 66_000).0, 429_496_729);
     }
 
-    /// The line is idle for 0.5 s: Scell_log is 17 and entry 3 of the table 0, so that the average is halved. 108,002 / 2 =
-    /// 54,001 is in the target, 107,998 / 2 = 53,999 below it.
+    /// The line is idle for 0.5 s: Scell_log is 17 and entry 3 of the table 0, so that the average is halved. 108,002 /
+    /// 2 = 54,001 is in the target, 107,998 / 2 = 53,999 below it.
     #[test]
     fn an_idle_line_ages_the_average_of_the_adaptation() {
         for (bytes, max_p) in [(108_002, 429_496_729), (107_998, 386_547_048)] {

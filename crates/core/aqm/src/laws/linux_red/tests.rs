@@ -5,7 +5,8 @@ use crate::{LawConfig, LinuxRed, LinuxRedConfig, Queue, Reason, Single, TcError,
 use shoal_packet::Ecn;
 use shoal_units::{Rate, Span, Time};
 
-/// The testbed of De Schepper et al. 2015: `limit 1600000 min 120000 max 360000 avpkt 1000 burst 220 ecn bandwidth 40Mbit`.
+/// The testbed of De Schepper et al. 2015: `limit 1600000 min 120000 max 360000 avpkt 1000 burst 220 ecn bandwidth
+/// 40Mbit`.
 const TESTBED: LinuxRedConfig = LinuxRedConfig {
     limit_bytes: 1_600_000,
     min_bytes: 120_000,
@@ -17,8 +18,8 @@ const TESTBED: LinuxRedConfig = LinuxRedConfig {
     ..LINUX_RED
 };
 
-/// Mininet-HiFi DCTCP with the probability 0.1. Wlog 1, so at a constant backlog of B bytes the scaled average settles at
-/// 2 B (or 2 B + 1), the average at B.
+/// Mininet-HiFi DCTCP with the probability 0.1. Wlog 1, so at a constant backlog of B bytes the scaled average settles
+/// at 2 B (or 2 B + 1), the average at B.
 const HIFI: LinuxRedConfig = LinuxRedConfig {
     max_bytes: 35_000,
     burst_packets: 20,
@@ -52,8 +53,8 @@ fn the_testbed_line_gives_wlog_7_and_plog_24() {
     assert_eq!(tc.max_p, 85_899_345);
 }
 
-/// K + 2 - K = 2 <= (1 - (3/4)^(K+1)) 4 from K = 2 on (2.3). Wlog 1 would need 2 <= (1 - 2^-(K+1)) 2, which is false for
-/// every K in exact numbers but true in doubles once 1 - 2^-(K+1) rounds to 1: K + 1 >= 54.
+/// K + 2 - K = 2 <= (1 - (3/4)^(K+1)) 4 from K = 2 on (2.3). Wlog 1 would need 2 <= (1 - 2^-(K+1)) 2, which is false
+/// for every K in exact numbers but true in doubles once 1 - 2^-(K+1) rounds to 1: K + 1 >= 54.
 #[test]
 fn cs244_lines_give_a_weight_of_a_quarter_up_to_52_packets() {
     for k in 2..=200 {
@@ -61,8 +62,8 @@ fn cs244_lines_give_a_weight_of_a_quarter_up_to_52_packets() {
     }
 }
 
-/// K = 1: 2 <= (1 - (1-W)^2) / W = 2 - W is false for every W in exact numbers. In doubles it becomes true at W = 2^-27, where
-/// W^2 is lost; the kernel refuses 1500 << 27.
+/// K = 1: 2 <= (1 - (1-W)^2) / W = 2 - W is false for every W in exact numbers. In doubles it becomes true at W =
+/// 2^-27, where W^2 is lost; the kernel refuses 1500 << 27.
 #[test]
 fn k_of_one_packet_cannot_be_configured() {
     assert_eq!(cs(1).solve(), Err(TcError::Threshold));
@@ -102,8 +103,9 @@ fn tc_refuses_what_it_cannot_express() {
     assert_eq!(error(legacy), TcError::AdaptiveInLegacyKernel);
 }
 
-/// 1000 B at 40 Mbit/s = 200 us = 3125 ticks. Logarithm per tick: 0.0078432 / 3125 = 2.5098e-6; 31 of it in 1.2352e7;
-/// / 2^14 = 754 >= 512, / 2^15 = 377 < 512. Entry 12: 12 * 32768 * 2.5098e-6 = 0.987; 13: 1.07; 254: 20.9; the last is 31.
+/// 1000 B at 40 Mbit/s = 200 us = 3125 ticks. Logarithm per tick: 0.0078432 / 3125 = 2.5098e-6; 31 of it in 1.2352e7; /
+/// 2^14 = 754 >= 512, / 2^15 = 377 < 512. Entry 12: 12 * 32768 * 2.5098e-6 = 0.987; 13: 1.07; 254: 20.9; the last is
+/// 31.
 #[test]
 fn idle_table_of_the_testbed_line() {
     let tc = TESTBED.solve().unwrap();
@@ -115,8 +117,8 @@ fn idle_table_of_the_testbed_line() {
 #[test]
 fn the_average_is_kept_in_integers() {
     let mut bench = Bench::of(TESTBED);
-    // The first packet finds 0, and an average of 0 that the idle time cannot age. The others find 1500; 1500 + 3000 - 11 =
-    // 4489; 4489 + 4500 - 35 = 8954.
+    // The first packet finds 0, and an average of 0 that the idle time cannot age. The others find 1500; 1500 + 3000 -
+    // 11 = 4489; 4489 + 4500 - 35 = 8954.
     for expected in [0, 1500, 4489, 8954] {
         let _ = bench.arrive(1500, Ecn::Ect0);
         assert_eq!(scaled(&bench, 7), expected);
@@ -153,8 +155,8 @@ fn a_long_idle_time_shifts_by_the_table() {
     assert_eq!(scaled_after_idle(Span::from_secs(3600)), 0);
 }
 
-/// Where the table is used, the average ages far less than by Floyd's formula: 13 << 15 us = 0.426 s are 2130 packets of
-/// 200 us, which gives (127/128)^2130 = 5.6e-8, but the kernel only halves the average.
+/// Where the table is used, the average ages far less than by Floyd's formula: 13 << 15 us = 0.426 s are 2130 packets
+/// of 200 us, which gives (127/128)^2130 = 5.6e-8, but the kernel only halves the average.
 #[test]
 fn the_table_ages_far_slower_than_the_formula() {
     let ours = scaled_after_idle(Span::from_micros(13 << 15)) as f64 / 8954.0;
@@ -162,8 +164,9 @@ fn the_table_ages_far_slower_than_the_formula() {
     assert!(ours == 0.5 && formula < 1e-7, "{ours} {formula}");
 }
 
-/// With Wlog 1, an average far above max and an idle line, packets that are not ECT are dropped; each idle time counts once,
-/// until packets are queued again. Scell_log is 8: 50 us take avg * 50 >> 8 off the average, 1000 us (entry 3, which is 0) half.
+/// With Wlog 1, an average far above max and an idle line, packets that are not ECT are dropped; each idle time counts
+/// once, until packets are queued again. Scell_log is 8: 50 us take avg * 50 >> 8 off the average, 1000 us (entry 3,
+/// which is 0) half.
 #[test]
 fn a_drop_on_an_empty_queue_restarts_the_idle_time() {
     let mut bench = Bench::of(HIFI);
@@ -228,8 +231,8 @@ fn the_first_packet_in_the_zone_is_never_marked() {
     assert!(second > 20, "{second}");
 }
 
-/// max_P = 0.1 * 2^32 = 429,496,729; / 5000 = 85,899; R = random / 85,899 is uniform on 0..=50,000. At 2500 B above min a
-/// packet is marked when 2500 n >= R: gaps of 1..=20, 1/pb = 5000 / (0.1 * 2500) = 20.
+/// max_P = 0.1 * 2^32 = 429,496,729; / 5000 = 85,899; R = random / 85,899 is uniform on 0..=50,000. At 2500 B above min
+/// a packet is marked when 2500 n >= R: gaps of 1..=20, 1/pb = 5000 / (0.1 * 2500) = 20.
 #[test]
 fn gaps_between_marks_are_uniform() {
     let mut bench = settled(HIFI, 32_500, 1);
@@ -262,25 +265,25 @@ fn share_of_gaps_of_one(legacy_probability: bool) -> f64 {
     ones.count() as f64 / f64::from(gaps)
 }
 
-/// Before 3.3: Plog 11 (2048/1500 > 1), R = 11 random bits, so the probability at max is 1500/2048 = 0.73 although tc was told 1.
-/// P(R <= 1024) = 1025/2048; 4 sigma of 40,000: 0.01.
+/// Before 3.3: Plog 11 (2048/1500 > 1), R = 11 random bits, so the probability at max is 1500/2048 = 0.73 although tc
+/// was told 1. P(R <= 1024) = 1025/2048; 4 sigma of 40,000: 0.01.
 #[test]
 fn legacy_kernels_round_the_probability_to_a_power_of_two() {
     let share = share_of_gaps_of_one(true);
     assert!((share - 1025.0 / 2048.0).abs() < 0.01, "{share}");
 }
 
-/// Since 3.3 probability 1 is 2^32, which becomes 0 in 32 bits: the kernel falls back to Plog, max_P = (2^32-1 >> 11) 1500, and
-/// R = random / 2,097,151, up to 2048. A real 1 would give P(R <= 1024) = 1025/1500 = 0.68.
+/// Since 3.3 probability 1 is 2^32, which becomes 0 in 32 bits: the kernel falls back to Plog, max_P = (2^32-1 >> 11)
+/// 1500, and R = random / 2,097,151, up to 2048. A real 1 would give P(R <= 1024) = 1025/1500 = 0.68.
 #[test]
 fn probability_one_falls_back_to_a_power_of_two() {
     let share = share_of_gaps_of_one(false);
     assert!((share - 1025.0 / 2048.0).abs() < 0.01, "{share}");
 }
 
-/// The verdict on a packet that finds the average above max. Wlog is 1. The first packet finds 0; the second finds 60,000 B, so
-/// that the scaled average is 60,000, just above min, where the first packet passes; the third finds 60,001 B:
-/// 60,000 + 60,001 - 30,000 >= 70,000.
+/// The verdict on a packet that finds the average above max. Wlog is 1. The first packet finds 0; the second finds
+/// 60,000 B, so that the scaled average is 60,000, just above min, where the first packet passes; the third finds
+/// 60,001 B: 60,000 + 60,001 - 30,000 >= 70,000.
 fn forced(config: LinuxRedConfig, ecn: Ecn) -> Verdict {
     let mut bench = Bench::of(config);
     for size in [60_000, 1] {
@@ -313,8 +316,8 @@ fn flags_decide_above_max() {
 
 #[test]
 fn flags_decide_between_the_thresholds() {
-    // Whether many of 2000 packets are marked, and whether many are dropped: at 32,500 B the rate is 2 * 0.05 / 1.05, which gives
-    // about 190.
+    // Whether many of 2000 packets are marked, and whether many are dropped: at 32,500 B the rate is 2 * 0.05 / 1.05,
+    // which gives about 190.
     let counts = |config: LinuxRedConfig, ecn| {
         let mut bench = Bench::of(config);
         while bench.queue.backlog().bytes < 32_500 {

@@ -25,8 +25,8 @@ fn hits(bench: &mut Bench<AnyQueue>, ecn: Ecn) -> bool {
     }
 }
 
-/// The sum of 3/8 for each packet, in eighths, is 3, 6, 9 (a mark), 4, 7, 10 (a mark), 5, 8 (a mark), and so on; no random
-/// number is drawn. Each class has a sum of its own.
+/// The sum of 3/8 for each packet, in eighths, is 3, 6, 9 (a mark), 4, 7, 10 (a mark), 5, 8 (a mark), and so on; no
+/// random number is drawn. Each class has a sum of its own.
 #[test]
 fn even_gaps_differ_by_at_most_one_packet() {
     let mut bench = bench(0.375, 0.5, OpenLoopSpacing::Even);

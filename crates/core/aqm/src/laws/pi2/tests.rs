@@ -18,8 +18,8 @@ const HELD: Pi2Config = Pi2Config {
     mtu: 1500,
     limit: Extent::Unlimited,
 };
-/// p of [`HELD`] after 0.5 s of wait: 274 * 8 >> 4 = 137; 500,000,000 ns / 64 = 7,812,500 ticks; 137 * 7,812,500 of 2^32 - 1.
-/// It is far from one half, so that p and 1 - p cannot be confused.
+/// p of [`HELD`] after 0.5 s of wait: 274 * 8 >> 4 = 137; 500,000,000 ns / 64 = 7,812,500 ticks; 137 * 7,812,500 of
+/// 2^32 - 1. It is far from one half, so that p and 1 - p cannot be confused.
 const HELD_P: f64 = 1_070_312_500.0 / 4_294_967_295.0;
 
 /// Two packets have waited for half a second.
@@ -118,8 +118,8 @@ fn small_backlogs_are_left_alone() {
     assert!((0..1000).all(|_| mark_of(bench.cycle(1500, Ecn::Ect0)).is_none()));
 }
 
-/// At 10 Mbit/s 15 packets of 1500 B wait for 18 ms. The measured rate is 1.25 B/us * 0.064 us * 256 = 20.48 a tick, 20 in
-/// integers: 22,500 * 256 / 20 = 288,000 ticks = 18.4 ms. The estimate is what the probability follows.
+/// At 10 Mbit/s 15 packets of 1500 B wait for 18 ms. The measured rate is 1.25 B/us * 0.064 us * 256 = 20.48 a tick, 20
+/// in integers: 22,500 * 256 / 20 = 288,000 ticks = 18.4 ms. The estimate is what the probability follows.
 #[test]
 fn the_departure_rate_gives_the_delay() {
     let config = Pi2Config { estimate: DelayEstimate::Rate, tupdate: Span::from_millis(32), ..HELD };
@@ -133,7 +133,8 @@ fn the_departure_rate_gives_the_delay() {
     let _ = bench.take();
     assert_eq!(bench.queue.backlog().bytes, 22_500);
     bench.queue.on_timer(Time::ZERO + Span::from_millis(500));
-    // The first sample, of six gaps instead of seven, is 23; 23 - 2 + (20 >> 3) = 23 stays: 22,500 * 256 / 23 = 250,434 ticks.
+    // The first sample, of six gaps instead of seven, is 23; 23 - 2 + (20 >> 3) = 23 stays: 22,500 * 256 / 23 = 250,434
+    // ticks.
     assert_eq!(bench.queue.probability(), Some(250_434.0 * 137.0 / 4_294_967_295.0));
     assert_eq!(bench.queue.next_timer(), Time::ZERO + Span::from_millis(532));
 }

@@ -53,7 +53,8 @@ impl Estimator {
     }
 }
 
-/// The delay of `backlog` bytes at `rate`, ticks; 0 without a rate. The kernel's product has 32 bits: from 16 MiB on it wraps.
+/// The delay of `backlog` bytes at `rate`, ticks; 0 without a rate. The kernel's product has 32 bits: from 16 MiB on it
+/// wraps.
 #[inline]
 pub(super) fn qdelay_of(backlog: u32, rate: u32) -> u64 {
     (backlog << SCALE).checked_div(rate).unwrap_or(0).into()
@@ -63,8 +64,8 @@ pub(super) fn qdelay_of(backlog: u32, rate: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// 1500 B every 300 us (40 Mbit/s) are 4687.5 ticks. The measurement starts with the first departure, whose bytes count
-    /// although its time does not: 11 packets in 10 intervals, 16,500 B = 4,224,000 / 46,875 = 90 (exact: 81.9).
+    /// 1500 B every 300 us (40 Mbit/s) are 4687.5 ticks. The measurement starts with the first departure, whose bytes
+    /// count although its time does not: 11 packets in 10 intervals, 16,500 B = 4,224,000 / 46,875 = 90 (exact: 81.9).
     #[test]
     fn a_measurement_counts_its_first_packet_but_not_its_time() {
         let mut estimator = Estimator::default();

@@ -21,8 +21,8 @@ fn probability(bench: &Bench<Single<Pie>>) -> f64 {
     bench.queue.probability().unwrap()
 }
 
-/// Until `end` a packet arrives and one leaves every 100 us, so that each waits for `wait`. Counts the packets that arrive,
-/// are marked and are dropped from `from` on.
+/// Until `end` a packet arrives and one leaves every 100 us, so that each waits for `wait`. Counts the packets that
+/// arrive, are marked and are dropped from `from` on.
 fn standing(bench: &mut Bench<Single<Pie>>, wait: Span, ecn: Ecn, from: Time, end: Time) -> (u32, u32, u32) {
     let step = Span::from_micros(100);
     let (mut arrived, mut marks, mut drops) = (0, 0, 0);
@@ -57,8 +57,8 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
-/// The first update comes after 0.5 s, then every tupdate, as the kernel's timers round them up; before it nothing is dropped,
-/// whatever the delay.
+/// The first update comes after 0.5 s, then every tupdate, as the kernel's timers round them up; before it nothing is
+/// dropped, whatever the delay.
 #[test]
 fn the_timer_takes_the_next_slot() {
     let mut bench = Bench::of(CONFIG);
@@ -84,8 +84,8 @@ fn the_probability_rises_above_the_target_and_falls_below() {
     assert!(probability(&bench) < high / 100.0, "{}", probability(&bench));
 }
 
-/// Derandomised drops (RFC 8033 section 5.4): with a constant probability p, no packet is dropped until the probabilities add
-/// up to 0.85, and then each with p. So one packet is dropped in about 0.85/p + 1/p - 1.
+/// Derandomised drops (RFC 8033 section 5.4): with a constant probability p, no packet is dropped until the
+/// probabilities add up to 0.85, and then each with p. So one packet is dropped in about 0.85/p + 1/p - 1.
 #[test]
 fn drops_are_spaced_by_the_accumulated_probability() {
     let config = PieConfig { alpha: 0, beta: 8000, ..CONFIG };
@@ -157,7 +157,8 @@ fn updates_that_change_nothing_are_left_out() {
     bench.advance_to(at(504));
     // The first update changes nothing, so that the timer is switched off.
     assert_eq!(bench.queue.next_timer(), Time::NEVER);
-    // It keeps its period: 504 ms + 100 * 16 ms = 2104 ms has passed at 2104 ms, and the next update is due 16 ms later.
+    // It keeps its period: 504 ms + 100 * 16 ms = 2104 ms has passed at 2104 ms, and the next update is due 16 ms
+    // later.
     bench.now = at(2104);
     let _ = bench.arrive(1500, Ecn::NotEct);
     assert_eq!(bench.queue.next_timer(), at(2120));

@@ -8,8 +8,8 @@ const JIFFY: Span = Span::from_millis(1);
 /// The first update: `pie_init` asks for HZ/2, and the wheel rounds up.
 pub(super) const FIRST_UPDATE: Span = JIFFY.saturating_mul(expiry(500));
 
-/// From one update to the next: `pie_timer` asks for `tupdate` in jiffies, rounded up (`usecs_to_jiffies`). Zero stays zero: then
-/// it does not ask.
+/// From one update to the next: `pie_timer` asks for `tupdate` in jiffies, rounded up (`usecs_to_jiffies`). Zero stays
+/// zero: then it does not ask.
 pub(super) fn period(tupdate: Span) -> Span {
     if tupdate.is_zero() {
         return Span::ZERO;

@@ -70,8 +70,9 @@ fn independent_marks_follow_the_profile() {
     }
 }
 
-/// Claim A5 with uniform gaps: X = 1..=m with probability p each, m = floor(1/p), and m + 1 with the rest. Marks are a renewal
-/// process: n/E[X] of them, variance n Var[X]/E[X]^3. If 1/p is whole, E[X] = (1/p + 1)/2, so the rate is 2p/(1+p).
+/// Claim A5 with uniform gaps: X = 1..=m with probability p each, m = floor(1/p), and m + 1 with the rest. Marks are a
+/// renewal process: n/E[X] of them, variance n Var[X]/E[X]^3. If 1/p is whole, E[X] = (1/p + 1)/2, so the rate is
+/// 2p/(1+p).
 #[test]
 fn uniformised_marks_have_a_rate_of_2p_over_1_plus_p() {
     for (bytes, p) in profile() {
@@ -181,8 +182,8 @@ fn asking_the_empty_queue_corrects_the_idle_time_once() {
     assert_aged_by_ten_packets(&mut bench);
 }
 
-/// While the last packet is being sent the queue is empty but the line is not idle: the average gets one ordinary update
-/// with a backlog of 0.
+/// While the last packet is being sent the queue is empty but the line is not idle: the average gets one ordinary
+/// update with a backlog of 0.
 #[test]
 fn a_busy_line_is_not_idle() {
     let mut bench = three_waiting();
@@ -201,7 +202,8 @@ fn a_drop_on_an_empty_queue_restarts_the_idle_time() {
     let mut bench = red(parameters, true);
     bench.fill(1500, 4500);
     bench.transmit_all();
-    // Packets that are not ECT are dropped above max. 1031.25 B * 0.75^n < 200 B from n = 6 on (0.75^5 * 1031.25 = 244.7).
+    // Packets that are not ECT are dropped above max. 1031.25 B * 0.75^n < 200 B from n = 6 on (0.75^5 * 1031.25 =
+    // 244.7).
     for elapsed in 1..=5 {
         bench.wait(PACKET_TIME);
         assert_eq!(dropped(bench.arrive(1500, Ecn::NotEct)), Some(Reason::Forced), "{elapsed}");
@@ -245,8 +247,8 @@ fn above_max_ect_packets_are_marked() {
     assert_eq!(dropped(bench.arrive(1500, Ecn::NotEct)), Some(Reason::Forced));
 }
 
-/// "Packet mode" with thresholds in bytes: the same random numbers mark the same arrivals whether these have 40 or 1500 B.
-/// Each arrival has a queue of its own, in which it finds 18,000 B.
+/// "Packet mode" with thresholds in bytes: the same random numbers mark the same arrivals whether these have 40 or 1500
+/// B. Each arrival has a queue of its own, in which it finds 18,000 B.
 #[test]
 fn the_probability_does_not_depend_on_the_packet_size() {
     let marks = |size| -> Vec<bool> {

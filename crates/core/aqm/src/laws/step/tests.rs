@@ -16,7 +16,8 @@ fn queue(config: impl Into<QueueConfig>) -> AnyQueue {
     AnyQueue::new(&config.into(), LINE)
 }
 
-/// Step marking as Kuehlewind et al. 2014 configures it: the ECT instance of a dual RED with min = max = K and weight 1.
+/// Step marking as Kuehlewind et al. 2014 configures it: the ECT instance of a dual RED with min = max = K and weight
+/// 1.
 fn dual_red_step(k_bytes: f64) -> AnyQueue {
     let ect = unweighted(k_bytes, k_bytes, 1.0, MarkSpacing::Uniformised);
     let not_ect = unweighted(1e9, 2e9, 0.1, MarkSpacing::Uniformised);

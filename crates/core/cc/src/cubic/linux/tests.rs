@@ -83,8 +83,8 @@ fn the_window_follows_the_curve() {
             let curve = 0.4 * distance * distance * distance + 1000.0;
             error_max = error_max.max((f64::from(flow.window.cwnd) - curve).abs());
         }
-        // The kernel computes the curve for one RTT later and reaches that value after one RTT; where it is steepest (t = 0 and
-        // 15 s: 3 * 0.4 * 9^2 = 99 packets/s) 100 ms are 10 packets. Besides, `cnt` is rounded down.
+        // The kernel computes the curve for one RTT later and reaches that value after one RTT; where it is steepest (t
+        // = 0 and 15 s: 3 * 0.4 * 9^2 = 99 packets/s) 100 ms are 10 packets. Besides, `cnt` is rounded down.
         assert!(error_max < 15.0, "{rules:?}: {error_max}");
         assert!(flow.window.cwnd > 1080, "beyond the plateau: {}", flow.window.cwnd);
     }
@@ -92,7 +92,8 @@ fn the_window_follows_the_curve() {
 
 #[test]
 fn reno_friendly_region_follows_reno_with_beta_0_7() {
-    // From 28 packets to 19, with an RTT of 10 ms: the cubic needs K = (9 / 0.4)^(1/3) = 2.8 s, Reno gains 8/15 packets an RTT: 53 in 1 s.
+    // From 28 packets to 19, with an RTT of 10 ms: the cubic needs K = (9 / 0.4)^(1/3) = 2.8 s, Reno gains 8/15 packets
+    // an RTT: 53 in 1 s.
     let window_after = |reno_friendly| {
         let mut flow = Flow::new(CubicConfig { reno_friendly, ..PLAIN }, LINUX_6, 28, Span::from_millis(10));
         flow.cut();
@@ -247,8 +248,8 @@ fn the_curve_is_computed_once_a_jiffy_since_4_0() {
 
 #[test]
 fn the_reno_estimate_grows_past_15_eighths_of_a_window() {
-    // With a window of 8 packets more than 15 acknowledged packets are one packet of growth, more than 30 are two; the rest is
-    // kept.
+    // With a window of 8 packets more than 15 acknowledged packets are one packet of growth, more than 30 are two; the
+    // rest is kept.
     for (acked, steps, left) in [(15, 0, 15), (16, 1, 1), (30, 1, 15), (31, 2, 1)] {
         let mut cc = LinuxCubic::new(PLAIN, LINUX_6);
         (cc.ack_cnt, cc.reno_cwnd) = (acked, 8);
@@ -353,7 +354,8 @@ fn rtt_has_the_resolution_of_the_kernels_clock() {
     assert_eq!(delay_min(LINUX_6), 10_700);
 }
 
-/// An RTT that exceeds 32 bits of microseconds is 2^29 - 1 us, so that it does not overflow in eighths of a millisecond either.
+/// An RTT that exceeds 32 bits of microseconds is 2^29 - 1 us, so that it does not overflow in eighths of a millisecond
+/// either.
 #[test]
 fn rtt_saturates() {
     let endless = Span::from_secs(5000);
@@ -365,8 +367,8 @@ fn rtt_saturates() {
 mod hystart {
     use super::*;
 
-    /// Slow start with `cwnd` packets: one round of `acks` ACKs, `gap` apart, for each of `rtts_ms`. Returns the number of the ACK
-    /// that ended slow start, if that was in the last round.
+    /// Slow start with `cwnd` packets: one round of `acks` ACKs, `gap` apart, for each of `rtts_ms`. Returns the number
+    /// of the ACK that ended slow start, if that was in the last round.
     fn exit(rules: GrowthRules, cwnd: u32, gap: Span, acks: u32, rtts_ms: &[u64]) -> Option<u32> {
         let mut flow = Flow::in_slow_start(CUBIC, rules, cwnd);
         for (round, rtt_ms) in rtts_ms.iter().enumerate() {
@@ -393,8 +395,9 @@ mod hystart {
     #[test]
     fn a_train_of_half_the_rtt_ends_slow_start() {
         let table = [
-            // 6.x: the threshold is (100 ms + cushion) / 2. The cushion: 262,144 B at 2 * 1448 * 20 B / 100 ms = 0.58 MB/s is
-            // 453 ms, limited to 1 ms: 50.5 ms. ACKs 1 ms apart: ACK n comes n - 1 ms after the first: the 52nd is at 51 ms.
+            // 6.x: the threshold is (100 ms + cushion) / 2. The cushion: 262,144 B at 2 * 1448 * 20 B / 100 ms = 0.58
+            // MB/s is 453 ms, limited to 1 ms: 50.5 ms. ACKs 1 ms apart: ACK n comes n - 1 ms after the first: the 52nd
+            // is at 51 ms.
             (LINUX_6, 20, 1000, 60, Some(52)),
             // 3.x: the threshold is delay_min >> 4 in eighths of a ms, 50 ms, which the 52nd ACK exceeds, too.
             (LINUX_3_18, 20, 1000, 60, Some(52)),
@@ -448,8 +451,8 @@ mod hystart {
 
     #[test]
     fn a_delay_above_the_threshold_ends_slow_start_at_the_ninth_sample() {
-        // 6.x: 100 ms + clamp(100/8 = 12.5, 4, 16) ms. 3.x: 100/16 = 6.25 ms. The margin is at least 4 ms, as at 10 ms, and at most
-        // 16 ms, as at 200 ms in 6.x; in 3.x a sixteenth reaches that at 256 ms.
+        // 6.x: 100 ms + clamp(100/8 = 12.5, 4, 16) ms. 3.x: 100/16 = 6.25 ms. The margin is at least 4 ms, as at 10 ms,
+        // and at most 16 ms, as at 200 ms in 6.x; in 3.x a sixteenth reaches that at 256 ms.
         for (rules, base_ms, margin_ms) in [
             (LINUX_6, 100, 12),
             (LINUX_3_18, 100, 6),

@@ -66,8 +66,8 @@ fn fast_convergence_remembers_less() {
 
 #[test]
 fn reno_friendly_region_follows_the_estimate() {
-    // From 20 to 14 at 10 ms: alpha = 3 * 0.3 / 1.7 = 0.529 an RTT up to cwnd_prior = 20 (11.3 RTTs), then 1 an RTT: after
-    // 100 RTTs 20 + 88.7 = 108.7. The cubic alone is below 20 for K = (6 / 0.4)^(1/3) = 2.5 s.
+    // From 20 to 14 at 10 ms: alpha = 3 * 0.3 / 1.7 = 0.529 an RTT up to cwnd_prior = 20 (11.3 RTTs), then 1 an RTT:
+    // after 100 RTTs 20 + 88.7 = 108.7. The cubic alone is below 20 for K = (6 / 0.4)^(1/3) = 2.5 s.
     let after = |reno_friendly| {
         let mut flow =
             Flow::new(CubicConfig { reno_friendly, ..CUBIC_RFC9438 }, LINUX_6, 20, Span::from_millis(10));

@@ -95,8 +95,8 @@ proptest! {
 
 #[test]
 fn the_ack_that_ends_a_window_counts_in_it() {
-    // The connection is established when 10 packets are sent, so that the ACK of packet 10 ends the window. With nine unmarked
-    // packets and that one marked F is 1/10.
+    // The connection is established when 10 packets are sent, so that the ACK of packet 10 ends the window. With nine
+    // unmarked packets and that one marked F is 1/10.
     let mut flow = Flow::new(DctcpConfig { initial_alpha_q10: 0, ..presets::DCTCP }, LINUX_6, 10);
     for _ in 0..9 {
         flow.ack(1, false);
@@ -164,7 +164,8 @@ fn an_ack_weighs_by_what_is_counted() {
 
 #[test]
 fn gain_normalised_by_the_flight_is_a_sixteenth_a_window() {
-    // Each of n packets has a gain of 1/16/n: a fully marked window gives 1 - (1 - 1/(16 n))^n, for 32 packets 0.0607 (one update: 1/16).
+    // Each of n packets has a gain of 1/16/n: a fully marked window gives 1 - (1 - 1/(16 n))^n, for 32 packets 0.0607
+    // (one update: 1/16).
     let config = DctcpConfig {
         alpha_resolution: AlphaResolution::Exact,
         alpha_update: AlphaUpdate::PerAck,

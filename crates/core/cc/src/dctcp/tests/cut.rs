@@ -151,7 +151,8 @@ fn per_mark_takes_half_a_packet_for_each_mark_exactly() {
         flow.ece();
         assert_eq!(flow.window.cwnd, 100 - marks / 2);
     }
-    // The half packet of an odd mark is kept beyond the end of the episode: 41 marks have taken 20 packets, the 42nd takes the 21st.
+    // The half packet of an odd mark is kept beyond the end of the episode: 41 marks have taken 20 packets, the 42nd
+    // takes the 21st.
     flow.cc.on_exit(&mut flow.window, flow.stream.now);
     flow.ack(1, true);
     flow.ecn();

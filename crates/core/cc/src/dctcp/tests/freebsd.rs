@@ -81,7 +81,8 @@ fn cuts_are_whole_segments_in_2015_and_bytes_in_14() {
 
 #[test]
 fn duplicates_count_one_segment_and_update_alpha() {
-    // Claim A51. Ten segments out, alpha 512; the first ACK ends the handshake's window: 480. Two duplicates with ECN-Echo.
+    // Claim A51. Ten segments out, alpha 512; the first ACK ends the handshake's window: 480. Two duplicates with
+    // ECN-Echo.
     let after = |config: DctcpConfig| {
         let mut flow = connection(from_alpha(512, config), 10);
         flow.ack(1, false);
@@ -117,8 +118,8 @@ fn recovery_holds_alpha_until_it_ends() {
         seen
     };
     let keep = DctcpConfig { alpha_on_loss: AlphaAfter::Keep, ..FREEBSD };
-    // Alpha stays at 480; in post_recovery all 14480 B marked: 480 - 30 + 64 = 514; 2015 once more with the last ACK's 2896 of
-    // 2896 B: 514 - 32 + 64 = 546.
+    // Alpha stays at 480; in post_recovery all 14480 B marked: 480 - 30 + 64 = 514; 2015 once more with the last ACK's
+    // 2896 of 2896 B: 514 - 32 + 64 = 546.
     assert_eq!(trace(keep), [480, 480, 480, 514, 546]);
     assert_eq!(trace(FREEBSD_14), [480, 480, 480, 514, 514]);
 }
@@ -143,7 +144,8 @@ fn a_timeout_updates_alpha_and_begins_a_window_of_one_segment() {
 
 #[test]
 fn every_idle_period_renews_alpha() {
-    // Claim A51: the counters are cleared, too. There are two idle periods, because the kernel of 2015 itself did it only once.
+    // Claim A51: the counters are cleared, too. There are two idle periods, because the kernel of 2015 itself did it
+    // only once.
     for (config, initial) in [(FREEBSD, 0), (FREEBSD_14, 1024)] {
         let mut flow = connection(config, 10);
         for _ in 0..2 {
@@ -165,8 +167,8 @@ fn every_idle_period_renews_alpha() {
 
 #[test]
 fn loss_in_an_episode_halves_the_window_before_the_last_mark() {
-    // With 20 segments and alpha 512 the mark cuts the window to 15. Another mark finds a window that has grown to 16; loss then
-    // halves 16 segments to 8.
+    // With 20 segments and alpha 512 the mark cuts the window to 15. Another mark finds a window that has grown to 16;
+    // loss then halves 16 segments to 8.
     for config in [FREEBSD, FREEBSD_14] {
         let mut flow = connection(from_alpha(512, config), 20);
         flow.ecn();

@@ -5,8 +5,8 @@ use crate::tests::drive::LINUX_3_2;
 use crate::{AlphaResolution, CongestionControl, CounterOnCut, DctcpConfig, SsthreshAfterCut};
 use shoal_units::Time;
 
-/// The number of reductions among `acks` ACKs for one packet each, of which every `spacing`-th is marked; each mark begins an
-/// episode of its own. The window does not grow, so that it shows the reductions alone.
+/// The number of reductions among `acks` ACKs for one packet each, of which every `spacing`-th is marked; each mark
+/// begins an episode of its own. The window does not grow, so that it shows the reductions alone.
 fn reductions_at(config: DctcpConfig, cwnd: u32, spacing: u32, acks: u32) -> u32 {
     let mut flow = Flow::new(config, LINUX_3_2, cwnd);
     let mut reductions = 0;
@@ -37,7 +37,8 @@ fn rare_marks_do_not_move_the_original_below_137_packets() {
 
 #[test]
 fn a_finer_alpha_keeps_following_rare_marks() {
-    // Claim A12. In the original one mark in 200 ACKs or in 2000 is the same alpha, 15/1024; with 2^-20 alpha follows the rate.
+    // Claim A12. In the original one mark in 200 ACKs or in 2000 is the same alpha, 15/1024; with 2^-20 alpha follows
+    // the rate.
     let alpha = |resolution, spacing: u32| {
         let config = DctcpConfig { alpha_resolution: resolution, initial_alpha_q10: 15, ..presets::STANFORD };
         let mut flow = Flow::new(config, LINUX_3_2, 100);
@@ -60,9 +61,9 @@ fn a_finer_alpha_keeps_following_rare_marks() {
 
 #[test]
 fn the_finer_alpha_reduces_from_the_window_where_a_whole_packet_is_due() {
-    // Claim A12 as far as it holds: windows are whole packets, so that W alpha / 2 >= 1 is needed in every variant. Per ACK with
-    // g = 1/256 and one mark in 200, alpha at the mark is (1/256) / (1 - (255/256)^200) = 0.00720 (7545 of 2^20): the
-    // first window that reacts is 2 / 0.00720 = 278. With one in 20 alpha is 0.0519: 39.
+    // Claim A12 as far as it holds: windows are whole packets, so that W alpha / 2 >= 1 is needed in every variant. Per
+    // ACK with g = 1/256 and one mark in 200, alpha at the mark is (1/256) / (1 - (255/256)^200) = 0.00720 (7545 of
+    // 2^20): the first window that reacts is 2 / 0.00720 = 278. With one in 20 alpha is 0.0519: 39.
     let first =
         |spacing| (2..1000).find(|cwnd| reductions_at(presets::IKR, *cwnd, spacing, 6000) > 0).unwrap();
     let expected = |spacing: i32| {
@@ -75,8 +76,8 @@ fn the_finer_alpha_reduces_from_the_window_where_a_whole_packet_is_due() {
         // The truncated decay leaves alpha up to 255/2^20 higher.
         assert!((window * 0.95..=window + 1.0).contains(&found), "{spacing}: {found}");
     }
-    // At 100 packets: one mark in 50 is F = 0.02, the original's alpha rests at 16/1024 (15 + 1, then 16 - 1 + 1) and takes
-    // (100 * 16) >> 11 = 0; the finer one is at 0.0220 and takes one packet at each mark.
+    // At 100 packets: one mark in 50 is F = 0.02, the original's alpha rests at 16/1024 (15 + 1, then 16 - 1 + 1) and
+    // takes (100 * 16) >> 11 = 0; the finer one is at 0.0220 and takes one packet at each mark.
     let original = DctcpConfig { initial_alpha_q10: 15, ..presets::STANFORD };
     assert_eq!(reductions_at(original, 100, 50, 20_000), 0);
     assert!(reductions_at(presets::IKR, 100, 50, 20_000) > 380);
@@ -84,7 +85,8 @@ fn the_finer_alpha_reduces_from_the_window_where_a_whole_packet_is_due() {
 
 #[test]
 fn the_original_gains_one_segment_an_episode_by_slow_start() {
-    // Claim A13. After the cut ssthresh = cwnd, and cwnd <= ssthresh is slow start: the first ACK adds one packet at once.
+    // Claim A13. After the cut ssthresh = cwnd, and cwnd <= ssthresh is slow start: the first ACK adds one packet at
+    // once.
     let extra = |ssthresh_after_cut| {
         let config = DctcpConfig { initial_alpha_q10: 512, ssthresh_after_cut, ..presets::STANFORD };
         let mut flow = Flow::new(config, LINUX_3_2, 100);
@@ -123,8 +125,8 @@ fn growth_in_cwr_and_the_counter() {
     let grows = |config| Flow::new(config, LINUX_3_2, 100).cc.grows_in_cwr();
     assert_eq!((grows(presets::IKR), grows(presets::STANFORD)), (true, false));
 
-    // In CWR without a cut, 60 more marked ACKs raise the counter from 40 to 100, and with the next ACK the window grows. A mark
-    // after that takes the growth back: cwnd_max (1 - alpha/2) = 100 is lower.
+    // In CWR without a cut, 60 more marked ACKs raise the counter from 40 to 100, and with the next ACK the window
+    // grows. A mark after that takes the growth back: cwnd_max (1 - alpha/2) = 100 is lower.
     let slow = DctcpConfig { gain: crate::Gain::Shift(20), ..quiet };
     let mut flow = Flow::new(slow, LINUX_3_2, 100);
     flow.window.cwnd_cnt = 40;
@@ -163,8 +165,8 @@ fn per_ack_updates_match_at_16_acks_an_rtt_and_scale_otherwise() {
 
 #[test]
 fn progressive_reduction_follows_alpha_from_the_latched_window() {
-    // Claim A16. With cwnd 100 and alpha 0, each ACK with ECE first updates alpha: a' = a - (a >> 8) + 4096 in 2^-20. The new
-    // window 100 - (100 a >> 21) is applied if it is lower; the counter is too low for growth.
+    // Claim A16. With cwnd 100 and alpha 0, each ACK with ECE first updates alpha: a' = a - (a >> 8) + 4096 in 2^-20.
+    // The new window 100 - (100 a >> 21) is applied if it is lower; the counter is too low for growth.
     let mut flow = Flow::new(presets::IKR, LINUX_3_2, 100);
     flow.ack(1, true);
     flow.ecn();
@@ -184,13 +186,14 @@ fn progressive_reduction_follows_alpha_from_the_latched_window() {
     assert_eq!(trace[59], 90);
     assert_eq!(flow.window.ssthresh, 89);
 
-    // Cuts start from the window at the begin of CWR: growth in CWR does not raise it, and only lower values are applied.
+    // Cuts start from the window at the begin of CWR: growth in CWR does not raise it, and only lower values are
+    // applied.
     let mut flow = Flow::new(DctcpConfig { initial_alpha_q10: 512, ..presets::IKR }, LINUX_3_2, 100);
     flow.ecn();
     assert_eq!((flow.window.cwnd, flow.window.ssthresh), (75, 74));
     flow.window.cwnd = 70;
-    // alpha after one more ECE: 524288 - 2048 + 4096 = 526336; 100 - (52,633,600 >> 21) = 75, more than 70 and the packet
-    // of slow start (70 <= 74) that the ACK gives.
+    // alpha after one more ECE: 524288 - 2048 + 4096 = 526336; 100 - (52,633,600 >> 21) = 75, more than 70 and the
+    // packet of slow start (70 <= 74) that the ACK gives.
     flow.ece();
     assert_eq!((flow.window.cwnd, flow.window.ssthresh), (71, 74));
     // After the episode that window is forgotten: another ECE changes nothing.

@@ -28,7 +28,8 @@ impl<'a> SackOption<'a> {
         left < right && right <= self.nxt
     }
 
-    /// Data received twice: the first block lies below the cumulative ACK or inside the second one (RFC 2883 section 4).
+    /// Data received twice: the first block lies below the cumulative ACK or inside the second one (RFC 2883 section
+    /// 4).
     pub(super) fn duplicate(&self) -> Option<(u64, u64)> {
         let (left, right) = self.range(0).filter(|block| self.is_sound(*block))?;
         let inside_second = || self.range(1).is_some_and(|second| left >= second.0 && right <= second.1);

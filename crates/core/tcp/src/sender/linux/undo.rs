@@ -13,8 +13,8 @@ pub(super) struct UndoEvidence {
     ssthresh: u32,
     /// Start of the episode that may be undone (Linux `undo_marker`).
     marker: Option<u64>,
-    /// Retransmissions in it not yet explained by D-SACK (Linux `undo_retrans`). Negative: nothing was retransmitted yet,
-    /// which is not the same as everything being explained.
+    /// Retransmissions in it not yet explained by D-SACK (Linux `undo_retrans`). Negative: nothing was retransmitted
+    /// yet, which is not the same as everything being explained.
     retransmissions: i32,
     /// Time of the first retransmission of the episode, in timestamp units; 0 if none (Linux `retrans_stamp`).
     first_retransmission: u32,
@@ -81,7 +81,8 @@ impl UndoEvidence {
 
     /// The ACK echoes a timestamp older than the first retransmission, or nothing was retransmitted.
     ///
-    /// Only an ACK that advances proves anything by its timestamp (RFC 3522 section 3.2): a duplicate echoes an old one.
+    /// Only an ACK that advances proves anything by its timestamp (RFC 3522 section 3.2): a duplicate echoes an old
+    /// one.
     pub(super) fn is_delayed(&self, acked: &Acked) -> bool {
         let echoes_older =
             || acked.ts_ecr != 0 && acked.ts_ecr.wrapping_sub(self.first_retransmission).cast_signed() < 0;
@@ -93,8 +94,8 @@ impl UndoEvidence {
         self.is_explained() || self.is_delayed(acked)
     }
 
-    /// Brings the window back, and with `whole` the threshold (Linux `tcp_undo_cwnd_reduction`). Returns whether a CWR that
-    /// was not yet sent is withdrawn.
+    /// Brings the window back, and with `whole` the threshold (Linux `tcp_undo_cwnd_reduction`). Returns whether a CWR
+    /// that was not yet sent is withdrawn.
     pub(super) fn restore(&self, rules: Undo, whole: bool, window: &mut Window, cc: &AnyController) -> bool {
         if self.ssthresh == 0 {
             if rules != Undo::Linux6 {

@@ -5,9 +5,9 @@ use super::*;
 use shoal_packet::FlowId;
 use shoal_units::Span;
 
-/// One Newton step for each count, from 2^16 - 1 on. For a count of 2: x = ffff0000, x^2 = fffe0001, bracket 3 * 2^32 - 2 * fffe0001 = 10003fffe,
-/// quartered 40000fff, times x, over 2^47: 8001. So the second gap is half an interval and not 1/sqrt(2) of it; the next
-/// overshoots, and from a count of 10 on the error is below half a percent.
+/// One Newton step for each count, from 2^16 - 1 on. For a count of 2: x = ffff0000, x^2 = fffe0001, bracket 3 * 2^32 -
+/// 2 * fffe0001 = 10003fffe, quartered 40000fff, times x, over 2^47: 8001. So the second gap is half an interval and
+/// not 1/sqrt(2) of it; the next overshoots, and from a count of 10 on the error is below half a percent.
 #[test]
 fn newton_steps_to_the_integer() {
     let mut law = Control { rec_inv_sqrt: u16::MAX, count: 1, ..Control::new() };
@@ -47,7 +47,8 @@ fn late(law: &mut Control, ticks: u64) -> Decision {
     law.on_packet(&Parameters::new(&LAW), &packet, 10_000, now)
 }
 
-/// The dropping state began with a count of 1, ended at a count of 40, and begins again `pause` ticks after `drop_next`.
+/// The dropping state began with a count of 1, ended at a count of 40, and begins again `pause` ticks after
+/// `drop_next`.
 fn entered_again(pause: u64) -> Control {
     let mut law = Control {
         count: 40,
@@ -61,8 +62,9 @@ fn entered_again(pause: u64) -> Control {
     law
 }
 
-/// The count is 40 - 1 = 39; the step improves 10,361 (which is right for 40) towards 65,536 / sqrt(39) = 10,494: x = 28790000,
-/// x^2 = 107,350,321 (>> 32), bracket 3 * 2^32 - 39 x^2 = 8,698,239,369, a quarter of it times x, over 2^47: 10,491.
+/// The count is 40 - 1 = 39; the step improves 10,361 (which is right for 40) towards 65,536 / sqrt(39) = 10,494: x =
+/// 28790000, x^2 = 107,350,321 (>> 32), bracket 3 * 2^32 - 39 x^2 = 8,698,239,369, a quarter of it times x, over 2^47:
+/// 10,491.
 #[test]
 fn a_short_pause_keeps_the_count() {
     let law = entered_again(16 * 97_656 - 1);
@@ -89,8 +91,8 @@ fn one_signal_restarts_the_count() {
     assert_eq!((law.count, law.rec_inv_sqrt), (1, u16::MAX));
 }
 
-/// Four packets dropped for lack of room count like four signals: the next one makes 39 + 4 + 1 = 44 of them, and the step goes
-/// from 10,491 towards 65,536 / sqrt(44) = 9880: 9822.
+/// Four packets dropped for lack of room count like four signals: the next one makes 39 + 4 + 1 = 44 of them, and the
+/// step goes from 10,491 towards 65,536 / sqrt(44) = 9880: 9822.
 #[test]
 fn drops_for_lack_of_room_count_as_signals() {
     let mut law = entered_again(0);

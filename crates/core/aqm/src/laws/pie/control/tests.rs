@@ -18,8 +18,8 @@ fn updated(prob: u64, qdelay: u64, qdelay_old: u64) -> u64 {
     law.probability()
 }
 
-/// 2^56 - 1 divided by 15,625,000 is 4,611,686,018 for one tick and one Hz; the gains are 2 and 20 sixteenths of it. 15 ms are
-/// 234,375 ticks.
+/// 2^56 - 1 divided by 15,625,000 is 4,611,686,018 for one tick and one Hz; the gains are 2 and 20 sixteenths of it. 15
+/// ms are 234,375 ticks.
 #[test]
 fn gains_are_those_of_the_kernel() {
     let law = Control::new(&CONFIG);
@@ -27,10 +27,11 @@ fn gains_are_those_of_the_kernel() {
     assert_eq!((law.alpha, law.beta, law.target), (576_460_752, 5_764_607_522, 234_375));
 }
 
-/// From a probability of 0 and a delay of 30 ms (468,750 ticks) both gains are shifted by 11 bits, to 281,474 and 2,814,749;
-/// 281,474 * 234,375 + 2,814,749 * 468,750 = 1,385,384,062,500. That is above 10^-5 (720,575,940,379), so that the next update
-/// shifts by 7 bits: 4,503,599 * 234,375 = 1,055,531,015,625, as the delay does not grow; and once more. Then the delay falls
-/// to 300,000: 4,503,599 * 65,625 - 45,035,996 * 168,750 = -7,304,275,640,625, with which the probability would be negative.
+/// From a probability of 0 and a delay of 30 ms (468,750 ticks) both gains are shifted by 11 bits, to 281,474 and
+/// 2,814,749; 281,474 * 234,375 + 2,814,749 * 468,750 = 1,385,384,062,500. That is above 10^-5 (720,575,940,379), so
+/// that the next update shifts by 7 bits: 4,503,599 * 234,375 = 1,055,531,015,625, as the delay does not grow; and once
+/// more. Then the delay falls to 300,000: 4,503,599 * 65,625 - 45,035,996 * 168,750 = -7,304,275,640,625, with which
+/// the probability would be negative.
 #[test]
 fn the_probability_follows_the_delay() {
     let mut law = law(0, 468_750, 0);
@@ -43,8 +44,8 @@ fn the_probability_follows_the_delay() {
     assert_eq!(values, [1_385_384_062_500, 2_440_915_078_125, 3_496_446_093_750, 0]);
 }
 
-/// A delay of 250,000 ticks after one of 240,000 changes the probability by 15,625 alpha + 10,000 beta; below each power of ten
-/// both gains are a quarter of what they are above.
+/// A delay of 250,000 ticks after one of 240,000 changes the probability by 15,625 alpha + 10,000 beta; below each
+/// power of ten both gains are a quarter of what they are above.
 #[test]
 fn gains_shrink_with_the_probability() {
     for (prob, delta) in [
@@ -60,7 +61,8 @@ fn gains_shrink_with_the_probability() {
     }
 }
 
-/// From 10 % on an update changes the probability by 2 % at most: 72,057,594,037,927,935 / 100 * 2 = 1,441,151,880,758,558.
+/// From 10 % on an update changes the probability by 2 % at most: 72,057,594,037,927,935 / 100 * 2 =
+/// 1,441,151,880,758,558.
 #[test]
 fn large_steps_are_cut() {
     let tenth = MAX_PROB / 10;
@@ -84,8 +86,9 @@ fn the_probability_may_exceed_one() {
     assert_eq!(updated(u64::MAX, 3_906_251, 3_906_251), MAX_PROB);
 }
 
-/// With an empty queue at two updates: 36,028,797,018,963,967 - 576,460,752 * 234,375 = 35,893,689,030,213,967, of which a
-/// 64th is taken off: 35,332,850,139,116,874. If packets wait but the delay is not measurable yet, nothing is taken off.
+/// With an empty queue at two updates: 36,028,797,018,963,967 - 576,460,752 * 234,375 = 35,893,689,030,213,967, of
+/// which a 64th is taken off: 35,332,850,139,116,874. If packets wait but the delay is not measurable yet, nothing is
+/// taken off.
 #[test]
 fn an_empty_queue_lets_the_probability_decay() {
     let mut empty = law(MAX_PROB / 2, 0, 0);
@@ -112,7 +115,8 @@ fn acts(law: &mut Control, size: u16, backlog: u64) -> bool {
     law.acts(size, backlog, &mut Stream::new(1, "pie"))
 }
 
-/// The first random number of `Stream::new(1, "pie")` is above 0.3 and below 0.9 of 2^64, so that both outcomes are known.
+/// The first random number of `Stream::new(1, "pie")` is above 0.3 and below 0.9 of 2^64, so that both outcomes are
+/// known.
 #[test]
 fn four_conditions_spare_packets() {
     let draw = Stream::new(1, "pie").uniform_u64();
@@ -127,7 +131,8 @@ fn four_conditions_spare_packets() {
     bursting.vars.burst = 1;
     assert!(!acts(&mut bursting, 1500, 3000));
     assert!(!acts(&mut ready(), 1500, 2999));
-    // A delay below half of 234,375 ticks, and a probability below 20 %; the sum is so large that no random number is drawn.
+    // A delay below half of 234,375 ticks, and a probability below 20 %; the sum is so large that no random number is
+    // drawn.
     for (qdelay, prob, safe) in [
         (117_186, MAX_PROB / 5 - 1, true),
         (117_186, MAX_PROB / 5, false),
@@ -177,8 +182,8 @@ fn bytemode_scales_with_the_size() {
     assert_eq!(law.vars.accu_prob, 150 * (MAX_PROB / 2 / 1500) + MAX_PROB / 2);
 }
 
-/// A packet that waited for 20 ms and leaves others behind measures 312,500 ticks, the last one 0. The allowance of 2,343,750
-/// ticks shrinks by the time between departures, from the second departure on.
+/// A packet that waited for 20 ms and leaves others behind measures 312,500 ticks, the last one 0. The allowance of
+/// 2,343,750 ticks shrinks by the time between departures, from the second departure on.
 #[test]
 fn timestamps_measure_the_delay_and_use_up_the_burst() {
     let mut law = Control::new(&CONFIG);
@@ -195,8 +200,8 @@ fn timestamps_measure_the_delay_and_use_up_the_burst() {
     }
 }
 
-/// At 40 Mbit/s the estimate is 89 after 30 packets (it converges to 82), with which 100,000 B take 287,640 ticks. The delay
-/// before was 0.
+/// At 40 Mbit/s the estimate is 89 after 30 packets (it converges to 82), with which 100,000 B take 287,640 ticks. The
+/// delay before was 0.
 #[test]
 fn the_estimated_rate_turns_a_backlog_into_a_delay() {
     let mut law = Control::new(&PieConfig { dq_rate_estimator: true, ..CONFIG });
