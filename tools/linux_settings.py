@@ -8,13 +8,13 @@ it.
 import re
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import shoal
 from shoal.linux import Image, find_image
 from shoal.linux.guest import guest_folder, run_guest
-from shoal.linux.plan import Plan
+from shoal.linux.running import plan
 
 SEEDS = (1, 2, 3)
 FOLDER = Path(__file__).parents[1] / "scenarios" / "compare"
@@ -69,16 +69,13 @@ def measured(scenario: shoal.Scenario, image: Image, change: Callable[[str], str
     """The numbers of one run a seed."""
     rows = []
     for seed in SEEDS:
-        native = scenario.native.linux_plan(image.description, seed=seed)
-        planned = Plan.of(native)
-        if change is not None:
-            changed = change(planned.config)
-            if changed == planned.config:
-                return []
-            planned = replace(planned, config=changed)
+        planned = plan(scenario, image, seed=seed)
+        config = planned.config if change is None else change(planned.config)
+        if change is not None and config == planned.config:
+            return []
         with guest_folder() as folder:
-            run_guest(planned, image, folder)
-            result = shoal.Result(native.result(folder).json)
+            run_guest(config, image, folder, memory_mib=planned.memory_mib, seed=planned.seed)
+            result = shoal.Result(planned.result(folder).json)
         link = result.bottlenecks[0]
         rates = [group["wire_bps"]["mean"] for group in result.groups]
         rows.append(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import shoal
 from shoal.linux import Image, find_image, run_on_linux
 from shoal.linux.guest import guest_folder, run_guest
-from shoal.linux.plan import Plan, plan
+from shoal.linux.running import plan
 
 STEP = """
 title = "Speed"
@@ -67,11 +67,11 @@ def cpu_s(of: int) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def guest_cpu_s(planned: Plan, image: Image) -> float:
+def guest_cpu_s(config: str, memory_mib: int, image: Image) -> float:
     """CPU seconds of one guest."""
     before = cpu_s(resource.RUSAGE_CHILDREN)
     with guest_folder() as folder:
-        run_guest(planned, image, folder)
+        run_guest(config, image, folder, memory_mib=memory_mib)
     return cpu_s(resource.RUSAGE_CHILDREN) - before
 
 
@@ -80,11 +80,9 @@ def main() -> None:
     image = find_image()
     _ = image.helpers
     first = plan(shoal.Scenario.from_toml(scenario(CASES[0])), image)
-    bare = Plan("module /sch_line.ko\nrun 1000000 1000000 0\n", (), (), first.memory_mib, 1)
     hosts = "\n".join(line for line in first.config.splitlines() if line.split()[0] not in {"flow", "run"})
-    built = Plan(hosts + "\nrun 1000000 1000000 0\n", (), (), first.memory_mib, 1)
-    setup = guest_cpu_s(built, image)
-    boot = guest_cpu_s(bare, image)
+    setup = guest_cpu_s(hosts + "\nrun 1000000 1000000 0\n", first.memory_mib, image)
+    boot = guest_cpu_s("module /sch_line.ko\nrun 1000000 1000000 0\n", first.memory_mib, image)
     count = hosts.count("\nhost ")
     print(f"Linux {image.release}, {image.mode} mode, beside the simulator. Flows: the guest's set-up is taken off.\n")
     print("| one guest | CPU s | target |")

@@ -55,22 +55,27 @@ def backlog_pdf(
     start_s
         Start of one of the windows of ``trace.windows``; the whole measurement if not given.
     """
-    rows = _rows(result, "backlog", which, link, start_s)
-    return _pdf(rows, "packets", "time_s", float(width), 1.0)
+    import polars as pl
 
-
-def delay_pdf(
-    result: RunRecord, which: str = "ect", *, width_s: float = 1e-3, link: int = 0, start_s: float | None = None
-) -> pl.DataFrame:
-    """Part of the packets of a class with such a queueing delay: ``low_s`` and ``share``; see :func:`backlog_pdf`."""
-    return _pdf(_rows(result, "delay", which, link, start_s), "s", "packets", width_s, 0.0)
+    rows = _backlog(result, which, link, start_s)
+    highest = number(rows["high_packets"].max())
+    bins = int(highest // width) + 1 if highest is not None else 0
+    edges = [float(index * width) for index in range(bins + 1)]
+    low = rows["low_packets"].cast(pl.Float64).to_list()
+    # A bucket of equal ends covers a whole packet.
+    high = (rows["high_packets"].cast(pl.Float64) + 1.0).to_list()
+    shares = _native.binned_shares(low, high, rows["time_s"].to_list(), edges)
+    return pl.DataFrame(
+        {"low_packets": edges[: len(shares)], "share": shares},
+        schema={"low_packets": pl.Float64, "share": pl.Float64},
+    )
 
 
 def backlog_between(
     result: RunRecord, which: str, low: float, high: float, *, link: int = 0, start_s: float | None = None
 ) -> float | None:
     """Part of the time in which from ``low`` to ``high`` packets waited, both included."""
-    rows = _rows(result, "backlog", which, link, start_s)
+    rows = _backlog(result, which, link, start_s)
     weights = [round(seconds * 1e12) for seconds in rows["time_s"]]
     return _native.share_between(rows["low_packets"].to_list(), rows["high_packets"].to_list(), weights, low, high)
 
@@ -149,38 +154,14 @@ def oscillation_of(values: Sequence[float], step_s: float, *, least: float = 0.2
     return Oscillation(None if period is None else period * step_s, strength, amplitude)
 
 
-def matrix(table: pl.DataFrame, rows: str, columns: str, value: str) -> pl.DataFrame:
-    """A column of a table as a matrix: one row a value of ``rows``, one column a value of ``columns``, means inside."""
-    return table.pivot(columns, index=rows, values=value, aggregate_function="mean", maintain_order=True).sort(rows)
-
-
-def _rows(result: RunRecord, what: str, which: str, link: int, start_s: float | None) -> pl.DataFrame:
+def _backlog(result: RunRecord, which: str, link: int, start_s: float | None) -> pl.DataFrame:
     import polars as pl
 
     if which not in classes:
         raise UsageError(f"there is no class `{which}`", hint=", ".join(classes))
-    rows = result.table(f"{what}_distribution" if start_s is None else f"{what}_windows")
+    rows = result.table("backlog_distribution" if start_s is None else "backlog_windows")
     rows = rows.filter((pl.col("link") == result.bottlenecks[link]["name"]) & (pl.col("class") == which))
     return rows if start_s is None else rows.filter((pl.col("start_s") - start_s).abs() < 1e-9)
-
-
-def _pdf(rows: pl.DataFrame, unit: str, weight: str, width: float, span: float) -> pl.DataFrame:
-    """``span`` is what a bucket of equal ends covers: a whole packet, but no time."""
-    import polars as pl
-
-    highest = number(rows[f"high_{unit}"].max())
-    bins = int(highest // width) + 1 if highest is not None else 0
-    edges = [index * width for index in range(bins + 1)]
-    shares = _native.binned_shares(
-        rows[f"low_{unit}"].cast(pl.Float64).to_list(),
-        (rows[f"high_{unit}"].cast(pl.Float64) + span).to_list(),
-        rows[weight].cast(pl.Float64).to_list(),
-        edges,
-    )
-    return pl.DataFrame(
-        {f"low_{unit}": edges[: len(shares)], "share": shares},
-        schema={f"low_{unit}": pl.Float64, "share": pl.Float64},
-    )
 
 
 def _step_s(times: Sequence[float]) -> float:

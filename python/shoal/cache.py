@@ -8,7 +8,7 @@ import re
 import shutil
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -57,15 +57,6 @@ class Cache:
         self.folder = Path(folder)
         self.trouble: str | None = None
         """Why finished points are not kept, once that has failed."""
-
-    def key(self, scenario: Scenario, seed: int) -> str:
-        """Name of a point: a hash of everything that its bytes depend on."""
-        return self.key_of(simulator_hash(), scenario.to_toml(), str(seed))
-
-    @staticmethod
-    def key_of(*parts: str) -> str:
-        """Name of a point that depends on more."""
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def get(self, key: str) -> Result | None:
         """Look a finished point up; what cannot be read counts as missing."""
@@ -131,6 +122,23 @@ class Cache:
 
     def _place(self, key: str) -> Path:
         return self.folder / key[:2] / key[2:]
+
+
+def recalled(
+    store: Cache | None, scenario: Scenario, seed: int, run: Callable[[], Result], *, plane: tuple[str, ...] = ()
+) -> Result:
+    """A run that was kept, or else a new one, which is kept.
+
+    It is found by everything that its bytes depend on: scenario, seed and native module, and what ``plane`` names.
+    """
+    if store is None:
+        return run()
+    parts = (*plane, simulator_hash(), scenario.to_toml(), str(seed))
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    if (known := store.get(key)) is None:
+        known = run()
+        store.put(key, known)
+    return known
 
 
 def _size(path: Path) -> int:

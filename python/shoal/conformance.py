@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from shoal import _native
 from shoal.errors import OutputError
-from shoal.parallel import run_all
+from shoal.parallel import Progress, counted, run_all
 
 Plane = Literal["sim", "linux"]
 Outcome = Literal["pass", "fail", "refused", "wrong"]
@@ -156,7 +156,7 @@ def run_scripts(
     known: Mapping[str, Expectation] | None = None,
     kernel: str | None = None,
     workers: int | None = None,
-    on_done: Callable[[], object] | None = None,
+    progress: Progress = False,
 ) -> list[Verdict]:
     """Play scripts.
 
@@ -172,8 +172,8 @@ def run_scripts(
         Version of the kernel; the one that was built last if not given.
     workers
         Guests at once; one a core if not given.
-    on_done
-        Called for each finished script.
+    progress
+        True shows a bar on stderr; a function is called with the finished fraction.
 
     Raises
     ------
@@ -193,7 +193,8 @@ def run_scripts(
 
         play = player(kernel)
         tasks = [partial(play, script, text) for script, text in texts]
-    found = run_all(tasks, workers=workers, on_done=on_done)
+    with counted(len(tasks), progress, "scripts") as on_done:
+        found = run_all(tasks, workers=workers, on_done=on_done)
     return [
         Verdict(script, on, data["verdict"], data, known.get(script.name))
         for script, data in zip(scripts, found, strict=True)

@@ -233,6 +233,21 @@ def unwritable(path: str | Path, error: OSError, *, option: str = "--out") -> Ou
     )
 
 
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """What the operating system refuses in the block becomes an error that names the file, or else the folder.
+
+    Raises
+    ------
+    OutputError
+        Something cannot be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise unwritable(error.filename or folder, error) from error
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file under a temporary name, then rename it: readers never see half of it."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")

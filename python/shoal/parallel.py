@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
 from typing import TypeVar
 
 from shoal._native import Cancel
 
 T = TypeVar("T")
+# True shows a bar on stderr; a function is called with the finished fraction.
+Progress = bool | Callable[[float], object]
 
 # How long an interrupt may go unnoticed.
 _pulse_s = 0.1
@@ -19,6 +22,24 @@ _pulse_s = 0.1
 def default_workers() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def counted(total: int, progress: Progress, label: str) -> Iterator[Callable[[], None]]:
+    """Give a function to call for each of ``total`` finished tasks, and show how many they are."""
+    numbers = itertools.count(1)
+    with ExitStack() as stack:
+        if progress is True:
+            from shoal.progress import Bar
+
+            progress = stack.enter_context(Bar(label)).update
+
+        def on_done() -> None:
+            fraction = next(numbers) / total
+            if callable(progress):
+                progress(fraction)
+
+        yield on_done
 
 
 def run_all(

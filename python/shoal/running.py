@@ -12,7 +12,7 @@ from typing import overload
 from shoal import _native
 from shoal.errors import ScenarioError, UsageError
 from shoal.files import is_capture, is_packet_trace, refuse_foreign, remove_abandoned_files
-from shoal.parallel import run_all
+from shoal.parallel import counted, run_all
 from shoal.results import Result, Results
 from shoal.scenario import Scenario
 
@@ -107,16 +107,9 @@ def run(
         raise UsageError("seeds excludes seed, packets and pcap", hint="run single seeds for packet files")
     numbers = seed_list(scenario, seeds)
     refuse_unmodelled([scenario])
-    finished = 0
-
-    def on_done() -> None:
-        nonlocal finished
-        finished += 1
-        if progress is not None:
-            progress(finished / len(numbers))
-
-    tasks = (partial(_task, scenario, number) for number in numbers)
-    return Results(run_all(tasks, workers=workers, on_done=on_done))
+    tasks = (partial(run_one, scenario, seed=number) for number in numbers)
+    with counted(len(numbers), progress or False, "") as on_done:
+        return Results(run_all(tasks, workers=workers, on_done=on_done))
 
 
 def seed_list(scenario: Scenario, seeds: int | Iterable[int]) -> list[int]:
@@ -182,13 +175,13 @@ def refuse_unmodelled(scenarios: Iterable[Scenario]) -> None:
 
 def run_one(
     scenario: Scenario,
+    cancel: _native.Cancel | None = None,
     *,
     seed: int | None = None,
     packets: str | Path | None = None,
     pcap: str | Path | None = None,
     pcap_payload: bool = False,
     progress: Callable[[float], object] | None = None,
-    cancel: _native.Cancel | None = None,
 ) -> Result:
     """Run a scenario once; ``cancel`` lets another thread end it."""
     if pcap_payload and pcap is None:
@@ -217,7 +210,3 @@ def run_one(
         cancel=cancel,
     )
     return Result(finished.json, run=finished)
-
-
-def _task(scenario: Scenario, seed: int, cancel: _native.Cancel) -> Result:
-    return run_one(scenario, seed=seed, cancel=cancel)

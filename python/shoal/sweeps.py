@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from shoal import host_bursts
-from shoal._native import Cancel
 from shoal._toml import toml_value
-from shoal.cache import Cache, kept
 from shoal.errors import UsageError
 from shoal.expression import UndefinedError
-from shoal.parallel import run_all
+from shoal.jobs import run_jobs
 from shoal.results import Result, Results, Undefined
-from shoal.running import refuse_unmodelled, run_one, seed_list
+from shoal.running import seed_list
 from shoal.scenario import Scenario
 from shoal.stats import Estimate
 from shoal.template import Template
@@ -65,7 +62,7 @@ class Point:
         return self.results.metric(expression, undefined=undefined)
 
     def __repr__(self) -> str:
-        return f"<shoal.Point {_assignments(self.values)}: {len(self.results)} seeds>"
+        return f"<shoal.Point {self.name}: {len(self.results)} seeds>"
 
 
 class Sweep(Sequence[Point]):
@@ -85,9 +82,6 @@ class Sweep(Sequence[Point]):
 
     def __len__(self) -> int:
         return len(self._points)
-
-    def __iter__(self) -> Iterator[Point]:
-        return iter(self._points)
 
     @property
     def named(self) -> list[tuple[str, Results]]:
@@ -180,10 +174,6 @@ class Sweep(Sequence[Point]):
             {key: value if key in as_they_are else as_text(value) for key, value in point.values.items()}
             for point in self
         ]
-
-
-def _assignments(values: Mapping[str, object]) -> str:
-    return ", ".join(f"{key} = {as_text(value)}" for key, value in values.items())
 
 
 def as_text(value: object) -> str:
@@ -310,78 +300,3 @@ def _axis(key: str, values: Iterable[object]) -> list[object]:
     if not found:
         raise UsageError(f"`{key}` has no values", hint="give at least one")
     return found
-
-
-def run_jobs(
-    jobs: Sequence[tuple[Scenario, int]],
-    *,
-    workers: int | None = None,
-    cache: str | Path | None = None,
-    progress: bool | Callable[[float], object] = False,
-    label: str = "Running",
-    finish: Callable[[Result], Result] | None = None,
-) -> list[Result]:
-    """Run scenarios with seeds and give the results in that order; equal jobs run once.
-
-    ``finish`` is called for each result as soon as it is there, and says what is kept of it.
-
-    Raises
-    ------
-    ScenarioError
-        The simulator has no model of something in one of them; nothing ran.
-    """
-    unique = list(dict.fromkeys(jobs))
-    refuse_unmodelled(dict.fromkeys(scenario for scenario, _ in unique))
-    with kept(cache) as store, progress_of(len(unique), progress, label) as on_done:
-        tasks = (partial(_task, scenario, seed, store, finish) for scenario, seed in unique)
-        results = dict(zip(unique, run_all(tasks, workers=workers, on_done=on_done), strict=True))
-    return [results[job] for job in jobs]
-
-
-def _task(
-    scenario: Scenario, seed: int, store: Cache | None, finish: Callable[[Result], Result] | None, cancel: Cancel
-) -> Result:
-    result = _run(scenario, seed, store, cancel)
-    return result if finish is None else finish(result)
-
-
-def _run(scenario: Scenario, seed: int, store: Cache | None, cancel: Cancel) -> Result:
-    if store is None:
-        return run_one(scenario, seed=seed, cancel=cancel)
-    key = store.key(scenario, seed)
-    if (known := store.get(key)) is not None:
-        return known
-    result = run_one(scenario, seed=seed, cancel=cancel)
-    store.put(key, result)
-    return result
-
-
-class progress_of:  # noqa: N801
-    """Context that gives a function to call for each of ``total`` finished tasks."""
-
-    def __init__(self, total: int, progress: bool | Callable[[float], object], label: str) -> None:
-        self._total = total
-        self._finished = 0
-        self._report = progress if callable(progress) else None
-        self._bar = None
-        if progress is True:
-            from shoal.progress import Bar
-
-            self._bar = Bar(label)
-
-    def __enter__(self) -> Callable[[], None]:
-        if self._bar is not None:
-            self._bar.__enter__()
-        return self._on_done
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.__exit__()
-
-    def _on_done(self) -> None:
-        self._finished += 1
-        fraction = self._finished / self._total
-        if self._report is not None:
-            self._report(fraction)
-        if self._bar is not None:
-            self._bar.update(fraction)

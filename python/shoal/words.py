@@ -15,6 +15,11 @@ def number(value: Estimate | None, *, digits: int = 2) -> str:
     return f"{text} ± {value.half_width:,.{digits}f}" if value.half_width else text
 
 
+def significant(value: Estimate) -> str:
+    """A number with four significant digits, and two of its confidence interval."""
+    return f"{value.mean:.4g}" + (f" ± {value.half_width:.2g}" if value.half_width else "")
+
+
 def scaled(value: Estimate | None, factor: float, unit: str, *, digits: int = 2) -> str:
     """A number in another unit."""
     if value is None:

@@ -91,7 +91,7 @@ def test_finished_runs_are_found_again(image: Image, tmp_path: Path, monkeypatch
         raise AssertionError("nothing is left to run")
 
     monkeypatch.setattr("shoal.linux.jobs.run_on_linux", refuse)
-    monkeypatch.setattr("shoal.compare.run.run_one", refuse)
+    monkeypatch.setattr("shoal.jobs.run_one", refuse)
     again = compare([("single", scenario)], seeds=2, cache=tmp_path)
     assert again.json == first.json
 

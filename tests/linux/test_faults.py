@@ -19,7 +19,7 @@ from shoal.cli.app import guarded
 from shoal.errors import LawError
 from shoal.linux import GuestError, Image, Limits, resources, run_on_linux
 from shoal.linux.guest import guest_folder, run_guest
-from shoal.linux.plan import Plan, plan
+from shoal.linux.running import plan
 
 ITEM = "kuehlewind-2014/table-1"
 FAST = """
@@ -42,8 +42,9 @@ def test_stopped_guest_is_ended_and_said_to_stand_still(single: shoal.Scenario, 
 
         stopper = threading.Thread(target=stop)
         stopper.start()
+        planned = plan(endless, image)
         with pytest.raises(GuestError, match=r"virtual time stood still for 3 s at [\d.]+ % of the scenario") as caught:
-            run_guest(plan(endless, image), image, folder, limits=Limits(stall_s=3))
+            run_guest(planned.config, image, folder, memory_mib=planned.memory_mib, limits=Limits(stall_s=3))
         stopper.join()
         assert "--stall-limit" in (caught.value.hint or "")
         assert processes_of(folder) == []
@@ -185,13 +186,13 @@ def test_memory_of_guests_that_run_at_once_is_added_up(monkeypatch: pytest.Monke
 
 
 def test_records_that_contradict_each_other_are_no_result(single: shoal.Scenario, image: Image) -> None:
-    native = single.native.linux_plan(image.description)
+    planned = plan(single, image)
     with guest_folder() as folder:
-        run_guest(Plan.of(native), image, folder)
-        assert native.result(folder).json
+        run_guest(planned.config, image, folder, memory_mib=planned.memory_mib, seed=planned.seed)
+        assert planned.result(folder).json
         # A record of 40 bytes is lost.
         lines = (folder / "lines.bin").read_bytes()
         (folder / "lines.bin").write_bytes(lines[:4000] + lines[4040:])
         with pytest.raises(LawError, match=r"contradict each other.*link `bottleneck`") as caught:
-            native.result(folder)
+            planned.result(folder)
     assert "report" in (caught.value.hint or "")

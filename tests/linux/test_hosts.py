@@ -18,7 +18,7 @@ from shoal.compare import compare
 from shoal.errors import ScenarioError
 from shoal.linux import Image, run_on_linux
 from shoal.linux.guest import guest_folder, run_guest
-from shoal.linux.plan import plan
+from shoal.linux.running import plan
 
 MTU = 1500
 PSH = 8
@@ -51,7 +51,8 @@ class Arrival:
 def arrivals(scenario: shoal.Scenario, image: Image) -> list[Arrival]:
     """Data packets that came to the queue of the reported link after the warm-up."""
     with guest_folder() as folder:
-        run_guest(plan(scenario, image), image, folder)
+        planned = plan(scenario, image)
+        run_guest(planned.config, image, folder, memory_mib=planned.memory_mib, seed=planned.seed)
         warmup_ns = scenario.facts["warmup_s"] * 1e9
         records = struct.iter_unpack("=qQIIIIHHBBBB", (folder / "lines.bin").read_bytes())
         return [

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import shoal
-from shoal.linux import Image, run_on_linux
-from shoal.linux.plan import plan
+from shoal.linux import Image, plan, run_on_linux
 
 # Queue, controllers of the two flows.
 QUEUES = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from test_captures import packets
 import shoal
 from shoal.linux import Image, run_on_linux
 from shoal.linux.guest import guest_folder, run_guest
-from shoal.linux.plan import Plan
+from shoal.linux.running import plan
 
 RENO = """
 title = "One Reno flow"
@@ -75,8 +74,7 @@ def test_size_of_the_buffers_does_not_matter(image: Image, text: str) -> None:
 
 def with_buffers(scenario: shoal.Scenario, factor: float, image: Image) -> str:
     """The result with receive buffers of another size."""
-    native = scenario.native.linux_plan(image.description)
-    planned = Plan.of(native)
+    planned = plan(scenario, image)
 
     def scaled(match: re.Match[str]) -> str:
         size = int(int(match[2]) * factor)
@@ -85,5 +83,5 @@ def with_buffers(scenario: shoal.Scenario, factor: float, image: Image) -> str:
     config, count = re.subn(r"(net/ipv4/tcp_rmem) 4096 (\d+) \d+", scaled, planned.config)
     assert count == 2
     with guest_folder() as folder:
-        run_guest(dataclasses.replace(planned, config=config), image, folder)
-        return native.result(folder).json
+        run_guest(config, image, folder, memory_mib=planned.memory_mib, seed=planned.seed)
+        return planned.result(folder).json

@@ -17,7 +17,7 @@ from conftest import SINGLE, processes_of, tables
 import shoal
 from shoal.linux import GuestError, Image, Limits, run_on_linux
 from shoal.linux.guest import guest_folder, run_guest
-from shoal.linux.plan import Plan, plan
+from shoal.linux.running import plan
 
 
 def test_line_that_is_never_idle_gives_its_exact_rate(single: shoal.Scenario, image: Image) -> None:
@@ -113,17 +113,15 @@ app = { on = "500 ms", off = "500 ms" }
 
 def test_guest_that_fails_says_why(single: shoal.Scenario, image: Image) -> None:
     planned = plan(single, image)
-    wrong = Plan(planned.config.replace("dctcp", "dctcq"), (), (), planned.memory_mib, 1)
+    wrong = planned.config.replace("dctcp", "dctcq")
     with guest_folder() as folder, pytest.raises(GuestError, match="no congestion control `dctcq`"):
-        run_guest(wrong, image, folder)
+        run_guest(wrong, image, folder, memory_mib=planned.memory_mib)
 
 
 def test_panic_shows_the_console(single: shoal.Scenario, image: Image) -> None:
-    planned = plan(single, image)
-    # A kernel without room for its programs cannot go on.
-    wrong = Plan(planned.config, (), (), 20, 1)
     with guest_folder() as folder, pytest.raises(GuestError) as caught:
-        run_guest(wrong, image, folder, limits=Limits(stall_s=30))
+        # A kernel without room for its programs cannot go on.
+        run_guest(plan(single, image).config, image, folder, memory_mib=20, limits=Limits(stall_s=30))
     assert "panic" in str(caught.value).lower()
 
 

@@ -10,7 +10,8 @@ import pytest
 
 import shoal
 from shoal.papers.checks import Finding, findings_of
-from shoal.papers.spec import read_check
+from shoal.papers.model import model_of
+from shoal.papers.spec import Check
 from shoal.papers.tables import Grid, Row
 from shoal.papers.tally import tally
 
@@ -28,7 +29,7 @@ def judge(tables: dict[str, Grid], folder: Path = Path(), **keys: Any) -> list[F
     written = {"claim": "A1", "what": "at {k:.0f}", **keys}
     if "in" not in written and "table" not in written:
         written["table"] = next(iter(tables))
-    return findings_of(read_check({k: v for k, v in written.items() if v is not None}, "test"), tables, folder)
+    return findings_of(model_of(Check, {k: v for k, v in written.items() if v is not None}, "test"), tables, folder)
 
 
 def verdicts(found: list[Finding]) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from datetime import date
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from conftest import Cli
 
 import shoal
 from shoal.cli.layout import lines
@@ -21,6 +21,7 @@ from shoal.compare.quantities import Measure, measures
 from shoal.compare.tables import details, head, margins, markdown, overview, verdicts
 from shoal.compare.verdicts import Levels, Pairs, decide, judge, level, power
 from shoal.compare.write import page
+from shoal.metrics import metrics
 from shoal.results import Result, Results
 from shoal.stats import benjamini_hochberg, holm, paired_difference, student_t_tail
 from shoal.tabulate import Table
@@ -215,6 +216,20 @@ def test_measures_have_names_of_their_own_and_margins(result: shoal.Result) -> N
     assert kinds["rate"].margin(result).absolute == pytest.approx(5e4)
 
 
+def test_flows_without_a_number_are_left_out_of_means(result: shoal.Result) -> None:
+    data = json.loads(result.json)
+    starved = {
+        **data["groups"][1]["flows"][0],
+        **{name: {"mean": None} for name in ("alpha", "cwnd_packets", "srtt_s")},
+    }
+    data["groups"][1]["flows"].append(starved)
+    with_one = Result(json.dumps(data), run=result._run)
+    for measure in measures(result):
+        if "mean" in measure.name:
+            assert measure.get(with_one) == measure.get(result), measure.name
+    assert math.isnan(metrics["alpha"].written(with_one, "dctcp"))
+
+
 def test_completion_times_are_those_of_all_flows() -> None:
     scenario = shoal.Scenario.from_toml("""
         duration = "3 s"
@@ -351,27 +366,3 @@ def test_page_explains_itself(comparison: Comparison) -> None:
         if one.startswith("|") and other.startswith("|"):
             assert one.replace("\\|", "").count("|") == other.replace("\\|", "").count("|")
     assert len(rows) > 10
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        (["compare"], 2, "--suite"),
-        (["compare", "--suite", "small.toml"], 2, "excludes"),
-        (["compare", "small.toml", "--seeds", "1"], 2, "--help"),
-        (["compare", "step-singel"], 4, "step-single"),
-        (["compare", "small.toml", "small.toml"], 2, "two scenarios"),
-        (["compare", "small.toml", "--set", "bottleneck.rat=1"], 3, "rate"),
-    ],
-)
-def test_messages(arguments: list[str], code: int, words: str, cli: Cli) -> None:
-    done = cli(*arguments)
-    assert done.code == code, done.err
-    assert words in done.err
-
-
-def test_without_a_kernel_nothing_is_written(tmp_path, cli: Cli) -> None:  # type: ignore[no-untyped-def]
-    done = cli("compare", "small.toml", "--out", str(tmp_path / "out"))
-    assert done.code == 6
-    assert "shoal linux build" in done.err
-    assert not (tmp_path / "out").exists()

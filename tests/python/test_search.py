@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from shoal.errors import UsageError
-from shoal.search import Decision, Outcome, Phase, Side, candidates, drive, search, written
+from shoal.search import Decision, Phase, Side, candidates, written
+from shoal.search.bisection import Outcome, drive, search
 
 
 def run(count: int, holds: Callable[[int], bool], *, side: Side = Side.SMALLEST, confirm: int = 2) -> Outcome:

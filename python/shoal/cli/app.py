@@ -52,6 +52,9 @@ class ExitCode(IntEnum):
     TERMINATED = 143
 
 
+# Of the other errors of this package: a plane failed.
+_codes = {UsageError: ExitCode.USAGE, OutputError: ExitCode.FILES, LawError: ExitCode.INTERNAL}
+
 _epilog = (
     "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 scenario refused, 4 files cannot be read or written, "
     "5 a published value is not reproduced, a target is missed or nothing satisfies the condition, "
@@ -133,21 +136,12 @@ def guarded() -> int:
         shown = re.sub(r"( \(Possible options: .*\)| Did you mean .*)$", "", message, flags=re.S)
         talk.error(shown, hint=_usage_hint(error, message))
         return ExitCode.USAGE
-    except UsageError as error:
-        talk.error(str(error), hint=error.hint)
-        return ExitCode.USAGE
     except ScenarioError as error:
         talk.diagnostics(str(error))
         return ExitCode.SCENARIO
-    except OutputError as error:
-        talk.error(str(error), hint=error.hint)
-        return ExitCode.FILES
-    except LawError as error:
-        talk.error(str(error), hint=error.hint)
-        return ExitCode.INTERNAL
     except ShoalError as error:
         talk.error(str(error), hint=error.hint)
-        return ExitCode.LINUX
+        return next((code for kind, code in _codes.items() if isinstance(error, kind)), ExitCode.LINUX)
     except OSError as error:
         talk.error(_describe(error))
         # What is left in the buffer cannot be written either (a full disk behind stdout).

@@ -94,12 +94,7 @@ def compare(
         talk.note(f"wrote {out} (comparison.html, comparison.json, figures)")
     if page is not None:
         _write_page(comparison, page, command)
-    notes: dict[str, list[str]] = {}
-    for one in comparison:
-        for note in one.notes:
-            notes.setdefault(note, []).append(one.name)
-    for note, names in notes.items():
-        talk.note(f"note: {note}" + (f" ({', '.join(names)})" if len(comparison) > 1 else ""))
+    _say_notes(comparison)
     if as_json:
         data.json(comparison.json)
     else:
@@ -107,6 +102,16 @@ def compare(
     if suite and comparison.missed:
         talk.error(f"the median difference of {', '.join(comparison.missed)} is above its target")
         raise typer.Exit(_targets_missed)
+
+
+def _say_notes(comparison: Comparison) -> None:
+    """Each once, with the scenarios that it is about."""
+    notes: dict[str, list[str]] = {}
+    for one in comparison:
+        for note in one.notes:
+            notes.setdefault(note, []).append(one.name)
+    for note, names in notes.items():
+        talk.note(f"note: {note}" + (f" ({', '.join(names)})" if len(comparison) > 1 else ""))
 
 
 def _show(comparison: Comparison) -> None:

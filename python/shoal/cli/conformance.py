@@ -14,7 +14,6 @@ from typer.exceptions import Exit
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
 from shoal.cli.run import Plane
-from shoal.progress import Bar
 from shoal.tabulate import Table
 
 if TYPE_CHECKING:
@@ -65,15 +64,7 @@ def conformance(
     if not files:
         files = shipped_scripts()
     known = expectations(on.value, expected)
-    finished = 0
-    with Bar("scripts") as bar:
-
-        def on_done() -> None:
-            nonlocal finished
-            finished += 1
-            bar.update(finished / len(files))
-
-        verdicts = run_scripts(files, on=on.value, known=known, kernel=kernel, workers=workers, on_done=on_done)
+    verdicts = run_scripts(files, on=on.value, known=known, kernel=kernel, workers=workers, progress=True)
     bad = [verdict for verdict in verdicts if not verdict.ok]
     counts = Counter(_outcome(verdict) for verdict in verdicts)
     if as_json:

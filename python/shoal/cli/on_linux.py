@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.cli.console import data, talk
 from shoal.errors import UsageError
-from shoal.results import Result
 from shoal.scenario import Scenario
+from shoal.tabulate import kernel_table
 
 if TYPE_CHECKING:
     from shoal.linux import Image, Unbuilt
@@ -68,28 +67,4 @@ def explain_linux(scenarios: Iterable[Scenario], generator: str | None = None) -
         planned = plan(scenario, image)
         for note in planned.notes:
             talk.note(f"note: {note}")
-        data.table(planned.table())
-
-
-def run_linux(
-    scenario: Scenario,
-    image: Image,
-    *,
-    seed: int | None,
-    pcap: Path | None,
-    pcap_payload: bool,
-    progress: Callable[[float], object],
-) -> Result:
-    """Run one scenario."""
-    from shoal.linux import run_on_linux
-
-    return run_on_linux(scenario, seed=seed, image=image, pcap=pcap, pcap_payload=pcap_payload, progress=progress)
-
-
-def run_linux_jobs(
-    jobs: Sequence[tuple[Scenario, int]], image: Image, *, workers: int | None, label: str
-) -> list[Result]:
-    """Run several at once, one a core."""
-    from shoal.linux.jobs import run_jobs_on_linux
-
-    return run_jobs_on_linux(jobs, image=image, workers=workers, progress=True, label=label)
+        data.table(kernel_table(planned.rules))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,7 @@ from shoal.cache import default_folder
 from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
-from shoal.errors import UsageError
+from shoal.errors import ScenarioError, UsageError
 from shoal.models import nearest
 from shoal.remarks import identical_points_line
 from shoal.scenario import Scenario, read_text
@@ -90,6 +91,15 @@ def kept_runs(*, fresh: bool) -> Path | None:
     """The folder of finished runs, so that an interrupted command may go on; nothing with ``--fresh``."""
     talk.is_resumable = not fresh
     return None if fresh else default_folder()
+
+
+@contextmanager
+def values_of(option: str) -> Iterator[None]:
+    """Let a refused scenario name the option whose values were tried: everything else was checked when it was read."""
+    try:
+        yield
+    except ScenarioError as error:
+        raise ScenarioError(str(error).replace("--> --set:", f"--> {option}:")) from None
 
 
 def say_nothing_is_random(scenario: Scenario, line: str) -> None:

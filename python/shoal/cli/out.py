@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,14 +18,9 @@ if TYPE_CHECKING:
     from shoal.scenario import Scenario
 
 
-@contextmanager
-def results_in(out: Path | None, *, force: bool) -> Iterator[Path | None]:
+def results_in(out: Path | None, *, force: bool) -> AbstractContextManager[Path | None]:
     """Where to write, if anything is to be written: ``out``, complete at the end or not there at all."""
-    if out is None:
-        yield None
-        return
-    with new_folder(out, force=force) as folder:
-        yield folder
+    return nullcontext() if out is None else new_folder(out, force=force)
 
 
 def write_results(folder: Path, verb: str, text: str, scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> None:

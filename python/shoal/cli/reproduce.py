@@ -14,7 +14,7 @@ from shoal.cli.completion import paper_names
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument
 from shoal.cli.on_linux import find_linux, refuse_limits_without_linux
-from shoal.cli.out import this_command
+from shoal.cli.out import say_written, this_command
 from shoal.cli.run import Plane
 from shoal.errors import UsageError
 from shoal.files import new_folder, refuse_existing
@@ -82,23 +82,15 @@ def reproduce(
         raise UsageError("--full goes with --on linux and without --quick", hint="the simulator runs all points anyway")
     if on_linux and len(names) > 1 and paper.linux is not None:
         names = list(paper.linux.items)
-    marks = [*(["quick"] if quick else []), *(["full"] if full else []), *(["linux"] if on_linux else [])]
-    name = "-".join([paper.name, *(names if len(names) == 1 else []), *marks])
-    target = out or Path("results") / name
+    marks = [word for word, given in (("quick", quick), ("full", full), ("linux", on_linux)) if given]
+    target = out or Path("results", "-".join([paper.name, *(names if len(names) == 1 else []), *marks]))
     refuse_existing(target, force=force)
     items = [paper.item(name, quick=quick, on_linux=on_linux, full=full) for name in names]
     image = find_linux(wall_limit_s=wall_limit, stall_limit_s=stall_limit) if on_linux else None
     with new_folder(target, force=force) as folder:
+        cache = options.kept_runs(fresh=fresh)
         done = [
-            engine.reproduce(
-                paper,
-                item,
-                workers=workers,
-                cache=options.kept_runs(fresh=fresh),
-                progress=True,
-                image=image,
-            )
-            for item in items
+            engine.reproduce(paper, item, workers=workers, cache=cache, progress=True, image=image) for item in items
         ]
         write.write(paper, done, folder, command=this_command())
     if as_json:
@@ -106,7 +98,7 @@ def reproduce(
         data.json(json.dumps({"schema": 1, "paper": paper.name, "chosen": paper.chosen, "checks": rows}, indent=2))
     else:
         _show(paper, done)
-    talk.note(f"wrote {target} (report: {target / 'report.html'})")
+    say_written(target)
     verdicts = [finding.verdict for reproduction in done for finding in reproduction.chosen.findings]
     if strict and not {*verdicts} <= {Verdict.INSIDE, Verdict.SHOWN}:
         raise Exit(5)

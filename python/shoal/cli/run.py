@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Mapping
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,23 +15,16 @@ import typer
 from shoal.cli import options
 from shoal.cli.console import data, talk
 from shoal.cli.declare import option
-from shoal.cli.on_linux import (
-    explain_linux,
-    find_linux,
-    prepare_linux,
-    refuse_limits_without_linux,
-    run_linux,
-    run_linux_jobs,
-)
+from shoal.cli.on_linux import explain_linux, find_linux, prepare_linux, refuse_limits_without_linux
 from shoal.cli.out import keep_command, results_in, say_written
 from shoal.errors import UsageError
 from shoal.files import is_capture, refuse_existing, refuse_foreign, remove_abandoned_files
+from shoal.jobs import run_jobs
 from shoal.progress import Bar
 from shoal.remarks import all_lines, identical_line, notice_lines, seeds_in_words
 from shoal.results import Result, Results, schema_version, seed_folder
 from shoal.running import checked_seed, refuse_unmodelled, run_one, seed_list
 from shoal.scenario import Scenario
-from shoal.sweeps import run_jobs
 from shoal.tabulate import comparison_table, group_table, queue_table, totals, wait_tables
 
 if TYPE_CHECKING:
@@ -116,41 +109,33 @@ def run(
     loaded = {_label(path): options.read_scenario(path, set_, trace, sizes) for path in scenarios}
     if len(loaded) < len(scenarios):
         raise UsageError("two scenarios have the same file name", hint="rename one: the name labels the results")
-    if (pcap is not None) and (len(loaded) > 1 or seeds is not None):
-        raise UsageError(
-            "--pcap takes one scenario and one seed", hint="run them one by one, or use --out with --trace pcap"
-        )
-    if pcap_payload and pcap is None and not any(scenario.resolved["trace"]["pcap"] for scenario in loaded.values()):
-        raise UsageError(
-            "--pcap-payload says what a capture keeps, and there is none",
-            hint="add --pcap FILE, or --out DIR with --trace pcap",
-        )
-    if pcap is not None:
-        refuse_foreign(pcap, is_capture, what="capture of shoal", option="--pcap", force=force)
-        remove_abandoned_files(pcap, is_capture)
+    _check_capture(pcap, loaded, payload=pcap_payload, seeds=seeds, force=force)
     if out is not None:
         refuse_existing(out, force=force)
         loaded = {label: _with_controllers(scenario) for label, scenario in loaded.items()}
-    for scenario in loaded.values():
-        for warning in scenario.warnings:
-            talk.diagnostics(warning)
+    for warning in (warning for scenario in loaded.values() for warning in scenario.warnings):
+        talk.diagnostics(warning)
     if explain:
         explain_linux(loaded.values(), generator)
         return
     image = _prepared(on, generator, wall_limit, stall_limit, loaded)
     with results_in(out, force=force) as folder:
-        runs = {
-            label: _measure(
-                image, scenario, seed, seeds, workers, pcap, pcap_payload, _place(folder, label, len(loaded))
-            )
-            for label, scenario in loaded.items()
-        }
+        runs = {}
+        for label, scenario in loaded.items():
+            place = _place(folder, label, len(loaded))
+            if seeds is not None:
+                runs[label] = _run_seeds(image, scenario, seeds, workers, place)
+            else:
+                runs[label] = _run_one(image, scenario, seed, pcap, pcap_payload, place)
         if folder is not None and out is not None:
             _write(runs, folder, out, several_seeds=seeds is not None, generator=generator)
     say_written(out)
     if pcap is not None:
         talk.note(f"wrote {pcap}")
-    _print(runs, as_json=as_json)
+    if as_json:
+        _print_json(runs, several_seeds=seeds is not None)
+    else:
+        _print(runs)
 
 
 def _check_plane(on: Plane, generator: str | None, *, explain: bool) -> None:
@@ -158,6 +143,23 @@ def _check_plane(on: Plane, generator: str | None, *, explain: bool) -> None:
         raise UsageError("--generator names a program that runs on Linux", hint="add --on linux")
     if explain and on is not Plane.LINUX:
         raise UsageError("--explain shows what a scenario becomes on Linux", hint="add --on linux")
+
+
+def _check_capture(
+    pcap: Path | None, scenarios: Mapping[str, Scenario], *, payload: bool, seeds: int | None, force: bool
+) -> None:
+    if pcap is not None and (len(scenarios) > 1 or seeds is not None):
+        raise UsageError(
+            "--pcap takes one scenario and one seed", hint="run them one by one, or use --out with --trace pcap"
+        )
+    if payload and pcap is None and not any(scenario.resolved["trace"]["pcap"] for scenario in scenarios.values()):
+        raise UsageError(
+            "--pcap-payload says what a capture keeps, and there is none",
+            hint="add --pcap FILE, or --out DIR with --trace pcap",
+        )
+    if pcap is not None:
+        refuse_foreign(pcap, is_capture, what="capture of shoal", option="--pcap", force=force)
+        remove_abandoned_files(pcap, is_capture)
 
 
 def _prepared(
@@ -207,104 +209,91 @@ def _place(folder: Path | None, label: str, count: int) -> Path | None:
     return folder / label
 
 
-def _measure(
+def _run_seeds(
+    image: Image | None, scenario: Scenario, seeds: int, workers: int | None, folder: Path | None
+) -> Results:
+    def finish(result: Result) -> Result:
+        # Tables are written at once or not kept: memory does not grow with what the runs record.
+        return result.without_tables() if folder is None else result.saved_in(seed_folder(folder, result))
+
+    if image is None:
+        run = run_jobs
+    else:
+        from shoal.linux.jobs import run_jobs_on_linux
+
+        run = partial(run_jobs_on_linux, image=image)
+    jobs = [(scenario, seed) for seed in seed_list(scenario, seeds)]
+    results = Results(run(jobs, workers=workers, progress=True, label=f"{len(jobs)} seeds", finish=finish))
+    if folder is not None:
+        results.write_summary(folder)
+    return results
+
+
+def _run_one(
     image: Image | None,
     scenario: Scenario,
     seed: int | None,
-    seeds: int | None,
-    workers: int | None,
     pcap: Path | None,
     pcap_payload: bool,
     folder: Path | None,
-) -> Result | Results:
-    if seeds is not None:
-        jobs = [(scenario, number) for number in seed_list(scenario, seeds)]
-        label = f"{len(jobs)} seeds"
-        if image is not None:
-            results = Results(run_linux_jobs(jobs, image, workers=workers, label=label))
-            if folder is not None:
-                results.write_into(folder)
-            return results
-
-        def finish(result: Result) -> Result:
-            # Tables are written at once or not kept: memory does not grow with what the runs record.
-            return result.without_tables() if folder is None else result.saved_in(seed_folder(folder, result))
-
-        results = Results(run_jobs(jobs, workers=workers, progress=True, label=label, finish=finish))
-        if folder is not None:
-            results.write_summary(folder)
-        return results
+) -> Results:
     packets = None
     wanted = scenario.resolved["trace"]
     if folder is not None:
         (folder / "tables").mkdir(exist_ok=True)
         packets = folder / "tables" / "packets.parquet" if wanted["packets"] else None
         pcap = folder / "packets.pcapng" if wanted["pcap"] and pcap is None else pcap
-    with _bar(scenario.title) as update:
-        if image is not None:
-            result = run_linux(scenario, image, seed=seed, pcap=pcap, pcap_payload=pcap_payload, progress=update)
-        else:
-            result = run_one(
-                scenario, seed=seed, packets=packets, pcap=pcap, pcap_payload=pcap_payload, progress=update
-            )
+    if image is None:
+        run = partial(run_one, scenario, packets=packets)
+    else:
+        from shoal.linux import run_on_linux
+
+        run = partial(run_on_linux, scenario, image=image)
+    with Bar(scenario.title) as bar:
+        result = run(seed=seed, pcap=pcap, pcap_payload=pcap_payload, progress=bar.update)
     if folder is not None:
         result.write_into(folder)
-    return result
+    return Results([result])
 
 
-@contextlib.contextmanager
-def _bar(label: str) -> Iterator[Callable[[float], object]]:
-    with Bar(label) as bar:
-        yield bar.update
-
-
-def _write(
-    runs: dict[str, Result | Results], folder: Path, out: Path, *, several_seeds: bool, generator: str | None
-) -> None:
+def _write(runs: Mapping[str, Results], folder: Path, out: Path, *, several_seeds: bool, generator: str | None) -> None:
     from shoal.again import run_command
     from shoal.report import Entry, write_report
 
-    entries = [
-        Entry(label, [run] if isinstance(run, Result) else list(run), out / label if len(runs) > 1 else out)
-        for label, run in runs.items()
-    ]
+    entries = [Entry(label, run, out / label if len(runs) > 1 else out) for label, run in runs.items()]
     keep_command(folder)
     command = run_command(entries, out, several_seeds=several_seeds, generator=generator)
     write_report(entries, folder, command=command)
 
 
-def _print(runs: dict[str, Result | Results], *, as_json: bool) -> None:
-    if as_json:
-        if len(runs) == 1:
-            data.json(next(iter(runs.values())).json)
-        else:
-            objects = {label: json.loads(run.json) for label, run in runs.items()}
-            data.json(json.dumps({"schema": schema_version, "runs": objects}, indent=2, allow_nan=False))
+def _print_json(runs: Mapping[str, Results], *, several_seeds: bool) -> None:
+    texts = {label: run.json if several_seeds else run[0].json for label, run in runs.items()}
+    if len(texts) == 1:
+        data.json(next(iter(texts.values())))
         return
-    lists = {label: [run] if isinstance(run, Result) else list(run) for label, run in runs.items()}
-    if len(lists) > 1:
-        data.table(comparison_table(list(lists.items())))
-        for label, results in lists.items():
-            options.print_notices(all_lines(Results(results)), label)
+    objects = {label: json.loads(text) for label, text in texts.items()}
+    data.json(json.dumps({"schema": schema_version, "runs": objects}, indent=2, allow_nan=False))
+
+
+def _print(runs: Mapping[str, Results]) -> None:
+    if len(runs) > 1:
+        data.table(comparison_table(list(runs.items())))
+        for label, results in runs.items():
+            options.print_notices(all_lines(results), label)
         return
-    for results in lists.values():
-        first = results[0]
-        same = identical_line(Results(results))
-        start, end = first.window
-        data.heading(first.data["scenario"]["title"])
-        seeds = f"seed {first.seed}" if len(results) == 1 else seeds_in_words([Results(results)])
-        plane = f" on Linux {first.data['linux']['kernel']}" if first.data["on"] == "linux" else ""
-        data.sentence(f"Measured{plane} from {start:g} s to {end:g} s; {seeds}.")
+    (results,) = runs.values()
+    first = results[0]
+    start, end = first.window
+    data.heading(first.data["scenario"]["title"])
+    seeds = f"seed {first.seed}" if len(results) == 1 else seeds_in_words([results])
+    plane = f" on Linux {first.data['linux']['kernel']}" if first.data["on"] == "linux" else ""
+    data.sentence(f"Measured{plane} from {start:g} s to {end:g} s; {seeds}.")
+    queues = [queue_table(results, index) for index in range(len(first.bottlenecks))]
+    for table in (group_table(results), *wait_tables(results), *queues):
         data.blank()
-        data.table(group_table(results))
-        for table in wait_tables(results):
-            data.blank()
-            data.table(table)
-        for index in range(len(first.bottlenecks)):
-            data.blank()
-            data.table(queue_table(results, index))
-        data.blank()
-        data.pairs(totals(results))
-        options.print_notices(notice_lines(results))
-        if same:
-            options.say_nothing_is_random(first.scenario, same)
+        data.table(table)
+    data.blank()
+    data.pairs(totals(results))
+    options.print_notices(notice_lines(results))
+    if same := identical_line(results):
+        options.say_nothing_is_random(first.scenario, same)

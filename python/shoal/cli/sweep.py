@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -18,24 +18,23 @@ from shoal.cli.axes import grid_of
 from shoal.cli.console import data, talk
 from shoal.cli.declare import option
 from shoal.cli.out import results_in, say_written, write_results
-from shoal.errors import ScenarioError, UsageError
+from shoal.errors import UsageError
 from shoal.expression import UndefinedError
-from shoal.files import unwritable
+from shoal.files import writing
 from shoal.remarks import point_notice_lines, seeds_in_words
-from shoal.results import Undefined
 from shoal.running import most_seeds, too_many_runs
 from shoal.scenario import Scenario
 from shoal.shipped import find_scenario
+from shoal.stats import Estimate
 from shoal.sweeps import Point, Sweep, as_text, short_names
 from shoal.sweeps import sweep as run_sweep
 from shoal.tabulate import Table
 from shoal.template import Template
-
-if TYPE_CHECKING:
-    from shoal.stats import Estimate
+from shoal.words import significant
 
 _many_runs = 100_000
-
+# A number, nothing where a run has no such number, or why its arithmetic has no value.
+_Cell = Estimate | UndefinedError | None
 
 _Axis = Annotated[
     list[str],
@@ -89,12 +88,9 @@ def sweep(
     grid = grid_of(axis)
     template = options.read_template(scenario, set_, list(grid), sizes)
     metrics = _metrics(metric) if metric else default_metrics(template.scenario)
-    if seeds > most_seeds:
-        raise too_many_runs(seeds)
-    if (runs := seeds * math.prod(len(values) for values in grid.values())) > _many_runs:
-        raise UsageError(f"{runs:,} runs are too many for one sweep", hint=f"at most {_many_runs:,}; split the axes")
+    _refuse_too_many(seeds, grid)
     with results_in(out, force=force) as folder:
-        try:
+        with options.values_of("--axis"):
             points = run_sweep(
                 template.scenario,
                 grid=grid,
@@ -105,77 +101,66 @@ def sweep(
                 cache=options.kept_runs(fresh=fresh),
                 progress=True,
             )
-        except ScenarioError as error:
-            # Everything else was checked when it was read.
-            raise ScenarioError(str(error).replace("--> --set:", "--> --axis:")) from None
-        gaps = _Gaps()
-        estimates = [
-            {name: point.estimate(text, undefined=gaps.of(name, point)) for name, text in metrics.items()}
-            for point in points
-        ]
-        text = _as_json(template.scenario, grid, metrics, points, estimates)
+        cells = [{name: _cell(point, text) for name, text in metrics.items()} for point in points]
+        text = _as_json(template.scenario, grid, metrics, points, cells)
         if folder is not None and out is not None:
             command = template_command(
                 "sweep", out, sizes, [("axis", axis), ("set", set_), ("seeds", seeds), ("metric", metric)]
             )
             keep_source(find_scenario(scenario), sizes, folder)
-            table = _table(points, metrics, estimates, gaps)
-            _write(folder, template, points, metrics, text, table=table, command=command)
+            _write(folder, template, points, metrics, text, table=_table(points, cells), command=command)
     say_written(out)
     if as_json:
         data.json(text)
-        options.say_if_nothing_is_random(template.scenario, points.named)
-        _finish(gaps, metrics, estimates)
-        return
-    data.heading(template.scenario.title)
+    else:
+        _show(template.scenario, points, _table(points, cells))
+    options.say_if_nothing_is_random(template.scenario, points.named)
+    _finish(points, metrics, cells)
+
+
+def _refuse_too_many(seeds: int, grid: Mapping[str, Sequence[object]]) -> None:
+    if seeds > most_seeds:
+        raise too_many_runs(seeds)
+    if (runs := seeds * math.prod(len(values) for values in grid.values())) > _many_runs:
+        raise UsageError(f"{runs:,} runs are too many for one sweep", hint=f"at most {_many_runs:,}; split the axes")
+
+
+def _cell(point: Point, expression: str) -> _Cell:
+    """Mean of a metric, ``None`` if a run has no such number, or the error of arithmetic that has no value."""
+    try:
+        return point.estimate(expression)
+    except UndefinedError as error:
+        return error
+
+
+def _show(scenario: Scenario, points: Sweep, table: Table) -> None:
+    data.heading(scenario.title)
     data.sentence(f"{len(points)} points, {seeds_in_words([point.results for point in points])}")
     data.blank()
-    data.table(_table(points, metrics, estimates, gaps))
+    data.table(table)
     for line in points.warnings:
         data.blank()
         data.text(line)
     options.print_notices(point_notice_lines(points.named))
-    options.say_if_nothing_is_random(template.scenario, points.named)
-    _finish(gaps, metrics, estimates)
 
 
-class _Gaps:
-    """Metrics whose arithmetic had no value, and where."""
-
-    def __init__(self) -> None:
-        self.found: dict[tuple[str, int], UndefinedError] = {}
-        self._first: dict[str, tuple[Point, UndefinedError]] = {}
-
-    def of(self, name: str, point: Point) -> Undefined:
-        """What to do with an error of this metric at this point."""
-
-        def note(error: UndefinedError) -> None:
-            self.found[name, id(point)] = error
-            self._first.setdefault(name, (point, error))
-
-        return note
-
-    def raise_if_any(self, points: int) -> None:
-        """End with an error that names the first expression, and where it has no value."""
-        for name, (point, error) in self._first.items():
-            count = sum(other == name for other, _ in self.found)
+def _finish(points: Sweep, metrics: Iterable[str], cells: Sequence[Mapping[str, _Cell]]) -> None:
+    """Say where a cell has no number, and end with an error if that is because arithmetic has no value."""
+    failed: dict[str, list[tuple[Point, UndefinedError]]] = {name: [] for name in metrics}
+    for point, own in zip(points, cells, strict=True):
+        for name, value in own.items():
+            if isinstance(value, UndefinedError):
+                failed[name].append((point, value))
+    for name in metrics:
+        if missing := sum(own[name] is None for own in cells):
+            talk.note(f"note: `{name}` has no value at {missing} of {len(cells)} points: the runs have no such number")
+    for name, places in failed.items():
+        for point, error in places[:1]:
             raise UsageError(
-                f"the metric `{name}` is undefined at {count} of {points} points, first at {point.name}: "
+                f"the metric `{name}` is undefined at {len(places)} of {len(cells)} points, first at {point.name}: "
                 f"`{error.text}`: {error.reason}",
                 hint="the table shows `undefined` there; the other numbers are right",
             )
-
-
-def _finish(gaps: _Gaps, metrics: Mapping[str, str], estimates: Sequence[Mapping[str, Estimate | None]]) -> None:
-    """Say where a cell has no number, and why."""
-    undefined = {name: sum(other == name for other, _ in gaps.found) for name in metrics}
-    for name in metrics:
-        missing = sum(own[name] is None for own in estimates) - undefined[name]
-        if missing:
-            talk.note(
-                f"note: `{name}` has no value at {missing} of {len(estimates)} points: the runs have no such number"
-            )
-    gaps.raise_if_any(len(estimates))
 
 
 def _metrics(texts: Sequence[str]) -> dict[str, str]:
@@ -195,25 +180,19 @@ def _metrics(texts: Sequence[str]) -> dict[str, str]:
     return metrics
 
 
-def _table(
-    points: Sweep, metrics: Mapping[str, str], estimates: Sequence[Mapping[str, Estimate | None]], gaps: _Gaps
-) -> Table:
-    keys = list(points[0].values)
-    names = short_names(keys)
+def _table(points: Sweep, cells: Sequence[Mapping[str, _Cell]]) -> Table:
+    names = short_names(list(points[0].values))
     rows = [
-        (
-            *(as_text(point.values[key]) for key in keys),
-            *("undefined" if (name, id(point)) in gaps.found else _cell(own[name]) for name in metrics),
-        )
-        for point, own in zip(points, estimates, strict=True)
+        (*map(as_text, point.values.values()), *map(_written, own.values()))
+        for point, own in zip(points, cells, strict=True)
     ]
-    return Table("", (*(names[key] for key in keys), *metrics), rows, words=len(keys))
+    return Table("", (*names.values(), *cells[0]), rows, words=len(names))
 
 
-def _cell(value: Estimate | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value.mean:.4g}" + (f" ± {value.half_width:.2g}" if value.half_width else "")
+def _written(value: _Cell) -> str:
+    if isinstance(value, UndefinedError):
+        return "undefined"
+    return "-" if value is None else significant(value)
 
 
 def _as_json(
@@ -221,7 +200,7 @@ def _as_json(
     grid: Mapping[str, list[object]],
     metrics: Mapping[str, str],
     points: Sweep,
-    estimates: Sequence[Mapping[str, Estimate | None]],
+    cells: Sequence[Mapping[str, _Cell]],
 ) -> str:
     content = {
         "schema": 1,
@@ -234,9 +213,11 @@ def _as_json(
         "points": [
             {
                 "values": point.values,
-                "metrics": {name: value and value.to_dict() for name, value in own.items()},
+                "metrics": {
+                    name: value.to_dict() if isinstance(value, Estimate) else None for name, value in own.items()
+                },
             }
-            for point, own in zip(points, estimates, strict=True)
+            for point, own in zip(points, cells, strict=True)
         ],
     }
     return json.dumps(content, indent=2, allow_nan=False) + "\n"
@@ -252,17 +233,11 @@ def _write(
     table: Table,
     command: str,
 ) -> None:
-    from shoal.plots import save
     from shoal.report.sweep import write_sweep_report
-    from shoal.report.sweep_figure import draw
 
-    try:
-        # The command ends with an error that tells of these cells; in the files they are empty.
-        means = points.means(metrics=metrics, undefined=lambda _: None)
-        runs = points.to_polars(metrics=metrics, undefined=lambda _: None)
-        drawn = draw(points, metrics, title="Metrics over the swept values")
-        save(drawn, folder / "figures")
-        write_sweep_report(folder, template, points, metrics, table=table, figure=drawn, command=command)
+    # The command ends with an error that tells of cells whose arithmetic has no value; in the files they are empty.
+    means = points.means(metrics=metrics, undefined=lambda _: None)
+    runs = points.to_polars(metrics=metrics, undefined=lambda _: None)
+    with writing(folder):
+        write_sweep_report(folder, template, points, metrics, table=table, command=command)
         write_results(folder, "sweep", text, template.scenario, {"points": means, "runs": runs})
-    except OSError as error:
-        raise unwritable(error.filename or folder, error) from error

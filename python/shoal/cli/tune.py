@@ -15,11 +15,11 @@ from shoal.cli import options
 from shoal.cli.console import data
 from shoal.cli.declare import option
 from shoal.cli.out import results_in, say_written, write_results
-from shoal.errors import ScenarioError, UsageError
-from shoal.files import unwritable
+from shoal.errors import UsageError
+from shoal.files import writing
 from shoal.remarks import notice_lines
 from shoal.scenario import Scenario
-from shoal.search import Side, Tuned, candidates, written
+from shoal.search import Condition, Side, Tuned, candidates, written
 from shoal.search import tune as run_tune
 from shoal.shipped import find_scenario
 from shoal.template import Template, is_variable
@@ -87,10 +87,7 @@ def tune(
         --set bottleneck.aqm.max='{1500*(K+1)} B' --smallest --such-that 'utilisation() >= 0.99' --seeds 5
       shoal tune my.toml --key flows.web.count --from 1 --to 64 --largest --such-that "fct_ms('web', 'p99') < 20"
     """
-    from shoal.search import Condition
-
-    if smallest == largest:
-        raise UsageError("say which value is wanted", hint="add --smallest or --largest, one of them")
+    side = _side(smallest, largest)
     if unit is not None and is_variable(key):
         raise UsageError(
             f"`{key}` is a variable, which has no unit", hint=f"write the unit in --set, as in KEY='{{{key}}} {unit}'"
@@ -99,14 +96,14 @@ def tune(
     candidates(from_, to, step=step, within=within)
     template = options.read_template(scenario, set_, [key], sizes)
     with results_in(out, force=force) as folder:
-        try:
+        with options.values_of("--key"):
             found = run_tune(
                 template.scenario,
                 key=key,
                 low=from_,
                 high=to,
                 such_that=such_that,
-                side=Side.SMALLEST if smallest else Side.LARGEST,
+                side=side,
                 unit=unit,
                 step=step,
                 within=within,
@@ -118,46 +115,44 @@ def tune(
                 cache=options.kept_runs(fresh=fresh),
                 progress=True,
             )
-        except ScenarioError as error:
-            raise ScenarioError(str(error).replace("--> --set:", "--> --key:")) from None
-        text = _as_json(template.scenario, key, unit, found)
+        text = _as_json(template.scenario, found)
         if folder is not None and out is not None:
-            given: list[tuple[str, object]] = [
-                ("key", key),
-                ("from", from_),
-                ("to", to),
-                ("such-that", such_that),
-                ("smallest", smallest),
-            ]
-            given += [("largest", largest), ("unit", unit), ("step", step), ("within", within), ("set", set_)]
-            command = template_command("tune", out, sizes, [*given, ("seeds", seeds), ("confirm", confirm)])
+            range_ = [("key", key), ("from", from_), ("to", to), ("unit", unit), ("step", step), ("within", within)]
+            wanted = [("such-that", such_that), (side.value, True), ("set", set_)]
+            command = template_command("tune", out, sizes, [*range_, *wanted, ("seeds", seeds), ("confirm", confirm)])
             keep_source(find_scenario(scenario), sizes, folder)
-            _write(folder, template, found, key, unit, text, command=command)
+            _write(folder, template, found, text, command=command)
     say_written(out)
     if as_json:
         data.json(text)
     else:
-        _show(template, found, unit)
+        _show(template, found)
     options.say_if_nothing_is_random(template.scenario, found.named_trials)
     if found.answer is None:
         raise Exit(5)
 
 
-def _show(template: Template, found: Tuned, unit: str | None) -> None:
+def _side(smallest: bool, largest: bool) -> Side:
+    if smallest == largest:
+        raise UsageError("say which value is wanted", hint="add --smallest or --largest, one of them")
+    return Side.SMALLEST if smallest else Side.LARGEST
+
+
+def _show(template: Template, found: Tuned) -> None:
     data.heading(template.scenario.title)
     data.table(found.trail())
     data.blank()
     data.sentence(found.verdict)
-    for line in _remarks(template, found, unit):
+    for line in _remarks(template, found):
         data.sentence(line)
     options.print_notices(notice_lines(found.results or ()))
 
 
-def _remarks(template: Template, found: Tuned, unit: str | None) -> list[str]:
+def _remarks(template: Template, found: Tuned) -> list[str]:
     """What to know about the answer, and the rule of thumb for it where there is one."""
     lines = list(found.remarks)
     is_threshold = host_bursts.sets_a_threshold(template.varied)
-    if found.answer is not None and is_threshold and (rule := _rule(template.scenario, unit)) is not None:
+    if found.answer is not None and is_threshold and (rule := _rule(template.scenario, found.unit)) is not None:
         lines.append(f"C x RTT / 7 = {rule:.4g} packets (Alizadeh et al. 2010, eq. 13)")
     return lines
 
@@ -171,16 +166,16 @@ def _rule(scenario: Scenario, unit: str | None) -> float | None:
     return bdp / mtu / 7 if bdp and mtu else None
 
 
-def _as_json(scenario: Scenario, key: str, unit: str | None, found: Tuned) -> str:
+def _as_json(scenario: Scenario, found: Tuned) -> str:
     content = {
         "schema": 1,
         "version": _native.__version__,
         "scenario": scenario.resolved,
-        "key": key,
-        "unit": unit,
+        "key": found.key,
+        "unit": found.unit,
         "such_that": found.condition.text,
         "side": found.side.value,
-        "answer": None if found.answer is None else written(found.answer, unit),
+        "answer": None if found.answer is None else written(found.answer, found.unit),
         "value": found.answer,
         "fails_at": found.fails_at,
         "holds_at": found.holds_at,
@@ -211,26 +206,9 @@ def _as_json(scenario: Scenario, key: str, unit: str | None, found: Tuned) -> st
     return json.dumps(content, indent=2, allow_nan=False) + "\n"
 
 
-def _write(
-    folder: Path, template: Template, found: Tuned, key: str, unit: str | None, text: str, *, command: str
-) -> None:
-    from shoal.plots import save
+def _write(folder: Path, template: Template, found: Tuned, text: str, *, command: str) -> None:
     from shoal.report.sweep import write_tune_report
-    from shoal.report.tune_figure import draw
 
-    try:
-        drawn = draw(found, label=f"{key.rpartition('.')[2]}{f' [{unit}]' if unit else ''}")
-        save(drawn, folder / "figures")
-        write_tune_report(
-            folder,
-            template.scenario,
-            found,
-            verdict=found.verdict,
-            remarks=_remarks(template, found, unit),
-            table=found.trail(),
-            figure=drawn,
-            command=command,
-        )
+    with writing(folder):
+        write_tune_report(folder, template.scenario, found, remarks=_remarks(template, found), command=command)
         write_results(folder, "tune", text, template.scenario, {"trials": found.to_polars()})
-    except OSError as error:
-        raise unwritable(error.filename or folder, error) from error

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from shoal.compare.comparison import Compared
 from shoal.compare.quantities import samples
 from shoal.plots.rates import bins_note, series
-from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_warmup, two_columns
+from shoal.plots.style import Drawn, colour, legend_above, legend_of_figure, paper_style, shade_warmup, two_columns
 from shoal.results import Result, Results
 
 # The simulator's lines are whole, the kernel's dashed and on top.
@@ -76,7 +76,7 @@ def windows(compared: Compared) -> Drawn:
         trace.set_ylim(bottom=0)
         spread.set(xlabel="cwnd [packets]", ylabel="Fraction of time", ylim=(0, 1.02))
         spread.set_xlim(left=0)
-        figure.legend(*trace.get_legend_handles_labels(), loc="outside upper center", ncols=4)
+        legend_of_figure(figure, [trace])
     title = f"Congestion window: seed {compared.sim[0].seed} (mean of a group), and its distribution over all seeds"
     return Drawn("windows", title, figure, pl.concat(frames), note=bins_note(compared.sim[0]))
 

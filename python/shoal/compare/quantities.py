@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
-from typing import Literal
 
 import polars as pl
 
 from shoal.compare.kinds import Family, kinds
 from shoal.contract import GroupResult
 from shoal.metrics import Of, Unit, classes, metrics, statistics
-from shoal.metrics.lookup import number_at
 from shoal.results import Result
 from shoal.tabulate import present_classes
 
@@ -61,15 +59,17 @@ class Measure:
 _shown = {Unit.FRACTION: ("%", 100.0), Unit.COUNT: ("packets", 1.0), Unit.RATIO: ("", 1.0)}
 
 
-def _measure(name: str, metric: str, kind: str, *arguments: str, of: str = "link", word: str = "") -> Measure:
-    """A metric with its arguments; ``word`` says which of its statistics it is."""
+def _measure(
+    name: str, metric: str, kind: str, *arguments: object, of: str = "link", word: str = "", title: str = ""
+) -> Measure:
+    """A metric with its arguments; ``word`` says which of its statistics it is, ``title`` stands for its own."""
     one = metrics[metric]
-    title = one.title if one.title[1:2].isupper() else one.title[:1].lower() + one.title[1:]
+    title = title or (one.title if one.title[1:2].isupper() else one.title[:1].lower() + one.title[1:])
     unit, factor = _shown.get(one.unit, (one.unit.title, one.unit.of(1.0)))
 
     def get(result: Result) -> float | None:
         value = one.formula(result, *arguments)
-        return None if value is None else float(value)
+        return None if value is None or math.isnan(value) else float(value)
 
     return Measure(name, f"{title} {word}".strip(), of, unit, factor, kind, get)
 
@@ -122,19 +122,20 @@ def _of_group(index: int, group: GroupResult, *, has_ecn: bool) -> Iterator[Meas
     def measure(key: str, title: str, kind: str, get: Get, unit: str = "", factor: float = 1.0) -> Measure:
         return Measure(f"{key}_{of}", title, of, unit, factor, kind, get)
 
-    yield measure("cwnd_mean_packets", "cwnd mean", "window", _mean_of_flows(index, "cwnd_packets"), "packets")
+    # Means over the flows that have such a number: one that is starved may not.
+    yield _measure(f"cwnd_mean_packets_{of}", "cwnd_packets", "window", of, False, of=of, title="cwnd", word="mean")
     for word, part in _parts.items():
         get = _quantile(of, "cwnd_packets", part)
         yield measure(f"cwnd_{word.lower()}_packets", f"cwnd {word}", "window-quantile", get, "packets")
     if group["flows"] and group["flows"][0]["alpha"]["mean"] is not None:
-        yield measure("alpha_mean", "alpha mean", "alpha", _mean_of_flows(index, "alpha"))
+        yield _measure(f"alpha_mean_{of}", "alpha", "alpha", of, False, of=of, word="mean")
         for word, part in _parts.items():
             yield measure(f"alpha_{word.lower()}", f"alpha {word}", "alpha", _quantile(of, "alpha", part))
-    yield measure("srtt_mean_s", "smoothed RTT mean", "delay", _mean_of_flows(index, "srtt_s"), "ms", 1e3)
+    yield _measure(f"srtt_mean_s_{of}", "srtt_ms", "delay", of, "mean", False, of=of, word="mean")
     # Not `losses`: what the sender declared lost on the simulator, what the link dropped on Linux; drops and
     # retransmissions are the same on both. Nor reductions without ECN: Linux shows those only that outlast a sample.
     for key in ("retransmissions", "timeouts", *(("reductions",) if has_ecn else ())):
-        yield measure(key, key, key, partial(_total, index, key))
+        yield _measure(f"{key}_{of}", "value", key, f"groups.{index}.totals.{key}", of=of, title=key)
     if group["fct_s"]["mean"] is not None:
         yield _measure(f"fct_mean_s_{of}", "fct_ms", "completion", of, of=of, word="mean")
         for word, permille in _completion.items():
@@ -152,19 +153,6 @@ def _completion_quantile(index: int, permille: int) -> Get:
     def get(result: Result) -> float | None:
         times = sorted(time for flow in result.groups[index]["flows"] for time in flow["fct_s"])
         return times[max(1, -(-len(times) * permille // 1000)) - 1] if times else None
-
-    return get
-
-
-def _total(index: int, key: str, result: Result) -> float | None:
-    return number_at(result.groups[index]["totals"], key)
-
-
-def _mean_of_flows(index: int, key: Literal["cwnd_packets", "alpha", "srtt_s"]) -> Get:
-    def get(result: Result) -> float | None:
-        values = [flow[key]["mean"] for flow in result.groups[index]["flows"]]
-        known = [value for value in values if value is not None]
-        return sum(known) / len(known) if known else None
 
     return get
 

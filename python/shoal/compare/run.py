@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from shoal._native import Cancel
-from shoal.cache import Cache, kept, simulator_hash
+from shoal._native import Cancel, LinuxPlan
+from shoal.cache import kept
 from shoal.compare.comparison import Comparison, Ran
 from shoal.errors import ScenarioError, UsageError
-from shoal.linux import Image, Plan, find_image, plan
+from shoal.jobs import simulated
+from shoal.linux import Image, find_image, plan
 from shoal.linux.jobs import kept_on_linux
-from shoal.parallel import run_all
+from shoal.parallel import Progress, counted, run_all
 from shoal.remarks import identical_line
 from shoal.results import Result, Results
-from shoal.running import run_one, seed_list
+from shoal.running import seed_list
 from shoal.scenario import Scenario
-from shoal.sweeps import progress_of
 
 # Pairs of runs: with fewer, hardly any difference can be shown to be within its margin.
 default_seeds = 20
@@ -32,7 +32,7 @@ def compare(
     image: Image | None = None,
     workers: int | None = None,
     cache: str | Path | None = None,
-    progress: bool | Callable[[float], object] = False,
+    progress: Progress = False,
 ) -> Comparison:
     """Run scenarios on the simulator and on the real kernel.
 
@@ -66,20 +66,20 @@ def compare(
     _ = image.helpers
     chosen = [seed_list(scenario, seeds) for _, scenario in named]
     count = 2 * sum(len(own) for own in chosen)
-    with kept(cache) as store, progress_of(count, progress, f"{count} runs") as on_done:
+    with kept(cache) as store, counted(count, progress, f"{count} runs") as on_done:
         tasks: list[Callable[[Cancel], Result]] = []
         for (_, scenario), own in zip(named, chosen, strict=True):
-            tasks += [partial(_on_sim, scenario, seed, store) for seed in own]
-            tasks += [partial(kept_on_linux, scenario, seed, image, store) for seed in own]
+            tasks += [partial(simulated, scenario, seed, store) for seed in own]
+            tasks += [partial(kept_on_linux, image, scenario, seed, store) for seed in own]
         results = run_all(tasks, workers=workers, on_done=on_done)
     ran = []
     for (name, scenario), planned, own in zip(named, plans, chosen, strict=True):
         count = len(own)
         sim, linux, results = results[:count], results[count : 2 * count], results[2 * count :]
-        simulated, real = Results(sim), Results(linux)
-        planes = {"the simulator": simulated, "Linux": real}
-        notes = [f"on {plane}, {line}" for plane, runs in planes.items() if (line := identical_line(runs))]
-        ran.append(Ran(name, scenario, simulated, real, (*planned.notes, *notes)))
+        sides = Results(sim), Results(linux)
+        planes = zip(("the simulator", "Linux"), sides, strict=True)
+        notes = [f"on {plane}, {line}" for plane, runs in planes if (line := identical_line(runs))]
+        ran.append(Ran(name, scenario, *sides, (*planned.notes, *notes)))
     return Comparison.of(ran, chosen[0])
 
 
@@ -90,7 +90,7 @@ def _recorded(scenario: Scenario) -> Scenario:
     return scenario.override(recorded)
 
 
-def _plans(named: Sequence[tuple[str, Scenario]], image: Image) -> list[Plan]:
+def _plans(named: Sequence[tuple[str, Scenario]], image: Image) -> list[LinuxPlan]:
     """Every refusal of every scenario by either plane, before anything runs."""
     plans, refused = [], []
     for name, scenario in named:
@@ -105,18 +105,3 @@ def _plans(named: Sequence[tuple[str, Scenario]], image: Image) -> list[Plan]:
     if refused:
         raise ScenarioError("\n".join(text.rstrip() for text in refused) + "\n")
     return plans
-
-
-def _on_sim(scenario: Scenario, seed: int, store: Cache | None, cancel: Cancel) -> Result:
-    identity = (simulator_hash(), scenario.to_toml(), str(seed))
-    return _kept(store, identity, lambda: run_one(scenario, seed=seed, cancel=cancel))
-
-
-def _kept(store: Cache | None, identity: Sequence[str], run: Callable[[], Result]) -> Result:
-    if store is None:
-        return run()
-    key = store.key_of(*identity)
-    if (known := store.get(key)) is None:
-        known = run()
-        store.put(key, known)
-    return known

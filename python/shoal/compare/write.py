@@ -12,7 +12,7 @@ from shoal.compare.comparison import Comparison
 from shoal.compare.figures import figures
 from shoal.compare.method import method
 from shoal.compare.tables import details, head, margins, markdown, overview, verdicts
-from shoal.files import unwritable, write_text
+from shoal.files import write_text, writing
 from shoal.plots import save
 from shoal.report.build import figure_values
 from shoal.report.page import render
@@ -32,7 +32,7 @@ def write_into(comparison: Comparison, folder: Path, *, command: str, out: Path)
     out
         Where the folder will be when it is complete, for the command that makes the same once more.
     """
-    try:
+    with writing(folder):
         sections = []
         for one in comparison:
             drawn = figures(one)
@@ -65,8 +65,6 @@ def write_into(comparison: Comparison, folder: Path, *, command: str, out: Path)
         write_text(folder / "comparison.json", comparison.json)
         _keep_scenarios(comparison, folder)
         write_text(folder / "command.txt", command + "\n")
-    except OSError as error:
-        raise unwritable(error.filename or folder, error) from error
 
 
 def page(comparison: Comparison, *, command: str, today: date, version: str) -> str:

@@ -7,7 +7,6 @@ a scenario means: :class:`shoal._native.LinuxPlan` does.
 from shoal.linux.errors import GuestError, LinuxError
 from shoal.linux.images import Image, Unbuilt, find_image
 from shoal.linux.limits import Limits
-from shoal.linux.plan import Plan, plan
-from shoal.linux.running import run_on_linux
+from shoal.linux.running import plan, run_on_linux
 
-__all__ = ["GuestError", "Image", "Limits", "LinuxError", "Plan", "Unbuilt", "find_image", "plan", "run_on_linux"]
+__all__ = ["GuestError", "Image", "Limits", "LinuxError", "Unbuilt", "find_image", "plan", "run_on_linux"]

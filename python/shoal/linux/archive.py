@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -155,6 +156,21 @@ class Client:
         # apt leaves a package alone that is there already.
         candidates = new or set(folder.glob(f"{package}_*.deb"))
         return max(candidates, key=lambda path: path.stat().st_mtime)
+
+
+def unpack(packages: Iterable[str], root: Path) -> None:
+    """Fetch packages and unpack them into a folder; nothing is installed."""
+    client = Client()
+    folder = cache("packages")
+    for place in (folder, root):
+        place.mkdir(parents=True, exist_ok=True)
+    for package in packages:
+        output(["dpkg-deb", "-x", client.download(package, None, folder), root])
+
+
+def libraries_in(root: Path) -> str:
+    """Where programs that were unpacked there find their libraries, for ``LD_LIBRARY_PATH``."""
+    return ":".join(str(place) for place in sorted(root.glob("usr/lib/*-linux-gnu*")))
 
 
 def _archive() -> tuple[str, str]:

@@ -13,7 +13,6 @@ from shoal.linux.errors import GuestError
 from shoal.linux.guest import guest_folder, run_guest
 from shoal.linux.images import Image, find_image
 from shoal.linux.limits import Limits
-from shoal.linux.plan import Plan
 
 # A script holds a few packets and one connection.
 _memory_mib = 256
@@ -49,9 +48,9 @@ def _play(image: Image, script: Path, text: str, cancel: _native.Cancel) -> dict
         (folder / "program").write_text(translated["program"], encoding="utf-8")
         files = ["fine_clock.ko", *(path.name for path in sorted(image.helpers.glob("tcp_*.ko")))]
         modules = "".join(f"module /{name}\n" for name in files)
-        plan = Plan(config=f"{modules}script /program\n", rules=(), notes=(), memory_mib=_memory_mib, seed=1)
+        config = f"{modules}script /program\n"
         try:
-            run_guest(plan, image, folder, cancel=cancel, limits=_limits)
+            run_guest(config, image, folder, memory_mib=_memory_mib, cancel=cancel, limits=_limits)
         except GuestError as error:
             raise GuestError(f"`{script}`: {error}", hint=error.hint) from error
         records = (folder / "script.bin").read_bytes()

@@ -16,7 +16,6 @@ from shoal.errors import Cancelled
 from shoal.linux.errors import GuestError
 from shoal.linux.images import Image
 from shoal.linux.limits import Limits
-from shoal.linux.plan import Plan
 from shoal.linux.resources import memory, processor
 from shoal.linux.watch import Watch
 
@@ -24,15 +23,26 @@ _reproducible = "the scenario and seed reproduce this exactly; please report it"
 
 
 def run_guest(
-    plan: Plan,
+    config: str,
     image: Image,
     folder: Path,
     *,
+    memory_mib: int,
+    seed: int = 1,
     progress: Callable[[float], object] | None = None,
     cancel: _native.Cancel | None = None,
     limits: Limits | None = None,
 ) -> None:
-    """Run a plan in a folder; the guest's records are there afterwards. Limits are those of the image if not given.
+    """Run a guest in a folder; its records are there afterwards.
+
+    Parameters
+    ----------
+    config, folder
+        Instructions for the guest, and its root.
+    memory_mib, seed
+        Memory of the guest, MiB: what packets, queues and sockets can hold. Seed of its randomness.
+    image, progress, cancel, limits
+        As for :func:`shoal.linux.run_on_linux`.
 
     Raises
     ------
@@ -43,27 +53,11 @@ def run_guest(
     """
     if cancel is not None and cancel.cancelled:
         raise Cancelled("the run was cancelled")
-    helpers = image.helpers
-    shutil.copyfile(helpers / "init", folder / "init")
-    (folder / "init").chmod(0o755)
-    for name in re.findall(r"^module /(\S+)", plan.config, flags=re.M):
-        shutil.copyfile(helpers / name, folder / name)
-    if image.iperf3 is not None:
-        image.iperf3.copy_into(folder)
-    (folder / "config").write_text(plan.config, encoding="utf-8")
-    (folder / "proc").mkdir()
+    _fill(folder, config, image)
     watch = Watch(limits or image.limits, progress, cancel)
-    with memory(plan.memory_mib, folder) as place, processor() as cpu:
-        command = [
-            str(helpers / "launch"),
-            str(folder),
-            str(cpu),
-            place,
-            str(plan.seed),
-            str(helpers / "seeded_random.so"),
-            str(image.linux),
-            *_arguments(plan, image),
-        ]
+    with memory(memory_mib, folder) as place, processor() as cpu:
+        start = [image.helpers / "launch", folder, cpu, place, seed, image.helpers / "seeded_random.so", image.linux]
+        command = [*map(str, start), *_arguments(memory_mib, image)]
         # The launcher sees to it that nothing is left when we are killed: our end of its standard input closes then.
         child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # noqa: S603
         try:
@@ -85,10 +79,22 @@ def run_guest(
         raise GuestError(f"the guest stopped: {said.removeprefix('shoal-guest: ')}")
 
 
-def _arguments(plan: Plan, image: Image) -> list[str]:
+def _fill(folder: Path, config: str, image: Image) -> None:
+    """Put what the guest runs into its root."""
+    shutil.copyfile(image.helpers / "init", folder / "init")
+    (folder / "init").chmod(0o755)
+    for name in re.findall(r"^module /(\S+)", config, flags=re.M):
+        shutil.copyfile(image.helpers / name, folder / name)
+    if image.iperf3 is not None:
+        image.iperf3.copy_into(folder)
+    (folder / "config").write_text(config, encoding="utf-8")
+    (folder / "proc").mkdir()
+
+
+def _arguments(memory_mib: int, image: Image) -> list[str]:
     """The command line is an input of the guest's random numbers: nothing in it may name a place of this machine."""
     return [
-        f"mem={plan.memory_mib}M",
+        f"mem={memory_mib}M",
         *(["seccomp=on"] if image.mode == "seccomp" else []),
         "time-travel=inf-cpu",
         "time-travel-start=1000000000000000000",

@@ -8,6 +8,7 @@ import shutil
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from shoal.files import new_folder
 from shoal.linux.archive import release_of
@@ -47,17 +48,8 @@ class Image:
     @cached_property
     def description(self) -> str:
         """JSON that plans and results need: the kernel with our modules."""
-        built = json.loads((self.folder / "kernel.json").read_text(encoding="utf-8"))
-        built["controllers"] += _registered("tcp_*.c", r'\.name\s*= "(\w+)"')
-        built["disciplines"] += _registered("sch_*.c", r'\.id\s*= "(\w+)"')
-        return json.dumps(
-            built
-            | {
-                "build": self.folder.name,
-                "modules": self._helpers_digest,
-                "generator": self.iperf3.version if self.iperf3 else None,
-            }
-        )
+        own = {"build": self.folder.name, "modules": self._helpers_digest}
+        return _description(json.loads((self.folder / "kernel.json").read_text(encoding="utf-8")) | own, self.iperf3)
 
     @property
     def mode(self) -> str:
@@ -115,15 +107,18 @@ class Unbuilt:
         """JSON that plans need: what the configuration asks for, with our modules."""
         (fragment,) = files("kernel", ["uml.config"])
         controllers, disciplines = features(fragment.read_text(encoding="utf-8"))
-        return json.dumps(
-            {
-                "release": self.release,
-                "controllers": [*controllers, *_registered("tcp_*.c", r'\.name\s*= "(\w+)"')],
-                "disciplines": [*disciplines, *_registered("sch_*.c", r'\.id\s*= "(\w+)"')],
-                "generator": self.iperf3.version if self.iperf3 else None,
-                "mode": "seccomp or ptrace",
-            }
-        )
+        built = {"release": self.release, "controllers": controllers, "disciplines": disciplines}
+        return _description(built | {"mode": "seccomp or ptrace"}, self.iperf3)
+
+
+def _description(built: dict[str, Any], iperf3: Iperf3 | None) -> str:
+    """A kernel with our modules, as JSON."""
+    ours = {
+        "controllers": [*built["controllers"], *_registered("tcp_*.c", r'\.name\s*= "(\w+)"')],
+        "disciplines": [*built["disciplines"], *_registered("sch_*.c", r'\.id\s*= "(\w+)"')],
+        "generator": iperf3.version if iperf3 else None,
+    }
+    return json.dumps(built | ours)
 
 
 def features(config: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from shoal.linux.archive import Client
+from shoal.linux.archive import libraries_in, unpack
 from shoal.linux.commands import fetching, missing, output
 from shoal.linux.errors import LinuxError
 from shoal.linux.places import cache, digest, locked
@@ -65,8 +65,7 @@ def find_iperf3(name: str) -> Iperf3:
     with locked("iperf3"):
         if not (root / "usr/bin/iperf3").exists():
             _fetch(root)
-    libraries = ":".join(str(place) for place in sorted(root.glob("usr/lib/*-linux-gnu*")))
-    return _described(root / "usr/bin/iperf3", {"LD_LIBRARY_PATH": libraries})
+    return _described(root / "usr/bin/iperf3", {"LD_LIBRARY_PATH": libraries_in(root)})
 
 
 def _fetch(root: Path) -> None:
@@ -74,13 +73,8 @@ def _fetch(root: Path) -> None:
     if missing(fetching):
         raise LinuxError("there is no iperf3 on this machine", hint=hint)
     try:
-        client = Client()
-        folder = cache("packages")
-        folder.mkdir(parents=True, exist_ok=True)
-        root.mkdir(parents=True, exist_ok=True)
         # The program last: where it is, all is.
-        for package in reversed(_packages):
-            output(["dpkg-deb", "-x", client.download(package, None, folder), root])
+        unpack(reversed(_packages), root)
     except LinuxError as error:
         raise LinuxError(f"there is no iperf3 on this machine, and it cannot be fetched: {error}", hint=hint) from error
 

@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from shoal.files import new_folder, write_text
@@ -28,18 +27,6 @@ _forbidden = ("UML_RANDOM", "HW_RANDOM", "SMP")
 
 Say = Callable[[str], object]
 Progress = Callable[[float], object]
-
-
-@dataclass(frozen=True)
-class Built:
-    """What was built; ``kernel.json`` beside the image. The first four fields are what a plan must know."""
-
-    release: str
-    controllers: tuple[str, ...]
-    disciplines: tuple[str, ...]
-    mode: str
-    version: str
-    tree: str
 
 
 def build(
@@ -180,12 +167,13 @@ def _install(folder: Path, place: Path, version: str) -> None:
         image.chmod(0o755)
         subprocess.run(["strip", str(image)], check=True)  # noqa: S603, S607
         help_text = subprocess.run([str(image), "--help"], capture_output=True, text=True, check=False).stdout  # noqa: S603
-        built = Built(
-            release=release,
-            controllers=controllers,
-            disciplines=disciplines,
-            mode="seccomp" if "seccomp=" in help_text else "ptrace",
-            version=version,
-            tree=str(folder),
-        )
-        write_text(partial / "kernel.json", json.dumps(asdict(built), indent=2) + "\n")
+        # The first four are what a plan must know.
+        built = {
+            "release": release,
+            "controllers": controllers,
+            "disciplines": disciplines,
+            "mode": "seccomp" if "seccomp=" in help_text else "ptrace",
+            "version": version,
+            "tree": str(folder),
+        }
+        write_text(partial / "kernel.json", json.dumps(built, indent=2) + "\n")

@@ -7,12 +7,24 @@ from pathlib import Path
 
 from shoal import _native
 from shoal.linux.guest import guest_folder, run_guest
-from shoal.linux.images import Image, find_image
+from shoal.linux.images import Image, Unbuilt, find_image
 from shoal.linux.limits import Limits
-from shoal.linux.plan import Plan
 from shoal.results import Result
 from shoal.running import checked_seed
 from shoal.scenario import Scenario
+
+
+def plan(
+    scenario: Scenario, image: Image | Unbuilt, *, seed: int | None = None, captures: bool = False
+) -> _native.LinuxPlan:
+    """Say what a scenario becomes on a kernel; with ``captures`` packets are captured even if it does not ask for that.
+
+    Raises
+    ------
+    ScenarioError
+        The message lists everything that Linux cannot express, and why.
+    """
+    return scenario.native.linux_plan(image.description, seed=seed, captures=captures)
 
 
 def run_on_linux(
@@ -61,10 +73,19 @@ def run_on_linux(
     if seed is not None:
         seed = checked_seed(seed)
     image = image or find_image()
-    native = scenario.native.linux_plan(image.description, seed=seed, captures=pcap is not None)
+    planned = plan(scenario, image, seed=seed, captures=pcap is not None)
     with guest_folder() as folder:
-        run_guest(Plan.of(native), image, folder, progress=progress, cancel=cancel, limits=limits)
-        finished = native.result(folder)
+        run_guest(
+            planned.config,
+            image,
+            folder,
+            memory_mib=planned.memory_mib,
+            seed=planned.seed,
+            progress=progress,
+            cancel=cancel,
+            limits=limits,
+        )
+        finished = planned.result(folder)
         if pcap is not None:
-            native.capture(folder, Path(pcap), payload=pcap_payload)
+            planned.capture(folder, Path(pcap), payload=pcap_payload)
     return Result(finished.json, run=finished)

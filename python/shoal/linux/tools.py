@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
-from shoal.linux.archive import Client
+from shoal.linux.archive import libraries_in, unpack
 from shoal.linux.commands import (
     explain_libraries,
     explain_missing,
@@ -14,7 +13,6 @@ from shoal.linux.commands import (
     missing,
     missing_libraries,
     needed,
-    output,
 )
 from shoal.linux.errors import LinuxError
 from shoal.linux.places import cache, locked
@@ -52,22 +50,12 @@ def _fetched(names: list[str], path: str) -> dict[str, str]:
             if missing(fetching):
                 raise explain_missing(still)
             try:
-                _unpack(still, root)
+                unpack(dict.fromkeys(package for name in still for package in _packages[name]), root)
             except LinuxError as error:
                 raise explain_missing(still) from error
-    libraries = ":".join(str(place) for place in sorted(root.glob("usr/lib/*-linux-gnu*")))
     return {
         "PATH": own,
-        "LD_LIBRARY_PATH": libraries,
+        "LD_LIBRARY_PATH": libraries_in(root),
         "BISON_PKGDATADIR": str(root / "usr/share/bison"),
         "M4": str(root / "usr/bin/m4"),
     }
-
-
-def _unpack(names: list[str], root: Path) -> None:
-    client = Client()
-    folder = cache("packages")
-    folder.mkdir(parents=True, exist_ok=True)
-    root.mkdir(parents=True, exist_ok=True)
-    for package in dict.fromkeys(package for name in names for package in _packages[name]):
-        output(["dpkg-deb", "-x", client.download(package, None, folder), root])

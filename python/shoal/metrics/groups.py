@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from shoal import analysis
 from shoal.errors import UsageError
@@ -13,6 +13,8 @@ from shoal.units import Unit
 if TYPE_CHECKING:
     from shoal.contract import FrameSummary
     from shoal.run_record import RunRecord
+
+T = TypeVar("T")
 
 
 @declare("share", "Share", Unit.FRACTION, summary="share_{group}", swept=(("share_{group}", "{group}"),))
@@ -53,21 +55,24 @@ def goodput_bps(result: RunRecord, group: str) -> float | None:
 
 
 @declare("cwnd_packets", "Congestion window", Unit.PACKETS, needs=Recorded.FLOWS)
-def cwnd_packets(result: RunRecord, group: str) -> float:
-    """Time-averaged congestion window, mean over the flows of a group."""
-    return mean([flow["cwnd_packets"]["mean"] for flow in flows_of(result, group)])
+def cwnd_packets(result: RunRecord, group: str, every: bool = True) -> float:
+    """Time-averaged congestion window, mean over the flows of a group; without ``every`` over those that have one."""
+    return mean([flow["cwnd_packets"]["mean"] for flow in flows_of(result, group)], every=every)
 
 
 @declare("alpha", "Alpha", Unit.RATIO, needs=Recorded.FLOWS)
-def alpha(result: RunRecord, group: str) -> float:
-    """Time-averaged alpha, mean over the flows of a group."""
-    return mean([flow["alpha"]["mean"] for flow in flows_of(result, group)])
+def alpha(result: RunRecord, group: str, every: bool = True) -> float:
+    """Time-averaged alpha, mean over the flows of a group; without ``every`` over those that have one."""
+    return mean([flow["alpha"]["mean"] for flow in flows_of(result, group)], every=every)
 
 
 @declare("srtt_ms", "Smoothed RTT", Unit.MILLISECONDS, needs=Recorded.FLOWS)
-def srtt_s(result: RunRecord, group: str, quantile: str = "mean") -> float:
-    """Smoothed round-trip time of the senders, mean over the flows of a group: ``mean``, ``min``, ``max``."""
-    return mean([number_at(flow["srtt_s"], quantile) for flow in flows_of(result, group)])
+def srtt_s(result: RunRecord, group: str, quantile: str = "mean", every: bool = True) -> float:
+    """Smoothed round-trip time of the senders (``mean``, ``min``, ``max``), mean over the flows of a group.
+
+    Without ``every`` over those that have one: a starved flow may not.
+    """
+    return mean([number_at(flow["srtt_s"], quantile) for flow in flows_of(result, group)], every=every)
 
 
 @declare("fct_ms", "Completion time", Unit.MILLISECONDS)
@@ -87,9 +92,7 @@ def _has(key: str) -> Any:
 )
 def exchange_s(result: RunRecord, group: str, quantile: str = "mean") -> float | None:
     """From a request to the last byte of its response, over the flows of a group: ``mean``, ``p50``, ``p99``, ..."""
-    waits = find_group(result, group).get("exchanges")
-    if waits is None:
-        raise UsageError(f"group `{group}` has no exchanges", hint="write app = { request = ... }")
+    waits = _known(find_group(result, group).get("exchanges"), group, "has no exchanges", "app = { request = ... }")
     return number_at(waits["time_s"], quantile)
 
 
@@ -100,9 +103,7 @@ def exchange_s(result: RunRecord, group: str, quantile: str = "mean") -> float |
 )
 def round_s(result: RunRecord, group: str, quantile: str = "mean") -> float | None:
     """From the start of a round until its slowest flow has delivered; of groups with ``barrier``."""
-    waits = find_group(result, group).get("rounds")
-    if waits is None:
-        raise UsageError(f"group `{group}` has no rounds", hint="write barrier = true in app")
+    waits = _known(find_group(result, group).get("rounds"), group, "has no rounds", "barrier = true in app")
     return number_at(waits["time_s"], quantile)
 
 
@@ -119,10 +120,14 @@ def stalled_s(result: RunRecord, group: str) -> float | None:
 
 
 def _frames(result: RunRecord, group: str) -> FrameSummary:
-    frames = find_group(result, group).get("frames")
-    if frames is None:
-        raise UsageError(f"group `{group}` writes no frames", hint="write app = { frame = ... }")
-    return frames
+    return _known(find_group(result, group).get("frames"), group, "writes no frames", "app = { frame = ... }")
+
+
+def _known(found: T | None, group: str, lack: str, remedy: str) -> T:
+    """What a group has only if the scenario asks for it."""
+    if found is None:
+        raise UsageError(f"group `{group}` {lack}", hint=f"write {remedy}")
+    return found
 
 
 @declare("acks_per_packet", "ACKs per data packet", Unit.RATIO, compared="acks")

@@ -50,10 +50,10 @@ def number_at(table: Mapping[str, Any], *keys: str) -> float | None:
     return None if found is None else float(found)
 
 
-def mean(values: Sequence[float | None]) -> float:
-    """NaN if one of them is missing: the mean of the others would be that of something else."""
+def mean(values: Sequence[float | None], *, every: bool = True) -> float:
+    """NaN if one of them is missing: the mean of the others is that of something else, unless that is asked for."""
     known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known and len(known) == len(values) else math.nan
+    return math.fsum(known) / len(known) if known and (not every or len(known) == len(values)) else math.nan
 
 
 def ratio(part: float | None, whole: float | None) -> float | None:

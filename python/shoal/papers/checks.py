@@ -52,23 +52,19 @@ class Finding:
 def findings_of(check: Check, tables: Mapping[str, Grid], folder: Path) -> list[Finding]:
     """Test a check on every row, or group of rows, that it is about."""
     grid = tables[check.table].where(check.where) if check.table is not None else None
-    if check.crossings is not None:
-        found = _crossings(check, _needs(check, grid), _lookups(tables, folder))
-    elif check.increasing_in is not None or check.decreasing_in is not None:
-        found = _monotone(check, _needs(check, grid), _lookups(tables, folder))
-    elif check.rank_correlation_with is not None:
-        found = _rank_correlation(check, _needs(check, grid), _lookups(tables, folder))
-    elif check.fit_x is not None:
-        found = _fit(check, _needs(check, grid), _lookups(tables, folder))
+    lookups = _lookups(tables, folder)
+    test = next((test for key, test in _tests.items() if getattr(check, key) is not None), None)
+    if test is not None:
+        if grid is None:
+            raise UsageError(f"the check `{check.what}` needs a table")
+        found = test(check, grid, lookups)
     elif check.value is None:
         raise UsageError(
             f"the check `{check.what}` tests nothing",
             hint="it needs value, crossings, increasing_in, decreasing_in, rank_correlation_with or fit_x",
         )
-    elif check.expected or (check.published and not _only_bounds(check)):
-        found = _compared(check, grid, tables, folder)
     else:
-        found = _bounded(check, grid, tables, folder)
+        found = _compared(check, check.value, grid, lookups, folder)
     if not found:
         found = [Finding(check.claim, check.what, "", "no rows", "", Verdict.NO_VALUE, check.reason, math.inf)]
     if check.role is Role.DERIVATION:
@@ -93,16 +89,6 @@ def _together(found: list[Finding]) -> Finding:
         cells=len(found),
         inside=inside,
     )
-
-
-def _needs(check: Check, grid: Grid | None) -> Grid:
-    if grid is None:
-        raise UsageError(f"the check `{check.what}` needs a table")
-    return grid
-
-
-def _rows(grid: Grid | None) -> list[Row]:
-    return grid.rows if grid is not None else [Row({})]
 
 
 def _lookups(tables: Mapping[str, Grid], folder: Path) -> dict[str, Any]:
@@ -150,30 +136,33 @@ def _part(values: list[float], low: float, high: float) -> float:
     return sum(low <= value <= high for value in values) / len(values) if values else math.nan
 
 
-def _compared(check: Check, grid: Grid | None, tables: Mapping[str, Grid], folder: Path) -> list[Finding]:
-    lookups = _lookups(tables, folder)
-    assert check.value is not None  # noqa: S101  (the caller's condition)
+def _compared(check: Check, value: str, grid: Grid | None, lookups: Mapping[str, Any], folder: Path) -> list[Finding]:
+    """The value of each row against a wanted one, or against bounds of its own."""
+    has_bounds = not check.expected and (check.published is None or _only_bounds(check))
     findings = []
-    for row in _rows(grid):
-        measured = expression.number(check.value, row.values, lookups)
+    for row in grid.rows if grid is not None else [Row({})]:
         if check.published is not None:
-            wanted = _published_value(check, grid, row, folder)
-            if wanted is None:
-                continue
+            wanted = _published_value(check.published, grid, row, folder)
         else:
-            wanted = expression.number(check.expected or "", row.values, lookups)
-        low, high, shown = _tolerance(check, wanted, row)
-        interval = row.half_width.get(check.value)
-        verdict, excess = _verdict(measured, low, high)
-        findings.append(
-            _finding(check, row, _digits(wanted), _with_interval(measured, interval), shown, verdict, excess, lookups)
-        )
+            wanted = expression.number(check.expected, row.values, lookups) if check.expected else None
+        measured = expression.number(value, row.values, lookups)
+        if has_bounds:
+            low, high = _bounds(check, row, lookups)
+            limits = _range(low, high)
+        elif wanted is None:
+            continue
+        else:
+            low, high, limits = _tolerance(check, wanted, row)
+        shown = _digits(measured)
+        if (interval := row.half_width.get(value)) is not None:
+            shown += f" ± {_digits(interval, 2)}"
+        beside = "" if wanted is None else _digits(wanted)
+        findings.append(_finding(check, row, beside, shown, limits, _verdict(measured, low, high), lookups))
     return findings
 
 
-def _published_value(check: Check, grid: Grid | None, row: Row, folder: Path) -> float | None:
-    assert check.published is not None  # noqa: S101  (the caller's condition)
-    file, column = check.published
+def _published_value(place: tuple[str, str], grid: Grid | None, row: Row, folder: Path) -> float | None:
+    file, column = place
     rows = published(folder, file)
     if column not in rows[0]:
         raise UsageError(f"{file} has no column `{column}`", hint=nearest(column, list(rows[0])))
@@ -198,22 +187,12 @@ def _tolerance(check: Check, wanted: float, row: Row) -> tuple[float, float, str
     raise UsageError(f"the check `{check.what}` has no tolerance", hint="add tolerance, relative or factor")
 
 
-def _bounded(check: Check, grid: Grid | None, tables: Mapping[str, Grid], folder: Path) -> list[Finding]:
-    lookups = _lookups(tables, folder)
-    assert check.value is not None  # noqa: S101  (the caller's condition)
+def _bounds(check: Check, row: Row, lookups: Mapping[str, Any]) -> tuple[float, float]:
     if check.min is None and check.max is None:
         raise UsageError(f"the check `{check.what}` has no bound", hint="add published or expected, or min or max")
-    findings = []
-    for row in _rows(grid):
-        measured = expression.number(check.value, row.values, lookups)
-        low = expression.number(check.min, row.values, lookups) if check.min is not None else -math.inf
-        high = expression.number(check.max, row.values, lookups) if check.max is not None else math.inf
-        verdict, excess = _verdict(measured, low, high)
-        shown = _with_interval(measured, row.half_width.get(check.value))
-        wanted = _published_value(check, grid, row, folder) if check.published is not None else None
-        beside = "" if wanted is None else _digits(wanted)
-        findings.append(_finding(check, row, beside, shown, _range(low, high), verdict, excess, lookups))
-    return findings
+    low = expression.number(check.min, row.values, lookups) if check.min is not None else -math.inf
+    high = expression.number(check.max, row.values, lookups) if check.max is not None else math.inf
+    return low, high
 
 
 def _monotone(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> list[Finding]:
@@ -225,13 +204,13 @@ def _monotone(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> list[Find
         values = [expression.number(value, row.values) for row in rows]
         steps = [(b - a) if rising else (a - b) for a, b in itertools.pairwise(values)]
         worst = min(steps, default=math.nan)
-        verdict, excess = _verdict(worst, -check.slack, math.inf)
+        verdict = _verdict(worst, -check.slack, math.inf)
         direction = "rises" if rising else "falls"
         shown = f"{_digits(values[0])} … {_digits(values[-1])}" if values else ""
-        if verdict is Verdict.OUTSIDE:
+        if verdict[0] is Verdict.OUTSIDE:
             shown += f", a step of {_digits(worst if rising else -worst)} against it"
         limits = f"slack {_digits(check.slack)}"
-        findings.append(_finding(check, Row(place), direction, shown, limits, verdict, excess, lookups))
+        findings.append(_finding(check, Row(place), direction, shown, limits, verdict, lookups))
     return findings
 
 
@@ -241,22 +220,19 @@ def _rank_correlation(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> l
     A value that never changes has no coefficient, which confirms nothing.
     """
     axis = check.rank_correlation_with or ""
-    low = -math.inf if check.min is None else expression.number(check.min)
-    high = math.inf if check.max is None else expression.number(check.max)
+    low, high = _bounds(check, Row({}), lookups)
     findings = []
     for place, rows in grid.groups(axis):
         values = [expression.number(check.value or "", row.values) for row in rows]
         columns = pl.DataFrame({"x": [float(row.values[axis]) for row in rows], "y": values})
         coefficient = float(columns.select(pl.corr("x", "y", method="spearman")).item())
-        verdict, excess = _verdict(coefficient, low, high)
-        shown = _digits(coefficient)
+        verdict, shown = _verdict(coefficient, low, high), _digits(coefficient)
         if len(set(values)) == 1:
-            verdict, excess = Verdict.OUTSIDE, math.inf
+            verdict = Verdict.OUTSIDE, math.inf
             shown = f"undefined: {_digits(values[0])} at every {axis}"
             if check.all_zero and values[0] == 0:
                 shown = f"{check.all_zero} (0 at every {axis})"
-        limits = _range(low, high)
-        findings.append(_finding(check, Row(place), "rank correlation", shown, limits, verdict, excess, lookups))
+        findings.append(_finding(check, Row(place), "rank correlation", shown, _range(low, high), verdict, lookups))
     return findings
 
 
@@ -265,9 +241,8 @@ def _crossings(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> list[Fin
     findings = []
     for row in grid.rows:
         count = row.values["crossings"]
-        verdict = Verdict.INSIDE if count == wanted else Verdict.OUTSIDE
-        excess = abs(count - wanted)
-        findings.append(_finding(check, row, str(wanted), f"{count:.0f}", "exact", verdict, excess, lookups))
+        verdict = (Verdict.INSIDE if count == wanted else Verdict.OUTSIDE), abs(count - wanted)
+        findings.append(_finding(check, row, str(wanted), f"{count:.0f}", "exact", verdict, lookups))
     return findings
 
 
@@ -279,13 +254,23 @@ def _fit(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> list[Finding]:
         points = [(expression.number(x_name, row.values), expression.number(value, row.values)) for row in rows]
         slope, r2 = _line(points)
         bounds = check.slope or (-math.inf, math.inf)
-        verdict, excess = _verdict(slope, *bounds)
+        verdict = _verdict(slope, *bounds)
         if check.r2_min is not None and not r2 >= check.r2_min:
-            verdict, excess = (Verdict.NO_VALUE if math.isnan(r2) else Verdict.OUTSIDE), max(excess, 1.0)
+            verdict = (Verdict.NO_VALUE if math.isnan(r2) else Verdict.OUTSIDE), max(verdict[1], 1.0)
         shown = f"slope {_digits(slope)}, R² {r2:.4f}"
         limits = f"slope {_range(*bounds)}" + (f", R² ≥ {check.r2_min}" if check.r2_min is not None else "")
-        findings.append(_finding(check, Row(place), "linear", shown, limits, verdict, excess, lookups))
+        findings.append(_finding(check, Row(place), "linear", shown, limits, verdict, lookups))
     return findings
+
+
+# Tests that a key of a check asks for.
+_tests = {
+    "crossings": _crossings,
+    "increasing_in": _monotone,
+    "decreasing_in": _monotone,
+    "rank_correlation_with": _rank_correlation,
+    "fit_x": _fit,
+}
 
 
 def _line(points: list[tuple[float, float]]) -> tuple[float, float]:
@@ -303,6 +288,7 @@ def _line(points: list[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _verdict(value: float, low: float, high: float) -> tuple[Verdict, float]:
+    """And how far outside, in units of the tolerance."""
     if math.isnan(value):
         return Verdict.NO_VALUE, math.inf
     # A value on the bound is inside, whatever the last bit of the arithmetic says.
@@ -318,19 +304,15 @@ def _finding(
     wanted: str,
     measured: str,
     tolerance: str,
-    verdict: Verdict,
-    excess: float,
-    lookups: Mapping[str, Any] | None = None,
+    verdict: tuple[Verdict, float],
+    lookups: Mapping[str, Any],
 ) -> Finding:
     # A search without an answer leaves a gap in its row, and sentences about the row show it.
     what = expression.fill(check.what, row.values, lookups, missing="-")
     # A reason may have several lines in the file; tables have one.
-    reason = "" if verdict is Verdict.INSIDE else expression.fill(check.reason, row.values, lookups, missing="-")
-    return Finding(check.claim, what, wanted, measured, tolerance, verdict, " ".join(reason.split()), excess)
-
-
-def _with_interval(value: float, half_width: float | None) -> str:
-    return _digits(value) if half_width is None else f"{_digits(value)} ± {_digits(half_width, 2)}"
+    is_inside = verdict[0] is Verdict.INSIDE
+    reason = "" if is_inside else expression.fill(check.reason, row.values, lookups, missing="-")
+    return Finding(check.claim, what, wanted, measured, tolerance, verdict[0], " ".join(reason.split()), verdict[1])
 
 
 def _digits(value: float, digits: int = 4) -> str:

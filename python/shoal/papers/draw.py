@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,18 @@ from shoal.papers.queue_panel import queue_over_time
 from shoal.papers.tables import Grid, Row, published, same
 from shoal.plots import sequence
 from shoal.plots.rates import bins_note
-from shoal.plots.style import Drawn, colour, dash, logarithmic, marker, palette, paper_style, two_columns
+from shoal.plots.style import (
+    Drawn,
+    colour,
+    dash,
+    label_at_edge,
+    legend_of_figure,
+    logarithmic,
+    marker,
+    palette,
+    paper_style,
+    two_columns,
+)
 from shoal.plots.windows import draw_flow, shown_flows, signals_of, trace, traced_note
 
 # Lines of formulas, in this order; dotted ones are levels.
@@ -45,7 +56,7 @@ def draw(spec: FigureSpec, tables: Mapping[str, Grid], points: Points, folder: P
         if any(panel.kind == "sequence" for panel in spec.panels):
             sequence.legend(figure)
         else:
-            _legend(figure, axes[: len(spec.panels)])
+            legend_of_figure(figure, axes[: len(spec.panels)], columns=6, columnspacing=1.3)
     data = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
     order = ["panel", *(name for name in data.columns if name != "panel")]
     return Drawn(spec.name, spec.title, figure, data.select(order), note=_note(spec, points))
@@ -236,16 +247,7 @@ def _windows(panel: Traces, axes: Axes, points: Points) -> pl.DataFrame:
     for number, (label, symbol, paint, times) in enumerate(rows):
         level = -0.07 * top * (number + 1)
         axes.plot(times, [level] * len(times), symbol, color=paint, markersize=4, markeredgewidth=0.6)
-        axes.annotate(
-            label,
-            (1.0, level),
-            xycoords=("axes fraction", "data"),
-            xytext=(3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=6.5,
-            annotation_clip=False,
-        )
+        label_at_edge(axes, label, level, size=6.5)
         frames.append(
             pl.DataFrame({"series": label, "x": times, "y": [None] * len(times)}, schema_overrides={"y": pl.Float64})
         )
@@ -262,15 +264,3 @@ def _sequence(panel: Traces, axes: Axes, points: Points) -> pl.DataFrame:
     data = sequence.draw_on(axes, result, start_s=panel.time[0] if panel.time else None)
     axes.set_title(panel.title, pad=14)
     return data.with_columns(source=pl.lit("measured"), series=pl.lit(panel.sweeps[0]))
-
-
-def _legend(figure: Figure, axes: Sequence[Axes]) -> None:
-    """One legend above all panels: what is drawn alike is called alike."""
-    entries: dict[str, Any] = {}
-    for place in axes:
-        for handle, label in zip(*place.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
-    if entries:
-        figure.legend(
-            entries.values(), entries.keys(), loc="outside upper center", ncols=min(6, len(entries)), columnspacing=1.3
-        )

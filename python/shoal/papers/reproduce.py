@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import ScenarioError
+from shoal.jobs import run_jobs
 from shoal.papers.checks import Finding, Verdict, findings_of
 from shoal.papers.draw import draw
 from shoal.papers.spec import Item, Paper, Reading, Search
@@ -20,7 +21,6 @@ from shoal.plots import Drawn
 from shoal.results import Result, Results
 from shoal.scenario import Scenario
 from shoal.search import Condition, Tuned, solve
-from shoal.sweeps import run_jobs
 from shoal.tabulate import Table, comparison_table
 
 if TYPE_CHECKING:
@@ -272,27 +272,16 @@ def verdict_frame(reproduction: Reproduction) -> pl.DataFrame:
         for outcome in reproduction.outcomes
         for record in _records(outcome)
     ]
-    texts = dict.fromkeys(("item", "reading", "claim", "role", "what", "published", "measured", "tolerance"), pl.String)
-    numbers = dict.fromkeys(("cells", "inside"), pl.Int64)
-    return pl.DataFrame(records, schema={**texts, **numbers, "verdict": pl.String, "reason": pl.String})
+    schema = {name: pl.Int64 if name in ("cells", "inside") else pl.String for name in ("item", "reading", *_kept)}
+    return pl.DataFrame(records, schema=schema)
+
+
+# What is kept of a finding.
+_kept = ("claim", "role", "what", "published", "measured", "tolerance", "cells", "inside", "verdict", "reason")
 
 
 def _records(outcome: Outcome) -> list[dict[str, Any]]:
-    return [
-        {
-            "claim": finding.claim,
-            "role": finding.role.value,
-            "what": finding.what,
-            "published": finding.published,
-            "measured": finding.measured,
-            "tolerance": finding.tolerance,
-            "cells": finding.cells,
-            "inside": finding.inside,
-            "verdict": finding.verdict.value,
-            "reason": finding.reason,
-        }
-        for finding in outcome.findings
-    ]
+    return [{name: getattr(finding, name) for name in _kept} for finding in outcome.findings]
 
 
 def _sign(verdict: Verdict) -> str:

@@ -502,11 +502,6 @@ def _item(paper: Paper, name: str, *, quick: bool, small: dict[str, Any] | None 
     return item
 
 
-def read_check(written: Values, place: str) -> Check:
-    """Read one check of an item."""
-    return model_of(Check, written, place)
-
-
 def _check_names(item: Item, paper: Paper) -> None:
     """Refuse references to tables and readings that do not exist, before anything runs."""
     tables = [*item.sweeps, *item.searches, *(f"{name}-trials" for name in item.searches)]
@@ -532,19 +527,3 @@ def _check_names(item: Item, paper: Paper) -> None:
             raise UsageError(
                 f"{item.name}.toml: there is no reading `{name}`", hint=nearest(name, [r.name for r in paper.readings])
             )
-
-
-__all__ = [
-    "Check",
-    "FigureSpec",
-    "Find",
-    "Item",
-    "Join",
-    "Paper",
-    "Reading",
-    "Role",
-    "Search",
-    "Sweep",
-    "read_check",
-    "read_paper",
-]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import math
 from collections.abc import Iterable, Sequence
@@ -267,14 +268,12 @@ def published(folder: Any, name: str) -> list[dict[str, float]]:
     """Rows of a CSV file of published values; ``#`` begins a comment, an empty cell is NaN."""
     path = folder / name
     try:
-        lines = [
-            line for line in path.read_text(encoding="utf-8").splitlines() if line.strip() and not line.startswith("#")
-        ]
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot read `{path}`: {error.strerror}") from None
-    head = [word.strip() for word in lines[0].split(",")]
-    rows = []
-    for line in lines[1:]:
-        cells = [cell.strip() for cell in line.split(",")]
-        rows.append({key: expression.number(cell) if cell else math.nan for key, cell in zip(head, cells, strict=True)})
-    return rows
+    lines = (line for line in text.splitlines() if line.strip() and not line.startswith("#"))
+    head, *rows = ([cell.strip() for cell in row] for row in csv.reader(lines))
+    return [
+        {key: expression.number(cell) if cell else math.nan for key, cell in zip(head, row, strict=True)}
+        for row in rows
+    ]

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from shoal import _native
-from shoal.files import unwritable, write_text
+from shoal.files import write_text, writing
 from shoal.papers.reproduce import (
     Outcome,
     Reproduction,
@@ -29,7 +29,7 @@ from shoal.report.page import render
 
 def write(paper: Paper, reproductions: Sequence[Reproduction], folder: Path, *, command: str) -> None:
     """Write everything into an existing folder."""
-    try:
+    with writing(folder):
         items = [_item(reproduction, folder) for reproduction in reproductions]
         verdicts = pl.concat([verdict_frame(reproduction) for reproduction in reproductions])
         verdicts.write_csv(folder / "verdicts.csv")
@@ -49,8 +49,6 @@ def write(paper: Paper, reproductions: Sequence[Reproduction], folder: Path, *, 
             models=models_in(runs) if runs else [],
         )
         write_text(folder / "report.html", page)
-    except OSError as error:
-        raise unwritable(error.filename or folder, error) from error
 
 
 def _readings(reproductions: Sequence[Reproduction]) -> list[Reading]:

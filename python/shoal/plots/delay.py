@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from shoal import _native
-from shoal.plots.style import Drawn, colour, dash, legend_above, paper_style, two_columns
+from shoal.plots.style import Drawn, colour, dash, legend_above, legend_of_figure, paper_style, two_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,11 +100,7 @@ def compare(labelled: Sequence[tuple[str, RunRecord]]) -> Drawn:
                 xlabel="Queueing delay [ms]", title=f"{title} packets", xlim=(0, longest_ms or 1.0), ylim=(0, 1.02)
             )
         panels[0].set_ylabel("Fraction of packets")
-        entries = {
-            text: handle for axes in panels for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)
-        }
-        if entries:
-            figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=min(4, len(entries)))
+        legend_of_figure(figure, panels)
     schema = {"run": pl.String, "class": pl.String, "delay_ms": pl.Float64, "value": pl.Float64}
     data = pl.concat(frames) if frames else pl.DataFrame(schema=schema)
     return Drawn("delay-compared", "Queueing delay by class: distribution functions side by side", figure, data)

@@ -10,7 +10,16 @@ from matplotlib.figure import Figure
 
 from shoal._columns import number
 from shoal.plots.detail import detail_s
-from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_warmup, span_text, two_columns
+from shoal.plots.style import (
+    Drawn,
+    colour,
+    label_at_edge,
+    legend_above,
+    paper_style,
+    shade_warmup,
+    span_text,
+    two_columns,
+)
 
 if TYPE_CHECKING:
     from shoal.run_record import RunRecord
@@ -106,14 +115,5 @@ def _thresholds(panels: list[Axes], thresholds: list[dict[str, Any]], mtu: int, 
             axes.axhline(packets, color="#333333", linewidth=0.7, linestyle="--")
         # Labels of thresholds that are close together must not lie on each other.
         place = max(packets, last + 0.085 * highest)
-        panels[-1].annotate(
-            line["label"],
-            (1.0, place),
-            xycoords=("axes fraction", "data"),
-            xytext=(3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=7,
-            annotation_clip=False,
-        )
+        label_at_edge(panels[-1], line["label"], place, size=7)
         last = place

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -62,9 +62,6 @@ _rc: dict[Any, Any] = {
     "svg.fonttype": "path",
     "path.simplify": True,
 }
-# No dates and no names of programs in files.
-_svg_metadata = {"Date": None, "Creator": None}
-_png_metadata = {"Software": None}
 
 
 @dataclass(frozen=True)
@@ -158,6 +155,31 @@ def legend_above(axes: Axes, *, columns: int = 4) -> None:
         )
 
 
+def legend_of_figure(figure: Figure, panels: Iterable[Axes], *, columns: int = 4, **more: Any) -> None:
+    """One legend above all panels: what is drawn alike is called alike."""
+    entries: dict[str, Any] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    if entries:
+        ncols = min(columns, len(entries))
+        figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=ncols, **more)
+
+
+def label_at_edge(axes: Axes, text: str, y: float, *, size: float) -> None:
+    """Write what stands at a height beside the right edge."""
+    axes.annotate(
+        text,
+        (1.0, y),
+        xycoords=("axes fraction", "data"),
+        xytext=(3, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=size,
+        annotation_clip=False,
+    )
+
+
 def span_text(seconds: float) -> str:
     """A time in its largest unit that leaves a number of at least 1: ``20 ms``."""
     for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
@@ -198,19 +220,20 @@ def _settle(figure: Figure) -> None:
 
 def to_svg(figure: Figure) -> str:
     """The figure as SVG text."""
-    buffer = io.BytesIO()
-    with paper_style():
-        _settle(figure)
-        figure.savefig(buffer, format="svg", metadata=_svg_metadata, bbox_inches="tight", pad_inches=0.04)
-    return buffer.getvalue().decode()
+    return _written(figure, "svg", {"Date": None, "Creator": None}).decode()
 
 
 def to_png(figure: Figure) -> bytes:
     """The figure as a PNG file."""
+    return _written(figure, "png", {"Software": None})
+
+
+def _written(figure: Figure, kind: str, metadata: dict[str, None]) -> bytes:
+    """The figure as a file, without dates and names of programs."""
     buffer = io.BytesIO()
     with paper_style():
         _settle(figure)
-        figure.savefig(buffer, format="png", metadata=_png_metadata, bbox_inches="tight", pad_inches=0.04)
+        figure.savefig(buffer, format=kind, metadata=metadata, bbox_inches="tight", pad_inches=0.04)
     return buffer.getvalue()
 
 

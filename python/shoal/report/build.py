@@ -10,7 +10,7 @@ from typing import Any
 
 from shoal import _native
 from shoal.errors import OutputError
-from shoal.files import unwritable, write_text
+from shoal.files import write_text, writing
 from shoal.models import Model, models
 from shoal.plots import Drawn, save
 from shoal.remarks import all_lines
@@ -69,7 +69,7 @@ def write_report(entries: Sequence[Entry], folder: Path, *, command: str) -> Non
     command
         What makes the same results again; see :func:`shoal.again.run_command`.
     """
-    try:
+    with writing(folder):
         figures: list[tuple[str, Drawn]] = []
         if len(entries) > 1:
             labelled = [(entry.label, entry.runs) for entry in entries]
@@ -80,8 +80,6 @@ def write_report(entries: Sequence[Entry], folder: Path, *, command: str) -> Non
         for label, drawn in figures:
             save(drawn, folder / "figures" / label if len(entries) > 1 and label else folder / "figures")
         write_text(folder / "report.html", html(entries, figures, command=command))
-    except OSError as error:
-        raise unwritable(error.filename or folder, error) from error
 
 
 def html(entries: Sequence[Entry], figures: Sequence[tuple[str, Drawn]], *, command: str) -> str:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from shoal import _native
 from shoal._toml import toml_value
 from shoal.files import write_text
+from shoal.plots import Drawn, save
 from shoal.remarks import identical_points_line, notice_lines, point_notice_lines, seeds_in_words
+from shoal.report import sweep_figure, tune_figure
 from shoal.report.build import figure_values, models_in
 from shoal.report.page import render
 from shoal.results import Results
@@ -19,7 +21,6 @@ from shoal.tabulate import Table
 from shoal.template import Template
 
 if TYPE_CHECKING:
-    from shoal.plots import Drawn
     from shoal.search import Tuned
 
 
@@ -30,10 +31,9 @@ def write_sweep_report(
     metrics: Mapping[str, str],
     *,
     table: Table,
-    figure: Drawn,
     command: str,
 ) -> None:
-    """Write ``report.html`` of a sweep into an existing folder."""
+    """Write ``report.html`` of a sweep and its figure into an existing folder."""
     rows = [
         (key, ", ".join(dict.fromkeys(as_text(point.values[key]) for point in points)), "swept")
         for key in points[0].values
@@ -48,7 +48,7 @@ def write_sweep_report(
         summary=f"{len(points)} points; {seeds_in_words([point.results for point in points], named=True)}.",
         settings=Table("", ("Name", "Values", ""), rows, words=3),
         table=table,
-        figure=figure,
+        figure=sweep_figure.draw(points, metrics),
         runs=points.named,
         command=command,
         notices=point_notice_lines(points.named),
@@ -56,18 +56,8 @@ def write_sweep_report(
     )
 
 
-def write_tune_report(
-    folder: Path,
-    scenario: Scenario,
-    found: Tuned,
-    *,
-    verdict: str,
-    remarks: Sequence[str],
-    table: Table,
-    figure: Drawn,
-    command: str,
-) -> None:
-    """Write ``report.html`` of a search into an existing folder."""
+def write_tune_report(folder: Path, scenario: Scenario, found: Tuned, *, remarks: Sequence[str], command: str) -> None:
+    """Write ``report.html`` of a search and its figure into an existing folder."""
     _write(
         folder,
         scenario,
@@ -75,12 +65,12 @@ def write_tune_report(
         f"{len(found.trials)} values were tried; "
         f"{seeds_in_words([trial.results for trial in found.trials], named=True)}.",
         settings=None,
-        table=table,
-        figure=figure,
+        table=found.trail(),
+        figure=tune_figure.draw(found),
         runs=found.named_trials,
         notices=notice_lines(found.results or ()),
         command=command,
-        verdict=verdict,
+        verdict=found.verdict,
         remarks=remarks,
     )
 
@@ -99,6 +89,7 @@ def _write(
     verdict: str = "",
     remarks: Sequence[str] = (),
 ) -> None:
+    save(figure, folder / "figures")
     same = identical_points_line(runs)
     page = render(
         "sweep.html.j2",

@@ -11,7 +11,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from shoal.plots.style import Drawn, colour, dash, logarithmic, marker, paper_style, two_columns
+from shoal.plots.style import Drawn, colour, dash, legend_of_figure, logarithmic, marker, paper_style, two_columns
 from shoal.sweeps import as_text, short_names
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _decade = 20
 
 
-def draw(sweep: Sweep, metrics: Mapping[str, str], *, title: str = "Sweep") -> Drawn:
+def draw(sweep: Sweep, metrics: Mapping[str, str]) -> Drawn:
     """One panel a metric, over the axis with the most numbers; one line for each combination of the others.
 
     Bands are 95 % confidence intervals over the seeds.
@@ -39,17 +39,16 @@ def draw(sweep: Sweep, metrics: Mapping[str, str], *, title: str = "Sweep") -> D
         for spare in places[len(metrics) :]:
             spare.set_visible(False)
         for place, (name, text) in zip(places, metrics.items(), strict=False):
-            for number, (label, points) in enumerate(_lines(sweep, axis, others, labels)):
+            for number, (label, points) in enumerate(_lines(sweep, others, labels)):
                 records += _line(place, points, axis, text, number, label, name)
             _dress(place, sweep, axis, f"{labels[axis]}{_unit(sweep, axis)}", name)
-        handles, texts = places[0].get_legend_handles_labels()
         if others:
-            figure.legend(handles, texts, loc="outside upper center", ncols=min(4, len(texts)), columnspacing=1.3)
+            legend_of_figure(figure, places[:1], columnspacing=1.3)
     schema = {"metric": pl.String, "series": pl.String, "x": pl.String, "mean": pl.Float64, "ci95": pl.Float64}
-    return Drawn("sweep", title, figure, pl.DataFrame(records, schema=schema))
+    return Drawn("sweep", "Metrics over the swept values", figure, pl.DataFrame(records, schema=schema))
 
 
-def _lines(sweep: Sweep, axis: str, others: Sequence[str], labels: Mapping[str, str]) -> list[tuple[str, list[Point]]]:
+def _lines(sweep: Sweep, others: Sequence[str], labels: Mapping[str, str]) -> list[tuple[str, list[Point]]]:
     found: dict[str, list[Point]] = {}
     for point in sweep:
         label = ", ".join(f"{labels[key]} = {as_text(point.values[key])}" for key in others)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure
 
-from shoal.plots.style import Drawn, colour, logarithmic, one_column, paper_style, two_columns
+from shoal.plots.style import Drawn, colour, legend_of_figure, logarithmic, one_column, paper_style, two_columns
 
 if TYPE_CHECKING:
     from shoal.search import Tuned
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _decade = 20
 
 
-def draw(found: Tuned, *, label: str) -> Drawn:
+def draw(found: Tuned) -> Drawn:
     """One panel a comparison: its left side at every value tried, its limit, and the answer."""
     comparisons = found.condition.comparisons
     frame = found.to_polars().sort("value")
@@ -39,9 +39,8 @@ def draw(found: Tuned, *, label: str) -> Drawn:
             axes.plot(x, own["right"].to_numpy(), ":", color="#333333", linewidth=1.0, label="limit")
             if found.answer is not None:
                 axes.axvline(found.answer, color=colour(1), linewidth=1.0, linestyle="--", label=found.side.value)
-            axes.set(xlabel=label, ylabel=comparison.left)
+            axes.set(xlabel=found.label, ylabel=comparison.left)
             if x.min() > 0 and x.max() / x.min() >= _decade:
                 logarithmic(axes.xaxis)
-        handles, words = panels[0].get_legend_handles_labels()
-        figure.legend(handles, words, loc="outside upper center", ncols=4, columnspacing=1.0, handletextpad=0.4)
+        legend_of_figure(figure, panels[:1], columnspacing=1.0, handletextpad=0.4)
     return Drawn("tune", f"{found.condition.text}", figure, frame)

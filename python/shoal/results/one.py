@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal import _native
 from shoal.errors import OutputError, UsageError
-from shoal.files import new_folder, unwritable, write_text
+from shoal.files import new_folder, write_text, writing
 from shoal.notices import Notice
 from shoal.scenario import Scenario
 from shoal.stats import single
@@ -337,7 +337,7 @@ class Result:
 
     def write_into(self, folder: Path) -> None:
         """Write the files of :meth:`save` into an existing folder."""
-        try:
+        with writing(folder):
             tables = folder / "tables"
             tables.mkdir(exist_ok=True)
             if self._run is not None:
@@ -347,8 +347,6 @@ class Result:
                     shutil.copyfile(self._folder / "tables" / f"{name}.parquet", tables / f"{name}.parquet")
             write_text(folder / "scenario.toml", self.scenario.to_toml())
             write_text(folder / "result.json", self.json)
-        except OSError as error:
-            raise unwritable(error.filename or folder, error) from error
 
     def without_tables(self) -> Result:
         """The same numbers without the recorded tables, which take most of a run's memory."""

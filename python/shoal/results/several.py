@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from shoal.expression import UndefinedError
-from shoal.files import new_folder, unwritable, write_text
+from shoal.files import new_folder, write_text, writing
 from shoal.results.one import Result, schema_version
 from shoal.stats import Estimate, estimate
 
@@ -47,9 +47,6 @@ class Results(Sequence[Result]):
 
     def __len__(self) -> int:
         return len(self._results)
-
-    def __iter__(self) -> Iterator[Result]:
-        return iter(self._results)
 
     @property
     def seeds(self) -> list[int]:
@@ -121,19 +118,15 @@ class Results(Sequence[Result]):
 
     def write_into(self, folder: Path) -> None:
         """Write the files of :meth:`save` into an existing folder."""
-        try:
+        with writing(folder):
             for result in self:
                 result.saved_in(seed_folder(folder, result))
             self.write_summary(folder)
-        except OSError as error:
-            raise unwritable(error.filename or folder, error) from error
 
     def write_summary(self, folder: Path) -> None:
         """Write ``results.json`` beside runs that have been written."""
-        try:
+        with writing(folder):
             write_text(folder / "results.json", self.json)
-        except OSError as error:
-            raise unwritable(error.filename or folder, error) from error
 
     @cached_property
     def identical(self) -> bool:

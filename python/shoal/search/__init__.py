@@ -1,6 +1,6 @@
 """Searches for the smallest or largest value of a key that satisfies a condition on metrics."""
 
-from shoal.search.bisection import Decision, Outcome, Phase, Side, drive, search
+from shoal.search.bisection import Decision, Phase, Side
 from shoal.search.condition import Comparison, Condition, Measured, decide
 from shoal.search.tuning import Problem, Trial, Tuned, candidates, solve, tune, written
 
@@ -9,7 +9,6 @@ __all__ = [
     "Condition",
     "Decision",
     "Measured",
-    "Outcome",
     "Phase",
     "Problem",
     "Side",
@@ -17,8 +16,6 @@ __all__ = [
     "Tuned",
     "candidates",
     "decide",
-    "drive",
-    "search",
     "solve",
     "tune",
     "written",

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Literal
 from shoal import host_bursts
 from shoal.errors import UsageError
 from shoal.expression import plain
+from shoal.jobs import run_jobs
 from shoal.models import nearest
 from shoal.results import Result, Results
 from shoal.running import seed_list
 from shoal.scenario import Scenario
 from shoal.search.bisection import Decision, Outcome, Phase, Side, drive, search
 from shoal.search.condition import Condition, Measured, decide
-from shoal.stats import Estimate
-from shoal.sweeps import run_jobs
 from shoal.tabulate import Table
 from shoal.template import Template, is_variable
+from shoal.words import significant
 
 if TYPE_CHECKING:
     import polars as pl
@@ -135,16 +135,21 @@ class Tuned:
             lines.append(f"Not monotone: {change}see {values}.")
         return [*lines, *self.warnings]
 
+    @property
+    def label(self) -> str:
+        """Its values at an axis or above a column: the last word of the key, and the unit."""
+        return self.key.rpartition(".")[2] + (f" [{self.unit}]" if self.unit else "")
+
     def trail(self) -> Table:
         """Every candidate that was tried, in order, as the command line shows it."""
-        columns = [f"{self.key.rpartition('.')[2]}{f' [{self.unit}]' if self.unit else ''}", "Why"]
+        columns = [self.label, "Why"]
         for comparison in self.condition.comparisons:
             columns += [comparison.left, comparison.operator]
         rows = []
         for trial in self.trials:
             cells = [plain(trial.value), trial.phase.value]
             for measured in trial.measured:
-                cells += [_cell(measured.left), _cell(measured.right)]
+                cells += [significant(measured.left), significant(measured.right)]
             word = "holds" if trial.decision.holds else "fails"
             rows.append((*cells, word if trial.decision.clear else f"{word}, within the noise"))
         return Table("", (*columns, ""), rows, words=0)
@@ -340,10 +345,6 @@ def _tuned(condition: Condition, side: Side, problem: Problem, outcome: Outcome,
         holds_at=value(outcome.holds_at),
         all_hold=outcome.answer == end,
     )
-
-
-def _cell(value: Estimate) -> str:
-    return f"{value.mean:.4g}" + (f" ± {value.half_width:.2g}" if value.half_width else "")
 
 
 def _label(problems: Sequence[Problem], questions: Sequence[tuple[int, int]]) -> str:
