@@ -15,6 +15,9 @@ import pytest
 
 import shoal
 
+# Wrong commands with what is said to them, and the scenarios that they are about.
+TABLES = Path(__file__).parent / "errors"
+
 SMALL = """\
 title = "Small"
 duration = "12 s"

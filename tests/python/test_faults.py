@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import SMALL, Cli, Finished
+from conftest import Cli, Finished
 
 import shoal
 
@@ -132,21 +132,6 @@ def test_disk_is_full(cli: Cli, folder: Path, what: list[str]) -> None:
     assert done.err.startswith("error: ")
     assert "File too large" in done.err
     assert sorted(path.name for path in folder.iterdir() if path.name != "cache") == ["small.toml"]
-
-
-def test_place_cannot_be_made(cli: Cli, folder: Path) -> None:
-    done = cli("run", "small.toml", "--out", "small.toml/out")
-    assert (done.code, done.out) == (FILES, "")
-    assert done.err == (
-        "error: cannot write `small.toml/out`: `small.toml` is not a folder\nhint: choose another --out\n"
-    )
-    done = cli("run", "small.toml", "--pcap", "none/x.pcapng")
-    assert done.code == FILES
-    assert done.err == (
-        "error: cannot write `none/x.pcapng`: No such file or directory\n"
-        "hint: check permissions and free space, or choose another --out\n"
-    )
-    assert (folder / "small.toml").read_text() == SMALL
 
 
 def test_cache_that_was_damaged_is_made_again(folder: Path, scenario: shoal.Scenario) -> None:

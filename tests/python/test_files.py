@@ -21,15 +21,6 @@ FILES = 4
 SHORT = ["--set", "duration=4 s", "--set", "warmup=1 s"]
 
 
-def test_a_capture_never_replaces_the_scenario(inside: Cli, folder: Path) -> None:
-    done = inside("run", "small.toml", *SHORT, "--pcap", "small.toml", "--force")
-    assert (done.code, done.out) == (FILES, "")
-    assert done.err == (
-        "error: `small.toml` is not a capture of shoal, so it is not replaced\nhint: choose another --pcap\n"
-    )
-    assert (folder / "small.toml").read_text() == SMALL
-
-
 @pytest.mark.parametrize(
     "content", [b"thesis", b"\x0a\x0d\x0d\x0a of another program, not us", b"\xd4\xc3\xb2\xa1 pcap"]
 )
@@ -82,15 +73,6 @@ def test_python_replaces_no_file_of_others(tmp_path: Path) -> None:
         for _ in range(2):
             shoal.run(scenario, **{option: tmp_path / option})
     assert (tmp_path / "thesis").read_text() == "thesis"
-
-
-def test_the_page_of_a_comparison_replaces_no_file_of_others(inside: Cli, folder: Path) -> None:
-    done = inside("compare", "small.toml", "--page", "small.toml", "--force")
-    assert done.code == FILES
-    assert done.err == (
-        "error: `small.toml` is not a page of `shoal compare`, so it is not replaced\nhint: choose another --page\n"
-    )
-    assert (folder / "small.toml").read_text() == SMALL
 
 
 def test_results_replace_no_link(inside: Cli, folder: Path) -> None:

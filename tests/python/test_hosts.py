@@ -11,30 +11,6 @@ import shoal
 from shoal import ScenarioError
 
 STOCK = "flows[0].host=linux"
-SEARCH = [
-    "--key=K",
-    "--from=2",
-    "--to=9",
-    "--set=bottleneck.buffer={K} BDP",
-    "--smallest",
-    "--such-that=queue_empty() < 1",
-]
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["run", "small.toml", "--set", STOCK],
-        ["run", "small.toml", "--set", STOCK, "--seeds", "2", "--out", "made"],
-        ["sweep", "small.toml", "--axis", "flows[0].host=ideal,linux", "--out", "made"],
-        ["tune", "small.toml", "--set", STOCK, *SEARCH],
-    ],
-)
-def test_what_simulates_refuses_stock_hosts(command: list[str], inside: Cli) -> None:
-    done = inside(*command)
-    assert (done.code, done.out) == (3, "")
-    assert 'error: flow group `reno`: host = "linux"' in done.err
-    assert '(--on linux), or write host = "ideal"' in done.err
 
 
 def test_of_several_scenarios_none_runs(inside: Cli, scenario: shoal.Scenario) -> None:

@@ -10,27 +10,13 @@ import pytest
 from conftest import Cli
 
 import shoal
-from shoal.linux import Image, LinuxError, Unbuilt, checks, commands, find_image, kernel, resources
+from shoal.linux import Image, LinuxError, Unbuilt, checks, commands, kernel, resources
 from shoal.linux.archive import release_of, releases
 from shoal.linux.places import digest, files
 
 KERNEL = json.dumps(
     {"release": "7.3.4-shoal", "controllers": ["dctcp", "reno"], "disciplines": ["pfifo", "red"], "mode": "seccomp"}
 )
-
-
-@pytest.fixture
-def no_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("SHOAL_CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path
-
-
-def test_without_a_kernel_the_message_says_what_to_run(no_kernel: Path, cli: Cli) -> None:
-    with pytest.raises(LinuxError, match="no kernel"):
-        find_image()
-    done = cli("run", "small.toml", "--on", "linux")
-    assert done.code == 6
-    assert "shoal linux build" in done.err
 
 
 @pytest.mark.parametrize(
@@ -49,26 +35,11 @@ def test_scenarios_are_explained_without_a_kernel(inside: Cli, command: list[str
     assert any("dctcp" in rule for rule in rules)
 
 
-@pytest.mark.parametrize("command", [["run", "small.toml"], ["reproduce", "kuehlewind-2014/table-1"], ["reproduce"]])
-@pytest.mark.parametrize("limit", ["--wall-limit", "--stall-limit"])
-def test_limits_of_guests_need_guests(command: list[str], limit: str, inside: Cli) -> None:
-    done = inside(*command, limit, "5")
-    assert (done.code, done.out) == (2, "")
-    assert "--wall-limit and --stall-limit bound runs on Linux" in done.err
-    assert "hint: add --on linux" in done.err
-
-
 def test_limits_are_the_same_options_everywhere(inside: Cli) -> None:
     for verb in ("run", "compare", "reproduce"):
         shown = " ".join(inside(verb, "--help", COLUMNS="300").out.split())
         assert "Real time that a single run on Linux may take; without limit by default." in shown
         assert "Real time in which virtual time of a run on Linux may stand still; 600 by default." in shown
-
-
-def test_what_linux_cannot_express_is_refused_without_a_kernel(inside: Cli) -> None:
-    done = inside("linux", "explain", "small.toml", "--set", "flows[0].cwnd_clamp=20 packets")
-    assert (done.code, done.out) == (3, "")
-    assert "no bound of cwnd" in done.err
 
 
 def test_an_unbuilt_kernel_has_what_its_configuration_and_our_modules_give() -> None:

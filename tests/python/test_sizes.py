@@ -6,24 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Cli
+from conftest import TABLES, Cli
 
 import shoal
 from shoal.sizes import read_sizes
 
-SCENARIO = """\
-title = "Sizes"
-duration = "5 s"
-warmup = "0 s"
-bottleneck = { rate = "100 Mbit/s", buffer = "100 packets" }
-
-[[flows]]
-name = "web"
-cc = "reno"
-rtt = "2 ms"
-app = { transfer = { distribution = "mine" } }
-start = { load = 0.3, until = "4 s" }
-"""
+SCENARIO = (TABLES / "web.toml").read_text(encoding="utf-8")
 
 
 def test_forms_of_a_file(tmp_path: Path) -> None:
@@ -80,21 +68,3 @@ def test_command_line(cli: Cli, folder: Path) -> None:
     swept = cli("sweep", "web.toml", "--sizes", "mine=sizes.csv", "--axis", "seed=1,2", "--metric", "u=utilisation()")
     assert swept.code == 0, swept.err
     assert f"{by_hand.bottlenecks[0]['utilisation']:.4g}" in swept.out
-
-
-def test_mistakes(cli: Cli, folder: Path) -> None:
-    (folder / "web.toml").write_text(SCENARIO)
-    (folder / "sizes.csv").write_text("2000,0.5\n1000,1\n")
-    done = cli("run", "web.toml", "--sizes", "mine=sizes.csv")
-    assert (done.code, done.out) == (3, "")
-    assert done.err == (
-        "error: the size is not above the one before\n"
-        " --> sizes.csv:2\n"
-        "  |\n"
-        "2 | 1000,1\n"
-        "  |\n"
-        "hint: sizes rise from line to line\n"
-    )
-    assert cli("run", "web.toml", "--sizes", "mine").code == 2
-    assert cli("run", "web.toml", "--sizes", "mine=none.csv").code == 4
-    assert cli("run", "web.toml").code == 3, "nothing is called `mine` without the file"
