@@ -84,7 +84,7 @@ check: setup $(VENV)/.test ## Check formatting, lints, arrows, citations and pag
 	$(BIN)/mypy python/shoal
 	$(BIN)/python tools/generate_docs.py --check
 
-check-skeletons: setup ## Adds a queue and a controller to a copy of the source as their pages say, builds and runs them
+check-skeletons: setup ## Adds a queue, a controller and metrics to a copy of the source as their pages say, builds and runs them
 	$(BIN)/python tools/check_skeletons.py
 
 docs: setup ## Write the generated reference pages

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Follow docs/add-a-queue.md and docs/add-a-controller.md in a copy of the source.
+"""Follow docs/add-a-queue.md, docs/add-a-controller.md and docs/add-a-metric.md in a copy of the source.
 
-Writes both skeletons, builds and tests them, replaces the queue by the example of its page, builds, tests and runs all.
+Writes both skeletons, builds and tests them, replaces the queue by the example of its page and adds the metrics of
+theirs, builds, tests and runs all.
 
-    tools/check_skeletons.py            # the skeletons and the page's example
+    tools/check_skeletons.py            # the skeletons and the pages' examples
     tools/check_skeletons.py --no-build # only that they fit into the tree, which takes seconds
 
 Compiled packages are kept in target/skeletons.
@@ -13,6 +14,7 @@ import argparse
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "add-a-queue.md"
 CONTROLLER_PAGE = ROOT / "docs" / "add-a-controller.md"
+METRIC_PAGE = ROOT / "docs" / "add-a-metric.md"
 COMMAND = r"^shoal (new %s ([\w-]+))$"
 BLOCK = re.compile(r"^`([\w./-]+)`([^\n]*):\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -34,9 +37,10 @@ def main() -> int:
     page = PAGE.read_text(encoding="utf-8")
     command = re.search(COMMAND % "queue", page, re.MULTILINE)
     controller = re.search(COMMAND % "controller", CONTROLLER_PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    blocks = BLOCK.findall(page)
-    if command is None or controller is None or len(blocks) < 2:
-        print(f"error: {PAGE} or {CONTROLLER_PAGE} has lost its command or its files", file=sys.stderr)
+    blocks, metric_page = BLOCK.findall(page), METRIC_PAGE.read_text(encoding="utf-8")
+    metrics, sweep = BLOCK.findall(metric_page), re.search(r"^shoal (sweep .*)$", metric_page, re.MULTILINE)
+    if command is None or controller is None or sweep is None or min(len(blocks), len(metrics)) < 2:
+        print(f"error: {PAGE}, {CONTROLLER_PAGE} or {METRIC_PAGE} has lost its command or files", file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory(prefix="shoal-skeletons-") as folder:
         copy = Path(folder) / "shoal"
@@ -48,13 +52,15 @@ def main() -> int:
         for words in (command[1], controller[1]):
             run([sys.executable, "-m", "shoal", *words.split()], copy, environment)
         build(copy, environment, with_tests=not options.no_build)
-        for path, where, _, text in blocks:
+        for path, where, _, text in (*blocks, *metrics):
             apply(copy / path, where, text)
         build(copy, environment, with_tests=not options.no_build)
         if options.no_build:
             return 0
+        own = build_package(copy, environment)
         scenario = next(path for path, _, kind, _ in blocks if kind == "toml")
-        return simulate(copy, command[2], controller[2], scenario, environment)
+        declared = [name for _, _, _, text in metrics for name in re.findall(r'^@declare\("(\w+)"', text, re.MULTILINE)]
+        return simulate(copy, command[2], controller[2], scenario, own) or measure(copy, declared, sweep[1], own)
 
 
 def copy_of_tree(copy: Path) -> None:
@@ -68,18 +74,27 @@ def copy_of_tree(copy: Path) -> None:
 
 
 def apply(path: Path, where: str, text: str) -> None:
-    """Write a file of the page, or replace one line."""
+    """Write a file of the page, replace one line, or add some."""
     if not where:
         path.write_text(text, encoding="utf-8")
         return
-    found = re.fullmatch(r", the line (with|before) `(.*)`", where)
-    if found is None:
-        raise SystemExit(f"error: {PAGE}: not understood: {where}")
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    at = [n for n, line in enumerate(lines) if found[2] in line]
-    if len(at) != 1:
-        raise SystemExit(f"error: {path} has {len(at)} lines with {found[2]}, not one")
-    lines[at[0] - (found[1] == "before")] = text
+    if where == ", new lines at its end":
+        lines += ["\n"] * (2 if path.suffix == ".py" else 1) + [text]
+    else:
+        found = re.fullmatch(r", (the line with|the line before|new lines behind) `(.*)`", where)
+        if found is None:
+            raise SystemExit(f"error: {path.name}: not understood: {where}")
+        at = [n for n, line in enumerate(lines) if found[2] in line]
+        if len(at) != 1:
+            raise SystemExit(f"error: {path} has {len(at)} lines with {found[2]}, not one")
+        match found[1]:
+            case "the line with":
+                lines[at[0]] = text
+            case "the line before":
+                lines[at[0] - 1] = text
+            case _:
+                lines.insert(at[0] + 1, text)
     path.write_text("".join(lines), encoding="utf-8")
 
 
@@ -88,18 +103,42 @@ def build(copy: Path, environment: dict[str, str], *, with_tests: bool) -> None:
     run(["cargo", "fmt", "--all", "--check"], copy, environment)
     if with_tests:
         packages = [
-            word for name in ("shoal-aqm", "shoal-cc", "shoal-scenario", "shoal-linux") for word in ("-p", name)
+            word
+            for name in ("shoal-aqm", "shoal-cc", "shoal-scenario", "shoal-linux", "shoal-measure")
+            for word in ("-p", name)
         ]
         run(["cargo", "test", "--quiet", "--lib", *packages], copy, environment)
         run(["cargo", "test", "--quiet", "-p", "shoal-scenario", "--test", "keys"], copy, environment)
 
 
-def simulate(copy: Path, queue: str, controller: str, scenario: str, environment: dict[str, str]) -> int:
-    """Run the page's scenario on the copy, with its controller and the new one; 1 if nothing is marked or delivered."""
+def build_package(copy: Path, environment: dict[str, str]) -> dict[str, str]:
+    """Build the package in the copy, and renew what is generated; gives the environment in which it runs."""
     run(["cargo", "build", "--quiet", "-p", "shoal-native"], copy, environment)
     library = Path(environment["CARGO_TARGET_DIR"]) / "debug" / "lib_native.so"
     shutil.copy2(library, copy / "python" / "shoal" / "_native.abi3.so")
     own = environment | {"PYTHONPATH": str(copy / "python")}
+    run([sys.executable, "tools/generate_docs.py"], copy, own)
+    renewed = environment | {"INSTA_UPDATE": "always"}
+    run(["cargo", "test", "--quiet", "-p", "shoal-measure", "--test", "result_contract"], copy, renewed)
+    return own
+
+
+def measure(copy: Path, declared: list[str], command: str, own: dict[str, str]) -> int:
+    """Run the page's sweep on the copy; 1 if one of the metrics is not listed or has no value."""
+    listed = json.loads(run([sys.executable, "-m", "shoal", "list", "metrics", "--json"], copy, own))["metrics"]
+    missing = set(declared) - {one["name"].partition("(")[0] for one in listed}
+    words = [sys.executable, "-m", "shoal", *shlex.split(command), "--json", "--no-cache"]
+    for point in json.loads(run(words, copy, own))["points"]:
+        found = {name: value and value["mean"] for name, value in point["metrics"].items()}
+        print(f"{point['values']}: {found}")
+        missing |= {name for name in declared if not any(call.startswith(name) and v for call, v in found.items())}
+    if missing:
+        print(f"error: {', '.join(sorted(missing))}: not listed, or nothing was measured", file=sys.stderr)
+    return int(bool(missing))
+
+
+def simulate(copy: Path, queue: str, controller: str, scenario: str, own: dict[str, str]) -> int:
+    """Run the page's scenario on the copy, with its controller and the new one; 1 if nothing is marked or delivered."""
     for cc in ("dctcp", controller):
         command = [sys.executable, "-m", "shoal", "run", scenario, "--set", f"flows[0].cc={cc}", "--json"]
         result = json.loads(run(command, copy, own))
