@@ -2,7 +2,6 @@
 //!
 //! A queue holds the packets that wait; the packet being transmitted has left it. Marks and drops carry their reason.
 #![cfg_attr(not(any(test, feature = "testing")), no_std)]
-#![warn(missing_docs)]
 #![cfg_attr(
     not(any(test, feature = "testing")),
     deny(
@@ -27,7 +26,7 @@ pub mod testing;
 pub use any::{AnyQueue, DOCS, QueueConfig};
 pub use config::{DecideAt, Extent};
 pub use laws::*;
-pub use queue::{Backlog, Dequeued, Queue, Verdict};
+pub use queue::{Dequeued, Queue, Verdict};
 pub use sched::{Lane, SchedulerConfig};
-pub use shell::{Decision, Dual, DualLaw, Lanes, Law, Single, Store};
-pub use shoal_packet::{Class, Reason};
+pub use shell::{Decision, Dual, DualLaw, Lanes, Law, Passage, Single, Store, Transmitter};
+pub use shoal_packet::{Backlog, Class, Reason};

@@ -1,45 +1,7 @@
 //! The interface of every queue.
 
-use core::ops::Add;
-use shoal_packet::{Class, Packet, Reason};
+use shoal_packet::{Backlog, Class, Packet, Reason};
 use shoal_units::{Stream, Time};
-
-/// The packets that wait in a queue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Backlog {
-    /// Waiting packets.
-    pub packets: u32,
-    /// Waiting bytes.
-    pub bytes: u64,
-}
-
-impl Add for Backlog {
-    type Output = Self;
-    #[inline]
-    fn add(self, other: Self) -> Self {
-        Self { packets: self.packets.saturating_add(other.packets), bytes: self.bytes + other.bytes }
-    }
-}
-
-impl Backlog {
-    /// Adds a packet.
-    #[inline]
-    pub(crate) fn put(&mut self, packet: &Packet) {
-        self.packets += 1;
-        self.bytes += u64::from(packet.size);
-    }
-    /// Removes a packet.
-    #[inline]
-    pub(crate) fn take(&mut self, packet: &Packet) {
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
-    }
-    /// The backlog without `part`.
-    #[inline]
-    pub(crate) const fn without(self, part: Self) -> Self {
-        Self { packets: self.packets - part.packets, bytes: self.bytes - part.bytes }
-    }
-}
 
 /// The fate of an arriving packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,14 +2,12 @@
 
 mod credit;
 mod drr;
-mod strict;
 mod time_shift;
 
 use shoal_units::{Span, Time};
 
 pub(crate) use credit::CreditRoundRobin;
 pub(crate) use drr::Drr;
-pub(crate) use strict::StrictPriority;
 pub(crate) use time_shift::TimeShiftedFifo;
 
 /// Which queue sends when both are backlogged.
@@ -48,7 +46,8 @@ pub(crate) struct Heads {
 /// The scheduler of a dual queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Scheduler {
-    Strict(StrictPriority),
+    /// The low-latency queue first, whatever waits in the other one (De Schepper 2015, "Strict priority scheduler").
+    Strict,
     Credit(CreditRoundRobin),
     TimeShift(TimeShiftedFifo),
 }
@@ -57,7 +56,7 @@ impl Scheduler {
     /// `mtu` is the link's, in bytes.
     pub(crate) fn new(config: SchedulerConfig, mtu: u32) -> Self {
         match config {
-            SchedulerConfig::StrictPriority => Self::Strict(StrictPriority),
+            SchedulerConfig::StrictPriority => Self::Strict,
             SchedulerConfig::Weighted { classic_percent } => {
                 Self::Credit(CreditRoundRobin::new(classic_percent, mtu))
             }
@@ -73,7 +72,7 @@ impl Scheduler {
             (Some(_), None) => Some(Lane::Low),
             (None, Some(_)) => Some(Lane::Classic),
             (Some(low), Some(classic)) => Some(match self {
-                Self::Strict(scheduler) => scheduler.pick(),
+                Self::Strict => Lane::Low,
                 Self::Credit(scheduler) => scheduler.pick(),
                 Self::TimeShift(scheduler) => scheduler.pick(low, classic),
             }),

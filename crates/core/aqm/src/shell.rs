@@ -12,13 +12,13 @@ mod store;
 mod threshold;
 mod transmitter;
 
-pub use dual::{Dual, DualLaw, Lanes};
+pub use dual::{Dual, DualLaw, Lanes, Passage};
 pub use single::{Law, Single};
 pub use store::Store;
+pub use transmitter::Transmitter;
 
 pub(crate) use store::{Bound, mark};
 pub(crate) use threshold::Threshold;
-pub(crate) use transmitter::Transmitter;
 
 use crate::Reason;
 use shoal_packet::Packet;

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![warn(missing_docs)]
 #![cfg_attr(
     not(test),
     deny(
@@ -13,11 +12,13 @@
 #[cfg(test)]
 extern crate std;
 
+mod backlog;
 mod ecn;
 mod packet;
 mod seq;
 mod vocabulary;
 
+pub use backlog::Backlog;
 pub use ecn::Ecn;
 pub use packet::{Flags, FlowId, Packet, Sack, SackBlocks};
 pub use seq::Seq;

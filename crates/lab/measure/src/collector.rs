@@ -10,8 +10,8 @@ mod links;
 use crate::flow_results::FlowResults;
 use crate::laws::{self, BrokenLaw};
 use crate::{Bottleneck, DistributionTables, FlowBin, GroupResult, Measured, Notice, SenderSample, Window};
+pub use links::Departure;
 use links::MonitoredLink;
-pub use links::{Departure, Waiting};
 use shoal_scenario::{App, Experiment, Flow, LinkId, TracedFlows, TracedTable};
 use shoal_trace::{
     ControllerRow, DeliveryRow, EventRow, FlowRow, LinkIndex, Names, QueueRow, SegmentRow, Series, Table,

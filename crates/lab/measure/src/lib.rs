@@ -1,5 +1,4 @@
 #![doc = include_str!("../README.md")]
-#![warn(missing_docs)]
 
 mod bins;
 mod class_meter;
@@ -23,7 +22,7 @@ mod windows;
 
 pub use bins::{FlowBin, FlowBinRates, QueueBin};
 pub use class_meter::ClassCounts;
-pub use collector::{Collector, Departure, NO_FLOW, Notices, Waiting, link_numbers, names};
+pub use collector::{Collector, Departure, NO_FLOW, Notices, link_numbers, names};
 pub use datagram_meter::{DatagramMeter, DatagramSummary};
 pub use distributions::{DistributionTables, LinkDistributions};
 pub use fields::{ResultField, result_fields};

@@ -2,9 +2,9 @@
 
 use shoal_measure::{
     AppMeter, Collector, Departure, FeedbackCounters, FinishedFlow, FlowCounters, FlowMeter, FlowResults,
-    Measured, NO_FLOW, Plane, SenderSample, Waiting,
+    Measured, NO_FLOW, Plane, SenderSample,
 };
-use shoal_packet::{CaState, Class, Reason};
+use shoal_packet::{Backlog, CaState, Class, Reason};
 use shoal_scenario::{Document, Experiment};
 use shoal_trace::{Column, DeliveryKind, FlowEvent, Table};
 use shoal_units::{Span, Time};
@@ -55,8 +55,8 @@ fn departure(flow: u32, has_data: bool) -> Departure {
 /// A packet that comes to an empty queue and leaves at once.
 fn pass(collector: &mut Collector, link: u32, packet: Departure, now: Time) {
     collector.on_arrival(link, packet.class, now);
-    collector.on_queued(link, packet.class, Waiting { packets: 1, bytes: 1250 }, now);
-    collector.on_departure(link, packet, Waiting::default(), now);
+    collector.on_queued(link, packet.class, Backlog { packets: 1, bytes: 1250 }, now);
+    collector.on_departure(link, packet, Backlog::default(), now);
 }
 
 fn finish(collector: Collector, experiment: &Experiment, fct_s: Vec<f64>) -> Measured {

@@ -1,8 +1,8 @@
 //! Reports to the collector what the queues of monitored links did, and to a writer of files each packet.
 
-use shoal_aqm::{Backlog, Verdict};
-use shoal_measure::{Collector, Departure, Waiting};
-use shoal_packet::{Class, Packet, Reason};
+use shoal_aqm::Verdict;
+use shoal_measure::{Collector, Departure};
+use shoal_packet::{Backlog, Class, Packet, Reason};
 use shoal_scenario::Experiment;
 use shoal_trace::{LinkIndex, PacketEvent, PacketRow};
 use shoal_units::Time;
@@ -63,10 +63,10 @@ impl Recorder {
                 if let Some(reason) = mark {
                     self.on_mark(link, packet, reason, backlog, now, now);
                 }
-                self.collector.on_queued(link, Class::of(packet), waiting(backlog), now);
+                self.collector.on_queued(link, Class::of(packet), backlog, now);
             }
             Verdict::Displaced => {
-                self.collector.on_queued(link, Class::of(packet), waiting(backlog), now);
+                self.collector.on_queued(link, Class::of(packet), backlog, now);
             }
             Verdict::Dropped(reason) => self.on_drop(link, packet, reason, backlog, now),
         }
@@ -107,7 +107,7 @@ impl Recorder {
             sojourn: at - packet.enqueued,
             wire_bytes,
         };
-        self.collector.on_departure(link, departure, waiting(backlog), at);
+        self.collector.on_departure(link, departure, backlog, at);
         if self.sink.is_some() {
             self.emit(link, PacketEvent::Depart, packet, backlog, packet.enqueued, at, None);
         }
@@ -124,7 +124,7 @@ impl Recorder {
         at: Time,
     ) {
         let (flow, class) = (packet.flow.0, Class::of(packet));
-        self.collector.on_drop_from_queue(link, flow, class, reason, waiting(backlog), at);
+        self.collector.on_drop_from_queue(link, flow, class, reason, backlog, at);
         if self.sink.is_some() {
             self.emit(link, PacketEvent::Drop, packet, backlog, packet.enqueued, at, Some(reason));
         }
@@ -170,9 +170,4 @@ impl Recorder {
         };
         sink.on_event(row, packet, reason);
     }
-}
-
-#[inline]
-const fn waiting(backlog: Backlog) -> Waiting {
-    Waiting { packets: backlog.packets, bytes: backlog.bytes }
 }

@@ -15,7 +15,7 @@ pub use config::{CouplingInput, DualCoupledConfig};
 
 use super::coupled::{Measure, Slope, decide};
 use crate::sched::Lane;
-use crate::shell::{Decision, DualLaw, Lanes, Threshold};
+use crate::shell::{Decision, DualLaw, Lanes, Passage, Threshold};
 use crate::{Backlog, DecideAt, Reason};
 use shoal_packet::Packet;
 use shoal_units::{Rate, Span, Stream, Time};
@@ -89,17 +89,11 @@ impl DualLaw for DualCoupled {
     }
 
     #[inline]
-    fn on_arrival(
-        &mut self,
-        packet: &Packet,
-        lane: Lane,
-        waiting: &Lanes,
-        now: Time,
-        random: &mut Stream,
-    ) -> Decision {
+    fn on_arrival(&mut self, passage: &Passage<'_>, random: &mut Stream) -> Decision {
         if self.decide == DecideAt::Dequeue {
             return Decision::Pass;
         }
+        let &Passage { packet, lane, waiting, now } = passage;
         let backlog = waiting.lane(lane).backlog_with(packet);
         let above = lane == Lane::Low && self.threshold.is_exceeded_by_queue(backlog);
         let own = Own { lane, backlog, waited: waiting.age(lane, now) };
@@ -109,17 +103,11 @@ impl DualLaw for DualCoupled {
 
     /// The last packet of both queues is spared, as in [`Coupled`](crate::Coupled).
     #[inline]
-    fn on_departure(
-        &mut self,
-        packet: &Packet,
-        lane: Lane,
-        waiting: &Lanes,
-        now: Time,
-        random: &mut Stream,
-    ) -> Decision {
+    fn on_departure(&mut self, passage: &Passage<'_>, random: &mut Stream) -> Decision {
         if self.decide == DecideAt::Enqueue {
             return Decision::Pass;
         }
+        let &Passage { packet, lane, waiting, now } = passage;
         let backlog = waiting.lane(lane).backlog_with(packet);
         let waited = now.since(packet.enqueued);
         let above = lane == Lane::Low && self.threshold.is_exceeded_by(backlog, waited);

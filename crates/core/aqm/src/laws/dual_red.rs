@@ -52,6 +52,11 @@ impl Law for DualRed {
     const LIMIT_FIRST: bool = false;
 
     #[inline]
+    fn line(&mut self) -> Option<&mut Transmitter> {
+        Some(&mut self.line)
+    }
+
+    #[inline]
     fn on_arrival(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
         let backlog = waiting.backlog();
         let (own, other) = match Class::of(packet) {
@@ -66,17 +71,6 @@ impl Law for DualRed {
             None => Decision::Pass,
             Some(reason) => Decision::signal(packet, reason),
         }
-    }
-
-    #[inline]
-    fn on_departure(&mut self, packet: &Packet, _: &Store, now: Time, _: &mut Stream) -> Decision {
-        self.line.on_departure(packet.size, now);
-        Decision::Pass
-    }
-
-    #[inline]
-    fn on_empty(&mut self, now: Time) {
-        self.line.on_empty(now);
     }
 
     /// The average of the instance for packets that are not ECT; the other one is usually the instantaneous queue.

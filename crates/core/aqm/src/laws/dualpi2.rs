@@ -18,7 +18,7 @@ mod tests;
 pub use config::{DualPi2Config, NativeMarking, Tossing};
 
 use crate::sched::Lane;
-use crate::shell::{Decision, DualLaw, Lanes};
+use crate::shell::{Decision, DualLaw, Lanes, Passage};
 use crate::{DecideAt, Reason};
 use coin::Coin;
 use native::{Native, wait_ns};
@@ -66,18 +66,12 @@ impl DualPi2 {
         }
     }
 
-    /// Decides on `packet` at a queue with `waiting` other packets, as Linux's `must_drop` does: the
+    /// Decides on a packet as Linux's `must_drop` does: the
     /// probability is not applied if less than `min_backlog_bytes` waits. `native` is the probability of a
     /// mark by the ramp.
     #[inline]
-    fn apply(
-        &mut self,
-        packet: &Packet,
-        lane: Lane,
-        waiting: &Lanes,
-        native: u64,
-        random: &mut Stream,
-    ) -> Decision {
+    fn apply(&mut self, passage: &Passage<'_>, native: u64, random: &mut Stream) -> Decision {
+        let &Passage { packet, lane, waiting, .. } = passage;
         let small = waiting.backlog().bytes < self.min_backlog_bytes;
         let base = if small { 0 } else { self.pi.probability() };
         let coupled = u64::from(base) * u64::from(self.coupling);
@@ -122,38 +116,25 @@ impl DualLaw for DualPi2 {
     }
 
     #[inline]
-    fn on_arrival(
-        &mut self,
-        packet: &Packet,
-        lane: Lane,
-        waiting: &Lanes,
-        _: Time,
-        random: &mut Stream,
-    ) -> Decision {
+    fn on_arrival(&mut self, passage: &Passage<'_>, random: &mut Stream) -> Decision {
         let decision = match self.decide {
-            DecideAt::Enqueue => self.apply(packet, lane, waiting, 0, random),
+            DecideAt::Enqueue => self.apply(passage, 0, random),
             DecideAt::Dequeue => Decision::Pass,
         };
-        if lane == Lane::Low && !matches!(decision, Decision::Drop(_)) {
-            self.native.on_arrival(waiting.lane(lane).backlog().packets);
+        if passage.lane == Lane::Low && !matches!(decision, Decision::Drop(_)) {
+            self.native.on_arrival(passage.waiting.lane(Lane::Low).backlog().packets);
         }
         decision
     }
 
     #[inline]
-    fn on_departure(
-        &mut self,
-        packet: &Packet,
-        lane: Lane,
-        waiting: &Lanes,
-        now: Time,
-        random: &mut Stream,
-    ) -> Decision {
+    fn on_departure(&mut self, passage: &Passage<'_>, random: &mut Stream) -> Decision {
+        let &Passage { packet, lane, waiting, now } = passage;
         let behind = waiting.lane(lane).backlog();
         let applies = lane == Lane::Low && self.native.on_departure();
         let ramp = if lane == Lane::Low { self.native.likelihood(packet, behind.packets, now) } else { 0 };
         let decision = match self.decide {
-            DecideAt::Dequeue => self.apply(packet, lane, waiting, ramp, random),
+            DecideAt::Dequeue => self.apply(passage, ramp, random),
             DecideAt::Enqueue if ramp > 0 && self.coin.toss(lane, ramp, random) => {
                 Decision::signal(packet, Reason::Threshold)
             }

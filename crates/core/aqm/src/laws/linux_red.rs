@@ -72,22 +72,16 @@ impl Law for LinuxRed {
     const LIMIT_FIRST: bool = false;
 
     #[inline]
+    fn line(&mut self) -> Option<&mut Transmitter> {
+        Some(&mut self.line)
+    }
+
+    #[inline]
     fn on_arrival(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
         let backlog = waiting.backlog();
         self.control.on_arrival(backlog.bytes, self.line.idle_since(self.updated, backlog, now));
         self.updated = now;
         self.control.decide(0, random).map_or(Decision::Pass, |reason| self.act(reason, packet))
-    }
-
-    #[inline]
-    fn on_departure(&mut self, packet: &Packet, _: &Store, now: Time, _: &mut Stream) -> Decision {
-        self.line.on_departure(packet.size, now);
-        Decision::Pass
-    }
-
-    #[inline]
-    fn on_empty(&mut self, now: Time) {
-        self.line.on_empty(now);
     }
 
     #[inline]

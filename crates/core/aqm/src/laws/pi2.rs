@@ -7,7 +7,6 @@
 mod config;
 mod doc;
 mod pi;
-mod rate;
 #[cfg(any(test, feature = "testing"))]
 mod testing;
 #[cfg(test)]
@@ -15,10 +14,10 @@ mod tests;
 
 pub use config::{DelayEstimate, Pi2Config};
 
+use super::pie::{DepartureRate, ticks};
 use crate::Reason;
 use crate::shell::{Decision, Law, Store};
 use pi::Pi;
-use rate::DepartureRate;
 use shoal_packet::Packet;
 use shoal_units::{Span, Stream, Time};
 
@@ -36,6 +35,9 @@ pub struct Pi2 {
     update_at: Time,
 }
 
+/// Bytes that a measurement of the departure rate covers, and bytes of the queue that it needs (`pi2_process_dequeue`).
+const RATE_THRESHOLD_BYTES: u64 = 10_000;
+
 /// Time of the first update: half a second after the queue was created (`pi2_init`).
 const FIRST_UPDATE: Span = Span::from_millis(500);
 
@@ -43,7 +45,7 @@ impl Pi2 {
     fn new(config: &Pi2Config) -> Self {
         Self {
             pi: Pi::new(config),
-            rate: DepartureRate::default(),
+            rate: DepartureRate::new(RATE_THRESHOLD_BYTES),
             estimate: config.estimate,
             coupling: config.coupling.max(1),
             ecn: config.ecn,
@@ -53,12 +55,6 @@ impl Pi2 {
             update_at: Time::ZERO + FIRST_UPDATE,
         }
     }
-}
-
-/// Ticks of 64 ns on the kernel's clock.
-#[inline]
-const fn ticks(time: Time) -> u64 {
-    (time.as_picos() / 1000) >> 6
 }
 
 impl Law for Pi2 {

@@ -15,6 +15,8 @@ mod tests;
 mod timer;
 
 pub use config::PieConfig;
+pub(crate) use control::ticks;
+pub(crate) use rate::DepartureRate;
 
 use crate::shell::{Decision, Law, Store};
 use crate::{Backlog, Reason};

@@ -43,6 +43,11 @@ impl Law for Red {
     const LIMIT_FIRST: bool = false;
 
     #[inline]
+    fn line(&mut self) -> Option<&mut Transmitter> {
+        Some(&mut self.line)
+    }
+
+    #[inline]
     fn on_arrival(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
         self.instance.on_arrival(waiting.backlog(), &self.line, now);
         match self.instance.decide(waiting.backlog_with(packet), random) {
@@ -50,17 +55,6 @@ impl Law for Red {
             Some(reason) if self.ecn => Decision::signal(packet, reason),
             Some(reason) => Decision::Drop(reason),
         }
-    }
-
-    #[inline]
-    fn on_departure(&mut self, packet: &Packet, _: &Store, now: Time, _: &mut Stream) -> Decision {
-        self.line.on_departure(packet.size, now);
-        Decision::Pass
-    }
-
-    #[inline]
-    fn on_empty(&mut self, now: Time) {
-        self.line.on_empty(now);
     }
 
     fn average_bytes(&self) -> Option<f64> {

@@ -11,27 +11,11 @@ pub trait DualLaw {
     /// The queue that `packet` joins.
     fn lane_of(&self, packet: &Packet) -> Lane;
 
-    /// Decides on `packet`, which fits, arrives for `lane` and finds `waiting`. Unless it is dropped it will
-    /// wait.
-    fn on_arrival(
-        &mut self,
-        packet: &Packet,
-        lane: Lane,
-        waiting: &Lanes,
-        now: Time,
-        random: &mut Stream,
-    ) -> Decision;
+    /// Decides on a packet that fits and arrives. Unless it is dropped it will wait.
+    fn on_arrival(&mut self, passage: &Passage<'_>, random: &mut Stream) -> Decision;
 
-    /// Decides on `packet`, which leaves `lane`; `waiting` stays behind. After a drop the shell is asked for
-    /// the next packet immediately.
-    fn on_departure(
-        &mut self,
-        packet: &Packet,
-        lane: Lane,
-        waiting: &Lanes,
-        now: Time,
-        random: &mut Stream,
-    ) -> Decision;
+    /// Decides on a packet that leaves. After a drop the shell is asked for the next packet immediately.
+    fn on_departure(&mut self, passage: &Passage<'_>, random: &mut Stream) -> Decision;
 
     /// See [`Queue::next_timer`].
     #[inline]
@@ -48,6 +32,19 @@ pub trait DualLaw {
     fn probability(&self) -> Option<f64> {
         None
     }
+}
+
+/// A packet that arrives at a dual queue or leaves it.
+#[derive(Clone, Copy, Debug)]
+pub struct Passage<'a> {
+    /// The packet.
+    pub packet: &'a Packet,
+    /// The queue that it joins or leaves.
+    pub lane: Lane,
+    /// What else waits.
+    pub waiting: &'a Lanes,
+    /// The present time.
+    pub now: Time,
 }
 
 /// A low-latency and a classic FIFO with one limit and one scheduler, under a law.
@@ -71,7 +68,8 @@ impl<L: DualLaw> Queue for Dual<L> {
             return Verdict::Dropped(Reason::Buffer);
         }
         let lane = self.law.lane_of(&packet);
-        let reason = match self.law.on_arrival(&packet, lane, &self.lanes, now, random) {
+        let passage = Passage { packet: &packet, lane, waiting: &self.lanes, now };
+        let reason = match self.law.on_arrival(&passage, random) {
             Decision::Pass => None,
             Decision::Mark(reason) => mark(&mut packet).then_some(reason),
             Decision::Drop(reason) => return Verdict::Dropped(reason),
@@ -82,14 +80,15 @@ impl<L: DualLaw> Queue for Dual<L> {
 
     #[inline]
     fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued {
-        let Some(mut taken) = self.lanes.take(now) else { return Dequeued::Empty };
-        let reason = match self.law.on_departure(&taken.packet, taken.lane, &self.lanes, now, random) {
+        let Some(mut scheduled) = self.lanes.take(now) else { return Dequeued::Empty };
+        let passage = Passage { packet: &scheduled.packet, lane: scheduled.lane, waiting: &self.lanes, now };
+        let reason = match self.law.on_departure(&passage, random) {
             Decision::Pass => None,
-            Decision::Mark(reason) => mark(&mut taken.packet).then_some(reason),
-            Decision::Drop(reason) => return Dequeued::Dropped { packet: taken.packet, reason },
+            Decision::Mark(reason) => mark(&mut scheduled.packet).then_some(reason),
+            Decision::Drop(reason) => return Dequeued::Dropped { packet: scheduled.packet, reason },
         };
-        self.lanes.sent(&taken, now);
-        Dequeued::Packet { packet: taken.packet, mark: reason }
+        self.lanes.sent(&scheduled, now);
+        Dequeued::Packet { packet: scheduled.packet, mark: reason }
     }
 
     #[inline]
@@ -133,7 +132,7 @@ pub struct Lanes {
 
 /// A packet that the scheduler chose. The scheduler is charged for it only if the packet is sent.
 #[derive(Clone, Copy, Debug)]
-struct Taken {
+struct Scheduled {
     packet: Packet,
     lane: Lane,
     /// Whether both queues were backlogged.
@@ -204,7 +203,7 @@ impl Lanes {
 
     /// Takes the packet that the scheduler chooses.
     #[inline]
-    fn take(&mut self, now: Time) -> Option<Taken> {
+    fn take(&mut self, now: Time) -> Option<Scheduled> {
         let heads = Heads { low: self.low.head(), classic: self.classic.head() };
         let Some(lane) = self.scheduler.pick(heads) else {
             self.line.on_empty(now);
@@ -216,14 +215,14 @@ impl Lanes {
             Lane::Low => &mut self.low,
             Lane::Classic => &mut self.classic,
         };
-        store.pop().map(|packet| Taken { packet, lane, contended })
+        store.pop().map(|packet| Scheduled { packet, lane, contended })
     }
 
     /// Charges the scheduler for a packet that is sent.
     #[inline]
-    fn sent(&mut self, taken: &Taken, now: Time) {
-        self.line.on_departure(taken.packet.size, now);
-        self.scheduler.on_sent(taken.lane, taken.packet.size, taken.contended);
+    fn sent(&mut self, scheduled: &Scheduled, now: Time) {
+        self.line.on_departure(scheduled.packet.size, now);
+        self.scheduler.on_sent(scheduled.lane, scheduled.packet.size, scheduled.contended);
         self.fresh = false;
     }
 

@@ -1,6 +1,6 @@
 //! The shell of one FIFO.
 
-use super::{Decision, Store, mark};
+use super::{Decision, Store, Transmitter, mark};
 use crate::{Backlog, Class, Dequeued, Extent, Queue, Reason, Verdict};
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
@@ -12,6 +12,12 @@ pub trait Law {
     /// as in disciplines with a child that drops (`sch_red`). A packet that passes a law which is consulted
     /// second will wait.
     const LIMIT_FIRST: bool = true;
+
+    /// The line behind the queue, for laws that need to know how long it has been idle.
+    #[inline]
+    fn line(&mut self) -> Option<&mut Transmitter> {
+        None
+    }
 
     /// Decides on `packet`, which arrives and finds `waiting`.
     #[inline]
@@ -30,14 +36,19 @@ pub trait Law {
     /// packet immediately.
     #[inline]
     fn on_departure(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
-        let _ = (packet, waiting, now, random);
+        let _ = (waiting, random);
+        if let Some(line) = self.line() {
+            line.on_departure(packet.size, now);
+        }
         Decision::Pass
     }
 
     /// Called when the line asked for a packet and there was none.
     #[inline]
     fn on_empty(&mut self, now: Time) {
-        let _ = now;
+        if let Some(line) = self.line() {
+            line.on_empty(now);
+        }
     }
 
     /// See [`Queue::next_timer`].

@@ -8,7 +8,7 @@ use shoal_units::{Rate, Serialiser, Span, Time};
 /// A packet that leaves the queue occupies the line for its size at the line rate. Asking an empty queue proves that
 /// the line is free and replaces the computed instant.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Transmitter {
+pub struct Transmitter {
     serialiser: Serialiser,
     free: Time,
     confirmed: bool,

@@ -2,8 +2,8 @@
 
 use crate::disciplines::{drop_reason, mark_reason};
 use crate::records::{LineEvent, LineRecord};
-use shoal_measure::{Collector, Departure, NO_FLOW, Waiting};
-use shoal_packet::{Class, Reason};
+use shoal_measure::{Collector, Departure, NO_FLOW};
+use shoal_packet::{Backlog, Class, Reason};
 use shoal_scenario::Link;
 use shoal_units::Time;
 
@@ -13,12 +13,12 @@ use super::{flow_of, time};
 pub(super) struct LinkRun<'a> {
     link: &'a Link,
     mark_reason: Reason,
-    waiting: Waiting,
+    waiting: Backlog,
 }
 
 impl<'a> LinkRun<'a> {
     pub fn new(link: &'a Link) -> Self {
-        Self { link, mark_reason: mark_reason(link), waiting: Waiting::default() }
+        Self { link, mark_reason: mark_reason(link), waiting: Backlog::default() }
     }
 
     /// Reports a record to the collector.
@@ -34,9 +34,7 @@ impl<'a> LinkRun<'a> {
         }
         match record.event {
             LineEvent::Queued => {
-                let size = u64::from(record.size);
-                self.waiting =
-                    Waiting { packets: self.waiting.packets + 1, bytes: self.waiting.bytes + size };
+                self.waiting = self.waiting + Backlog { packets: 1, bytes: record.size.into() };
                 collector.on_queued(link, class, self.waiting, at);
             }
             LineEvent::Refused | LineEvent::Overflow => {
@@ -66,8 +64,8 @@ impl<'a> LinkRun<'a> {
     /// Removes a packet from the backlog, which is counted here in the order of time; packets of the set-up
     /// were never added.
     fn leave(&mut self, record: &LineRecord) {
-        let Waiting { packets, bytes } = self.waiting;
-        self.waiting = Waiting {
+        let Backlog { packets, bytes } = self.waiting;
+        self.waiting = Backlog {
             packets: packets.saturating_sub(1),
             bytes: bytes.saturating_sub(u64::from(record.size)),
         };

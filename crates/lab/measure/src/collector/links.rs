@@ -2,19 +2,10 @@
 
 use super::Collector;
 use crate::{MeterPace, QueueBin, QueueMeter};
-use shoal_packet::{Class, Reason};
+use shoal_packet::{Backlog, Class, Reason};
 use shoal_scenario::Experiment;
 use shoal_trace::{FlowEvent, LinkIndex};
 use shoal_units::{Span, Time};
-
-/// Backlog of a link's queue after an event.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Waiting {
-    /// Waiting packets.
-    pub packets: u32,
-    /// Waiting bytes.
-    pub bytes: u64,
-}
 
 /// A packet whose transmission begins.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +54,7 @@ impl Collector {
 
     /// Reports that the arriving packet is queued.
     #[inline]
-    pub fn on_queued(&mut self, link: u32, class: Class, waiting: Waiting, now: Time) {
+    pub fn on_queued(&mut self, link: u32, class: Class, waiting: Backlog, now: Time) {
         self.on_backlog(link, waiting, now);
         self.links[link as usize].meter.on_join(now, class);
     }
@@ -97,7 +88,7 @@ impl Collector {
         flow: u32,
         class: Class,
         reason: Reason,
-        waiting: Waiting,
+        waiting: Backlog,
         at: Time,
     ) {
         self.on_backlog(link, waiting, at);
@@ -107,7 +98,7 @@ impl Collector {
 
     /// Reports that the transmission of a packet begins.
     #[inline]
-    pub fn on_departure(&mut self, link: u32, packet: Departure, waiting: Waiting, at: Time) {
+    pub fn on_departure(&mut self, link: u32, packet: Departure, waiting: Backlog, at: Time) {
         self.on_backlog(link, waiting, at);
         let MonitoredLink { meter, bin } = &mut self.links[link as usize];
         meter.on_leave(at, packet.class);
@@ -143,7 +134,7 @@ impl Collector {
     }
 
     #[inline]
-    fn on_backlog(&mut self, link: u32, waiting: Waiting, at: Time) {
+    fn on_backlog(&mut self, link: u32, waiting: Backlog, at: Time) {
         let MonitoredLink { meter, bin } = &mut self.links[link as usize];
         meter.on_backlog(at, waiting.packets, waiting.bytes);
         if let Some(bin) = bin {

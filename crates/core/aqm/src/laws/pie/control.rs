@@ -3,7 +3,7 @@
 //! [`net/sched/sch_pie.c`](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_pie.c), with
 //! [`include/net/pie.h`](https://elixir.bootlin.com/linux/v6.12/source/include/net/pie.h).
 
-use super::rate::{Estimator, qdelay_of};
+use super::rate::DepartureRate;
 use crate::PieConfig;
 use shoal_packet::Packet;
 use shoal_units::cast::{count_u32, low_u32};
@@ -17,6 +17,8 @@ const TICKS_PER_SEC: u64 = 1_000_000_000 >> 6;
 const BURST: u64 = 150_000_000 >> 6;
 /// Delay of 250 ms in ticks, beyond which the probability grows by a further 2 % at each update.
 const HIGH_DELAY: u64 = 250_000_000 >> 6;
+/// Bytes of backlog with which a measurement of the departure rate begins, and bytes that it covers (`QUEUE_THRESHOLD`).
+const RATE_THRESHOLD: u64 = 16_384;
 
 /// Parameters and state.
 #[derive(Clone, Debug)]
@@ -52,14 +54,14 @@ enum Measured {
     /// By the wait of the packet that leaves; holds the time at which the previous one left.
     Timestamps(Option<u64>),
     /// By the backlog over the departure rate.
-    Rate(Estimator),
+    Rate(DepartureRate),
 }
 
 impl Control {
     pub(super) fn new(config: &PieConfig) -> Self {
         let gain = |sixteenths: u32| u64::from(sixteenths).wrapping_mul(MAX_PROB / TICKS_PER_SEC) >> 4;
         let measured = if config.dq_rate_estimator {
-            Measured::Rate(Estimator::default())
+            Measured::Rate(DepartureRate::new(RATE_THRESHOLD))
         } else {
             Measured::Timestamps(None)
         };
@@ -127,8 +129,8 @@ impl Control {
                 *last = Some(now);
                 passed
             }
-            Measured::Rate(estimator) => {
-                estimator.on_departure(packet.size, low_u32(backlog_bytes), now).unwrap_or(0)
+            Measured::Rate(rate) => {
+                rate.on_departure(packet.size, low_u32(backlog_bytes).into(), now).unwrap_or(0)
             }
         };
         vars.burst = vars.burst.saturating_sub(passed.into());
@@ -139,9 +141,9 @@ impl Control {
         let vars = &mut self.vars;
         let (qdelay, qdelay_old) = match vars.measured {
             Measured::Timestamps(_) => (vars.qdelay, vars.qdelay_old),
-            Measured::Rate(estimator) => {
+            Measured::Rate(rate) => {
                 vars.qdelay_old = vars.qdelay;
-                (qdelay_of(low_u32(backlog_bytes), estimator.rate()), vars.qdelay)
+                (rate.ticks_for(backlog_bytes), vars.qdelay)
             }
         };
         // A delay that is rounded to zero while packets wait carries no information.
@@ -183,8 +185,8 @@ impl Vars {
     fn restart(&mut self) {
         match &mut self.measured {
             Measured::Timestamps(last) => *last = None,
-            Measured::Rate(estimator) if estimator.rate() == 0 => return,
-            Measured::Rate(estimator) => *estimator = Estimator::default(),
+            Measured::Rate(rate) if rate.is_unknown() => return,
+            Measured::Rate(rate) => *rate = DepartureRate::new(RATE_THRESHOLD),
         }
         self.burst = BURST;
         self.accu_prob = 0;
@@ -203,7 +205,7 @@ fn tuning(prob: u64) -> u32 {
 
 /// psched ticks of 64 ns since the start.
 #[inline]
-pub(super) const fn ticks(time: Time) -> u64 {
+pub(crate) const fn ticks(time: Time) -> u64 {
     time.as_picos() / 64_000
 }
 

@@ -213,8 +213,8 @@ fn the_estimated_rate_turns_a_backlog_into_a_delay() {
         let now = Time::ZERO + Span::from_micros(300 * n);
         law.on_departure(&Packet::empty(FlowId(0), 1500), 100_000, now);
     }
-    let Measured::Rate(estimator) = law.vars.measured else { panic!("asked for") };
-    assert_eq!(estimator.rate(), 89);
+    let Measured::Rate(rate) = law.vars.measured else { panic!("asked for") };
+    assert_eq!(rate.ticks_for(89), 256);
     law.update(100_000);
     // 25,600,000 / 89 = 287,640: 281,474 * 53,265 + 2,814,749 * 287,640.
     assert_eq!((law.vars.qdelay, law.vars.qdelay_old), (287_640, 0));
@@ -222,6 +222,6 @@ fn the_estimated_rate_turns_a_backlog_into_a_delay() {
     // A delay of 0 after a measurement allows a new burst, and the measurement begins anew.
     law.vars = Vars { prob: 0, qdelay: 0, burst: 7, ..law.vars };
     law.update(0);
-    let Measured::Rate(estimator) = law.vars.measured else { panic!("asked for") };
-    assert_eq!((law.vars.burst, estimator), (2_343_750, Estimator::default()));
+    let Measured::Rate(rate) = law.vars.measured else { panic!("asked for") };
+    assert_eq!((law.vars.burst, rate), (2_343_750, DepartureRate::new(RATE_THRESHOLD)));
 }
