@@ -30,14 +30,14 @@ use shoal_units::Rate;
 
 use crate::field::{Field, tagged};
 use crate::quantity::{Amount, Dimension, Ratio};
-use crate::remarks::Remarks;
+use crate::remarks::Table;
 
 /// How the keys of a law become its configuration.
 trait Resolve {
     type Config;
 
     /// `buffer` is that of the link, for laws without a limit of their own. What is wrong is reported.
-    fn resolve(&self, law: &Place<'_>, buffer: Extent, remarks: &mut Remarks<'_>) -> Option<Self::Config>;
+    fn resolve(&self, law: &Place<'_>, buffer: Extent) -> Option<Self::Config>;
 }
 
 macro_rules! kinds {
@@ -50,8 +50,8 @@ macro_rules! kinds {
         impl Resolve for Aqm {
             type Config = QueueConfig;
 
-            fn resolve(&self, law: &Place<'_>, buffer: Extent, remarks: &mut Remarks<'_>) -> Option<QueueConfig> {
-                match self { $(Self::$law(keys) => keys.resolve(law, buffer, remarks).map(QueueConfig::$law),)+ }
+            fn resolve(&self, law: &Place<'_>, buffer: Extent) -> Option<QueueConfig> {
+                match self { $(Self::$law(keys) => keys.resolve(law, buffer).map(QueueConfig::$law),)+ }
             }
         }
     };
@@ -60,26 +60,22 @@ macro_rules! kinds {
 for_each_law!(kinds);
 
 /// The queue of a port.
-pub(crate) fn queue(
-    aqm: &Aqm,
-    buffer: Amount,
-    port: &Port<'_>,
-    remarks: &mut Remarks<'_>,
-) -> Option<QueueConfig> {
-    let limit = port.extent(buffer, port.buffer_path, remarks)?;
+pub(crate) fn queue(aqm: &Aqm, buffer: Amount, port: &Port<'_>) -> Option<QueueConfig> {
+    let limit = port.extent(buffer, port.buffer_path)?;
     let buffer_bytes = port.bytes(buffer, port.mtu);
     if buffer_bytes.is_some_and(|bytes| Ratio::whole(port.mtu.into()).exceeds(bytes)) {
-        refuse_tiny_buffer(buffer, buffer_bytes, port, remarks);
+        refuse_tiny_buffer(buffer, buffer_bytes, port);
     }
-    aqm.resolve(&Place { port, buffer }, limit, remarks)
+    let keys = Table { path: port.aqm_path.to_owned(), remarks: port.remarks };
+    aqm.resolve(&Place { port, buffer, keys }, limit)
 }
 
 /// Says how large the buffer is, and where its size comes from if it was not written.
-fn refuse_tiny_buffer(buffer: Amount, bytes: Option<Ratio>, port: &Port<'_>, remarks: &mut Remarks<'_>) {
+fn refuse_tiny_buffer(buffer: Amount, bytes: Option<Ratio>, port: &Port<'_>) {
     let (mtu, rate) = (port.mtu, in_bits(port.rate));
     let key = port.buffer_path.rsplit('.').next().unwrap_or(port.buffer_path);
     let size = bytes.map_or(0, Ratio::floor);
-    let message = if remarks.is_written(port.buffer_path) {
+    let message = if port.remarks.is_written(port.buffer_path) {
         format!("the buffer does not hold one packet of {mtu} B: \"{buffer}\" is {size} B at {rate}")
     } else {
         format!(
@@ -90,7 +86,7 @@ fn refuse_tiny_buffer(buffer: Amount, bytes: Option<Ratio>, port: &Port<'_>, rem
     let raise = if buffer.dimension() == Some(Dimension::Bdp) { ", or raise the rate" } else { "" };
     let hint =
         format!("write {key} = \"100 packets\"{raise}; the smallest buffer is \"1 packets\" or \"{mtu} B\"");
-    remarks.error(port.buffer_path, message, hint);
+    port.remarks.error(port.buffer_path, message, hint);
 }
 
 /// A rate with the largest unit that keeps it a whole number.

@@ -1,11 +1,14 @@
 //! A scenario that has been read and checked.
 
+use std::cell::RefCell;
+
 use serde_json::Value as Json;
 
 use crate::diagnostic::{Diagnostic, Errors, Mark, Severity};
 use crate::experiment::Experiment;
 use crate::facts::Facts;
 use crate::field::Field;
+use crate::remarks::Remarks;
 use crate::report::Report;
 use crate::resolve::Plan;
 use crate::schema::{Scenario, Seed, Series};
@@ -106,8 +109,11 @@ impl Document {
         let Some(mut scenario) = scenario.filter(|_| !report.has_errors()) else {
             return Err(Errors(report.into_found(Severity::Error)));
         };
-        fill::defaults(&mut scenario, &tree, &mut report);
-        let plan = if report.has_errors() { None } else { resolve::plan(&scenario, &tree, &mut report) };
+        let shared = RefCell::new(report);
+        let remarks = Remarks { tree: &tree, report: &shared };
+        fill::defaults(&mut scenario, remarks);
+        let plan = if shared.borrow().has_errors() { None } else { resolve::plan(&scenario, remarks) };
+        let mut report = shared.into_inner();
         let Some(mut plan) = plan.filter(|_| !report.has_errors()) else {
             return Err(Errors(report.into_found(Severity::Error)));
         };

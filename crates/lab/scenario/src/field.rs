@@ -165,6 +165,26 @@ pub(crate) fn read_key<T: Field>(
     value
 }
 
+/// Reads one of the named values; `what` they are.
+pub(crate) fn choice<T: Copy>(
+    node: &Node,
+    what: &str,
+    named: &[(&str, T)],
+    report: &mut Report,
+) -> Option<T> {
+    let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
+    let Value::Text(text) = &node.value else {
+        let message = format!("expected a string, found {}", node.value.what());
+        report.error(&node.mark, message, format!("known: {}", names.join(", ")));
+        return None;
+    };
+    let found = named.iter().find(|(name, _)| name == text).map(|(_, value)| *value);
+    if found.is_none() {
+        report.error(&node.mark, format!("unknown {what} \"{text}\""), suggest(text, &names));
+    }
+    found
+}
+
 /// Refuses keys that are not in `known`.
 pub(crate) fn refuse_unknown(entries: &[Entry], known: &[&str], report: &mut Report) {
     for entry in entries.iter().filter(|e| !known.contains(&e.key.as_str())) {

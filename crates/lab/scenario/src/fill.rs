@@ -5,17 +5,16 @@ use shoal_tcp::{EcnSetting, Profile};
 
 use crate::field::suggest;
 use crate::quantity::{Duration, PacketCount};
-use crate::report::Report;
+use crate::remarks::{Remarks, Table};
 use crate::schema::{self, Aqm, FlowGroup, GraphLink, Rtt, Scenario, Start, Topology, Workload};
-use crate::tree::Node;
 
-/// Fills in `scenario`, which was read from `tree`.
-pub(crate) fn defaults(scenario: &mut Scenario, tree: &Node, report: &mut Report) {
+/// Fills in `scenario`.
+pub(crate) fn defaults(scenario: &mut Scenario, remarks: Remarks<'_>) {
     if scenario.warmup.is_none() {
         scenario.warmup = default_warmup(scenario.duration);
     }
     for (index, group) in scenario.flows.iter_mut().enumerate() {
-        fill_group(group, &format!("flows[{index}]"), tree, report);
+        fill_group(group, &Table { path: format!("flows[{index}]"), remarks });
     }
     if let Some(bottleneck) = &mut scenario.bottleneck {
         if bottleneck.bdp_rtt.is_none() {
@@ -43,22 +42,22 @@ fn default_warmup(duration: Duration) -> Option<Duration> {
     Some(if tenth.span() > longest.span() { longest } else { tenth })
 }
 
-fn fill_group(group: &mut FlowGroup, path: &str, tree: &Node, report: &mut Report) {
+fn fill_group(group: &mut FlowGroup, keys: &Table<'_>) {
     if group.name.is_none() {
         group.name = Some(group.cc.clone());
     }
-    if let Some(config) = schema::cc_config(group, path, tree, report) {
+    if let Some(config) = schema::cc_config(group, keys) {
         if !matches!(group.app, Workload::Unresponsive(_)) {
             group.cc_options = Some(schema::describe_cc_options(config));
         }
         let wants_ecn = Preset::by_name(&group.cc).is_some_and(|preset| preset.ecn);
         group.ecn.get_or_insert(if wants_ecn { EcnSetting::On } else { EcnSetting::Off });
     }
-    if let Some(profile) = known_stack(&group.stack, &format!("{path}.stack"), tree, report) {
+    if let Some(profile) = known_stack(&group.stack, keys) {
         group.initial_window.get_or_insert(PacketCount::of(profile.initial_window));
     }
     if let Some(stack) = group.receiver.as_ref().and_then(|receiver| receiver.stack.as_deref()) {
-        known_stack(stack, &format!("{path}.receiver.stack"), tree, report);
+        known_stack(stack, &keys.table("receiver"));
     }
     if group.start.is_random_process() {
         return;
@@ -71,12 +70,12 @@ fn fill_group(group: &mut FlowGroup, path: &str, tree: &Node, report: &mut Repor
     group.count.get_or_insert(u32::try_from(listed).unwrap_or(u32::MAX));
 }
 
-/// The stack called `name`, which was read at `path`.
-fn known_stack(name: &str, path: &str, tree: &Node, report: &mut Report) -> Option<Profile> {
+/// The stack called `name`, which the key `stack` of the table gives.
+fn known_stack(name: &str, keys: &Table<'_>) -> Option<Profile> {
     let profile = Profile::by_name(name);
     if profile.is_none() {
         let known: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name).collect();
-        report.error(&tree.mark_of(path), format!("unknown stack \"{name}\""), suggest(name, &known));
+        keys.error("stack", format!("unknown stack \"{name}\""), suggest(name, &known));
     }
     profile
 }

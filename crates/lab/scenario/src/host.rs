@@ -3,9 +3,9 @@
 use serde_json::{Value as Json, json};
 use shoal_units::{Difference, ModelDoc, ModelKind};
 
-use crate::field::{Field, suggest};
+use crate::field::{Field, choice};
 use crate::report::Report;
-use crate::tree::{Node, Value};
+use crate::tree::Node;
 
 /// How the hosts of a flow group hand packets to their network card. [`Host::doc`] describes each kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -67,32 +67,16 @@ impl Host {
     }
 }
 
-fn names() -> Vec<&'static str> {
-    Host::ALL.iter().map(|host| host.name()).collect()
-}
-
 impl Field for Host {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
-        match &node.value {
-            Value::Text(text) => {
-                let found = Self::ALL.iter().copied().find(|host| host.name() == text);
-                if found.is_none() {
-                    report.error(&node.mark, format!("unknown host \"{text}\""), suggest(text, &names()));
-                }
-                found
-            }
-            other => {
-                let hint = format!("known: {}", names().join(", "));
-                report.error(&node.mark, format!("expected a string, found {}", other.what()), hint);
-                None
-            }
-        }
+        let named: Vec<_> = Self::ALL.iter().map(|host| (host.name(), *host)).collect();
+        choice(node, "host", &named, report)
     }
     fn write(&self) -> Option<Json> {
         Some(self.name().into())
     }
     fn schema() -> Json {
-        json!({ "enum": names() })
+        json!({ "enum": Self::ALL.iter().map(|host| host.name()).collect::<Vec<_>>() })
     }
 }
 

@@ -1,27 +1,63 @@
 //! What is said about the keys of a scenario while they are resolved.
 
+use std::cell::RefCell;
+
 use crate::report::Report;
 use crate::tree::Node;
 
 /// Errors and warnings about keys, and which keys were written.
+#[derive(Clone, Copy)]
 pub(crate) struct Remarks<'a> {
     pub tree: &'a Node,
-    pub report: &'a mut Report,
+    pub report: &'a RefCell<Report>,
 }
 
 impl Remarks<'_> {
     /// The key at `path` is wrong.
-    pub fn error(&mut self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
-        self.report.error(&self.tree.mark_of(path), message, hint);
+    pub fn error(&self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
+        self.report.borrow_mut().error(&self.tree.mark_of(path), message, hint);
     }
 
     /// The key at `path` is doubtful.
-    pub fn warning(&mut self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
-        self.report.warning(&self.tree.mark_of(path), message, hint);
+    pub fn warning(&self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
+        self.report.borrow_mut().warning(&self.tree.mark_of(path), message, hint);
     }
 
     /// Whether the key at `path` is in the file, rather than filled in.
     pub fn is_written(&self, path: &str) -> bool {
         self.tree.find(path).is_some()
+    }
+}
+
+/// A table of the scenario; its keys are named without the path of the table.
+pub(crate) struct Table<'a> {
+    pub path: String,
+    pub remarks: Remarks<'a>,
+}
+
+impl Table<'_> {
+    /// The table `name` inside this one.
+    pub fn table(&self, name: &str) -> Self {
+        Self { path: self.at(name), ..*self }
+    }
+
+    /// Path of a key.
+    pub fn at(&self, key: &str) -> String {
+        format!("{}.{key}", self.path)
+    }
+
+    /// The table as a whole is wrong.
+    pub fn refuse(&self, message: impl Into<String>, hint: impl Into<String>) {
+        self.remarks.error(&self.path, message, hint);
+    }
+
+    /// The key is wrong.
+    pub fn error(&self, key: &str, message: impl Into<String>, hint: impl Into<String>) {
+        self.remarks.error(&self.at(key), message, hint);
+    }
+
+    /// The key is doubtful.
+    pub fn warning(&self, key: &str, message: impl Into<String>, hint: impl Into<String>) {
+        self.remarks.warning(&self.at(key), message, hint);
     }
 }

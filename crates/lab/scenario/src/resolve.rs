@@ -25,10 +25,8 @@ use shoal_tcp::EndpointConfig;
 use shoal_units::Span;
 
 use crate::experiment::{Experiment, Group, Note, TraceConfig};
-use crate::remarks::Remarks;
-use crate::report::Report;
+use crate::remarks::{Remarks, Table};
 use crate::schema::{Scenario, Seed, Topology};
-use crate::tree::Node;
 use flows::GroupPlan;
 use hosts::Paths;
 use network::Network;
@@ -42,18 +40,23 @@ pub(crate) struct Context<'a> {
     notes: Vec<Note>,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
     /// Reports a mistake at the key `path`.
-    fn error(&mut self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
+    fn error(&self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
         self.remarks.error(path, message, hint);
     }
-    /// Reports something doubtful at the key `path`.
-    fn warning(&mut self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
-        self.remarks.warning(path, message, hint);
+    /// The table at `path`.
+    fn table(&self, path: impl Into<String>) -> Table<'a> {
+        Table { path: path.into(), remarks: self.remarks }
+    }
+    /// The flow group of this number.
+    fn group(&self, index: usize) -> Table<'a> {
+        self.table(format!("flows[{index}]"))
     }
     /// Reports an effect of the key at `path`, which the result of a run repeats.
     fn note(&mut self, path: &str, note: Note, hint: &str) {
-        self.remarks.report.note(&self.remarks.tree.mark_of(path), note.text.as_str(), hint);
+        let mark = self.remarks.tree.mark_of(path);
+        self.remarks.report.borrow_mut().note(&mark, note.text.as_str(), hint);
         self.notes.push(note);
     }
 }
@@ -71,28 +74,28 @@ pub(crate) struct Plan {
 }
 
 /// Checks everything that does not depend on the seed. All problems go into the report.
-pub(crate) fn plan(scenario: &Scenario, tree: &Node, report: &mut Report) -> Option<Plan> {
-    let mut cx = Context { scenario, remarks: Remarks { tree, report }, notes: Vec::new() };
-    let (duration, warmup) = limits::check_times(&mut cx);
-    limits::check_flows(&mut cx);
+pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>) -> Option<Plan> {
+    let mut cx = Context { scenario, remarks, notes: Vec::new() };
+    let (duration, warmup) = limits::check_times(&cx);
+    limits::check_flows(&cx);
     if scenario.flows.is_empty() {
         return None;
     }
-    let trace = trace(&mut cx, duration);
+    let trace = trace(&cx, duration);
     let endpoints: Vec<Option<EndpointConfig>> =
-        (0..scenario.flows.len()).map(|index| endpoints::endpoint(index, &mut cx)).collect();
-    let sizes = sizes::sizes(&mut cx);
+        (0..scenario.flows.len()).map(|index| endpoints::endpoint(index, &cx)).collect();
+    let sizes = sizes::sizes(&cx);
     let mut groups: Vec<Option<GroupPlan>> =
-        (0..scenario.flows.len()).map(|index| flows::group_plan(index, duration, &sizes, &mut cx)).collect();
+        (0..scenario.flows.len()).map(|index| flows::group_plan(index, duration, &sizes, &cx)).collect();
     let network = match &scenario.topology {
-        Topology::Dumbbell(dumbbell) => dumbbell::network(dumbbell, &mut cx),
-        Topology::Star(star) => star::network(star, &mut cx),
-        Topology::Graph(graph) => graph::network(graph, &mut cx),
-        Topology::LeafSpine(plan) => leaf_spine::network(plan, &mut cx),
-        Topology::ParkingLot(lot) => parking_lot::network(lot, &mut cx),
+        Topology::Dumbbell(dumbbell) => dumbbell::network(dumbbell, &cx),
+        Topology::Star(star) => star::network(star, &cx),
+        Topology::Graph(graph) => graph::network(graph, &cx),
+        Topology::LeafSpine(plan) => leaf_spine::network(plan, &cx),
+        Topology::ParkingLot(lot) => parking_lot::network(lot, &cx),
     };
     let routes = network.as_ref().map_or(&[][..], |network| &network.routes);
-    flows::settle(&mut groups, routes, &mut cx);
+    flows::settle(&mut groups, routes, &cx);
 
     let endpoints = endpoints.into_iter().collect::<Option<Vec<_>>>()?;
     let Network { nodes, links, paths, routes, ends, weights, ecmp, pools, bdp_rtt, .. } = network?;
@@ -143,7 +146,7 @@ impl Plan {
     }
 }
 
-fn trace(cx: &mut Context<'_>, duration: Span) -> TraceConfig {
+fn trace(cx: &Context<'_>, duration: Span) -> TraceConfig {
     let trace = &cx.scenario.trace;
     let series_interval = trace.series.bin().map(|bin| bin.span());
     let window = trace.windows.0.map(|window| window.span());
@@ -172,7 +175,7 @@ fn trace(cx: &mut Context<'_>, duration: Span) -> TraceConfig {
 }
 
 /// Checks the length of the intervals into which the duration is divided.
-fn check_step(cx: &mut Context<'_>, key: &str, step: Span, duration: Span, most: u64) {
+fn check_step(cx: &Context<'_>, key: &str, step: Span, duration: Span, most: u64) {
     let (one, many) = if key == "trace.series" { ("bin", "bins") } else { ("window", "windows") };
     if step.is_zero() {
         let hint = "write a time, as in \"100 ms\", or \"off\"";

@@ -6,7 +6,6 @@ use shoal_units::Span;
 use super::{Place, Resolve};
 use crate::field::section;
 use crate::quantity::{Amount, Duration};
-use crate::remarks::Remarks;
 
 section! {
     /// CoDel with the parameters of `tc qdisc add ... codel`.
@@ -34,10 +33,10 @@ section! {
 impl Resolve for Codel {
     type Config = CodelConfig;
 
-    fn resolve(&self, law: &Place<'_>, limit: Extent, remarks: &mut Remarks<'_>) -> Option<CodelConfig> {
+    fn resolve(&self, law: &Place<'_>, limit: Extent) -> Option<CodelConfig> {
         let Codel { target, interval, ecn, ce_threshold, .. } = *self;
-        let parameters = law.codel_law((target, interval), ecn, (ce_threshold, CeThresholdFor::Ect), remarks);
-        let limit = law.limit(self.limit, limit, remarks);
+        let parameters = law.codel_law((target, interval), ecn, (ce_threshold, CeThresholdFor::Ect));
+        let limit = law.limit(self.limit, limit);
         Some(CodelConfig { law: parameters?, limit: limit? })
     }
 }
@@ -48,25 +47,20 @@ impl Place<'_> {
         (target, interval): (Duration, Duration),
         ecn: bool,
         (ce_threshold, ce_threshold_for): (Option<Duration>, CeThresholdFor),
-        remarks: &mut Remarks<'_>,
     ) -> Option<CodelParameters> {
-        let target = self.tc_time(target, "target", remarks);
-        let interval = self.tc_time(interval, "interval", remarks);
+        let target = self.tc_time(target, "target");
+        let interval = self.tc_time(interval, "interval");
         if interval.is_some_and(Span::is_zero) {
-            remarks.error(
-                &self.at("interval"),
-                "without an interval every packet is late",
-                "as in \"100 ms\"",
-            );
+            self.keys.error("interval", "without an interval every packet is late", "as in \"100 ms\"");
         } else if let (Some(target), Some(interval)) = (target, interval)
             && target > interval
         {
             let hint = "RFC 8289 recommends 5 % to 10 % of the interval";
-            remarks.warning(&self.at("target"), "the target is longer than the interval", hint);
+            self.keys.warning("target", "the target is longer than the interval", hint);
         }
         let ce_threshold = match ce_threshold {
             None => None,
-            Some(threshold) => Some(self.tc_time(threshold, "ce_threshold", remarks)?),
+            Some(threshold) => Some(self.tc_time(threshold, "ce_threshold")?),
         };
         Some(CodelParameters {
             target: target?,

@@ -6,7 +6,6 @@ use shoal_units::Span;
 use super::{Place, Resolve};
 use crate::field::section;
 use crate::quantity::Amount;
-use crate::remarks::Remarks;
 
 section! {
     /// One queue with coupled probabilities. Either saturation, or the slides' integers: reno_slope.
@@ -53,85 +52,81 @@ pub(super) struct Slope {
 impl Resolve for Coupled {
     type Config = CoupledConfig;
 
-    fn resolve(&self, law: &Place<'_>, limit: Extent, remarks: &mut Remarks<'_>) -> Option<CoupledConfig> {
+    fn resolve(&self, law: &Place<'_>, limit: Extent) -> Option<CoupledConfig> {
         let &Coupled { saturation, coupling, reno_slope, dctcp_slope, slope_unit, decide } = self;
-        let slope = law.slope(&Slope { saturation, coupling, reno_slope, dctcp_slope, slope_unit }, remarks);
+        let slope = law.slope(&Slope { saturation, coupling, reno_slope, dctcp_slope, slope_unit });
         Some(CoupledConfig { slope: slope?, decide, limit })
     }
 }
 
 impl Place<'_> {
-    pub(super) fn slope(&self, slope: &Slope, remarks: &mut Remarks<'_>) -> Option<CoupledSlope> {
+    pub(super) fn slope(&self, slope: &Slope) -> Option<CoupledSlope> {
         match (slope.saturation, slope.reno_slope) {
             (Some(_), Some(_)) => {
-                remarks.error(&self.at("reno_slope"), "saturation excludes reno_slope", "keep one of them");
+                self.keys.error("reno_slope", "saturation excludes reno_slope", "keep one of them");
                 None
             }
             (None, None) => {
                 let hint =
                     "as in saturation = \"100 ms\" (natural units) or reno_slope = 3 (the slides' integers)";
-                remarks.error(self.port.aqm_path, "missing saturation, or reno_slope", hint);
+                self.keys.refuse("missing saturation, or reno_slope", hint);
                 None
             }
-            (Some(saturation), None) => self.linear(saturation, slope, remarks),
-            (None, Some(reno_slope)) => self.shift(reno_slope, slope, remarks),
+            (Some(saturation), None) => self.linear(saturation, slope),
+            (None, Some(reno_slope)) => self.shift(reno_slope, slope),
         }
     }
 
-    fn linear(&self, saturation: Amount, slope: &Slope, remarks: &mut Remarks<'_>) -> Option<CoupledSlope> {
+    fn linear(&self, saturation: Amount, slope: &Slope) -> Option<CoupledSlope> {
         for (key, given) in
             [("dctcp_slope", slope.dctcp_slope.is_some()), ("slope_unit", slope.slope_unit.is_some())]
         {
             if given {
-                remarks.error(
-                    &self.at(key),
-                    format!("{key} needs reno_slope"),
-                    "remove it, or replace saturation",
-                );
+                self.keys.error(key, format!("{key} needs reno_slope"), "remove it, or replace saturation");
             }
         }
-        let saturation = self.measure(saturation, "saturation", "100 ms", remarks);
+        let saturation = self.measure(saturation, "saturation", "100 ms");
         let coupling = slope.coupling?;
         // Also refuses what is not a number.
         if !(coupling > 0.0 && coupling <= 1000.0) {
             let hint = "write a number above 0, at most 1000, as in 1.63 (one queue) or 8 (two)";
-            remarks.error(&self.at("coupling"), format!("a coupling factor of {coupling}"), hint);
+            self.keys.error("coupling", format!("a coupling factor of {coupling}"), hint);
             return None;
         }
         Some(CoupledSlope::Linear { saturation: saturation?, coupling })
     }
 
-    fn shift(&self, reno_slope: u16, slope: &Slope, remarks: &mut Remarks<'_>) -> Option<CoupledSlope> {
+    fn shift(&self, reno_slope: u16, slope: &Slope) -> Option<CoupledSlope> {
         if slope.coupling.is_some() {
             let hint = "the difference of the slopes says it: k = 2^(dctcp_slope - reno_slope)";
-            remarks.error(&self.at("coupling"), "coupling needs saturation", hint);
+            self.keys.error("coupling", "coupling needs saturation", hint);
         }
-        let unit = self.measure(slope.slope_unit?, "slope_unit", "1 ns", remarks);
+        let unit = self.measure(slope.slope_unit?, "slope_unit", "1 ns");
         let mark_slope = slope.dctcp_slope?;
-        let is_written = remarks.is_written(&self.at("dctcp_slope"));
-        let drop_bits = self.bits(reno_slope, "reno_slope", remarks);
+        let is_written = self.port.remarks.is_written(&self.keys.at("dctcp_slope"));
+        let drop_bits = self.bits(reno_slope, "reno_slope");
         let mark_bits = if is_written {
-            self.bits(mark_slope, "dctcp_slope", remarks)
+            self.bits(mark_slope, "dctcp_slope")
         } else {
-            self.derived_bits(reno_slope, mark_slope, remarks)
+            self.derived_bits(reno_slope, mark_slope)
         };
         Some(CoupledSlope::Shift { drop_bits: drop_bits?, mark_bits: mark_bits?, unit: unit? })
     }
 
     /// A shift as it was written.
-    fn bits(&self, bits: u16, key: &str, remarks: &mut Remarks<'_>) -> Option<u8> {
+    fn bits(&self, bits: u16, key: &str) -> Option<u8> {
         if bits > MAX_SHIFT {
             let hint = format!(
                 "write a whole number from 0 to {MAX_SHIFT}: it is compared with random numbers of 32 bits"
             );
-            remarks.error(&self.at(key), format!("{key} = {bits} is out of range"), hint);
+            self.keys.error(key, format!("{key} = {bits} is out of range"), hint);
             return None;
         }
         u8::try_from(bits).ok()
     }
 
     /// The shift for ECT packets where only `reno_slope` was written: whoever reads the message knows that key alone.
-    fn derived_bits(&self, reno_slope: u16, mark_slope: u16, remarks: &mut Remarks<'_>) -> Option<u8> {
+    fn derived_bits(&self, reno_slope: u16, mark_slope: u16) -> Option<u8> {
         if mark_slope > MAX_SHIFT {
             // What is wrong by itself has been reported.
             if reno_slope <= MAX_SHIFT {
@@ -141,7 +136,7 @@ impl Place<'_> {
                 let message = format!(
                     "reno_slope = {reno_slope} makes dctcp_slope {mark_slope}, which is out of range"
                 );
-                remarks.error(&self.at("reno_slope"), message, hint);
+                self.keys.error("reno_slope", message, hint);
             }
             return None;
         }
@@ -149,14 +144,14 @@ impl Place<'_> {
     }
 
     /// A finite queue above zero.
-    fn measure(&self, amount: Amount, key: &str, example: &str, remarks: &mut Remarks<'_>) -> Option<Extent> {
-        let extent = self.port.extent(amount, &self.at(key), remarks)?;
+    fn measure(&self, amount: Amount, key: &str, example: &str) -> Option<Extent> {
+        let extent = self.extent(amount, key)?;
         if matches!(
             extent,
             Extent::Unlimited | Extent::Packets(0) | Extent::Bytes(0) | Extent::Time(Span::ZERO)
         ) {
             let hint = format!("write an amount above zero, as in \"{example}\"");
-            remarks.error(&self.at(key), format!("`{amount}` does not make a slope"), hint);
+            self.keys.error(key, format!("`{amount}` does not make a slope"), hint);
             return None;
         }
         Some(extent)

@@ -7,7 +7,6 @@ use super::scheduler::SchedulerName;
 use super::{Place, Resolve};
 use crate::field::{choices, section};
 use crate::quantity::{Amount, Duration};
-use crate::remarks::Remarks;
 
 section! {
     /// Two queues with coupled probabilities. Either saturation, or the slides' integers: reno_slope.
@@ -61,17 +60,12 @@ choices!(CouplingInput { "classic" => Self::Classic, "total" => Self::Total, });
 impl Resolve for DualCoupled {
     type Config = DualCoupledConfig;
 
-    fn resolve(
-        &self,
-        law: &Place<'_>,
-        limit: Extent,
-        remarks: &mut Remarks<'_>,
-    ) -> Option<DualCoupledConfig> {
+    fn resolve(&self, law: &Place<'_>, limit: Extent) -> Option<DualCoupledConfig> {
         let &DualCoupled { saturation, coupling, reno_slope, dctcp_slope, slope_unit, .. } = self;
-        let slope = law.slope(&Slope { saturation, coupling, reno_slope, dctcp_slope, slope_unit }, remarks);
-        law.within_buffer(self.threshold, "threshold", law.port.mtu, remarks);
-        let threshold = law.port.extent(self.threshold, &law.at("threshold"), remarks);
-        let scheduler = law.scheduler(self.scheduler, self.classic_percent, self.shift, remarks);
+        let slope = law.slope(&Slope { saturation, coupling, reno_slope, dctcp_slope, slope_unit });
+        law.within_buffer(self.threshold, "threshold", law.port.mtu);
+        let threshold = law.extent(self.threshold, "threshold");
+        let scheduler = law.scheduler(self.scheduler, self.classic_percent, self.shift);
         Some(DualCoupledConfig {
             slope: slope?,
             input: self.input,

@@ -6,7 +6,6 @@ use super::red::Slope;
 use super::{Place, Resolve};
 use crate::field::{choices, section};
 use crate::quantity::{Amount, Size};
-use crate::remarks::Remarks;
 
 section! {
     /// Two RED instances on one queue.
@@ -83,13 +82,13 @@ choices!(AverageScope { "shared" => Self::Shared, "per-class" => Self::PerClass,
 impl Resolve for DualRed {
     type Config = DualRedConfig;
 
-    fn resolve(&self, law: &Place<'_>, limit: Extent, remarks: &mut Remarks<'_>) -> Option<DualRedConfig> {
-        let mean_packet_bytes = law.packet_size(self.mean_packet, "mean_packet", remarks)?;
+    fn resolve(&self, law: &Place<'_>, limit: Extent) -> Option<DualRedConfig> {
+        let mean_packet_bytes = law.packet_size(self.mean_packet, "mean_packet")?;
         let RenoRed { min, max, max_probability, weight, gentle } = self.reno;
         let reno = Slope { min, max, max_probability, weight, gentle };
-        let not_ect = law.parameters(&reno, "reno.", self.spacing, mean_packet_bytes, remarks);
-        let ect = match law.dctcp_slope(&self.dctcp, remarks) {
-            Some(slope) => law.parameters(&slope, "dctcp.", self.spacing, mean_packet_bytes, remarks),
+        let not_ect = law.table("reno").parameters(&reno, self.spacing, mean_packet_bytes);
+        let ect = match law.dctcp_slope(&self.dctcp) {
+            Some(slope) => law.table("dctcp").parameters(&slope, self.spacing, mean_packet_bytes),
             None => None,
         };
         Some(DualRedConfig {
@@ -104,7 +103,7 @@ impl Resolve for DualRed {
 }
 
 impl Place<'_> {
-    fn dctcp_slope(&self, red: &DctcpRed, remarks: &mut Remarks<'_>) -> Option<Slope> {
+    fn dctcp_slope(&self, red: &DctcpRed) -> Option<Slope> {
         let has_slope = red.min.is_some()
             || red.max.is_some()
             || red.max_probability.is_some()
@@ -113,8 +112,8 @@ impl Place<'_> {
         match (red.threshold, red.min, red.max) {
             (Some(_), _, _) if has_slope => {
                 let hint = "keep threshold, or min and max";
-                remarks.error(
-                    &self.at("dctcp.threshold"),
+                self.keys.error(
+                    "dctcp.threshold",
                     "a threshold excludes min, max, max_probability, weight and gentle",
                     hint,
                 );
@@ -134,7 +133,7 @@ impl Place<'_> {
             (None, min, _) => {
                 let missing = if min.is_none() { "threshold, or min and max" } else { "max" };
                 let hint = "as in dctcp.threshold = \"0.67 BDP\", or dctcp.min = \"0.5 BDP\" and dctcp.max = \"2.5 BDP\"";
-                remarks.error(&self.at("dctcp"), format!("missing {missing}"), hint);
+                self.keys.error("dctcp", format!("missing {missing}"), hint);
                 None
             }
         }

@@ -7,7 +7,6 @@ use super::scheduler::SchedulerName;
 use super::{Place, Resolve};
 use crate::field::{choices, section};
 use crate::quantity::{Amount, Dimension, Duration, Size};
-use crate::remarks::Remarks;
 
 section! {
     /// DualPI2 with the parameters of `tc qdisc add ... dualpi2`; native, marking and other schedulers as in RFC 9332.
@@ -145,17 +144,17 @@ choices!(Tossing { "random" => Self::Random, "recur" => Self::Recur, });
 impl Resolve for DualPi2 {
     type Config = DualPi2Config;
 
-    fn resolve(&self, law: &Place<'_>, buffer: Extent, remarks: &mut Remarks<'_>) -> Option<DualPi2Config> {
+    fn resolve(&self, law: &Place<'_>, buffer: Extent) -> Option<DualPi2Config> {
         let limit = match self.limit {
-            Some(limit) => law.port.extent(limit, &law.at("limit"), remarks),
+            Some(limit) => law.extent(limit, "limit"),
             None => Some(buffer),
         };
-        let gains = (law.gain(self.alpha, 256, "alpha", remarks), law.gain(self.beta, 256, "beta", remarks));
-        let coupling = law.coupling(self.coupling, remarks);
-        let target = law.micros(self.target, "target", Span::ZERO, remarks);
-        let tupdate = law.micros(self.tupdate, "tupdate", Span::from_micros(1), remarks);
-        let native = law.native(self, remarks);
-        let scheduler = law.scheduler(self.scheduler, self.classic_percent, self.shift, remarks);
+        let gains = (law.gain(self.alpha, 256, "alpha"), law.gain(self.beta, 256, "beta"));
+        let coupling = law.coupling(self.coupling);
+        let target = law.micros(self.target, "target", Span::ZERO);
+        let tupdate = law.micros(self.tupdate, "tupdate", Span::from_micros(1));
+        let native = law.native(self);
+        let scheduler = law.scheduler(self.scheduler, self.classic_percent, self.shift);
         Some(DualPi2Config {
             target: target?,
             tupdate: tupdate?,
@@ -181,51 +180,45 @@ impl Resolve for DualPi2 {
 }
 
 impl Place<'_> {
-    pub(super) fn coupling(&self, k: u16, remarks: &mut Remarks<'_>) -> Option<u8> {
+    pub(super) fn coupling(&self, k: u16) -> Option<u8> {
         let coupling = u8::try_from(k).ok().filter(|&k| k > 0);
         if coupling.is_none() {
             let hint = "write a whole number from 1 to 255, as in 2";
-            remarks.error(&self.at("coupling"), format!("a coupling factor of {k}"), hint);
+            self.keys.error("coupling", format!("a coupling factor of {k}"), hint);
         }
         coupling
     }
 
     /// In parts of a hertz, rounded down; 31 bits as `ALPHA_BETA_MAX` of
     /// [`sch_dualpi2.c`](https://elixir.bootlin.com/linux/v6.17/source/net/sched/sch_dualpi2.c).
-    pub(super) fn gain(&self, hertz: f64, parts: u16, key: &str, remarks: &mut Remarks<'_>) -> Option<u32> {
+    pub(super) fn gain(&self, hertz: f64, parts: u16, key: &str) -> Option<u32> {
         let parts = f64::from(parts);
         let scaled = hertz * parts;
         if !(0.0..2_147_483_648.0).contains(&scaled) {
             let hint = format!("write a number from 0 to {}, as in 0.16", (2_147_483_647.0 / parts).floor());
-            remarks.error(&self.at(key), format!("a gain of {hertz} Hz"), hint);
+            self.keys.error(key, format!("a gain of {hertz} Hz"), hint);
             return None;
         }
         if hertz > 0.0 && scaled < 1.0 {
             let hint = format!("write at least {}", 1.0 / parts);
-            remarks.warning(&self.at(key), format!("a gain of {hertz} Hz counts as 0"), hint);
+            self.keys.warning(key, format!("a gain of {hertz} Hz counts as 0"), hint);
         }
         Some(scaled as u32)
     }
 
     /// Whole microseconds in 32 bits of nanoseconds, as tc hands them over.
-    pub(super) fn micros(
-        &self,
-        time: Duration,
-        key: &str,
-        least: Span,
-        remarks: &mut Remarks<'_>,
-    ) -> Option<Span> {
+    pub(super) fn micros(&self, time: Duration, key: &str, least: Span) -> Option<Span> {
         let span = time.span();
         if span < least || span > Span::from_secs(4) || !span.as_picos().is_multiple_of(1_000_000) {
             let hint =
                 format!("write whole microseconds from {} us to 4 s, as in \"16 ms\"", least.as_micros());
-            remarks.error(&self.at(key), format!("a {key} of {time}"), hint);
+            self.keys.error(key, format!("a {key} of {time}"), hint);
             return None;
         }
         Some(span)
     }
 
-    fn native(&self, law: &DualPi2, remarks: &mut Remarks<'_>) -> Option<NativeMarking> {
+    fn native(&self, law: &DualPi2) -> Option<NativeMarking> {
         let foreign: &[(&str, bool)] = match law.native {
             NativeName::Step => &[
                 ("ramp_min", law.ramp_min.is_some()),
@@ -240,17 +233,17 @@ impl Place<'_> {
         let owner = if law.native == NativeName::Step { "ramp" } else { "step" };
         for (key, _) in foreign.iter().filter(|(_, given)| *given) {
             let message = format!("{key} needs native = \"{owner}\"");
-            remarks.error(&self.at(key), message, "remove it, or change native");
+            self.keys.error(key, message, "remove it, or change native");
         }
         match law.native {
             NativeName::Step => Some(NativeMarking::Step {
-                threshold: self.step_threshold(law.step_threshold?, remarks)?,
+                threshold: self.step_threshold(law.step_threshold?)?,
                 min_packets: law.min_qlen_step?,
             }),
             NativeName::Ramp => {
                 if law.decide == DecideAt::Enqueue {
                     let hint = "the wait that the ramp looks at is known on departure: decide = \"dequeue\"";
-                    remarks.error(&self.at("decide"), "a ramp decides on departure", hint);
+                    self.keys.error("decide", "a ramp decides on departure", hint);
                 }
                 Some(NativeMarking::Ramp {
                     min: law.ramp_min?.span(),
@@ -261,14 +254,14 @@ impl Place<'_> {
         }
     }
 
-    fn step_threshold(&self, threshold: Amount, remarks: &mut Remarks<'_>) -> Option<Extent> {
+    fn step_threshold(&self, threshold: Amount) -> Option<Extent> {
         let as_in_tc = matches!(threshold.dimension(), None | Some(Dimension::Time | Dimension::Packets));
         if !as_in_tc {
             let hint = "write a time or packets, as in \"1 ms\" or \"5 packets\"";
-            remarks.error(&self.at("step_threshold"), format!("a step threshold of {threshold}"), hint);
+            self.keys.error("step_threshold", format!("a step threshold of {threshold}"), hint);
             return None;
         }
-        self.within_buffer(threshold, "step_threshold", self.port.mtu, remarks);
-        self.port.extent(threshold, &self.at("step_threshold"), remarks)
+        self.within_buffer(threshold, "step_threshold", self.port.mtu);
+        self.extent(threshold, "step_threshold")
     }
 }

@@ -4,7 +4,6 @@ use shoal_aqm::{Extent, FifoConfig};
 
 use super::{Place, Resolve};
 use crate::field::section;
-use crate::remarks::Remarks;
 
 section! {
     /// First in, first out, tail drop: no parameters, the link's buffer is the limit.
@@ -14,7 +13,7 @@ section! {
 impl Resolve for Fifo {
     type Config = FifoConfig;
 
-    fn resolve(&self, _: &Place<'_>, limit: Extent, _: &mut Remarks<'_>) -> Option<FifoConfig> {
+    fn resolve(&self, _: &Place<'_>, limit: Extent) -> Option<FifoConfig> {
         Some(FifoConfig { limit })
     }
 }

@@ -5,7 +5,6 @@ use shoal_aqm::{CeThresholdFor, Extent, FlowQueues, FqCodelConfig};
 use super::{Place, Resolve};
 use crate::field::{choices, section};
 use crate::quantity::{Amount, Duration, PacketCount, Size};
-use crate::remarks::Remarks;
 
 section! {
     /// Fair queueing with CoDel, with the parameters of `tc qdisc add ... fq_codel`.
@@ -69,16 +68,16 @@ const LEAST_QUANTUM: u64 = 256;
 impl Resolve for FqCodel {
     type Config = FqCodelConfig;
 
-    fn resolve(&self, law: &Place<'_>, limit: Extent, remarks: &mut Remarks<'_>) -> Option<FqCodelConfig> {
+    fn resolve(&self, law: &Place<'_>, limit: Extent) -> Option<FqCodelConfig> {
         let FqCodel { target, interval, ecn, ce_threshold, ce_threshold_for, .. } = *self;
-        let parameters = law.codel_law((target, interval), ecn, (ce_threshold, ce_threshold_for), remarks);
-        let limit = law.limit(self.limit, limit, remarks);
-        let (flows, quantum) = (law.flow_queues(self, remarks), law.quantum(self, remarks));
+        let parameters = law.codel_law((target, interval), ecn, (ce_threshold, ce_threshold_for));
+        let limit = law.limit(self.limit, limit);
+        let (flows, quantum) = (law.flow_queues(self), law.quantum(self));
         let memory = self.memory_limit.bytes().unwrap_or(u64::MAX);
         if memory < law.port.mtu.into() {
             let hint = format!("write at least \"{} B\"", law.port.mtu);
-            remarks.error(
-                &law.at("memory_limit"),
+            law.keys.error(
+                "memory_limit",
                 format!("the memory does not hold one packet of {} B", law.port.mtu),
                 hint,
             );
@@ -86,7 +85,7 @@ impl Resolve for FqCodel {
         let batch = self.drop_batch.packets().filter(|&packets| packets > 0);
         if batch.is_none() {
             let hint = "as in \"64 packets\"";
-            remarks.error(&law.at("drop_batch"), "a cut needs a number of packets above 0", hint);
+            law.keys.error("drop_batch", "a cut needs a number of packets above 0", hint);
         }
         Some(FqCodelConfig {
             law: parameters?,
@@ -100,26 +99,26 @@ impl Resolve for FqCodel {
 }
 
 impl Place<'_> {
-    fn flow_queues(&self, fq: &FqCodel, remarks: &mut Remarks<'_>) -> Option<FlowQueues> {
+    fn flow_queues(&self, fq: &FqCodel) -> Option<FlowQueues> {
         match (fq.classifier, fq.flows) {
             (FlowClassifier::Flow, None) => Some(FlowQueues::PerFlow),
             (FlowClassifier::Flow, Some(_)) => {
                 let hint = "remove flows, or write classifier = \"hash\"";
-                remarks.error(&self.at("flows"), "a queue for each flow has no number of queues", hint);
+                self.keys.error("flows", "a queue for each flow has no number of queues", hint);
                 None
             }
             (FlowClassifier::Hash, flows) => {
                 let queues = flows.unwrap_or(1024);
                 if !(1..=65_536).contains(&queues) {
                     let hint = "write a number from 1 to 65536, as in 1024";
-                    remarks.error(&self.at("flows"), format!("{queues} queues"), hint);
+                    self.keys.error("flows", format!("{queues} queues"), hint);
                 }
                 Some(FlowQueues::Hashed(queues))
             }
         }
     }
 
-    fn quantum(&self, fq: &FqCodel, remarks: &mut Remarks<'_>) -> Option<u32> {
+    fn quantum(&self, fq: &FqCodel) -> Option<u32> {
         let Some(quantum) = fq.quantum else {
             return Some(self.port.mtu.max(LEAST_QUANTUM as u32));
         };
@@ -129,7 +128,7 @@ impl Place<'_> {
             .and_then(|bytes| u32::try_from(bytes).ok());
         if bytes.is_none() {
             let hint = "write at least \"256 B\", as in \"1514 B\"";
-            remarks.error(&self.at("quantum"), format!("a quantum of {quantum}"), hint);
+            self.keys.error("quantum", format!("a quantum of {quantum}"), hint);
         }
         bytes
     }

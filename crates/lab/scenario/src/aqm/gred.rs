@@ -6,7 +6,6 @@ use super::linux_red::LinuxRed;
 use super::{Place, Resolve};
 use crate::field::section;
 use crate::quantity::{Amount, DataRate, PacketCount, Size};
-use crate::remarks::Remarks;
 
 section! {
     /// GRED with the parameters of `tc qdisc add ... gred`; two virtual queues, chosen by ECN capability.
@@ -73,10 +72,10 @@ const ECT: u8 = 1;
 impl Resolve for Gred {
     type Config = GredConfig;
 
-    fn resolve(&self, law: &Place<'_>, _: Extent, remarks: &mut Remarks<'_>) -> Option<GredConfig> {
-        let limit_bytes = law.red_limit(self.limit, "", 1000, remarks);
-        let not_ect = law.gred_queue(&self.not_ect, "not_ect.", self, remarks);
-        let ect = law.gred_queue(&self.ect, "ect.", self, remarks);
+    fn resolve(&self, law: &Place<'_>, _: Extent) -> Option<GredConfig> {
+        let limit_bytes = law.red_limit(self.limit, 1000);
+        let not_ect = law.table("not_ect").gred_queue(&self.not_ect, self);
+        let ect = law.table("ect").gred_queue(&self.ect, self);
         let mut queues = [None; GRED_QUEUES];
         queues[usize::from(NOT_ECT)] = Some(not_ect?);
         queues[usize::from(ECT)] = Some(ect?);
@@ -86,19 +85,13 @@ impl Resolve for Gred {
             queues,
             queue_of: [NOT_ECT, ECT, ECT, ECT],
         };
-        law.check_weights(&config, remarks);
+        law.check_weights(&config);
         Some(config)
     }
 }
 
 impl Place<'_> {
-    fn gred_queue(
-        &self,
-        queue: &GredQueue,
-        prefix: &str,
-        gred: &Gred,
-        remarks: &mut Remarks<'_>,
-    ) -> Option<GredQueueConfig> {
+    fn gred_queue(&self, queue: &GredQueue, gred: &Gred) -> Option<GredQueueConfig> {
         let red = LinuxRed {
             limit: queue.limit.or(gred.limit),
             min: queue.min,
@@ -113,11 +106,10 @@ impl Place<'_> {
             adaptive: false,
             kernel: "6.12".to_owned(),
         };
-        let red = self.red_as_tc(&red, prefix, remarks)?;
+        let red = self.red_as_tc(&red)?;
         if !(1..=15).contains(&queue.prio) {
-            let key = self.at(&format!("{prefix}prio"));
-            remarks.error(
-                &key,
+            self.keys.error(
+                "prio",
                 format!("a priority of {}", queue.prio),
                 "write a number from 1 to 15, as in 8",
             );
@@ -126,18 +118,17 @@ impl Place<'_> {
     }
 
     /// WRED keeps one integer for all, which every virtual queue reads with its own weight.
-    fn check_weights(&self, config: &GredConfig, remarks: &mut Remarks<'_>) {
+    fn check_weights(&self, config: &GredConfig) {
         let wlog = |queue: &GredQueueConfig| queue.red.solve().map(|tc| tc.wlog);
         let weights: Result<Vec<u8>, _> = config.queues.iter().flatten().map(wlog).collect();
         let Ok(weights) = weights else { return };
         if config.mode() == GredMode::Wred && weights.iter().any(|weight| *weight != weights[0]) {
-            let key = self.at("ect.burst");
             let message = format!(
                 "with one average for both, weights of 2^-{} and 2^-{} misread it",
                 weights[0], weights[1]
             );
-            remarks.error(
-                &key,
+            self.keys.error(
+                "ect.burst",
                 message,
                 "set burst (or min, avpkt) so that tc finds the same weight for both",
             );

@@ -4,9 +4,7 @@ use shoal_aqm::{Extent, LinuxRedConfig};
 
 use super::{Place, Resolve};
 use crate::field::section;
-use crate::line_rate::checked_rate;
 use crate::quantity::{Amount, DataRate, PacketCount, Size};
-use crate::remarks::Remarks;
 
 section! {
     /// RED as `tc` configures it and the kernel runs it: fixed point.
@@ -58,59 +56,47 @@ section! {
 impl Resolve for LinuxRed {
     type Config = LinuxRedConfig;
 
-    fn resolve(&self, law: &Place<'_>, _: Extent, remarks: &mut Remarks<'_>) -> Option<LinuxRedConfig> {
-        law.red_as_tc(self, "", remarks)
+    fn resolve(&self, law: &Place<'_>, _: Extent) -> Option<LinuxRedConfig> {
+        law.red_as_tc(self)
     }
 }
 
 impl Place<'_> {
-    /// RED as tc takes it; its keys begin with `prefix`.
-    pub(super) fn red_as_tc(
-        &self,
-        red: &LinuxRed,
-        prefix: &str,
-        remarks: &mut Remarks<'_>,
-    ) -> Option<LinuxRedConfig> {
-        let at = |key: &str| self.at(&format!("{prefix}{key}"));
-        let avpkt_bytes = self.packet_size(red.avpkt, &format!("{prefix}avpkt"), remarks)?;
-        let whole = |amount, key: &str, remarks: &mut Remarks<'_>| {
-            self.tc_bytes(amount, key, prefix, avpkt_bytes, remarks)
-        };
-        let min_bytes = whole(red.min, "min", remarks);
+    /// RED as tc takes it.
+    pub(super) fn red_as_tc(&self, red: &LinuxRed) -> Option<LinuxRedConfig> {
+        let avpkt_bytes = self.packet_size(red.avpkt, "avpkt")?;
+        let whole = |amount, key: &str| self.tc_bytes(amount, key, avpkt_bytes);
+        let min_bytes = whole(red.min, "min");
         // q_red.c (https://git.kernel.org/pub/scm/network/iproute2/iproute2.git/tree/tc/q_red.c?h=v6.12.0):
         // max = 3 min.
         let max_bytes = match red.max {
-            Some(max) => whole(max, "max", remarks),
+            Some(max) => whole(max, "max"),
             None => min_bytes.and_then(|min| min.checked_mul(3)),
         };
-        let limit_bytes = self.red_limit(red.limit, prefix, avpkt_bytes, remarks);
+        let limit_bytes = self.red_limit(red.limit, avpkt_bytes);
         let (min_bytes, max_bytes, limit_bytes) = (min_bytes?, max_bytes?, limit_bytes?);
         // q_red.c refuses what the kernel cannot run: max below min, limit below max.
         let ordered = 0 < min_bytes && min_bytes <= max_bytes && max_bytes <= limit_bytes;
         if max_bytes < min_bytes || min_bytes == 0 {
-            remarks.error(
-                &at("max"),
+            self.keys.error(
+                "max",
                 format!("max of {max_bytes} B, min of {min_bytes} B"),
                 "0 < min <= max is needed",
             );
         }
         if limit_bytes < max_bytes {
             let hint = "raise limit (or the buffer), or lower max";
-            remarks.error(
-                &at("max"),
+            self.keys.error(
+                "max",
                 format!("max of {max_bytes} B is above the limit of {limit_bytes} B"),
                 hint,
             );
         }
-        self.probability(red.probability, &format!("{prefix}probability"), remarks);
+        self.probability(red.probability, "probability");
         let burst_packets = match red.burst.map(|burst| burst.packets()) {
             Some(Some(packets)) if packets > 0 => packets,
             Some(_) => {
-                remarks.error(
-                    &at("burst"),
-                    "a burst needs a number of packets above 0",
-                    "as in \"55 packets\"",
-                );
+                self.keys.error("burst", "a burst needs a number of packets above 0", "as in \"55 packets\"");
                 return None;
             }
             // q_red.c: burst = (2 min + max) / (3 avpkt).
@@ -119,14 +105,14 @@ impl Place<'_> {
                 u32::try_from(bytes / (3 * u64::from(avpkt_bytes))).ok()?
             }
         };
-        let bandwidth = checked_rate(red.bandwidth, &at("bandwidth"), remarks).ok()?;
+        let bandwidth = self.port.remarks.checked_rate(red.bandwidth, &self.keys.at("bandwidth")).ok()?;
         let Some(bandwidth) = bandwidth else {
-            remarks.error(&at("bandwidth"), "tc needs a finite bandwidth", "as in \"10 Mbit/s\"");
+            self.keys.error("bandwidth", "tc needs a finite bandwidth", "as in \"10 Mbit/s\"");
             return None;
         };
         if (red.harddrop || red.nodrop) && !red.ecn {
             let key = if red.harddrop { "harddrop" } else { "nodrop" };
-            remarks.error(&at(key), format!("{key} needs ecn"), "add ecn = true");
+            self.keys.error(key, format!("{key} needs ecn"), "add ecn = true");
         }
         let config = LinuxRedConfig {
             limit_bytes,
@@ -140,34 +126,24 @@ impl Place<'_> {
             harddrop: red.harddrop,
             nodrop: red.nodrop,
             adaptive: red.adaptive,
-            legacy_probability: self.kernel(&red.kernel, remarks)? < (3, 3),
+            legacy_probability: self.kernel(&red.kernel)? < (3, 3),
         };
         // A disorder was reported above, with the key that causes it.
         if ordered && let Err(refusal) = config.solve() {
             let hint =
                 "change min, max, burst, avpkt or probability; the message is that of tc or the kernel";
-            let key = match prefix.strip_suffix('.') {
-                Some(queue) => self.at(queue),
-                None => self.port.aqm_path.to_owned(),
-            };
-            remarks.error(&key, format!("tc cannot configure this queue: {refusal}"), hint);
+            self.keys.refuse(format!("tc cannot configure this queue: {refusal}"), hint);
         }
         Some(config)
     }
 
     /// A limit in bytes; the link's buffer if none is given.
-    pub(super) fn red_limit(
-        &self,
-        limit: Option<Amount>,
-        prefix: &str,
-        packet_bytes: u32,
-        remarks: &mut Remarks<'_>,
-    ) -> Option<u32> {
+    pub(super) fn red_limit(&self, limit: Option<Amount>, packet_bytes: u32) -> Option<u32> {
         match limit {
-            Some(limit) => self.tc_bytes(limit, "limit", prefix, packet_bytes, remarks),
+            Some(limit) => self.tc_bytes(limit, "limit", packet_bytes),
             None if self.buffer.value().is_none() => {
-                remarks.error(
-                    &self.at(&format!("{prefix}limit")),
+                self.keys.error(
+                    "limit",
                     "tc needs a limit",
                     "set limit, as in \"1000 kB\", or a finite buffer",
                 );
@@ -180,31 +156,23 @@ impl Place<'_> {
         }
     }
 
-    fn tc_bytes(
-        &self,
-        amount: Amount,
-        key: &str,
-        prefix: &str,
-        packet_bytes: u32,
-        remarks: &mut Remarks<'_>,
-    ) -> Option<u32> {
-        let key = format!("{prefix}{key}");
-        let bytes = self.threshold_bytes(amount, &key, packet_bytes, remarks)?;
+    fn tc_bytes(&self, amount: Amount, key: &str, packet_bytes: u32) -> Option<u32> {
+        let bytes = self.threshold_bytes(amount, key, packet_bytes)?;
         let bytes = u32::try_from(bytes.floor()).ok();
         if bytes.is_none() {
-            remarks.error(&self.at(&key), "tc counts bytes with 32 bits", "write less than 4 GiB");
+            self.keys.error(key, "tc counts bytes with 32 bits", "write less than 4 GiB");
         }
         bytes
     }
 
-    fn kernel(&self, version: &str, remarks: &mut Remarks<'_>) -> Option<(u16, u16)> {
+    fn kernel(&self, version: &str) -> Option<(u16, u16)> {
         let parsed = version.split_once('.').and_then(|(major, rest)| {
             let minor = rest.split('.').next().unwrap_or(rest);
             Some((major.parse().ok()?, minor.parse().ok()?))
         });
         if parsed.is_none() {
-            remarks.error(
-                &self.at("kernel"),
+            self.keys.error(
+                "kernel",
                 format!("`{version}` is not a kernel version"),
                 "as in \"3.2\" or \"6.12\"",
             );

@@ -6,7 +6,6 @@ use shoal_units::Probability;
 use super::{Place, Resolve};
 use crate::field::{choices, section};
 use crate::quantity::Duration;
-use crate::remarks::Remarks;
 
 section! {
     /// Marks and drops with given probabilities, whatever waits.
@@ -44,21 +43,21 @@ choices!(SpacingName { "independent" => Self::Independent, "even" => Self::Even,
 impl Resolve for OpenLoop {
     type Config = OpenLoopConfig;
 
-    fn resolve(&self, law: &Place<'_>, limit: Extent, remarks: &mut Remarks<'_>) -> Option<OpenLoopConfig> {
-        law.probability(self.mark, "mark", remarks);
-        law.probability(self.drop, "drop", remarks);
+    fn resolve(&self, law: &Place<'_>, limit: Extent) -> Option<OpenLoopConfig> {
+        law.probability(self.mark, "mark");
+        law.probability(self.drop, "drop");
         let spacing = match (self.spacing, self.on) {
             (SpacingName::Bursts, Some(on)) if !on.span().is_zero() => {
                 OpenLoopSpacing::Bursts { on: on.span() }
             }
             (SpacingName::Bursts, _) => {
                 let hint = "write how long all packets are hit, as in on = \"8 ms\"";
-                remarks.error(&law.at("on"), "bursts need a time above zero", hint);
+                law.keys.error("on", "bursts need a time above zero", hint);
                 return None;
             }
             (_, Some(_)) => {
                 let hint = "remove it, or change the spacing";
-                remarks.error(&law.at("on"), "on needs spacing = \"bursts\"", hint);
+                law.keys.error("on", "on needs spacing = \"bursts\"", hint);
                 return None;
             }
             (SpacingName::Independent, None) => OpenLoopSpacing::Independent,

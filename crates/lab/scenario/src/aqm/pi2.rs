@@ -7,7 +7,6 @@ use super::dualpi2::EcnMask;
 use super::{Place, Resolve};
 use crate::field::{choices, section};
 use crate::quantity::Duration;
-use crate::remarks::Remarks;
 
 section! {
     /// PI2 with the parameters of the sch_pi2 module.
@@ -47,11 +46,11 @@ choices!(DelayEstimate { "rate" => Self::Rate, "sojourn" => Self::Sojourn, });
 impl Resolve for Pi2 {
     type Config = Pi2Config;
 
-    fn resolve(&self, law: &Place<'_>, limit: Extent, remarks: &mut Remarks<'_>) -> Option<Pi2Config> {
-        let gains = (law.gain(self.alpha, 16, "alpha", remarks), law.gain(self.beta, 16, "beta", remarks));
-        let coupling = law.coupling(self.coupling, remarks);
-        let target = law.micros(self.target, "target", Span::ZERO, remarks);
-        let tupdate = law.micros(self.tupdate, "tupdate", Span::from_micros(1), remarks);
+    fn resolve(&self, law: &Place<'_>, limit: Extent) -> Option<Pi2Config> {
+        let gains = (law.gain(self.alpha, 16, "alpha"), law.gain(self.beta, 16, "beta"));
+        let coupling = law.coupling(self.coupling);
+        let target = law.micros(self.target, "target", Span::ZERO);
+        let tupdate = law.micros(self.tupdate, "tupdate", Span::from_micros(1));
         Some(Pi2Config {
             target: target?,
             tupdate: tupdate?,

@@ -6,7 +6,6 @@ use shoal_units::Span;
 use super::{Place, Resolve};
 use crate::field::section;
 use crate::quantity::{Amount, Duration};
-use crate::remarks::Remarks;
 
 section! {
     /// PIE with the parameters of `tc qdisc add ... pie`.
@@ -45,12 +44,12 @@ section! {
 impl Resolve for Pie {
     type Config = PieConfig;
 
-    fn resolve(&self, law: &Place<'_>, limit: Extent, remarks: &mut Remarks<'_>) -> Option<PieConfig> {
-        let target = law.tc_time(self.target, "target", remarks);
-        let tupdate = law.tc_time(self.tupdate, "tupdate", remarks);
+    fn resolve(&self, law: &Place<'_>, limit: Extent) -> Option<PieConfig> {
+        let target = law.tc_time(self.target, "target");
+        let tupdate = law.tc_time(self.tupdate, "tupdate");
         for (time, key) in [(target, "target"), (tupdate, "tupdate")] {
             if time.is_some_and(Span::is_zero) {
-                remarks.error(&law.at(key), format!("{key} must be above 0"), "as in \"15 ms\"");
+                law.keys.error(key, format!("{key} must be above 0"), "as in \"15 ms\"");
             }
         }
         for (gain, key, example) in [(self.alpha, "alpha", 2), (self.beta, "beta", 20)] {
@@ -58,10 +57,10 @@ impl Resolve for Pie {
             // (https://git.kernel.org/pub/scm/network/iproute2/iproute2.git/tree/tc/q_pie.c?h=v6.12.0).
             if gain > 32 {
                 let hint = format!("write a number from 0 to 32, as in {example}");
-                remarks.error(&law.at(key), format!("{key} of {gain} sixteenths"), hint);
+                law.keys.error(key, format!("{key} of {gain} sixteenths"), hint);
             }
         }
-        let limit = law.limit(self.limit, limit, remarks);
+        let limit = law.limit(self.limit, limit);
         Some(PieConfig {
             target: target?,
             tupdate: tupdate?,

@@ -4,9 +4,10 @@ use shoal_aqm::Extent;
 use shoal_units::{Rate, Span};
 
 use crate::quantity::{Amount, Dimension, Duration, Ratio, Size};
-use crate::remarks::Remarks;
+use crate::remarks::{Remarks, Table};
 
 /// Where a queue is and what its units mean there.
+#[derive(Clone, Copy)]
 pub(crate) struct Port<'a> {
     /// Key of its law, as `bottleneck.aqm`.
     pub aqm_path: &'a str,
@@ -18,6 +19,7 @@ pub(crate) struct Port<'a> {
     pub bdp_rtt: Option<Span>,
     /// The largest packet of any flow, bytes.
     pub mtu: u32,
+    pub remarks: Remarks<'a>,
 }
 
 impl Port<'_> {
@@ -38,27 +40,27 @@ impl Port<'_> {
     }
 
     /// As a limit or threshold of the instantaneous queue.
-    pub(super) fn extent(&self, amount: Amount, path: &str, remarks: &mut Remarks<'_>) -> Option<Extent> {
+    pub(super) fn extent(&self, amount: Amount, path: &str) -> Option<Extent> {
         let Some(value) = amount.value() else { return Some(Extent::Unlimited) };
         match amount.dimension()? {
             Dimension::Packets => Some(Extent::Packets(u32::try_from(value.floor()).ok()?)),
             Dimension::Time => Some(Extent::Time(Span::from_picos(value.floor()))),
             Dimension::Bytes | Dimension::Rate | Dimension::Frequency => Some(Extent::Bytes(value.floor())),
-            Dimension::Bdp => self.needs_bdp(amount, path, remarks).map(|bytes| Extent::Bytes(bytes.floor())),
+            Dimension::Bdp => self.needs_bdp(amount, path).map(|bytes| Extent::Bytes(bytes.floor())),
         }
     }
 
-    pub(super) fn needs_bdp(&self, amount: Amount, path: &str, remarks: &mut Remarks<'_>) -> Option<Ratio> {
+    pub(super) fn needs_bdp(&self, amount: Amount, path: &str) -> Option<Ratio> {
         let bytes = self.bytes(amount, self.mtu);
         match (bytes, self.bdp_rtt) {
             (Some(_), _) => {}
-            (None, None) => remarks.error(
+            (None, None) => self.remarks.error(
                 path,
                 "BDP has no meaning here: no round-trip time is known",
                 "set bdp_rtt, or write bytes, packets or a time",
             ),
             (None, Some(_)) => {
-                remarks.error(path, format!("`{amount}` is out of range"), "write a smaller amount");
+                self.remarks.error(path, format!("`{amount}` is out of range"), "write a smaller amount");
             }
         }
         bytes
@@ -69,90 +71,77 @@ impl Port<'_> {
 pub(super) struct Place<'a> {
     pub port: &'a Port<'a>,
     pub buffer: Amount,
+    /// The table that has the keys of the law.
+    pub keys: Table<'a>,
 }
 
 impl Place<'_> {
-    pub(super) fn at(&self, key: &str) -> String {
-        format!("{}.{key}", self.port.aqm_path)
+    /// The table `name` inside that of the law.
+    pub(super) fn table(&self, name: &str) -> Self {
+        Self { keys: self.keys.table(name), ..*self }
     }
 
-    pub(super) fn threshold_bytes(
-        &self,
-        amount: Amount,
-        key: &str,
-        packet_bytes: u32,
-        remarks: &mut Remarks<'_>,
-    ) -> Option<Ratio> {
+    /// See [`Port::extent`].
+    pub(super) fn extent(&self, amount: Amount, key: &str) -> Option<Extent> {
+        self.port.extent(amount, &self.keys.at(key))
+    }
+
+    pub(super) fn threshold_bytes(&self, amount: Amount, key: &str, packet_bytes: u32) -> Option<Ratio> {
         if amount.value().is_none() {
-            remarks.error(&self.at(key), "RED needs a finite threshold", "as in \"0.5 BDP\"");
+            self.keys.error(key, "RED needs a finite threshold", "as in \"0.5 BDP\"");
             return None;
         }
         if amount.dimension() == Some(Dimension::Bdp) {
-            return self.port.needs_bdp(amount, &self.at(key), remarks);
+            return self.port.needs_bdp(amount, &self.keys.at(key));
         }
         self.port.bytes(amount, packet_bytes)
     }
 
-    pub(super) fn packet_size(&self, size: Size, key: &str, remarks: &mut Remarks<'_>) -> Option<u32> {
+    pub(super) fn packet_size(&self, size: Size, key: &str) -> Option<u32> {
         let bytes = size
             .bytes()
             .and_then(|bytes| u32::try_from(bytes).ok())
             .filter(|bytes| (1..=65_535).contains(bytes));
         if bytes.is_none() {
-            remarks.error(&self.at(key), "a packet has 1 to 65535 B", "as in \"1500 B\"");
+            self.keys.error(key, "a packet has 1 to 65535 B", "as in \"1500 B\"");
         }
         bytes
     }
 
     /// A law's own limit; the link's buffer if it has none.
-    pub(super) fn limit(
-        &self,
-        limit: Option<Amount>,
-        buffer: Extent,
-        remarks: &mut Remarks<'_>,
-    ) -> Option<Extent> {
+    pub(super) fn limit(&self, limit: Option<Amount>, buffer: Extent) -> Option<Extent> {
         let Some(limit) = limit else { return Some(buffer) };
-        let extent = self.port.extent(limit, &self.at("limit"), remarks)?;
+        let extent = self.extent(limit, "limit")?;
         let mtu = self.port.mtu;
         if self.port.bytes(limit, mtu).is_some_and(|bytes| Ratio::whole(mtu.into()).exceeds(bytes)) {
             let hint = format!("write at least \"{mtu} B\" or \"1 packets\"");
-            remarks.error(&self.at("limit"), format!("the limit does not hold one packet of {mtu} B"), hint);
+            self.keys.error("limit", format!("the limit does not hold one packet of {mtu} B"), hint);
         }
         Some(extent)
     }
 
     /// A time that tc hands over in 32 bits of microseconds.
-    pub(super) fn tc_time(&self, time: Duration, key: &str, remarks: &mut Remarks<'_>) -> Option<Span> {
+    pub(super) fn tc_time(&self, time: Duration, key: &str) -> Option<Span> {
         let span = time.span();
         if span.as_micros() > u32::MAX.into() {
-            remarks.error(&self.at(key), "tc counts microseconds with 32 bits", "write at most \"4294 s\"");
+            self.keys.error(key, "tc counts microseconds with 32 bits", "write at most \"4294 s\"");
             return None;
         }
         if !span.is_zero() && span.as_micros() == 0 {
-            remarks.error(&self.at(key), "tc cuts this time to 0 us", "write at least \"1 us\"");
+            self.keys.error(key, "tc cuts this time to 0 us", "write at least \"1 us\"");
             return None;
         }
         Some(span)
     }
 
-    pub(super) fn probability(&self, p: f64, key: &str, remarks: &mut Remarks<'_>) {
+    pub(super) fn probability(&self, p: f64, key: &str) {
         if !(0.0..=1.0).contains(&p) {
-            remarks.error(
-                &self.at(key),
-                format!("a probability of {p}"),
-                "write a number from 0 to 1, as in 0.1",
-            );
+            self.keys.error(key, format!("a probability of {p}"), "write a number from 0 to 1, as in 0.1");
         }
     }
 
     /// A threshold above the buffer never acts. Between packets and bytes the comparison depends on packet sizes.
-    pub(super) fn within_buffer(
-        &self,
-        threshold: Amount,
-        key: &str,
-        packet_bytes: u32,
-        remarks: &mut Remarks<'_>,
-    ) {
+    pub(super) fn within_buffer(&self, threshold: Amount, key: &str, packet_bytes: u32) {
         let (Some(threshold_bytes), Some(buffer_bytes)) =
             (self.port.bytes(threshold, packet_bytes), self.port.bytes(self.buffer, packet_bytes))
         else {
@@ -161,14 +150,13 @@ impl Place<'_> {
         if !threshold_bytes.exceeds(buffer_bytes) {
             return;
         }
-        let (key, message) =
-            (self.at(key), format!("the threshold {threshold} is above the buffer of {}", self.buffer));
+        let message = format!("the threshold {threshold} is above the buffer of {}", self.buffer);
         let hint = "raise the buffer or lower the threshold";
         let in_packets = |amount: Amount| amount.dimension() == Some(Dimension::Packets);
         if in_packets(threshold) == in_packets(self.buffer) {
-            remarks.error(&key, message, hint);
+            self.keys.error(key, message, hint);
         } else {
-            remarks.warning(&key, format!("{message} if packets have {packet_bytes} B"), hint);
+            self.keys.warning(key, format!("{message} if packets have {packet_bytes} B"), hint);
         }
     }
 }

@@ -5,7 +5,6 @@ use shoal_aqm::{Extent, MarkSpacing, RedConfig, RedParameters};
 use super::{Place, Resolve};
 use crate::field::{choices, section};
 use crate::quantity::{Amount, Size};
-use crate::remarks::Remarks;
 
 section! {
     /// RED as published.
@@ -55,8 +54,8 @@ pub(super) struct Slope {
 impl Resolve for Red {
     type Config = RedConfig;
 
-    fn resolve(&self, law: &Place<'_>, limit: Extent, remarks: &mut Remarks<'_>) -> Option<RedConfig> {
-        let mean_packet_bytes = law.packet_size(self.mean_packet, "mean_packet", remarks)?;
+    fn resolve(&self, law: &Place<'_>, limit: Extent) -> Option<RedConfig> {
+        let mean_packet_bytes = law.packet_size(self.mean_packet, "mean_packet")?;
         let slope = Slope {
             min: self.min,
             max: self.max,
@@ -64,7 +63,7 @@ impl Resolve for Red {
             weight: self.weight,
             gentle: self.gentle,
         };
-        let parameters = law.parameters(&slope, "", self.spacing, mean_packet_bytes, remarks);
+        let parameters = law.parameters(&slope, self.spacing, mean_packet_bytes);
         Some(RedConfig {
             parameters: parameters?,
             ecn: self.ecn,
@@ -79,32 +78,29 @@ impl Place<'_> {
     pub(super) fn parameters(
         &self,
         slope: &Slope,
-        prefix: &str,
         spacing: MarkSpacing,
         mean_packet_bytes: u32,
-        remarks: &mut Remarks<'_>,
     ) -> Option<RedParameters> {
         // A step is written as one key.
-        let step = slope.min == slope.max && slope.weight >= 1.0 && prefix == "dctcp.";
+        let step = slope.min == slope.max && slope.weight >= 1.0 && self.keys.path.rsplit('.').next() == Some("dctcp");
         let (min_key, max_key) = if step { ("threshold", "threshold") } else { ("min", "max") };
-        let key = |name: &str| format!("{prefix}{name}");
-        let min = self.threshold_bytes(slope.min, &key(min_key), mean_packet_bytes, remarks);
-        let max = self.threshold_bytes(slope.max, &key(max_key), mean_packet_bytes, remarks);
+        let min = self.threshold_bytes(slope.min, min_key, mean_packet_bytes);
+        let max = self.threshold_bytes(slope.max, max_key, mean_packet_bytes);
         if let (Some(min), Some(max)) = (min, max) {
             if min.exceeds(max) {
-                remarks.error(
-                    &self.at(&key("min")),
+                self.keys.error(
+                    "min",
                     format!("min {} is above max {}", slope.min, slope.max),
                     "swap them, or raise max",
                 );
             } else {
-                self.within_buffer(slope.max, &key(max_key), mean_packet_bytes, remarks);
+                self.within_buffer(slope.max, max_key, mean_packet_bytes);
             }
         }
-        self.probability(slope.max_probability, &key("max_probability"), remarks);
+        self.probability(slope.max_probability, "max_probability");
         if !(slope.weight > 0.0 && slope.weight <= 1.0) {
             let hint = "write a number above 0, at most 1, as in 0.002";
-            remarks.error(&self.at(&key("weight")), format!("a weight of {}", slope.weight), hint);
+            self.keys.error("weight", format!("a weight of {}", slope.weight), hint);
         }
         Some(RedParameters {
             min_bytes: min?.as_f64(),

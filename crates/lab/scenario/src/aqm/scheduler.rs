@@ -5,7 +5,6 @@ use shoal_aqm::SchedulerConfig;
 use super::Place;
 use crate::field::choices;
 use crate::quantity::Duration;
-use crate::remarks::Remarks;
 
 /// Schedulers of dual queues by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +29,6 @@ impl Place<'_> {
         name: SchedulerName,
         classic_percent: Option<u16>,
         shift: Option<Duration>,
-        remarks: &mut Remarks<'_>,
     ) -> Option<SchedulerConfig> {
         let foreign = [
             ("classic_percent", classic_percent.is_some(), SchedulerName::Weighted, "weighted"),
@@ -39,7 +37,7 @@ impl Place<'_> {
         for (key, given, owner, owner_name) in foreign {
             if given && name != owner {
                 let message = format!("{key} needs scheduler = \"{owner_name}\"");
-                remarks.error(&self.at(key), message, "remove it, or change the scheduler");
+                self.keys.error(key, message, "remove it, or change the scheduler");
             }
         }
         match name {
@@ -49,7 +47,7 @@ impl Place<'_> {
                 let percent = classic_percent?;
                 if percent > 100 {
                     let hint = "write a whole number from 0 to 100, as in 10";
-                    remarks.error(&self.at("classic_percent"), format!("a share of {percent} %"), hint);
+                    self.keys.error("classic_percent", format!("a share of {percent} %"), hint);
                     return None;
                 }
                 Some(SchedulerConfig::Weighted { classic_percent: u8::try_from(percent).ok()? })

@@ -5,7 +5,6 @@ use shoal_aqm::{DecideAt, Extent, StepConfig};
 use super::{Place, Resolve};
 use crate::field::{choices, section};
 use crate::quantity::Amount;
-use crate::remarks::Remarks;
 
 section! {
     /// Step marking.
@@ -27,14 +26,14 @@ choices!(DecideAt { "enqueue" => Self::Enqueue, "dequeue" => Self::Dequeue, });
 impl Resolve for Step {
     type Config = StepConfig;
 
-    fn resolve(&self, law: &Place<'_>, limit: Extent, remarks: &mut Remarks<'_>) -> Option<StepConfig> {
-        law.within_buffer(self.threshold, "threshold", law.port.mtu, remarks);
-        law.within_buffer(self.drop_threshold, "drop_threshold", law.port.mtu, remarks);
+    fn resolve(&self, law: &Place<'_>, limit: Extent) -> Option<StepConfig> {
+        law.within_buffer(self.threshold, "threshold", law.port.mtu);
+        law.within_buffer(self.drop_threshold, "drop_threshold", law.port.mtu);
         if self.threshold.value().is_none() {
-            remarks.warning(&law.at("threshold"), "an unlimited threshold marks nothing", "this is a fifo");
+            law.keys.warning("threshold", "an unlimited threshold marks nothing", "this is a fifo");
         }
-        let threshold = law.port.extent(self.threshold, &law.at("threshold"), remarks);
-        let drop_threshold = law.port.extent(self.drop_threshold, &law.at("drop_threshold"), remarks);
+        let threshold = law.extent(self.threshold, "threshold");
+        let drop_threshold = law.extent(self.drop_threshold, "drop_threshold");
         Some(StepConfig {
             threshold: threshold?,
             decide: self.decide,

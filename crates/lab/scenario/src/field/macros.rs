@@ -228,18 +228,7 @@ macro_rules! choices {
     ($type:ty { $($name:literal => $variant:path,)+ }) => {
         impl $crate::field::Field for $type {
             fn read(node: &$crate::tree::Node, report: &mut $crate::report::Report) -> Option<Self> {
-                const NAMES: &[&str] = &[$($name),+];
-                match &node.value {
-                    $($crate::tree::Value::Text(text) if text == $name => Some($variant),)+
-                    $crate::tree::Value::Text(text) => {
-                        report.error(&node.mark, format!("unknown value \"{text}\""), $crate::field::suggest(text, NAMES));
-                        None
-                    }
-                    other => {
-                        report.error(&node.mark, format!("expected a string, found {}", other.what()), format!("known: {}", NAMES.join(", ")));
-                        None
-                    }
-                }
+                $crate::field::choice(node, "value", &[$(($name, $variant)),+], report)
             }
             fn write(&self) -> Option<serde_json::Value> {
                 match self { $($variant => Some($name.into()),)+ }

@@ -30,23 +30,23 @@ impl Arrivals {
         (from, until): (Duration, Option<Duration>),
         index: usize,
         duration: Span,
-        cx: &mut Context<'_>,
+        cx: &Context<'_>,
     ) -> Self {
         let group = &cx.scenario.flows[index];
-        let path = format!("flows[{index}]");
+        let keys = cx.group(index);
         if group.count.is_some() {
             let hint = "remove count: it follows from the rate, the time and the seed";
-            cx.error(&format!("{path}.count"), "random arrivals have no fixed number of flows", hint);
+            keys.error("count", "random arrivals have no fixed number of flows", hint);
         }
         match intensity {
-            Intensity::PerSecond(rate) if rate <= 0.0 => cx.error(
-                &format!("{path}.start.poisson"),
+            Intensity::PerSecond(rate) if rate <= 0.0 => keys.error(
+                "start.poisson",
                 "the rate of arrivals is 0: no flow would ever arrive",
                 "as in { poisson = \"200 per s\" }",
             ),
             Intensity::Load(load) if !(load > 0.0 && load <= 10.0) => {
                 let hint = "write a number above 0, as in { load = 0.6 }; a load above 10 is not accepted";
-                cx.error(&format!("{path}.start.load"), format!("the load is {load}"), hint);
+                keys.error("start.load", format!("the load is {load}"), hint);
             }
             _ => {}
         }
@@ -56,10 +56,10 @@ impl Arrivals {
         let until = until.map_or(stop.min(end), |until| Time::ZERO + until.span());
         if until <= from {
             let hint = "write a later until, or an earlier from";
-            cx.error(&format!("{path}.start.until"), "the arrivals end before they begin", hint);
+            keys.error("start.until", "the arrivals end before they begin", hint);
         } else if until > end {
             let hint = format!("the duration is {}", cx.scenario.duration);
-            cx.error(&format!("{path}.start.until"), "flows would arrive after the end of the run", hint);
+            keys.error("start.until", "flows would arrive after the end of the run", hint);
         }
         let per_second = match intensity {
             Intensity::PerSecond(rate) => Some(rate),

@@ -10,17 +10,15 @@ use std::sync::Arc;
 use shoal_units::Span;
 
 use super::Context;
-use super::network::{Network, Reference, Routes, checked_overhead, largest_packet};
+use super::network::{Network, Reference, Routes, checked_overhead, port, template};
 use super::rtt::{self, Rest};
-use crate::aqm::{Port, queue, uses_bdp};
+use crate::aqm::{queue, uses_bdp};
 use crate::experiment::{Link, LinkId, NodeId};
-use crate::line_rate::checked_rate;
-use crate::line_rate::finite_rate;
 use crate::quantity::Duration;
 use crate::schema::{Aqm, Bottleneck, Dumbbell, Fifo, FlowGroup, Rtt};
 
 /// The graph of a dumbbell.
-pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Network> {
+pub(super) fn network(dumbbell: &Dumbbell, cx: &Context<'_>) -> Option<Network> {
     let Some(bottleneck) = &cx.scenario.bottleneck else {
         let hint = "add [bottleneck] with rate and buffer, or another [topology]";
         cx.error("bottleneck", "a dumbbell needs a bottleneck", hint);
@@ -29,14 +27,13 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Netwo
     refuse_places(cx);
     let rtts = rtt::rests(bottleneck.delay.span().saturating_mul(if dumbbell.switches { 2 } else { 1 }), cx);
     warn_ambiguous_bdp(bottleneck, cx);
-    let mtu = largest_packet(cx);
     let bdp_rtt = bottleneck.bdp_rtt.map(|rtt| rtt.span());
-    if bdp_rtt.is_some_and(Span::is_zero) && cx.remarks.tree.find("bottleneck.bdp_rtt").is_some() {
+    if bdp_rtt.is_some_and(Span::is_zero) && cx.remarks.is_written("bottleneck.bdp_rtt") {
         cx.error("bottleneck.bdp_rtt", "a round-trip time of 0", "as in \"25 ms\"");
     }
     let overhead_bytes = checked_overhead(bottleneck.overhead, "bottleneck.overhead", cx);
-    let rate = finite_rate(bottleneck.rate, "bottleneck.rate", &mut cx.remarks);
-    let access_rate = checked_rate(dumbbell.access_rate, "topology.access_rate", &mut cx.remarks);
+    let rate = cx.remarks.finite_rate(bottleneck.rate, "bottleneck.rate");
+    let access_rate = cx.remarks.checked_rate(dumbbell.access_rate, "topology.access_rate");
     check_hosts(dumbbell, cx);
 
     if bdp_rtt.is_some_and(Span::is_zero) && uses_bdp(&bottleneck.aqm, bottleneck.buffer) {
@@ -44,23 +41,17 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Netwo
         return None;
     }
     let rate = rate?;
-    let port = Port { aqm_path: "bottleneck.aqm", buffer_path: "bottleneck.buffer", rate, bdp_rtt, mtu };
-    let law = queue(&bottleneck.aqm, bottleneck.buffer, &port, &mut cx.remarks);
+    let own = port(("bottleneck.aqm", "bottleneck.buffer"), rate, bdp_rtt, cx);
+    let law = queue(&bottleneck.aqm, bottleneck.buffer, &own);
     let access = match access_rate.ok()? {
         None => None,
         Some(rate) => {
-            let port = Port {
-                aqm_path: "topology.access_aqm",
-                buffer_path: "topology.access_buffer",
-                rate,
-                bdp_rtt,
-                mtu,
-            };
-            Some((rate, queue(&dumbbell.access_aqm, dumbbell.access_buffer, &port, &mut cx.remarks)?))
+            let port = port(("topology.access_aqm", "topology.access_buffer"), rate, bdp_rtt, cx);
+            Some((rate, queue(&dumbbell.access_aqm, dumbbell.access_buffer, &port)?))
         }
     };
     // ACKs return through a plain FIFO of the same size.
-    let back_queue = queue(&Aqm::Fifo(Fifo {}), bottleneck.buffer, &port, &mut cx.remarks);
+    let back_queue = queue(&Aqm::Fifo(Fifo {}), bottleneck.buffer, &own);
 
     let mut network = Network { bdp_rtt, ..Network::default() };
     let (left, right) = (network.node("left"), network.node("right"));
@@ -68,12 +59,8 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Netwo
         name: "bottleneck".to_owned(),
         from: left,
         to: right,
-        rate: Some(rate),
-        delay: bottleneck.delay.span(),
-        overhead_bytes,
-        queue: law?,
         monitored: true,
-        pool: None,
+        ..template(Some(rate), bottleneck.delay.span(), overhead_bytes, law?)
     };
     let back = Link {
         name: "bottleneck/back".to_owned(),
@@ -102,21 +89,21 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &mut Context<'_>) -> Option<Netwo
     Some(network)
 }
 
-fn refuse_places(cx: &mut Context<'_>) {
+fn refuse_places(cx: &Context<'_>) {
     for (index, group) in cx.scenario.flows.iter().enumerate() {
         let places =
             [("from", &group.from), ("to", &group.to), ("via", &group.via), ("via_back", &group.via_back)];
         for (key, present) in places.map(|(key, nodes)| (key, nodes.is_some())) {
             if present {
                 let hint = "remove it, or use a star or graph as [topology]";
-                cx.error(&format!("flows[{index}].{key}"), format!("a dumbbell does not use `{key}`"), hint);
+                cx.group(index).error(key, format!("a dumbbell does not use `{key}`"), hint);
             }
         }
     }
 }
 
-fn warn_ambiguous_bdp(bottleneck: &Bottleneck, cx: &mut Context<'_>) {
-    let written = cx.remarks.tree.find("bottleneck.bdp_rtt").is_some();
+fn warn_ambiguous_bdp(bottleneck: &Bottleneck, cx: &Context<'_>) {
+    let written = cx.remarks.is_written("bottleneck.bdp_rtt");
     let Some(first) = first_rtt(cx) else { return };
     let other = cx.scenario.flows.iter().position(|group| !always(group, first));
     if let Some(index) = other.filter(|_| !written && uses_bdp(&bottleneck.aqm, bottleneck.buffer)) {
@@ -126,8 +113,8 @@ fn warn_ambiguous_bdp(bottleneck: &Bottleneck, cx: &mut Context<'_>) {
         } else {
             format!("the unit BDP takes the rtt of the first flow, {first}; flows of this group have others")
         };
-        cx.warning(
-            &format!("flows[{index}].rtt"),
+        cx.group(index).warning(
+            "rtt",
             message,
             format!("state which one is meant: bottleneck.bdp_rtt = \"{first}\""),
         );
@@ -144,7 +131,7 @@ fn always(group: &FlowGroup, rtt: Duration) -> bool {
     own.is_none_or(|own| own.is_uniform() && own.first().is_some_and(|first| first.span() == rtt.span()))
 }
 
-fn check_hosts(dumbbell: &Dumbbell, cx: &mut Context<'_>) {
+fn check_hosts(dumbbell: &Dumbbell, cx: &Context<'_>) {
     const MAX_HOSTS: u32 = 100_000;
     let unlimited = dumbbell.access_rate.rate().is_none();
     if dumbbell.switches && unlimited {
@@ -162,7 +149,7 @@ fn check_hosts(dumbbell: &Dumbbell, cx: &mut Context<'_>) {
         }
         Some(_) if unlimited => {
             let hint = "add access_rate, or leave hosts out";
-            cx.warning(
+            cx.remarks.warning(
                 "topology.hosts",
                 "host pairs make no difference as long as their links are pure delays",
                 hint,
@@ -172,11 +159,7 @@ fn check_hosts(dumbbell: &Dumbbell, cx: &mut Context<'_>) {
             let Some(first) = first_rtt(cx) else { return };
             if let Some(index) = cx.scenario.flows.iter().position(|group| !always(group, first)) {
                 let hint = "leave hosts out: each group then has its own host pair";
-                cx.error(
-                    &format!("flows[{index}].rtt"),
-                    "groups that share host pairs need the same rtt",
-                    hint,
-                );
+                cx.group(index).error("rtt", "groups that share host pairs need the same rtt", hint);
             }
         }
         None => {}

@@ -11,16 +11,15 @@ use crate::schema::{self, Workload};
 const MAX_WINDOW_BYTES: u32 = 65_535 << 14;
 
 /// Endpoint configuration of group `index`.
-pub(super) fn endpoint(index: usize, cx: &mut Context<'_>) -> Option<EndpointConfig> {
+pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig> {
     let group = &cx.scenario.flows[index];
-    let path = format!("flows[{index}]");
-    let at = |key: &str| format!("{path}.{key}");
+    let keys = cx.group(index);
 
-    let cc = schema::cc_config(group, &path, cx.remarks.tree, cx.remarks.report);
+    let cc = schema::cc_config(group, &keys);
     let ecn = group.ecn.unwrap_or(EcnSetting::Off);
     if cc.is_some_and(|cc| cc.ecn_use() == EcnUse::Dctcp) && ecn == EcnSetting::Off {
         let hint = "without ECN the stack runs Reno instead; write ecn = \"on\"";
-        cx.warning(&at("ecn"), format!("{} needs ECN", group.cc), hint);
+        keys.warning("ecn", format!("{} needs ECN", group.cc), hint);
     }
 
     let stack = Profile::by_name(&group.stack);
@@ -28,8 +27,8 @@ pub(super) fn endpoint(index: usize, cx: &mut Context<'_>) -> Option<EndpointCon
         (cc, stack)
         && stack.linux().is_none()
     {
-        cx.error(
-            &at("cc"),
+        keys.error(
+            "cc",
             format!("{} counts packets, but the windows of {} are bytes", group.cc, stack.name),
             "write cc = \"cubic-rfc9438\", or a linux stack",
         );
@@ -38,15 +37,15 @@ pub(super) fn endpoint(index: usize, cx: &mut Context<'_>) -> Option<EndpointCon
 
     let mtu = group.mtu.bytes().and_then(|bytes| u16::try_from(bytes).ok());
     match mtu {
-        None => cx.error(&at("mtu"), "an IP packet has at most 65535 B", "as in mtu = \"1500 B\""),
+        None => keys.error("mtu", "an IP packet has at most 65535 B", "as in mtu = \"1500 B\""),
         Some(mtu) if mtu <= group.header_bytes => {
             let hint = format!("write more than header_bytes = {}", group.header_bytes);
-            cx.error(&at("mtu"), "the packets have no room for data", hint);
+            keys.error("mtu", "the packets have no room for data", hint);
         }
         // IPv4 and TCP without any option: 20 + 20 bytes.
         Some(_) if group.header_bytes < 40 => {
-            cx.error(
-                &at("header_bytes"),
+            keys.error(
+                "header_bytes",
                 "IP and TCP headers have at least 40 bytes",
                 "52 is IPv4 with timestamps",
             );
@@ -56,19 +55,15 @@ pub(super) fn endpoint(index: usize, cx: &mut Context<'_>) -> Option<EndpointCon
 
     let initial_window = group.initial_window.and_then(|window| window.packets());
     if initial_window.is_none_or(|packets| packets == 0) {
-        cx.error(
-            &at("initial_window"),
+        keys.error(
+            "initial_window",
             "the initial window is not a number of packets above 0",
             "as in \"10 packets\"",
         );
     }
     let cwnd_clamp = group.cwnd_clamp.packets().unwrap_or(u32::MAX);
     if cwnd_clamp < 2 {
-        cx.error(
-            &at("cwnd_clamp"),
-            "cwnd needs at least 2 packets",
-            "as in \"100 packets\" or \"unlimited\"",
-        );
+        keys.error("cwnd_clamp", "cwnd needs at least 2 packets", "as in \"100 packets\" or \"unlimited\"");
     }
     let receive_window = match group.receive_window.bytes() {
         None => Some(MAX_WINDOW_BYTES),
@@ -77,11 +72,11 @@ pub(super) fn endpoint(index: usize, cx: &mut Context<'_>) -> Option<EndpointCon
     match (receive_window, mtu) {
         (None, _) => {
             let hint = format!("at most {MAX_WINDOW_BYTES} B, or \"unlimited\"");
-            cx.error(&at("receive_window"), "TCP cannot express this window", hint);
+            keys.error("receive_window", "TCP cannot express this window", hint);
         }
         (Some(bytes), Some(mtu)) if bytes < u32::from(mtu) => {
-            cx.error(
-                &at("receive_window"),
+            keys.error(
+                "receive_window",
                 "the window holds less than one packet",
                 "as in \"64 KiB\" or \"unlimited\"",
             );
@@ -105,13 +100,13 @@ pub(super) fn endpoint(index: usize, cx: &mut Context<'_>) -> Option<EndpointCon
 }
 
 /// Receiver configuration of group `index`.
-fn receiver(index: usize, ecn: EcnSetting, cx: &mut Context<'_>) -> ReceiverConfig {
+fn receiver(index: usize, ecn: EcnSetting, cx: &Context<'_>) -> ReceiverConfig {
     let group = &cx.scenario.flows[index];
     let Some(receiver) = &group.receiver else { return ReceiverConfig::default() };
-    let path = format!("flows[{index}].receiver");
+    let keys = cx.group(index).table("receiver");
     if let Workload::Requests(_) = group.app {
         let hint = "remove receiver, or write another app";
-        cx.error(&path, "requests go both ways: their ends must be alike", hint);
+        keys.refuse("requests go both ways: their ends must be alike", hint);
     }
     if ecn == EcnSetting::Off {
         for (key, written) in [
@@ -120,7 +115,7 @@ fn receiver(index: usize, ecn: EcnSetting, cx: &mut Context<'_>) -> ReceiverConf
         ] {
             if written {
                 let hint = "write ecn = \"on\" beside receiver";
-                cx.warning(&format!("{path}.{key}"), "without ECN there is no feedback", hint);
+                keys.warning(key, "without ECN there is no feedback", hint);
             }
         }
     }
@@ -131,11 +126,7 @@ fn receiver(index: usize, ecn: EcnSetting, cx: &mut Context<'_>) -> ReceiverConf
         && cwr_rule != Some(CwrAck::AtOnce)
     {
         let hint = "it matters with feedback = \"dctcp\", which acknowledges changes at once";
-        cx.warning(
-            &format!("{path}.delays_cwr_acks"),
-            "classic feedback delays these acknowledgements in any case",
-            hint,
-        );
+        keys.warning("delays_cwr_acks", "classic feedback delays these acknowledgements in any case", hint);
     }
     // Without the delay the stack's other rule applies.
     let cwr_ack = receiver.delays_cwr_acks.map(|delays| match cwr_rule {

@@ -10,8 +10,11 @@ use super::limits::MAX_FLOWS;
 use super::network::Routes;
 use super::sizes::{Sizes, named};
 use crate::experiment::{App, Experiment, Flow};
-use crate::quantity::Duration;
-use crate::schema::{Arrivals as ArrivalLaw, Start, TransferSize, Transfers, Unresponsive, Workload};
+use crate::quantity::{DataRate, Duration};
+use crate::remarks::Table;
+use crate::schema::{
+    Arrivals as ArrivalLaw, ConstantRate, Start, TransferSize, Transfers, Unresponsive, Workload,
+};
 use crate::size_distribution::SizeDistribution;
 
 /// A checked flow group, ready to be expanded into flows.
@@ -37,14 +40,9 @@ pub(super) enum StartPlan {
 }
 
 /// Checks group `index`.
-pub(super) fn group_plan(
-    index: usize,
-    duration: Span,
-    sizes: &Sizes,
-    cx: &mut Context<'_>,
-) -> Option<GroupPlan> {
+pub(super) fn group_plan(index: usize, duration: Span, sizes: &Sizes, cx: &Context<'_>) -> Option<GroupPlan> {
     let group = &cx.scenario.flows[index];
-    let path = format!("flows[{index}]");
+    let keys = cx.group(index);
     let count = group.count.unwrap_or(1);
     let start = start_plan(&group.start, count, index, duration, cx);
     let (first, last) = match &start {
@@ -62,35 +60,27 @@ pub(super) fn group_plan(
         }
     };
     if first.since(Time::ZERO) >= duration && !duration.is_zero() {
-        cx.error(
-            &format!("{path}.start"),
+        keys.error(
+            "start",
             "the group starts after the end of the run",
             format!("the duration is {}", cx.scenario.duration),
         );
     } else if last.since(Time::ZERO) >= duration && !duration.is_zero() {
-        cx.warning(
-            &format!("{path}.start"),
+        keys.warning(
+            "start",
             "some flows start after the end of the run",
             format!("the duration is {}", cx.scenario.duration),
         );
     }
     let stop = group.stop.map(|stop| Time::ZERO + stop.span());
     if stop.is_some_and(|stop| stop <= last) {
-        cx.error(
-            &format!("{path}.stop"),
-            "flows would stop before they start",
-            "write a time after the last start",
-        );
+        keys.error("stop", "flows would stop before they start", "write a time after the last start");
     }
-    let drawn = drawn_sizes(&group.app, &path, sizes, cx);
-    let app = app(&group.app, &path, cx)?;
+    let drawn = drawn_sizes(&group.app, sizes, &keys.table("app"));
+    let app = app(&group.app, &keys.table("app"))?;
     if app.has_barrier() && matches!(start, StartPlan::Arrivals(_)) {
         let hint = "write start = \"0 s\" and count, or leave barrier out";
-        cx.error(
-            &format!("{path}.app.barrier"),
-            "flows that arrive at random cannot wait for each other",
-            hint,
-        );
+        keys.error("app.barrier", "flows that arrive at random cannot wait for each other", hint);
     }
     Some(GroupPlan { count, start, stop, app, sizes: drawn?, routes: Routes::default() })
 }
@@ -117,42 +107,33 @@ impl GroupPlan {
 
 /// Distribution of the transfer sizes, if they are drawn; the outer `None` is an error.
 #[allow(clippy::option_option, reason = "whether it was right, and whether sizes are drawn")]
-fn drawn_sizes(
-    workload: &Workload,
-    path: &str,
-    sizes: &Sizes,
-    cx: &mut Context<'_>,
-) -> Option<Option<SizeDistribution>> {
+fn drawn_sizes(workload: &Workload, sizes: &Sizes, keys: &Table<'_>) -> Option<Option<SizeDistribution>> {
     let Workload::Transfers(Transfers { transfer: TransferSize::Drawn(name), rounds, .. }) = workload else {
         return Some(None);
     };
     if *rounds > 1 {
         let hint = "a flow draws one size; write more flows instead of rounds";
-        cx.error(&format!("{path}.app.rounds"), "several rounds of a drawn size", hint);
+        keys.error("rounds", "several rounds of a drawn size", hint);
     }
-    named(name, &format!("{path}.app.transfer.distribution"), sizes, cx).map(Some)
+    named(name, sizes, "transfer.distribution", keys).map(Some)
 }
 
-fn start_plan(start: &Start, count: u32, index: usize, duration: Span, cx: &mut Context<'_>) -> StartPlan {
-    let path = format!("flows[{index}]");
+fn start_plan(start: &Start, count: u32, index: usize, duration: Span, cx: &Context<'_>) -> StartPlan {
+    let keys = cx.group(index);
     let at = |duration: &Duration| Time::ZERO + duration.span();
     match start {
         Start::At(time) => StartPlan::At(at(time)),
         Start::List(times) => {
             if times.len() != count as usize {
                 let message = format!("{} start times for {count} flows", times.len());
-                cx.error(
-                    &format!("{path}.start"),
-                    message,
-                    "give one time for each flow, or leave out count",
-                );
+                keys.error("start", message, "give one time for each flow, or leave out count");
             }
             StartPlan::List(times.iter().map(at).collect())
         }
         Start::Uniform { from, to } => {
             if to.span() < from.span() {
-                cx.error(
-                    &format!("{path}.start"),
+                keys.error(
+                    "start",
                     "the latest start is before the earliest",
                     "as in { uniform = [\"0 s\", \"1 s\"] }",
                 );
@@ -161,7 +142,7 @@ fn start_plan(start: &Start, count: u32, index: usize, duration: Span, cx: &mut 
         }
         Start::Every(staggered) if staggered.every.is_zero() && count > 1 => {
             let hint = format!("write a time above 0, or start = \"{}\": all at once", staggered.first);
-            cx.error(&format!("{path}.start"), "the time between the starts is 0", hint);
+            keys.error("start", "the time between the starts is 0", hint);
             StartPlan::At(at(&staggered.first))
         }
         Start::Every(staggered) => StartPlan::Every(at(&staggered.first), staggered.every.span()),
@@ -176,8 +157,8 @@ fn start_plan(start: &Start, count: u32, index: usize, duration: Span, cx: &mut 
     }
 }
 
-fn app(workload: &Workload, path: &str, cx: &mut Context<'_>) -> Option<App> {
-    let at = |key: &str| format!("{path}.app.{key}");
+/// The application as planned; `keys` are those of `app`.
+fn app(workload: &Workload, keys: &Table<'_>) -> Option<App> {
     match workload {
         Workload::Bulk => Some(App::Bulk),
         Workload::Transfers(transfers) => {
@@ -187,14 +168,14 @@ fn app(workload: &Workload, path: &str, cx: &mut Context<'_>) -> Option<App> {
                 TransferSize::Drawn(_) => Some(0),
             };
             if bytes.is_none() {
-                cx.error(
-                    &at("transfer"),
+                keys.error(
+                    "transfer",
                     "a transfer needs a size above 0",
                     "as in \"800 kB\"; endless is app = \"bulk\"",
                 );
             }
             if transfers.rounds == 0 {
-                cx.error(&at("rounds"), "the number of rounds is 0", "write at least 1");
+                keys.error("rounds", "the number of rounds is 0", "write at least 1");
             }
             Some(App::Transfers {
                 bytes: bytes?,
@@ -203,88 +184,80 @@ fn app(workload: &Workload, path: &str, cx: &mut Context<'_>) -> Option<App> {
                 barrier: transfers.barrier,
             })
         }
-        Workload::ConstantRate(constant) => {
-            let chunk = constant
-                .packet
-                .bytes()
-                .and_then(|bytes| u32::try_from(bytes).ok())
-                .filter(|bytes| *bytes > 0);
-            if chunk.is_none() {
-                cx.error(&at("packet"), "a write needs a size above 0 B and below 4 GiB", "as in \"1448 B\"");
-            }
-            let rate = constant.constant_rate.rate().filter(|rate| rate.as_bps() > 0);
-            let (Some(rate), Some(chunk)) = (rate, chunk) else {
-                if rate.is_none() {
-                    cx.error(
-                        &at("constant_rate"),
-                        "the rate must be above 0 and limited",
-                        "as in \"1 Mbit/s\"",
-                    );
-                }
-                return None;
-            };
-            // In picoseconds; needs more than 64 bits at the lowest rates.
-            let interval = u128::from(chunk) * 8_000_000_000_000 / u128::from(rate.as_bps());
-            let interval = Span::from_picos(u64::try_from(interval).unwrap_or(u64::MAX));
-            if interval > Duration::MAX {
-                let hint = "write a higher rate or a smaller packet";
-                cx.error(&at("constant_rate"), "the writes are more than 1000000 s apart", hint);
-            } else if interval.is_zero() {
-                cx.error(
-                    &at("constant_rate"),
-                    "the writes follow each other within a picosecond",
-                    "write a lower rate",
-                );
-            }
-            Some(App::ConstantRate { chunk_bytes: chunk, interval })
-        }
+        Workload::ConstantRate(plan) => constant_rate(plan, keys),
         Workload::OnOff(periods) => {
             if periods.on.is_zero() || periods.off.is_zero() {
                 let key = if periods.on.is_zero() { "on" } else { "off" };
-                cx.error(
-                    &at(key),
+                keys.error(
+                    key,
                     "the period is 0",
                     "as in { on = \"1 s\", off = \"1 s\" }; always on is app = \"bulk\"",
                 );
             }
             Some(App::OnOff { on: periods.on.span(), off: periods.off.span() })
         }
-        Workload::Requests(plan) => interactive::requests(plan, path, cx),
-        Workload::Frames(plan) => interactive::frames(plan, path, cx),
-        Workload::Unresponsive(plan) => unresponsive(plan, path, cx),
+        Workload::Requests(plan) => interactive::requests(plan, keys),
+        Workload::Frames(plan) => interactive::frames(plan, keys),
+        Workload::Unresponsive(plan) => unresponsive(plan, keys),
     }
 }
 
-fn unresponsive(plan: &Unresponsive, path: &str, cx: &mut Context<'_>) -> Option<App> {
-    let at = |key: &str| format!("{path}.app.{key}");
+fn constant_rate(plan: &ConstantRate, keys: &Table<'_>) -> Option<App> {
+    let chunk = plan.packet.bytes().and_then(|bytes| u32::try_from(bytes).ok()).filter(|bytes| *bytes > 0);
+    if chunk.is_none() {
+        keys.error("packet", "a write needs a size above 0 B and below 4 GiB", "as in \"1448 B\"");
+    }
+    let pace = Pace { key: "constant_rate", what: "writes", shortest: (Span::from_picos(1), "picosecond") };
+    let interval = pace.interval(plan.constant_rate, chunk, keys)?;
+    Some(App::ConstantRate { chunk_bytes: chunk?, interval })
+}
+
+fn unresponsive(plan: &Unresponsive, keys: &Table<'_>) -> Option<App> {
     // IPv4 and UDP headers take 28 of these bytes.
     let packet = plan.packet.bytes().and_then(|bytes| u16::try_from(bytes).ok()).filter(|bytes| *bytes > 28);
     if packet.is_none() {
-        cx.error(&at("packet"), "an IP packet with data has from 29 to 65535 B", "as in \"1500 B\"");
+        keys.error("packet", "an IP packet with data has from 29 to 65535 B", "as in \"1500 B\"");
     }
-    let rate = plan.unresponsive.rate().filter(|rate| rate.as_bps() > 0);
-    if rate.is_none() {
-        cx.error(&at("unresponsive"), "the rate must be above 0 and limited", "as in \"1 Mbit/s\"");
-    }
-    let (packet_bytes, rate) = (packet?, rate?);
-    let interval = u128::from(packet_bytes) * 8_000_000_000_000 / u128::from(rate.as_bps());
-    let interval = Span::from_picos(u64::try_from(interval).unwrap_or(u64::MAX));
-    if interval > Duration::MAX {
-        let hint = "write a higher rate or a smaller packet";
-        cx.error(&at("unresponsive"), "the packets are more than 1000000 s apart", hint);
-    } else if interval < Span::from_picos(1000) {
-        cx.error(
-            &at("unresponsive"),
-            "the packets follow each other within a nanosecond",
-            "write a lower rate",
-        );
-    }
+    let pace =
+        Pace { key: "unresponsive", what: "packets", shortest: (Span::from_picos(1000), "nanosecond") };
+    let interval = pace.interval(plan.unresponsive, packet.map(u32::from), keys)?;
     let at_random = plan.arrivals == ArrivalLaw::Poisson;
-    Some(App::Unresponsive { packet_bytes, interval, at_random, codepoint: plan.ecn })
+    Some(App::Unresponsive { packet_bytes: packet?, interval, at_random, codepoint: plan.ecn })
+}
+
+/// Equal pieces of data at a rate.
+struct Pace {
+    /// Key of the rate.
+    key: &'static str,
+    /// What the pieces are.
+    what: &'static str,
+    /// Shortest time between two of them, and its unit.
+    shortest: (Span, &'static str),
+}
+
+impl Pace {
+    /// Time between pieces of `bytes`; `None` if there are none, or if the rate was refused.
+    fn interval(&self, rate: DataRate, bytes: Option<u32>, keys: &Table<'_>) -> Option<Span> {
+        let Self { key, what, shortest: (shortest, unit) } = *self;
+        let rate = rate.rate().filter(|rate| rate.as_bps() > 0);
+        if rate.is_none() {
+            keys.error(key, "the rate must be above 0 and limited", "as in \"1 Mbit/s\"");
+        }
+        // In picoseconds; needs more than 64 bits at the lowest rates.
+        let interval = u128::from(bytes?) * 8_000_000_000_000 / u128::from(rate?.as_bps());
+        let interval = Span::from_picos(u64::try_from(interval).unwrap_or(u64::MAX));
+        if interval > Duration::MAX {
+            let hint = "write a higher rate or a smaller packet";
+            keys.error(key, format!("the {what} are more than 1000000 s apart"), hint);
+        } else if interval < shortest {
+            keys.error(key, format!("the {what} follow each other within a {unit}"), "write a lower rate");
+        }
+        Some(interval)
+    }
 }
 
 /// Turns loads into rates, which needs the network, and bounds the number of flows.
-pub(super) fn settle(groups: &mut [Option<GroupPlan>], routes: &[Routes], cx: &mut Context<'_>) {
+pub(super) fn settle(groups: &mut [Option<GroupPlan>], routes: &[Routes], cx: &Context<'_>) {
     let mut total: u64 = groups.iter().flatten().map(|group| u64::from(group.fixed_count())).sum();
     for (index, group) in groups.iter_mut().enumerate() {
         let Some(group) = group else { continue };
@@ -298,12 +271,12 @@ pub(super) fn settle(groups: &mut [Option<GroupPlan>], routes: &[Routes], cx: &m
             _ => None,
         };
         let StartPlan::Arrivals(arrivals) = &mut group.start else { continue };
-        let path = format!("flows[{index}].start");
+        let keys = cx.group(index);
         if let Start::Load(_) = &cx.scenario.flows[index].start {
             if wanted.is_none() && routes.get(index).is_some() {
                 let hint =
                     "write app = { transfer = ... } and links with a rate, or { poisson = \"200 per s\" }";
-                cx.error(&path, "a load needs transfers of known size and a link of known rate", hint);
+                keys.error("start", "a load needs transfers of known size and a link of known rate", hint);
             }
             arrivals.per_second = wanted;
         }
@@ -312,7 +285,7 @@ pub(super) fn settle(groups: &mut [Option<GroupPlan>], routes: &[Routes], cx: &m
         if total > MAX_FLOWS {
             let hint =
                 format!("at most {MAX_FLOWS} in all groups together: lower the rate, or shorten the time");
-            cx.error(&path, format!("up to {most} flows would arrive: too many"), hint);
+            keys.error("start", format!("up to {most} flows would arrive: too many"), hint);
             return;
         }
     }

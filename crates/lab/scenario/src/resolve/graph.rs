@@ -2,67 +2,95 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use shoal_aqm::{Extent, FifoConfig, QueueConfig};
 use shoal_units::Span;
 
 use super::Context;
 use super::hosts::connect;
-use super::network::{Network, checked_overhead, largest_packet};
-use crate::aqm::{Port, queue};
+use super::network::{ENDLESS, Network, checked_overhead, port, template};
+use crate::aqm::queue;
 use crate::experiment::{Link, LinkId, NodeId};
 use crate::field::suggest;
-use crate::line_rate::checked_rate;
+use crate::quantity::Duration;
+use crate::remarks::Table;
 use crate::schema::{Graph, SharedBuffer};
 
 /// The network of a graph as written.
-pub(super) fn network(graph: &Graph, cx: &mut Context<'_>) -> Option<Network> {
+pub(super) fn network(graph: &Graph, cx: &Context<'_>) -> Option<Network> {
     refuse_bottleneck(cx);
     let mut network = Network { ecmp: graph.ecmp, ..Network::default() };
     let mut ids = BTreeMap::new();
     for (index, name) in graph.nodes.iter().enumerate() {
         let id = network.node(name.as_str());
         if ids.insert(name.as_str(), id).is_some() {
-            cx.error(
-                &format!("topology.nodes[{index}]"),
-                format!("duplicate node \"{name}\""),
-                "name each node once",
-            );
+            let message = format!("duplicate node \"{name}\"");
+            cx.error(&format!("topology.nodes[{index}]"), message, "name each node once");
         }
     }
     // A queue may be given in BDP, whose round-trip time depends on the routes: links come first, queues
     // later.
+    let written = add_links(graph, &mut network, &ids, cx);
+    duplicate_names(&network, &written, cx);
+    // A refused link would make the nodes at its ends look isolated.
+    if graph.links.iter().enumerate().all(|(index, _)| written.iter().any(|(link, _)| *link == index)) {
+        check_use(graph, &network, &written, cx);
+    }
+    share_buffers(graph, &mut network, &ids, cx);
+    connect(&mut network, cx)?;
+
+    network.bdp_rtt = graph.bdp_rtt.map(Duration::span).or_else(|| first_round_trip(&network));
+    let mut complete = true;
+    for (index, id) in written {
+        let link = &graph.links[index];
+        let Some(rate) = network.links[id.0 as usize].rate else { continue };
+        let keys = of_link(index, cx);
+        let paths = (keys.at("aqm"), keys.at("buffer"));
+        match queue(&link.aqm, link.buffer, &port((&paths.0, &paths.1), rate, network.bdp_rtt, cx)) {
+            Some(queue) => network.links[id.0 as usize].queue = queue,
+            None => complete = false,
+        }
+    }
+    complete.then_some(network)
+}
+
+/// The keys of a link.
+fn of_link<'a>(index: usize, cx: &Context<'a>) -> Table<'a> {
+    cx.table(format!("topology.links[{index}]"))
+}
+
+/// Adds the links without their queues. Returns each with its position in the file; one that is refused is missing.
+fn add_links(
+    graph: &Graph,
+    network: &mut Network,
+    ids: &BTreeMap<&str, NodeId>,
+    cx: &Context<'_>,
+) -> Vec<(usize, LinkId)> {
     let mut written = Vec::new();
     for (index, link) in graph.links.iter().enumerate() {
-        let path = format!("topology.links[{index}]");
-        let mut end = |key: &str, name: &str| {
+        let keys = of_link(index, cx);
+        let end = |key: &str, name: &str| {
             let id = ids.get(name).copied();
             if id.is_none() {
-                let names: Vec<&str> = graph.nodes.iter().map(String::as_str).collect();
-                cx.error(&format!("{path}.{key}"), format!("unknown node \"{name}\""), suggest(name, &names));
+                unknown_node(graph, name, key, &keys);
             }
             id
         };
         let (from, to) = (end("from", &link.from), end("to", &link.to));
-        let rate = checked_rate(link.rate, &format!("{path}.rate"), &mut cx.remarks);
-        let overhead_bytes = checked_overhead(link.overhead, &format!("{path}.overhead"), cx);
+        let rate = cx.remarks.checked_rate(link.rate, &keys.at("rate"));
+        let overhead_bytes = checked_overhead(link.overhead, &keys.at("overhead"), cx);
         let (Some(from), Some(to), Ok(rate)) = (from, to, rate) else { continue };
         if from == to {
-            cx.error(&format!("{path}.to"), "the link ends where it starts", "name two different nodes");
+            keys.error("to", "the link ends where it starts", "name two different nodes");
         }
         let there = Link {
             name: link.name.clone().unwrap_or_default(),
             from,
             to,
-            rate,
-            delay: link.delay.span(),
-            overhead_bytes,
-            queue: QueueConfig::Fifo(FifoConfig { limit: Extent::Unlimited }),
             monitored: link.monitored.unwrap_or(false),
-            pool: None,
+            ..template(rate, link.delay.span(), overhead_bytes, ENDLESS)
         };
         if link.weight == 0 {
             let hint = "write at least 1: with weight 0 a path could contain a loop";
-            cx.error(&format!("{path}.weight"), "the weight of the link is 0", hint);
+            keys.error("weight", "the weight of the link is 0", hint);
         }
         written.push((index, network.link(there.clone())));
         network.weights.push(link.weight.max(1));
@@ -72,54 +100,34 @@ pub(super) fn network(graph: &Graph, cx: &mut Context<'_>) -> Option<Network> {
             network.weights.push(link.weight.max(1));
         }
     }
-    duplicate_names(&network, &written, cx);
-    // A refused link would make the nodes at its ends look isolated.
-    if graph.links.iter().enumerate().all(|(index, _)| written.iter().any(|(link, _)| *link == index)) {
-        check_use(graph, &network, &written, cx);
-    }
-    share_buffers(graph, &mut network, &ids, cx);
-    connect(&mut network, cx)?;
-
-    let bdp_rtt = graph.bdp_rtt.map(|rtt| rtt.span()).or_else(|| first_round_trip(&network));
-    network.bdp_rtt = bdp_rtt;
-    let mtu = largest_packet(cx);
-    let mut complete = true;
-    for (index, id) in written {
-        let link = &graph.links[index];
-        let Some(rate) = network.links[id.0 as usize].rate else { continue };
-        let (aqm_path, buffer_path) =
-            (format!("topology.links[{index}].aqm"), format!("topology.links[{index}].buffer"));
-        let port = Port { aqm_path: &aqm_path, buffer_path: &buffer_path, rate, bdp_rtt, mtu };
-        match queue(&link.aqm, link.buffer, &port, &mut cx.remarks) {
-            Some(queue) => network.links[id.0 as usize].queue = queue,
-            None => complete = false,
-        }
-    }
-    complete.then_some(network)
+    written
 }
 
-fn share_buffers(graph: &Graph, network: &mut Network, ids: &BTreeMap<&str, NodeId>, cx: &mut Context<'_>) {
+fn unknown_node(graph: &Graph, name: &str, key: &str, keys: &Table<'_>) {
+    let names: Vec<&str> = graph.nodes.iter().map(String::as_str).collect();
+    keys.error(key, format!("unknown node \"{name}\""), suggest(name, &names));
+}
+
+fn share_buffers(graph: &Graph, network: &mut Network, ids: &BTreeMap<&str, NodeId>, cx: &Context<'_>) {
     let mut seen = BTreeMap::new();
     for (index, shared) in graph.shared_buffers.iter().enumerate() {
-        let path = format!("topology.shared_buffers[{index}]");
+        let keys = cx.table(format!("topology.shared_buffers[{index}]"));
         let Some(node) = ids.get(shared.node.as_str()) else {
-            let names: Vec<&str> = graph.nodes.iter().map(String::as_str).collect();
-            let message = format!("unknown node \"{}\"", shared.node);
-            cx.error(&format!("{path}.node"), message, suggest(&shared.node, &names));
+            unknown_node(graph, &shared.node, "node", &keys);
             continue;
         };
         if seen.insert(*node, index).is_some() {
             let message = format!("\"{}\" has a shared buffer already", shared.node);
-            cx.error(&format!("{path}.node"), message, "give each node one shared buffer");
+            keys.error("node", message, "give each node one shared buffer");
             continue;
         }
         let buffer = SharedBuffer { size: shared.size, alpha: shared.alpha, reserved: shared.reserved };
-        super::pool::share(network, *node, &buffer, &path, cx);
+        super::pool::share(network, *node, &buffer, &keys);
     }
 }
 
 /// Refuses `[bottleneck]` outside a dumbbell.
-pub(super) fn refuse_bottleneck(cx: &mut Context<'_>) {
+pub(super) fn refuse_bottleneck(cx: &Context<'_>) {
     if cx.scenario.bottleneck.is_some() {
         let hint = "give rate, buffer and aqm in [topology], and remove [bottleneck]";
         cx.error("bottleneck", "only a dumbbell has a [bottleneck]", hint);
@@ -127,17 +135,13 @@ pub(super) fn refuse_bottleneck(cx: &mut Context<'_>) {
 }
 
 /// Refuses duplicate link names, since random streams are named after links.
-fn duplicate_names(network: &Network, written: &[(usize, LinkId)], cx: &mut Context<'_>) {
+fn duplicate_names(network: &Network, written: &[(usize, LinkId)], cx: &Context<'_>) {
     let mut seen = BTreeMap::new();
     for (index, id) in written {
         let name = &network.links[id.0 as usize].name;
         if seen.insert(name.as_str(), *index).is_some() {
             let hint = "give one of them another name";
-            cx.error(
-                &format!("topology.links[{index}].name"),
-                format!("duplicate link name \"{name}\""),
-                hint,
-            );
+            of_link(*index, cx).error("name", format!("duplicate link name \"{name}\""), hint);
         }
     }
 }
@@ -150,7 +154,7 @@ fn first_round_trip(network: &Network) -> Option<Span> {
 
 /// Warns of nodes without links, and of links that no flow can take because one with the same ends precedes
 /// them.
-fn check_use(graph: &Graph, network: &Network, written: &[(usize, LinkId)], cx: &mut Context<'_>) {
+fn check_use(graph: &Graph, network: &Network, written: &[(usize, LinkId)], cx: &Context<'_>) {
     for (index, node) in (0u32..).map(NodeId).enumerate().take(network.nodes.len()) {
         if !network.links.iter().any(|link| link.from == node || link.to == node) {
             let name = &network.nodes[index].name;
@@ -161,11 +165,8 @@ fn check_use(graph: &Graph, network: &Network, written: &[(usize, LinkId)], cx: 
     for index in islands(network, cx) {
         let name = &network.nodes[index].name;
         let hint = "add a link to the rest of the network, or remove the node and all that is linked to it";
-        cx.error(
-            &format!("topology.nodes[{index}]"),
-            format!("no link joins \"{name}\" to any host with flows"),
-            hint,
-        );
+        let message = format!("no link joins \"{name}\" to any host with flows");
+        cx.error(&format!("topology.nodes[{index}]"), message, hint);
     }
     if graph.ecmp {
         return;
@@ -175,7 +176,7 @@ fn check_use(graph: &Graph, network: &Network, written: &[(usize, LinkId)], cx: 
         let link = &network.links[id.0 as usize];
         if let Some(first) = seen.insert((link.from, link.to), *index).filter(|first| first != index) {
             let message = format!("a second link like topology.links[{first}]: no flow would take it");
-            cx.error(&format!("topology.links[{index}]"), message, "remove it, or set topology.ecmp = true");
+            of_link(*index, cx).refuse(message, "remove it, or set topology.ecmp = true");
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn names(network: &Network) -> Names {
 }
 
 /// Checks that all flow groups have a forward and a backward path, and stores their hosts.
-pub(super) fn connect(network: &mut Network, cx: &mut Context<'_>) -> Option<()> {
+pub(super) fn connect(network: &mut Network, cx: &Context<'_>) -> Option<()> {
     let names = names(network);
     let mut router = Router::new(network.nodes.len(), &network.links, &network.weights);
     let mut complete = true;
@@ -51,25 +51,14 @@ pub(super) fn connect(network: &mut Network, cx: &mut Context<'_>) -> Option<()>
     Some(())
 }
 
-fn check_paths(
-    index: usize,
-    ends: &Ends,
-    network: &Network,
-    router: &mut Router,
-    cx: &mut Context<'_>,
-) -> bool {
+fn check_paths(index: usize, ends: &Ends, network: &Network, router: &mut Router, cx: &Context<'_>) -> bool {
     let name = |id: NodeId| network.nodes[id.0 as usize].name.as_str();
-    let key = |turn: usize| {
-        if ends.from.len() > 1 {
-            format!("flows[{index}].from[{turn}]")
-        } else {
-            format!("flows[{index}].from")
-        }
-    };
+    let keys = cx.group(index);
+    let key = |turn: usize| if ends.from.len() > 1 { format!("from[{turn}]") } else { "from".to_owned() };
     if let Some(host) = ends.self_pair() {
         let turn = ends.from.iter().position(|from| *from == host).unwrap_or(0);
         let message = format!("flows from \"{}\" to itself", name(host));
-        cx.error(&key(turn), message, "name two different hosts");
+        keys.error(&key(turn), message, "name two different hosts");
         return false;
     }
     // If one node reaches all others and all others reach it, every pair is connected; this avoids checking
@@ -81,7 +70,7 @@ fn check_paths(
             for (a, b) in [(*from, *to), (*to, *from)] {
                 if router.path(a, b, |_| 0).is_none() && complete {
                     let message = format!("there is no path from \"{}\" to \"{}\"", name(a), name(b));
-                    cx.error(&key(turn), message, "add links; ACKs need a return path (both_ways = true)");
+                    keys.error(&key(turn), message, "add links; ACKs need a return path (both_ways = true)");
                     complete = false;
                 }
             }
@@ -94,11 +83,7 @@ fn check_paths(
                 && (router.path(*from, *to, |_| 0).is_none() || router.path(*to, *from, |_| 0).is_none())
             {
                 let message = format!("there is no path between \"{}\" and \"{}\"", name(*from), name(*to));
-                cx.error(
-                    &format!("flows[{index}].to"),
-                    message,
-                    "add links; ACKs need a return path (both_ways = true)",
-                );
+                keys.error("to", message, "add links; ACKs need a return path (both_ways = true)");
                 complete = false;
             }
         }
@@ -123,23 +108,23 @@ fn access(network: &Network, ends: &Ends, router: &mut Router) -> Option<Referen
     Some(Reference { rate: Rate::from_bps(bps), overhead_bytes: link(links.first()?).overhead_bytes })
 }
 
-fn check_ends(index: usize, group: &FlowGroup, names: &Names, cx: &mut Context<'_>) {
-    let at = |key: &str| format!("flows[{index}].{key}");
+fn check_ends(index: usize, group: &FlowGroup, names: &Names, cx: &Context<'_>) {
+    let keys = cx.group(index);
     for (key, hosts) in [("from", &group.from), ("to", &group.to)] {
         let Some(hosts) = hosts else {
             let first = names.keys().next().map_or("h1", String::as_str);
             let hint = format!("name a host, as in {key} = \"{first}\"");
-            cx.error(&at(key), format!("missing key `{key}`"), hint);
+            keys.error(key, format!("missing key `{key}`"), hint);
             continue;
         };
         for name in hosts.names().iter().filter(|name| !names.contains_key(*name)) {
             let known: Vec<&str> = names.keys().map(String::as_str).collect();
-            cx.error(&at(key), format!("unknown node \"{name}\""), suggest(name, &known));
+            keys.error(key, format!("unknown node \"{name}\""), suggest(name, &known));
         }
     }
     if group.rtt.is_some() {
         let hint = "remove it: the round-trip time follows from the delays of the links";
-        cx.error(&at("rtt"), "only flows of a dumbbell have an rtt", hint);
+        keys.error("rtt", "only flows of a dumbbell have an rtt", hint);
     }
 }
 

@@ -7,8 +7,12 @@ use shoal_units::{Rate, Span};
 
 use super::Context;
 use super::ends::Ends;
+use crate::aqm::Port;
 use crate::experiment::{Link, LinkId, Node, NodeId, Pool};
-use crate::quantity::Size;
+use crate::quantity::{Duration, Size};
+
+/// The queue of a link at which nothing is ever dropped.
+pub(super) const ENDLESS: QueueConfig = QueueConfig::Fifo(FifoConfig { limit: Extent::Unlimited });
 
 /// The paths of a group.
 #[derive(Clone, Debug, Default)]
@@ -70,25 +74,51 @@ impl Network {
         let name = format!("{}->{}", name(from), name(to));
         self.link(Link { name, from, to, ..template.clone() })
     }
+    /// Adds a link in each direction between two nodes, named after its ends.
+    pub fn join(&mut self, a: NodeId, b: NodeId, there: &Link, back: &Link) {
+        self.named_link(a, b, there);
+        self.named_link(b, a, back);
+    }
     /// Adds a link without a queue.
     pub fn pure_delay(&mut self, name: String, from: NodeId, to: NodeId, delay: Span) -> LinkId {
-        let queue = QueueConfig::Fifo(FifoConfig { limit: Extent::Unlimited });
-        self.link(Link {
-            name,
-            from,
-            to,
-            rate: None,
-            delay,
-            overhead_bytes: 0,
-            queue,
-            monitored: false,
-            pool: None,
-        })
+        self.link(Link { name, from, to, ..template(None, delay, 0, ENDLESS) })
     }
 }
 
+/// A link without name and ends that no result reports.
+pub(super) fn template(rate: Option<Rate>, delay: Span, overhead_bytes: u16, queue: QueueConfig) -> Link {
+    let (name, nowhere) = (String::new(), NodeId(0));
+    Link {
+        name,
+        from: nowhere,
+        to: nowhere,
+        rate,
+        delay,
+        overhead_bytes,
+        queue,
+        monitored: false,
+        pool: None,
+    }
+}
+
+/// The port whose law and buffer have the keys `paths`.
+pub(super) fn port<'a>(
+    paths: (&'a str, &'a str),
+    rate: Rate,
+    bdp_rtt: Option<Span>,
+    cx: &Context<'a>,
+) -> Port<'a> {
+    let (aqm_path, buffer_path) = paths;
+    Port { aqm_path, buffer_path, rate, bdp_rtt, mtu: largest_packet(cx), remarks: cx.remarks }
+}
+
+/// The round-trip time behind the unit BDP: as written, or that of the network; none if it is 0.
+pub(super) fn bdp_rtt(written: Option<Duration>, of_network: Span) -> Option<Span> {
+    Some(written.map_or(of_network, Duration::span)).filter(|rtt| !rtt.is_zero())
+}
+
 /// Framing bytes of a link, checked.
-pub(super) fn checked_overhead(overhead: Size, path: &str, cx: &mut Context<'_>) -> u16 {
+pub(super) fn checked_overhead(overhead: Size, path: &str, cx: &Context<'_>) -> u16 {
     match overhead.bytes() {
         Some(bytes @ 0..=1000) => bytes as u16,
         _ => {
@@ -99,7 +129,7 @@ pub(super) fn checked_overhead(overhead: Size, path: &str, cx: &mut Context<'_>)
 }
 
 /// The largest packet of any flow, bytes.
-pub(super) fn largest_packet(cx: &Context<'_>) -> u32 {
+fn largest_packet(cx: &Context<'_>) -> u32 {
     let sizes = cx.scenario.flows.iter().filter_map(|group| group.mtu.bytes());
     sizes.max().map_or(1500, |bytes| u32::try_from(bytes).unwrap_or(65_535).clamp(1, 65_535))
 }

@@ -1,17 +1,16 @@
 //! Memory that the ports of a switch share.
 
-use super::Context;
 use super::network::Network;
 use crate::experiment::{NodeId, Pool};
+use crate::remarks::Table;
 use crate::schema::SharedBuffer;
 
-/// Lets all ports of `node` that have a rate share the buffer that was written at `path`.
+/// Lets all ports of `node` that have a rate share the buffer with these `keys`.
 pub(super) fn share(
     network: &mut Network,
     node: NodeId,
     shared: &SharedBuffer,
-    path: &str,
-    cx: &mut Context<'_>,
+    keys: &Table<'_>,
 ) -> Option<()> {
     let id = network.pools.len() as u32;
     let name = network.nodes[node.0 as usize].name.clone();
@@ -20,10 +19,8 @@ pub(super) fn share(
         link.pool = Some(id);
         ports += 1;
     }
-    let at = |key: &str| format!("{path}.{key}");
     if ports == 0 {
-        cx.error(
-            path,
+        keys.refuse(
             format!("\"{name}\" has no port with a queue"),
             "name a switch with links that have a rate",
         );
@@ -31,12 +28,12 @@ pub(super) fn share(
     }
     if !(shared.alpha > 0.0 && shared.alpha <= 1e6) {
         let hint = "write a number above 0, as in alpha = 1; switches have powers of two from 1/128 to 8";
-        cx.error(&at("alpha"), format!("an alpha of {}", shared.alpha), hint);
+        keys.error("alpha", format!("an alpha of {}", shared.alpha), hint);
         return None;
     }
     let Some(size_bytes) = shared.size.bytes().filter(|bytes| *bytes > 0) else {
-        cx.error(
-            &at("size"),
+        keys.error(
+            "size",
             "the shared buffer needs a size above 0",
             "as in \"4 MB\"; remove the key to have no shared buffer",
         );
@@ -45,7 +42,7 @@ pub(super) fn share(
     let reserved_bytes = shared.reserved.bytes().unwrap_or(u64::MAX);
     if reserved_bytes.checked_mul(ports).is_none_or(|all| all > size_bytes) {
         let hint = format!("\"{name}\" has {ports} ports; write less, or a larger size");
-        cx.error(&at("reserved"), format!("{} a port is more than the buffer holds", shared.reserved), hint);
+        keys.error("reserved", format!("{} a port is more than the buffer holds", shared.reserved), hint);
         return None;
     }
     network.pools.push(Pool { name, size_bytes, alpha: shared.alpha, reserved_bytes });

@@ -10,7 +10,7 @@ const MAX_VALUES: u32 = 100_000;
 
 /// What remains of each flow's rtt beyond the fixed delays. Each group has a list: one entry for all flows,
 /// or one for each flow.
-pub(super) fn rests(fixed: Span, cx: &mut Context<'_>) -> Option<Vec<Vec<Rest>>> {
+pub(super) fn rests(fixed: Span, cx: &Context<'_>) -> Option<Vec<Vec<Rest>>> {
     let mut rests = Vec::new();
     for (index, group) in cx.scenario.flows.iter().enumerate() {
         let path = format!("flows[{index}].rtt");
@@ -46,7 +46,7 @@ impl Rest {
 }
 
 /// Checks that there is one time for each flow.
-fn check_count(rtt: &Rtt, count: Option<u32>, path: &str, cx: &mut Context<'_>) -> bool {
+fn check_count(rtt: &Rtt, count: Option<u32>, path: &str, cx: &Context<'_>) -> bool {
     let (values, what) = match rtt {
         Rtt::Same(_) => return true,
         Rtt::List(rtts) => (rtts.len(), "a list"),
@@ -83,7 +83,7 @@ fn check_count(rtt: &Rtt, count: Option<u32>, path: &str, cx: &mut Context<'_>) 
     }
 }
 
-fn check(rtt: Span, fixed: Span, path: &str, cx: &mut Context<'_>) {
+fn check(rtt: Span, fixed: Span, path: &str, cx: &Context<'_>) {
     if rtt.is_zero() {
         cx.error(path, "a round-trip time of 0", "write a time, as in \"25 ms\"");
     } else if rtt < fixed {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Context;
 use crate::field::suggest;
+use crate::remarks::Table;
 use crate::schema::Distribution;
 use crate::size_distribution::SizeDistribution;
 
@@ -12,20 +13,20 @@ pub(super) type Sizes = BTreeMap<String, SizeDistribution>;
 
 /// The built-in distributions and those of the file. A distribution with mistakes is reported once; it still
 /// counts as known, so that it is not reported as unknown as well.
-pub(super) fn sizes(cx: &mut Context<'_>) -> Sizes {
+pub(super) fn sizes(cx: &Context<'_>) -> Sizes {
     let built_in = SizeDistribution::BUILT_IN.iter();
     let mut sizes: Sizes =
         built_in.filter_map(|name| Some(((*name).to_owned(), SizeDistribution::built_in(name)?))).collect();
     let scenario = cx.scenario;
     for (name, own) in &scenario.distributions.0 {
         // A name with dots cannot be found again by its path, so the mark of the whole table is used.
-        let path = format!("distributions.{name}");
+        let keys = cx.table(format!("distributions.{name}"));
         if sizes.contains_key(name) {
             let hint = "choose another name for this distribution";
-            cx.error(&path, format!("the distribution \"{name}\" is built in"), hint);
+            keys.refuse(format!("the distribution \"{name}\" is built in"), hint);
             continue;
         }
-        check(own, &path, cx);
+        check(own, &keys);
         let points = own.cdf.iter().map(|point| (point.size.bytes().unwrap_or(u64::MAX), point.probability));
         let points: Vec<_> = points.collect();
         sizes.insert(
@@ -36,42 +37,42 @@ pub(super) fn sizes(cx: &mut Context<'_>) -> Sizes {
     sizes
 }
 
-/// The distribution called `name`, which the key at `path` uses.
-pub(super) fn named(name: &str, path: &str, sizes: &Sizes, cx: &mut Context<'_>) -> Option<SizeDistribution> {
+/// The distribution called `name`, which a key uses.
+pub(super) fn named(name: &str, sizes: &Sizes, key: &str, keys: &Table<'_>) -> Option<SizeDistribution> {
     let found = sizes.get(name).cloned();
     if found.is_none() {
         let known: Vec<&str> = sizes.keys().map(String::as_str).collect();
-        cx.error(path, format!("unknown distribution \"{name}\""), suggest(name, &known));
+        keys.error(key, format!("unknown distribution \"{name}\""), suggest(name, &known));
     }
     found
 }
 
-fn check(own: &Distribution, path: &str, cx: &mut Context<'_>) {
+fn check(own: &Distribution, keys: &Table<'_>) {
     const EXAMPLE: &str = "as in cdf = [[\"6 kB\", 0.15], [\"1 MB\", 1]]";
     let Some(last) = own.cdf.last() else {
-        cx.error(&format!("{path}.cdf"), "the distribution is empty", EXAMPLE);
+        keys.error("cdf", "the distribution is empty", EXAMPLE);
         return;
     };
     let mut before: Option<(u64, f64)> = None;
     for (index, point) in own.cdf.iter().enumerate() {
-        let at = format!("{path}.cdf[{index}]");
+        let at = format!("cdf[{index}]");
         let (size, p) = (point.size.bytes(), point.probability);
         let Some(size) = size.filter(|size| *size <= MAX_TRANSFER_BYTES) else {
-            cx.error(&at, "the size must be limited", format!("at most {MAX_TRANSFER_BYTES} B"));
+            keys.error(&at, "the size must be limited", format!("at most {MAX_TRANSFER_BYTES} B"));
             continue;
         };
         if !(0.0..=1.0).contains(&p) {
-            cx.error(&at, format!("a probability of {p}"), "write a number from 0 to 1");
+            keys.error(&at, format!("a probability of {p}"), "write a number from 0 to 1");
         } else if size == 0 && p > 0.0 {
-            cx.error(&at, "transfers of 0 B", "give 0 B the probability 0, or remove the point");
+            keys.error(&at, "transfers of 0 B", "give 0 B the probability 0, or remove the point");
         }
         if let Some((size_before, p_before)) = before {
             if size == size_before {
                 let hint =
                     "give each size once; a step takes two sizes, as in [\"999 B\", 0], [\"1000 B\", 0.5]";
-                cx.error(&at, format!("the size {} occurs twice", point.size), hint);
+                keys.error(&at, format!("the size {} occurs twice", point.size), hint);
             } else if size < size_before {
-                cx.error(
+                keys.error(
                     &at,
                     "the sizes are not in increasing order",
                     "list the points from the smallest size to the largest",
@@ -79,14 +80,14 @@ fn check(own: &Distribution, path: &str, cx: &mut Context<'_>) {
             }
             if p < p_before {
                 let hint = "a cumulative distribution never falls: each point is the probability of at most its size";
-                cx.error(&at, format!("the probability falls from {p_before} to {p}"), hint);
+                keys.error(&at, format!("the probability falls from {p_before} to {p}"), hint);
             }
         }
         before = Some((size, p));
     }
     if last.probability != 1.0 {
         let hint = "the last point must have the probability 1: every transfer has some size";
-        cx.error(&format!("{path}.cdf"), format!("the distribution ends at {}", last.probability), hint);
+        keys.error("cdf", format!("the distribution ends at {}", last.probability), hint);
     }
 }
 

@@ -12,16 +12,13 @@ use crate::field::suggest;
 use crate::schema::{FlowGroup, Hosts};
 
 /// Reports names in `via` and `via_back` that no node has.
-pub(super) fn check_names(index: usize, group: &FlowGroup, names: &Names, cx: &mut Context<'_>) {
+pub(super) fn check_names(index: usize, group: &FlowGroup, names: &Names, cx: &Context<'_>) {
     for (key, via) in [("via", &group.via), ("via_back", &group.via_back)] {
         let unknown = via.iter().flat_map(Hosts::names).filter(|name| !names.contains_key(name));
         for name in unknown {
             let known: Vec<&str> = names.keys().map(String::as_str).collect();
-            cx.error(
-                &format!("flows[{index}].{key}"),
-                format!("unknown node \"{name}\""),
-                suggest(&name, &known),
-            );
+            let message = format!("unknown node \"{name}\"");
+            cx.group(index).error(key, message, suggest(&name, &known));
         }
     }
 }
@@ -33,7 +30,7 @@ pub(super) fn check(
     ends: &Ends,
     network: &Network,
     router: &mut Router,
-    cx: &mut Context<'_>,
+    cx: &Context<'_>,
 ) -> bool {
     let directions = [
         ("via", &ends.from, &ends.via.forward, &ends.to),
@@ -44,7 +41,7 @@ pub(super) fn check(
         let (Some(first), Some(last)) = (via.first(), via.last()) else { continue };
         let name = |id: NodeId| network.nodes[id.0 as usize].name.as_str();
         let mut refuse = |message: String, hint: &str| {
-            cx.error(&format!("flows[{index}].{key}"), message, hint);
+            cx.group(index).error(key, message, hint);
             right = false;
         };
         let meets = |turn: usize, other: usize| {

@@ -4,6 +4,7 @@ use serde_json::{Map, Value as Json, json};
 use shoal_cc::{CcConfig, PRESETS, UndoWindow};
 
 use crate::field::{Field, KeyDoc, Section, choices, suggest};
+use crate::remarks::Table;
 use crate::report::Report;
 use crate::schema::{FlowGroup, Workload};
 use crate::tree::Node;
@@ -133,12 +134,12 @@ pub(crate) fn cc_names() -> Vec<&'static str> {
 /// Name that stands for no controller, for traffic that does not respond to congestion.
 const NO_CONTROLLER: &str = "none";
 
-/// The controller of `group`, which was read from `tree` at `path`.
-pub(crate) fn cc_config(group: &FlowGroup, path: &str, tree: &Node, report: &mut Report) -> Option<CcConfig> {
+/// The controller of `group`, which has these `keys`.
+pub(crate) fn cc_config(group: &FlowGroup, keys: &Table<'_>) -> Option<CcConfig> {
     if let Workload::Unresponsive(_) = group.app {
         if group.cc != NO_CONTROLLER {
             let message = format!("unresponsive traffic has no congestion controller \"{}\"", group.cc);
-            report.error(&tree.mark_of(&format!("{path}.cc")), message, "write cc = \"none\"");
+            keys.error("cc", message, "write cc = \"none\"");
         }
         // Endpoints of such a group never consult a controller.
         return CcConfig::preset("reno");
@@ -146,16 +147,16 @@ pub(crate) fn cc_config(group: &FlowGroup, path: &str, tree: &Node, report: &mut
     if group.cc == NO_CONTROLLER {
         let message = "a connection needs a congestion controller";
         let hint = "name a controller, as in cc = \"reno\", or write app = { unresponsive = \"1 Mbit/s\" }";
-        report.error(&tree.mark_of(&format!("{path}.cc")), message, hint);
+        keys.error("cc", message, hint);
         return None;
     }
     let Some(preset) = CcConfig::preset(&group.cc) else {
         let message = format!("unknown congestion controller \"{}\"", group.cc);
-        report.error(&tree.mark_of(&format!("{path}.cc")), message, suggest(&group.cc, &cc_names()));
+        keys.error("cc", message, suggest(&group.cc, &cc_names()));
         return None;
     };
-    match tree.find(&format!("{path}.cc_options")) {
-        Some(options) => apply(preset, options, report),
+    match keys.remarks.tree.find(&keys.at("cc_options")) {
+        Some(options) => apply(preset, options, &mut keys.remarks.report.borrow_mut()),
         None => Some(preset),
     }
 }
