@@ -7,8 +7,7 @@ use shoal_scenario::{Experiment, Link};
 use shoal_trace::pcapng::{Capture, Interface, PacketNote, PcapWriter};
 use shoal_trace::{AtomicFile, WriteError};
 use shoal_units::{Span, Time};
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -52,7 +51,7 @@ pub fn write_capture(
         file: PcapWriter::create(path, &interfaces, kept).map_err(CaptureError::Write)?,
         path,
         links,
-        waiting: BinaryHeap::new(),
+        waiting: BTreeMap::new(),
         count: 0,
     };
     let mut packets = Packets::open(packets)?;
@@ -113,43 +112,15 @@ struct Writer<'a> {
     file: PcapWriter<AtomicFile>,
     path: &'a Path,
     links: Vec<&'a Link>,
-    waiting: BinaryHeap<Reverse<Waiting>>,
+    /// By time in nanoseconds; packets with equal times keep their order in the file.
+    waiting: BTreeMap<(i64, u64), Waiting>,
     count: u64,
 }
 
 struct Waiting {
-    time_ns: i64,
-    /// Position in the file, which orders packets with equal times.
-    order: u64,
     interface: u32,
     note: Option<PacketNote>,
     bytes: Vec<u8>,
-}
-
-impl Waiting {
-    const fn key(&self) -> (i64, u64) {
-        (self.time_ns, self.order)
-    }
-}
-
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Waiting {}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
-    }
 }
 
 impl Writer<'_> {
@@ -160,23 +131,17 @@ impl Writer<'_> {
             return Err(CaptureError::Records(RecordError::Unknown));
         }
         let note = self.links.get(interface as usize).and_then(|link| note(link, &record));
-        self.waiting.push(Reverse(Waiting {
-            time_ns: record.time_ns,
-            order: self.count,
-            interface,
-            note,
-            bytes,
-        }));
+        self.waiting.insert((record.time_ns, self.count), Waiting { interface, note, bytes });
         self.count += 1;
         self.write_until(record.time_ns - LATE_NS)
     }
 
     fn write_until(&mut self, time_ns: i64) -> Result<(), CaptureError> {
-        while let Some(Reverse(first)) = self.waiting.peek()
-            && first.time_ns <= time_ns
-            && let Some(Reverse(packet)) = self.waiting.pop()
+        while let Some(first) = self.waiting.first_entry()
+            && first.key().0 <= time_ns
         {
-            let at = Time::ZERO + Span::from_nanos(packet.time_ns as u64);
+            let ((time_ns, _), packet) = first.remove_entry();
+            let at = Time::ZERO + Span::from_nanos(time_ns as u64);
             self.file
                 .write_captured(at, packet.interface, &packet.bytes, packet.note)
                 .map_err(|error| CaptureError::Write(WriteError::new(self.path, error)))?;

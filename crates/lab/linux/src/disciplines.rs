@@ -80,6 +80,12 @@ pub(crate) struct Discipline {
 }
 
 impl Discipline {
+    /// The discipline below the line that is added with these options.
+    fn new(kind: &'static str, options: Attributes, tc: String) -> Self {
+        let (parent, handle, options) = (below(1), handle(10), options.into_bytes());
+        Self { parent, handle, kind, action: Action::Add, options, tc }
+    }
+
     /// The equivalent `tc` command.
     pub(crate) fn command(&self, device: &str) -> String {
         let verb = match self.action {
@@ -190,6 +196,17 @@ fn packet_limit(limit: Extent, kind: &str, site: &Site<'_>, refusals: &mut Refus
         format!("write limit = \"{} packets\"", (bytes / u64::from(site.mtu)).max(1)),
     );
     None
+}
+
+/// Limit in bytes and in packets, of which one is 0, of a discipline of this project that has both.
+fn limits(limit: Extent, rate: Rate) -> (u32, u32) {
+    let bytes = |bytes: u64| (u32::try_from(bytes).unwrap_or(u32::MAX), 0);
+    match limit {
+        Extent::Packets(packets) => (0, packets),
+        Extent::Bytes(limit) => bytes(limit),
+        Extent::Time(span) => bytes(rate.bytes_in(span)),
+        Extent::Unlimited => (0, 0),
+    }
 }
 
 /// Whole microseconds, as `tc` has them in 32 bits; times of scenarios are in that range.

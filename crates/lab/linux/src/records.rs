@@ -1,30 +1,20 @@
 //! Reads the guest's records: fixed size, in the byte order of the machine.
 
 use shoal_packet::Ecn;
-use std::fmt;
 
 /// Reasons why a file of the guest is not valid.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RecordError {
     /// The file ends within a record.
+    #[error("the guest's records end within a record")]
     Torn,
     /// A field has a value that does not exist.
+    #[error("the guest's records are of another version")]
     Unknown,
     /// The last record is missing: the guest did not finish.
+    #[error("the guest did not come to its end")]
     Unfinished,
 }
-
-impl fmt::Display for RecordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Torn => "the guest's records end within a record",
-            Self::Unknown => "the guest's records are of another version",
-            Self::Unfinished => "the guest did not come to its end",
-        })
-    }
-}
-
-impl std::error::Error for RecordError {}
 
 /// What happened to a packet (`enum line_event` in linux/testbed/sch_line.h).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

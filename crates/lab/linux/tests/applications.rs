@@ -1,21 +1,11 @@
 //! Applications as instructions, and records of applications as results.
 
-use shoal_linux::{Kernel, Plan, Refusal, measure};
-use shoal_measure::Measured;
-use shoal_scenario::{Document, Experiment};
+mod common;
 
-fn kernel() -> Kernel {
-    let words = |text: &str| text.split(' ').map(str::to_owned).collect();
-    Kernel {
-        release: "7.3.4-shoal".to_owned(),
-        controllers: words("reno cubic dctcp"),
-        disciplines: words("pfifo red"),
-        build: String::new(),
-        modules: String::new(),
-        generator: None,
-        mode: "seccomp".to_owned(),
-    }
-}
+use common::{kernel_with, lines};
+use shoal_linux::{Plan, Refusal, measure};
+use shoal_measure::Measured;
+use shoal_scenario::Experiment;
 
 fn experiment(flows: &str) -> Experiment {
     let text = format!(
@@ -26,15 +16,11 @@ bottleneck = {{ rate = "10 Mbit/s", buffer = "50 packets", aqm = {{ kind = "step
 {flows}
 "#
     );
-    Document::parse(&text, "test.toml").unwrap().resolve(None).unwrap()
+    common::experiment(&text)
 }
 
 fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
-    Plan::new(&experiment(flows), &kernel())
-}
-
-fn lines(plan: &Plan, verb: &str) -> Vec<String> {
-    plan.config.lines().filter(|line| line.split(' ').next() == Some(verb)).map(str::to_owned).collect()
+    Plan::new(&experiment(flows), &kernel_with("reno cubic dctcp", "pfifo red"))
 }
 
 /// The words from the application on in the instruction of the only flow.

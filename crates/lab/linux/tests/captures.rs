@@ -3,7 +3,6 @@
 mod common;
 
 use shoal_linux::{CaptureError, Plan, RecordError, write_capture};
-use shoal_scenario::{Document, Experiment};
 use shoal_trace::pcapng::Capture;
 use std::path::PathBuf;
 
@@ -50,7 +49,7 @@ fn arrived(at_ns: i64, to: [u8; 4], letter: u8) -> Vec<u8> {
 }
 
 fn write(name: &str, records: &[Vec<u8>], cut: usize) -> Result<Vec<u8>, CaptureError> {
-    let experiment: Experiment = Document::parse(SCENARIO, "test.toml").unwrap().resolve(None).unwrap();
+    let experiment = common::experiment(SCENARIO);
     let plan = Plan::with_captures(&experiment, &common::kernel(), true).unwrap();
     let guest = [ORIGIN_NS.to_ne_bytes().to_vec(), records.concat()].concat();
     let path: PathBuf =

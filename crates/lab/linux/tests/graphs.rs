@@ -1,25 +1,14 @@
 //! Graphs as testbeds: every path is a destination, and every queue a transmitter.
 
-use shoal_linux::{Kernel, Plan, Refusal};
-use shoal_scenario::{Document, Experiment};
+mod common;
+
+use common::{experiment, kernel_with};
+use shoal_linux::{Plan, Refusal};
+use shoal_scenario::Experiment;
 use std::collections::BTreeMap;
 
-fn experiment(text: &str) -> Experiment {
-    Document::parse(text, "test.toml").unwrap().resolve(None).unwrap()
-}
-
 fn plan(experiment: &Experiment) -> Result<Plan, Vec<Refusal>> {
-    let words = |text: &str| text.split(' ').map(str::to_owned).collect();
-    let kernel = Kernel {
-        release: "7.3.4-shoal".to_owned(),
-        controllers: words("cubic dctcp reno"),
-        disciplines: words("bfifo netem pfifo red"),
-        build: String::new(),
-        modules: String::new(),
-        generator: None,
-        mode: "seccomp".to_owned(),
-    };
-    Plan::new(experiment, &kernel)
+    Plan::new(experiment, &kernel_with("cubic dctcp reno", "bfifo netem pfifo red"))
 }
 
 /// The network that a kernel would build from the instructions of a plan.

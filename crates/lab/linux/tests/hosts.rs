@@ -1,27 +1,21 @@
 //! Both ends of a connection on the kernel: controllers, their parameters, ECN feedback, route metrics.
 
-use shoal_linux::{Kernel, Plan, Refusal};
-use shoal_scenario::Document;
+mod common;
 
-fn kernel() -> Kernel {
-    let words = |text: &str| text.split(' ').map(str::to_owned).collect();
-    Kernel {
-        release: "7.3.4-shoal".to_owned(),
-        controllers: words("cubic dctcp reno dctcp_ikr dctcp_onesided dctcp_1sided_rx reno_acks"),
-        disciplines: words("bfifo netem pfifo red"),
-        build: String::new(),
-        modules: String::new(),
-        generator: None,
-        mode: "seccomp".to_owned(),
-    }
-}
+use common::kernel_with;
+use shoal_linux::{Plan, Refusal};
 
 fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
     let text = format!(
         "duration = \"20 s\"\nbottleneck = {{ rate = \"10 Mbit/s\", buffer = \"100 packets\", aqm = {{ kind = \"step\", threshold = \"20 packets\" }} }}\n{flows}"
     );
-    let experiment = Document::parse(&text, "test.toml").unwrap().resolve(None).unwrap();
-    Plan::new(&experiment, &kernel())
+    Plan::new(
+        &common::experiment(&text),
+        &kernel_with(
+            "cubic dctcp reno dctcp_ikr dctcp_onesided dctcp_1sided_rx reno_acks",
+            "bfifo netem pfifo red",
+        ),
+    )
 }
 
 /// Controllers of the sender, of the sender while it connects, and of the listener.
@@ -136,8 +130,15 @@ fn sockets_hold_more_than_any_path() {
             "duration = \"1 s\"\nbottleneck = {{ rate = \"10 Gbit/s\", buffer = \"{buffer}\" }}\n\
              flows = [{{ cc = \"reno\", rtt = \"{rtt}\" }}]"
         );
-        let experiment = Document::parse(&text, "test.toml").unwrap().resolve(None).unwrap();
-        let plan = Plan::new(&experiment, &kernel()).unwrap();
+        let experiment = common::experiment(&text);
+        let plan = Plan::new(
+            &experiment,
+            &kernel_with(
+                "cubic dctcp reno dctcp_ikr dctcp_onesided dctcp_1sided_rx reno_acks",
+                "bfifo netem pfifo red",
+            ),
+        )
+        .unwrap();
         let sizes = |key: &str| {
             let prefix = format!("sysctl d0 net/ipv4/{key} 4096 ");
             let line = plan.config.lines().find(|line| line.starts_with(&prefix)).unwrap();
@@ -209,8 +210,15 @@ flows = [
     { name = "b", cc = "dctcp", host = "linux", from = "h1", to = "h3" },
 ]
 "#;
-    let experiment = Document::parse(graph, "test.toml").unwrap().resolve(None).unwrap();
-    let plan = Plan::new(&experiment, &kernel()).unwrap();
+    let experiment = common::experiment(graph);
+    let plan = Plan::new(
+        &experiment,
+        &kernel_with(
+            "cubic dctcp reno dctcp_ikr dctcp_onesided dctcp_1sided_rx reno_acks",
+            "bfifo netem pfifo red",
+        ),
+    )
+    .unwrap();
     let verbs: Vec<&str> = plan.config.lines().filter(|line| line.starts_with("gso_max_segs")).collect();
     let ends: Vec<&str> = plan.config.lines().filter(|line| line.starts_with("veth h")).collect();
     assert_eq!((verbs.len(), ends.len()), (2, 4), "{}", plan.config);

@@ -1,23 +1,16 @@
 //! Flows that iperf3 drives.
 
+mod common;
+
 use shoal_linux::{Kernel, Plan, Refusal};
-use shoal_scenario::Document;
 
 fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
-    let words = |text: &str| text.split(' ').map(str::to_owned).collect();
-    let kernel = Kernel {
-        release: "7.3.4-shoal".to_owned(),
-        controllers: words("reno cubic dctcp"),
-        disciplines: words("pfifo"),
-        build: String::new(),
-        modules: String::new(),
-        generator: Some("iperf3 3.12".to_owned()),
-        mode: "seccomp".to_owned(),
-    };
+    let generator = Some("iperf3 3.12".to_owned());
+    let kernel = Kernel { generator, ..common::kernel_with("reno cubic dctcp", "pfifo") };
     let text = format!(
         "duration = \"20 s\"\nbottleneck = {{ rate = \"10 Mbit/s\", buffer = \"50 packets\" }}\n{flows}"
     );
-    Plan::new(&Document::parse(&text, "test.toml").unwrap().resolve(None).unwrap(), &kernel)
+    Plan::new(&common::experiment(&text), &kernel)
 }
 
 #[test]

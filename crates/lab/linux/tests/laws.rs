@@ -4,10 +4,10 @@ mod common;
 
 use common::{ECT, QUEUED, STARTED, Sample, end};
 use shoal_linux::{Unlawful, check, measure};
-use shoal_scenario::{Document, Experiment};
+use shoal_scenario::Experiment;
 
 fn experiment() -> Experiment {
-    Document::parse(&common::scenario("off"), "test.toml").unwrap().resolve(None).unwrap()
+    common::experiment(&common::scenario("off"))
 }
 
 /// A packet that is not marked.

@@ -5,11 +5,9 @@ mod common;
 use common::{CE, ECT, OVERFLOW, QUEUED, STARTED, Sample, end, kernel, line};
 use shoal_linux::{Plan, RecordError, measure, ran_on};
 use shoal_measure::{Measured, Plane};
-use shoal_scenario::{Document, Experiment};
 
 fn run(lines: &[Vec<u8>], flows: &[Vec<u8>]) -> Result<Measured, RecordError> {
-    let experiment: Experiment =
-        Document::parse(&common::scenario("100 ms"), "test.toml").unwrap().resolve(None).unwrap();
+    let experiment = common::experiment(&common::scenario("100 ms"));
     measure(&experiment, &lines.concat(), &flows.concat())
 }
 
@@ -93,8 +91,7 @@ fn samples_become_windows_and_goodput() {
 
 #[test]
 fn results_say_which_kernel_they_come_from() {
-    let experiment =
-        Document::parse(&common::scenario("100 ms"), "test.toml").unwrap().resolve(None).unwrap();
+    let experiment = common::experiment(&common::scenario("100 ms"));
     let plan = Plan::new(&experiment, &kernel()).unwrap();
     let linux = ran_on(&experiment, &plan, &kernel());
     assert_eq!((linux.kernel.as_str(), linux.mode.as_str(), linux.sample_s), ("7.3.4-shoal", "ptrace", 0.01));
@@ -156,7 +153,7 @@ fn traced_flows_are_those_that_the_simulator_chooses() {
             "rtt = \"10 ms\", count = 3 }, { cc = \"dctcp\", name = \"others\", rtt = \"10 ms\", count = 2 }",
         )
         .replace("\"100 ms\"", "\"off\", controller_flows = 3");
-    let experiment = Document::parse(&text, "test.toml").unwrap().resolve(None).unwrap();
+    let experiment = common::experiment(&text);
     let of_flow = |number: u8| {
         let ports = u32::from(number) + 10_000;
         let mut drop = line(600_000, 600_000, OVERFLOW, (ECT, ECT), 2);

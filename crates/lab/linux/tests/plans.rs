@@ -1,28 +1,16 @@
 //! Scenarios as testbeds: exact instructions, exact kernel structures, complete refusals.
 
+mod common;
+
+use common::{experiment, kernel_with, lines};
 use shoal_linux::{Kernel, Plan, Refusal};
-use shoal_scenario::Document;
 
 fn kernel() -> Kernel {
-    let words = |text: &str| text.split(' ').map(str::to_owned).collect();
-    Kernel {
-        release: "7.3.4-shoal".to_owned(),
-        controllers: words("cubic dctcp reno"),
-        disciplines: words("bfifo netem pfifo red"),
-        build: String::new(),
-        modules: String::new(),
-        generator: None,
-        mode: "seccomp".to_owned(),
-    }
+    kernel_with("cubic dctcp reno", "bfifo netem pfifo red")
 }
 
 fn plan(text: &str) -> Result<Plan, Vec<Refusal>> {
-    let experiment = Document::parse(text, "test.toml").unwrap().resolve(None).unwrap();
-    Plan::new(&experiment, &kernel())
-}
-
-fn lines<'a>(plan: &'a Plan, verb: &str) -> Vec<&'a str> {
-    plan.config.lines().filter(|line| line.split(' ').next() == Some(verb)).collect()
+    Plan::new(&experiment(text), &kernel())
 }
 
 /// Bytes of a discipline's options, the last word of its line.
@@ -116,7 +104,7 @@ rtt = "25 ms"
 cc = "dctcp-ikr"
 rtt = "25 ms"
 "#;
-    let experiment = Document::parse(text, "test.toml").unwrap().resolve(None).unwrap();
+    let experiment = experiment(text);
     let mut kernel = kernel();
     kernel.controllers.push("dctcp_ikr".to_owned());
     kernel.disciplines.push("dualred".to_owned());
@@ -257,7 +245,7 @@ fn flows_with_other_round_trips_get_other_hosts() {
 
 #[test]
 fn kernel_without_a_module_is_named() {
-    let experiment = Document::parse(STEP, "test.toml").unwrap().resolve(None).unwrap();
+    let experiment = experiment(STEP);
     let mut kernel = kernel();
     kernel.controllers.retain(|name| name != "dctcp");
     kernel.disciplines.retain(|kind| kind != "red");
@@ -291,7 +279,7 @@ fn memory_grows_with_buffers_and_flows() {
 
 #[test]
 fn captures_are_at_the_line_and_at_the_senders() {
-    let experiment = Document::parse(STEP, "test.toml").unwrap().resolve(None).unwrap();
+    let experiment = experiment(STEP);
     let with = Plan::with_captures(&experiment, &kernel(), true).unwrap();
     assert_eq!(
         lines(&with, "module"),

@@ -1,23 +1,10 @@
 //! Every queue as a discipline: exact structures, the equivalent `tc` commands, and refusals of what the
 //! kernel lacks.
 
-use shoal_linux::{Kernel, Plan, Refusal};
-use shoal_scenario::Document;
+mod common;
 
-fn kernel() -> Kernel {
-    let words = |text: &str| text.split(' ').map(str::to_owned).collect();
-    Kernel {
-        release: "7.3.4-shoal".to_owned(),
-        controllers: words("cubic dctcp reno"),
-        disciplines: words(
-            "bfifo codel coupled dualpi2 dualq_coupled dualred fq_codel gred netem pfifo pie red",
-        ),
-        build: String::new(),
-        modules: String::new(),
-        generator: None,
-        mode: "seccomp".to_owned(),
-    }
-}
+use common::kernel_with;
+use shoal_linux::{Plan, Refusal};
 
 /// The plan of a queue in front of a Reno and a DCTCP flow.
 fn plan(aqm: &str) -> Result<Plan, Vec<Refusal>> {
@@ -28,8 +15,13 @@ bottleneck = {{ rate = "40 Mbit/s", buffer = "1000 packets", aqm = {{ {aqm} }} }
 flows = [{{ cc = "reno", rtt = "10 ms" }}, {{ cc = "dctcp", rtt = "10 ms" }}]
 "#
     );
-    let experiment = Document::parse(&text, "test.toml").unwrap().resolve(None).unwrap();
-    Plan::new(&experiment, &kernel())
+    Plan::new(
+        &common::experiment(&text),
+        &kernel_with(
+            "cubic dctcp reno",
+            "bfifo codel coupled dualpi2 dualq_coupled dualred fq_codel gred netem pfifo pie red",
+        ),
+    )
 }
 
 /// Place and reason of the only refusal.

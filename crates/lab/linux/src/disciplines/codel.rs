@@ -1,7 +1,7 @@
 //! CoDel, alone and behind fair queueing: attributes of
 //! [`include/uapi/linux/pkt_sched.h`](https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/pkt_sched.h).
 
-use super::{Action, Discipline, Express, QueueMapping, Site, below, handle, micros, packet_limit};
+use super::{Discipline, Express, QueueMapping, Site, micros, packet_limit};
 use crate::attributes::Attributes;
 use crate::refusal::Refusals;
 use shoal_aqm::{CodelConfig, CodelParameters};
@@ -34,7 +34,7 @@ impl Express for CodelConfig {
             options = options.u32(attribute::CODEL_CE_THRESHOLD, micros(threshold));
         }
         let tc = format!("codel limit {limit} {}", law_words(law));
-        Some(mapping("codel", options, tc, Vec::new()))
+        Some(QueueMapping::of(Discipline::new("codel", options, tc), Vec::new()))
     }
 }
 
@@ -55,16 +55,4 @@ pub(super) fn law_words(law: &CodelParameters) -> String {
         if law.ecn { "ecn" } else { "noecn" },
         ce_threshold.unwrap_or_default()
     )
-}
-
-pub(super) fn mapping(
-    kind: &'static str,
-    options: Attributes,
-    tc: String,
-    rules: Vec<String>,
-) -> QueueMapping {
-    let options = options.into_bytes();
-    let discipline =
-        Discipline { parent: below(1), handle: handle(10), kind, action: Action::Add, options, tc };
-    QueueMapping::of(discipline, rules)
 }

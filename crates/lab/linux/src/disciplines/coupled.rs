@@ -1,7 +1,7 @@
 //! `coupled`, a module of this project, and what it shares with `dualq_coupled`: attributes of
 //! linux/modules/uapi/pkt_sched_shoal.h.
 
-use super::{Action, Discipline, Express, QueueMapping, Site, below, bounds, handle};
+use super::{Discipline, Express, QueueMapping, Site, bounds, limits};
 use crate::attributes::Attributes;
 use crate::refusal::Refusals;
 use shoal_aqm::{CoupledConfig, CoupledSlope, DecideAt, Extent};
@@ -62,13 +62,8 @@ fn coupling_of(k: f64) -> u64 {
 }
 
 pub(super) fn mapping(kind: &'static str, options: Attributes, tc: String) -> QueueMapping {
-    let options = options.into_bytes();
-    let discipline =
-        Discipline { parent: below(1), handle: handle(10), kind, action: Action::Add, options, tc };
-    QueueMapping::of(
-        discipline,
-        vec!["coupled: probabilities in 2^-32, k in 2^-16, times in nanoseconds".to_owned()],
-    )
+    let rule = "coupled: probabilities in 2^-32, k in 2^-16, times in nanoseconds".to_owned();
+    QueueMapping::of(Discipline::new(kind, options, tc), vec![rule])
 }
 
 /// An amount of queue with its `enum tc_coupled_measure`.
@@ -102,13 +97,7 @@ pub(super) fn common(
     limit: Extent,
     rate: Rate,
 ) -> (Attributes, String) {
-    let bytes_of = |span| u32::try_from(rate.bytes_in(span)).unwrap_or(u32::MAX);
-    let (bytes, packets) = match limit {
-        Extent::Packets(packets) => (0, packets),
-        Extent::Bytes(bytes) => (u32::try_from(bytes).unwrap_or(u32::MAX), 0),
-        Extent::Time(span) => (bytes_of(span), 0),
-        Extent::Unlimited => (0, 0),
-    };
+    let (bytes, packets) = limits(limit, rate);
     let at_dequeue = decide == DecideAt::Dequeue;
     let attributes = Attributes::default()
         .u32(attribute::LIMIT_BYTES, bytes)

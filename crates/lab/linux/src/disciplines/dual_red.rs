@@ -1,10 +1,10 @@
 //! `dualred`, a module of this project (linux/modules/sch_dualred.c): attributes of
 //! linux/modules/uapi/pkt_sched_shoal.h.
 
-use super::{Action, Discipline, Express, PLACE, QueueMapping, Site, below, bounds, handle};
+use super::{Discipline, Express, PLACE, QueueMapping, Site, bounds, limits};
 use crate::attributes::Attributes;
 use crate::refusal::Refusals;
-use shoal_aqm::{AverageScope, DualRedConfig, Extent, MarkSpacing, RedParameters};
+use shoal_aqm::{AverageScope, DualRedConfig, MarkSpacing, RedParameters};
 use shoal_packet::Reason;
 
 mod attribute {
@@ -86,12 +86,7 @@ impl Express for DualRedConfig {
         bounds::check("the rate", self.rate.as_bps() / 8, &bounds::RATE, "8 bit/s to 8 Tbit/s", refusals)?;
         let mean_packet = self.mean_packet_bytes.into();
         bounds::check("mean_packet", mean_packet, &bounds::MEAN_PACKET, "1 B to 65535 B", refusals)?;
-        let (bytes, packets) = match self.limit {
-            Extent::Packets(packets) => (0, packets),
-            Extent::Bytes(bytes) => (u32::try_from(bytes).unwrap_or(u32::MAX), 0),
-            Extent::Time(span) => (u32::try_from(site.rate.bytes_in(span)).unwrap_or(u32::MAX), 0),
-            Extent::Unlimited => (0, 0),
-        };
+        let (bytes, packets) = limits(self.limit, site.rate);
         let (not_ect, ect) = (Instance::new(&self.not_ect), Instance::new(&self.ect));
         let per_class = self.average == AverageScope::PerClass;
         let options = Attributes::default()
@@ -101,8 +96,7 @@ impl Express for DualRedConfig {
             .u32(attribute::MEAN_PACKET, self.mean_packet_bytes)
             .u8(attribute::AVERAGE, per_class.into())
             .nest(attribute::NOT_ECT, not_ect.attributes())
-            .nest(attribute::ECT, ect.attributes())
-            .into_bytes();
+            .nest(attribute::ECT, ect.attributes());
         let tc = format!(
             "dualred limit {bytes} B {packets} packets (0: none) rate {} B/s mean_packet {} B average {}; not-ect: {}; ect: {}",
             self.rate.as_bps() / 8,
@@ -111,16 +105,8 @@ impl Express for DualRedConfig {
             not_ect.words(),
             ect.words()
         );
-        let discipline = Discipline {
-            parent: below(1),
-            handle: handle(10),
-            kind: "dualred",
-            action: Action::Add,
-            options,
-            tc,
-        };
         let rules =
             vec!["dual-red: thresholds in whole bytes, probabilities and weights in 2^-32".to_owned()];
-        Some(QueueMapping::of(discipline, rules))
+        Some(QueueMapping::of(Discipline::new("dualred", options, tc), rules))
     }
 }

@@ -2,7 +2,7 @@
 //! [`include/uapi/linux/pkt_sched.h`](https://elixir.bootlin.com/linux/v6.17/source/include/uapi/linux/pkt_sched.h)
 //! (Linux 6.17).
 
-use super::{Action, Discipline, Express, QueueMapping, Site, below, handle, micros, packet_limit};
+use super::{Discipline, Express, QueueMapping, Site, micros, packet_limit};
 use crate::attributes::Attributes;
 use crate::refusal::Refusals;
 use shoal_aqm::{DecideAt, DualPi2Config, Extent, NativeMarking, SchedulerConfig, Tossing};
@@ -57,8 +57,7 @@ impl Express for DualPi2Config {
             .u8(attribute::DROP_OVERLOAD, self.drop_on_overload.into())
             .u8(attribute::DROP_EARLY, early.into())
             .u8(attribute::C_PROTECTION, classic)
-            .u8(attribute::ECN_MASK, self.ecn_mask)
-            .into_bytes();
+            .u8(attribute::ECN_MASK, self.ecn_mask);
         let tc = format!(
             "dualpi2 limit {limit} memlimit {} target {}us tupdate {}us alpha {} beta {} step_thresh {step_words} min_qlen_step \
              {min_packets} coupling_factor {} {} {} {} classic_protection {classic}%",
@@ -76,15 +75,7 @@ impl Express for DualPi2Config {
                 _ => "any_ect",
             },
         );
-        let discipline = Discipline {
-            parent: below(1),
-            handle: handle(10),
-            kind: "dualpi2",
-            action: Action::Add,
-            options,
-            tc,
-        };
-        Some(QueueMapping::of(discipline, Vec::new()))
+        Some(QueueMapping::of(Discipline::new("dualpi2", options, tc), Vec::new()))
     }
 }
 

@@ -1,8 +1,8 @@
 //! `fq-codel`: attributes of
 //! [`include/uapi/linux/pkt_sched.h`](https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/pkt_sched.h).
 
-use super::codel::{attribute, law_attributes, law_words, mapping};
-use super::{Express, QueueMapping, Site, handle, micros, packet_limit};
+use super::codel::{attribute, law_attributes, law_words};
+use super::{Discipline, Express, QueueMapping, Site, handle, micros, packet_limit};
 use crate::refusal::Refusals;
 use shoal_aqm::{CeThresholdFor, FlowQueues, FqCodelConfig};
 use shoal_packet::Reason;
@@ -57,9 +57,8 @@ impl Express for FqCodelConfig {
                     .to_owned(),
             ],
         };
-        let mut mapping = mapping("fq_codel", options, tc, rules);
-        mapping.classes = classes;
-        Some(mapping)
+        let mapping = QueueMapping::of(Discipline::new("fq_codel", options, tc), rules);
+        Some(QueueMapping { classes, ..mapping })
     }
 
     /// Its law acts on departure. On arrival the kernel answers `NET_XMIT_CN` if it cut the packet's own queue to make room.

@@ -1,7 +1,7 @@
 //! GRED: a table of virtual queues, followed by each of them (`gred_change` accepts one at a time).
 
 use super::linux_red::{red_flags, words_of};
-use super::{Action, Discipline, Express, PLACE, QueueMapping, Site, below, handle};
+use super::{Action, Discipline, Express, PLACE, QueueMapping, Site};
 use crate::attributes::Attributes;
 use crate::refusal::Refusals;
 use shoal_aqm::{GRED_QUEUES, GredConfig, GredMode, GredQueueConfig, LinuxRedConfig, TcRed};
@@ -51,8 +51,7 @@ impl Express for GredConfig {
 }
 
 fn discipline(action: Action, options: Attributes, tc: String) -> Discipline {
-    let options = options.into_bytes();
-    Discipline { parent: below(1), handle: handle(10), kind: "gred", action, options, tc }
+    Discipline { action, ..Discipline::new("gred", options, tc) }
 }
 
 /// `struct tc_gred_sopt`: virtual queues, the default one, grio, flags.

@@ -1,6 +1,6 @@
 //! `linux-red`: the kernel's own RED.
 
-use super::{Action, Discipline, Express, PLACE, QueueMapping, Site, below, handle};
+use super::{Discipline, Express, PLACE, QueueMapping, Site};
 use crate::attributes::Attributes;
 use crate::refusal::Refusals;
 use shoal_aqm::{LinuxRedConfig, TcRed};
@@ -24,7 +24,7 @@ mod red_attributes {
 }
 
 /// `struct tc_red_qopt`: limit, qth_min, qth_max, Wlog, Plog, Scell_log, flags. NODROP travels in its own attribute.
-pub(super) fn options(tc: &TcRed, flags: u8) -> Vec<u8> {
+pub(super) fn options(tc: &TcRed, flags: u8) -> Attributes {
     let mut parms = Vec::new();
     for number in [tc.limit_bytes, tc.min_bytes, tc.max_bytes] {
         parms.extend(number.to_ne_bytes());
@@ -40,7 +40,6 @@ pub(super) fn options(tc: &TcRed, flags: u8) -> Vec<u8> {
         .bytes(red_attributes::STAB, &tc.stab)
         .u32(red_attributes::MAX_P, tc.max_p)
         .bytes(red_attributes::FLAGS, &bitfield)
-        .into_bytes()
 }
 
 impl Express for LinuxRedConfig {
@@ -76,14 +75,8 @@ impl Express for LinuxRedConfig {
                 words += word;
             }
         }
-        let discipline = Discipline {
-            parent: below(1),
-            handle: handle(10),
-            kind: "red",
-            action: Action::Add,
-            options: options(&tc, flags),
-            tc: format!("red {}{words}", words_of(self, &tc)),
-        };
+        let words = format!("red {}{words}", words_of(self, &tc));
+        let discipline = Discipline::new("red", options(&tc, flags), words);
         let rule = format!(
             "linux-red: Wlog {}, Plog {}, Scell_log {}, max_P {} / 2^32, as tc computes them",
             tc.wlog, tc.plog, tc.scell_log, tc.max_p

@@ -1,7 +1,7 @@
 //! PIE: attributes of
 //! [`include/uapi/linux/pkt_sched.h`](https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/pkt_sched.h).
 
-use super::{Action, Discipline, Express, QueueMapping, Site, below, handle, micros, packet_limit};
+use super::{Discipline, Express, QueueMapping, Site, micros, packet_limit};
 use crate::attributes::Attributes;
 use crate::refusal::Refusals;
 use shoal_aqm::PieConfig;
@@ -42,8 +42,7 @@ impl Express for PieConfig {
             .u32(BETA, self.beta)
             .u32(ECN, self.ecn.into())
             .u32(BYTEMODE, self.bytemode.into())
-            .u32(DQ_RATE_ESTIMATOR, self.dq_rate_estimator.into())
-            .into_bytes();
+            .u32(DQ_RATE_ESTIMATOR, self.dq_rate_estimator.into());
         let no = |set: bool| if set { "" } else { "no_" };
         let tc = format!(
             "pie limit {limit} target {}us tupdate {}us alpha {} beta {} {} {} {}dq_rate_estimator",
@@ -55,15 +54,7 @@ impl Express for PieConfig {
             if self.bytemode { "bytemode" } else { "nobytemode" },
             no(self.dq_rate_estimator)
         );
-        let discipline = Discipline {
-            parent: below(1),
-            handle: handle(10),
-            kind: "pie",
-            action: Action::Add,
-            options,
-            tc,
-        };
-        Some(QueueMapping::of(discipline, Vec::new()))
+        Some(QueueMapping::of(Discipline::new("pie", options, tc), Vec::new()))
     }
 
     /// The kernel answers `NET_XMIT_DROP` to both.

@@ -2,7 +2,7 @@
 
 use super::fifo::tail_drop;
 use super::linux_red::{options, red_flags};
-use super::{Action, Discipline, Express, QueueMapping, Site, below, handle};
+use super::{Discipline, Express, QueueMapping, Site, below};
 use crate::refusal::Refusals;
 use shoal_aqm::{DecideAt, Extent, StepConfig, TcRed};
 use shoal_packet::Reason;
@@ -72,14 +72,9 @@ fn red(found: u32, nodrop: bool) -> Discipline {
         max_p: u32::MAX,
     };
     let flags = red_flags::ECN | if nodrop { red_flags::NODROP } else { 0 };
-    Discipline {
-        parent: below(1),
-        handle: handle(10),
-        kind: "red",
-        action: Action::Add,
-        options: options(&tc, flags),
-        tc: format!("red, qth_min = qth_max = {found}, Wlog 0, ecn{}", if nodrop { " nodrop" } else { "" }),
-    }
+    let nodrop = if nodrop { " nodrop" } else { "" };
+    let words = format!("red, qth_min = qth_max = {found}, Wlog 0, ecn{nodrop}");
+    Discipline::new("red", options(&tc, flags), words)
 }
 
 /// The bytes that a packet finds waiting when it is marked, and how the scenario's threshold became them; `None` if nothing is. The

@@ -1,7 +1,8 @@
 //! Hand-made records of a guest, with the scenario and the kernel to which they belong.
 #![allow(dead_code, reason = "every test binary uses a part")]
 
-use shoal_linux::Kernel;
+use shoal_linux::{Kernel, Plan};
+use shoal_scenario::{Document, Experiment};
 
 /// A scenario of one DCTCP flow at 12 Mbit/s, where a packet takes 1 ms; `series` is the bin of the time
 /// series.
@@ -17,18 +18,33 @@ trace = {{ series = "{series}" }}
     )
 }
 
-/// A kernel that can run the scenario.
-pub fn kernel() -> Kernel {
+/// The experiment of a scenario.
+pub fn experiment(text: &str) -> Experiment {
+    Document::parse(text, "test.toml").unwrap().resolve(None).unwrap()
+}
+
+/// A kernel with these controllers and queue disciplines, separated by spaces.
+pub fn kernel_with(controllers: &str, disciplines: &str) -> Kernel {
     let words = |text: &str| text.split(' ').map(str::to_owned).collect();
     Kernel {
         release: "7.3.4-shoal".to_owned(),
-        controllers: words("dctcp"),
-        disciplines: words("pfifo red"),
+        controllers: words(controllers),
+        disciplines: words(disciplines),
         build: String::new(),
         modules: String::new(),
         generator: None,
-        mode: "ptrace".to_owned(),
+        mode: "seccomp".to_owned(),
     }
+}
+
+/// A kernel that can run [`scenario`].
+pub fn kernel() -> Kernel {
+    Kernel { mode: "ptrace".to_owned(), ..kernel_with("dctcp", "pfifo red") }
+}
+
+/// The instructions of a plan that begin with `verb`.
+pub fn lines<'a>(plan: &'a Plan, verb: &str) -> Vec<&'a str> {
+    plan.config.lines().filter(|line| line.split(' ').next() == Some(verb)).collect()
 }
 
 pub const QUEUED: u8 = 0;
