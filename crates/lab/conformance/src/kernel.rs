@@ -11,8 +11,8 @@ mod values;
 mod wire;
 
 pub(crate) use info::symbols as state_symbols;
-pub(crate) use program::anchored;
 pub use program::{Program, translate};
+pub(crate) use program::{anchored, patience};
 pub use records::read;
 pub(crate) use symbols::error_name;
 pub(crate) use wire::{LOCAL, REMOTE, encode_option};

@@ -7,15 +7,9 @@ use super::wire::{self, Patch};
 use crate::ScriptError;
 use crate::connections::{Connections, Place};
 use crate::shell::{Command, Qdisc};
-use crate::syntax::ast::{Action, Body, Call, Event, Options, Packet, Script, TcpOption, Timing};
+use crate::syntax::ast::{Action, Body, Call, Event, Options, Script, Timing};
 use std::fmt::Write;
 
-/// How long the guest waits for a packet that may come at any time, in nanoseconds: longer than any TCP
-/// timer.
-const PATIENCE: i64 = 130_000_000_000;
-/// How long the guest waits beyond the tolerance for a packet or for the return of a call, in nanoseconds, so
-/// that a late one is distinguished from a missing one.
-const GRACE: i64 = 1_000_000_000;
 /// First port of the peers that connect to the side under test.
 const FIRST_REMOTE_PORT: usize = 40_000;
 const NS_PER_US: i64 = 1000;
@@ -68,6 +62,16 @@ pub(crate) const fn anchored(event: &Event, before_arrived: bool) -> bool {
     before_arrived && event.time.relative && matches!(event.action, Action::Arrives(_))
 }
 
+/// How long to wait for a packet, in nanoseconds after the origin of its times.
+pub(crate) fn patience(time: Timing, options: &Options) -> i64 {
+    /// Of a packet that may come at any time: longer than any TCP timer.
+    const LONGEST: i64 = 130_000_000_000;
+    /// Beyond the tolerance, so that a late packet is distinguished from a missing one.
+    const GRACE: i64 = 1_000_000_000;
+    let last = time.to.unwrap_or(time.from);
+    if time.any { LONGEST } else { (last + options.tolerance_after(last)) * NS_PER_US + GRACE }
+}
+
 struct Lines {
     text: String,
     outputs: Vec<Vec<Output>>,
@@ -90,9 +94,6 @@ impl Lines {
     ) -> Result<(), ScriptError> {
         let time = event.time;
         let at = moment(time, time.from, anchored(event, before_arrived));
-        let last = time.to.unwrap_or(time.from);
-        let last = last + options.tolerance_after(last);
-        let limit = if time.any { PATIENCE } else { last * NS_PER_US + GRACE };
         match &event.action {
             Action::Arrives(packet) => {
                 let connection = &connections.list[place.connection];
@@ -102,13 +103,14 @@ impl Lines {
             }
             Action::Leaves(packet) => {
                 let letter = if time.relative { 'r' } else { 'a' };
-                let label = label(packet).map_or("-".to_string(), |value| value.to_string());
                 let Body::Tcp(segment) = &packet.body else {
                     return Err(ScriptError::refused(
                         event.line,
                         "ICMP packets that leave are not supported",
                     ));
                 };
+                let label = segment.timestamps().map_or("-".to_string(), |(value, _)| value.to_string());
+                let limit = patience(time, options);
                 let payload = if options.strict_segments { 0 } else { segment.payload };
                 self.put(&format!("{n} expect {letter}{limit} {} {payload} {label}", place.connection));
             }
@@ -173,15 +175,6 @@ fn moment(time: Timing, us: i64, anchored: bool) -> String {
         (true, false) => 'r',
     };
     format!("{letter}{}", us * NS_PER_US)
-}
-
-/// The timestamp that the script gives to a packet.
-fn label(packet: &Packet) -> Option<u32> {
-    let Body::Tcp(segment) = &packet.body else { return None };
-    segment.options.iter().flatten().find_map(|option| match option {
-        TcpOption::Timestamp(value, _) => Some(*value),
-        _ => None,
-    })
 }
 
 fn patch(patch: &Patch) -> String {

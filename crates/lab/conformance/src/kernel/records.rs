@@ -5,7 +5,7 @@ use super::calls::Output;
 use super::program::Program;
 use super::{info, wire};
 use crate::connections::Connection;
-use crate::syntax::ast::{Action, Script, Segment, TcpOption};
+use crate::syntax::ast::{Action, Script, TcpOption};
 use crate::transcript::{Record, Seen, Transcript};
 
 const HEADER: usize = 48;
@@ -124,12 +124,12 @@ fn packet(
     }
     let wanted = match &script.events[event].action {
         Action::Leaves(packet) => match &packet.body {
-            crate::syntax::ast::Body::Tcp(wanted) => timestamp(wanted),
+            crate::syntax::ast::Body::Tcp(wanted) => wanted.timestamps(),
             crate::syntax::ast::Body::Icmp(_) => None,
         },
         _ => None,
     };
-    if let (Some(wanted), Some(live)) = (wanted, timestamp(&segment)) {
+    if let (Some((wanted, _)), Some((live, _))) = (wanted, segment.timestamps()) {
         let (script, kernel) = *first.get_or_insert((wanted, live));
         for option in segment.options.iter_mut().flatten() {
             if let TcpOption::Timestamp(value, _) = option {
@@ -138,11 +138,4 @@ fn packet(
         }
     }
     Some(Seen::Packet { tos, segment, torn: false })
-}
-
-fn timestamp(segment: &Segment) -> Option<u32> {
-    segment.options.iter().flatten().find_map(|option| match option {
-        TcpOption::Timestamp(value, _) => Some(*value),
-        _ => None,
-    })
 }

@@ -2,10 +2,10 @@
 //! (`linux/guest/script.c`).
 
 use super::End;
-use super::segments::{arriving, leaving, timestamps};
+use super::segments::{arriving, leaving};
 use super::setup::Setup;
 use crate::Scope;
-use crate::kernel::{anchored, state_symbols};
+use crate::kernel::{anchored, patience, state_symbols};
 use crate::syntax::ast::{
     Action, Body, Call, Event, Options, Packet as Line, Script, Segment, TcpFlags, Tos, Value,
 };
@@ -32,11 +32,6 @@ pub(super) const STATE: [&str; 13] = [
     "tcpi_retrans",
 ];
 
-/// How long to wait for a packet that may come at any time, in nanoseconds: longer than any TCP timer.
-const PATIENCE: i64 = 130_000_000_000;
-/// How long to wait for a packet beyond the tolerance, in nanoseconds, so that a late packet is distinguished
-/// from a missing one.
-const GRACE: i64 = 1_000_000_000;
 /// Time of the models' clock at the start of a script. It is above 0, since a timestamp of 0 means that there
 /// is none.
 const START: Time = Time::from_picos(1_000_000_000_000);
@@ -47,6 +42,22 @@ const EINPROGRESS: i64 = 115;
 enum Model {
     Sender(Box<Sender>),
     Receiver(Box<Receiver>),
+}
+
+impl Model {
+    fn deadline(&self) -> Time {
+        match self {
+            Self::Sender(sender) => sender.deadline(),
+            Self::Receiver(receiver) => receiver.deadline(),
+        }
+    }
+
+    fn on_packet(&mut self, setup: &Setup, packet: &Packet, now: Time, out: &mut Vec<Packet>) {
+        match self {
+            Self::Sender(sender) => sender.on_packet(&setup.config, packet, now, out),
+            Self::Receiver(receiver) => receiver.on_packet(&setup.config, packet, now, out),
+        }
+    }
 }
 
 pub(super) struct Player {
@@ -157,10 +168,7 @@ impl Player {
     /// Advances the time to `until` and fires all timers that expire by then.
     fn pass(&mut self, until: i64) {
         loop {
-            let deadline = match &self.model {
-                Model::Sender(sender) => sender.deadline(),
-                Model::Receiver(receiver) => receiver.deadline(),
-            };
+            let deadline = self.model.deadline();
             if deadline > clock(until) {
                 self.now = self.now.max(until);
                 return;
@@ -192,11 +200,8 @@ impl Player {
 
     /// Expects a packet, or several that carry its payload together.
     fn leaves(&mut self, event: &Event, line: &Line, base: i64) -> (i64, Seen) {
-        let time = event.time;
-        let last = time.to.unwrap_or(time.from);
-        let offset = if time.relative { base } else { 0 };
-        let limit = offset + (last + self.options.tolerance_after(last)) * 1000 + GRACE;
-        let limit = if time.any { base + PATIENCE } else { limit };
+        let offset = if event.time.relative { base } else { 0 };
+        let limit = offset + patience(event.time, &self.options);
         let Body::Tcp(wanted) = &line.body else { return (self.now, Seen::Silence) };
         let mut found: Option<Record> = None;
         loop {
@@ -209,7 +214,7 @@ impl Player {
             }
             let Some((at, tos, segment)) = self.left.pop_front() else { return (self.now, Seen::Silence) };
             let stamp = self.stamps.pop_front().unwrap_or(0);
-            if let Some((label, _)) = timestamps(wanted) {
+            if let Some((label, _)) = wanted.timestamps() {
                 self.labels.insert(label, stamp);
             }
             let record = Record { event: 0, base, at, seen: Seen::Packet { tos, segment, torn: false } };
@@ -228,10 +233,7 @@ impl Player {
 
     /// Advances the time to the next timer, by `limit` at most.
     fn pass_to_next(&mut self, limit: i64) {
-        let deadline = match &self.model {
-            Model::Sender(sender) => sender.deadline(),
-            Model::Receiver(receiver) => receiver.deadline(),
-        };
+        let deadline = self.model.deadline();
         let next = if deadline == Time::NEVER {
             limit
         } else {
@@ -242,7 +244,7 @@ impl Player {
 
     fn arrives(&mut self, segment: &Segment, tos: Tos) {
         let stamp = clock(self.now).as_micros() as u32 + 1;
-        let echo = timestamps(segment).map_or(0, |(_, label)| self.labels.get(&label).copied().unwrap_or(0));
+        let echo = segment.timestamps().map_or(0, |(_, label)| self.labels.get(&label).copied().unwrap_or(0));
         let packet = arriving(segment, tos, &self.setup.config, self.setup.peer_scale, stamp, echo);
         let asks_for_ecn = segment.flags.has(0xc0);
         match (self.turned(), self.handshake, segment.flags.has(2)) {
@@ -262,9 +264,7 @@ impl Player {
                 let agreed = segment.flags.has(64) && !segment.flags.has(128);
                 syn.flags = if agreed { Flags::SYN.with(Flags::ECE).with(Flags::CWR) } else { Flags::SYN };
                 let mut unseen = Vec::new();
-                if let Model::Receiver(receiver) = &mut self.model {
-                    receiver.on_packet(&self.setup.config, &syn, clock(self.now), &mut unseen);
-                }
+                self.model.on_packet(&self.setup, &syn, clock(self.now), &mut unseen);
                 self.put(unseen.first().map_or(0, |packet| packet.ecn.bits()), ack_of_nothing(), 0);
             }
             _ => {
@@ -273,10 +273,7 @@ impl Player {
                 }
                 // The ACK that completes the handshake of a listening receiver echoes the timestamp of its
                 // SYN/ACK.
-                self.drive(|model, setup, now, out| match model {
-                    Model::Sender(sender) => sender.on_packet(&setup.config, &packet, now, out),
-                    Model::Receiver(receiver) => receiver.on_packet(&setup.config, &packet, now, out),
-                });
+                self.drive(|model, setup, now, out| model.on_packet(setup, &packet, now, out));
             }
         }
         if self.handshake == Handshake::Open
@@ -312,18 +309,9 @@ impl Player {
         answer.flags = Flags::SYN.with(Flags::ACK).with(if ecn { Flags::ECE } else { Flags(0) });
         answer.ts_ecr = self.syn_stamp;
         answer.window = u16::MAX;
-        let mut unseen = Vec::new();
-        let (config, now) = (&self.setup.config, clock(self.now));
-        if let Model::Sender(sender) = &mut self.model {
-            // A client would acknowledge the SYN/ACK here; a server has nothing to acknowledge.
-            sender.on_packet(config, &answer, now, &mut unseen);
-        }
-        let ack = *ack;
-        self.drive(|model, setup, now, out| {
-            if let Model::Sender(sender) = model {
-                sender.on_packet(&setup.config, &ack, now, out);
-            }
-        });
+        // A client would acknowledge the SYN/ACK here; a server has nothing to acknowledge.
+        self.model.on_packet(&self.setup, &answer, clock(self.now), &mut Vec::new());
+        self.drive(|model, setup, now, out| model.on_packet(setup, ack, now, out));
     }
 
     fn call(&mut self, call: &Call, blocks: bool) -> Seen {

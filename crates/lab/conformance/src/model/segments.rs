@@ -60,11 +60,3 @@ pub(super) fn leaving(packet: &Packet) -> (u8, Segment) {
     };
     (packet.ecn.bits(), segment)
 }
-
-/// The timestamps of a segment: its own and the one that it echoes.
-pub(super) fn timestamps(segment: &Segment) -> Option<(u32, u32)> {
-    segment.options.iter().flatten().find_map(|option| match option {
-        TcpOption::Timestamp(value, echo) => Some((*value, *echo)),
-        _ => None,
-    })
-}

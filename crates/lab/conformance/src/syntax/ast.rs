@@ -167,6 +167,16 @@ pub struct Segment {
     pub options: Option<Vec<TcpOption>>,
 }
 
+impl Segment {
+    /// The timestamps of the segment: its own and the one that it echoes.
+    pub(crate) fn timestamps(&self) -> Option<(u32, u32)> {
+        self.options.iter().flatten().find_map(|option| match option {
+            TcpOption::Timestamp(value, echo) => Some((*value, *echo)),
+            _ => None,
+        })
+    }
+}
+
 /// A TCP option.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TcpOption {
