@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(any(test, feature = "testing")), no_std)]
-#![warn(missing_docs)]
 #![cfg_attr(
     not(any(test, feature = "testing")),
     deny(

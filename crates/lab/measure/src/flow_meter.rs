@@ -10,7 +10,7 @@ described! {
 
 /// One flow. Counts and rates cover the measurement window only; a flow that lives for a part of it still has its
 /// bytes divided by the whole window, so that rates add up.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct FlowResult {
     /// Bits of payload delivered in order, a second.
     pub goodput_bps: Option<f64>,
@@ -191,17 +191,9 @@ const _: () = assert!(size_of::<FlowMeter>() <= 128);
 
 impl FlowMeter {
     /// A meter whose window opens at `window_start`.
-    pub const fn new(window_start: Time) -> Self {
+    pub fn new(window_start: Time) -> Self {
         Self {
-            at_start: FlowCounters {
-                delivered_bytes: 0,
-                wire_bytes: 0,
-                marks_seen: 0,
-                losses: 0,
-                retransmissions: 0,
-                timeouts: 0,
-                reductions: 0,
-            },
+            at_start: FlowCounters::default(),
             from: window_start,
             since: window_start,
             cwnd_integral: 0,
@@ -265,20 +257,10 @@ impl FlowMeter {
             retransmissions: counted(|c| c.retransmissions),
             timeouts: counted(|c| c.timeouts),
             reductions: counted(|c| c.reductions),
-            data_packets: None,
-            acks_sent: None,
-            acks_per_packet: None,
-            fct_s: Vec::new(),
-            slowdown: Vec::new(),
             delivered_bytes,
-            base_rtt_s: None,
             start_s: span.start.as_secs_f64(),
             stop_s: span.stop.map(Time::as_secs_f64),
-            transfer_bytes: None,
-            transfers_begun: 0,
-            datagrams: None,
-            exchanges: None,
-            frames: None,
+            ..FlowResult::default()
         }
     }
 

@@ -5,7 +5,7 @@ use crate::fields::described;
 use crate::laws::BrokenLaw;
 use crate::metrics::finite;
 use crate::sampler::Sampler;
-use crate::windows::Cutter;
+use crate::windows::WindowedHistograms;
 use crate::{ClassCounts, Distribution, Histogram, LinkDistributions};
 use serde::{Deserialize, Serialize};
 use shoal_packet::{Class, Reason};
@@ -160,8 +160,8 @@ pub struct QueueMeter {
     busy_until: Time,
     classes: [ClassMeter; 2],
     sampler: Sampler,
-    backlog_windows: Cutter<3>,
-    delay_windows: Cutter<2>,
+    backlog_windows: WindowedHistograms<3>,
+    delay_windows: WindowedHistograms<2>,
     /// The next sample or end of a window of the backlog.
     next_stop: Time,
     delay_window_end: Time,
@@ -180,9 +180,13 @@ impl QueueMeter {
     /// If the rate or the time between samples is zero.
     pub fn new(window_start: Time, rate: Rate, pace: MeterPace) -> Self {
         assert!(!pace.sample.is_zero(), "no time between samples");
-        let backlog_windows =
-            Cutter::new(window_start, pace.windows, [QueueClass::All, QueueClass::Ect, QueueClass::NotEct]);
-        let delay_windows = Cutter::new(window_start, pace.windows, [QueueClass::Ect, QueueClass::NotEct]);
+        let backlog_windows = WindowedHistograms::new(
+            window_start,
+            pace.windows,
+            [QueueClass::All, QueueClass::Ect, QueueClass::NotEct],
+        );
+        let delay_windows =
+            WindowedHistograms::new(window_start, pace.windows, [QueueClass::Ect, QueueClass::NotEct]);
         Self {
             window_start,
             rate,

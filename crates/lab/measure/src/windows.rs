@@ -19,7 +19,7 @@ pub struct WindowPart {
 
 /// Cuts histograms at the ends of windows. Recording costs nothing more: only the differences at the ends are taken.
 #[derive(Clone, Debug)]
-pub(crate) struct Cutter<const N: usize> {
+pub(crate) struct WindowedHistograms<const N: usize> {
     length: Span,
     start: Time,
     classes: [QueueClass; N],
@@ -28,7 +28,7 @@ pub(crate) struct Cutter<const N: usize> {
     parts: Vec<WindowPart>,
 }
 
-impl<const N: usize> Cutter<N> {
+impl<const N: usize> WindowedHistograms<N> {
     /// The first window begins at `start`; a length of zero means that there are no windows.
     pub(crate) fn new(start: Time, length: Span, classes: [QueueClass; N]) -> Self {
         Self { length, start, classes, before: [const { Vec::new() }; N], parts: Vec::new() }

@@ -4,7 +4,7 @@ mod deliveries;
 
 use crate::app::{Application, Writer};
 use crate::barrier::Barrier;
-use crate::events::{Agenda, Key, Timer};
+use crate::events::{EventQueue, Key, Timer};
 use crate::flow::{Egress, FlowState, Place, ReceiverSlot, SenderSlot};
 use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER, TO_SINK};
 use crate::outcome::{Conservation, Outcome};
@@ -54,9 +54,9 @@ pub fn run(experiment: &Experiment, options: Options<'_>) -> Option<Outcome> {
 struct Simulation<'e> {
     experiment: &'e Experiment,
     network: Network,
-    timers: Agenda,
-    /// Starts and stops of flows, sorted so that the next one is last. Only that one is on the agenda, so the
-    /// size of the agenda does not depend on the number of flows that have not started.
+    timers: EventQueue,
+    /// Starts and stops of flows, sorted so that the next one is last. Only that one is in the event queue, so the
+    /// size of that queue does not depend on the number of flows that have not started.
     planned: Vec<Key>,
     /// One sender for each flow, followed by one for each connection that carries a client's requests.
     senders: Vec<SenderSlot>,
@@ -132,7 +132,7 @@ impl<'e> Simulation<'e> {
         Self {
             experiment,
             network,
-            timers: Agenda::default(),
+            timers: EventQueue::default(),
             planned: Vec::new(),
             senders,
             receivers,

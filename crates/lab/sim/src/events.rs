@@ -15,7 +15,7 @@ const NUMBER_BITS: u32 = 40;
 /// Number of different subjects in a key.
 pub(crate) const SUBJECTS_MAX: u32 = 1 << SUBJECT_BITS;
 
-/// What an entry on the agenda of timers is about. A flow's timers follow each other in the numbers of subjects, and what
+/// What an entry in the queue of timers is about. A flow's timers follow each other in the numbers of subjects, and what
 /// belongs to no flow comes last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timer {
@@ -100,9 +100,9 @@ impl Numbering {
 
 /// Pending events, earliest first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Agenda(BinaryHeap<Reverse<Key>>);
+pub(crate) struct EventQueue(BinaryHeap<Reverse<Key>>);
 
-impl Agenda {
+impl EventQueue {
     #[inline]
     pub(crate) fn next(&self) -> Option<Key> {
         self.0.peek().map(|Reverse(key)| *key)
@@ -138,15 +138,15 @@ mod tests {
     #[test]
     fn ties_keep_the_order_of_insertion() {
         let at = |us| Time::ZERO + Span::from_micros(us);
-        let (mut numbers, mut agenda) = (Numbering::default(), Agenda::default());
+        let (mut numbers, mut event_queue) = (Numbering::default(), EventQueue::default());
         for (time, subject) in [(5, 1), (3, 2), (5, 3), (3, 4)] {
             let key = numbers.key(at(time), subject);
-            agenda.push(key);
+            event_queue.push(key);
         }
         let mut order = Vec::new();
-        while let Some(key) = agenda.next() {
+        while let Some(key) = event_queue.next() {
             order.push((key.time(), key.subject()));
-            agenda.replace_next(None);
+            event_queue.replace_next(None);
         }
         assert_eq!(order, [(at(3), 2), (at(3), 4), (at(5), 1), (at(5), 3)]);
     }

@@ -14,7 +14,7 @@ use shoal_units::Time;
 #[repr(align(64))]
 pub(crate) struct SenderSlot {
     pub(crate) sender: Sender,
-    /// Time of the sender's entry on the agenda; [`Time::NEVER`] if there is none.
+    /// Time of the sender's entry in the event queue; [`Time::NEVER`] if there is none.
     pub(crate) armed: Time,
     /// Start of the sender's route in the route table.
     pub(crate) route: u32,

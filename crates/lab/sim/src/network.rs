@@ -1,6 +1,6 @@
 //! All links, the routes over them, and their pending events.
 
-use crate::events::{Agenda, Key, Numbering};
+use crate::events::{EventQueue, Key, Numbering};
 use crate::pool::Pools;
 use crate::port::{ALONE, Port, UNMONITORED};
 use crate::recorder::Recorder;
@@ -32,7 +32,7 @@ pub(crate) struct Network {
     pools: Pools,
     /// Routes one after the other: links, followed by the kind of endpoint. `Packet::route` points into it.
     routes: Vec<u32>,
-    agenda: Agenda,
+    event_queue: EventQueue,
     pub(crate) numbers: Numbering,
     pub(crate) recorder: Recorder,
     pub(crate) sent: u64,
@@ -56,7 +56,7 @@ impl Network {
             monitored: experiment.monitored().map(|(LinkId(link), _)| link).collect(),
             pools,
             routes: Vec::new(),
-            agenda: Agenda::default(),
+            event_queue: EventQueue::default(),
             numbers: Numbering::default(),
             recorder,
             sent: 0,
@@ -75,7 +75,7 @@ impl Network {
     /// Time and link of the earliest event of any link.
     #[inline]
     pub(crate) fn next(&self) -> Option<Key> {
-        self.agenda.next()
+        self.event_queue.next()
     }
 
     /// Sends a packet of a host; its `route` is set. A route has at least one link, which the scenario
@@ -102,7 +102,7 @@ impl Network {
         let next = port.next_event();
         port.pending = next.is_some();
         let again = next.map(|time| self.numbers.key(time, link));
-        self.agenda.replace_next(again);
+        self.event_queue.replace_next(again);
         let packet = packet?;
         let hop = self.routes[packet.route as usize];
         if hop >= TO_SINK && self.recorder.collector.traces_segments(packet.flow.0) {
@@ -152,7 +152,7 @@ impl Network {
         self.recorder.collector.on_segment(packet, end, event, now);
     }
 
-    /// Puts the next event of a port on the agenda, unless the port has none or it is there already.
+    /// Puts the next event of a port in the event queue, unless the port has none or it is there already.
     #[inline]
     fn expect(&mut self, link: u32) {
         let port = &mut self.ports[link as usize];
@@ -161,7 +161,7 @@ impl Network {
         {
             port.pending = true;
             let key = self.numbers.key(time, link);
-            self.agenda.push(key);
+            self.event_queue.push(key);
         }
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct Port {
     free: Time,
     delay: Span,
     line: Option<Line>,
-    /// Whether an event for this port is on the agenda.
+    /// Whether an event for this port is in the event queue.
     pub(crate) pending: bool,
     /// Number of the port among the monitored links, or [`UNMONITORED`].
     probe: u32,

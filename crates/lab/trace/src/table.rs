@@ -172,10 +172,6 @@ impl Table {
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
-    /// Columns of the table, for a consumer that takes over the memory.
-    pub fn into_columns(self) -> Vec<Column> {
-        self.columns
-    }
     /// The column called `name`.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.spec.columns.iter().position(|column| column.name == name).map(|index| &self.columns[index])

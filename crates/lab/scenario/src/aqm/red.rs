@@ -82,7 +82,9 @@ impl Place<'_> {
         mean_packet_bytes: u32,
     ) -> Option<RedParameters> {
         // A step is written as one key.
-        let step = slope.min == slope.max && slope.weight >= 1.0 && self.keys.path.rsplit('.').next() == Some("dctcp");
+        let step = slope.min == slope.max
+            && slope.weight >= 1.0
+            && self.keys.path.rsplit('.').next() == Some("dctcp");
         let (min_key, max_key) = if step { ("threshold", "threshold") } else { ("min", "max") };
         let min = self.threshold_bytes(slope.min, min_key, mean_packet_bytes);
         let max = self.threshold_bytes(slope.max, max_key, mean_packet_bytes);

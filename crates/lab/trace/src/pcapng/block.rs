@@ -56,22 +56,12 @@ pub(super) fn packet(
     kept_payload: u16,
     note: Option<PacketNote>,
 ) {
-    let nanoseconds = now.as_picos() / 1000;
     let header_bytes = headers.ip.header_len() + headers.tcp.header_len();
-    block(out, ENHANCED_PACKET, |out| {
-        out.extend(interface.to_le_bytes());
-        out.extend(((nanoseconds >> 32) as u32).to_le_bytes());
-        out.extend((nanoseconds as u32).to_le_bytes());
-        out.extend((header_bytes as u32 + u32::from(kept_payload)).to_le_bytes());
-        out.extend((header_bytes as u32 + u32::from(headers.payload)).to_le_bytes());
+    let lengths = [kept_payload, headers.payload].map(|payload| header_bytes as u32 + u32::from(payload));
+    enhanced_packet(out, now, interface, lengths, note, |out| {
         out.extend_from_slice(&headers.ip.to_bytes());
         out.extend_from_slice(&headers.tcp.to_bytes());
         out.resize(out.len() + usize::from(kept_payload), 0);
-        pad(out);
-        if let Some(note) = note {
-            comment(out, note);
-            option(out, OPTION_END, &[]);
-        }
     });
 }
 
@@ -84,14 +74,26 @@ pub(super) fn captured(
     length: usize,
     note: Option<PacketNote>,
 ) {
+    let lengths = [kept.len(), length].map(|bytes| bytes as u32);
+    enhanced_packet(out, now, interface, lengths, note, |out| out.extend_from_slice(kept));
+}
+
+/// Writes a packet of which the first bytes are kept; `lengths` are those of the kept bytes and of the whole packet.
+fn enhanced_packet(
+    out: &mut Vec<u8>,
+    now: Time,
+    interface: u32,
+    lengths: [u32; 2],
+    note: Option<PacketNote>,
+    kept: impl FnOnce(&mut Vec<u8>),
+) {
     let nanoseconds = now.as_picos() / 1000;
     block(out, ENHANCED_PACKET, |out| {
-        out.extend(interface.to_le_bytes());
-        out.extend(((nanoseconds >> 32) as u32).to_le_bytes());
-        out.extend((nanoseconds as u32).to_le_bytes());
-        out.extend((kept.len() as u32).to_le_bytes());
-        out.extend((length as u32).to_le_bytes());
-        out.extend_from_slice(kept);
+        let [kept_bytes, bytes] = lengths;
+        for field in [interface, (nanoseconds >> 32) as u32, nanoseconds as u32, kept_bytes, bytes] {
+            out.extend(field.to_le_bytes());
+        }
+        kept(out);
         pad(out);
         if let Some(note) = note {
             comment(out, note);
