@@ -147,9 +147,9 @@ def remove_abandoned_files(target: str | Path, is_ours: Callable[[Path], bool]) 
     """Remove what killed processes left of a file that is written under a temporary name first."""
     target = Path(target)
     with suppress(OSError):
-        for path, pid in _siblings(target, "partial"):
+        for path in _left_beside(target, "partial"):
             with suppress(OSError):
-                if path.is_file() and not path.is_symlink() and not _is_alive(pid) and is_ours(path):
+                if path.is_file() and is_ours(path):
                     path.unlink()
 
 
@@ -167,14 +167,14 @@ def _beside(target: Path, suffix: str) -> Path:
     return place.with_name(f".{place.name}.{suffix}")
 
 
-def _siblings(target: Path, kind: str) -> list[tuple[Path, int]]:
-    """Temporary names of a target beside it, with the process that chose each."""
+def _left_beside(target: Path, kind: str) -> list[Path]:
+    """Temporary names of a target that stand beside it though the process that chose each has ended."""
     place = Path(os.path.abspath(target))
     name = re.compile(rf"\.{re.escape(place.name)}\.(?P<pid>[0-9]{{1,9}})(-[0-9a-f]{{8}})?\.{kind}")
     if not place.parent.is_dir():
         return []
     found = ((path, name.fullmatch(path.name)) for path in sorted(place.parent.iterdir()))
-    return [(path, int(match["pid"])) for path, match in found if match is not None]
+    return [path for path, match in found if match and not path.is_symlink() and not _is_alive(int(match["pid"]))]
 
 
 def _is_alive(pid: int) -> bool:
@@ -206,11 +206,11 @@ def _is_abandoned(folder: Path) -> bool:
 
 
 def _remove_abandoned(target: Path) -> None:
-    for path, pid in _siblings(target, "partial"):
-        if not path.is_symlink() and not _is_alive(pid) and _is_abandoned(path):
+    for path in _left_beside(target, "partial"):
+        if _is_abandoned(path):
             shutil.rmtree(path, ignore_errors=True)
-    for path, pid in _siblings(target, "old"):
-        if not path.is_symlink() and not _is_alive(pid) and (path / _marker).exists():
+    for path in _left_beside(target, "old"):
+        if (path / _marker).exists():
             shutil.rmtree(path, ignore_errors=True)
 
 
@@ -219,8 +219,8 @@ def _put_back(target: Path) -> None:
     with suppress(OSError):
         if target.is_symlink() or target.exists():
             return
-        for path, pid in _siblings(target, "old"):
-            if not path.is_symlink() and not _is_alive(pid) and (path / _marker).exists():
+        for path in _left_beside(target, "old"):
+            if (path / _marker).exists():
                 path.rename(target)
                 return
 

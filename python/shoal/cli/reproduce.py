@@ -82,8 +82,8 @@ def reproduce(
         raise UsageError("--full goes with --on linux and without --quick", hint="the simulator runs all points anyway")
     if on_linux and len(names) > 1 and paper.linux is not None:
         names = list(paper.linux.items)
-    marks = [word for word, given in (("quick", quick), ("full", full), ("linux", on_linux)) if given]
-    target = out or Path("results", "-".join([paper.name, *(names if len(names) == 1 else []), *marks]))
+    forms = {"quick": quick, "full": full, "linux": on_linux}
+    target = out or _folder(paper.name, names, [form for form, is_wanted in forms.items() if is_wanted])
     refuse_existing(target, force=force)
     items = [paper.item(name, quick=quick, on_linux=on_linux, full=full) for name in names]
     image = find_linux(wall_limit_s=wall_limit, stall_limit_s=stall_limit) if on_linux else None
@@ -102,6 +102,11 @@ def reproduce(
     verdicts = [finding.verdict for reproduction in done for finding in reproduction.chosen.findings]
     if strict and not {*verdicts} <= {Verdict.INSIDE, Verdict.SHOWN}:
         raise Exit(5)
+
+
+def _folder(paper: str, items: list[str], forms: list[str]) -> Path:
+    """Where a report goes unless the user says so."""
+    return Path("results", "-".join([paper, *(items if len(items) == 1 else []), *forms]))
 
 
 def _find(what: str) -> tuple[Paper, list[str]]:

@@ -202,6 +202,13 @@ def logarithmic(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def logarithmic_if_wide(axis: Axis, values: Iterable[float]) -> None:
+    """Make an axis logarithmic if its values are positive and the largest is at least twenty times the smallest."""
+    known = list(values)
+    if min(known) > 0 and max(known) / min(known) >= 20:
+        logarithmic(axis)
+
+
 def shade_warmup(axes: Axes, start_s: float) -> None:
     """Show what the measurements leave out."""
     if start_s > 0:

@@ -11,14 +11,20 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from shoal.plots.style import Drawn, colour, dash, legend_of_figure, logarithmic, marker, paper_style, two_columns
+from shoal.plots.style import (
+    Drawn,
+    colour,
+    dash,
+    legend_of_figure,
+    logarithmic_if_wide,
+    marker,
+    paper_style,
+    two_columns,
+)
 from shoal.sweeps import as_text, short_names
 
 if TYPE_CHECKING:
     from shoal.sweeps import Point, Sweep
-
-# A ratio of the largest to the smallest value from which the axis is logarithmic.
-_decade = 20
 
 
 def draw(sweep: Sweep, metrics: Mapping[str, str]) -> Drawn:
@@ -93,11 +99,10 @@ def _line(
 def _dress(axes: Axes, sweep: Sweep, axis: str, x_label: str, y_label: str) -> None:
     axes.set(xlabel=x_label, ylabel=y_label)
     values = _values(sweep, axis)
-    numbers = [_number(value) for value in values]
     if not _is_numeric(sweep, axis):
         axes.set_xticks(range(len(values)), [as_text(value) for value in values])
-    elif min(numbers) > 0 and max(numbers) / min(numbers) >= _decade:
-        logarithmic(axes.xaxis)
+    else:
+        logarithmic_if_wide(axes.xaxis, map(_number, values))
 
 
 def _values(sweep: Sweep, key: str) -> list[object]:

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure
 
-from shoal.plots.style import Drawn, colour, legend_of_figure, logarithmic, one_column, paper_style, two_columns
+from shoal.plots.style import Drawn, colour, legend_of_figure, logarithmic_if_wide, one_column, paper_style, two_columns
 
 if TYPE_CHECKING:
     from shoal.search import Tuned
-
-# A ratio of the largest to the smallest value from which the axis is logarithmic.
-_decade = 20
 
 
 def draw(found: Tuned) -> Drawn:
@@ -40,7 +37,6 @@ def draw(found: Tuned) -> Drawn:
             if found.answer is not None:
                 axes.axvline(found.answer, color=colour(1), linewidth=1.0, linestyle="--", label=found.side.value)
             axes.set(xlabel=found.label, ylabel=comparison.left)
-            if x.min() > 0 and x.max() / x.min() >= _decade:
-                logarithmic(axes.xaxis)
+            logarithmic_if_wide(axes.xaxis, x.tolist())
         legend_of_figure(figure, panels[:1], columnspacing=1.0, handletextpad=0.4)
     return Drawn("tune", f"{found.condition.text}", figure, frame)
