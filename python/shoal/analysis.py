@@ -71,11 +71,9 @@ def backlog_pdf(
     )
 
 
-def backlog_between(
-    result: RunRecord, which: str, low: float, high: float, *, link: int = 0, start_s: float | None = None
-) -> float | None:
+def backlog_between(result: RunRecord, which: str, low: float, high: float, *, link: int = 0) -> float | None:
     """Part of the time in which from ``low`` to ``high`` packets waited, both included."""
-    rows = _backlog(result, which, link, start_s)
+    rows = _backlog(result, which, link, None)
     weights = [round(seconds * 1e12) for seconds in rows["time_s"]]
     return _native.share_between(rows["low_packets"].to_list(), rows["high_packets"].to_list(), weights, low, high)
 

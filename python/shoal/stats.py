@@ -87,13 +87,13 @@ class Difference:
     n: int
 
 
-def paired_difference(first: Sequence[float], second: Sequence[float], *, confidence: float = 0.95) -> Difference:
+def paired_difference(first: Sequence[float], second: Sequence[float]) -> Difference:
     """Mean difference of pairs (Student 1908), of which there is at least one.
 
     What both values of a pair have in common, such as start times that were drawn from the same seed, cancels.
     """
     apart = [one - other for one, other in zip(first, second, strict=True)]
-    found = estimate(apart, confidence=confidence)
+    found = estimate(apart)
     if found is None:
         raise UsageError("no pairs have no difference", hint="at least one value on each side")
     if found.half_width is None:

@@ -100,7 +100,6 @@ def stream(
     command: Sequence[str | Path],
     *,
     env: Mapping[str, str] | None = None,
-    folder: Path | None = None,
     log: Path | None = None,
     on_line: Callable[[str], object] = lambda _: None,
 ) -> None:
@@ -110,7 +109,6 @@ def stream(
         child = subprocess.Popen(  # noqa: S603
             [str(word) for word in command],
             env=env,
-            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -21,12 +21,11 @@ _bins = 50
 _labels = {"ect": "ECT", "not_ect": "not ECT"}
 
 
-def draw(result: RunRecord, *, link: str | None = None) -> Drawn:
-    """Density (left) and distribution function (right) of the packets' time in the queue, by class."""
-    name = link or result.bottlenecks[0]["name"]
-    rows = result.table("delay_distribution").filter(pl.col("link") == name)
+def draw(result: RunRecord) -> Drawn:
+    """Density (left) and distribution function (right) of the packets' time in the first queue, by class."""
+    rows = _delays(result)
     classes = [word for word in _labels if rows.filter(pl.col("class") == word)["packets"].sum() > 0]
-    edges = _edges_ms(result, name, _quantile_ms(rows, 0.9995))
+    edges = _edges_ms(result, _quantile_ms(rows, 0.9995))
     frames = []
     with paper_style():
         figure = Figure(figsize=(two_columns, 2.4))
@@ -81,8 +80,7 @@ def compare(labelled: Sequence[tuple[str, RunRecord]]) -> Drawn:
         panels = figure.subplots(1, len(_labels), sharey=True)
         longest_ms = 0.0
         for index, (label, result) in enumerate(labelled):
-            name = result.bottlenecks[0]["name"]
-            rows = result.table("delay_distribution").filter(pl.col("link") == name)
+            rows = _delays(result)
             longest_ms = max(longest_ms, _quantile_ms(rows, 0.9995))
             for axes, word in zip(panels, _labels, strict=True):
                 own = rows.filter(pl.col("class") == word).sort("high_s")
@@ -106,9 +104,14 @@ def compare(labelled: Sequence[tuple[str, RunRecord]]) -> Drawn:
     return Drawn("delay-compared", "Queueing delay by class: distribution functions side by side", figure, data)
 
 
-def _edges_ms(result: RunRecord, link: str, longest_ms: float) -> NDArray[np.float64]:
+def _delays(result: RunRecord) -> pl.DataFrame:
+    """What packets waited at the first monitored link."""
+    return result.table("delay_distribution").filter(pl.col("link") == result.bottlenecks[0]["name"])
+
+
+def _edges_ms(result: RunRecord, longest_ms: float) -> NDArray[np.float64]:
     """Bins of whole packet times: delays of a busy queue are nearly multiples of it, other bins would beat with it."""
-    fact = next(fact for fact in result.scenario.facts["bottlenecks"] if fact["name"] == link)
+    fact = result.scenario.facts["bottlenecks"][0]
     packet_ms = fact["mtu_bytes"] * 8e3 / fact["rate_bps"]
     width = packet_ms * np.ceil(longest_ms / (packet_ms * _bins)) if longest_ms > 5 * packet_ms else longest_ms / _bins
     width = width or 1.0

@@ -28,26 +28,18 @@ if TYPE_CHECKING:
 _overview_points = 150
 
 
-def draw(result: RunRecord, *, link: str | None = None) -> Drawn:
+def draw(result: RunRecord) -> Drawn:
     """Waiting packets, the law's own average if it keeps one, and its thresholds, in packets of the largest size.
 
-    Left the whole run as mean and range of bins, right the beginning of the measurements as recorded.
-
-    Parameters
-    ----------
-    result
-        A run with a time series.
-    link
-        Name of a monitored link; the first if not given.
+    Of the first monitored link: left the whole run as mean and range of bins, right the beginning of the measurements
+    as recorded.
     """
-    facts = result.scenario.facts["bottlenecks"]
-    name = link or facts[0]["name"]
-    fact = next(fact for fact in facts if fact["name"] == name)
+    fact = result.scenario.facts["bottlenecks"][0]
     mtu = fact["mtu_bytes"]
     start_s, end_s = result.window
     data = (
         result.table("queue")
-        .filter(pl.col("link") == name)
+        .filter(pl.col("link") == fact["name"])
         .select(
             "time_s",
             queue_packets=pl.col("bytes") / mtu,
