@@ -27,8 +27,8 @@ impl LinuxPlan {
     pub fn new(experiment: Experiment, scenario: Value, kernel: &str, captures: bool) -> PyResult<Self> {
         let kernel = serde_json::from_str(kernel)
             .map_err(|error| PyValueError::new_err(format!("not a description of a kernel: {error}")))?;
-        let plan = Plan::with_captures(&experiment, &kernel, captures)
-            .map_err(|refusals| refused_by_plane(&refusals))?;
+        let plan =
+            Plan::new(&experiment, &kernel, captures).map_err(|refusals| refused_by_plane(&refusals))?;
         Ok(Self { experiment, scenario, kernel, plan })
     }
 }

@@ -166,7 +166,7 @@ pub(crate) fn gaps(experiment: &Experiment, text: &mut String) {
     for random in random(experiment) {
         let drawn: Vec<String> = random.draw(experiment.seed).map(|gap| gap.to_string()).collect();
         for some in drawn.chunks(GAPS_A_LINE) {
-            line(text, format_args!("gaps {} {}", random.whose, some.join(" ")));
+            line!(text, "gaps {} {}", random.whose, some.join(" "));
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::controllers::{Control, Module, control, modules_of};
 use crate::endpoints;
 use crate::kernel::Kernel;
 use crate::refusal::Refusals;
-use crate::testbed::{Testbed, line};
+use crate::testbed::{Place, Testbed, line};
 use shoal_scenario::{App, Experiment, Flow, Refusal};
 use shoal_units::{Span, Time};
 use std::collections::BTreeSet;
@@ -51,23 +51,11 @@ const READ_CHUNK: u32 = 64 << 10;
 const UNSENT_BULK: u32 = 128 << 10;
 
 impl Plan {
-    /// Translates an experiment.
-    ///
-    /// # Errors
-    /// Everything in the experiment that Linux cannot do.
-    pub fn new(experiment: &Experiment, kernel: &Kernel) -> Result<Self, Vec<Refusal>> {
-        Self::with_captures(experiment, kernel, false)
-    }
-
     /// Translates an experiment; if `captures`, packets are captured for [`crate::write_capture`].
     ///
     /// # Errors
     /// Everything in the experiment that Linux cannot do.
-    pub fn with_captures(
-        experiment: &Experiment,
-        kernel: &Kernel,
-        captures: bool,
-    ) -> Result<Self, Vec<Refusal>> {
+    pub fn new(experiment: &Experiment, kernel: &Kernel, captures: bool) -> Result<Self, Vec<Refusal>> {
         let mut refusals = Refusals::default();
         if experiment.flows.len() > MAX_FLOWS {
             refusals.add(
@@ -150,81 +138,75 @@ impl Planned<'_> {
         let mut text = String::new();
         // iperf3 polls the time until it has passed; the guest's own program never does.
         let asking = if self.kernel.generator.is_some() { "" } else { " asking_ns=0" };
-        line(&mut text, format_args!("module /{CLOCK}{asking}"));
-        let lines = &self.testbed.lines;
-        let disciplines =
-            lines.iter().flat_map(|line| &line.queue.disciplines).map(|discipline| discipline.kind);
-        let disciplines = disciplines.filter_map(module_of).map(|file| Module { file, parameters: None });
-        let mut modules: Vec<Module> = modules.into_iter().chain(disciplines).collect();
-        modules.sort_unstable();
-        modules.dedup();
-        modules
-            .push(Module { file: "sch_line.ko", parameters: self.captures.then(|| "capture=1".to_owned()) });
-        for Module { file, parameters } in modules {
-            let parameters = parameters.unwrap_or_default();
-            line(&mut text, format_args!("{}", format!("module /{file} {parameters}").trim_end()));
+        line!(text, "module /{CLOCK}{asking}");
+        for Module { file, parameters } in self.modules(modules) {
+            let parameters = parameters.map_or(String::new(), |words| format!(" {words}"));
+            line!(text, "{}", format!("module /{file}{parameters}").trim_end());
         }
         // The guest's own memory bounds the memory for packets.
-        line(&mut text, format_args!("sysctl init net/ipv4/tcp_mem 1000000 1000000 1000000"));
+        line!(text, "sysctl init net/ipv4/tcp_mem 1000000 1000000 1000000");
         self.testbed.write(&mut text);
         if self.kernel.generator.is_some() {
-            // A namespace may only choose controllers that all users are allowed to choose
-            // (`tcp_set_default_congestion_control`).
-            let used = self.controls.iter().flatten().flat_map(|control| [control.sender, control.listener]);
-            let names: BTreeSet<&str> = used.chain(["cubic", "reno"]).collect();
-            let names = names.into_iter().collect::<Vec<_>>().join(" ");
-            line(&mut text, format_args!("sysctl init net/ipv4/tcp_allowed_congestion_control {names}"));
-            // Otherwise iperf3 fills its socket's 64 MiB, whatever the window.
-            for end in &self.testbed.ends {
-                line(
-                    &mut text,
-                    format_args!("sysctl {} net/ipv4/tcp_notsent_lowat {UNSENT_BULK}", end.port.host),
-                );
-            }
+            self.prepare_generator(&mut text);
         }
         if self.captures {
             let interface = self.experiment.monitored().count();
             for port in self.testbed.sender_ports() {
-                line(&mut text, format_args!("capture {} {} {interface}", port.host, port.device));
+                line!(text, "capture {} {} {interface}", port.host, port.device);
             }
         }
         for (flow, place) in self.experiment.flows.iter().zip(&self.testbed.places) {
-            let control = self.controls[flow.group as usize].as_ref();
-            let [sender, connects_as, receiver] =
-                control.map_or(["-"; 3], |control| names(control, &flow.app));
-            let chunk = if matches!(flow.app, App::Bulk) { READ_CHUNK } else { 1 };
-            let stop = flow.stop.map_or("never".to_owned(), |stop| nanos(stop).to_string());
-            line(
-                &mut text,
-                format_args!(
-                    "flow {} {} {} {} {} {} {} {chunk} {} {stop} {}",
-                    self.testbed.ends[place.sender].port.host,
-                    self.testbed.ends[place.receiver].port.host,
-                    place.source,
-                    place.destination,
-                    sender,
-                    connects_as,
-                    receiver,
-                    nanos(flow.start),
-                    if self.kernel.generator.is_some() {
-                        applications::iperf3(self.experiment)
-                    } else {
-                        applications::words(self.experiment, flow)
-                    }
-                ),
-            );
+            line!(text, "{}", self.flow(flow, place));
         }
         applications::gaps(self.experiment, &mut text);
-        line(
-            &mut text,
-            format_args!(
-                "run {} {} {}",
-                self.experiment.duration.as_nanos(),
-                sample_interval(self.experiment).as_nanos(),
-                self.experiment.warmup.as_nanos()
-            ),
-        );
+        let (run, sample) = (self.experiment.duration, sample_interval(self.experiment));
+        let warmup = self.experiment.warmup.as_nanos();
+        line!(text, "run {} {} {warmup}", run.as_nanos(), sample.as_nanos());
         text
+    }
+
+    /// The modules of the controllers and those of the queues, each once.
+    fn modules(&self, of_controllers: Vec<Module>) -> Vec<Module> {
+        let disciplines = self.testbed.lines.iter().flat_map(|line| &line.queue.disciplines);
+        let files = disciplines.filter_map(|discipline| module_of(discipline.kind));
+        let of_queues = files.map(|file| Module { file, parameters: None });
+        let mut modules: Vec<Module> = of_controllers.into_iter().chain(of_queues).collect();
+        modules.sort_unstable();
+        modules.dedup();
+        let parameters = self.captures.then(|| "capture=1".to_owned());
+        modules.push(Module { file: "sch_line.ko", parameters });
+        modules
+    }
+
+    /// What iperf3 needs of the kernel.
+    fn prepare_generator(&self, text: &mut String) {
+        // A namespace may only choose controllers that all users are allowed to choose
+        // (`tcp_set_default_congestion_control`).
+        let used = self.controls.iter().flatten().flat_map(|control| [control.sender, control.listener]);
+        let names: BTreeSet<&str> = used.chain(["cubic", "reno"]).collect();
+        let names = names.into_iter().collect::<Vec<_>>().join(" ");
+        line!(text, "sysctl init net/ipv4/tcp_allowed_congestion_control {names}");
+        // Otherwise iperf3 fills its socket's 64 MiB, whatever the window.
+        for end in &self.testbed.ends {
+            line!(text, "sysctl {} net/ipv4/tcp_notsent_lowat {UNSENT_BULK}", end.port.host);
+        }
+    }
+
+    /// The instruction of a flow.
+    fn flow(&self, flow: &Flow, place: &Place) -> String {
+        let control = self.controls[flow.group as usize].as_ref();
+        let controllers = control.map_or(["-"; 3], |control| names(control, &flow.app)).join(" ");
+        let chunk = if matches!(flow.app, App::Bulk) { READ_CHUNK } else { 1 };
+        let stop = flow.stop.map_or("never".to_owned(), |stop| nanos(stop).to_string());
+        let app = match self.kernel.generator {
+            Some(_) => applications::iperf3(self.experiment),
+            None => applications::words(self.experiment, flow),
+        };
+        let host = |end: usize| self.testbed.ends[end].port.host.as_str();
+        let (sender, receiver) = (host(place.sender), host(place.receiver));
+        let Place { source, destination, .. } = place;
+        let start = nanos(flow.start);
+        format!("flow {sender} {receiver} {source} {destination} {controllers} {chunk} {start} {stop} {app}")
     }
 
     fn notes(&self) -> Vec<String> {
@@ -272,30 +254,8 @@ impl Planned<'_> {
         add("all links", "ethtool -K tso off gso off gro off; permanent neighbours".to_owned());
         add("sockets", buffers::rule(self.testbed.socket_buffer));
         for (index, group) in self.experiment.groups.iter().enumerate() {
-            let flow = self.experiment.flows.iter().find(|flow| flow.group as usize == index);
-            if let (Some(flow), None) = (flow, &self.controls[index]) {
-                let text =
-                    format!("UDP, IP_TOS at the sender; {}", applications::rule(self.experiment, flow));
+            if let Some(text) = self.group_rule(index) {
                 add(&format!("flow group `{}`", group.name), text);
-            }
-            if let (Some(flow), Some(control)) = (flow, &self.controls[index]) {
-                let connects = if control.connects_as == control.sender {
-                    String::new()
-                } else {
-                    format!(" (connects as {})", control.connects_as)
-                };
-                add(
-                    &format!("flow group `{}`", group.name),
-                    format!(
-                        "TCP_CONGESTION {}{connects} at the sender, {} at the listener; {}",
-                        control.sender,
-                        control.listener,
-                        self.kernel
-                            .generator
-                            .clone()
-                            .unwrap_or_else(|| applications::rule(self.experiment, flow))
-                    ),
-                );
             }
         }
         add(
@@ -309,9 +269,22 @@ impl Planned<'_> {
         rules
     }
 
+    /// The translation of a group; `None` if it has no flows.
+    fn group_rule(&self, index: usize) -> Option<String> {
+        let flow = self.experiment.flows.iter().find(|flow| flow.group as usize == index)?;
+        let app = applications::rule(self.experiment, flow);
+        let Some(Control { sender, listener, connects_as, .. }) = &self.controls[index] else {
+            return Some(format!("UDP, IP_TOS at the sender; {app}"));
+        };
+        let connects =
+            if connects_as == sender { String::new() } else { format!(" (connects as {connects_as})") };
+        let app = self.kernel.generator.clone().unwrap_or(app);
+        Some(format!("TCP_CONGESTION {sender}{connects} at the sender, {listener} at the listener; {app}"))
+    }
+
     fn end_rules(&self, number: usize, host: &str, add: &mut impl FnMut(&str, String)) {
         let places = &self.testbed.places;
-        let role = |is: fn(&crate::testbed::Place) -> usize| {
+        let role = |is: fn(&Place) -> usize| {
             let groups = (0..self.experiment.groups.len()).filter(|&group| {
                 let mut flows = self.experiment.flows.iter().zip(places);
                 flows.any(|(flow, place)| is(place) == number && flow.group as usize == group)

@@ -10,11 +10,19 @@ use crate::refusal::Refusals;
 use shoal_scenario::{Experiment, Link};
 use shoal_tcp::EcnSetting;
 use shoal_units::{Rate, Span};
-use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 
 mod dumbbell;
 mod graph;
+
+/// Writes one instruction.
+macro_rules! line {
+    ($text:expr, $($words:tt)+) => {{
+        $text.push_str(&format!($($words)+));
+        $text.push('\n');
+    }};
+}
+pub(crate) use line;
 
 /// The testbed as it stands when the flows begin.
 #[derive(Debug, Default)]
@@ -147,27 +155,21 @@ impl Testbed {
     /// Writes the instructions for the guest.
     pub(crate) fn write(&self, text: &mut String) {
         for (router, _) in &self.routers {
-            line(text, format_args!("host {router}"));
-            line(text, format_args!("sysctl {router} net/ipv4/ip_forward 1"));
+            line!(text, "host {router}");
+            line!(text, "sysctl {router} net/ipv4/ip_forward 1");
         }
         for wire in &self.wires {
-            line(text, format_args!("veth {} {} {}", wire.a, wire.b, wire.mtu));
+            line!(text, "veth {} {} {}", wire.a, wire.b, wire.mtu);
         }
         for end in &self.ends {
             end.write(text, self.socket_buffer);
         }
         for route in &self.routes {
-            line(
-                text,
-                format_args!("route {} {} {} {}", route.host, route.network, route.length, route.gateway),
-            );
+            line!(text, "route {} {} {} {}", route.host, route.network, route.length, route.gateway);
         }
         for delay in &self.delays {
             let options = hex(&netem(delay.delay));
-            line(
-                text,
-                format_args!("qdisc {} {} {ROOT} {} netem {options}", delay.host, delay.device, handle(20)),
-            );
+            line!(text, "qdisc {} {} {ROOT} {} netem {options}", delay.host, delay.device, handle(20));
         }
         for transmitter in &self.lines {
             transmitter.write(text);
@@ -195,17 +197,17 @@ impl std::fmt::Display for Port {
 impl End {
     fn write(&self, text: &mut String, socket_buffer: u32) {
         let host = &self.port.host;
-        line(text, format_args!("host {host}"));
-        line(text, format_args!("veth {} {} {}", self.port, self.router, self.settings.mtu));
+        line!(text, "host {host}");
+        line!(text, "veth {} {} {}", self.port, self.router, self.settings.mtu);
         if let Some(most) = self.settings.gso_max_segs() {
-            line(text, format_args!("gso_max_segs {host} {} {most}", self.port.device));
+            line!(text, "gso_max_segs {host} {} {most}", self.port.device);
         }
         for address in &self.addresses {
-            line(text, format_args!("address {host} {} {address}", self.port.device));
+            line!(text, "address {host} {} {address}", self.port.device);
         }
-        line(text, format_args!("route {host} 0.0.0.0 0 {}{}", self.router.address, self.settings.metrics()));
+        line!(text, "route {host} 0.0.0.0 0 {}{}", self.router.address, self.settings.metrics());
         for (path, value) in self.settings.sysctls(socket_buffer) {
-            line(text, format_args!("sysctl {host} {path} {value}"));
+            line!(text, "sysctl {host} {path} {value}");
         }
     }
 }
@@ -241,17 +243,15 @@ impl Line {
         let options = if self.delay.is_zero() { options } else { options.u64(6, self.delay.as_nanos()) };
         let options = options.into_bytes();
         let (host, device) = (&self.host, &self.device);
-        line(text, format_args!("qdisc {host} {device} {ROOT} {} line {}", handle(1), hex(&options)));
+        line!(text, "qdisc {host} {device} {ROOT} {} line {}", handle(1), hex(&options));
         for discipline in &self.queue.disciplines {
-            line(
+            line!(
                 text,
-                format_args!(
-                    "qdisc {host} {device} {} {} {} {}",
-                    discipline.parent,
-                    discipline.handle,
-                    discipline.kind,
-                    hex(&discipline.options)
-                ),
+                "qdisc {host} {device} {} {} {} {}",
+                discipline.parent,
+                discipline.handle,
+                discipline.kind,
+                hex(&discipline.options)
             );
         }
     }
@@ -280,11 +280,4 @@ fn netem(delay: Span) -> Vec<u8> {
     }
     options.extend(Attributes::default().u64(LATENCY64, delay.as_nanos()).into_bytes());
     options
-}
-
-/// Writes one instruction.
-pub(crate) fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
-    // Writing to a String cannot fail.
-    let _ = text.write_fmt(arguments);
-    text.push('\n');
 }

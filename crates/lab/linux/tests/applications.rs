@@ -20,7 +20,7 @@ bottleneck = {{ rate = "10 Mbit/s", buffer = "50 packets", aqm = {{ kind = "step
 }
 
 fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
-    Plan::new(&experiment(flows), &kernel_with("reno cubic dctcp", "pfifo red"))
+    Plan::new(&experiment(flows), &kernel_with("reno cubic dctcp", "pfifo red"), false)
 }
 
 /// The words from the application on in the instruction of the only flow.

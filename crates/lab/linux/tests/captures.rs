@@ -50,7 +50,7 @@ fn arrived(at_ns: i64, to: [u8; 4], letter: u8) -> Vec<u8> {
 
 fn write(name: &str, records: &[Vec<u8>], cut: usize) -> Result<Vec<u8>, CaptureError> {
     let experiment = common::experiment(SCENARIO);
-    let plan = Plan::with_captures(&experiment, &common::kernel(), true).unwrap();
+    let plan = Plan::new(&experiment, &common::kernel(), true).unwrap();
     let guest = [ORIGIN_NS.to_ne_bytes().to_vec(), records.concat()].concat();
     let path: PathBuf =
         std::env::temp_dir().join(format!("shoal-capture-{name}-{}.pcapng", std::process::id()));

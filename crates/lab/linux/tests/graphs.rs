@@ -8,7 +8,7 @@ use shoal_scenario::Experiment;
 use std::collections::BTreeMap;
 
 fn plan(experiment: &Experiment) -> Result<Plan, Vec<Refusal>> {
-    Plan::new(experiment, &kernel_with("cubic dctcp reno", "bfifo netem pfifo red"))
+    Plan::new(experiment, &kernel_with("cubic dctcp reno", "bfifo netem pfifo red"), false)
 }
 
 /// The network that a kernel would build from the instructions of a plan.

@@ -15,6 +15,7 @@ fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
             "cubic dctcp reno dctcp_ikr dctcp_onesided dctcp_1sided_rx reno_acks",
             "bfifo netem pfifo red",
         ),
+        false,
     )
 }
 
@@ -137,6 +138,7 @@ fn sockets_hold_more_than_any_path() {
                 "cubic dctcp reno dctcp_ikr dctcp_onesided dctcp_1sided_rx reno_acks",
                 "bfifo netem pfifo red",
             ),
+            false,
         )
         .unwrap();
         let sizes = |key: &str| {
@@ -217,6 +219,7 @@ flows = [
             "cubic dctcp reno dctcp_ikr dctcp_onesided dctcp_1sided_rx reno_acks",
             "bfifo netem pfifo red",
         ),
+        false,
     )
     .unwrap();
     let verbs: Vec<&str> = plan.config.lines().filter(|line| line.starts_with("gso_max_segs")).collect();

@@ -10,7 +10,7 @@ fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
     let text = format!(
         "duration = \"20 s\"\nbottleneck = {{ rate = \"10 Mbit/s\", buffer = \"50 packets\" }}\n{flows}"
     );
-    Plan::new(&common::experiment(&text), &kernel)
+    Plan::new(&common::experiment(&text), &kernel, false)
 }
 
 #[test]

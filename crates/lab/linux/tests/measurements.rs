@@ -92,7 +92,7 @@ fn samples_become_windows_and_goodput() {
 #[test]
 fn results_say_which_kernel_they_come_from() {
     let experiment = common::experiment(&common::scenario("100 ms"));
-    let plan = Plan::new(&experiment, &kernel()).unwrap();
+    let plan = Plan::new(&experiment, &kernel(), false).unwrap();
     let linux = ran_on(&experiment, &plan, &kernel());
     assert_eq!((linux.kernel.as_str(), linux.mode.as_str(), linux.sample_s), ("7.3.4-shoal", "ptrace", 0.01));
     let measured = run(&[], &finished()).unwrap();

@@ -10,7 +10,7 @@ fn kernel() -> Kernel {
 }
 
 fn plan(text: &str) -> Result<Plan, Vec<Refusal>> {
-    Plan::new(&experiment(text), &kernel())
+    Plan::new(&experiment(text), &kernel(), false)
 }
 
 /// Bytes of a discipline's options, the last word of its line.
@@ -108,7 +108,7 @@ rtt = "25 ms"
     let mut kernel = kernel();
     kernel.controllers.push("dctcp_ikr".to_owned());
     kernel.disciplines.push("dualred".to_owned());
-    let plan = Plan::new(&experiment, &kernel).unwrap();
+    let plan = Plan::new(&experiment, &kernel, false).unwrap();
     let modules = [
         "module /fine_clock.ko asking_ns=0",
         "module /sch_dualred.ko",
@@ -249,7 +249,7 @@ fn kernel_without_a_module_is_named() {
     let mut kernel = kernel();
     kernel.controllers.retain(|name| name != "dctcp");
     kernel.disciplines.retain(|kind| kind != "red");
-    let refusals = Plan::new(&experiment, &kernel).unwrap_err();
+    let refusals = Plan::new(&experiment, &kernel, false).unwrap_err();
     assert!(refusals[0].reason.contains("has no congestion control `dctcp`"));
     assert!(refusals[1].reason.contains("has no discipline `red`"));
 }
@@ -280,7 +280,7 @@ fn memory_grows_with_buffers_and_flows() {
 #[test]
 fn captures_are_at_the_line_and_at_the_senders() {
     let experiment = experiment(STEP);
-    let with = Plan::with_captures(&experiment, &kernel(), true).unwrap();
+    let with = Plan::new(&experiment, &kernel(), true).unwrap();
     assert_eq!(
         lines(&with, "module"),
         ["module /fine_clock.ko asking_ns=0", "module /sch_line.ko capture=1"]

@@ -21,6 +21,7 @@ flows = [{{ cc = "reno", rtt = "10 ms" }}, {{ cc = "dctcp", rtt = "10 ms" }}]
             "cubic dctcp reno",
             "bfifo codel coupled dualpi2 dualq_coupled dualred fq_codel gred netem pfifo pie red",
         ),
+        false,
     )
 }
 
