@@ -93,18 +93,7 @@ impl Place<'_> {
             );
         }
         self.probability(red.probability, "probability");
-        let burst_packets = match red.burst.map(|burst| burst.packets()) {
-            Some(Some(packets)) if packets > 0 => packets,
-            Some(_) => {
-                self.keys.error("burst", "a burst needs a number of packets above 0", "as in \"55 packets\"");
-                return None;
-            }
-            // q_red.c: burst = (2 min + max) / (3 avpkt).
-            None => {
-                let bytes = 2 * u64::from(min_bytes) + u64::from(max_bytes);
-                u32::try_from(bytes / (3 * u64::from(avpkt_bytes))).ok()?
-            }
-        };
+        let burst_packets = self.burst(red, (min_bytes, max_bytes, avpkt_bytes))?;
         let bandwidth = self.port.remarks.checked_rate(red.bandwidth, &self.keys.at("bandwidth")).ok()?;
         let Some(bandwidth) = bandwidth else {
             self.keys.error("bandwidth", "tc needs a finite bandwidth", "as in \"10 Mbit/s\"");
@@ -135,6 +124,21 @@ impl Place<'_> {
             self.keys.refuse(format!("tc cannot configure this queue: {refusal}"), hint);
         }
         Some(config)
+    }
+
+    /// The burst as written, or that of tc.
+    fn burst(&self, red: &LinuxRed, (min, max, avpkt): (u32, u32, u32)) -> Option<u32> {
+        let Some(burst) = red.burst else {
+            // q_red.c: burst = (2 min + max) / (3 avpkt).
+            let bytes = 2 * u64::from(min) + u64::from(max);
+            return u32::try_from(bytes / (3 * u64::from(avpkt))).ok();
+        };
+        let packets = burst.packets().filter(|packets| *packets > 0);
+        if packets.is_none() {
+            let hint = "as in \"55 packets\"";
+            self.keys.error("burst", "a burst needs a number of packets above 0", hint);
+        }
+        packets
     }
 
     /// A limit in bytes; the link's buffer if none is given.

@@ -4,7 +4,8 @@ use shoal_cc::{CcConfig, CubicArithmetic, CubicConfig, EcnUse};
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile, ReceiverConfig};
 
 use super::Context;
-use crate::schema::{self, Workload};
+use crate::remarks::Table;
+use crate::schema::{self, FlowGroup, Workload};
 
 /// The largest window that TCP can express: 65,535 with a scale of 14 ([RFC 7323, section
 /// 2.2](https://www.rfc-editor.org/rfc/rfc7323#section-2.2)).
@@ -35,24 +36,7 @@ pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig>
     }
     let receiver = receiver(index, ecn, cx);
 
-    let mtu = group.mtu.bytes().and_then(|bytes| u16::try_from(bytes).ok());
-    match mtu {
-        None => keys.error("mtu", "an IP packet has at most 65535 B", "as in mtu = \"1500 B\""),
-        Some(mtu) if mtu <= group.header_bytes => {
-            let hint = format!("write more than header_bytes = {}", group.header_bytes);
-            keys.error("mtu", "the packets have no room for data", hint);
-        }
-        // IPv4 and TCP without any option: 20 + 20 bytes.
-        Some(_) if group.header_bytes < 40 => {
-            keys.error(
-                "header_bytes",
-                "IP and TCP headers have at least 40 bytes",
-                "52 is IPv4 with timestamps",
-            );
-        }
-        Some(_) => {}
-    }
-
+    let mtu = checked_mtu(group, &keys);
     let initial_window = group.initial_window.and_then(|window| window.packets());
     if initial_window.is_none_or(|packets| packets == 0) {
         keys.error(
@@ -65,24 +49,7 @@ pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig>
     if cwnd_clamp < 2 {
         keys.error("cwnd_clamp", "cwnd needs at least 2 packets", "as in \"100 packets\" or \"unlimited\"");
     }
-    let receive_window = match group.receive_window.bytes() {
-        None => Some(MAX_WINDOW_BYTES),
-        Some(bytes) => u32::try_from(bytes).ok().filter(|bytes| *bytes <= MAX_WINDOW_BYTES),
-    };
-    match (receive_window, mtu) {
-        (None, _) => {
-            let hint = format!("at most {MAX_WINDOW_BYTES} B, or \"unlimited\"");
-            keys.error("receive_window", "TCP cannot express this window", hint);
-        }
-        (Some(bytes), Some(mtu)) if bytes < u32::from(mtu) => {
-            keys.error(
-                "receive_window",
-                "the window holds less than one packet",
-                "as in \"64 KiB\" or \"unlimited\"",
-            );
-        }
-        _ => {}
-    }
+    let receive_window = receive_window(group, mtu, &keys);
 
     Some(EndpointConfig {
         stack: stack?,
@@ -97,6 +64,45 @@ pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig>
         receive_window_bytes: receive_window?,
         cwnd_clamp_packets: cwnd_clamp,
     })
+}
+
+/// Size of the group's packets in bytes.
+fn checked_mtu(group: &FlowGroup, keys: &Table<'_>) -> Option<u16> {
+    let mtu = group.mtu.bytes().and_then(|bytes| u16::try_from(bytes).ok());
+    match mtu {
+        None => keys.error("mtu", "an IP packet has at most 65535 B", "as in mtu = \"1500 B\""),
+        Some(mtu) if mtu <= group.header_bytes => {
+            let hint = format!("write more than header_bytes = {}", group.header_bytes);
+            keys.error("mtu", "the packets have no room for data", hint);
+        }
+        // IPv4 and TCP without any option: 20 + 20 bytes.
+        Some(_) if group.header_bytes < 40 => {
+            let hint = "52 is IPv4 with timestamps";
+            keys.error("header_bytes", "IP and TCP headers have at least 40 bytes", hint);
+        }
+        Some(_) => {}
+    }
+    mtu
+}
+
+/// Receive window in bytes; it holds a packet of `mtu`.
+fn receive_window(group: &FlowGroup, mtu: Option<u16>, keys: &Table<'_>) -> Option<u32> {
+    let receive_window = match group.receive_window.bytes() {
+        None => Some(MAX_WINDOW_BYTES),
+        Some(bytes) => u32::try_from(bytes).ok().filter(|bytes| *bytes <= MAX_WINDOW_BYTES),
+    };
+    match (receive_window, mtu) {
+        (None, _) => {
+            let hint = format!("at most {MAX_WINDOW_BYTES} B, or \"unlimited\"");
+            keys.error("receive_window", "TCP cannot express this window", hint);
+        }
+        (Some(bytes), Some(mtu)) if bytes < u32::from(mtu) => {
+            let hint = "as in \"64 KiB\" or \"unlimited\"";
+            keys.error("receive_window", "the window holds less than one packet", hint);
+        }
+        _ => {}
+    }
+    receive_window
 }
 
 /// Receiver configuration of group `index`.
