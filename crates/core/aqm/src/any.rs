@@ -85,7 +85,7 @@ impl AnyQueue {
     pub fn new(config: &QueueConfig, line_rate: Rate) -> Self {
         match Self::try_new(config, line_rate) {
             Ok(queue) => queue,
-            Err(error) => panic!("{error}"),
+            Err(error) => panic!("this configuration was to be checked before: {error}"),
         }
     }
 

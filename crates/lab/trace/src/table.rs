@@ -228,7 +228,7 @@ macro_rules! cell {
                 let $value = self;
                 match column {
                     $column => $values.push($convert),
-                    other => unreachable!("a {} does not fit {other:?}", stringify!($type)),
+                    _ => unreachable!("a {} for a column of another type", stringify!($type)),
                 }
             }
         }
