@@ -68,9 +68,10 @@ def copy_of_tree(copy: Path) -> None:
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")  # noqa: S603
     for name in filter(None, names):
-        if (ROOT / name).is_file():
+        # Links stay links: those of the package lead to folders of the repository.
+        if (ROOT / name).is_file() or (ROOT / name).is_symlink():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, copy / name)
+            shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
 
 
 def apply(path: Path, where: str, text: str) -> None:
