@@ -565,6 +565,7 @@ void flows_run(uint64_t duration, uint64_t every, uint64_t window_start)
 	 */
 	origin = (now_ns() / 1000000000 + 2) * 1000000000;
 	watch(output_open(origin), EPOLLIN, ROLE_RECORDS, 0);
+	lines_start(origin);
 	agenda_add(origin + window_start, TASK_SAMPLE, UINT32_MAX);
 	agenda_add(origin + every, TASK_SAMPLE, 0);
 	for (uint32_t i = 0; i < flow_count; i++) {

@@ -45,6 +45,13 @@ void route_add(int host, uint32_t network, int length, uint32_t gateway, const s
 void qdisc_add(int host, const char *device, uint32_t parent, uint32_t handle, const char *kind, const void *options,
 	       size_t size);
 void module_load(const char *path, const char *parameters);
+
+/* lines.c: changes of rates and delays during the run. */
+/* Appends a change: at `at` after the start, a rate in bit/s or a delay in ns. */
+void line_change(uint64_t at, uint64_t value);
+/* The experiment starts at `origin`. */
+void lines_start(uint64_t origin);
+
 /*
  * Captures packets that arrive at a device as those of interface `interface`; the module of the
  * lines must capture too.

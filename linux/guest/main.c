@@ -212,6 +212,10 @@ static void obey(struct words *w)
 		capture_add(at, device, (uint32_t)number(w));
 	} else if (strcmp(verb, "qdisc") == 0) {
 		qdisc(w);
+	} else if (strcmp(verb, "change") == 0) {
+		uint64_t at = number(w);
+
+		line_change(at, number(w));
 	} else if (strcmp(verb, "flow") == 0) {
 		flow(w);
 	} else if (strcmp(verb, "gaps") == 0) {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A line of fixed rate in front of which any queue discipline waits, and a record of every packet.
+ * A line in front of which any queue discipline waits, and a record of every packet.
  *
  * Unlike a token bucket, which saves credit and sends small packets in bursts, this discipline behaves like a transmitter: a
  * packet takes its size divided by the rate, the next transmission begins when it ends, and the packet in transmission is no
  * longer in the queue. The single child decides which packets wait, are marked and are dropped; it sees IP packets and the MTU
  * of IP. Packets that have been sent arrive after the propagation delay of the link. They are kept here meanwhile, and are part
  * of neither the queue nor its records.
+ *
+ * Rate and delay may change at times that are known in advance. A packet keeps the rate with which its transmission began; no
+ * transmission begins while the line is down (rate 0), and the first one afterwards begins at the end of the outage. The delay
+ * of a packet is that of the time at which it has left; no packet overtakes another when the delay falls.
  *
  * Timers may be up to a microsecond late: a system call that fails takes that long, and no timer fires meanwhile
  * (`handle_syscall` in arch/um). The schedule of a busy line does not depend on it. ACK-clocked packets arrive at the pace of
@@ -45,6 +49,17 @@ static bool lost;
 /* The reader is woken when half of the ring is filled, whatever the rates of the lines. */
 static DECLARE_WAIT_QUEUE_HEAD(reader);
 
+/* Changes of all lines, each line's in the order of their times. */
+static struct line_order *changes;
+static u32 change_count, change_room;
+/* Start of the experiment on CLOCK_MONOTONIC; 0 until it is known. */
+static u64 origin_ns;
+
+/* The changes of one value of a line that are still to come. */
+struct line_changes {
+	u32 next, end;
+};
+
 struct line_sched {
 	struct Qdisc *child;
 	struct qdisc_watchdog watchdog;
@@ -59,6 +74,8 @@ struct line_sched {
 	u64 latest_ns;			/* latest of the arrivals that were moved so */
 	u64 rest;			/* remainder of free_ns: bits * 10^9 modulo rate */
 	u64 delay_ns;
+	struct line_changes rates, delays;
+	bool down;			/* without a packet on the wire the line is then busy until free_ns, the end of the outage */
 	struct sk_buff_head sent;	/* packets in propagation; their stamp is the time of arrival */
 };
 
@@ -220,6 +237,35 @@ static void classify(const struct line_sched *q, struct sk_buff *skb, u8 ecn)
 	}
 }
 
+/* The next change, if it is due at `at`. */
+static const struct line_order *due(struct line_changes *c, u64 at)
+{
+	if (!origin_ns || c->next == c->end || origin_ns + changes[c->next].at_ns > at)
+		return NULL;
+	return &changes[c->next++];
+}
+
+/* Brings the rate up to date; returns the end of the outage at `at`, or 0 if the line is up. */
+static u64 outage_until(struct line_sched *q, u64 at)
+{
+	const struct line_order *change;
+	u32 i;
+
+	while ((change = due(&q->rates, at))) {
+		q->down = !change->value;
+		if (q->down)
+			continue;
+		q->rest = mul_u64_u64_div_u64(q->rest, change->value, q->rate);
+		q->rate = change->value;
+	}
+	if (!q->down)
+		return 0;
+	for (i = q->rates.next; i < q->rates.end; i++)
+		if (changes[i].value)
+			return origin_ns + changes[i].at_ns;
+	return U64_MAX;
+}
+
 static void line_finish(struct Qdisc *sch, u64 now);
 
 static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
@@ -234,7 +280,7 @@ static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	u32 len;
 	int ret;
 
-	if (q->on_wire && q->free_ns <= now + q->slack_ns) {
+	if ((q->on_wire || q->down) && q->free_ns <= now + q->slack_ns) {
 		now = q->latest_ns = max_t(u64, now, q->free_ns);
 		line_finish(sch, now);
 	}
@@ -280,16 +326,23 @@ static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	return ret;
 }
 
-/* Begins the next transmission if a packet waits. */
+/* Begins the next transmission if a packet waits and the line is up. */
 static void line_start(struct Qdisc *sch, u64 now, bool busy)
 {
 	struct line_sched *q = qdisc_priv(sch);
 	u16 header = hide_header(sch);
 	struct sk_buff *skb;
-	u64 bits, since, start = now;
+	u64 bits, since, until, start = now;
 	u8 before;
 	struct line_record *r;
 
+	until = outage_until(q, busy ? q->free_ns : now);
+	if (until) {
+		q->free_ns = until;
+		q->slack_ns = q->rest = 0;
+		restore_header(sch, header);
+		return;
+	}
 	asking = q;
 	skb = q->child->dequeue(q->child);
 	asking = NULL;
@@ -303,6 +356,8 @@ static void line_start(struct Qdisc *sch, u64 now, bool busy)
 		start = q->free_ns;
 	else
 		q->rest = 0;
+	/* A packet that came after free_ns has the rate of its own start. */
+	outage_until(q, start);
 	r = record(q, skb, LINE_STARTED, start, since, before, ecn_of(skb));
 	capture_at_line(r, skb);
 	forget(skb);
@@ -313,15 +368,21 @@ static void line_start(struct Qdisc *sch, u64 now, bool busy)
 	q->on_wire = skb;
 }
 
-/* Ends the transmissions that are over and begins the next one. */
+/* Ends the transmissions and outages that are over and begins the next transmission. */
 static void line_finish(struct Qdisc *sch, u64 now)
 {
 	struct line_sched *q = qdisc_priv(sch);
 
-	while (q->on_wire && q->free_ns <= now) {
-		q->on_wire->tstamp = ns_to_ktime(q->free_ns + q->delay_ns);
-		__skb_queue_tail(&q->sent, q->on_wire);
-		q->on_wire = NULL;
+	while ((q->on_wire || q->down) && q->free_ns <= now) {
+		const struct line_order *change;
+
+		if (q->on_wire) {
+			while ((change = due(&q->delays, q->free_ns)))
+				q->delay_ns = change->value;
+			q->on_wire->tstamp = ns_to_ktime(q->free_ns + q->delay_ns);
+			__skb_queue_tail(&q->sent, q->on_wire);
+			q->on_wire = NULL;
+		}
 		line_start(sch, now, true);
 	}
 }
@@ -332,10 +393,10 @@ static struct sk_buff *line_dequeue(struct Qdisc *sch)
 	u64 now = line_now(q), next = U64_MAX;
 	struct sk_buff *arrived;
 
-	if (!q->on_wire)
+	if (!q->on_wire && !q->down)
 		line_start(sch, now, false);
 	line_finish(sch, now);
-	if (q->on_wire)
+	if (q->on_wire || q->down)
 		next = q->free_ns;
 	arrived = skb_peek(&q->sent);
 	if (arrived && ktime_to_ns(arrived->tstamp) <= now) {
@@ -374,7 +435,27 @@ static const struct nla_policy line_policy[TCA_LINE_MAX + 1] = {
 	[TCA_LINE_TC_INDEX]	= { .type = NLA_U32 },
 	[TCA_LINE_CLASSES]	= { .type = NLA_U32 },
 	[TCA_LINE_DELAY]	= { .type = NLA_U64 },
+	[TCA_LINE_RATES]	= { .type = NLA_U64 },
+	[TCA_LINE_DELAYS]	= { .type = NLA_U64 },
 };
+
+/* Reads which of the changes that have been written are those of the line. */
+static int line_changes(const struct nlattr *attr, struct line_changes *c, struct netlink_ext_ack *extack)
+{
+	u32 first, count;
+
+	if (!attr)
+		return 0;
+	first = nla_get_u64(attr);
+	count = nla_get_u64(attr) >> 32;
+	if (first > change_count || count > change_count - first) {
+		NL_SET_ERR_MSG_MOD(extack, "a line has changes that were not written");
+		return -EINVAL;
+	}
+	c->next = first;
+	c->end = first + count;
+	return 0;
+}
 
 static int line_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
@@ -401,6 +482,10 @@ static int line_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext
 		q->classes = nla_get_u32(tb[TCA_LINE_CLASSES]);
 	if (tb[TCA_LINE_DELAY])
 		q->delay_ns = nla_get_u64(tb[TCA_LINE_DELAY]);
+	err = line_changes(tb[TCA_LINE_RATES], &q->rates, extack) ?:
+	      line_changes(tb[TCA_LINE_DELAYS], &q->delays, extack);
+	if (err)
+		return err;
 	if (!q->rate) {
 		NL_SET_ERR_MSG_MOD(extack, "a line needs a rate above 0");
 		return -EINVAL;
@@ -522,6 +607,47 @@ static ssize_t line_read(struct file *file, char __user *buffer, size_t size, lo
 	return given * sizeof(*ring);
 }
 
+static int append_change(const struct line_order *order)
+{
+	if (change_count == change_room) {
+		u32 room = max(2 * change_room, 64U);
+		struct line_order *more = vmalloc(array_size(room, sizeof(*more)));
+
+		if (!more)
+			return -ENOMEM;
+		if (change_count)
+			memcpy(more, changes, change_count * sizeof(*more));
+		vfree(changes);
+		changes = more;
+		change_room = room;
+	}
+	changes[change_count++] = *order;
+	return 0;
+}
+
+/* Takes one order. Changes must be written before any line is busy, since they may move in memory. */
+static ssize_t line_write(struct file *file, const char __user *buffer, size_t size, loff_t *position)
+{
+	struct line_order order;
+	int err = 0;
+
+	if (size != sizeof(order))
+		return -EINVAL;
+	if (copy_from_user(&order, buffer, sizeof(order)))
+		return -EFAULT;
+	switch (order.kind) {
+	case LINE_CHANGE:
+		err = origin_ns ? -EBUSY : append_change(&order);
+		break;
+	case LINE_ORIGIN:
+		origin_ns = order.at_ns;
+		break;
+	default:
+		err = -EINVAL;
+	}
+	return err ?: size;
+}
+
 static __poll_t line_poll(struct file *file, poll_table *wait)
 {
 	poll_wait(file, &reader, wait);
@@ -530,6 +656,7 @@ static __poll_t line_poll(struct file *file, poll_table *wait)
 
 static const struct proc_ops line_proc_ops = {
 	.proc_read = line_read,
+	.proc_write = line_write,
 	.proc_poll = line_poll,
 	.proc_lseek = noop_llseek,
 };
@@ -542,7 +669,7 @@ static int __init line_module_init(void)
 	ring = vmalloc(array_size(records, sizeof(*ring)));
 	if (!ring)
 		return -ENOMEM;
-	if (!proc_create("shoal_line", 0400, NULL, &line_proc_ops)) {
+	if (!proc_create("shoal_line", 0600, NULL, &line_proc_ops)) {
 		vfree(ring);
 		return -ENOMEM;
 	}
@@ -562,10 +689,11 @@ static void __exit line_module_exit(void)
 	unregister_qdisc(&line_ops);
 	capture_exit();
 	remove_proc_entry("shoal_line", NULL);
+	vfree(changes);
 	vfree(ring);
 }
 
 module_init(line_module_init);
 module_exit(line_module_exit);
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("Line of fixed rate with a queue in front and a record of every packet");
+MODULE_DESCRIPTION("Line with a queue in front and a record of every packet");

@@ -15,6 +15,8 @@ enum {
 	TCA_LINE_TC_INDEX,	/* u32: a byte for each ECN codepoint, not-ECT in the lowest: skb->tc_index (gred) */
 	TCA_LINE_CLASSES,	/* u32: handle of the child: a packet's class there is its port - LINE_FIRST_PORT + 1 */
 	TCA_LINE_DELAY,		/* u64: propagation delay behind the transmitter in ns */
+	TCA_LINE_RATES,		/* u64: changes of the rate among those written to /proc/shoal_line: first | count << 32 */
+	TCA_LINE_DELAYS,	/* u64: changes of the delay, likewise */
 	__TCA_LINE_MAX,
 };
 
@@ -25,6 +27,18 @@ enum {
 
 /* Number of a link that is not recorded. */
 #define LINE_UNRECORDED 255
+
+/* What is written to /proc/shoal_line: changes of lines, and then the time from which theirs count. */
+enum line_order_kind {
+	LINE_CHANGE,		/* appends a change */
+	LINE_ORIGIN,		/* `at_ns` is the start on CLOCK_MONOTONIC; until it is written no line changes */
+};
+
+struct line_order {
+	__u64 kind;		/* enum line_order_kind */
+	__u64 at_ns;		/* of a change: after the start */
+	__u64 value;		/* rate in bit/s, 0 while the line is down; or propagation delay in ns */
+};
 
 enum line_event {
 	LINE_QUEUED,		/* the child accepted the packet */

@@ -9,6 +9,7 @@
         clippy::cast_possible_wrap
     )
 )]
+extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
@@ -19,6 +20,7 @@ mod random;
 mod rate;
 mod shares;
 mod time;
+mod transmission;
 
 pub use model::{Difference, ModelDoc, ModelKind};
 pub use probability::Probability;
@@ -26,3 +28,4 @@ pub use random::Stream;
 pub use rate::{Rate, Serialiser};
 pub use shares::even_shares;
 pub use time::{Span, Time};
+pub use transmission::{RateChange, Transmission};

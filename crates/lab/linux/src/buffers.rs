@@ -1,7 +1,7 @@
 //! Memory: of sockets, which must never limit a window, and of what queues and links can hold.
 
 use shoal_aqm::Extent;
-use shoal_scenario::{Experiment, Flow};
+use shoal_scenario::{Experiment, Flow, Link};
 use shoal_units::{Rate, Span};
 
 /// Smallest socket buffer in bytes. A sender sets PSH once in half a window (`forced_push`), and the receiver
@@ -45,9 +45,11 @@ pub(crate) fn rule(socket_buffer: u32) -> String {
 
 /// Bandwidth-delay product and full queues of both directions of a path, in bytes.
 fn pipe_bytes(experiment: &Experiment, (forward, backward): (u32, u32)) -> f64 {
-    let links = || experiment.links_of(forward).filter_map(|link| Some((link, link.rate?)));
+    let links = || experiment.links_of(forward).filter_map(|link| Some((link, link.highest_rate()?)));
     let queues: f64 = links().map(|(link, rate)| in_queue(link.queue.limit(), rate)).sum();
-    let rtt = experiment.propagation(forward) + experiment.propagation(backward);
+    let longest =
+        |path: u32| experiment.links_of(path).fold(Span::ZERO, |sum, link| sum + link.longest_delay());
+    let rtt = longest(forward) + longest(backward);
     match links().map(|(_, rate)| rate).min() {
         Some(slowest) => queues + bytes_in(slowest, rtt),
         None => f64::INFINITY,
@@ -57,14 +59,17 @@ fn pipe_bytes(experiment: &Experiment, (forward, backward): (u32, u32)) -> f64 {
 /// Bytes in queues and on links if all are full.
 pub(crate) fn in_links(experiment: &Experiment) -> f64 {
     let pure = |path: u32| {
-        let delays = experiment.links_of(path).filter(|link| link.rate.is_none()).map(|link| link.delay);
+        let delays = experiment.links_of(path).filter(|link| link.rate.is_none()).map(Link::longest_delay);
         delays.fold(Span::ZERO, |sum, delay| sum + delay)
     };
     // What a link has sent may then be on a pure delay, of the data's path or, as ACKs, of the return path.
     let on_both = |flow: &Flow| pure(flow.forward) + pure(flow.backward);
     let beyond = experiment.flows.iter().map(on_both).max().unwrap_or(Span::ZERO);
-    let links = experiment.links.iter().filter_map(|link| Some((link, link.rate?)));
-    links.map(|(link, rate)| in_queue(link.queue.limit(), rate) + bytes_in(rate, link.delay + beyond)).sum()
+    let links = experiment.links.iter().filter_map(|link| Some((link, link.highest_rate()?)));
+    let of_link = |(link, rate): (&Link, Rate)| {
+        in_queue(link.queue.limit(), rate) + bytes_in(rate, link.longest_delay() + beyond)
+    };
+    links.map(of_link).sum()
 }
 
 fn in_queue(limit: Extent, rate: Rate) -> f64 {

@@ -5,6 +5,7 @@ use crate::measure::flow_of;
 use crate::records::{FlowKind, FlowRecord, LineEvent, LineRecord, RecordError};
 use shoal_measure::laws::BrokenLaw;
 use shoal_scenario::{App, Experiment, Link};
+use shoal_units::{Span, Time, Transmission};
 
 /// A line may record a transmission up to a microsecond after it began (linux/testbed/line.c), the time of a
 /// failed system call.
@@ -47,6 +48,8 @@ struct Line<'a> {
     bytes: i64,
     /// Earliest time at which the next transmission may begin.
     free_ns: Option<i64>,
+    /// Follows the changes of the link's rate.
+    transmission: Option<Transmission>,
     /// Payload of each flow that the line carried, in bytes.
     carried: Vec<u64>,
 }
@@ -96,11 +99,17 @@ impl Line<'_> {
                 record.time_ns
             )));
         }
-        let bits = 8 * (u64::from(record.size) + u64::from(self.link.overhead_bytes));
-        self.free_ns = self.link.rate.map(|rate| {
-            let takes = u128::from(bits) * 1_000_000_000 / u128::from(rate.as_bps());
-            record.time_ns + (takes as u64).saturating_sub(ROUNDING_NS) as i64
-        });
+        let wire_bytes = u32::from(record.size) + u32::from(self.link.overhead_bytes);
+        if let Some(transmission) = &mut self.transmission {
+            let start = Time::ZERO + Span::from_nanos(record.time_ns.max(0) as u64);
+            if transmission.ready(start) > start {
+                return Err(
+                    self.broken(format!("a transmission began at {} ns, during an outage", record.time_ns))
+                );
+            }
+            let takes = transmission.span(wire_bytes, start).as_nanos();
+            self.free_ns = Some(record.time_ns + takes.saturating_sub(ROUNDING_NS) as i64);
+        }
         if let Some(carried) = flow_of(record).and_then(|flow| self.carried.get_mut(flow)) {
             *carried += u64::from(record.payload);
         }
@@ -118,6 +127,7 @@ fn of_lines<'a>(experiment: &'a Experiment, records: &[LineRecord]) -> Result<Ve
             packets: 0,
             bytes: 0,
             free_ns: None,
+            transmission: link.rate.map(|rate| Transmission::new(rate, link.schedule.rate.clone())),
             carried: vec![0; experiment.flows.len()],
         })
         .collect();

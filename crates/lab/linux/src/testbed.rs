@@ -7,9 +7,9 @@ use crate::disciplines::{self, QueueMapping, Site, handle};
 use crate::endpoints::HostSettings;
 use crate::kernel::Kernel;
 use crate::refusal::Refusals;
-use shoal_scenario::{Experiment, Link};
+use shoal_scenario::{Experiment, Link, Schedule};
 use shoal_tcp::EcnSetting;
-use shoal_units::{Rate, Span};
+use shoal_units::{Rate, Span, Time};
 use std::net::Ipv4Addr;
 
 mod dumbbell;
@@ -83,6 +83,8 @@ pub(crate) struct Line {
     pub overhead: u16,
     /// Propagation delay behind the transmitter.
     pub delay: Span,
+    /// Changes of the rate and of the delay.
+    pub schedule: Schedule,
     /// Position among the monitored links.
     pub number: Option<u8>,
     pub queue: QueueMapping,
@@ -171,8 +173,9 @@ impl Testbed {
             let options = hex(&netem(delay.delay));
             line!(text, "qdisc {} {} {ROOT} {} netem {options}", delay.host, delay.device, handle(20));
         }
+        let mut changes = 0;
         for transmitter in &self.lines {
-            transmitter.write(text);
+            transmitter.write(&mut changes, text);
         }
     }
 
@@ -228,19 +231,39 @@ impl Line {
             rate,
             overhead: link.overhead_bytes,
             delay: link.delay,
+            schedule: link.schedule.clone(),
             number,
             queue,
             places: (link.name.clone(), link.name.clone()),
         })
     }
 
-    fn write(&self, text: &mut String) {
+    /// Writes the line's changes and its queue disciplines; `changes` counts the changes of all lines so far.
+    fn write(&self, changes: &mut u64, text: &mut String) {
+        let rates = self.schedule.rate.iter().map(|change| (change.at, change.rate.as_bps()));
+        let delays = self.schedule.delay.iter().map(|change| (change.at, change.delay.as_nanos()));
+        let [rates, delays] = [rates.collect::<Vec<_>>(), delays.collect()].map(|values| {
+            let range = *changes | (values.len() as u64) << 32;
+            *changes += values.len() as u64;
+            for (at, value) in &values {
+                line!(text, "change {} {value}", at.since(Time::ZERO).as_nanos());
+            }
+            (!values.is_empty()).then_some(range)
+        });
         let options = Attributes::default()
             .u64(1, self.rate.as_bps())
             .u32(2, self.overhead.into())
             .u32(3, self.number.map_or(UNRECORDED, u32::from));
         let options = self.queue.on_line(options);
         let options = if self.delay.is_zero() { options } else { options.u64(6, self.delay.as_nanos()) };
+        let options = match rates {
+            Some(range) => options.u64(7, range),
+            None => options,
+        };
+        let options = match delays {
+            Some(range) => options.u64(8, range),
+            None => options,
+        };
         let options = options.into_bytes();
         let (host, device) = (&self.host, &self.device);
         line!(text, "qdisc {host} {device} {ROOT} {} line {}", handle(1), hex(&options));
@@ -261,13 +284,36 @@ impl Line {
         let (host, device) = (&self.host, &self.device);
         let delay = if self.delay.is_zero() { String::new() } else { format!(" delay {}", self.delay) };
         let line = format!(
-            "{host}: tc qdisc add dev {device} root handle 1: line rate {}bit overhead {}{delay}",
+            "{host}: tc qdisc add dev {device} root handle 1: line rate {}bit overhead {}{delay}{}",
             self.rate.as_bps(),
-            self.overhead
+            self.overhead,
+            in_words(&self.schedule)
         );
         let queue = self.queue.disciplines.iter();
         (line, queue.map(|discipline| format!("{host}: {}", discipline.command(device))).collect())
     }
+}
+
+/// The changes of a line as a note behind its command: the first few of them.
+fn in_words(schedule: &Schedule) -> String {
+    const SHOWN: usize = 4;
+    if schedule.is_empty() {
+        return String::new();
+    }
+    let rates = schedule.rate.iter().map(|change| match change.rate.as_bps() {
+        0 => (change.at, "down".to_owned()),
+        bps => (change.at, format!("rate {bps}bit")),
+    });
+    let delays = schedule.delay.iter().map(|change| (change.at, format!("delay {}", change.delay)));
+    let mut changes: Vec<(Time, String)> = rates.chain(delays).collect();
+    changes.sort_by_key(|(at, _)| *at);
+    let shown = changes.iter().take(SHOWN);
+    let mut words: Vec<String> =
+        shown.map(|(at, value)| format!("from {} on {value}", at.since(Time::ZERO))).collect();
+    if changes.len() > SHOWN {
+        words.push(format!("and {} more changes", changes.len() - SHOWN));
+    }
+    format!(" ({})", words.join(", "))
 }
 
 /// Options of netem: `struct tc_netem_qopt` (latency in ticks, limit, loss, gap, duplicate, jitter) and the

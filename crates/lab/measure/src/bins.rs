@@ -2,13 +2,14 @@
 
 use crate::FlowCounters;
 use shoal_trace::{LinkIndex, QueueRow};
-use shoal_units::{Rate, Serialiser, Time};
+use shoal_units::{Rate, RateChange, Time, Transmission};
+use std::sync::Arc;
 
 /// The current bin of a link's [`QueueRow`]s. It is fed like a [`crate::QueueMeter`].
 #[derive(Clone, Debug)]
 pub struct QueueBin {
     link: LinkIndex,
-    serialiser: Serialiser,
+    transmission: Transmission,
     start: Time,
     packets: u32,
     bytes: u64,
@@ -25,14 +26,14 @@ pub struct QueueBin {
 }
 
 impl QueueBin {
-    /// The first bin of an empty queue at a link of `rate`.
+    /// The first bin of an empty queue at a link of `rate` until the first of `changes`.
     ///
     /// # Panics
     /// If the rate is zero.
-    pub fn new(link: LinkIndex, rate: Rate) -> Self {
+    pub fn new(link: LinkIndex, rate: Rate, changes: Arc<[RateChange]>) -> Self {
         Self {
             link,
-            serialiser: Serialiser::new(rate),
+            transmission: Transmission::new(rate, changes),
             start: Time::ZERO,
             packets: 0,
             bytes: 0,
@@ -68,7 +69,7 @@ impl QueueBin {
     /// Reports that the transmission of a packet begins.
     #[inline]
     pub fn on_departure(&mut self, now: Time, wire_bytes: u32) {
-        let span = self.serialiser.span(wire_bytes);
+        let span = self.transmission.span(wire_bytes, now);
         self.busy_ps += span.as_picos();
         self.busy_until = now + span;
     }
@@ -141,7 +142,7 @@ mod tests {
 
     #[test]
     fn bins_partition_the_time() {
-        let mut bin = QueueBin::new(LinkIndex(3), Rate::from_bps(10_000_000));
+        let mut bin = QueueBin::new(LinkIndex(3), Rate::from_bps(10_000_000), [].into());
         bin.on_backlog(ms(5), 2, 3000);
         // 2500 B take 2 ms, of which the second bin contains half.
         bin.on_departure(ms(9), 2500);

@@ -10,7 +10,8 @@ use crate::{ClassCounts, Distribution, Histogram, LinkDistributions};
 use serde::{Deserialize, Serialize};
 use shoal_packet::{Class, Reason};
 use shoal_trace::QueueClass;
-use shoal_units::{Rate, Serialiser, Span, Time};
+use shoal_units::{Rate, RateChange, Span, Time, Transmission};
+use std::sync::Arc;
 
 described! {
 
@@ -147,7 +148,7 @@ impl Default for MeterPace {
 pub struct QueueMeter {
     window_start: Time,
     rate: Rate,
-    serialiser: Serialiser,
+    transmission: Transmission,
     /// The backlog since `backlog_since`, which is never before the start of the window.
     packets: u32,
     bytes: u64,
@@ -190,7 +191,7 @@ impl QueueMeter {
         Self {
             window_start,
             rate,
-            serialiser: Serialiser::new(rate),
+            transmission: Transmission::new(rate, [].into()),
             packets: 0,
             bytes: 0,
             backlog_since: window_start,
@@ -209,6 +210,13 @@ impl QueueMeter {
             entered: 0,
             gone: 0,
         }
+    }
+
+    /// The rate of the link changes; to be called before any event.
+    #[must_use]
+    pub fn with_rate_changes(mut self, changes: Arc<[RateChange]>) -> Self {
+        self.transmission = Transmission::new(self.rate, changes);
+        self
     }
 
     /// Whether every packet that arrived was sent, was dropped, or waits. To be asked when all that happened was reported.
@@ -311,7 +319,7 @@ impl QueueMeter {
     #[inline]
     pub fn on_departure(&mut self, now: Time, class: Class, sojourn: Span, wire_bytes: u32) {
         self.gone += 1;
-        self.busy_until = now + self.serialiser.span(wire_bytes);
+        self.busy_until = now + self.transmission.span(wire_bytes, now);
         // A packet in transmission when the window opens keeps the link busy for its rest.
         self.busy += self.busy_until.since(now.max(self.window_start));
         if now >= self.window_start {

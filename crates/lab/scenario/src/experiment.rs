@@ -3,7 +3,8 @@
 use crate::Host;
 use shoal_aqm::QueueConfig;
 use shoal_tcp::EndpointConfig;
-use shoal_units::{Rate, Span, Time, even_shares};
+use shoal_units::{Rate, RateChange, Span, Time, even_shares};
+use std::sync::Arc;
 
 /// Index into [`Experiment::nodes`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -145,6 +146,44 @@ pub struct Node {
     pub name: String,
 }
 
+impl Link {
+    /// The highest rate that the link ever has; `None` for a pure delay.
+    pub fn highest_rate(&self) -> Option<Rate> {
+        let later = self.schedule.rate.iter().map(|change| change.rate);
+        self.rate.map(|rate| later.fold(rate, Rate::max))
+    }
+    /// The longest propagation delay that the link ever has.
+    pub fn longest_delay(&self) -> Span {
+        self.schedule.delay.iter().map(|change| change.delay).fold(self.delay, Span::max)
+    }
+}
+
+/// How a link changes during the run; by default it does not.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Schedule {
+    /// Changes of the rate, in the order of their times; a rate of zero is an outage.
+    pub rate: Arc<[RateChange]>,
+    /// Changes of the propagation delay, in the order of their times. Packets are delivered in the order in which they
+    /// were sent: one that would overtake another arrives together with it.
+    pub delay: Arc<[DelayChange]>,
+}
+
+impl Schedule {
+    /// Whether the link never changes.
+    pub fn is_empty(&self) -> bool {
+        self.rate.is_empty() && self.delay.is_empty()
+    }
+}
+
+/// The propagation delay of a link from some time on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DelayChange {
+    /// When the delay changes, for packets that leave the transmitter then or later.
+    pub at: Time,
+    /// The new delay.
+    pub delay: Span,
+}
+
 /// A unidirectional link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Link {
@@ -158,6 +197,8 @@ pub struct Link {
     pub rate: Option<Rate>,
     /// Propagation delay.
     pub delay: Span,
+    /// Changes of the rate and the delay during the run.
+    pub schedule: Schedule,
     /// Bytes that a packet takes on the wire beyond its IP size (Ethernet framing: 38 with preamble and gap).
     pub overhead_bytes: u16,
     /// Queue of the link; ignored if the link is a pure delay.

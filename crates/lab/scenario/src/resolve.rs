@@ -16,6 +16,7 @@ mod parking_lot;
 mod pool;
 mod routing;
 mod rtt;
+mod schedule;
 mod series;
 mod sizes;
 mod star;
@@ -101,6 +102,7 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>) -> Option<Plan> {
     let Network { nodes, links, paths, routes, ends, weights, ecmp, pools, bdp_rtt, .. } = network?;
     notes::scalable_flows_in_the_classic_queue(&links, &endpoints, &mut cx);
     notes::queues_in_hosts(&links, &mut cx);
+    schedule::moving_links(&links, &mut cx);
     let mut groups = groups.into_iter().collect::<Option<Vec<_>>>()?;
     for (group, routes) in groups.iter_mut().zip(routes) {
         group.routes = routes;

@@ -6,6 +6,7 @@ mod flows;
 mod interactive;
 mod options;
 mod rtt;
+mod schedule;
 mod seed;
 mod start;
 mod topology;
@@ -21,6 +22,7 @@ pub use interactive::{Frames, Requests, Think};
 pub use options::CcOptions;
 pub(crate) use options::{cc_config, cc_names, describe as describe_cc_options, docs as cc_option_docs};
 pub use rtt::{Rtt, RttRange};
+pub use schedule::{LinkChange, LinkSchedule};
 pub use seed::Seed;
 pub use start::{Load, Poisson, Staggered, Start};
 pub use topology::{

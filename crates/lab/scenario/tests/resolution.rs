@@ -381,3 +381,45 @@ fn a_seed_given_to_a_run_has_the_range_of_one_in_the_file() {
     let refused = document.resolve(Some(largest + 1)).unwrap_err().to_string();
     assert!(refused.contains("9223372036854775808 is not a seed"), "{refused}");
 }
+
+/// Times in milliseconds, and what is true from then on.
+type Steps = Vec<(f64, f64)>;
+
+/// The changes of the bottleneck's rate in Mbit/s and of its delay in milliseconds.
+fn changes(schedule: &str) -> (Steps, Steps) {
+    let law = format!("delay = \"1 ms\"\n[bottleneck.schedule]\n{schedule}");
+    let experiment = resolve(&law, "cc = \"reno\"");
+    let ms = |at: Time| at.as_secs_f64() * 1e3;
+    let schedule = &experiment.links[0].schedule;
+    let others = &experiment.links[1..];
+    assert!(others.iter().all(|link| link.schedule.is_empty()), "only the bottleneck changes");
+    let rates = schedule.rate.iter().map(|change| (ms(change.at), change.rate.as_bps() as f64 / 1e6));
+    let delays = schedule.delay.iter().map(|change| (ms(change.at), change.delay.as_secs_f64() * 1e3));
+    (rates.collect(), delays.collect())
+}
+
+#[test]
+fn schedules_become_steps() {
+    let (rates, delays) = changes("changes = [{ at = \"2 s\", rate = \"10 Mbit/s\", delay = \"3 ms\" }]");
+    assert_eq!((rates, delays), (vec![(2000.0, 10.0)], vec![(2000.0, 3.0)]));
+    // After an outage the link has the rate that it had before, or the new one.
+    let (rates, _) = changes(
+        "changes = [{ at = \"1 s\", outage = \"5 ms\" }, { at = \"2 s\", rate = \"8 Mbit/s\", outage = \"1 s\" }]",
+    );
+    assert_eq!(rates, [(1000.0, 0.0), (1005.0, 40.0), (2000.0, 0.0), (3000.0, 8.0)]);
+    // 40 to 10 Mbit/s in 25 ms: two whole steps and a half one, a third of the difference each; the delay as well.
+    let (rates, delays) =
+        changes("changes = [{ at = \"1 s\", rate = \"10 Mbit/s\", delay = \"4 ms\", over = \"25 ms\" }]");
+    assert_eq!(rates, [(1010.0, 30.0), (1020.0, 20.0), (1025.0, 10.0)]);
+    assert_eq!(delays, [(1010.0, 2.0), (1020.0, 3.0), (1025.0, 4.0)]);
+}
+
+#[test]
+fn schedules_repeat_until_the_end() {
+    // The run lasts 10 s.
+    let (rates, _) = changes(
+        "repeat = \"4 s\"\nchanges = [{ at = \"1 s\", rate = \"10 Mbit/s\" }, { at = \"3 s\", rate = \"40 Mbit/s\" }]",
+    );
+    let expected = [(1000.0, 10.0), (3000.0, 40.0), (5000.0, 10.0), (7000.0, 40.0), (9000.0, 10.0)];
+    assert_eq!(rates, expected);
+}

@@ -25,6 +25,7 @@ mod pool;
 mod pool_docs;
 mod port;
 mod recorder;
+mod wire;
 
 pub use docs::DOCS;
 pub use engine::{Options, Progress, run};

@@ -5,19 +5,17 @@
 //! changes except that a hop costs one event instead of two. At equal times a departure comes before an arrival.
 
 use crate::recorder::Recorder;
+use crate::wire::Wire;
 use shoal_aqm::{AnyQueue, Backlog, Dequeued, Queue, Verdict};
 use shoal_packet::{Packet, Reason};
 use shoal_scenario::Link;
-use shoal_units::{Rate, Serialiser, Span, Stream, Time};
-use std::collections::VecDeque;
+use shoal_units::{Rate, Stream, Time, Transmission};
 
 /// One link with its queue.
 pub(crate) struct Port {
-    /// Packets in propagation, each for `delay`, in the order of delivery.
-    wire: VecDeque<Packet>,
+    wire: Wire,
     /// Time from which the transmitter is free.
     free: Time,
-    delay: Span,
     line: Option<Line>,
     /// Whether an event for this port is in the event queue.
     pub(crate) pending: bool,
@@ -31,7 +29,7 @@ pub(crate) struct Port {
 struct Line {
     queue: AnyQueue,
     random: Stream,
-    serialiser: Serialiser,
+    transmission: Transmission,
     overhead: u32,
     /// Number of waiting packets and time of the law's next timer: copies that are updated once for each
     /// change of the queue.
@@ -51,31 +49,23 @@ impl Port {
                 timer: queue.next_timer(),
                 queue,
                 random: Stream::new(seed, &format!("link/{}", link.name)),
-                serialiser: Serialiser::new(rate),
+                transmission: Transmission::new(rate, link.schedule.rate.clone()),
                 overhead: u32::from(link.overhead_bytes),
                 waiting: 0,
             }
         });
-        Self {
-            wire: VecDeque::new(),
-            free: Time::ZERO,
-            delay: link.delay,
-            line,
-            pending: false,
-            probe,
-            member: ALONE,
-        }
+        Self { wire: Wire::new(link), free: Time::ZERO, line, pending: false, probe, member: ALONE }
     }
 
     /// Handles the arrival of a packet.
     #[inline]
     pub(crate) fn arrive(&mut self, packet: Packet, now: Time, recorder: &mut Recorder) {
         let Some(line) = &mut self.line else {
-            return put_on_wire(packet, now, &mut self.wire);
+            return self.wire.put(packet, now);
         };
         line.catch_up(&mut self.free, &mut self.wire, self.probe, now, recorder);
         if self.probe == UNMONITORED {
-            if self.free <= now && line.queue.is_passed_by(&packet) {
+            if self.free <= now && line.transmission.ready(now) == now && line.queue.is_passed_by(&packet) {
                 let wire_bytes = line.wire_bytes(&packet);
                 return line.serialise(packet, wire_bytes, now, &mut self.free, &mut self.wire);
             }
@@ -114,26 +104,17 @@ impl Port {
     /// The packet that reaches the other end by `now`, if there is one.
     #[inline]
     pub(crate) fn deliver(&mut self, now: Time) -> Option<Packet> {
-        if self.wire.front()?.enqueued + self.delay > now {
-            return None;
-        }
-        let packet = self.wire.pop_front();
-        if self.wire.is_empty() {
-            // Returns to the start of its memory, as queues do.
-            self.wire.clear();
-        }
-        packet
+        self.wire.deliver(now)
     }
 
     /// Time at which the port must be examined again: the next delivery, or the next transmission if no
     /// packet is in propagation.
     #[inline]
     pub(crate) fn next_event(&self) -> Option<Time> {
-        if let Some(packet) = self.wire.front() {
-            return Some(packet.enqueued + self.delay);
-        }
-        let line = self.line.as_ref()?;
-        (line.waiting > 0).then_some(self.free)
+        self.wire.next_delivery().or_else(|| {
+            let line = self.line.as_ref()?;
+            (line.waiting > 0).then_some(self.free)
+        })
     }
 
     /// The average in bytes and the probability that the law keeps, for the series.
@@ -172,14 +153,7 @@ impl Line {
     // Inlined in its callers: as a call of its own it costs 5 % of a run (benchmark S4).
     #[allow(clippy::inline_always, reason = "measured, see above")]
     #[inline(always)]
-    fn catch_up(
-        &mut self,
-        free: &mut Time,
-        wire: &mut VecDeque<Packet>,
-        probe: u32,
-        now: Time,
-        recorder: &mut Recorder,
-    ) {
+    fn catch_up(&mut self, free: &mut Time, wire: &mut Wire, probe: u32, now: Time, recorder: &mut Recorder) {
         loop {
             let departure = if self.waiting > 0 { *free } else { Time::NEVER };
             if departure.min(self.timer) > now {
@@ -213,16 +187,14 @@ impl Line {
         }
     }
 
-    /// The transmitter takes the next packet at `at`.
+    /// The transmitter takes the next packet at `at`; while the link is down, it is busy until the end of the outage.
     #[inline]
-    fn transmit(
-        &mut self,
-        free: &mut Time,
-        wire: &mut VecDeque<Packet>,
-        probe: u32,
-        at: Time,
-        recorder: &mut Recorder,
-    ) {
+    fn transmit(&mut self, free: &mut Time, wire: &mut Wire, probe: u32, at: Time, recorder: &mut Recorder) {
+        let ready = self.transmission.ready(at);
+        if ready > at {
+            *free = ready;
+            return;
+        }
         loop {
             let dequeued = self.queue.dequeue(at, &mut self.random);
             let backlog = self.refresh();
@@ -246,16 +218,9 @@ impl Line {
 
     /// The transmitter begins with `packet` at `at`.
     #[inline]
-    fn serialise(
-        &mut self,
-        packet: Packet,
-        wire_bytes: u32,
-        at: Time,
-        free: &mut Time,
-        wire: &mut VecDeque<Packet>,
-    ) {
-        *free = at + self.serialiser.span(wire_bytes);
-        put_on_wire(packet, *free, wire);
+    fn serialise(&mut self, packet: Packet, wire_bytes: u32, at: Time, free: &mut Time, wire: &mut Wire) {
+        *free = at + self.transmission.span(wire_bytes, at);
+        wire.put(packet, *free);
     }
 
     /// Size of the packet on the wire.
@@ -263,13 +228,6 @@ impl Line {
     fn wire_bytes(&self, packet: &Packet) -> u32 {
         u32::from(packet.size) + self.overhead
     }
-}
-
-/// The last bit of the packet leaves the transmitter at `left`.
-#[inline]
-fn put_on_wire(mut packet: Packet, left: Time, wire: &mut VecDeque<Packet>) {
-    packet.enqueued = left;
-    wire.push_back(packet);
 }
 
 #[cfg(test)]

@@ -119,6 +119,13 @@ impl<'a> Builder<'a> {
                     None => complete = false,
                 }
                 refusals.rename(before, "bottleneck.", &format!("link `{}`: ", link.name));
+            } else if !link.schedule.delay.is_empty() {
+                refusals.add(
+                    format!("link `{}`", link.name),
+                    "a pure delay that changes",
+                    "give the link a rate, or run this on the simulator",
+                );
+                complete = false;
             } else if !link.delay.is_zero() {
                 let (host, device) = (router(link.from), device.clone());
                 self.testbed.delays.push(Delay { host, device, delay: link.delay });

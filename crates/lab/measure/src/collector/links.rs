@@ -35,10 +35,13 @@ impl MonitoredLink {
         let pace = MeterPace { sample: trace.sample_interval, windows: trace.window.unwrap_or(Span::ZERO) };
         let window_start = Time::ZERO + experiment.warmup;
         // A monitored link has a rate.
-        let rates = experiment.monitored().filter_map(|(_, link)| link.rate);
-        let links = (0u32..).zip(rates).map(|(index, rate)| Self {
-            meter: QueueMeter::new(window_start, rate, pace),
-            bin: trace.series_interval.is_some().then(|| QueueBin::new(LinkIndex(index), rate)),
+        let rates = experiment.monitored().filter_map(|(_, link)| Some((link.rate?, &link.schedule.rate)));
+        let links = (0u32..).zip(rates).map(|(index, (rate, changes))| Self {
+            meter: QueueMeter::new(window_start, rate, pace).with_rate_changes(changes.clone()),
+            bin: trace
+                .series_interval
+                .is_some()
+                .then(|| QueueBin::new(LinkIndex(index), rate, changes.clone())),
         });
         links.collect()
     }

@@ -12,8 +12,9 @@ use shoal_units::Span;
 use super::Context;
 use super::network::{Network, Reference, Routes, checked_overhead, port, template};
 use super::rtt::{self, Rest};
+use super::schedule::{Start, schedule};
 use crate::aqm::{queue, uses_bdp};
-use crate::experiment::{Link, LinkId, NodeId};
+use crate::experiment::{Link, LinkId, NodeId, Schedule};
 use crate::quantity::Duration;
 use crate::schema::{Aqm, Bottleneck, Dumbbell, Fifo, FlowGroup, Rtt};
 
@@ -53,6 +54,8 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &Context<'_>) -> Option<Network> 
     // ACKs return through a plain FIFO of the same size.
     let back_queue = queue(&Aqm::Fifo(Fifo {}), bottleneck.buffer, &own);
 
+    let start = Start { rate: Some(rate), delay: bottleneck.delay.span() };
+    let schedule = schedule(bottleneck.schedule.as_ref(), start, &cx.table("bottleneck"), cx);
     let mut network = Network { bdp_rtt, ..Network::default() };
     let (left, right) = (network.node("left"), network.node("right"));
     let shared = Link {
@@ -60,6 +63,7 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &Context<'_>) -> Option<Network> 
         from: left,
         to: right,
         monitored: true,
+        schedule,
         ..template(Some(rate), bottleneck.delay.span(), overhead_bytes, law?)
     };
     let back = Link {
@@ -68,6 +72,7 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &Context<'_>) -> Option<Network> 
         to: left,
         queue: back_queue?,
         monitored: false,
+        schedule: Schedule::default(),
         ..shared.clone()
     };
     let forward = network.link(shared);
@@ -76,8 +81,13 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &Context<'_>) -> Option<Network> 
         None => pure_delay_access(&mut network, (left, right), forward, &rtts, cx),
         Some((access_rate, queue)) => {
             let back = dumbbell.switches.then(|| network.link(back));
-            let template =
-                Link { rate: Some(access_rate), queue, monitored: false, ..network.links[0].clone() };
+            let template = Link {
+                rate: Some(access_rate),
+                queue,
+                monitored: false,
+                schedule: Schedule::default(),
+                ..network.links[0].clone()
+            };
             let trunk = Trunk { left, right, forward, back };
             host_links(&mut network, &trunk, &template, dumbbell.hosts, &rtts, cx);
         }

@@ -7,6 +7,7 @@ use shoal_units::Span;
 use super::Context;
 use super::hosts::connect;
 use super::network::{ENDLESS, Network, checked_overhead, port, template};
+use super::schedule::{Start, schedule};
 use crate::aqm::queue;
 use crate::experiment::{Link, LinkId, NodeId};
 use crate::field::suggest;
@@ -86,6 +87,7 @@ fn add_links(
             from,
             to,
             monitored: link.monitored.unwrap_or(false),
+            schedule: schedule(link.schedule.as_ref(), Start { rate, delay: link.delay.span() }, &keys, cx),
             ..template(rate, link.delay.span(), overhead_bytes, ENDLESS)
         };
         if link.weight == 0 {

@@ -8,7 +8,7 @@ use shoal_units::{Rate, Span};
 use super::Context;
 use super::ends::Ends;
 use crate::aqm::Port;
-use crate::experiment::{Link, LinkId, Node, NodeId, Pool};
+use crate::experiment::{Link, LinkId, Node, NodeId, Pool, Schedule};
 use crate::quantity::{Duration, Size};
 
 /// The queue of a link at which nothing is ever dropped.
@@ -98,6 +98,7 @@ pub(super) fn template(rate: Option<Rate>, delay: Span, overhead_bytes: u16, que
         queue,
         monitored: false,
         pool: None,
+        schedule: Schedule::default(),
     }
 }
 

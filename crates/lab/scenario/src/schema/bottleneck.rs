@@ -1,6 +1,6 @@
 //! `[bottleneck]`
 
-use super::Aqm;
+use super::{Aqm, LinkSchedule};
 use crate::field::section;
 use crate::quantity::{Amount, DataRate, Duration, Size};
 
@@ -22,5 +22,7 @@ section! {
         bdp_rtt: Option<Duration>,
         /// Marking and dropping law of the queue.
         aqm: Aqm = { "kind": "fifo" },
+        /// Changes of the rate and the delay during the run, in the direction of the data.
+        schedule: Option<LinkSchedule>,
     }
 }

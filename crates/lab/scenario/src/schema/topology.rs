@@ -1,6 +1,6 @@
 //! `[topology]`
 
-use super::Aqm;
+use super::{Aqm, LinkSchedule};
 use crate::field::{choices, section, tagged};
 use crate::quantity::{Amount, DataRate, Duration, Size};
 
@@ -216,5 +216,7 @@ section! {
         /// Whether the result reports the link, in the direction from -> to. Default: yes, if its aqm is not
         /// a fifo.
         monitored: Option<bool>,
+        /// Changes of the rate and the delay during the run, in both directions of the link.
+        schedule: Option<LinkSchedule>,
     }
 }

@@ -11,9 +11,9 @@ use shoal_aqm::{
 };
 use shoal_packet::Reason;
 use shoal_packet::{Ecn, FlowId, Packet, Seq};
-use shoal_scenario::{App, Experiment, Flow, Link, LinkId, Node, NodeId, TraceConfig};
+use shoal_scenario::{App, DelayChange, Experiment, Flow, Link, LinkId, Node, NodeId, Schedule, TraceConfig};
 use shoal_trace::{PacketEvent, PacketRow};
-use shoal_units::{Rate, Serialiser, Span, Stream, Time};
+use shoal_units::{Rate, RateChange, Serialiser, Span, Stream, Time};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ const RATE: Rate = Rate::from_bps(10_000_000);
 const DELAY: Span = Span::from_micros(3_700);
 const SEED: u64 = 5;
 
-fn link(queue: QueueConfig) -> Link {
+fn link(queue: QueueConfig, schedule: &Schedule) -> Link {
     Link {
         name: "l".into(),
         from: NodeId(0),
@@ -33,6 +33,7 @@ fn link(queue: QueueConfig) -> Link {
         queue,
         monitored: true,
         pool: None,
+        schedule: schedule.clone(),
     }
 }
 
@@ -176,11 +177,16 @@ enum Fate {
 
 /// The textbook port: an event for each arrival, each end of a transmission and each timer, carried out when it is due.
 /// At equal times timers come first, then departures, then arrivals, as the module promises.
-fn eager(config: &QueueConfig, arrivals: &[Packet]) -> Vec<Fate> {
+fn eager(config: &QueueConfig, schedule: &Schedule, arrivals: &[Packet]) -> Vec<Fate> {
     let mut queue = AnyQueue::new(config, RATE);
     let mut random = Stream::new(SEED, "link/l");
-    let serialiser = Serialiser::new(RATE);
-    let (mut fates, mut free) = (Vec::new(), Time::ZERO);
+    let rate = |at: Time| {
+        schedule.rate.iter().rev().find(|change| change.at <= at).map_or(RATE, |change| change.rate)
+    };
+    let delay = |at: Time| {
+        schedule.delay.iter().rev().find(|change| change.at <= at).map_or(DELAY, |change| change.delay)
+    };
+    let (mut fates, mut free, mut latest) = (Vec::new(), Time::ZERO, Time::ZERO);
     let mut pending = arrivals.iter().copied().peekable();
     loop {
         let arrival = pending.peek().map_or(Time::NEVER, |packet| packet.enqueued);
@@ -216,6 +222,11 @@ fn eager(config: &QueueConfig, arrivals: &[Packet]) -> Vec<Fate> {
         if !idle {
             continue;
         }
+        if rate(now).as_bps() == 0 {
+            let up = schedule.rate.iter().find(|change| change.at > now && change.rate.as_bps() > 0);
+            free = up.expect("every outage ends").at;
+            continue;
+        }
         loop {
             match queue.dequeue(now, &mut random) {
                 Dequeued::Empty => break,
@@ -224,8 +235,9 @@ fn eager(config: &QueueConfig, arrivals: &[Packet]) -> Vec<Fate> {
                     let seq = packet.seq.0;
                     fates.extend(mark.map(|_| Fate::Marked { at: now, seq }));
                     fates.push(Fate::Departed { at: now, seq });
-                    free = now + serialiser.span(u32::from(packet.size) + 38);
-                    fates.push(Fate::Delivered { at: free + DELAY, seq, ecn: packet.ecn });
+                    free = now + Serialiser::new(rate(now)).span(u32::from(packet.size) + 38);
+                    latest = latest.max(free + delay(free));
+                    fates.push(Fate::Delivered { at: latest, seq, ecn: packet.ecn });
                     break;
                 }
             }
@@ -249,14 +261,14 @@ impl PacketSink for Log {
     }
 }
 
-fn recorder(queue: QueueConfig, sink: Option<Box<dyn PacketSink>>) -> Recorder {
+fn recorder(queue: QueueConfig, schedule: &Schedule, sink: Option<Box<dyn PacketSink>>) -> Recorder {
     let experiment = Experiment {
         title: String::new(),
         seed: SEED,
         duration: Span::from_secs(1000),
         warmup: Span::ZERO,
         nodes: vec![Node { name: "a".into() }, Node { name: "b".into() }],
-        links: vec![link(queue)],
+        links: vec![link(queue, schedule)],
         pools: Vec::new(),
         paths: vec![vec![LinkId(0)]],
         endpoints: Vec::new(),
@@ -278,10 +290,16 @@ fn recorder(queue: QueueConfig, sink: Option<Box<dyn PacketSink>>) -> Recorder {
 
 /// The port as the network drives it: looked at when packets arrive and when it asks to be, and besides at the times
 /// `looks`, which must change nothing. Without a probe only deliveries are seen.
-fn lazy(config: &QueueConfig, arrivals: &[Packet], looks: &[Time], probe: u32) -> Vec<Fate> {
+fn lazy(
+    config: &QueueConfig,
+    schedule: &Schedule,
+    arrivals: &[Packet],
+    looks: &[Time],
+    probe: u32,
+) -> Vec<Fate> {
     let log = Log::default();
-    let mut recorder = recorder(*config, Some(Box::new(log.clone())));
-    let mut port = Port::new(&link(*config), SEED, probe);
+    let mut recorder = recorder(*config, schedule, Some(Box::new(log.clone())));
+    let mut port = Port::new(&link(*config, schedule), SEED, probe);
     let mut delivered = Vec::new();
     let mut pending = arrivals.iter().copied().peekable();
     let mut looks = looks.iter().copied().peekable();
@@ -326,8 +344,8 @@ impl PacketSink for Backlogs {
 fn every_event_tells_what_waits_after_it() {
     let config = QueueConfig::Fifo(FifoConfig { limit: Extent::Packets(2) });
     let log = Backlogs::default();
-    let mut recorder = recorder(config, Some(Box::new(log.clone())));
-    let mut port = Port::new(&link(config), SEED, 0);
+    let mut recorder = recorder(config, &Schedule::default(), Some(Box::new(log.clone())));
+    let mut port = Port::new(&link(config, &Schedule::default()), SEED, 0);
     // 1500 B and 38 B of overhead take 1230.4 us at 10 Mbit/s. The first packet is sent at once, the second and third wait, the
     // fourth finds both places taken.
     for (index, at_us) in [0, 100, 200, 300].into_iter().enumerate() {
@@ -386,20 +404,104 @@ fn gaps() -> impl Strategy<Value = Vec<(u64, u16, u8)>> {
     prop::collection::vec((gap, size, any::<u8>()), 1..120)
 }
 
+/// No changes, or some of them at times at which packets begin and end; the last change ends every outage.
+fn schedules() -> impl Strategy<Value = Schedule> {
+    let rate = prop_oneof![
+        2 => Just(0u64),
+        3 => Just(20_000_000),
+        1 => Just(10_000_000),
+        1 => 1_000_000u64..100_000_000
+    ];
+    let some = (
+        prop::collection::vec((0u64..40, rate), 0..12),
+        prop::collection::vec((0u64..40, 0u64..8_000), 0..12),
+    );
+    some.prop_map(|(rates, delays)| {
+        // Half a packet of 1500 B on the wire takes 0.6 ms.
+        let at = |now: &mut Time, halves: u64| {
+            *now += Span::from_micros(600 * halves);
+            *now
+        };
+        let (mut now, mut later) = (Time::ZERO, Time::ZERO);
+        let mut rate: Vec<RateChange> = rates
+            .into_iter()
+            .map(|(gap, bps)| RateChange { at: at(&mut now, gap), rate: Rate::from_bps(bps) })
+            .collect();
+        if rate.last().is_some_and(|change| change.rate.as_bps() == 0) {
+            rate.push(RateChange { at: at(&mut now, 7), rate: RATE });
+        }
+        let delay = delays
+            .into_iter()
+            .map(|(gap, us)| DelayChange { at: at(&mut later, gap), delay: Span::from_micros(us) });
+        Schedule { rate: rate.into(), delay: delay.collect() }
+    })
+}
+
+/// A rate that changes while packets wait, an outage, and a delay that falls.
+///
+/// 1462 + 38 B take 1.2 ms at 10 Mbit/s and 0.6 ms at 20 Mbit/s; all five arrive at once. The delay is 3.7 ms until 3 ms
+/// and 0.1 ms from then on.
+#[test]
+fn a_rate_step_an_outage_and_a_delay_step() {
+    let us = |us: u64| Time::ZERO + Span::from_micros(us);
+    let schedule = Schedule {
+        rate: [
+            RateChange { at: us(1_000), rate: Rate::from_bps(20_000_000) },
+            RateChange { at: us(2_000), rate: Rate::from_bps(0) },
+            RateChange { at: us(9_000), rate: Rate::from_bps(10_000_000) },
+        ]
+        .into(),
+        delay: [DelayChange { at: us(3_000), delay: Span::from_micros(100) }].into(),
+    };
+    let fifo = QueueConfig::Fifo(FifoConfig { limit: Extent::Unlimited });
+    let arrivals = packets(&[(0, 1462, 0); 5]);
+    let fates = lazy(&fifo, &schedule, &arrivals, &[], 0);
+    let ends = |of: fn(&Fate) -> Option<Time>| -> Vec<u64> {
+        fates.iter().filter_map(of).map(Time::as_micros).collect()
+    };
+    // The first begins at 0 with 10 Mbit/s and keeps that rate; the next two begin at 1.2 and 1.8 ms with 20 Mbit/s. At
+    // 2.4 ms the link is down.
+    let departed = ends(|fate| if let Fate::Departed { at, .. } = fate { Some(*at) } else { None });
+    assert_eq!(departed, [0, 1_200, 1_800, 9_000, 10_200]);
+    // Their last bits leave at 1.2, 1.8, 2.4, 10.2 and 11.4 ms; the first three need 3.7 ms.
+    let delivered = ends(|fate| if let Fate::Delivered { at, .. } = fate { Some(*at) } else { None });
+    assert_eq!(delivered, [4_900, 5_500, 6_100, 10_300, 11_500]);
+}
+
+/// A packet that leaves after the delay fell arrives with the one before it, not earlier.
+#[test]
+fn no_packet_overtakes_another_when_the_delay_falls() {
+    let us = |us: u64| Time::ZERO + Span::from_micros(us);
+    let delay = [DelayChange { at: us(2_000), delay: Span::ZERO }].into();
+    let schedule = Schedule { delay, ..Schedule::default() };
+    let fifo = QueueConfig::Fifo(FifoConfig { limit: Extent::Unlimited });
+    let fates = lazy(&fifo, &schedule, &packets(&[(0, 1462, 0); 5]), &[], UNMONITORED);
+    let at = |fate: &Fate| {
+        if let Fate::Delivered { at, seq, .. } = fate { (seq + 1, at.as_micros()) } else { (0, 0) }
+    };
+    // Last bits leave at 1.2, 2.4, 3.6, 4.8 and 6.0 ms; the first arrives at 1.2 + 3.7 = 4.9 ms.
+    let delivered: Vec<_> = fates.iter().map(at).collect();
+    assert_eq!(delivered, [(1, 4_900), (2, 4_900), (3, 4_900), (4, 4_900), (5, 6_000)]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn lazy_dequeues_are_those_of_an_eager_port(gaps in gaps(), looks in prop::collection::vec(0u64..2000, 0..40)) {
+    fn lazy_dequeues_are_those_of_an_eager_port(
+        gaps in gaps(),
+        looks in prop::collection::vec(0u64..2000, 0..40),
+        schedule in schedules(),
+    ) {
         let arrivals = packets(&gaps);
         let mut now = Time::ZERO;
         let looks: Vec<Time> = looks.iter().map(|&gap| { now += Span::from_micros(gap); now }).collect();
         for config in queues() {
-            let (expected, others) = apart(eager(&config, &arrivals));
-            let (delivered, seen) = apart(lazy(&config, &arrivals, &looks, 0));
+            let (expected, others) = apart(eager(&config, &schedule, &arrivals));
+            let (delivered, seen) = apart(lazy(&config, &schedule, &arrivals, &looks, 0));
             prop_assert_eq!(&delivered, &expected, "{:?}", config);
             prop_assert_eq!(&seen, &others, "{:?}", config);
-            let (unmonitored, _) = apart(lazy(&config, &arrivals, &looks, UNMONITORED));
+            let (unmonitored, _) = apart(lazy(&config, &schedule, &arrivals, &looks, UNMONITORED));
             prop_assert_eq!(&unmonitored, &expected, "{:?}", config);
         }
     }
@@ -411,7 +513,7 @@ fn the_property_above_sees_marks_and_drops() {
     // needs a probability above 10 %.
     let gaps: Vec<_> = (0..300u64).map(|n| (700 + n % 7, 1500, n as u8)).collect();
     for config in queues() {
-        let fates = eager(&config, &packets(&gaps));
+        let fates = eager(&config, &Schedule::default(), &packets(&gaps));
         let count = |of: fn(&Fate) -> bool| fates.iter().filter(|fate| of(fate)).count();
         assert!(count(|fate| matches!(fate, Fate::Dropped { .. })) > 10, "{config:?}");
         let marks = count(|fate| matches!(fate, Fate::Marked { .. }));
@@ -425,8 +527,8 @@ fn the_property_above_sees_marks_and_drops() {
 /// Mean wait in a FIFO port in units of the service time, by the port itself.
 fn mean_wait(arrivals: &[Packet]) -> f64 {
     let fifo = QueueConfig::Fifo(FifoConfig { limit: Extent::Unlimited });
-    let mut recorder = recorder(fifo, None);
-    let mut port = Port::new(&link(fifo), SEED, UNMONITORED);
+    let mut recorder = recorder(fifo, &Schedule::default(), None);
+    let mut port = Port::new(&link(fifo, &Schedule::default()), SEED, UNMONITORED);
     let service = Serialiser::new(RATE).span(1538);
     let mut waits = 0u128;
     let mut take = |port: &mut Port, now: Time| {

@@ -1,0 +1,122 @@
+//! The rate of a transmitter over time.
+
+use crate::{Rate, Serialiser, Span, Time};
+use alloc::sync::Arc;
+
+/// The rate of a link from some time on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RateChange {
+    /// When the rate changes.
+    pub at: Time,
+    /// The new rate; zero while the link is down.
+    pub rate: Rate,
+}
+
+/// How long a transmitter needs for a packet if its rate may change, and when it cannot begin with one.
+///
+/// A packet keeps the rate with which its transmission began. An outage ends no transmission either; no other begins
+/// before its end. A link whose rate never changes costs one comparison a packet more than its [`Serialiser`].
+#[derive(Clone, Debug)]
+pub struct Transmission {
+    serialiser: Serialiser,
+    /// The time from which on `changes` must be looked at: that of the next change, or zero while the link is down.
+    look: Time,
+    changes: Arc<[RateChange]>,
+    /// Position in `changes` of the next change.
+    next: usize,
+    down: bool,
+}
+
+impl Transmission {
+    /// A transmitter of `rate` until the first of `changes`, which are in the order of their times.
+    ///
+    /// # Panics
+    /// If `rate` is zero.
+    pub fn new(rate: Rate, changes: Arc<[RateChange]>) -> Self {
+        let look = changes.first().map_or(Time::NEVER, |change| change.at);
+        Self { serialiser: Serialiser::new(rate), look, changes, next: 0, down: false }
+    }
+
+    /// The earliest time not before `at` at which a transmission can begin: `at` itself, or the end of the outage.
+    /// [`Time::NEVER`] if the link stays down. Times must not decrease from one call to the next, except that what was
+    /// asked for a time ahead may be asked again.
+    #[inline]
+    pub fn ready(&mut self, at: Time) -> Time {
+        if at < self.look { at } else { self.ready_after_change(at) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ready_after_change(&mut self, at: Time) -> Time {
+        while let Some(change) = self.changes.get(self.next).filter(|change| change.at <= at) {
+            self.down = change.rate.as_bps() == 0;
+            if !self.down {
+                self.serialiser = Serialiser::new(change.rate);
+            }
+            self.next += 1;
+        }
+        let next = self.changes.get(self.next).map_or(Time::NEVER, |change| change.at);
+        self.look = if self.down { Time::ZERO } else { next };
+        if !self.down {
+            return at;
+        }
+        let up = self.changes[self.next..].iter().find(|change| change.rate.as_bps() > 0);
+        up.map_or(Time::NEVER, |change| change.at)
+    }
+
+    /// Time that `bytes` take if their transmission begins at `at`, at which the link is up.
+    #[inline]
+    pub fn span(&mut self, bytes: u32, at: Time) -> Span {
+        if at >= self.look {
+            self.ready_after_change(at);
+        }
+        self.serialiser.span(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1500 B take 1.2 ms at 10 Mbit/s and 0.6 ms at 20 Mbit/s.
+    fn with_changes(changes: &[(u64, u64)]) -> Transmission {
+        let change =
+            |&(ms, bps)| RateChange { at: Time::ZERO + Span::from_millis(ms), rate: Rate::from_bps(bps) };
+        Transmission::new(Rate::from_bps(10_000_000), changes.iter().map(change).collect())
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn a_packet_keeps_the_rate_with_which_it_began() {
+        let mut line = with_changes(&[(10, 20_000_000)]);
+        let before = Time::from_picos(ms(10).as_picos() - 1);
+        assert_eq!(line.span(1500, before), Span::from_micros(1200));
+        assert_eq!(line.span(1500, ms(10)), Span::from_micros(600));
+        assert_eq!(line.span(1500, ms(500)), Span::from_micros(600));
+    }
+
+    #[test]
+    fn an_outage_ends_with_the_next_rate() {
+        let mut line =
+            with_changes(&[(10, 0), (30, 20_000_000), (40, 0), (45, 0), (50, 10_000_000), (60, 0)]);
+        assert_eq!(line.ready(ms(9)), ms(9));
+        assert_eq!(line.ready(ms(10)), ms(30));
+        // The same question again has the same answer.
+        assert_eq!(line.ready(ms(29)), ms(30));
+        assert_eq!(line.ready(ms(30)), ms(30));
+        assert_eq!(line.span(1500, ms(30)), Span::from_micros(600));
+        assert_eq!(line.ready(ms(42)), ms(50));
+        assert_eq!(line.span(1500, ms(50)), Span::from_micros(1200));
+        assert_eq!(line.ready(ms(60)), Time::NEVER);
+    }
+
+    #[test]
+    fn several_changes_between_two_packets() {
+        let mut line = with_changes(&[(1, 1_000_000), (2, 0), (3, 20_000_000)]);
+        assert_eq!(line.ready(ms(4)), ms(4));
+        assert_eq!(line.span(1500, ms(4)), Span::from_micros(600));
+    }
+}

@@ -1,0 +1,238 @@
+//! Changes of links during the run.
+
+use shoal_units::{Rate, RateChange, Span, Time};
+
+use super::Context;
+use crate::experiment::{DelayChange, Link, Note, Schedule};
+use crate::quantity::DataRate;
+use crate::remarks::Table;
+use crate::schema::{LinkChange, LinkSchedule};
+
+/// Most changes of one link; more would take more memory than the packets.
+const MAX_CHANGES: u64 = 1_000_000;
+
+/// What a link is at the start: its rate, if it has one, and its propagation delay.
+#[derive(Clone, Copy)]
+pub(super) struct Start {
+    pub rate: Option<Rate>,
+    pub delay: Span,
+}
+
+/// The changes of a link, of which `link` is the table; none if one of them is refused.
+pub(super) fn schedule(
+    plan: Option<&LinkSchedule>,
+    start: Start,
+    link: &Table<'_>,
+    cx: &Context<'_>,
+) -> Schedule {
+    let Some(plan) = plan else { return Schedule::default() };
+    let keys = link.table("schedule");
+    let duration = cx.scenario.duration.span();
+    let mut refused = plan.changes.is_empty();
+    if refused {
+        let hint = "add a table with at and rate, delay or outage, or remove the schedule";
+        keys.error("changes", "the schedule has no changes", hint);
+    }
+    for (index, change) in plan.changes.iter().enumerate() {
+        let keys = keys.table(&format!("changes[{index}]"));
+        if change.at.span() >= duration {
+            let message = "the change comes after the end of the run";
+            keys.warning("at", message, "write a longer duration, or remove the change");
+        }
+        let problems = problems(plan, index, start);
+        refused |= !problems.is_empty();
+        for (key, message, hint) in problems {
+            match key {
+                Some(key) => keys.error(key, message, hint),
+                None => keys.refuse(message, hint),
+            }
+        }
+        if let Some(rate) = change.rate.filter(|rate| !is_zero(*rate)) {
+            refused |= cx.remarks.finite_rate(rate, &keys.at("rate")).is_none();
+        }
+    }
+    let last = plan.changes.last().map_or(Span::ZERO, |change| change.at.span());
+    if plan.repeat.is_some_and(|repeat| repeat.span() <= last) {
+        let hint = "write a longer repeat: the first change happens again at its own time plus repeat";
+        keys.error("repeat", "the changes begin again before the last of them", hint);
+        refused = true;
+    }
+    if refused {
+        return Schedule::default();
+    }
+    expand(plan, start, duration).unwrap_or_else(|| {
+        let message = format!("the link changes more than {MAX_CHANGES} times");
+        keys.refuse(message, "write a longer step or a longer repeat");
+        Schedule::default()
+    })
+}
+
+fn is_zero(rate: DataRate) -> bool {
+    rate.rate().is_some_and(|rate| rate.as_bps() == 0)
+}
+
+/// What change `index` gets wrong by itself or next to its neighbours: the key, unless it is the whole change, the message
+/// and the hint.
+fn problems(
+    plan: &LinkSchedule,
+    index: usize,
+    start: Start,
+) -> Vec<(Option<&'static str>, &'static str, &'static str)> {
+    let change = &plan.changes[index];
+    let at = change.at.span();
+    let before = index.checked_sub(1).map(|before| plan.changes[before].at.span());
+    let next = match plan.changes.get(index + 1) {
+        Some(next) => Some(next.at.span()),
+        None => plan.repeat.map(|repeat| repeat.span() + plan.changes[0].at.span()),
+    };
+    let over = change.over.span();
+    let outage = change.outage.map_or(Span::ZERO, |outage| outage.span());
+    let has_rate = start.rate.is_some();
+    let unfinished = next.is_some_and(|next| at < next && at + over.max(outage) > next);
+    let checks = [
+        (
+            before.is_some_and(|before| at <= before),
+            Some("at"),
+            "the change is not later than the one before it",
+            "sort the changes by at",
+        ),
+        (
+            change.rate.is_none() && change.delay.is_none() && change.outage.is_none(),
+            None,
+            "nothing changes",
+            "write a rate, a delay or an outage",
+        ),
+        (
+            change.rate.is_some() && !has_rate,
+            Some("rate"),
+            "the link is a pure delay",
+            "give the link a rate, or change its delay only",
+        ),
+        (
+            change.rate.is_some_and(is_zero),
+            Some("rate"),
+            "the rate is 0: no packet would ever leave",
+            "write outage = \"100 ms\" for a link that is down for that time",
+        ),
+        (
+            change.outage.is_some() && outage.is_zero(),
+            Some("outage"),
+            "the outage has no length",
+            "as in \"200 ms\"",
+        ),
+        (
+            change.outage.is_some() && !has_rate,
+            Some("outage"),
+            "the link is a pure delay, in which no packet waits",
+            "give the link a rate",
+        ),
+        (
+            change.outage.is_some() && !over.is_zero(),
+            Some("over"),
+            "an outage has no gradual change",
+            "write two changes",
+        ),
+        (change.step.span().is_zero(), Some("step"), "the steps have no length", "as in \"10 ms\""),
+        (
+            unfinished,
+            if outage.is_zero() { Some("over") } else { Some("outage") },
+            "the change is not over when the next one begins",
+            "let it take less time, or write a later at into the next change or a longer repeat",
+        ),
+    ];
+    checks
+        .into_iter()
+        .filter(|(wrong, ..)| *wrong)
+        .map(|(_, key, message, hint)| (key, message, hint))
+        .collect()
+}
+
+/// All changes of a run of this duration; `None` if there are too many.
+fn expand(plan: &LinkSchedule, start: Start, duration: Span) -> Option<Schedule> {
+    let mut line = Line { now: start, rate: Vec::new(), delay: Vec::new() };
+    let mut offset = Span::ZERO;
+    loop {
+        for change in &plan.changes {
+            let at = offset + change.at.span();
+            if at >= duration {
+                return Some(line.schedule());
+            }
+            line.apply(change, Time::ZERO + whole(at))?;
+        }
+        match plan.repeat {
+            Some(repeat) => offset += repeat.span(),
+            None => return Some(line.schedule()),
+        }
+    }
+}
+
+/// In whole nanoseconds, which is what the kernel counts in.
+const fn whole(span: Span) -> Span {
+    Span::from_nanos(span.as_nanos())
+}
+
+/// A link while its changes are listed.
+struct Line {
+    now: Start,
+    rate: Vec<RateChange>,
+    delay: Vec<DelayChange>,
+}
+
+impl Line {
+    fn apply(&mut self, change: &LinkChange, at: Time) -> Option<()> {
+        let from = self.now;
+        let to = Start {
+            rate: change.rate.and_then(|rate| rate.rate()).or(from.rate),
+            delay: change.delay.map_or(from.delay, |delay| delay.span()),
+        };
+        let (over, step) = (change.over.span(), change.step.span());
+        let steps = over.as_picos().div_ceil(step.as_picos()).max(1);
+        if steps + self.rate.len() as u64 + self.delay.len() as u64 > MAX_CHANGES {
+            return None;
+        }
+        for number in 1..=steps {
+            // The last step reaches the new value at the end of the time.
+            let at = at + whole(step.saturating_mul(number).min(over));
+            let between = |a: u64, b: u64| {
+                let part = (i128::from(b) - i128::from(a)) * i128::from(number) / i128::from(steps);
+                u64::try_from(i128::from(a) + part).unwrap_or(b)
+            };
+            if let (Some(_), Some(a), Some(b)) = (change.rate, from.rate, to.rate) {
+                // No value between two positive rates is zero.
+                let rate = Rate::from_bps(between(a.as_bps(), b.as_bps()));
+                self.now.rate = Some(rate);
+                if change.outage.is_none() {
+                    self.rate.push(RateChange { at, rate });
+                }
+            }
+            if change.delay.is_some() {
+                let delay = whole(Span::from_picos(between(from.delay.as_picos(), to.delay.as_picos())));
+                self.now.delay = delay;
+                self.delay.push(DelayChange { at, delay });
+            }
+        }
+        if let (Some(outage), Some(rate)) = (change.outage, self.now.rate) {
+            self.rate.push(RateChange { at, rate: Rate::from_bps(0) });
+            self.rate.push(RateChange { at: at + whole(outage.span()), rate });
+        }
+        Some(())
+    }
+
+    fn schedule(self) -> Schedule {
+        Schedule { rate: self.rate.into(), delay: self.delay.into() }
+    }
+}
+
+/// Notes links that change: what is stated in units of a link's rate or delay means those at the start.
+pub(super) fn moving_links(links: &[Link], cx: &mut Context<'_>) {
+    let moving: Vec<String> =
+        links.iter().filter(|link| !link.schedule.is_empty()).map(|link| link.name.clone()).collect();
+    let Some(first) = moving.first() else { return };
+    let text = format!(
+        "the link {first} changes during the run: the BDP, thresholds and buffers given in BDP or time, and slowdowns refer to its \
+         rate and delay at the start"
+    );
+    let path = if cx.scenario.bottleneck.is_some() { "bottleneck.schedule" } else { "topology.links" };
+    let note = Note { kind: "moving-link", text, groups: Vec::new(), links: moving };
+    cx.note(path, note, "give thresholds in packets or bytes to have them the same at every rate");
+}

@@ -1,0 +1,130 @@
+"""Links that change during the run: the line follows the same schedule as the simulator's port, to the packet."""
+
+from __future__ import annotations
+
+import pytest
+
+import shoal
+from shoal.linux import Image, run_on_linux
+
+
+def both(text: str, image: Image) -> tuple[shoal.Result, shoal.Result]:
+    scenario = shoal.Scenario.from_toml(text)
+    return shoal.run(scenario), run_on_linux(scenario, image=image)
+
+
+def counts(result: shoal.Result) -> list[object]:
+    link, group = result.bottlenecks[0], result.groups[0]
+    names = ("departed", "marked", "dropped", "departed_bytes")
+    packets = [link[name] for name in names]  # type: ignore[literal-required]
+    return [*packets, link["queue_packets"]["max"], group["flows"][0]["retransmissions"]]
+
+
+RENO = """
+duration = "16003 ms"
+warmup = "1001 ms"
+bottleneck.rate = "100 Mbit/s"
+bottleneck.buffer = "100 packets"
+bottleneck.schedule.changes = [
+  {{ at = "4 s", rate = "20 Mbit/s" }},
+  {{ at = "8 s", rate = "100 Mbit/s" }},
+  {{ at = "11 s", outage = "150 ms" }},
+  {{ at = "12 s", rate = "50 Mbit/s", over = "1 s" }},
+]
+flows = [{{ cc = "reno", rtt = "10 ms", sack = {sack} }}]
+"""
+
+
+def test_reno_alone_is_exact_through_a_rate_step_and_an_outage(image: Image) -> None:
+    sim, linux = both(RENO.format(sack="false"), image)
+    assert counts(linux) == counts(sim)
+    (expected,), (link,) = sim.bottlenecks, linux.bottlenecks
+    assert expected["dropped"] > 50
+    # The link cannot transmit for 0.15 s of 15 s: at most 99 %.
+    assert 0.97 < (expected["utilisation"] or 0) < 0.9901
+    # The kernel acknowledges the SYN-ACK with a packet of its own: all data come 52 B x 8 / 100 Mbit/s = 4.16 us later,
+    # which moves one packet over the ends of the window.
+    assert abs(link["arrived"] - expected["arrived"]) <= 1
+    assert link["utilisation"] == pytest.approx(expected["utilisation"], abs=1e-6)
+    assert link["queue_packets"]["mean"] == pytest.approx(expected["queue_packets"]["mean"], rel=1e-4)
+    assert link["delay_s"]["all"]["mean"] == pytest.approx(expected["delay_s"]["all"]["mean"], rel=1e-4)
+
+
+def test_reno_with_sack_differs_by_a_few_packets_after_a_loss(image: Image) -> None:
+    # What is left is the timer of compressed ACKs beyond a hole: without SACK, above, every packet has the same fate.
+    sim, linux = both(RENO.format(sack="true"), image)
+    (expected,), (link,) = sim.bottlenecks, linux.bottlenecks
+    assert abs(link["dropped"] - expected["dropped"]) <= 3
+    assert abs(link["departed"] - expected["departed"]) <= 3
+    assert link["queue_packets"]["mean"] == pytest.approx(expected["queue_packets"]["mean"], rel=1e-3)
+
+
+def test_dctcp_is_exact_while_the_rate_repeats_and_the_delay_grows(image: Image) -> None:
+    sim, linux = both(
+        """
+duration = "10 s"
+warmup = "1 s"
+[bottleneck]
+rate = "50 Mbit/s"
+delay = "5 ms"
+buffer = "100 packets"
+aqm = { kind = "step", threshold = "30 packets" }
+[bottleneck.schedule]
+repeat = "3 s"
+changes = [{ at = "1 s", rate = "30 Mbit/s" }, { at = "2 s", rate = "50 Mbit/s" }, { at = "2500 ms", delay = "12 ms" }]
+[[flows]]
+cc = "dctcp"
+rtt = "20 ms"
+""",
+        image,
+    )
+    assert counts(linux) == counts(sim)
+    assert sim.bottlenecks[0]["marked"] > 1000
+
+
+def test_a_delay_that_falls_keeps_the_order_of_packets(image: Image) -> None:
+    # Packets that were in propagation when the delay fell arrive at one instant, and the kernel takes them in batches:
+    # the planes agree on what happens, and not on each packet.
+    sim, linux = both(
+        """
+duration = "10 s"
+warmup = "1 s"
+[bottleneck]
+rate = "50 Mbit/s"
+delay = "20 ms"
+buffer = "200 packets"
+[[bottleneck.schedule.changes]]
+at = "5 s"
+delay = "2 ms"
+[[flows]]
+cc = "reno"
+rtt = "50 ms"
+""",
+        image,
+    )
+    (expected,), (link,) = sim.bottlenecks, linux.bottlenecks
+    assert expected["utilisation"] == pytest.approx(link["utilisation"], abs=0.001)
+    assert expected["queue_packets"]["mean"] == pytest.approx(link["queue_packets"]["mean"], rel=0.02)
+    assert linux.groups[0]["flows"][0]["retransmissions"] == link["dropped"]
+
+
+def test_a_pure_delay_that_changes_is_refused(image: Image) -> None:
+    scenario = shoal.Scenario.from_toml(
+        """
+duration = "2 s"
+[topology]
+kind = "graph"
+nodes = ["a", "b", "c"]
+links = [
+  { from = "a", to = "b", rate = "10 Mbit/s", buffer = "50 packets", monitored = true },
+  { from = "b", to = "c", rate = "unlimited", delay = "5 ms", schedule.changes = [{ at = "1 s", delay = "8 ms" }] },
+]
+[[flows]]
+cc = "reno"
+from = "a"
+to = "c"
+"""
+    )
+    assert shoal.run(scenario).bottlenecks[0]["departed"] > 100
+    with pytest.raises(shoal.ShoalError, match="a pure delay that changes"):
+        run_on_linux(scenario, image=image)
