@@ -2,7 +2,7 @@
 
 use crate::{CwrAck, EcnFeedback, Profile};
 use shoal_cc::{CcConfig, EcnUse};
-use shoal_units::cast::fit_u16;
+use shoal_units::cast::{fit_u8, fit_u16};
 
 /// Properties of a receiver that differ from the sender's side of the flow group; `None` means no difference.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -103,13 +103,12 @@ impl EndpointConfig {
         self.mtu_bytes.saturating_sub(HEADER_BYTES_WITHOUT_OPTIONS)
     }
     /// Window scale ([RFC 7323](https://www.rfc-editor.org/rfc/rfc7323)): the smallest that can express the
-    /// receive window.
+    /// receive window in 16 bits, at most 14.
+    #[inline]
     pub const fn window_scale(&self) -> u8 {
-        let mut scale = 0;
-        while scale < 14 && (self.receive_window_bytes >> scale) > 0xffff {
-            scale += 1;
-        }
-        scale
+        let bits = u32::BITS - self.receive_window_bytes.leading_zeros();
+        let scale = bits.saturating_sub(16);
+        if scale > 14 { 14 } else { fit_u8(scale) }
     }
     /// The receive window in SYN and SYN/ACK, which is never scaled (RFC 7323 section 2.2).
     #[inline]
@@ -122,5 +121,26 @@ impl EndpointConfig {
     pub const fn advertised_window(&self) -> u16 {
         let scaled = self.receive_window_bytes >> self.window_scale();
         if scaled > 0xffff { 0xffff } else { fit_u16(scaled as u64) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::config;
+
+    #[test]
+    fn the_window_scale_is_the_smallest_that_expresses_the_window() {
+        for bytes in
+            [0, 1, 0xffff, 0x1_0000, 0x1_ffff, 0x2_0000, 64 << 20, 1 << 29, (1 << 30) - 1, 1 << 30, u32::MAX]
+        {
+            let scale = crate::EndpointConfig { receive_window_bytes: bytes, ..config("reno", "linux-6") }
+                .window_scale();
+            // RFC 7323, section 2.3: at most 14.
+            assert!(scale <= 14 && (bytes >> scale <= 0xffff || scale == 14), "{bytes}: {scale}");
+            assert!(
+                scale == 0 || bytes >> (scale - 1) > 0xffff,
+                "{bytes}: a scale of {scale} is not the smallest"
+            );
+        }
     }
 }

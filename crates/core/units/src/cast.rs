@@ -22,6 +22,13 @@ pub const fn fit_u16(value: u64) -> u16 {
     value as u16
 }
 
+/// A value that the caller knows to be below 2^8; debug builds check it.
+#[inline]
+pub const fn fit_u8(value: u32) -> u8 {
+    debug_assert!(value <= u8::MAX as u32);
+    value as u8
+}
+
 /// A value that the caller knows to be below 2^64; debug builds check it.
 #[inline]
 pub const fn fit_u64(value: u128) -> u64 {

@@ -64,6 +64,13 @@ impl Transmission {
         up.map_or(Time::NEVER, |change| change.at)
     }
 
+    /// Time that `bytes` take if their transmission begins at the time for which [`Self::ready`] was asked last, and the
+    /// link is up.
+    #[inline]
+    pub const fn span_now(&self, bytes: u32) -> Span {
+        self.serialiser.span(bytes)
+    }
+
     /// Time that `bytes` take if their transmission begins at `at`, at which the link is up.
     #[inline]
     pub fn span(&mut self, bytes: u32, at: Time) -> Span {

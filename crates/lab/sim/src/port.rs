@@ -216,10 +216,10 @@ impl Line {
         }
     }
 
-    /// The transmitter begins with `packet` at `at`.
+    /// The transmitter, which is ready, begins with `packet` at `at`.
     #[inline]
     fn serialise(&mut self, packet: Packet, wire_bytes: u32, at: Time, free: &mut Time, wire: &mut Wire) {
-        *free = at + self.transmission.span(wire_bytes, at);
+        *free = at + self.transmission.span_now(wire_bytes);
         wire.put(packet, *free);
     }
 
