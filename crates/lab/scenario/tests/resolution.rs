@@ -389,12 +389,12 @@ type Steps = Vec<(f64, f64)>;
 fn changes(schedule: &str) -> (Steps, Steps) {
     let law = format!("delay = \"1 ms\"\n[bottleneck.schedule]\n{schedule}");
     let experiment = resolve(&law, "cc = \"reno\"");
-    let ms = |at: Time| at.as_secs_f64() * 1e3;
+    let ms = |at: Time| at.as_micros() as f64 / 1e3;
     let schedule = &experiment.links[0].schedule;
     let others = &experiment.links[1..];
     assert!(others.iter().all(|link| link.schedule.is_empty()), "only the bottleneck changes");
     let rates = schedule.rate.iter().map(|change| (ms(change.at), change.rate.as_bps() as f64 / 1e6));
-    let delays = schedule.delay.iter().map(|change| (ms(change.at), change.delay.as_secs_f64() * 1e3));
+    let delays = schedule.delay.iter().map(|change| (ms(change.at), change.delay.as_micros() as f64 / 1e3));
     (rates.collect(), delays.collect())
 }
 
