@@ -9,14 +9,13 @@ fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
     let text = format!(
         "duration = \"20 s\"\nbottleneck = {{ rate = \"10 Mbit/s\", buffer = \"100 packets\", aqm = {{ kind = \"step\", threshold = \"20 packets\" }} }}\n{flows}"
     );
-    Plan::new(
-        &common::experiment(&text),
-        &kernel_with(
-            "cubic dctcp reno dctcp_ikr dctcp_onesided dctcp_1sided_rx reno_acks",
-            "bfifo netem pfifo red",
-        ),
-        false,
-    )
+    plan_of(&text)
+}
+
+/// The plan of a whole scenario on a kernel with every controller.
+fn plan_of(text: &str) -> Result<Plan, Vec<Refusal>> {
+    let controllers = "cubic dctcp reno dctcp_ikr dctcp_onesided dctcp_1sided_rx reno_acks";
+    Plan::new(&common::experiment(text), &kernel_with(controllers, "bfifo netem pfifo red"), false)
 }
 
 /// Controllers of the sender, of the sender while it connects, and of the listener.
@@ -131,16 +130,7 @@ fn sockets_hold_more_than_any_path() {
             "duration = \"1 s\"\nbottleneck = {{ rate = \"10 Gbit/s\", buffer = \"{buffer}\" }}\n\
              flows = [{{ cc = \"reno\", rtt = \"{rtt}\" }}]"
         );
-        let experiment = common::experiment(&text);
-        let plan = Plan::new(
-            &experiment,
-            &kernel_with(
-                "cubic dctcp reno dctcp_ikr dctcp_onesided dctcp_1sided_rx reno_acks",
-                "bfifo netem pfifo red",
-            ),
-            false,
-        )
-        .unwrap();
+        let plan = plan_of(&text).unwrap();
         let sizes = |key: &str| {
             let prefix = format!("sysctl d0 net/ipv4/{key} 4096 ");
             let line = plan.config.lines().find(|line| line.starts_with(&prefix)).unwrap();
@@ -212,16 +202,7 @@ flows = [
     { name = "b", cc = "dctcp", host = "linux", from = "h1", to = "h3" },
 ]
 "#;
-    let experiment = common::experiment(graph);
-    let plan = Plan::new(
-        &experiment,
-        &kernel_with(
-            "cubic dctcp reno dctcp_ikr dctcp_onesided dctcp_1sided_rx reno_acks",
-            "bfifo netem pfifo red",
-        ),
-        false,
-    )
-    .unwrap();
+    let plan = plan_of(graph).unwrap();
     let verbs: Vec<&str> = plan.config.lines().filter(|line| line.starts_with("gso_max_segs")).collect();
     let ends: Vec<&str> = plan.config.lines().filter(|line| line.starts_with("veth h")).collect();
     assert_eq!((verbs.len(), ends.len()), (2, 4), "{}", plan.config);

@@ -5,6 +5,7 @@ mod common;
 use common::{ECT, QUEUED, STARTED, Sample, end};
 use shoal_linux::{Unlawful, check, measure};
 use shoal_scenario::Experiment;
+use shoal_units::{Rate, RateChange, Span, Time};
 
 fn experiment() -> Experiment {
     common::experiment(&common::scenario("off"))
@@ -81,6 +82,38 @@ fn each_law_is_named_when_it_breaks() {
 
     let more = [sample(610, 10, 0, 2897), end()];
     assert!(broken(&lines(), &more).contains("has 2897 bytes of its stream, of which the line carried 2896"));
+}
+
+/// What is wrong if the rate of the line changes at a time in microseconds; zero Mbit/s is an outage.
+fn broken_after(changes: &[(u64, u64)]) -> Option<String> {
+    let mut experiment = experiment();
+    let link = experiment.links.iter_mut().find(|link| link.monitored).unwrap();
+    let change = |&(at_us, mbps)| RateChange {
+        at: Time::ZERO + Span::from_micros(at_us),
+        rate: Rate::from_bps(mbps * 1_000_000),
+    };
+    link.schedule.rate = changes.iter().map(change).collect();
+    check(&experiment, &lines().concat(), &flows().concat()).err().map(|error| match error {
+        Unlawful::Law(law) => law.to_string(),
+        Unlawful::Records(error) => panic!("{error:?}"),
+    })
+}
+
+#[test]
+fn lines_obey_their_schedule() {
+    // The second packet begins 1 ms after the first, which takes 1 ms at 12 Mbit/s and 2 ms at 6 Mbit/s.
+    assert_eq!(broken_after(&[(600_000, 24)]), None);
+    assert!(
+        broken_after(&[(600_000, 6)]).unwrap().contains("before the one before it could end at 601999999 ns")
+    );
+    // The first keeps the rate with which it began.
+    assert_eq!(broken_after(&[(600_001, 6)]), None);
+    assert!(
+        broken_after(&[(600_500, 0), (602_000, 12)])
+            .unwrap()
+            .contains("began at 601000000 ns, during an outage")
+    );
+    assert_eq!(broken_after(&[(600_500, 0), (601_000, 12)]), None);
 }
 
 fn notices(flows: &[Vec<u8>]) -> Vec<(String, String)> {
