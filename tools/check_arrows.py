@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-CORE = {"units", "packet", "cc", "aqm", "tcp"}
+CORE = {"units", "packet", "cc", "aqm", "tcp", "netem"}
 # What both planes share.
 LAB = {"scenario", "trace", "measure", "notices"}
 # room -> rooms it may use. ARCHITECTURE.md shows this table.
@@ -26,7 +26,9 @@ ALLOWED = {
     "cc": {"units"},
     "aqm": {"units", "packet"},
     "tcp": {"units", "packet", "cc"},
-    "scenario": {"units", "cc", "aqm", "tcp"},
+    # What a path does to packets.
+    "netem": {"units", "packet"},
+    "scenario": {"units", "cc", "aqm", "tcp", "netem"},
     "trace": {"units", "packet"},
     "measure": {"units", "packet", "scenario", "trace"},
     # Notices in results, the same on both planes.
@@ -46,6 +48,7 @@ LAWS = {
     "AnyQueue", "Queue", "Verdict", "Dequeued", "Backlog",
     "AnyController", "CongestionControl", "AckSample", "Signal", "Window", "Reduction",
     "Sender", "Receiver", "Output", "CaState", "Counters",
+    "Netem", "LossState", "Prandom", "Correlated",
 }  # fmt: skip
 # Libraries that core may use: pure arithmetic only.
 CORE_LIBRARIES = {"libm", "rand_core", "rand_xoshiro"}

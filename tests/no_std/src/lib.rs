@@ -11,6 +11,7 @@ use core::alloc::{GlobalAlloc, Layout};
 // Named so that they are linked.
 use shoal_aqm as _;
 use shoal_cc as _;
+use shoal_netem as _;
 use shoal_packet as _;
 use shoal_tcp as _;
 use shoal_units as _;

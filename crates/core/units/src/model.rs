@@ -13,6 +13,8 @@ pub enum ModelKind {
     Application,
     /// A kind of end host: what happens between TCP and the network card.
     Host,
+    /// What a link does to packets behind its transmitter.
+    Path,
 }
 
 /// One known difference between a model and what it follows.

@@ -25,6 +25,7 @@ fn model(doc: &ModelDoc) -> Value {
         ModelKind::Stack => "stack",
         ModelKind::Application => "application",
         ModelKind::Host => "host",
+        ModelKind::Path => "path",
     };
     let parameters = keys_of(doc).into_iter().map(|key| {
         json!({ "name": key.name, "unit": key.unit, "default": key.default, "doc": key.doc, "source": key.source })
