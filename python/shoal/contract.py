@@ -56,9 +56,11 @@ class Bottleneck(TypedDict):
 
     #: Name of the link.
     name: str
-    #: Line rate in bit/s.
+    #: Line rate in bit/s; of a link that changes, the rate at the start of the run.
     rate_bps: float
-    #: Fraction of the time the link transmitted.
+    #: How the link changes during the run; only if it does.
+    history: NotRequired[LinkHistory]
+    #: Fraction of the time the link transmitted, at whatever rate it had; while it is down it does not.
     utilisation: float | None
     #: Waiting bytes, weighted by time. The packet in transmission does not wait.
     queue_bytes: Distribution
@@ -72,6 +74,8 @@ class Bottleneck(TypedDict):
     queue_empty_sampled: float | None
     #: Time in the queue in seconds, one value a packet, at its departure.
     delay_s: ClassDelays
+    #: What waited longer than the target for the delay; only if there is a target.
+    above_target: NotRequired[AboveTarget]
     #: Packets that arrived at the queue.
     arrived: int
     #: Packets the queue marked.
@@ -90,6 +94,50 @@ class Bottleneck(TypedDict):
     ect: ClassCounts
     #: The part of the others.
     not_ect: ClassCounts
+
+
+class LinkHistory(TypedDict):
+    """How a link changes during the run.
+
+    Times are seconds since the start of the experiment.
+    """
+
+    #: The rates of the whole run, in the order of their times, the first at zero.
+    rate: list[RateFrom]
+    #: The propagation delays of the whole run, in the order of their times, the first at zero.
+    delay: list[DelayFrom]
+    #: Changes of the rate in the whole run, beginnings and ends of outages included.
+    rate_changes: int
+    #: Changes of the propagation delay in the whole run.
+    delay_changes: int
+    #: Length of the intervals of which a list with more than 1000 changes holds means instead; null if both lists hold
+    #: every change.
+    means_over_s: float | None
+    #: Mean rate in the measurement window in bit/s; while the link is down it is zero.
+    mean_rate_bps: float
+    #: Time in the measurement window in which the link was down.
+    down_s: float
+    #: Bytes that left in the measurement window over those that the link could have carried; a transmission counts when
+    #: it begins.
+    capacity_used: float | None
+
+
+class RateFrom(TypedDict):
+    """The rate of a link from some time on."""
+
+    #: From when on.
+    from_s: float
+    #: Rate in bit/s; zero while the link is down.
+    rate_bps: float
+
+
+class DelayFrom(TypedDict):
+    """The propagation delay of a link from some time on."""
+
+    #: From when on.
+    from_s: float
+    #: Propagation delay in seconds.
+    delay_s: float
 
 
 class Distribution(TypedDict):
@@ -140,6 +188,17 @@ class ClassDelays(TypedDict):
     ect: Distribution
     #: The others.
     not_ect: Distribution
+
+
+class AboveTarget(TypedDict):
+    """What left a link after waiting longer than a target for the queueing delay."""
+
+    #: The target in seconds (`trace.delay_target`).
+    target_s: float
+    #: Packets in the measurement window that waited longer.
+    packets: int
+    #: Bytes of those on the wire, framing included.
+    bytes: int
 
 
 class DroppedBy(TypedDict):

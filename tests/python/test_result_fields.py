@@ -22,7 +22,8 @@ KINDS: dict[str, tuple[type, ...]] = {
     "list": (list,),
     "any": (dict,),
 }
-# Between them these have every kind of application, several links, flows that are left out of the lists, and notices.
+# Between them these have every kind of application, several links, a link that changes, flows that are left out of the
+# lists, and notices.
 RUNS: dict[str, dict[str, object]] = {
     "coexistence": {"duration": "6 s", "warmup": "1 s"},
     "requests": {"duration": "2 s", "warmup": "0.5 s"},
@@ -36,6 +37,12 @@ RUNS: dict[str, dict[str, object]] = {
     },
     "incast-barrier": {},
     "parking-lot": {"duration": "2 s", "warmup": "1 s"},
+    # The link changes.
+    "step-single": {
+        "duration": "3 s",
+        "warmup": "1 s",
+        "bottleneck.schedule": {"changes": [{"at": "2 s", "rate": "5 Mbit/s"}]},
+    },
     # CUBIC is starved, so there is a notice.
     "coupled": {
         "duration": "8 s",

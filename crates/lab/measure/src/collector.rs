@@ -114,8 +114,8 @@ impl Collector {
         let mut distributions = DistributionTables::new(&self.names, experiment.trace.window.is_some());
         let mut bottlenecks = Vec::new();
         let links = std::mem::take(&mut self.links);
-        for ((index, link), name) in (0u32..).zip(links).zip(&self.names.links) {
-            let (bottleneck, of_link) = link.meter.finish(name, self.end);
+        for ((index, meters), (_, link)) in (0u32..).zip(links).zip(experiment.monitored()) {
+            let (bottleneck, of_link) = meters.finish(link, self.window_start, self.end);
             distributions.push(LinkIndex(index), &of_link);
             bottlenecks.push(bottleneck);
         }

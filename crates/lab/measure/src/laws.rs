@@ -72,11 +72,16 @@ fn broken(link: &Bottleneck, window_s: f64) -> Option<String> {
     {
         return Some(format!("the line was busy for {utilisation} of the time"));
     }
-    let most = link.rate_bps * window_s / 8.0 * (1.0 + ROUNDING) + LARGEST_PACKET;
+    // A packet keeps the rate with which it began, so that each change may add one.
+    let (rate_bps, packets) = link
+        .history
+        .as_ref()
+        .map_or((link.rate_bps, 1.0), |history| (history.mean_rate_bps, 1.0 + history.rate_changes as f64));
+    let most = rate_bps * window_s / 8.0 * (1.0 + ROUNDING) + packets * LARGEST_PACKET;
     if link.departed_bytes as f64 > most {
         return Some(format!(
-            "{} bytes left in {window_s} s, more than the line's {} bit/s",
-            link.departed_bytes, link.rate_bps
+            "{} bytes left in {window_s} s, more than the line's {rate_bps} bit/s",
+            link.departed_bytes
         ));
     }
     if link.delay_s.all.min.is_some_and(|least| least < 0.0) {
@@ -102,6 +107,33 @@ mod tests {
         meter.on_arrival(Time::ZERO, class);
         meter.on_drop(Time::ZERO, class, Reason::Early);
         meter.finish("l", Time::ZERO + Span::from_millis(10)).0
+    }
+
+    /// A link that rises to ten times its rate carries more than its first rate would.
+    #[test]
+    fn a_link_that_changes_carries_what_its_mean_rate_allows() {
+        let history = |mean_rate_bps, rate_changes| crate::LinkHistory {
+            rate: Vec::new(),
+            delay: Vec::new(),
+            rate_changes,
+            delay_changes: 0,
+            means_over_s: None,
+            mean_rate_bps,
+            down_s: 0.0,
+            capacity_used: None,
+        };
+        // 100 Mbit/s for 0.1 s are 1,250,000 bytes; each of two changes may add a packet.
+        let most = 1_250_000 + 2 * 131_070;
+        let link = Bottleneck { departed_bytes: most - 1, history: Some(history(1e8, 1)), ..lawful() };
+        assert_eq!(hold(std::slice::from_ref(&link), 0.1), Ok(()));
+        let faster = Bottleneck { departed_bytes: most + 1, ..link.clone() };
+        assert!(
+            hold(&[faster], 0.1).unwrap_err().to_string().contains("more than the line's 100000000 bit/s")
+        );
+        assert!(
+            hold(&[Bottleneck { history: None, ..link }], 0.1).is_err(),
+            "without the change it is too much"
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod flow_results;
 mod frame_meter;
 mod histogram;
 pub mod laws;
+mod link_history;
 mod measured;
 pub mod metrics;
 mod queue_meter;
@@ -32,6 +33,7 @@ pub use flow_meter::{
 pub use flow_results::{AppMeter, FinishedFlow, FlowResults};
 pub use frame_meter::{FrameArrival, FrameMeter, FrameSummary};
 pub use histogram::{Bucket, Distribution, Histogram};
+pub use link_history::{AboveTarget, DelayFrom, LinkHistory, RateFrom};
 pub use measured::{Measured, Plane};
 pub use queue_meter::{Bottleneck, ClassDelays, ClassQueues, DroppedBy, MarkedBy, MeterPace, QueueMeter};
 pub use result::{

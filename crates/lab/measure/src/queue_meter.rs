@@ -6,7 +6,7 @@ use crate::laws::BrokenLaw;
 use crate::metrics::finite;
 use crate::sampler::Sampler;
 use crate::windows::WindowedHistograms;
-use crate::{ClassCounts, Distribution, Histogram, LinkDistributions};
+use crate::{AboveTarget, ClassCounts, Distribution, Histogram, LinkDistributions, LinkHistory};
 use serde::{Deserialize, Serialize};
 use shoal_packet::{Class, Reason};
 use shoal_trace::QueueClass;
@@ -20,9 +20,12 @@ described! {
 pub struct Bottleneck {
     /// Name of the link.
     pub name: String,
-    /// Line rate in bit/s.
+    /// Line rate in bit/s; of a link that changes, the rate at the start of the run.
     pub rate_bps: f64,
-    /// Fraction of the time the link transmitted.
+    /// How the link changes during the run; only if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<LinkHistory>,
+    /// Fraction of the time the link transmitted, at whatever rate it had; while it is down it does not.
     pub utilisation: Option<f64>,
     /// Waiting bytes, weighted by time. The packet in transmission does not wait.
     pub queue_bytes: Distribution,
@@ -36,6 +39,9 @@ pub struct Bottleneck {
     pub queue_empty_sampled: Option<f64>,
     /// Time in the queue in seconds, one value a packet, at its departure.
     pub delay_s: ClassDelays,
+    /// What waited longer than the target for the delay; only if there is a target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub above_target: Option<AboveTarget>,
     /// Packets that arrived at the queue.
     pub arrived: u64,
     /// Packets the queue marked.
@@ -172,6 +178,10 @@ pub struct QueueMeter {
     /// Packets that arrived, and those that left or were dropped, since the queue was empty at the beginning.
     entered: u64,
     gone: u64,
+    /// Target for the delay, the longest time if there is none, and what waited longer.
+    target: Span,
+    above_packets: u64,
+    above_bytes: u64,
 }
 
 impl QueueMeter {
@@ -209,6 +219,9 @@ impl QueueMeter {
             drops: Default::default(),
             entered: 0,
             gone: 0,
+            target: NO_TARGET,
+            above_packets: 0,
+            above_bytes: 0,
         }
     }
 
@@ -216,6 +229,13 @@ impl QueueMeter {
     #[must_use]
     pub fn with_rate_changes(mut self, changes: Arc<[RateChange]>) -> Self {
         self.transmission = Transmission::new(self.rate, changes);
+        self
+    }
+
+    /// What waits longer than `target` is counted; to be called before any event.
+    #[must_use]
+    pub const fn with_delay_target(mut self, target: Span) -> Self {
+        self.target = target;
         self
     }
 
@@ -330,6 +350,10 @@ impl QueueMeter {
             class.delay.record(sojourn.as_picos());
             class.departed += 1;
             class.departed_bytes += u64::from(wire_bytes);
+            if sojourn > self.target {
+                self.above_packets += 1;
+                self.above_bytes += u64::from(wire_bytes);
+            }
         }
     }
 
@@ -359,6 +383,7 @@ impl QueueMeter {
         let result = Bottleneck {
             name: name.to_owned(),
             rate_bps: self.rate.as_bps() as f64,
+            history: None,
             utilisation: finite(busy.as_picos() as f64 / seconds),
             queue_bytes: self.queue_bytes.distribution(1.0),
             queue_packets: self.queue_packets.distribution(1.0),
@@ -373,6 +398,11 @@ impl QueueMeter {
                 ect: ect.delay.distribution(PICOS_PER_SECOND),
                 not_ect: not_ect.delay.distribution(PICOS_PER_SECOND),
             },
+            above_target: (self.target < NO_TARGET).then(|| AboveTarget {
+                target_s: self.target.as_secs_f64(),
+                packets: self.above_packets,
+                bytes: self.above_bytes,
+            }),
             arrived: ect.arrived + not_ect.arrived,
             marked: ect.marked + not_ect.marked,
             dropped: ect.dropped + not_ect.dropped,
@@ -400,6 +430,9 @@ impl QueueMeter {
         (result, distributions)
     }
 }
+
+/// No packet waits longer.
+const NO_TARGET: Span = Span::from_picos(u64::MAX);
 
 const PICOS_PER_SECOND: f64 = 1e12;
 

@@ -3,7 +3,8 @@
 //! exceptions, so they are reported and the result is not refused.
 
 use shoal_measure::{Bottleneck, FlowResult, GroupResult, Notice};
-use shoal_scenario::{App, Experiment, Flow};
+use shoal_scenario::{App, Experiment, Flow, Link};
+use shoal_units::{Rate, Span, Time};
 
 use crate::starvation::{is_backlogged, numbered};
 
@@ -27,7 +28,8 @@ pub(crate) fn find(
     groups: &[GroupResult],
     bottlenecks: &[Bottleneck],
 ) -> Vec<Notice> {
-    let judged = Judged { experiment, bottlenecks };
+    let judged =
+        Judged { experiment, bottlenecks, monitored: experiment.monitored().map(|(_, link)| link).collect() };
     let mut notices: Vec<Notice> =
         (0..bottlenecks.len()).filter_map(|link| judged.idle(link, groups)).collect();
     notices.extend(judged.unexplained(groups));
@@ -37,6 +39,8 @@ pub(crate) fn find(
 struct Judged<'a> {
     experiment: &'a Experiment,
     bottlenecks: &'a [Bottleneck],
+    /// The links of the bottlenecks.
+    monitored: Vec<&'a Link>,
 }
 
 impl Judged<'_> {
@@ -55,6 +59,30 @@ impl Judged<'_> {
         position(flow.forward)
     }
 
+    /// When the measurement begins and ends.
+    fn window(&self) -> (Time, Time) {
+        (Time::ZERO + self.experiment.warmup, Time::ZERO + self.experiment.duration)
+    }
+
+    /// The lowest and the highest rate in bit/s that a monitored link has during the measurement; zero while it is down.
+    fn rates_bps(&self, link: usize) -> (f64, f64) {
+        let (from, to) = self.window();
+        let bps = |rate: Rate| rate.as_bps() as f64;
+        let rates = self.monitored[link].rates(from, to).map(|piece| bps(piece.value));
+        rates.fold((f64::INFINITY, 0.0), |(low, high), rate| (low.min(rate), high.max(rate)))
+    }
+
+    /// By how much in seconds the delays on a flow's paths grow at most beyond those at the start of the run.
+    fn more_delay_s(&self, flow: &Flow) -> f64 {
+        let (from, to) = self.window();
+        let links = self.experiment.links_of(flow.forward).chain(self.experiment.links_of(flow.backward));
+        let more = |link: &Link| {
+            let longest = link.delays(from, to).map(|piece| piece.value).fold(Span::ZERO, Span::max);
+            longest.saturating_sub(link.delay).as_secs_f64()
+        };
+        links.map(more).sum()
+    }
+
     /// Rate in bit/s that the mean window allows, by Little's law.
     fn allowed_bps(&self, flow: &Flow, result: &FlowResult, way: &[usize]) -> Option<f64> {
         let endpoint = &self.experiment.endpoints[flow.endpoint as usize];
@@ -64,31 +92,37 @@ impl Judged<'_> {
             return None;
         }
         let waits: Option<f64> = way.iter().map(|&link| self.bottlenecks.get(link)?.delay_s.all.mean).sum();
-        Some(window * f64::from(endpoint.mtu_bytes) * 8.0 / (result.base_rtt_s? + waits?))
+        // The longest round-trip time that the flow ever has, so that its window is not taken for too large.
+        let round_trip_s = result.base_rtt_s? + self.more_delay_s(flow) + waits?;
+        Some(window * f64::from(endpoint.mtu_bytes) * 8.0 / round_trip_s)
     }
 
     fn idle(&self, link: usize, groups: &[GroupResult]) -> Option<Notice> {
         let bottleneck = &self.bottlenecks[link];
-        let utilisation = bottleneck.utilisation.filter(|&utilisation| utilisation < BUSY)?;
+        let (from, to) = self.window();
+        // While the link is down, it does not idle.
+        let up = 1.0 - self.monitored[link].down(from, to).as_secs_f64() / (to - from).as_secs_f64();
+        let utilisation = bottleneck.utilisation.filter(|&utilisation| utilisation < BUSY * up)?;
+        let (_, highest_bps) = self.rates_bps(link);
         let allowed: f64 = numbered(self.experiment, groups)
             .filter(|(_, flow, _)| is_backlogged(flow, self.experiment))
             .filter_map(|(_, flow, result)| {
                 let way = self.way(flow).filter(|way| way.contains(&link))?;
                 // Another link on the path may be the reason.
-                let narrowest =
-                    way.iter().map(|&other| self.bottlenecks[other].rate_bps).fold(f64::INFINITY, f64::min);
-                (narrowest >= bottleneck.rate_bps).then_some(())?;
+                let others = way.iter().filter(|&&other| other != link);
+                let narrowest = others.map(|&other| self.rates_bps(other).0).fold(f64::INFINITY, f64::min);
+                (narrowest >= highest_bps).then_some(())?;
                 self.allowed_bps(flow, result, &way)
             })
             .sum();
-        (allowed > CLEARLY * bottleneck.rate_bps).then(|| Notice {
+        (allowed > CLEARLY * highest_bps).then(|| Notice {
             kind: IDLE.to_owned(),
             text: format!(
                 "link `{}` is busy for {:.0} % of the time, although the windows of its flows allow {:.1} times its rate: \
                  packets were held up where nothing measures them, and the numbers are hardly right",
                 bottleneck.name,
                 100.0 * utilisation,
-                allowed / bottleneck.rate_bps
+                allowed / highest_bps
             ),
             groups: Vec::new(),
             links: vec![bottleneck.name.clone()],

@@ -8,8 +8,10 @@
 use std::collections::BTreeMap;
 
 use shoal_measure::{Bottleneck, FlowResult, GroupResult, Notice};
-use shoal_scenario::{App, Experiment, Flow};
+use shoal_scenario::{App, Experiment, Flow, Link};
 use shoal_tcp::{EcnSetting, EndpointConfig};
+
+use shoal_units::{Span, Time};
 
 use crate::fair_share::{Demand, max_min};
 
@@ -46,7 +48,7 @@ pub(crate) fn find(
             let most = group.narrowest_bps(experiment);
             most.is_finite()
                 && group.rate_bps < PART * most
-                && window_s >= LEAST_ROUND_TRIPS * group.base_rtt_s(experiment)
+                && window_s >= LEAST_ROUND_TRIPS * group.longest_rtt_s(experiment)
         })
         .collect();
     if slow.is_empty() {
@@ -69,13 +71,50 @@ pub(crate) fn is_backlogged(flow: &Flow, experiment: &Experiment) -> bool {
         && flow.stop.is_none_or(|stop| stop.as_picos() >= experiment.duration.as_picos())
 }
 
-/// Mean max-min fair rate of the backlogged flows of each group that has some.
+/// When the measurement begins and ends.
+fn window(experiment: &Experiment) -> (Time, Time) {
+    (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration)
+}
+
+/// Times into which the measurement is divided at most: links that change more often count with their means over so many
+/// equal parts of it.
+const MOST_PARTS: usize = 1000;
+
+/// The ends of the parts of the measurement in which no link changes its rate, the start of the measurement first.
+fn parts(experiment: &Experiment) -> Vec<Time> {
+    let (from, to) = window(experiment);
+    let changes = experiment.links.iter().flat_map(|link| link.schedule.rate.iter().map(|change| change.at));
+    let mut ends: Vec<Time> = changes.filter(|at| *at > from && *at < to).chain([from, to]).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    if ends.len() <= MOST_PARTS + 1 {
+        return ends;
+    }
+    let part = (to - from).as_picos() / MOST_PARTS as u64;
+    (0..MOST_PARTS as u64).map(|number| from + Span::from_picos(part * number)).chain([to]).collect()
+}
+
+/// Mean max-min fair rate of the backlogged flows of each group that has some: over the measurement, if links change.
 fn fair_shares(experiment: &Experiment, groups: &[GroupResult]) -> BTreeMap<usize, f64> {
-    let capacities: Vec<f64> = experiment
-        .links
-        .iter()
-        .map(|link| link.rate.map_or(f64::INFINITY, |rate| rate.as_bps() as f64))
-        .collect();
+    let (from, to) = window(experiment);
+    let mut sums: BTreeMap<usize, f64> = BTreeMap::new();
+    for part in parts(experiment).windows(2) {
+        let mean_bps = |link: &Link| link.mean_rate_bps(part[0], part[1]).unwrap_or(f64::INFINITY);
+        let capacities: Vec<f64> = experiment.links.iter().map(mean_bps).collect();
+        let weight = (part[1] - part[0]).as_secs_f64() / (to - from).as_secs_f64();
+        for (group, rate) in fair_shares_of(experiment, groups, &capacities) {
+            *sums.entry(group).or_default() += weight * rate;
+        }
+    }
+    sums
+}
+
+/// The same with links of these rates in bit/s.
+fn fair_shares_of(
+    experiment: &Experiment,
+    groups: &[GroupResult],
+    capacities: &[f64],
+) -> BTreeMap<usize, f64> {
     // Flows of a group on the same path that are all backlogged, or all not, are bundled; the demand of the
     // latter is their mean rate.
     let mut bundles: BTreeMap<(u32, usize, bool), (u32, f64)> = BTreeMap::new();
@@ -97,7 +136,7 @@ fn fair_shares(experiment: &Experiment, groups: &[GroupResult]) -> BTreeMap<usiz
         })
         .collect();
     let mut sums: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
-    for ((&(_, group, backlogged), &(flows, _)), rate) in bundles.iter().zip(max_min(&capacities, &demands)) {
+    for ((&(_, group, backlogged), &(flows, _)), rate) in bundles.iter().zip(max_min(capacities, &demands)) {
         if backlogged {
             let sum = sums.entry(group).or_default();
             sum.0 += rate * f64::from(flows);
@@ -176,12 +215,15 @@ impl<'a> Backlogged<'a> {
     }
 
     fn narrowest_bps(&self, experiment: &Experiment) -> f64 {
-        let rates = experiment.links_of(self.flow.forward).filter_map(|link| link.rate);
-        rates.map(|rate| rate.as_bps() as f64).fold(f64::INFINITY, f64::min)
+        let (from, to) = window(experiment);
+        let rates = experiment.links_of(self.flow.forward).filter_map(|link| link.mean_rate_bps(from, to));
+        rates.fold(f64::INFINITY, f64::min)
     }
 
-    fn base_rtt_s(&self, experiment: &Experiment) -> f64 {
-        experiment.base_rtt(self.flow).as_secs_f64()
+    /// Round-trip propagation delay with the longest delay that each link ever has.
+    fn longest_rtt_s(&self, experiment: &Experiment) -> f64 {
+        let links = experiment.links_of(self.flow.forward).chain(experiment.links_of(self.flow.backward));
+        links.map(|link| link.longest_delay().as_secs_f64()).sum()
     }
 
     fn notice(

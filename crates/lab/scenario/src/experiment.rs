@@ -453,11 +453,21 @@ pub struct TraceConfig {
     pub window: Option<Span>,
     /// Interval at which monitored links are sampled for whether a packet waits.
     pub sample_interval: Span,
+    /// Queueing delay above which packets are counted; see [`Self::delay_target_of`].
+    pub delay_target: Option<Span>,
     /// Number of flows that the result lists one by one; further flows only enter the sums.
     pub flows: u32,
 }
 
 impl TraceConfig {
+    /// Queueing delay above which packets are counted at links that change, unless the scenario says another.
+    const MOVING_DELAY_TARGET: Span = Span::from_millis(30);
+
+    /// Queueing delay above which packets at this link are counted; `None` if none are.
+    pub fn delay_target_of(&self, link: &Link) -> Option<Span> {
+        self.delay_target.or_else(|| (!link.schedule.is_empty()).then_some(Self::MOVING_DELAY_TARGET))
+    }
+
     /// Whether tables of distributions are written: with any recording beyond the summary they are.
     pub const fn records_distributions(&self) -> bool {
         self.distributions || self.series_interval.is_some() || self.window.is_some()
@@ -476,6 +486,7 @@ impl Default for TraceConfig {
             distributions: false,
             window: None,
             sample_interval: Span::from_millis(10),
+            delay_target: None,
             flows: 10_000,
         }
     }

@@ -172,6 +172,7 @@ fn trace(cx: &Context<'_>, duration: Span) -> TraceConfig {
         distributions: trace.distributions,
         window,
         sample_interval,
+        delay_target: trace.delay_target.map(|target| target.span()),
         flows: trace.flows.0.unwrap_or(u32::MAX),
     }
 }

@@ -1,9 +1,9 @@
 //! Events of packets at monitored links.
 
 use super::Collector;
-use crate::{MeterPace, QueueBin, QueueMeter};
+use crate::{Bottleneck, LinkDistributions, LinkHistory, MeterPace, QueueBin, QueueMeter};
 use shoal_packet::{Backlog, Class, Reason};
-use shoal_scenario::Experiment;
+use shoal_scenario::{Experiment, Link};
 use shoal_trace::{FlowEvent, LinkIndex};
 use shoal_units::{Span, Time};
 
@@ -35,15 +35,29 @@ impl MonitoredLink {
         let pace = MeterPace { sample: trace.sample_interval, windows: trace.window.unwrap_or(Span::ZERO) };
         let window_start = Time::ZERO + experiment.warmup;
         // A monitored link has a rate.
-        let rates = experiment.monitored().filter_map(|(_, link)| Some((link.rate?, &link.schedule.rate)));
-        let links = (0u32..).zip(rates).map(|(index, (rate, changes))| Self {
-            meter: QueueMeter::new(window_start, rate, pace).with_rate_changes(changes.clone()),
-            bin: trace
-                .series_interval
-                .is_some()
-                .then(|| QueueBin::new(LinkIndex(index), rate, changes.clone())),
+        let rates = experiment.monitored().filter_map(|(_, link)| Some((link.rate?, link)));
+        let links = (0u32..).zip(rates).map(|(index, (rate, link))| {
+            let changes = &link.schedule.rate;
+            let mut meter = QueueMeter::new(window_start, rate, pace).with_rate_changes(changes.clone());
+            if let Some(target) = trace.delay_target_of(link) {
+                meter = meter.with_delay_target(target);
+            }
+            let binned = trace.series_interval.is_some();
+            Self { meter, bin: binned.then(|| QueueBin::new(LinkIndex(index), rate, changes.clone())) }
         });
         links.collect()
+    }
+
+    /// The result of `link` in a run that is measured from `window_start` to `end`, and the distributions behind it.
+    pub(super) fn finish(
+        self,
+        link: &Link,
+        window_start: Time,
+        end: Time,
+    ) -> (Bottleneck, LinkDistributions) {
+        let (mut result, distributions) = self.meter.finish(&link.name, end);
+        result.history = LinkHistory::of(link, window_start, end, result.departed_bytes);
+        (result, distributions)
     }
 }
 

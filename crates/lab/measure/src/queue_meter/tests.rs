@@ -244,3 +244,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_waits_longer_than_the_target_is_counted() {
+    let mut meter =
+        QueueMeter::new(ms(10), MBIT_10, MeterPace::default()).with_delay_target(Span::from_millis(5));
+    // The first leaves before the measurement begins; a wait as long as the target is not longer than it.
+    for (at, waited) in [(9, 8), (12, 5), (14, 6), (16, 7)] {
+        meter.on_departure(ms(at), Class::Ect, Span::from_millis(waited), 1250);
+    }
+    let above = meter.finish("l", ms(40)).0.above_target.unwrap();
+    assert_eq!((above.target_s, above.packets, above.bytes), (0.005, 2, 2500));
+    let without = QueueMeter::new(ms(10), MBIT_10, MeterPace::default());
+    assert_eq!(without.finish("l", ms(40)).0.above_target, None);
+}

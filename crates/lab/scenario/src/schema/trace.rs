@@ -1,4 +1,7 @@
 //! `[trace]`
+//!
+//! Targets of the delay: [RFC 8033](https://www.rfc-editor.org/rfc/rfc8033#section-4.1) for PIE,
+//! [RFC 9332](https://www.rfc-editor.org/rfc/rfc9332#appendix-A.1) for DualPI2.
 
 use serde_json::{Value as Json, json};
 
@@ -31,6 +34,11 @@ section! {
         windows: TimeOrOff = "off",
         /// Interval between the samples of `queue_empty_sampled`.
         sample: Duration = "10 ms",
+        /// Queueing delay above which packets and bytes are counted at monitored links. Without it, links that change count
+        /// above 30 ms: twice the target of PIE and of DualPI2's classic queue (15 ms), so that what is above is an excursion
+        /// under either.
+        #[otherwise = "30 ms at links that change, nothing is counted at others"]
+        delay_target: Option<Duration>,
         /// Number of flows that the result lists one by one, or "all": the first flows of each group, shared
         /// equally among the groups; values computed over all flows stay exact.
         flows: KeptFlows = 10_000,
