@@ -585,4 +585,5 @@ void flows_run(uint64_t duration, uint64_t every, uint64_t window_start)
 	end.time_ns = duration;
 	output_record(&end);
 	output_close();
+	show_end();
 }

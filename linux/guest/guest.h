@@ -24,15 +24,12 @@ void host_init(void); /* the initial namespace: "init" */
 void host_add(const char *name);
 void host_enter(int host);
 int host_find(const char *name);
-void sysctl_write(int host, const char *path, const char *value);
 struct end {
 	int host;
 	char device[16];
 	uint32_t address; /* network byte order, /30 */
 };
 void veth_add(const struct end *a, const struct end *b, uint32_t mtu);
-/* Sets the number of packets that TCP hands over as one segment. */
-void gso_max_segs(int host, const char *device, uint32_t count);
 /* Adds a further address to a device. */
 void address_add(int host, const char *device, uint32_t address);
 /* Route metrics for connections; 0 leaves a metric to the kernel. */
@@ -45,6 +42,28 @@ void route_add(int host, uint32_t network, int length, uint32_t gateway, const s
 void qdisc_add(int host, const char *device, uint32_t parent, uint32_t handle, const char *kind, const void *options,
 	       size_t size);
 void module_load(const char *path, const char *parameters);
+
+/* nic.c: settings of hosts, which are read back. */
+/* Sets a kernel parameter; `path` is below /proc/sys. */
+void sysctl_set(int host, const char *path, const char *value);
+/* The same, without reading it back. */
+void sysctl_write(int host, const char *path, const char *value);
+void sysctl_read(int host, const char *path, char *into, size_t room);
+void offloads_off(int host, const char *device);
+/* Sets gso_max_size, gso_max_segs, gro_max_size (of IPv4: gso_ipv4_max_size, gro_ipv4_max_size) or gro (0 or 1) of a device. */
+void nic_set(int host, const char *device, const char *name, uint32_t value);
+/* The sizes of segments in the words of `ip -d link`, and the offloads in those of `ethtool -k`. */
+void nic_sizes(int host, const char *device, char *into, size_t room);
+void nic_offloads(int host, const char *device, char *into, size_t room);
+/* TCP paces the sockets that this host opens from now on by itself. */
+void host_pace(int host);
+bool host_paces(int host);
+
+/* shown.c: what programs would show of a host. */
+void show(int host, const char *device);
+void show_sysctl(int host, const char *path);
+/* At the end of the experiment. */
+void show_end(void);
 
 /* lines.c: changes of rates and delays during the run. */
 /* Appends a change: at `at` after the start, a rate in bit/s or a delay in ns. */

@@ -66,6 +66,19 @@ static void route(struct words *w)
 	route_add(at, network, length, gateway, &metrics);
 }
 
+/* nic HOST DEVICE NAME VALUE [NAME VALUE...] */
+static void nic(struct words *w)
+{
+	int at = host(w);
+	const char *device = text(w);
+
+	while (w->next < w->count) {
+		const char *name = text(w);
+
+		nic_set(at, device, name, (uint32_t)number(w));
+	}
+}
+
 /* Joins the remaining words of the line with single blanks. */
 static void join(struct words *w, char *into, size_t size)
 {
@@ -188,16 +201,22 @@ static void obey(struct words *w)
 		char value[256];
 
 		join(w, value, sizeof(value));
-		sysctl_write(at, path, value);
+		sysctl_set(at, path, value);
 	} else if (strcmp(verb, "veth") == 0) {
 		struct end a = end_of(w), b = end_of(w);
 
 		veth_add(&a, &b, (uint32_t)number(w));
-	} else if (strcmp(verb, "gso_max_segs") == 0) {
+	} else if (strcmp(verb, "nic") == 0) {
+		nic(w);
+	} else if (strcmp(verb, "pace") == 0) {
+		host_pace(host(w));
+	} else if (strcmp(verb, "show") == 0) {
+		/* show HOST DEVICE SYSCTL... */
 		int at = host(w);
-		const char *device = text(w);
 
-		gso_max_segs(at, device, (uint32_t)number(w));
+		show(at, text(w));
+		while (w->next < w->count)
+			show_sysctl(at, text(w));
 	} else if (strcmp(verb, "route") == 0) {
 		route(w);
 	} else if (strcmp(verb, "address") == 0) {

@@ -73,6 +73,18 @@ void use_cc(int fd, const char *cc)
 		fail_errno("the kernel has no congestion control `%s`", cc);
 }
 
+/*
+ * Lets TCP pace the socket itself. It does so for every rate that is set as the largest one, but for the value that means
+ * "no limit" (`sk_setsockopt`); this one limits as little.
+ */
+static void pace(int fd)
+{
+	unsigned long limit = ~0UL - 1;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &limit, sizeof(limit)))
+		fail_errno("cannot pace a socket");
+}
+
 static int tcp_socket(int host, const char *cc)
 {
 	int fd;
@@ -82,6 +94,8 @@ static int tcp_socket(int host, const char *cc)
 	if (fd < 0)
 		fail_errno("cannot make a socket");
 	use_cc(fd, cc);
+	if (host_paces(host))
+		pace(fd);
 	return fd;
 }
 

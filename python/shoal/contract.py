@@ -532,3 +532,6 @@ class LinuxRun(TypedDict):
     notes: list[str]
     #: What each part of the scenario became: `tc`, `sysctl` and socket options.
     rules: list[list[str]]
+    #: What programs would show of the first sender and of the first receiver with the same settings: host, program,
+    #: text. Settings are those that the kernel has, and counters are those at the end.
+    shown: list[list[str]]

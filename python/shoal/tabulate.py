@@ -64,6 +64,11 @@ def kernel_table(rules: Sequence[tuple[str, str]]) -> Table:
     return Table("What the scenario is on Linux", ("Scenario", "Kernel"), rules, words=2)
 
 
+def shown_table(shown: Sequence[tuple[str, str, str]]) -> Table:
+    """What programs would show of the hosts on the real kernel."""
+    return Table("What programs show of the hosts", ("Host", "Program", "What it shows"), shown, words=3)
+
+
 def wait_tables(runs: Runs) -> list[Table]:
     """What applications waited for, if they do: exchanges, rounds with a barrier, frames."""
     tables = []

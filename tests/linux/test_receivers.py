@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -72,8 +73,8 @@ def test_size_of_the_buffers_does_not_matter(image: Image, text: str) -> None:
     assert found[0.5] == found[1] == found[2]
 
 
-def with_buffers(scenario: shoal.Scenario, factor: float, image: Image) -> str:
-    """The result with receive buffers of another size."""
+def with_buffers(scenario: shoal.Scenario, factor: float, image: Image) -> dict[str, object]:
+    """The result with receive buffers of another size, without what it shows of the hosts: that size."""
     planned = plan(scenario, image)
 
     def scaled(match: re.Match[str]) -> str:
@@ -84,4 +85,7 @@ def with_buffers(scenario: shoal.Scenario, factor: float, image: Image) -> str:
     assert count == 2
     with guest_folder() as folder:
         run_guest(config, image, folder, memory_mib=planned.memory_mib, seed=planned.seed)
-        return planned.result(folder).json
+        result: dict[str, object] = json.loads(planned.result(folder).json)
+    assert isinstance(kernel := result["linux"], dict)
+    assert kernel.pop("shown")
+    return result

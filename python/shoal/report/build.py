@@ -17,7 +17,16 @@ from shoal.remarks import all_lines
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
 from shoal.results import Result, Results
-from shoal.tabulate import Table, comparison_table, group_table, kernel_table, queue_table, totals, wait_tables
+from shoal.tabulate import (
+    Table,
+    comparison_table,
+    group_table,
+    kernel_table,
+    queue_table,
+    shown_table,
+    totals,
+    wait_tables,
+)
 
 
 @dataclass(frozen=True)
@@ -142,7 +151,9 @@ def _on_linux(run: Result) -> dict[str, Any] | None:
     if linux is None:
         return None
     unknown = {"build": "unknown", "modules": "unknown", "generator": None}
-    return {**unknown, **linux, "table": kernel_table([(place, text) for place, text in linux.get("rules", [])])}
+    table = kernel_table([(place, text) for place, text in linux.get("rules", [])])
+    shown = shown_table([(host, program, text) for host, program, text in linux.get("shown", [])])
+    return {**unknown, **linux, "table": table, "shown_table": shown}
 
 
 def figure_values(drawn: Drawn) -> dict[str, str]:

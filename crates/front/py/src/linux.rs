@@ -65,7 +65,7 @@ impl LinuxPlan {
         self.experiment.seed
     }
 
-    /// The result of a run whose guest wrote `lines.bin` and `flows.bin` into `folder`.
+    /// The result of a run whose guest wrote `lines.bin`, `flows.bin` and `shown` into `folder`.
     fn result(&self, py: Python<'_>, folder: PathBuf) -> PyResult<Run> {
         let Self { experiment, scenario, kernel, plan } = self;
         py.detach(|| {
@@ -80,7 +80,8 @@ impl LinuxPlan {
             if let Some(law) = &measured.broken {
                 return Err(broken(law));
             }
-            let plane = Plane::Linux(ran_on(experiment, plan, kernel));
+            let shown = std::fs::read_to_string(folder.join("shown"))?;
+            let plane = Plane::Linux(ran_on(experiment, plan, kernel, &shown));
             let result = measured.result(scenario.clone(), env!("CARGO_PKG_VERSION"), plane);
             Ok(Run { result, tables: measured.tables })
         })

@@ -1,5 +1,6 @@
 //! End hosts: settings that apply to all flows of a host, and checks of what no host can do.
 
+use crate::card::Card;
 use crate::controllers::is_linux;
 use crate::refusal::Refusals;
 use shoal_scenario::{App, Experiment, Flow, Host};
@@ -20,8 +21,8 @@ pub(crate) struct HostSettings {
     pub initial_window: u32,
     /// Metric `quickack` of its route: no ACK is delayed.
     pub acks_at_once: bool,
-    /// How the host hands packets to its device.
-    pub host: Host,
+    /// Its network card.
+    pub card: Card,
 }
 
 /// Bytes of the IP and TCP headers with the timestamp option and its padding.
@@ -35,11 +36,6 @@ const DATAGRAM_BYTES: u16 = 44;
 /// one.
 const NO_LIMIT: u32 = 64 << 20;
 
-/// `GSO_MAX_SEGS`, the default of every device
-/// ([`include/linux/netdevice.h`](https://elixir.bootlin.com/linux/v6.12/source/include/linux/netdevice.h));
-/// its `gso_max_size` stays at 64 KiB.
-const DEFAULT_GSO_MAX_SEGS: u32 = 65535;
-
 impl HostSettings {
     /// Settings that both hosts of a flow have.
     pub(crate) fn of(experiment: &Experiment, flow: &Flow) -> Self {
@@ -51,45 +47,22 @@ impl HostSettings {
             mtu: endpoint.mtu_bytes,
             initial_window: endpoint.initial_window.unwrap_or(0),
             acks_at_once: !endpoint.delayed_ack,
-            host: experiment.groups[flow.group as usize].host,
-        }
-    }
-
-    /// Number of packets that TCP may hand over as one segment; `None` for 1, which the guest sets at every
-    /// device (linux/guest/net.c). The device, whose TSO and GSO are off, splits the segment
-    /// (`validate_xmit_skb`), so that the bottleneck always sees packets.
-    pub(crate) const fn gso_max_segs(&self) -> Option<u32> {
-        match self.host {
-            Host::Ideal => None,
-            Host::Linux => Some(DEFAULT_GSO_MAX_SEGS),
-        }
-    }
-
-    /// The meaning of `host` in words, for `--explain`.
-    pub(crate) fn segmentation(&self, device: &str) -> String {
-        let name = self.host.name();
-        match self.gso_max_segs() {
-            None => format!(
-                "host = \"{name}\": ip link set dev {device} gso_max_segs 1, so that TCP hands over one packet at a time"
-            ),
-            Some(most) => format!(
-                "host = \"{name}\": gso_max_segs {most} and gso_max_size 65536, the kernel's defaults: TCP hands over several \
-                 segments as one and holds data back to fill them; {device} splits them into packets"
-            ),
+            card: card(experiment.groups[flow.group as usize].host),
         }
     }
 
     /// Kernel parameters (paths below /proc/sys) and their values.
     pub(crate) fn sysctls(&self, socket_buffer: u32) -> Vec<(&'static str, String)> {
         let switch = |on: bool| u8::from(on).to_string();
-        vec![
+        let own = [
             ("net/ipv4/tcp_ecn", switch(self.ecn)),
             ("net/ipv4/tcp_sack", switch(self.sack)),
             ("net/ipv4/tcp_timestamps", switch(self.timestamps)),
             ("net/ipv4/tcp_no_metrics_save", switch(true)),
             ("net/ipv4/tcp_rmem", format!("4096 {socket_buffer} {socket_buffer}")),
             ("net/ipv4/tcp_wmem", format!("4096 {socket_buffer} {socket_buffer}")),
-        ]
+        ];
+        own.into_iter().chain(self.card.sysctls()).collect()
     }
 
     /// Metrics of the default route in the syntax of `ip route`.
@@ -102,6 +75,14 @@ impl HostSettings {
             words += " quickack 1";
         }
         words
+    }
+}
+
+/// The network card of a host.
+const fn card(host: Host) -> Card {
+    match host {
+        Host::Ideal => Card::IDEAL,
+        Host::Linux => Card::SEGMENTS,
     }
 }
 

@@ -4,6 +4,7 @@ mod applications;
 mod attributes;
 mod buffers;
 mod capture;
+mod card;
 mod controllers;
 mod disciplines;
 mod endpoints;

@@ -40,8 +40,13 @@ pub fn measure(experiment: &Experiment, lines: &[u8], flows: &[u8]) -> Result<Me
     Ok(measurement.finish())
 }
 
-/// What a result states about the plan and the kernel of its run.
-pub fn ran_on(experiment: &Experiment, plan: &Plan, kernel: &Kernel) -> LinuxRun {
+/// What a result states about the plan and the kernel of its run; `shown` is a file that the guest wrote
+/// (linux/guest/shown.c).
+pub fn ran_on(experiment: &Experiment, plan: &Plan, kernel: &Kernel, shown: &str) -> LinuxRun {
+    let three = |line: &str| {
+        let mut words = line.splitn(3, '\t').map(str::to_owned);
+        Some((words.next()?, words.next()?, words.next()?))
+    };
     LinuxRun {
         kernel: kernel.release.clone(),
         build: kernel.build.clone(),
@@ -51,6 +56,7 @@ pub fn ran_on(experiment: &Experiment, plan: &Plan, kernel: &Kernel) -> LinuxRun
         modules: kernel.modules.clone(),
         generator: kernel.generator.clone(),
         rules: plan.rules.iter().map(|rule| (rule.place.clone(), rule.text.clone())).collect(),
+        shown: shown.lines().filter_map(three).collect(),
     }
 }
 

@@ -155,6 +155,7 @@ impl Planned<'_> {
                 line!(text, "capture {} {} {interface}", port.host, port.device);
             }
         }
+        self.testbed.write_shown(&mut text);
         for (flow, place) in self.experiment.flows.iter().zip(&self.testbed.places) {
             line!(text, "{}", self.flow(flow, place));
         }
@@ -169,7 +170,8 @@ impl Planned<'_> {
     fn modules(&self, of_controllers: Vec<Module>) -> Vec<Module> {
         let disciplines = self.testbed.lines.iter().flat_map(|line| &line.queue.disciplines);
         let files = disciplines.filter_map(|discipline| module_of(discipline.kind));
-        let of_queues = files.map(|file| Module { file, parameters: None });
+        let moderation = self.testbed.moderates().then_some("sch_coalesce.ko");
+        let of_queues = files.chain(moderation).map(|file| Module { file, parameters: None });
         let mut modules: Vec<Module> = of_controllers.into_iter().chain(of_queues).collect();
         modules.sort_unstable();
         modules.dedup();
@@ -251,7 +253,11 @@ impl Planned<'_> {
         for (number, end) in self.testbed.ends.iter().enumerate() {
             self.end_rules(number, &end.port.host, &mut add);
         }
-        add("all links", "ethtool -K tso off gso off gro off; permanent neighbours".to_owned());
+        add(
+            "all links",
+            "ethtool -K tso off gso off gro off, but for gro of the hosts above; permanent neighbours"
+                .to_owned(),
+        );
         add("sockets", buffers::rule(self.testbed.socket_buffer));
         for (index, group) in self.experiment.groups.iter().enumerate() {
             if let Some(text) = self.group_rule(index) {
@@ -308,7 +314,10 @@ impl Planned<'_> {
             .map(|(path, value)| format!("{}={value}", path.replace('/', ".")))
             .collect();
         add(host, format!("sysctl {}", settings.join("; ")));
-        add(host, end.settings.segmentation(&end.port.device));
+        let delayed = self.testbed.is_delayed(end);
+        for command in end.settings.card.commands(&end.port, &end.router, delayed) {
+            add(host, command);
+        }
         let metrics = end.settings.metrics();
         if !metrics.is_empty() {
             add(host, format!("ip route add default via {}{metrics}", end.router.address));

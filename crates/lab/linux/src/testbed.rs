@@ -10,6 +10,7 @@ use crate::refusal::Refusals;
 use shoal_scenario::{Experiment, Link, Schedule};
 use shoal_tcp::EcnSetting;
 use shoal_units::{Rate, Span, Time};
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
 mod dumbbell;
@@ -124,7 +125,24 @@ fn site<'a>(experiment: &Experiment, kernel: &'a Kernel) -> Option<Site<'a>> {
 /// Number of a line that is not recorded (`LINE_UNRECORDED`).
 const UNRECORDED: u32 = 255;
 /// Handle of the root (`TC_H_ROOT`).
-const ROOT: u32 = u32::MAX;
+pub(crate) const ROOT: u32 = u32::MAX;
+/// Handle of a pure delay.
+pub(crate) const DELAY: u32 = 20;
+/// Kernel parameters that a result shows of a host.
+const SHOWN: &[&str] = &[
+    "net/ipv4/tcp_ecn",
+    "net/ipv4/tcp_sack",
+    "net/ipv4/tcp_timestamps",
+    "net/ipv4/tcp_no_metrics_save",
+    "net/ipv4/tcp_rmem",
+    "net/ipv4/tcp_wmem",
+    "net/ipv4/tcp_min_tso_segs",
+    "net/ipv4/tcp_tso_rtt_log",
+    "net/ipv4/tcp_tso_win_divisor",
+    "net/ipv4/tcp_limit_output_bytes",
+    "net/ipv4/tcp_pacing_ss_ratio",
+    "net/ipv4/tcp_pacing_ca_ratio",
+];
 
 impl Testbed {
     /// Lays out the testbed of an experiment, or refuses it.
@@ -171,7 +189,10 @@ impl Testbed {
         }
         for delay in &self.delays {
             let options = hex(&netem(delay.delay));
-            line!(text, "qdisc {} {} {ROOT} {} netem {options}", delay.host, delay.device, handle(20));
+            line!(text, "qdisc {} {} {ROOT} {} netem {options}", delay.host, delay.device, handle(DELAY));
+        }
+        for end in &self.ends {
+            end.settings.card.write_queues(&end.port, &end.router, self.is_delayed(end), text);
         }
         let mut changes = 0;
         for transmitter in &self.lines {
@@ -179,10 +200,38 @@ impl Testbed {
         }
     }
 
+    /// Whether a pure delay is the root of the queue disciplines before a host that moderates its interrupts.
+    pub(crate) fn is_delayed(&self, end: &End) -> bool {
+        let before = |delay: &Delay| delay.host == end.router.host && delay.device == end.router.device;
+        end.settings.card.moderation.is_some() && self.delays.iter().any(before)
+    }
+
+    /// Whether any host moderates its interrupts.
+    pub(crate) fn moderates(&self) -> bool {
+        self.ends.iter().any(|end| end.settings.card.moderation.is_some())
+    }
+
+    /// Writes that the guest shows what is set: of the first sender and of the first receiver with the same
+    /// settings.
+    pub(crate) fn write_shown(&self, text: &mut String) {
+        let senders = self.senders();
+        let mut shown = BTreeSet::new();
+        for (number, end) in self.ends.iter().enumerate() {
+            if shown.insert((senders.contains(&number), end.settings)) {
+                line!(text, "show {} {} {}", end.port.host, end.port.device, SHOWN.join(" "));
+            }
+        }
+    }
+
+    fn senders(&self) -> BTreeSet<usize> {
+        self.places.iter().map(|place| place.sender).collect()
+    }
+
     /// Devices at which senders receive packets.
     pub(crate) fn sender_ports(&self) -> impl Iterator<Item = &Port> {
-        let sends = |end: usize| self.places.iter().any(|place| place.sender == end);
-        self.ends.iter().enumerate().filter(move |(number, _)| sends(*number)).map(|(_, end)| &end.port)
+        let senders = self.senders();
+        let ends = self.ends.iter().enumerate();
+        ends.filter(move |(number, _)| senders.contains(number)).map(|(_, end)| &end.port)
     }
 
     /// Number of namespaces.
@@ -202,9 +251,7 @@ impl End {
         let host = &self.port.host;
         line!(text, "host {host}");
         line!(text, "veth {} {} {}", self.port, self.router, self.settings.mtu);
-        if let Some(most) = self.settings.gso_max_segs() {
-            line!(text, "gso_max_segs {host} {} {most}", self.port.device);
-        }
+        self.settings.card.write_device(&self.port, text);
         for address in &self.addresses {
             line!(text, "address {host} {} {address}", self.port.device);
         }

@@ -93,8 +93,10 @@ fn samples_become_windows_and_goodput() {
 fn results_say_which_kernel_they_come_from() {
     let experiment = common::experiment(&common::scenario("100 ms"));
     let plan = Plan::new(&experiment, &kernel(), false).unwrap();
-    let linux = ran_on(&experiment, &plan, &kernel());
+    let linux = ran_on(&experiment, &plan, &kernel(), "s0\tsysctl\tnet.ipv4.tcp_ecn = 1\n");
     assert_eq!((linux.kernel.as_str(), linux.mode.as_str(), linux.sample_s), ("7.3.4-shoal", "ptrace", 0.01));
+    let shown = ["s0", "sysctl", "net.ipv4.tcp_ecn = 1"].map(str::to_owned);
+    assert_eq!(linux.shown, [<(String, String, String)>::from(shown)]);
     let measured = run(&[], &finished()).unwrap();
     let result = measured.result(serde_json::Value::Null, "0.0.0", Plane::Linux(linux.clone()));
     assert_eq!((result.on.as_str(), result.events, result.linux), ("linux", None, Some(linux)));

@@ -68,6 +68,7 @@ plain! {
     f64: "number", { "type": "number" };
     String: "text", { "type": "string" };
     Value: "any", {};
+    (String, String, String): "list", { "type": "array", "items": { "type": "string" } };
     (String, String): "list", { "type": "array", "items": { "type": "string" } }
 }
 

@@ -85,6 +85,10 @@ pub struct LinuxRun {
     /// What each part of the scenario became: `tc`, `sysctl` and socket options.
     #[serde(default)]
     pub rules: Vec<(String, String)>,
+    /// What programs would show of the first sender and of the first receiver with the same settings: host,
+    /// program, text. Settings are those that the kernel has, and counters are those at the end.
+    #[serde(default)]
+    pub shown: Vec<(String, String, String)>,
 }
 
 /// The measurement window, `[start_s, end_s)`.

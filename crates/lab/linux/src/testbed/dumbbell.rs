@@ -5,6 +5,7 @@
 //! their own path too.
 
 use super::{Delay, End, Line, Place, Port, Route, Testbed, Wire};
+use crate::card::Pacing;
 use crate::disciplines::Site;
 use crate::endpoints::HostSettings;
 use crate::refusal::Refusals;
@@ -80,7 +81,12 @@ pub(super) fn testbed(
                 delay: *forward,
             });
         }
-        testbed.delays.push(Delay { host: format!("d{number}"), device: "e0".to_owned(), delay: *backward });
+        // Behind the receiver; but its own discipline must be the root there if it is `fq`.
+        let (host, device) = match settings.card.pacing {
+            Pacing::Fq => ("r1".to_owned(), format!("e{number}")),
+            Pacing::None | Pacing::Internal => (format!("d{number}"), "e0".to_owned()),
+        };
+        testbed.delays.push(Delay { host, device, delay: *backward });
     }
     testbed.places = of_flow
         .into_iter()

@@ -1,0 +1,269 @@
+//! Network cards of hosts, and what TCP does for them: the sizes of segments, merging on arrival, interrupt
+//! moderation, pacing.
+
+use crate::attributes::{Attributes, hex};
+use crate::disciplines::{below, handle};
+use crate::testbed::{DELAY, Port, ROOT, line};
+use shoal_units::Span;
+
+/// `GSO_LEGACY_MAX_SIZE` and `GRO_LEGACY_MAX_SIZE`, the defaults of every device in bytes
+/// ([`include/linux/netdevice.h`](https://elixir.bootlin.com/linux/v6.12/source/include/linux/netdevice.h)).
+pub(crate) const DEFAULT_MAX_SIZE: u32 = 65536;
+/// `GSO_MAX_SEGS`, the default of every device.
+pub(crate) const DEFAULT_MAX_SEGS: u32 = 65535;
+/// Handle of the interrupt moderation.
+const MODERATION: u32 = 30;
+/// Handle of `fq`.
+const FQ: u32 = 40;
+
+/// Who spaces the segments of a host.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Pacing {
+    /// Nobody.
+    None,
+    /// TCP's own timer.
+    Internal,
+    /// The queue discipline `fq` of the host.
+    Fq,
+}
+
+/// Interrupt moderation: packets wait for the first of both.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Moderation {
+    /// Time from the first packet to the interrupt (`rx-usecs`).
+    pub wait: Span,
+    /// Number of the packet that raises the interrupt (`rx-frames`); 0: none does.
+    pub frames: u32,
+}
+
+/// The card of a host. Each `None` leaves the kernel's default.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Card {
+    /// Largest segment that TCP hands over: bytes with headers (`gso_max_size`).
+    pub gso_max_size: u32,
+    /// Largest segment that TCP hands over: packets (`gso_max_segs`). With 1 nothing is segmented.
+    pub gso_max_segs: u32,
+    /// Largest merged segment: bytes with headers (`gro_max_size`). `None`: nothing is merged.
+    pub gro_max_size: Option<u32>,
+    /// Interrupt moderation.
+    pub moderation: Option<Moderation>,
+    /// Who spaces segments.
+    pub pacing: Pacing,
+    /// `net.ipv4.tcp_min_tso_segs`.
+    pub min_tso_segs: Option<u32>,
+    /// `net.ipv4.tcp_tso_rtt_log`.
+    pub tso_rtt_log: Option<u32>,
+    /// `net.ipv4.tcp_tso_win_divisor`.
+    pub tso_win_divisor: Option<u32>,
+    /// `net.ipv4.tcp_limit_output_bytes`.
+    pub limit_output_bytes: Option<u32>,
+    /// `net.ipv4.tcp_pacing_ss_ratio` in per cent.
+    pub pacing_ss_ratio: Option<u32>,
+    /// `net.ipv4.tcp_pacing_ca_ratio` in per cent.
+    pub pacing_ca_ratio: Option<u32>,
+}
+
+impl Card {
+    /// One packet at a time, in both directions.
+    pub(crate) const IDEAL: Self = Self {
+        gso_max_size: DEFAULT_MAX_SIZE,
+        gso_max_segs: 1,
+        gro_max_size: None,
+        moderation: None,
+        pacing: Pacing::None,
+        min_tso_segs: None,
+        tso_rtt_log: None,
+        tso_win_divisor: None,
+        limit_output_bytes: None,
+        pacing_ss_ratio: None,
+        pacing_ca_ratio: None,
+    };
+
+    /// The kernel's defaults for segments that TCP hands over; nothing is merged on arrival.
+    pub(crate) const SEGMENTS: Self = Self { gso_max_segs: DEFAULT_MAX_SEGS, ..Self::IDEAL };
+
+    /// Kernel parameters (paths below /proc/sys) that are set, and their values.
+    pub(crate) fn sysctls(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let own = [
+            ("net/ipv4/tcp_min_tso_segs", self.min_tso_segs),
+            ("net/ipv4/tcp_tso_rtt_log", self.tso_rtt_log),
+            ("net/ipv4/tcp_tso_win_divisor", self.tso_win_divisor),
+            ("net/ipv4/tcp_limit_output_bytes", self.limit_output_bytes),
+            ("net/ipv4/tcp_pacing_ss_ratio", self.pacing_ss_ratio),
+            ("net/ipv4/tcp_pacing_ca_ratio", self.pacing_ca_ratio),
+        ];
+        own.into_iter().filter_map(|(path, value)| Some((path, value?.to_string())))
+    }
+
+    /// Settings of the device that differ from those with which the guest makes it (linux/guest/net.c).
+    fn settings(&self) -> Vec<(&'static str, u32)> {
+        let mut settings = Vec::new();
+        if self.gso_max_size != DEFAULT_MAX_SIZE {
+            settings.push(("gso_max_size", self.gso_max_size));
+        }
+        if self.gso_max_segs != 1 {
+            settings.push(("gso_max_segs", self.gso_max_segs));
+        }
+        if let Some(size) = self.gro_max_size {
+            if size != DEFAULT_MAX_SIZE {
+                settings.push(("gro_max_size", size));
+            }
+            settings.push(("gro", 1));
+        }
+        settings
+    }
+
+    /// Writes the settings of the device at `port`, and how the host's sockets are paced.
+    pub(crate) fn write_device(&self, port: &Port, text: &mut String) {
+        let (host, device) = (&port.host, &port.device);
+        let settings = self.settings();
+        if !settings.is_empty() {
+            let words: Vec<String> = settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
+            line!(text, "nic {host} {device} {}", words.join(" "));
+        }
+        if self.pacing == Pacing::Internal {
+            line!(text, "pace {host}");
+        }
+    }
+
+    /// Writes the queue discipline of the host and the interrupt moderation in front of it: at `router`, the
+    /// other end of its wire, behind the pure delay there, if there is one.
+    pub(crate) fn write_queues(&self, port: &Port, router: &Port, delayed: bool, text: &mut String) {
+        if self.pacing == Pacing::Fq {
+            line!(text, "qdisc {} {} {ROOT} {} fq -", port.host, port.device, handle(FQ));
+        }
+        if let Some(moderation) = self.moderation {
+            let parent = if delayed { below(DELAY) } else { ROOT };
+            let options = hex(&moderation.attributes().into_bytes());
+            let (host, device) = (&router.host, &router.device);
+            line!(text, "qdisc {host} {device} {parent} {} coalesce {options}", handle(MODERATION));
+        }
+    }
+
+    /// The equivalent commands, for `--explain`.
+    pub(crate) fn commands(&self, port: &Port, router: &Port, delayed: bool) -> Vec<String> {
+        let (host, device) = (&port.host, &port.device);
+        let Self { gso_max_size, gso_max_segs, .. } = self;
+        let mut commands = vec![match gso_max_segs {
+            1 => format!(
+                "{host}: ip link set dev {device} gso_max_segs 1, so that TCP hands over one packet at a time"
+            ),
+            _ => format!(
+                "{host}: ip link set dev {device} gso_max_segs {gso_max_segs} gso_max_size {gso_max_size}: TCP hands over several \
+                 segments as one and holds data back to fill them; {device} splits them into packets"
+            ),
+        }];
+        if let Some(size) = self.gro_max_size {
+            commands.push(format!(
+                "{host}: ethtool -K {device} gro on; ip link set dev {device} gro_max_size {size}: packets that one poll of NAPI \
+                 finds are merged"
+            ));
+        }
+        if let Some(Moderation { wait, frames }) = self.moderation {
+            let parent = if delayed { format!("parent {DELAY}:1") } else { "root".to_owned() };
+            let until = if frames == 0 { String::new() } else { format!(" frames {frames}") };
+            commands.push(format!(
+                "{host}: ethtool -C {device} rx-usecs {}{}, as {}: tc qdisc add dev {} {parent} handle {MODERATION}: coalesce wait \
+                 {wait}{until}",
+                wait.as_nanos() as f64 / 1e3,
+                if frames == 0 { String::new() } else { format!(" rx-frames {frames}") },
+                router.host,
+                router.device,
+            ));
+        }
+        match self.pacing {
+            Pacing::None => {}
+            Pacing::Internal => {
+                commands.push(format!("{host}: SO_MAX_PACING_RATE without a limit: TCP paces its sockets"));
+            }
+            Pacing::Fq => {
+                commands.push(format!("{host}: tc qdisc add dev {device} root handle {FQ}: fq, which paces"));
+            }
+        }
+        commands
+    }
+}
+
+impl Moderation {
+    /// Options of `coalesce` (linux/testbed/sch_coalesce.h).
+    fn attributes(&self) -> Attributes {
+        const WAIT: u16 = 1;
+        const FRAMES: u16 = 2;
+        Attributes::default().u64(WAIT, self.wait.as_nanos()).u32(FRAMES, self.frames)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn port(host: &str) -> Port {
+        Port { host: host.to_owned(), device: "e0".to_owned(), address: [10, 1, 0, 2].into() }
+    }
+
+    /// Everything that a card has.
+    const FULL: Card = Card {
+        gso_max_size: 16384,
+        gro_max_size: Some(32768),
+        moderation: Some(Moderation { wait: Span::from_micros(50), frames: 64 }),
+        pacing: Pacing::Fq,
+        tso_rtt_log: Some(0),
+        pacing_ca_ratio: Some(100),
+        ..Card::SEGMENTS
+    };
+
+    fn written(card: &Card, delayed: bool) -> Vec<String> {
+        let mut text = String::new();
+        card.write_device(&port("s0"), &mut text);
+        card.write_queues(&port("s0"), &port("r1"), delayed, &mut text);
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn every_part_of_a_card_is_an_instruction() {
+        // `ROOT` is 0xffffffff; handles have their number in the upper half: 40 << 16, 30 << 16; the class
+        // 20:1 is 20 << 16 | 1. 50 us are 0xc350 ns, 64 packets 0x40.
+        let moderation =
+            format!("coalesce {}", hex(&Attributes::default().u64(1, 0xc350).u32(2, 0x40).into_bytes()));
+        let device = "nic s0 e0 gso_max_size 16384 gso_max_segs 65535 gro_max_size 32768 gro 1";
+        assert_eq!(
+            written(&FULL, false),
+            [
+                device.to_owned(),
+                format!("qdisc s0 e0 {} {} fq -", u32::MAX, 40 << 16),
+                format!("qdisc r1 e0 {} {} {moderation}", u32::MAX, 30 << 16),
+            ]
+        );
+        assert_eq!(
+            written(&FULL, true)[2],
+            format!("qdisc r1 e0 {} {} {moderation}", 20 << 16 | 1, 30 << 16)
+        );
+        let own_timer = Card { pacing: Pacing::Internal, ..Card::SEGMENTS };
+        assert_eq!(written(&own_timer, false), ["nic s0 e0 gso_max_segs 65535", "pace s0"]);
+        assert_eq!(written(&Card::IDEAL, false), [""; 0]);
+        let sysctls: Vec<_> = FULL.sysctls().collect();
+        assert_eq!(
+            sysctls,
+            [
+                ("net/ipv4/tcp_tso_rtt_log", "0".to_owned()),
+                ("net/ipv4/tcp_pacing_ca_ratio", "100".to_owned())
+            ]
+        );
+    }
+
+    #[test]
+    fn every_instruction_is_explained() {
+        let commands = FULL.commands(&port("s0"), &port("r1"), false).join("\n");
+        for words in [
+            "ip link set dev e0 gso_max_segs 65535 gso_max_size 16384",
+            "ethtool -K e0 gro on; ip link set dev e0 gro_max_size 32768",
+            "ethtool -C e0 rx-usecs 50 rx-frames 64, as r1: tc qdisc add dev e0 root handle 30: coalesce wait 50 us frames 64",
+            "tc qdisc add dev e0 root handle 40: fq",
+        ] {
+            assert!(commands.contains(words), "{words}\n{commands}");
+        }
+        let own_timer = Card { pacing: Pacing::Internal, ..Card::IDEAL };
+        let commands = own_timer.commands(&port("s0"), &port("r1"), false);
+        assert!(commands[0].contains("gso_max_segs 1,") && commands[1].contains("SO_MAX_PACING_RATE"));
+    }
+}

@@ -1,0 +1,311 @@
+"""Network cards of hosts: moderated interrupts, packets merged on arrival, segments paced by TCP or by fq."""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import pytest
+
+import shoal
+from shoal.linux import GuestError, Image, run_on_linux
+from shoal.linux.guest import guest_folder, run_guest
+from shoal.linux.running import plan
+
+ROOT = 0xFFFFFFFF
+PSH, CWR = 0x08, 0x80
+CE = 3
+HEADERS = 52
+MSS = 1448
+
+PATH = """
+title = "One flow through a marking queue"
+duration = "20 ms"
+warmup = "0 ms"
+bottleneck.rate = "1 Gbit/s"
+bottleneck.buffer = "400 packets"
+bottleneck.overhead = "38 B"
+bottleneck.aqm = { kind = "step", threshold = "40 packets" }
+flows = [{ cc = "dctcp", rtt = "200 us" }]
+"""
+# One packet of 1538 B at 1 Gbit/s.
+PACKET_NS = 12304
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An IPv4 packet or merged segment at a device."""
+
+    time_ns: int
+    data: bytes
+
+    @property
+    def payload(self) -> int:
+        """Bytes of TCP payload."""
+        return len(self.data) - 20 - (self.data[32] >> 4) * 4
+
+    @property
+    def ecn(self) -> int:
+        """ECN codepoint."""
+        return self.data[1] & 3
+
+    @property
+    def flags(self) -> int:
+        """TCP flags."""
+        return self.data[33]
+
+    @property
+    def sequence(self) -> int:
+        """Sequence number."""
+        return int.from_bytes(self.data[24:28], "big")
+
+    @property
+    def acknowledged(self) -> bytes:
+        """What must be equal in merged packets: the ACK number and the options."""
+        return self.data[28:32] + self.data[40 : 20 + (self.data[32] >> 4) * 4]
+
+
+def guest(
+    image: Image, settings: Sequence[str], taps: Sequence[str], text: str = PATH, **changes: str
+) -> list[list[Seen]]:
+    """What arrived at each tap, `HOST DEVICE`, in a guest with these settings after those of the plan."""
+    scenario = shoal.Scenario.from_toml(text).override(
+        {f"flows[0].{key}" if key == "host" else key: value for key, value in changes.items()}
+    )
+    planned = plan(scenario, image, captures=True)
+    lines = planned.config.splitlines()
+    lines = [line for line in lines if not line.startswith("capture ")]
+    first = next(number for number, line in enumerate(lines) if line.startswith("show "))
+    lines[first:first] = [*settings, *(f"capture {tap} {number}" for number, tap in enumerate(taps, 1))]
+    config = "\n".join(["module /sch_coalesce.ko", *lines]) + "\n"
+    with guest_folder() as folder:
+        run_guest(config, image, folder, memory_mib=planned.memory_mib, seed=planned.seed)
+        data = (folder / "packets.bin").read_bytes()
+    found: dict[int, list[Seen]] = {number: [] for number in range(len(taps) + 1)}
+    (origin,) = struct.unpack_from("=Q", data, 0)
+    at = 8
+    while at < len(data):
+        time_ns, _, _, _, _, _, size, _, event, _, _, link = struct.unpack_from("=QQIIIIHHBBBB", data, at)
+        if event == 6:
+            found[link].append(Seen(time_ns - origin, data[at + 40 : at + 40 + size]))
+        at += 40 + (size + 7) // 8 * 8
+    return [found[number] for number in range(1, len(taps) + 1)]
+
+
+def coalesce(router: str, wait_ns: int, frames: int = 0, parent: int = ROOT) -> str:
+    """The interrupt moderation in front of the host behind a router's port (linux/testbed/sch_coalesce.h)."""
+    options = struct.pack("=HHQHHI", 12, 1, wait_ns, 8, 2, frames)
+    return f"qdisc {router} {parent} {30 << 16} coalesce {options.hex()}"
+
+
+def interrupts(times: Iterable[int], wait_ns: int, frames: int) -> list[list[int]]:
+    """Times of arrival by interrupt, which comes a time after the first packet, or with the last of a number."""
+    held: list[list[int]] = []
+    for time in times:
+        if not held or time >= held[-1][0] + wait_ns or (frames and len(held[-1]) == frames):
+            held.append([])
+        held[-1].append(time)
+    return held
+
+
+def raised(times: Sequence[int], wait_ns: int, frames: int) -> int:
+    """Time of the interrupt for packets that arrived then."""
+    return times[-1] if frames and len(times) == frames else times[0] + wait_ns
+
+
+@pytest.mark.parametrize(
+    ("wait_ns", "frames"),
+    [
+        (50_000, 0),
+        (50_000, 4),
+        (50_000, 5),
+        (1000, 64),
+        # The packet that arrives at the very end of the wait begins the next one.
+        (5 * PACKET_NS, 0),
+    ],
+)
+def test_packets_wait_for_the_interrupt(wait_ns: int, frames: int, image: Image) -> None:
+    """Without merging, so that every packet shows its own time."""
+    before, after = guest(image, [coalesce("r2 e0", wait_ns, frames)], ["r2 b0", "d0 e0"])
+    held = interrupts([packet.time_ns for packet in before], wait_ns, frames)
+    wanted = [raised(times, wait_ns, frames) for times in held for _ in times]
+    # Those that the end of the run left in the card are missing.
+    assert len(wanted) - max(map(len, held)) <= len(after) <= len(wanted)
+    assert [packet.time_ns for packet in after] == wanted[: len(after)]
+    assert [packet.data for packet in after] == [with_ttl(packet.data) for packet in before[: len(after)]]
+    # A busy line sends a packet every 12.3 us: 5 arrive within 50 us, and interrupts of 4 and of 5 packets come first.
+    full = {(50_000, 0): 5, (50_000, 4): 4, (50_000, 5): 5, (1000, 64): 1, (5 * PACKET_NS, 0): 5}
+    assert max(map(len, held)) == full[wait_ns, frames]
+    assert len(after) > 1000
+
+
+def with_ttl(data: bytes) -> bytes:
+    """A packet after the node before the host has forwarded it: a lower TTL, and another checksum (RFC 1624)."""
+    changed = bytearray(data)
+    changed[8] -= 1
+    total = int.from_bytes(changed[10:12], "big") + 0x100
+    changed[10:12] = (total + (total >> 16) & 0xFFFF).to_bytes(2, "big")
+    return bytes(changed)
+
+
+def test_pure_delay_before_the_card_comes_first(image: Image) -> None:
+    """Applications that are timed at the receiver have their forward delay there: netem is then the root."""
+    delay_ns, wait_ns = 30_000, 50_000
+    # `struct tc_netem_qopt` with a limit, and TCA_NETEM_LATENCY64.
+    options = struct.pack("=6IHHQ", 0, 1_000_000, 0, 0, 0, 0, 12, 10, delay_ns)
+    netem = f"qdisc r2 e0 {ROOT} {20 << 16} netem {options.hex()}"
+    moderation = coalesce("r2 e0", wait_ns, parent=20 << 16 | 1)
+    before, after = guest(image, [netem, moderation], ["r2 b0", "d0 e0"])
+    held = interrupts([packet.time_ns + delay_ns for packet in before], wait_ns, 0)
+    wanted = [raised(times, wait_ns, 0) for times in held for _ in times]
+    assert [packet.time_ns for packet in after] == wanted[: len(after)]
+    assert len(after) > 1000
+
+
+def merged(packets: Sequence[Seen], limit: int) -> list[tuple[int, int, bool]]:
+    """Payload, codepoint and PSH of the segments that GRO makes of packets that one interrupt delivers.
+
+    Rules of `tcp_gro_receive` and `skb_gro_receive`: the next bytes, the same ACK number, options, codepoint and flags
+    but PSH; a packet with PSH, or with less than the first, is the last; `limit` packets are the most.
+    """
+    runs: list[list[Seen]] = []
+    closed = True
+    for packet in packets:
+        if not closed:
+            first, last = runs[-1][0], runs[-1][-1]
+            joins = (
+                packet.sequence == last.sequence + last.payload
+                and packet.acknowledged == first.acknowledged
+                and packet.ecn == first.ecn
+                and (packet.flags ^ first.flags) & ~PSH == 0
+                and packet.payload <= first.payload
+                and len(runs[-1]) < limit
+            )
+        if closed or not joins:
+            runs.append([])
+        runs[-1].append(packet)
+        closed = packet.payload < runs[-1][0].payload or packet.flags & PSH != 0 or not packet.payload
+    return [(sum(p.payload for p in run), run[0].ecn, any(p.flags & PSH for p in run)) for run in runs]
+
+
+FAST = {"bottleneck.rate": "10 Gbit/s", "duration": "10 ms", "bottleneck.aqm.threshold": "65 packets"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "wait_ns", "size", "limit"),
+    [
+        # 40 packets in 50 us of 10 Gbit/s; runs end where the marks change.
+        ({**FAST, "host": "ideal"}, 50_000, 65536, 45),
+        # 97 packets, more than a poll of 64 takes, and than a segment of 64 KiB has: 52 + 45 x 1448 = 65212 B.
+        ({**FAST, "host": "ideal", "bottleneck.aqm.threshold": "300 packets"}, 120_000, 65536, 45),
+        # 52 + 8 x 1448 = 11636 B.
+        ({**FAST, "host": "ideal"}, 50_000, 11637, 8),
+        # Segments of the sender end with PSH.
+        ({**FAST, "host": "linux"}, 50_000, 65536, 45),
+    ],
+    ids=["marks", "polls", "small", "PSH"],
+)
+def test_merged_segments_follow_the_rules_of_gro(
+    changes: dict[str, str], wait_ns: int, size: int, limit: int, image: Image
+) -> None:
+    """Segments at the receiver against those that the packets before its card make, one by one."""
+    sizes = "" if size == 65536 else f"gro_max_size {size} "
+    settings = [f"nic d0 e0 {sizes}gro 1", coalesce("r2 e0", wait_ns)]
+    before, after, acks = guest(image, settings, ["r2 b0", "d0 e0", "s0 e0"], **changes)
+    held = interrupts([packet.time_ns for packet in before], wait_ns, 0)
+    packets = iter(before)
+    wanted = [
+        (times[0] + wait_ns, *segment)
+        for times in held
+        for segment in merged(list(itertools.islice(packets, len(times))), limit)
+    ]
+    found = [(seen.time_ns, seen.payload, seen.ecn, seen.flags & PSH != 0) for seen in after]
+    assert found == wanted[: len(found)]
+    assert len(wanted) - len(found) <= 10
+    largest = max(seen.payload for seen in after)
+    if changes["host"] == "ideal":
+        assert largest == min(limit, max(map(len, held))) * MSS
+        # A sender of single packets sets PSH only now and then; every second segment of a stock one has it.
+        assert sum(seen.flags & PSH > 0 for seen in after) < len(after) / 10
+    else:
+        assert sum(seen.flags & PSH > 0 for seen in after) > len(after) / 5
+    assert any(seen.ecn == CE and seen.payload > MSS for seen in after)
+    # At most an ACK for each segment; segments that come while the application has the socket share one
+    # (tcp_backlog_ack_defer). A receiver of single packets acknowledges every second one.
+    assert len(held) - 2 <= len(acks) <= len(after) + 10
+    assert len(acks) < len(before) / 4
+
+
+def arrivals_at_once(seen: Sequence[Seen]) -> list[tuple[int, int]]:
+    """Times at which data arrived, and their payload."""
+    data = [packet for packet in seen if packet.payload]
+    groups = itertools.groupby(data, key=lambda packet: packet.time_ns)
+    return [(time, sum(packet.payload for packet in packets)) for time, packets in groups]
+
+
+@pytest.mark.parametrize("how", ["fq", "internal"])
+def test_paced_segments_are_apart_by_their_size_over_the_rate(how: str, image: Image) -> None:
+    """ACKs that a moderated card delivers together release several segments: at once, or paced."""
+    pacing = {"fq": f"qdisc s0 e0 {ROOT} {40 << 16} fq -", "internal": "pace s0"}[how]
+    # 8 packets a segment; 15 ACKs of 2 packets in each interrupt.
+    settings = ["nic s0 e0 gso_max_segs 8", coalesce("r1 e0", 300_000)]
+    changes = {"duration": "60 ms", "bottleneck.buffer": "1000 packets", "bottleneck.aqm.threshold": "100 packets"}
+    (plain,), (paced,) = (guest(image, [*settings, *more], ["r1 e0"], **changes) for more in ([], [pacing]))
+    late = 30_000_000
+    plain_runs, paced_runs = ([run for run in arrivals_at_once(seen) if run[0] > late] for seen in (plain, paced))
+    # Without pacing the segments of an interrupt come at one instant, with it each on its own.
+    assert max(payload for _, payload in plain_runs) >= 16 * MSS
+    assert max(payload for _, payload in paced_runs) <= 8 * MSS
+    # Behind a line of 1 Gbit/s the rate is 1.2 windows per RTT (tcp_pacing_ca_ratio): at most 1.2 x 1448/1538 Gbit/s.
+    # A late segment takes half of the next gap at most (`tcp_update_skb_after_send`).
+    gaps = sorted(after[0] - before[0] for before, after in itertools.pairwise(paced_runs) if before[1] == 8 * MSS)
+    at_least = 8 * MSS * 8 / 1.2e9 * 1e9 / 2
+    assert gaps
+    assert gaps[len(gaps) // 20] >= 0.9 * at_least
+
+
+def test_results_show_what_the_kernel_has(image: Image) -> None:
+    scenario = shoal.Scenario.from_toml(PATH).override({"flows[0].host": "linux"})
+    result = run_on_linux(scenario, image=image)
+    shown = [tuple(line) for line in result.data["linux"]["shown"]]
+    for host in ("s0", "d0"):
+        of_host = [(program, text) for name, program, text in shown if name == host]
+        sizes = (
+            "gso_max_size 65536 gso_max_segs 65535 gro_max_size 65536 gso_ipv4_max_size 65536 gro_ipv4_max_size 65536"
+        )
+        assert ("ip -d link", sizes) in of_host
+        offloads = [text for program, text in of_host if program == "ethtool -k"]
+        assert [text.count(": off") for text in offloads] == [3]
+        # Defaults that nobody set (net/ipv4/tcp_ipv4.c, tcp_sk_init).
+        defaults = (
+            "tcp_min_tso_segs = 2",
+            "tcp_tso_rtt_log = 9",
+            "tcp_tso_win_divisor = 3",
+            "tcp_pacing_ca_ratio = 120",
+        )
+        for setting in ("tcp_ecn = 1", *defaults):
+            assert ("sysctl", f"net.ipv4.{setting}") in of_host
+    socket = [text for name, program, text in shown if (name, program) == ("s0", "ss -tin")]
+    assert len(socket) == 1
+    assert "mss 1448" in socket[0]
+    assert "pacing_rate" in socket[0]
+    assert any(program == "tc -s qdisc" and text.startswith("qdisc netem 14:") for _, program, text in shown)
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("nic s0 e0 gso_max_size 600000", "gso_max_size: too big gso_max_size"),
+        ("nic s0 e0 rx-usecs 5", "a network card has no `rx-usecs`"),
+        ("sysctl s0 net/ipv4/tcp_min_tso_segs 0", "cannot set net/ipv4/tcp_min_tso_segs to `0`"),
+        # The kernel keeps the number, and not the text.
+        ("sysctl s0 net/ipv4/tcp_min_tso_segs 03", "net/ipv4/tcp_min_tso_segs is `3` after it was set to `03`"),
+    ],
+)
+def test_settings_without_effect_end_the_run(setting: str, said: str, image: Image) -> None:
+    with pytest.raises(GuestError) as error:
+        guest(image, [setting], [])
+    assert said in str(error.value)
+    assert "line " in str(error.value)
