@@ -5,7 +5,7 @@
  * A card with moderation (`ethtool -C DEVICE rx-usecs U rx-frames N`) raises no interrupt for the first packet that arrives. It waits
  * for U microseconds or until the N-th packet, whichever comes first, and the driver then finds all of these packets in its ring. So
  * this discipline, at the device of the node before the host, holds packets from the first one on, and sends all of them at one
- * instant. The peer, a veth with GRO, takes them from its ring by NAPI: up to 64 in a poll, and polls follow each other until the
+ * instant. Packets for which its ring has no place are dropped. The peer, a veth with GRO, takes them from its ring by NAPI: up to 64 in a poll, and polls follow each other until the
  * ring is empty, before which GRO keeps what it merges.
  *
  * A packet that arrives at the very end of the wait comes after the interrupt, whichever of both events the kernel handles first:
@@ -19,6 +19,7 @@ struct coalesce_sched {
 	struct qdisc_watchdog watchdog;
 	u64 wait_ns;
 	u32 frames;	/* 0: no limit */
+	u32 ring;	/* packets that it holds; 0: no limit */
 	u32 due;	/* packets whose interrupt has been raised; they are the oldest */
 	u64 interrupt_ns;	/* time of the interrupt for the others, if there are any */
 };
@@ -45,6 +46,8 @@ static int coalesce_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_bu
 	u64 now = ktime_get_ns();
 
 	expire(sch, now);
+	if (q->ring && sch->q.qlen - q->due >= q->ring)
+		return qdisc_drop(skb, sch, to_free);
 	if (q->due == sch->q.qlen)
 		q->interrupt_ns = now + q->wait_ns;
 	qdisc_enqueue_tail(skb, sch);
@@ -79,6 +82,7 @@ static void coalesce_reset(struct Qdisc *sch)
 static const struct nla_policy coalesce_policy[TCA_COALESCE_MAX + 1] = {
 	[TCA_COALESCE_WAIT]	= { .type = NLA_U64 },
 	[TCA_COALESCE_FRAMES]	= { .type = NLA_U32 },
+	[TCA_COALESCE_RING]	= { .type = NLA_U32 },
 };
 
 static int coalesce_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
@@ -102,6 +106,8 @@ static int coalesce_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_e
 	q->wait_ns = nla_get_u64(tb[TCA_COALESCE_WAIT]);
 	if (tb[TCA_COALESCE_FRAMES])
 		q->frames = nla_get_u32(tb[TCA_COALESCE_FRAMES]);
+	if (tb[TCA_COALESCE_RING])
+		q->ring = nla_get_u32(tb[TCA_COALESCE_RING]);
 	return 0;
 }
 
@@ -118,7 +124,7 @@ static int coalesce_dump(struct Qdisc *sch, struct sk_buff *skb)
 	struct nlattr *nest = nla_nest_start(skb, TCA_OPTIONS);
 
 	if (!nest || nla_put_u64_64bit(skb, TCA_COALESCE_WAIT, q->wait_ns, TCA_COALESCE_UNSPEC) ||
-	    nla_put_u32(skb, TCA_COALESCE_FRAMES, q->frames)) {
+	    nla_put_u32(skb, TCA_COALESCE_FRAMES, q->frames) || nla_put_u32(skb, TCA_COALESCE_RING, q->ring)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}

@@ -16,6 +16,10 @@
  * (`handle_syscall` in arch/um). The schedule of a busy line does not depend on it. ACK-clocked packets arrive at the pace of
  * the line, just when a transmission ends; of two such simultaneous events the end of the transmission comes first.
  *
+ * At the device of a host the line is its network card: a segment that TCP hands over as one waits as one, and is split into packets
+ * when its transmission begins, which follow each other. The socket counts each until its transmission has ended (TCP small
+ * queues); what the card then has to send belongs to nobody.
+ *
  * Every arrival, drop and start of a transmission is recorded (struct line_record) and read from /proc/shoal_line. Drops of the
  * child appear in three places: packets that it refuses, and packets that it evicts for an arrival (fq_codel), are returned in
  * `to_free`; for packets that it drops when asked for one, their destructor is called.
@@ -31,6 +35,7 @@
 #include <net/pkt_cls.h>
 #include "capture.h"
 #include "sch_line.h"
+#include "segments.h"
 
 static uint records = 1 << 18;
 module_param(records, uint, 0444);
@@ -69,6 +74,7 @@ struct line_sched {
 	u32 tc_index;			/* value of skb->tc_index: a byte for each ECN codepoint */
 	u32 classes;			/* handle of the child whose classes the flows become; 0: none */
 	struct sk_buff *on_wire;	/* packet in transmission */
+	struct sk_buff *segments;	/* packets of the same segment that follow it */
 	u64 free_ns;			/* end of its transmission */
 	u64 slack_ns;			/* a packet that arrives at most this long before that end arrives at that end */
 	u64 latest_ns;			/* latest of the arrivals that were moved so */
@@ -98,12 +104,14 @@ static void line_dropped(struct sk_buff *skb);
 #define ECN_QUEUED(skb) ((skb)->mark & 3)
 #define ECN_ARRIVED(skb) ((skb)->mark >> 2 & 3)
 
-static void remember(struct sk_buff *skb, u64 now, u8 ecn)
+static void remember(const struct line_sched *q, struct sk_buff *skb, u64 now, u8 ecn)
 {
 	/*
-	 * Forwarded packets belong to no socket (`ip_rcv_core`); a packet of this host must not
-	 * delay its socket's next one either.
+	 * Forwarded packets belong to no socket (`ip_rcv_core`). A packet of this host is counted by its socket, and its stamp is the
+	 * time from which it may leave: when it was sent, or later if it is paced.
 	 */
+	if (q->number == LINE_UNRECORDED && segments_owned(skb))
+		return;
 	skb_orphan(skb);
 	skb->destructor = line_dropped;
 	skb->tstamp = ns_to_ktime(now);
@@ -112,6 +120,8 @@ static void remember(struct sk_buff *skb, u64 now, u8 ecn)
 
 static void forget(struct sk_buff *skb)
 {
+	if (segments_owned(skb))
+		return;
 	skb->destructor = NULL;
 	skb->tstamp = 0;
 	skb->mark = 0;
@@ -287,7 +297,7 @@ static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	__skb_pull(skb, skb_network_offset(skb));
 	len = skb->len;
 	qdisc_skb_cb(skb)->pkt_len = len;
-	remember(skb, now, ecn);
+	remember(q, skb, now, ecn);
 	classify(q, skb, ecn);
 	r = record(q, skb, LINE_QUEUED, now, now, ecn, ecn);
 	header = hide_header(sch);
@@ -299,7 +309,8 @@ static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 			dropped = true;
 		else
 			record_drop(q, freed, LINE_EVICTED);
-		freed->destructor = NULL;
+		if (!segments_owned(freed))
+			freed->destructor = NULL;
 	}
 	if (r) {
 		r->backlog_bytes = q->child->qstats.backlog;
@@ -310,11 +321,10 @@ static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 			r->event = ret == NET_XMIT_DROP ? LINE_OVERFLOW : LINE_REFUSED;
 			capture_at_line(r, skb);
 		}
-	} else {
+	} else if (r) {
 		u8 after = ecn_of(skb);
 
-		if (r)
-			r->ecn = after | ecn << 4;
+		r->ecn = after | ecn << 4;
 		skb->mark = after | ecn << 2;
 	}
 	if (ret == NET_XMIT_SUCCESS) {
@@ -326,11 +336,40 @@ static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	return ret;
 }
 
+/* The next packet to transmit, or null: of the segment that is being sent, or of what the child gives. */
+static struct sk_buff *line_next(struct Qdisc *sch)
+{
+	struct line_sched *q = qdisc_priv(sch);
+	struct sk_buff *skb = q->segments, *segment;
+
+	if (!skb) {
+		u16 header = hide_header(sch);
+
+		asking = q;
+		skb = q->child->dequeue(q->child);
+		asking = NULL;
+		restore_header(sch, header);
+		if (!skb || !skb_is_gso(skb))
+			return skb;
+		sch->q.qlen--;
+		sch->qstats.backlog -= qdisc_pkt_len(skb);
+		skb = segments_of(skb);
+		if (!skb)
+			return NULL;
+		for (segment = skb; segment; segment = segment->next) {
+			sch->q.qlen++;
+			sch->qstats.backlog += qdisc_pkt_len(segment);
+		}
+	}
+	q->segments = skb->next;
+	skb_mark_not_on_list(skb);
+	return skb;
+}
+
 /* Begins the next transmission if a packet waits and the line is up. */
 static void line_start(struct Qdisc *sch, u64 now, bool busy)
 {
 	struct line_sched *q = qdisc_priv(sch);
-	u16 header = hide_header(sch);
 	struct sk_buff *skb;
 	u64 bits, since, until, start = now;
 	u8 before;
@@ -340,13 +379,9 @@ static void line_start(struct Qdisc *sch, u64 now, bool busy)
 	if (until) {
 		q->free_ns = until;
 		q->slack_ns = q->rest = 0;
-		restore_header(sch, header);
 		return;
 	}
-	asking = q;
-	skb = q->child->dequeue(q->child);
-	asking = NULL;
-	restore_header(sch, header);
+	skb = line_next(sch);
 	if (!skb)
 		return;
 	since = ktime_to_ns(skb->tstamp);
@@ -379,6 +414,7 @@ static void line_finish(struct Qdisc *sch, u64 now)
 		if (q->on_wire) {
 			while ((change = due(&q->delays, q->free_ns)))
 				q->delay_ns = change->value;
+			skb_orphan(q->on_wire);
 			q->on_wire->tstamp = ns_to_ktime(q->free_ns + q->delay_ns);
 			__skb_queue_tail(&q->sent, q->on_wire);
 			q->on_wire = NULL;
@@ -421,7 +457,8 @@ static void line_reset(struct Qdisc *sch)
 
 	if (q->on_wire)
 		rtnl_kfree_skbs(q->on_wire, q->on_wire);
-	q->on_wire = NULL;
+	kfree_skb_list(q->segments);
+	q->on_wire = q->segments = NULL;
 	while ((skb = __skb_dequeue(&q->sent)))
 		rtnl_kfree_skbs(skb, skb);
 	qdisc_reset(q->child);

@@ -7,6 +7,7 @@ enum {
 	TCA_COALESCE_UNSPEC,
 	TCA_COALESCE_WAIT,	/* u64: ns from the first packet to the interrupt */
 	TCA_COALESCE_FRAMES,	/* u32: the packet that raises the interrupt before that time; 0 or absent: none */
+	TCA_COALESCE_RING,	/* u32: packets that may wait; 0 or absent: any number */
 	__TCA_COALESCE_MAX,
 };
 

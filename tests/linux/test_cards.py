@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -94,9 +95,9 @@ def guest(
     return [found[number] for number in range(1, len(taps) + 1)]
 
 
-def coalesce(router: str, wait_ns: int, frames: int = 0, parent: int = ROOT) -> str:
+def coalesce(router: str, wait_ns: int, frames: int = 0, ring: int = 0, parent: int = ROOT) -> str:
     """The interrupt moderation in front of the host behind a router's port (linux/testbed/sch_coalesce.h)."""
-    options = struct.pack("=HHQHHI", 12, 1, wait_ns, 8, 2, frames)
+    options = struct.pack("=HHQHHIHHI", 12, 1, wait_ns, 8, 2, frames, 8, 3, ring)
     return f"qdisc {router} {parent} {30 << 16} coalesce {options.hex()}"
 
 
@@ -148,6 +149,16 @@ def with_ttl(data: bytes) -> bytes:
     total = int.from_bytes(changed[10:12], "big") + 0x100
     changed[10:12] = (total + (total >> 16) & 0xFFFF).to_bytes(2, "big")
     return bytes(changed)
+
+
+def test_ring_drops_what_it_has_no_place_for(image: Image) -> None:
+    """Five packets come in 50 us and the ring takes three; the sender repeats the others."""
+    before, after = guest(image, [coalesce("r2 e0", 50_000, ring=3)], ["r2 b0", "d0 e0"])
+    held = interrupts([packet.time_ns for packet in before], 50_000, 0)
+    wanted = [times[0] + 50_000 for times in held for _ in times[:3]]
+    assert max(map(len, held)) > 3
+    assert [packet.time_ns for packet in after] == wanted[: len(after)]
+    assert len(after) > 100
 
 
 def test_pure_delay_before_the_card_comes_first(image: Image) -> None:
@@ -264,6 +275,28 @@ def test_paced_segments_are_apart_by_their_size_over_the_rate(how: str, image: I
     at_least = 8 * MSS * 8 / 1.2e9 * 1e9 / 2
     assert gaps
     assert gaps[len(gaps) // 20] >= 0.9 * at_least
+
+
+def test_sockets_know_what_their_card_has_not_sent(image: Image) -> None:
+    """A card of the bottleneck's rate has the only queue; TCP small queues bound it, but not for ideal hosts."""
+    access = f'{PATH}topology = {{ kind = "dumbbell", access_rate = "1 Gbit/s" }}\n'
+    scenario = shoal.Scenario.from_toml(access).override({"duration": "100 ms"})
+    lines = {}
+    for host in ("ideal", "linux"):
+        result = run_on_linux(scenario.override({"flows[0].host": host}), image=image)
+        shown = [text for name, program, text in result.data["linux"]["shown"] if (name, program) == ("h0", "ss -tin")]
+        lines[host] = re.search(r"rtt (\d+) us, minrtt (\d+) us, pacing_rate (\d+) bps", shown[0])
+    found = lines["linux"]
+    assert found
+    rtt_us, min_rtt_us, rate_bps = map(int, found.groups())
+    # What waits, in bytes of memory: a packet has 1448 B of payload and little more (`tcp_small_queue_check`: the limit
+    # is a 1024th of what the rate sends in a second, and the segment that exceeds it leaves).
+    waiting = (rtt_us - min_rtt_us) * 1000 / PACKET_NS * MSS
+    limit = rate_bps / 8 / 1024
+    assert 0.85 * limit <= waiting <= limit + 1.2 * 45 * MSS
+    ideal = lines["ideal"]
+    assert ideal
+    assert int(ideal[1]) > 5 * rtt_us
 
 
 def test_results_show_what_the_kernel_has(image: Image) -> None:

@@ -34,6 +34,8 @@ pub(crate) struct Moderation {
     pub wait: Span,
     /// Number of the packet that raises the interrupt (`rx-frames`); 0: none does.
     pub frames: u32,
+    /// Packets that may wait (`ethtool -G`: `rx`); 0: any number.
+    pub ring: u32,
 }
 
 /// The card of a host. Each `None` leaves the kernel's default.
@@ -81,6 +83,11 @@ impl Card {
 
     /// The kernel's defaults for segments that TCP hands over; nothing is merged on arrival.
     pub(crate) const SEGMENTS: Self = Self { gso_max_segs: DEFAULT_MAX_SEGS, ..Self::IDEAL };
+
+    /// Whether TCP hands over several packets as one segment.
+    pub(crate) const fn segments(&self) -> bool {
+        self.gso_max_segs != 1
+    }
 
     /// Kernel parameters (paths below /proc/sys) that are set, and their values.
     pub(crate) fn sysctls(&self) -> impl Iterator<Item = (&'static str, String)> {
@@ -159,16 +166,12 @@ impl Card {
                  finds are merged"
             ));
         }
-        if let Some(Moderation { wait, frames }) = self.moderation {
+        if let Some(moderation) = self.moderation {
             let parent = if delayed { format!("parent {DELAY}:1") } else { "root".to_owned() };
-            let until = if frames == 0 { String::new() } else { format!(" frames {frames}") };
+            let (ethtool, coalesce) = moderation.words(device);
             commands.push(format!(
-                "{host}: ethtool -C {device} rx-usecs {}{}, as {}: tc qdisc add dev {} {parent} handle {MODERATION}: coalesce wait \
-                 {wait}{until}",
-                wait.as_nanos() as f64 / 1e3,
-                if frames == 0 { String::new() } else { format!(" rx-frames {frames}") },
-                router.host,
-                router.device,
+                "{host}: {ethtool}, as {}: tc qdisc add dev {} {parent} handle {MODERATION}: {coalesce}",
+                router.host, router.device,
             ));
         }
         match self.pacing {
@@ -185,11 +188,28 @@ impl Card {
 }
 
 impl Moderation {
+    /// What `ethtool` calls it, and the equivalent discipline.
+    fn words(&self, device: &str) -> (String, String) {
+        let Self { wait, frames, ring } = self;
+        let mut ethtool = format!("ethtool -C {device} rx-usecs {}", wait.as_nanos() as f64 / 1e3);
+        let mut coalesce = format!("coalesce wait {wait}");
+        if *frames > 0 {
+            ethtool += &format!(" rx-frames {frames}");
+            coalesce += &format!(" frames {frames}");
+        }
+        if *ring > 0 {
+            ethtool += &format!("; ethtool -G {device} rx {ring}");
+            coalesce += &format!(" ring {ring}");
+        }
+        (ethtool, coalesce)
+    }
+
     /// Options of `coalesce` (linux/testbed/sch_coalesce.h).
     fn attributes(&self) -> Attributes {
         const WAIT: u16 = 1;
         const FRAMES: u16 = 2;
-        Attributes::default().u64(WAIT, self.wait.as_nanos()).u32(FRAMES, self.frames)
+        const RING: u16 = 3;
+        Attributes::default().u64(WAIT, self.wait.as_nanos()).u32(FRAMES, self.frames).u32(RING, self.ring)
     }
 }
 
@@ -205,7 +225,7 @@ mod tests {
     const FULL: Card = Card {
         gso_max_size: 16384,
         gro_max_size: Some(32768),
-        moderation: Some(Moderation { wait: Span::from_micros(50), frames: 64 }),
+        moderation: Some(Moderation { wait: Span::from_micros(50), frames: 64, ring: 512 }),
         pacing: Pacing::Fq,
         tso_rtt_log: Some(0),
         pacing_ca_ratio: Some(100),
@@ -222,9 +242,11 @@ mod tests {
     #[test]
     fn every_part_of_a_card_is_an_instruction() {
         // `ROOT` is 0xffffffff; handles have their number in the upper half: 40 << 16, 30 << 16; the class
-        // 20:1 is 20 << 16 | 1. 50 us are 0xc350 ns, 64 packets 0x40.
-        let moderation =
-            format!("coalesce {}", hex(&Attributes::default().u64(1, 0xc350).u32(2, 0x40).into_bytes()));
+        // 20:1 is 20 << 16 | 1. 50 us are 0xc350 ns, 64 packets 0x40, 512 packets 0x200.
+        let moderation = format!(
+            "coalesce {}",
+            hex(&Attributes::default().u64(1, 0xc350).u32(2, 0x40).u32(3, 0x200).into_bytes())
+        );
         let device = "nic s0 e0 gso_max_size 16384 gso_max_segs 65535 gro_max_size 32768 gro 1";
         assert_eq!(
             written(&FULL, false),
@@ -257,7 +279,8 @@ mod tests {
         for words in [
             "ip link set dev e0 gso_max_segs 65535 gso_max_size 16384",
             "ethtool -K e0 gro on; ip link set dev e0 gro_max_size 32768",
-            "ethtool -C e0 rx-usecs 50 rx-frames 64, as r1: tc qdisc add dev e0 root handle 30: coalesce wait 50 us frames 64",
+            "ethtool -C e0 rx-usecs 50 rx-frames 64; ethtool -G e0 rx 512, as r1: tc qdisc add dev e0 root handle 30: coalesce wait \
+             50 us frames 64 ring 512",
             "tc qdisc add dev e0 root handle 40: fq",
         ] {
             assert!(commands.contains(words), "{words}\n{commands}");

@@ -205,3 +205,27 @@ flows = [
     let ends: Vec<&str> = plan.config.lines().filter(|line| line.starts_with("veth h")).collect();
     assert_eq!((verbs.len(), ends.len()), (2, 4), "{}", plan.config);
 }
+
+#[test]
+fn link_behind_a_host_that_segments_is_its_card() {
+    let lines_at = |host: &str, from: &str, more: &str| {
+        let text = format!(
+            "duration = \"1 s\"\n\
+             topology = {{ kind = \"star\", hosts = 3, rate = \"100 Mbit/s\", delay = \"100 us\", buffer = \"100 packets\" }}\n\
+             flows = [{{ name = \"a\", cc = \"dctcp\", host = \"{host}\", from = \"{from}\", to = \"h3\" }}{more}]"
+        );
+        let plan = plan_of(&text).unwrap();
+        let lines = common::lines(&plan, "qdisc").into_iter().filter(|line| line.contains(" line "));
+        let places = lines.map(|line| line.split(' ').skip(1).take(2).collect::<Vec<_>>().join(" "));
+        places.collect::<Vec<_>>()
+    };
+    let at_hosts =
+        |lines: Vec<String>| lines.into_iter().filter(|place| place.starts_with('h')).collect::<Vec<_>>();
+    // Sender and receiver: data and ACKs begin their paths there. The switch has the link to the receiver.
+    assert_eq!(at_hosts(lines_at("linux", "h1", "")), ["h0 e0", "h1 e0"]);
+    assert_eq!(at_hosts(lines_at("ideal", "h1", "")), [""; 0]);
+    // Two hosts at one node share its link, and neither has it for itself; the receiver's is still its own.
+    let other =
+        ", { name = \"b\", cc = \"dctcp\", host = \"linux\", mtu = \"1000 B\", from = \"h1\", to = \"h2\" }";
+    assert_eq!(at_hosts(lines_at("linux", "h1", other)).len(), 2);
+}

@@ -5,9 +5,10 @@
 //! nodes on the path have a route to that address. So every flow takes exactly the paths that the scenario
 //! (or its hash) has chosen, in both directions.
 //!
-//! Senders are hosts of their own behind their node. As in the simulator, packets therefore wait in the
-//! node's queue and not in the socket, since TCP small queues ends its accounting where a packet leaves its
-//! namespace.
+//! Senders are hosts of their own behind their node. Packets therefore wait in the node's queue and not in
+//! the socket, since TCP small queues ends its accounting where a packet leaves its namespace, as in the
+//! simulator for hosts without segmentation. If a host segments, and the only link behind its node is its
+//! card, that line is at the host.
 
 use super::{Delay, End, Line, Place, Port, Route, Testbed, Wire};
 use crate::disciplines::Site;
@@ -36,6 +37,7 @@ pub(super) fn testbed(experiment: &Experiment, site: &Site<'_>, refusals: &mut R
             (builder.destination(flow.backward, sender), builder.destination(flow.forward, receiver));
         builder.testbed.places.push(Place { sender, receiver, source, destination });
     }
+    builder.cards();
     let testbed = builder.testbed;
     if testbed.hosts() > MAX_HOSTS || builder.destinations.len() > MAX_DESTINATIONS {
         refusals.add(
@@ -62,6 +64,8 @@ fn ends(experiment: &Experiment, path: u32) -> Option<(NodeId, NodeId)> {
 struct Builder<'a> {
     experiment: &'a Experiment,
     testbed: Testbed,
+    /// Position of the line of each link that has a rate.
+    lines: BTreeMap<LinkId, usize>,
     /// Address at the far end of each link that some flow uses.
     far_ends: BTreeMap<LinkId, Ipv4Addr>,
     ends: BTreeMap<(NodeId, HostSettings), usize>,
@@ -75,6 +79,7 @@ impl<'a> Builder<'a> {
         Self {
             experiment,
             testbed: Testbed::default(),
+            lines: BTreeMap::new(),
             far_ends: BTreeMap::new(),
             ends: BTreeMap::new(),
             destinations: BTreeMap::new(),
@@ -115,7 +120,10 @@ impl<'a> Builder<'a> {
                 let before = refusals.0.len();
                 let number = numbers.get(&id).copied();
                 match Line::new((&router(link.from), &device), link, number, site, refusals) {
-                    Some(line) => self.testbed.lines.push(line),
+                    Some(line) => {
+                        self.lines.insert(id, self.testbed.lines.len());
+                        self.testbed.lines.push(line);
+                    }
                     None => complete = false,
                 }
                 refusals.rename(before, "bottleneck.", &format!("link `{}`: ", link.name));
@@ -155,6 +163,27 @@ impl<'a> Builder<'a> {
         });
         self.ends.insert((node, settings), number);
         number
+    }
+
+    /// Moves the lines of links that are the card of one host to that host, if it segments: its sockets then
+    /// know what the card has not sent (TCP small queues). Lines whose packets are recorded stay at the node.
+    fn cards(&mut self) {
+        let mut first: BTreeMap<LinkId, bool> = BTreeMap::new();
+        for path in &self.experiment.paths {
+            for (position, link) in path.iter().enumerate() {
+                *first.entry(*link).or_insert(true) &= position == 0;
+            }
+        }
+        for (id, line) in &self.lines {
+            let node = self.experiment.links[id.0 as usize].from;
+            let mut at_node = self.ends.iter().filter(|((other, _), _)| *other == node);
+            let (Some((_, end)), None) = (at_node.next(), at_node.next()) else { continue };
+            let (line, end) = (&mut self.testbed.lines[*line], &self.testbed.ends[*end]);
+            if first.get(id) == Some(&true) && line.number.is_none() && end.settings.card.segments() {
+                line.host.clone_from(&end.port.host);
+                line.device.clone_from(&end.port.device);
+            }
+        }
     }
 
     /// The address that leads along a path to a host at its end.
