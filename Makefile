@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record vectors check check-skeletons docs fmt bench bench-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record vectors check check-skeletons docs fmt bench bench-record fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -71,6 +71,13 @@ linux-hosts-record: linux-kernel ## Measure the effect of hosts that send segmen
 		"$$(date +%F)" "$$(git describe --always)"; \
 		$(BIN)/python tools/linux_hosts.py; } > docs/linux-hosts.md.new
 	@mv docs/linux-hosts.md.new docs/linux-hosts.md
+
+rate-step-record: linux-kernel ## Measure five queues below a rate step on both planes: docs/rate-step.md and its figure
+	@{ printf '# Five queues below a rate step\n\n%s, shoal %s. Written by `make rate-step-record`; [links that change](moving-links.md) says what\nthe numbers mean and what follows from them.\n\n' \
+		"$$(date +%F)" "$$(git describe --always)"; \
+		$(BIN)/python tools/rate_step.py; \
+		printf '![Queueing delay of CUBIC and DCTCP over time below five queues, on the simulator and on Linux](img/rate-step.png)\n'; } > docs/rate-step.md.new
+	@mv docs/rate-step.md.new docs/rate-step.md
 
 check: setup $(VENV)/.test ## Check formatting, lints, arrows, citations and pages, as CI does before the tests
 	cargo fmt --all --check

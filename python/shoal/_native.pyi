@@ -14,6 +14,7 @@ __all__ = [
     "Run",
     "Scenario",
     "__version__",
+    "at_rates",
     "binned_shares",
     "build_profile",
     "conformance_on_kernel",
@@ -25,6 +26,7 @@ __all__ = [
     "models",
     "order_statistics",
     "oscillation",
+    "power",
     "rate_ratio",
     "result_fields",
     "schema",
@@ -115,6 +117,10 @@ def rate_ratio(first: float | None, second: float | None) -> float | None: ...
 def order_statistics(values: Sequence[float]) -> str: ...
 def ideal_fct_s(wire_bytes: int, rate_bps: float, base_rtt_s: float) -> float | None: ...
 def settled_from(values: Sequence[float], target: float, within: float, smooth: int) -> int | None: ...
+def at_rates(
+    bins: Sequence[tuple[float, float, float]], bin_s: float, rates: Sequence[tuple[float, float]]
+) -> list[tuple[float, float, float]]: ...
+def power(throughput_bps: float, round_trip_s: float) -> float | None: ...
 def oscillation(values: Sequence[float], least: float) -> tuple[float | None, float | None, float | None]: ...
 def share_between(
     low: Sequence[int], high: Sequence[int], weight: Sequence[int], at_least: float, at_most: float

@@ -120,6 +120,8 @@ class LinkHistory(TypedDict):
     #: Bytes that left in the measurement window over those that the link could have carried; a transmission counts when
     #: it begins.
     capacity_used: float | None
+    #: The steps of the rate in the measurement window, at most the first 1000, and what followed each.
+    steps: list[LinkStep]
 
 
 class RateFrom(TypedDict):
@@ -138,6 +140,42 @@ class DelayFrom(TypedDict):
     from_s: float
     #: Propagation delay in seconds.
     delay_s: float
+
+
+class LinkStep(TypedDict):
+    """A step of a link's rate, and what followed until the next one.
+
+    Changes less than 100 ms apart are one step, and so are an outage and its end. The queue's delay is the time that
+    the waiting bytes take at the rate of the link; values are means over the bins of the time series. What needs the
+    time series is null without it.
+    """
+
+    #: When the last of the changes happens, in seconds after the start of the experiment.
+    at_s: float
+    #: Rate before the first of them in bit/s.
+    from_bps: float
+    #: Rate after the last of them in bit/s.
+    to_bps: float
+    #: When the next step begins, or the run ends.
+    until_s: float
+    #: Time from the step until the queue's delay stays in the range that it has in the second half of the time to the
+    #: next step, widened by the time of one packet; null if it is still outside at the end of the first half.
+    settling_s: float | None
+    #: By how much the queue's delay exceeds, in the first half, the most of the second.
+    overshoot_s: float | None
+    #: By how much the queue's delay falls, in the first half, below the least of the second.
+    undershoot_s: float | None
+    #: The queue's longest delay until the next step.
+    peak_s: float | None
+    #: Time from the step until the queue's delay stays at or below the target for delays (`above_target.target_s`);
+    #: null if it is above it in the last bin.
+    below_target_s: float | None
+    #: Time from the step to the first 100 ms in which the link carries 90 % of the new rate; null if there are none.
+    recovery_s: float | None
+    #: Part of the new rate that the link carried in the time that follows.
+    utilisation: float | None
+    #: That time: a minute, or what is left of it until the next step or the end of the run.
+    utilisation_over_s: float | None
 
 
 class Distribution(TypedDict):

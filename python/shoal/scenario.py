@@ -11,7 +11,8 @@ from typing import Any
 
 from shoal import _native
 from shoal._toml import toml_value
-from shoal.errors import OutputError, ScenarioError
+from shoal.errors import OutputError, ScenarioError, UsageError
+from shoal.link_traces import traces_in
 from shoal.shipped import find_scenario, ready_made
 
 # A scenario file is a few kilobytes; reading a device by accident must end.
@@ -69,8 +70,7 @@ class Scenario:
         ScenarioError
             It is not a scenario; the message shows every problem with its place.
         """
-        found = find_scenario(path)
-        return cls(read_text(found), str(found))
+        return cls._read(find_scenario(path))
 
     @classmethod
     def named(cls, name: str) -> Scenario:
@@ -92,8 +92,12 @@ class Scenario:
         >>> shoal.Scenario.named("coexistence").resolved["bottleneck"]["rate"]
         '10 Mbit/s'
         """
-        path = ready_made(name).path
-        return cls(read_text(path), str(path))
+        return cls._read(ready_made(name).path)
+
+    @classmethod
+    def _read(cls, path: Path) -> Scenario:
+        text = read_text(path)
+        return cls(text, str(path), read_traces(text, path))
 
     @classmethod
     def from_toml(cls, text: str, *, name: str = "<string>") -> Scenario:
@@ -118,6 +122,12 @@ class Scenario:
 
     def set_text(self, *overrides: tuple[str, str]) -> Scenario:
         """Replace values that are written as on the command line: TOML, or else a plain string."""
+        for key, _ in overrides:
+            if key.endswith("schedule.trace"):
+                raise UsageError(
+                    f"`{key}` cannot be replaced: the file that a scenario names is read with the scenario",
+                    hint="replace `rates` and `delays` of the schedule, or name another file in the scenario file",
+                )
         return Scenario(self.text, self.name, (*self.overrides, *overrides))
 
     @cached_property
@@ -202,6 +212,11 @@ class Scenario:
             + notebook.table(groups, heads=("Group", "Controller", "Stack", "Flows", "Base RTT"), words=3)
             + notebook.folded("The whole scenario, with every default", self.to_toml())
         )
+
+
+def read_traces(text: str, path: Path) -> tuple[tuple[str, str], ...]:
+    """What the traces of links hold that a scenario file names, as overrides of its text."""
+    return tuple((key, toml_value(value)) for key, value in traces_in(text, path.parent))
 
 
 def read_text(path: str | Path) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from shoal import moving
 from shoal.metrics import Metric, Of, classes, metrics, statistics
 from shoal.run_record import RunRecord
-from shoal.stats import Estimate, estimate
-from shoal.words import in_unit, milliseconds, number, percent
+from shoal.stats import Estimate, estimate, single
+from shoal.words import in_unit, milliseconds, number, percent, rate
 
 Runs = Sequence[RunRecord]
 
@@ -145,6 +146,56 @@ def _queue_row(runs: Runs, index: int, which: str) -> tuple[str, ...]:
         number(at(runs, "bottlenecks", index, *place, "arrived"), digits=0),
         *(shown(runs, what, which, index) for what in ("marked", "dropped")),
         *(shown(runs, "delay_ms", which, quantile, index) for quantile in ("mean", "p50", "p99", "p999")),
+    )
+
+
+def step_tables(runs: Runs) -> list[Table]:
+    """What followed the steps of the rates of links that change; one table a link that has steps."""
+    return [_step_table(runs, index) for index in range(len(runs[0].bottlenecks)) if moving.steps(runs[0], index)]
+
+
+# More steps than this are a signal, not events that one looks at one by one.
+_steps_shown = 8
+
+
+def _step_table(runs: Runs, index: int) -> Table:
+    first = moving.steps(runs[0], index)
+    shown_of = f", the first {_steps_shown} of {len(first)}" if len(first) > _steps_shown else ""
+    target = f"{runs[0].bottlenecks[index]['above_target']['target_s'] * 1e3:g} ms"
+    columns = (
+        *("At", "From", "To", "Queue settled after", "Overshoot", "Undershoot", "Longest queue"),
+        *(f"Below {target} after", "Throughput recovered after", "Utilisation after"),
+    )
+    rows = [_step_row(runs, index, number) for number in range(min(_steps_shown, len(first)))]
+    return Table(f"Steps of the rate of {runs[0].bottlenecks[index]['name']}{shown_of}", columns, rows, words=3)
+
+
+def _step_row(runs: Runs, index: int, number: int) -> tuple[str, ...]:
+    step = moving.steps(runs[0], index)[number]
+
+    def of(key: str, some: Runs = runs) -> Estimate | None:
+        return at(some, "bottlenecks", index, "history", "steps", number, key)
+
+    is_recorded = step["utilisation_over_s"] is not None
+
+    def until(key: str) -> str:
+        """A time that some runs may not reach, and which is then no mean."""
+        never = sum(of(key, [run]) is None for run in runs)
+        if not is_recorded or never == 0:
+            return milliseconds(of(key))
+        many = f" in {never} of {len(runs)} runs" if len(runs) > 1 else ""
+        return f"not within {step['until_s'] - step['at_s']:.4g} s{many}"
+
+    over = f" ({step['utilisation_over_s']:.3g} s)" if is_recorded else ""
+    return (
+        f"{step['at_s']:.6g} s",
+        rate(single(step["from_bps"])),
+        rate(single(step["to_bps"])),
+        until("settling_s"),
+        *(milliseconds(of(key)) for key in ("overshoot_s", "undershoot_s", "peak_s")),
+        until("below_target_s"),
+        until("recovery_s"),
+        percent(of("utilisation")) + over,
     )
 
 

@@ -17,6 +17,7 @@ class Unit(Enum):
     MILLISECONDS = ("ms", "_ms", 1e3)
     MBPS = ("Mbit/s", "_mbps", 1.0, 1e6)
     BPS = ("bit/s", "_bps")
+    POWER = ("Mbit/s per ms", "", 1.0, 1e9)
     PER_SECOND = ("1/s", "_per_s")
 
     def __init__(self, title: str, suffix: str, factor: float = 1.0, divisor: float = 1.0) -> None:

@@ -60,6 +60,8 @@ def in_unit(unit: Unit, value: Estimate | None, digits: int) -> str:
             return scaled(value, 1, "s")
         case Unit.SECONDS | Unit.MILLISECONDS:
             return milliseconds(value)
+        case Unit.POWER:
+            return scaled(value, 1e-9, "Mbit/s per ms")
         case Unit.PACKETS:
             return scaled(value, 1, "packets")
         case Unit.COUNT:

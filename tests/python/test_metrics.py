@@ -221,6 +221,21 @@ ELSEWHERE = {
     "cuts_in_step": "test_cuts_in_step.py",
     "acks_per_packet": "test_feedback_metrics.py",
     "queue_mode": "test_feedback_metrics.py",
+    **dict.fromkeys(
+        (
+            "capacity_used",
+            "above_target",
+            "power",
+            "steps",
+            "step_settling_ms",
+            "step_overshoot_ms",
+            "step_undershoot_ms",
+        ),
+        "test_schedules.py",
+    ),
+    **dict.fromkeys(
+        ("step_peak_ms", "step_below_target_ms", "step_recovery_ms", "step_utilisation"), "test_schedules.py"
+    ),
 }
 
 

@@ -19,7 +19,7 @@ from shoal.cli.declare import argument, option
 from shoal.errors import ScenarioError, UsageError
 from shoal.models import nearest
 from shoal.remarks import identical_points_line
-from shoal.scenario import Scenario, read_text
+from shoal.scenario import Scenario, read_text, read_traces
 from shoal.shipped import find_scenario
 from shoal.sizes import read_sizes
 from shoal.template import Template, is_variable, uses_any
@@ -176,7 +176,8 @@ def _with_sizes(path: Path, sizes: Sequence[str] | None) -> Scenario:
     # Flows may name the distributions, so the file is only checked together with them.
     overrides = tuple((key, toml_value(value)) for key, value in tables.items())
     found = find_scenario(path)
-    return Scenario(read_text(found), str(found), overrides)
+    text = read_text(found)
+    return Scenario(text, str(found), (*read_traces(text, found), *overrides))
 
 
 def says_what_to_trace(scenario: Scenario) -> bool:

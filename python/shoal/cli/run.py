@@ -25,7 +25,7 @@ from shoal.remarks import all_lines, identical_line, notice_lines, seeds_in_word
 from shoal.results import Result, Results, schema_version, seed_folder
 from shoal.running import checked_seed, refuse_unmodelled, run_one, seed_list
 from shoal.scenario import Scenario
-from shoal.tabulate import comparison_table, group_table, queue_table, totals, wait_tables
+from shoal.tabulate import comparison_table, group_table, queue_table, step_tables, totals, wait_tables
 
 if TYPE_CHECKING:
     from shoal.linux import Image
@@ -289,7 +289,7 @@ def _print(runs: Mapping[str, Results]) -> None:
     plane = f" on Linux {first.data['linux']['kernel']}" if first.data["on"] == "linux" else ""
     data.sentence(f"Measured{plane} from {start:g} s to {end:g} s; {seeds}.")
     queues = [queue_table(results, index) for index in range(len(first.bottlenecks))]
-    for table in (group_table(results), *wait_tables(results), *queues):
+    for table in (group_table(results), *wait_tables(results), *queues, *step_tables(results)):
         data.blank()
         data.table(table)
     data.blank()

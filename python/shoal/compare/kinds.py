@@ -64,9 +64,15 @@ class Kind:
         unit = {
             Per.UNIT: 1.0,
             Per.PACKET_TIME: 8 * link["mtu_bytes"] / link["rate_bps"],
-            Per.FAIR_RATE: link["rate_bps"] / sum(group["flow_count"] for group in result.groups),
+            Per.FAIR_RATE: _mean_rate_bps(result) / sum(group["flow_count"] for group in result.groups),
         }[self.per]
         return Margin(self.share, self.absolute * unit)
+
+
+def _mean_rate_bps(result: Result) -> float:
+    """Of the first monitored link, which may change."""
+    link = result.bottlenecks[0]
+    return link["history"]["mean_rate_bps"] if "history" in link else link["rate_bps"]
 
 
 #: Margins that were set anew after first runs had been seen.

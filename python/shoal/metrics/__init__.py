@@ -1,10 +1,11 @@
 """The metrics of runs: one declaration each, and the expressions over them.
 
 A metric is a function of a result below :func:`shoal.metrics.registry.declare`; ``links`` has those of a queue,
-``groups`` those of flows, ``cuts`` those of traced windows. Everything else reads the list that they make.
+``groups`` those of flows, ``cuts`` those of traced windows, ``steps`` those of links that change. Everything else reads
+the list that they make.
 """
 
-from shoal.metrics import links, groups, cuts  # noqa: F401, I001  (they fill the list, in this order)
+from shoal.metrics import links, groups, cuts, steps  # noqa: F401, I001  (they fill the list, in this order)
 from shoal.metrics.language import check_metric, default_metrics, metric, recording
 from shoal.metrics.registry import (
     Metric,

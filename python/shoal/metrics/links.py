@@ -58,7 +58,8 @@ def queue_empty_sampled(result: RunRecord, link: int = 0) -> float | None:
 
 
 def _has_bdp(result: RunRecord, link: int) -> bool:
-    return bool(result.scenario.facts["bottlenecks"][link]["bdp_bytes"])
+    # That of a link that changes is the one at the start, which a table must not take for the run's.
+    return bool(result.scenario.facts["bottlenecks"][link]["bdp_bytes"]) and "history" not in result.bottlenecks[link]
 
 
 @declare("queue_bdp", "Mean queue", Unit.BDP, digits=3, tabled=True, applies=_has_bdp)

@@ -8,8 +8,10 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from shoal import moving
 from shoal._columns import number
 from shoal.plots.detail import detail_s
+from shoal.plots.schedule import mark_changes, shade_outages
 from shoal.plots.style import (
     Drawn,
     colour,
@@ -63,8 +65,13 @@ def draw(result: RunRecord) -> Drawn:
         detail.set(xlabel=f"Time [s], bins of {span_text(bins_s)}", xlim=(start_s, detail_end_s))
         measured = data.filter(pl.col("time_s") > start_s)["queue_packets"]
         top = number(measured.max()) or number(data["queue_packets"].max()) or 1.0
-        _thresholds([whole, detail], fact["thresholds"], mtu, top)
+        moves = len(moving.rates(result)) > 1
+        drawn = [line for line in fact["thresholds"] if not (moves and "time_s" in line)]
+        _thresholds([whole, detail], drawn, mtu, top)
         whole.set(xlabel="Time [s]", ylabel=f"Queue [packets of {mtu} B]", xlim=(0, end_s))
+        for axes in (whole, detail):
+            shade_outages(axes, result)
+            mark_changes(axes, result)
         legend_above(whole)
         legend_above(detail)
     title = "Queue over time, with the thresholds of its law: the whole run, and a detail"
@@ -73,6 +80,9 @@ def draw(result: RunRecord) -> Drawn:
         f"Left: mean and range of the bins in each {span_text(max(end_s / _overview_points, bins_s))}; "
         "right: every bin."
     )
+    if left_out := [line for line in fact["thresholds"] if line not in drawn]:
+        levels = ", ".join(f"{line['label']} ({span_text(line['time_s'])})" for line in left_out)
+        note += f" As the rate of the link changes, levels that are times are not drawn: {levels}."
     return Drawn("queue", title, figure, data, note=note)
 
 

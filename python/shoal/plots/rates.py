@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure
 
+from shoal.plots.schedule import draw_rate, shade_outages
 from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_warmup, span_text, two_columns
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def draw(result: RunRecord) -> Drawn:
     with paper_style():
         figure = Figure(figsize=(two_columns, 2.3))
         axes = figure.add_subplot()
+        axes.set_xlim(0, end_s)
         shade_warmup(axes, start_s)
         for index, group in enumerate(result.groups):
             rows = data.filter(pl.col("group") == group["name"])
@@ -34,10 +36,11 @@ def draw(result: RunRecord) -> Drawn:
                 )
         flows = sum(group["flow_count"] for group in result.groups)
         if len(result.bottlenecks) == 1 and flows > 1:
-            fair = result.bottlenecks[0]["rate_bps"] / flows / 1e6
-            axes.axhline(fair, color="#555555", linewidth=0.8, linestyle=":", label="equal shares")
+            draw_rate(axes, result, parts=flows, label="equal shares")
+        if result.bottlenecks:
+            shade_outages(axes, result)
         mean_s = span_text(_width_s(result))
-        axes.set(xlabel=f"Time [s], means over {mean_s}", ylabel="Rate of a flow [Mbit/s]", xlim=(0, end_s))
+        axes.set(xlabel=f"Time [s], means over {mean_s}", ylabel="Rate of a flow [Mbit/s]")
         axes.set_ylim(bottom=0)
         legend_above(axes)
     title = "Rate of a flow on the wire, by group (band: range over its flows)"

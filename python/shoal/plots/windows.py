@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from shoal.plots.detail import detail_s
+from shoal.plots.schedule import shade_outages
 from shoal.plots.style import Drawn, colour, legend_above, paper_style, span_text, two_columns
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def draw(result: RunRecord, *, start_s: float | None = None, end_s: float | None
             if has_alpha and own["alpha"].is_not_null().any():
                 draw_flow(panels[1], result, flow, own, "alpha", index, label=None)
         window.set(ylabel="cwnd [packets]", xlim=(start_s, end_s))
+        if result.bottlenecks:
+            shade_outages(window, result)
         window.set_ylim(bottom=0)
         legend_above(window)
         if has_alpha:

@@ -24,6 +24,7 @@ from shoal.tabulate import (
     kernel_table,
     queue_table,
     shown_table,
+    step_tables,
     totals,
     wait_tables,
 )
@@ -125,7 +126,7 @@ def section(entry: Entry, figures: Sequence[Drawn]) -> dict[str, Any]:
         "window": first.window,
         "seeds": [run.seed for run in entry.runs],
         "totals": totals(entry.runs),
-        "tables": [group_table(entry.runs), *wait_tables(entry.runs), *queues],
+        "tables": [group_table(entry.runs), *wait_tables(entry.runs), *queues, *step_tables(entry.runs)],
         "figures": [figure_values(drawn) for drawn in figures],
         "scenario": first.scenario.to_toml(),
         "version": first.version,

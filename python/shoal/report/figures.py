@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from shoal.plots import Drawn, delay, deliveries, queue, rates, sequence, throughput, windows
+from shoal.plots import Drawn, delay, deliveries, path, queue, rates, sequence, throughput, windows
 from shoal.results import Result
 
 _series: list[tuple[str, Callable[[Result], Drawn]]] = [
@@ -21,6 +21,8 @@ def figures_of(runs: Sequence[Result]) -> list[Drawn]:
     """All figures of a run that its recorded tables allow; of several seeds, the first one's series."""
     first = runs[0]
     drawn = [throughput.draw([runs])]
+    if "queue" in first.table_names and path.applies(first):
+        drawn.append(path.draw(first))
     for table, draw in _series:
         needs_link = table in ("queue", "delay_distribution")
         if table in first.table_names and first.table(table).height and (first.bottlenecks or not needs_link):

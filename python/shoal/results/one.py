@@ -293,6 +293,12 @@ class Result:
 
         return queue.draw(self).figure
 
+    def plot_path(self) -> Figure:
+        """Draw rate, queueing delay and power of a link that changes, over time; needs ``trace.series``."""
+        from shoal.plots import path
+
+        return path.draw(self).figure
+
     def plot_deliveries(self) -> Figure:
         """Draw how long applications waited for responses, rounds and frames, each time and as a distribution."""
         from shoal.plots import deliveries

@@ -35,6 +35,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(metrics::ideal_fct_s, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::settled_from, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::oscillation, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::at_rates, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::power, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::share_between, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::binned_shares, module)?)?;
     Ok(())

@@ -1,7 +1,7 @@
 //! The formulas of `shoal_measure::metrics`.
 
 use pyo3::prelude::*;
-use shoal_measure::{Bucket, metrics};
+use shoal_measure::{Bucket, LinkBin, metrics};
 
 /// Jain's fairness index; `None` if no rate is above zero.
 #[pyfunction]
@@ -40,6 +40,21 @@ pub fn settled_from(values: Vec<f64>, target: f64, within: f64, smooth: usize) -
 pub fn oscillation(values: Vec<f64>, least: f64) -> (Option<f64>, Option<f64>, Option<f64>) {
     let found = metrics::oscillation(&values, least);
     (found.period, found.strength, found.amplitude)
+}
+
+/// Rate, carried rate and queueing delay of each bin `(end_s, bytes, utilisation)` of a link; see `shoal_measure::at_rates`.
+#[pyfunction]
+pub fn at_rates(bins: Vec<(f64, f64, f64)>, bin_s: f64, rates: Vec<(f64, f64)>) -> Vec<(f64, f64, f64)> {
+    let bin = |(end_s, bytes, utilisation)| LinkBin { end_s, bytes, utilisation };
+    let bins: Vec<LinkBin> = bins.into_iter().map(bin).collect();
+    let found = shoal_measure::at_rates(&bins, bin_s, &rates).into_iter();
+    found.map(|bin| (bin.rate_bps, bin.carried_bps, bin.delay_s)).collect()
+}
+
+/// Throughput over round-trip time.
+#[pyfunction]
+pub fn power(throughput_bps: f64, round_trip_s: f64) -> Option<f64> {
+    metrics::power(throughput_bps, round_trip_s)
 }
 
 /// Share of a distribution between two values; see `metrics::share_between`.

@@ -115,7 +115,7 @@ impl Collector {
         let mut bottlenecks = Vec::new();
         let links = std::mem::take(&mut self.links);
         for ((index, meters), (_, link)) in (0u32..).zip(links).zip(experiment.monitored()) {
-            let (bottleneck, of_link) = meters.finish(link, self.window_start, self.end);
+            let (bottleneck, of_link) = meters.finish(link, experiment);
             distributions.push(LinkIndex(index), &of_link);
             bottlenecks.push(bottleneck);
         }

@@ -121,6 +121,7 @@ mod tests {
             mean_rate_bps,
             down_s: 0.0,
             capacity_used: None,
+            steps: Vec::new(),
         };
         // 100 Mbit/s for 0.1 s are 1,250,000 bytes; each of two changes may add a packet.
         let most = 1_250_000 + 2 * 131_070;

@@ -12,6 +12,7 @@ mod frame_meter;
 mod histogram;
 pub mod laws;
 mod link_history;
+mod link_steps;
 mod measured;
 pub mod metrics;
 mod queue_meter;
@@ -34,6 +35,7 @@ pub use flow_results::{AppMeter, FinishedFlow, FlowResults};
 pub use frame_meter::{FrameArrival, FrameMeter, FrameSummary};
 pub use histogram::{Bucket, Distribution, Histogram};
 pub use link_history::{AboveTarget, DelayFrom, LinkHistory, RateFrom};
+pub use link_steps::{BinAtRate, LinkBin, LinkStep, Measures, at_rates};
 pub use measured::{Measured, Plane};
 pub use queue_meter::{Bottleneck, ClassDelays, ClassQueues, DroppedBy, MarkedBy, MeterPace, QueueMeter};
 pub use result::{

@@ -1,7 +1,9 @@
 //! What a result says of a link that changes during the run.
 
 use crate::fields::described;
+use crate::link_steps::{Measures, link_steps};
 use crate::metrics::finite;
+use crate::{LinkBin, LinkStep};
 use serde::{Deserialize, Serialize};
 use shoal_scenario::{Link, Piece};
 use shoal_units::{Rate, Span, Time};
@@ -29,6 +31,8 @@ pub struct LinkHistory {
     /// Bytes that left in the measurement window over those that the link could have carried; a transmission counts when it
     /// begins.
     pub capacity_used: Option<f64>,
+    /// The steps of the rate in the measurement window, at most the first 1000, and what followed each.
+    pub steps: Vec<LinkStep>,
 }
 
 /// What left a link after waiting longer than a target for the queueing delay.
@@ -66,7 +70,16 @@ const LISTED: usize = 1000;
 
 impl LinkHistory {
     /// The history of a link in a run that is measured from `window_start` to its end; `None` if it never changes.
-    pub fn of(link: &Link, window_start: Time, end: Time, departed_bytes: u64) -> Option<Self> {
+    ///
+    /// `departed_bytes` left it in the measurement window. `bins` are those of its time series, each as long as `bin`; there are none
+    /// if none is recorded.
+    pub fn of(
+        link: &Link,
+        (window_start, end): (Time, Time),
+        departed_bytes: u64,
+        measures: Measures,
+        (bins, bin): (&[LinkBin], Span),
+    ) -> Option<Self> {
         if link.schedule.is_empty() {
             return None;
         }
@@ -77,6 +90,9 @@ impl LinkHistory {
         let changes =
             |pieces: &[Piece<f64>]| pieces.windows(2).filter(|two| two[0].value != two[1].value).count();
         let is_long = |pieces: &[Piece<f64>]| pieces.len() > LISTED + 1;
+        let from: Vec<(f64, f64)> =
+            rates.iter().map(|piece| (piece.from.as_secs_f64(), piece.value)).collect();
+        let window_s = (window_start.as_secs_f64(), end.as_secs_f64());
         let bits = mean_rate_bps * (end - window_start).as_secs_f64();
         Some(Self {
             rate_changes: changes(&rates) as u64,
@@ -88,6 +104,7 @@ impl LinkHistory {
             mean_rate_bps,
             down_s: link.down(window_start, end).as_secs_f64(),
             capacity_used: finite(8.0 * departed_bytes as f64 / bits),
+            steps: link_steps(&from, window_s, bins, bin.as_secs_f64(), measures),
         })
     }
 }

@@ -2,9 +2,11 @@
 
 mod series;
 mod shares;
+mod steps;
 
 pub use series::{Oscillation, oscillation, settled_from};
 pub use shares::{binned_shares, share_between};
+pub use steps::{ONE_STEP_S, RateStep, Settling, power, rate_steps, reached_from, settling};
 
 use crate::{Distribution, FlowResult, GroupResult, Metrics, RateSummary, SizeBin, Totals};
 

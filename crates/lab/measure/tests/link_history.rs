@@ -1,8 +1,10 @@
 //! What results say of links that change.
 
-use shoal_measure::LinkHistory;
+use shoal_measure::{LinkHistory, Measures};
 use shoal_scenario::{Document, Link};
 use shoal_units::{Span, Time};
+
+const MEASURES: Measures = Measures { packet_bytes: 1500, target_s: 0.03 };
 
 fn link(duration: &str, schedule: &str) -> Link {
     let text = format!(
@@ -16,7 +18,8 @@ fn link(duration: &str, schedule: &str) -> Link {
 fn history(duration_ms: u64, window_ms: u64, schedule: &str, departed_bytes: u64) -> LinkHistory {
     let link = link(&format!("{duration_ms} ms"), schedule);
     let at = |ms| Time::ZERO + Span::from_millis(ms);
-    LinkHistory::of(&link, at(window_ms), at(duration_ms), departed_bytes).unwrap()
+    LinkHistory::of(&link, (at(window_ms), at(duration_ms)), departed_bytes, MEASURES, (&[], Span::ZERO))
+        .unwrap()
 }
 
 fn rates(history: &LinkHistory) -> Vec<(f64, f64)> {
@@ -67,5 +70,6 @@ fn a_long_history_is_a_thousand_means() {
 #[test]
 fn a_link_that_stays_as_it_is_has_no_history() {
     let link = link("1 s", r#"changes = [{ at = "2 s", rate = "1 Mbit/s" }]"#);
-    assert_eq!(LinkHistory::of(&link, Time::ZERO, Time::ZERO + Span::from_secs(1), 0), None);
+    let window = (Time::ZERO, Time::ZERO + Span::from_secs(1));
+    assert_eq!(LinkHistory::of(&link, window, 0, MEASURES, (&[], Span::ZERO)), None);
 }

@@ -2,7 +2,7 @@
 //! second time.
 
 use serde::Serialize;
-use shoal_aqm::{Extent, Height};
+use shoal_aqm::{Extent, Height, Level};
 use shoal_tcp::EcnSetting;
 use shoal_units::{Rate, Span};
 
@@ -45,8 +45,12 @@ pub struct LinkFacts {
 pub struct Threshold {
     /// Name of the level in the literature, such as `K`.
     pub label: String,
-    /// Level in bytes; a threshold in packets counts packets of the largest size.
+    /// Level in bytes; a threshold in packets counts packets of the largest size, and one in time is taken at the rate of the link at
+    /// the start.
     pub bytes: f64,
+    /// The level in seconds if it is a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_s: Option<f64>,
 }
 
 /// A flow group. Times are those of its first flow unless stated otherwise.
@@ -135,6 +139,13 @@ fn thresholds(link: &Link, mtu: u32) -> Vec<Threshold> {
         Height::Extent(Extent::Bytes(bytes)) => Some(bytes as f64),
         Height::Extent(Extent::Time(span)) => link.rate.map(|rate| bytes_in(rate, span)),
     };
+    let time_s = |height: Height| match height {
+        Height::Extent(Extent::Time(span)) => Some(span.as_secs_f64()),
+        _ => None,
+    };
     let levels = link.queue.levels().into_iter();
-    levels.filter_map(|level| Some(Threshold { bytes: bytes(level.height)?, label: level.label })).collect()
+    let threshold = |level: Level| {
+        Some(Threshold { bytes: bytes(level.height)?, time_s: time_s(level.height), label: level.label })
+    };
+    levels.filter_map(threshold).collect()
 }

@@ -423,3 +423,39 @@ fn schedules_repeat_until_the_end() {
     let expected = [(1000.0, 10.0), (3000.0, 40.0), (5000.0, 10.0), (7000.0, 40.0), (9000.0, 10.0)];
     assert_eq!(rates, expected);
 }
+
+#[test]
+fn lists_become_steps_and_repeat() {
+    let (rates, delays) = changes(
+        "rates = [[\"0 s\", \"30 Mbit/s\"], [\"1 s\", \"down\"], [\"1.5 s\", \"20 Mbit/s\"]]\ndelays = [[\"2 s\", \"4 ms\"]]",
+    );
+    assert_eq!(rates, [(0.0, 30.0), (1000.0, 0.0), (1500.0, 20.0)]);
+    assert_eq!(delays, [(2000.0, 4.0)]);
+    // The run lasts 10 s.
+    let (rates, _) =
+        changes("repeat = \"6 s\"\nrates = [[\"1 s\", \"30 Mbit/s\"], [\"3 s\", \"20 Mbit/s\"]]");
+    assert_eq!(rates, [(1000.0, 30.0), (3000.0, 20.0), (7000.0, 30.0), (9000.0, 20.0)]);
+}
+
+#[test]
+fn sines_become_steps_with_the_value_of_their_middle() {
+    let (rates, delays) = changes(
+        "rate_sine = { mean = \"30 Mbit/s\", amplitude = \"10 Mbit/s\", period = \"8 s\", step = \"1 s\" }\n\
+         delay_sine = { mean = \"5 ms\", amplitude = \"5 ms\", period = \"40 ms\", step = \"5 ms\" }",
+    );
+    // The middles are at 22.5, 67.5, ... degrees: sines of 0.382683 and 0.923880.
+    let waves = [
+        0.382_683, 0.923_880, 0.923_880, 0.382_683, -0.382_683, -0.923_880, -0.923_880, -0.382_683,
+        0.382_683, 0.923_880,
+    ];
+    assert_eq!(rates.len(), 10);
+    for (number, ((at, rate), wave)) in rates.iter().zip(waves).enumerate() {
+        assert_eq!(*at, 1000.0 * number as f64);
+        assert!((rate - (30.0 + 10.0 * wave)).abs() < 1e-5, "{number}: {rate}");
+    }
+    assert_eq!(delays.len(), 2000);
+    let mean = delays.iter().map(|(_, delay)| delay).sum::<f64>() / 2000.0;
+    // Whole microseconds are cut off.
+    assert!((mean - 5.0).abs() < 1e-3, "{mean}");
+    assert!((delays[1].1 - (5.0 + 5.0 * 0.923_880)).abs() < 2e-3, "{:?}", delays[1]);
+}

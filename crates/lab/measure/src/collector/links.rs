@@ -1,7 +1,7 @@
 //! Events of packets at monitored links.
 
 use super::Collector;
-use crate::{Bottleneck, LinkDistributions, LinkHistory, MeterPace, QueueBin, QueueMeter};
+use crate::{Bottleneck, LinkBin, LinkDistributions, LinkHistory, Measures, MeterPace, QueueBin, QueueMeter};
 use shoal_packet::{Backlog, Class, Reason};
 use shoal_scenario::{Experiment, Link};
 use shoal_trace::{FlowEvent, LinkIndex};
@@ -26,6 +26,8 @@ pub struct Departure {
 pub(super) struct MonitoredLink {
     pub(super) meter: QueueMeter,
     bin: Option<QueueBin>,
+    /// The closed bins of a link that changes.
+    bins: Option<Vec<LinkBin>>,
 }
 
 impl MonitoredLink {
@@ -43,20 +45,22 @@ impl MonitoredLink {
                 meter = meter.with_delay_target(target);
             }
             let binned = trace.series_interval.is_some();
-            Self { meter, bin: binned.then(|| QueueBin::new(LinkIndex(index), rate, changes.clone())) }
+            let bin = binned.then(|| QueueBin::new(LinkIndex(index), rate, changes.clone()));
+            Self { meter, bin, bins: (binned && !link.schedule.is_empty()).then(Vec::new) }
         });
         links.collect()
     }
 
-    /// The result of `link` in a run that is measured from `window_start` to `end`, and the distributions behind it.
-    pub(super) fn finish(
-        self,
-        link: &Link,
-        window_start: Time,
-        end: Time,
-    ) -> (Bottleneck, LinkDistributions) {
-        let (mut result, distributions) = self.meter.finish(&link.name, end);
-        result.history = LinkHistory::of(link, window_start, end, result.departed_bytes);
+    /// The result of `link`, and the distributions behind it.
+    pub(super) fn finish(self, link: &Link, experiment: &Experiment) -> (Bottleneck, LinkDistributions) {
+        let window = (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration);
+        let (mut result, distributions) = self.meter.finish(&link.name, window.1);
+        let packet_bytes = experiment.endpoints.iter().map(|one| u32::from(one.mtu_bytes)).max().unwrap_or(0);
+        let target = experiment.trace.delay_target_of(link).unwrap_or(Span::ZERO);
+        let measures = Measures { packet_bytes, target_s: target.as_secs_f64() };
+        let bin = experiment.trace.series_interval.unwrap_or(Span::ZERO);
+        let bins = self.bins.unwrap_or_default();
+        result.history = LinkHistory::of(link, window, result.departed_bytes, measures, (&bins, bin));
         (result, distributions)
     }
 }
@@ -79,7 +83,7 @@ impl Collector {
     /// Reports that a packet is marked, on arrival or on departure. Must be called before the packet's
     /// departure or drop.
     pub fn on_mark(&mut self, link: u32, flow: u32, reason: Reason, at: Time) {
-        let MonitoredLink { meter, bin } = &mut self.links[link as usize];
+        let MonitoredLink { meter, bin, .. } = &mut self.links[link as usize];
         meter.on_mark(at, Class::Ect, reason);
         if let Some(bin) = bin {
             bin.on_mark();
@@ -89,7 +93,7 @@ impl Collector {
 
     /// Reports that an arriving packet is dropped.
     pub fn on_drop(&mut self, link: u32, flow: u32, class: Class, reason: Reason, at: Time) {
-        let MonitoredLink { meter, bin } = &mut self.links[link as usize];
+        let MonitoredLink { meter, bin, .. } = &mut self.links[link as usize];
         meter.on_drop(at, class, reason);
         if let Some(bin) = bin {
             bin.on_drop();
@@ -117,7 +121,7 @@ impl Collector {
     #[inline]
     pub fn on_departure(&mut self, link: u32, packet: Departure, waiting: Backlog, at: Time) {
         self.on_backlog(link, waiting, at);
-        let MonitoredLink { meter, bin } = &mut self.links[link as usize];
+        let MonitoredLink { meter, bin, .. } = &mut self.links[link as usize];
         meter.on_leave(at, packet.class);
         meter.on_departure(at, packet.class, packet.sojourn, packet.wire_bytes);
         if let Some(bin) = bin {
@@ -145,14 +149,18 @@ impl Collector {
         for (number, link) in (0..).zip(&mut self.links) {
             if let Some(bin) = &mut link.bin {
                 let (average_bytes, probability) = state(number);
-                series.push(bin.close(now, average_bytes, probability));
+                let row = bin.close(now, average_bytes, probability);
+                if let Some(bins) = &mut link.bins {
+                    bins.push(LinkBin { end_s: row.time_s, bytes: row.bytes, utilisation: row.utilisation });
+                }
+                series.push(row);
             }
         }
     }
 
     #[inline]
     fn on_backlog(&mut self, link: u32, waiting: Backlog, at: Time) {
-        let MonitoredLink { meter, bin } = &mut self.links[link as usize];
+        let MonitoredLink { meter, bin, .. } = &mut self.links[link as usize];
         meter.on_backlog(at, waiting.packets, waiting.bytes);
         if let Some(bin) = bin {
             bin.on_backlog(at, waiting.packets, waiting.bytes);

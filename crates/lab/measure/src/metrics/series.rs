@@ -16,7 +16,7 @@ pub fn settled_from(values: &[f64], target: f64, within: f64, smooth: usize) -> 
 }
 
 /// Means of each value and up to `width - 1` values before it.
-fn trailing_means(values: &[f64], width: usize) -> Vec<f64> {
+pub(super) fn trailing_means(values: &[f64], width: usize) -> Vec<f64> {
     let width = width.max(1);
     (1..=values.len())
         .map(|end| {

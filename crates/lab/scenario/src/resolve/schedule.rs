@@ -1,5 +1,7 @@
 //! Changes of links during the run.
 
+mod forms;
+
 use shoal_units::{Rate, RateChange, Span, Time};
 
 use super::Context;
@@ -28,8 +30,16 @@ pub(super) fn schedule(
     let Some(plan) = plan else { return Schedule::default() };
     let keys = link.table("schedule");
     let duration = cx.scenario.duration.span();
-    let mut refused = plan.changes.is_empty();
-    if refused {
+    let lists = [plan.rates.is_some(), plan.delays.is_some(), plan.trace.is_some()];
+    let others = lists.contains(&true) || plan.rate_sine.is_some() || plan.delay_sine.is_some();
+    if plan.changes.is_empty() && others {
+        return forms::schedule(plan, start, duration, &keys, cx).unwrap_or_default();
+    }
+    let mut refused = plan.changes.is_empty() || others;
+    if others {
+        let hint = "write the changes into lists, or remove them";
+        keys.error("changes", "a schedule of changes has no lists, sines or traces", hint);
+    } else if refused {
         let hint = "add a table with at and rate, delay or outage, or remove the schedule";
         keys.error("changes", "the schedule has no changes", hint);
     }

@@ -1,14 +1,32 @@
 //! `[bottleneck.schedule]` and `topology.links.schedule`
 
-use crate::field::section;
+use serde_json::{Value as Json, json};
+
+use crate::field::{Field, section};
 use crate::quantity::{DataRate, Duration};
+use crate::report::Report;
+use crate::tree::{Node, Value};
 
 section! {
-    /// How a link changes during the run.
+    /// How a link changes during the run: by changes, or else its rate and its delay each by a list or a sine.
     LinkSchedule {
         /// Changes in the order of their times.
-        changes: Vec<LinkChange>,
-        /// Time after which all changes happen again, counted from the start of the run, as often as the run is long.
+        changes: Vec<LinkChange> = [],
+        /// Rates of the link as [time, rate], each from its time on; the rate "down" is an outage until the next time.
+        #[otherwise = "the rate does not follow a list"]
+        rates: Option<Vec<RateAt>>,
+        /// Propagation delays of the link as [time, delay], each from its time on. No packet overtakes another.
+        #[otherwise = "the delay does not follow a list"]
+        delays: Option<Vec<DelayAt>>,
+        /// The rate follows a sine from the start of the run on.
+        rate_sine: Option<RateSine>,
+        /// The propagation delay follows a sine from the start of the run on.
+        delay_sine: Option<DelaySine>,
+        /// CSV file of rates and delays, relative to the scenario file: a head with the columns `time_s` and `rate_mbit_s`,
+        /// `delay_ms` or both, and a row for each time; `down` instead of a rate is an outage. The resolved scenario holds
+        /// what was read as `rates` and `delays`.
+        trace: Option<String>,
+        /// Time after which all changes or lists happen again, counted from the start of the run, as often as the run is long.
         #[otherwise = "they happen once"]
         repeat: Option<Duration>,
     }
@@ -33,5 +51,98 @@ section! {
         over: Duration = "0 s",
         /// Length of such a step.
         step: Duration = "10 ms",
+    }
+}
+
+section! {
+    /// A rate that follows a sine, in steps; it begins at its mean and rises.
+    RateSine {
+        /// Mean over a period.
+        mean: DataRate,
+        /// Largest distance from the mean.
+        amplitude: DataRate,
+        /// Time after which it repeats.
+        period: Duration,
+        /// Time for which the rate stays; it has the value of the sine in the middle of that time.
+        step: Duration = "10 ms",
+    }
+}
+
+section! {
+    /// A propagation delay that follows a sine, in steps; it begins at its mean and rises.
+    DelaySine {
+        /// Mean over a period.
+        mean: Duration,
+        /// Largest distance from the mean.
+        amplitude: Duration,
+        /// Time after which it repeats.
+        period: Duration,
+        /// Time for which the delay stays; it has the value of the sine in the middle of that time.
+        step: Duration = "10 ms",
+    }
+}
+
+/// A rate from some time on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RateAt {
+    /// From when on.
+    pub at: Duration,
+    /// The rate; `None` while the link is down.
+    pub rate: Option<DataRate>,
+}
+
+/// A propagation delay from some time on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct DelayAt {
+    /// From when on.
+    pub at: Duration,
+    /// The delay.
+    pub delay: Duration,
+}
+
+/// How a list says that the link is down.
+const DOWN: &str = "down";
+
+/// The two items of a point of a list.
+fn point<'a>(node: &'a Node, hint: &str, report: &mut Report) -> Option<[&'a Node; 2]> {
+    if let Value::Array(items) = &node.value
+        && let [at, value] = items.as_slice()
+    {
+        return Some([at, value]);
+    }
+    report.error(&node.mark, "expected a time and a value", hint);
+    None
+}
+
+impl Field for RateAt {
+    fn read(node: &Node, report: &mut Report) -> Option<Self> {
+        let [at, rate] = point(node, "as in [\"2 s\", \"20 Mbit/s\"] or [\"2 s\", \"down\"]", report)?;
+        let at = Duration::read(at, report);
+        let rate = match &rate.value {
+            Value::Text(text) if text == DOWN => Some(None),
+            _ => DataRate::read(rate, report).map(Some),
+        };
+        Some(Self { at: at?, rate: rate? })
+    }
+    fn write(&self) -> Option<Json> {
+        Some(json!([self.at.to_string(), self.rate.map_or_else(|| DOWN.to_owned(), |rate| rate.to_string())]))
+    }
+    fn schema() -> Json {
+        json!({ "type": "array", "minItems": 2, "maxItems": 2,
+                "prefixItems": [Duration::schema(), { "anyOf": [DataRate::schema(), { "const": DOWN }] }] })
+    }
+}
+
+impl Field for DelayAt {
+    fn read(node: &Node, report: &mut Report) -> Option<Self> {
+        let [at, delay] = point(node, "as in [\"2 s\", \"5 ms\"]", report)?;
+        let (at, delay) = (Duration::read(at, report), Duration::read(delay, report));
+        Some(Self { at: at?, delay: delay? })
+    }
+    fn write(&self) -> Option<Json> {
+        Some(json!([self.at.to_string(), self.delay.to_string()]))
+    }
+    fn schema() -> Json {
+        json!({ "type": "array", "minItems": 2, "maxItems": 2, "prefixItems": [Duration::schema(), Duration::schema()] })
     }
 }

@@ -1,0 +1,174 @@
+"""CSV files of rates and delays of a link, which ``schedule.trace`` of a scenario file names."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from decimal import ROUND_HALF_EVEN, Decimal
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import OutputError, ScenarioError
+
+# A resolved scenario holds what was read, and has to stay a file of at most a megabyte.
+_most_rows = 10_000
+_example = "a head `time_s,rate_mbit_s,delay_ms` (one of the last two may be missing), and a row for each time"
+# What each column holds in units of scenarios, and the finest step that is told apart: 1 ns and 1 bit/s.
+_columns = {
+    "time_s": ("s", Decimal("1e-9")),
+    "rate_mbit_s": ("Mbit/s", Decimal("1e-6")),
+    "delay_ms": ("ms", Decimal("1e-6")),
+}
+_keys = {"rate_mbit_s": "rates", "delay_ms": "delays"}
+_down = "down"
+
+
+def traces_in(text: str, folder: Path) -> list[tuple[str, object]]:
+    """Read the traces that a scenario file names: dotted keys, and what stands there when the files have been read.
+
+    Parameters
+    ----------
+    text
+        The scenario file; what is no TOML names none, and is refused elsewhere.
+    folder
+        To which the files are relative.
+
+    Raises
+    ------
+    ScenarioError
+        A file cannot be read, or is no trace; the message names the line.
+    """
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return []
+    return [
+        (f"{place}.{key}", points)
+        for place, schedule in _schedules(tables)
+        # A resolved scenario keeps the name of the file beside what was read.
+        if isinstance(name := schedule.get("trace"), str) and not {"rates", "delays"} & set(schedule)
+        for key, points in read_trace(folder / name).items()
+    ]
+
+
+def _schedules(tables: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every table that may name a trace, with its dotted key."""
+    topology = tables.get("topology")
+    links = topology.get("links") if isinstance(topology, dict) else None
+    places = [("bottleneck", tables.get("bottleneck"))]
+    places += [
+        (f"topology.links[{number}]", link) for number, link in enumerate(links if isinstance(links, list) else [])
+    ]
+    for place, table in places:
+        if isinstance(table, dict) and isinstance(schedule := table.get("schedule"), dict):
+            yield f"{place}.schedule", schedule
+
+
+def read_trace(path: str | Path) -> dict[str, list[list[str]]]:
+    """Read a CSV file with the columns ``time_s`` and ``rate_mbit_s``, ``delay_ms`` or both.
+
+    Every row holds from its time on. ``down`` instead of a rate is an outage until the next row. Times and delays are
+    rounded to nanoseconds, rates to bit/s.
+
+    Returns
+    -------
+    dict
+        Values of ``rates`` and ``delays`` of a schedule in a scenario file.
+
+    Raises
+    ------
+    ScenarioError
+        It cannot be read, or is no trace; the message names the line.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        hint = "schedule.trace names a file relative to the scenario file"
+        raise OutputError(f"cannot read the trace `{path}`: {error.strerror}", hint=hint) from error
+    except UnicodeDecodeError:
+        raise ScenarioError(f"error: the trace is no text\n --> {path}\nhint: write {_example}\n") from None
+    rows = [
+        (number, line)
+        for number, line in enumerate(text.splitlines(), start=1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
+    if not rows:
+        raise ScenarioError(f"error: the trace is empty\n --> {path}\nhint: write {_example}\n")
+    columns = _head(path, *rows[0])
+    if len(rows) == 1:
+        raise _refused(path, *rows[0], "the trace has a head and no rows", f"write {_example}")
+    if len(rows) - 1 > _most_rows:
+        raise _refused(
+            path, *rows[_most_rows + 1], f"the trace has more than {_most_rows} rows",
+            "average it over longer times: the resolved scenario holds every row",
+        )  # fmt: skip
+    found: dict[str, list[list[str]]] = {_keys[column]: [] for column in columns[1:]}
+    before: Decimal | None = None
+    for number, line in rows[1:]:
+        cells = [cell.strip() for cell in line.split(",")]
+        if len(cells) != len(columns):
+            message = f"the row has {len(cells)} values, the head {len(columns)} columns"
+            raise _refused(path, number, line, message, f"write a value for each of {', '.join(columns)}")
+        time_s = _number(path, number, line, columns[0], cells[0])
+        if before is not None and time_s <= before:
+            raise _refused(
+                path, number, line, f"the time {cells[0]} s is not later than the one before it",
+                "sort the rows by time, and give each time once",
+            )  # fmt: skip
+        before = time_s
+        for column, cell in zip(columns[1:], cells[1:], strict=True):
+            found[_keys[column]].append([f"{time_s:f} s", _value(path, number, line, column, cell)])
+    if found.get("rates") and found["rates"][-1][1] == _down:
+        raise _refused(path, *rows[-1], "the link stays down after the last row", "end the trace with a rate")
+    return found
+
+
+def _head(path: str | Path, number: int, line: str) -> list[str]:
+    columns = [cell.strip() for cell in line.split(",")]
+    if len(columns) == 1 and columns[0].isdecimal():
+        what = "a list of numbers is no trace of rates; is it one of packet opportunities, as mahimahi's?"
+        hint = (
+            "no rate says that packets leave at milliseconds, and that what is not used then is lost; for mean rates "
+            "count the lines in equal times: n lines in 100 ms are n x 0.12032 Mbit/s"
+        )
+        raise _refused(path, number, line, what, hint)
+    for column in columns:
+        if column not in _columns:
+            what = f"the column `{column}` is not known"
+            if re.fullmatch(r"[-+]?[0-9.]+(e[-+]?[0-9]+)?", column, re.IGNORECASE):
+                what = "the first row has numbers instead of names of columns"
+            hint = (
+                "names of columns say their units, and there are time_s, rate_mbit_s and delay_ms: convert other units"
+            )
+            raise _refused(path, number, line, what, hint)
+    if columns[0] != "time_s" or len(columns) < 2 or len(set(columns)) < len(columns):
+        raise _refused(path, number, line, "the head is not that of a trace", f"write {_example}")
+    return columns
+
+
+def _value(path: str | Path, number: int, line: str, column: str, cell: str) -> str:
+    if column == "rate_mbit_s" and cell == _down:
+        return cell
+    value = _number(path, number, line, column, cell)
+    if column == "rate_mbit_s" and value == 0:
+        hint = f"write `{_down}` for a time without a link"
+        raise _refused(path, number, line, "the rate is 0: no packet would ever leave", hint)
+    return f"{value:f} {_columns[column][0]}"
+
+
+def _number(path: str | Path, number: int, line: str, column: str, cell: str) -> Decimal:
+    if not cell:
+        hint = "repeat the value before it" + (f", or write `{_down}`" if column == "rate_mbit_s" else "")
+        raise _refused(path, number, line, f"there is no value in the column `{column}`", hint)
+    if not re.fullmatch(r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]{1,2})?", cell, re.IGNORECASE):
+        what = f"`{cell}` is not a value of the column `{column}`"
+        raise _refused(path, number, line, what, "write a number without a unit that is not negative, as in 12.5")
+    return Decimal(cell).quantize(_columns[column][1], rounding=ROUND_HALF_EVEN).normalize()
+
+
+def _refused(path: str | Path, number: int, line: str, what: str, hint: str) -> ScenarioError:
+    gutter = " " * len(str(number))
+    return ScenarioError(
+        f"error: {what}\n{gutter}--> {path}:{number}\n{gutter} |\n{number} | {line}\n{gutter} |\nhint: {hint}\n"
+    )
