@@ -265,7 +265,24 @@ def _comparison_column(runs: Runs) -> list[tuple[str, str]]:
             title = f"{metrics['delay_ms'].title} {classes[which]} {word}"
             cells.append((title, shown(runs, "delay_ms", which, quantile)))
     cells += [(metrics[what].title, shown(runs, what, "all")) for what in ("marked", "dropped")]
-    return cells
+    return cells + _compared_steps(runs)
+
+
+# What tells queues apart after a step: columns of the table of steps.
+_steps_compared = slice(6, 10)
+
+
+def _compared_steps(runs: Runs) -> list[tuple[str, str]]:
+    """What followed the steps of the rate of the first monitored link."""
+    if not moving.steps(runs[0]):
+        return []
+    table = _step_table(runs, 0)
+    heads = [head[0].lower() + head[1:] for head in table.columns[_steps_compared]]
+    return [
+        (f"After {row[0]} ({row[1]} to {row[2]}): {head}", cell)
+        for row in table.rows
+        for head, cell in zip(heads, row[_steps_compared], strict=True)
+    ]
 
 
 def shown(runs: Runs, name: str, *arguments: object, **keywords: object) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.plots import path, queue, rates
-from shoal.tabulate import step_tables
+from shoal.tabulate import comparison_table, step_tables
 
 ONE_LINK = """
 duration = "40 s"
@@ -204,3 +204,74 @@ def test_a_sine_carries_its_mean() -> None:
     assert highest == pytest.approx(60e6 + 40e6 * math.sin(0.02 * math.pi) / (0.02 * math.pi), rel=1e-3)
     assert link["history"]["steps"] == []
     assert 0.8 < (result.metric("capacity_used()") or 0) < 1 + 1e-6
+
+
+def test_runs_of_the_same_schedule_are_compared_over_time(datagrams: shoal.Result) -> None:
+    drawn = path.compare([("a", datagrams), ("b", datagrams)])
+    assert "shown: a, b, rate changes" in drawn.description
+    longest = drawn.data.filter(drawn.data["run"] == "b")["delay_s"].max()
+    assert longest == pytest.approx(1, abs=0.01)
+    cells = dict(comparison_table([("a", [datagrams]), ("b", [datagrams])]).rows[-8:][i][:2] for i in range(8))
+    assert cells["After 2 s (20.00 Mbit/s to 5.00 Mbit/s): below 30 ms after"] == "not within 1 s"
+    assert cells["After 3 s (5.00 Mbit/s to 20.00 Mbit/s): utilisation after"].endswith("(7 s)")
+
+
+def test_the_figure_is_of_the_link_that_changes(tmp_path: Path) -> None:
+    text = """
+duration = "3 s"
+[topology]
+kind = "graph"
+nodes = ["a", "b", "c"]
+links = [
+  { from = "a", to = "b", rate = "20 Mbit/s", buffer = "50 packets", monitored = true },
+  { from = "b", to = "c", rate = "10 Mbit/s", buffer = "50 packets", monitored = true, schedule.trace = "b-c.csv" },
+]
+[[flows]]
+cc = "reno"
+from = "a"
+to = "c"
+"""
+    (tmp_path / "b-c.csv").write_text("time_s,rate_mbit_s\n1,5\n2,down\n2.5,10\n", encoding="utf-8")
+    (tmp_path / "graph.toml").write_text(text, encoding="utf-8")
+    result = shoal.run(shoal.Scenario.from_file(tmp_path / "graph.toml"))
+    still, moves = result.bottlenecks
+    assert "history" not in still
+    drawn = path.draw(result)
+    assert drawn.title.startswith(f"The link {moves['name']} over time")
+    line = next(line for line in drawn.figure.axes[0].get_lines() if line.get_label() == "rate of the link")
+    assert list(line.get_ydata()) == [10.0, 5.0, 0.0, 10.0, 10.0]
+    assert result.metric("steps(1)") == 2
+    assert [table.title for table in step_tables([result])] == [f"Steps of the rate of {moves['name']}"]
+
+
+def test_a_fair_share_is_that_of_each_time() -> None:
+    # One of two links in a row always has 1 Mbit/s, and each has 50.5 on average: a flow that gets 1 has its share.
+    scenario = shoal.Scenario.from_toml("""
+duration = "40 s"
+warmup = "4 s"
+[topology]
+kind = "graph"
+nodes = ["a", "b", "c"]
+[[topology.links]]
+from = "a"
+to = "b"
+rate = "100 Mbit/s"
+buffer = "20 packets"
+monitored = true
+schedule = { repeat = "2 s", rates = [["0 s", "100 Mbit/s"], ["1 s", "1 Mbit/s"]] }
+[[topology.links]]
+from = "b"
+to = "c"
+rate = "100 Mbit/s"
+buffer = "20 packets"
+monitored = true
+schedule = { repeat = "2 s", rates = [["0 s", "1 Mbit/s"], ["1 s", "100 Mbit/s"]] }
+[[flows]]
+cc = "cubic"
+from = "a"
+to = "c"
+""")
+    result = shoal.run(scenario)
+    assert [link["history"]["mean_rate_bps"] for link in result.bottlenecks] == [50.5e6, 50.5e6]
+    assert (result.groups[0]["wire_bps"]["sum"] or 0) < 0.1 * 50.5e6
+    assert kinds(result) == ["moving-link"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -10,7 +11,7 @@ from matplotlib.figure import Figure
 from shoal import moving
 from shoal._columns import number
 from shoal.plots.rates import bins_note
-from shoal.plots.schedule import draw_delay, draw_rate, shade_outages
+from shoal.plots.schedule import draw_delay, draw_rate, mark_changes, shade_outages
 from shoal.plots.style import Drawn, colour, dash, legend_above, paper_style, shade_warmup, two_columns
 
 if TYPE_CHECKING:
@@ -22,16 +23,22 @@ _classes = {"ect": "ECT", "not_ect": "not ECT"}
 
 
 def applies(result: RunRecord) -> bool:
-    """Whether there is such a figure: the first monitored link changes."""
-    return bool(result.bottlenecks) and moving.history(result) is not None
+    """Whether there is such a figure: a monitored link changes."""
+    return _first(result) is not None
+
+
+def _first(result: RunRecord) -> int | None:
+    """The first monitored link that changes."""
+    return next((link for link in range(len(result.bottlenecks)) if moving.history(result, link)), None)
 
 
 def draw(result: RunRecord) -> Drawn:
-    """What the first monitored link carried beside its rate, the queue's delay, the link's own delay, and power."""
+    """What the first link that changes carried beside its rate, the queue's delay, the link's own delay, and power."""
+    link = _first(result) or 0
     start_s, end_s = result.window
-    series = moving.series(result).join(moving.power(result), on="time_s")
-    windows = windows_of(result)
-    found = moving.history(result)
+    series = moving.series(result, link).join(moving.power(result, link), on="time_s")
+    windows = windows_of(result, link)
+    found = moving.history(result, link)
     has_delays = found is not None and found["delay_changes"] > 0
     heights = [1.5, 1.5, 0.9] + ([0.8] if has_delays else [])
     with paper_style():
@@ -41,9 +48,9 @@ def draw(result: RunRecord) -> Drawn:
         for axes in panels:
             axes.set_xlim(0, end_s)
             shade_warmup(axes, start_s)
-            shade_outages(axes, result)
+            shade_outages(axes, result, link=link)
         rate.plot(series["time_s"], series["carried_bps"] / 1e6, color=colour(0), linewidth=0.9, label="carried")
-        draw_rate(rate, result)
+        draw_rate(rate, result, link=link)
         rate.set(ylabel="Rate [Mbit/s]")
         rate.set_ylim(bottom=0)
         legend_above(rate)
@@ -52,11 +59,11 @@ def draw(result: RunRecord) -> Drawn:
         power.set(ylabel="Power\n[Mbit/s per ms]")
         power.set_ylim(bottom=0)
         if has_delays:
-            draw_delay(panels[3], result)
+            draw_delay(panels[3], result, link=link)
             panels[3].set(ylabel="Delay of\nthe link [ms]")
             panels[3].set_ylim(bottom=0)
         panels[-1].set(xlabel="Time [s]")
-    name = result.bottlenecks[0]["name"]
+    name = result.bottlenecks[link]["name"]
     note = (
         f"{bins_note(result)} The queue's delay is the time that the waiting bytes take at the rate of that time. "
         "Power is the carried rate over the round-trip time."
@@ -67,6 +74,31 @@ def draw(result: RunRecord) -> Drawn:
         note += " Delays of packets are the median and the 99th percentile in each window (trace.windows)."
     data = series.join(windows, left_on="time_s", right_on="end_s", how="full", coalesce=True).sort("time_s")
     return Drawn("path", f"The link {name} over time: rate, queueing delay, and power", figure, data, note=note)
+
+
+def compare(labelled: Sequence[tuple[str, RunRecord]]) -> Drawn:
+    """The queue's delay over time of several runs, each at its first link that changes."""
+    frames = []
+    end_s = max(result.window[1] for _, result in labelled)
+    with paper_style():
+        figure = Figure(figsize=(two_columns, 2.3))
+        axes = figure.add_subplot()
+        axes.set_xlim(0, end_s)
+        shade_warmup(axes, labelled[0][1].window[0])
+        for index, (label, result) in enumerate(labelled):
+            series = moving.series(result, _first(result) or 0)
+            axes.plot(series["time_s"], series["delay_s"] * 1e3, color=colour(index), linewidth=0.8, label=label)
+            frames.append(series.select(pl.lit(label).alias("run"), "time_s", "rate_bps", "carried_bps", "delay_s"))
+        # Marks of one schedule would be wrong for another.
+        first = labelled[0][1]
+        link = _first(first) or 0
+        if all(moving.rates(result, _first(result) or 0) == moving.rates(first, link) for _, result in labelled):
+            mark_changes(axes, first, link=link)
+        axes.set(xlabel="Time [s]", ylabel="Queueing delay [ms]")
+        axes.set_ylim(bottom=0)
+        legend_above(axes, columns=6)
+    note = "The queue's delay is the time that the waiting bytes take at the rate of that time (trace.series)."
+    return Drawn("path-compared", "Queueing delay over time, side by side", figure, pl.concat(frames), note=note)
 
 
 def _draw_delay(axes: Axes, series: pl.DataFrame, windows: pl.DataFrame) -> None:
@@ -82,12 +114,12 @@ def _draw_delay(axes: Axes, series: pl.DataFrame, windows: pl.DataFrame) -> None
     legend_above(axes, columns=5)
 
 
-def windows_of(result: RunRecord) -> pl.DataFrame:
-    """``end_s, class, p50_ms, p99_ms`` of the packets that left the first link in each window of ``trace.windows``."""
+def windows_of(result: RunRecord, link: int = 0) -> pl.DataFrame:
+    """``end_s, class, p50_ms, p99_ms`` of the packets that left a link in each window of ``trace.windows``."""
     schema = {"end_s": pl.Float64, "class": pl.String, "p50_ms": pl.Float64, "p99_ms": pl.Float64}
     if "delay_windows" not in result.table_names:
         return pl.DataFrame(schema=schema)
-    rows = result.table("delay_windows").filter(pl.col("link") == result.bottlenecks[0]["name"])
+    rows = result.table("delay_windows").filter(pl.col("link") == result.bottlenecks[link]["name"])
     found = [
         {"end_s": key[0], "class": key[1], "p50_ms": _quantile_ms(own, 0.5), "p99_ms": _quantile_ms(own, 0.99)}
         for key, own in rows.group_by("end_s", "class", maintain_order=True)

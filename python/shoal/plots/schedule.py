@@ -25,18 +25,18 @@ def shade_outages(axes: Axes, result: RunRecord, *, link: int = 0) -> None:
         axes.axvspan(from_s, to_s, color=_outage, alpha=0.55, zorder=0.5, linewidth=0, label=label)
 
 
-def draw_rate(axes: Axes, result: RunRecord, *, parts: int = 1, label: str = "rate of the link") -> None:
-    """The rate of the first monitored link as a step line in Mbit/s, divided into equal parts."""
-    known = moving.rates(result)
+def draw_rate(axes: Axes, result: RunRecord, *, link: int = 0, parts: int = 1, label: str = "rate of the link") -> None:
+    """The rate of a monitored link as a step line in Mbit/s, divided into equal parts."""
+    known = moving.rates(result, link)
     ends_s = [at for at, _ in known] + [result.window[1]]
     mbps = [bps / parts / 1e6 for _, bps in known]
     line = ":" if parts > 1 else "--"
     axes.step(ends_s, [*mbps, mbps[-1]], where="post", color="#333333", linewidth=0.8, linestyle=line, label=label)
 
 
-def draw_delay(axes: Axes, result: RunRecord) -> None:
-    """The propagation delay of the first monitored link as a step line in ms."""
-    found = moving.history(result)
+def draw_delay(axes: Axes, result: RunRecord, *, link: int = 0) -> None:
+    """The propagation delay of a monitored link as a step line in ms."""
+    found = moving.history(result, link)
     if found is None:
         return
     times_s = [one["from_s"] for one in found["delay"]] + [result.window[1]]
@@ -44,10 +44,10 @@ def draw_delay(axes: Axes, result: RunRecord) -> None:
     axes.step(times_s, [*delays_ms, delays_ms[-1]], where="post", color="#333333", linewidth=0.9)
 
 
-def mark_changes(axes: Axes, result: RunRecord, *, most: int = 20) -> None:
+def mark_changes(axes: Axes, result: RunRecord, *, link: int = 0, most: int = 20) -> None:
     """A thin line at each step of the rate in view, unless there are so many that they would hide what is drawn."""
     from_s, to_s = axes.get_xlim()
-    found = [step["at_s"] for step in moving.steps(result) if from_s <= step["at_s"] <= to_s]
+    found = [step["at_s"] for step in moving.steps(result, link) if from_s <= step["at_s"] <= to_s]
     for number, at_s in enumerate(found if len(found) <= most else []):
         label = "rate changes" if number == 0 else "_nolegend_"
         axes.axvline(at_s, color="#333333", linewidth=0.7, linestyle=(0, (1, 2)), zorder=1.5, label=label)

@@ -36,4 +36,7 @@ def comparison_figures(labelled: Sequence[tuple[str, Sequence[Result]]]) -> list
     recorded = [(label, runs[0]) for label, runs in labelled if "delay_distribution" in runs[0].table_names]
     if len(recorded) > 1:
         figures.append(delay.compare(recorded))
+    moving = [(label, runs[0]) for label, runs in labelled if "queue" in runs[0].table_names and path.applies(runs[0])]
+    if len(moving) > 1:
+        figures.append(path.compare(moving))
     return figures

@@ -239,8 +239,8 @@ pub(super) fn moving_links(links: &[Link], cx: &mut Context<'_>) {
         links.iter().filter(|link| !link.schedule.is_empty()).map(|link| link.name.clone()).collect();
     let Some(first) = moving.first() else { return };
     let text = format!(
-        "the link {first} changes during the run: the BDP, thresholds and buffers given in BDP or time, and slowdowns refer to its \
-         rate and delay at the start"
+        "the link {first} changes during the run: the BDP, what is given in BDP, buffers and thresholds in time that stand for bytes, \
+         and slowdowns refer to its rate and delay at the start"
     );
     let path = if cx.scenario.bottleneck.is_some() { "bottleneck.schedule" } else { "topology.links" };
     let note = Note { kind: "moving-link", text, groups: Vec::new(), links: moving };
