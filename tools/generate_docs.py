@@ -31,6 +31,7 @@ KINDS = {
     "stack": "Stack profiles",
     "host": "Hosts",
     "application": "Applications",
+    "path": "Paths",
 }
 
 

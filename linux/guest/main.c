@@ -97,7 +97,7 @@ static void qdisc(struct words *w)
 	const char *device = text(w);
 	uint32_t parent = (uint32_t)number(w), handle = (uint32_t)number(w);
 	const char *kind = text(w), *hex = text(w);
-	unsigned char options[4096];
+	static unsigned char options[16384];
 	size_t size = strlen(hex) / 2;
 
 	if (strcmp(hex, "-") == 0)
@@ -231,6 +231,11 @@ static void obey(struct words *w)
 		capture_add(at, device, (uint32_t)number(w));
 	} else if (strcmp(verb, "qdisc") == 0) {
 		qdisc(w);
+	} else if (strcmp(verb, "path") == 0) {
+		int at = host(w);
+		const char *device = text(w);
+
+		path_add(at, device, (uint32_t)number(w));
 	} else if (strcmp(verb, "change") == 0) {
 		uint64_t at = number(w);
 

@@ -9,7 +9,7 @@
 
 struct message {
 	struct nlmsghdr header;
-	char body[8192];
+	char body[18432]; /* netem's table of a distribution takes 8 KiB */
 };
 
 /* Begins a request; `fixed` is the structure that its type demands. */

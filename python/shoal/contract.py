@@ -27,6 +27,8 @@ class RunResult(TypedDict):
     window: Window
     #: Monitored links, in scenario order.
     bottlenecks: list[Bottleneck]
+    #: Links with impairments, in scenario order; missing if there are none.
+    paths: NotRequired[list[PathResult]]
     #: Flow groups, in scenario order.
     groups: list[GroupResult]
     #: What is computed between flows.
@@ -299,6 +301,26 @@ class ClassCounts(TypedDict):
     drop_fraction: float | None
 
 
+class PathResult(TypedDict):
+    """What a link with impairments did to the packets that left its transmitter, inside the measurement window.
+
+    None of it counts as a drop of a queue.
+    """
+
+    #: Name of the link.
+    link: str
+    #: Packets lost. One that was to arrive twice and is lost once arrives, and counts as lost and as duplicated. Null
+    #: if the kernel does not count it.
+    lost: int | None
+    #: Packets that were to arrive twice; null if the kernel does not count it.
+    duplicated: int | None
+    #: Packets that arrive with a wrong bit, so that their receiver drops them; null if the kernel does not count it.
+    corrupted: int | None
+    #: Packets that were sent ahead of those that are delayed. Those that jitter lets overtake others are not counted.
+    #: Null if the kernel does not count it.
+    reordered: int | None
+
+
 class GroupResult(TypedDict):
     """A flow group."""
 
@@ -432,7 +454,7 @@ class DatagramSummary(TypedDict):
 
     #: Packets sent.
     sent: int
-    #: Those that arrived within the run.
+    #: Those that arrived within the run; one that arrives twice counts once.
     received: int
     #: Those that did not arrive although a later one did.
     lost: int

@@ -1,4 +1,4 @@
-"""What exists: controllers, queues, stacks, hosts and applications, as their own code describes them."""
+"""What exists: controllers, queues, stacks, hosts, applications and paths, as their own code describes them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Literal
 from shoal import _native
 from shoal.errors import UsageError
 
-Kind = Literal["controller", "queue", "stack", "host", "application"]
+Kind = Literal["controller", "queue", "stack", "host", "application", "path"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A controller, queue, stack, host or application."""
+    """A controller, queue, stack, host, application, or what a path does to packets."""
 
     name: str
     kind: Kind

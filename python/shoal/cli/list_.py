@@ -19,6 +19,7 @@ _kinds = {
     "stacks": "stack",
     "hosts": "host",
     "applications": "application",
+    "paths": "path",
 }
 _what = [*_kinds, "scenarios", "papers", "metrics"]
 
@@ -27,7 +28,7 @@ def list_(
     what: Annotated[str | None, argument("[WHAT]", f"One of {', '.join(_what)}.")] = None,
     as_json: Json = False,
 ) -> None:
-    """List what exists: controllers, queues, stacks, hosts, applications, ready-made scenarios, papers, metrics.
+    """List what exists: controllers, queues, stacks, hosts, applications, paths, ready-made scenarios, papers, metrics.
 
     `shoal list scenarios` adds those of `shoal compare --suite` and of the benchmarks, which can be run by name, too.
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    from shoal.contract import Bottleneck, GroupResult, Metrics, RunResult
+    from shoal.contract import Bottleneck, GroupResult, Metrics, PathResult, RunResult
 
 schema_version = 1
 
@@ -89,6 +89,11 @@ class Result:
     def bottlenecks(self) -> list[Bottleneck]:
         """Monitored links: rates in bit/s, delays in s, queue in bytes and packets."""
         return list(self.data["bottlenecks"])
+
+    @property
+    def paths(self) -> list[PathResult]:
+        """Links with impairments: the packets that each lost, duplicated, corrupted and reordered."""
+        return list(self.data.get("paths", []))
 
     @property
     def metrics(self) -> Metrics:

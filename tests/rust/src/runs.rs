@@ -59,7 +59,8 @@ pub fn check_conservation(outcome: &Outcome) {
     let dropped: u64 = outcome.bottlenecks.iter().map(|link| link.dropped).sum();
     assert_eq!(outcome.broken, None);
     let account = outcome.conservation;
-    assert_eq!(account.sent, account.delivered + dropped + account.inside, "{account:?}, {dropped} dropped");
+    let ended = account.delivered + dropped + account.inside + account.lost;
+    assert_eq!(account.sent + account.duplicated, ended, "{account:?}, {dropped} dropped");
     for link in &outcome.bottlenecks {
         let waiting = link.arrived.checked_sub(link.departed + link.dropped);
         assert!(waiting.is_some_and(|waiting| waiting <= account.inside), "{link:?}");

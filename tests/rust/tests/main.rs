@@ -15,6 +15,7 @@ mod exact_times;
 mod feedback;
 mod frames;
 mod hosts;
+mod impairments;
 mod one_sided;
 mod recount;
 mod requests;

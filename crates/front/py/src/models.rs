@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use shoal_scenario::keys_of;
 use shoal_units::{ModelDoc, ModelKind};
 
-/// Descriptions of all controllers, queues, stacks, hosts and applications, as JSON.
+/// Descriptions of all controllers, queues, stacks, hosts, applications and paths, as JSON.
 #[pyfunction]
 pub fn models() -> String {
     let controllers = shoal_cc::PRESETS.iter().map(|preset| model(&preset.doc));
@@ -14,7 +14,9 @@ pub fn models() -> String {
     let stacks = shoal_tcp::DOCS.iter().map(model);
     let applications = shoal_sim::DOCS.iter().map(model);
     let hosts = shoal_scenario::HOST_DOCS.iter().map(model);
-    let all = controllers.chain(queues).chain(memories).chain(stacks).chain(hosts).chain(applications);
+    let paths = shoal_netem::DOCS.iter().map(model);
+    let hosts = hosts.chain(applications).chain(paths);
+    let all = controllers.chain(queues).chain(memories).chain(stacks).chain(hosts);
     Value::Array(all.collect()).to_string()
 }
 

@@ -19,8 +19,10 @@ use std::iter::Peekable;
 use std::slice::Iter;
 
 mod links;
+mod paths;
 mod waits;
 use links::LinkRun;
+use paths::Paths;
 use waits::Waits;
 
 /// Turns the records of a run into measurements: `lines` and `flows` are the files that the guest wrote.
@@ -88,6 +90,7 @@ struct Measurement<'a> {
     /// Flows without further samples whose last bin is not closed yet.
     ended: Vec<usize>,
     waits: Waits,
+    paths: Paths,
     next_bin: Time,
 }
 
@@ -119,6 +122,7 @@ impl<'a> Measurement<'a> {
             flows: flows.collect(),
             ended: Vec::new(),
             waits: Waits::new(experiment),
+            paths: Paths::default(),
             next_bin: Time::ZERO + experiment.trace.series_interval.unwrap_or(Span::ZERO),
         }
     }
@@ -128,6 +132,9 @@ impl<'a> Measurement<'a> {
     fn on_record(&mut self, record: &FlowRecord) {
         let now = time(record.time_ns as i64);
         self.packets_until(now);
+        if record.kind == FlowKind::Path {
+            return self.paths.on_record(record, now, self.experiment);
+        }
         if record.flow as usize >= self.flows.len() {
             return;
         }
@@ -147,7 +154,7 @@ impl<'a> Measurement<'a> {
             | FlowKind::Delivered
             | FlowKind::Sent
             | FlowKind::Received => self.waits.on_record(record, &flow.plan, now, &mut self.collector),
-            FlowKind::Sample | FlowKind::End => {
+            FlowKind::Sample | FlowKind::End | FlowKind::Path => {
                 self.changes(record, now);
                 let flow = &mut self.flows[record.flow as usize];
                 Self::sample(flow, record, now);
@@ -294,7 +301,7 @@ impl<'a> Measurement<'a> {
             self.count_datagrams(number);
             self.flows[number].counters = self.counters(number);
         }
-        let Self { collector, flows, waits, .. } = self;
+        let Self { collector, flows, waits, paths, .. } = self;
         let mut results = FlowResults::new(experiment);
         for (number, flow) in flows.into_iter().enumerate() {
             results.push(
@@ -313,7 +320,9 @@ impl<'a> Measurement<'a> {
             );
         }
         waits.rounds(&mut results);
-        collector.finish(experiment, results, shoal_notices::of_run)
+        let mut measured = collector.finish(experiment, results, shoal_notices::of_run);
+        measured.paths = paths.results(experiment);
+        measured
     }
 }
 

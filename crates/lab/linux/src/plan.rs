@@ -250,6 +250,9 @@ impl Planned<'_> {
             let (host, device, span) = (&delay.host, &delay.device, delay.delay);
             add(host, format!("{host}: tc qdisc add dev {device} root netem delay {span} limit 1000000"));
         }
+        for path in &self.testbed.impaired {
+            add(&format!("link `{}`: impairments", path.link), path.command());
+        }
         for (number, end) in self.testbed.ends.iter().enumerate() {
             self.end_rules(number, &end.port.host, &mut add);
         }

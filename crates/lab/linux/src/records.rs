@@ -201,6 +201,9 @@ pub enum FlowKind {
     Sent,
     /// Datagram number `received` has arrived; `transfers_begun` is its time of sending in nanoseconds.
     Received,
+    /// What link number `flow`, which has impairments, has done so far, if `alpha` is there: `received` packets lost,
+    /// `transfers_begun` duplicated, `data_packets` corrupted, `acks` reordered.
+    Path,
 }
 
 impl FlowRecord {
@@ -233,6 +236,7 @@ impl FlowRecord {
             10 => FlowKind::Delivered,
             11 => FlowKind::Sent,
             12 => FlowKind::Received,
+            13 => FlowKind::Path,
             _ => return Err(RecordError::Unknown),
         };
         Ok(Self {

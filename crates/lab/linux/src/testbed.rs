@@ -15,6 +15,7 @@ use std::net::Ipv4Addr;
 
 mod dumbbell;
 mod graph;
+mod impaired;
 
 /// Writes one instruction.
 macro_rules! line {
@@ -24,6 +25,8 @@ macro_rules! line {
     }};
 }
 pub(crate) use line;
+
+use impaired::{Impaired, pure_delay};
 
 /// The testbed as it stands when the flows begin.
 #[derive(Debug, Default)]
@@ -35,6 +38,8 @@ pub(crate) struct Testbed {
     pub routes: Vec<Route>,
     pub lines: Vec<Line>,
     pub delays: Vec<Delay>,
+    /// Links with impairments, in scenario order.
+    pub impaired: Vec<Impaired>,
     /// Place of each flow.
     pub places: Vec<Place>,
     /// `tcp_rmem` and `tcp_wmem` of all hosts in bytes.
@@ -188,11 +193,14 @@ impl Testbed {
             line!(text, "route {} {} {} {}", route.host, route.network, route.length, route.gateway);
         }
         for delay in &self.delays {
-            let options = hex(&netem(delay.delay));
+            let options = hex(&pure_delay(delay.delay));
             line!(text, "qdisc {} {} {ROOT} {} netem {options}", delay.host, delay.device, handle(DELAY));
         }
         for end in &self.ends {
             end.settings.card.write_queues(&end.port, &end.router, self.is_delayed(end), text);
+        }
+        for path in &self.impaired {
+            path.write(text);
         }
         let mut changes = 0;
         for transmitter in &self.lines {
@@ -361,16 +369,4 @@ fn in_words(schedule: &Schedule) -> String {
         words.push(format!("and {} more changes", changes.len() - SHOWN));
     }
     format!(" ({})", words.join(", "))
-}
-
-/// Options of netem: `struct tc_netem_qopt` (latency in ticks, limit, loss, gap, duplicate, jitter) and the
-/// delay in nanoseconds.
-fn netem(delay: Span) -> Vec<u8> {
-    const LATENCY64: u16 = 10;
-    let mut options = Vec::new();
-    for number in [0u32, 1_000_000, 0, 0, 0, 0] {
-        options.extend(number.to_ne_bytes());
-    }
-    options.extend(Attributes::default().u64(LATENCY64, delay.as_nanos()).into_bytes());
-    options
 }

@@ -131,6 +131,7 @@ impl Collector {
         Measured {
             broken: laws::hold(&bottlenecks, window_s).err(),
             bottlenecks,
+            paths: Vec::new(),
             groups,
             metrics,
             notices,

@@ -12,7 +12,7 @@ described! {
 pub struct DatagramSummary {
     /// Packets sent.
     pub sent: u64,
-    /// Those that arrived within the run.
+    /// Those that arrived within the run; one that arrives twice counts once.
     pub received: u64,
     /// Those that did not arrive although a later one did.
     pub lost: u64,
@@ -32,6 +32,8 @@ pub struct DatagramMeter {
     /// Number of the first packet of the window.
     first: u64,
     received: u64,
+    /// Whether each packet of the window has arrived, 64 of them in a word: a path may deliver one twice.
+    arrived: Vec<u64>,
     marked: u64,
     /// One more than the largest number that was received.
     beyond: u64,
@@ -49,6 +51,7 @@ impl DatagramMeter {
             sent_ever: 0,
             first: 0,
             received: 0,
+            arrived: Vec::new(),
             marked: 0,
             beyond: 0,
             delay: Histogram::new(),
@@ -74,13 +77,27 @@ impl DatagramMeter {
         if number < self.first {
             return;
         }
+        if !self.is_first_arrival(number - self.first) {
+            return;
+        }
         self.received += 1;
         self.marked += u64::from(marked);
         self.beyond = self.beyond.max(number + 1);
         self.delay.record((now - sent).as_picos());
     }
 
-    /// Payload bytes received since the start of the flow.
+    /// Whether packet `index` of the window has not arrived before.
+    fn is_first_arrival(&mut self, index: u64) -> bool {
+        let (word, bit) = ((index / 64) as usize, 1u64 << (index % 64));
+        if word >= self.arrived.len() {
+            self.arrived.resize(word + 1, 0);
+        }
+        let is_first = self.arrived[word] & bit == 0;
+        self.arrived[word] |= bit;
+        is_first
+    }
+
+    /// Payload bytes received since the start of the flow, those of copies included.
     pub const fn delivered_bytes(&self) -> u64 {
         self.delivered_bytes
     }

@@ -15,6 +15,7 @@ mod link_history;
 mod link_steps;
 mod measured;
 pub mod metrics;
+mod path;
 mod queue_meter;
 mod result;
 mod sampler;
@@ -37,6 +38,7 @@ pub use histogram::{Bucket, Distribution, Histogram};
 pub use link_history::{AboveTarget, DelayFrom, LinkHistory, RateFrom};
 pub use link_steps::{BinAtRate, LinkBin, LinkStep, Measures, at_rates};
 pub use measured::{Measured, Plane};
+pub use path::PathResult;
 pub use queue_meter::{Bottleneck, ClassDelays, ClassQueues, DroppedBy, MarkedBy, MeterPace, QueueMeter};
 pub use result::{
     GroupResult, LinuxRun, Metrics, Notice, RateSummary, RunResult, SCHEMA, SizeBin, Totals, Window,

@@ -1,7 +1,7 @@
 //! The measurements of a run on either plane.
 
 use crate::laws::BrokenLaw;
-use crate::{Bottleneck, GroupResult, LinuxRun, Metrics, Notice, RunResult, SCHEMA, Window};
+use crate::{Bottleneck, GroupResult, LinuxRun, Metrics, Notice, PathResult, RunResult, SCHEMA, Window};
 use shoal_trace::Table;
 
 /// The measurements of a run.
@@ -9,6 +9,8 @@ use shoal_trace::Table;
 pub struct Measured {
     /// Monitored links, in scenario order.
     pub bottlenecks: Vec<Bottleneck>,
+    /// Links with impairments, in scenario order; the plane fills them in.
+    pub paths: Vec<PathResult>,
     /// Flow groups, in scenario order.
     pub groups: Vec<GroupResult>,
     /// Metrics between flows.
@@ -50,6 +52,7 @@ impl Measured {
             on: on.to_owned(),
             window: self.window,
             bottlenecks: self.bottlenecks.clone(),
+            paths: self.paths.clone(),
             groups: self.groups.clone(),
             metrics: self.metrics.clone(),
             notices: self.notices.clone(),

@@ -4,7 +4,7 @@
 //! bytes. What cannot be measured (the mean of nothing) is null, never NaN.
 
 use crate::fields::described;
-use crate::{Bottleneck, Distribution, FlowResult, FrameSummary, WaitSummary};
+use crate::{Bottleneck, Distribution, FlowResult, FrameSummary, PathResult, WaitSummary};
 use serde::{Deserialize, Serialize};
 use shoal_units::even_shares;
 use std::collections::BTreeMap;
@@ -32,6 +32,9 @@ pub struct RunResult {
     pub window: Window,
     /// Monitored links, in scenario order.
     pub bottlenecks: Vec<Bottleneck>,
+    /// Links with impairments, in scenario order; missing if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathResult>,
     /// Flow groups, in scenario order.
     pub groups: Vec<GroupResult>,
     /// What is computed between flows.

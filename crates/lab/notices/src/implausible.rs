@@ -83,6 +83,12 @@ impl Judged<'_> {
         links.map(more).sum()
     }
 
+    /// Whether a path of the flow loses, copies or reorders packets by itself.
+    fn is_impaired(&self, flow: &Flow) -> bool {
+        let links = |path: u32| self.experiment.links_of(path);
+        links(flow.forward).chain(links(flow.backward)).any(|link| link.impairments.is_some())
+    }
+
     /// Rate in bit/s that the mean window allows, by Little's law.
     fn allowed_bps(&self, flow: &Flow, result: &FlowResult, way: &[usize]) -> Option<f64> {
         let endpoint = &self.experiment.endpoints[flow.endpoint as usize];
@@ -105,7 +111,8 @@ impl Judged<'_> {
         let utilisation = bottleneck.utilisation.filter(|&utilisation| utilisation < BUSY * up)?;
         let (_, highest_bps) = self.rates_bps(link);
         let allowed: f64 = numbered(self.experiment, groups)
-            .filter(|(_, flow, _)| is_backlogged(flow, self.experiment))
+            // On an impaired path packets wait where nothing measures it.
+            .filter(|(_, flow, _)| is_backlogged(flow, self.experiment) && !self.is_impaired(flow))
             .filter_map(|(_, flow, result)| {
                 let way = self.way(flow).filter(|way| way.contains(&link))?;
                 // Another link on the path may be the reason.
@@ -131,7 +138,7 @@ impl Judged<'_> {
     }
 
     /// Reported only if all TCP flows always have data and have met no timeout: probes and timeouts
-    /// retransmit segments that were not lost.
+    /// retransmit segments that were not lost. On an impaired path packets are lost or late where no queue is.
     fn unexplained(&self, groups: &[GroupResult]) -> Option<Notice> {
         let (mut again, mut windows) = (0.0, 0.0);
         for (_, flow, result) in numbered(self.experiment, groups) {
@@ -142,6 +149,9 @@ impl Judged<'_> {
                 return None;
             }
             self.way(flow)?;
+            if self.is_impaired(flow) {
+                return None;
+            }
             again += result.retransmissions as f64;
             windows += result.cwnd_packets.max.unwrap_or(0.0);
         }

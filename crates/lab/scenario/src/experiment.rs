@@ -2,8 +2,9 @@
 
 use crate::Host;
 use shoal_aqm::QueueConfig;
+use shoal_netem::Impairments;
 use shoal_tcp::EndpointConfig;
-use shoal_units::{Rate, RateChange, Span, Time, even_shares};
+use shoal_units::{Rate, RateChange, Span, Stream, Time, even_shares};
 use std::sync::Arc;
 
 /// Index into [`Experiment::nodes`].
@@ -152,9 +153,20 @@ impl Link {
         let later = self.schedule.rate.iter().map(|change| change.rate);
         self.rate.map(|rate| later.fold(rate, Rate::max))
     }
-    /// The longest propagation delay that the link ever has.
+    /// The longest propagation delay that the link ever has, with what its impairments may add: the tables of jitter end at four
+    /// times its width.
     pub fn longest_delay(&self) -> Span {
-        self.schedule.delay.iter().map(|change| change.delay).fold(self.delay, Span::max)
+        let delay = self.schedule.delay.iter().map(|change| change.delay).fold(self.delay, Span::max);
+        self.impairments.as_ref().map_or(delay, |impairments| {
+            let slot = impairments.slot.map_or(Span::ZERO, |slot| slot.max);
+            delay + Span::from_nanos(4 * u64::from(impairments.jitter.ns)) + slot
+        })
+    }
+    /// Seed of the generator behind the link's impairments, and the stream from which all else that is random about them is
+    /// drawn, in an experiment with this seed.
+    pub fn impairment_seed(&self, experiment_seed: u64) -> (u64, Stream) {
+        let mut stream = Stream::new(experiment_seed, &format!("impairments/{}", self.name));
+        (stream.uniform_u64(), stream)
     }
 }
 
@@ -199,6 +211,8 @@ pub struct Link {
     pub delay: Span,
     /// Changes of the rate and the delay during the run.
     pub schedule: Schedule,
+    /// What happens to packets behind the transmitter, beyond the delay; `None` if nothing does.
+    pub impairments: Option<Box<Impairments>>,
     /// Bytes that a packet takes on the wire beyond its IP size (Ethernet framing: 38 with preamble and gap).
     pub overhead_bytes: u16,
     /// Queue of the link; ignored if the link is a pure delay.

@@ -27,7 +27,7 @@ pub fn keys_of(model: &ModelDoc) -> Vec<KeyDoc> {
         ModelKind::Stack => of_section::<FlowGroup>(OF_STACKS),
         // A kind of host is a preset whose numbers are not keys.
         ModelKind::Host => Vec::new(),
-        ModelKind::Path => Vec::new(),
+        ModelKind::Path => schema::impairment_docs(),
         // A bulk transfer has no keys.
         ModelKind::Application => Workload::key_docs_of(model.name).unwrap_or_default(),
     }

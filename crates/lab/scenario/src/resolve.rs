@@ -7,6 +7,7 @@ mod ends;
 mod flows;
 mod graph;
 mod hosts;
+mod impairments;
 mod interactive;
 mod leaf_spine;
 mod limits;
@@ -103,6 +104,7 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>) -> Option<Plan> {
     notes::scalable_flows_in_the_classic_queue(&links, &endpoints, &mut cx);
     notes::queues_in_hosts(&links, &mut cx);
     schedule::moving_links(&links, &mut cx);
+    impairments::impaired_links(&links, &mut cx);
     let mut groups = groups.into_iter().collect::<Option<Vec<_>>>()?;
     for (group, routes) in groups.iter_mut().zip(routes) {
         group.routes = routes;

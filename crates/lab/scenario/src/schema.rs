@@ -3,6 +3,7 @@
 mod bottleneck;
 mod distributions;
 mod flows;
+mod impairments;
 mod interactive;
 mod options;
 mod rtt;
@@ -18,6 +19,8 @@ pub use crate::aqm::Fifo;
 pub use bottleneck::Bottleneck;
 pub use distributions::{CdfPoint, Distribution, Distributions};
 pub use flows::{FlowGroup, Hosts, Pairing, Receiver};
+pub(crate) use impairments::impairment_docs;
+pub use impairments::{FourStates, GilbertElliott, Impairments, PathLoss, PathReorder, PathSlot};
 pub use interactive::{Frames, Requests, Think};
 pub use options::CcOptions;
 pub(crate) use options::{cc_config, cc_names, describe as describe_cc_options, docs as cc_option_docs};

@@ -7,7 +7,7 @@ use crate::barrier::Barrier;
 use crate::events::{EventQueue, Key, Timer};
 use crate::flow::{Egress, FlowState, Place, ReceiverSlot, SenderSlot};
 use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER, TO_SINK};
-use crate::outcome::{Conservation, Outcome};
+use crate::outcome::Outcome;
 use crate::recorder::{PacketSink, Recorder};
 use shoal_measure::{FeedbackCounters, FinishedFlow, FlowCounters, FlowResults, metered_window};
 use shoal_packet::{FlowId, Packet};
@@ -447,6 +447,7 @@ impl<'e> Simulation<'e> {
     fn open_window(&mut self, now: Time) {
         // A packet that leaves at this very instant belongs to the window, as in the meters of links.
         self.network.catch_up_monitored(Time::from_picos(now.as_picos().saturating_sub(1)));
+        self.network.open_window();
         for flow in 0..self.flows.len() {
             // Before its start a flow has counted nothing, and its meter expects no call.
             if self.flows[flow].plan.start < now {
@@ -511,12 +512,12 @@ impl<'e> Simulation<'e> {
         let fixed = size_of::<SenderSlot>() + size_of::<ReceiverSlot>() + size_of::<FlowState>();
         let flow_bytes = fixed as u64 + heap as u64 / self.flows.len().max(1) as u64;
         let network = self.network;
-        let conservation =
-            Conservation { sent: network.sent, delivered: network.delivered, inside: network.held() };
+        let (conservation, paths) = (network.conservation(), network.paths(self.experiment));
         let collector = network.recorder.collector;
         let unbalanced = collector.balance().err();
         let mut measured = collector.finish(self.experiment, results, shoal_notices::of_run);
         measured.broken = unbalanced.or(measured.broken);
+        measured.paths = paths;
         Outcome { measured, events: self.events, conservation, flow_bytes }
     }
 }

@@ -19,6 +19,7 @@ mod exchanges;
 mod files;
 mod flow;
 mod hosts;
+mod impaired;
 mod network;
 mod outcome;
 mod pool;

@@ -1,9 +1,12 @@
 //! All links, the routes over them, and their pending events.
 
 use crate::events::{EventQueue, Key, Numbering};
+use crate::impaired::Impaired;
+use crate::outcome::Conservation;
 use crate::pool::Pools;
 use crate::port::{ALONE, Port, UNMONITORED};
 use crate::recorder::Recorder;
+use shoal_measure::PathResult;
 use shoal_packet::Packet;
 use shoal_scenario::{Experiment, LinkId};
 use shoal_trace::{FlowEnd, SegmentEvent};
@@ -29,6 +32,8 @@ pub(crate) struct Network {
     ports: Vec<Port>,
     /// Monitored links, in the order of their numbers.
     monitored: Vec<u32>,
+    /// Links with impairments.
+    impaired: Vec<u32>,
     pools: Pools,
     /// Routes one after the other: links, followed by the kind of endpoint. `Packet::route` points into it.
     routes: Vec<u32>,
@@ -48,12 +53,15 @@ impl Network {
             .map(|((index, link), number)| {
                 let mut port = Port::new(link, experiment.seed, number.unwrap_or(UNMONITORED));
                 port.member = pools.member(index);
+                port.is_special |= port.member != ALONE;
                 port
             })
             .collect();
+        let impaired = (0u32..).zip(&experiment.links).filter(|(_, link)| link.impairments.is_some());
         Self {
             ports,
             monitored: experiment.monitored().map(|(LinkId(link), _)| link).collect(),
+            impaired: impaired.map(|(link, _)| link).collect(),
             pools,
             routes: Vec::new(),
             event_queue: EventQueue::default(),
@@ -94,15 +102,17 @@ impl Network {
     pub(crate) fn step(&mut self, key: Key, now: Time) -> Option<Arrival> {
         let link = key.subject();
         let port = &mut self.ports[link as usize];
-        port.catch_up(now, &mut self.recorder);
-        let packet = port.deliver(now);
-        if port.member != ALONE {
-            self.pools.settle(port.member, port);
-        }
-        let next = port.next_event();
-        port.pending = next.is_some();
-        let again = next.map(|time| self.numbers.key(time, link));
-        self.event_queue.replace_next(again);
+        let packet = if port.is_special {
+            self.step_special(key, now)
+        } else {
+            port.catch_up(now, &mut self.recorder);
+            let packet = port.deliver(now);
+            let next = port.next_event();
+            port.pending = next.is_some();
+            let again = next.map(|time| self.numbers.key(time, link));
+            self.event_queue.replace_next(again);
+            packet
+        };
         let packet = packet?;
         let hop = self.routes[packet.route as usize];
         if hop >= TO_SINK && self.recorder.collector.traces_segments(packet.flow.0) {
@@ -133,9 +143,8 @@ impl Network {
         let link = self.routes[packet.route as usize];
         packet.route += 1;
         let port = &mut self.ports[link as usize];
-        if port.member != ALONE {
-            self.arrive_at_shared(packet, link, now);
-            return self.expect(link);
+        if port.is_special {
+            return self.enter_special(packet, link, now);
         }
         port.arrive(packet, now, &mut self.recorder);
         self.expect(link);
@@ -165,10 +174,58 @@ impl Network {
         }
     }
 
-    /// Handles the arrival of a packet at a port that shares its memory. A separate function keeps the path
+    /// Handles the arrival of a packet at a port that shares its memory or has an impaired wire. A separate function keeps the path
     /// of all other packets short.
     #[cold]
     #[inline(never)]
+    fn enter_special(&mut self, packet: Packet, link: u32, now: Time) {
+        let port = &mut self.ports[link as usize];
+        if port.member == ALONE {
+            port.arrive(packet, now, &mut self.recorder);
+        } else {
+            self.arrive_at_shared(packet, link, now);
+        }
+        if self.ports[link as usize].impaired().is_none() {
+            return self.expect(link);
+        }
+        let port = &mut self.ports[link as usize];
+        let (next, pending) = (port.next_event_of_impaired(), port.pending);
+        let (Some(time), Some(impaired)) = (next, port.impaired_mut()) else { return };
+        // What comes may happen before all that was expected. The event in the queue is then out of date.
+        if !pending || time < impaired.expected {
+            impaired.expected = time;
+            port.pending = true;
+            let key = self.numbers.key(time, link);
+            self.event_queue.push(key);
+        }
+    }
+
+    /// Carries out the earliest event, which is that of a port that shares its memory or has an impaired wire.
+    #[cold]
+    #[inline(never)]
+    fn step_special(&mut self, key: Key, now: Time) -> Option<Packet> {
+        let link = key.subject();
+        let port = &mut self.ports[link as usize];
+        if port.impaired().is_some_and(|impaired| impaired.expected != key.time()) {
+            self.event_queue.replace_next(None);
+            return None;
+        }
+        port.catch_up(now, &mut self.recorder);
+        port.advance(now);
+        let packet = port.deliver(now);
+        if port.member != ALONE {
+            self.pools.settle(port.member, port);
+        }
+        let next = if port.impaired().is_some() { port.next_event_of_impaired() } else { port.next_event() };
+        port.pending = next.is_some();
+        if let Some(impaired) = port.impaired_mut() {
+            impaired.expected = next.unwrap_or(Time::NEVER);
+        }
+        let again = next.map(|time| self.numbers.key(time, link));
+        self.event_queue.replace_next(again);
+        packet
+    }
+
     fn arrive_at_shared(&mut self, packet: Packet, link: u32, now: Time) {
         let member = self.ports[link as usize].member;
         // Events that are due at the port itself come first, too.
@@ -196,6 +253,36 @@ impl Network {
         }
     }
 
+    /// The measurement begins.
+    pub(crate) fn open_window(&mut self) {
+        for link in &self.impaired {
+            if let Some(impaired) = self.ports[*link as usize].impaired_mut() {
+                impaired.open_window();
+            }
+        }
+    }
+
+    fn impaired(&self) -> impl Iterator<Item = (u32, &Impaired)> {
+        self.impaired.iter().filter_map(|link| Some((*link, self.ports[*link as usize].impaired()?)))
+    }
+
+    /// What the links with impairments did inside the measurement window.
+    pub(crate) fn paths(&self, experiment: &Experiment) -> Vec<PathResult> {
+        self.impaired().map(|(link, impaired)| impaired.result(&experiment.links[link as usize])).collect()
+    }
+
+    /// The balance of packets since the start of the run.
+    pub(crate) fn conservation(&self) -> Conservation {
+        let counts = || self.impaired().map(|(_, impaired)| impaired.counts());
+        Conservation {
+            sent: self.sent,
+            delivered: self.delivered,
+            inside: self.held(),
+            lost: counts().map(|counts| counts.lost + counts.corrupted).sum(),
+            duplicated: counts().map(|counts| counts.duplicated).sum(),
+        }
+    }
+
     /// Ends a bin of the queue series.
     pub(crate) fn close_bins(&mut self, now: Time) {
         let law = |number: u32| self.ports[self.monitored[number as usize] as usize].law_state();
@@ -203,7 +290,7 @@ impl Network {
     }
 
     /// Number of packets inside the network.
-    pub(crate) fn held(&self) -> u64 {
+    fn held(&self) -> u64 {
         self.ports.iter().map(Port::held).sum()
     }
 }

@@ -10,8 +10,8 @@ pub struct Outcome {
     pub measured: Measured,
     /// Number of events processed.
     pub events: u64,
-    /// Packets sent by hosts, delivered to hosts, and still inside the network at the end; all others were
-    /// dropped.
+    /// Packets sent by hosts or copied by paths, delivered to hosts, lost by paths, and still inside the network at the end; all
+    /// others were dropped.
     pub conservation: Conservation,
     /// Memory of one flow in bytes: both endpoints with their queues, averaged at the end of the run.
     pub flow_bytes: u64,
@@ -26,6 +26,10 @@ pub struct Conservation {
     pub delivered: u64,
     /// Packets in queues and on links at the end.
     pub inside: u64,
+    /// Packets that paths lost or corrupted.
+    pub lost: u64,
+    /// Copies that paths made.
+    pub duplicated: u64,
 }
 
 impl Outcome {

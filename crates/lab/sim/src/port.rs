@@ -4,6 +4,7 @@
 //! arrival, a delivery, a sample), with t as its time: its outcome depends only on what arrived before, so nothing
 //! changes except that a hop costs one event instead of two. At equal times a departure comes before an arrival.
 
+use crate::impaired::Impaired;
 use crate::recorder::Recorder;
 use crate::wire::Wire;
 use shoal_aqm::{AnyQueue, Backlog, Dequeued, Queue, Verdict};
@@ -19,6 +20,8 @@ pub(crate) struct Port {
     line: Option<Line>,
     /// Whether an event for this port is in the event queue.
     pub(crate) pending: bool,
+    /// Whether the port shares memory or its wire is impaired, so that the network treats it apart from all others.
+    pub(crate) is_special: bool,
     /// Number of the port among the monitored links, or [`UNMONITORED`].
     probe: u32,
     /// Number of the port among those that share memory, or [`ALONE`].
@@ -54,7 +57,15 @@ impl Port {
                 waiting: 0,
             }
         });
-        Self { wire: Wire::new(link), free: Time::ZERO, line, pending: false, probe, member: ALONE }
+        Self {
+            wire: Wire::new(link, seed),
+            free: Time::ZERO,
+            line,
+            pending: false,
+            is_special: link.impairments.is_some(),
+            probe,
+            member: ALONE,
+        }
     }
 
     /// Handles the arrival of a packet.
@@ -115,6 +126,28 @@ impl Port {
             let line = self.line.as_ref()?;
             (line.waiting > 0).then_some(self.free)
         })
+    }
+
+    /// Carries out what an impaired wire does until `now`.
+    pub(crate) fn advance(&mut self, now: Time) {
+        self.wire.advance(now);
+    }
+
+    /// The impairments of the link, if it has any.
+    pub(crate) fn impaired(&self) -> Option<&Impaired> {
+        self.wire.impaired()
+    }
+
+    pub(crate) fn impaired_mut(&mut self) -> Option<&mut Impaired> {
+        self.wire.impaired_mut()
+    }
+
+    /// Time at which a port whose wire is impaired must be examined again. No transmission may be carried out late, since its
+    /// packet may be delivered before those that are in propagation.
+    pub(crate) fn next_event_of_impaired(&self) -> Option<Time> {
+        let departs = self.line.as_ref().filter(|line| line.waiting > 0).map(|_| self.free);
+        let happens = self.wire.impaired().and_then(Impaired::next_event);
+        [self.wire.next_delivery(), departs, happens].into_iter().flatten().min()
     }
 
     /// The average in bytes and the probability that the law keeps, for the series.

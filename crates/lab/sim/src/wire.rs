@@ -1,5 +1,6 @@
 //! The packets in propagation on a link.
 
+use crate::impaired::Impaired;
 use shoal_packet::Packet;
 use shoal_scenario::{DelayChange, Link};
 use shoal_units::{Span, Time};
@@ -10,43 +11,58 @@ use std::sync::Arc;
 /// `delay`.
 pub(crate) struct Wire {
     packets: VecDeque<Packet>,
-    /// Propagation delay; zero if it changes, since `enqueued` is then the time of delivery.
+    /// Propagation delay; zero if it changes or varies, since `enqueued` is then the time of delivery.
     delay: Span,
-    moving: Option<Box<MovingDelay>>,
+    course: Option<Box<Course>>,
+}
+
+/// What else than a constant delay happens to packets.
+enum Course {
+    Moving { delay: MovingDelay, latest: Time },
+    Impaired(Box<Impaired>),
 }
 
 /// A propagation delay that changes.
-struct MovingDelay {
+pub(crate) struct MovingDelay {
     delay: Span,
     changes: Arc<[DelayChange]>,
     /// Position in `changes` of the next change.
     next: usize,
-    /// Delivery of the last packet: no packet overtakes another.
-    latest: Time,
 }
 
 impl Wire {
-    pub(crate) fn new(link: &Link) -> Self {
-        let moving = (!link.schedule.delay.is_empty()).then(|| {
-            Box::new(MovingDelay {
-                delay: link.delay,
-                changes: link.schedule.delay.clone(),
-                next: 0,
-                latest: Time::ZERO,
-            })
-        });
-        let delay = if moving.is_some() { Span::ZERO } else { link.delay };
-        Self { packets: VecDeque::new(), delay, moving }
+    pub(crate) fn new(link: &Link, seed: u64) -> Self {
+        let course = match &link.impairments {
+            Some(impairments) => Some(Course::Impaired(Box::new(Impaired::new(link, impairments, seed)))),
+            None if link.schedule.delay.is_empty() => None,
+            None => Some(Course::Moving { delay: MovingDelay::new(link), latest: Time::ZERO }),
+        };
+        let delay = if course.is_some() { Span::ZERO } else { link.delay };
+        Self { packets: VecDeque::new(), delay, course: course.map(Box::new) }
     }
 
     /// The last bit of the packet leaves the transmitter at `left`. Times must not decrease from one call to the next.
     #[inline]
     pub(crate) fn put(&mut self, mut packet: Packet, left: Time) {
-        packet.enqueued = match &mut self.moving {
-            None => left,
-            Some(moving) => moving.delivery(left),
-        };
+        if self.course.is_some() {
+            return self.put_on_course(packet, left);
+        }
+        packet.enqueued = left;
         self.packets.push_back(packet);
+    }
+
+    #[cold]
+    fn put_on_course(&mut self, mut packet: Packet, left: Time) {
+        match self.course.as_deref_mut() {
+            Some(Course::Impaired(impaired)) => impaired.put(packet, left),
+            Some(Course::Moving { delay, latest }) => {
+                // No packet overtakes another.
+                *latest = left.saturating_add(delay.at(left)).max(*latest);
+                packet.enqueued = *latest;
+                self.packets.push_back(packet);
+            }
+            None => {}
+        }
     }
 
     /// The packet that reaches the other end by `now`, if there is one.
@@ -71,18 +87,43 @@ impl Wire {
 
     /// Number of packets in propagation.
     pub(crate) fn len(&self) -> usize {
-        self.packets.len()
+        self.packets.len() + self.impaired().map_or(0, Impaired::len)
+    }
+
+    /// The impairments of the link, if it has any.
+    pub(crate) fn impaired(&self) -> Option<&Impaired> {
+        match self.course.as_deref() {
+            Some(Course::Impaired(impaired)) => Some(impaired),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn impaired_mut(&mut self) -> Option<&mut Impaired> {
+        match self.course.as_deref_mut() {
+            Some(Course::Impaired(impaired)) => Some(impaired),
+            _ => None,
+        }
+    }
+
+    /// Carries out what the impairments do until `now`.
+    pub(crate) fn advance(&mut self, now: Time) {
+        if let Some(Course::Impaired(impaired)) = self.course.as_deref_mut() {
+            impaired.advance(now, &mut self.packets);
+        }
     }
 }
 
 impl MovingDelay {
-    #[cold]
-    fn delivery(&mut self, left: Time) -> Time {
+    pub(crate) fn new(link: &Link) -> Self {
+        Self { delay: link.delay, changes: link.schedule.delay.clone(), next: 0 }
+    }
+
+    /// The delay of a packet that leaves the transmitter at `left`.
+    pub(crate) fn at(&mut self, left: Time) -> Span {
         while let Some(change) = self.changes.get(self.next).filter(|change| change.at <= left) {
             self.delay = change.delay;
             self.next += 1;
         }
-        self.latest = self.latest.max(left + self.delay);
-        self.latest
+        self.delay
     }
 }

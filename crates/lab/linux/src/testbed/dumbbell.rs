@@ -16,14 +16,14 @@ use std::net::Ipv4Addr;
 /// Most pairs of hosts, since their number is the third byte of an address.
 const MAX_PAIRS: usize = 250;
 
-/// The bottleneck, if it begins every forward path, all other links are pure delays, and no delay changes.
+/// The bottleneck, if it begins every forward path, all other links are pure delays, no delay changes, and no link is impaired.
 pub(super) fn bottleneck(experiment: &Experiment) -> Option<LinkId> {
     let mut shaped = (0u32..).map(LinkId).zip(&experiment.links).filter(|(_, link)| link.rate.is_some());
     let (id, link) = shaped.next()?;
     let is_first = |path: u32| experiment.paths[path as usize].first() == Some(&id);
     let is_absent = |path: u32| !experiment.paths[path as usize].contains(&id);
     let fits = shaped.next().is_none()
-        && experiment.links.iter().all(|link| link.schedule.delay.is_empty())
+        && experiment.links.iter().all(|link| link.schedule.delay.is_empty() && link.impairments.is_none())
         && link.monitored
         && experiment.flows.iter().all(|flow| is_first(flow.forward) && is_absent(flow.backward));
     fits.then_some(id)

@@ -10,11 +10,12 @@
 //! simulator for hosts without segmentation. If a host segments, and the only link behind its node is its
 //! card, that line is at the host.
 
-use super::{Delay, End, Line, Place, Port, Route, Testbed, Wire};
+use super::{Delay, End, Impaired, Line, Place, Port, Route, Testbed, Wire};
 use crate::disciplines::Site;
 use crate::endpoints::HostSettings;
 use crate::refusal::Refusals;
-use shoal_scenario::{Experiment, LinkId, NodeId};
+use shoal_scenario::{Experiment, Flow, LinkId, NodeId};
+use shoal_units::Span;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
@@ -68,6 +69,8 @@ struct Builder<'a> {
     lines: BTreeMap<LinkId, usize>,
     /// Address at the far end of each link that some flow uses.
     far_ends: BTreeMap<LinkId, Ipv4Addr>,
+    /// The router behind the transmitter of each impaired link, and the address at the far end of the link.
+    behind: BTreeMap<LinkId, (String, Ipv4Addr)>,
     ends: BTreeMap<(NodeId, HostSettings), usize>,
     /// Address of each path at its receiving host.
     destinations: BTreeMap<(u32, usize), Ipv4Addr>,
@@ -81,6 +84,7 @@ impl<'a> Builder<'a> {
             testbed: Testbed::default(),
             lines: BTreeMap::new(),
             far_ends: BTreeMap::new(),
+            behind: BTreeMap::new(),
             ends: BTreeMap::new(),
             destinations: BTreeMap::new(),
             networks: 0,
@@ -121,8 +125,10 @@ impl<'a> Builder<'a> {
                 let number = numbers.get(&id).copied();
                 match Line::new((&router(link.from), &device), link, number, site, refusals) {
                     Some(line) => {
+                        // Behind the line, netem delays the packets of an impaired link.
+                        let delay = if link.impairments.is_some() { Span::ZERO } else { line.delay };
                         self.lines.insert(id, self.testbed.lines.len());
-                        self.testbed.lines.push(line);
+                        self.testbed.lines.push(Line { delay, ..line });
                     }
                     None => complete = false,
                 }
@@ -134,18 +140,59 @@ impl<'a> Builder<'a> {
                     "give the link a rate, or run this on the simulator",
                 );
                 complete = false;
-            } else if !link.delay.is_zero() {
+            } else if !link.delay.is_zero() && link.impairments.is_none() {
                 let (host, device) = (router(link.from), device.clone());
                 self.testbed.delays.push(Delay { host, device, delay: link.delay });
             }
             self.far_ends.insert(id, far);
+            let Ok(host) = self.impair(id, site, refusals) else {
+                complete = false;
+                continue;
+            };
             self.testbed.wires.push(Wire {
                 a: Port { host: router(link.from), device, address: near },
-                b: Port { host: router(link.to), device: peer, address: far },
+                b: Port { host: host.unwrap_or_else(|| router(link.to)), device: peer, address: far },
                 mtu: site.mtu,
             });
         }
         complete.then_some(())
+    }
+
+    /// Lays out the router behind the transmitter of an impaired link, whose further wire carries netem, and returns its name;
+    /// nothing for other links.
+    fn impair(&mut self, id: LinkId, site: &Site<'_>, refusals: &mut Refusals) -> Result<Option<String>, ()> {
+        let link = &self.experiment.links[id.0 as usize];
+        if link.impairments.is_none() {
+            return Ok(None);
+        }
+        if !link.schedule.delay.is_empty() {
+            refusals.add(
+                format!("link `{}`", link.name),
+                "an impaired link whose delay changes: netem has one delay",
+                "put the impairments on another link, leave the delay as it is, or run this on the simulator",
+            );
+            return Err(());
+        }
+        let segments = |flow: &Flow| HostSettings::of(self.experiment, flow).card.segments();
+        if link.rate.is_none() && self.experiment.flows.iter().any(segments) {
+            refusals.add(
+                format!("link `{}`", link.name),
+                "impairments of a link without a rate behind hosts that segment: netem would take several packets for one",
+                "give the link a rate, at which segments are split, or write host = \"ideal\"",
+            );
+            return Err(());
+        }
+        let (host, device, peer) = (format!("x{}", id.0), format!("o{}", id.0), format!("i{}", id.0));
+        let (near, far) = self.network();
+        self.testbed.routers.push((host.clone(), format!("impairments of {}", link.name)));
+        self.testbed.impaired.extend(Impaired::new((&host, &device), id, self.experiment));
+        self.testbed.wires.push(Wire {
+            a: Port { host: host.clone(), device, address: near },
+            b: Port { host: router(link.to), device: peer, address: far },
+            mtu: site.mtu,
+        });
+        self.behind.insert(id, (host.clone(), far));
+        Ok(Some(host))
     }
 
     /// The host with these settings at a node.
@@ -202,6 +249,9 @@ impl<'a> Builder<'a> {
                 length: 32,
                 gateway: self.far_ends[id],
             });
+            if let Some((host, gateway)) = self.behind.get(id).cloned() {
+                self.testbed.routes.push(Route { host, network: address, length: 32, gateway });
+            }
         }
         let end = &mut self.testbed.ends[end];
         let (host, gateway) = (end.router.host.clone(), end.port.address);

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use shoal_units::Span;
 
 use super::Context;
+use super::impairments::impairments;
 use super::network::{Network, Reference, Routes, checked_overhead, port, template};
 use super::rtt::{self, Rest};
 use super::schedule::{Start, schedule};
@@ -55,7 +56,9 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &Context<'_>) -> Option<Network> 
     let back_queue = queue(&Aqm::Fifo(Fifo {}), bottleneck.buffer, &own);
 
     let start = Start { rate: Some(rate), delay: bottleneck.delay.span() };
-    let schedule = schedule(bottleneck.schedule.as_ref(), start, &cx.table("bottleneck"), cx);
+    let keys = cx.table("bottleneck");
+    let schedule = schedule(bottleneck.schedule.as_ref(), start, &keys, cx);
+    let impairments = impairments(bottleneck.impairments.as_ref(), start.delay, &schedule, &keys);
     let mut network = Network { bdp_rtt, ..Network::default() };
     let (left, right) = (network.node("left"), network.node("right"));
     let shared = Link {
@@ -64,6 +67,7 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &Context<'_>) -> Option<Network> 
         to: right,
         monitored: true,
         schedule,
+        impairments,
         ..template(Some(rate), bottleneck.delay.span(), overhead_bytes, law?)
     };
     let back = Link {
@@ -73,6 +77,7 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &Context<'_>) -> Option<Network> 
         queue: back_queue?,
         monitored: false,
         schedule: Schedule::default(),
+        impairments: None,
         ..shared.clone()
     };
     let forward = network.link(shared);
@@ -86,6 +91,7 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &Context<'_>) -> Option<Network> 
                 queue,
                 monitored: false,
                 schedule: Schedule::default(),
+                impairments: None,
                 ..network.links[0].clone()
             };
             let trunk = Trunk { left, right, forward, back };

@@ -6,6 +6,7 @@ use shoal_units::Span;
 
 use super::Context;
 use super::hosts::connect;
+use super::impairments::impairments;
 use super::network::{ENDLESS, Network, checked_overhead, port, template};
 use super::schedule::{Start, schedule};
 use crate::aqm::queue;
@@ -82,13 +83,16 @@ fn add_links(
         if from == to {
             keys.error("to", "the link ends where it starts", "name two different nodes");
         }
+        let delay = link.delay.span();
+        let schedule = schedule(link.schedule.as_ref(), Start { rate, delay }, &keys, cx);
         let there = Link {
             name: link.name.clone().unwrap_or_default(),
             from,
             to,
             monitored: link.monitored.unwrap_or(false),
-            schedule: schedule(link.schedule.as_ref(), Start { rate, delay: link.delay.span() }, &keys, cx),
-            ..template(rate, link.delay.span(), overhead_bytes, ENDLESS)
+            impairments: impairments(link.impairments.as_ref(), delay, &schedule, &keys),
+            schedule,
+            ..template(rate, delay, overhead_bytes, ENDLESS)
         };
         if link.weight == 0 {
             let hint = "write at least 1: with weight 0 a path could contain a loop";

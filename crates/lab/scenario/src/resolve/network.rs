@@ -99,6 +99,7 @@ pub(super) fn template(rate: Option<Rate>, delay: Span, overhead_bytes: u16, que
         monitored: false,
         pool: None,
         schedule: Schedule::default(),
+        impairments: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! `[bottleneck]`
 
-use super::{Aqm, LinkSchedule};
+use super::{Aqm, Impairments, LinkSchedule};
 use crate::field::section;
 use crate::quantity::{Amount, DataRate, Duration, Size};
 
@@ -24,5 +24,7 @@ section! {
         aqm: Aqm = { "kind": "fifo" },
         /// Changes of the rate and the delay during the run, in the direction of the data.
         schedule: Option<LinkSchedule>,
+        /// Jitter, loss, duplication, corruption, reordering and bursts, in the direction of the data.
+        impairments: Option<Impairments>,
     }
 }

@@ -1,6 +1,6 @@
 //! `[topology]`
 
-use super::{Aqm, LinkSchedule};
+use super::{Aqm, Impairments, LinkSchedule};
 use crate::field::{choices, section, tagged};
 use crate::quantity::{Amount, DataRate, Duration, Size};
 
@@ -218,5 +218,7 @@ section! {
         monitored: Option<bool>,
         /// Changes of the rate and the delay during the run, in both directions of the link.
         schedule: Option<LinkSchedule>,
+        /// Jitter, loss, duplication, corruption, reordering and bursts, in both directions of the link.
+        impairments: Option<Impairments>,
     }
 }

@@ -34,6 +34,7 @@ fn link(queue: QueueConfig, schedule: &Schedule) -> Link {
         monitored: true,
         pool: None,
         schedule: schedule.clone(),
+        impairments: None,
     }
 }
 

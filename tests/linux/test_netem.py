@@ -1,0 +1,144 @@
+"""Links with impairments: the real netem with the same seed does the same to every packet."""
+
+from __future__ import annotations
+
+import pytest
+
+import shoal
+from shoal.linux import Image, plan, run_on_linux
+
+# Packets of 1500 B every 3 ms over a link that takes 1.2 ms for each: they meet no queue, and each is delayed by netem
+# alone. 3,667 of them are sent in the window.
+DATAGRAMS = """
+duration = "12001 ms"
+warmup = "1001 ms"
+[bottleneck]
+rate = "10 Mbit/s"
+delay = "5 ms"
+buffer = "100 packets"
+impairments = {{ {impairments} }}
+[[flows]]
+cc = "none"
+rtt = "20 ms"
+app = {{ unresponsive = "4 Mbit/s" }}
+"""
+
+
+def both(text: str, image: Image) -> tuple[shoal.Result, shoal.Result]:
+    scenario = shoal.Scenario.from_toml(text)
+    return shoal.run(scenario), run_on_linux(scenario, image=image)
+
+
+def datagrams(result: shoal.Result) -> dict[str, object]:
+    summary = result.groups[0]["flows"][0]["datagrams"]
+    assert summary is not None
+    return dict(summary)
+
+
+EXACT = {
+    "uniform": 'jitter = "2 ms", keep_order = false',
+    "uniform, in order": 'jitter = "4 ms"',
+    "normal": 'jitter = "1 ms", jitter_distribution = "normal", keep_order = false',
+    "pareto, in order": 'jitter = "1 ms", jitter_distribution = "pareto"',
+    "paretonormal": 'jitter = "1 ms", jitter_distribution = "paretonormal", keep_order = false',
+    "more than the delay": 'jitter = "9 ms", keep_order = false',
+    "random loss": "loss = 0.05",
+    "Gilbert and Elliott": "loss = { p = 0.03, r = 0.3, loss_in_bad = 0.8, loss_in_good = 0.01 }",
+    "four states": "loss = { p13 = 0.02, p31 = 0.3, p32 = 0.2, p23 = 0.5, p14 = 0.01 }",
+    "duplication": "duplicate = 0.1",
+    "corruption": "corrupt = 0.1",
+    "reordering": "reorder = { probability = 0.5, gap = 5 }",
+    "slots of one length": 'slot = { min = "7130 us", packets = 4 }',
+    "slots of bytes": 'slot = { min = "20 ms", bytes = "6000 B" }',
+    "everything": (
+        'jitter = "3 ms", jitter_distribution = "normal", keep_order = false, loss = { p = 0.02, r = 0.4 }, '
+        "duplicate = 0.05, corrupt = 0.02, reorder = { probability = 0.3, gap = 3 }, "
+        'slot = { min = "4 ms", packets = 8 }'
+    ),
+}
+
+
+@pytest.mark.parametrize("impairments", EXACT.values(), ids=EXACT.keys())
+def test_netem_with_the_same_seed_does_the_same_to_every_packet(impairments: str, image: Image) -> None:
+    sim, linux = both(DATAGRAMS.format(impairments=impairments), image)
+    assert linux.paths == sim.paths
+    expected, found = datagrams(sim), datagrams(linux)
+    delays, kernels = expected.pop("delay_s"), found.pop("delay_s")
+    assert found == expected
+    assert isinstance(delays, dict)
+    assert isinstance(kernels, dict)
+    # The generator of packets on the kernel may be 2 us late; all delays are drawn alike, so all quantiles agree.
+    for name in ("mean", "min", "p5", "p50", "p95", "p99", "max"):
+        assert kernels[name] == pytest.approx(delays[name], abs=3e-6), name
+
+
+def test_everything_happens_in_those_runs() -> None:
+    (path,) = shoal.run(shoal.Scenario.from_toml(DATAGRAMS.format(impairments=EXACT["everything"]))).paths
+    assert min(path["lost"] or 0, path["duplicated"] or 0, path["corrupted"] or 0, path["reordered"] or 0) > 20
+
+
+RENO = """
+duration = "12003 ms"
+warmup = "1001 ms"
+bottleneck.rate = "20 Mbit/s"
+bottleneck.delay = "5 ms"
+bottleneck.buffer = "60 packets"
+bottleneck.impairments = {{ {impairments} }}
+flows = [{{ cc = "reno", rtt = "20 ms" }}]
+"""
+
+
+@pytest.mark.parametrize("impairments", ["loss = 0.001", "loss = { p = 0.0005, r = 0.5 }"], ids=["random", "bursts"])
+def test_reno_alone_is_exact_through_the_same_losses(impairments: str, image: Image) -> None:
+    sim, linux = both(RENO.format(impairments=impairments), image)
+    (expected,), (found,) = sim.bottlenecks, linux.bottlenecks
+    assert (sim.paths[0]["lost"] or 0) > 5
+    assert linux.paths == sim.paths
+    assert abs(found["departed"] - expected["departed"]) <= 2
+    flows = [result.groups[0]["flows"][0] for result in (sim, linux)]
+    assert flows[0]["retransmissions"] == flows[1]["retransmissions"]
+    assert flows[0]["timeouts"] == flows[1]["timeouts"]
+
+
+def test_uniform_slots_agree_in_distribution(image: Image) -> None:
+    # The kernel draws them outside the seed. Packets come every 3 ms and wait for slots of 2 to 10 ms, of which a run
+    # has some 1,200. The wait for a slot has a standard deviation of about 3 ms: four standard errors of the difference
+    # of two means are 4 x 3 ms x sqrt(2 / 1200) = 0.5 ms. At the quantiles of 5 % and 95 % the density is at least a
+    # fifth of 1 / (3 ms), so that their error is at most 4 x sqrt(2 x 0.05 x 0.95 / 1200) x 15 ms = 0.54 ms.
+    sim, linux = both(DATAGRAMS.format(impairments='slot = { min = "2 ms", max = "10 ms", packets = 16 }'), image)
+    delays, kernels = datagrams(sim)["delay_s"], datagrams(linux)["delay_s"]
+    assert isinstance(delays, dict)
+    assert isinstance(kernels, dict)
+    for name in ("mean", "p5", "p50", "p95"):
+        assert kernels[name] == pytest.approx(delays[name], abs=0.54e-3), name
+    assert datagrams(linux)["lost"] == datagrams(sim)["lost"] == 0
+
+
+def test_two_runs_are_the_same(image: Image) -> None:
+    scenario = shoal.Scenario.from_toml(DATAGRAMS.format(impairments=EXACT["everything"]))
+    first, second = (run_on_linux(scenario, image=image) for _ in range(2))
+    assert first.json == second.json
+    other = run_on_linux(scenario, image=image, seed=2)
+    assert other.paths != first.paths
+
+
+def test_explain_has_the_command(image: Image) -> None:
+    scenario = shoal.Scenario.from_toml(
+        DATAGRAMS.format(
+            impairments='jitter = "2 ms", jitter_correlation = 0.25, loss = { p = 0.01, r = 0.5 }, corrupt = 0.001'
+        )
+    )
+    rules = [text for place, text in plan(scenario, image=image).rules if "impairments" in place]
+    (command,) = rules
+    assert "tc qdisc add dev o0 root netem limit 1000000 delay 5ms 2ms 25% loss gemodel 1% 50% 100% 0%" in command
+    assert " corrupt 0.1% rate 8000tbit seed " in command
+
+
+def test_an_impaired_link_whose_delay_changes_is_refused(image: Image) -> None:
+    text = DATAGRAMS.format(impairments="loss = 0.1").replace(
+        'buffer = "100 packets"', 'buffer = "100 packets"\nschedule.changes = [{ at = "2 s", delay = "7 ms" }]'
+    )
+    scenario = shoal.Scenario.from_toml(text)
+    assert (shoal.run(scenario).paths[0]["lost"] or 0) > 100
+    with pytest.raises(shoal.ShoalError, match="an impaired link whose delay changes"):
+        run_on_linux(scenario, image=image)
