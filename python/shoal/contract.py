@@ -122,7 +122,7 @@ class LinkHistory(TypedDict):
     #: Bytes that left in the measurement window over those that the link could have carried; a transmission counts when
     #: it begins.
     capacity_used: float | None
-    #: The steps of the rate in the measurement window, at most the first 1000, and what followed each.
+    #: The steps of the rate in the measurement window, at most the first 100, and what followed each.
     steps: list[LinkStep]
 
 

@@ -160,14 +160,16 @@ _steps_shown = 8
 
 def _step_table(runs: Runs, index: int) -> Table:
     first = moving.steps(runs[0], index)
-    shown_of = f", the first {_steps_shown} of {len(first)}" if len(first) > _steps_shown else ""
+    remark = f", the first {_steps_shown}" if len(first) > _steps_shown else ""
+    if runs[0].bin_s is None:
+        remark += "; what followed is known with a time series only (trace.series)"
     target = f"{runs[0].bottlenecks[index]['above_target']['target_s'] * 1e3:g} ms"
     columns = (
         *("At", "From", "To", "Queue settled after", "Overshoot", "Undershoot", "Longest queue"),
         *(f"Below {target} after", "Throughput recovered after", "Utilisation after"),
     )
     rows = [_step_row(runs, index, number) for number in range(min(_steps_shown, len(first)))]
-    return Table(f"Steps of the rate of {runs[0].bottlenecks[index]['name']}{shown_of}", columns, rows, words=3)
+    return Table(f"Steps of the rate of {runs[0].bottlenecks[index]['name']}{remark}", columns, rows, words=3)
 
 
 def _step_row(runs: Runs, index: int, number: int) -> tuple[str, ...]:
@@ -178,10 +180,10 @@ def _step_row(runs: Runs, index: int, number: int) -> tuple[str, ...]:
 
     is_recorded = step["utilisation_over_s"] is not None
 
-    def until(key: str) -> str:
+    def until(key: str, *, is_known: bool = is_recorded) -> str:
         """A time that some runs may not reach, and which is then no mean."""
         never = sum(of(key, [run]) is None for run in runs)
-        if not is_recorded or never == 0:
+        if not is_known or never == 0:
             return milliseconds(of(key))
         many = f" in {never} of {len(runs)} runs" if len(runs) > 1 else ""
         return f"not within {step['until_s'] - step['at_s']:.4g} s{many}"
@@ -191,7 +193,8 @@ def _step_row(runs: Runs, index: int, number: int) -> tuple[str, ...]:
         f"{step['at_s']:.6g} s",
         rate(single(step["from_bps"])),
         rate(single(step["to_bps"])),
-        until("settling_s"),
+        # Of too few bins no later range is told.
+        until("settling_s", is_known=step["overshoot_s"] is not None),
         *(milliseconds(of(key)) for key in ("overshoot_s", "undershoot_s", "peak_s")),
         until("below_target_s"),
         until("recovery_s"),

@@ -140,7 +140,9 @@ def test_steps_are_shown(datagrams: shoal.Result) -> None:
 def test_steps_without_a_time_series_say_so() -> None:
     scenario = shoal.Scenario.from_toml(DATAGRAMS).override({"trace.series": "off"})
     result = shoal.run(scenario)
-    assert len(step_tables([result])[0].rows) == 2
+    (table,) = step_tables([result])
+    assert table.title.endswith("; what followed is known with a time series only (trace.series)")
+    assert [set(row[3:]) for row in table.rows] == [{"-"}, {"-"}]
     assert result.metric("steps()") == 2
     with pytest.raises(shoal.UsageError, match="metrics of steps need a time series"):
         result.metric("step_settling_ms(1)")
@@ -242,6 +244,17 @@ to = "c"
     assert list(line.get_ydata()) == [10.0, 5.0, 0.0, 10.0, 10.0]
     assert result.metric("steps(1)") == 2
     assert [table.title for table in step_tables([result])] == [f"Steps of the rate of {moves['name']}"]
+
+
+def test_steps_that_follow_each_other_closely_have_no_level() -> None:
+    result = one_link('repeat = "200 ms", rates = [["0 s", "10 Mbit/s"], ["100 ms", "20 Mbit/s"]]')
+    (link,) = result.bottlenecks
+    # 300 steps in 30 s, of which the first hundred are listed.
+    assert len(link["history"]["steps"]) == 100
+    (table,) = step_tables([result])
+    assert table.title == "Steps of the rate of bottleneck, the first 8"
+    assert len(table.rows) == 8
+    assert {row[3] for row in table.rows} == {"-"}
 
 
 def test_a_fair_share_is_that_of_each_time() -> None:

@@ -31,7 +31,7 @@ pub struct LinkHistory {
     /// Bytes that left in the measurement window over those that the link could have carried; a transmission counts when it
     /// begins.
     pub capacity_used: Option<f64>,
-    /// The steps of the rate in the measurement window, at most the first 1000, and what followed each.
+    /// The steps of the rate in the measurement window, at most the first 100, and what followed each.
     pub steps: Vec<LinkStep>,
 }
 

@@ -47,8 +47,8 @@ const RECOVERED: f64 = 0.9;
 const SMOOTH_S: f64 = 0.1;
 /// Time in seconds after a step over which utilisation is averaged at most.
 const AFTER_S: f64 = 60.0;
-/// Steps of one link that are listed.
-const LISTED: usize = 1000;
+/// Steps of one link that are listed: more are a signal, and not events that one looks at one by one.
+const LISTED: usize = 100;
 
 /// A bin of a link's time series.
 #[derive(Clone, Copy, PartialEq, Debug)]
