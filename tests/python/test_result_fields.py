@@ -37,11 +37,12 @@ RUNS: dict[str, dict[str, object]] = {
     },
     "incast-barrier": {},
     "parking-lot": {"duration": "2 s", "warmup": "1 s"},
-    # The link changes.
+    # The link changes, and loses packets.
     "step-single": {
         "duration": "3 s",
         "warmup": "1 s",
         "bottleneck.schedule": {"changes": [{"at": "2 s", "rate": "5 Mbit/s"}]},
+        "bottleneck.impairments": {"loss": 0.001},
     },
     # CUBIC is starved, so there is a notice.
     "coupled": {
