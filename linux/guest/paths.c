@@ -14,7 +14,7 @@ static struct path {
 } *paths;
 static size_t path_count;
 
-/* struct tc_netem_xstats of Linux 7.1 and later; older kernels have none. */
+/* struct tc_netem_xstats of Linux 7.3; 6.12 has none. */
 struct netem_counters {
 	uint64_t delayed, dropped, corrupted, duplicated, reordered, ecn_marked, allocation_errors;
 };

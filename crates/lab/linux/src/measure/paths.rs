@@ -28,7 +28,7 @@ impl Paths {
     fn result(&self, number: u32, link: &Link) -> PathResult {
         let count = |of: fn(&FlowRecord) -> u64| match self.0.get(&number) {
             None => Some(0),
-            // Kernels before 7.1 have no such counters.
+            // Linux 6.12 has no such counters.
             Some((first, last)) => last.alpha.map(|_| of(last).saturating_sub(of(first))),
         };
         PathResult {
