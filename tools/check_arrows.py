@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-CORE = {"units", "packet", "cc", "aqm", "tcp", "netem"}
+CORE = {"units", "packet", "cc", "aqm", "tcp", "host", "netem"}
 # What both planes share.
 LAB = {"scenario", "trace", "measure", "notices"}
 # room -> rooms it may use. ARCHITECTURE.md shows this table.
@@ -26,9 +26,11 @@ ALLOWED = {
     "cc": {"units"},
     "aqm": {"units", "packet"},
     "tcp": {"units", "packet", "cc"},
+    # What a receiving host does to packets.
+    "host": {"units", "packet"},
     # What a path does to packets.
     "netem": {"units", "packet"},
-    "scenario": {"units", "cc", "aqm", "tcp", "netem"},
+    "scenario": {"units", "cc", "aqm", "tcp", "host", "netem"},
     "trace": {"units", "packet"},
     "measure": {"units", "packet", "scenario", "trace"},
     # Notices in results, the same on both planes.

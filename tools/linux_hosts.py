@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The effect of hosts that hand over several segments at once, in Markdown. Needs a kernel (`shoal linux build`).
 
-Ready-made scenarios with `host = "ideal"` and with `host = "linux"`, the same seeds. `make
+Ready-made scenarios with `host = "ideal"` and with `host = "linux-6-gso"`, the same seeds. `make
 linux-hosts-record` keeps the table.
 """
 
@@ -62,19 +62,19 @@ def cell(ideal: list[float | None], linux: list[float | None]) -> str:
 def main() -> None:
     """Print the table."""
     image = find_image()
-    print(f"""Linux {image.release}; {len(SEEDS)} seeds; mean with `host = "ideal"` → mean with `host = "linux"` for all
+    print(f"""Linux {image.release}; {len(SEEDS)} seeds; mean with `host = "ideal"` → mean with `host = "linux-6-gso"` for all
 groups, and the mean of the pairs' differences with its standard error.
 """)
     print("| scenario | " + " | ".join(QUANTITIES) + " |\n|---|" + "--:|" * len(QUANTITIES))
     for name in SCENARIOS:
         found = {}
-        for host in ("ideal", "linux"):
+        for host in ("ideal", "linux-6-gso"):
             scenario = shoal.Scenario.named(name)
             groups = range(len(scenario.resolved["flows"]))
             scenario = scenario.override({f"flows[{group}].host": host for group in groups})
             jobs = [(scenario, seed) for seed in SEEDS]
             found[host] = [quantities(run) for run in run_jobs_on_linux(jobs, image=image, cache=default_folder())]
-        cells = [cell(*([row[key] for row in found[host]] for host in ("ideal", "linux"))) for key in QUANTITIES]
+        cells = [cell(*([row[key] for row in found[host]] for host in ("ideal", "linux-6-gso"))) for key in QUANTITIES]
         print(f"| `{name}` | " + " | ".join(cells) + " |", flush=True)
 
 

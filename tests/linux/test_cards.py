@@ -214,7 +214,7 @@ FAST = {"bottleneck.rate": "10 Gbit/s", "duration": "10 ms", "bottleneck.aqm.thr
         # 52 + 8 x 1448 = 11636 B.
         ({**FAST, "host": "ideal"}, 50_000, 11637, 8),
         # Segments of the sender end with PSH.
-        ({**FAST, "host": "linux"}, 50_000, 65536, 45),
+        ({**FAST, "host": "linux-6-gso"}, 50_000, 65536, 45),
     ],
     ids=["marks", "polls", "small", "PSH"],
 )
@@ -282,7 +282,7 @@ def test_sockets_know_what_their_card_has_not_sent(image: Image) -> None:
     access = f'{PATH}topology = {{ kind = "dumbbell", access_rate = "1 Gbit/s" }}\n'
     scenario = shoal.Scenario.from_toml(access).override({"duration": "100 ms"})
     lines = {}
-    for host in ("ideal", "linux"):
+    for host in ("ideal", "linux-6-gso"):
         result = run_on_linux(scenario.override({"flows[0].host": host}), image=image)
         shown = [text for name, program, text in result.data["linux"]["shown"] if (name, program) == ("h0", "ss -tin")]
         lines[host] = re.search(r"rtt (\d+) us, minrtt (\d+) us, pacing_rate (\d+) bps", shown[0])
@@ -300,7 +300,7 @@ def test_sockets_know_what_their_card_has_not_sent(image: Image) -> None:
 
 
 def test_results_show_what_the_kernel_has(image: Image) -> None:
-    scenario = shoal.Scenario.from_toml(PATH).override({"flows[0].host": "linux"})
+    scenario = shoal.Scenario.from_toml(PATH).override({"flows[0].host": "linux-6-gso"})
     result = run_on_linux(scenario, image=image)
     shown = [tuple(line) for line in result.data["linux"]["shown"]]
     for host in ("s0", "d0"):

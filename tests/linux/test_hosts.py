@@ -37,7 +37,7 @@ bottleneck.aqm = { kind = "step", threshold = "40 packets" }
 flows = [{ cc = "dctcp", rtt = "200 us" }]
 """
 ACCESS = f'{SHORT}topology = {{ kind = "dumbbell", access_rate = "10 Gbit/s" }}\n'
-HOSTS = ("ideal", "linux")
+HOSTS = ("ideal", "linux-6-gso")
 
 
 @dataclass(frozen=True)
@@ -92,18 +92,18 @@ def test_packets_of_a_segment_follow_each_other_at_the_rate_of_the_access_line(
     # TCP waits until a third of the window may be sent (`tcp_tso_should_defer`, tcp_tso_win_divisor = 3), at most 45
     # segments of 1448 B in 64 KiB less the headers at a time, and no segment takes more than half a window
     # (`tcp_cwnd_test`).
-    window = run_on_linux(scenario.override({"flows[0].host": "linux"}), image=image).groups[0]["flows"][0]
+    window = run_on_linux(scenario.override({"flows[0].host": "linux-6-gso"}), image=image).groups[0]["flows"][0]
     cwnd = window["cwnd_packets"]["mean"]
     assert 30 < cwnd < 90
-    assert cwnd / 3 <= runs["linux"] <= 45
-    assert runs["linux"] >= 4 * runs["ideal"]
+    assert cwnd / 3 <= runs["linux-6-gso"] <= 45
+    assert runs["linux-6-gso"] >= 4 * runs["ideal"]
 
 
 @pytest.mark.parametrize("rate_mbps", [40, 60, 100])
 def test_runs_of_a_longer_path_are_a_millisecond_of_the_rate(rate_mbps: int, image: Image) -> None:
     """Beyond 8 ms a segment holds a 1024th of what TCP's rate sends in a second (`tcp_tso_autosize`)."""
     settings = {"bottleneck.rate": f"{rate_mbps} Mbit/s", "duration": "8 s", "warmup": "2 s"}
-    scenario = shoal.Scenario.named("step-single").override({**settings, "flows[0].host": "linux"})
+    scenario = shoal.Scenario.named("step-single").override({**settings, "flows[0].host": "linux-6-gso"})
     runs = run_lengths(arrivals(scenario, image), 0)
     # The rate is 120 % of window over RTT (tcp_pacing_ca_ratio), which is the line's; 3.9, 5.9 and 9.8 packets.
     budget = 1.2 * rate_mbps * 1e6 / 8 / MTU / 1024
@@ -114,7 +114,7 @@ def test_runs_of_a_longer_path_are_a_millisecond_of_the_rate(rate_mbps: int, ima
 
 
 def test_captures_show_packets_of_the_mtu_at_most(image: Image, tmp_path: Path) -> None:
-    scenario = shoal.Scenario.from_toml(SHORT).override({"flows[0].host": "linux"})
+    scenario = shoal.Scenario.from_toml(SHORT).override({"flows[0].host": "linux-6-gso"})
     run_on_linux(scenario, image=image, pcap=tmp_path / "run.pcapng", pcap_payload=True)
     sizes = [len(packet.data) for packet in packets((tmp_path / "run.pcapng").read_bytes())]
     # 100 ms of 1 Gbit/s are 8127 packets of 1538 B.
@@ -124,7 +124,7 @@ def test_captures_show_packets_of_the_mtu_at_most(image: Image, tmp_path: Path) 
 
 def test_receivers_merge_nothing(image: Image, tmp_path: Path) -> None:
     """A receiver that merged the 15 packets and more of a run (GRO) would send one ACK for all of them."""
-    scenario = shoal.Scenario.from_toml(SHORT).override({"flows[0].host": "linux"})
+    scenario = shoal.Scenario.from_toml(SHORT).override({"flows[0].host": "linux-6-gso"})
     run_on_linux(scenario, image=image, pcap=tmp_path / "run.pcapng", pcap_payload=True)
     found = packets((tmp_path / "run.pcapng").read_bytes())
     data = [packet for packet in found if packet.interface == 0 and packet.payload]
@@ -137,7 +137,7 @@ def test_receivers_merge_nothing(image: Image, tmp_path: Path) -> None:
 def test_explain_says_what_is_set_on_each_host(image: Image, tmp_path: Path) -> None:
     file = tmp_path / "both.toml"
     file.write_text(
-        SHORT.replace("flows = [", 'flows = [{ name = "stock", cc = "dctcp", host = "linux", rtt = "200 us" }, ')
+        SHORT.replace("flows = [", 'flows = [{ name = "stock", cc = "dctcp", host = "linux-6-gso", rtt = "200 us" }, ')
     )
     command = [sys.executable, "-m", "shoal", "run", str(file), "--on", "linux", "--explain"]
     said = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "400"})
@@ -150,22 +150,22 @@ def test_explain_says_what_is_set_on_each_host(image: Image, tmp_path: Path) -> 
 
 
 def test_the_same_scenario_gives_the_same_bytes(image: Image) -> None:
-    scenario = shoal.Scenario.from_toml(SHORT).override({"flows[0].host": "linux"})
+    scenario = shoal.Scenario.from_toml(SHORT).override({"flows[0].host": "linux-6-gso"})
     once, again = (run_on_linux(scenario, image=image).json for _ in range(2))
     assert once == again
 
 
 def test_comparison_is_refused_before_anything_runs(image: Image, tmp_path: Path) -> None:
     file = tmp_path / "stock.toml"
-    file.write_text(SHORT.replace('rtt = "200 us"', 'rtt = "200 us", host = "linux"'))
+    file.write_text(SHORT.replace('rtt = "200 us"', 'rtt = "200 us", host = { pacing = "fq" }'))
     command = [sys.executable, "-m", "shoal", "compare", "step-single", str(file), "--out", str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (3, "")
     assert "`stock`" in done.stderr
-    assert 'flow group `dctcp`: host = "linux"' in done.stderr
+    assert 'flow group `dctcp`: host.pacing' in done.stderr
     assert "--on linux" in done.stderr
     assert not (tmp_path / "out").exists()
     # What both planes refuse is reported in one message.
     both = shoal.Scenario.from_toml(file.read_text()).override({"flows[0].cwnd_clamp": "20 packets"})
-    with pytest.raises(ScenarioError, match=r"(?s)host = .*no bound of cwnd"):
+    with pytest.raises(ScenarioError, match=r"(?s)host\.pacing.*no bound of cwnd"):
         compare([("both", both)])

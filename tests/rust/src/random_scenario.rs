@@ -51,8 +51,10 @@ pub fn random_scenario(bytes: &mut Bytes<'_>) -> String {
         bytes.pick(&["0 s", "100 ms"]),
     );
     text += &network;
+    let host = host(bytes);
     for number in 0..=(bytes.byte() % 3) {
         text += &group(bytes, number, kind);
+        text += host;
     }
     text += "[distributions.mixed]\ncdf = [[\"100 B\", 0.4], [\"20 kB\", 0.8], [\"300 kB\", 1]]\n";
     text += "[trace]\nseries = \"50 ms\"\ncontroller_flows = 4\n";
@@ -193,6 +195,20 @@ fn law(bytes: &mut Bytes<'_>) -> String {
             bytes.pick(&["3.2", "6.12"]),
         ),
     }
+}
+
+/// Hosts of all groups, since those that share a node must be alike.
+fn host(bytes: &mut Bytes<'_>) -> &'static str {
+    bytes.pick(&[
+        "",
+        "",
+        "host = \"linux-6-gso\"\n",
+        "host = \"linux-6-10g\"\n",
+        "host = \"linux-3.2-1g\"\n",
+        "host = \"freebsd-14-10g\"\n",
+        "host = { nic_rate = \"20 Mbit/s\", pacing = \"internal\", coalescing = \"gro\", cpu_per_packet = \"100 us\", \
+         ring_packets = 8, interrupt_delay = \"1 ms\", interrupt_packets = 5 }\n",
+    ])
 }
 
 fn group(bytes: &mut Bytes<'_>, number: u8, topology: u8) -> String {

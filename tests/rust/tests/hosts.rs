@@ -1,35 +1,158 @@
-//! Hosts that the simulator has no model of.
+//! Real hosts in whole runs: segments of several packets, cards with a rate, coalescing, pacing.
 
-use shoal_tests::experiment;
+use shoal_packet::Flags;
+use shoal_scenario::Experiment;
+use shoal_tests::{Seen, experiment, run, run_logged};
+use shoal_trace::PacketEvent;
 
-const MIXED: &str = r#"
-duration = "1 s"
-bottleneck = { rate = "10 Mbit/s", buffer = "100 packets" }
-flows = [
-    { name = "plain", cc = "reno", rtt = "25 ms" },
-    { name = "stock", cc = "dctcp", rtt = "25 ms", host = "linux" },
-]
+/// One flow over a bottleneck of 1 Gbit/s; packets of 1500 B and no framing.
+fn one_flow(host: &str, more: &str) -> Experiment {
+    experiment(&format!(
+        r#"
+duration = "300 ms"
+warmup = "100 ms"
+bottleneck = {{ rate = "1 Gbit/s", buffer = "400 packets", aqm = {{ kind = "step", threshold = "40 packets" }} }}
+flows = [{{ cc = "dctcp", rtt = "200 us", host = {host}, {more} }}]
+"#
+    ))
+}
+
+/// Times at which data of full size arrive at the bottleneck, in microseconds, and whether each has PSH.
+fn arrivals(log: &[Seen]) -> Vec<(f64, bool)> {
+    let data = log.iter().filter(|seen| seen.row.event == PacketEvent::Arrive && seen.packet.payload == 1448);
+    data.map(|seen| (seen.row.time_ps as f64 / 1e6, seen.packet.flags.has(Flags::PSH))).collect()
+}
+
+/// Lengths of the runs of packets that follow each other at most `gap_us` apart.
+fn runs(arrivals: &[(f64, bool)], gap_us: f64) -> Vec<u32> {
+    let mut runs = vec![1];
+    for pair in arrivals.windows(2) {
+        match runs.last_mut() {
+            Some(run) if pair[1].0 - pair[0].0 <= gap_us + 1e-3 => *run += 1,
+            _ => runs.push(1),
+        }
+    }
+    runs
+}
+
+#[test]
+fn a_card_sends_whole_segments_one_after_the_other() {
+    // 1500 B at 10 Gbit/s are 1.2 us; an ideal host is not bound to that.
+    let (_, log) = run_logged(&one_flow("\"linux-6-10g\"", ""));
+    let found = arrivals(&log);
+    assert!(found.windows(2).all(|pair| pair[1].0 - pair[0].0 >= 1.2 - 1e-3), "never faster than the card");
+    let runs_of_segments = runs(&found, 1.2);
+    let longest = *runs_of_segments.iter().max().expect("packets");
+    assert!(
+        (20..=90).contains(&longest),
+        "up to 45 packets a segment, two segments in slow start: {longest}"
+    );
+    let (_, log) = run_logged(&one_flow("\"ideal\"", ""));
+    let longest = *runs(&arrivals(&log)[100..], 1.2).iter().max().expect("packets");
+    assert!(longest <= 4, "two packets that an ACK frees, and those by which the window grows: {longest}");
+}
+
+#[test]
+fn segments_end_with_a_push_and_are_as_large_as_the_rate_sends_in_a_millisecond() {
+    // 10 ms of RTT are beyond what enlarges segments (8 ms and more halve 64 KiB to nothing): 1.2 x 100 Mbit/s of
+    // payload over 1024 are 1.2 x 12.5e6 x 1448 / 1500 / 1024 = 14,141 B, nine packets; with the queue's 3.6 ms the window
+    // is that of 13.6 ms, and the rate the same.
+    let text = r#"
+duration = "5 s"
+warmup = "2 s"
+bottleneck = { rate = "100 Mbit/s", buffer = "400 packets", aqm = { kind = "step", threshold = "30 packets" } }
+flows = [{ cc = "dctcp", rtt = "20 ms", host = "linux-6-gso" }]
 "#;
+    let (_, log) = run_logged(&experiment(text));
+    let late: Vec<_> = arrivals(&log).into_iter().filter(|(time, _)| *time > 2e6).collect();
+    let found = runs(&late, 0.0);
+    let usual = found.iter().filter(|run| (9..=10).contains(*run)).count();
+    assert!(usual * 10 > found.len() * 7, "{usual} of {}", found.len());
+    let pushes = late.iter().filter(|(_, push)| *push).count();
+    assert!(pushes >= found.len() * 9 / 10, "each segment of several packets ends with PSH");
+}
+
+#[test]
+fn a_host_that_merges_acknowledges_once_a_run() {
+    let acks = |host: &str| {
+        let outcome = run(&one_flow(host, ""));
+        let flow = &outcome.groups[0].flows[0];
+        let acks = flow.acks_per_packet.expect("data");
+        assert!(outcome.bottlenecks[0].utilisation.expect("the run has a window") > 0.9, "{host}");
+        acks
+    };
+    let (plain, merging) = (acks("\"linux-6-gso\""), acks("\"linux-6-10g\""));
+    // One ACK for two packets, and one more for each change of the marks; a run of up to 22 packets, half a window, has one.
+    assert!(plain > 0.45 && merging < 0.25 && merging > 1.0 / 45.0, "{plain} {merging}");
+}
+
+#[test]
+fn small_queues_bound_what_waits_in_the_host() {
+    // The card is the bottleneck: the window grows without a mark, but at most max(2 segments, 1/1024 s) wait in the host,
+    // and one more that finds less than that.
+    let text = |host: &str| {
+        format!(
+            r#"
+duration = "2 s"
+warmup = "1 s"
+bottleneck = {{ rate = "1 Gbit/s", buffer = "unlimited" }}
+flows = [{{ cc = "reno", rtt = "1 ms", host = {host} }}]
+"#
+        )
+    };
+    let rtt_s = |host: &str| {
+        let outcome = run(&experiment(&text(host)));
+        outcome.groups[0].flows[0].srtt_s.max.expect("samples")
+    };
+    let limited = rtt_s("{ preset = \"linux-6-gso\", nic_rate = \"100 Mbit/s\", gso_max_segs = 10 }");
+    // In slow start cwnd is at most twice the flight, which is what 12.07 MB/s of payload need, and the pacing rate twice
+    // cwnd: 1/1024 s of 48.3 MB/s are 47.1 kB, three segments of 15,760 B with their overhead but for 100 B. So four of
+    // ten packets wait, and one is sent: 50 x 120 us = 6 ms.
+    assert!(limited > 0.0015 && limited < 0.001 + 0.006, "{limited}");
+    let free = rtt_s("{ preset = \"ideal\", nic_rate = \"100 Mbit/s\" }");
+    assert!(free > 0.1, "without small queues the whole window waits in the host: {free}");
+}
+
+#[test]
+fn pacing_spreads_what_the_window_allows() {
+    let longest = |host: &str| {
+        let text = format!(
+            r#"
+duration = "4 s"
+warmup = "2 s"
+bottleneck = {{ rate = "1 Gbit/s", buffer = "400 packets" }}
+flows = [{{ cc = "reno", rtt = "20 ms", host = {host}, app = {{ transfer = "145 kB", rounds = 30, every = "100 ms" }} }}]
+"#
+        );
+        let (_, log) = run_logged(&experiment(&text));
+        let late: Vec<_> = arrivals(&log).into_iter().filter(|(time, _)| *time > 2e6).collect();
+        runs(&late, 0.0).iter().copied().max().expect("packets")
+    };
+    // A transfer is 101 packets, for which the window has room by then. Unpaced they leave at one instant, in whatever segments.
+    // Paced, segment by segment: 200 % of 200 packets in 20 ms are 28.96 MB/s, of which 1/1024 s are 28,281 B, 19 packets.
+    let (free, paced) =
+        (longest("\"linux-6-gso\""), longest("{ preset = \"linux-6-gso\", pacing = \"internal\" }"));
+    assert!(free >= 100 && paced <= 20, "{free} {paced}");
+}
 
 #[test]
 fn hosts_that_are_not_modelled_are_refused_with_group_and_remedy() {
-    let refusals = shoal_sim::check(&experiment(MIXED)).unwrap_err();
-    let texts: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+    let refused = one_flow("{ pacing = \"fq\" }", "name = \"paced\"");
+    let texts: Vec<String> =
+        shoal_sim::check(&refused).unwrap_err().iter().map(ToString::to_string).collect();
     assert_eq!(
         texts,
         [
-            "error: flow group `stock`: host = \"linux\": the simulator's hosts send packet by packet; segmentation in the host is \
-          not modelled\nhint: run this on the real kernel (--on linux), or write host = \"ideal\""
+            "error: flow group `paced`: host.pacing: the simulator has no queue discipline in hosts, and fq is one\nhint: write pacing \
+          = \"internal\", which TCP does itself, or run this on the real kernel (--on linux)"
         ]
     );
-    let ideal = experiment(&MIXED.replace(", host = \"linux\"", ""));
-    assert_eq!(shoal_sim::check(&ideal), Ok(()));
-    // It is the default, written or not.
-    assert_eq!(experiment(&MIXED.replace("\"linux\"", "\"ideal\"")), ideal);
+    assert_eq!(shoal_sim::check(&one_flow("\"ideal\"", "")), Ok(()));
 }
 
 #[test]
 #[should_panic(expected = "has no such experiment")]
 fn whoever_runs_them_nevertheless_gets_no_result() {
-    let _ = shoal_sim::run(&experiment(MIXED), shoal_sim::Options::default());
+    let refused = one_flow("{ pacing = \"fq\" }", "");
+    let _ = shoal_sim::run(&refused, shoal_sim::Options::default());
 }

@@ -1,6 +1,6 @@
 //! Configuration of a connection.
 
-use crate::{CwrAck, EcnFeedback, Profile};
+use crate::{CwrAck, EcnFeedback, Offload, Profile};
 use shoal_cc::{CcConfig, EcnUse};
 use shoal_units::cast::{fit_u8, fit_u16};
 
@@ -54,6 +54,8 @@ pub struct EndpointConfig {
     pub receive_window_bytes: u32,
     /// Upper bound of `cwnd` in packets.
     pub cwnd_clamp_packets: u32,
+    /// Segmentation offload of the sender; `None` if every packet is handed over on its own.
+    pub offload: Option<Offload>,
 }
 
 impl EndpointConfig {

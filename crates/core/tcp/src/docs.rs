@@ -4,14 +4,14 @@ use shoal_units::{Difference, ModelDoc, ModelKind};
 
 /// Difference: hosts send packet by packet.
 pub const SEGMENTS: Difference = Difference::new(
-    "Hosts do not burst: segments are sent one by one, without segmentation offload, GRO, interrupt coalescing or small queues. \
-     Bursts are what window and ACKs make them. Measured on the kernel, with host = \"linux\" for host = \"ideal\" (docs/linux-hosts.md): \
+    "Hosts are ideal unless the scenario names others: segments are sent one by one, without segmentation offload, GRO, interrupt \
+     coalescing or small queues, and bursts are what window and ACKs make them. Measured on the kernel, with host = \"linux\" for host = \"ideal\" (docs/linux-hosts.md): \
      single DCTCP flows have up to 62 % fewer CE marks and a mean queue up to 31 % shorter, a rate ratio changes by up to 32 % \
      (CUBIC and DCTCP, DualPI2), and flows with windows of a few packets hardly differ.",
     "every_segment_is_a_packet_of_its_own",
 );
 const PACING: Difference = Difference::new(
-    "Nothing is paced (no fq): what the window allows leaves at once. A single DCTCP flow at 50 Mbit/s behind a CoDel threshold of \
+    "Nothing is paced (no fq) unless the host says so (host.pacing): what the window allows leaves at once. A single DCTCP flow at 50 Mbit/s behind a CoDel threshold of \
      1 ms has about twice the alpha of a paced sender in the same place, and about 1 % less goodput.",
     "what_the_window_allows_leaves_at_once",
 );

@@ -14,6 +14,7 @@ extern crate alloc;
 
 mod config;
 mod docs;
+mod offload;
 mod output;
 mod profile;
 mod receiver;
@@ -25,10 +26,11 @@ mod tests;
 
 pub use config::{EcnSetting, EndpointConfig, ReceiverConfig};
 pub use docs::{DOCS, SEGMENTS};
+pub use offload::{Offload, Pacing};
 pub use output::Output;
 pub use profile::{
     BurstLimit, CwrAck, EchoChange, EcnFeedback, FreeBsd, GrowthTurn, Kernel, Linux, LossDetection, Profile,
-    Recovery, TailProbe, Undo, WindowUse,
+    Recovery, TailProbe, Tso, Undo, WindowUse,
 };
 pub use receiver::Receiver;
 pub use sender::{CaState, Counters, Outstanding, Sender};

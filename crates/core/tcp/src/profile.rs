@@ -5,7 +5,7 @@ mod freebsd;
 mod linux;
 
 pub use freebsd::FreeBsd;
-pub use linux::{BurstLimit, GrowthTurn, Linux, LossDetection, Recovery, TailProbe, Undo, WindowUse};
+pub use linux::{BurstLimit, GrowthTurn, Linux, LossDetection, Recovery, TailProbe, Tso, Undo, WindowUse};
 use shoal_cc::GrowthRules;
 use shoal_units::Span;
 

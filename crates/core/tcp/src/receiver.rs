@@ -161,8 +161,9 @@ impl Receiver {
         if start <= self.last_ack && packet.ts_val.wrapping_sub(self.ts_recent).cast_signed() >= 0 {
             self.ts_recent = packet.ts_val;
         }
-        self.marks_seen += u64::from(packet.ecn.is_ce());
-        self.data_packets = self.data_packets.wrapping_add(u32::from(packet.payload > 0));
+        let packets = packets_in(config, packet);
+        self.marks_seen += u64::from(if packet.ecn.is_ce() { packets.max(1) } else { 0 });
+        self.data_packets = self.data_packets.wrapping_add(packets);
         // The option has room for few blocks: known blocks are sent before they change
         // (tcp_sack_new_ofo_skb).
         let crowded =
@@ -334,6 +335,15 @@ impl Receiver {
         self.compression.on_ack_sent();
         out.transmit(ack);
     }
+}
+
+/// Number of data packets that the host has merged into `packet`: 1 for a packet as it came from the wire, 0 without data.
+#[inline]
+fn packets_in(config: &EndpointConfig, packet: &Packet) -> u32 {
+    if packet.payload <= config.mss() {
+        return u32::from(packet.payload > 0);
+    }
+    u32::from(packet.payload.div_ceil(config.mss()))
 }
 
 /// As many of the blocks as fit into the option.

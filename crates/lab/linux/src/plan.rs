@@ -198,7 +198,9 @@ impl Planned<'_> {
     fn flow(&self, flow: &Flow, place: &Place) -> String {
         let control = self.controls[flow.group as usize].as_ref();
         let controllers = control.map_or(["-"; 3], |control| names(control, &flow.app)).join(" ");
-        let chunk = if matches!(flow.app, App::Bulk) { READ_CHUNK } else { 1 };
+        // The last packet of a segment has PSH, and is acknowledged as soon as it is read.
+        let in_chunks = matches!(flow.app, App::Bulk) && self.experiment.host_of(flow).offload.is_none();
+        let chunk = if in_chunks { READ_CHUNK } else { 1 };
         let stop = flow.stop.map_or("never".to_owned(), |stop| nanos(stop).to_string());
         let app = match self.kernel.generator {
             Some(_) => applications::iperf3(self.experiment),

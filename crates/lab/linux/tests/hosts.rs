@@ -155,13 +155,17 @@ fn sockets_hold_more_than_any_path() {
 fn hosts_hand_over_packets_one_by_one_or_as_the_kernel_does() {
     let ideal = plan(&group("dctcp", "")).unwrap();
     assert!(!ideal.config.contains("\nnic "), "the guest gives every device a gso_max_segs of 1");
-    let linux = plan(&group("dctcp", "host = \"linux\"")).unwrap();
+    let linux = plan(&group("dctcp", "host = \"linux-6-gso\"")).unwrap();
     let verbs: Vec<&str> = linux.config.lines().filter(|line| line.starts_with("nic ")).collect();
     // Both ends of the flow; the ports of the routers send no packets of their own.
     assert_eq!(verbs, ["nic s0 e0 gso_max_segs 65535", "nic d0 e0 gso_max_segs 65535"]);
-    // Everything else is the same.
+    // Everything else is the same, but that the receiver reads every packet: the last one of a segment has PSH, and is
+    // acknowledged when it is read.
+    let flow = |plan: &Plan| plan.config.lines().find(|line| line.starts_with("flow ")).unwrap().to_owned();
+    assert_eq!(flow(&linux), flow(&ideal).replace(" 65536 ", " 1 "));
     let rest = |plan: &Plan| {
-        let lines = plan.config.lines().filter(|line| !line.starts_with("nic "));
+        let differs = |line: &&str| line.starts_with("nic ") || line.starts_with("flow ");
+        let lines = plan.config.lines().filter(|line| !differs(line));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(rest(&ideal), rest(&linux));
@@ -185,7 +189,7 @@ fn hosts_hand_over_packets_one_by_one_or_as_the_kernel_does() {
 #[test]
 fn groups_with_different_hosts_share_none() {
     let one = group("dctcp", "name = \"a\"");
-    let other = group("dctcp", "name = \"b\"\nhost = \"linux\"");
+    let other = group("dctcp", "name = \"b\"\nhost = \"linux-6-gso\"");
     let plan = plan(&format!("{one}{other}")).unwrap();
     let flows: Vec<&str> = plan.config.lines().filter(|line| line.starts_with("flow ")).collect();
     assert!(flows[0].starts_with("flow s0 d0 ") && flows[1].starts_with("flow s1 d1 "), "{flows:?}");
@@ -197,7 +201,7 @@ duration = "1 s"
 topology = { kind = "star", hosts = 3, rate = "100 Mbit/s", delay = "100 us", buffer = "100 packets" }
 flows = [
     { name = "a", cc = "dctcp", from = "h1", to = "h3" },
-    { name = "b", cc = "dctcp", host = "linux", from = "h1", to = "h3" },
+    { name = "b", cc = "dctcp", host = "linux-6-gso", from = "h1", to = "h3" },
 ]
 "#;
     let plan = plan_of(graph).unwrap();
@@ -222,10 +226,9 @@ fn link_behind_a_host_that_segments_is_its_card() {
     let at_hosts =
         |lines: Vec<String>| lines.into_iter().filter(|place| place.starts_with('h')).collect::<Vec<_>>();
     // Sender and receiver: data and ACKs begin their paths there. The switch has the link to the receiver.
-    assert_eq!(at_hosts(lines_at("linux", "h1", "")), ["h0 e0", "h1 e0"]);
+    assert_eq!(at_hosts(lines_at("linux-6-gso", "h1", "")), ["h0 e0", "h1 e0"]);
     assert_eq!(at_hosts(lines_at("ideal", "h1", "")), [""; 0]);
     // Two hosts at one node share its link, and neither has it for itself; the receiver's is still its own.
-    let other =
-        ", { name = \"b\", cc = \"dctcp\", host = \"linux\", mtu = \"1000 B\", from = \"h1\", to = \"h2\" }";
-    assert_eq!(at_hosts(lines_at("linux", "h1", other)).len(), 2);
+    let other = ", { name = \"b\", cc = \"dctcp\", host = \"linux-6-gso\", mtu = \"1000 B\", from = \"h1\", to = \"h2\" }";
+    assert_eq!(at_hosts(lines_at("linux-6-gso", "h1", other)).len(), 2);
 }

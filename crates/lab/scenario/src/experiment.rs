@@ -1,6 +1,6 @@
 //! The resolved experiment that both planes run: base units, an explicit graph, one entry for each flow.
 
-use crate::Host;
+use crate::HostConfig;
 use shoal_aqm::QueueConfig;
 use shoal_netem::Impairments;
 use shoal_tcp::EndpointConfig;
@@ -93,6 +93,23 @@ impl Experiment {
         TracedFlows::of(numbers)
     }
 
+    /// The hosts of a flow.
+    pub fn host_of(&self, flow: &Flow) -> &HostConfig {
+        &self.groups[flow.group as usize].host
+    }
+
+    /// The card of the host at which a path begins; `None` if the host is not a node of its own.
+    pub fn card_of(&self, path: u32) -> Option<LinkId> {
+        let first = *self.paths[path as usize].first()?;
+        let link = &self.links[first.0 as usize];
+        (link.rate.is_some() && !self.nodes[link.from.0 as usize].is_switch).then_some(first)
+    }
+
+    /// Node at which a path ends.
+    pub fn end_of(&self, path: u32) -> Option<NodeId> {
+        self.paths[path as usize].last().map(|link| self.links[link.0 as usize].to)
+    }
+
     /// Round-trip propagation delay of the flow.
     pub fn base_rtt(&self, flow: &Flow) -> Span {
         self.propagation(flow.forward) + self.propagation(flow.backward)
@@ -145,6 +162,9 @@ impl Experiment {
 pub struct Node {
     /// Name in reports.
     pub name: String,
+    /// Whether the node is a switch, even if paths begin or end there; otherwise the link with which a path begins is the
+    /// card of its host.
+    pub is_switch: bool,
 }
 
 impl Link {
@@ -243,8 +263,8 @@ pub struct Group {
     pub name: String,
     /// Controller preset as written in the scenario.
     pub cc: String,
-    /// How the group's hosts hand packets to their network cards.
-    pub host: Host,
+    /// The group's hosts.
+    pub host: HostConfig,
 }
 
 /// One flow.

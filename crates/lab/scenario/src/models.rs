@@ -5,6 +5,7 @@ use serde_json::Map;
 use shoal_cc::{CcConfig, Preset};
 use shoal_units::{ModelDoc, ModelKind};
 
+use crate::HostPreset;
 use crate::field::{Field, KeyDoc, Section, plain};
 use crate::schema::{self, Aqm, Bottleneck, FlowGroup, NodeBuffer, SharedBuffer, Workload};
 
@@ -25,8 +26,7 @@ pub fn keys_of(model: &ModelDoc) -> Vec<KeyDoc> {
             None => of_section::<NodeBuffer>(&["node"]).into_iter().chain(SharedBuffer::key_docs()).collect(),
         },
         ModelKind::Stack => of_section::<FlowGroup>(OF_STACKS),
-        // A kind of host is a preset whose numbers are not keys.
-        ModelKind::Host => Vec::new(),
+        ModelKind::Host => HostPreset::by_name(model.name).map_or(Vec::new(), schema::host_keys_of),
         ModelKind::Path => schema::impairment_docs(),
         // A bulk transfer has no keys.
         ModelKind::Application => Workload::key_docs_of(model.name).unwrap_or_default(),

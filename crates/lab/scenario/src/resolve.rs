@@ -6,6 +6,7 @@ mod endpoints;
 mod ends;
 mod flows;
 mod graph;
+mod host;
 mod hosts;
 mod impairments;
 mod interactive;
@@ -86,11 +87,14 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>) -> Option<Plan> {
     let trace = trace(&cx, duration);
     let endpoints: Vec<Option<EndpointConfig>> =
         (0..scenario.flows.len()).map(|index| endpoints::endpoint(index, &cx)).collect();
+    let hosts = host::hosts(&cx);
     let sizes = sizes::sizes(&cx);
     let mut groups: Vec<Option<GroupPlan>> =
         (0..scenario.flows.len()).map(|index| flows::group_plan(index, duration, &sizes, &cx)).collect();
     let network = match &scenario.topology {
-        Topology::Dumbbell(dumbbell) => dumbbell::network(dumbbell, &cx),
+        Topology::Dumbbell(dumbbell) => {
+            dumbbell::network(dumbbell, hosts.as_deref().unwrap_or(&host::presets(&cx)), &cx)
+        }
         Topology::Star(star) => star::network(star, &cx),
         Topology::Graph(graph) => graph::network(graph, &cx),
         Topology::LeafSpine(plan) => leaf_spine::network(plan, &cx),
@@ -99,12 +103,17 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>) -> Option<Plan> {
     let routes = network.as_ref().map_or(&[][..], |network| &network.routes);
     flows::settle(&mut groups, routes, &cx);
 
-    let endpoints = endpoints.into_iter().collect::<Option<Vec<_>>>()?;
+    let mut endpoints = endpoints.into_iter().collect::<Option<Vec<_>>>()?;
+    let hosts = hosts?;
     let Network { nodes, links, paths, routes, ends, weights, ecmp, pools, bdp_rtt, .. } = network?;
+    host::check_shared(&hosts, &ends, &nodes, &cx);
     notes::scalable_flows_in_the_classic_queue(&links, &endpoints, &mut cx);
     notes::queues_in_hosts(&links, &mut cx);
     schedule::moving_links(&links, &mut cx);
     impairments::impaired_links(&links, &mut cx);
+    for (endpoint, host) in endpoints.iter_mut().zip(&hosts) {
+        endpoint.offload = host.offload;
+    }
     let mut groups = groups.into_iter().collect::<Option<Vec<_>>>()?;
     for (group, routes) in groups.iter_mut().zip(routes) {
         group.routes = routes;
@@ -112,10 +121,10 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>) -> Option<Plan> {
     for (group, ends) in groups.iter_mut().zip(ends) {
         group.routes.ends = Some(ends);
     }
-    let described = scenario.flows.iter().map(|group| Group {
+    let described = scenario.flows.iter().zip(hosts).map(|(group, host)| Group {
         name: group.name.clone().unwrap_or_default(),
         cc: group.cc.clone(),
-        host: group.host,
+        host,
     });
     let experiment = Experiment {
         title: scenario.title.clone(),

@@ -3,6 +3,7 @@
 mod bottleneck;
 mod distributions;
 mod flows;
+mod host;
 mod impairments;
 mod interactive;
 mod options;
@@ -19,6 +20,8 @@ pub use crate::aqm::Fifo;
 pub use bottleneck::Bottleneck;
 pub use distributions::{CdfPoint, Distribution, Distributions};
 pub use flows::{FlowGroup, Hosts, Pairing, Receiver};
+pub(crate) use host::key_docs_of as host_keys_of;
+pub use host::{Host, HostOptions};
 pub(crate) use impairments::impairment_docs;
 pub use impairments::{FourStates, GilbertElliott, Impairments, PathLoss, PathReorder, PathSlot};
 pub use interactive::{Frames, Requests, Think};

@@ -1,12 +1,14 @@
 //! The main loop of the simulator.
 
+mod cards;
 mod deliveries;
 
 use crate::app::{Application, Writer};
 use crate::barrier::Barrier;
+use crate::cards::Cards;
 use crate::events::{EventQueue, Key, Timer};
 use crate::flow::{Egress, FlowState, Place, ReceiverSlot, SenderSlot};
-use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER, TO_SINK};
+use crate::network::{Network, TO_RECEIVER, TO_SENDER, TO_SINK};
 use crate::outcome::Outcome;
 use crate::recorder::{PacketSink, Recorder};
 use shoal_measure::{FeedbackCounters, FinishedFlow, FlowCounters, FlowResults, metered_window};
@@ -66,6 +68,7 @@ struct Simulation<'e> {
     asking: Vec<u32>,
     /// One entry for each group.
     barriers: Vec<Option<Box<Barrier>>>,
+    cards: Cards,
     events: u64,
     end: Time,
 }
@@ -74,11 +77,15 @@ impl<'e> Simulation<'e> {
     fn new(experiment: &'e Experiment, sink: Option<Box<dyn PacketSink>>) -> Self {
         let mut network = Network::new(experiment, Recorder::new(experiment, sink));
         // Flows share paths, so there is one route for each path and direction.
+        let cards = Cards::of(experiment);
+        assert!(cards.slots.len() <= Timer::CARDS_MAX as usize, "too many cards");
         let lay = |network: &mut Network, end: u32| -> Vec<u32> {
-            experiment
-                .paths
-                .iter()
-                .map(|path| network.add_route(path.iter().map(|link| link.0), end))
+            let paths = experiment.paths.iter().enumerate();
+            paths
+                .map(|(number, path)| {
+                    let card = cards.at_end(experiment, number);
+                    network.add_route(path.iter().map(|link| link.0), card, end)
+                })
                 .collect()
         };
         let forward = lay(&mut network, TO_RECEIVER);
@@ -88,35 +95,35 @@ impl<'e> Simulation<'e> {
             if experiment.flows.iter().any(connectionless) { lay(&mut network, TO_SINK) } else { Vec::new() };
         let window_start = Time::ZERO + experiment.warmup;
         let config = |flow: &Flow| &experiment.endpoints[flow.endpoint as usize];
-        let sender = |number: u32, flow: &Flow, route: u32| {
-            SenderSlot::new(
-                config(flow),
-                FlowId(number),
-                Place { route, endpoint: flow.endpoint },
-                window_start,
-            )
+        let place = |flow: &Flow, path: u32, route: u32| Place {
+            route,
+            endpoint: flow.endpoint,
+            has_card: experiment.card_of(path).is_some(),
         };
-        let receiver = |number: u32, flow: &Flow, route: u32| {
-            ReceiverSlot::new(config(flow), FlowId(number), Place { route, endpoint: flow.endpoint })
+        let sender = |number: u32, flow: &Flow, path: u32, routes: &[u32]| {
+            let place = place(flow, path, routes[path as usize]);
+            SenderSlot::new(config(flow), FlowId(number), place, window_start)
+        };
+        let receiver = |number: u32, flow: &Flow, path: u32, routes: &[u32]| {
+            ReceiverSlot::new(config(flow), FlowId(number), place(flow, path, routes[path as usize]))
         };
         let numbered = || (0u32..).zip(&experiment.flows);
         let asking: Vec<u32> = experiment.asking_flows().collect();
         let mut senders: Vec<SenderSlot> = numbered()
             .map(|(number, flow)| {
                 let routes = if connectionless(flow) { &to_sink } else { &forward };
-                sender(number, flow, routes[flow.forward as usize])
+                sender(number, flow, flow.forward, routes)
             })
             .collect();
-        let mut receivers: Vec<ReceiverSlot> = numbered()
-            .map(|(number, flow)| receiver(number, flow, backward[flow.backward as usize]))
-            .collect();
+        let mut receivers: Vec<ReceiverSlot> =
+            numbered().map(|(number, flow)| receiver(number, flow, flow.backward, &backward)).collect();
         if !asking.is_empty() {
             // The same paths in the opposite direction.
             let (forward, backward) = (lay(&mut network, TO_SENDER), lay(&mut network, TO_RECEIVER));
             for (number, flow) in (count_u32(experiment.flows.len())..).zip(&asking) {
                 let flow = &experiment.flows[*flow as usize];
-                senders.push(sender(number, flow, backward[flow.backward as usize]));
-                receivers.push(receiver(number, flow, forward[flow.forward as usize]));
+                senders.push(sender(number, flow, flow.backward, &backward));
+                receivers.push(receiver(number, flow, flow.forward, &forward));
             }
         }
         let mut requests = count_u32(experiment.flows.len())..;
@@ -138,6 +145,7 @@ impl<'e> Simulation<'e> {
             receivers,
             flows,
             asking,
+            cards,
             barriers: (0..count_u32(experiment.groups.len()))
                 .map(|group| Barrier::of(experiment, group))
                 .collect(),
@@ -183,13 +191,8 @@ impl<'e> Simulation<'e> {
             if from_timers {
                 self.timers.replace_next(None);
                 self.on_timer(key);
-            } else {
-                match self.network.step(key, key.time()) {
-                    Some(Arrival::Receiver(packet)) => self.at_receiver(&packet, key.time()),
-                    Some(Arrival::Sender(packet)) => self.at_sender(&packet, key.time()),
-                    Some(Arrival::Sink(packet)) => self.at_sink(&packet, key.time()),
-                    None => {}
-                }
+            } else if let Some(arrival) = self.network.step(key, key.time()) {
+                self.dispatch(arrival, key.time());
             }
             if self.events.is_multiple_of(PROGRESS_EVENTS)
                 && let Some(watch) = progress
@@ -205,7 +208,7 @@ impl<'e> Simulation<'e> {
         let flow = packet.flow.0;
         let slot = &mut self.receivers[flow as usize];
         let config = &self.experiment.endpoints[slot.endpoint as usize];
-        let mut out = Egress { network: &mut self.network, route: slot.route, now };
+        let mut out = Egress { network: &mut self.network, route: slot.route, has_card: false, now };
         slot.receiver.on_packet(config, packet, now, &mut out);
         let reached = slot.receiver.delivered_bytes() >= slot.milestone;
         self.rearm_receiver(flow);
@@ -251,7 +254,7 @@ impl<'e> Simulation<'e> {
         // recorded.
         let counters = self.network.recorder.collector.traces(flow).then(|| *slot.sender.counters());
         let srtt = slot.sender.srtt();
-        let mut out = Egress { network: &mut self.network, route: slot.route, now };
+        let mut out = Egress { network: &mut self.network, route: slot.route, has_card: slot.has_card, now };
         call(&mut slot.sender, config, &mut out);
         self.after_sender(flow, srtt, counters, now);
     }
@@ -330,6 +333,7 @@ impl<'e> Simulation<'e> {
             Timer::Receiver(connection) => self.on_receiver_timer(connection, now),
             Timer::Application(flow) => self.wake_application(flow, now),
             Timer::Stop(flow) => self.stop_flow(flow, now),
+            Timer::Card(card) => self.on_card_timer(card, now),
             Timer::Sample => self.sample(now),
             Timer::OpenWindow => self.open_window(now),
         }
@@ -362,7 +366,7 @@ impl<'e> Simulation<'e> {
         slot.armed = Time::NEVER;
         if slot.receiver.deadline() <= now {
             let config = &self.experiment.endpoints[slot.endpoint as usize];
-            let mut out = Egress { network: &mut self.network, route: slot.route, now };
+            let mut out = Egress { network: &mut self.network, route: slot.route, has_card: false, now };
             slot.receiver.on_timer(config, now, &mut out);
         }
         self.rearm_receiver(flow);

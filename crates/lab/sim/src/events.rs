@@ -27,6 +27,8 @@ pub(crate) enum Timer {
     Application(u32),
     /// The end of a flow.
     Stop(u32),
+    /// The card of a receiving host.
+    Card(u32),
     /// A point of the series.
     Sample,
     /// The measurement window opens.
@@ -38,8 +40,11 @@ impl Timer {
     const OF_A_FLOW: u32 = 4;
     const SAMPLE: u32 = SUBJECTS_MAX - 1;
     const OPEN_WINDOW: u32 = SUBJECTS_MAX - 2;
+    /// Cards that have subjects of their own.
+    pub(crate) const CARDS_MAX: u32 = 1 << 19;
+    const FIRST_CARD: u32 = Self::OPEN_WINDOW - Self::CARDS_MAX;
     /// Connections that have subjects of their own.
-    pub(crate) const CONNECTIONS_MAX: u32 = SUBJECTS_MAX / Self::OF_A_FLOW - 1;
+    pub(crate) const CONNECTIONS_MAX: u32 = Self::FIRST_CARD / Self::OF_A_FLOW;
 
     #[inline]
     pub(crate) fn subject(self) -> u32 {
@@ -48,6 +53,7 @@ impl Timer {
             Self::Receiver(flow) => flow * Self::OF_A_FLOW + 1,
             Self::Application(flow) => flow * Self::OF_A_FLOW + 2,
             Self::Stop(flow) => flow * Self::OF_A_FLOW + 3,
+            Self::Card(card) => Self::FIRST_CARD + card,
             Self::Sample => Self::SAMPLE,
             Self::OpenWindow => Self::OPEN_WINDOW,
         }
@@ -59,6 +65,7 @@ impl Timer {
         match subject {
             Self::SAMPLE => Self::Sample,
             Self::OPEN_WINDOW => Self::OpenWindow,
+            Self::FIRST_CARD.. => Self::Card(subject - Self::FIRST_CARD),
             _ => match subject % Self::OF_A_FLOW {
                 0 => Self::Sender(flow),
                 1 => Self::Receiver(flow),
@@ -158,12 +165,13 @@ mod tests {
         for flow in [0, 1, last] {
             let all =
                 [Timer::Sender(flow), Timer::Receiver(flow), Timer::Application(flow), Timer::Stop(flow)];
-            for timer in all.into_iter().chain([Timer::Sample, Timer::OpenWindow]) {
+            let card = Timer::Card(flow.min(Timer::CARDS_MAX - 1));
+            for timer in all.into_iter().chain([card, Timer::Sample, Timer::OpenWindow]) {
                 assert!(timer.subject() < SUBJECTS_MAX);
                 assert_eq!(Timer::of(timer.subject()), timer);
                 subjects.insert(timer.subject());
             }
         }
-        assert_eq!(subjects.len(), 3 * 4 + 2, "no two timers share a subject");
+        assert_eq!(subjects.len(), 3 * 5 + 2, "no two timers share a subject");
     }
 }

@@ -18,6 +18,8 @@ pub(crate) struct SenderSlot {
     pub(crate) armed: Time,
     /// Start of the sender's route in the route table.
     pub(crate) route: u32,
+    /// Whether the first link of that route is the card of the sender's host.
+    pub(crate) has_card: bool,
     /// Index of the sender's endpoint configuration.
     pub(crate) endpoint: u32,
     pub(crate) meter: FlowMeter,
@@ -33,6 +35,7 @@ impl SenderSlot {
             sender: Sender::new(config, number),
             armed: Time::NEVER,
             route: at.route,
+            has_card: at.has_card,
             endpoint: at.endpoint,
             meter: FlowMeter::new(window_start),
             milestone: u64::MAX,
@@ -80,12 +83,16 @@ impl ReceiverSlot {
 pub(crate) struct Place {
     pub(crate) route: u32,
     pub(crate) endpoint: u32,
+    /// Whether the first link of the route is the card of the host.
+    pub(crate) has_card: bool,
 }
 
 /// Sends an endpoint's packets on their route.
 pub(crate) struct Egress<'a> {
     pub(crate) network: &'a mut Network,
     pub(crate) route: u32,
+    /// Whether the first link of the route is the card of the host.
+    pub(crate) has_card: bool,
     pub(crate) now: Time,
 }
 
@@ -94,6 +101,9 @@ impl Output for Egress<'_> {
     fn transmit(&mut self, mut packet: Packet) {
         packet.route = self.route;
         self.network.send(packet, self.now);
+    }
+    fn card_free(&self) -> Time {
+        if self.has_card { self.network.first_link_free(self.route) } else { Time::ZERO }
     }
 }
 

@@ -1,6 +1,7 @@
-//! End hosts that the simulator does not model.
+//! Hosts that the simulator cannot model.
 
-use shoal_scenario::{Experiment, Group, Host, Refusal};
+use shoal_scenario::{Experiment, Group, Refusal};
+use shoal_tcp::Pacing;
 
 /// Checks whether the simulator can run an experiment.
 ///
@@ -12,18 +13,11 @@ pub fn check(experiment: &Experiment) -> Result<(), Vec<Refusal>> {
 }
 
 fn refusal(group: &Group) -> Option<Refusal> {
-    match group.host {
-        Host::Ideal => None,
-        Host::Linux => Some(Refusal {
-            place: format!("flow group `{}`", group.name),
-            reason: format!(
-                "host = \"{}\": the simulator's hosts send packet by packet; segmentation in the host is not modelled",
-                group.host.name()
-            ),
-            hint: format!(
-                "run this on the real kernel (--on linux), or write host = \"{}\"",
-                Host::Ideal.name()
-            ),
-        }),
-    }
+    group.host.offload.filter(|offload| offload.pacing == Pacing::Fq).map(|_| Refusal {
+        place: format!("flow group `{}`: host.pacing", group.name),
+        reason: "the simulator has no queue discipline in hosts, and fq is one".to_owned(),
+        hint:
+            "write pacing = \"internal\", which TCP does itself, or run this on the real kernel (--on linux)"
+                .to_owned(),
+    })
 }

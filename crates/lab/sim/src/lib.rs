@@ -11,6 +11,7 @@
 
 mod app;
 mod barrier;
+mod cards;
 mod datagrams;
 mod docs;
 mod engine;

@@ -20,11 +20,16 @@ pub(crate) const TO_SENDER: u32 = u32::MAX - 1;
 /// The route ends at a host that is not a TCP endpoint.
 pub(crate) const TO_SINK: u32 = u32::MAX - 2;
 
+/// The route ends at the card of a host; its number follows in the route table, and behind it one of the ends above.
+pub(crate) const TO_CARD: u32 = u32::MAX - 3;
+
 /// A packet that has left the last link of its route.
 pub(crate) enum Arrival {
     Receiver(Packet),
     Sender(Packet),
     Sink(Packet),
+    /// It has reached the card of a host.
+    Card(Packet),
 }
 
 /// Links, routes and the events of links.
@@ -73,11 +78,31 @@ impl Network {
     }
 
     /// Adds a route over `links`; returns its position in the route table.
-    pub(crate) fn add_route(&mut self, links: impl Iterator<Item = u32>, end: u32) -> u32 {
+    pub(crate) fn add_route(&mut self, links: impl Iterator<Item = u32>, card: Option<u32>, end: u32) -> u32 {
         let start = count_u32(self.routes.len());
         self.routes.extend(links);
+        self.routes.extend(card.into_iter().flat_map(|card| [TO_CARD, card]));
         self.routes.push(end);
         start
+    }
+
+    /// Card that a packet has reached.
+    pub(crate) fn card_at(&self, packet: &Packet) -> u32 {
+        self.routes[packet.route as usize + 1]
+    }
+
+    /// What a packet that a card hands over has reached.
+    pub(crate) fn behind_card(&self, packet: Packet) -> Arrival {
+        match self.routes[packet.route as usize + 2] {
+            TO_RECEIVER => Arrival::Receiver(packet),
+            TO_SENDER => Arrival::Sender(packet),
+            _ => Arrival::Sink(packet),
+        }
+    }
+
+    /// Time at which the first link of a route will have sent everything that waits for it.
+    pub(crate) fn first_link_free(&self, route: u32) -> Time {
+        self.ports[self.routes[route as usize] as usize].idle_from()
     }
 
     /// Time and link of the earliest event of any link.
@@ -115,7 +140,7 @@ impl Network {
         };
         let packet = packet?;
         let hop = self.routes[packet.route as usize];
-        if hop >= TO_SINK && self.recorder.collector.traces_segments(packet.flow.0) {
+        if hop >= TO_CARD && self.recorder.collector.traces_segments(packet.flow.0) {
             self.on_segment(&packet, SegmentEvent::Receive, now);
         }
         match hop {
@@ -130,6 +155,10 @@ impl Network {
             TO_SINK => {
                 self.delivered += 1;
                 Some(Arrival::Sink(packet))
+            }
+            TO_CARD => {
+                self.delivered += 1;
+                Some(Arrival::Card(packet))
             }
             _ => {
                 self.enter_hop(packet, now);
@@ -155,7 +184,8 @@ impl Network {
     #[inline(never)]
     fn on_segment(&mut self, packet: &Packet, event: SegmentEvent, now: Time) {
         let hops = &self.routes[packet.route as usize..];
-        let to_sender = hops.iter().find(|hop| **hop >= TO_SINK) == Some(&TO_SENDER);
+        let end = hops.iter().position(|hop| *hop >= TO_CARD).unwrap_or_default();
+        let to_sender = hops[if hops[end] == TO_CARD { end + 2 } else { end }] == TO_SENDER;
         let end =
             if to_sender == (event == SegmentEvent::Receive) { FlowEnd::Sender } else { FlowEnd::Receiver };
         self.recorder.collector.on_segment(packet, end, event, now);

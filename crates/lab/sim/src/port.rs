@@ -10,6 +10,7 @@ use crate::wire::Wire;
 use shoal_aqm::{AnyQueue, Backlog, Dequeued, Queue, Verdict};
 use shoal_packet::{Packet, Reason};
 use shoal_scenario::Link;
+use shoal_units::cast::fit_u32;
 use shoal_units::{Rate, Stream, Time, Transmission};
 
 /// One link with its queue.
@@ -154,6 +155,17 @@ impl Port {
     pub(crate) fn law_state(&self) -> (Option<f64>, Option<f64>) {
         let queue = self.line.as_ref().map(|line| &line.queue);
         (queue.and_then(Queue::average_bytes), queue.and_then(Queue::probability))
+    }
+
+    /// Time at which everything that waits now will have been sent, if the law drops none of it and the rate stays.
+    pub(crate) fn idle_from(&self) -> Time {
+        let Some(line) = &self.line else { return Time::ZERO };
+        let Backlog { packets, bytes, .. } = line.queue.backlog();
+        let waiting = bytes + u64::from(packets) * u64::from(line.overhead);
+        // In parts, since a span is computed of at most 4 GB.
+        let most = u64::from(u32::MAX);
+        let whole = line.transmission.span_now(u32::MAX).saturating_mul(waiting / most);
+        self.free + whole + line.transmission.span_now(fit_u32(waiting % most))
     }
 
     /// Waiting bytes.

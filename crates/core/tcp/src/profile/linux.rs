@@ -86,6 +86,19 @@ pub enum WindowUse {
     StickyLimit,
 }
 
+/// How a host with segmentation offload ([`crate::Offload`]) sizes its segments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tso {
+    /// As large as the device takes; a segment waits until a third of the window may be sent, in Open only (Linux 3.2
+    /// `tcp_xmit_size_goal`, `tcp_tso_should_defer`).
+    Linux32,
+    /// What the rate sends in a millisecond, when the segment begins; waits as 3.2 (Linux 3.18).
+    Linux318,
+    /// What the rate sends in 1/1024 s and more with a short RTT, at transmission; never more than half of the window;
+    /// waits also in CWR, but not if the next ACK is far (current Linux `tcp_tso_autosize`).
+    Linux6,
+}
+
 /// Differences between the modelled Linux kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Linux {
@@ -145,6 +158,8 @@ pub struct Linux {
     /// Whether a full segment with PSH is acknowledged as soon as the application has read it (Linux since
     /// 6.6 `tcp_measure_rcv_mss`), as smaller ones are in every Linux.
     pub acks_full_pushed: bool,
+    /// Segmentation offload.
+    pub tso: Tso,
 }
 
 impl Linux {
@@ -173,6 +188,7 @@ impl Linux {
         quick_acks_after_not_ect: 16,
         compressed_ack_percent: 0,
         acks_full_pushed: false,
+        tso: Tso::Linux32,
     };
     /// Rules of Linux 3.18.
     const V3_18: Self = Self {
@@ -186,6 +202,7 @@ impl Linux {
         burst_limit: BurstLimit::AtRecoveryPoint,
         window_use: WindowUse::LargestFlight,
         quick_acks_after_ce: 16,
+        tso: Tso::Linux318,
         ..Self::V3_2
     };
     /// Rules of Linux 6.x.
@@ -204,6 +221,7 @@ impl Linux {
         quick_acks_after_not_ect: 2,
         compressed_ack_percent: 33,
         acks_full_pushed: true,
+        tso: Tso::Linux6,
         ..Self::V3_18
     };
 }

@@ -31,6 +31,10 @@ impl<'a, R, O: Output> Call<'a, R, O> {
     pub(super) fn transmit(&mut self, packet: Packet) {
         self.out.transmit(packet);
     }
+    /// Time at which the host's card will have sent everything that it was given.
+    pub(super) fn card_free(&self) -> Time {
+        self.out.card_free()
+    }
 }
 
 impl<'a, R, O> Deref for Call<'a, R, O> {

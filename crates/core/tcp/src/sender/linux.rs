@@ -19,6 +19,7 @@ mod rtt;
 mod sacks;
 mod scoreboard;
 mod segment;
+mod segmentation;
 mod spurious;
 mod tail_probe;
 mod timers;
@@ -30,10 +31,12 @@ use super::connection::{Connection, Incoming, Phase};
 use super::ecn::EcnSignalling;
 use super::stream::Stream;
 use crate::{CaState, Counters, EndpointConfig, Linux, Output, Outstanding};
+use alloc::boxed::Box;
 use loss::LossEpisode;
 use reduction::RateReduction;
 use rtt::RttEstimator;
 use scoreboard::Scoreboard;
+use segmentation::Segmentation;
 use shoal_cc::{AnyController, CongestionControl, Signal, Window};
 use shoal_packet::{FlowId, Packet};
 use shoal_units::{Span, Time};
@@ -76,6 +79,8 @@ pub(super) struct LinuxSender {
     probe: ProbeEpisode,
     usage: WindowUsage,
     timers: Timers,
+    /// Segmentation offload; `None` if every packet is handed over on its own.
+    segmentation: Option<Box<Segmentation>>,
 }
 
 impl LinuxSender {
@@ -105,6 +110,7 @@ impl LinuxSender {
             probe: ProbeEpisode::default(),
             usage: WindowUsage::NONE,
             timers: Timers::STOPPED,
+            segmentation: config.offload.map(|_| Box::new(Segmentation::new())),
         }
     }
 
@@ -126,11 +132,18 @@ impl LinuxSender {
     /// The next time at which [`Self::on_timer`] must be called; [`Time::NEVER`] if no timer runs.
     #[inline]
     pub(super) fn deadline(&self) -> Time {
-        self.timers.deadline()
+        let deadline = self.timers.deadline();
+        match &self.segmentation {
+            None => deadline,
+            Some(segmentation) => deadline.min(segmentation.resume),
+        }
     }
 
     /// Fires the timers that are due.
     pub(super) fn on_timer(&mut self, call: &mut Call<'_, impl Output>) {
+        if self.segmentation.as_ref().is_some_and(|segmentation| segmentation.resume <= call.now) {
+            self.resume_sending(call);
+        }
         match self.timers.take_due(call.now) {
             None => {}
             Some(_) if self.connection.phase() == Phase::SynSent => self.on_syn_timeout(call),
@@ -162,6 +175,7 @@ impl LinuxSender {
     /// Bytes of heap memory of this sender.
     pub(super) fn heap_bytes(&self) -> usize {
         self.board.heap_bytes()
+            + self.segmentation.as_ref().map_or(0, |segmentation| segmentation.heap_bytes())
     }
 
     /// Checks what must always hold; for tests and fuzzing.

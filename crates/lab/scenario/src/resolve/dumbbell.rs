@@ -11,16 +11,17 @@ use shoal_units::Span;
 
 use super::Context;
 use super::impairments::impairments;
-use super::network::{Network, Reference, Routes, checked_overhead, port, template};
+use super::network::{ENDLESS, Network, Reference, Routes, checked_overhead, port, template};
 use super::rtt::{self, Rest};
 use super::schedule::{Start, schedule};
+use crate::HostConfig;
 use crate::aqm::{queue, uses_bdp};
 use crate::experiment::{Link, LinkId, NodeId, Schedule};
 use crate::quantity::Duration;
 use crate::schema::{Aqm, Bottleneck, Dumbbell, Fifo, FlowGroup, Rtt};
 
 /// The graph of a dumbbell.
-pub(super) fn network(dumbbell: &Dumbbell, cx: &Context<'_>) -> Option<Network> {
+pub(super) fn network(dumbbell: &Dumbbell, hosts: &[HostConfig], cx: &Context<'_>) -> Option<Network> {
     let Some(bottleneck) = &cx.scenario.bottleneck else {
         let hint = "add [bottleneck] with rate and buffer, or another [topology]";
         cx.error("bottleneck", "a dumbbell needs a bottleneck", hint);
@@ -36,7 +37,7 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &Context<'_>) -> Option<Network> 
     let overhead_bytes = checked_overhead(bottleneck.overhead, "bottleneck.overhead", cx);
     let rate = cx.remarks.finite_rate(bottleneck.rate, "bottleneck.rate");
     let access_rate = cx.remarks.checked_rate(dumbbell.access_rate, "topology.access_rate");
-    check_hosts(dumbbell, cx);
+    check_hosts(dumbbell, hosts, cx);
 
     if bdp_rtt.is_some_and(Span::is_zero) && uses_bdp(&bottleneck.aqm, bottleneck.buffer) {
         // That round-trip time has been refused above; amounts measured in it would only be refused again.
@@ -60,7 +61,7 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &Context<'_>) -> Option<Network> 
     let schedule = schedule(bottleneck.schedule.as_ref(), start, &keys, cx);
     let impairments = impairments(bottleneck.impairments.as_ref(), start.delay, &schedule, &keys);
     let mut network = Network { bdp_rtt, ..Network::default() };
-    let (left, right) = (network.node("left"), network.node("right"));
+    let (left, right) = (network.switch("left"), network.switch("right"));
     let shared = Link {
         name: "bottleneck".to_owned(),
         from: left,
@@ -83,7 +84,10 @@ pub(super) fn network(dumbbell: &Dumbbell, cx: &Context<'_>) -> Option<Network> 
     let forward = network.link(shared);
     let rtts = rtts?;
     match access {
-        None => pure_delay_access(&mut network, (left, right), forward, &rtts, cx),
+        None => {
+            let access = Access { left, right, bottleneck: forward, overhead_bytes };
+            hosts_without_links(&mut network, &access, dumbbell.hosts, hosts, &rtts, cx);
+        }
         Some((access_rate, queue)) => {
             let back = dumbbell.switches.then(|| network.link(back));
             let template = Link {
@@ -147,9 +151,17 @@ fn always(group: &FlowGroup, rtt: Duration) -> bool {
     own.is_none_or(|own| own.is_uniform() && own.first().is_some_and(|first| first.span() == rtt.span()))
 }
 
-fn check_hosts(dumbbell: &Dumbbell, cx: &Context<'_>) {
+fn check_hosts(dumbbell: &Dumbbell, hosts: &[HostConfig], cx: &Context<'_>) {
     const MAX_HOSTS: u32 = 100_000;
     let unlimited = dumbbell.access_rate.rate().is_none();
+    let cards = hosts.iter().any(HostConfig::has_card);
+    if dumbbell.hosts.is_some()
+        && cards
+        && let Some(index) = hosts.iter().position(|host| *host != hosts[0])
+    {
+        let hint = "leave hosts out of [topology]: each flow then has hosts of its own";
+        cx.group(index).error("host", "groups that share host pairs need the same host", hint);
+    }
     if dumbbell.switches && unlimited {
         let hint = "add access_rate, as in \"1 Gbit/s\"";
         cx.error("topology.switches", "switches need host links with a rate", hint);
@@ -163,7 +175,7 @@ fn check_hosts(dumbbell: &Dumbbell, cx: &Context<'_>) {
                 format!("at most {MAX_HOSTS}"),
             );
         }
-        Some(_) if unlimited => {
+        Some(_) if unlimited && !cards => {
             let hint = "add access_rate, or leave hosts out";
             cx.remarks.warning(
                 "topology.hosts",
@@ -182,23 +194,78 @@ fn check_hosts(dumbbell: &Dumbbell, cx: &Context<'_>) {
     }
 }
 
-/// For each group, or each rtt in it: the bottleneck followed by a pure delay; a pure delay for ACKs.
-fn pure_delay_access(
-    network: &mut Network,
-    (left, right): (NodeId, NodeId),
+/// What hosts without links of their own are connected to.
+struct Access {
+    left: NodeId,
+    right: NodeId,
     bottleneck: LinkId,
+    overhead_bytes: u16,
+}
+
+/// For each group, or each rtt in it: the bottleneck followed by a pure delay; a pure delay for ACKs. Hosts that have a card
+/// are pairs of their own: one for each flow, or `pairs` for all flows.
+fn hosts_without_links(
+    network: &mut Network,
+    access: &Access,
+    pairs: Option<u32>,
+    hosts: &[HostConfig],
     rtts: &[Vec<Rest>],
     cx: &Context<'_>,
 ) {
-    for (group, rests) in cx.scenario.flows.iter().zip(rtts) {
-        let pairs = for_each_rtt(group, rests, |name, rest| {
-            let host = network.node(format!("{name}/receiver"));
-            let there = network.pure_delay(format!("{name}/forward"), right, host, rest.forward);
-            let back = network.pure_delay(format!("{name}/back"), host, left, rest.backward);
-            (network.path(vec![bottleneck, there]), network.path(vec![back]))
-        });
-        network.routes.push(Routes { pairs, first: 0, ..Routes::default() });
+    let mut before = 0;
+    let shared = pairs.zip(hosts.first()).filter(|(_, host)| host.has_card());
+    let shared: Option<Arc<[(u32, u32)]>> = shared.map(|(pairs, host)| {
+        let names = (1..=pairs).map(|number| format!("host{number}"));
+        names.map(|name| card_pair(network, access, host, &name, &rtts[0][0])).collect()
+    });
+    for ((group, rests), host) in cx.scenario.flows.iter().zip(rtts).zip(hosts) {
+        let count = group.count.unwrap_or(1) as usize;
+        let pairs = match &shared {
+            Some(pairs) => pairs.clone(),
+            None if host.has_card() => {
+                let name = group.name.as_deref().unwrap_or_default();
+                let rest = |number: usize| &rests[number % rests.len()];
+                let pair = |number: usize| {
+                    card_pair(network, access, host, &format!("{name}/{}", number + 1), rest(number))
+                };
+                (0..count).map(pair).collect()
+            }
+            None => for_each_rtt(group, rests, |name, rest| pure_delays(network, access, name, rest)),
+        };
+        let first = if shared.is_some() { before % pairs.len() } else { 0 };
+        network.routes.push(Routes { pairs, first, ..Routes::default() });
+        before += count;
     }
+}
+
+/// Paths of hosts that are nothing but endpoints.
+fn pure_delays(network: &mut Network, access: &Access, name: &str, rest: &Rest) -> (u32, u32) {
+    let host = network.node(format!("{name}/receiver"));
+    let there = network.pure_delay(format!("{name}/forward"), access.right, host, rest.forward);
+    let back = network.pure_delay(format!("{name}/back"), host, access.left, rest.backward);
+    (network.path(vec![access.bottleneck, there]), network.path(vec![back]))
+}
+
+/// Paths of a pair of hosts with cards. The card of the sender is a link with an unlimited queue; ACKs are too few to wait
+/// in that of the receiver.
+fn card_pair(
+    network: &mut Network,
+    access: &Access,
+    host: &HostConfig,
+    name: &str,
+    rest: &Rest,
+) -> (u32, u32) {
+    let sender = network.node(format!("{name}/sender"));
+    let receiver = network.node(format!("{name}/receiver"));
+    let card = host.nic_rate.map(|rate| {
+        let name = format!("{name}/card");
+        let template = template(Some(rate), Span::ZERO, access.overhead_bytes, ENDLESS);
+        network.link(Link { name, from: sender, to: access.left, ..template })
+    });
+    let there = network.pure_delay(format!("{name}/forward"), access.right, receiver, rest.forward);
+    let back = network.pure_delay(format!("{name}/back"), receiver, sender, rest.backward);
+    let forward = card.into_iter().chain([access.bottleneck, there]).collect();
+    (network.path(forward), network.path(vec![back]))
 }
 
 /// The paths of a group, of which `build` makes one pair for each different rtt: one entry for all flows, or

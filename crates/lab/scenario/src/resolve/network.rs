@@ -57,8 +57,14 @@ pub(crate) struct Network {
 
 impl Network {
     pub fn node(&mut self, name: impl Into<String>) -> NodeId {
-        self.nodes.push(Node { name: name.into() });
+        self.nodes.push(Node { name: name.into(), is_switch: false });
         NodeId(self.nodes.len() as u32 - 1)
+    }
+    /// Adds a switch.
+    pub fn switch(&mut self, name: &str) -> NodeId {
+        let id = self.node(name);
+        self.nodes[id.0 as usize].is_switch = true;
+        id
     }
     pub fn link(&mut self, link: Link) -> LinkId {
         self.links.push(link);

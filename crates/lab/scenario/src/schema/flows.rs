@@ -3,8 +3,7 @@
 use serde_json::{Value as Json, json};
 use shoal_tcp::{EcnFeedback, EcnSetting};
 
-use super::{CcOptions, Rtt, Start, Workload};
-use crate::Host;
+use super::{CcOptions, Host, Rtt, Start, Workload};
 use crate::field::{Field, choices, section};
 use crate::quantity::{Duration, PacketCount, Size};
 use crate::report::Report;
@@ -22,8 +21,8 @@ section! {
         cc_options: Option<CcOptions>,
         /// Host stack of both ends.
         stack: String = "linux-6",
-        /// How both ends hand packets to their network card: packet by packet (ideal), or as the kernel of a stock host does
-        /// it, several segments at once (linux; with --on linux only).
+        /// What both ends are: a preset, or a table of what differs from one. ideal sends and receives packet by packet; the
+        /// others hand over several segments at once, have a card with a rate, and collect what they receive.
         host: Host = "ideal",
         /// Properties of the receiving end that differ from the sending end.
         receiver: Option<Receiver>,

@@ -268,7 +268,7 @@ fn recorder(queue: QueueConfig, schedule: &Schedule, sink: Option<Box<dyn Packet
         seed: SEED,
         duration: Span::from_secs(1000),
         warmup: Span::ZERO,
-        nodes: vec![Node { name: "a".into() }, Node { name: "b".into() }],
+        nodes: ["a", "b"].map(|name| Node { name: name.into(), is_switch: false }).into(),
         links: vec![link(queue, schedule)],
         pools: Vec::new(),
         paths: vec![vec![LinkId(0)]],

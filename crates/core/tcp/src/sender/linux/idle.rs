@@ -40,6 +40,7 @@ impl LinuxSender {
     #[inline]
     pub(super) fn is_cwnd_limited(&self, at: &Moment<'_>, flight: u32) -> bool {
         self.usage.is_limited(at.rules.window_use, &at.config.stack.growth, &self.window, flight)
+            || self.waits_in_window(at, flight)
     }
 
     /// Halves the distance to the used window, after the window was not used for a timeout (Linux

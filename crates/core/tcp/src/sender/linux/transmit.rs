@@ -11,9 +11,9 @@ use shoal_units::cast::fit_u16;
 
 /// The next new segment.
 #[derive(Clone, Copy)]
-struct Next {
-    len: u16,
-    fin: bool,
+pub(super) struct Next {
+    pub len: u16,
+    pub fin: bool,
 }
 
 impl LinuxSender {
@@ -23,6 +23,9 @@ impl LinuxSender {
     pub(super) fn push(&mut self, call: &mut Call<'_, impl Output>) -> u32 {
         if !self.connection.is_established() {
             return 0;
+        }
+        if self.segmentation.is_some() {
+            return self.push_segments(call);
         }
         let mut sent = 0;
         let mut stopped = false;
@@ -40,7 +43,7 @@ impl LinuxSender {
                 if sent == 0 && self.board.packets_out() == 0 {
                     self.on_restart(call);
                 }
-                self.send_new(call, next);
+                self.send_new(call, next, false);
                 sent += 1;
                 flight += 1;
             }
@@ -62,13 +65,13 @@ impl LinuxSender {
         if !self.fits_peer_window(next) {
             return false;
         }
-        self.send_new(call, next);
+        self.send_new(call, next, false);
         self.after_sending(call, 1);
         true
     }
 
     #[inline]
-    fn after_sending(&mut self, at: &Moment<'_>, sent: u32) {
+    pub(super) fn after_sending(&mut self, at: &Moment<'_>, sent: u32) {
         self.cc.on_sent(at.now, sent, self.snd_nxt);
         self.count_sent_in_reduction(sent);
         if self.timers.retransmission == Time::NEVER {
@@ -98,7 +101,7 @@ impl LinuxSender {
     }
 
     #[inline]
-    fn fits_peer_window(&self, next: Next) -> bool {
+    pub(super) fn fits_peer_window(&self, next: Next) -> bool {
         let end = self.snd_nxt + u64::from(next.len) + u64::from(next.fin);
         end <= self.snd_una + u64::from(self.connection.peer_window)
     }
@@ -106,12 +109,12 @@ impl LinuxSender {
     /// Whether a small segment waits: Nagle as modified by Minshall allows one small segment in flight (Linux
     /// `tcp_nagle_check`). Not for the last one.
     #[inline]
-    fn waits_for_more(&self, at: &Moment<'_>, next: Next) -> bool {
+    pub(super) fn waits_for_more(&self, at: &Moment<'_>, next: Next) -> bool {
         !next.fin && next.len < at.config.mss() && self.small_end > self.snd_una
     }
 
     #[inline]
-    fn send_new(&mut self, call: &mut Call<'_, impl Output>, next: Next) {
+    pub(super) fn send_new(&mut self, call: &mut Call<'_, impl Output>, next: Next, pushes: bool) {
         let Next { len, fin } = next;
         let start = self.snd_nxt;
         let span = len + u16::from(fin);
@@ -124,6 +127,9 @@ impl LinuxSender {
         let segment = Segment::new(start, span, fin, call.now, self.snd_nxt);
         self.board.push(segment);
         let mut packet = self.packet_of(call, &segment);
+        if pushes {
+            packet.flags = packet.flags.with(Flags::PSH);
+        }
         // Linux tcp_ecn_send: a FIN without data counts as a pure ACK.
         if self.ecn.negotiated && (len > 0 || self.uses_dctcp()) {
             packet.ecn = Ecn::Ect0;

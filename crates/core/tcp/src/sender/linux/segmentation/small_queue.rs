@@ -1,0 +1,95 @@
+//! How much of a connection waits in its own host (Linux `tcp_small_queue_check`).
+
+use super::size::PacingRate;
+use crate::{Offload, Pacing};
+use alloc::collections::VecDeque;
+use shoal_units::Time;
+
+/// Memory that a segment takes beyond its payload: `struct sk_buff` and its headers (Linux `SKB_TRUESIZE`).
+const OVERHEAD_BYTES: u64 = 1280;
+
+/// Segments that the card has not sent yet.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SmallQueue {
+    /// When the card has sent each, and the memory that it takes, in the order in which they leave.
+    waiting: VecDeque<(Time, u64)>,
+    bytes: u64,
+}
+
+impl SmallQueue {
+    /// Bytes of heap memory.
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.waiting.capacity() * size_of::<(Time, u64)>()
+    }
+
+    /// Notes a segment of `bytes` that the card will have sent at `done`.
+    pub(super) fn note(&mut self, bytes: u64, now: Time, done: Time) {
+        if done > now {
+            self.waiting.push_back((done, bytes + OVERHEAD_BYTES));
+            self.bytes += bytes + OVERHEAD_BYTES;
+        }
+    }
+
+    /// Whether another segment of `bytes` has to wait: returns when the card has sent enough. It does not if at most one
+    /// segment is out.
+    pub(super) fn stops(
+        &mut self,
+        offload: &Offload,
+        rate: &PacingRate,
+        bytes: u64,
+        now: Time,
+    ) -> Option<Time> {
+        while let Some((_, sent)) = self.waiting.front().filter(|(done, _)| *done <= now) {
+            self.bytes -= sent;
+            self.waiting.pop_front();
+        }
+        if self.waiting.len() <= 1 {
+            return None;
+        }
+        let mut limit = (2 * (bytes + OVERHEAD_BYTES)).max(rate.queued_bytes());
+        if offload.pacing == Pacing::Off {
+            limit = limit.min(offload.limit_output_bytes.into());
+        }
+        let mut held = self.bytes;
+        for (done, sent) in &self.waiting {
+            if held <= limit {
+                return None;
+            }
+            held -= sent;
+            if held <= limit {
+                return Some(*done);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shoal_units::Span;
+
+    #[test]
+    fn two_segments_may_wait_and_more_at_a_high_rate() {
+        let at = |us| Time::ZERO + Span::from_micros(us);
+        let (offload, bytes) = (Offload::LINUX, 10 * 1448);
+        let slow = PacingRate::for_test(1_000_000);
+        let mut queue = SmallQueue::default();
+        for n in 1..=3u64 {
+            // Two are within the limit of two; a third is let in, as the kernel looks before it adds.
+            assert_eq!(queue.stops(&offload, &slow, bytes, at(0)), None, "{n}");
+            queue.note(bytes, at(0), at(100 * n));
+        }
+        assert_eq!(queue.stops(&offload, &slow, bytes, at(0)), Some(at(100)), "three are too many");
+        assert_eq!(queue.stops(&offload, &slow, bytes, at(100)), None);
+        // 1/1024 s of 48 MB/s is 46,875 B: three segments of 15,760 B with their overhead are 47,280 B.
+        let mut queue = SmallQueue::default();
+        let fast = PacingRate::for_test(48_000_000);
+        for n in 1..=3 {
+            queue.note(bytes, at(0), at(100 * n));
+        }
+        assert_eq!(queue.stops(&offload, &fast, bytes, at(0)), Some(at(100)));
+        let faster = PacingRate::for_test(49_000_000);
+        assert_eq!(queue.stops(&offload, &faster, bytes, at(0)), None, "47,851 B");
+    }
+}
