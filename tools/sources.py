@@ -34,7 +34,7 @@ FILE = re.compile(
 NAMED_VERSION = {
     "linux": re.compile(r"\bLinux (\d+\.\d+)\b"),
     "iproute2": re.compile(r"\biproute2 (\d+\.\d+)\b"),
-    "freebsd": re.compile(r"$^"),
+    "freebsd": re.compile(r"(?!)"),
 }
 
 

@@ -7,11 +7,14 @@ use shoal_units::Span;
 pub enum Coalescing {
     /// None: every packet is a segment of its own.
     Off,
-    /// Linux generic receive offload (`net/core/gro.c`, `net/ipv4/tcp_offload.c`): packets of one flow whose headers agree,
-    /// ECN codepoint included.
+    /// Linux generic receive offload
+    /// ([`net/core/gro.c`](https://elixir.bootlin.com/linux/v6.12/source/net/core/gro.c),
+    /// [`net/ipv4/tcp_offload.c`](https://elixir.bootlin.com/linux/v6.12/source/net/ipv4/tcp_offload.c)): packets
+    /// of one flow whose headers agree, ECN codepoint included.
     Gro,
-    /// FreeBSD software large receive offload (`sys/netinet/tcp_lro.c`): codepoints are not compared, and a segment shows that
-    /// of its first packet.
+    /// FreeBSD software large receive offload
+    /// ([`sys/netinet/tcp_lro.c`](https://cgit.freebsd.org/src/tree/sys/netinet/tcp_lro.c?h=release/14.0.0)): codepoints are not
+    /// compared, and a segment shows that of its first packet.
     Lro,
 }
 

@@ -1,4 +1,6 @@
-//! Generic receive offload of Linux (`net/core/gro.c` `dev_gro_receive`, `net/ipv4/tcp_offload.c` `tcp_gro_receive`).
+//! Generic receive offload of Linux: `dev_gro_receive` in
+//! [`net/core/gro.c`](https://elixir.bootlin.com/linux/v6.12/source/net/core/gro.c) and `tcp_gro_receive` in
+//! [`net/ipv4/tcp_offload.c`](https://elixir.bootlin.com/linux/v6.12/source/net/ipv4/tcp_offload.c).
 
 use crate::held::{Fate, Held};
 use shoal_packet::{Flags, FlowId, Packet};

@@ -1,4 +1,5 @@
-//! Large receive offload of FreeBSD (`sys/netinet/tcp_lro.c`).
+//! Large receive offload of FreeBSD
+//! ([`sys/netinet/tcp_lro.c`](https://cgit.freebsd.org/src/tree/sys/netinet/tcp_lro.c?h=release/14.0.0)).
 
 use crate::held::{Fate, Held};
 use shoal_packet::{Flags, Packet};

@@ -8,7 +8,8 @@ pub enum Pacing {
     /// TCP's own timer keeps a burst back until the one before it has had its time at the pacing rate (Linux
     /// `tcp_pacing_check`, as with `SO_MAX_PACING_RATE`).
     Internal,
-    /// The queue discipline `fq` of the host keeps segments back, which TCP hands over early (`net/sched/sch_fq.c`).
+    /// The queue discipline `fq` of the host keeps segments back, which TCP hands over early
+    /// ([`net/sched/sch_fq.c`](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_fq.c)).
     Fq,
 }
 
@@ -40,7 +41,9 @@ pub struct Offload {
 }
 
 impl Offload {
-    /// The defaults of Linux 7.3 (`include/linux/netdevice.h`, `Documentation/networking/ip-sysctl.rst`).
+    /// The defaults of Linux 7.3
+    /// ([`include/linux/netdevice.h`](https://elixir.bootlin.com/linux/v6.12/source/include/linux/netdevice.h),
+    /// [`Documentation/networking/ip-sysctl.rst`](https://elixir.bootlin.com/linux/v6.12/source/Documentation/networking/ip-sysctl.rst)).
     pub const LINUX: Self = Self {
         gso_max_size_bytes: 65536,
         gso_max_segs: 65535,
