@@ -62,8 +62,8 @@ def cell(ideal: list[float | None], linux: list[float | None]) -> str:
 def main() -> None:
     """Print the table."""
     image = find_image()
-    print(f"""Linux {image.release}; {len(SEEDS)} seeds; mean with `host = "ideal"` → mean with `host = "linux-6-gso"` for all
-groups, and the mean of the pairs' differences with its standard error.
+    print(f"""Linux {image.release}; {len(SEEDS)} seeds; mean with `host = "ideal"` → mean with
+`host = "linux-6-gso"` for all groups, and the mean of the pairs' differences with its standard error.
 """)
     print("| scenario | " + " | ".join(QUANTITIES) + " |\n|---|" + "--:|" * len(QUANTITIES))
     for name in SCENARIOS:

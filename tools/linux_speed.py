@@ -22,6 +22,7 @@ aqm = {{ kind = "step", threshold = "{threshold} packets" }}
 [[flows]]
 cc = "dctcp"
 rtt = "{rtt}"
+host = "{host}"
 {more}
 """
 SECOND = '[[flows]]\ncc = "reno"\nrtt = "{rtt}"\n'
@@ -39,6 +40,7 @@ class Case:
     rtt: str
     threshold: int
     seconds: int
+    host: str = "ideal"
     two: bool = False
     cpu_s: float | None = None
     packets: float | None = None
@@ -49,6 +51,8 @@ CASES = (
     Case("100 Mbit/s, 10 ms, 1 flow", "100 Mbit/s", "10 ms", 20, 30),
     Case("1 Gbit/s, 1 ms, 1 flow", "1 Gbit/s", "1 ms", 65, 10, packets=150e3),
     Case("10 Gbit/s, 1 ms, 1 flow", "10 Gbit/s", "1 ms", 300, 2),
+    Case("the same, segments (linux-6-gso)", "10 Gbit/s", "1 ms", 300, 2, "linux-6-gso"),
+    Case("the same, segments, GRO and interrupts (linux-6-25g)", "10 Gbit/s", "1 ms", 300, 2, "linux-6-25g"),
 )
 
 
@@ -113,7 +117,9 @@ def main() -> None:
 def scenario(case: Case) -> str:
     """The scenario of a case."""
     more = SECOND.format(rtt=case.rtt) if case.two else ""
-    return STEP.format(rate=case.rate, rtt=case.rtt, threshold=case.threshold, seconds=case.seconds, more=more)
+    return STEP.format(
+        rate=case.rate, rtt=case.rtt, threshold=case.threshold, seconds=case.seconds, host=case.host, more=more
+    )
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 import shoal
+from shoal.errors import ScenarioError
 from shoal.linux import GuestError, Image, run_on_linux
 from shoal.linux.guest import guest_folder, run_guest
 from shoal.linux.running import plan
@@ -68,19 +69,20 @@ class Seen:
         return self.data[28:32] + self.data[40 : 20 + (self.data[32] >> 4) * 4]
 
 
-def guest(
-    image: Image, settings: Sequence[str], taps: Sequence[str], text: str = PATH, **changes: str
-) -> list[list[Seen]]:
+def path(host: str) -> shoal.Scenario:
+    """The path, with this value of the key `host`."""
+    return shoal.Scenario.from_toml(PATH.replace('rtt = "200 us"', f'rtt = "200 us", host = {host}'))
+
+
+def guest(image: Image, scenario: shoal.Scenario, taps: Sequence[str], *settings: str) -> list[list[Seen]]:
     """What arrived at each tap, `HOST DEVICE`, in a guest with these settings after those of the plan."""
-    scenario = shoal.Scenario.from_toml(text).override(
-        {f"flows[0].{key}" if key == "host" else key: value for key, value in changes.items()}
-    )
     planned = plan(scenario, image, captures=True)
     lines = planned.config.splitlines()
     lines = [line for line in lines if not line.startswith("capture ")]
     first = next(number for number, line in enumerate(lines) if line.startswith("show "))
     lines[first:first] = [*settings, *(f"capture {tap} {number}" for number, tap in enumerate(taps, 1))]
-    config = "\n".join(["module /sch_coalesce.ko", *lines]) + "\n"
+    module = "module /sch_coalesce.ko"
+    config = "\n".join(lines if module in lines else [module, *lines]) + "\n"
     with guest_folder() as folder:
         run_guest(config, image, folder, memory_mib=planned.memory_mib, seed=planned.seed)
         data = (folder / "packets.bin").read_bytes()
@@ -129,7 +131,8 @@ def raised(times: Sequence[int], wait_ns: int, frames: int) -> int:
 )
 def test_packets_wait_for_the_interrupt(wait_ns: int, frames: int, image: Image) -> None:
     """Without merging, so that every packet shows its own time."""
-    before, after = guest(image, [coalesce("r2 e0", wait_ns, frames)], ["r2 b0", "d0 e0"])
+    host = f'{{ preset = "ideal", interrupt_delay = "{wait_ns} ns", interrupt_packets = {frames} }}'
+    before, after = guest(image, path(host), ["r2 b0", "d0 e0"])
     held = interrupts([packet.time_ns for packet in before], wait_ns, frames)
     wanted = [raised(times, wait_ns, frames) for times in held for _ in times]
     # Those that the end of the run left in the card are missing.
@@ -153,7 +156,8 @@ def with_ttl(data: bytes) -> bytes:
 
 def test_ring_drops_what_it_has_no_place_for(image: Image) -> None:
     """Five packets come in 50 us and the ring takes three; the sender repeats the others."""
-    before, after = guest(image, [coalesce("r2 e0", 50_000, ring=3)], ["r2 b0", "d0 e0"])
+    host = '{ preset = "ideal", interrupt_delay = "50 us", ring_packets = 3 }'
+    before, after = guest(image, path(host), ["r2 b0", "d0 e0"])
     held = interrupts([packet.time_ns for packet in before], 50_000, 0)
     wanted = [times[0] + 50_000 for times in held for _ in times[:3]]
     assert max(map(len, held)) > 3
@@ -168,7 +172,7 @@ def test_pure_delay_before_the_card_comes_first(image: Image) -> None:
     options = struct.pack("=6IHHQ", 0, 1_000_000, 0, 0, 0, 0, 12, 10, delay_ns)
     netem = f"qdisc r2 e0 {ROOT} {20 << 16} netem {options.hex()}"
     moderation = coalesce("r2 e0", wait_ns, parent=20 << 16 | 1)
-    before, after = guest(image, [netem, moderation], ["r2 b0", "d0 e0"])
+    before, after = guest(image, path('"ideal"'), ["r2 b0", "d0 e0"], netem, moderation)
     held = interrupts([packet.time_ns + delay_ns for packet in before], wait_ns, 0)
     wanted = [raised(times, wait_ns, 0) for times in held for _ in times]
     assert [packet.time_ns for packet in after] == wanted[: len(after)]
@@ -202,42 +206,42 @@ def merged(packets: Sequence[Seen], limit: int) -> list[tuple[int, int, bool]]:
 
 
 FAST = {"bottleneck.rate": "10 Gbit/s", "duration": "10 ms", "bottleneck.aqm.threshold": "65 packets"}
+SLOW_TO_MARK = {**FAST, "bottleneck.aqm.threshold": "300 packets"}
 
 
 @pytest.mark.parametrize(
-    ("changes", "wait_ns", "size", "limit"),
+    ("preset", "changes", "wait_ns", "limit"),
     [
         # 40 packets in 50 us of 10 Gbit/s; runs end where the marks change.
-        ({**FAST, "host": "ideal"}, 50_000, 65536, 45),
+        ("ideal", FAST, 50_000, 64),
         # 97 packets, more than a poll of 64 takes, and than a segment of 64 KiB has: 52 + 45 x 1448 = 65212 B.
-        ({**FAST, "host": "ideal", "bottleneck.aqm.threshold": "300 packets"}, 120_000, 65536, 45),
-        # 52 + 8 x 1448 = 11636 B.
-        ({**FAST, "host": "ideal"}, 50_000, 11637, 8),
+        ("ideal", SLOW_TO_MARK, 120_000, 64),
+        ("ideal", FAST, 50_000, 8),
         # Segments of the sender end with PSH.
-        ({**FAST, "host": "linux-6-gso"}, 50_000, 65536, 45),
+        ("linux-6-gso", FAST, 50_000, 64),
     ],
     ids=["marks", "polls", "small", "PSH"],
 )
 def test_merged_segments_follow_the_rules_of_gro(
-    changes: dict[str, str], wait_ns: int, size: int, limit: int, image: Image
+    preset: str, changes: dict[str, str], wait_ns: int, limit: int, image: Image
 ) -> None:
     """Segments at the receiver against those that the packets before its card make, one by one."""
-    sizes = "" if size == 65536 else f"gro_max_size {size} "
-    settings = [f"nic d0 e0 {sizes}gro 1", coalesce("r2 e0", wait_ns)]
-    before, after, acks = guest(image, settings, ["r2 b0", "d0 e0", "s0 e0"], **changes)
+    keys = f'interrupt_delay = "{wait_ns} ns", coalescing = "gro", coalesced_packets = {limit}'
+    scenario = path(f'{{ preset = "{preset}", {keys} }}').override(changes)
+    before, after, acks = guest(image, scenario, ["r2 b0", "d0 e0", "s0 e0"])
     held = interrupts([packet.time_ns for packet in before], wait_ns, 0)
     packets = iter(before)
     wanted = [
         (times[0] + wait_ns, *segment)
         for times in held
-        for segment in merged(list(itertools.islice(packets, len(times))), limit)
+        for segment in merged(list(itertools.islice(packets, len(times))), min(limit, 45))
     ]
     found = [(seen.time_ns, seen.payload, seen.ecn, seen.flags & PSH != 0) for seen in after]
     assert found == wanted[: len(found)]
     assert len(wanted) - len(found) <= 10
     largest = max(seen.payload for seen in after)
-    if changes["host"] == "ideal":
-        assert largest == min(limit, max(map(len, held))) * MSS
+    if preset == "ideal":
+        assert largest == min(limit, 45, max(map(len, held))) * MSS
         # A sender of single packets sets PSH only now and then; every second segment of a stock one has it.
         assert sum(seen.flags & PSH > 0 for seen in after) < len(after) / 10
     else:
@@ -259,11 +263,14 @@ def arrivals_at_once(seen: Sequence[Seen]) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("how", ["fq", "internal"])
 def test_paced_segments_are_apart_by_their_size_over_the_rate(how: str, image: Image) -> None:
     """ACKs that a moderated card delivers together release several segments: at once, or paced."""
-    pacing = {"fq": f"qdisc s0 e0 {ROOT} {40 << 16} fq -", "internal": "pace s0"}[how]
     # 8 packets a segment; 15 ACKs of 2 packets in each interrupt.
-    settings = ["nic s0 e0 gso_max_segs 8", coalesce("r1 e0", 300_000)]
+    moderation = coalesce("r1 e0", 300_000)
+    more = {"fq": [f"qdisc s0 e0 {ROOT} {40 << 16} fq -"], "internal": []}[how]
     changes = {"duration": "60 ms", "bottleneck.buffer": "1000 packets", "bottleneck.aqm.threshold": "100 packets"}
-    (plain,), (paced,) = (guest(image, [*settings, *more], ["r1 e0"], **changes) for more in ([], [pacing]))
+    (plain,), (paced,) = (
+        guest(image, path(f"{{ gso_max_segs = 8{key} }}").override(changes), ["r1 e0"], moderation, *lines)
+        for key, lines in (("", []), (', pacing = "internal"' if how == "internal" else "", more))
+    )
     late = 30_000_000
     plain_runs, paced_runs = ([run for run in arrivals_at_once(seen) if run[0] > late] for seen in (plain, paced))
     # Without pacing the segments of an interrupt come at one instant, with it each on its own.
@@ -286,7 +293,7 @@ def test_sockets_know_what_their_card_has_not_sent(image: Image) -> None:
         result = run_on_linux(scenario.override({"flows[0].host": host}), image=image)
         shown = [text for name, program, text in result.data["linux"]["shown"] if (name, program) == ("h0", "ss -tin")]
         lines[host] = re.search(r"rtt (\d+) us, minrtt (\d+) us, pacing_rate (\d+) bps", shown[0])
-    found = lines["linux"]
+    found = lines["linux-6-gso"]
     assert found
     rtt_us, min_rtt_us, rate_bps = map(int, found.groups())
     # What waits, in bytes of memory: a packet has 1448 B of payload and little more (`tcp_small_queue_check`: the limit
@@ -300,8 +307,7 @@ def test_sockets_know_what_their_card_has_not_sent(image: Image) -> None:
 
 
 def test_results_show_what_the_kernel_has(image: Image) -> None:
-    scenario = shoal.Scenario.from_toml(PATH).override({"flows[0].host": "linux-6-gso"})
-    result = run_on_linux(scenario, image=image)
+    result = run_on_linux(path('"linux-6-gso"'), image=image)
     shown = [tuple(line) for line in result.data["linux"]["shown"]]
     for host in ("s0", "d0"):
         of_host = [(program, text) for name, program, text in shown if name == host]
@@ -339,6 +345,27 @@ def test_results_show_what_the_kernel_has(image: Image) -> None:
 )
 def test_settings_without_effect_end_the_run(setting: str, said: str, image: Image) -> None:
     with pytest.raises(GuestError) as error:
-        guest(image, [setting], [])
+        guest(image, path('"linux-6-gso"'), [], setting)
     assert said in str(error.value)
     assert "line " in str(error.value)
+
+
+@pytest.mark.parametrize("preset", ["linux-6-10g", "linux-6-25g", "linux-6-100g"])
+def test_presets_merge_and_are_repeatable(preset: str, image: Image) -> None:
+    scenario = path(f'"{preset}"').override({**FAST, "bottleneck.rate": "10 Gbit/s"})
+    once, again = (run_on_linux(scenario, image=image) for _ in range(2))
+    assert once.json == again.json
+    # Both hosts have offloads that merge, and a segment of several packets has one ACK.
+    merging = [text for _, program, text in once.data["linux"]["shown"] if program == "ethtool -k"]
+    assert [text.split(", ")[-1] for text in merging] == ["generic-receive-offload: on"] * 2
+    flow = once.groups[0]["flows"][0]
+    assert flow["acks_per_packet"] is not None
+    assert flow["acks_per_packet"] < 0.3
+
+
+def test_what_the_kernel_cannot_do_is_refused_with_its_place(image: Image) -> None:
+    with pytest.raises(ScenarioError, match=r"(?s)host: .*linux-3\.2-1g.*hint: write a preset of linux-6"):
+        run_on_linux(path('"linux-3.2-1g"'), image=image)
+    busy = path('{ preset = "linux-6-10g", cpu_per_packet = "200 ns" }')
+    with pytest.raises(ScenarioError, match=r"(?s)host\.cpu_per_packet.*processors cost no time"):
+        run_on_linux(busy, image=image)

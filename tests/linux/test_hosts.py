@@ -109,8 +109,9 @@ def test_runs_of_a_longer_path_are_a_millisecond_of_the_rate(rate_mbps: int, ima
     budget = 1.2 * rate_mbps * 1e6 / 8 / MTU / 1024
     in_budget = [run for run in runs if run in (int(budget), int(budget) + 1)]
     assert sum(in_budget) > 0.6 * sum(runs)
-    # Besides a segment, the packet by which the window has grown.
-    assert max(runs) <= budget + 2
+    # Besides a segment, the packet by which the window has grown; seldom another one, when two ACKs come at once.
+    assert max(runs) <= budget + 3
+    assert sum(run > budget + 2 for run in runs) <= len(runs) / 1000
 
 
 def test_captures_show_packets_of_the_mtu_at_most(image: Image, tmp_path: Path) -> None:
@@ -162,7 +163,7 @@ def test_comparison_is_refused_before_anything_runs(image: Image, tmp_path: Path
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (3, "")
     assert "`stock`" in done.stderr
-    assert 'flow group `dctcp`: host.pacing' in done.stderr
+    assert "flow group `dctcp`: host.pacing" in done.stderr
     assert "--on linux" in done.stderr
     assert not (tmp_path / "out").exists()
     # What both planes refuse is reported in one message.

@@ -2,8 +2,13 @@
 //! moderation, pacing.
 
 use crate::attributes::{Attributes, hex};
-use crate::disciplines::{below, handle};
-use crate::testbed::{DELAY, Port, ROOT, line};
+use crate::disciplines::{Discipline, QueueMapping, below, handle};
+use crate::kernel::Kernel;
+use crate::refusal::Refusals;
+use crate::testbed::{DELAY, End, Port, ROOT, line};
+use shoal_host::{Coalescing, CpuCost, Receive};
+use shoal_scenario::{HostConfig, HostPreset};
+use shoal_tcp::{EndpointConfig, Offload};
 use shoal_units::Span;
 
 /// `GSO_LEGACY_MAX_SIZE` and `GRO_LEGACY_MAX_SIZE`, the defaults of every device in bytes
@@ -11,6 +16,12 @@ use shoal_units::Span;
 pub(crate) const DEFAULT_MAX_SIZE: u32 = 65536;
 /// `GSO_MAX_SEGS`, the default of every device.
 pub(crate) const DEFAULT_MAX_SEGS: u32 = 65535;
+/// `NAPI_POLL_WEIGHT`
+/// ([`include/linux/netdevice.h`](https://elixir.bootlin.com/linux/v6.12/source/include/linux/netdevice.h)): the
+/// poll of veth takes as many packets.
+const POLL_PACKETS: u32 = 64;
+/// Largest value of `net.ipv4.tcp_min_tso_segs`, which is a byte.
+const MOST_MIN_TSO_SEGS: u32 = 255;
 /// Handle of the interrupt moderation.
 const MODERATION: u32 = 30;
 /// Handle of `fq`.
@@ -81,8 +92,49 @@ impl Card {
         pacing_ca_ratio: None,
     };
 
-    /// The kernel's defaults for segments that TCP hands over; nothing is merged on arrival.
-    pub(crate) const SEGMENTS: Self = Self { gso_max_segs: DEFAULT_MAX_SEGS, ..Self::IDEAL };
+    /// The card of a host whose connections are `endpoint`.
+    pub(crate) fn of(host: &HostConfig, endpoint: &EndpointConfig) -> Self {
+        host.offload.map_or(Self::IDEAL, |offload| Self::sending(&offload)).receiving(&host.receive, endpoint)
+    }
+
+    /// A card that hands over segments, and takes every packet on its own.
+    fn sending(offload: &Offload) -> Self {
+        Self {
+            gso_max_size: offload.gso_max_size_bytes,
+            gso_max_segs: offload.gso_max_segs,
+            pacing: match offload.pacing {
+                shoal_tcp::Pacing::Off => Pacing::None,
+                shoal_tcp::Pacing::Internal => Pacing::Internal,
+                shoal_tcp::Pacing::Fq => Pacing::Fq,
+            },
+            min_tso_segs: Some(offload.min_tso_segs),
+            tso_rtt_log: Some(offload.tso_rtt_log.into()),
+            tso_win_divisor: Some(offload.tso_win_divisor),
+            limit_output_bytes: Some(offload.limit_output_bytes),
+            pacing_ss_ratio: Some(offload.pacing_ss_percent),
+            pacing_ca_ratio: Some(offload.pacing_ca_percent),
+            ..Self::IDEAL
+        }
+    }
+
+    /// The same card with these rules on arrival. A host that takes every packet at once has no poll in which
+    /// any could be merged.
+    fn receiving(self, receive: &Receive, endpoint: &EndpointConfig) -> Self {
+        if receive.is_immediate() {
+            return self;
+        }
+        let gro_max_size = match receive.coalescing {
+            Coalescing::Off | Coalescing::Lro => None,
+            // The headers, once, and one byte: a segment must be smaller (`skb_gro_receive`).
+            Coalescing::Gro => {
+                let payload = u32::from(endpoint.mtu_bytes.saturating_sub(endpoint.header_bytes));
+                let most = receive.coalesced_packets.saturating_mul(payload);
+                Some(most.saturating_add(u32::from(endpoint.header_bytes) + 1).min(DEFAULT_MAX_SIZE))
+            }
+        };
+        let Receive { interrupt_delay: wait, interrupt_packets: frames, ring_packets: ring, .. } = *receive;
+        Self { gro_max_size, moderation: Some(Moderation { wait, frames, ring }), ..self }
+    }
 
     /// Whether TCP hands over several packets as one segment.
     pub(crate) const fn segments(&self) -> bool {
@@ -107,6 +159,10 @@ impl Card {
         let mut settings = Vec::new();
         if self.gso_max_size != DEFAULT_MAX_SIZE {
             settings.push(("gso_max_size", self.gso_max_size));
+        }
+        // Up to 64 KiB, the other one sets this one too (`netif_set_gso_max_size`).
+        if self.gso_max_size > DEFAULT_MAX_SIZE {
+            settings.push(("gso_ipv4_max_size", self.gso_max_size));
         }
         if self.gso_max_segs != 1 {
             settings.push(("gso_max_segs", self.gso_max_segs));
@@ -133,10 +189,19 @@ impl Card {
         }
     }
 
-    /// Writes the queue discipline of the host and the interrupt moderation in front of it: at `router`, the
-    /// other end of its wire, behind the pure delay there, if there is one.
-    pub(crate) fn write_queues(&self, port: &Port, router: &Port, delayed: bool, text: &mut String) {
-        if self.pacing == Pacing::Fq {
+    /// The queue discipline of the host in front of its card, if it is not a plain FIFO.
+    pub(crate) fn queue(&self) -> Option<QueueMapping> {
+        (self.pacing == Pacing::Fq).then(|| QueueMapping {
+            disciplines: vec![Discipline::new("fq", Attributes::default(), "fq".to_owned())],
+            ..QueueMapping::default()
+        })
+    }
+
+    /// Writes the queue discipline of a host whose card is not a line, and the interrupt moderation in front of
+    /// the host: at the other end of its wire, behind the pure delay there, if there is one.
+    pub(crate) fn write_queues(&self, end: &End, delayed: bool, text: &mut String) {
+        let End { port, router, .. } = end;
+        if self.pacing == Pacing::Fq && !end.has_line {
             line!(text, "qdisc {} {} {ROOT} {} fq -", port.host, port.device, handle(FQ));
         }
         if let Some(moderation) = self.moderation {
@@ -148,7 +213,8 @@ impl Card {
     }
 
     /// The equivalent commands, for `--explain`.
-    pub(crate) fn commands(&self, port: &Port, router: &Port, delayed: bool) -> Vec<String> {
+    pub(crate) fn commands(&self, end: &End, delayed: bool) -> Vec<String> {
+        let End { port, router, .. } = end;
         let (host, device) = (&port.host, &port.device);
         let Self { gso_max_size, gso_max_segs, .. } = self;
         let mut commands = vec![match gso_max_segs {
@@ -179,11 +245,79 @@ impl Card {
             Pacing::Internal => {
                 commands.push(format!("{host}: SO_MAX_PACING_RATE without a limit: TCP paces its sockets"));
             }
+            Pacing::Fq if end.has_line => {
+                commands.push(format!("{host}: fq, which paces, below the line of its card"));
+            }
             Pacing::Fq => {
                 commands.push(format!("{host}: tc qdisc add dev {device} root handle {FQ}: fq, which paces"));
             }
         }
         commands
+    }
+}
+
+/// Refuses what the card of a host cannot do here; `place` is the flow group.
+pub(crate) fn check(place: &str, host: &HostConfig, kernel: &Kernel, refusals: &mut Refusals) {
+    let place = format!("{place}: host");
+    let mut refuse = |key: &str, reason: String, hint: String| {
+        refusals.add(if key.is_empty() { place.clone() } else { format!("{place}.{key}") }, reason, hint);
+    };
+    let release = &kernel.release;
+    if let HostPreset::Linux32At1G | HostPreset::FreeBsd14 = host.preset {
+        let name = host.preset.name();
+        refuse(
+            "",
+            format!("\"{name}\": the rules of its segments are not those of Linux {release}"),
+            "write a preset of linux-6, or run this on the simulator".to_owned(),
+        );
+    }
+    if let Some(offload) = host.offload {
+        for (key, value, most) in [
+            ("gso_max_segs", offload.gso_max_segs, DEFAULT_MAX_SEGS),
+            ("min_tso_segs", offload.min_tso_segs, MOST_MIN_TSO_SEGS),
+        ] {
+            if value > most {
+                refuse(key, format!("{value} packets"), format!("the kernel takes {most} at most"));
+            }
+        }
+        if offload.pacing == shoal_tcp::Pacing::Fq && !kernel.disciplines.iter().any(|kind| kind == "fq") {
+            refuse(
+                "pacing",
+                format!("Linux {release} has no discipline `fq`"),
+                "add it to linux/kernel/uml.config and run `shoal linux build`".to_owned(),
+            );
+        }
+        if kernel.generator.is_some() && offload.pacing == shoal_tcp::Pacing::Internal {
+            refuse(
+                "pacing",
+                "the sockets of iperf3 are not paced".to_owned(),
+                "leave pacing out, or --generator".to_owned(),
+            );
+        }
+    }
+    let receive = &host.receive;
+    if receive.is_immediate() {
+        return;
+    }
+    if receive.coalescing == Coalescing::Lro {
+        refuse(
+            "coalescing",
+            "\"lro\" is FreeBSD's: Linux does not merge packets of different codepoints".to_owned(),
+            "write coalescing = \"gro\", or run this on the simulator".to_owned(),
+        );
+    }
+    if receive.cpu != CpuCost::NONE {
+        let reason = "the clock of the kernel stands still while it works: processors cost no time";
+        refuse(
+            "cpu_per_packet, cpu_per_segment and cpu_per_kilobyte",
+            reason.to_owned(),
+            "write \"0 s\", or run this on the simulator".to_owned(),
+        );
+    }
+    if receive.poll_packets != POLL_PACKETS {
+        let reason =
+            format!("the poll of the kernel takes {POLL_PACKETS} packets, not {}", receive.poll_packets);
+        refuse("poll_packets", reason, format!("write {POLL_PACKETS}, or run this on the simulator"));
     }
 }
 
@@ -216,11 +350,29 @@ impl Moderation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::endpoints::HostSettings;
 
-    fn port(host: &str) -> Port {
-        Port { host: host.to_owned(), device: "e0".to_owned(), address: [10, 1, 0, 2].into() }
+    /// The host `s0` at `r1`.
+    fn end(card: &Card, has_line: bool) -> End {
+        let port = |host: &str| Port {
+            host: host.to_owned(),
+            device: "e0".to_owned(),
+            address: [10, 1, 0, 2].into(),
+        };
+        let settings = HostSettings {
+            ecn: true,
+            sack: true,
+            timestamps: true,
+            mtu: 1500,
+            initial_window: 0,
+            acks_at_once: false,
+            card: *card,
+        };
+        End { settings, port: port("s0"), router: port("r1"), addresses: Vec::new(), has_line }
     }
 
+    /// Segments of the default sizes, and no kernel parameter.
+    const SEGMENTS: Card = Card { gso_max_segs: DEFAULT_MAX_SEGS, ..Card::IDEAL };
     /// Everything that a card has.
     const FULL: Card = Card {
         gso_max_size: 16384,
@@ -229,13 +381,14 @@ mod tests {
         pacing: Pacing::Fq,
         tso_rtt_log: Some(0),
         pacing_ca_ratio: Some(100),
-        ..Card::SEGMENTS
+        ..SEGMENTS
     };
 
     fn written(card: &Card, delayed: bool) -> Vec<String> {
         let mut text = String::new();
-        card.write_device(&port("s0"), &mut text);
-        card.write_queues(&port("s0"), &port("r1"), delayed, &mut text);
+        let end = end(card, false);
+        card.write_device(&end.port, &mut text);
+        card.write_queues(&end, delayed, &mut text);
         text.lines().map(str::to_owned).collect()
     }
 
@@ -260,7 +413,7 @@ mod tests {
             written(&FULL, true)[2],
             format!("qdisc r1 e0 {} {} {moderation}", 20 << 16 | 1, 30 << 16)
         );
-        let own_timer = Card { pacing: Pacing::Internal, ..Card::SEGMENTS };
+        let own_timer = Card { pacing: Pacing::Internal, ..SEGMENTS };
         assert_eq!(written(&own_timer, false), ["nic s0 e0 gso_max_segs 65535", "pace s0"]);
         assert_eq!(written(&Card::IDEAL, false), [""; 0]);
         let sysctls: Vec<_> = FULL.sysctls().collect();
@@ -274,8 +427,19 @@ mod tests {
     }
 
     #[test]
+    fn discipline_of_a_host_with_a_card_is_below_its_line() {
+        let mut text = String::new();
+        FULL.write_queues(&end(&FULL, true), false, &mut text);
+        assert!(!text.contains(" fq "), "{text}");
+        let queue = FULL.queue().unwrap();
+        let found: Vec<_> = queue.disciplines.iter().map(|below| (below.parent, below.kind)).collect();
+        assert_eq!(found, [(1 << 16 | 1, "fq")]);
+        assert_eq!(SEGMENTS.queue(), None);
+    }
+
+    #[test]
     fn every_instruction_is_explained() {
-        let commands = FULL.commands(&port("s0"), &port("r1"), false).join("\n");
+        let commands = FULL.commands(&end(&FULL, false), false).join("\n");
         for words in [
             "ip link set dev e0 gso_max_segs 65535 gso_max_size 16384",
             "ethtool -K e0 gro on; ip link set dev e0 gro_max_size 32768",
@@ -286,7 +450,7 @@ mod tests {
             assert!(commands.contains(words), "{words}\n{commands}");
         }
         let own_timer = Card { pacing: Pacing::Internal, ..Card::IDEAL };
-        let commands = own_timer.commands(&port("s0"), &port("r1"), false);
+        let commands = own_timer.commands(&end(&own_timer, false), false);
         assert!(commands[0].contains("gso_max_segs 1,") && commands[1].contains("SO_MAX_PACING_RATE"));
     }
 }

@@ -81,7 +81,7 @@ pub(crate) struct Discipline {
 
 impl Discipline {
     /// The discipline below the line that is added with these options.
-    fn new(kind: &'static str, options: Attributes, tc: String) -> Self {
+    pub(crate) fn new(kind: &'static str, options: Attributes, tc: String) -> Self {
         let (parent, handle, options) = (below(1), handle(10), options.into_bytes());
         Self { parent, handle, kind, action: Action::Add, options, tc }
     }

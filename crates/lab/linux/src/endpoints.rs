@@ -3,7 +3,7 @@
 use crate::card::Card;
 use crate::controllers::is_linux;
 use crate::refusal::Refusals;
-use shoal_scenario::{App, Experiment, Flow, HostPreset};
+use shoal_scenario::{App, Experiment, Flow};
 use shoal_tcp::{EcnSetting, EndpointConfig};
 
 /// Settings of a host that apply to all of its flows.
@@ -47,7 +47,7 @@ impl HostSettings {
             mtu: endpoint.mtu_bytes,
             initial_window: endpoint.initial_window.unwrap_or(0),
             acks_at_once: !endpoint.delayed_ack,
-            card: card(experiment.host_of(flow).preset),
+            card: Card::of(experiment.host_of(flow), endpoint),
         }
     }
 
@@ -75,14 +75,6 @@ impl HostSettings {
             words += " quickack 1";
         }
         words
-    }
-}
-
-/// The network card of a host.
-const fn card(host: HostPreset) -> Card {
-    match host {
-        HostPreset::Ideal => Card::IDEAL,
-        _ => Card::SEGMENTS,
     }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::applications;
 use crate::buffers;
+use crate::card;
 use crate::controllers::{Control, Module, control, modules_of};
 use crate::endpoints;
 use crate::kernel::Kernel;
@@ -93,6 +94,7 @@ fn controls(experiment: &Experiment, kernel: &Kernel, refusals: &mut Refusals) -
         let endpoint = &experiment.endpoints[flow.endpoint as usize];
         let place = format!("flow group `{}`", group.name);
         endpoints::check(&place, flow, endpoint, refusals);
+        card::check(&place, experiment.host_of(flow), kernel, refusals);
         if matches!(flow.app, App::Unresponsive { .. }) {
             if kernel.generator.is_some() {
                 applications::check_iperf3(flow, None, &place, refusals);
@@ -320,7 +322,7 @@ impl Planned<'_> {
             .collect();
         add(host, format!("sysctl {}", settings.join("; ")));
         let delayed = self.testbed.is_delayed(end);
-        for command in end.settings.card.commands(&end.port, &end.router, delayed) {
+        for command in end.settings.card.commands(end, delayed) {
             add(host, command);
         }
         let metrics = end.settings.metrics();

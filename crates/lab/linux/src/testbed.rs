@@ -70,6 +70,8 @@ pub(crate) struct End {
     pub router: Port,
     /// Addresses in addition to that of the port.
     pub addresses: Vec<Ipv4Addr>,
+    /// Whether the line of its card stands at its port.
+    pub has_line: bool,
 }
 
 #[derive(Debug)]
@@ -197,7 +199,7 @@ impl Testbed {
             line!(text, "qdisc {} {} {ROOT} {} netem {options}", delay.host, delay.device, handle(DELAY));
         }
         for end in &self.ends {
-            end.settings.card.write_queues(&end.port, &end.router, self.is_delayed(end), text);
+            end.settings.card.write_queues(end, self.is_delayed(end), text);
         }
         for path in &self.impaired {
             path.write(text);

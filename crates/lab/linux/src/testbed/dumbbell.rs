@@ -9,7 +9,7 @@ use crate::card::Pacing;
 use crate::disciplines::Site;
 use crate::endpoints::HostSettings;
 use crate::refusal::Refusals;
-use shoal_scenario::{App, Experiment, Flow, LinkId};
+use shoal_scenario::{App, Experiment, Flow, LinkId, NodeId};
 use shoal_units::Span;
 use std::net::Ipv4Addr;
 
@@ -68,11 +68,12 @@ pub(super) fn testbed(
         lines: vec![line],
         ..Testbed::default()
     };
-    for (number, Pair { settings, forward, backward }) in (0u8..).zip(&pairs) {
+    for (number, Pair { settings, forward, backward, .. }) in (0u8..).zip(&pairs) {
         for (side, router, net) in [("s", "r1", 1), ("d", "r2", 2)] {
             let own = port(format!("{side}{number}"), "e0".to_owned(), [10, net, number, 2]);
             let peer = port(router.to_owned(), format!("e{number}"), [10, net, number, 1]);
-            testbed.ends.push(End { settings: *settings, port: own, router: peer, addresses: Vec::new() });
+            let (settings, addresses) = (*settings, Vec::new());
+            testbed.ends.push(End { settings, port: own, router: peer, addresses, has_line: false });
         }
         if !forward.is_zero() {
             testbed.delays.push(Delay {
@@ -104,6 +105,8 @@ pub(super) fn testbed(
 #[derive(PartialEq)]
 struct Pair {
     settings: HostSettings,
+    /// The receiving host, if its card makes packets of all of its flows wait for each other.
+    receiver: Option<NodeId>,
     forward: Span,
     backward: Span,
 }
@@ -114,7 +117,8 @@ impl Pair {
         let forward =
             if is_timed_on_arrival(&flow.app) { experiment.propagation(flow.forward) } else { Span::ZERO };
         let backward = experiment.base_rtt(flow).saturating_sub(forward);
-        Self { settings, forward, backward }
+        let receiver = settings.card.moderation.and_then(|_| experiment.end_of(flow.forward));
+        Self { settings, receiver, forward, backward }
     }
 }
 
@@ -125,7 +129,7 @@ const fn is_timed_on_arrival(app: &App) -> bool {
 }
 
 /// Pairs of hosts in order of first use, and the pair of each flow. Flows with the same settings and delays
-/// share a pair.
+/// share a pair, unless their cards hold packets back.
 fn pairs(experiment: &Experiment) -> (Vec<Pair>, Vec<usize>) {
     let mut pairs: Vec<Pair> = Vec::new();
     let of_flow = experiment

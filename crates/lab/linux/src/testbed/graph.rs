@@ -207,13 +207,15 @@ impl<'a> Builder<'a> {
             port: Port { host: format!("h{number}"), device: "e0".to_owned(), address: own },
             router: Port { host: router(node), device: format!("h{number}"), address: peer },
             addresses: Vec::new(),
+            has_line: false,
         });
         self.ends.insert((node, settings), number);
         number
     }
 
     /// Moves the lines of links that are the card of one host to that host, if it segments: its sockets then
-    /// know what the card has not sent (TCP small queues). Lines whose packets are recorded stay at the node.
+    /// know what the card has not sent (TCP small queues). What waits there waits in the host's own discipline,
+    /// if it has one. Lines whose packets are recorded stay at the node.
     fn cards(&mut self) {
         let mut first: BTreeMap<LinkId, bool> = BTreeMap::new();
         for path in &self.experiment.paths {
@@ -225,10 +227,14 @@ impl<'a> Builder<'a> {
             let node = self.experiment.links[id.0 as usize].from;
             let mut at_node = self.ends.iter().filter(|((other, _), _)| *other == node);
             let (Some((_, end)), None) = (at_node.next(), at_node.next()) else { continue };
-            let (line, end) = (&mut self.testbed.lines[*line], &self.testbed.ends[*end]);
+            let (line, end) = (&mut self.testbed.lines[*line], &mut self.testbed.ends[*end]);
             if first.get(id) == Some(&true) && line.number.is_none() && end.settings.card.segments() {
                 line.host.clone_from(&end.port.host);
                 line.device.clone_from(&end.port.device);
+                end.has_line = true;
+                if let Some(queue) = end.settings.card.queue() {
+                    line.queue = queue;
+                }
             }
         }
     }
