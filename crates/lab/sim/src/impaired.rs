@@ -3,7 +3,7 @@
 //! Everything happens at its own time: what a packet meets depends on when others are asked for, so nothing is computed ahead as
 //! on other wires. Such a link therefore costs two events a packet and more.
 
-use crate::wire::MovingDelay;
+use crate::moving_delay::MovingDelay;
 use shoal_measure::PathResult;
 use shoal_netem::{Counts, Impairments, Netem};
 use shoal_packet::Packet;

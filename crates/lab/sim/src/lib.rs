@@ -21,6 +21,7 @@ mod files;
 mod flow;
 mod hosts;
 mod impaired;
+mod moving_delay;
 mod network;
 mod outcome;
 mod pool;

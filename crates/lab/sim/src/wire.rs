@@ -1,11 +1,11 @@
 //! The packets in propagation on a link.
 
 use crate::impaired::Impaired;
+use crate::moving_delay::MovingDelay;
 use shoal_packet::Packet;
-use shoal_scenario::{DelayChange, Link};
+use shoal_scenario::Link;
 use shoal_units::{Span, Time};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// Packets in propagation, in the order of their delivery. `Packet::enqueued` is the time from which each still needs
 /// `delay`.
@@ -20,14 +20,6 @@ pub(crate) struct Wire {
 enum Course {
     Moving { delay: MovingDelay, latest: Time },
     Impaired(Box<Impaired>),
-}
-
-/// A propagation delay that changes.
-pub(crate) struct MovingDelay {
-    delay: Span,
-    changes: Arc<[DelayChange]>,
-    /// Position in `changes` of the next change.
-    next: usize,
 }
 
 impl Wire {
@@ -110,20 +102,5 @@ impl Wire {
         if let Some(Course::Impaired(impaired)) = self.course.as_deref_mut() {
             impaired.advance(now, &mut self.packets);
         }
-    }
-}
-
-impl MovingDelay {
-    pub(crate) fn new(link: &Link) -> Self {
-        Self { delay: link.delay, changes: link.schedule.delay.clone(), next: 0 }
-    }
-
-    /// The delay of a packet that leaves the transmitter at `left`.
-    pub(crate) fn at(&mut self, left: Time) -> Span {
-        while let Some(change) = self.changes.get(self.next).filter(|change| change.at <= left) {
-            self.delay = change.delay;
-            self.next += 1;
-        }
-        self.delay
     }
 }
