@@ -11,7 +11,7 @@ import shoal
 from shoal import ScenarioError
 
 NAMES = ["ideal", "linux-6-gso", "linux-6-10g", "linux-6-25g", "linux-6-100g", "linux-3.2-1g", "freebsd-14-10g"]
-STOCK = "flows[0].host={ pacing = \"fq\" }"
+STOCK = 'flows[0].host={ pacing = "fq" }'
 
 
 def test_of_several_scenarios_none_runs(inside: Cli, scenario: shoal.Scenario) -> None:
