@@ -87,6 +87,25 @@ fn a_host_that_merges_acknowledges_once_a_run() {
 }
 
 #[test]
+fn a_packet_that_comes_with_the_interrupt_belongs_to_the_next_one() {
+    // Datagrams every 50 us and an interrupt 100 us after the first: 0, 50 | 100 starts the next one, which takes 100, 150.
+    // A datagram waits 100 or 50 us, and none waits for nothing.
+    let text = r#"
+duration = "1 s"
+warmup = "100 ms"
+bottleneck = { rate = "1 Gbit/s", buffer = "100 packets" }
+flows = [{ cc = "none", rtt = "1 ms", host = { interrupt_delay = "100 us" },
+    app = { unresponsive = "80 Mbit/s", packet = "500 B" } }]
+"#;
+    let outcome = run(&experiment(text));
+    let delay = &outcome.groups[0].flows[0].datagrams.as_ref().expect("datagrams").delay_s;
+    // Half of the rtt and 4 us of transmission come before.
+    let waited = |quantile: Option<f64>| (quantile.expect("datagrams") - 0.000_504) * 1e6;
+    let (least, most) = (waited(delay.min), waited(delay.max));
+    assert!((least - 50.0).abs() < 1.0 && (most - 100.0).abs() < 1.0, "{least} {most}");
+}
+
+#[test]
 fn small_queues_bound_what_waits_in_the_host() {
     // The card is the bottleneck: the window grows without a mark, but at most max(2 segments, 1/1024 s) wait in the host,
     // and one more that finds less than that.

@@ -12,6 +12,10 @@ impl Simulation<'_> {
     #[inline(never)]
     pub(super) fn at_card(&mut self, packet: Packet, now: Time) {
         let number = self.network.card_at(&packet);
+        if self.cards.slots[number as usize].card.deadline() <= now {
+            // An interrupt at this very instant comes first, whichever of both events the queue has first.
+            self.run_card(number, now);
+        }
         self.cards.slots[number as usize].card.arrive(packet, now);
         self.run_card(number, now);
     }
