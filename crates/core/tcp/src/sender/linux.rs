@@ -142,7 +142,7 @@ impl LinuxSender {
     /// Fires the timers that are due.
     pub(super) fn on_timer(&mut self, call: &mut Call<'_, impl Output>) {
         if self.segmentation.as_ref().is_some_and(|segmentation| segmentation.resume <= call.now) {
-            self.resume_sending(call);
+            self.push(call);
         }
         match self.timers.take_due(call.now) {
             None => {}

@@ -129,11 +129,6 @@ impl Segmentation {
         self.is_tail = self.head_end >= written;
         Head { bytes: self.head_end - next, is_tail: self.is_tail, fin: self.is_tail && closing }
     }
-
-    /// The first bytes of the segment at the head have left. What is left of it can be filled if it is the last.
-    fn split_at(&mut self, position: u64) {
-        self.head_start = position;
-    }
 }
 
 impl LinuxSender {
@@ -196,7 +191,7 @@ impl LinuxSender {
                     break;
                 }
             } else {
-                let wait = self.wait(call, offload, state, head, most);
+                let wait = self.wait(call, state, head, most);
                 match defer::decide(rule, offload, &wait, &mut state.deferral) {
                     Decision::Send => {}
                     Decision::Defer { for_cwnd } => return (sent, for_cwnd || self.is_window_full()),
@@ -211,7 +206,8 @@ impl LinuxSender {
                 self.on_restart(call);
             }
             sent += self.send_segment(call, head, bytes);
-            state.split_at(self.snd_nxt);
+            // What is left of a segment that was split can be filled if it is the last.
+            state.head_start = self.snd_nxt;
             state.departure = state.departure.max(call.now);
             state.small_queue.note(bytes, call.now, call.card_free());
             if offload.pacing == Pacing::Internal {
@@ -236,17 +232,20 @@ impl LinuxSender {
         }
     }
 
+    /// Bytes that the peer's window allows beyond what was sent.
+    fn peer_window_left(&self) -> u64 {
+        (self.snd_una + u64::from(self.connection.peer_window)).saturating_sub(self.snd_nxt)
+    }
+
     /// What decides whether the segment at the head waits.
-    fn wait(&self, at: &Moment<'_>, offload: &Offload, state: &Segmentation, head: Head, most: u32) -> Wait {
+    fn wait(&self, at: &Moment<'_>, state: &Segmentation, head: Head, most: u32) -> Wait {
         let mss = u64::from(at.config.mss());
-        let window_end = self.snd_una + u64::from(self.connection.peer_window);
         let srtt = self.rtt.srtt();
         Wait {
             now: at.now,
             state: self.state,
-            since_departure: at.now.since(state.departure.min(at.now)),
-            paced_ahead: offload.pacing == Pacing::Internal && state.departure > at.now,
-            send_window: window_end.saturating_sub(self.snd_nxt),
+            since_departure: at.now.since(state.departure),
+            send_window: self.peer_window_left(),
             cwnd_window: u64::from(self.window.cwnd.saturating_sub(self.board.in_flight())) * mss,
             whole_window: u64::from(self.connection.peer_window).min(u64::from(self.window.cwnd) * mss),
             most_bytes: u64::from(most) * mss,
@@ -262,8 +261,7 @@ impl LinuxSender {
     /// Bytes of the segment at the head that leave now, at most `most` (Linux `tcp_mss_split_point`).
     fn split_point(&self, at: &Moment<'_>, head: Head, most: u64) -> u64 {
         let mss = u64::from(at.config.mss());
-        let window_end = self.snd_una + u64::from(self.connection.peer_window);
-        let window = window_end.saturating_sub(self.snd_nxt);
+        let window = self.peer_window_left();
         if most <= window && !head.is_tail {
             return head.bytes.min(most);
         }
@@ -295,12 +293,6 @@ impl LinuxSender {
                 return sent;
             }
         }
-    }
-
-    /// Resumes sending that pacing or the small queue has stopped, if its time has come.
-    #[cold]
-    pub(super) fn resume_sending(&mut self, call: &mut Call<'_, impl Output>) {
-        self.push(call);
     }
 
     /// Whether `cwnd` counts as used up although it has room, because a segment waits in it (Linux 3.2

@@ -18,8 +18,6 @@ pub(super) struct Wait {
     pub state: CaState,
     /// Time since the last segment left.
     pub since_departure: Span,
-    /// The next departure lies in the future.
-    pub paced_ahead: bool,
     /// Bytes that the peer's window allows.
     pub send_window: u64,
     /// Bytes that `cwnd` allows.
@@ -77,7 +75,7 @@ fn goes_now(offload: &Offload, wait: &Wait) -> bool {
         wait.fin && held > wait.bytes
     };
     wait.state >= CaState::Recovery
-        || (wait.since_departure > RECENT && !wait.paced_ahead)
+        || wait.since_departure > RECENT
         || limit >= wait.most_bytes
         || (!wait.is_tail && limit >= wait.bytes)
         || limit >= threshold(offload, wait)
@@ -123,7 +121,6 @@ mod tests {
             now: at(10_000),
             state: CaState::Open,
             since_departure: Span::from_micros(50),
-            paced_ahead: false,
             send_window: 1 << 26,
             cwnd_window: 5 * MSS,
             whole_window: 30 * MSS,
