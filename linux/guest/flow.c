@@ -190,7 +190,7 @@ static void stop_at(uint32_t number, uint64_t now)
  */
 static uint64_t stream_piece(const struct flow *flow)
 {
-	int limit = unsent_limit(&flow->plan), unsent, mss;
+	int limit = (int)flow->plan.unsent_limit, unsent, mss;
 	socklen_t size = sizeof(mss);
 
 	if (ioctl(flow->sender, SIOCOUTQNSD, &unsent) || getsockopt(flow->sender, IPPROTO_TCP, TCP_MAXSEG, &mss, &size))
@@ -563,6 +563,7 @@ void flows_run(uint64_t duration, uint64_t every, uint64_t window_start)
 	for (uint32_t i = 0; i < flow_count; i++)
 		if (flows[i].plan.app == APP_IPERF3)
 			iperf3_listen(i);
+	carriers_wait();
 	/*
 	 * A whole second, so that kernel timers have the same phase however long the set-up took.
 	 */

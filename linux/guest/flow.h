@@ -56,8 +56,6 @@ void listen_for(uint32_t number);
 void connect_flow(uint32_t number);
 /* Opens the whole receive window at once. */
 void open_window(int fd);
-/* Bytes of unsent data up to which a sender's socket accepts more. */
-int unsent_limit(const struct flow_plan *plan);
 /* Accepts the connection; returns its socket or -1. */
 int accept_from(struct flow *flow);
 /*

@@ -30,6 +30,10 @@ struct end {
 	uint32_t address; /* network byte order, /30 */
 };
 void veth_add(const struct end *a, const struct end *b, uint32_t mtu);
+/* carriers.c: devices of which the kernel must have seen the carrier. */
+void carrier_note(int host, unsigned index);
+/* Waits until they can send. */
+void carriers_wait(void);
 /* Adds a further address to a device. */
 void address_add(int host, const char *device, uint32_t address);
 /* Route metrics for connections; 0 leaves a metric to the kernel. */
@@ -106,6 +110,7 @@ struct flow_plan {
 	uint64_t news;	  /* how long the sender takes to learn that a round is over */
 	uint32_t ecn;
 	uint32_t read_chunk; /* bytes that must have arrived before the receiver is woken */
+	uint32_t unsent_limit; /* bytes of unsent data up to which the sender's socket accepts more */
 };
 void flow_add(const struct flow_plan *plan);
 /* Random times in the order of their use; without any, a time is constant. */

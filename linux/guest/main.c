@@ -123,6 +123,7 @@ static void flow(struct words *w)
 	copy_name(plan.connect_cc, sizeof(plan.connect_cc), text(w));
 	copy_name(plan.listen_cc, sizeof(plan.listen_cc), text(w));
 	plan.read_chunk = (uint32_t)number(w);
+	plan.unsent_limit = (uint32_t)number(w);
 	plan.start = number(w);
 	plan.stop = number(w);
 	app = text(w);

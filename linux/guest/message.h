@@ -28,6 +28,8 @@ const char *host_name(int host);
 void host_request(int host, struct message *m, const char *what);
 /* Sends a question and gives the size of the (first part of the) answer. */
 size_t host_question(int host, struct message *m, void *answer, size_t room, const char *what);
+/* Attributes of a device, in `answer`; their size in bytes is put into `left`. */
+const struct rtattr *link_attributes(int host, unsigned index, void *answer, size_t room, int *left);
 /* Receives the next part of an answer. */
 size_t host_answer(int host, void *answer, size_t room, const char *what);
 

@@ -46,6 +46,21 @@ size_t host_question(int host, struct message *m, void *answer, size_t room, con
 	return host_answer(host, answer, room, what);
 }
 
+const struct rtattr *link_attributes(int host, unsigned index, void *answer, size_t room, int *left)
+{
+	static const char what[] = "cannot read a link";
+	struct message m;
+	struct ifinfomsg link = { .ifi_index = (int)index };
+	const struct nlmsghdr *header = answer;
+
+	message_start(&m, RTM_GETLINK, 0, &link, sizeof(link));
+	host_question(host, &m, answer, room, what);
+	if (header->nlmsg_type != RTM_NEWLINK)
+		fail("%s: %s", hosts[host].name, what);
+	*left = (int)IFLA_PAYLOAD(header);
+	return IFLA_RTA(NLMSG_DATA(header));
+}
+
 void host_request(int host, struct message *m, const char *what)
 {
 	char answer[4096];
@@ -177,6 +192,7 @@ static void dress(const struct end *own, const struct end *peer)
 	host_request(own->host, &m, "cannot add an address");
 	offloads_off(own->host, own->device);
 	up(own->host, own->device);
+	carrier_note(own->host, index);
 	hardware_address(peer->address, hardware);
 	message_start(&m, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, &neighbour, sizeof(neighbour));
 	message_put(&m, NDA_DST, &peer->address, 4);

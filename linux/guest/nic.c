@@ -119,20 +119,11 @@ static const struct {
 
 static void read_sizes(int host, const char *device, uint32_t into[SIZES])
 {
-	static const char what[] = "cannot read a link";
-	struct message m;
-	struct ifinfomsg link = { .ifi_index = (int)host_device(host, device) };
 	char answer[16384];
-	const struct nlmsghdr *header = (const void *)answer;
+	int left;
+	const struct rtattr *a = link_attributes(host, host_device(host, device), answer, sizeof(answer), &left);
 
-	message_start(&m, RTM_GETLINK, 0, &link, sizeof(link));
-	host_question(host, &m, answer, sizeof(answer), what);
-	if (header->nlmsg_type != RTM_NEWLINK)
-		fail("%s: %s", host_name(host), what);
 	memset(into, 0, SIZES * sizeof(*into));
-	const struct rtattr *a = IFLA_RTA(NLMSG_DATA(header));
-	int left = (int)IFLA_PAYLOAD(header);
-
 	for (; RTA_OK(a, left); a = RTA_NEXT(a, left))
 		for (size_t i = 0; i < SIZES; i++)
 			if (a->rta_type == sizes[i].attribute)

@@ -20,12 +20,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define UNSENT_BULK (128 << 10)
-/*
- * For exact stop times: data in the socket are sent even after the application stops, so there must
- * be little.
- */
-#define UNSENT_EXACT 4096
 /* SOF_TIMESTAMPING_OPT_ID_TCP, which exists since Linux 6.2. */
 #define OPT_ID_TCP (1 << 16)
 
@@ -159,15 +153,10 @@ void listen_for(uint32_t number)
 	watch(flow->listener, EPOLLIN, ROLE_LISTENER, number);
 }
 
-int unsent_limit(const struct flow_plan *plan)
-{
-	return plan->app == APP_ON_OFF || plan->stop != NEVER ? UNSENT_EXACT : UNSENT_BULK;
-}
-
 /* Prepares the socket of the end that writes data. */
 static void prepare_writer(struct flow *flow)
 {
-	option(flow->sender, IPPROTO_TCP, TCP_NOTSENT_LOWAT, unsent_limit(&flow->plan), "the unsent limit");
+	option(flow->sender, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)flow->plan.unsent_limit, "the unsent limit");
 	/* Small writes are sent immediately. */
 	option(flow->sender, IPPROTO_TCP, TCP_NODELAY, 1, "no delay");
 }

@@ -65,6 +65,10 @@ class Captured:
         return self.data[16:20]
 
     @property
+    def sequence(self) -> int:
+        return int.from_bytes(self.data[24:28])
+
+    @property
     def flags(self) -> int:
         return self.data[33]
 

@@ -369,3 +369,15 @@ def test_what_the_kernel_cannot_do_is_refused_with_its_place(image: Image) -> No
     busy = path('{ preset = "linux-6-10g", cpu_per_packet = "200 ns" }')
     with pytest.raises(ScenarioError, match=r"(?s)host\.cpu_per_packet.*processors cost no time"):
         run_on_linux(busy, image=image)
+
+
+def test_every_card_of_many_hosts_sends_from_the_first_packet_on(image: Image) -> None:
+    """The kernel sees the carriers of 100 devices a second; what is sent before is lost, also a SYN and its ECN."""
+    scenario = shoal.Scenario.named("compare/dctcp-x60-step-200m").override(
+        {"flows.*.host": "linux-6-10g", "duration": "5 s", "warmup": "3 s"}
+    )
+    measured, simulated = run_on_linux(scenario, image=image), shoal.run(scenario)
+    # Sixty hosts on each side: a lost SYN was repeated without ECN in 11 flows.
+    assert measured.bottlenecks[0]["not_ect"]["arrived"] == 0
+    marked = [run.bottlenecks[0]["marked"] for run in (measured, simulated)]
+    assert marked[0] == pytest.approx(marked[1], rel=0.02)

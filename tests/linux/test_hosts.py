@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import struct
@@ -112,6 +113,39 @@ def test_runs_of_a_longer_path_are_a_millisecond_of_the_rate(rate_mbps: int, ima
     # Besides a segment, the packet by which the window has grown; seldom another one, when two ACKs come at once.
     assert max(runs) <= budget + 3
     assert sum(run > budget + 2 for run in runs) <= len(runs) / 1000
+
+
+@pytest.mark.parametrize(
+    ("rate", "rtt", "threshold", "duration"),
+    [("10 Mbit/s", "25 ms", 10, "3 s"), ("1 Gbit/s", "500 us", 20, "100 ms"), ("10 Gbit/s", "200 us", 65, "30 ms")],
+)
+def test_the_simulator_sends_the_same_packets(
+    rate: str, rtt: str, threshold: int, duration: str, image: Image, tmp_path: Path
+) -> None:
+    """Segments, what they wait for, and what the application's writes change: packet by packet as on Linux."""
+    scenario = shoal.Scenario.from_toml(f"""
+duration = "{duration}"
+warmup = "0 s"
+bottleneck.rate = "{rate}"
+bottleneck.buffer = "1000 packets"
+bottleneck.aqm = {{ kind = "step", threshold = "{threshold} packets" }}
+flows = [{{ cc = "dctcp", rtt = "{rtt}", host = "linux-6-gso", start = "0 s" }}]
+""")
+    sent = []
+    for name, run in (("simulator", shoal.run), ("linux", functools.partial(run_on_linux, image=image))):
+        run(scenario, pcap=tmp_path / name, pcap_payload=True)
+        found = [
+            packet for packet in packets((tmp_path / name).read_bytes()) if packet.interface == 0 and packet.payload
+        ]
+        first = found[0].sequence
+        sent.append([((packet.sequence - first) % 2**32, packet.payload, packet.flags, packet.ecn) for packet in found])
+    simulated, measured = sent
+    # A run ends at the same time on both planes, but its last packets may be on either side of it.
+    together = min(len(simulated), len(measured))
+    assert together > 2000
+    assert abs(len(simulated) - len(measured)) <= 2
+    differing = next((n for n in range(together) if simulated[n] != measured[n]), None)
+    assert differing is None, f"packet {differing}: {simulated[differing]} and {measured[differing]}"
 
 
 def test_captures_show_packets_of_the_mtu_at_most(image: Image, tmp_path: Path) -> None:

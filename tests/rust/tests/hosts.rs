@@ -82,8 +82,11 @@ fn a_host_that_merges_acknowledges_once_a_run() {
         acks
     };
     let (plain, merging) = (acks("\"linux-6-gso\""), acks("\"linux-6-10g\""));
-    // One ACK for two packets, and one more for each change of the marks; a run of up to 22 packets, half a window, has one.
-    assert!(plain > 0.45 && merging < 0.25 && merging > 1.0 / 45.0, "{plain} {merging}");
+    // One ACK for two packets, and one more for each change of the marks.
+    assert!(plain > 0.45, "{plain}");
+    // An interrupt 50 us after the first packet brings five of 12.3 us each, which have one ACK, or two if a segment ends
+    // between them or the marks change.
+    assert!((1.0 / 6.0..2.0 / 5.0).contains(&merging), "{merging}");
 }
 
 #[test]

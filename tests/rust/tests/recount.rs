@@ -28,8 +28,8 @@ struct Recount<'a> {
     /// The transmitter is free from then on.
     free: u64,
     last: Option<&'a Seen>,
-    area: f64,
-    square_area: f64,
+    /// How many bytes waited, for how many picoseconds.
+    backlogs: Vec<(u64, u64)>,
     empty: u64,
     /// Packet picoseconds of the ECN-capable packets.
     ect_area: f64,
@@ -59,8 +59,7 @@ impl<'a> Recount<'a> {
             since: window.0,
             free: 0,
             last: None,
-            area: 0.0,
-            square_area: 0.0,
+            backlogs: Vec::new(),
             empty: 0,
             ect_area: 0.0,
             busy: 0,
@@ -153,8 +152,7 @@ impl<'a> Recount<'a> {
     fn advance(&mut self, now: u64) {
         if now > self.since {
             let span = now - self.since;
-            self.area += self.bytes as f64 * span as f64;
-            self.square_area += (self.bytes as f64).powi(2) * span as f64;
+            self.backlogs.push((self.bytes, span));
             let ect = self.waiting.values().flatten().filter(|(_, packet)| packet.ecn.is_capable()).count();
             self.ect_area += ect as f64 * span as f64;
             self.empty += if self.waiting.values().all(VecDeque::is_empty) { span } else { 0 };
@@ -167,9 +165,13 @@ impl<'a> Recount<'a> {
         let counts = (self.arrived, self.marked, self.dropped, self.departed, self.departed_bytes);
         assert_eq!(counts, (link.arrived, link.marked, link.dropped, link.departed, link.departed_bytes));
         let span = (self.window.1 - self.window.0) as f64;
-        close(link.queue_bytes.mean, self.area / span, 1e-9);
-        let variance = (self.square_area / span - (self.area / span).powi(2)).max(0.0);
-        close(link.queue_bytes.sd, variance.sqrt(), 1e-5);
+        let weighted = |value: &dyn Fn(f64) -> f64| {
+            self.backlogs.iter().map(|&(bytes, time)| value(bytes as f64) * time as f64).sum::<f64>() / span
+        };
+        let mean = weighted(&|bytes| bytes);
+        close(link.queue_bytes.mean, mean, 1e-9);
+        // Of the distances from the mean: the difference of two large squares leaves nothing of a small deviation.
+        close(link.queue_bytes.sd, weighted(&|bytes| (bytes - mean).powi(2)).sqrt(), 1e-5);
         assert_eq!(link.queue_bytes.max, Some(self.largest as f64));
         close(link.class_queue_packets.ect.mean, self.ect_area / span, 1e-9);
         let classes = link.class_queue_packets;

@@ -60,6 +60,13 @@ impl Offload {
     /// kernel, `sk_dst_gso_max_size`).
     pub const HEADROOM_BYTES: u32 = 320 + 1;
 
+    /// Bytes that an endless stream keeps unsent in its socket: enough for the segment at the head never to be the last, so
+    /// that only TCP decides how long it is, and not when the application writes (`TCP_NOTSENT_LOWAT`).
+    #[inline]
+    pub const fn unsent_limit_bytes(&self) -> u64 {
+        4 * self.gso_max_size_bytes as u64
+    }
+
     /// Payload of the largest segment in bytes (Linux `sk_gso_max_size`).
     #[inline]
     pub(crate) const fn largest_bytes(&self) -> u32 {

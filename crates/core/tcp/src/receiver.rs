@@ -68,6 +68,19 @@ impl Receiver {
         self.on_data(config, packet, now, out);
     }
 
+    /// Handles what the host has merged from packets that arrived together (GRO, LRO): one packet to the receiver, but
+    /// counted as those that it was.
+    #[cold]
+    pub fn on_merged(&mut self, config: &EndpointConfig, merged: &Packet, now: Time, out: &mut impl Output) {
+        let before = self.data_packets;
+        self.on_packet(config, merged, now, out);
+        if self.data_packets != before {
+            let others = merged.payload.div_ceil(config.mss()).saturating_sub(1);
+            self.data_packets = self.data_packets.wrapping_add(others.into());
+            self.marks_seen += if merged.ecn.is_ce() { others.into() } else { 0 };
+        }
+    }
+
     /// The next time at which [`Receiver::on_timer`] must be called.
     #[inline]
     pub fn deadline(&self) -> Time {
@@ -161,9 +174,8 @@ impl Receiver {
         if start <= self.last_ack && packet.ts_val.wrapping_sub(self.ts_recent).cast_signed() >= 0 {
             self.ts_recent = packet.ts_val;
         }
-        let packets = packets_in(config, packet);
-        self.marks_seen += u64::from(if packet.ecn.is_ce() { packets.max(1) } else { 0 });
-        self.data_packets = self.data_packets.wrapping_add(packets);
+        self.marks_seen += u64::from(packet.ecn.is_ce());
+        self.data_packets = self.data_packets.wrapping_add(u32::from(packet.payload > 0));
         // The option has room for few blocks: known blocks are sent before they change
         // (tcp_sack_new_ofo_skb).
         let crowded =
@@ -209,7 +221,7 @@ impl Receiver {
                 _ if self.reassembly.has_holes() => {
                     arrival == Arrival::Known || !self.compresses(config, now)
                 }
-                Arrival::InOrder => Self::is_pushed(config, packet) || self.delayed.arm(config, now),
+                Arrival::InOrder => Self::is_pushed(config, packet) || self.delayed.arm(config, packet, now),
                 _ => true,
             };
         if goes_now {
@@ -335,15 +347,6 @@ impl Receiver {
         self.compression.on_ack_sent();
         out.transmit(ack);
     }
-}
-
-/// Number of data packets that the host has merged into `packet`: 1 for a packet as it came from the wire, 0 without data.
-#[inline]
-fn packets_in(config: &EndpointConfig, packet: &Packet) -> u32 {
-    if packet.payload <= config.mss() {
-        return u32::from(packet.payload > 0);
-    }
-    u32::from(packet.payload.div_ceil(config.mss()))
 }
 
 /// As many of the blocks as fit into the option.

@@ -102,11 +102,12 @@ impl Sender {
             sender.on_written(call);
         });
     }
-    /// The application always has data (`true`) or stops having some (`false`): nothing beyond what was sent is written.
+    /// The application always has data (`true`) or stops having some (`false`): nothing is written beyond what was sent, or
+    /// what the socket of a host with segmentation offload holds.
     pub fn set_greedy(&mut self, config: &EndpointConfig, greedy: bool, now: Time, out: &mut impl Output) {
-        let highest_sent = self.snd_nxt();
         call!(self(config, now, out), |sender, call| {
-            sender.stream.set_greedy(greedy, highest_sent);
+            let held = sender.held();
+            sender.stream.set_greedy(greedy, held);
             sender.on_written(call);
         });
     }

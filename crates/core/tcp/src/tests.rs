@@ -19,6 +19,7 @@ mod handshake;
 mod idle;
 mod laws;
 mod loss_in_cwr;
+mod merged_packets;
 mod new_reno;
 mod probe;
 mod properties;

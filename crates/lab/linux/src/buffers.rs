@@ -65,11 +65,25 @@ pub(crate) fn in_links(experiment: &Experiment) -> f64 {
     // What a link has sent may then be on a pure delay, of the data's path or, as ACKs, of the return path.
     let on_both = |flow: &Flow| pure(flow.forward) + pure(flow.backward);
     let beyond = experiment.flows.iter().map(on_both).max().unwrap_or(Span::ZERO);
-    let links = experiment.links.iter().filter_map(|link| Some((link, link.highest_rate()?)));
-    let of_link = |(link, rate): (&Link, Rate)| {
-        in_queue(link.queue.limit(), rate) + bytes_in(rate, link.longest_delay() + beyond)
+    let mut small = vec![f64::INFINITY; experiment.links.len()];
+    for flow in &experiment.flows {
+        // TCP small queues bound what waits in the card of a host that segments; ACKs take less than what they acknowledge.
+        let Some(offload) = experiment.host_of(flow).offload else { continue };
+        let firsts =
+            [flow.forward, flow.backward].map(|path| experiment.paths[path as usize].first().copied());
+        for first in firsts.into_iter().flatten() {
+            if !experiment.is_card(&experiment.links[first.0 as usize]) {
+                continue;
+            }
+            let bytes = &mut small[first.0 as usize];
+            *bytes = if bytes.is_finite() { *bytes } else { 0.0 } + f64::from(offload.limit_output_bytes);
+        }
+    }
+    let of_link = |(link, rate): (&Link, Rate), small: f64| {
+        in_queue(link.queue.limit(), rate).min(small) + bytes_in(rate, link.longest_delay() + beyond)
     };
-    links.map(of_link).sum()
+    let links = experiment.links.iter().zip(small);
+    links.filter_map(|(link, small)| Some(of_link((link, link.highest_rate()?), small))).sum()
 }
 
 fn in_queue(limit: Extent, rate: Rate) -> f64 {

@@ -48,8 +48,10 @@ const MAX_SAMPLES: u64 = 4_000_000;
 /// Bytes that a receiver reads at a time. A receiver that reads every packet costs three times as much, and
 /// 256 KiB would limit fast paths (see docs/linux.md).
 const READ_CHUNK: u32 = 64 << 10;
-/// Bytes of unsent data in a bulk sender's socket, as in the guest's own sender (linux/guest/sockets.c).
-const UNSENT_BULK: u32 = 128 << 10;
+/// Bytes of unsent data in a sender's socket if the host sends packet by packet.
+const UNSENT_BULK: u64 = 128 << 10;
+/// The same if the application stops at a given time: data in the socket are sent even after that, so there must be little.
+const UNSENT_EXACT: u64 = 4096;
 
 impl Plan {
     /// Translates an experiment; if `captures`, packets are captured for [`crate::write_capture`].
@@ -201,8 +203,13 @@ impl Planned<'_> {
         let control = self.controls[flow.group as usize].as_ref();
         let controllers = control.map_or(["-"; 3], |control| names(control, &flow.app)).join(" ");
         // The last packet of a segment has PSH, and is acknowledged as soon as it is read.
-        let in_chunks = matches!(flow.app, App::Bulk) && self.experiment.host_of(flow).offload.is_none();
-        let chunk = if in_chunks { READ_CHUNK } else { 1 };
+        let offload = self.experiment.host_of(flow).offload;
+        let chunk = if matches!(flow.app, App::Bulk) && offload.is_none() { READ_CHUNK } else { 1 };
+        let unsent = match offload {
+            Some(offload) => offload.unsent_limit_bytes(),
+            None if matches!(flow.app, App::OnOff { .. }) || flow.stop.is_some() => UNSENT_EXACT,
+            None => UNSENT_BULK,
+        };
         let stop = flow.stop.map_or("never".to_owned(), |stop| nanos(stop).to_string());
         let app = match self.kernel.generator {
             Some(_) => applications::iperf3(self.experiment),
@@ -212,7 +219,9 @@ impl Planned<'_> {
         let (sender, receiver) = (host(place.sender), host(place.receiver));
         let Place { source, destination, .. } = place;
         let start = nanos(flow.start);
-        format!("flow {sender} {receiver} {source} {destination} {controllers} {chunk} {start} {stop} {app}")
+        format!(
+            "flow {sender} {receiver} {source} {destination} {controllers} {chunk} {unsent} {start} {stop} {app}"
+        )
     }
 
     fn notes(&self) -> Vec<String> {

@@ -159,11 +159,11 @@ rtt = "50 ms"
     assert_eq!(
         lines(&plan, "flow"),
         [
-            "flow s0 d0 10.1.0.2 10.2.0.2 reno reno reno 65536 0 never bulk",
-            "flow s0 d0 10.1.0.2 10.2.0.2 reno reno reno 65536 0 never bulk",
-            "flow s0 d0 10.1.0.2 10.2.0.2 cubic cubic cubic 65536 1000000000 5000000000 bulk",
-            "flow s1 d1 10.1.1.2 10.2.1.2 dctcp dctcp dctcp 1 0 never transfers 100000 3 1000000000 never 0",
-            "flow s2 d2 10.1.2.2 10.2.2.2 reno reno reno 65536 0 never bulk",
+            "flow s0 d0 10.1.0.2 10.2.0.2 reno reno reno 65536 131072 0 never bulk",
+            "flow s0 d0 10.1.0.2 10.2.0.2 reno reno reno 65536 131072 0 never bulk",
+            "flow s0 d0 10.1.0.2 10.2.0.2 cubic cubic cubic 65536 4096 1000000000 5000000000 bulk",
+            "flow s1 d1 10.1.1.2 10.2.1.2 dctcp dctcp dctcp 1 131072 0 never transfers 100000 3 1000000000 never 0",
+            "flow s2 d2 10.1.2.2 10.2.2.2 reno reno reno 65536 131072 0 never bulk",
         ]
     );
     // ECN is a setting of hosts: off for reno and cubic, on for dctcp.
@@ -275,6 +275,9 @@ fn memory_grows_with_buffers_and_flows() {
     assert_eq!((small, large), (256, 1024));
     let many = plan(&STEP.replace("rtt = \"10 ms\"", "rtt = \"10 ms\", count = 1000")).unwrap().memory_mib;
     assert_eq!(many, 2048);
+    // The cards of both ends have no limit of their own: small queues of 4 MiB a flow stand in for it, 60 x 2 x 4 MiB.
+    let cards = STEP.replace("rtt = \"10 ms\"", "rtt = \"10 ms\", count = 60, host = \"linux-6-10g\"");
+    assert_eq!(plan(&cards).unwrap().memory_mib, 4096);
 }
 
 #[test]

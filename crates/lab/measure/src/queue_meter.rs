@@ -257,7 +257,9 @@ impl QueueMeter {
     }
 
     /// From `now` on, `packets` with `bytes` in total wait. To be called before [`Self::on_join`] and [`Self::on_leave`].
-    #[inline]
+    // Inlined in its callers: as a call of its own it saves and restores six registers twice a packet.
+    #[allow(clippy::inline_always, reason = "measured, see above")]
+    #[inline(always)]
     pub fn on_backlog(&mut self, now: Time, packets: u32, bytes: u64) {
         if now > self.backlog_since {
             if now > self.next_stop {

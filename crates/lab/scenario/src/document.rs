@@ -48,7 +48,7 @@ impl Document {
     }
 
     /// Reads a scenario file and applies `--set key=value` arguments in order. Keys are dotted and may count
-    /// (`flows[0].cc`) or name (`flows.reno.cc`) flow groups; a value that is not TOML is a string.
+    /// (`flows[0].cc`), name (`flows.reno.cc`) or all (`flows.*.cc`) flow groups; a value that is not TOML is a string.
     ///
     /// # Errors
     /// Everything that is wrong with it, each with its place.

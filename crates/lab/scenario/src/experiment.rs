@@ -98,11 +98,9 @@ impl Experiment {
         &self.groups[flow.group as usize].host
     }
 
-    /// The card of the host at which a path begins; `None` if the host is not a node of its own.
-    pub fn card_of(&self, path: u32) -> Option<LinkId> {
-        let first = *self.paths[path as usize].first()?;
-        let link = &self.links[first.0 as usize];
-        (link.rate.is_some() && !self.nodes[link.from.0 as usize].is_switch).then_some(first)
+    /// Whether a link that is the first of a path is the card of its host; not if the host is no node of its own.
+    pub fn is_card(&self, link: &Link) -> bool {
+        link.rate.is_some() && !self.nodes[link.from.0 as usize].is_switch
     }
 
     /// Node at which a path ends.

@@ -12,7 +12,7 @@ pub(crate) fn apply(root: &mut Node, key: &str, value: &str, report: &mut Report
     let source = report.add_source("--set", &format!("{key}={value}"));
     let mark = |range: Range<usize>| Mark { source, range };
     let Some(steps) = steps(key) else {
-        let hint = "write a dotted key, as in bottleneck.rate, flows[0].cc or flows.reno.cc";
+        let hint = "write a dotted key, as in bottleneck.rate, flows[0].cc, flows.reno.cc or flows.*.cc";
         return report.error(&mark(0..key.len()), format!("`{key}` is not a key"), hint);
     };
     let Some(new) = read_value(source, key.len() + 1, value, report) else { return };
@@ -28,6 +28,8 @@ struct Step {
 enum StepKind {
     Key(String),
     Index(usize),
+    /// `*`: each entry of an array.
+    Each,
 }
 
 fn steps(key: &str) -> Option<Vec<Step>> {
@@ -44,10 +46,13 @@ fn steps(key: &str) -> Option<Vec<Step>> {
         } else {
             let end = rest.find(['.', '[']).unwrap_or(rest.len());
             let name = &rest[..end];
-            if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
+            if name != "*"
+                && (name.is_empty()
+                    || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-'))
+            {
                 return None;
             }
-            (StepKind::Key(name.to_owned()), end)
+            (if name == "*" { StepKind::Each } else { StepKind::Key(name.to_owned()) }, end)
         };
         steps.push(Step { kind, range: at..at + length });
         at += length;
@@ -125,6 +130,18 @@ fn put(node: &mut Node, steps: &[Step], new: Node, source: usize, report: &mut R
                     format!("there are {count}, counted from 0"),
                 ),
             }
+        }
+        (StepKind::Each, Value::Array(items)) if !items.is_empty() => {
+            for item in items {
+                put(item, rest, new.clone(), source, report);
+            }
+        }
+        (StepKind::Each, other) => {
+            report.error(
+                &mark,
+                format!("expected an array with entries, found {}", other.what()),
+                "`*` is each entry of an array, as in flows.*.cc",
+            );
         }
         (StepKind::Index(_), other) => {
             report.error(

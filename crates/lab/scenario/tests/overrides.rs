@@ -51,6 +51,8 @@ fn groups_by_number_name_and_controller() {
     }
     // A group without a name is called after its controller.
     assert_eq!(with(&[("flows.reno.cc", "cubic")]).groups[0].cc, "cubic");
+    let all = with(&[("flows.*.cc", "cubic")]);
+    assert!(all.groups.len() > 1 && all.groups.iter().all(|group| group.cc == "cubic"));
 }
 
 #[test]

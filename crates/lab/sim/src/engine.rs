@@ -8,7 +8,7 @@ use crate::barrier::Barrier;
 use crate::cards::Cards;
 use crate::events::{EventQueue, Key, Timer};
 use crate::flow::{Egress, FlowState, Place, ReceiverSlot, SenderSlot};
-use crate::network::{Network, TO_RECEIVER, TO_SENDER, TO_SINK};
+use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER, TO_SINK};
 use crate::outcome::Outcome;
 use crate::recorder::{PacketSink, Recorder};
 use shoal_measure::{FeedbackCounters, FinishedFlow, FlowCounters, FlowResults, metered_window};
@@ -95,17 +95,13 @@ impl<'e> Simulation<'e> {
             if experiment.flows.iter().any(connectionless) { lay(&mut network, TO_SINK) } else { Vec::new() };
         let window_start = Time::ZERO + experiment.warmup;
         let config = |flow: &Flow| &experiment.endpoints[flow.endpoint as usize];
-        let place = |flow: &Flow, path: u32, route: u32| Place {
-            route,
-            endpoint: flow.endpoint,
-            has_card: experiment.card_of(path).is_some(),
-        };
         let sender = |number: u32, flow: &Flow, path: u32, routes: &[u32]| {
-            let place = place(flow, path, routes[path as usize]);
+            let place = Place { route: routes[path as usize], endpoint: flow.endpoint };
             SenderSlot::new(config(flow), FlowId(number), place, window_start)
         };
         let receiver = |number: u32, flow: &Flow, path: u32, routes: &[u32]| {
-            ReceiverSlot::new(config(flow), FlowId(number), place(flow, path, routes[path as usize]))
+            let place = Place { route: routes[path as usize], endpoint: flow.endpoint };
+            ReceiverSlot::new(config(flow), FlowId(number), place)
         };
         let numbered = || (0u32..).zip(&experiment.flows);
         let asking: Vec<u32> = experiment.asking_flows().collect();
@@ -191,8 +187,14 @@ impl<'e> Simulation<'e> {
             if from_timers {
                 self.timers.replace_next(None);
                 self.on_timer(key);
-            } else if let Some(arrival) = self.network.step(key, key.time()) {
-                self.dispatch(arrival, key.time());
+            } else {
+                match self.network.step(key, key.time()) {
+                    None => {}
+                    Some(Arrival::Receiver(packet)) => self.at_receiver(&packet, key.time()),
+                    Some(Arrival::Sender(packet)) => self.at_sender(&packet, key.time()),
+                    Some(Arrival::Sink(packet)) => self.at_sink(&packet, key.time()),
+                    Some(Arrival::Card(packet)) => self.at_card(packet, key.time()),
+                }
             }
             if self.events.is_multiple_of(PROGRESS_EVENTS)
                 && let Some(watch) = progress
@@ -205,11 +207,23 @@ impl<'e> Simulation<'e> {
 
     #[inline]
     fn at_receiver(&mut self, packet: &Packet, now: Time) {
-        let flow = packet.flow.0;
+        self.with_receiver(packet.flow.0, now, |receiver, config, out| {
+            receiver.on_packet(config, packet, now, out);
+        });
+    }
+
+    /// Gives a packet to a receiver and handles the effects of the change.
+    #[inline]
+    fn with_receiver(
+        &mut self,
+        flow: u32,
+        now: Time,
+        call: impl FnOnce(&mut Receiver, &EndpointConfig, &mut Egress<'_>),
+    ) {
         let slot = &mut self.receivers[flow as usize];
         let config = &self.experiment.endpoints[slot.endpoint as usize];
-        let mut out = Egress { network: &mut self.network, route: slot.route, has_card: false, now };
-        slot.receiver.on_packet(config, packet, now, &mut out);
+        let mut out = Egress { network: &mut self.network, route: slot.route, now };
+        call(&mut slot.receiver, config, &mut out);
         let reached = slot.receiver.delivered_bytes() >= slot.milestone;
         self.rearm_receiver(flow);
         if reached {
@@ -254,7 +268,7 @@ impl<'e> Simulation<'e> {
         // recorded.
         let counters = self.network.recorder.collector.traces(flow).then(|| *slot.sender.counters());
         let srtt = slot.sender.srtt();
-        let mut out = Egress { network: &mut self.network, route: slot.route, has_card: slot.has_card, now };
+        let mut out = Egress { network: &mut self.network, route: slot.route, now };
         call(&mut slot.sender, config, &mut out);
         self.after_sender(flow, srtt, counters, now);
     }
@@ -366,7 +380,7 @@ impl<'e> Simulation<'e> {
         slot.armed = Time::NEVER;
         if slot.receiver.deadline() <= now {
             let config = &self.experiment.endpoints[slot.endpoint as usize];
-            let mut out = Egress { network: &mut self.network, route: slot.route, has_card: false, now };
+            let mut out = Egress { network: &mut self.network, route: slot.route, now };
             slot.receiver.on_timer(config, now, &mut out);
         }
         self.rearm_receiver(flow);

@@ -18,8 +18,6 @@ pub(crate) struct SenderSlot {
     pub(crate) armed: Time,
     /// Start of the sender's route in the route table.
     pub(crate) route: u32,
-    /// Whether the first link of that route is the card of the sender's host.
-    pub(crate) has_card: bool,
     /// Index of the sender's endpoint configuration.
     pub(crate) endpoint: u32,
     pub(crate) meter: FlowMeter,
@@ -35,7 +33,6 @@ impl SenderSlot {
             sender: Sender::new(config, number),
             armed: Time::NEVER,
             route: at.route,
-            has_card: at.has_card,
             endpoint: at.endpoint,
             meter: FlowMeter::new(window_start),
             milestone: u64::MAX,
@@ -83,16 +80,12 @@ impl ReceiverSlot {
 pub(crate) struct Place {
     pub(crate) route: u32,
     pub(crate) endpoint: u32,
-    /// Whether the first link of the route is the card of the host.
-    pub(crate) has_card: bool,
 }
 
 /// Sends an endpoint's packets on their route.
 pub(crate) struct Egress<'a> {
     pub(crate) network: &'a mut Network,
     pub(crate) route: u32,
-    /// Whether the first link of the route is the card of the host.
-    pub(crate) has_card: bool,
     pub(crate) now: Time,
 }
 
@@ -103,7 +96,7 @@ impl Output for Egress<'_> {
         self.network.send(packet, self.now);
     }
     fn card_free(&self) -> Time {
-        if self.has_card { self.network.first_link_free(self.route) } else { Time::ZERO }
+        self.network.card_free(self.route)
     }
 }
 

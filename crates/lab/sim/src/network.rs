@@ -59,6 +59,7 @@ impl Network {
                 let mut port = Port::new(link, experiment.seed, number.unwrap_or(UNMONITORED));
                 port.member = pools.member(index);
                 port.is_special |= port.member != ALONE;
+                port.is_card = experiment.is_card(link);
                 port
             })
             .collect();
@@ -91,18 +92,16 @@ impl Network {
         self.routes[packet.route as usize + 1]
     }
 
-    /// What a packet that a card hands over has reached.
-    pub(crate) fn behind_card(&self, packet: Packet) -> Arrival {
-        match self.routes[packet.route as usize + 2] {
-            TO_RECEIVER => Arrival::Receiver(packet),
-            TO_SENDER => Arrival::Sender(packet),
-            _ => Arrival::Sink(packet),
-        }
+    /// End of the route of a packet that a card hands over.
+    pub(crate) fn behind_card(&self, packet: &Packet) -> u32 {
+        self.routes[packet.route as usize + 2]
     }
 
-    /// Time at which the first link of a route will have sent everything that waits for it.
-    pub(crate) fn first_link_free(&self, route: u32) -> Time {
-        self.ports[self.routes[route as usize] as usize].idle_from()
+    /// Time at which the card of the host at which a route begins will have sent everything that waits for it;
+    /// [`Time::ZERO`] if the host is not a node of its own, and therefore has no card.
+    pub(crate) fn card_free(&self, route: u32) -> Time {
+        let port = &self.ports[self.routes[route as usize] as usize];
+        if port.is_card { port.idle_from() } else { Time::ZERO }
     }
 
     /// Time and link of the earliest event of any link.
@@ -127,18 +126,21 @@ impl Network {
     pub(crate) fn step(&mut self, key: Key, now: Time) -> Option<Arrival> {
         let link = key.subject();
         let port = &mut self.ports[link as usize];
-        let packet = if port.is_special {
-            self.step_special(key, now)
-        } else {
-            port.catch_up(now, &mut self.recorder);
-            let packet = port.deliver(now);
-            let next = port.next_event();
-            port.pending = next.is_some();
-            let again = next.map(|time| self.numbers.key(time, link));
-            self.event_queue.replace_next(again);
-            packet
-        };
-        let packet = packet?;
+        if port.is_special {
+            return self.step_special(key, now);
+        }
+        port.catch_up(now, &mut self.recorder);
+        let packet = port.deliver(now);
+        let next = port.next_event();
+        port.pending = next.is_some();
+        let again = next.map(|time| self.numbers.key(time, link));
+        self.event_queue.replace_next(again);
+        self.forward(packet?, now)
+    }
+
+    /// Sends a packet that has left a link on its way.
+    #[inline]
+    fn forward(&mut self, packet: Packet, now: Time) -> Option<Arrival> {
         let hop = self.routes[packet.route as usize];
         if hop >= TO_CARD && self.recorder.collector.traces_segments(packet.flow.0) {
             self.on_segment(&packet, SegmentEvent::Receive, now);
@@ -233,7 +235,7 @@ impl Network {
     /// Carries out the earliest event, which is that of a port that shares its memory or has an impaired wire.
     #[cold]
     #[inline(never)]
-    fn step_special(&mut self, key: Key, now: Time) -> Option<Packet> {
+    fn step_special(&mut self, key: Key, now: Time) -> Option<Arrival> {
         let link = key.subject();
         let port = &mut self.ports[link as usize];
         if port.impaired().is_some_and(|impaired| impaired.expected != key.time()) {
@@ -253,7 +255,7 @@ impl Network {
         }
         let again = next.map(|time| self.numbers.key(time, link));
         self.event_queue.replace_next(again);
-        packet
+        self.forward(packet?, now)
     }
 
     fn arrive_at_shared(&mut self, packet: Packet, link: u32, now: Time) {

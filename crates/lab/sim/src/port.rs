@@ -23,6 +23,8 @@ pub(crate) struct Port {
     pub(crate) pending: bool,
     /// Whether the port shares memory or its wire is impaired, so that the network treats it apart from all others.
     pub(crate) is_special: bool,
+    /// Whether the port is the card of a host.
+    pub(crate) is_card: bool,
     /// Number of the port among the monitored links, or [`UNMONITORED`].
     probe: u32,
     /// Number of the port among those that share memory, or [`ALONE`].
@@ -64,6 +66,7 @@ impl Port {
             line,
             pending: false,
             is_special: link.impairments.is_some(),
+            is_card: false,
             probe,
             member: ALONE,
         }
@@ -81,24 +84,20 @@ impl Port {
                 let wire_bytes = line.wire_bytes(&packet);
                 return line.serialise(packet, wire_bytes, now, &mut self.free, &mut self.wire);
             }
-            let verdict = line.queue.enqueue(packet, now, &mut line.random);
-            line.refresh();
-            match verdict {
-                Verdict::Queued { .. } => {}
-                Verdict::Dropped(_) => return,
-                Verdict::Displaced => line.drop_displaced(self.probe, now, recorder),
-            }
         } else {
             // Only rows about packets need the backlog.
             let found = if recorder.has_sink() { line.queue.backlog() } else { Backlog::default() };
             recorder.on_arrival(self.probe, &packet, found, now);
-            let verdict = line.queue.enqueue(packet, now, &mut line.random);
-            recorder.on_verdict(self.probe, &packet, verdict, line.refresh(), now);
-            match verdict {
-                Verdict::Queued { .. } => {}
-                Verdict::Dropped(_) => return,
-                Verdict::Displaced => line.drop_displaced(self.probe, now, recorder),
-            }
+        }
+        let verdict = line.queue.enqueue(packet, now, &mut line.random);
+        let backlog = line.refresh();
+        if self.probe != UNMONITORED {
+            recorder.on_verdict(self.probe, &packet, verdict, backlog, now);
+        }
+        match verdict {
+            Verdict::Queued { .. } => {}
+            Verdict::Dropped(_) => return,
+            Verdict::Displaced => line.drop_displaced(self.probe, now, recorder),
         }
         if self.free <= now {
             line.transmit(&mut self.free, &mut self.wire, self.probe, now, recorder);

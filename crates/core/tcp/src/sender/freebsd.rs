@@ -137,6 +137,11 @@ impl FreeBsdSender {
         }
     }
 
+    /// Stream position up to which data was sent: nothing else waits in the socket.
+    pub(super) fn held(&self) -> u64 {
+        self.snd_max
+    }
+
     /// Sends what the window allows after the application has written, or stopped.
     pub(super) fn on_written(&mut self, call: &mut Call<'_, impl Output>) {
         self.output(call);

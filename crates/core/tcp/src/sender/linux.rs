@@ -114,6 +114,11 @@ impl LinuxSender {
         }
     }
 
+    /// Stream position up to which data was sent, or waits in the socket.
+    pub(super) fn held(&self) -> u64 {
+        self.segmentation.as_ref().map_or(self.snd_nxt, |segmentation| segmentation.held(self.snd_nxt))
+    }
+
     /// Sends what the window allows after the application has written, or stopped.
     pub(super) fn on_written(&mut self, call: &mut Call<'_, impl Output>) {
         self.push(call);

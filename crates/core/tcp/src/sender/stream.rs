@@ -22,11 +22,16 @@ impl Stream {
         self.written = self.written.saturating_add(bytes);
     }
 
-    /// The application always has data, or stops having some: nothing beyond `highest_sent` is written.
-    pub(super) fn set_greedy(&mut self, greedy: bool, highest_sent: u64) {
+    /// The application always has data, or stops having some: nothing beyond `held` is written.
+    pub(super) fn set_greedy(&mut self, greedy: bool, held: u64) {
         if !self.fin_sent {
-            self.written = if greedy { u64::MAX } else { highest_sent.max(1) };
+            self.written = if greedy { u64::MAX } else { held.max(1) };
         }
+    }
+
+    /// Whether the application always has data.
+    pub(super) fn is_endless(&self) -> bool {
+        self.written == u64::MAX
     }
 
     /// Whether there is data, or a FIN, from `next` on that was not yet sent.

@@ -37,6 +37,22 @@ fn every_second_segment_is_acknowledged_or_a_timer_after_the_first() {
 }
 
 #[test]
+fn a_segment_that_the_host_has_merged_is_acknowledged_at_once() {
+    // DELAY_ACK asks for a segment that is not larger than the MSS, so that segments of LRO do not wait for a second one.
+    for stack in ["freebsd-2015", "freebsd-14"] {
+        receiver_with(dctcp(stack), OPEN).run(
+            "
+            3ms   < 2:2896 ect0        # two packets
+            3ms   > ack 4
+            4ms   < 4 ect0             # one: waits
+            5ms   < 5:5792 ect0
+            5ms   > ack 9
+            ",
+        );
+    }
+}
+
+#[test]
 fn data_out_of_order_is_acknowledged_at_once() {
     receiver_with(dctcp("freebsd-2015"), OPEN).run(
         "

@@ -158,7 +158,9 @@ impl Collector {
         }
     }
 
-    #[inline]
+    // Inlined in its callers: as a call of its own it saves and restores six registers twice a packet.
+    #[allow(clippy::inline_always, reason = "measured, see above")]
+    #[inline(always)]
     fn on_backlog(&mut self, link: u32, waiting: Backlog, at: Time) {
         let MonitoredLink { meter, bin, .. } = &mut self.links[link as usize];
         meter.on_backlog(at, waiting.packets, waiting.bytes);

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::events::Timer;
-use crate::network::Arrival;
+use crate::network::{TO_RECEIVER, TO_SENDER};
 use shoal_packet::Packet;
 use shoal_units::Time;
 
@@ -36,7 +36,7 @@ impl Simulation<'_> {
         let mut segments = std::mem::take(&mut self.cards.segments);
         self.cards.slots[number as usize].card.on_timer(now, &mut segments);
         for segment in segments.drain(..) {
-            self.dispatch(self.network.behind_card(segment), now);
+            self.hand_over(segment, now);
         }
         self.cards.segments = segments;
         let slot = &mut self.cards.slots[number as usize];
@@ -47,14 +47,14 @@ impl Simulation<'_> {
         }
     }
 
-    /// Hands a packet to the endpoint that it has reached.
-    #[inline]
-    pub(super) fn dispatch(&mut self, arrival: Arrival, now: Time) {
-        match arrival {
-            Arrival::Receiver(packet) => self.at_receiver(&packet, now),
-            Arrival::Sender(packet) => self.at_sender(&packet, now),
-            Arrival::Sink(packet) => self.at_sink(&packet, now),
-            Arrival::Card(packet) => self.at_card(packet, now),
+    /// Hands over what a card has made of packets that arrived together.
+    fn hand_over(&mut self, merged: Packet, now: Time) {
+        match self.network.behind_card(&merged) {
+            TO_RECEIVER => self.with_receiver(merged.flow.0, now, |receiver, config, out| {
+                receiver.on_merged(config, &merged, now, out);
+            }),
+            TO_SENDER => self.at_sender(&merged, now),
+            _ => self.at_sink(&merged, now),
         }
     }
 }

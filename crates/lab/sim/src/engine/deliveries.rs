@@ -119,7 +119,7 @@ impl Simulation<'_> {
     fn send_pending_ack(&mut self, connection: u32, now: Time) {
         let slot = &mut self.receivers[connection as usize];
         let config = &self.experiment.endpoints[slot.endpoint as usize];
-        let mut out = Egress { network: &mut self.network, route: slot.route, has_card: false, now };
+        let mut out = Egress { network: &mut self.network, route: slot.route, now };
         slot.receiver.send_pending_ack(config, now, &mut out);
     }
 

@@ -8,6 +8,8 @@
 mod defer;
 mod size;
 mod small_queue;
+mod write_queue;
+mod writing;
 
 use super::transmit::Next;
 use super::{Call, LinuxSender, Moment};
@@ -17,24 +19,18 @@ use shoal_units::cast::fit_u16;
 use shoal_units::{Span, Time};
 use size::PacingRate;
 use small_queue::SmallQueue;
-
-/// Data that an application has written when the handshake ends; it writes on as soon as less waits.
-const WRITTEN_AT_FIRST_BYTES: u64 = 128 << 10;
+use write_queue::{Head, WriteQueue};
 
 /// What a sender with segmentation offload remembers.
 #[derive(Clone, Debug)]
 pub(super) struct Segmentation {
-    /// The segment at the head of the write queue, as stream positions.
-    head_start: u64,
-    head_end: u64,
-    /// Where the segment ended before it took something of the next one; if it did, where the next one ends.
-    built_end: u64,
-    /// Nothing was behind the segment at the head when it was last looked at.
-    is_tail: bool,
+    /// What the socket holds and was not sent.
+    queue: WriteQueue,
+    /// The application wanted to write more than the socket took (Linux `SOCK_NOSPACE`).
+    is_refused: bool,
     /// Pacing rate (Linux `sk_pacing_rate`), by which segments are sized and bursts are paced.
     rate: PacingRate,
-    /// Window of the SYN/ACK in bytes, and the largest that the peer has offered since (Linux `max_window`).
-    first_window: u32,
+    /// Largest window that the peer has offered in bytes (Linux `max_window`).
     max_window: u32,
     /// When the next segment may leave, if the connection is paced; else when the last one left (Linux `tcp_wstamp_ns`).
     departure: Time,
@@ -44,33 +40,21 @@ pub(super) struct Segmentation {
     pub(super) resume: Time,
 }
 
-/// The segment that may leave next.
-#[derive(Clone, Copy, Debug)]
-struct Head {
-    /// Payload in bytes.
-    bytes: u64,
-    /// Nothing was written behind it (Linux `tcp_write_queue_tail`).
-    is_tail: bool,
-    /// It carries the FIN.
-    fin: bool,
-}
-
-impl Head {
-    /// Packets of `mss` bytes that it takes.
-    fn packets(self, mss: u64) -> u64 {
-        self.bytes.div_ceil(mss).max(1)
-    }
+/// How much one look at the write queue may send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Burst {
+    /// All that the windows allow and that does not wait for more.
+    All,
+    /// One segment, which waits for nothing (Linux `tcp_push_one`).
+    One,
 }
 
 impl Segmentation {
     pub(super) fn new() -> Self {
         Self {
-            head_start: 0,
-            head_end: 0,
-            built_end: 0,
-            is_tail: true,
+            queue: WriteQueue::default(),
+            is_refused: false,
             rate: PacingRate::UNLIMITED,
-            first_window: 0,
             max_window: 0,
             departure: Time::ZERO,
             deferral: Deferral::default(),
@@ -81,53 +65,12 @@ impl Segmentation {
 
     /// Bytes of heap memory.
     pub(super) fn heap_bytes(&self) -> usize {
-        size_of::<Self>() + self.small_queue.heap_bytes()
+        size_of::<Self>() + self.queue.heap_bytes() + self.small_queue.heap_bytes()
     }
 
-    fn note_window(&mut self, window: u32) {
-        if self.max_window == 0 {
-            self.first_window = window;
-        }
-        self.max_window = self.max_window.max(window);
-    }
-
-    /// Largest window known when the segment was built that begins at `position`: what the application writes at first is
-    /// built before any window but that of the SYN/ACK is known, which is never scaled.
-    fn window_when_built(&self, position: u64) -> u32 {
-        if position.max(self.built_end) <= WRITTEN_AT_FIRST_BYTES {
-            self.first_window
-        } else {
-            self.max_window
-        }
-    }
-
-    /// The segment at the head of the write queue. It is filled up to `goal` bytes while it is the last (Linux
-    /// `tcp_sendmsg`), and takes what it lacks of `wanted` bytes from the one behind it, which stays that much shorter
-    /// (`tcp_grow_skb`).
-    fn head(&mut self, next: u64, written: u64, closing: bool, goal: u64, wanted: Option<u64>) -> Head {
-        // An application that stops takes back what was not sent.
-        self.head_end = self.head_end.min(written);
-        if self.head_end <= next {
-            if self.is_tail || self.built_end + goal <= next {
-                self.built_end = next + goal;
-            } else if self.built_end <= next {
-                self.built_end += goal;
-            }
-            self.head_start = next;
-            self.head_end = self.built_end.min(written);
-        } else if self.is_tail {
-            self.built_end = self.built_end.max(self.head_start + goal);
-            self.head_end = self.built_end.min(written);
-        }
-        let wanted = wanted.map_or(0, |wanted| (next + wanted).min(written));
-        if wanted > self.head_end {
-            if wanted > self.built_end {
-                self.built_end += goal;
-            }
-            self.head_end = wanted;
-        }
-        self.is_tail = self.head_end >= written;
-        Head { bytes: self.head_end - next, is_tail: self.is_tail, fin: self.is_tail && closing }
+    /// Stream position up to which the socket holds data; `next` is the next to send.
+    pub(super) fn held(&self, next: u64) -> u64 {
+        self.queue.end(next)
     }
 }
 
@@ -139,10 +82,23 @@ impl LinuxSender {
     pub(super) fn push_segments(&mut self, call: &mut Call<'_, impl Output>) -> u32 {
         let Some(offload) = call.config.offload else { return 0 };
         let Some(mut state) = self.segmentation.take() else { return 0 };
-        state.note_window(self.connection.peer_window);
+        state.max_window = state.max_window.max(self.connection.peer_window);
         state.rate.update(&offload, call.rules.tso, u32::from(call.config.mss()), &self.window_use());
-        let (sent, limited) = self.push_with(call, &offload, &mut state);
+        let sent = self.send_queue(call, &offload, &mut state, Burst::All);
+        let sent = sent + self.write_more(call, &offload, &mut state);
         self.segmentation = Some(state);
+        sent
+    }
+
+    /// Sends from the write queue (Linux `tcp_write_xmit`). Returns the packets sent.
+    fn send_queue(
+        &mut self,
+        call: &mut Call<'_, impl Output>,
+        offload: &Offload,
+        state: &mut Segmentation,
+        burst: Burst,
+    ) -> u32 {
+        let (sent, limited) = self.send_segments(call, offload, state, burst);
         if sent > 0 {
             self.after_sending(call, sent);
         }
@@ -151,18 +107,24 @@ impl LinuxSender {
     }
 
     /// Returns the packets sent, and whether `cwnd` has ended the transmission.
-    fn push_with(
+    fn send_segments(
         &mut self,
         call: &mut Call<'_, impl Output>,
         offload: &Offload,
         state: &mut Segmentation,
+        burst: Burst,
     ) -> (u32, bool) {
         let rule = call.rules.tso;
         let mss = u64::from(call.config.mss());
-        let most = state.rate.packets(offload, rule, call.config.mss().into(), self.rtt.min());
+        let most = self.most_packets(call, offload, state);
         let mut sent = 0;
         state.resume = Time::NEVER;
-        while self.has_unsent() {
+        // A probe may have sent from the queue.
+        state.queue.forget_sent(self.snd_nxt);
+        loop {
+            if state.queue.is_empty() && !self.is_fin_next() {
+                break;
+            }
             if offload.pacing == Pacing::Internal && state.departure > call.now {
                 state.resume = state.departure;
                 break;
@@ -172,32 +134,30 @@ impl LinuxSender {
             // Since 3.19 a segment takes no more than half of the window, so that two are in flight.
             let half = if rule == Tso::Linux6 { (self.window.cwnd / 2).max(1) } else { u32::MAX };
             let quota = u64::from(room.min(half).min(most));
-            let window = state.window_when_built(self.snd_nxt);
-            let goal = size::goal(offload, rule, most, window, mss);
             let wanted = (rule == Tso::Linux6).then_some(quota * mss);
-            let head = state.head(self.snd_nxt, self.stream.written, self.stream.closing, goal, wanted);
-            let fin_alone = head.fin && head.packets(mss) == 1 && call.rules.fin_beyond_cwnd;
+            let head = state.queue.head(self.snd_nxt, wanted);
+            let fin = head.is_tail && self.stream.closing && self.snd_nxt + head.bytes == self.stream.written;
+            let fin_alone = fin && head.packets(mss) == 1 && call.rules.fin_beyond_cwnd;
             if quota == 0 && !fin_alone {
                 return (sent, true);
             }
-            if !self.fits_peer_window(Next {
-                len: fit_u16(head.bytes.min(mss)),
-                fin: head.fin && head.bytes <= mss,
-            }) {
+            if !self
+                .fits_peer_window(Next { len: fit_u16(head.bytes.min(mss)), fin: fin && head.bytes <= mss })
+            {
                 break;
             }
             if head.packets(mss) == 1 {
-                if self.waits_for_more(call, Next { len: fit_u16(head.bytes), fin: head.fin }) {
+                if head.is_tail && self.waits_for_more(call, Next { len: fit_u16(head.bytes), fin }) {
                     break;
                 }
-            } else {
-                let wait = self.wait(call, state, head, most);
+            } else if burst == Burst::All {
+                let wait = self.wait(call, state, head, fin, most);
                 match defer::decide(rule, offload, &wait, &mut state.deferral) {
                     Decision::Send => {}
                     Decision::Defer { for_cwnd } => return (sent, for_cwnd || self.is_window_full()),
                 }
             }
-            let bytes = self.split_point(call, head, quota.max(1) * mss);
+            let bytes = self.split_point(call, head, fin, quota.max(1) * mss);
             if let Some(resume) = state.small_queue.stops(offload, &state.rate, bytes, call.now) {
                 state.resume = resume;
                 break;
@@ -205,17 +165,29 @@ impl LinuxSender {
             if sent == 0 && self.board.packets_out() == 0 {
                 self.on_restart(call);
             }
-            sent += self.send_segment(call, head, bytes);
-            // What is left of a segment that was split can be filled if it is the last.
-            state.head_start = self.snd_nxt;
+            sent += self.send_segment(call, head, fin, bytes);
+            state.queue.forget_sent(self.snd_nxt);
             state.departure = state.departure.max(call.now);
             state.small_queue.note(bytes, call.now, call.card_free());
             if offload.pacing == Pacing::Internal {
                 state.departure =
                     state.rate.next_departure(bytes, state.departure, call.now, self.counters.segments_sent);
             }
+            if burst == Burst::One {
+                break;
+            }
         }
-        (sent, self.has_unsent() && self.is_window_full())
+        (sent, !state.queue.is_empty() && self.is_window_full())
+    }
+
+    /// Whether everything was sent but the FIN.
+    fn is_fin_next(&self) -> bool {
+        self.stream.closing && !self.stream.fin_sent && self.snd_nxt == self.stream.written
+    }
+
+    /// Most packets of the next segment.
+    fn most_packets(&self, at: &Moment<'_>, offload: &Offload, state: &Segmentation) -> u32 {
+        state.rate.packets(offload, at.rules.tso, at.config.mss().into(), self.rtt.min())
     }
 
     fn is_window_full(&self) -> bool {
@@ -238,7 +210,7 @@ impl LinuxSender {
     }
 
     /// What decides whether the segment at the head waits.
-    fn wait(&self, at: &Moment<'_>, state: &Segmentation, head: Head, most: u32) -> Wait {
+    fn wait(&self, at: &Moment<'_>, state: &Segmentation, head: Head, fin: bool, most: u32) -> Wait {
         let mss = u64::from(at.config.mss());
         let srtt = self.rtt.srtt();
         Wait {
@@ -252,14 +224,14 @@ impl LinuxSender {
             mss,
             bytes: head.bytes,
             is_tail: head.is_tail,
-            fin: head.fin,
+            fin,
             next_ack: self.board.head().map(|oldest| oldest.sent + srtt),
             srtt,
         }
     }
 
     /// Bytes of the segment at the head that leave now, at most `most` (Linux `tcp_mss_split_point`).
-    fn split_point(&self, at: &Moment<'_>, head: Head, most: u64) -> u64 {
+    fn split_point(&self, at: &Moment<'_>, head: Head, fin: bool, most: u64) -> u64 {
         let mss = u64::from(at.config.mss());
         let window = self.peer_window_left();
         if most <= window && !head.is_tail {
@@ -271,21 +243,21 @@ impl LinuxSender {
         }
         let partial = needed % mss;
         // A small rest waits for the small packet in flight, but the end of the stream waits for nothing.
-        let ends = head.fin && needed == head.bytes;
+        let ends = fin && needed == head.bytes;
         let waits = partial > 0 && needed > partial && !ends && self.small_end > self.snd_una;
         if waits { needed - partial } else { needed }
     }
 
     /// Sends `bytes` of the segment at the head, packet by packet. Returns the packets.
-    fn send_segment(&mut self, call: &mut Call<'_, impl Output>, head: Head, bytes: u64) -> u32 {
+    fn send_segment(&mut self, call: &mut Call<'_, impl Output>, head: Head, ends: bool, bytes: u64) -> u32 {
         let mss = u64::from(call.config.mss());
         let mut left = bytes;
         let mut sent = 0;
-        let pushes = call.rules.tso == Tso::Linux6 && bytes > mss;
+        let pushes = (call.rules.tso == Tso::Linux6 && bytes > mss) || (head.push && bytes == head.bytes);
         loop {
             let len = left.min(mss);
             left -= len;
-            let fin = head.fin && left == 0 && bytes == head.bytes;
+            let fin = ends && left == 0 && bytes == head.bytes;
             // The last packet of a segment flushes the receiver's coalescing (Linux since 5.4 `__tcp_transmit_skb`).
             self.send_new(call, Next { len: fit_u16(len), fin }, pushes && left == 0);
             sent += 1;
@@ -299,10 +271,10 @@ impl LinuxSender {
     /// `tcp_is_cwnd_limited`).
     #[inline]
     pub(super) fn waits_in_window(&self, at: &Moment<'_>, flight: u32) -> bool {
-        if self.segmentation.is_none() || !matches!(at.rules.window_use, WindowUse::Missing(_)) {
+        let Some(offload) = at.config.offload else { return false };
+        if !matches!(at.rules.window_use, WindowUse::Missing(_)) {
             return false;
         }
-        let Some(offload) = at.config.offload else { return false };
         let mss = at.config.mss();
         let room = self.window.cwnd.saturating_sub(flight);
         u64::from(room) * u64::from(offload.tso_win_divisor) < u64::from(self.window.cwnd)

@@ -30,6 +30,11 @@ impl SmallQueue {
         }
     }
 
+    /// When the card has sent the next of those that wait; `None` if nothing does.
+    pub(super) fn next_done(&self, now: Time) -> Option<Time> {
+        self.waiting.iter().map(|(done, _)| *done).find(|done| *done > now)
+    }
+
     /// Whether another segment of `bytes` has to wait: returns when the card has sent enough. It does not if at most one
     /// segment is out.
     pub(super) fn stops(
