@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record vectors check check-skeletons docs fmt bench bench-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-record fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -78,6 +78,20 @@ rate-step-record: linux-kernel ## Measure five queues below a rate step on both 
 		$(BIN)/python tools/rate_step.py; \
 		printf '![Queueing delay of CUBIC and DCTCP over time below five queues, on the simulator and on Linux](img/rate-step.png)\n'; } > docs/rate-step.md.new
 	@mv docs/rate-step.md.new docs/rate-step.md
+
+threshold-hosts-record: linux-kernel ## Search the smallest threshold of DCTCP with real hosts: docs/threshold-hosts.md and its figure
+	@{ printf '# The smallest threshold with real hosts\n\n%s, shoal %s. Written by `make threshold-hosts-record`; [real hosts](real-hosts.md) says how, what\nthe numbers mean and what follows from them. K and C x RTT are in packets; * marks cells in which a larger K than the first answer failed.\n\n' \
+		"$$(date +%F)" "$$(git describe --always)"; \
+		$(BIN)/python tools/threshold_hosts.py; \
+		printf '![Smallest threshold over the round trip at five rates, with ideal, segmenting, coalescing and paced hosts](img/threshold-hosts.png)\n'; } > docs/threshold-hosts.md.new
+	@mv docs/threshold-hosts.md.new docs/threshold-hosts.md
+
+echo-hosts-record: linux-kernel ## Measure alpha and queue of DCTCP with receivers that wait: docs/echo-hosts.md and its figure
+	@{ printf '# Alpha and queue when receivers wait\n\n%s, shoal %s. Written by `make echo-hosts-record`; [real hosts](real-hosts.md#when-the-echo-stops-being-accurate) says how, what\nthe numbers mean and what follows from them. Queues and K are in packets.\n\n' \
+		"$$(date +%F)" "$$(git describe --always)"; \
+		$(BIN)/python tools/echo_hosts.py; \
+		printf '![Alpha over the marked fraction, queue and utilisation over the time to the interrupt, at three rates](img/echo-hosts.png)\n'; } > docs/echo-hosts.md.new
+	@mv docs/echo-hosts.md.new docs/echo-hosts.md
 
 check: setup $(VENV)/.test ## Check formatting, lints, arrows, citations and pages, as CI does before the tests
 	cargo fmt --all --check

@@ -115,8 +115,8 @@ class Scenario:
         Parameters
         ----------
         values
-            Keys such as ``bottleneck.rate``, ``flows[0].cc`` or ``flows.reno.cc``; values as in the file:
-            ``"20 Mbit/s"``, numbers, booleans, lists, dictionaries.
+            Keys such as ``bottleneck.rate``, ``flows[0].cc``, ``flows.reno.cc`` or, for every group,
+            ``flows.*.host``; values as in the file: ``"20 Mbit/s"``, numbers, booleans, lists, dictionaries.
         """
         return self.set_text(*((key, toml_value(value)) for key, value in values.items()))
 
@@ -180,6 +180,21 @@ class Scenario:
         changed = f", {len(self.overrides)} values replaced" if self.overrides else ""
         return f"<shoal.Scenario `{self.title}` from {self.name}{changed}>"
 
+    @property
+    def hosts(self) -> str:
+        """What the hosts of the flows are, in words: how they send and receive decides results as much as the queue."""
+        groups: dict[str, list[str]] = {}
+        for group in self.resolved["flows"]:
+            host = group["host"]
+            changes = {} if isinstance(host, str) else {key: host[key] for key in host if key != "preset"}
+            name = host if isinstance(host, str) else host["preset"]
+            if changes:
+                name += " with " + ", ".join(f"{key} = {value}" for key, value in changes.items())
+            groups.setdefault(name, []).append(group["name"])
+        if len(groups) == 1:
+            return f"hosts {next(iter(groups))}"
+        return "hosts " + "; ".join(f"{name} ({', '.join(own)})" for name, own in groups.items())
+
     def _repr_html_(self) -> str:
         from shoal import notebook
         from shoal.stats import single
@@ -205,7 +220,7 @@ class Scenario:
             )
             for fact, group in zip(facts["groups"], self.resolved["flows"], strict=True)
         ]
-        measured = f"measured from {facts['warmup_s']:g} s to {facts['duration_s']:g} s"
+        measured = f"measured from {facts['warmup_s']:g} s to {facts['duration_s']:g} s, {self.hosts}"
         return (
             notebook.heading(self.title, measured)
             + (notebook.table(links, heads=("Link", "Rate", "BDP", "Thresholds")) if links else "")

@@ -252,6 +252,22 @@ def test_thresholds_above_1_gbit_s_come_with_a_warning(rate: str, warned: bool) 
     assert shoal.sweep(scenario, grid={"flows.dctcp.count": [1, 2]}).warnings == ()
 
 
+@pytest.mark.parametrize(
+    ("host", "warned"),
+    [
+        ("ideal", True),
+        ({"preset": "ideal", "nic_rate": "40 Gbit/s"}, True),
+        ("linux-6-10g", False),
+        ({"nic_rate": "40 Gbit/s"}, False),
+    ],
+)
+def test_thresholds_of_hosts_that_send_bursts_come_without_it(host: object, warned: bool) -> None:
+    key = "bottleneck.aqm.threshold"
+    scenario = _one_flow("10 Gbit/s").override({"flows[0].host": host})
+    found = shoal.tune(scenario, key=key, low=10, high=20, unit="packets", such_that="utilisation() >= 0", seeds=1)
+    assert found.warnings == ((host_bursts.text,) if warned else ())
+
+
 def test_warning_is_shown(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "fast.toml").write_text(_one_flow("10 Gbit/s").to_toml(), encoding="utf-8")
     swept = cli("sweep", "fast.toml", "--axis", "bottleneck.aqm.threshold=10 packets,20 packets")

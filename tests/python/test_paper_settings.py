@@ -64,6 +64,11 @@ def test_a_reason_for_what_is_not_changed_is_refused(folder: Path) -> None:
     add(folder / "items" / "smallest.toml", "[quick]", 'because = { rtt = "two", aqm = "step", warmup = "longer" }\n')
     with pytest.raises(shoal.ShoalError, match="because explains `warmup`, which is as in threshold/sweep"):
         changes(folder, "smallest")
+    # A smaller form of the item may lack the points that the reason is for.
+    paper = read_paper(folder)
+    assert "warmup" not in {
+        change.setting for change in changed_settings(paper, [paper.item("smallest")], in_part=True)
+    }
 
 
 def test_a_base_that_does_not_exist_is_refused(folder: Path) -> None:

@@ -115,7 +115,7 @@ def test_identical_runs_are_called_so(inside: Cli, folder: Path) -> None:
     (folder / "step.toml").write_text(STEP)
     done = inside("run", "step.toml", "--seeds", "3")
     assert (done.code, done.err) == (0, NOTHING)
-    assert "3 seeds, all identical." in done.out
+    assert "3 seeds, all identical; hosts ideal." in done.out
     # What the hint offers is accepted, and helps.
     jitter = ["--set", 'flows.a.start={ uniform = ["0 ms", "25 ms"] }']
     done = inside("run", "step.toml", "--seeds", "3", *jitter)

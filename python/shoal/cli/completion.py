@@ -31,6 +31,11 @@ def model_names(incomplete: str) -> Completed:
     return _named([(model.name, model.summary) for model in models()], incomplete)
 
 
+def host_names(incomplete: str) -> Completed:
+    """Presets of hosts."""
+    return _named([(model.name, model.summary) for model in models() if model.kind == "host"], incomplete)
+
+
 def _named(known: Completed, incomplete: str) -> Completed:
     return [(name, text) for name, text in known if name.startswith(incomplete)]
 

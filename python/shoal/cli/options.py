@@ -37,8 +37,8 @@ Set = Annotated[
     option(
         "--set",
         "KEY=VALUE",
-        "Replace a value of the scenario, e.g. [cyan]bottleneck.rate='20 Mbit/s'[/] or "
-        "[cyan]flows.reno.count=3[/]. Repeatable.",
+        "Replace a value of the scenario, e.g. [cyan]bottleneck.rate='20 Mbit/s'[/], "
+        "[cyan]flows.reno.count=3[/] or, for every group, [cyan]flows.*.host=linux-6-10g[/]. Repeatable.",
     ),
 ]
 SetComputed = Annotated[

@@ -10,15 +10,15 @@ import typer
 from typer.exceptions import Exit
 
 from shoal.cli import options
-from shoal.cli.completion import paper_names
+from shoal.cli.completion import host_names, paper_names
 from shoal.cli.console import data, talk
-from shoal.cli.declare import argument
+from shoal.cli.declare import argument, option
 from shoal.cli.on_linux import find_linux, refuse_limits_without_linux
 from shoal.cli.out import say_written, this_command
 from shoal.cli.run import Plane
 from shoal.errors import UsageError
 from shoal.files import new_folder, refuse_existing
-from shoal.models import nearest
+from shoal.models import models, nearest
 from shoal.shipped import papers
 from shoal.tabulate import Table
 
@@ -33,7 +33,19 @@ _What = Annotated[
 ]
 _Quick = Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer seeds and points: a look, not a verdict.")]
 _Full = Annotated[
-    bool, typer.Option("--full", help="With --on linux: all points and seeds, as on the simulator; takes hours.")
+    bool,
+    typer.Option(
+        "--full", help="With --on linux or --host: all points and seeds, as on the simulator; may take hours."
+    ),
+]
+_Hosts = Annotated[
+    list[str] | None,
+    option(
+        "--host",
+        "PRESET",
+        "Run once more with this preset of `shoal list hosts` in place of every host, beside its own. Repeatable.",
+        autocompletion=host_names,
+    ),
 ]
 _Strict = Annotated[bool, typer.Option("--strict", help="Exit with 5 if a check is outside its tolerance.")]
 _On = Annotated[
@@ -52,6 +64,7 @@ def reproduce(
     strict: _Strict = False,
     fresh: options.Fresh = False,
     on: _On = Plane.SIM,
+    host: _Hosts = None,
     wall_limit: options.WallLimit = None,
     stall_limit: options.StallLimit = None,
 ) -> None:
@@ -67,6 +80,7 @@ def reproduce(
       shoal reproduce kuehlewind-2014 --out results/k13
       shoal reproduce kuehlewind-2014/table-1 --on linux
       shoal reproduce deschepper-2015/dualq --on linux --full
+      shoal reproduce cs244-2013/smallest-k --host linux-3.2-1g --host linux-6-gso
     """
     on_linux = on is Plane.LINUX
     refuse_limits_without_linux(wall_limit, stall_limit, on_linux=on_linux)
@@ -78,19 +92,23 @@ def reproduce(
     from shoal.papers.checks import Verdict
 
     paper, names = _find(what)
-    if full and (quick or not on_linux):
-        raise UsageError("--full goes with --on linux and without --quick", hint="the simulator runs all points anyway")
+    hosts = _known_hosts(host or [])
+    if full and (quick or not (on_linux or hosts)):
+        raise UsageError(
+            "--full goes with --on linux or --host and without --quick", hint="the simulator runs all points anyway"
+        )
     if on_linux and len(names) > 1 and paper.linux is not None:
         names = list(paper.linux.items)
     forms = {"quick": quick, "full": full, "linux": on_linux}
-    target = out or _folder(paper.name, names, [form for form, is_wanted in forms.items() if is_wanted])
+    target = out or _folder(paper.name, names, [*(form for form, is_wanted in forms.items() if is_wanted), *hosts])
     refuse_existing(target, force=force)
-    items = [paper.item(name, quick=quick, on_linux=on_linux, full=full) for name in names]
+    items = [paper.item(name, quick=quick, on_linux=on_linux, full=full, with_hosts=bool(hosts)) for name in names]
     image = find_linux(wall_limit_s=wall_limit, stall_limit_s=stall_limit) if on_linux else None
     with new_folder(target, force=force) as folder:
         cache = options.kept_runs(fresh=fresh)
         done = [
-            engine.reproduce(paper, item, workers=workers, cache=cache, progress=True, image=image) for item in items
+            engine.reproduce(paper, item, workers=workers, cache=cache, progress=True, image=image, hosts=hosts)
+            for item in items
         ]
         write.write(paper, done, folder, command=this_command())
     if as_json:
@@ -102,6 +120,15 @@ def reproduce(
     verdicts = [finding.verdict for reproduction in done for finding in reproduction.chosen.findings]
     if strict and not {*verdicts} <= {Verdict.INSIDE, Verdict.SHOWN}:
         raise Exit(5)
+
+
+def _known_hosts(names: list[str]) -> list[str]:
+    """The presets, each once, in the order in which they are named."""
+    known = [model.name for model in models() if model.kind == "host"]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"there is no host `{name}`", hint=nearest(name, known))
+    return list(dict.fromkeys(names))
 
 
 def _folder(paper: str, items: list[str], forms: list[str]) -> Path:
@@ -165,3 +192,5 @@ def _show(paper: Paper, done: list[Reproduction]) -> None:
             talk.note(f"note: {note}")
     data.blank()
     data.sentence(engine.tally_of(done).headline)
+    for hosts, tally in engine.tallies_with_hosts(done).items():
+        data.sentence(f"With {hosts}: {tally.headline}")

@@ -287,7 +287,7 @@ def _print(runs: Mapping[str, Results]) -> None:
     data.heading(first.data["scenario"]["title"])
     seeds = f"seed {first.seed}" if len(results) == 1 else seeds_in_words([results])
     plane = f" on Linux {first.data['linux']['kernel']}" if first.data["on"] == "linux" else ""
-    data.sentence(f"Measured{plane} from {start:g} s to {end:g} s; {seeds}.")
+    data.sentence(f"Measured{plane} from {start:g} s to {end:g} s; {seeds}; {first.scenario.hosts}.")
     queues = [queue_table(results, index) for index in range(len(first.bottlenecks))]
     for table in (group_table(results), *wait_tables(results), *queues, *step_tables(results)):
         data.blank()

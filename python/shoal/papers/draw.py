@@ -41,8 +41,13 @@ from shoal.plots.windows import draw_flow, shown_flows, signals_of, trace, trace
 _curves = ("--", "-.", (0, (6, 1.5, 1, 1.5, 1, 1.5)))
 
 
-def draw(spec: FigureSpec, tables: Mapping[str, Grid], points: Points, folder: Path) -> Drawn:
-    """Draw a figure from tables, and from the traces and distributions of the sweeps that recorded them."""
+def draw(
+    spec: FigureSpec, tables: Mapping[str, Grid], points: Points, folder: Path, *, host: str | None = None
+) -> Drawn:
+    """Draw a figure from tables, and from the traces and distributions of the sweeps that recorded them.
+
+    Title and picture name the preset ``host`` if one took the place of the paper's hosts.
+    """
     rows = math.ceil(len(spec.panels) / spec.columns)
     frames = []
     with paper_style():
@@ -58,8 +63,12 @@ def draw(spec: FigureSpec, tables: Mapping[str, Grid], points: Points, folder: P
         else:
             legend_of_figure(figure, axes[: len(spec.panels)], columns=6, columnspacing=1.3)
     data = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
+    title = spec.title
+    if host is not None:
+        title = f"{spec.title or spec.name} (hosts: {host})"
+        figure.text(0.995, 0.005, f"hosts: {host}", ha="right", va="bottom", fontsize=6, color="#333333")
     order = ["panel", *(name for name in data.columns if name != "panel")]
-    return Drawn(spec.name, spec.title, figure, data.select(order), note=_note(spec, points))
+    return Drawn(spec.name, title, figure, data.select(order), note=_note(spec, points))
 
 
 def _note(spec: FigureSpec, points: Points) -> str:

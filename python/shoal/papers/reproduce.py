@@ -54,6 +54,11 @@ class Reproduction:
         """The outcome that verdicts are about."""
         return self.outcomes[0]
 
+    @property
+    def with_hosts(self) -> list[Outcome]:
+        """The outcomes with other hosts than the item's own."""
+        return [outcome for outcome in self.outcomes if outcome.reading.host is not None]
+
 
 def readings_of(paper: Paper, item: Item) -> list[Reading]:
     """The readings of an item, the chosen one first."""
@@ -70,6 +75,7 @@ def reproduce(
     cache: str | Path | None = None,
     progress: bool | Callable[[float], object] = False,
     image: Image | None = None,
+    hosts: Sequence[str] = (),
 ) -> Reproduction:
     """Run an item under all its readings.
 
@@ -85,19 +91,23 @@ def reproduce(
         True shows a bar on stderr; a function is called with the finished fraction.
     image
         A kernel: run the chosen reading on the simulator and on this kernel instead of all readings on the simulator.
+    hosts
+        Presets of hosts: run every reading once more with each of them in place of the host of every flow group.
     """
     options: dict[str, Any] = {"workers": workers, "cache": cache, "progress": progress}
     simulate = partial(run_jobs, **options)
     if image is None:
-        return Reproduction(item, *_outcomes(item, readings_of(paper, item), simulate))
+        readings = [own for reading in readings_of(paper, item) for own in (reading, *map(reading.with_host, hosts))]
+        return Reproduction(item, *_outcomes(item, readings, simulate), _warnings(item, readings) if hosts else ())
     from shoal.linux.jobs import run_jobs_on_linux
 
     on_kernel = partial(run_jobs_on_linux, image=image, **options)
     alike, real = paper.on_linux(image.release)
     notes: list[str] = []
     chosen, runs = _outcomes(item, [paper.reading(paper.chosen)], simulate)
-    simulated, more = _outcomes(item, [alike], simulate, chosen=False)
-    measured_there, most = _outcomes(item, [real], on_kernel, chosen=False, expressible=_expressible(image, notes))
+    simulated, more = _outcomes(item, [alike, *map(alike.with_host, hosts)], simulate, chosen=False)
+    there = [real, *map(real.with_host, hosts)]
+    measured_there, most = _outcomes(item, there, on_kernel, chosen=False, expressible=_expressible(image, notes))
     return Reproduction(item, [*chosen, *simulated, *measured_there], runs + more + most, tuple(dict.fromkeys(notes)))
 
 
@@ -153,7 +163,9 @@ def _outcomes(
     for reading in readings:
         solved = {name: _solve(item, search, reading, run) for name, search in item.searches.items()}
         runs += sum(len(trial.results) for tuned in solved.values() for one in tuned for trial in one.trials)
-        outcomes.append(_outcome(item, reading, by_reading[reading.name], solved, chosen=chosen and not outcomes))
+        # Whoever asks for hosts wants all figures with them.
+        everything = (chosen and not outcomes) or reading.host is not None
+        outcomes.append(_outcome(item, reading, by_reading[reading.name], solved, chosen=everything))
     return outcomes, runs
 
 
@@ -192,8 +204,19 @@ def _outcome(
     }
     findings = [finding for check in item.checks for finding in findings_of(check, tables, item.folder)]
     wanted = [spec for spec in item.figures if chosen or not spec.chosen_only]
-    figures = [draw(spec, tables, cells, item.folder) for spec in wanted]
+    figures = [draw(spec, tables, cells, item.folder, host=reading.host) for spec in wanted]
     return Outcome(reading, tables, kept, cells, findings, figures)
+
+
+def _warnings(item: Item, readings: Sequence[Reading]) -> tuple[str, ...]:
+    """What scenarios say against the hosts that take the place of their own."""
+    found: dict[bool, dict[str, None]] = {True: {}, False: {}}
+    for reading in readings:
+        for sweep in (*item.sweeps.values(), *item.searches.values()):
+            for scenario in sweep.scenarios(reading):
+                texts = (warning.splitlines()[0].removeprefix("warning: ") for warning in scenario.warnings)
+                found[reading.host is not None] |= dict.fromkeys(texts)
+    return tuple(text for text in found[True] if text not in found[False])
 
 
 def verdict_table(reproduction: Reproduction) -> Table:
@@ -204,7 +227,7 @@ def verdict_table(reproduction: Reproduction) -> Table:
         "Role",
         "What",
         "Published",
-        "Simulated" if any(other.reading.like for other in others) else "Measured",
+        "Simulated" if any(other.reading.like and not other.reading.host for other in others) else "Measured",
         "Tolerance",
         "Verdict",
         *(o.reading.name for o in others),
@@ -263,6 +286,21 @@ def compared(reproduction: Reproduction) -> Table | None:
 def tally_of(reproductions: Sequence[Reproduction]) -> Tally:
     """What the checks say together, under the chosen reading."""
     return tally(record for reproduction in reproductions for record in _records(reproduction.chosen))
+
+
+def tallies_with_hosts(reproductions: Sequence[Reproduction]) -> dict[str, Tally]:
+    """What the checks say together under each reading with other hosts, by the name of that reading."""
+    names = dict.fromkeys(outcome.reading.name for own in reproductions for outcome in own.with_hosts)
+    return {
+        name: tally(
+            record
+            for own in reproductions
+            for outcome in own.with_hosts
+            if outcome.reading.name == name
+            for record in _records(outcome)
+        )
+        for name in names
+    }
 
 
 def verdict_frame(reproduction: Reproduction) -> pl.DataFrame:

@@ -45,8 +45,15 @@ class Changed:
     why: str
 
 
-def changed_settings(paper: Paper, items: Iterable[Item]) -> list[Changed]:
+def changed_settings(paper: Paper, items: Iterable[Item], *, in_part: bool = False) -> list[Changed]:
     """Everything that items change against the sweep that ``paper.toml`` calls its ``base``.
+
+    Parameters
+    ----------
+    paper, items
+        What is looked at.
+    in_part
+        Whether items may be smaller forms, whose points do not change everything that the item has a reason for.
 
     Raises
     ------
@@ -71,7 +78,7 @@ def changed_settings(paper: Paper, items: Iterable[Item]) -> list[Changed]:
                 why = " ".join(reasons[max(keys, key=len)].split()) if keys else ""
                 found.append(Changed(item.name, sweep.name, setting, _shown(before), _shown(after), why))
         given = {*item.because, *(key for sweep in _sweeps(item) for key in sweep.because)}
-        if given - used:
+        if given - used and not in_part:
             stale = min(given - used)
             raise UsageError(
                 f"{item.name}.toml: because explains `{stale}`, which is as in {paper.base}",

@@ -49,9 +49,23 @@ class Reading(Table):
     title: Text
     why: Text = ""
     set: Values = field(default_factory=dict)
-    # On Linux: the reading it is like, and what it sets above all else. `flows.*.KEY` means every group.
+    # On Linux, and with other hosts: the reading it is like, and what it sets above all else. `flows.*.KEY` means
+    # every group.
     like: Text | None = None
     on_top: Values = field(default_factory=dict)
+    # The preset that replaces the host of every flow group.
+    host: Text | None = None
+
+    def with_host(self, preset: str) -> Reading:
+        """The same with a preset in place of the host of every flow group."""
+        return replace(
+            self,
+            name=f"{self.name}+{preset}",
+            title=f"{self.title}, with hosts {preset}",
+            like=self.like or self.name,
+            on_top={**self.on_top, "flows.*.host": preset},
+            host=preset,
+        )
 
 
 @model
@@ -62,6 +76,18 @@ class OnLinux(Table):
     set: Values = field(default_factory=dict)
     # Smaller forms of items, where the whole would take hours: keys as in `[quick]`.
     items: dict[Text, Values] = field(default_factory=dict)
+
+
+@model
+class WithHosts(Table):
+    """What an experiment becomes if other hosts take the place of its own, beside its own."""
+
+    why: Text = ""
+    # Readings that are run with hosts only, such as that with the stacks that hosts belong to.
+    readings: list[Reading] = field(default_factory=list)
+    # Forms of items for that, on the simulator and on the real kernel: keys as in `[quick]`.
+    items: dict[Text, Values] = field(default_factory=dict)
+    linux: dict[Text, Values] = field(default_factory=dict)
 
 
 @model
@@ -177,15 +203,11 @@ class Sweep(Table):
 
     def _on_top(self, reading: Reading) -> dict[str, Any]:
         groups = [group["name"] for group in self.scenario.resolved["flows"]]
-        found = {}
-        for key, value in reading.on_top.items():
-            names = [key]
-            if key.startswith("flows.*."):
-                names = [f"flows.{group}.{key.removeprefix('flows.*.')}" for group in groups]
-            for name in names:
-                if not name.startswith("flows.") or name.split(".")[1] in groups:
-                    found[name] = value
-        return found
+        return {
+            key: value
+            for key, value in reading.on_top.items()
+            if not key.startswith("flows.") or key.split(".")[1] in {"*", *groups}
+        }
 
     @property
     def has_tables(self) -> bool:
@@ -355,11 +377,14 @@ class Quick(Table):
     set: Values = field(default_factory=dict)
     # Keys are AXIS or .AXIS, of every sweep that has it, or SWEEP.AXIS.
     axes: dict[Text, Any] = field(default_factory=dict)
+    # What searches try, by the name of the search: keys of its `range`.
+    ranges: dict[Text, Values] = field(default_factory=dict)
     readings: Words | None = None
 
     def applied(self, item: Values) -> Values:
         """An item as it is written in its file, in this form."""
         found = dict(item)
+        _check_words("ranges", list(self.ranges), list(item.get("searches", {})))
         for what in ("sweeps", "searches"):
             # What is not a table is refused when the item is read.
             if isinstance(sweeps := item.get(what), dict):
@@ -376,6 +401,9 @@ class Quick(Table):
             if sweep in ("", name) and axis in axes:
                 axes[axis] = value
         own = {} if "seeds" in written and not (self.set or self.axes) else {"seeds": seeds}
+        if name in self.ranges and isinstance(tried := written.get("range"), dict):
+            tried = {**tried, **self.ranges[name]}
+            return {**written, "axes": axes, "set": {**written.get("set", {}), **self.set}, "range": tried, **own}
         return {**written, "axes": axes, "set": {**written.get("set", {}), **self.set}, **own}
 
 
@@ -417,27 +445,35 @@ class Paper(Table):
     # That which verdicts are about: the first one unless it is named.
     chosen: Text = ""
     linux: OnLinux | None = None
+    hosts: WithHosts | None = None
     # ITEM/SWEEP whose settings are those of the paper's reading; other items' are listed where they differ.
     base: Text | None = None
     # Readings whose values and verdicts stand beside those of the chosen one, check by check, in what is kept.
     beside: Words = field(default_factory=list)
 
-    def item(self, name: str, *, quick: bool = False, on_linux: bool = False, full: bool = False) -> Item:
+    def item(
+        self, name: str, *, quick: bool = False, on_linux: bool = False, full: bool = False, with_hosts: bool = False
+    ) -> Item:
         """Read one of the items; ``quick`` reads its smaller form, ``on_linux`` that which the real kernel runs too.
 
-        ``full`` with ``on_linux``: every point and seed of the simulator's form.
+        ``with_hosts`` reads the form that other hosts take part in. ``full`` with either of both: every point and seed
+        of the usual form.
         """
         if name not in self.items:
             raise UsageError(f"`{self.name}` has no item `{name}`", hint=nearest(name, self.items))
+        hosts = (self.hosts or WithHosts()) if with_hosts else WithHosts()
         if not on_linux:
-            return _item(self, name, quick=quick)
+            item = _item(self, name, quick=quick, small=None if quick or full else hosts.items.get(name))
+            return _for_hosts(item, self, hosts.items.get(name, {})) if with_hosts else item
         if self.linux is None or name not in self.linux.items:
             known = [] if self.linux is None else [f"{self.name}/{item}" for item in self.linux.items]
             raise UsageError(
                 f"`{self.name}/{name}` has no form for Linux",
                 hint=f"on Linux: {', '.join(known)}" if known else "leave out --on, or add [linux] to its paper.toml",
             )
-        return _item(self, name, quick=quick, small=None if quick or full else self.linux.items[name])
+        form = hosts.linux.get(name, self.linux.items[name])
+        item = _item(self, name, quick=quick, small=None if quick or full else form)
+        return _for_hosts(item, self, {}) if with_hosts else item
 
     def on_linux(self, release: str) -> tuple[Reading, Reading]:
         """The chosen reading with what a kernel needs: for the simulator, to tell planes from settings, and for it."""
@@ -458,7 +494,14 @@ class Paper(Table):
 
     def reading(self, name: str) -> Reading:
         """The reading of that name."""
-        return next(reading for reading in self.readings if reading.name == name)
+        return next(reading for reading in self.known_readings if reading.name == name)
+
+    @property
+    def known_readings(self) -> list[Reading]:
+        """All readings, those that are run with hosts only at the end."""
+        usual = {reading.name: reading.set for reading in self.readings}
+        more = self.hosts.readings if self.hosts else []
+        return [*self.readings, *(replace(own, set={**usual.get(own.like or "", {}), **own.set}) for own in more)]
 
 
 def read_paper(folder: str | Path) -> Paper:
@@ -474,7 +517,39 @@ def read_paper(folder: str | Path) -> Paper:
         raise UsageError(f"paper.toml: there is no reading `{paper.chosen}`", hint=nearest(paper.chosen, readings))
     _check_words("paper.toml: beside", paper.beside, [name for name in readings if name != paper.chosen])
     _check_words("paper.toml: [linux.items]", list(paper.linux.items) if paper.linux else [], paper.items)
+    if paper.hosts is not None:
+        _check_words("paper.toml: [hosts.items]", list(paper.hosts.items), paper.items)
+        _check_words(
+            "paper.toml: [linux.items]", list(paper.hosts.linux), list(paper.linux.items) if paper.linux else []
+        )
+    _check_new_readings(paper)
     return paper
+
+
+def _check_new_readings(paper: Paper) -> None:
+    """Refuse a reading of [[hosts.readings]] that has the name of another one, and a reading that names a host."""
+    names = [reading.name for reading in paper.known_readings]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"paper.toml: there are two readings `{name}`", hint="give them names of their own")
+    for reading in paper.known_readings:
+        if reading.host is not None:
+            raise UsageError(
+                f"paper.toml: the reading `{reading.name}` names a host",
+                hint="hosts are those of --host; remove the key",
+            )
+    likes = [reading.like for reading in (paper.hosts.readings if paper.hosts else []) if reading.like is not None]
+    _check_words("paper.toml: hosts.readings: like", likes, [reading.name for reading in paper.readings])
+
+
+def _for_hosts(item: Item, paper: Paper, form: Values) -> Item:
+    """The item with the readings of its form, if it has hosts that others can take the place of."""
+    if not any(sweep.scenario.resolved["flows"] for sweep in (*item.sweeps.values(), *item.searches.values())):
+        raise UsageError(f"`{paper.name}/{item.name}` runs no flow groups, so it has no hosts", hint="leave out --host")
+    usual = item.readings or [paper.chosen]
+    readings = form.get("readings", [paper.chosen] if paper.chosen in usual else usual[:1])
+    _check_words(f"paper.toml: [hosts.items.{item.name}] readings", readings, [r.name for r in paper.known_readings])
+    return replace(item, readings=readings)
 
 
 def _check_words(what: str, words: list[str], known: list[str]) -> None:
@@ -523,7 +598,6 @@ def _check_names(item: Item, paper: Paper) -> None:
         if not (item.sweeps[name].keep or (item.sweeps[name].record and name not in item.compare)):
             raise UsageError(f"{item.name}.toml: traces of `{name}` are needed", hint="add keep = true to the sweep")
     for name in item.readings or []:
-        if name not in [reading.name for reading in paper.readings]:
-            raise UsageError(
-                f"{item.name}.toml: there is no reading `{name}`", hint=nearest(name, [r.name for r in paper.readings])
-            )
+        known = [reading.name for reading in paper.known_readings]
+        if name not in known:
+            raise UsageError(f"{item.name}.toml: there is no reading `{name}`", hint=nearest(name, known))
