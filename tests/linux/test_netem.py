@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
 import pytest
+from test_captures import packets
 
 import shoal
 from shoal.linux import Image, plan, run_on_linux
@@ -112,6 +118,66 @@ def test_uniform_slots_agree_in_distribution(image: Image) -> None:
     for name in ("mean", "p5", "p50", "p95"):
         assert kernels[name] == pytest.approx(delays[name], abs=0.54e-3), name
     assert datagrams(linux)["lost"] == datagrams(sim)["lost"] == 0
+
+
+# A link whose slots take one packet every 4 to 10 ms gets one every 3 ms: its backlog grows, so that each gap between
+# two packets at the fast link behind it is one draw of netem, independent of all others.
+SLOTS = """
+duration = "14 s"
+warmup = "0 s"
+[topology]
+kind = "graph"
+nodes = ["a", "s", "t", "b"]
+links = [
+    { from = "a", to = "s", rate = "1 Gbit/s" },
+    { from = "s", to = "t", rate = "1 Gbit/s", impairments = { slot = { min = "4 ms", max = "10 ms", packets = 1 } } },
+    { from = "t", to = "b", rate = "1 Gbit/s", monitored = true },
+]
+[[flows]]
+cc = "none"
+from = "a"
+to = "b"
+app = { unresponsive = "4 Mbit/s" }
+"""
+
+
+def slot_gaps(file: Path) -> list[float]:
+    """Gaps between packets in milliseconds, in increasing order."""
+    times = [packet.time_ns for packet in packets(file.read_bytes(), cut=True) if packet.interface == 0]
+    return sorted((after - before) / 1e6 for before, after in itertools.pairwise(times))
+
+
+def kolmogorov_smirnov(first: Sequence[float], second: Sequence[float]) -> float:
+    """The largest distance between the distributions of two sorted samples."""
+    values, ranks = sorted({*first, *second}), [0, 0]
+    farthest = 0.0
+    for value in values:
+        for number, sample in enumerate((first, second)):
+            while ranks[number] < len(sample) and sample[ranks[number]] <= value:
+                ranks[number] += 1
+        farthest = max(farthest, abs(ranks[0] / len(first) - ranks[1] / len(second)))
+    return farthest
+
+
+def test_slots_of_both_planes_are_uniform_by_kolmogorov_and_smirnov(image: Image, tmp_path: Path) -> None:
+    # At a level of 1 % the distance of n draws from their distribution is at most 1.63 / sqrt(n), and that of two
+    # samples 1.63 x sqrt(2 / n). Both seeds are fixed, so the verdict does not change from one run to the next.
+    scenario = shoal.Scenario.from_toml(SLOTS)
+    files = [tmp_path / "sim.pcapng", tmp_path / "linux.pcapng"]
+    shoal.run(scenario, pcap=files[0])
+    run_on_linux(scenario, image=image, pcap=files[1])
+    sim, linux = (slot_gaps(file) for file in files)
+    assert min(len(sim), len(linux)) > 1900
+    level = 1.63 / math.sqrt(min(len(sim), len(linux)))
+    uniform = [4 + 6 * (rank + 0.5) / 100_000 for rank in range(100_000)]
+    distances = {
+        "simulator": kolmogorov_smirnov(sim, uniform) / level,
+        "netem": kolmogorov_smirnov(linux, uniform) / level,
+        "both": kolmogorov_smirnov(sim, linux) / (math.sqrt(2) * level),
+    }
+    assert max(distances.values()) < 1, distances
+    # The test sees a difference: slots that are a twentieth longer are refused.
+    assert kolmogorov_smirnov([gap * 1.05 for gap in sim], uniform) > level
 
 
 def test_two_runs_are_the_same(image: Image) -> None:
