@@ -12,6 +12,10 @@
  * transmission begins while the line is down (rate 0), and the first one afterwards begins at the end of the outage. The delay
  * of a packet is that of the time at which it has left; no packet overtakes another when the delay falls.
  *
+ * Instead of a rate a line may have opportunities to send, which repeat. All of them are one stream of bytes, of which each
+ * belongs to an instant: a packet takes the next bytes and leaves with the last of them, and bytes at whose instant nothing waits
+ * are lost. A packet that comes at an instant has missed it.
+ *
  * Timers may be up to a microsecond late: a system call that fails takes that long, and no timer fires meanwhile
  * (`handle_syscall` in arch/um). The schedule of a busy line does not depend on it. ACK-clocked packets arrive at the pace of
  * the line, just when a transmission ends; of two such simultaneous events the end of the transmission comes first.
@@ -65,6 +69,12 @@ struct line_changes {
 	u32 next, end;
 };
 
+/* A lap of opportunities to send; none if it is empty. */
+struct line_opportunities {
+	u32 first, count;
+	u64 gone;			/* bytes that were sent or lost since the start */
+};
+
 struct line_sched {
 	struct Qdisc *child;
 	struct qdisc_watchdog watchdog;
@@ -81,7 +91,9 @@ struct line_sched {
 	u64 rest;			/* remainder of free_ns: bits * 10^9 modulo rate */
 	u64 delay_ns;
 	struct line_changes rates, delays;
-	bool down;			/* without a packet on the wire the line is then busy until free_ns, the end of the outage */
+	struct line_opportunities opportunities;
+	bool down;			/* without a packet on the wire the line is busy until free_ns: the end of the outage, or the
+					 * next opportunity */
 	struct sk_buff_head sent;	/* packets in propagation; their stamp is the time of arrival */
 };
 
@@ -276,6 +288,70 @@ static u64 outage_until(struct line_sched *q, u64 at)
 	return U64_MAX;
 }
 
+static const struct line_order *lap_end(const struct line_opportunities *o)
+{
+	return &changes[o->first + o->count - 1];
+}
+
+/* The first instant of a lap with more than `bytes` up to it, or after `at` if that is not null. */
+static const struct line_order *instant_beyond(const struct line_opportunities *o, u64 bytes, const u64 *at)
+{
+	u32 low = o->first, high = o->first + o->count - 1;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (at ? changes[middle].at_ns > *at : changes[middle].value > bytes)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return &changes[low];
+}
+
+/* The instant of the byte that follows the first `bytes`. */
+static u64 opportunity_after(const struct line_opportunities *o, u64 bytes)
+{
+	u64 rest, lap = div64_u64_rem(bytes, lap_end(o)->value, &rest);
+
+	return origin_ns + lap * lap_end(o)->at_ns + instant_beyond(o, rest, NULL)->at_ns;
+}
+
+/* The opportunities up to `now` and at `now`, at which nothing waited, are lost. */
+static void lose_opportunities(struct line_opportunities *o, u64 now)
+{
+	u64 rest, lap, bytes = 0;
+	const struct line_order *next;
+
+	if (now < origin_ns)
+		return;
+	lap = div64_u64_rem(now - origin_ns, lap_end(o)->at_ns, &rest);
+	next = instant_beyond(o, 0, &rest);
+	if (next != &changes[o->first])
+		bytes = next[-1].value;
+	o->gone = max_t(u64, o->gone, lap * lap_end(o)->value + bytes);
+}
+
+/* Before the experiment starts a line has its rate. */
+static bool sends_at_opportunities(const struct line_sched *q)
+{
+	return q->opportunities.count && origin_ns;
+}
+
+/* The next opportunity if it is later than `at`, at which the line then sends nothing; otherwise 0. */
+static u64 opportunity_later(struct line_sched *q, u64 at)
+{
+	struct line_opportunities *o = &q->opportunities;
+	u64 next = opportunity_after(o, o->gone);
+
+	if (next < at) {
+		lose_opportunities(o, at);
+		next = opportunity_after(o, o->gone);
+	}
+	q->down = next > at;
+	return q->down ? next : 0;
+}
+
 static void line_finish(struct Qdisc *sch, u64 now);
 
 static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
@@ -333,6 +409,12 @@ static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	} else if (net_xmit_drop_count(ret)) {
 		qdisc_qstats_drop(sch);
 	}
+	/* An idle line has lost the opportunities until now, and sends the packet at the next one. */
+	if (sends_at_opportunities(q) && !q->on_wire && !q->down) {
+		lose_opportunities(&q->opportunities, now);
+		q->free_ns = opportunity_later(q, now);
+		q->slack_ns = 0;
+	}
 	return ret;
 }
 
@@ -375,7 +457,8 @@ static void line_start(struct Qdisc *sch, u64 now, bool busy)
 	u8 before;
 	struct line_record *r;
 
-	until = outage_until(q, busy ? q->free_ns : now);
+	until = sends_at_opportunities(q) ? opportunity_later(q, busy ? q->free_ns : now) :
+					    outage_until(q, busy ? q->free_ns : now);
 	if (until) {
 		q->free_ns = until;
 		q->slack_ns = q->rest = 0;
@@ -392,15 +475,23 @@ static void line_start(struct Qdisc *sch, u64 now, bool busy)
 	else
 		q->rest = 0;
 	/* A packet that came after free_ns has the rate of its own start. */
-	outage_until(q, start);
+	if (!sends_at_opportunities(q))
+		outage_until(q, start);
 	r = record(q, skb, LINE_STARTED, start, since, before, ecn_of(skb));
 	capture_at_line(r, skb);
 	forget(skb);
 	__skb_push(skb, -skb_mac_offset(skb));
+	q->on_wire = skb;
+	if (sends_at_opportunities(q)) {
+		/* The packet leaves with its last byte. */
+		q->slack_ns = q->rest = 0;
+		q->opportunities.gone += qdisc_pkt_len(skb) + q->overhead;
+		q->free_ns = opportunity_after(&q->opportunities, q->opportunities.gone - 1);
+		return;
+	}
 	bits = 8ULL * (qdisc_pkt_len(skb) + q->overhead) * NSEC_PER_SEC + q->rest;
 	q->free_ns = start + div64_u64_rem(bits, q->rate, &q->rest);
 	q->slack_ns = min_t(u64, ROUNDING_NS, (q->free_ns - start) / ROUNDING_PART);
-	q->on_wire = skb;
 }
 
 /* Ends the transmissions and outages that are over and begins the next transmission. */
@@ -474,6 +565,7 @@ static const struct nla_policy line_policy[TCA_LINE_MAX + 1] = {
 	[TCA_LINE_DELAY]	= { .type = NLA_U64 },
 	[TCA_LINE_RATES]	= { .type = NLA_U64 },
 	[TCA_LINE_DELAYS]	= { .type = NLA_U64 },
+	[TCA_LINE_OPPORTUNITIES] = { .type = NLA_U64 },
 };
 
 /* Reads which of the changes that have been written are those of the line. */
@@ -497,6 +589,7 @@ static int line_changes(const struct nlattr *attr, struct line_changes *c, struc
 static int line_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
 	struct line_sched *q = qdisc_priv(sch);
+	struct line_changes lap = {};
 	struct nlattr *tb[TCA_LINE_MAX + 1];
 	int err;
 
@@ -520,9 +613,18 @@ static int line_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext
 	if (tb[TCA_LINE_DELAY])
 		q->delay_ns = nla_get_u64(tb[TCA_LINE_DELAY]);
 	err = line_changes(tb[TCA_LINE_RATES], &q->rates, extack) ?:
-	      line_changes(tb[TCA_LINE_DELAYS], &q->delays, extack);
+	      line_changes(tb[TCA_LINE_DELAYS], &q->delays, extack) ?:
+	      line_changes(tb[TCA_LINE_OPPORTUNITIES], &lap, extack);
 	if (err)
 		return err;
+	if (lap.end > lap.next) {
+		q->opportunities.first = lap.next;
+		q->opportunities.count = lap.end - lap.next;
+		if (!lap_end(&q->opportunities)->at_ns || !lap_end(&q->opportunities)->value) {
+			NL_SET_ERR_MSG_MOD(extack, "opportunities without length or bytes");
+			return -EINVAL;
+		}
+	}
 	if (!q->rate) {
 		NL_SET_ERR_MSG_MOD(extack, "a line needs a rate above 0");
 		return -EINVAL;

@@ -17,6 +17,7 @@ enum {
 	TCA_LINE_DELAY,		/* u64: propagation delay behind the transmitter in ns */
 	TCA_LINE_RATES,		/* u64: changes of the rate among those written to /proc/shoal_line: first | count << 32 */
 	TCA_LINE_DELAYS,	/* u64: changes of the delay, likewise */
+	TCA_LINE_OPPORTUNITIES,	/* u64: one lap of opportunities to send, likewise; the line then has no rate */
 	__TCA_LINE_MAX,
 };
 
@@ -37,7 +38,8 @@ enum line_order_kind {
 struct line_order {
 	__u64 kind;		/* enum line_order_kind */
 	__u64 at_ns;		/* of a change: after the start */
-	__u64 value;		/* rate in bit/s, 0 while the line is down; or propagation delay in ns */
+	__u64 value;		/* rate in bit/s, 0 while the line is down; propagation delay in ns; or, of opportunities to send,
+				 * the bytes of this one and of all before it in the lap, which the last of them ends */
 };
 
 enum line_event {

@@ -62,7 +62,8 @@ class Bottleneck(TypedDict):
     rate_bps: float
     #: How the link changes during the run; only if it does.
     history: NotRequired[LinkHistory]
-    #: Fraction of the time the link transmitted, at whatever rate it had; while it is down it does not.
+    #: Fraction of the time the link transmitted, at whatever rate it had; while it is down it does not. Of
+    #: opportunities to send, the fraction of their bytes that was used.
     utilisation: float | None
     #: Waiting bytes, weighted by time. The packet in transmission does not wait.
     queue_bytes: Distribution
@@ -104,7 +105,8 @@ class LinkHistory(TypedDict):
     Times are seconds since the start of the experiment.
     """
 
-    #: The rates of the whole run, in the order of their times, the first at zero.
+    #: The rates of the whole run, in the order of their times, the first at zero. Of opportunities to send they are
+    #: means over `means_over_s`.
     rate: list[RateFrom]
     #: The propagation delays of the whole run, in the order of their times, the first at zero.
     delay: list[DelayFrom]
@@ -112,17 +114,19 @@ class LinkHistory(TypedDict):
     rate_changes: int
     #: Changes of the propagation delay in the whole run.
     delay_changes: int
-    #: Length of the intervals of which a list with more than 1000 changes holds means instead; null if both lists hold
-    #: every change.
+    #: Length of the intervals of which a list with more than 1000 changes, or a list of opportunities to send, holds
+    #: means instead; null if both lists hold every change.
     means_over_s: float | None
-    #: Mean rate in the measurement window in bit/s; while the link is down it is zero.
+    #: Mean rate in the measurement window in bit/s; while the link is down it is zero. Of opportunities to send it is
+    #: that of all of their bytes, used or lost.
     mean_rate_bps: float
-    #: Time in the measurement window in which the link was down.
+    #: Time in the measurement window in which the link was down; pauses between opportunities to send do not count.
     down_s: float
     #: Bytes that left in the measurement window over those that the link could have carried; a transmission counts when
     #: it begins.
     capacity_used: float | None
-    #: The steps of the rate in the measurement window, at most the first 100, and what followed each.
+    #: The steps of the rate in the measurement window, at most the first 100, and what followed each. Opportunities to
+    #: send have none.
     steps: list[LinkStep]
 
 

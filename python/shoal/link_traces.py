@@ -1,4 +1,4 @@
-"""CSV files of rates and delays of a link, which ``schedule.trace`` of a scenario file names."""
+"""Files that a link follows: of rates and delays (``schedule.trace``), of packet opportunities (``opportunities``)."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ _columns = {
 }
 _keys = {"rate_mbit_s": "rates", "delay_ms": "delays"}
 _down = "down"
+# A resolved scenario holds a word for each instant, and the schema takes no more of them.
+_most_instants = 200_000
+_most_ms = 1_000_000_000
+_opportunities_example = "a line for each opportunity, with its time in whole milliseconds, as mahimahi's traces have"
 
 
 def traces_in(text: str, folder: Path) -> list[tuple[str, object]]:
@@ -43,13 +47,14 @@ def traces_in(text: str, folder: Path) -> list[tuple[str, object]]:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return []
-    return [
-        (f"{place}.{key}", points)
-        for place, schedule in _schedules(tables)
+    found: list[tuple[str, object]] = []
+    for place, schedule in _schedules(tables):
         # A resolved scenario keeps the name of the file beside what was read.
-        if isinstance(name := schedule.get("trace"), str) and not {"rates", "delays"} & set(schedule)
-        for key, points in read_trace(folder / name).items()
-    ]
+        if isinstance(name := schedule.get("trace"), str) and not {"rates", "delays"} & set(schedule):
+            found += [(f"{place}.{key}", points) for key, points in read_trace(folder / name).items()]
+        if isinstance(name := schedule.get("opportunities"), str) and "opportunity_gaps" not in schedule:
+            found.append((f"{place}.opportunity_gaps", read_opportunities(folder / name)))
+    return found
 
 
 def _schedules(tables: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -81,13 +86,7 @@ def read_trace(path: str | Path) -> dict[str, list[list[str]]]:
     ScenarioError
         It cannot be read, or is no trace; the message names the line.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        hint = "schedule.trace names a file relative to the scenario file"
-        raise OutputError(f"cannot read the trace `{path}`: {error.strerror}", hint=hint) from error
-    except UnicodeDecodeError:
-        raise ScenarioError(f"error: the trace is no text\n --> {path}\nhint: write {_example}\n") from None
+    text = _text(path, "trace", _example)
     rows = [
         (number, line)
         for number, line in enumerate(text.splitlines(), start=1)
@@ -124,14 +123,65 @@ def read_trace(path: str | Path) -> dict[str, list[list[str]]]:
     return found
 
 
+def read_opportunities(path: str | Path) -> str:
+    """Read a trace of packet opportunities in the form of mahimahi: whole milliseconds that never decrease, one a line.
+
+    Returns
+    -------
+    str
+        Value of ``opportunity_gaps`` of a schedule in a scenario file.
+
+    Raises
+    ------
+    ScenarioError
+        It cannot be read, or is no such trace; the message names the line.
+    """
+    lines = _text(path, "opportunities", _opportunities_example).splitlines()
+    if not lines:
+        raise ScenarioError(f"error: there are no opportunities\n --> {path}\nhint: write {_opportunities_example}\n")
+    gaps: list[list[int]] = []
+    before = 0
+    for number, line in enumerate(lines, start=1):
+        word = line.strip()
+        if not (word.isascii() and word.isdecimal()):
+            what = f"`{word}` is no time in whole milliseconds" if word else "the line is empty"
+            raise _refused(path, number, line, what, f"write {_opportunities_example}; convert other units")
+        # A longer number is beyond the limit, and is not converted.
+        at_ms = int(word) if len(word.lstrip("0")) <= len(str(_most_ms)) else _most_ms + 1
+        if at_ms > _most_ms:
+            raise _refused(path, number, line, f"the time is later than {_most_ms} ms", "are these microseconds?")
+        if at_ms < before:
+            hint = "sort the lines by time: opportunities at the same time are lines with the same number"
+            raise _refused(path, number, line, f"the time {at_ms} ms is before the one above it", hint)
+        if gaps and at_ms == before:
+            gaps[-1][1] += 1
+        else:
+            gaps.append([at_ms - before, 1])
+        before = at_ms
+        if len(gaps) > _most_instants:
+            hint = "take a shorter part of it, which is repeated: the resolved scenario holds every one"
+            raise _refused(path, number, line, f"the trace has more than {_most_instants} different times", hint)
+    if before == 0:
+        hint = "end the trace with the time after which it is to be repeated"
+        raise _refused(path, len(lines), lines[-1], "all opportunities are at 0 ms: the trace has no length", hint)
+    return " ".join(str(gap) if count == 1 else f"{gap}x{count}" for gap, count in gaps)
+
+
+def _text(path: str | Path, key: str, example: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        hint = f"schedule.{key} names a file relative to the scenario file"
+        raise OutputError(f"cannot read the trace `{path}`: {error.strerror}", hint=hint) from error
+    except UnicodeDecodeError:
+        raise ScenarioError(f"error: the trace is no text\n --> {path}\nhint: write {example}\n") from None
+
+
 def _head(path: str | Path, number: int, line: str) -> list[str]:
     columns = [cell.strip() for cell in line.split(",")]
     if len(columns) == 1 and columns[0].isdecimal():
         what = "a list of numbers is no trace of rates; is it one of packet opportunities, as mahimahi's?"
-        hint = (
-            "no rate says that packets leave at milliseconds, and that what is not used then is lost; for mean rates "
-            "count the lines in equal times: n lines in 100 ms are n x 0.12032 Mbit/s"
-        )
+        hint = "name a trace of opportunities in schedule.opportunities instead of schedule.trace"
         raise _refused(path, number, line, what, hint)
     for column in columns:
         if column not in _columns:

@@ -123,10 +123,11 @@ class Scenario:
     def set_text(self, *overrides: tuple[str, str]) -> Scenario:
         """Replace values that are written as on the command line: TOML, or else a plain string."""
         for key, _ in overrides:
-            if key.endswith("schedule.trace"):
+            if key.endswith(("schedule.trace", "schedule.opportunities")):
+                held = "`rates` and `delays`" if key.endswith("trace") else "`opportunity_gaps`"
                 raise UsageError(
                     f"`{key}` cannot be replaced: the file that a scenario names is read with the scenario",
-                    hint="replace `rates` and `delays` of the schedule, or name another file in the scenario file",
+                    hint=f"replace {held} of the schedule, or name another file in the scenario file",
                 )
         return Scenario(self.text, self.name, (*self.overrides, *overrides))
 

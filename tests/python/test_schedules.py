@@ -6,9 +6,11 @@ import json
 import math
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import shoal
+from shoal import moving
 from shoal.plots import path, queue, rates
 from shoal.tabulate import comparison_table, step_tables
 
@@ -288,3 +290,68 @@ to = "c"
     assert [link["history"]["mean_rate_bps"] for link in result.bottlenecks] == [50.5e6, 50.5e6]
     assert (result.groups[0]["wire_bps"]["sum"] or 0) < 0.1 * 50.5e6
     assert kinds(result) == ["moving-link"]
+
+
+# A packet of 1250 B each millisecond, the first at the start, and three opportunities every two milliseconds.
+OPPORTUNITIES = """
+duration = "10 s"
+warmup = "1 s"
+bottleneck.rate = "18 Mbit/s"
+bottleneck.buffer = "unlimited"
+bottleneck.schedule.opportunity_gaps = "2x3"
+flows = [{ name = "video", cc = "none", rtt = "20 ms", app = { unresponsive = "10 Mbit/s", packet = "1250 B" } }]
+trace.series = "10 ms"
+"""
+
+
+def test_opportunities_that_nobody_takes_are_lost() -> None:
+    result = shoal.run(shoal.Scenario.from_toml(OPPORTUNITIES))
+    (link,) = result.bottlenecks
+    # A packet that comes at an instant waits for the next one, the packet between two of them for half of that time.
+    delay = link["delay_s"]["all"]
+    assert (delay["mean"], delay["max"]) == (pytest.approx(1.5e-3, rel=1e-3), pytest.approx(2e-3, rel=1e-2))
+    assert link["queue_packets"]["max"] == 2
+    # Both ends of the measurement are instants.
+    assert link["departed"] == 9002
+    history = link["history"]
+    assert history["mean_rate_bps"] == 3 * 1504 * 8 / 2e-3
+    assert link["utilisation"] == history["capacity_used"] == pytest.approx(2 * 1250 / (3 * 1504), rel=1e-3)
+    assert (history["means_over_s"], history["down_s"], history["steps"]) == (0.1, 0.0, [])
+    # The first mean lacks the opportunity at the start of the run.
+    assert [one["rate_bps"] for one in history["rate"][1:]] == [18.048e6] * 99
+    assert len(history["rate"]) == 100
+    series = moving.series(result).filter(pl.col("time_s") > 1.001)
+    assert series["carried_bps"].to_list() == pytest.approx([10e6] * len(series), rel=1e-6)
+    assert kinds(result) == ["moving-link"]
+
+
+def test_a_trace_of_opportunities_is_read_with_the_scenario(tmp_path: Path) -> None:
+    lines = "0\n2\n2\n2\n4\n4\n"
+    (tmp_path / "lte.up").write_text(lines, encoding="utf-8")
+    text = OPPORTUNITIES.replace('opportunity_gaps = "2x3"', 'opportunities = "lte.up"')
+    (tmp_path / "run.toml").write_text(text, encoding="utf-8")
+    scenario = shoal.Scenario.from_file(tmp_path / "run.toml")
+    schedule = scenario.resolved["bottleneck"]["schedule"]
+    assert (schedule["opportunities"], schedule["opportunity_gaps"]) == ("lte.up", "0 2x3 2x2")
+    # The one at 0 comes back at the end of each lap, so that three are there every 2 ms.
+    result = shoal.run(scenario)
+    assert result.bottlenecks == shoal.run(shoal.Scenario.from_toml(OPPORTUNITIES)).bottlenecks
+    # A result needs no other file.
+    (tmp_path / "lte.up").unlink()
+    assert shoal.run(shoal.Scenario.from_resolved(result.scenario.resolved)).json == result.json
+
+
+def test_traces_of_opportunities_have_a_limit(tmp_path: Path) -> None:
+    times = range(1, 200_002)
+    (tmp_path / "lte.up").write_text("".join(f"{time}\n" for time in times), encoding="utf-8")
+    text = OPPORTUNITIES.replace('opportunity_gaps = "2x3"', 'opportunities = "lte.up"')
+    (tmp_path / "run.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(shoal.ScenarioError, match=r"more than 200000 different times\n.*lte.up:200001\n") as refused:
+        shoal.Scenario.from_file(tmp_path / "run.toml")
+    assert "hint: take a shorter part of it" in str(refused.value)
+    with pytest.raises(shoal.ScenarioError, match="there are 200001 instants, more than 200000"):
+        shoal.Scenario.from_toml(OPPORTUNITIES.replace('"2x3"', f'"{"1 " * len(times)}"'))
+    # The longest trace that is read can be resolved and run.
+    (tmp_path / "lte.up").write_text("".join(f"{time}\n" for time in times[:-1]), encoding="utf-8")
+    longest = shoal.Scenario.from_file(tmp_path / "run.toml")
+    assert shoal.run(shoal.Scenario.from_resolved(longest.resolved)).bottlenecks[0]["departed"] > 8000

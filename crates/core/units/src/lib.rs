@@ -15,6 +15,7 @@ extern crate std;
 
 pub mod cast;
 mod model;
+mod opportunities;
 mod probability;
 mod random;
 mod rate;
@@ -23,6 +24,7 @@ mod time;
 mod transmission;
 
 pub use model::{Difference, ModelDoc, ModelKind};
+pub use opportunities::{Opportunities, OpportunityLine};
 pub use probability::Probability;
 pub use random::Stream;
 pub use rate::{Rate, Serialiser};

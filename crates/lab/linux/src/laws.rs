@@ -27,7 +27,8 @@ pub enum Unlawful {
 /// - times of a line never run back further than a late timer explains, and those of a flow's samples never;
 /// - whenever a transmission begins, the backlog that the kernel reports equals the arrivals less the
 ///   departures since the start;
-/// - a line begins no transmission before the previous one has taken the time that its rate requires;
+/// - a line begins no transmission before the previous one has taken the time that its rate requires, nor at any time but at an
+///   opportunity to send if it has those;
 /// - the counters of a sender never decrease, and no receiver has more of its stream than any line carried
 ///   for it.
 ///
@@ -100,7 +101,15 @@ impl Line<'_> {
             )));
         }
         let wire_bytes = u32::from(record.size) + u32::from(self.link.overhead_bytes);
-        if let Some(transmission) = &mut self.transmission {
+        if let Some(own) = &self.link.schedule.opportunities {
+            let start = Time::ZERO + Span::from_nanos(record.time_ns.max(0) as u64);
+            if !own.opportunities.is_instant(start) {
+                return Err(self.broken(format!(
+                    "a transmission began at {} ns, when there was no opportunity to send",
+                    record.time_ns
+                )));
+            }
+        } else if let Some(transmission) = &mut self.transmission {
             let start = Time::ZERO + Span::from_nanos(record.time_ns.max(0) as u64);
             if transmission.ready(start) > start {
                 return Err(

@@ -321,6 +321,10 @@ impl Line {
             Some(range) => options.u64(8, range),
             None => options,
         };
+        let options = match self.write_opportunities(changes, text) {
+            Some(range) => options.u64(9, range),
+            None => options,
+        };
         let options = options.into_bytes();
         let (host, device) = (&self.host, &self.device);
         line!(text, "qdisc {host} {device} {ROOT} {} line {}", handle(1), hex(&options));
@@ -334,6 +338,17 @@ impl Line {
                 hex(&discipline.options)
             );
         }
+    }
+
+    /// Writes the opportunities of one lap as changes; returns which of all they are.
+    fn write_opportunities(&self, changes: &mut u64, text: &mut String) -> Option<u64> {
+        let own = self.schedule.opportunities.as_ref()?;
+        let first = *changes;
+        for (at, bytes) in own.opportunities.instants() {
+            line!(text, "change {} {bytes}", at.as_nanos());
+            *changes += 1;
+        }
+        Some(first | (*changes - first) << 32)
     }
 
     /// The equivalent `tc` commands, for the transmitter and for its queue.
@@ -362,7 +377,10 @@ fn in_words(schedule: &Schedule) -> String {
         bps => (change.at, format!("rate {bps}bit")),
     });
     let delays = schedule.delay.iter().map(|change| (change.at, format!("delay {}", change.delay)));
-    let mut changes: Vec<(Time, String)> = rates.chain(delays).collect();
+    let lap = schedule.opportunities.as_ref().map(|own| own.opportunities.period());
+    let opportunities =
+        lap.map(|lap| (Time::ZERO, format!("opportunities that repeat after {lap} instead of the rate")));
+    let mut changes: Vec<(Time, String)> = opportunities.into_iter().chain(rates).chain(delays).collect();
     changes.sort_by_key(|(at, _)| *at);
     let shown = changes.iter().take(SHOWN);
     let mut words: Vec<String> =

@@ -13,7 +13,8 @@ described! {
 /// How a link changes during the run. Times are seconds since the start of the experiment.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LinkHistory {
-    /// The rates of the whole run, in the order of their times, the first at zero.
+    /// The rates of the whole run, in the order of their times, the first at zero. Of opportunities to send they are means over
+    /// `means_over_s`.
     pub rate: Vec<RateFrom>,
     /// The propagation delays of the whole run, in the order of their times, the first at zero.
     pub delay: Vec<DelayFrom>,
@@ -21,17 +22,19 @@ pub struct LinkHistory {
     pub rate_changes: u64,
     /// Changes of the propagation delay in the whole run.
     pub delay_changes: u64,
-    /// Length of the intervals of which a list with more than 1000 changes holds means instead; null if both lists hold every
-    /// change.
+    /// Length of the intervals of which a list with more than 1000 changes, or a list of opportunities to send, holds means
+    /// instead; null if both lists hold every change.
     pub means_over_s: Option<f64>,
-    /// Mean rate in the measurement window in bit/s; while the link is down it is zero.
+    /// Mean rate in the measurement window in bit/s; while the link is down it is zero. Of opportunities to send it is that of all
+    /// of their bytes, used or lost.
     pub mean_rate_bps: f64,
-    /// Time in the measurement window in which the link was down.
+    /// Time in the measurement window in which the link was down; pauses between opportunities to send do not count.
     pub down_s: f64,
     /// Bytes that left in the measurement window over those that the link could have carried; a transmission counts when it
     /// begins.
     pub capacity_used: Option<f64>,
-    /// The steps of the rate in the measurement window, at most the first 100, and what followed each.
+    /// The steps of the rate in the measurement window, at most the first 100, and what followed each. Opportunities to send have
+    /// none.
     pub steps: Vec<LinkStep>,
 }
 
@@ -84,6 +87,7 @@ impl LinkHistory {
             return None;
         }
         let mean_rate_bps = link.mean_rate_bps(window_start, end)?;
+        let opportunities = link.schedule.opportunities.as_ref();
         let rates = link.rates(Time::ZERO, end).map(|piece| number(piece, |rate: Rate| rate.as_bps() as f64));
         let delays = link.delays(Time::ZERO, end).map(|piece| number(piece, Span::as_secs_f64));
         let (rates, delays) = (rates.collect::<Vec<_>>(), delays.collect::<Vec<_>>());
@@ -97,14 +101,20 @@ impl LinkHistory {
         Some(Self {
             rate_changes: changes(&rates) as u64,
             delay_changes: changes(&delays) as u64,
-            means_over_s: (is_long(&rates) || is_long(&delays))
-                .then(|| (end - Time::ZERO).as_secs_f64() / LISTED as f64),
+            means_over_s: if is_long(&rates) || is_long(&delays) {
+                Some((end - Time::ZERO).as_secs_f64() / LISTED as f64)
+            } else {
+                opportunities.map(|own| own.mean_over.as_secs_f64())
+            },
             rate: listed(rates, end).map(|(from_s, rate_bps)| RateFrom { from_s, rate_bps }).collect(),
             delay: listed(delays, end).map(|(from_s, delay_s)| DelayFrom { from_s, delay_s }).collect(),
             mean_rate_bps,
             down_s: link.down(window_start, end).as_secs_f64(),
             capacity_used: finite(8.0 * departed_bytes as f64 / bits),
-            steps: link_steps(&from, window_s, bins, bin.as_secs_f64(), measures),
+            steps: match opportunities {
+                Some(_) => Vec::new(),
+                None => link_steps(&from, window_s, bins, bin.as_secs_f64(), measures),
+            },
         })
     }
 }

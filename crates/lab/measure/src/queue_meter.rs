@@ -25,7 +25,8 @@ pub struct Bottleneck {
     /// How the link changes during the run; only if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<LinkHistory>,
-    /// Fraction of the time the link transmitted, at whatever rate it had; while it is down it does not.
+    /// Fraction of the time the link transmitted, at whatever rate it had; while it is down it does not. Of opportunities to send,
+    /// the fraction of their bytes that was used.
     pub utilisation: Option<f64>,
     /// Waiting bytes, weighted by time. The packet in transmission does not wait.
     pub queue_bytes: Distribution,

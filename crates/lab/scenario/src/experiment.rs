@@ -4,7 +4,7 @@ use crate::HostConfig;
 use shoal_aqm::QueueConfig;
 use shoal_netem::Impairments;
 use shoal_tcp::EndpointConfig;
-use shoal_units::{Rate, RateChange, Span, Stream, Time, even_shares};
+use shoal_units::{Opportunities, Rate, RateChange, Span, Stream, Time, even_shares};
 use std::sync::Arc;
 
 /// Index into [`Experiment::nodes`].
@@ -169,7 +169,11 @@ impl Link {
     /// The highest rate that the link ever has; `None` for a pure delay.
     pub fn highest_rate(&self) -> Option<Rate> {
         let later = self.schedule.rate.iter().map(|change| change.rate);
-        self.rate.map(|rate| later.fold(rate, Rate::max))
+        let highest = later.fold(self.rate?, Rate::max);
+        let Some(own) = &self.schedule.opportunities else { return Some(highest) };
+        // They repeat: no later interval has much more than the highest of the first lap.
+        let lap = Time::ZERO + own.opportunities.period();
+        Some(self.rates(Time::ZERO, lap).map(|piece| piece.value).fold(highest, Rate::max))
     }
     /// The longest propagation delay that the link ever has, with what its impairments may add: the tables of jitter end at four
     /// times its width.
@@ -196,13 +200,24 @@ pub struct Schedule {
     /// Changes of the propagation delay, in the order of their times. Packets are delivered in the order in which they
     /// were sent: one that would overtake another arrives together with it.
     pub delay: Arc<[DelayChange]>,
+    /// Opportunities to send, which then take the place of the rate; `rate` is empty.
+    pub opportunities: Option<OpportunitySchedule>,
 }
 
 impl Schedule {
     /// Whether the link never changes.
     pub fn is_empty(&self) -> bool {
-        self.rate.is_empty() && self.delay.is_empty()
+        self.rate.is_empty() && self.delay.is_empty() && self.opportunities.is_none()
     }
+}
+
+/// Opportunities to send of a link, and how they count as a rate.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OpportunitySchedule {
+    /// The opportunities.
+    pub opportunities: Arc<Opportunities>,
+    /// Length of the intervals over which they have a mean rate.
+    pub mean_over: Span,
 }
 
 /// The propagation delay of a link from some time on.

@@ -6,6 +6,7 @@ mod flows;
 mod host;
 mod impairments;
 mod interactive;
+mod opportunities;
 mod options;
 mod rtt;
 mod schedule;

@@ -11,7 +11,7 @@ use shoal_aqm::{AnyQueue, Backlog, Dequeued, Queue, Verdict};
 use shoal_packet::{Packet, Reason};
 use shoal_scenario::Link;
 use shoal_units::cast::fit_u32;
-use shoal_units::{Rate, Stream, Time, Transmission};
+use shoal_units::{OpportunityLine, Rate, RateChange, Stream, Time, Transmission};
 
 /// One link with its queue.
 pub(crate) struct Port {
@@ -36,6 +36,8 @@ struct Line {
     queue: AnyQueue,
     random: Stream,
     transmission: Transmission,
+    /// Opportunities to send instead of a rate; `transmission` is then never ready.
+    opportunities: Option<Box<OpportunityLine>>,
     overhead: u32,
     /// Number of waiting packets and time of the law's next timer: copies that are updated once for each
     /// change of the queue.
@@ -51,11 +53,17 @@ impl Port {
     pub(crate) fn new(link: &Link, seed: u64, probe: u32) -> Self {
         let line = link.rate.map(|rate: Rate| {
             let queue = AnyQueue::new(&link.queue, rate);
+            let own = link.schedule.opportunities.as_ref().map(|own| own.opportunities.clone());
+            let changes = match own {
+                Some(_) => [RateChange { at: Time::ZERO, rate: Rate::from_bps(0) }].into(),
+                None => link.schedule.rate.clone(),
+            };
             Line {
                 timer: queue.next_timer(),
                 queue,
                 random: Stream::new(seed, &format!("link/{}", link.name)),
-                transmission: Transmission::new(rate, link.schedule.rate.clone()),
+                transmission: Transmission::new(rate, changes),
+                opportunities: own.map(|own| Box::new(OpportunityLine::new(own))),
                 overhead: u32::from(link.overhead_bytes),
                 waiting: 0,
             }
@@ -100,6 +108,11 @@ impl Port {
             Verdict::Displaced => line.drop_displaced(self.probe, now, recorder),
         }
         if self.free <= now {
+            if let Some(opportunities) = &mut line.opportunities {
+                opportunities.lose(now);
+                self.free = opportunities.ready();
+                return;
+            }
             line.transmit(&mut self.free, &mut self.wire, self.probe, now, recorder);
         }
     }
@@ -161,6 +174,9 @@ impl Port {
         let Some(line) = &self.line else { return Time::ZERO };
         let Backlog { packets, bytes, .. } = line.queue.backlog();
         let waiting = bytes + u64::from(packets) * u64::from(line.overhead);
+        if let Some(opportunities) = &line.opportunities {
+            return if waiting == 0 { self.free } else { opportunities.sent_by(waiting) };
+        }
         // In parts, since a span is computed of at most 4 GB.
         let most = u64::from(u32::MAX);
         let whole = line.transmission.span_now(u32::MAX).saturating_mul(waiting / most);
@@ -236,20 +252,50 @@ impl Line {
     fn transmit(&mut self, free: &mut Time, wire: &mut Wire, probe: u32, at: Time, recorder: &mut Recorder) {
         let ready = self.transmission.ready(at);
         if ready > at {
+            if self.opportunities.is_some() {
+                return self.transmit_at_opportunity(free, wire, probe, at, recorder);
+            }
             *free = ready;
             return;
         }
+        if let Some((packet, wire_bytes)) = self.take_next(probe, at, recorder) {
+            self.serialise(packet, wire_bytes, at, free, wire);
+        }
+    }
+
+    /// The same at an opportunity, for a packet that came before it.
+    #[cold]
+    #[inline(never)]
+    fn transmit_at_opportunity(
+        &mut self,
+        free: &mut Time,
+        wire: &mut Wire,
+        probe: u32,
+        at: Time,
+        recorder: &mut Recorder,
+    ) {
+        let Some((packet, wire_bytes)) = self.take_next(probe, at, recorder) else { return };
+        let Some(opportunities) = &mut self.opportunities else { return };
+        wire.put(packet, opportunities.send(wire_bytes));
+        *free = opportunities.ready();
+    }
+
+    /// The next packet and its size on the wire, after what the law drops instead.
+    // Inlined in its callers: as a call of its own it would copy each packet once more.
+    #[allow(clippy::inline_always, reason = "see above")]
+    #[inline(always)]
+    fn take_next(&mut self, probe: u32, at: Time, recorder: &mut Recorder) -> Option<(Packet, u32)> {
         loop {
             let dequeued = self.queue.dequeue(at, &mut self.random);
             let backlog = self.refresh();
             match dequeued {
-                Dequeued::Empty => return,
+                Dequeued::Empty => return None,
                 Dequeued::Packet { packet, mark } => {
                     let wire_bytes = self.wire_bytes(&packet);
                     if probe != UNMONITORED {
                         recorder.on_departure(probe, &packet, mark, wire_bytes, backlog, at);
                     }
-                    return self.serialise(packet, wire_bytes, at, free, wire);
+                    return Some((packet, wire_bytes));
                 }
                 Dequeued::Dropped { packet, reason } => {
                     if probe != UNMONITORED {

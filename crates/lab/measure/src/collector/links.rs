@@ -3,9 +3,9 @@
 use super::Collector;
 use crate::{Bottleneck, LinkBin, LinkDistributions, LinkHistory, Measures, MeterPace, QueueBin, QueueMeter};
 use shoal_packet::{Backlog, Class, Reason};
-use shoal_scenario::{Experiment, Link};
+use shoal_scenario::{Experiment, Link, OpportunitySchedule};
 use shoal_trace::{FlowEvent, LinkIndex};
-use shoal_units::{Span, Time};
+use shoal_units::{Rate, Span, Time};
 
 /// A packet whose transmission begins.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,27 @@ pub(super) struct MonitoredLink {
     bin: Option<QueueBin>,
     /// The closed bins of a link that changes.
     bins: Option<Vec<LinkBin>>,
+    /// Of a link that sends at opportunities.
+    opportunities: Option<OpportunityBins>,
+}
+
+/// How the bins of a link that sends at opportunities are made from those of a link that sends at its rate.
+struct OpportunityBins {
+    rate: Rate,
+    schedule: OpportunitySchedule,
+    /// When the current bin began.
+    start: Time,
+}
+
+impl OpportunityBins {
+    /// The utilisation of the bin that ends at `now`, from the one that the link would have at its rate: what was sent over what
+    /// the mean rate allows of the interval in which the middle of the bin lies.
+    fn utilisation(&mut self, at_rate: f64, now: Time) -> f64 {
+        let middle = self.start + now.since(self.start) / 2;
+        self.start = now;
+        let mean_bps = self.schedule.mean_rate_at(middle).as_bps();
+        if mean_bps == 0 { 0.0 } else { at_rate * self.rate.as_bps() as f64 / mean_bps as f64 }
+    }
 }
 
 impl MonitoredLink {
@@ -46,7 +67,10 @@ impl MonitoredLink {
             }
             let binned = trace.series_interval.is_some();
             let bin = binned.then(|| QueueBin::new(LinkIndex(index), rate, changes.clone()));
-            Self { meter, bin, bins: (binned && !link.schedule.is_empty()).then(Vec::new) }
+            let schedule = link.schedule.opportunities.clone();
+            let opportunities =
+                schedule.map(|schedule| OpportunityBins { rate, schedule, start: Time::ZERO });
+            Self { meter, bin, bins: (binned && !link.schedule.is_empty()).then(Vec::new), opportunities }
         });
         links.collect()
     }
@@ -61,6 +85,11 @@ impl MonitoredLink {
         let bin = experiment.trace.series_interval.unwrap_or(Span::ZERO);
         let bins = self.bins.unwrap_or_default();
         result.history = LinkHistory::of(link, window, result.departed_bytes, measures, (&bins, bin));
+        if self.opportunities.is_some() {
+            // A packet that began in the window may end behind it.
+            let used = result.history.as_ref().and_then(|history| history.capacity_used);
+            result.utilisation = used.map(|used| used.min(1.0));
+        }
         (result, distributions)
     }
 }
@@ -149,7 +178,10 @@ impl Collector {
         for (number, link) in (0..).zip(&mut self.links) {
             if let Some(bin) = &mut link.bin {
                 let (average_bytes, probability) = state(number);
-                let row = bin.close(now, average_bytes, probability);
+                let mut row = bin.close(now, average_bytes, probability);
+                if let Some(opportunities) = &mut link.opportunities {
+                    row.utilisation = opportunities.utilisation(row.utilisation, now);
+                }
                 if let Some(bins) = &mut link.bins {
                     bins.push(LinkBin { end_s: row.time_s, bytes: row.bytes, utilisation: row.utilisation });
                 }

@@ -30,7 +30,13 @@ pub(super) fn schedule(
     let Some(plan) = plan else { return Schedule::default() };
     let keys = link.table("schedule");
     let duration = cx.scenario.duration.span();
-    let lists = [plan.rates.is_some(), plan.delays.is_some(), plan.trace.is_some()];
+    let lists = [
+        plan.rates.is_some(),
+        plan.delays.is_some(),
+        plan.trace.is_some(),
+        plan.opportunities.is_some(),
+        plan.opportunity_gaps.is_some(),
+    ];
     let others = lists.contains(&true) || plan.rate_sine.is_some() || plan.delay_sine.is_some();
     if plan.changes.is_empty() && others {
         return forms::schedule(plan, start, duration, &keys, cx).unwrap_or_default();
@@ -229,7 +235,7 @@ impl Line {
     }
 
     fn schedule(self) -> Schedule {
-        Schedule { rate: self.rate.into(), delay: self.delay.into() }
+        Schedule { rate: self.rate.into(), delay: self.delay.into(), opportunities: None }
     }
 }
 
@@ -238,9 +244,17 @@ pub(super) fn moving_links(links: &[Link], cx: &mut Context<'_>) {
     let moving: Vec<String> =
         links.iter().filter(|link| !link.schedule.is_empty()).map(|link| link.name.clone()).collect();
     let Some(first) = moving.first() else { return };
+    let own = links
+        .iter()
+        .find(|link| !link.schedule.is_empty())
+        .and_then(|link| link.schedule.opportunities.as_ref());
+    let (what, reference) = match own {
+        Some(_) => ("sends at opportunities instead of at a rate", "the keys rate and delay of the link"),
+        None => ("changes during the run", "its rate and delay at the start"),
+    };
     let text = format!(
-        "the link {first} changes during the run: the BDP, what is given in BDP, buffers and thresholds in time that stand for bytes, \
-         and slowdowns refer to its rate and delay at the start"
+        "the link {first} {what}: the BDP, what is given in BDP, buffers and thresholds in time that stand for bytes, \
+         and slowdowns refer to {reference}"
     );
     let path = if cx.scenario.bottleneck.is_some() { "bottleneck.schedule" } else { "topology.links" };
     let note = Note { kind: "moving-link", text, groups: Vec::new(), links: moving };

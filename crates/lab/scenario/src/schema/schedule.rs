@@ -2,13 +2,15 @@
 
 use serde_json::{Value as Json, json};
 
+use super::opportunities::OpportunityGaps;
 use crate::field::{Field, section};
 use crate::quantity::{DataRate, Duration};
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
 section! {
-    /// How a link changes during the run: by changes, or else its rate and its delay each by a list or a sine.
+    /// How a link changes during the run: by changes, or else its rate and its delay each by a list or a sine. Instead of a
+    /// rate it may have opportunities to send.
     LinkSchedule {
         /// Changes in the order of their times.
         changes: Vec<LinkChange> = [],
@@ -26,6 +28,16 @@ section! {
         /// `delay_ms` or both, and a row for each time; `down` instead of a rate is an outage. The resolved scenario holds
         /// what was read as `rates` and `delays`.
         trace: Option<String>,
+        /// File of packet opportunities in the form of mahimahi, relative to the scenario file: a line for each opportunity to send
+        /// 1504 bytes, with its time in whole milliseconds; the file is repeated after the last of them. What waits then is sent,
+        /// a packet that is larger than the rest goes on at the next opportunity, and what is not used is lost. The resolved
+        /// scenario holds what was read as `opportunity_gaps`.
+        #[source = "mahimahi src/frontend/link_queue.cc"]
+        opportunities: Option<String>,
+        /// Such opportunities as a text: milliseconds from one to the next, the first from the start, with x and a number for
+        /// several at once: "1" is one each millisecond, "3 1x2 2" are opportunities at 3, 4, 4, 6, 9, ... ms.
+        #[otherwise = "the link sends at its rate, without a pause"]
+        opportunity_gaps: Option<OpportunityGaps>,
         /// Time after which all changes or lists happen again, counted from the start of the run, as often as the run is long.
         #[otherwise = "they happen once"]
         repeat: Option<Duration>,

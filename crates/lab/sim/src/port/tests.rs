@@ -11,11 +11,15 @@ use shoal_aqm::{
 };
 use shoal_packet::Reason;
 use shoal_packet::{Ecn, FlowId, Packet, Seq};
-use shoal_scenario::{App, DelayChange, Experiment, Flow, Link, LinkId, Node, NodeId, Schedule, TraceConfig};
+use shoal_scenario::{
+    App, DelayChange, Experiment, Flow, Link, LinkId, Node, NodeId, OpportunitySchedule, Schedule,
+    TraceConfig,
+};
 use shoal_trace::{PacketEvent, PacketRow};
-use shoal_units::{Rate, RateChange, Serialiser, Span, Stream, Time};
+use shoal_units::{Opportunities, Rate, RateChange, Serialiser, Span, Stream, Time};
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// 1500 B take 1.2 ms.
 const RATE: Rate = Rate::from_bps(10_000_000);
@@ -434,8 +438,103 @@ fn schedules() -> impl Strategy<Value = Schedule> {
         let delay = delays
             .into_iter()
             .map(|(gap, us)| DelayChange { at: at(&mut later, gap), delay: Span::from_micros(us) });
-        Schedule { rate: rate.into(), delay: delay.collect() }
+        Schedule { rate: rate.into(), delay: delay.collect(), opportunities: None }
     })
+}
+
+/// The schedule of a trace of opportunities: gaps in milliseconds, and numbers.
+fn trace(gaps: &[(u32, u32)]) -> Schedule {
+    let opportunities = Arc::new(Opportunities::new(gaps.iter().copied()).expect("it has a length"));
+    let own = OpportunitySchedule { opportunities, mean_over: Span::from_millis(100) };
+    Schedule { opportunities: Some(own), ..Schedule::default() }
+}
+
+/// What `LinkQueue::rationalize` of mahimahi does, line by line of a trace: opportunities up to an arrival and at it are used
+/// before it, each for 1504 bytes, by the packet in transit and then by those that wait.
+fn mahimahi(config: &QueueConfig, lines_ms: &[u64], arrivals: &[Packet]) -> Vec<Fate> {
+    let mut queue = AnyQueue::new(config, RATE);
+    let mut random = Stream::new(SEED, "link/l");
+    let mut fates = Vec::new();
+    let (mut base_ms, mut next, mut in_transit) = (0, 0, None::<(Packet, u32)>);
+    let mut pending = arrivals.iter().copied().peekable();
+    loop {
+        let opportunity = Time::ZERO + Span::from_millis(base_ms + lines_ms[next]);
+        let arrival = pending.peek().map_or(Time::NEVER, |packet| packet.enqueued);
+        if arrival == Time::NEVER && queue.backlog().packets == 0 && in_transit.is_none() {
+            return fates;
+        }
+        let now = arrival.min(opportunity);
+        if queue.next_timer() <= now {
+            let timer = queue.next_timer();
+            queue.on_timer(timer);
+            continue;
+        }
+        if arrival < opportunity {
+            let packet = pending.next().expect("peeked");
+            match queue.enqueue(packet, now, &mut random) {
+                Verdict::Dropped(_) => fates.push(Fate::Dropped { at: now, seq: packet.seq.0 }),
+                Verdict::Queued { mark } => {
+                    fates.extend(mark.map(|_| Fate::Marked { at: now, seq: packet.seq.0 }));
+                }
+                Verdict::Displaced => {
+                    while let Some((packet, _)) = queue.take_displaced() {
+                        fates.push(Fate::Dropped { at: now, seq: packet.seq.0 });
+                    }
+                }
+            }
+            continue;
+        }
+        next = (next + 1) % lines_ms.len();
+        if next == 0 {
+            base_ms += lines_ms[lines_ms.len() - 1];
+        }
+        let mut left = 1504;
+        while left > 0 {
+            let (packet, rest) = match in_transit.take() {
+                Some(found) => found,
+                None if queue.backlog().packets == 0 => break,
+                None => match queue.dequeue(now, &mut random) {
+                    Dequeued::Empty => break,
+                    Dequeued::Dropped { packet, .. } => {
+                        fates.push(Fate::Dropped { at: now, seq: packet.seq.0 });
+                        continue;
+                    }
+                    Dequeued::Packet { packet, mark } => {
+                        fates.extend(mark.map(|_| Fate::Marked { at: now, seq: packet.seq.0 }));
+                        fates.push(Fate::Departed { at: now, seq: packet.seq.0 });
+                        (packet, u32::from(packet.size) + 38)
+                    }
+                },
+            };
+            let sent = rest.min(left);
+            left -= sent;
+            if sent < rest {
+                in_transit = Some((packet, rest - sent));
+            } else {
+                fates.push(Fate::Delivered { at: now + DELAY, seq: packet.seq.0, ecn: packet.ecn });
+            }
+        }
+    }
+}
+
+/// Opportunities at 2, 4, 4, 7, 9, 11, 11, ... ms, and packets that take 752 B with 38 B of overhead, two to an opportunity.
+#[test]
+fn packets_leave_at_opportunities() {
+    let us = |us: u64| Time::ZERO + Span::from_micros(us);
+    let fifo = QueueConfig::Fifo(FifoConfig { limit: Extent::Unlimited });
+    // Three packets at 2.0 ms, one of 3008 B at 4.5 ms, and one at 7.5 ms.
+    let arrivals = packets(&[(2_000, 714, 0), (0, 714, 0), (0, 714, 0), (2_500, 2970, 0), (3_000, 714, 0)]);
+    let fates = lazy(&fifo, &trace(&[(2, 1), (2, 2), (3, 1)]), &arrivals, &[], 0);
+    let (delivered, departed) = apart(fates);
+    let left: Vec<Time> = delivered
+        .iter()
+        .filter_map(|fate| if let Fate::Delivered { at, .. } = fate { Some(*at) } else { None })
+        .collect();
+    // The opportunity at 2 ms is missed. At 4 ms three packets leave and the fourth quarter is lost; the large one takes all of
+    // 7 and of 9 ms; the last one leaves at 11 ms.
+    assert_eq!(left, [4_000, 4_000, 4_000, 9_000, 11_000].map(|at| us(at) + DELAY));
+    let began = |fate: &Fate| if let Fate::Departed { at, .. } = fate { at.as_micros() } else { 0 };
+    assert_eq!(departed.iter().map(began).collect::<Vec<_>>(), [4_000, 4_000, 4_000, 7_000, 11_000]);
 }
 
 /// A rate that changes while packets wait, an outage, and a delay that falls.
@@ -453,6 +552,7 @@ fn a_rate_step_an_outage_and_a_delay_step() {
         ]
         .into(),
         delay: [DelayChange { at: us(3_000), delay: Span::from_micros(100) }].into(),
+        opportunities: None,
     };
     let fifo = QueueConfig::Fifo(FifoConfig { limit: Extent::Unlimited });
     let arrivals = packets(&[(0, 1462, 0); 5]);
@@ -499,6 +599,44 @@ proptest! {
         let looks: Vec<Time> = looks.iter().map(|&gap| { now += Span::from_micros(gap); now }).collect();
         for config in queues() {
             let (expected, others) = apart(eager(&config, &schedule, &arrivals));
+            let (delivered, seen) = apart(lazy(&config, &schedule, &arrivals, &looks, 0));
+            prop_assert_eq!(&delivered, &expected, "{:?}", config);
+            prop_assert_eq!(&seen, &others, "{:?}", config);
+            let (unmonitored, _) = apart(lazy(&config, &schedule, &arrivals, &looks, UNMONITORED));
+            prop_assert_eq!(&unmonitored, &expected, "{:?}", config);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn opportunities_are_used_as_mahimahi_does(
+        gaps in gaps(),
+        on_instants in any::<bool>(),
+        looks in prop::collection::vec(0u64..2000, 0..40),
+        trace_gaps in prop::collection::vec((0u32..4, 1u32..4), 1..12),
+        last in 1u32..4,
+    ) {
+        let mut trace_gaps = trace_gaps;
+        trace_gaps.push((last, 1));
+        // Whole milliseconds, so that arrivals meet opportunities.
+        let gaps: Vec<_> = gaps
+            .iter()
+            .map(|&(gap, size, ecn)| (if on_instants { gap / 1000 * 1000 } else { gap }, size, ecn))
+            .collect();
+        let arrivals = packets(&gaps);
+        let (mut now, mut at_ms) = (Time::ZERO, 0);
+        let looks: Vec<Time> = looks.iter().map(|&gap| { now += Span::from_micros(gap); now }).collect();
+        let mut lines_ms = Vec::new();
+        for (gap, count) in &trace_gaps {
+            at_ms += u64::from(*gap);
+            lines_ms.extend((0..*count).map(|_| at_ms));
+        }
+        let schedule = trace(&trace_gaps);
+        for config in queues() {
+            let (expected, others) = apart(mahimahi(&config, &lines_ms, &arrivals));
             let (delivered, seen) = apart(lazy(&config, &schedule, &arrivals, &looks, 0));
             prop_assert_eq!(&delivered, &expected, "{:?}", config);
             prop_assert_eq!(&seen, &others, "{:?}", config);

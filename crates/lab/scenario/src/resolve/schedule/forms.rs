@@ -5,10 +5,15 @@ use std::f64::consts::TAU;
 use shoal_units::{Rate, RateChange, Span, Time};
 
 use super::{MAX_CHANGES, Start, is_zero, whole};
-use crate::experiment::{DelayChange, Schedule};
+use crate::experiment::{DelayChange, OpportunitySchedule, Schedule};
 use crate::remarks::Table;
 use crate::resolve::Context;
 use crate::schema::LinkSchedule;
+
+/// Shortest interval over which opportunities have a mean rate: several of most traces.
+const SHORTEST_MEAN: Span = Span::from_millis(100);
+/// Most such intervals of a run: a result lists them.
+const MOST_MEANS: u64 = 1000;
 
 /// The schedule of a plan without changes; `None` if it is refused.
 pub(super) fn schedule(
@@ -48,8 +53,18 @@ fn refuse(wrong: bool, keys: &Table<'_>, key: &str, message: &str, hint: &str) -
 
 fn mixed(plan: &LinkSchedule, keys: &Table<'_>) -> bool {
     let two_rates = plan.rates.is_some() && plan.rate_sine.is_some();
+    let has_rates = plan.rates.is_some() || plan.rate_sine.is_some();
+    let opportunities = if plan.opportunities.is_some() { "opportunities" } else { "opportunity_gaps" };
+    let has_opportunities = plan.opportunities.is_some() || plan.opportunity_gaps.is_some();
     let two_delays = plan.delays.is_some() && plan.delay_sine.is_some();
     refuse(two_rates, keys, "rate_sine", "the rate follows a list already", "remove rates or rate_sine")
+        | refuse(
+            has_rates && has_opportunities,
+            keys,
+            opportunities,
+            "a link with opportunities to send has no other rates",
+            "remove the opportunities, or rates, rate_sine and the rates of the trace",
+        )
         | refuse(
             two_delays,
             keys,
@@ -63,7 +78,17 @@ fn not_read(plan: &LinkSchedule, keys: &Table<'_>) -> bool {
     let hint = "files are read with scenario files: let `shoal`, or Scenario.from_file in Python, read the file in which the key is, \
                 or write rates and delays instead";
     let unread = plan.trace.is_some() && plan.rates.is_none() && plan.delays.is_none();
+    let gaps_hint = "files are read with scenario files: let `shoal`, or Scenario.from_file in Python, read the file in which the key is, \
+                     or write opportunity_gaps instead";
+    let unread_opportunities = plan.opportunities.is_some() && plan.opportunity_gaps.is_none();
     refuse(unread, keys, "trace", "the file of the trace has not been read", hint)
+        | refuse(
+            unread_opportunities,
+            keys,
+            "opportunities",
+            "the file of the opportunities has not been read",
+            gaps_hint,
+        )
 }
 
 fn needs_a_rate(plan: &LinkSchedule, start: Start, keys: &Table<'_>) -> bool {
@@ -71,6 +96,13 @@ fn needs_a_rate(plan: &LinkSchedule, start: Start, keys: &Table<'_>) -> bool {
     let wrong = |given: bool| given && start.rate.is_none();
     refuse(wrong(plan.rates.is_some()), keys, "rates", "the link is a pure delay", hint)
         | refuse(wrong(plan.rate_sine.is_some()), keys, "rate_sine", "the link is a pure delay", hint)
+        | refuse(
+            wrong(plan.opportunity_gaps.is_some()),
+            keys,
+            "opportunity_gaps",
+            "the link is a pure delay",
+            "give the link a rate, to which amounts in BDP and in time refer",
+        )
 }
 
 fn bad_rates(plan: &LinkSchedule, keys: &Table<'_>, cx: &Context<'_>) -> bool {
@@ -155,7 +187,7 @@ fn bad_steps(key: &str, period: Span, step: Span, keys: &Table<'_>) -> bool {
 
 fn bad_repeat(plan: &LinkSchedule, keys: &Table<'_>) -> bool {
     let nothing = plan.repeat.is_some() && plan.rates.is_none() && plan.delays.is_none();
-    let hint = "remove repeat: a sine goes on until the end of the run";
+    let hint = "remove repeat: sines and opportunities go on until the end of the run";
     refuse(nothing, keys, "repeat", "there is no list to repeat", hint)
 }
 
@@ -196,7 +228,11 @@ fn expand(plan: &LinkSchedule, duration: Span) -> Option<Schedule> {
         }
         (None, None) => Vec::new(),
     };
-    Some(Schedule { rate: rates.into(), delay: delays.into() })
+    let opportunities = plan.opportunity_gaps.as_ref().map(|gaps| OpportunitySchedule {
+        opportunities: gaps.opportunities().clone(),
+        mean_over: SHORTEST_MEAN.max(whole(duration / MOST_MEANS)),
+    });
+    Some(Schedule { rate: rates.into(), delay: delays.into(), opportunities })
 }
 
 /// When each entry of a list happens before `duration`, if the list is repeated: times and positions in the list.
