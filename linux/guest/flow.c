@@ -482,8 +482,10 @@ static bool do_what_is_due(uint64_t duration, uint64_t every)
 			break;
 		case TASK_SAMPLE:
 			sample(entry.at);
-			if (entry.flow == UINT32_MAX)
+			if (entry.flow == UINT32_MAX) {
 				paths_report(entry.at - origin);
+				cards_report(entry.at - origin);
+			}
 			/*
 			 * The flow number UINT32_MAX marks the sample at which the measurement
 			 * window opens; it does not repeat.
@@ -499,6 +501,7 @@ static bool do_what_is_due(uint64_t duration, uint64_t every)
 		case TASK_END:
 			sample(entry.at);
 			paths_report(entry.at - origin);
+			cards_report(entry.at - origin);
 			return false;
 		}
 	}

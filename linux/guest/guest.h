@@ -74,6 +74,11 @@ void path_add(int host, const char *device, uint32_t link);
 /* Records what the queue discipline of each has counted; `now` is after the start. */
 void paths_report(uint64_t now);
 
+/* cards.c: the interrupt moderation in front of hosts, by the number of the host in the experiment. */
+void card_add(int router, const char *device, uint32_t handle, uint32_t node);
+/* Records what each has counted; `now` is after the start. */
+void cards_report(uint64_t now);
+
 /* lines.c: changes of rates and delays during the run. */
 /* Appends a change: at `at` after the start, a rate in bit/s or a delay in ns. */
 void line_change(uint64_t at, uint64_t value);
@@ -141,6 +146,7 @@ enum record_kind {
 	REC_DELIVERED = 10,	/* frames; received: bytes of the stream that the receiver has read */
 	REC_SENT = 11,		/* a datagram was sent */
 	REC_PATH = 13,		/* flow: number of the link; has_alpha: whether its netem counts; see paths.c */
+	REC_CARD = 14,		/* flow: number of the host; see cards.c */
 	REC_RECEIVED = 12,	/* a datagram arrived; received: its number; transfers_begun: its time of sending; ecn: ECN_CE */
 };
 /* Value of flow_record.ecn for a datagram that was marked. */

@@ -237,6 +237,12 @@ static void obey(struct words *w)
 		const char *device = text(w);
 
 		path_add(at, device, (uint32_t)number(w));
+	} else if (strcmp(verb, "card") == 0) {
+		int at = host(w);
+		const char *device = text(w);
+		uint32_t handle = (uint32_t)number(w);
+
+		card_add(at, device, handle, (uint32_t)number(w));
 	} else if (strcmp(verb, "change") == 0) {
 		uint64_t at = number(w);
 

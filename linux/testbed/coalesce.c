@@ -29,6 +29,8 @@ static void interrupt(struct Qdisc *sch)
 	struct coalesce_sched *q = qdisc_priv(sch);
 
 	q->due = sch->q.qlen;
+	/* `overlimits` of `tc -s qdisc` counts interrupts here. */
+	qdisc_qstats_overlimit(sch);
 }
 
 /* Raises the interrupt if its time has come. */

@@ -29,6 +29,9 @@ class RunResult(TypedDict):
     bottlenecks: list[Bottleneck]
     #: Links with impairments, in scenario order; missing if there are none.
     paths: NotRequired[list[PathResult]]
+    #: Network cards of hosts that make packets wait for an interrupt, in the order of the hosts; missing if there are
+    #: none.
+    cards: NotRequired[list[CardResult]]
     #: Flow groups, in scenario order.
     groups: list[GroupResult]
     #: What is computed between flows.
@@ -323,6 +326,25 @@ class PathResult(TypedDict):
     #: Packets that were sent ahead of those that are delayed. Those that jitter lets overtake others are not counted.
     #: Null if the kernel does not count it.
     reordered: int | None
+
+
+class CardResult(TypedDict):
+    """What the receiving side of a host's network card did inside the measurement window.
+
+    Only hosts whose cards make packets wait for an interrupt have one; all connections of the host share it, and it
+    takes data and ACKs alike.
+    """
+
+    #: Name of the host.
+    host: str
+    #: Packets that the host took from the ring of the card.
+    packets: int
+    #: Interrupts, each for all packets that wait in the ring then.
+    interrupts: int
+    #: Segments that TCP got of these packets; null where it is not counted, as on the Linux plane.
+    segments: int | None
+    #: Packets that were dropped because the ring had no place. None of them counts as a drop of a queue.
+    ring_drops: int
 
 
 class GroupResult(TypedDict):

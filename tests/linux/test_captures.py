@@ -69,6 +69,10 @@ class Captured:
         return int.from_bytes(self.data[24:28])
 
     @property
+    def acknowledged(self) -> int:
+        return int.from_bytes(self.data[28:32])
+
+    @property
     def flags(self) -> int:
         return self.data[33]
 

@@ -116,28 +116,41 @@ def test_runs_of_a_longer_path_are_a_millisecond_of_the_rate(rate_mbps: int, ima
 
 
 @pytest.mark.parametrize(
-    ("rate", "rtt", "threshold", "duration"),
-    [("10 Mbit/s", "25 ms", 10, "3 s"), ("1 Gbit/s", "500 us", 20, "100 ms"), ("10 Gbit/s", "200 us", 65, "30 ms")],
+    ("host", "rate", "rtt", "threshold", "duration"),
+    [
+        ("linux-6-gso", "10 Mbit/s", "25 ms", 10, "3 s"),
+        ("linux-6-gso", "1 Gbit/s", "500 us", 20, "100 ms"),
+        ("linux-6-gso", "10 Gbit/s", "200 us", 65, "30 ms"),
+        ("linux-6-10g", "1 Gbit/s", "100 us", 20, "500 ms"),
+        ("linux-6-10g", "1 Gbit/s", "200 us", 20, "500 ms"),
+        ("linux-6-10g", "1 Gbit/s", "500 us", 20, "500 ms"),
+    ],
 )
 def test_the_simulator_sends_the_same_packets(
-    rate: str, rtt: str, threshold: int, duration: str, image: Image, tmp_path: Path
+    host: str, rate: str, rtt: str, threshold: int, duration: str, image: Image, tmp_path: Path
 ) -> None:
-    """Segments, what they wait for, and what the application's writes change: packet by packet as on Linux."""
+    """Segments, what they wait for, and what the application's writes change: packet by packet as on Linux.
+
+    With cards that wait for interrupts and merge packets, too.
+    """
     scenario = shoal.Scenario.from_toml(f"""
 duration = "{duration}"
 warmup = "0 s"
 bottleneck.rate = "{rate}"
 bottleneck.buffer = "1000 packets"
 bottleneck.aqm = {{ kind = "step", threshold = "{threshold} packets" }}
-flows = [{{ cc = "dctcp", rtt = "{rtt}", host = "linux-6-gso", start = "0 s" }}]
+flows = [{{ cc = "dctcp", rtt = "{rtt}", host = "{host}", start = "0 s" }}]
 """)
-    sent = []
+    sent, heard, cards = [], [], []
     for name, run in (("simulator", shoal.run), ("linux", functools.partial(run_on_linux, image=image))):
-        run(scenario, pcap=tmp_path / name, pcap_payload=True)
+        result = run(scenario, pcap=tmp_path / name, pcap_payload=True)
+        cards.append([(card["host"], card["packets"], card["interrupts"], card["ring_drops"]) for card in result.cards])
         found = [
             packet for packet in packets((tmp_path / name).read_bytes()) if packet.interface == 0 and packet.payload
         ]
         first = found[0].sequence
+        acks = [packet for packet in packets((tmp_path / name).read_bytes()) if packet.interface == 1]
+        heard.append([((packet.acknowledged - first) % 2**32, packet.flags) for packet in acks])
         sent.append([((packet.sequence - first) % 2**32, packet.payload, packet.flags, packet.ecn) for packet in found])
     simulated, measured = sent
     # A run ends at the same time on both planes, but its last packets may be on either side of it.
@@ -146,6 +159,18 @@ flows = [{{ cc = "dctcp", rtt = "{rtt}", host = "linux-6-gso", start = "0 s" }}]
     assert abs(len(simulated) - len(measured)) <= 2
     differing = next((n for n in range(together) if simulated[n] != measured[n]), None)
     assert differing is None, f"packet {differing}: {simulated[differing]} and {measured[differing]}"
+    if host == "linux-6-10g":
+        together = min(map(len, heard))
+        assert abs(len(heard[0]) - len(heard[1])) <= 2
+        assert together > 2000
+        assert heard[0][:together] == heard[1][:together]
+    assert [card[0] for card in cards[0]] == [card[0] for card in cards[1]]
+    assert bool(cards[0]) == (host != "linux-6-gso")
+    for expected, measured_card in zip(*cards, strict=True):
+        # Interrupts of the last moment are on either side of the end; each takes some packets.
+        assert abs(measured_card[2] - expected[2]) <= 2
+        assert abs(measured_card[1] - expected[1]) <= 10
+        assert measured_card[3] == expected[3] == 0
 
 
 def test_captures_show_packets_of_the_mtu_at_most(image: Image, tmp_path: Path) -> None:

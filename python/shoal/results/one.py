@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    from shoal.contract import Bottleneck, GroupResult, Metrics, PathResult, RunResult
+    from shoal.contract import Bottleneck, CardResult, GroupResult, Metrics, PathResult, RunResult
 
 schema_version = 1
 
@@ -94,6 +94,11 @@ class Result:
     def paths(self) -> list[PathResult]:
         """Links with impairments: the packets that each lost, duplicated, corrupted and reordered."""
         return list(self.data.get("paths", []))
+
+    @property
+    def cards(self) -> list[CardResult]:
+        """Hosts whose network cards make packets wait: the packets, interrupts, segments and ring drops of each."""
+        return list(self.data.get("cards", []))
 
     @property
     def metrics(self) -> Metrics:

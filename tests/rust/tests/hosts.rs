@@ -36,6 +36,29 @@ fn runs(arrivals: &[(f64, bool)], gap_us: f64) -> Vec<u32> {
 }
 
 #[test]
+fn a_result_counts_what_cards_did() {
+    // A busy line of 1 Gbit/s brings a packet of 1500 B every 12 us, so that 5 come within 50 us of the first: the next
+    // interrupt begins with the sixth, 60 us after it. In 200 ms that are 3333 interrupts.
+    let experiment = one_flow("\"linux-6-10g\"", "");
+    let outcome = run(&experiment);
+    let [sender, receiver] = &outcome.cards[..] else { panic!("{:?}", outcome.cards) };
+    let flow = &outcome.groups[0].flows[0];
+    assert!(outcome.bottlenecks[0].utilisation.unwrap() > 0.999);
+    assert!(receiver.interrupts.abs_diff(3333) <= 1, "{receiver:?}");
+    assert!(receiver.packets.abs_diff(flow.data_packets.unwrap()) <= 5, "{receiver:?} {flow:?}");
+    assert!(
+        receiver.segments.unwrap() >= receiver.interrupts
+            && receiver.segments.unwrap() < receiver.packets / 2
+    );
+    assert!(sender.packets.abs_diff(flow.acks_sent.unwrap()) <= 5, "{sender:?} {flow:?}");
+    assert_eq!((sender.ring_drops, receiver.ring_drops), (0, 0));
+    assert!(run(&one_flow("\"ideal\"", "")).cards.is_empty());
+    // The ring has place for three of the five.
+    let outcome = run(&one_flow("{ preset = \"linux-6-10g\", ring_packets = 3 }", ""));
+    assert!(outcome.cards[1].ring_drops > 100, "{:?}", outcome.cards);
+}
+
+#[test]
 fn a_card_sends_whole_segments_one_after_the_other() {
     // 1500 B at 10 Gbit/s are 1.2 us; an ideal host is not bound to that.
     let (_, log) = run_logged(&one_flow("\"linux-6-10g\"", ""));

@@ -11,7 +11,7 @@ use shoal_units::{Span, Time};
 /// What a card has done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CardCounters {
-    /// Packets that came.
+    /// Packets that were taken from the ring.
     pub packets: u64,
     /// Segments that were handed to TCP.
     pub segments: u64,
@@ -60,7 +60,6 @@ impl Card {
     /// afterwards. What was due by `now` must have been handed over before: a packet that comes at the end of the wait belongs
     /// to the next interrupt, as on the kernel plane (linux/testbed/coalesce.c).
     pub fn arrive(&mut self, packet: Packet, now: Time) -> bool {
-        self.counters.packets += 1;
         let waiting = count_u32(self.ring.len());
         if self.receive.ring_packets > 0 && waiting >= self.receive.ring_packets {
             self.counters.ring_drops += 1;
@@ -114,6 +113,7 @@ impl Card {
         for packet in self.ring.drain(..count) {
             self.coalescer.take(packet, &mut self.ready);
         }
+        self.counters.packets += count as u64;
         self.coalescer.flush(&mut self.ready);
         let cpu = &self.receive.cpu;
         let bytes = self.ready.iter().map(|segment| u64::from(segment.payload)).sum();

@@ -53,6 +53,11 @@ const NEVER_GIVES_UP: Difference = Difference::new(
     "A connection never gives up (tcp_syn_retries, tcp_retries2) and knows no RST.",
     "a_connection_never_gives_up",
 );
+const HANDSHAKE: Difference = Difference::new(
+    "The first data take the place of the ACK that completes the handshake; only hosts that segment send it, since the card of the other \
+     host begins to wait for its interrupt then.",
+    "data_take_the_place_of_the_last_ack_of_the_handshake_on_ideal_hosts_only",
+);
 const OLD_ACKS: Difference = Difference::new(
     "ACKs older than the last are ignored; the kernel still reads their SACK blocks.",
     "old_acks_are_ignored",
@@ -81,7 +86,7 @@ macro_rules! with_common {
     ($($own:expr),* $(,)?) => {
         &[
             SEGMENTS, PACING, CLOCK, TIMESTAMPS, METRICS, NO_ZERO_WINDOW_PROBES, CONSTANT_WINDOW, KNOWN_MSS, ONE_WAY,
-            NO_SYN_ACK_TIMER, NEVER_GIVES_UP, OLD_ACKS, REORDERING, $($own),*
+            NO_SYN_ACK_TIMER, HANDSHAKE, NEVER_GIVES_UP, OLD_ACKS, REORDERING, $($own),*
         ]
     };
 }

@@ -5,6 +5,7 @@ mod compression;
 mod delayed_ack;
 mod ecn;
 mod reassembly;
+mod unread;
 
 use crate::sender::{SYN_BYTES, timestamp};
 use crate::{EcnSetting, EndpointConfig, Output};
@@ -13,8 +14,9 @@ use delayed_ack::DelayedAck;
 use ecn::Feedback;
 use reassembly::{Arrival, Reassembly};
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, SackBlocks, Seq};
-use shoal_units::cast::{count_u32, fit_u16};
+use shoal_units::cast::{count_u32, fit_u16, fit_u32};
 use shoal_units::{Span, Time};
+use unread::Unread;
 
 /// The receiver of a connection.
 #[derive(Clone, Debug)]
@@ -34,6 +36,7 @@ pub struct Receiver {
     acks_sent: u32,
     data_packets: u32,
     marks_seen: u64,
+    unread: Unread,
 }
 
 impl Receiver {
@@ -52,12 +55,25 @@ impl Receiver {
             acks_sent: 0,
             data_packets: 0,
             marks_seen: 0,
+            unread: Unread::default(),
         }
     }
 
     /// Handles a packet of the peer.
     #[inline]
     pub fn on_packet(&mut self, config: &EndpointConfig, packet: &Packet, now: Time, out: &mut impl Output) {
+        self.on_segment::<true>(config, packet, now, out);
+    }
+
+    /// Handles a packet, or a segment that was merged from several; with `READ` the application reads before the next one.
+    #[inline]
+    fn on_segment<const READ: bool>(
+        &mut self,
+        config: &EndpointConfig,
+        packet: &Packet,
+        now: Time,
+        out: &mut impl Output,
+    ) {
         if packet.flags.has(Flags::SYN) {
             self.on_syn(config, packet, now, out);
             return;
@@ -65,19 +81,43 @@ impl Receiver {
         if !self.established || (packet.payload == 0 && !packet.flags.has(Flags::FIN)) {
             return;
         }
-        self.on_data(config, packet, now, out);
+        self.on_data::<READ>(config, packet, now, out);
     }
 
     /// Handles what the host has merged from packets that arrived together (GRO, LRO): one packet to the receiver, but
-    /// counted as those that it was.
+    /// counted as those that it was. [`Receiver::on_read`] follows when the host has handed over all that arrived together.
     #[cold]
     pub fn on_merged(&mut self, config: &EndpointConfig, merged: &Packet, now: Time, out: &mut impl Output) {
-        let before = self.data_packets;
-        self.on_packet(config, merged, now, out);
+        let (before, acks_before, last_ack) = (self.data_packets, self.acks_sent, self.last_ack);
+        self.unread.add(merged);
+        self.on_segment::<false>(config, merged, now, out);
+        if self.acks_sent != acks_before {
+            let received = fit_u32(self.reassembly.next() - last_ack);
+            self.unread.on_ack(self.acks_sent, acks_before, received, config.window_scale());
+        }
         if self.data_packets != before {
             let others = merged.payload.div_ceil(config.mss()).saturating_sub(1);
             self.data_packets = self.data_packets.wrapping_add(others.into());
             self.marks_seen += if merged.ecn.is_ce() { others.into() } else { 0 };
+        }
+    }
+
+    /// Handles the application's read of what was handed over together, once for each `merged` of it.
+    ///
+    /// On Linux a read sends the ACK that waits for it (`__tcp_cleanup_rbuf`).
+    #[cold]
+    pub fn on_read(&mut self, config: &EndpointConfig, merged: &Packet, now: Time, out: &mut impl Output) {
+        self.unread.on_read();
+        let next = self.reassembly.next();
+        // An ACK that was sent meanwhile leaves nothing of a push behind.
+        let unacked_push = || {
+            let end = merged.seq.near(next) + u64::from(merged.payload);
+            end > self.last_ack && Self::is_pushed(config, merged)
+        };
+        let is_due = next - self.last_ack > u64::from(config.mss()) || unacked_push();
+        if is_due && self.delayed.is_pending() && config.receiver_stack().linux().is_some() {
+            let sack = self.sack_option(config, None);
+            self.send_ack(config, next, sack, now, out);
         }
     }
 
@@ -162,7 +202,13 @@ impl Receiver {
     }
 
     #[inline]
-    fn on_data(&mut self, config: &EndpointConfig, packet: &Packet, now: Time, out: &mut impl Output) {
+    fn on_data<const READ: bool>(
+        &mut self,
+        config: &EndpointConfig,
+        packet: &Packet,
+        now: Time,
+        out: &mut impl Output,
+    ) {
         let next_before = self.reassembly.next();
         let start = packet.seq.near(next_before);
         let fin = packet.flags.has(Flags::FIN);
@@ -214,14 +260,18 @@ impl Receiver {
         let must = reaction.at_once
             || fin
             || !config.delayed_ack
-            || (unacked > u64::from(config.mss()) && config.receiver_stack().linux().is_some())
+            || (unacked > u64::from(config.mss())
+                && config.receiver_stack().linux().is_some()
+                && (READ || self.unread.leaves_window(self.acks_sent, config.window_scale())))
             || self.delayed.in_quick_mode();
         let goes_now = must
             || match arrival {
                 _ if self.reassembly.has_holes() => {
                     arrival == Arrival::Known || !self.compresses(config, now)
                 }
-                Arrival::InOrder => Self::is_pushed(config, packet) || self.delayed.arm(config, packet, now),
+                Arrival::InOrder => {
+                    (READ && Self::is_pushed(config, packet)) || self.delayed.arm(config, packet, now)
+                }
                 _ => true,
             };
         if goes_now {

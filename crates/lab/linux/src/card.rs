@@ -7,7 +7,7 @@ use crate::kernel::Kernel;
 use crate::refusal::Refusals;
 use crate::testbed::{DELAY, End, Port, ROOT, line};
 use shoal_host::{Coalescing, CpuCost, Receive};
-use shoal_scenario::{HostConfig, HostPreset};
+use shoal_scenario::{HostConfig, HostPreset, NodeId};
 use shoal_tcp::{EndpointConfig, Offload};
 use shoal_units::Span;
 
@@ -209,6 +209,13 @@ impl Card {
             let options = hex(&moderation.attributes().into_bytes());
             let (host, device) = (&router.host, &router.device);
             line!(text, "qdisc {host} {device} {parent} {} coalesce {options}", handle(MODERATION));
+        }
+    }
+
+    /// Writes that the counters of the moderation in front of the host with this number belong to the result.
+    pub(crate) fn write_counters(&self, end: &End, node: NodeId, text: &mut String) {
+        if self.moderation.is_some() {
+            line!(text, "card {} {} {} {}", end.router.host, end.router.device, handle(MODERATION), node.0);
         }
     }
 

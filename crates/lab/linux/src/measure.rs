@@ -18,9 +18,11 @@ use shoal_units::{Span, Time};
 use std::iter::Peekable;
 use std::slice::Iter;
 
+mod cards;
 mod links;
 mod paths;
 mod waits;
+use cards::Cards;
 use links::LinkRun;
 use paths::Paths;
 use waits::Waits;
@@ -91,6 +93,7 @@ struct Measurement<'a> {
     ended: Vec<usize>,
     waits: Waits,
     paths: Paths,
+    cards: Cards,
     next_bin: Time,
 }
 
@@ -123,6 +126,7 @@ impl<'a> Measurement<'a> {
             ended: Vec::new(),
             waits: Waits::new(experiment),
             paths: Paths::default(),
+            cards: Cards::default(),
             next_bin: Time::ZERO + experiment.trace.series_interval.unwrap_or(Span::ZERO),
         }
     }
@@ -134,6 +138,9 @@ impl<'a> Measurement<'a> {
         self.packets_until(now);
         if record.kind == FlowKind::Path {
             return self.paths.on_record(record, now, self.experiment);
+        }
+        if record.kind == FlowKind::Card {
+            return self.cards.on_record(record, now, self.experiment);
         }
         if record.flow as usize >= self.flows.len() {
             return;
@@ -154,7 +161,7 @@ impl<'a> Measurement<'a> {
             | FlowKind::Delivered
             | FlowKind::Sent
             | FlowKind::Received => self.waits.on_record(record, &flow.plan, now, &mut self.collector),
-            FlowKind::Sample | FlowKind::End | FlowKind::Path => {
+            FlowKind::Sample | FlowKind::End | FlowKind::Path | FlowKind::Card => {
                 self.changes(record, now);
                 let flow = &mut self.flows[record.flow as usize];
                 Self::sample(flow, record, now);
@@ -301,7 +308,7 @@ impl<'a> Measurement<'a> {
             self.count_datagrams(number);
             self.flows[number].counters = self.counters(number);
         }
-        let Self { collector, flows, waits, paths, .. } = self;
+        let Self { collector, flows, waits, paths, cards, .. } = self;
         let mut results = FlowResults::new(experiment);
         for (number, flow) in flows.into_iter().enumerate() {
             results.push(
@@ -322,6 +329,7 @@ impl<'a> Measurement<'a> {
         waits.rounds(&mut results);
         let mut measured = collector.finish(experiment, results, shoal_notices::of_run);
         measured.paths = paths.results(experiment);
+        measured.cards = cards.results(experiment);
         measured
     }
 }

@@ -159,6 +159,7 @@ impl Planned<'_> {
                 line!(text, "capture {} {} {interface}", port.host, port.device);
             }
         }
+        self.testbed.write_counters(self.experiment, &mut text);
         self.testbed.write_shown(&mut text);
         for (flow, place) in self.experiment.flows.iter().zip(&self.testbed.places) {
             line!(text, "{}", self.flow(flow, place));

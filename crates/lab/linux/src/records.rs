@@ -204,6 +204,9 @@ pub enum FlowKind {
     /// What link number `flow`, which has impairments, has done so far, if `alpha` is there: `received` packets lost,
     /// `transfers_begun` duplicated, `data_packets` corrupted, `acks` reordered.
     Path,
+    /// What a card of host number `flow` has done so far: `received` packets taken from its ring, `data_packets` interrupts, and
+    /// `acks` packets dropped by its ring.
+    Card,
 }
 
 impl FlowRecord {
@@ -237,6 +240,7 @@ impl FlowRecord {
             11 => FlowKind::Sent,
             12 => FlowKind::Received,
             13 => FlowKind::Path,
+            14 => FlowKind::Card,
             _ => return Err(RecordError::Unknown),
         };
         Ok(Self {

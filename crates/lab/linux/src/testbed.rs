@@ -221,6 +221,19 @@ impl Testbed {
         self.ends.iter().any(|end| end.settings.card.moderation.is_some())
     }
 
+    /// Writes which cards the guest reports on, each with the host of the experiment at which packets of a flow end.
+    pub(crate) fn write_counters(&self, experiment: &Experiment, text: &mut String) {
+        let mut written = BTreeSet::new();
+        for (flow, place) in experiment.flows.iter().zip(&self.places) {
+            for (end, path) in [(place.receiver, flow.forward), (place.sender, flow.backward)] {
+                if let Some(node) = experiment.end_of(path).filter(|_| written.insert(end)) {
+                    let end = &self.ends[end];
+                    end.settings.card.write_counters(end, node, text);
+                }
+            }
+        }
+    }
+
     /// Writes that the guest shows what is set: of the first sender and of the first receiver with the same
     /// settings.
     pub(crate) fn write_shown(&self, text: &mut String) {

@@ -132,6 +132,7 @@ impl Collector {
             broken: laws::hold(&bottlenecks, window_s).err(),
             bottlenecks,
             paths: Vec::new(),
+            cards: Vec::new(),
             groups,
             metrics,
             notices,

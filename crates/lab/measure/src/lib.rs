@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod bins;
+mod card;
 mod class_meter;
 mod collector;
 mod datagram_meter;
@@ -24,6 +25,7 @@ mod wait_meter;
 mod windows;
 
 pub use bins::{FlowBin, FlowBinRates, QueueBin};
+pub use card::CardResult;
 pub use class_meter::ClassCounts;
 pub use collector::{Collector, Departure, NO_FLOW, Notices, link_numbers, names};
 pub use datagram_meter::{DatagramMeter, DatagramSummary};

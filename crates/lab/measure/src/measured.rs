@@ -1,7 +1,9 @@
 //! The measurements of a run on either plane.
 
 use crate::laws::BrokenLaw;
-use crate::{Bottleneck, GroupResult, LinuxRun, Metrics, Notice, PathResult, RunResult, SCHEMA, Window};
+use crate::{
+    Bottleneck, CardResult, GroupResult, LinuxRun, Metrics, Notice, PathResult, RunResult, SCHEMA, Window,
+};
 use shoal_trace::Table;
 
 /// The measurements of a run.
@@ -11,6 +13,8 @@ pub struct Measured {
     pub bottlenecks: Vec<Bottleneck>,
     /// Links with impairments, in scenario order; the plane fills them in.
     pub paths: Vec<PathResult>,
+    /// Network cards of hosts that make packets wait, in the order of the hosts; the plane fills them in.
+    pub cards: Vec<CardResult>,
     /// Flow groups, in scenario order.
     pub groups: Vec<GroupResult>,
     /// Metrics between flows.
@@ -53,6 +57,7 @@ impl Measured {
             window: self.window,
             bottlenecks: self.bottlenecks.clone(),
             paths: self.paths.clone(),
+            cards: self.cards.clone(),
             groups: self.groups.clone(),
             metrics: self.metrics.clone(),
             notices: self.notices.clone(),

@@ -4,7 +4,7 @@
 //! bytes. What cannot be measured (the mean of nothing) is null, never NaN.
 
 use crate::fields::described;
-use crate::{Bottleneck, Distribution, FlowResult, FrameSummary, PathResult, WaitSummary};
+use crate::{Bottleneck, CardResult, Distribution, FlowResult, FrameSummary, PathResult, WaitSummary};
 use serde::{Deserialize, Serialize};
 use shoal_units::even_shares;
 use std::collections::BTreeMap;
@@ -35,6 +35,9 @@ pub struct RunResult {
     /// Links with impairments, in scenario order; missing if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<PathResult>,
+    /// Network cards of hosts that make packets wait for an interrupt, in the order of the hosts; missing if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cards: Vec<CardResult>,
     /// Flow groups, in scenario order.
     pub groups: Vec<GroupResult>,
     /// What is computed between flows.

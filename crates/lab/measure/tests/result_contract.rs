@@ -50,6 +50,7 @@ fn small_run() -> RunResult {
         window: Window { start_s: 0.1, end_s: 0.2 },
         bottlenecks: vec![queue.finish("bottleneck", ms(200)).0],
         paths: Vec::new(),
+        cards: Vec::new(),
         metrics: Metrics::of(&groups),
         groups,
         notices: Vec::new(),

@@ -68,8 +68,16 @@ const GRO_BUCKETS: Difference = Difference::new(
     "flows_that_interleave_are_merged_within_a_poll",
 );
 
+const FULL_WINDOW: Difference = Difference::new(
+    "Segments that come with one interrupt are acknowledged when they are read, all by one ACK unless marks change: the receive window of Linux \
+     receivers is as large as the buffer allows, so that unread data would shrink it. The kernel acknowledges each segment while its window still \
+     grows.",
+    "what_comes_together_is_acknowledged_when_it_is_read",
+);
+
 /// The rules that all presets with a card share.
-const CARD: &[Difference] = &[ONE_QUEUE, FIXED_MODERATION, FREE_SENDER, SHARED_CORE, GRO_BUCKETS];
+const CARD: &[Difference] =
+    &[ONE_QUEUE, FIXED_MODERATION, FREE_SENDER, SHARED_CORE, GRO_BUCKETS, FULL_WINDOW];
 
 /// Descriptions of all presets (`flows.host`).
 pub const HOST_DOCS: &[ModelDoc] = &[
@@ -220,6 +228,7 @@ mod tests {
         include_str!("../../../core/tcp/src/tests/sending.rs"),
         include_str!("../../../core/tcp/src/sender/linux/segmentation/small_queue.rs"),
         include_str!("../../../core/host/src/card/tests.rs"),
+        include_str!("../../../core/tcp/src/tests/merged_packets.rs"),
         include_str!("../../../../tests/linux/test_hosts.py"),
         include_str!("../../../../tests/rust/tests/hosts.rs"),
     ];

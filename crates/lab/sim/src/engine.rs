@@ -466,6 +466,7 @@ impl<'e> Simulation<'e> {
         // A packet that leaves at this very instant belongs to the window, as in the meters of links.
         self.network.catch_up_monitored(Time::from_picos(now.as_picos().saturating_sub(1)));
         self.network.open_window();
+        self.cards.open_window();
         for flow in 0..self.flows.len() {
             // Before its start a flow has counted nothing, and its meter expects no call.
             if self.flows[flow].plan.start < now {
@@ -529,6 +530,7 @@ impl<'e> Simulation<'e> {
         }
         let fixed = size_of::<SenderSlot>() + size_of::<ReceiverSlot>() + size_of::<FlowState>();
         let flow_bytes = fixed as u64 + heap as u64 / self.flows.len().max(1) as u64;
+        let cards = self.cards.results(self.experiment);
         let network = self.network;
         let (conservation, paths) = (network.conservation(), network.paths(self.experiment));
         let collector = network.recorder.collector;
@@ -536,6 +538,7 @@ impl<'e> Simulation<'e> {
         let mut measured = collector.finish(self.experiment, results, shoal_notices::of_run);
         measured.broken = unbalanced.or(measured.broken);
         measured.paths = paths;
+        measured.cards = cards;
         Outcome { measured, events: self.events, conservation, flow_bytes }
     }
 }

@@ -35,8 +35,11 @@ impl Simulation<'_> {
     fn run_card(&mut self, number: u32, now: Time) {
         let mut segments = std::mem::take(&mut self.cards.segments);
         self.cards.slots[number as usize].card.on_timer(now, &mut segments);
-        for segment in segments.drain(..) {
+        for segment in &segments {
             self.hand_over(segment, now);
+        }
+        for segment in segments.drain(..) {
+            self.read(&segment, now);
         }
         self.cards.segments = segments;
         let slot = &mut self.cards.slots[number as usize];
@@ -48,13 +51,22 @@ impl Simulation<'_> {
     }
 
     /// Hands over what a card has made of packets that arrived together.
-    fn hand_over(&mut self, merged: Packet, now: Time) {
-        match self.network.behind_card(&merged) {
+    fn hand_over(&mut self, merged: &Packet, now: Time) {
+        match self.network.behind_card(merged) {
             TO_RECEIVER => self.with_receiver(merged.flow.0, now, |receiver, config, out| {
-                receiver.on_merged(config, &merged, now, out);
+                receiver.on_merged(config, merged, now, out);
             }),
-            TO_SENDER => self.at_sender(&merged, now),
-            _ => self.at_sink(&merged, now),
+            TO_SENDER => self.at_sender(merged, now),
+            _ => self.at_sink(merged, now),
+        }
+    }
+
+    /// The application reads what arrived together.
+    fn read(&mut self, merged: &Packet, now: Time) {
+        if self.network.behind_card(merged) == TO_RECEIVER {
+            self.with_receiver(merged.flow.0, now, |receiver, config, out| {
+                receiver.on_read(config, merged, now, out);
+            });
         }
     }
 }

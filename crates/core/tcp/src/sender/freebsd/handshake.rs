@@ -51,13 +51,21 @@ impl FreeBsdSender {
         }
         self.last_sent = call.now;
         self.cc.on_established(call.now, self.snd_nxt);
+        let on_its_own = call.config.completes_handshake_alone();
+        if on_its_own {
+            self.send_pure_ack(call);
+        }
         let sent_before = self.snd_max;
         self.output(call);
-        if self.snd_max == sent_before {
-            // Completes the handshake when there is nothing to send.
-            let ack = self.connection.segment(call.config, self.snd_nxt, 0, call.now);
-            call.transmit(ack);
+        if self.snd_max == sent_before && !on_its_own {
+            self.send_pure_ack(call);
         }
+    }
+
+    /// An acknowledgement without data: completes the handshake.
+    fn send_pure_ack(&mut self, call: &mut Call<'_, impl Output>) {
+        let ack = self.connection.segment(call.config, self.snd_nxt, 0, call.now);
+        call.transmit(ack);
     }
 }
 

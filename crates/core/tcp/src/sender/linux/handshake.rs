@@ -58,12 +58,16 @@ impl LinuxSender {
         self.usage.stamp = call.now;
         self.last_sent = call.now;
         self.cc.on_established(call.now, self.snd_nxt);
-        if self.push(call) == 0 {
+        let on_its_own = call.config.completes_handshake_alone();
+        if on_its_own {
+            self.send_pure_ack(call);
+        }
+        if self.push(call) == 0 && !on_its_own {
             self.send_pure_ack(call);
         }
     }
 
-    /// An acknowledgement without data: completes the handshake when there is nothing to send.
+    /// An acknowledgement without data: completes the handshake.
     fn send_pure_ack(&mut self, call: &mut Call<'_, impl Output>) {
         let mut ack = self.connection.segment(call.config, self.snd_nxt, 0, call.now);
         if self.uses_dctcp() {
