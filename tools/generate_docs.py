@@ -139,6 +139,8 @@ def scenario_rows(schema: dict, definitions: dict, prefix: str = "") -> list[lis
         )
         if name.endswith("aqm") and prefix != "bottleneck.":
             continue  # Every queue takes the same keys; they are shown once.
+        if key == "reverse":
+            continue  # It has those of the bottleneck.
         rows += scenario_rows(node, definitions, f"{key}.")
         if "items" in node:
             rows += scenario_rows(node["items"], definitions, f"{key}[].")
@@ -154,7 +156,8 @@ def scenario_page() -> str:
     rows = scenario_rows(schema, schema.get("$defs", {}))
     return (
         "# Scenario file\n\nTOML. Unknown keys are refused. Quantities are strings with units. `shoal schema` prints\n"
-        "the JSON Schema for editors, from which this page is made. Every `aqm` takes the keys of `bottleneck.aqm`.\n\n"
+        "the JSON Schema for editors, from which this page is made. Every `aqm` takes the keys of `bottleneck.aqm`,\n"
+        "and `reverse` those of `bottleneck` but for `bdp_rtt`.\n\n"
         + table(["key", "type", "default", "meaning"], rows)
     )
 

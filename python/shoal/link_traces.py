@@ -61,7 +61,7 @@ def _schedules(tables: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
     """Every table that may name a trace, with its dotted key."""
     topology = tables.get("topology")
     links = topology.get("links") if isinstance(topology, dict) else None
-    places = [("bottleneck", tables.get("bottleneck"))]
+    places = [(table, tables.get(table)) for table in ("bottleneck", "reverse")]
     places += [
         (f"topology.links[{number}]", link) for number, link in enumerate(links if isinstance(links, list) else [])
     ]

@@ -4,8 +4,9 @@ mod common;
 
 use common::{ECT, QUEUED, STARTED, Sample, end};
 use shoal_linux::{Unlawful, check, measure};
-use shoal_scenario::Experiment;
-use shoal_units::{Rate, RateChange, Span, Time};
+use shoal_scenario::{Experiment, OpportunitySchedule};
+use shoal_units::{Opportunities, Rate, RateChange, Span, Time};
+use std::sync::Arc;
 
 fn experiment() -> Experiment {
     common::experiment(&common::scenario("off"))
@@ -114,6 +115,25 @@ fn lines_obey_their_schedule() {
             .contains("began at 601000000 ns, during an outage")
     );
     assert_eq!(broken_after(&[(600_500, 0), (601_000, 12)]), None);
+}
+
+#[test]
+fn lines_begin_transmissions_at_opportunities() {
+    // Packets began at 600 and 601 ms: both are multiples of one, and none of them is one of seven.
+    let broken = |gap: u32| {
+        let mut experiment = experiment();
+        let link = experiment.links.iter_mut().find(|link| link.monitored).unwrap();
+        let opportunities = Arc::new(Opportunities::new([(gap, 1)]).unwrap());
+        let own = OpportunitySchedule { opportunities, mean_over: Span::from_millis(100) };
+        link.schedule.opportunities = Some(own);
+        check(&experiment, &lines().concat(), &flows().concat()).err()
+    };
+    assert_eq!(broken(1), None);
+    let Some(Unlawful::Law(law)) = broken(7) else { panic!("a line without opportunities sent") };
+    assert!(
+        law.to_string().contains("began at 600000000 ns, when there was no opportunity to send"),
+        "{law}"
+    );
 }
 
 fn notices(flows: &[Vec<u8>]) -> Vec<(String, String)> {

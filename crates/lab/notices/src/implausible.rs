@@ -43,10 +43,15 @@ struct Judged<'a> {
     monitored: Vec<&'a Link>,
 }
 
+/// The monitored links that a flow passes.
+struct Way {
+    data: Vec<usize>,
+    acks: Vec<usize>,
+}
+
 impl Judged<'_> {
-    /// The monitored links on the path of a flow's data, if every link with a queue on its paths in both
-    /// directions is monitored.
-    fn way(&self, flow: &Flow) -> Option<Vec<usize>> {
+    /// The monitored links on the paths of a flow, if every link with a queue on its paths in both directions is monitored.
+    fn way(&self, flow: &Flow) -> Option<Way> {
         let monitored: Vec<_> = self.experiment.monitored().map(|(id, _)| id).collect();
         let position = |path: u32| {
             self.experiment.paths[path as usize]
@@ -55,8 +60,7 @@ impl Judged<'_> {
                 .map(|id| monitored.iter().position(|other| other == id))
                 .collect::<Option<Vec<usize>>>()
         };
-        position(flow.backward)?;
-        position(flow.forward)
+        Some(Way { acks: position(flow.backward)?, data: position(flow.forward)? })
     }
 
     /// When the measurement begins and ends.
@@ -90,14 +94,15 @@ impl Judged<'_> {
     }
 
     /// Rate in bit/s that the mean window allows, by Little's law.
-    fn allowed_bps(&self, flow: &Flow, result: &FlowResult, way: &[usize]) -> Option<f64> {
+    fn allowed_bps(&self, flow: &Flow, result: &FlowResult, way: &Way) -> Option<f64> {
         let endpoint = &self.experiment.endpoints[flow.endpoint as usize];
         let window = result.cwnd_packets.mean?;
         // If the receiver's window is the smaller one, cwnd does not determine the rate.
         if window * f64::from(endpoint.mss()) > f64::from(endpoint.receive_window_bytes) {
             return None;
         }
-        let waits: Option<f64> = way.iter().map(|&link| self.bottlenecks.get(link)?.delay_s.all.mean).sum();
+        let links = way.data.iter().chain(&way.acks);
+        let waits: Option<f64> = links.map(|&link| self.bottlenecks.get(link)?.delay_s.all.mean).sum();
         // The longest round-trip time that the flow ever has, so that its window is not taken for too large.
         let round_trip_s = result.base_rtt_s? + self.more_delay_s(flow) + waits?;
         Some(window * f64::from(endpoint.mtu_bytes) * 8.0 / round_trip_s)
@@ -114,9 +119,9 @@ impl Judged<'_> {
             // On an impaired path packets wait where nothing measures it.
             .filter(|(_, flow, _)| is_backlogged(flow, self.experiment) && !self.is_impaired(flow))
             .filter_map(|(_, flow, result)| {
-                let way = self.way(flow).filter(|way| way.contains(&link))?;
+                let way = self.way(flow).filter(|way| way.data.contains(&link))?;
                 // Another link on the path may be the reason.
-                let others = way.iter().filter(|&&other| other != link);
+                let others = way.data.iter().filter(|&&other| other != link);
                 let narrowest = others.map(|&other| self.rates_bps(other).0).fold(f64::INFINITY, f64::min);
                 (narrowest >= highest_bps).then_some(())?;
                 self.allowed_bps(flow, result, &way)

@@ -22,6 +22,9 @@ pub(crate) fn defaults(scenario: &mut Scenario, remarks: Remarks<'_>) {
         }
         fill_aqm(&mut bottleneck.aqm);
     }
+    if let Some(schema::Reverse(reverse)) = &mut scenario.reverse {
+        fill_aqm(&mut reverse.aqm);
+    }
     match &mut scenario.topology {
         Topology::Dumbbell(dumbbell) => fill_aqm(&mut dumbbell.access_aqm),
         Topology::Star(star) => fill_aqm(&mut star.aqm),

@@ -18,9 +18,9 @@ mod workload;
 
 pub use crate::aqm::Aqm;
 pub use crate::aqm::Fifo;
-pub use bottleneck::Bottleneck;
+pub use bottleneck::{Bottleneck, Reverse};
 pub use distributions::{CdfPoint, Distribution, Distributions};
-pub use flows::{FlowGroup, Hosts, Pairing, Receiver};
+pub use flows::{Direction, FlowGroup, Hosts, Pairing, Receiver};
 pub(crate) use host::key_docs_of as host_keys_of;
 pub use host::{Host, HostOptions};
 pub(crate) use impairments::impairment_docs;
@@ -58,6 +58,10 @@ section! {
         topology: Topology = { "kind": "dumbbell" },
         /// The link that all flows of a dumbbell share.
         bottleneck: Option<Bottleneck>,
+        /// The link in the opposite direction, which all ACKs of a dumbbell share, and the data of flows with direction =
+        /// "reverse".
+        #[otherwise = "ACKs take a path without a queue, or in a dumbbell with switches one like the bottleneck"]
+        reverse: Option<Reverse>,
         /// Distributions of transfer sizes, by name; web-search and data-mining are built in.
         distributions: Distributions = {},
         /// Groups of flows that differ only in their start, their hosts and their rtt.

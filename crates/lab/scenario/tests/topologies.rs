@@ -103,6 +103,68 @@ fn switches_put_acks_through_queues() {
     assert_eq!(back_link.queue, QueueConfig::Fifo(FifoConfig { limit: Extent::Packets(100) }));
 }
 
+/// 25 ms less 1 ms of the bottleneck and 3 ms of the link in the opposite direction: 21 ms, in halves.
+const REVERSE: &str = "[reverse]\nrate = \"1 Mbit/s\"\ndelay = \"3 ms\"\nbuffer = \"20 packets\"\n";
+
+#[test]
+fn acks_share_the_link_in_the_opposite_direction() {
+    let experiment = resolve(&format!("{DUMBBELL}{REVERSE}"));
+    let (there, back) = round_trip(&experiment, &experiment.flows[0]);
+    assert_eq!(
+        there,
+        ["bottleneck left -> right, 10000000 bit/s, 1 ms", "reno/forward right -> reno/receiver, -, 10.5 ms"]
+    );
+    assert_eq!(
+        back,
+        ["reno/back reno/receiver -> right, -, 10.5 ms", "reverse right -> left, 1000000 bit/s, 3 ms"]
+    );
+    let monitored: Vec<_> = experiment.monitored().map(|(_, link)| link.name.as_str()).collect();
+    assert_eq!(monitored, ["bottleneck", "reverse"]);
+    let link = &experiment.links[1];
+    assert_eq!(link.queue, QueueConfig::Fifo(FifoConfig { limit: Extent::Packets(20) }));
+}
+
+#[test]
+fn data_in_the_opposite_direction_swap_both_links() {
+    let upward = DUMBBELL.replace("rtt = \"25 ms\"", "rtt = \"25 ms\", direction = \"reverse\"");
+    let experiment = resolve(&format!("{upward}{REVERSE}"));
+    let (there, back) = round_trip(&experiment, &experiment.flows[0]);
+    assert_eq!(
+        there,
+        ["reverse right -> left, 1000000 bit/s, 3 ms", "reno/forward left -> reno/receiver, -, 10.5 ms"]
+    );
+    assert_eq!(
+        back,
+        ["reno/back reno/receiver -> left, -, 10.5 ms", "bottleneck left -> right, 10000000 bit/s, 1 ms"]
+    );
+}
+
+#[test]
+fn a_link_for_acks_lies_between_hosts_with_links_of_their_own() {
+    let with = |switches: bool| {
+        let topology =
+            format!("[topology]\nkind = \"dumbbell\"\naccess_rate = \"1 Gbit/s\"\nswitches = {switches}\n");
+        let experiment = resolve(&format!("{DUMBBELL}{REVERSE}{topology}"));
+        round_trip(&experiment, &experiment.flows[0]).1
+    };
+    assert_eq!(
+        with(false),
+        [
+            "reno/back reno/receiver -> right, -, 10.5 ms",
+            "reverse right -> left, 1000000 bit/s, 3 ms",
+            "reno/return left -> reno/sender, -, 0 s",
+        ]
+    );
+    assert_eq!(
+        with(true),
+        [
+            "reno/access/back reno/receiver -> right, 1000000000 bit/s, 5.25 ms",
+            "reverse right -> left, 1000000 bit/s, 3 ms",
+            "reno/egress/back left -> reno/sender, 1000000000 bit/s, 5.25 ms",
+        ]
+    );
+}
+
 #[test]
 fn flows_take_turns_in_host_pairs_across_groups() {
     let text = r#"

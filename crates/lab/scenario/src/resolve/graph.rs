@@ -14,7 +14,7 @@ use crate::experiment::{Link, LinkId, NodeId};
 use crate::field::suggest;
 use crate::quantity::Duration;
 use crate::remarks::Table;
-use crate::schema::{Graph, SharedBuffer};
+use crate::schema::{Direction, FlowGroup, Graph, SharedBuffer};
 
 /// The network of a graph as written.
 pub(super) fn network(graph: &Graph, cx: &Context<'_>) -> Option<Network> {
@@ -132,12 +132,27 @@ fn share_buffers(graph: &Graph, network: &mut Network, ids: &BTreeMap<&str, Node
     }
 }
 
-/// Refuses `[bottleneck]` outside a dumbbell.
+/// Refuses `[bottleneck]`, `[reverse]` and directions outside a dumbbell.
 pub(super) fn refuse_bottleneck(cx: &Context<'_>) {
     if cx.scenario.bottleneck.is_some() {
         let hint = "give rate, buffer and aqm in [topology], and remove [bottleneck]";
         cx.error("bottleneck", "only a dumbbell has a [bottleneck]", hint);
     }
+    if cx.scenario.reverse.is_some() {
+        let hint =
+            "give the links of a graph a rate in each direction (both_ways = false), and remove [reverse]";
+        cx.error("reverse", "only a dumbbell has a [reverse]", hint);
+    }
+    for (index, _) in directed(cx) {
+        let hint = "remove it, and exchange from and to";
+        cx.group(index).error("direction", "only the flows of a dumbbell have a direction", hint);
+    }
+}
+
+/// The flow groups whose data take the reverse link of a dumbbell.
+pub(super) fn directed<'a>(cx: &Context<'a>) -> impl Iterator<Item = (usize, &'a FlowGroup)> {
+    let groups = cx.scenario.flows.iter().enumerate();
+    groups.filter(|(_, group)| group.direction == Some(Direction::Reverse))
 }
 
 /// Refuses duplicate link names, since random streams are named after links.

@@ -216,7 +216,9 @@ pub(super) fn impaired_links(links: &[Link], cx: &mut Context<'_>) {
         first.name,
         in_words(impairments)
     );
-    let path = if cx.scenario.bottleneck.is_some() { "bottleneck.impairments" } else { "topology.links" };
+    // A dumbbell's links are named after their tables.
+    let own = format!("{}.impairments", first.name);
+    let path = if cx.scenario.bottleneck.is_some() { own.as_str() } else { "topology.links" };
     let names = impaired.iter().map(|link| link.name.clone()).collect();
     let note = Note { kind: "impaired-link", text, groups: Vec::new(), links: names };
     cx.note(path, note, "remove impairments for a path that delivers every packet in order");

@@ -87,7 +87,12 @@ fn check(rtt: Span, fixed: Span, path: &str, cx: &Context<'_>) {
     if rtt.is_zero() {
         cx.error(path, "a round-trip time of 0", "write a time, as in \"25 ms\"");
     } else if rtt < fixed {
-        let hint = format!("write at least \"{fixed}\", or lower bottleneck.delay");
+        let delays = if cx.scenario.reverse.is_some() {
+            "the delays of [bottleneck] and [reverse]"
+        } else {
+            "bottleneck.delay"
+        };
+        let hint = format!("write at least \"{fixed}\", or lower {delays}");
         cx.error(path, format!("the rtt of {rtt} is shorter than the fixed delays of {fixed}"), hint);
     }
 }

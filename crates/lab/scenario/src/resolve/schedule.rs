@@ -256,7 +256,12 @@ pub(super) fn moving_links(links: &[Link], cx: &mut Context<'_>) {
         "the link {first} {what}: the BDP, what is given in BDP, buffers and thresholds in time that stand for bytes, \
          and slowdowns refer to {reference}"
     );
-    let path = if cx.scenario.bottleneck.is_some() { "bottleneck.schedule" } else { "topology.links" };
+    // A dumbbell's links are named after their tables.
+    let path = if cx.scenario.bottleneck.is_some() {
+        format!("{first}.schedule")
+    } else {
+        "topology.links".to_owned()
+    };
     let note = Note { kind: "moving-link", text, groups: Vec::new(), links: moving };
-    cx.note(path, note, "give thresholds in packets or bytes to have them the same at every rate");
+    cx.note(&path, note, "give thresholds in packets or bytes to have them the same at every rate");
 }

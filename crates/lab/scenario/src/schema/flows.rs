@@ -67,6 +67,9 @@ section! {
         /// Upper bound of the congestion window.
         #[source = "Linux snd_cwnd_clamp"]
         cwnd_clamp: PacketCount = "unlimited",
+        /// Which of the two shared links of a dumbbell takes the data: the bottleneck, or that of [reverse]. ACKs take the other.
+        #[otherwise = "forward"]
+        direction: Option<Direction>,
         /// Sending host (of requests: the server), or several as a list or as "h1..h8". Only outside a dumbbell.
         from: Option<Hosts>,
         /// Receiving host (of requests: the client), or several as a list or as "h1..h8". Only outside a dumbbell.
@@ -101,6 +104,17 @@ choices!(EcnFeedback { "classic" => Self::Classic, "dctcp" => Self::Dctcp, });
 choices!(EcnSetting { "off" => Self::Off, "on" => Self::On, });
 
 choices!(Pairing { "in-turn" => Self::InTurn, "random" => Self::Random, });
+
+choices!(Direction { "forward" => Self::Forward, "reverse" => Self::Reverse, });
+
+/// Which of the two shared links of a dumbbell takes the data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// The bottleneck.
+    Forward,
+    /// The link in the opposite direction.
+    Reverse,
+}
 
 /// How flows choose among several hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
