@@ -11,17 +11,18 @@ import shoal
 from shoal import ScenarioError
 
 NAMES = ["ideal", "linux-6-gso", "linux-6-10g", "linux-6-25g", "linux-6-100g", "linux-3.2-1g", "freebsd-14-10g"]
-STOCK = 'flows[0].host={ pacing = "fq" }'
+STOCK = 'flows[0].stack="linux-3.18"', 'flows[0].host={ pacing = "fq" }'
 
 
 def test_of_several_scenarios_none_runs(inside: Cli, scenario: shoal.Scenario) -> None:
     del inside
-    stock = scenario.override({"flows[0].host": {"pacing": "fq"}})
+    older = scenario.override({"flows[0].stack": "linux-3.18"})
+    stock = older.override({"flows[0].host": {"pacing": "fq"}})
     assert scenario.simulator_refuses == ""
     assert stock.simulator_refuses.count("error:") == 1
     calls: list[float] = []
     with pytest.raises(ScenarioError, match="flow group `reno`"):
-        shoal.sweep(scenario, grid={"flows[0].host": ["ideal", {"pacing": "fq"}]}, seeds=1, progress=calls.append)
+        shoal.sweep(older, grid={"flows[0].host": ["ideal", {"pacing": "fq"}]}, seeds=1, progress=calls.append)
     with pytest.raises(ScenarioError, match="flow group `reno`"):
         shoal.run(stock, seeds=2, progress=calls.append)
     assert calls == []
@@ -29,7 +30,11 @@ def test_of_several_scenarios_none_runs(inside: Cli, scenario: shoal.Scenario) -
 
 def test_check_says_where_a_scenario_runs(inside: Cli) -> None:
     assert inside("check", "small.toml").out == "small.toml: Small (2 flows, 12 s)\n"
-    assert inside("check", "small.toml", "--set", STOCK).out == "small.toml: Small (2 flows, 12 s; on Linux only)\n"
+    older, stock = (["--set", keys] for keys in STOCK)
+    said = inside("check", "small.toml", *older, *stock).out
+    assert said == "small.toml: Small (2 flows, 12 s; on Linux only)\n"
+    current = ("--set", 'flows[0].stack="linux-6"')
+    assert inside("check", "small.toml", *current, *stock).out == "small.toml: Small (2 flows, 12 s)\n"
 
 
 def test_hosts_are_listed_and_described(inside: Cli) -> None:

@@ -2,7 +2,7 @@
 
 use shoal_packet::Flags;
 use shoal_scenario::Experiment;
-use shoal_tests::{Seen, experiment, run, run_logged};
+use shoal_tests::{Seen, check_conservation, experiment, run, run_logged};
 use shoal_trace::PacketEvent;
 
 /// One flow over a bottleneck of 1 Gbit/s; packets of 1500 B and no framing.
@@ -175,29 +175,118 @@ flows = [{{ cc = "reno", rtt = "20 ms", host = {host}, app = {{ transfer = "145 
     };
     // A transfer is 101 packets, for which the window has room by then. Unpaced they leave at one instant, in whatever segments.
     // Paced, segment by segment: 200 % of 200 packets in 20 ms are 28.96 MB/s, of which 1/1024 s are 28,281 B, 19 packets.
-    let (free, paced) =
-        (longest("\"linux-6-gso\""), longest("{ preset = \"linux-6-gso\", pacing = \"internal\" }"));
-    assert!(free >= 100 && paced <= 20, "{free} {paced}");
+    let free = longest("\"linux-6-gso\"");
+    assert!(free >= 100, "{free}");
+    for pacing in ["internal", "fq"] {
+        let paced = longest(&format!("{{ pacing = \"{pacing}\" }}"));
+        assert!(paced <= 20, "{pacing}: {paced}");
+    }
+}
+
+#[test]
+fn fq_spaces_segments_by_their_payload_over_the_rate() {
+    // Every 100 ms 20 packets are written, as many as the window holds. The RTT is 20 ms, and 24 us more for two packets at
+    // 1 Gbit/s: in slow start the rate is 2 x 20 x 1448 B / 20.024 ms = 2,892,529 B/s, of which 1/1024 s is 2824 B, less than
+    // the least segment of two packets. So 2896 B leave every 1001.2 us; the first segment after the pause is late, and its
+    // gap is the half, 500.6 us.
+    let text = r#"
+duration = "4 s"
+warmup = "1 s"
+bottleneck = { rate = "1 Gbit/s", buffer = "400 packets" }
+flows = [{ cc = "reno", rtt = "20 ms", cwnd_clamp = "20 packets", host = { pacing = "fq" },
+    app = { transfer = "28960 B", rounds = 40, every = "100 ms" } }]
+"#;
+    let (_, log) = run_logged(&experiment(text));
+    let late: Vec<_> = arrivals(&log).into_iter().filter(|(time, _)| *time > 1.95e6).collect();
+    let paced = runs(&late, 0.0);
+    assert!(
+        paced.len() > 150 && paced.iter().all(|run| *run == 2),
+        "two packets at one instant, and never four"
+    );
+    let begins: Vec<f64> = late.iter().filter(|(_, push)| *push).map(|(time, _)| *time).collect();
+    for round in begins.chunks_exact(10) {
+        let gaps: Vec<f64> = round.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!((gaps[0] - 500.6).abs() < 2.0, "{gaps:?}");
+        assert!(gaps[1..].iter().all(|gap| (gap - 1001.2).abs() < 2.0), "{gaps:?}");
+    }
+}
+
+#[test]
+fn connections_of_a_host_share_its_card_segment_by_segment() {
+    // Two connections from a host whose card of 1 Gbit/s is slower than the 10 Gbit/s behind it.
+    let text = r#"
+duration = "400 ms"
+warmup = "100 ms"
+[topology]
+kind = "graph"
+nodes = ["host", "switch", "far"]
+[[topology.links]]
+from = "host"
+to = "switch"
+rate = "1 Gbit/s"
+delay = "200 us"
+[[topology.links]]
+from = "switch"
+to = "far"
+rate = "10 Gbit/s"
+delay = "200 us"
+buffer = "1000 packets"
+monitored = true
+[[flows]]
+cc = "reno"
+count = 2
+from = "host"
+to = "far"
+host = { pacing = "fq" }
+"#;
+    let (outcome, log) = run_logged(&experiment(text));
+    check_conservation(&outcome);
+    let flows = &outcome.groups[0].flows;
+    let shares: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps.expect("data") / 1e6).collect();
+    // 1448 of 1500 bytes of 1 Gbit/s are 965 Mbit/s, and fair queueing gives each connection half.
+    assert!((shares.iter().sum::<f64>() - 965.3).abs() < 2.0, "{shares:?}");
+    assert!((shares[0] / shares[1] - 1.0).abs() < 0.01, "{shares:?}");
+    // Small queues keep short what waits. Without losses both remain in slow start, where cwnd is at most twice the flight and
+    // the rate twice cwnd: 1/1024 s of 4 x 60.3 MB/s are 236 kB, so that a fifth segment of 65,160 B is let in. Five take
+    // 5 x 1.08 ms, and the path 0.8 ms.
+    let srtt = flows[0].srtt_s.max.expect("samples");
+    assert!(srtt < 0.0062, "{srtt}");
+    // A segment is not interrupted: the connection changes after the last packet of a segment, which has PSH.
+    let data: Vec<_> = log
+        .iter()
+        .filter(|seen| seen.row.event == PacketEvent::Arrive && seen.packet.payload == 1448)
+        .collect();
+    let changes: Vec<_> = data.windows(2).filter(|pair| pair[0].packet.flow != pair[1].packet.flow).collect();
+    assert!(changes.len() > 200, "{}", changes.len());
+    assert!(changes.iter().all(|pair| pair[0].packet.flags.has(Flags::PSH)));
 }
 
 #[test]
 fn hosts_that_are_not_modelled_are_refused_with_group_and_remedy() {
-    let refused = one_flow("{ pacing = \"fq\" }", "name = \"paced\"");
+    let older = "name = \"paced\", stack = \"linux-3.18\"";
+    let refused = one_flow("{ pacing = \"fq\" }", older);
     let texts: Vec<String> =
         shoal_sim::check(&refused).unwrap_err().iter().map(ToString::to_string).collect();
     assert_eq!(
         texts,
         [
-            "error: flow group `paced`: host.pacing: the simulator has no queue discipline in hosts, and fq is one\nhint: write pacing \
-          = \"internal\", which TCP does itself, or run this on the real kernel (--on linux)"
+            "error: flow group `paced`: host.pacing: the simulator has fq as of current Linux, and not for the stack linux-3.18\nhint: \
+          write stack = \"linux-6\", or leave pacing out, or run this on the real kernel (--on linux), whose stack it is then"
         ]
     );
+    let all: Vec<bool> = ["linux-3.2", "freebsd-14", "linux-6"]
+        .iter()
+        .map(|stack| {
+            shoal_sim::check(&one_flow("{ pacing = \"fq\" }", &format!("stack = \"{stack}\""))).is_ok()
+        })
+        .collect();
+    assert_eq!(all, [false, false, true]);
     assert_eq!(shoal_sim::check(&one_flow("\"ideal\"", "")), Ok(()));
 }
 
 #[test]
 #[should_panic(expected = "has no such experiment")]
 fn whoever_runs_them_nevertheless_gets_no_result() {
-    let refused = one_flow("{ pacing = \"fq\" }", "");
+    let refused = one_flow("{ pacing = \"fq\" }", "stack = \"linux-3.18\"");
     let _ = shoal_sim::run(&refused, shoal_sim::Options::default());
 }

@@ -34,6 +34,8 @@ pub struct GrowthRules {
     pub slow_start_test: SlowStartTest,
     /// What one ACK counts in slow start: one packet, or all that it acknowledges (Linux since 3.13).
     pub slow_start_counting: AckCounting,
+    /// Whether the host spreads what the window allows (Linux `sk_pacing_status`).
+    pub is_paced: bool,
 }
 
 impl GrowthRules {

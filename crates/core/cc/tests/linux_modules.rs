@@ -24,12 +24,14 @@ const BY_PACKETS: GrowthRules = GrowthRules {
     counting: AckCounting::PerPacket,
     slow_start_test: SlowStartTest::Below,
     slow_start_counting: AckCounting::PerPacket,
+    is_paced: false,
 };
 /// Linux 3.2: `ack_counting = 1`.
 const BY_ACKS: GrowthRules = GrowthRules {
     counting: AckCounting::PerAck,
     slow_start_test: SlowStartTest::BelowOrAt,
     slow_start_counting: AckCounting::PerAck,
+    is_paced: false,
 };
 
 /// The defaults of tcp_dctcp_ikr.

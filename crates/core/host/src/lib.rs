@@ -15,9 +15,11 @@ extern crate alloc;
 mod card;
 mod coalesce;
 mod config;
+mod fq;
 mod gro;
 mod held;
 mod lro;
 
 pub use card::{Card, CardCounters};
 pub use config::{Coalescing, CpuCost, Receive};
+pub use fq::{Fq, Quanta, Waiting};

@@ -132,6 +132,12 @@ impl Sender {
     pub fn on_timer(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
         call!(self(config, now, out), |sender, call| sender.on_timer(call));
     }
+    /// A segment has left the host whose queue discipline had kept it ([`Output::end_segment`]).
+    pub fn on_segment_left(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
+        if let (Host::Linux(sender), Kernel::Linux(rules)) = (&mut self.0, &config.stack.kernel) {
+            sender.on_segment_left(&mut Call::new(config, rules, now, out));
+        }
+    }
 
     /// The congestion window.
     #[inline]

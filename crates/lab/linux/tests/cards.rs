@@ -184,7 +184,8 @@ fn what_the_kernel_cannot_do_is_refused_at_its_key() {
 fn fq_is_the_discipline_of_the_host() {
     // Without a card at the root, and the delay of the ACKs at the other end of the wire of the sender.
     let plain = plan("{ preset = \"linux-6-gso\", pacing = \"fq\" }", "");
-    let fq = |host: &str| format!("qdisc {host} e0 {ROOT} {} fq -", 40 << 16);
+    // Attribute 13, the slack of its timer, is zero.
+    let fq = |host: &str| format!("qdisc {host} e0 {ROOT} {} fq 08000d0000000000", 40 << 16);
     let found = lines(&plain, "qdisc");
     assert!(found.contains(&fq("s0").as_str()) && found.contains(&fq("d0").as_str()), "{found:?}");
     assert!(found.iter().any(|line| line.starts_with("qdisc r1 e0 ") && line.contains(" netem ")));
@@ -194,7 +195,7 @@ fn fq_is_the_discipline_of_the_host() {
     let found =
         lines(&card, "qdisc").into_iter().filter(|line| line.starts_with("qdisc h0 ")).collect::<Vec<_>>();
     assert!(found[0].starts_with(&format!("qdisc h0 e0 {ROOT} {} line ", 1 << 16)));
-    assert_eq!(&found[1..], [format!("qdisc h0 e0 {} {} fq -", 1 << 16 | 1, 10 << 16)]);
+    assert_eq!(&found[1..], [format!("qdisc h0 e0 {} {} fq 08000d0000000000", 1 << 16 | 1, 10 << 16)]);
     // The receiver has no line, and sends ACKs.
     assert!(lines(&card, "qdisc").contains(&fq("h1").as_str()));
     let without = kernel_with("reno", "bfifo netem pfifo red");

@@ -75,9 +75,23 @@ const FULL_WINDOW: Difference = Difference::new(
     "what_comes_together_is_acknowledged_when_it_is_read",
 );
 
+const FQ: Difference = Difference::new(
+    "With pacing = \"fq\" (net/sched/sch_fq.c): times of departure, deficit round robin and the path past it are the kernel's. The timer \
+     is punctual, on both planes: a host's own may be 10 us late (timer_slack), less if something else wakes it. No segment is dropped (limit, \
+     flow_limit), marked (ce_threshold) or too far ahead (horizon), there is one band, and a connection is found without a hash.",
+    "a_long_segment_is_paid_for_in_turns",
+);
+const FINE_PACE: Difference = Difference::new(
+    "The pacing rate follows an RTT in picoseconds; the kernel's counts microseconds, so that gaps differ by some 100 ns at RTTs of 200 us.",
+    "test_hosts_with_fq_use_a_queue_as_on_linux",
+);
+
 /// The rules that all presets with a card share.
 const CARD: &[Difference] =
     &[ONE_QUEUE, FIXED_MODERATION, FREE_SENDER, SHARED_CORE, GRO_BUCKETS, FULL_WINDOW];
+/// Those of current Linux, whose queue discipline `fq` is modelled.
+const LINUX_6_CARD: &[Difference] =
+    &[ONE_QUEUE, FIXED_MODERATION, FREE_SENDER, SHARED_CORE, GRO_BUCKETS, FULL_WINDOW, FQ, FINE_PACE];
 
 /// Descriptions of all presets (`flows.host`).
 pub const HOST_DOCS: &[ModelDoc] = &[
@@ -106,6 +120,8 @@ pub const HOST_DOCS: &[ModelDoc] = &[
                  (coalescing). Real receivers of fast links acknowledge less often.",
                 "test_receivers_merge_nothing",
             ),
+            FQ,
+            FINE_PACE,
         ],
     },
     ModelDoc {
@@ -113,21 +129,21 @@ pub const HOST_DOCS: &[ModelDoc] = &[
         kind: ModelKind::Host,
         summary: "Current Linux with a card of 10 Gbit/s: segmentation offload, GRO, an interrupt 50 us after the first packet.",
         follows: "the kernel's defaults; drivers ixgbe and i40e (ITR_20K at the start)",
-        differences: CARD,
+        differences: LINUX_6_CARD,
     },
     ModelDoc {
         name: "linux-6-25g",
         kind: ModelKind::Host,
         summary: "Current Linux with a card of 25 Gbit/s: segmentation offload, GRO, an interrupt after 8 us or 128 packets.",
         follows: "the kernel's defaults; drivers mlx5 and ice (the first step of DIM)",
-        differences: CARD,
+        differences: LINUX_6_CARD,
     },
     ModelDoc {
         name: "linux-6-100g",
         kind: ModelKind::Host,
         summary: "Current Linux with a card of 100 Gbit/s: segmentation offload, GRO, an interrupt after 8 us or 128 packets.",
         follows: "the kernel's defaults; driver mlx5 (the first step of DIM), without BIG TCP",
-        differences: CARD,
+        differences: LINUX_6_CARD,
     },
     ModelDoc {
         name: "linux-3.2-1g",
@@ -229,6 +245,7 @@ mod tests {
         include_str!("../../../core/tcp/src/sender/linux/segmentation/small_queue.rs"),
         include_str!("../../../core/host/src/card/tests.rs"),
         include_str!("../../../core/tcp/src/tests/merged_packets.rs"),
+        include_str!("../../../core/host/src/fq/tests.rs"),
         include_str!("../../../../tests/linux/test_hosts.py"),
         include_str!("../../../../tests/rust/tests/hosts.rs"),
     ];

@@ -10,6 +10,7 @@ use crate::events::{EventQueue, Key, Timer};
 use crate::flow::{Egress, FlowState, Place, ReceiverSlot, SenderSlot};
 use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER, TO_SINK};
 use crate::outcome::Outcome;
+use crate::queued_routes::QueuedRoutes;
 use crate::recorder::{PacketSink, Recorder};
 use shoal_measure::{FeedbackCounters, FinishedFlow, FlowCounters, FlowResults, metered_window};
 use shoal_packet::{FlowId, Packet};
@@ -95,31 +96,39 @@ impl<'e> Simulation<'e> {
             if experiment.flows.iter().any(connectionless) { lay(&mut network, TO_SINK) } else { Vec::new() };
         let window_start = Time::ZERO + experiment.warmup;
         let config = |flow: &Flow| &experiment.endpoints[flow.endpoint as usize];
-        let sender = |number: u32, flow: &Flow, path: u32, routes: &[u32]| {
-            let place = Place { route: routes[path as usize], endpoint: flow.endpoint };
+        let mut queued = QueuedRoutes::default();
+        let mut place = |network: &mut Network, flow: &Flow, path: u32, routes: &[u32], end: u32| {
+            let route = queued.route(network, (experiment, &cards), flow, path, end);
+            Place { route: route.unwrap_or(routes[path as usize]), endpoint: flow.endpoint }
+        };
+        let sender = |number: u32, flow: &Flow, place: Place| {
             SenderSlot::new(config(flow), FlowId(number), place, window_start)
         };
-        let receiver = |number: u32, flow: &Flow, path: u32, routes: &[u32]| {
-            let place = Place { route: routes[path as usize], endpoint: flow.endpoint };
-            ReceiverSlot::new(config(flow), FlowId(number), place)
-        };
+        let receiver =
+            |number: u32, flow: &Flow, place: Place| ReceiverSlot::new(config(flow), FlowId(number), place);
         let numbered = || (0u32..).zip(&experiment.flows);
         let asking: Vec<u32> = experiment.asking_flows().collect();
         let mut senders: Vec<SenderSlot> = numbered()
             .map(|(number, flow)| {
-                let routes = if connectionless(flow) { &to_sink } else { &forward };
-                sender(number, flow, flow.forward, routes)
+                let (routes, end) =
+                    if connectionless(flow) { (&to_sink, TO_SINK) } else { (&forward, TO_RECEIVER) };
+                sender(number, flow, place(&mut network, flow, flow.forward, routes, end))
             })
             .collect();
-        let mut receivers: Vec<ReceiverSlot> =
-            numbered().map(|(number, flow)| receiver(number, flow, flow.backward, &backward)).collect();
+        let mut receivers: Vec<ReceiverSlot> = numbered()
+            .map(|(number, flow)| {
+                receiver(number, flow, place(&mut network, flow, flow.backward, &backward, TO_SENDER))
+            })
+            .collect();
         if !asking.is_empty() {
             // The same paths in the opposite direction.
             let (forward, backward) = (lay(&mut network, TO_SENDER), lay(&mut network, TO_RECEIVER));
             for (number, flow) in (count_u32(experiment.flows.len())..).zip(&asking) {
                 let flow = &experiment.flows[*flow as usize];
-                senders.push(sender(number, flow, flow.backward, &backward));
-                receivers.push(receiver(number, flow, flow.forward, &forward));
+                let there = place(&mut network, flow, flow.backward, &backward, TO_RECEIVER);
+                senders.push(sender(number, flow, there));
+                let back = place(&mut network, flow, flow.forward, &forward, TO_SENDER);
+                receivers.push(receiver(number, flow, back));
             }
         }
         let mut requests = count_u32(experiment.flows.len())..;
@@ -194,6 +203,7 @@ impl<'e> Simulation<'e> {
                     Some(Arrival::Sender(packet)) => self.at_sender(&packet, key.time()),
                     Some(Arrival::Sink(packet)) => self.at_sink(&packet, key.time()),
                     Some(Arrival::Card(packet)) => self.at_card(packet, key.time()),
+                    Some(Arrival::Departure(flow)) => self.on_departure(flow.0, key.time()),
                 }
             }
             if self.events.is_multiple_of(PROGRESS_EVENTS)
@@ -299,6 +309,13 @@ impl<'e> Simulation<'e> {
         if reached {
             self.on_milestone(flow, now);
         }
+    }
+
+    /// A segment has left the host whose queue discipline had kept it.
+    #[cold]
+    #[inline(never)]
+    fn on_departure(&mut self, flow: u32, now: Time) {
+        self.with_sender(flow, now, |sender, config, out| sender.on_segment_left(config, now, out));
     }
 
     fn note_events(&mut self, flow: u32, before: shoal_tcp::Counters, now: Time) {

@@ -98,6 +98,12 @@ impl Output for Egress<'_> {
     fn card_free(&self) -> Time {
         self.network.card_free(self.route)
     }
+    fn begin_segment(&mut self, departure: Time) {
+        self.network.begin_segment(self.route, departure);
+    }
+    fn end_segment(&mut self) -> u32 {
+        self.network.end_segment(self.route, self.now)
+    }
 }
 
 /// State of a flow other than its endpoints. It is used rarely, and therefore kept apart from them.

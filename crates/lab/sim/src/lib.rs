@@ -19,6 +19,7 @@ mod events;
 mod exchanges;
 mod files;
 mod flow;
+mod host_queues;
 mod hosts;
 mod impaired;
 mod moving_delay;
@@ -27,6 +28,7 @@ mod outcome;
 mod pool;
 mod pool_docs;
 mod port;
+mod queued_routes;
 mod recorder;
 mod wire;
 

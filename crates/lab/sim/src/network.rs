@@ -1,13 +1,16 @@
 //! All links, the routes over them, and their pending events.
 
+mod queues;
+
 use crate::events::{EventQueue, Key, Numbering};
+use crate::host_queues::HostQueue;
 use crate::impaired::Impaired;
 use crate::outcome::Conservation;
 use crate::pool::Pools;
 use crate::port::{ALONE, Port, UNMONITORED};
 use crate::recorder::Recorder;
 use shoal_measure::PathResult;
-use shoal_packet::Packet;
+use shoal_packet::{FlowId, Packet};
 use shoal_scenario::{Experiment, LinkId};
 use shoal_trace::{FlowEnd, SegmentEvent};
 use shoal_units::Time;
@@ -30,6 +33,8 @@ pub(crate) enum Arrival {
     Sink(Packet),
     /// It has reached the card of a host.
     Card(Packet),
+    /// No packet: a segment of this connection has left the host whose queue discipline had kept it.
+    Departure(FlowId),
 }
 
 /// Links, routes and the events of links.
@@ -40,6 +45,11 @@ pub(crate) struct Network {
     /// Links with impairments.
     impaired: Vec<u32>,
     pools: Pools,
+    /// Queue disciplines of hosts. Their places in the list of ports follow those of the links, of which there are `links`.
+    host_queues: Vec<HostQueue>,
+    links: u32,
+    /// Packets that leave one of them: room that all use in turn.
+    leaving: Vec<Packet>,
     /// Routes one after the other: links, followed by the kind of endpoint. `Packet::route` points into it.
     routes: Vec<u32>,
     event_queue: EventQueue,
@@ -69,6 +79,9 @@ impl Network {
             monitored: experiment.monitored().map(|(LinkId(link), _)| link).collect(),
             impaired: impaired.map(|(link, _)| link).collect(),
             pools,
+            host_queues: Vec::new(),
+            links: count_u32(experiment.links.len()),
+            leaving: Vec::new(),
             routes: Vec::new(),
             event_queue: EventQueue::default(),
             numbers: Numbering::default(),
@@ -206,11 +219,14 @@ impl Network {
         }
     }
 
-    /// Handles the arrival of a packet at a port that shares its memory or has an impaired wire. A separate function keeps the path
-    /// of all other packets short.
+    /// Handles the arrival of a packet at a port that shares its memory or has an impaired wire, or at a host's queue. A separate
+    /// function keeps the path of all other packets short.
     #[cold]
     #[inline(never)]
     fn enter_special(&mut self, packet: Packet, link: u32, now: Time) {
+        if link >= self.links {
+            return self.enter_host_queue(packet, link, now);
+        }
         let port = &mut self.ports[link as usize];
         if port.member == ALONE {
             port.arrive(packet, now, &mut self.recorder);
@@ -232,11 +248,14 @@ impl Network {
         }
     }
 
-    /// Carries out the earliest event, which is that of a port that shares its memory or has an impaired wire.
+    /// Carries out the earliest event, which is that of a port that shares its memory or has an impaired wire, or of a host's queue.
     #[cold]
     #[inline(never)]
     fn step_special(&mut self, key: Key, now: Time) -> Option<Arrival> {
         let link = key.subject();
+        if link >= self.links {
+            return self.step_host_queue(link, now);
+        }
         let port = &mut self.ports[link as usize];
         if port.impaired().is_some_and(|impaired| impaired.expected != key.time()) {
             self.event_queue.replace_next(None);
@@ -323,6 +342,7 @@ impl Network {
 
     /// Number of packets inside the network.
     fn held(&self) -> u64 {
-        self.ports.iter().map(Port::held).sum()
+        let queues = self.host_queues.iter().map(HostQueue::held);
+        self.ports.iter().map(Port::held).chain(queues).sum()
     }
 }

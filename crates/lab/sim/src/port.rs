@@ -80,6 +80,20 @@ impl Port {
         }
     }
 
+    /// The place of a host's queue discipline in the list of ports. The network keeps what waits there.
+    pub(crate) fn of_host_queue() -> Self {
+        Self {
+            wire: Wire::default(),
+            free: Time::ZERO,
+            line: None,
+            pending: false,
+            is_special: true,
+            is_card: false,
+            probe: UNMONITORED,
+            member: ALONE,
+        }
+    }
+
     /// Handles the arrival of a packet.
     #[inline]
     pub(crate) fn arrive(&mut self, packet: Packet, now: Time, recorder: &mut Recorder) {

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 /// Packets in propagation, in the order of their delivery. `Packet::enqueued` is the time from which each still needs
 /// `delay`.
+#[derive(Default)]
 pub(crate) struct Wire {
     packets: VecDeque<Packet>,
     /// Propagation delay; zero if it changes or varies, since `enqueued` is then the time of delivery.

@@ -85,7 +85,7 @@ impl HyStart {
         if window.cwnd < LOW_WINDOW_PACKETS * window.quantum {
             return;
         }
-        let train = self.is_long_train(era, window, ack, delay_min);
+        let train = self.is_long_train(era, rules, window, ack, delay_min);
         let late = self.is_delayed(era, delay, delay_min);
         if train || late {
             self.found = true;
@@ -93,13 +93,21 @@ impl HyStart {
         }
     }
 
-    /// Whether closely spaced ACKs have arrived for half an RTT since the round began.
-    fn is_long_train(&mut self, era: Era, window: &Window, ack: &AckSample, delay_min: u32) -> bool {
+    /// Whether closely spaced ACKs have arrived for half an RTT since the round began; for a whole one if the host paces, which
+    /// alone spreads them over half of it.
+    fn is_long_train(
+        &mut self,
+        era: Era,
+        rules: &GrowthRules,
+        window: &Window,
+        ack: &AckSample,
+        delay_min: u32,
+    ) -> bool {
         let now = clock(era, ack.now);
         let (spacing, threshold) = match era {
             Era::V6 => {
                 let cushion = ack_delay_us(window, ack);
-                (ACK_DELTA_US, delay_min.saturating_add(cushion) >> 1)
+                (ACK_DELTA_US, delay_min.saturating_add(cushion) >> u32::from(!rules.is_paced))
             }
             Era::V3_18 | Era::V3_2 => (ACK_DELTA_MS, delay_min >> 4),
         };

@@ -9,6 +9,7 @@ pub(crate) const LINUX_3_2: GrowthRules = GrowthRules {
     counting: AckCounting::PerAck,
     slow_start_test: SlowStartTest::BelowOrAt,
     slow_start_counting: AckCounting::PerAck,
+    is_paced: false,
 };
 /// Linux 3.18.
 pub(crate) const LINUX_3_18: GrowthRules =
@@ -18,6 +19,7 @@ pub(crate) const LINUX_6: GrowthRules = GrowthRules {
     counting: AckCounting::PerPacket,
     slow_start_test: SlowStartTest::Below,
     slow_start_counting: AckCounting::PerPacket,
+    is_paced: false,
 };
 
 /// FreeBSD: bytes counted.
@@ -25,6 +27,7 @@ pub(crate) const FREEBSD: GrowthRules = GrowthRules {
     counting: AckCounting::Bytes,
     slow_start_test: SlowStartTest::BelowOrAt,
     slow_start_counting: AckCounting::Bytes,
+    is_paced: false,
 };
 
 /// A controller with its window and the stream of its connection.

@@ -51,6 +51,7 @@ const GROWTH: GrowthRules = GrowthRules {
     counting: AckCounting::Bytes,
     slow_start_test: SlowStartTest::BelowOrAt,
     slow_start_counting: AckCounting::Bytes,
+    is_paced: false,
 };
 
 impl Profile {

@@ -235,6 +235,7 @@ impl Profile {
             counting: AckCounting::PerAck,
             slow_start_test: SlowStartTest::BelowOrAt,
             slow_start_counting: AckCounting::PerAck,
+            is_paced: false,
         },
         rto_min: Span::from_millis(200),
         rto_max: Span::from_secs(120),
@@ -253,6 +254,7 @@ impl Profile {
             counting: AckCounting::PerAck,
             slow_start_test: SlowStartTest::BelowOrAt,
             slow_start_counting: AckCounting::PerPacket,
+            is_paced: false,
         },
         ..Self::LINUX_3_2
     };
@@ -264,6 +266,7 @@ impl Profile {
             counting: AckCounting::PerPacket,
             slow_start_test: SlowStartTest::Below,
             slow_start_counting: AckCounting::PerPacket,
+            is_paced: false,
         },
         echo_change: EchoChange::FlushAndAck,
         cwr_ack: CwrAck::AtOnce,

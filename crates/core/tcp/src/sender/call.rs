@@ -35,6 +35,14 @@ impl<'a, R, O: Output> Call<'a, R, O> {
     pub(super) fn card_free(&self) -> Time {
         self.out.card_free()
     }
+    /// What is sent until [`Self::end_segment`] is one segment, which may leave at `departure`.
+    pub(super) fn begin_segment(&mut self, departure: Time) {
+        self.out.begin_segment(departure);
+    }
+    /// Number of segments of the connection that have left the host since the segment began.
+    pub(super) fn end_segment(&mut self) -> u32 {
+        self.out.end_segment()
+    }
 }
 
 impl<'a, R, O> Deref for Call<'a, R, O> {

@@ -30,14 +30,14 @@ mod usage;
 use super::connection::{Connection, Incoming, Phase};
 use super::ecn::EcnSignalling;
 use super::stream::Stream;
-use crate::{CaState, Counters, EndpointConfig, Linux, Output, Outstanding};
+use crate::{CaState, Counters, EndpointConfig, Linux, Output, Outstanding, Pacing};
 use alloc::boxed::Box;
 use loss::LossEpisode;
 use reduction::RateReduction;
 use rtt::RttEstimator;
 use scoreboard::Scoreboard;
 use segmentation::Segmentation;
-use shoal_cc::{AnyController, CongestionControl, Signal, Window};
+use shoal_cc::{AnyController, CongestionControl, GrowthRules, Signal, Window};
 use shoal_packet::{FlowId, Packet};
 use shoal_units::{Span, Time};
 use tail_probe::ProbeEpisode;
@@ -89,9 +89,10 @@ impl LinuxSender {
         let mut window = Window::in_packets(config.initial_window_packets());
         window.clamp = config.cwnd_clamp_packets;
         window.cwnd = window.cwnd.min(window.clamp);
+        let is_paced = config.offload.is_some_and(|offload| offload.pacing != Pacing::Off);
         Self {
             window,
-            cc: AnyController::new(&config.cc, config.stack.growth),
+            cc: AnyController::new(&config.cc, GrowthRules { is_paced, ..config.stack.growth }),
             connection: Connection::new(flow),
             stream: Stream::new(),
             ecn: EcnSignalling::default(),
@@ -155,6 +156,18 @@ impl LinuxSender {
             Some(Due::Probe) => self.send_tail_probe(call),
             Some(Due::Reordering) => self.on_reordering_timeout(call),
             Some(Due::Retransmission) => self.on_timeout(call),
+        }
+    }
+
+    /// A segment has left the host whose queue discipline had kept it.
+    pub(super) fn on_segment_left(&mut self, call: &mut Call<'_, impl Output>) {
+        let Some(segmentation) = &mut self.segmentation else { return };
+        if segmentation.note_left() {
+            // Linux `tcp_tsq_write` sends again first what is lost.
+            if self.state >= CaState::Recovery {
+                self.retransmit_lost(call);
+            }
+            self.push(call);
         }
     }
 

@@ -50,8 +50,8 @@ section! {
         #[source = "sysctl net.ipv4.tcp_limit_output_bytes"]
         #[otherwise = "the preset's"]
         limit_output: Option<Size>,
-        /// Who spreads segments over the round trip: nobody, TCP's own timer, or the queue discipline fq of the host (with --on
-        /// linux only).
+        /// Who spreads segments over the round trip: nobody, TCP's own timer, or the queue discipline fq of the host, which is
+        /// that of current Linux.
         #[source = "Linux tcp_pacing_check, sch_fq"]
         #[otherwise = "the preset's"]
         pacing: Option<Pacing>,

@@ -6,6 +6,7 @@
 //! segment share their transmission time, as parts of a split segment do in the kernel.
 
 mod defer;
+mod departure;
 mod size;
 mod small_queue;
 mod write_queue;
@@ -36,6 +37,10 @@ pub(super) struct Segmentation {
     departure: Time,
     deferral: Deferral,
     small_queue: SmallQueue,
+    /// Stream position at which the last segment begins.
+    last_start: u64,
+    /// Sending resumes when a segment leaves the host (Linux `TSQ_THROTTLED`).
+    awaits_departure: bool,
     /// When sending resumes that pacing or the small queue has stopped; [`Time::NEVER`] if neither has.
     pub(super) resume: Time,
 }
@@ -59,6 +64,8 @@ impl Segmentation {
             departure: Time::ZERO,
             deferral: Deferral::default(),
             small_queue: SmallQueue::default(),
+            last_start: 0,
+            awaits_departure: false,
             resume: Time::NEVER,
         }
     }
@@ -66,6 +73,12 @@ impl Segmentation {
     /// Bytes of heap memory.
     pub(super) fn heap_bytes(&self) -> usize {
         size_of::<Self>() + self.queue.heap_bytes() + self.small_queue.heap_bytes()
+    }
+
+    /// A segment has left the host. Returns whether sending waits for that.
+    pub(super) fn note_left(&mut self) -> bool {
+        self.small_queue.note_left(1);
+        core::mem::take(&mut self.awaits_departure)
     }
 
     /// Stream position up to which the socket holds data; `next` is the next to send.
@@ -158,21 +171,20 @@ impl LinuxSender {
                 }
             }
             let bytes = self.split_point(call, head, fin, quota.max(1) * mss);
-            if let Some(resume) = state.small_queue.stops(offload, &state.rate, bytes, call.now) {
-                state.resume = resume;
+            // A connection with one segment in flight is never stopped.
+            let is_alone = self.snd_una >= state.last_start;
+            if let Some(resume) = state.small_queue.stops(offload, &state.rate, bytes, is_alone, call.now) {
+                state.await_departure(offload, resume);
                 break;
             }
             if sent == 0 && self.board.packets_out() == 0 {
                 self.on_restart(call);
             }
-            sent += self.send_segment(call, head, fin, bytes);
+            state.last_start = self.snd_nxt;
+            let leaves = state.begin(call, offload);
+            sent += self.send_segment(call, head, fin, bytes, leaves);
             state.queue.forget_sent(self.snd_nxt);
-            state.departure = state.departure.max(call.now);
-            state.small_queue.note(bytes, call.now, call.card_free());
-            if offload.pacing == Pacing::Internal {
-                state.departure =
-                    state.rate.next_departure(bytes, state.departure, call.now, self.counters.segments_sent);
-            }
+            state.end(call, offload, bytes, self.counters.segments_sent);
             if burst == Burst::One {
                 break;
             }
@@ -248,8 +260,15 @@ impl LinuxSender {
         if waits { needed - partial } else { needed }
     }
 
-    /// Sends `bytes` of the segment at the head, packet by packet. Returns the packets.
-    fn send_segment(&mut self, call: &mut Call<'_, impl Output>, head: Head, ends: bool, bytes: u64) -> u32 {
+    /// Sends `bytes` of the segment at the head, packet by packet, which leave at `leaves`. Returns the packets.
+    fn send_segment(
+        &mut self,
+        call: &mut Call<'_, impl Output>,
+        head: Head,
+        ends: bool,
+        bytes: u64,
+        leaves: Time,
+    ) -> u32 {
         let mss = u64::from(call.config.mss());
         let mut left = bytes;
         let mut sent = 0;
@@ -259,7 +278,7 @@ impl LinuxSender {
             left -= len;
             let fin = ends && left == 0 && bytes == head.bytes;
             // The last packet of a segment flushes the receiver's coalescing (Linux since 5.4 `__tcp_transmit_skb`).
-            self.send_new(call, Next { len: fit_u16(len), fin }, pushes && left == 0);
+            self.send_new(call, Next { len: fit_u16(len), fin }, pushes && left == 0, leaves);
             sent += 1;
             if left == 0 {
                 return sent;

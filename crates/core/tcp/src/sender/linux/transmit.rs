@@ -43,7 +43,7 @@ impl LinuxSender {
                 if sent == 0 && self.board.packets_out() == 0 {
                     self.on_restart(call);
                 }
-                self.send_new(call, next, false);
+                self.send_new(call, next, false, call.now);
                 sent += 1;
                 flight += 1;
             }
@@ -65,7 +65,9 @@ impl LinuxSender {
         if !self.fits_peer_window(next) {
             return false;
         }
-        self.send_new(call, next, false);
+        let leaves = self.begin_paced(call);
+        self.send_new(call, next, false, leaves);
+        self.end_paced(call, next.len);
         self.after_sending(call, 1);
         true
     }
@@ -113,8 +115,15 @@ impl LinuxSender {
         !next.fin && next.len < at.config.mss() && self.small_end > self.snd_una
     }
 
+    /// Sends a new packet that leaves the host at `leaves`, or later.
     #[inline]
-    pub(super) fn send_new(&mut self, call: &mut Call<'_, impl Output>, next: Next, pushes: bool) {
+    pub(super) fn send_new(
+        &mut self,
+        call: &mut Call<'_, impl Output>,
+        next: Next,
+        pushes: bool,
+        leaves: Time,
+    ) {
         let Next { len, fin } = next;
         let start = self.snd_nxt;
         let span = len + u16::from(fin);
@@ -124,9 +133,9 @@ impl LinuxSender {
         } else if len < call.config.mss() {
             self.small_end = self.snd_nxt;
         }
-        let segment = Segment::new(start, span, fin, call.now, self.snd_nxt);
+        let segment = Segment::new(start, span, fin, leaves, self.snd_nxt);
         self.board.push(segment);
-        let mut packet = self.packet_of(call, &segment);
+        let mut packet = self.packet_of(call, &segment, leaves);
         if pushes {
             packet.flags = packet.flags.with(Flags::PSH);
         }
@@ -142,9 +151,9 @@ impl LinuxSender {
     }
 
     #[inline]
-    fn packet_of(&self, at: &Moment<'_>, segment: &Segment) -> Packet {
+    fn packet_of(&self, at: &Moment<'_>, segment: &Segment, leaves: Time) -> Packet {
         let len = segment.payload();
-        let mut packet = self.connection.segment(at.config, segment.start, len, at.now);
+        let mut packet = self.connection.segment(at.config, segment.start, len, leaves);
         if segment.is_fin() {
             packet.flags = packet.flags.with(Flags::FIN);
         }
@@ -174,30 +183,34 @@ impl LinuxSender {
     /// Retransmits segment `index` of the queue (Linux `tcp_retransmit_skb`).
     #[cold]
     pub(super) fn retransmit_segment(&mut self, call: &mut Call<'_, impl Output>, index: usize) {
-        self.board.retransmit(index, call.now, self.snd_nxt);
-        self.undo.note_retransmission(timestamp(call.now));
+        let leaves = self.begin_paced(call);
+        self.board.retransmit(index, leaves, self.snd_nxt);
+        self.undo.note_retransmission(timestamp(leaves));
         if index == 0 {
             self.arm_rto(call);
         }
-        self.transmit_again(call, index);
+        self.transmit_again(call, index, leaves);
     }
 
     /// Sends segment `index` again as a probe, which recovery does not count as a retransmission.
     #[cold]
     pub(super) fn repeat_segment(&mut self, call: &mut Call<'_, impl Output>, index: usize) {
-        self.board.repeat(index, call.now, self.snd_nxt);
-        self.transmit_again(call, index);
+        let leaves = self.begin_paced(call);
+        self.board.repeat(index, leaves, self.snd_nxt);
+        self.transmit_again(call, index, leaves);
     }
 
-    fn transmit_again(&mut self, call: &mut Call<'_, impl Output>, index: usize) {
+    fn transmit_again(&mut self, call: &mut Call<'_, impl Output>, index: usize, leaves: Time) {
         let segment = self.board.segment(index);
-        let mut packet = self.packet_of(call, &segment);
+        let mut packet = self.packet_of(call, &segment, leaves);
         // RFC 3168 6.1.5: retransmissions are not ECT; DCTCP stacks set ECT on everything.
         if self.uses_dctcp() {
             packet.ecn = Ecn::Ect0;
         }
         self.counters.retransmissions += 1;
+        let len = packet.payload;
         self.transmit(call, packet);
+        self.end_paced(call, len);
     }
 
     /// Starts the retransmission timer, or stops it if nothing is in flight.

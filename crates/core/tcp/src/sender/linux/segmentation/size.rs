@@ -70,7 +70,7 @@ impl PacingRate {
     /// `tcp_update_skb_after_send`): a late segment may catch up by half of its time.
     pub(super) fn next_departure(self, bytes: u64, departure: Time, now: Time, sent_packets: u64) -> Time {
         if self == Self::UNLIMITED || sent_packets < UNPACED_PACKETS {
-            return departure;
+            return departure.max(now);
         }
         let span = transmission(bytes, self.0);
         let late = now.since(departure.min(now));

@@ -99,7 +99,7 @@ impl LinuxSender {
         // A segment that is not full waits while the card has others (`tcp_should_autocork`).
         let waits = state.queue.room(self.snd_nxt, goal) > 0 && self.board.packets_out() > 0;
         if let Some(resume) = state.small_queue.next_done(call.now).filter(|_| waits) {
-            state.resume = resume;
+            state.await_departure(offload, resume);
             return sent;
         }
         sent + self.send_queue(call, offload, state, Burst::All)
