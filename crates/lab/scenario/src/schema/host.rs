@@ -46,7 +46,7 @@ section! {
         #[source = "sysctl net.ipv4.tcp_tso_win_divisor"]
         #[otherwise = "the preset's"]
         tso_win_divisor: Option<u32>,
-        /// Most bytes of a connection that wait in its own host, if it is not paced.
+        /// Most bytes of a connection that wait in its own host.
         #[source = "sysctl net.ipv4.tcp_limit_output_bytes"]
         #[otherwise = "the preset's"]
         limit_output: Option<Size>,

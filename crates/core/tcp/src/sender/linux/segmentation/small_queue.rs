@@ -1,7 +1,7 @@
 //! How much of a connection waits in its own host (Linux `tcp_small_queue_check`).
 
 use super::size::PacingRate;
-use crate::{Offload, Pacing};
+use crate::Offload;
 use alloc::collections::VecDeque;
 use shoal_units::Time;
 
@@ -62,10 +62,9 @@ impl SmallQueue {
         if is_alone || self.waiting.is_empty() {
             return None;
         }
-        let mut limit = (2 * (bytes + OVERHEAD_BYTES)).max(rate.queued_bytes());
-        if offload.pacing == Pacing::Off {
-            limit = limit.min(offload.limit_output_bytes.into());
-        }
+        // Linux 7.3; 6.12 spares connections that are paced from the second limit.
+        let limit =
+            (2 * (bytes + OVERHEAD_BYTES)).max(rate.queued_bytes()).min(offload.limit_output_bytes.into());
         // A socket counts one byte for itself (Linux `sk_alloc`), so that the limit itself is too much.
         let mut held = self.bytes;
         for (done, sent) in &self.waiting {
@@ -84,6 +83,7 @@ impl SmallQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Pacing;
     use shoal_units::Span;
 
     #[test]
@@ -109,6 +109,26 @@ mod tests {
         assert_eq!(queue.stops(&offload, &fast, bytes, false, at(0)), Some(at(100)));
         let faster = PacingRate::for_test(49_000_000);
         assert_eq!(queue.stops(&offload, &faster, bytes, false, at(0)), None, "47,851 B");
+    }
+
+    #[test]
+    fn whoever_is_paced_has_the_same_limit() {
+        // 1/1024 s of 49 MB/s is 47,851 B, of which three segments of 15,760 B leave room for a fourth; 40,000 B are full with
+        // them, and not when one has left.
+        let bytes = 10 * 1448;
+        for pacing in [Pacing::Off, Pacing::Internal, Pacing::Fq] {
+            let rate = PacingRate::for_test(49_000_000);
+            let stops = |limit_output_bytes| {
+                let mut queue = SmallQueue::default();
+                for n in 1..=3 {
+                    queue.note(bytes, Time::ZERO, Time::ZERO + Span::from_micros(100 * n));
+                }
+                let offload = Offload { pacing, limit_output_bytes, ..Offload::LINUX };
+                queue.stops(&offload, &rate, bytes, false, Time::ZERO)
+            };
+            assert_eq!(stops(4 << 20), None);
+            assert_eq!(stops(40_000), Some(Time::ZERO + Span::from_micros(100)));
+        }
     }
 
     #[test]
