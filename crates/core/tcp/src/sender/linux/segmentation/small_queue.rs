@@ -123,7 +123,7 @@ mod tests {
                 for n in 1..=3 {
                     queue.note(bytes, Time::ZERO, Time::ZERO + Span::from_micros(100 * n));
                 }
-                let offload = Offload { pacing, limit_output_bytes, ..Offload::LINUX };
+                let offload = Offload { limit_output_bytes, pacing, ..Offload::LINUX };
                 queue.stops(&offload, &rate, bytes, false, Time::ZERO)
             };
             assert_eq!(stops(4 << 20), None);
