@@ -203,7 +203,7 @@ impl<'e> Simulation<'e> {
                     Some(Arrival::Sender(packet)) => self.at_sender(&packet, key.time()),
                     Some(Arrival::Sink(packet)) => self.at_sink(&packet, key.time()),
                     Some(Arrival::Card(packet)) => self.at_card(packet, key.time()),
-                    Some(Arrival::Departure(flow)) => self.on_departure(flow.0, key.time()),
+                    Some(Arrival::Departure(left)) => self.on_departure(left.flow.0, key.time()),
                 }
             }
             if self.events.is_multiple_of(PROGRESS_EVENTS)

@@ -63,7 +63,7 @@ impl Network {
         self.run_host_queue(number, now);
         let left = self.host_queues[number].left.pop_front();
         self.expect_host_queue(number, now);
-        left.map(Arrival::Departure)
+        left.map(|flow| Arrival::Departure(Packet::empty(flow, 0)))
     }
 
     /// Sends what may leave now, as far as the card is free for it.
