@@ -25,35 +25,12 @@ void card_add(int router, const char *device, uint32_t handle, uint32_t node)
 	strcpy(cards[count++].device, device);
 }
 
-/* Packets sent, drops, and as `overlimits` the interrupts. */
-static struct tc_stats read_stats(const struct card *card)
-{
-	static const char what[] = "cannot read the counters of a card";
-	static char answer[32768];
-	struct message m;
-	struct tcmsg own = { .tcm_ifindex = (int)host_device(card->router, card->device), .tcm_handle = card->handle };
-	const struct nlmsghdr *header = (const void *)answer;
-	struct tc_stats stats = { 0 };
-	int left;
-
-	/* The discipline is the answer, which the kernel sends to those that listen to all changes, and to us only on demand. */
-	message_start(&m, RTM_GETQDISC, NLM_F_ECHO, &own, sizeof(own));
-	left = (int)host_question(card->router, &m, answer, sizeof(answer), what) - (int)NLMSG_LENGTH(sizeof(own));
-	if (left < 0 || header->nlmsg_type != RTM_NEWQDISC)
-		fail("%s: %s at `%s`", host_name(card->router), what, card->device);
-	for (struct rtattr *a = (struct rtattr *)(answer + NLMSG_LENGTH(sizeof(own))); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
-		if (a->rta_type == TCA_STATS && RTA_PAYLOAD(a) >= sizeof(stats)) {
-			memcpy(&stats, RTA_DATA(a), sizeof(stats));
-			return stats;
-		}
-	}
-	fail("%s: %s at `%s`: it has none", host_name(card->router), what, card->device);
-}
-
 void cards_report(uint64_t now)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct tc_stats stats = read_stats(&cards[i]);
+		/* Packets sent, drops, and as `overlimits` the interrupts. */
+		struct tc_stats stats = { 0 };
+		size_t size = qdisc_counters(cards[i].router, cards[i].device, 0, cards[i].handle, TCA_STATS, &stats, sizeof(stats));
 		struct flow_record record = {
 			.time_ns = now,
 			.flow = cards[i].node,
@@ -63,6 +40,8 @@ void cards_report(uint64_t now)
 			.acks = stats.drops,
 		};
 
+		if (size < sizeof(stats))
+			fail("%s: the card at `%s` counts nothing", host_name(cards[i].router), cards[i].device);
 		output_record(&record);
 	}
 }

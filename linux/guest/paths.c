@@ -30,37 +30,12 @@ void path_add(int host, const char *device, uint32_t link)
 	strcpy(paths[path_count++].device, device);
 }
 
-/* Reads the counters that the root queue discipline of a device has of its own; returns their size. */
-static size_t read_counters(int host, const char *device, void *counters, size_t room)
-{
-	static const char what[] = "cannot read the counters of netem";
-	static char answer[32768];
-	struct message m;
-	struct tcmsg root = { .tcm_ifindex = (int)host_device(host, device), .tcm_parent = TC_H_ROOT };
-	const struct nlmsghdr *header = (const void *)answer;
-	int left;
-
-	/* The discipline is the answer, which the kernel sends to those that listen to all changes, and to us only on demand. */
-	message_start(&m, RTM_GETQDISC, NLM_F_ECHO, &root, sizeof(root));
-	left = (int)host_question(host, &m, answer, sizeof(answer), what) - (int)NLMSG_LENGTH(sizeof(root));
-	if (left < 0 || header->nlmsg_type != RTM_NEWQDISC)
-		fail("%s: %s of `%s`", host_name(host), what, device);
-	for (struct rtattr *a = (struct rtattr *)(answer + NLMSG_LENGTH(sizeof(root))); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
-		size_t found = RTA_PAYLOAD(a);
-
-		if (a->rta_type == TCA_XSTATS) {
-			memcpy(counters, RTA_DATA(a), found < room ? found : room);
-			return found;
-		}
-	}
-	return 0;
-}
-
 void paths_report(uint64_t now)
 {
 	for (size_t i = 0; i < path_count; i++) {
 		struct netem_counters counters = { 0 };
-		size_t size = read_counters(paths[i].host, paths[i].device, &counters, sizeof(counters));
+		size_t size = qdisc_counters(paths[i].host, paths[i].device, TC_H_ROOT, 0, TCA_XSTATS, &counters,
+					     sizeof(counters));
 		struct flow_record record = {
 			.time_ns = now,
 			.flow = paths[i].link,

@@ -5,15 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from planes import both
 from test_captures import packets
 
 import shoal
 from shoal.linux import Image, run_on_linux
-
-
-def both(text: str, image: Image) -> tuple[shoal.Result, shoal.Result]:
-    scenario = shoal.Scenario.from_toml(text)
-    return shoal.run(scenario), run_on_linux(scenario, image=image)
 
 
 def counts(result: shoal.Result) -> list[object]:

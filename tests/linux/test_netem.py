@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from planes import both
 from test_captures import packets
 
 import shoal
@@ -28,11 +29,6 @@ cc = "none"
 rtt = "20 ms"
 app = {{ unresponsive = "4 Mbit/s" }}
 """
-
-
-def both(text: str, image: Image) -> tuple[shoal.Result, shoal.Result]:
-    scenario = shoal.Scenario.from_toml(text)
-    return shoal.run(scenario), run_on_linux(scenario, image=image)
 
 
 def datagrams(result: shoal.Result) -> dict[str, object]:

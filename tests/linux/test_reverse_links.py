@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from planes import both
 
-import shoal
-from shoal.linux import Image, run_on_linux
+from shoal.linux import Image
 
 # Slow start ends where the bottleneck overflows, and the window is then longer than the path: what is beyond waits as
 # ACKs.
@@ -37,11 +37,6 @@ cc = "cubic"
 rtt = "30 ms"
 direction = "reverse"
 """
-
-
-def both(text: str, image: Image) -> tuple[shoal.Result, shoal.Result]:
-    scenario = shoal.Scenario.from_toml(text)
-    return shoal.run(scenario), run_on_linux(scenario, image=image)
 
 
 def test_acks_limit_the_rate_of_data_on_both_planes(image: Image) -> None:
