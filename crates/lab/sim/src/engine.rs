@@ -8,7 +8,7 @@ use crate::barrier::Barrier;
 use crate::cards::Cards;
 use crate::events::{EventQueue, Key, Timer};
 use crate::flow::{Egress, FlowState, Place, ReceiverSlot, SenderSlot};
-use crate::network::{Arrival, Network, TO_RECEIVER, TO_SENDER, TO_SINK};
+use crate::network::{Arrival, Network, Rare, TO_RECEIVER, TO_SENDER, TO_SINK};
 use crate::outcome::Outcome;
 use crate::queued_routes::QueuedRoutes;
 use crate::recorder::{PacketSink, Recorder};
@@ -183,6 +183,7 @@ impl<'e> Simulation<'e> {
 
     /// Returns false if the progress function ended the run.
     fn run(&mut self, progress: &mut Option<Progress<'_>>) -> bool {
+        let mut packet = Packet::empty(FlowId(0), 0);
         loop {
             let from_timers = match (self.network.next(), self.timers.next()) {
                 (Some(link), Some(timer)) => timer < link,
@@ -197,13 +198,11 @@ impl<'e> Simulation<'e> {
                 self.timers.replace_next(None);
                 self.on_timer(key);
             } else {
-                match self.network.step(key, key.time()) {
+                match self.network.step(key, key.time(), &mut packet) {
                     None => {}
-                    Some(Arrival::Receiver(packet)) => self.at_receiver(&packet, key.time()),
-                    Some(Arrival::Sender(packet)) => self.at_sender(&packet, key.time()),
-                    Some(Arrival::Sink(packet)) => self.at_sink(&packet, key.time()),
-                    Some(Arrival::Card(packet)) => self.at_card(packet, key.time()),
-                    Some(Arrival::Departure(left)) => self.on_departure(left.flow.0, key.time()),
+                    Some(Arrival::Receiver) => self.at_receiver(&packet, key.time()),
+                    Some(Arrival::Sender) => self.at_sender(&packet, key.time()),
+                    Some(Arrival::Rare(kind)) => self.on_rare(kind, &packet, key.time()),
                 }
             }
             if self.events.is_multiple_of(PROGRESS_EVENTS)
@@ -212,6 +211,17 @@ impl<'e> Simulation<'e> {
             {
                 return false;
             }
+        }
+    }
+
+    /// Handles what happens to few packets, away from the path of all others.
+    #[cold]
+    #[inline(never)]
+    fn on_rare(&mut self, kind: Rare, packet: &Packet, now: Time) {
+        match kind {
+            Rare::Sink => self.at_sink(packet, now),
+            Rare::Card => self.at_card(*packet, now),
+            Rare::Departure => self.on_departure(packet.flow.0, now),
         }
     }
 

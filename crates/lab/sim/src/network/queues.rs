@@ -1,6 +1,6 @@
 //! What enters and leaves the queue disciplines of hosts.
 
-use super::{Arrival, Network};
+use super::{Arrival, Network, Rare};
 use crate::host_queues::HostQueue;
 use crate::port::Port;
 use shoal_host::Quanta;
@@ -53,7 +53,7 @@ impl Network {
     }
 
     /// The event of a host queue: something is due, the card is free, or a sender is to learn what has left.
-    pub(super) fn step_host_queue(&mut self, place: u32, now: Time) -> Option<Arrival> {
+    pub(super) fn step_host_queue(&mut self, place: u32, now: Time, arrived: &mut Packet) -> Option<Arrival> {
         self.event_queue.replace_next(None);
         let number = self.host_queue(place)?;
         if self.host_queues[number].expected != now {
@@ -63,7 +63,8 @@ impl Network {
         self.run_host_queue(number, now);
         let left = self.host_queues[number].left.pop_front();
         self.expect_host_queue(number, now);
-        left.map(|flow| Arrival::Departure(Packet::empty(flow, 0)))
+        *arrived = Packet::empty(left?, 0);
+        Some(Arrival::Rare(Rare::Departure))
     }
 
     /// Sends what may leave now, as far as the card is free for it.
