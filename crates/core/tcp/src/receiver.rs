@@ -89,7 +89,7 @@ impl Receiver {
     #[cold]
     pub fn on_merged(&mut self, config: &EndpointConfig, merged: &Packet, now: Time, out: &mut impl Output) {
         let (before, acks_before, last_ack) = (self.data_packets, self.acks_sent, self.last_ack);
-        self.unread.add(merged);
+        self.unread.add(merged, config.mss());
         self.on_segment::<false>(config, merged, now, out);
         if self.acks_sent != acks_before {
             let received = fit_u32(self.reassembly.next() - last_ack);
@@ -107,7 +107,10 @@ impl Receiver {
     /// On Linux a read sends the ACK that waits for it (`__tcp_cleanup_rbuf`).
     #[cold]
     pub fn on_read(&mut self, config: &EndpointConfig, merged: &Packet, now: Time, out: &mut impl Output) {
-        self.unread.on_read();
+        // A connection that is only being opened has nothing to read.
+        if !merged.flags.has(Flags::SYN) {
+            self.unread.on_read();
+        }
         let next = self.reassembly.next();
         // An ACK that was sent meanwhile leaves nothing of a push behind.
         let unacked_push = || {
@@ -241,6 +244,9 @@ impl Receiver {
                 self.measure_handshake(packet, now);
             }
             self.delayed.on_data(config, now);
+            if !READ && self.unread.grows_window() {
+                self.delayed.on_larger_window();
+            }
         }
         let reaction = self.feedback.on_data(config, packet, self.delayed.is_pending());
         if reaction.flush {

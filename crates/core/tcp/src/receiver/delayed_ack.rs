@@ -85,6 +85,13 @@ impl DelayedAck {
         self.ato = rules.delack_min;
     }
 
+    /// A segment has made the window larger: its ACK goes at once, and does not count as one of an even number of quick ACKs
+    /// (Linux `tcp_grow_window`).
+    #[cold]
+    pub(super) fn on_larger_window(&mut self) {
+        self.quick |= 1;
+    }
+
     /// Starts the timer for an ACK that may wait. Returns true if it should be sent now: on FreeBSD if the
     /// timer is running, because every second segment is acknowledged, or if the host has merged packets into
     /// `packet` (`DELAY_ACK`). Linux also tests whether the timer is about to expire
