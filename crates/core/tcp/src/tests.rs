@@ -25,5 +25,6 @@ mod probe;
 mod properties;
 mod rack;
 mod sending;
+mod small_queue;
 mod timeout;
 mod undo;

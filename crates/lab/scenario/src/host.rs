@@ -58,6 +58,10 @@ const FREE_SENDER: Difference = Difference::new(
     "Sending costs no processor time, and the card reports at once what it has sent, where drivers collect completions.",
     "two_segments_may_wait_and_more_at_a_high_rate",
 );
+const FREE_RETRANSMISSIONS: Difference = Difference::new(
+    "Retransmissions do not wait for the small queue, and count in it only with fq; the kernel stops them at twice the limit.",
+    "retransmissions_do_not_wait_for_the_card",
+);
 const SHARED_CORE: Difference = Difference::new(
     "All connections of a host share one receive queue and one core.",
     "a_busy_core_takes_what_has_come_meanwhile",
@@ -71,14 +75,15 @@ const GRO_BUCKETS: Difference = Difference::new(
 const FULL_WINDOW: Difference = Difference::new(
     "Segments that come with one interrupt are acknowledged when they are read, all by one ACK unless marks change: the receive window of Linux \
      receivers is as large as the buffer allows, so that unread data would shrink it. The kernel acknowledges each segment while its window still \
-     grows.",
+     grows, here until the first read.",
     "what_comes_together_is_acknowledged_when_it_is_read",
 );
 
 const FQ: Difference = Difference::new(
     "With pacing = \"fq\" (net/sched/sch_fq.c): times of departure, deficit round robin and the path past it are the kernel's. The timer \
      is punctual, on both planes: a host's own may be 10 us late (timer_slack), less if something else wakes it. No segment is dropped (limit, \
-     flow_limit), marked (ce_threshold) or too far ahead (horizon), there is one band, and a connection is found without a hash.",
+     flow_limit), marked (ce_threshold) or too far ahead (horizon), there is one band, and a connection is found without a hash and never \
+     forgotten. The 40 ms after which it has a whole turn again are exact, not jiffies.",
     "a_long_segment_is_paid_for_in_turns",
 );
 const FINE_PACE: Difference = Difference::new(
@@ -88,10 +93,19 @@ const FINE_PACE: Difference = Difference::new(
 
 /// The rules that all presets with a card share.
 const CARD: &[Difference] =
-    &[ONE_QUEUE, FIXED_MODERATION, FREE_SENDER, SHARED_CORE, GRO_BUCKETS, FULL_WINDOW];
+    &[ONE_QUEUE, FIXED_MODERATION, FREE_SENDER, FREE_RETRANSMISSIONS, SHARED_CORE, GRO_BUCKETS, FULL_WINDOW];
 /// Those of current Linux, whose queue discipline `fq` is modelled.
-const LINUX_6_CARD: &[Difference] =
-    &[ONE_QUEUE, FIXED_MODERATION, FREE_SENDER, SHARED_CORE, GRO_BUCKETS, FULL_WINDOW, FQ, FINE_PACE];
+const LINUX_6_CARD: &[Difference] = &[
+    ONE_QUEUE,
+    FIXED_MODERATION,
+    FREE_SENDER,
+    FREE_RETRANSMISSIONS,
+    SHARED_CORE,
+    GRO_BUCKETS,
+    FULL_WINDOW,
+    FQ,
+    FINE_PACE,
+];
 
 /// Descriptions of all presets (`flows.host`).
 pub const HOST_DOCS: &[ModelDoc] = &[
@@ -246,6 +260,7 @@ mod tests {
         include_str!("../../../core/host/src/card/tests.rs"),
         include_str!("../../../core/tcp/src/tests/merged_packets.rs"),
         include_str!("../../../core/host/src/fq/tests.rs"),
+        include_str!("../../../core/tcp/src/tests/small_queue.rs"),
         include_str!("../../../../tests/linux/test_hosts.py"),
         include_str!("../../../../tests/rust/tests/hosts.rs"),
     ];

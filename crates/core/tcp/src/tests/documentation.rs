@@ -14,6 +14,7 @@ const TESTS: &[&str] = &[
     include_str!("freebsd_growth.rs"),
     include_str!("freebsd_receiver.rs"),
     include_str!("freebsd_recovery.rs"),
+    include_str!("../receiver/unread.rs"),
     include_str!("../sender/freebsd/rtt.rs"),
     include_str!("growth.rs"),
     include_str!("compressed_acks.rs"),

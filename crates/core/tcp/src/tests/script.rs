@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 0ms   connect                      the application acts: connect, write N (segments), bytes N, last N, close,
-//!                                    greedy, stop
+//!                                    greedy, stop; or the card of its host has sent what it was given at that time: card 900ms
 //! 0ms   > syn ece cwr ect0           exactly this leaves at exactly this time; commas separate several packets
 //! 25ms  < synack ece                 this arrives
 //! 25ms  > 0..10 ect0                 segments 0 to 9, each with ECT(0)
@@ -13,7 +13,7 @@
 //! Before a step at time t all timers due by t have expired. A packet that no line expects fails the script.
 
 use crate::testing::config as plain_config;
-use crate::{EcnSetting, EndpointConfig, Linux, Receiver, Sender, TailProbe};
+use crate::{EcnSetting, EndpointConfig, Linux, Output, Receiver, Sender, TailProbe};
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, Seq};
 use shoal_units::{Span, Time};
 use std::collections::VecDeque;
@@ -43,12 +43,29 @@ enum End {
     Receiver(Box<Receiver>),
 }
 
+/// What an end sends in one call.
+struct Wire {
+    packets: Vec<Packet>,
+    card_free: Time,
+}
+
+impl Output for Wire {
+    fn transmit(&mut self, packet: Packet) {
+        self.packets.push(packet);
+    }
+    fn card_free(&self) -> Time {
+        self.card_free
+    }
+}
+
 /// A script being run.
 pub(super) struct Script {
     pub(super) config: EndpointConfig,
     end: End,
     now: Time,
     sent: VecDeque<(Time, Packet)>,
+    /// When the card of the host has sent all that it was given.
+    card_free: Time,
     loose: bool,
 }
 
@@ -103,7 +120,7 @@ pub(super) fn without_probes_and_frto(stack: &str) -> EndpointConfig {
 
 impl Script {
     fn start(config: EndpointConfig, end: End) -> Self {
-        Self { config, end, now: Time::ZERO, sent: VecDeque::new(), loose: false }
+        Self { config, end, now: Time::ZERO, sent: VecDeque::new(), card_free: Time::ZERO, loose: false }
     }
 
     /// Runs further lines.
@@ -187,13 +204,17 @@ impl Script {
         }
     }
 
-    fn call(&mut self, call: impl FnOnce(&mut End, &EndpointConfig, Time, &mut Vec<Packet>)) {
-        let mut out = Vec::new();
+    fn call(&mut self, call: impl FnOnce(&mut End, &EndpointConfig, Time, &mut Wire)) {
+        let mut out = Wire { packets: Vec::new(), card_free: self.card_free };
         call(&mut self.end, &self.config, self.now, &mut out);
-        self.sent.extend(out.into_iter().map(|packet| (self.now, packet)));
+        self.sent.extend(out.packets.into_iter().map(|packet| (self.now, packet)));
     }
 
     fn act(&mut self, action: &str) {
+        if let Some(time) = action.strip_prefix("card ") {
+            self.card_free = parse_time(time);
+            return;
+        }
         let mut words = action.split_whitespace();
         let verb = words.next().unwrap_or("");
         let amount: u64 = words.next().map_or(0, |n| n.parse().expect("a number"));
