@@ -245,7 +245,7 @@ impl Receiver {
             }
             self.delayed.on_data(config, now);
             if !READ && self.unread.grows_window() {
-                self.delayed.on_larger_window();
+                self.delayed.on_larger_window(config);
             }
         }
         let reaction = self.feedback.on_data(config, packet, self.delayed.is_pending());

@@ -88,8 +88,10 @@ impl DelayedAck {
     /// A segment has made the window larger: its ACK goes at once, and does not count as one of an even number of quick ACKs
     /// (Linux `tcp_grow_window`).
     #[cold]
-    pub(super) fn on_larger_window(&mut self) {
-        self.quick |= 1;
+    pub(super) fn on_larger_window(&mut self, config: &EndpointConfig) {
+        if config.receiver_stack().linux().is_some() {
+            self.quick |= 1;
+        }
     }
 
     /// Starts the timer for an ACK that may wait. Returns true if it should be sent now: on FreeBSD if the

@@ -139,3 +139,10 @@ fn data_that_come_before_the_first_read_prolong_the_quick_acks() {
     assert!((10..26).all(|start| single(start) == [(start + 1, false)]));
     assert!(single(26).is_empty(), "a single packet that nothing pushes waits for another");
 }
+
+#[test]
+fn only_linux_has_quick_acks() {
+    let config = EndpointConfig { receive_window_bytes: 1 << 20, ..config("dctcp", "freebsd-14") };
+    let mut receiver = established(&config);
+    assert!(acks_of(&mut receiver, &config, &[packets(0, 1, Ecn::Ect0, Flags::ACK)]).is_empty());
+}
