@@ -85,8 +85,8 @@ impl DelayedAck {
         self.ato = rules.delack_min;
     }
 
-    /// A segment has made the window larger: its ACK goes at once, and does not count as one of an even number of quick ACKs
-    /// (Linux `tcp_grow_window`).
+    /// A segment has made the window larger. Linux makes the number of quick ACKs that are left odd then, so that at least one is
+    /// (`tcp_grow_window`: `quick |= 1`).
     #[cold]
     pub(super) fn on_larger_window(&mut self, config: &EndpointConfig) {
         if config.receiver_stack().linux().is_some() {
