@@ -6,7 +6,7 @@ use shoal_tcp::{EcnSetting, Profile};
 use crate::field::suggest;
 use crate::quantity::{Duration, PacketCount};
 use crate::remarks::{Remarks, Table};
-use crate::schema::{self, Aqm, FlowGroup, GraphLink, Rtt, Scenario, Start, Topology, Workload};
+use crate::schema::{self, Aqm, FlowGroup, GraphLink, Pairing, Rtt, Scenario, Start, Topology, Workload};
 
 /// Fills in `scenario`.
 pub(crate) fn defaults(scenario: &mut Scenario, remarks: Remarks<'_>) {
@@ -29,6 +29,10 @@ pub(crate) fn defaults(scenario: &mut Scenario, remarks: Remarks<'_>) {
         Topology::Dumbbell(dumbbell) => fill_aqm(&mut dumbbell.access_aqm),
         Topology::Star(star) => fill_aqm(&mut star.aqm),
         Topology::LeafSpine(plan) => {
+            fill_aqm(&mut plan.aqm);
+            plan.fabric_aqm.iter_mut().for_each(fill_aqm);
+        }
+        Topology::FatTree(plan) => {
             fill_aqm(&mut plan.aqm);
             plan.fabric_aqm.iter_mut().for_each(fill_aqm);
         }
@@ -68,6 +72,9 @@ fn fill_group(group: &mut FlowGroup, keys: &Table<'_>) {
     let listed = match (&group.start, &group.rtt) {
         (Start::List(times), _) => times.len(),
         (_, Some(Rtt::List(rtts))) => rtts.len(),
+        _ if group.pairing == Pairing::Permutation => {
+            group.from.as_ref().map_or(1, |from| from.names().len())
+        }
         _ => 1,
     };
     group.count.get_or_insert(u32::try_from(listed).unwrap_or(u32::MAX));

@@ -4,6 +4,8 @@ mod arrivals;
 mod dumbbell;
 mod endpoints;
 mod ends;
+mod fabric;
+mod fat_tree;
 mod flows;
 mod graph;
 mod host;
@@ -14,6 +16,7 @@ mod leaf_spine;
 mod limits;
 mod network;
 mod notes;
+mod pairing;
 mod parking_lot;
 mod pool;
 mod routing;
@@ -98,6 +101,7 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>) -> Option<Plan> {
         Topology::Star(star) => star::network(star, &cx),
         Topology::Graph(graph) => graph::network(graph, &cx),
         Topology::LeafSpine(plan) => leaf_spine::network(plan, &cx),
+        Topology::FatTree(plan) => fat_tree::network(plan, &cx),
         Topology::ParkingLot(lot) => parking_lot::network(lot, &cx),
     };
     let routes = network.as_ref().map_or(&[][..], |network| &network.routes);
@@ -149,7 +153,7 @@ impl Plan {
     pub fn experiment(&self, seed: Seed) -> Experiment {
         let mut experiment = Experiment { seed: seed.get(), ..self.experiment.clone() };
         let router = Router::new(experiment.nodes.len(), &experiment.links, &self.weights);
-        flows::expand(&self.groups, &mut Paths::new(router, self.ecmp), &mut experiment);
+        flows::expand(&self.groups, Paths::new(router, self.ecmp), &mut experiment);
         experiment
     }
 

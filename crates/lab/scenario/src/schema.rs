@@ -2,6 +2,7 @@
 
 mod bottleneck;
 mod distributions;
+mod fabric;
 mod flows;
 mod host;
 mod impairments;
@@ -20,6 +21,8 @@ pub use crate::aqm::Aqm;
 pub use crate::aqm::Fifo;
 pub use bottleneck::{Bottleneck, Reverse};
 pub use distributions::{CdfPoint, Distribution, Distributions};
+pub use fabric::{FatTree, LeafSpine, Reported};
+pub(crate) use flows::MAX_HOSTS;
 pub use flows::{Direction, FlowGroup, Hosts, Pairing, Receiver};
 pub(crate) use host::key_docs_of as host_keys_of;
 pub use host::{Host, HostOptions};
@@ -32,9 +35,7 @@ pub use rtt::{Rtt, RttRange};
 pub use schedule::{LinkChange, LinkSchedule};
 pub use seed::Seed;
 pub use start::{Load, Poisson, Staggered, Start};
-pub use topology::{
-    Dumbbell, Graph, GraphLink, LeafSpine, NodeBuffer, ParkingLot, Reported, SharedBuffer, Star, Topology,
-};
+pub use topology::{Dumbbell, Graph, GraphLink, NodeBuffer, ParkingLot, SharedBuffer, Star, Topology};
 pub use trace::{KeptFlows, Series, TimeOrOff, Trace};
 pub use workload::{Arrivals, ConstantRate, OnOff, TransferSize, Transfers, Unresponsive, Workload};
 

@@ -1,8 +1,6 @@
 //! The hosts of a flow group outside a dumbbell, and the nodes that its packets must pass.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use shoal_units::Stream;
+use std::collections::BTreeMap;
 
 use crate::experiment::NodeId;
 use crate::schema::{FlowGroup, Hosts, Pairing};
@@ -13,7 +11,7 @@ pub(crate) struct Ends {
     pub from: Vec<NodeId>,
     pub to: Vec<NodeId>,
     pub via: Via,
-    pairing: Pairing,
+    pub pairing: Pairing,
 }
 
 impl Ends {
@@ -23,60 +21,6 @@ impl Ends {
         let (from, to) = (group.from.as_ref()?.names(), group.to.as_ref()?.names());
         Some(Self { from: all(&from)?, to: all(&to)?, via: Via::of(group, names)?, pairing: group.pairing })
     }
-
-    /// Whether some flow goes from entry `i` of the senders' list to entry `j` of the receivers'.
-    pub fn pairs(&self, i: usize, j: usize) -> bool {
-        match self.pairing {
-            // With F senders and T receivers, flow n uses entries n mod F and n mod T: i and j meet if i = j
-            // mod gcd(F, T).
-            Pairing::InTurn => {
-                let period = gcd(self.from.len(), self.to.len());
-                i % period == j % period
-            }
-            Pairing::Random => self.from[i] != self.to[j],
-        }
-    }
-
-    /// Sending and receiving host of flow `number`.
-    pub fn pair(&self, seed: u64, group: &str, number: u32) -> (NodeId, NodeId) {
-        let n = number as usize;
-        match self.pairing {
-            Pairing::InTurn => (self.from[n % self.from.len()], self.to[n % self.to.len()]),
-            Pairing::Random => {
-                let mut stream = Stream::new(seed, &format!("pair/{group}/{number}"));
-                let mut pick = |of: &[NodeId]| {
-                    of[((u128::from(stream.uniform_u64()) * of.len() as u128) >> 64) as usize]
-                };
-                // A pair of different hosts exists, otherwise the scenario has been refused.
-                loop {
-                    let (from, to) = (pick(&self.from), pick(&self.to));
-                    if from != to {
-                        return (from, to);
-                    }
-                }
-            }
-        }
-    }
-
-    /// A host that would be both ends of some flow.
-    pub fn self_pair(&self) -> Option<NodeId> {
-        match self.pairing {
-            Pairing::InTurn => {
-                let meets = |(i, from): (usize, &NodeId)| {
-                    self.to.iter().enumerate().any(|(j, to)| from == to && self.pairs(i, j))
-                };
-                self.from.iter().enumerate().find(|pair| meets(*pair)).map(|(_, from)| *from)
-            }
-            Pairing::Random => {
-                let hosts: BTreeSet<_> = self.from.iter().chain(&self.to).collect();
-                (hosts.len() == 1).then(|| self.from[0])
-            }
-        }
-    }
-}
-
-const fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Node by its name.

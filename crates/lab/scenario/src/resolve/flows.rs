@@ -291,16 +291,17 @@ pub(super) fn settle(groups: &mut [Option<GroupPlan>], routes: &[Routes], cx: &C
     }
 }
 
-/// Adds all flows, in group order, and the paths that they need.
-pub(super) fn expand(plans: &[GroupPlan], hosts: &mut Paths, experiment: &mut Experiment) {
+/// Adds all flows, in group order, and the paths that they need. Either all groups have hosts whose paths are found here, or none.
+pub(super) fn expand(plans: &[GroupPlan], mut hosts: Paths, experiment: &mut Experiment) {
     let seed = experiment.seed;
     experiment.flows.reserve(plans.iter().map(|plan| plan.fixed_count() as usize).sum());
     for (index, plan) in (0u32..).zip(plans) {
         let group = experiment.groups[index as usize].name.clone();
         let starts = plan.start.times(seed, &group, plan.count);
+        let mut pairs = plan.routes.ends.as_ref().map(|ends| ends.pairs(seed, &group));
         for (number, start) in (0u32..).zip(starts) {
-            let (forward, backward) = match &plan.routes.ends {
-                Some(ends) => hosts.of(ends, (seed, &group, number), &mut experiment.paths),
+            let (forward, backward) = match &mut pairs {
+                Some(pairs) => hosts.of(pairs, number),
                 None => plan.routes.pairs[(plan.routes.first + number as usize) % plan.routes.pairs.len()],
             };
             experiment.flows.push(Flow {
@@ -314,6 +315,7 @@ pub(super) fn expand(plans: &[GroupPlan], hosts: &mut Paths, experiment: &mut Ex
             });
         }
     }
+    experiment.paths.extend(hosts.all());
 }
 
 impl GroupPlan {

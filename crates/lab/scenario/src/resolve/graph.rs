@@ -33,7 +33,8 @@ pub(super) fn network(graph: &Graph, cx: &Context<'_>) -> Option<Network> {
     let written = add_links(graph, &mut network, &ids, cx);
     duplicate_names(&network, &written, cx);
     // A refused link would make the nodes at its ends look isolated.
-    if graph.links.iter().enumerate().all(|(index, _)| written.iter().any(|(link, _)| *link == index)) {
+    let accepted: BTreeSet<usize> = written.iter().map(|(index, _)| *index).collect();
+    if accepted.len() == graph.links.len() {
         check_use(graph, &network, &written, cx);
     }
     share_buffers(graph, &mut network, &ids, cx);
@@ -116,6 +117,7 @@ fn unknown_node(graph: &Graph, name: &str, key: &str, keys: &Table<'_>) {
 
 fn share_buffers(graph: &Graph, network: &mut Network, ids: &BTreeMap<&str, NodeId>, cx: &Context<'_>) {
     let mut seen = BTreeMap::new();
+    let ports = super::pool::ports(network);
     for (index, shared) in graph.shared_buffers.iter().enumerate() {
         let keys = cx.table(format!("topology.shared_buffers[{index}]"));
         let Some(node) = ids.get(shared.node.as_str()) else {
@@ -128,7 +130,7 @@ fn share_buffers(graph: &Graph, network: &mut Network, ids: &BTreeMap<&str, Node
             continue;
         }
         let buffer = SharedBuffer { size: shared.size, alpha: shared.alpha, reserved: shared.reserved };
-        super::pool::share(network, *node, &buffer, &keys);
+        super::pool::share(network, *node, &ports[node.0 as usize], &buffer, &keys);
     }
 }
 
@@ -176,14 +178,15 @@ fn first_round_trip(network: &Network) -> Option<Span> {
 /// Warns of nodes without links, and of links that no flow can take because one with the same ends precedes
 /// them.
 fn check_use(graph: &Graph, network: &Network, written: &[(usize, LinkId)], cx: &Context<'_>) {
-    for (index, node) in (0u32..).map(NodeId).enumerate().take(network.nodes.len()) {
-        if !network.links.iter().any(|link| link.from == node || link.to == node) {
-            let name = &network.nodes[index].name;
+    let linked = linked(network);
+    for (index, node) in network.nodes.iter().enumerate() {
+        if !linked[index] {
+            let name = &node.name;
             let hint = "add a link to it, or remove the node";
             cx.error(&format!("topology.nodes[{index}]"), format!("\"{name}\" has no links"), hint);
         }
     }
-    for index in islands(network, cx) {
+    for index in islands(network, &linked, cx) {
         let name = &network.nodes[index].name;
         let hint = "add a link to the rest of the network, or remove the node and all that is linked to it";
         let message = format!("no link joins \"{name}\" to any host with flows");
@@ -202,8 +205,18 @@ fn check_use(graph: &Graph, network: &Network, written: &[(usize, LinkId)], cx: 
     }
 }
 
+/// Whether each node has a link.
+fn linked(network: &Network) -> Vec<bool> {
+    let mut linked = vec![false; network.nodes.len()];
+    for link in &network.links {
+        linked[link.from.0 as usize] = true;
+        linked[link.to.0 as usize] = true;
+    }
+    linked
+}
+
 /// One node of each part of the network that has links but no host of any flow.
-fn islands(network: &Network, cx: &Context<'_>) -> Vec<usize> {
+fn islands(network: &Network, linked: &[bool], cx: &Context<'_>) -> Vec<usize> {
     let mut part: Vec<usize> = (0..network.nodes.len()).collect();
     fn root(part: &mut [usize], mut node: usize) -> usize {
         while part[node] != node {
@@ -228,8 +241,5 @@ fn islands(network: &Network, cx: &Context<'_>) -> Vec<usize> {
     for (node, _) in network.nodes.iter().enumerate().filter(|(_, node)| hosts.contains(&node.name)) {
         used[root(&mut part, node)] = true;
     }
-    let linked = |node: usize| {
-        network.links.iter().any(|link| link.from.0 as usize == node || link.to.0 as usize == node)
-    };
-    (0..part.len()).filter(|node| part[*node] == *node && !used[*node] && linked(*node)).collect()
+    (0..part.len()).filter(|node| part[*node] == *node && !used[*node] && linked[*node]).collect()
 }

@@ -7,6 +7,7 @@ use shoal_units::Rate;
 use super::Context;
 use super::ends::{Ends, Names};
 use super::network::{Network, Reference, Routes};
+use super::pairing::{self, Pairs};
 use super::routing::{FlowHash, Router};
 use super::via;
 use crate::experiment::{LinkId, NodeId};
@@ -30,7 +31,8 @@ pub(super) fn connect(network: &mut Network, cx: &Context<'_>) -> Option<()> {
             complete = false;
             continue;
         };
-        complete &= check_paths(index, &ends, network, &mut router, cx)
+        complete &= pairing::check(index, &ends, network, cx)
+            && check_paths(index, &ends, network, &mut router, cx)
             && via::check(index, &ends, network, &mut router, cx);
         network.ends.push(ends);
     }
@@ -132,6 +134,7 @@ fn check_ends(index: usize, group: &FlowGroup, names: &Names, cx: &Context<'_>) 
 pub(super) struct Paths {
     router: Router,
     ecmp: bool,
+    /// The paths, and their numbers in the order in which they were found.
     known: BTreeMap<Vec<LinkId>, u32>,
     /// Paths by their stops: without a choice among equal costs there is one path through the same stops.
     by_stops: BTreeMap<Vec<NodeId>, u32>,
@@ -142,41 +145,42 @@ impl Paths {
         Self { router, ecmp, known: BTreeMap::new(), by_stops: BTreeMap::new() }
     }
 
-    /// Forward and backward path of flow `number` of `group`, as indices into `paths`.
-    pub fn of(
-        &mut self,
-        ends: &Ends,
-        (seed, group, number): (u64, &str, u32),
-        paths: &mut Vec<Vec<LinkId>>,
-    ) -> (u32, u32) {
-        let (from, to) = ends.pair(seed, group, number);
-        let (forward, backward) = (ends.via.forward(from, to), ends.via.backward(to, from));
+    /// Numbers of the forward and the backward path of flow `number` of the group of these `pairs`.
+    pub fn of(&mut self, pairs: &mut Pairs<'_>, number: u32) -> (u32, u32) {
+        let (from, to) = pairs.of(number);
+        let via = &pairs.ends.via;
+        let (forward, backward) = (via.forward(from, to), via.backward(to, from));
         if !self.ecmp {
-            return (self.only(forward, paths), self.only(backward, paths));
+            return (self.only(forward), self.only(backward));
         }
-        let mut hash = FlowHash::new(seed, group, number);
+        let mut hash = FlowHash::new(pairs.seed, pairs.group, number);
         let forward = self.router.route(&forward, |count| hash.choose(count));
         let backward = self.router.route(&backward, |count| hash.choose(count));
-        let mut place = |path: Option<Vec<LinkId>>| intern(&mut self.known, path.unwrap_or_default(), paths);
-        (place(forward), place(backward))
+        (self.place(forward), self.place(backward))
     }
 
-    fn only(&mut self, stops: Vec<NodeId>, paths: &mut Vec<Vec<LinkId>>) -> u32 {
+    /// All paths by their numbers.
+    pub fn all(self) -> Vec<Vec<LinkId>> {
+        let mut paths = vec![Vec::new(); self.known.len()];
+        for (path, number) in self.known {
+            paths[number as usize] = path;
+        }
+        paths
+    }
+
+    fn only(&mut self, stops: Vec<NodeId>) -> u32 {
         if let Some(path) = self.by_stops.get(&stops) {
             return *path;
         }
-        let path = intern(&mut self.known, self.router.route(&stops, |_| 0).unwrap_or_default(), paths);
+        let route = self.router.route(&stops, |_| 0);
+        let path = self.place(route);
         self.by_stops.insert(stops, path);
         path
     }
-}
 
-fn intern(known: &mut BTreeMap<Vec<LinkId>, u32>, path: Vec<LinkId>, paths: &mut Vec<Vec<LinkId>>) -> u32 {
-    if let Some(index) = known.get(&path) {
-        return *index;
+    /// The number of a path, which is a new one if no flow has taken the path before.
+    fn place(&mut self, path: Option<Vec<LinkId>>) -> u32 {
+        let next = self.known.len() as u32;
+        *self.known.entry(path.unwrap_or_default()).or_insert(next)
     }
-    paths.push(path.clone());
-    let index = paths.len() as u32 - 1;
-    known.insert(path, index);
-    index
 }

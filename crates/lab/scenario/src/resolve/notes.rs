@@ -63,16 +63,17 @@ pub(super) fn queues_in_hosts(links: &[Link], cx: &mut Context<'_>) {
     }
     let endless =
         |link: &Link| matches!(&link.queue, QueueConfig::Fifo(fifo) if fifo.limit == Extent::Unlimited);
+    let mut feeds: BTreeMap<NodeId, Vec<&Link>> = BTreeMap::new();
+    for link in links.iter().filter(|link| link.rate.is_some() && !link.monitored && endless(link)) {
+        if neighbours[&link.from].len() == 1 {
+            feeds.entry(link.to).or_default().push(link);
+        }
+    }
     for bottleneck in links.iter().filter(|link| link.monitored) {
+        let Some(feeds) = feeds.get(&bottleneck.from) else { continue };
         let Some(rate) = bottleneck.rate else { continue };
-        let feeds = |link: &&Link| {
-            link.to == bottleneck.from
-                && !link.monitored
-                && link.rate.is_some_and(|own| own <= rate)
-                && endless(link)
-                && neighbours[&link.from].len() == 1
-        };
-        let hosts: Vec<String> = links.iter().filter(feeds).map(|link| link.name.clone()).collect();
+        let slow = feeds.iter().filter(|link| link.rate.is_some_and(|own| own <= rate));
+        let hosts: Vec<String> = slow.map(|link| link.name.clone()).collect();
         let Some(first) = hosts.first() else { continue };
         let text = format!(
             "the host links ({first}{}) are no faster than the link {} and have an unlimited buffer: while one host sends alone, its \

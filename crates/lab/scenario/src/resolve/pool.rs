@@ -1,25 +1,33 @@
 //! Memory that the ports of a switch share.
 
 use super::network::Network;
-use crate::experiment::{NodeId, Pool};
+use crate::experiment::{LinkId, NodeId, Pool};
 use crate::remarks::Table;
 use crate::schema::SharedBuffer;
 
-/// Lets all ports of `node` that have a rate share the buffer with these `keys`.
+/// The ports of each node that have a queue: links that start there and have a rate.
+pub(super) fn ports(network: &Network) -> Vec<Vec<LinkId>> {
+    let mut ports = vec![Vec::new(); network.nodes.len()];
+    for (id, link) in (0u32..).map(LinkId).zip(&network.links).filter(|(_, link)| link.rate.is_some()) {
+        ports[link.from.0 as usize].push(id);
+    }
+    ports
+}
+
+/// Lets these `ports` of `node`, which are all that it has, share the buffer with these `keys`.
 pub(super) fn share(
     network: &mut Network,
     node: NodeId,
+    ports: &[LinkId],
     shared: &SharedBuffer,
     keys: &Table<'_>,
 ) -> Option<()> {
     let id = network.pools.len() as u32;
     let name = network.nodes[node.0 as usize].name.clone();
-    let mut ports = 0u64;
-    for link in network.links.iter_mut().filter(|link| link.from == node && link.rate.is_some()) {
-        link.pool = Some(id);
-        ports += 1;
+    for port in ports {
+        network.links[port.0 as usize].pool = Some(id);
     }
-    if ports == 0 {
+    if ports.is_empty() {
         keys.refuse(
             format!("\"{name}\" has no port with a queue"),
             "name a switch with links that have a rate",
@@ -40,6 +48,7 @@ pub(super) fn share(
         return None;
     };
     let reserved_bytes = shared.reserved.bytes().unwrap_or(u64::MAX);
+    let ports = ports.len() as u64;
     if reserved_bytes.checked_mul(ports).is_none_or(|all| all > size_bytes) {
         let hint = format!("\"{name}\" has {ports} ports; write less, or a larger size");
         keys.error("reserved", format!("{} a port is more than the buffer holds", shared.reserved), hint);

@@ -7,11 +7,10 @@ use super::hosts::connect;
 use super::network::{Network, bdp_rtt, checked_overhead, port, template};
 use crate::aqm::{Port, queue};
 use crate::experiment::{Link, NodeId};
-use crate::schema::{Aqm, Fifo, Star};
+use crate::schema::{Aqm, Fifo, MAX_HOSTS, Star};
 
 /// The network of a star.
 pub(super) fn network(star: &Star, cx: &Context<'_>) -> Option<Network> {
-    const MAX_HOSTS: u32 = 10_000;
     super::graph::refuse_bottleneck(cx);
     if !(2..=MAX_HOSTS).contains(&star.hosts) {
         let message = format!("a star of {} hosts", star.hosts);
@@ -37,7 +36,14 @@ pub(super) fn network(star: &Star, cx: &Context<'_>) -> Option<Network> {
         network.join(host, switch, &up, &down);
     }
     if let Some(shared) = &star.shared_buffer {
-        super::pool::share(&mut network, switch, shared, &cx.table("topology.shared_buffer"))?;
+        let ports = super::pool::ports(&network);
+        super::pool::share(
+            &mut network,
+            switch,
+            &ports[switch.0 as usize],
+            shared,
+            &cx.table("topology.shared_buffer"),
+        )?;
     }
     connect(&mut network, cx)?;
     monitor_receivers(&mut network, switch);

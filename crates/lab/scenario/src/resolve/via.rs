@@ -1,7 +1,7 @@
 //! Nodes that the packets of a flow group must pass (`via`, `via_back`), and the check that such paths exist.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Context;
 use super::ends::{Ends, Names};
@@ -44,17 +44,14 @@ pub(super) fn check(
             cx.group(index).error(key, message, hint);
             right = false;
         };
-        let meets = |turn: usize, other: usize| {
-            // `pairs` takes the sender's host first, in both directions.
-            let (sender, receiver) = if key == "via" { (turn, other) } else { (other, turn) };
-            ends.pairs(sender, receiver)
-        };
         let mut trip = Trip { router, all: network.ecmp, passed: BTreeMap::new() };
         let result = via.windows(2).try_for_each(|leg| trip.middle(leg[0], leg[1])).and_then(|()| {
-            from.iter().enumerate().try_for_each(|(turn, host)| trip.head(turn, *host, *first))?;
+            let mark = |(turn, host): (usize, &NodeId)| (*host, ends.mark(turn, *host));
+            from.iter().enumerate().map(mark).try_for_each(|(host, mark)| trip.head(mark, host, *first))?;
             to.iter()
                 .enumerate()
-                .try_for_each(|(turn, host)| trip.tail(*last, *host, |head| meets(head, turn)))
+                .map(mark)
+                .try_for_each(|(host, mark)| trip.tail(*last, host, |heads| ends.meet(heads, mark)))
         });
         match result {
             Ok(()) => {}
@@ -89,8 +86,8 @@ struct Trip<'r> {
 enum Passed {
     /// All paths.
     Always,
-    /// The paths from these first hosts, given as positions in the list.
-    From(Vec<usize>),
+    /// The paths from the first hosts with these marks ([`Ends::mark`]).
+    From(BTreeSet<usize>),
 }
 
 impl Trip<'_> {
@@ -104,30 +101,37 @@ impl Trip<'_> {
         Ok(())
     }
 
-    /// Adds the leg from host `turn` to the first named node.
-    fn head(&mut self, turn: usize, host: NodeId, first: NodeId) -> Result<(), Wrong> {
+    /// Adds the leg from a host with this mark to the first named node.
+    fn head(&mut self, mark: usize, host: NodeId, first: NodeId) -> Result<(), Wrong> {
         for node in self.leg(host, first)?.into_iter().filter(|node| *node != first) {
             match self.passed.entry(node) {
                 Entry::Vacant(entry) => {
-                    entry.insert(Passed::From(vec![turn]));
+                    entry.insert(Passed::From(BTreeSet::from([mark])));
                 }
                 Entry::Occupied(mut entry) => match entry.get_mut() {
                     Passed::Always => return Err(Wrong::Twice(node)),
-                    Passed::From(turns) => turns.push(turn),
+                    Passed::From(marks) => {
+                        marks.insert(mark);
+                    }
                 },
             }
         }
         Ok(())
     }
 
-    /// Adds the leg from the last named node to a host; `meets` tells from which first hosts a path leads
-    /// there.
-    fn tail(&mut self, last: NodeId, host: NodeId, meets: impl Fn(usize) -> bool) -> Result<(), Wrong> {
+    /// Adds the leg from the last named node to a host; `meets` tells whether a path leads there from a first host with one
+    /// of these marks.
+    fn tail(
+        &mut self,
+        last: NodeId,
+        host: NodeId,
+        meets: impl Fn(&BTreeSet<usize>) -> bool,
+    ) -> Result<(), Wrong> {
         let leg = self.leg(last, host)?;
         let twice = |node: &NodeId| match self.passed.get(node) {
             None => false,
             Some(Passed::Always) => true,
-            Some(Passed::From(turns)) => turns.iter().any(|turn| meets(*turn)),
+            Some(Passed::From(marks)) => meets(marks),
         };
         leg.into_iter().find(twice).map_or(Ok(()), |node| Err(Wrong::Twice(node)))
     }

@@ -34,7 +34,7 @@ section! {
         /// { from = "10 ms", to = "40 ms" } for equal distances. Required in a dumbbell, excluded elsewhere.
         rtt: Option<Rtt>,
         /// Number of flows.
-        #[otherwise = "1, or the number of start times or round-trip times"]
+        #[otherwise = "1, or the number of start times or round-trip times, or of the hosts of a permutation"]
         count: Option<u32>,
         /// When the flows connect: one time, a list of times, { uniform = [from, to] } or { every = time }.
         start: Start = "0 s",
@@ -74,8 +74,10 @@ section! {
         from: Option<Hosts>,
         /// Receiving host (of requests: the client), or several as a list or as "h1..h8". Only outside a dumbbell.
         to: Option<Hosts>,
-        /// Whether the flows use the hosts of both lists in turn, or each flow draws a pair of two different
-        /// hosts.
+        /// Which hosts exchange data. in-turn: flow n uses entry n of both lists, each of which starts again at its end.
+        /// random: each flow draws two different hosts. permutation: every host of from sends to one host of to and every
+        /// host of to receives from one, drawn at random so that no host sends to itself; the lists are equally long, and
+        /// each further round of flows over the hosts draws a permutation of its own.
         pairing: Pairing = "in-turn",
         /// Nodes that data must pass, in this order; between them the path of least cost is taken. Only
         /// outside a dumbbell.
@@ -103,7 +105,11 @@ section! {
 choices!(EcnFeedback { "classic" => Self::Classic, "dctcp" => Self::Dctcp, });
 choices!(EcnSetting { "off" => Self::Off, "on" => Self::On, });
 
-choices!(Pairing { "in-turn" => Self::InTurn, "random" => Self::Random, });
+choices!(Pairing {
+    "in-turn" => Self::InTurn,
+    "random" => Self::Random,
+    "permutation" => Self::Permutation,
+});
 
 choices!(Direction { "forward" => Self::Forward, "reverse" => Self::Reverse, });
 
@@ -123,7 +129,14 @@ pub enum Pairing {
     InTurn,
     /// Every pair of two different hosts is equally likely.
     Random,
+    /// With N hosts in each list, flows rN to rN + N - 1 are round r: each goes from another sender to another receiver,
+    /// and never from a host to itself. All such permutations are equally likely, in each round anew. Random arrivals may
+    /// leave the last round incomplete.
+    Permutation,
 }
+
+/// Most hosts of a star or a leaf-spine network, and most names in a range.
+pub(crate) const MAX_HOSTS: u32 = 16_384;
 
 /// One or several hosts or other nodes, as written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -137,12 +150,11 @@ impl Hosts {
 }
 
 fn range(text: &str) -> Option<Vec<String>> {
-    const MOST: u32 = 10_000;
     let (first, last) = text.split_once("..")?;
     let digits = first.find(|c: char| c.is_ascii_digit())?;
     let (prefix, from) = first.split_at(digits);
     let (from, to): (u32, u32) = (from.parse().ok()?, last.strip_prefix(prefix)?.parse().ok()?);
-    (from <= to && to - from < MOST).then(|| (from..=to).map(|n| format!("{prefix}{n}")).collect())
+    (from <= to && to - from < MAX_HOSTS).then(|| (from..=to).map(|n| format!("{prefix}{n}")).collect())
 }
 
 impl Field for Hosts {

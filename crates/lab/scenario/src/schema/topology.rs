@@ -1,7 +1,7 @@
 //! `[topology]`
 
-use super::{Aqm, Impairments, LinkSchedule};
-use crate::field::{choices, section, tagged};
+use super::{Aqm, FatTree, Impairments, LeafSpine, LinkSchedule};
+use crate::field::{section, tagged};
 use crate::quantity::{Amount, DataRate, Duration, Size};
 
 tagged! {
@@ -13,8 +13,12 @@ tagged! {
         "star" => Star(Star),
         /// Any nodes and links; routes take the least sum of weights, among equals the links listed first.
         "graph" => Graph(Graph),
-        /// Hosts h1, h2, ... at leaf switches, each of which has a link to every spine switch.
+        /// Hosts h1, h2, ... at leaf switches, each of which has a link to every spine switch; flows take paths as with ecmp
+        /// in a graph.
         "leaf-spine" => LeafSpine(LeafSpine),
+        /// Hosts h1, h2, ... at the edge switches of pods, whose aggregation switches are joined by core switches (Al-Fares,
+        /// Loukissas and Vahdat 2008, section 3); flows take paths as with ecmp in a graph.
+        "fat-tree" => FatTree(FatTree),
         /// Bottlenecks in a row: through flows from in to out, cross flows from in1 to out1 and so on.
         "parking-lot" => ParkingLot(ParkingLot),
     }
@@ -93,62 +97,6 @@ section! {
 }
 
 section! {
-    /// Hosts at leaf switches, each of which has a link to every spine switch. A hash chooses each flow's
-    /// path among those of equal cost.
-    LeafSpine {
-        /// Number of leaf switches: leaf1, leaf2, ...
-        leaves: u32,
-        /// Number of spine switches: spine1, spine2, ...
-        spines: u32,
-        /// Hosts of each leaf; h1, h2, ... are counted from leaf to leaf.
-        hosts_per_leaf: u32,
-        /// Rate of the links of hosts.
-        rate: DataRate,
-        /// Rate of the links between leaves and spines. Default: rate.
-        fabric_rate: Option<DataRate>,
-        /// Propagation delay of the links of hosts.
-        delay: Duration,
-        /// Propagation delay between leaves and spines. Default: delay.
-        fabric_delay: Option<Duration>,
-        /// Buffer of each port of a leaf towards a host.
-        buffer: Amount,
-        /// Buffer of each port between leaves and spines. Default: buffer.
-        fabric_buffer: Option<Amount>,
-        /// Buffer of each host's network card.
-        host_buffer: Amount = "unlimited",
-        /// Bytes that a packet takes on the wire beyond its IP size.
-        overhead: Size = "0 B",
-        /// Round-trip time behind the unit BDP. Default: that between hosts of two leaves.
-        bdp_rtt: Option<Duration>,
-        /// Marking and dropping law of each port of a leaf towards a host.
-        aqm: Aqm = { "kind": "fifo" },
-        /// Marking and dropping law of each port between leaves and spines. Default: aqm.
-        fabric_aqm: Option<Aqm>,
-        /// Memory that all ports of a switch share; each switch has its own.
-        shared_buffer: Option<SharedBuffer>,
-        /// Ports that the result reports: towards receiving hosts, between switches, or both.
-        reported: Reported = "receivers",
-    }
-}
-
-choices!(Reported {
-    "receivers" => Self::Receivers,
-    "fabric" => Self::Fabric,
-    "switches" => Self::Switches,
-});
-
-/// Ports of a leaf-spine network that the result reports.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reported {
-    /// Ports of leaves towards hosts that receive data.
-    Receivers,
-    /// Ports between leaves and spines.
-    Fabric,
-    /// Both kinds of ports.
-    Switches,
-}
-
-section! {
     /// Bottlenecks in a row between switches s1, s2, ...; hosts in and out at the ends of the row, in1 and out1 at the ends of
     /// bottleneck1, and so on.
     ParkingLot {
@@ -182,8 +130,12 @@ section! {
         links: Vec<GraphLink>,
         /// Round-trip time behind the unit BDP. Default: that of the first flow group.
         bdp_rtt: Option<Duration>,
-        /// Whether a hash chooses each flow's next hop among those of equal cost, at every node, instead of
-        /// the link listed first.
+        /// Whether a hash chooses each flow's next hop among those of equal cost, at every node, instead of the link listed
+        /// first. It is a hash of the seed, the name of the group, the number of the flow in it, and which of the flow's
+        /// choices it is: one for each node with several next hops, first on the path of data, then on that of ACKs. So
+        /// all data of a flow take one path, its ACKs one of their own, and other flows change neither; next hops are
+        /// equally likely, and independent from node to node. Switches hash the five-tuple instead, some with the same
+        /// function at every hop.
         ecmp: bool = false,
         /// Memory that the ports of a node share.
         shared_buffers: Vec<NodeBuffer> = [],
