@@ -134,9 +134,9 @@ def scenario_rows(schema: dict, definitions: dict, prefix: str = "") -> list[lis
     for name, node in schema.get("properties", {}).items():
         key = f"{prefix}{name}"
         default = json.dumps(node["default"]) if "default" in node else ""
-        rows.append(
-            [f"`{key}`", describe(node, definitions), f"`{default}`" if default else "", node.get("description", "")]
-        )
+        # What a kind is stands at the table of that kind.
+        meaning = schema.get("description", "") if name == "kind" else node.get("description", "")
+        rows.append([f"`{key}`", describe(node, definitions), f"`{default}`" if default else "", meaning])
         if name.endswith("aqm") and prefix != "bottleneck.":
             continue  # Every queue takes the same keys; they are shown once.
         if key == "reverse":

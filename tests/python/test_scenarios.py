@@ -14,10 +14,18 @@ FOLDER = Path(__file__).parents[2] / "scenarios"
 FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.toml"))
 
 LONGEST_S = 3.0
-# Settings that a shortened run has to bring forward.
+# Settings that a shortened run has to bring forward, and runs that are shortened further.
 EARLIER: dict[str, dict[str, Any]] = {
     "unresponsive.toml": {"flows[2].start": "1 s", "flows[2].stop": "2 s"},
     "web-search.toml": {"flows[0].start": {"load": 0.6, "until": "1 s"}},
+    # Fabrics of a benchmark: what their first packets do is enough here.
+    "bench/fabric-1k.toml": {"duration": "50 us"},
+    "bench/fabric-8k.toml": {"duration": "20 us"},
+    "bench/fabric-web.toml": {
+        "duration": "1 ms",
+        "flows[0].start": {"load": 0.25, "until": "1 ms"},
+        "flows[1].start": {"load": 0.25, "until": "1 ms"},
+    },
 }
 
 

@@ -99,11 +99,20 @@ topology = { kind = "leaf-spine", leaves = 3, spines = 2, hosts_per_leaf = 2, ra
 flows = [{ cc = "dctcp", from = "h1..h6", to = "h1..h6", pairing = "random", count = 40, app = { transfer = "20 kB" } }]
 "#;
 
+const FAT_TREE: &str = r#"
+duration = "1 s"
+warmup = "0 s"
+topology = { kind = "fat-tree", k = 4, rate = "1 Gbit/s", delay = "5 us", buffer = "100 packets" }
+flows = [{ cc = "reno", from = "h1..h16", to = "h1..h16", pairing = "permutation", app = { transfer = "20 kB" } }]
+"#;
+
 #[test]
 fn every_flow_takes_its_path() {
     let leaf_spine = experiment(LEAF_SPINE);
     assert!(leaf_spine.paths.len() > 20, "the hash spreads the flows");
     assert_ways(&leaf_spine, &plan(&leaf_spine).unwrap());
+    let fat_tree = experiment(FAT_TREE);
+    assert_ways(&fat_tree, &plan(&fat_tree).unwrap());
     let lot = experiment(
         r#"
 duration = "1 s"
