@@ -17,6 +17,8 @@ from shoal.errors import OutputError
 
 # In every folder of results, and in every unfinished one, whose owner holds a lock on it.
 _marker = ".shoal"
+# How temporary names end, by what stands under them.
+_temporary = {kind: re.compile(rf"(?P<pid>[0-9]{{1,9}})(-[0-9a-f]{{8}})?\.{kind}") for kind in ("partial", "old")}
 
 
 @contextmanager
@@ -170,10 +172,12 @@ def _beside(target: Path, suffix: str) -> Path:
 def _left_beside(target: Path, kind: str) -> list[Path]:
     """Temporary names of a target that stand beside it though the process that chose each has ended."""
     place = Path(os.path.abspath(target))
-    name = re.compile(rf"\.{re.escape(place.name)}\.(?P<pid>[0-9]{{1,9}})(-[0-9a-f]{{8}})?\.{kind}")
     if not place.parent.is_dir():
         return []
-    found = ((path, name.fullmatch(path.name)) for path in sorted(place.parent.iterdir()))
+    start = f".{place.name}."
+    beside = (path for path in sorted(place.parent.iterdir()) if path.name.startswith(start))
+    # One expression for all targets: a cache writes thousands, and each of its own would have to be compiled.
+    found = ((path, _temporary[kind].fullmatch(path.name, len(start))) for path in beside)
     return [path for path, match in found if match and not path.is_symlink() and not _is_alive(int(match["pid"]))]
 
 

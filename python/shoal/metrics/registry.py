@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shoal.errors import UsageError
@@ -117,8 +118,7 @@ class Metric:
     @property
     def of(self) -> Of:
         """What it is about."""
-        names = [one.name for one in self.parameters]
-        return next((of for of in Of if of.value and set(of.value) <= set(names)), Of.RUN)
+        return _about(self.formula)
 
     def written(self, result: RunRecord, *arguments: Any, **keywords: Any) -> float:
         """Its value in its own unit, as expressions have it; NaN if there is none.
@@ -171,6 +171,13 @@ def declare(name: str, title: str, unit: Unit, **more: Any) -> Callable[[_Formul
         return formula
 
     return add
+
+
+@cache
+def _about(formula: Formula) -> Of:
+    """What a formula is about, by its parameters; kept, because every summary of a run asks it of every metric."""
+    names = set(inspect.signature(formula).parameters)
+    return next((of for of in Of if of.value and set(of.value) <= names), Of.RUN)
 
 
 def summary(result: RunRecord) -> dict[str, float | None]:

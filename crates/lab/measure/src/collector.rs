@@ -111,12 +111,17 @@ impl Collector {
 
     /// Ends the run and returns its measurements, given the results of flows and the author of notices.
     pub fn finish(mut self, experiment: &Experiment, flows: FlowResults<'_>, notices: Notices) -> Measured {
-        let mut distributions = DistributionTables::new(&self.names, experiment.trace.window.is_some());
+        let trace = &experiment.trace;
+        let mut distributions = trace
+            .records_distributions()
+            .then(|| DistributionTables::new(&self.names, trace.window.is_some()));
         let mut bottlenecks = Vec::new();
         let links = std::mem::take(&mut self.links);
         for ((index, meters), (_, link)) in (0u32..).zip(links).zip(experiment.monitored()) {
             let (bottleneck, of_link) = meters.finish(link, experiment);
-            distributions.push(LinkIndex(index), &of_link);
+            if let Some(tables) = &mut distributions {
+                tables.push(LinkIndex(index), &of_link);
+            }
             bottlenecks.push(bottleneck);
         }
         let window_s = (self.end - self.window_start).as_secs_f64();
@@ -125,9 +130,7 @@ impl Collector {
         let (groups, metrics) = GroupResult::conclude(groups, experiment.trace.flows as usize);
         let window = Window { start_s: self.window_start.as_secs_f64(), end_s: self.end.as_secs_f64() };
         let mut tables = self.into_tables(experiment.flows.len());
-        if experiment.trace.records_distributions() {
-            tables.extend(distributions.into_tables());
-        }
+        tables.extend(distributions.into_iter().flat_map(DistributionTables::into_tables));
         Measured {
             broken: laws::hold(&bottlenecks, window_s).err(),
             bottlenecks,

@@ -38,6 +38,11 @@ const SUB_BITS: u32 = 10;
 /// Every value below has its own bucket.
 const EXACT: u64 = 2 << SUB_BITS;
 
+/// Buckets get memory in blocks of so many: a run of a second has a few hundred different delays among 22,000 possible ones.
+const BLOCK_BITS: u32 = 6;
+/// Where a block without memory begins: behind everything.
+const NOWHERE: u32 = u32::MAX;
+
 /// A log-linear histogram of `u64` values with `u64` weights.
 ///
 /// Every value below 2048 has its own bucket; above, a bucket is at most 1/1024 of its value wide, so that a
@@ -46,18 +51,21 @@ const EXACT: u64 = 2 << SUB_BITS;
 /// error from buckets.
 /// The sum of all weights must fit 64 bits: 213 days in picoseconds. The sum of values then fits 128 bits; that of their
 /// squares may not, and the standard deviation is not measurable in that case (1 GB waiting for a day is far from it).
-/// Memory: 8 KiB for each power of two up to the largest value recorded.
+/// Memory: 512 B for each 64 neighbouring buckets with a value, and 64 B for each power of two up to the largest one.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    buckets: Vec<u64>,
+    /// Where the weights of each block begin, or [`NOWHERE`].
+    starts: Vec<u32>,
+    /// Weights of the buckets, blocks in the order of their first values: what has a place keeps it.
+    weights: Vec<u64>,
     /// Sums over the values from [`EXACT`] on. Smaller values have their own buckets, and are added up when
     /// needed.
-    large: Large,
+    large: Sums,
 }
 
-/// Sums over large values, which their buckets do not hold exactly.
+/// Sums over recorded values.
 #[derive(Clone, Copy, Debug)]
-struct Large {
+struct Sums {
     weight: u64,
     sum: u128,
     sum_of_squares: u128,
@@ -80,8 +88,7 @@ pub struct Bucket {
 impl Histogram {
     /// An empty histogram; allocates nothing.
     pub const fn new() -> Self {
-        let large = Large { weight: 0, sum: 0, sum_of_squares: 0, min: u64::MAX, max: 0 };
-        Self { buckets: Vec::new(), large }
+        Self { starts: Vec::new(), weights: Vec::new(), large: Sums::NONE }
     }
 
     /// Records `value` with weight 1.
@@ -93,11 +100,7 @@ impl Histogram {
     /// Records `value` with `weight`; weight 0 records nothing.
     #[inline]
     pub fn record_weighted(&mut self, value: u64, weight: u64) {
-        let index = index_of(value);
-        if index >= self.buckets.len() {
-            self.grow(index);
-        }
-        self.buckets[index] += weight;
+        self.add(index_of(value), weight);
         if value >= EXACT && weight > 0 {
             self.large.record(value, weight);
         }
@@ -105,131 +108,132 @@ impl Histogram {
 
     /// Adds everything recorded in `other`.
     pub fn merge(&mut self, other: &Self) {
-        if other.buckets.len() > self.buckets.len() {
-            self.buckets.resize(other.buckets.len(), 0);
-        }
-        for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
-            *mine += theirs;
+        for Bucket { low, weight, .. } in other.buckets() {
+            self.add(index_of(low), weight);
         }
         self.large.merge(&other.large);
     }
 
     /// Sum of all weights.
     pub fn weight(&self) -> u64 {
-        self.exact().iter().sum::<u64>() + self.large.weight
+        self.sums().weight
     }
     /// Smallest value.
     pub fn min(&self) -> Option<u64> {
-        let exact = self.exact().iter().position(|weight| *weight > 0).map(|value| value as u64);
-        exact.or_else(|| (self.large.weight > 0).then_some(self.large.min))
+        self.sums().known().map(|sums| sums.min)
     }
     /// Largest value.
     pub fn max(&self) -> Option<u64> {
-        let exact = || self.exact().iter().rposition(|weight| *weight > 0).map(|value| value as u64);
-        if self.large.weight > 0 { Some(self.large.max) } else { exact() }
+        self.sums().known().map(|sums| sums.max)
     }
-
-    /// Weights of the values below [`EXACT`]; the positions are the values.
-    fn exact(&self) -> &[u64] {
-        &self.buckets[..self.buckets.len().min(EXACT as usize)]
-    }
-
     /// Weighted mean, correctly rounded but for the two conversions to floating point.
     pub fn mean(&self) -> Option<f64> {
-        let (whole, rest) = self.mean_parts()?;
-        Some(whole as f64 + rest as f64 / self.weight() as f64)
+        self.sums().mean()
     }
-
     /// Weighted standard deviation of the population (not the sample's estimate).
     pub fn sd(&self) -> Option<f64> {
-        let (whole, rest) = self.mean_parts()?;
-        let sum_of_squares = self.small(|value| value * value).saturating_add(self.large.sum_of_squares);
-        if sum_of_squares == u128::MAX {
-            return None;
-        }
-        // Computed around the integer part m of the mean, so that nothing cancels in floating point: with sum
-        // = m n + r, the sum of (v - m)^2 is sum_of_squares - m (m n + 2 r). It is not negative, so nothing
-        // overflows either.
-        let weight = self.weight();
-        let around_whole = sum_of_squares - whole * (whole * u128::from(weight) + 2 * rest);
-        let offset = rest as f64 / weight as f64;
-        let variance = around_whole as f64 / weight as f64 - offset * offset;
-        Some(variance.max(0.0).sqrt())
+        self.sums().sd()
     }
 
     /// The smallest value at or below which at least `permille` thousandths of the weight lie, within 0.05 %.
     pub fn quantile_permille(&self, permille: u32) -> Option<f64> {
-        let (min, max) = self.min().zip(self.max())?;
-        let target = (u128::from(self.weight()) * u128::from(permille)).div_ceil(1000).max(1);
-        let mut below = 0u128;
-        let bucket = self.buckets().find(|bucket| {
-            below += u128::from(bucket.weight);
-            below >= target
-        })?;
-        let middle = bucket.low + (bucket.high - bucket.low) / 2;
-        Some(middle.clamp(min, max) as f64)
+        let [quantile] = self.quantiles(&self.sums(), [permille]);
+        quantile
     }
 
     /// The buckets that hold weight, in rising order.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
-        let first = self.min().map_or(self.buckets.len(), index_of);
-        self.buckets[first..].iter().enumerate().filter(|(_, weight)| **weight > 0).map(
-            move |(offset, &weight)| {
-                let (low, high) = bounds_of(first + offset);
-                Bucket { low, high, weight }
-            },
-        )
+        self.gained(&[])
     }
 
     /// Buckets with the weight that they gained since `before` (see [`Histogram::copy_weights`]), in rising
     /// order.
     pub fn gained<'a>(&'a self, before: &'a [u64]) -> impl Iterator<Item = Bucket> + 'a {
-        let before = before.iter().copied().chain(std::iter::repeat(0));
-        let gains = self.buckets.iter().zip(before).map(|(now, before)| now - before).enumerate();
-        gains.filter(|(_, weight)| *weight > 0).map(|(index, weight)| {
-            let (low, high) = bounds_of(index);
-            Bucket { low, high, weight }
-        })
+        let blocks = self.starts.iter().enumerate().filter(|(_, start)| **start != NOWHERE);
+        let places = blocks.flat_map(|(block, &start)| {
+            (0..1 << BLOCK_BITS).map(move |offset| ((block << BLOCK_BITS) + offset, start as usize + offset))
+        });
+        let gain = |place: usize| self.weights[place] - before.get(place).copied().unwrap_or(0);
+        places.map(move |(index, place)| (index, gain(place))).filter(|(_, weight)| *weight > 0).map(
+            |(index, weight)| {
+                let (low, high) = bounds_of(index);
+                Bucket { low, high, weight }
+            },
+        )
     }
 
     /// Replaces `weights` by those of the buckets.
     pub fn copy_weights(&self, weights: &mut Vec<u64>) {
-        weights.clone_from(&self.buckets);
+        weights.clone_from(&self.weights);
     }
 
     /// The summary in a unit of `per_unit` recorded units: 1e12 turns picoseconds into seconds.
     pub fn distribution(&self, per_unit: f64) -> Distribution {
-        let quantile = |permille| self.quantile_permille(permille).map(|value| value / per_unit);
+        let sums = self.sums();
+        let scaled = |value: Option<f64>| value.map(|value| value / per_unit);
+        let bound = |of: fn(&Sums) -> u64| scaled(sums.known().map(|sums| of(&sums) as f64));
+        let [p5, p25, p50, p75, p95, p99, p999] =
+            self.quantiles(&sums, [50, 250, 500, 750, 950, 990, 999]).map(scaled);
         Distribution {
-            mean: self.mean().map(|value| value / per_unit),
-            sd: self.sd().map(|value| value / per_unit),
-            min: self.min().map(|value| value as f64 / per_unit),
-            p5: quantile(50),
-            p25: quantile(250),
-            p50: quantile(500),
-            p75: quantile(750),
-            p95: quantile(950),
-            p99: quantile(990),
-            p999: quantile(999),
-            max: self.max().map(|value| value as f64 / per_unit),
+            mean: scaled(sums.mean()),
+            sd: scaled(sums.sd()),
+            min: bound(|sums| sums.min),
+            p5,
+            p25,
+            p50,
+            p75,
+            p95,
+            p99,
+            p999,
+            max: bound(|sums| sums.max),
         }
     }
 
-    /// Integer part of the mean, and the remainder of the sum.
-    fn mean_parts(&self) -> Option<(u128, u128)> {
-        let weight = u128::from(self.weight());
-        let sum = self.small(|value| value) + self.large.sum;
-        (weight > 0).then(|| (sum / weight, sum % weight))
+    /// Sums over all values.
+    fn sums(&self) -> Sums {
+        let mut sums = self.large;
+        for bucket in self.buckets().take_while(|bucket| bucket.low < EXACT) {
+            sums.record(bucket.low, bucket.weight);
+        }
+        sums
     }
 
-    /// Sum of `of(value) * weight` over the values below [`EXACT`].
-    fn small(&self, of: impl Fn(u128) -> u128) -> u128 {
-        self.exact().iter().zip(0u128..).map(|(&weight, value)| of(value) * u128::from(weight)).sum()
+    /// [`Self::quantile_permille`] for rising thousandths, in one pass over the buckets. `sums` are those over all values.
+    fn quantiles<const N: usize>(&self, sums: &Sums, permille: [u32; N]) -> [Option<f64>; N] {
+        let mut buckets = self.buckets();
+        let (mut bucket, mut below) = (None, 0);
+        permille.map(|permille| {
+            let target = (u128::from(sums.weight) * u128::from(permille)).div_ceil(1000).max(1);
+            while below < target {
+                let next = buckets.next()?;
+                below += u128::from(next.weight);
+                bucket = Some(next);
+            }
+            let Bucket { low, high, .. } = bucket?;
+            Some((low + (high - low) / 2).clamp(sums.min, sums.max) as f64)
+        })
     }
 
+    #[inline]
+    fn add(&mut self, index: usize, weight: u64) {
+        let start = self.starts.get(index >> BLOCK_BITS).copied().unwrap_or(NOWHERE);
+        let mut place = start as usize + (index & ((1 << BLOCK_BITS) - 1));
+        if place >= self.weights.len() {
+            place = self.add_block(index);
+        }
+        self.weights[place] += weight;
+    }
+
+    /// Gives memory to the block of a bucket, and tells the place of the bucket in it.
     #[cold]
-    fn grow(&mut self, index: usize) {
-        self.buckets.resize((index | ((1 << SUB_BITS) - 1)) + 1, 0);
+    fn add_block(&mut self, index: usize) -> usize {
+        let (block, start) = (index >> BLOCK_BITS, self.weights.len());
+        if block >= self.starts.len() {
+            self.starts.resize(block + 1, NOWHERE);
+        }
+        self.starts[block] = start as u32;
+        self.weights.resize(start + (1 << BLOCK_BITS), 0);
+        start + (index & ((1 << BLOCK_BITS) - 1))
     }
 }
 
@@ -239,7 +243,9 @@ impl Default for Histogram {
     }
 }
 
-impl Large {
+impl Sums {
+    const NONE: Self = Self { weight: 0, sum: 0, sum_of_squares: 0, min: u64::MAX, max: 0 };
+
     #[inline]
     fn record(&mut self, value: u64, weight: u64) {
         self.weight += weight;
@@ -263,6 +269,36 @@ impl Large {
         // Has no effect while nothing was recorded.
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
+    }
+
+    /// The sums, if anything was recorded.
+    fn known(self) -> Option<Self> {
+        (self.weight > 0).then_some(self)
+    }
+
+    fn mean(&self) -> Option<f64> {
+        let (whole, rest) = self.mean_parts()?;
+        Some(whole as f64 + rest as f64 / self.weight as f64)
+    }
+
+    fn sd(&self) -> Option<f64> {
+        let (whole, rest) = self.mean_parts()?;
+        if self.sum_of_squares == u128::MAX {
+            return None;
+        }
+        // Computed around the integer part m of the mean, so that nothing cancels in floating point: with sum
+        // = m n + r, the sum of (v - m)^2 is sum_of_squares - m (m n + 2 r). It is not negative, so nothing
+        // overflows either.
+        let around_whole = self.sum_of_squares - whole * (whole * u128::from(self.weight) + 2 * rest);
+        let offset = rest as f64 / self.weight as f64;
+        let variance = around_whole as f64 / self.weight as f64 - offset * offset;
+        Some(variance.max(0.0).sqrt())
+    }
+
+    /// Integer part of the mean, and the remainder of the sum.
+    fn mean_parts(&self) -> Option<(u128, u128)> {
+        let weight = u128::from(self.weight);
+        (weight > 0).then(|| (self.sum / weight, self.sum % weight))
     }
 }
 

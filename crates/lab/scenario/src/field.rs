@@ -16,6 +16,11 @@ use crate::tree::{Entry, Node, Value};
 
 /// A value that a key can hold.
 pub(crate) trait Field: Sized {
+    /// Whether the value is a table with fixed keys.
+    const IS_TABLE: bool = false;
+    /// Whether the value is a list of such tables, each of which has brackets of its own in a scenario file.
+    const IS_LIST_OF_TABLES: bool = false;
+
     /// Reads the value; problems go into the report and give `None`.
     fn read(node: &Node, report: &mut Report) -> Option<Self>;
     /// Value of an absent key; `None` if the key must be there.
@@ -141,7 +146,7 @@ pub(crate) fn read_key<T: Field>(
     report: &mut Report,
 ) -> Option<T> {
     if let Some(entry) = entries.iter().find(|e| e.key == key) {
-        if matches!(entry.node.value, Value::Table(_)) && is_list_of_tables(&T::schema()) {
+        if T::IS_LIST_OF_TABLES && matches!(entry.node.value, Value::Table(_)) {
             let hint = format!("write two brackets, as in [[{key}]], once for each of the list");
             report.error(&entry.key_mark, format!("`{key}` is a list of tables, found one table"), hint);
             return None;
@@ -259,10 +264,6 @@ pub(crate) fn object_schema<S: Section>() -> Json {
         "required": S::required(),
         "properties": S::properties(),
     })
-}
-
-fn is_list_of_tables(schema: &Json) -> bool {
-    schema["type"] == "array" && schema["items"]["type"] == "object"
 }
 
 fn addition(key: &str, schema: &Json) -> String {

@@ -91,6 +91,9 @@ impl Field for f64 {
 }
 
 impl<T: Field> Field for Option<T> {
+    const IS_TABLE: bool = T::IS_TABLE;
+    const IS_LIST_OF_TABLES: bool = T::IS_LIST_OF_TABLES;
+
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
         T::read(node, report).map(Some)
     }
@@ -115,6 +118,8 @@ impl<T: Field> Field for Option<T> {
 }
 
 impl<T: Field> Field for Vec<T> {
+    const IS_LIST_OF_TABLES: bool = T::IS_TABLE;
+
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
         match &node.value {
             Value::Array(items) => {

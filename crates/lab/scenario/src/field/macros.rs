@@ -124,6 +124,8 @@ macro_rules! section {
         }
 
         impl $crate::field::Field for $name {
+            const IS_TABLE: bool = true;
+
             fn read(node: &$crate::tree::Node, report: &mut $crate::report::Report) -> Option<Self> {
                 let keys = <Self as $crate::field::Section>::keys().join(", ");
                 let entries = $crate::field::entries(node, &format!("keys of this section: {keys}"), report)?;
