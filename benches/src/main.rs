@@ -1,4 +1,4 @@
-//! Measures the simulator: CPU time per packet at the bottleneck for the scenarios of `scenarios/bench`, and how it
+//! Measures the simulator: CPU time per packet at the monitored links for the scenarios of `scenarios/bench`, and how it
 //! grows with the number of flows. Prints a table; asserts nothing, because machines differ.
 //!
 //! `make bench`, or `cargo run --release -p shoal-benches -- [--repeat N] [NAME ...]`.
@@ -37,6 +37,9 @@ const fn case(name: &'static str, target: f64) -> Case {
 const fn scale(set: &'static [(&'static str, &'static str)]) -> Case {
     Case { name: "scale", set, target: None }
 }
+const fn fabric(name: &'static str) -> Case {
+    Case { name, set: &[], target: None }
+}
 
 const CASES: &[Case] = &[
     case("S1", 3.0),
@@ -49,6 +52,9 @@ const CASES: &[Case] = &[
     scale(&[("flows[0].count", "4000")]),
     scale(&[("flows[0].count", "40000")]),
     Case { name: "coexistence", set: &[("duration", "\"300 s\"")], target: None },
+    fabric("fabric-1k"),
+    fabric("fabric-8k"),
+    fabric("fabric-web"),
 ];
 
 fn main() -> ExitCode {
@@ -85,7 +91,9 @@ fn main() -> ExitCode {
         }
     }
     if rows.is_empty() {
-        eprintln!("error: no such case\nhint: S1 S2 S3 S4 lean scale scale:40000 coexistence");
+        eprintln!(
+            "error: no such case\nhint: S1 S2 S3 S4 lean scale scale:40000 coexistence fabric-1k fabric-8k fabric-web"
+        );
         return ExitCode::from(2);
     }
     println!("{}", table::render(&rows));

@@ -77,7 +77,7 @@ impl Network {
             .map(|((index, link), number)| {
                 let mut port = Port::new(link, experiment.seed, number.unwrap_or(UNMONITORED));
                 port.member = pools.member(index);
-                port.is_special |= port.member != ALONE;
+                port.hot.is_special |= port.member != ALONE;
                 port.is_card = experiment.is_card(link);
                 port
             })
@@ -148,13 +148,13 @@ impl Network {
     pub(crate) fn step(&mut self, key: Key, now: Time, arrived: &mut Packet) -> Option<Arrival> {
         let link = key.subject();
         let port = &mut self.ports[link as usize];
-        if port.is_special {
+        if port.hot.is_special {
             return self.step_special(key, now, arrived);
         }
         port.catch_up(now, &mut self.recorder);
         let packet = port.deliver(now);
         let next = port.next_event();
-        port.pending = next.is_some();
+        port.hot.pending = next.is_some();
         let again = next.map(|time| self.numbers.key(time, link));
         self.event_queue.replace_next(again);
         self.forward(packet?, now, arrived)
@@ -186,7 +186,7 @@ impl Network {
         let link = self.routes[packet.route as usize];
         packet.route += 1;
         let port = &mut self.ports[link as usize];
-        if port.is_special {
+        if port.hot.is_special {
             return self.enter_special(packet, link, now);
         }
         port.arrive(packet, now, &mut self.recorder);
@@ -209,10 +209,10 @@ impl Network {
     #[inline]
     fn expect(&mut self, link: u32) {
         let port = &mut self.ports[link as usize];
-        if !port.pending
+        if !port.hot.pending
             && let Some(time) = port.next_event()
         {
-            port.pending = true;
+            port.hot.pending = true;
             let key = self.numbers.key(time, link);
             self.event_queue.push(key);
         }
@@ -236,12 +236,12 @@ impl Network {
             return self.expect(link);
         }
         let port = &mut self.ports[link as usize];
-        let (next, pending) = (port.next_event_of_impaired(), port.pending);
+        let (next, pending) = (port.next_event_of_impaired(), port.hot.pending);
         let (Some(time), Some(impaired)) = (next, port.impaired_mut()) else { return };
         // What comes may happen before all that was expected. The event in the queue is then out of date.
         if !pending || time < impaired.expected {
             impaired.expected = time;
-            port.pending = true;
+            port.hot.pending = true;
             let key = self.numbers.key(time, link);
             self.event_queue.push(key);
         }
@@ -267,7 +267,7 @@ impl Network {
             self.pools.settle(port.member, port);
         }
         let next = if port.impaired().is_some() { port.next_event_of_impaired() } else { port.next_event() };
-        port.pending = next.is_some();
+        port.hot.pending = next.is_some();
         if let Some(impaired) = port.impaired_mut() {
             impaired.expected = next.unwrap_or(Time::NEVER);
         }

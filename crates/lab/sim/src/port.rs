@@ -6,29 +6,77 @@
 
 use crate::impaired::Impaired;
 use crate::recorder::Recorder;
-use crate::wire::Wire;
+use crate::wire::{Course, Wire};
 use shoal_aqm::{AnyQueue, Backlog, Dequeued, Queue, Verdict};
 use shoal_packet::{Packet, Reason};
 use shoal_scenario::Link;
 use shoal_units::cast::fit_u32;
-use shoal_units::{OpportunityLine, Rate, RateChange, Stream, Time, Transmission};
+use shoal_units::{OpportunityLine, Rate, RateChange, Span, Stream, Time, Transmission};
 
 /// One link with its queue.
 pub(crate) struct Port {
-    wire: Wire,
-    /// Time from which the transmitter is free.
-    free: Time,
+    pub(crate) hot: Hot,
     line: Option<Line>,
-    /// Whether an event for this port is in the event queue.
-    pub(crate) pending: bool,
-    /// Whether the port shares memory or its wire is impaired, so that the network treats it apart from all others.
-    pub(crate) is_special: bool,
+    /// What else than a constant delay happens on the wire.
+    course: Option<Box<Course>>,
     /// Whether the port is the card of a host.
     pub(crate) is_card: bool,
     /// Number of the port among the monitored links, or [`UNMONITORED`].
     probe: u32,
     /// Number of the port among those that share memory, or [`ALONE`].
     pub(crate) member: u32,
+}
+
+/// The part of a port that every event touches, in one cache line: in a network of thousands of links nothing else of a port is in
+/// the nearest caches, and most deliveries need no more.
+#[repr(C, align(64))]
+pub(crate) struct Hot {
+    wire: Wire,
+    /// Time from which the transmitter is free.
+    free: Time,
+    /// Time before which nothing happens at the queue, unless a packet arrives: the next transmission, or the law's timer.
+    due: Time,
+    /// Number of waiting packets: a copy that is updated once for each change of the queue.
+    waiting: u32,
+    /// Whether an event for this port is in the event queue.
+    pub(crate) pending: bool,
+    /// Whether the port shares memory or its wire is impaired, so that the network treats it apart from all others.
+    pub(crate) is_special: bool,
+    /// Whether the wire has a course of its own.
+    has_course: bool,
+}
+
+const _: () = assert!(size_of::<Hot>() == 64, "one cache line");
+
+impl Hot {
+    fn new(delay: Span, is_special: bool, has_course: bool) -> Self {
+        Self {
+            wire: Wire::new(delay),
+            free: Time::ZERO,
+            due: Time::NEVER,
+            waiting: 0,
+            pending: false,
+            is_special,
+            has_course,
+        }
+    }
+
+    /// When the next transmission begins.
+    #[inline]
+    fn departure(&self) -> Time {
+        if self.waiting > 0 { self.free } else { Time::NEVER }
+    }
+
+    /// The last bit of the packet leaves the transmitter at `left`.
+    #[inline]
+    fn put(&mut self, course: &mut Option<Box<Course>>, packet: Packet, left: Time) {
+        if self.has_course
+            && let Some(course) = course
+        {
+            return self.wire.put_on_course(course, packet, left);
+        }
+        self.wire.put(packet, left);
+    }
 }
 
 /// Transmitter and queue, which a pure delay lacks.
@@ -39,9 +87,7 @@ struct Line {
     /// Opportunities to send instead of a rate; `transmission` is then never ready.
     opportunities: Option<Box<OpportunityLine>>,
     overhead: u32,
-    /// Number of waiting packets and time of the law's next timer: copies that are updated once for each
-    /// change of the queue.
-    waiting: u32,
+    /// Time of the law's next timer: a copy, as the number of waiting packets is.
     timer: Time,
 }
 
@@ -65,29 +111,21 @@ impl Port {
                 transmission: Transmission::new(rate, changes),
                 opportunities: own.map(|own| Box::new(OpportunityLine::new(own))),
                 overhead: u32::from(link.overhead_bytes),
-                waiting: 0,
             }
         });
-        Self {
-            wire: Wire::new(link, seed),
-            free: Time::ZERO,
-            line,
-            pending: false,
-            is_special: link.impairments.is_some(),
-            is_card: false,
-            probe,
-            member: ALONE,
-        }
+        let course = Course::of(link, seed).map(Box::new);
+        let delay = if course.is_some() { Span::ZERO } else { link.delay };
+        let mut hot = Hot::new(delay, link.impairments.is_some(), course.is_some());
+        hot.due = line.as_ref().map_or(Time::NEVER, |line| line.timer);
+        Self { hot, line, course, is_card: false, probe, member: ALONE }
     }
 
     /// The place of a host's queue discipline in the list of ports. The network keeps what waits there.
     pub(crate) fn of_host_queue() -> Self {
         Self {
-            wire: Wire::default(),
-            free: Time::ZERO,
+            hot: Hot::new(Span::ZERO, true, false),
             line: None,
-            pending: false,
-            is_special: true,
+            course: None,
             is_card: false,
             probe: UNMONITORED,
             member: ALONE,
@@ -97,14 +135,17 @@ impl Port {
     /// Handles the arrival of a packet.
     #[inline]
     pub(crate) fn arrive(&mut self, packet: Packet, now: Time, recorder: &mut Recorder) {
+        let (hot, course) = (&mut self.hot, &mut self.course);
         let Some(line) = &mut self.line else {
-            return self.wire.put(packet, now);
+            return hot.put(course, packet, now);
         };
-        line.catch_up(&mut self.free, &mut self.wire, self.probe, now, recorder);
+        if hot.due <= now {
+            line.catch_up(hot, course, self.probe, now, recorder);
+        }
         if self.probe == UNMONITORED {
-            if self.free <= now && line.transmission.ready(now) == now && line.queue.is_passed_by(&packet) {
+            if hot.free <= now && line.transmission.ready(now) == now && line.queue.is_passed_by(&packet) {
                 let wire_bytes = line.wire_bytes(&packet);
-                return line.serialise(packet, wire_bytes, now, &mut self.free, &mut self.wire);
+                return line.serialise(packet, wire_bytes, now, hot, course);
             }
         } else {
             // Only rows about packets need the backlog.
@@ -112,69 +153,78 @@ impl Port {
             recorder.on_arrival(self.probe, &packet, found, now);
         }
         let verdict = line.queue.enqueue(packet, now, &mut line.random);
-        let backlog = line.refresh();
+        let backlog = line.refresh(hot);
         if self.probe != UNMONITORED {
             recorder.on_verdict(self.probe, &packet, verdict, backlog, now);
         }
         match verdict {
             Verdict::Queued { .. } => {}
-            Verdict::Dropped(_) => return,
-            Verdict::Displaced => line.drop_displaced(self.probe, now, recorder),
+            Verdict::Dropped(_) => return line.await_next(hot),
+            Verdict::Displaced => line.drop_displaced(hot, self.probe, now, recorder),
         }
-        if self.free <= now {
-            if let Some(opportunities) = &mut line.opportunities {
-                opportunities.lose(now);
-                self.free = opportunities.ready();
-                return;
+        if hot.free <= now {
+            match &mut line.opportunities {
+                Some(opportunities) => {
+                    opportunities.lose(now);
+                    hot.free = opportunities.ready();
+                }
+                None => line.transmit(hot, course, self.probe, now, recorder),
             }
-            line.transmit(&mut self.free, &mut self.wire, self.probe, now, recorder);
         }
+        line.await_next(hot);
     }
 
     /// Carries out everything that should have happened by `now`.
     #[inline]
     pub(crate) fn catch_up(&mut self, now: Time, recorder: &mut Recorder) {
-        if let Some(line) = &mut self.line {
-            line.catch_up(&mut self.free, &mut self.wire, self.probe, now, recorder);
+        if self.hot.due <= now
+            && let Some(line) = &mut self.line
+        {
+            line.catch_up(&mut self.hot, &mut self.course, self.probe, now, recorder);
         }
     }
 
     /// The packet that reaches the other end by `now`, if there is one.
     #[inline]
     pub(crate) fn deliver(&mut self, now: Time) -> Option<Packet> {
-        self.wire.deliver(now)
+        self.hot.wire.deliver(now)
     }
 
     /// Time at which the port must be examined again: the next delivery, or the next transmission if no
     /// packet is in propagation.
     #[inline]
     pub(crate) fn next_event(&self) -> Option<Time> {
-        self.wire.next_delivery().or_else(|| {
-            let line = self.line.as_ref()?;
-            (line.waiting > 0).then_some(self.free)
-        })
+        self.hot.wire.next_delivery().or_else(|| (self.hot.waiting > 0).then_some(self.hot.free))
     }
 
     /// Carries out what an impaired wire does until `now`.
     pub(crate) fn advance(&mut self, now: Time) {
-        self.wire.advance(now);
+        if let Some(Course::Impaired(impaired)) = self.course.as_deref_mut() {
+            self.hot.wire.advance(impaired, now);
+        }
     }
 
     /// The impairments of the link, if it has any.
     pub(crate) fn impaired(&self) -> Option<&Impaired> {
-        self.wire.impaired()
+        match self.course.as_deref() {
+            Some(Course::Impaired(impaired)) => Some(impaired),
+            _ => None,
+        }
     }
 
     pub(crate) fn impaired_mut(&mut self) -> Option<&mut Impaired> {
-        self.wire.impaired_mut()
+        match self.course.as_deref_mut() {
+            Some(Course::Impaired(impaired)) => Some(impaired),
+            _ => None,
+        }
     }
 
     /// Time at which a port whose wire is impaired must be examined again. No transmission may be carried out late, since its
     /// packet may be delivered before those that are in propagation.
     pub(crate) fn next_event_of_impaired(&self) -> Option<Time> {
-        let departs = self.line.as_ref().filter(|line| line.waiting > 0).map(|_| self.free);
-        let happens = self.wire.impaired().and_then(Impaired::next_event);
-        [self.wire.next_delivery(), departs, happens].into_iter().flatten().min()
+        let departs = (self.hot.waiting > 0).then_some(self.hot.free);
+        let happens = self.impaired().and_then(Impaired::next_event);
+        [self.hot.wire.next_delivery(), departs, happens].into_iter().flatten().min()
     }
 
     /// The average in bytes and the probability that the law keeps, for the series.
@@ -189,12 +239,12 @@ impl Port {
         let Backlog { packets, bytes, .. } = line.queue.backlog();
         let waiting = bytes + u64::from(packets) * u64::from(line.overhead);
         if let Some(opportunities) = &line.opportunities {
-            return if waiting == 0 { self.free } else { opportunities.sent_by(waiting) };
+            return if waiting == 0 { self.hot.free } else { opportunities.sent_by(waiting) };
         }
         // In parts, since a span is computed of at most 4 GB.
         let most = u64::from(u32::MAX);
         let whole = line.transmission.span_now(u32::MAX).saturating_mul(waiting / most);
-        self.free + whole + line.transmission.span_now(fit_u32(waiting % most))
+        self.hot.free + whole + line.transmission.span_now(fit_u32(waiting % most))
     }
 
     /// Waiting bytes.
@@ -204,7 +254,7 @@ impl Port {
 
     /// Time before which no packet leaves the queue, unless an arrival makes it leave.
     pub(crate) fn next_change(&self) -> Time {
-        self.line.as_ref().map_or(Time::NEVER, |line| self.free.min(line.timer))
+        self.line.as_ref().map_or(Time::NEVER, |line| self.hot.free.min(line.timer))
     }
 
     /// Refuses a packet that arrives, for lack of shared memory. The port is up to date.
@@ -219,7 +269,7 @@ impl Port {
     /// Number of packets that wait or are in propagation.
     pub(crate) fn held(&self) -> u64 {
         let waiting = self.line.as_ref().map_or(0, |line| line.queue.backlog().packets);
-        u64::from(waiting) + self.wire.len() as u64
+        u64::from(waiting) + self.hot.wire.len() as u64 + self.impaired().map_or(0, Impaired::len) as u64
     }
 }
 
@@ -227,34 +277,45 @@ impl Line {
     // Inlined in its callers: as a call of its own it costs 5 % of a run (benchmark S4).
     #[allow(clippy::inline_always, reason = "measured, see above")]
     #[inline(always)]
-    fn catch_up(&mut self, free: &mut Time, wire: &mut Wire, probe: u32, now: Time, recorder: &mut Recorder) {
-        loop {
-            let departure = if self.waiting > 0 { *free } else { Time::NEVER };
-            if departure.min(self.timer) > now {
-                return;
-            }
+    fn catch_up(
+        &mut self,
+        hot: &mut Hot,
+        course: &mut Option<Box<Course>>,
+        probe: u32,
+        now: Time,
+        recorder: &mut Recorder,
+    ) {
+        while hot.due <= now {
+            let departure = hot.departure();
             if self.timer <= departure {
                 self.queue.on_timer(self.timer);
                 self.timer = self.queue.next_timer();
             } else {
-                self.transmit(free, wire, probe, departure, recorder);
+                self.transmit(hot, course, probe, departure, recorder);
             }
+            self.await_next(hot);
         }
+    }
+
+    /// Must be called at the end of whatever may have changed the queue or the transmitter.
+    #[inline]
+    fn await_next(&self, hot: &mut Hot) {
+        hot.due = hot.departure().min(self.timer);
     }
 
     /// Must be called when the queue has changed.
     #[inline]
-    fn refresh(&mut self) -> Backlog {
+    fn refresh(&mut self, hot: &mut Hot) -> Backlog {
         let (backlog, timer) = self.queue.outlook();
-        (self.waiting, self.timer) = (backlog.packets, timer);
+        (hot.waiting, self.timer) = (backlog.packets, timer);
         backlog
     }
 
     /// Counts the packets that an arrival has displaced.
     #[cold]
-    fn drop_displaced(&mut self, probe: u32, now: Time, recorder: &mut Recorder) {
+    fn drop_displaced(&mut self, hot: &mut Hot, probe: u32, now: Time, recorder: &mut Recorder) {
         while let Some((packet, reason)) = self.queue.take_displaced() {
-            let backlog = self.refresh();
+            let backlog = self.refresh(hot);
             if probe != UNMONITORED {
                 recorder.on_drop_from_queue(probe, &packet, reason, backlog, now);
             }
@@ -263,17 +324,24 @@ impl Line {
 
     /// The transmitter takes the next packet at `at`; while the link is down, it is busy until the end of the outage.
     #[inline]
-    fn transmit(&mut self, free: &mut Time, wire: &mut Wire, probe: u32, at: Time, recorder: &mut Recorder) {
+    fn transmit(
+        &mut self,
+        hot: &mut Hot,
+        course: &mut Option<Box<Course>>,
+        probe: u32,
+        at: Time,
+        recorder: &mut Recorder,
+    ) {
         let ready = self.transmission.ready(at);
         if ready > at {
             if self.opportunities.is_some() {
-                return self.transmit_at_opportunity(free, wire, probe, at, recorder);
+                return self.transmit_at_opportunity(hot, course, probe, at, recorder);
             }
-            *free = ready;
+            hot.free = ready;
             return;
         }
-        if let Some((packet, wire_bytes)) = self.take_next(probe, at, recorder) {
-            self.serialise(packet, wire_bytes, at, free, wire);
+        if let Some((packet, wire_bytes)) = self.take_next(hot, probe, at, recorder) {
+            self.serialise(packet, wire_bytes, at, hot, course);
         }
     }
 
@@ -282,26 +350,32 @@ impl Line {
     #[inline(never)]
     fn transmit_at_opportunity(
         &mut self,
-        free: &mut Time,
-        wire: &mut Wire,
+        hot: &mut Hot,
+        course: &mut Option<Box<Course>>,
         probe: u32,
         at: Time,
         recorder: &mut Recorder,
     ) {
-        let Some((packet, wire_bytes)) = self.take_next(probe, at, recorder) else { return };
+        let Some((packet, wire_bytes)) = self.take_next(hot, probe, at, recorder) else { return };
         let Some(opportunities) = &mut self.opportunities else { return };
-        wire.put(packet, opportunities.send(wire_bytes));
-        *free = opportunities.ready();
+        hot.put(course, packet, opportunities.send(wire_bytes));
+        hot.free = opportunities.ready();
     }
 
     /// The next packet and its size on the wire, after what the law drops instead.
     // Inlined in its callers: as a call of its own it would copy each packet once more.
     #[allow(clippy::inline_always, reason = "see above")]
     #[inline(always)]
-    fn take_next(&mut self, probe: u32, at: Time, recorder: &mut Recorder) -> Option<(Packet, u32)> {
+    fn take_next(
+        &mut self,
+        hot: &mut Hot,
+        probe: u32,
+        at: Time,
+        recorder: &mut Recorder,
+    ) -> Option<(Packet, u32)> {
         loop {
             let dequeued = self.queue.dequeue(at, &mut self.random);
-            let backlog = self.refresh();
+            let backlog = self.refresh(hot);
             match dequeued {
                 Dequeued::Empty => return None,
                 Dequeued::Packet { packet, mark } => {
@@ -322,9 +396,16 @@ impl Line {
 
     /// The transmitter, which is ready, begins with `packet` at `at`.
     #[inline]
-    fn serialise(&mut self, packet: Packet, wire_bytes: u32, at: Time, free: &mut Time, wire: &mut Wire) {
-        *free = at + self.transmission.span_now(wire_bytes);
-        wire.put(packet, *free);
+    fn serialise(
+        &mut self,
+        packet: Packet,
+        wire_bytes: u32,
+        at: Time,
+        hot: &mut Hot,
+        course: &mut Option<Box<Course>>,
+    ) {
+        hot.free = at + self.transmission.span_now(wire_bytes);
+        hot.put(course, packet, hot.free);
     }
 
     /// Size of the packet on the wire.

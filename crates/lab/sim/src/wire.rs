@@ -14,47 +14,52 @@ pub(crate) struct Wire {
     packets: VecDeque<Packet>,
     /// Propagation delay; zero if it changes or varies, since `enqueued` is then the time of delivery.
     delay: Span,
-    course: Option<Box<Course>>,
 }
 
 /// What else than a constant delay happens to packets.
-enum Course {
+pub(crate) enum Course {
+    /// A delay that changes.
     Moving { delay: MovingDelay, latest: Time },
+    /// Impairments.
     Impaired(Box<Impaired>),
 }
 
-impl Wire {
-    pub(crate) fn new(link: &Link, seed: u64) -> Self {
-        let course = match &link.impairments {
-            Some(impairments) => Some(Course::Impaired(Box::new(Impaired::new(link, impairments, seed)))),
+impl Course {
+    /// What happens to packets on `link`, if it is more than a constant delay.
+    pub(crate) fn of(link: &Link, seed: u64) -> Option<Self> {
+        match &link.impairments {
+            Some(impairments) => Some(Self::Impaired(Box::new(Impaired::new(link, impairments, seed)))),
             None if link.schedule.delay.is_empty() => None,
-            None => Some(Course::Moving { delay: MovingDelay::new(link), latest: Time::ZERO }),
-        };
-        let delay = if course.is_some() { Span::ZERO } else { link.delay };
-        Self { packets: VecDeque::new(), delay, course: course.map(Box::new) }
+            None => Some(Self::Moving { delay: MovingDelay::new(link), latest: Time::ZERO }),
+        }
+    }
+}
+
+impl Wire {
+    /// A wire of constant delay.
+    pub(crate) fn new(delay: Span) -> Self {
+        Self { packets: VecDeque::new(), delay }
     }
 
     /// The last bit of the packet leaves the transmitter at `left`. Times must not decrease from one call to the next.
     #[inline]
     pub(crate) fn put(&mut self, mut packet: Packet, left: Time) {
-        if self.course.is_some() {
-            return self.put_on_course(packet, left);
-        }
         packet.enqueued = left;
         self.packets.push_back(packet);
     }
 
+    /// The same on a wire with a course of its own.
     #[cold]
-    fn put_on_course(&mut self, mut packet: Packet, left: Time) {
-        match self.course.as_deref_mut() {
-            Some(Course::Impaired(impaired)) => impaired.put(packet, left),
-            Some(Course::Moving { delay, latest }) => {
+    #[inline(never)]
+    pub(crate) fn put_on_course(&mut self, course: &mut Course, mut packet: Packet, left: Time) {
+        match course {
+            Course::Impaired(impaired) => impaired.put(packet, left),
+            Course::Moving { delay, latest } => {
                 // No packet overtakes another.
                 *latest = left.saturating_add(delay.at(left)).max(*latest);
                 packet.enqueued = *latest;
                 self.packets.push_back(packet);
             }
-            None => {}
         }
     }
 
@@ -80,28 +85,11 @@ impl Wire {
 
     /// Number of packets in propagation.
     pub(crate) fn len(&self) -> usize {
-        self.packets.len() + self.impaired().map_or(0, Impaired::len)
-    }
-
-    /// The impairments of the link, if it has any.
-    pub(crate) fn impaired(&self) -> Option<&Impaired> {
-        match self.course.as_deref() {
-            Some(Course::Impaired(impaired)) => Some(impaired),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn impaired_mut(&mut self) -> Option<&mut Impaired> {
-        match self.course.as_deref_mut() {
-            Some(Course::Impaired(impaired)) => Some(impaired),
-            _ => None,
-        }
+        self.packets.len()
     }
 
     /// Carries out what the impairments do until `now`.
-    pub(crate) fn advance(&mut self, now: Time) {
-        if let Some(Course::Impaired(impaired)) = self.course.as_deref_mut() {
-            impaired.advance(now, &mut self.packets);
-        }
+    pub(crate) fn advance(&mut self, impaired: &mut Impaired, now: Time) {
+        impaired.advance(now, &mut self.packets);
     }
 }
