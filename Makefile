@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-record bench-episodes fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -123,6 +123,9 @@ bench-record: ## Record the benchmark table, best of 15 runs, in docs/benchmark.
 		"$$(date +%F)" "$$(git describe --always)" "$$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"; \
 		cargo run --release --quiet --package shoal-benches -- --repeat 15; } > docs/benchmark.md.new
 	@mv docs/benchmark.md.new docs/benchmark.md
+
+bench-episodes: setup ## Print what a run of a second costs through the Python API beside its packets (CPU milliseconds)
+	@$(BIN)/python tools/episodes.py
 
 fuzz: ## Run every fuzz target for FUZZ_SECONDS (default 60); needs cargo-fuzz and a nightly toolchain
 	tools/fuzz.sh $${FUZZ_SECONDS:-60}

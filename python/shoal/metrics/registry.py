@@ -196,7 +196,7 @@ def summary(result: RunRecord) -> dict[str, float | None]:
         for of, own in places
         for known in own
         for one in metrics.values()
-        if one.of is of
+        if one.summary is not None and one.of is of
         for name, value in one.summarised(result, known)
     }
 

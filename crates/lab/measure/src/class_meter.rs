@@ -81,7 +81,9 @@ impl ClassMeter {
     }
 
     /// Records the backlog up to `now`.
-    #[inline]
+    // Inlined in its callers: calls cost 1.5 % of a run over a single link.
+    #[allow(clippy::inline_always, reason = "measured, see above")]
+    #[inline(always)]
     pub(crate) fn advance(&mut self, now: Time) {
         if now > self.since {
             let span = (now - self.since).as_picos();

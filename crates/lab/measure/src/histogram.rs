@@ -38,8 +38,8 @@ const SUB_BITS: u32 = 10;
 /// Every value below has its own bucket.
 const EXACT: u64 = 2 << SUB_BITS;
 
-/// Buckets get memory in blocks of so many: a run of a second has a few hundred different delays among 22,000 possible ones.
-const BLOCK_BITS: u32 = 6;
+/// Buckets get memory in blocks of 64: a run of a second has a few hundred different delays among 22,000 possible ones.
+const BLOCK: usize = 64;
 /// Where a block without memory begins: behind everything.
 const NOWHERE: u32 = u32::MAX;
 
@@ -51,15 +51,16 @@ const NOWHERE: u32 = u32::MAX;
 /// error from buckets.
 /// The sum of all weights must fit 64 bits: 213 days in picoseconds. The sum of values then fits 128 bits; that of their
 /// squares may not, and the standard deviation is not measurable in that case (1 GB waiting for a day is far from it).
-/// Memory: 512 B for each 64 neighbouring buckets with a value, and 64 B for each power of two up to the largest one.
+/// Memory: 8 B for each value up to the largest one below 2048, and above 512 B for each 64 neighbouring buckets with a value.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// Where the weights of each block begin, or [`NOWHERE`].
+    /// Weights of the values below [`EXACT`]; the positions are the values.
+    exact: Vec<u64>,
+    /// Weights of the buckets of larger values, blocks in the order of their first values: what has a place keeps it.
+    blocks: Vec<u64>,
+    /// Where each block begins in `blocks`, or [`NOWHERE`].
     starts: Vec<u32>,
-    /// Weights of the buckets, blocks in the order of their first values: what has a place keeps it.
-    weights: Vec<u64>,
-    /// Sums over the values from [`EXACT`] on. Smaller values have their own buckets, and are added up when
-    /// needed.
+    /// Sums over the larger values. Those of the others follow from their weights when they are needed.
     large: Sums,
 }
 
@@ -88,7 +89,7 @@ pub struct Bucket {
 impl Histogram {
     /// An empty histogram; allocates nothing.
     pub const fn new() -> Self {
-        Self { starts: Vec::new(), weights: Vec::new(), large: Sums::NONE }
+        Self { exact: Vec::new(), blocks: Vec::new(), starts: Vec::new(), large: Sums::NONE }
     }
 
     /// Records `value` with weight 1.
@@ -100,7 +101,7 @@ impl Histogram {
     /// Records `value` with `weight`; weight 0 records nothing.
     #[inline]
     pub fn record_weighted(&mut self, value: u64, weight: u64) {
-        self.add(index_of(value), weight);
+        *self.bucket(value) += weight;
         if value >= EXACT && weight > 0 {
             self.large.record(value, weight);
         }
@@ -109,7 +110,7 @@ impl Histogram {
     /// Adds everything recorded in `other`.
     pub fn merge(&mut self, other: &Self) {
         for Bucket { low, weight, .. } in other.buckets() {
-            self.add(index_of(low), weight);
+            *self.bucket(low) += weight;
         }
         self.large.merge(&other.large);
     }
@@ -143,28 +144,22 @@ impl Histogram {
 
     /// The buckets that hold weight, in rising order.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
-        self.gained(&[])
+        static EMPTY: Histogram = Histogram::new();
+        self.gained(&EMPTY)
     }
 
-    /// Buckets with the weight that they gained since `before` (see [`Histogram::copy_weights`]), in rising
-    /// order.
-    pub fn gained<'a>(&'a self, before: &'a [u64]) -> impl Iterator<Item = Bucket> + 'a {
-        let blocks = self.starts.iter().enumerate().filter(|(_, start)| **start != NOWHERE);
-        let places = blocks.flat_map(|(block, &start)| {
-            (0..1 << BLOCK_BITS).map(move |offset| ((block << BLOCK_BITS) + offset, start as usize + offset))
-        });
-        let gain = |place: usize| self.weights[place] - before.get(place).copied().unwrap_or(0);
-        places.map(move |(index, place)| (index, gain(place))).filter(|(_, weight)| *weight > 0).map(
-            |(index, weight)| {
-                let (low, high) = bounds_of(index);
-                Bucket { low, high, weight }
-            },
-        )
-    }
-
-    /// Replaces `weights` by those of the buckets.
-    pub fn copy_weights(&self, weights: &mut Vec<u64>) {
-        weights.clone_from(&self.weights);
+    /// Buckets with the weight that they gained since this histogram was as `before`, in rising order.
+    pub fn gained<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = Bucket> + 'a {
+        let gain = |now: &[u64], before: &[u64], place| now[place] - before.get(place).copied().unwrap_or(0);
+        let exact = (0..self.exact.len()).map(move |value| (value, gain(&self.exact, &before.exact, value)));
+        let starts = self.starts.iter().enumerate().filter(|(_, start)| **start != NOWHERE);
+        let places = starts
+            .flat_map(|(block, &start)| (0..BLOCK).map(move |i| (block * BLOCK + i, start as usize + i)));
+        let others = places.map(move |(index, place)| (index, gain(&self.blocks, &before.blocks, place)));
+        exact.chain(others).filter(|(_, weight)| *weight > 0).map(|(index, weight)| {
+            let (low, high) = bounds_of(index);
+            Bucket { low, high, weight }
+        })
     }
 
     /// The summary in a unit of `per_unit` recorded units: 1e12 turns picoseconds into seconds.
@@ -214,26 +209,40 @@ impl Histogram {
         })
     }
 
+    /// The weight of the bucket of a value.
     #[inline]
-    fn add(&mut self, index: usize, weight: u64) {
-        let start = self.starts.get(index >> BLOCK_BITS).copied().unwrap_or(NOWHERE);
-        let mut place = start as usize + (index & ((1 << BLOCK_BITS) - 1));
-        if place >= self.weights.len() {
-            place = self.add_block(index);
+    fn bucket(&mut self, value: u64) -> &mut u64 {
+        if value < EXACT {
+            let index = value as usize;
+            if index >= self.exact.len() {
+                self.grow(index);
+            }
+            return &mut self.exact[index];
         }
-        self.weights[place] += weight;
+        let index = index_of(value);
+        let start = self.starts.get(index / BLOCK).copied().unwrap_or(NOWHERE);
+        let mut place = start as usize + index % BLOCK;
+        if place >= self.blocks.len() {
+            place = self.add_block(index / BLOCK) + index % BLOCK;
+        }
+        &mut self.blocks[place]
     }
 
-    /// Gives memory to the block of a bucket, and tells the place of the bucket in it.
     #[cold]
-    fn add_block(&mut self, index: usize) -> usize {
-        let (block, start) = (index >> BLOCK_BITS, self.weights.len());
+    fn grow(&mut self, index: usize) {
+        self.exact.resize((index / BLOCK + 1) * BLOCK, 0);
+    }
+
+    /// Gives memory to a block, and tells where it begins.
+    #[cold]
+    fn add_block(&mut self, block: usize) -> usize {
+        let start = self.blocks.len();
         if block >= self.starts.len() {
             self.starts.resize(block + 1, NOWHERE);
         }
         self.starts[block] = start as u32;
-        self.weights.resize(start + (1 << BLOCK_BITS), 0);
-        start + (index & ((1 << BLOCK_BITS) - 1))
+        self.blocks.resize(start + BLOCK, 0);
+        start
     }
 }
 
@@ -366,6 +375,17 @@ mod tests {
         assert_eq!(histogram.max(), Some(u64::MAX));
     }
 
+    #[test]
+    fn memory_is_taken_where_values_are() {
+        let mut histogram = Histogram::new();
+        for value in [0, 63, 1 << 30, (1 << 30) + 1, 1 << 40] {
+            histogram.record(value);
+        }
+        assert_eq!((histogram.exact.len(), histogram.blocks.len()), (64, 128));
+        histogram.record(u64::MAX);
+        assert_eq!((histogram.exact.len(), histogram.blocks.len()), (64, 192));
+    }
+
     /// Exact statistics of (value, weight) pairs.
     fn brute_force(data: &[(u64, u64)]) -> (f64, f64, Vec<(u64, u64)>) {
         let weight: u128 = data.iter().map(|d| u128::from(d.1)).sum();
@@ -387,13 +407,15 @@ mod tests {
         let mut histogram = Histogram::new();
         histogram.record_weighted(3, 5);
         histogram.record_weighted(4096, 2);
-        let mut before = Vec::new();
-        histogram.copy_weights(&mut before);
+        let before = histogram.clone();
         histogram.record_weighted(3, 1);
         histogram.record_weighted(1 << 40, 7);
         let gained: Vec<(u64, u64)> = histogram.gained(&before).map(|b| (b.low, b.weight)).collect();
         assert_eq!(gained, [(3, 1), (1 << 40, 7)]);
-        assert!(histogram.gained(&[]).eq(histogram.buckets()), "without a past everything is a gain");
+        assert!(
+            histogram.gained(&Histogram::new()).eq(histogram.buckets()),
+            "without a past everything is a gain"
+        );
     }
 
     proptest! {

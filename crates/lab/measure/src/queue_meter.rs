@@ -290,7 +290,9 @@ impl QueueMeter {
     }
 
     /// Records the backlog up to `now`, after `backlog_since`.
-    #[inline]
+    // Inlined in its callers: calls cost 1.5 % of a run over a single link.
+    #[allow(clippy::inline_always, reason = "measured, see above")]
+    #[inline(always)]
     fn advance(&mut self, now: Time) {
         let span = (now - self.backlog_since).as_picos();
         self.queue_bytes.record_weighted(self.bytes, span);

@@ -23,15 +23,15 @@ pub(crate) struct WindowedHistograms<const N: usize> {
     length: Span,
     start: Time,
     classes: [QueueClass; N],
-    /// Weights at the last cut.
-    before: [Vec<u64>; N],
+    /// The histograms at the last cut.
+    before: [Histogram; N],
     parts: Vec<WindowPart>,
 }
 
 impl<const N: usize> WindowedHistograms<N> {
     /// The first window begins at `start`; a length of zero means that there are no windows.
     pub(crate) fn new(start: Time, length: Span, classes: [QueueClass; N]) -> Self {
-        Self { length, start, classes, before: [const { Vec::new() }; N], parts: Vec::new() }
+        Self { length, start, classes, before: [const { Histogram::new() }; N], parts: Vec::new() }
     }
 
     /// The end of the current window.
@@ -46,7 +46,7 @@ impl<const N: usize> WindowedHistograms<N> {
             if !buckets.is_empty() {
                 self.parts.push(WindowPart { start: self.start, end, class: *class, buckets });
             }
-            histogram.copy_weights(before);
+            before.clone_from(histogram);
         }
         self.start = end;
     }
