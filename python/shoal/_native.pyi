@@ -62,6 +62,7 @@ class Scenario:
         packets: str | PathLike[str] | None = None,
         pcap: str | PathLike[str] | None = None,
         pcap_payload: bool = False,
+        threads: int = 1,
         progress: Callable[[float], object] | None = None,
         cancel: Cancel | None = None,
     ) -> Run: ...

@@ -20,6 +20,9 @@ from shoal.scenario import Scenario
 # earlier: the confidence interval shrinks with the root of the number of runs.
 most_seeds = 10_000
 
+# Each thread has tables of the whole network.
+most_threads = 256
+
 
 @overload
 def run(
@@ -31,6 +34,7 @@ def run(
     packets: str | Path | None = ...,
     pcap: str | Path | None = ...,
     pcap_payload: bool = ...,
+    threads: int = ...,
     progress: Callable[[float], object] | None = ...,
 ) -> Result: ...
 @overload
@@ -50,6 +54,7 @@ def run(
     packets: str | Path | None = None,
     pcap: str | Path | None = None,
     pcap_payload: bool = False,
+    threads: int = 1,
     progress: Callable[[float], object] | None = None,
 ) -> Result | Results:
     """Run a scenario on the packet simulator.
@@ -70,6 +75,9 @@ def run(
         pcapng file with the headers of all packets that leave the monitored links or are dropped there.
     pcap_payload
         Keep the payload in that file, too. It is all zeros, and makes the file many times as large.
+    threads
+        Threads for one run. The result does not depend on it. It pays for networks of hundreds of hosts; what cannot be
+        divided is refused with the reason.
     progress
         Called about ten times a second with the finished fraction, 0 to 1.
 
@@ -102,7 +110,17 @@ def run(
     if not isinstance(scenario, Scenario):
         scenario = Scenario.from_file(scenario)
     if seeds is None:
-        return run_one(scenario, seed=seed, packets=packets, pcap=pcap, pcap_payload=pcap_payload, progress=progress)
+        return run_one(
+            scenario,
+            seed=seed,
+            packets=packets,
+            pcap=pcap,
+            pcap_payload=pcap_payload,
+            threads=threads,
+            progress=progress,
+        )
+    if threads != 1:
+        raise UsageError("threads are for one run", hint="several seeds run at the same time: give workers instead")
     if seed is not None or packets is not None or pcap is not None:
         raise UsageError("seeds excludes seed, packets and pcap", hint="run single seeds for packet files")
     numbers = seed_list(scenario, seeds)
@@ -181,11 +199,19 @@ def run_one(
     packets: str | Path | None = None,
     pcap: str | Path | None = None,
     pcap_payload: bool = False,
+    threads: int = 1,
     progress: Callable[[float], object] | None = None,
 ) -> Result:
     """Run a scenario once; ``cancel`` lets another thread end it."""
     if pcap_payload and pcap is None:
         raise UsageError("pcap_payload says what a capture keeps, and there is none", hint="add pcap=PATH")
+    if not 1 <= threads <= most_threads:
+        raise UsageError(f"{threads} threads", hint=f"give a number from 1 to {most_threads}")
+    if threads > 1 and (packets is not None or pcap is not None):
+        raise UsageError(
+            "packets are written in the order of all events, which one run on several threads does not have",
+            hint="leave threads out, or leave packets and pcap out",
+        )
     if seed is not None:
         seed = checked_seed(seed)
     trace = scenario.resolved["trace"]
@@ -206,6 +232,7 @@ def run_one(
         packets=packets,
         pcap=pcap,
         pcap_payload=pcap_payload,
+        threads=threads,
         progress=progress,
         cancel=cancel,
     )

@@ -23,7 +23,7 @@ from shoal.jobs import run_jobs
 from shoal.progress import Bar
 from shoal.remarks import all_lines, identical_line, notice_lines, seeds_in_words
 from shoal.results import Result, Results, schema_version, seed_folder
-from shoal.running import checked_seed, refuse_unmodelled, run_one, seed_list
+from shoal.running import checked_seed, most_threads, refuse_unmodelled, run_one, seed_list
 from shoal.scenario import Scenario
 from shoal.tabulate import comparison_table, group_table, queue_table, step_tables, totals, wait_tables
 
@@ -62,6 +62,17 @@ _Trace = Annotated[
         "(a sequence diagram), [cyan]packets[/], [cyan]pcap[/], or [cyan]off[/]. Repeatable or with commas.",
     ),
 ]
+_Threads = Annotated[
+    int | None,
+    option(
+        "--threads",
+        "N",
+        "Threads for each run; with the same bytes as on one. Pays for networks of hundreds of hosts. "
+        "Without [cyan]--trace[/] it records no controllers.",
+        min=1,
+        max=most_threads,
+    ),
+]
 _Generator = Annotated[
     str | None,
     option("--generator", "PROGRAM", "With --on linux: [cyan]iperf3[/], or the path of one, drives the bulk flows."),
@@ -85,6 +96,7 @@ def run(
     pcap_payload: _PcapPayload = False,
     trace: _Trace = None,
     workers: options.Workers = None,
+    threads: _Threads = None,
     generator: _Generator = None,
     wall_limit: options.WallLimit = None,
     stall_limit: options.StallLimit = None,
@@ -106,13 +118,14 @@ def run(
     _check_plane(on, generator, explain=explain)
     refuse_limits_without_linux(wall_limit, stall_limit, on_linux=on is Plane.LINUX)
     _check_seeds(seed, seeds)
+    _check_threads(threads, seeds, on)
     loaded = {_label(path): options.read_scenario(path, set_, trace, sizes) for path in scenarios}
     if len(loaded) < len(scenarios):
         raise UsageError("two scenarios have the same file name", hint="rename one: the name labels the results")
     _check_capture(pcap, loaded, payload=pcap_payload, seeds=seeds, force=force)
     if out is not None:
         refuse_existing(out, force=force)
-        loaded = {label: _with_controllers(scenario) for label, scenario in loaded.items()}
+        loaded = _with_figures(loaded, threads or 1)
     for warning in (warning for scenario in loaded.values() for warning in scenario.warnings):
         talk.diagnostics(warning)
     if explain:
@@ -126,7 +139,7 @@ def run(
             if seeds is not None:
                 runs[label] = _run_seeds(image, scenario, seeds, workers, place)
             else:
-                runs[label] = _run_one(image, scenario, seed, pcap, pcap_payload, place)
+                runs[label] = _run_one(image, scenario, seed, pcap, pcap_payload, threads or 1, place)
         if folder is not None and out is not None:
             _write(runs, folder, out, several_seeds=seeds is not None, generator=generator)
     say_written(out)
@@ -187,12 +200,29 @@ def _check_seeds(seed: int | None, seeds: int | None) -> None:
         checked_seed(seed)
 
 
+def _check_threads(threads: int | None, seeds: int | None, on: Plane) -> None:
+    if threads is None:
+        return
+    if on is Plane.LINUX:
+        raise UsageError("--threads divides a run of the simulator", hint="leave it out with --on linux")
+    if seeds is not None:
+        raise UsageError("--threads is for one run", hint="several seeds run at the same time: use --workers")
+
+
 def _label(path: Path) -> str:
     """The name of the file, or of the folder of results in which a scenario was saved."""
     if path.name != "scenario.toml":
         return path.stem
     parent = path.absolute().parent
     return (parent.parent if re.fullmatch(r"seed-[0-9]+", parent.name) else parent).name
+
+
+def _with_figures(scenarios: dict[str, Scenario], threads: int) -> dict[str, Scenario]:
+    """The scenarios with what the figures of the report need, unless they say otherwise."""
+    if threads == 1:
+        return {label: _with_controllers(scenario) for label, scenario in scenarios.items()}
+    talk.note("on several threads no controllers are recorded: the report has no figures of cwnd and alpha")
+    return scenarios
 
 
 def _with_controllers(scenario: Scenario) -> Scenario:
@@ -235,6 +265,7 @@ def _run_one(
     seed: int | None,
     pcap: Path | None,
     pcap_payload: bool,
+    threads: int,
     folder: Path | None,
 ) -> Results:
     packets = None
@@ -244,7 +275,7 @@ def _run_one(
         packets = folder / "tables" / "packets.parquet" if wanted["packets"] else None
         pcap = folder / "packets.pcapng" if wanted["pcap"] and pcap is None else pcap
     if image is None:
-        run = partial(run_one, scenario, packets=packets)
+        run = partial(run_one, scenario, packets=packets, threads=threads)
     else:
         from shoal.linux import run_on_linux
 

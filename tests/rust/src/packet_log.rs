@@ -3,8 +3,7 @@
 use shoal_packet::{Packet, Reason};
 use shoal_sim::PacketSink;
 use shoal_trace::PacketRow;
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A packet event, with the packet as it was after it.
 #[derive(Clone, Copy, Debug)]
@@ -19,17 +18,17 @@ pub struct Seen {
 
 /// A sink whose clones share one list.
 #[derive(Clone, Debug, Default)]
-pub struct PacketLog(Rc<RefCell<Vec<Seen>>>);
+pub struct PacketLog(Arc<Mutex<Vec<Seen>>>);
 
 impl PacketLog {
     /// All events so far; the list is empty afterwards.
     pub fn take(&self) -> Vec<Seen> {
-        self.0.take()
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl PacketSink for PacketLog {
     fn on_event(&mut self, row: PacketRow, packet: &Packet, reason: Option<Reason>) {
-        self.0.borrow_mut().push(Seen { row, packet: *packet, reason });
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Seen { row, packet: *packet, reason });
     }
 }

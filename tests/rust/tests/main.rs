@@ -21,5 +21,6 @@ mod recount;
 mod requests;
 mod routes;
 mod shared_buffer;
+mod threads;
 mod unresponsive;
 mod waiting;

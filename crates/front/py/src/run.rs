@@ -6,15 +6,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use shoal_measure::RunResult;
 use shoal_scenario::Experiment;
-use shoal_sim::{FileSink, Files, Options, Outcome};
+use shoal_sim::{Division, FileSink, Files, Options, Outcome};
 use shoal_trace::pcapng::Capture;
 use shoal_trace::{Table, WriteError, parquet_out};
 use shoal_units::Time;
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 #[allow(clippy::disallowed_types, reason = "only paces the progress display; no result depends on it")]
 use std::time::Instant;
@@ -100,6 +98,7 @@ pub fn simulated(
     experiment: &Experiment,
     packets: Option<&Path>,
     capture: Option<(&Path, Capture)>,
+    division: Option<Division>,
     progress: Option<Py<PyAny>>,
     cancel: Option<&Cancel>,
 ) -> PyResult<Outcome> {
@@ -110,7 +109,7 @@ pub fn simulated(
         last: now(),
         error: None,
     };
-    match py.detach(|| simulate(experiment, packets, capture, &mut watch)) {
+    match py.detach(|| simulate(experiment, packets, capture, division, &mut watch)) {
         Ok(outcome) => match &outcome.broken {
             Some(law) => Err(broken(law)),
             None => Ok(outcome),
@@ -131,22 +130,26 @@ fn simulate(
     experiment: &Experiment,
     packets: Option<&Path>,
     capture: Option<(&Path, Capture)>,
+    division: Option<Division>,
     watch: &mut Watch,
 ) -> Result<Outcome, Ended> {
     if packets.is_none() && capture.is_none() {
         let mut progress = |time| watch.goes_on(time);
-        return shoal_sim::run(experiment, Options { packets: None, progress: Some(&mut progress) })
-            .ok_or(Ended::Stopped);
+        let options = Options { packets: None, progress: Some(&mut progress), division };
+        return shoal_sim::run(experiment, options).ok_or(Ended::Stopped);
     }
     let files = Files::open(experiment, packets, capture).map_err(Ended::Unwritable)?;
-    let files = Rc::new(RefCell::new(files));
+    let files = Arc::new(Mutex::new(files));
+    let has_failed = || files.lock().unwrap_or_else(PoisonError::into_inner).has_failed();
     let outcome = {
-        let mut progress = |time| !files.borrow().has_failed() && watch.goes_on(time);
-        let sink = Box::new(FileSink(Rc::clone(&files)));
-        shoal_sim::run(experiment, Options { packets: Some(sink), progress: Some(&mut progress) })
+        let mut progress = |time| !has_failed() && watch.goes_on(time);
+        let sink = Box::new(FileSink(Arc::clone(&files)));
+        let options = Options { packets: Some(sink), progress: Some(&mut progress), division };
+        shoal_sim::run(experiment, options)
     };
     // The simulator has dropped its end of the files.
-    let files = Rc::into_inner(files).map(RefCell::into_inner);
+    let files =
+        Arc::into_inner(files).map(|files| files.into_inner().unwrap_or_else(PoisonError::into_inner));
     match (outcome, files) {
         (Some(outcome), Some(files)) => files.finish().map(|()| outcome).map_err(Ended::Unwritable),
         (None, Some(files)) if files.has_failed() => {

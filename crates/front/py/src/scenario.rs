@@ -5,6 +5,7 @@ use crate::linux::LinuxPlan;
 use crate::run::{Cancel, Run, simulated};
 use pyo3::prelude::*;
 use shoal_scenario::{Document, Experiment};
+use shoal_sim::Division;
 use std::path::PathBuf;
 
 /// A scenario that has been read and is valid.
@@ -60,8 +61,8 @@ impl Scenario {
         py.detach(|| serde_json::to_string(&self.0.facts()).unwrap_or_default())
     }
 
-    /// Runs the scenario in the simulator.
-    #[pyo3(signature = (*, seed=None, packets=None, pcap=None, pcap_payload=false, progress=None, cancel=None))]
+    /// Runs the scenario in the simulator, on one or several threads.
+    #[pyo3(signature = (*, seed=None, packets=None, pcap=None, pcap_payload=false, threads=1, progress=None, cancel=None))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments in Python")]
     fn run(
         &self,
@@ -70,13 +71,16 @@ impl Scenario {
         packets: Option<PathBuf>,
         pcap: Option<PathBuf>,
         pcap_payload: bool,
+        threads: u32,
         progress: Option<Py<PyAny>>,
         cancel: Option<&Cancel>,
     ) -> PyResult<Run> {
         let experiment = py.detach(|| self.experiment(seed))?;
         shoal_sim::check(&experiment).map_err(|refusals| refused_by_plane(&refusals))?;
         let capture = pcap.as_deref().map(|path| (path, crate::run::kept(pcap_payload)));
-        let outcome = simulated(py, &experiment, packets.as_deref(), capture, progress, cancel)?;
+        let division = (threads > 1).then(|| py.detach(|| Division::of(&experiment, threads)));
+        let division = division.transpose().map_err(|refusals| refused_by_plane(&refusals))?;
+        let outcome = simulated(py, &experiment, packets.as_deref(), capture, division, progress, cancel)?;
         let scenario = self.0.to_json_with_seed(experiment.seed);
         let result = outcome.result(scenario, env!("CARGO_PKG_VERSION"));
         Ok(Run { result, tables: outcome.measured.tables })

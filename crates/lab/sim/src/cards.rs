@@ -69,6 +69,15 @@ impl Cards {
         self.of_node.get(&node).copied()
     }
 
+    /// Swaps the cards of some hosts with those of another part of the network.
+    pub(crate) fn swap(&mut self, other: &mut Self, is_of_part: impl Fn(NodeId) -> bool) {
+        for (one, other) in self.slots.iter_mut().zip(&mut other.slots) {
+            if is_of_part(one.host) {
+                std::mem::swap(one, other);
+            }
+        }
+    }
+
     /// The measurement begins.
     pub(crate) fn open_window(&mut self) {
         for slot in &mut self.slots {

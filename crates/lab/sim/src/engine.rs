@@ -2,6 +2,7 @@
 
 mod cards;
 mod deliveries;
+mod parts;
 
 use crate::app::{Application, Writer};
 use crate::barrier::Barrier;
@@ -10,6 +11,7 @@ use crate::events::{EventQueue, Key, Timer};
 use crate::flow::{Egress, FlowState, Place, ReceiverSlot, SenderSlot};
 use crate::network::{Arrival, Network, Rare, TO_RECEIVER, TO_SENDER, TO_SINK};
 use crate::outcome::Outcome;
+use crate::parts::{Division, Log, Role};
 use crate::queued_routes::QueuedRoutes;
 use crate::recorder::{PacketSink, Recorder};
 use shoal_measure::{FeedbackCounters, FinishedFlow, FlowCounters, FlowResults, metered_window};
@@ -27,37 +29,45 @@ pub struct Options<'a> {
     pub packets: Option<Box<dyn PacketSink>>,
     /// Called at intervals with the simulated time; a return value of false ends the run.
     pub progress: Option<Progress<'a>>,
+    /// A division of the experiment: each of its parts runs on a thread of its own. The outcome does not depend on it.
+    pub division: Option<Division>,
 }
 
 /// Type of [`Options::progress`].
 pub type Progress<'a> = &'a mut dyn FnMut(Time) -> bool;
 
 /// Events between two calls of the progress function.
-const PROGRESS_EVENTS: u64 = 1 << 17;
+pub(crate) const PROGRESS_EVENTS: u64 = 1 << 17;
 
 /// Runs an experiment. Returns `None` if the progress function ended it early.
 ///
 /// # Panics
-/// If the experiment has more than 4 million flows, which the scenario refuses, or if [`crate::check`]
-/// refuses it.
+/// If the experiment has more than 4 million flows, which the scenario refuses, if [`crate::check`]
+/// refuses it, or if it is divided and its packets are to be received one by one.
 pub fn run(experiment: &Experiment, options: Options<'_>) -> Option<Outcome> {
     let refused = crate::check(experiment);
     assert!(refused.is_ok(), "the simulator has no such experiment: {refused:?}");
     let connections = experiment.flows.len() + experiment.asking_flows().count();
     assert!(connections < Timer::CONNECTIONS_MAX as usize, "too many flows");
     let mut progress = options.progress;
+    if let Some(division) = options.division {
+        assert!(options.packets.is_none(), "the parts of a division have no common order of packets");
+        return crate::parts::run(experiment, division, &mut progress);
+    }
     let mut simulation = Simulation::new(experiment, options.packets);
-    simulation.schedule_start();
+    simulation.schedule_start(|_| true);
     if !simulation.run(&mut progress) {
         return None;
     }
     Some(simulation.finish())
 }
 
-struct Simulation<'e> {
+pub(crate) struct Simulation<'e> {
     experiment: &'e Experiment,
     network: Network,
     timers: EventQueue,
+    /// Events that concern all links and flows: the measurement window opens, and the points of the series.
+    globals: EventQueue,
     /// Starts and stops of flows, sorted so that the next one is last. Only that one is in the event queue, so the
     /// size of that queue does not depend on the number of flows that have not started.
     planned: Vec<Key>,
@@ -72,10 +82,12 @@ struct Simulation<'e> {
     cards: Cards,
     events: u64,
     end: Time,
+    /// If the simulation is one of several parts, the events of the window.
+    log: Option<Log>,
 }
 
 impl<'e> Simulation<'e> {
-    fn new(experiment: &'e Experiment, sink: Option<Box<dyn PacketSink>>) -> Self {
+    pub(crate) fn new(experiment: &'e Experiment, sink: Option<Box<dyn PacketSink>>) -> Self {
         let mut network = Network::new(experiment, Recorder::new(experiment, sink));
         // Flows share paths, so there is one route for each path and direction.
         let cards = Cards::of(experiment);
@@ -145,6 +157,7 @@ impl<'e> Simulation<'e> {
             experiment,
             network,
             timers: EventQueue::default(),
+            globals: EventQueue::default(),
             planned: Vec::new(),
             senders,
             receivers,
@@ -156,23 +169,32 @@ impl<'e> Simulation<'e> {
                 .collect(),
             events: 0,
             end: Time::ZERO + experiment.duration,
+            log: None,
         }
     }
 
-    fn schedule_start(&mut self) {
+    /// Plans the starts and stops of those flows whose sender is here; all flows have their numbers in the order of insertion.
+    pub(crate) fn schedule_start(&mut self, is_here: impl Fn(&Flow) -> bool) {
         for (number, flow) in (0..).zip(&self.experiment.flows) {
-            let start = Timer::Application(number).subject();
-            self.planned.push(self.network.numbers.key(flow.start, start));
-            if let Some(stop) = flow.stop {
-                self.planned.push(self.network.numbers.key(stop, Timer::Stop(number).subject()));
+            let is_here = is_here(flow);
+            let start = Some((flow.start, Timer::Application(number)));
+            let stop = flow.stop.map(|stop| (stop, Timer::Stop(number)));
+            for (time, timer) in start.into_iter().chain(stop) {
+                let key = self.network.numbers.key(time, timer.subject());
+                self.planned.extend(is_here.then_some(key));
             }
         }
         self.planned.sort_unstable_by(|a, b| b.cmp(a));
         self.timers.extend(self.planned.last());
-        self.schedule(Time::ZERO + self.experiment.warmup, Timer::OpenWindow);
+        self.schedule_global(Time::ZERO + self.experiment.warmup, Timer::OpenWindow);
         if let Some(interval) = self.experiment.trace.series_interval {
-            self.schedule(Time::ZERO + interval, Timer::Sample);
+            self.schedule_global(Time::ZERO + interval, Timer::Sample);
         }
+    }
+
+    fn schedule_global(&mut self, time: Time, timer: Timer) {
+        let key = self.network.numbers.key(time, timer.subject());
+        self.globals.push(key);
     }
 
     #[inline]
@@ -183,6 +205,35 @@ impl<'e> Simulation<'e> {
 
     /// Returns false if the progress function ended the run.
     fn run(&mut self, progress: &mut Option<Progress<'_>>) -> bool {
+        let behind_end = self.behind_end();
+        loop {
+            let global = self.globals.next().filter(|key| *key < behind_end);
+            if !self.run_until(global.unwrap_or(behind_end), progress) {
+                return false;
+            }
+            let Some(key) = global else { return true };
+            self.on_global(key);
+        }
+    }
+
+    /// A key behind those of all events of the run.
+    pub(crate) fn behind_end(&self) -> Key {
+        Key::first_at(self.end + Span::from_picos(1))
+    }
+
+    /// The next event that concerns all links and flows.
+    pub(crate) fn on_global(&mut self, key: Key) {
+        self.globals.replace_next(None);
+        self.events += 1;
+        match Timer::of(key.subject()) {
+            Timer::OpenWindow => self.open_window(key.time()),
+            _ => self.sample(key.time()),
+        }
+    }
+
+    /// Carries out all events before `bound`, which is one of no link and no flow. Returns false if the progress function ended
+    /// the run.
+    fn run_until(&mut self, bound: Key, progress: &mut Option<Progress<'_>>) -> bool {
         let mut packet = Packet::empty(FlowId(0), 0);
         loop {
             let from_timers = match (self.network.next(), self.timers.next()) {
@@ -192,8 +243,9 @@ impl<'e> Simulation<'e> {
                 (None, None) => return true,
             };
             let next = if from_timers { self.timers.next() } else { self.network.next() };
-            let Some(key) = next.filter(|key| key.time() <= self.end) else { return true };
+            let Some(key) = next.filter(|key| *key < bound) else { return true };
             self.events += 1;
+            let inserted = self.network.numbers.last();
             if from_timers {
                 self.timers.replace_next(None);
                 self.on_timer(key);
@@ -204,6 +256,12 @@ impl<'e> Simulation<'e> {
                     Some(Arrival::Sender) => self.at_sender(&packet, key.time()),
                     Some(Arrival::Rare(kind)) => self.on_rare(kind, &packet, key.time()),
                 }
+            }
+            if let Some(log) = &mut self.log {
+                let role = self.network.take_role();
+                // The event counts where the packet leaves its queue.
+                self.events -= u64::from(role != Role::Own);
+                log.push(key, self.network.numbers.last() - inserted, role);
             }
             if self.events.is_multiple_of(PROGRESS_EVENTS)
                 && let Some(watch) = progress
@@ -375,8 +433,8 @@ impl<'e> Simulation<'e> {
             Timer::Application(flow) => self.wake_application(flow, now),
             Timer::Stop(flow) => self.stop_flow(flow, now),
             Timer::Card(card) => self.on_card_timer(card, now),
-            Timer::Sample => self.sample(now),
-            Timer::OpenWindow => self.open_window(now),
+            // They are in a queue of their own.
+            Timer::Sample | Timer::OpenWindow => {}
         }
     }
 
@@ -534,11 +592,11 @@ impl<'e> Simulation<'e> {
             self.network.recorder.collector.close_flow_bin(count_u32(flow), &counters, &sample, now);
         }
         if let Some(interval) = self.experiment.trace.series_interval {
-            self.schedule(now + interval, Timer::Sample);
+            self.schedule_global(now + interval, Timer::Sample);
         }
     }
 
-    fn finish(mut self) -> Outcome {
+    pub(crate) fn finish(mut self) -> Outcome {
         self.network.catch_up_monitored(self.end);
         let mut results = FlowResults::new(self.experiment);
         let mut heap = 0;

@@ -86,6 +86,25 @@ impl Key {
     pub(crate) fn subject(self) -> u32 {
         self.0 as u32 & (SUBJECTS_MAX - 1)
     }
+    /// The place of the event in the order of insertion.
+    #[allow(clippy::cast_possible_truncation, reason = "the number is the bits in the middle")]
+    pub(crate) fn number(self) -> u64 {
+        (self.0 >> SUBJECT_BITS) as u64 & ((1 << NUMBER_BITS) - 1)
+    }
+    /// A key before those of all events at `time`, and behind those of all earlier events.
+    pub(crate) fn first_at(time: Time) -> Self {
+        Self(u128::from(time.as_picos()) << (SUBJECT_BITS + NUMBER_BITS))
+    }
+    /// An event at the same place of the order that is about `subject`.
+    pub(crate) fn about(self, subject: u32) -> Self {
+        debug_assert!(subject < SUBJECTS_MAX);
+        Self(self.0 & !u128::from(SUBJECTS_MAX - 1) | u128::from(subject))
+    }
+    /// The same event at another place in the order of insertion.
+    pub(crate) fn renumbered(self, number: u64) -> Self {
+        let others = !(((1u128 << NUMBER_BITS) - 1) << SUBJECT_BITS);
+        Self(self.0 & others | u128::from(number) << SUBJECT_BITS)
+    }
 }
 
 /// Numbers events in the order in which they are scheduled.
@@ -102,6 +121,15 @@ impl Numbering {
         Key(u128::from(time.as_picos()) << (SUBJECT_BITS + NUMBER_BITS)
             | u128::from(self.0) << SUBJECT_BITS
             | u128::from(subject))
+    }
+    /// The last number that was given.
+    #[inline]
+    pub(crate) fn last(&self) -> u64 {
+        self.0
+    }
+    /// Continues behind `last`.
+    pub(crate) fn continue_behind(&mut self, last: u64) {
+        self.0 = last;
     }
 }
 
@@ -135,6 +163,15 @@ impl EventQueue {
             }
         }
     }
+    /// Gives events new numbers that keep their order.
+    pub(crate) fn renumber(&mut self, number: impl Fn(u64) -> u64) {
+        let mut keys = std::mem::take(&mut self.0).into_vec();
+        for Reverse(key) in &mut keys {
+            *key = key.renumbered(number(key.number()));
+        }
+        // The order is that of before, so the keys are a heap already, and are only looked at.
+        self.0 = keys.into();
+    }
 }
 
 #[cfg(test)]
@@ -156,6 +193,17 @@ mod tests {
             event_queue.replace_next(None);
         }
         assert_eq!(order, [(at(3), 2), (at(3), 4), (at(5), 1), (at(5), 3)]);
+    }
+
+    #[test]
+    fn a_new_number_changes_nothing_else() {
+        let at = Time::ZERO + Span::from_micros(7);
+        let key = Numbering::default().key(at, SUBJECTS_MAX - 1);
+        let last = (1 << NUMBER_BITS) - 1;
+        let later = key.renumbered(last);
+        assert_eq!((later.time(), later.number(), later.subject()), (at, last, SUBJECTS_MAX - 1));
+        assert!(Key::first_at(at) < key && key < later);
+        assert!(later < Key::first_at(at + Span::from_picos(1)));
     }
 
     #[test]

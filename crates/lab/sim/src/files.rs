@@ -8,10 +8,9 @@ use shoal_trace::pcapng::{Capture, Direction, Endpoints, Interface, PacketNote, 
 use shoal_trace::{AtomicFile, PacketEvent, PacketRow, WriteError};
 use shoal_units::Time;
 use shoal_units::cast::count_u32;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The open files of a run. If they are dropped before [`Self::finish`], nothing is left of them.
 pub struct Files {
@@ -40,11 +39,11 @@ struct CaptureFile {
 const SENDERS: &str = "senders";
 
 /// The simulator's end of [`Files`], which outlives the run.
-pub struct FileSink(pub Rc<RefCell<Files>>);
+pub struct FileSink(pub Arc<Mutex<Files>>);
 
 impl PacketSink for FileSink {
     fn on_event(&mut self, row: PacketRow, packet: &Packet, reason: Option<Reason>) {
-        let mut files = self.0.borrow_mut();
+        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if files.failure.is_none()
             && let Err(error) = files.write(row, packet, reason)
         {
@@ -53,7 +52,7 @@ impl PacketSink for FileSink {
     }
 
     fn on_sender(&mut self, now: Time, packet: &Packet) {
-        let mut files = self.0.borrow_mut();
+        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if files.failure.is_some() {
             return;
         }

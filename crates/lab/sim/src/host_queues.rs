@@ -11,6 +11,8 @@ use std::collections::VecDeque;
 /// The discipline of a host, and what its card is sending.
 pub(crate) struct HostQueue {
     pub(crate) fq: Fq,
+    /// First link of the paths behind it.
+    pub(crate) first: u32,
     /// Link that is the card of the host.
     pub(crate) card: Option<u32>,
     /// Packets of the segment that TCP is handing over.
@@ -28,9 +30,10 @@ pub(crate) struct HostQueue {
 }
 
 impl HostQueue {
-    pub(crate) fn new(quanta: Quanta, card: Option<u32>) -> Self {
+    pub(crate) fn new(quanta: Quanta, first: u32, card: Option<u32>) -> Self {
         Self {
             fq: Fq::new(quanta),
+            first,
             card,
             forming: Vec::new(),
             departure: None,

@@ -1,11 +1,13 @@
 //! All links, the routes over them, and their pending events.
 
+mod parts;
 mod queues;
 
 use crate::events::{EventQueue, Key, Numbering};
 use crate::host_queues::HostQueue;
 use crate::impaired::Impaired;
 use crate::outcome::Conservation;
+use crate::parts::Crossings;
 use crate::pool::Pools;
 use crate::port::{ALONE, Port, UNMONITORED};
 use crate::recorder::Recorder;
@@ -62,6 +64,8 @@ pub(crate) struct Network {
     /// Routes one after the other: links, followed by the kind of endpoint. `Packet::route` points into it.
     routes: Vec<u32>,
     event_queue: EventQueue,
+    /// If the network is one of several parts.
+    crossings: Option<Box<Crossings>>,
     pub(crate) numbers: Numbering,
     pub(crate) recorder: Recorder,
     pub(crate) sent: u64,
@@ -93,6 +97,7 @@ impl Network {
             leaving: Vec::new(),
             routes: Vec::new(),
             event_queue: EventQueue::default(),
+            crossings: None,
             numbers: Numbering::default(),
             recorder,
             sent: 0,
@@ -232,6 +237,9 @@ impl Network {
         } else {
             self.arrive_at_shared(packet, link, now);
         }
+        if let Some(crossing) = self.crossing(link) {
+            return self.expect_at_crossing(link, crossing);
+        }
         if self.ports[link as usize].impaired().is_none() {
             return self.expect(link);
         }
@@ -254,6 +262,9 @@ impl Network {
         let link = key.subject();
         if link >= self.links {
             return self.step_host_queue(link, now, arrived);
+        }
+        if let Some(crossing) = self.crossing(link) {
+            return self.step_crossing(link, crossing, now, arrived);
         }
         let port = &mut self.ports[link as usize];
         if port.impaired().is_some_and(|impaired| impaired.expected != key.time()) {

@@ -136,6 +136,20 @@ impl Pools {
         }
     }
 
+    /// Swaps the members of some links and their pools with those of another part of the network. The links of a pool are all of one part.
+    pub(crate) fn swap(&mut self, other: &mut Self, is_of_part: impl Fn(u32) -> bool) {
+        let mut swapped = vec![false; self.pools.len()];
+        for (one, two) in self.members.iter_mut().zip(&mut other.members) {
+            if is_of_part(one.link) {
+                std::mem::swap(one, two);
+                let pool = one.pool as usize;
+                if !std::mem::replace(&mut swapped[pool], true) {
+                    std::mem::swap(&mut self.pools[pool], &mut other.pools[pool]);
+                }
+            }
+        }
+    }
+
     /// Brings all busy members of a pool up to `now`.
     fn catch_up(&mut self, pool: usize, now: Time, ports: &mut [Port], recorder: &mut Recorder) {
         self.pools[pool].next_departure = Time::NEVER;

@@ -266,6 +266,16 @@ impl Port {
         }
     }
 
+    /// When the next transmission begins; [`Time::NEVER`] if no packet waits. The port is up to date.
+    pub(crate) fn next_departure(&self) -> Time {
+        self.hot.departure()
+    }
+
+    /// The packets in propagation, each with its time of arrival as `enqueued`.
+    pub(crate) fn in_propagation(&self) -> impl ExactSizeIterator<Item = Packet> {
+        self.hot.wire.in_propagation()
+    }
+
     /// Number of packets that wait or are in propagation.
     pub(crate) fn held(&self) -> u64 {
         let waiting = self.line.as_ref().map_or(0, |line| line.queue.backlog().packets);

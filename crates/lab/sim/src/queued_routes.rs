@@ -45,7 +45,7 @@ impl QueuedRoutes {
         let queue = *self
             .queues
             .entry(card.map_or(Host::Path(path), Host::Card))
-            .or_insert_with(|| network.add_host_queue(quanta, card));
+            .or_insert_with(|| network.add_host_queue(quanta, first.0, card));
         let hops = std::iter::once(queue).chain(links.iter().map(|link| link.0));
         let route = network.add_route(hops, cards.at_end(experiment, path as usize), end);
         self.routes.insert((path, end), route);

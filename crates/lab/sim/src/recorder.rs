@@ -8,7 +8,7 @@ use shoal_trace::{LinkIndex, PacketEvent, PacketRow};
 use shoal_units::Time;
 
 /// Receives every packet event of the monitored links, in order of time for each link.
-pub trait PacketSink {
+pub trait PacketSink: Send {
     /// One event. `packet` is its state after the event, and `reason` the cause if it was marked or dropped.
     fn on_event(&mut self, row: PacketRow, packet: &Packet, reason: Option<Reason>);
     /// A packet reaches the sender of its flow. What was reported at links before happened before.

@@ -83,6 +83,11 @@ impl Wire {
         Some(self.packets.front()?.enqueued + self.delay)
     }
 
+    /// The packets in propagation, each with the time of its delivery as `enqueued`.
+    pub(crate) fn in_propagation(&self) -> impl ExactSizeIterator<Item = Packet> {
+        self.packets.iter().map(|packet| Packet { enqueued: packet.enqueued + self.delay, ..*packet })
+    }
+
     /// Number of packets in propagation.
     pub(crate) fn len(&self) -> usize {
         self.packets.len()

@@ -1,6 +1,6 @@
 //! Events of packets at monitored links.
 
-use super::Collector;
+use super::{Collector, NO_LINK};
 use crate::{Bottleneck, LinkBin, LinkDistributions, LinkHistory, Measures, MeterPace, QueueBin, QueueMeter};
 use shoal_packet::{Backlog, Class, Reason};
 use shoal_scenario::{Experiment, Link, OpportunitySchedule};
@@ -169,6 +169,20 @@ impl Collector {
     #[inline]
     pub fn wire_bytes(&self, flow: usize) -> u64 {
         self.carried[flow].bytes
+    }
+
+    /// Swaps the meters of some links with those of another collector of the same experiment.
+    pub fn swap_links(&mut self, other: &mut Self, is_swapped: impl Fn(u32) -> bool) {
+        for (number, (one, other)) in (0..).zip(self.links.iter_mut().zip(&mut other.links)) {
+            if is_swapped(number) {
+                std::mem::swap(one, other);
+            }
+        }
+        for (one, other) in self.carried.iter_mut().zip(&mut other.carried) {
+            if one.link != NO_LINK && is_swapped(one.link) {
+                std::mem::swap(one, other);
+            }
+        }
     }
 
     /// Ends a bin of the queue series; `state` returns the average in bytes and the probability of a link's

@@ -17,9 +17,7 @@ use shoal_scenario::{
 };
 use shoal_trace::{PacketEvent, PacketRow};
 use shoal_units::{Opportunities, Rate, RateChange, Serialiser, Span, Stream, Time};
-use std::cell::RefCell;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// 1500 B take 1.2 ms.
 const RATE: Rate = Rate::from_bps(10_000_000);
@@ -251,7 +249,7 @@ fn eager(config: &QueueConfig, schedule: &Schedule, arrivals: &[Packet]) -> Vec<
 }
 
 #[derive(Clone, Default)]
-struct Log(Rc<RefCell<Vec<Fate>>>);
+struct Log(Arc<Mutex<Vec<Fate>>>);
 
 impl PacketSink for Log {
     fn on_event(&mut self, row: PacketRow, packet: &Packet, _: Option<Reason>) {
@@ -262,7 +260,7 @@ impl PacketSink for Log {
             PacketEvent::Drop => Fate::Dropped { at, seq },
             PacketEvent::Depart => Fate::Departed { at, seq },
         };
-        self.0.borrow_mut().push(fate);
+        self.0.lock().unwrap().push(fate);
     }
 }
 
@@ -330,18 +328,18 @@ fn lazy(
         }
     }
     assert_eq!(port.held(), 0);
-    let mut fates = log.0.take();
+    let mut fates = std::mem::take(&mut *log.0.lock().unwrap());
     fates.extend(delivered);
     fates
 }
 
 /// Every packet event with the bytes that wait after it.
 #[derive(Clone, Default)]
-struct Backlogs(Rc<RefCell<Vec<(u64, PacketEvent, u64)>>>);
+struct Backlogs(Arc<Mutex<Vec<(u64, PacketEvent, u64)>>>);
 
 impl PacketSink for Backlogs {
     fn on_event(&mut self, row: PacketRow, _: &Packet, _: Option<Reason>) {
-        self.0.borrow_mut().push((row.time_ps / 1_000_000, row.event, row.backlog_bytes));
+        self.0.lock().unwrap().push((row.time_ps / 1_000_000, row.event, row.backlog_bytes));
     }
 }
 
@@ -361,7 +359,7 @@ fn every_event_tells_what_waits_after_it() {
     port.catch_up(Time::ZERO + Span::from_millis(4), &mut recorder);
     use PacketEvent::{Arrive, Depart, Drop};
     assert_eq!(
-        *log.0.borrow(),
+        *log.0.lock().unwrap(),
         [
             (0, Arrive, 0),
             (0, Depart, 0),

@@ -1,0 +1,143 @@
+//! The network as one of several parts.
+
+use super::{Arrival, Network, TO_CARD};
+use crate::events::Key;
+use crate::parts::{Crossings, Division, Message, Role};
+use crate::port::ALONE;
+use shoal_packet::Packet;
+use shoal_units::Time;
+use std::sync::Arc;
+
+impl Network {
+    /// Makes the network the part `part` of a division.
+    pub(crate) fn become_part(&mut self, division: &Arc<Division>, part: u32) {
+        for crossing in &division.crossings {
+            self.ports[crossing.link as usize].hot.is_special = true;
+        }
+        self.crossings = Some(Box::new(Crossings::new(Arc::clone(division), part)));
+    }
+
+    /// What another part must be told, if there is anything.
+    pub(crate) fn take_message(&mut self, part: usize) -> Option<Message> {
+        self.crossings.as_mut()?.take_message(part)
+    }
+
+    /// Swaps the state of some links with that of another part of the network.
+    pub(crate) fn swap(&mut self, other: &mut Self, is_of_part: impl Fn(u32) -> bool) {
+        for link in (0..self.links).filter(|link| is_of_part(*link)) {
+            std::mem::swap(&mut self.ports[link as usize], &mut other.ports[link as usize]);
+        }
+        for (one, other) in self.host_queues.iter_mut().zip(&mut other.host_queues) {
+            if is_of_part(one.first) {
+                std::mem::swap(one, other);
+            }
+        }
+        self.pools.swap(&mut other.pools, &is_of_part);
+        let monitored = &self.monitored;
+        self.recorder
+            .collector
+            .swap_links(&mut other.recorder.collector, |number| is_of_part(monitored[number as usize]));
+    }
+
+    /// Position of a link among those between parts.
+    #[inline]
+    pub(super) fn crossing(&self, link: u32) -> Option<u32> {
+        self.crossings.as_ref()?.division.crossing(link)
+    }
+
+    /// Role of the event that has just been executed.
+    #[inline]
+    pub(crate) fn take_role(&mut self) -> Role {
+        self.crossings.as_mut().map_or(Role::Own, |crossings| crossings.take_role())
+    }
+
+    /// The next entry of a route, unless that is a host.
+    fn hop(routes: &[u32], place: u32) -> Option<u32> {
+        Some(routes[place as usize]).filter(|hop| *hop < TO_CARD)
+    }
+
+    /// Adds what the other parts need to hear of, and the new events that this brings.
+    pub(crate) fn hear(&mut self, messages: &mut [Message]) {
+        let Some(crossings) = &mut self.crossings else { return };
+        for message in messages {
+            crossings.hear(message, |time, number, link| {
+                self.event_queue.push(Key::first_at(time).renumbered(number).about(link));
+            });
+        }
+    }
+
+    /// Gives the pending events of this part their final numbers.
+    pub(crate) fn renumber(&mut self, number: impl Fn(u64) -> u64 + Copy) {
+        self.event_queue.renumber(number);
+        if let Some(crossings) = &mut self.crossings {
+            crossings.renumber(number);
+        }
+    }
+
+    /// A packet has come to the queue of a link between parts: as [`Self::expect`].
+    pub(super) fn expect_at_crossing(&mut self, link: u32, crossing: u32) {
+        let before = self.numbers.last();
+        self.expect(link);
+        let number = Some(self.numbers.last()).filter(|last| *last > before);
+        if let Some(crossings) = &mut self.crossings {
+            crossings.touch(crossing, number);
+        }
+    }
+
+    /// The event of a link between parts. A packet that leaves the link goes on from here, or the part that it reaches does the same
+    /// at this event.
+    pub(super) fn step_crossing(
+        &mut self,
+        link: u32,
+        crossing: u32,
+        now: Time,
+        arrived: &mut Packet,
+    ) -> Option<Arrival> {
+        let crossings = self.crossings.as_mut()?;
+        if !crossings.is_own(crossing) {
+            let (packet, next) = crossings.arrive(crossing);
+            let again = next.map(|time| self.numbers.key(time, link));
+            self.event_queue.replace_next(again);
+            return self.forward(packet?, now, arrived);
+        }
+        let port = &mut self.ports[link as usize];
+        port.catch_up(now, &mut self.recorder);
+        let packet = port.deliver(now);
+        if port.member != ALONE {
+            self.pools.settle(port.member, port);
+        }
+        let next = port.next_event();
+        port.hot.pending = next.is_some();
+        let again = next.map(|time| self.numbers.key(time, link));
+        self.event_queue.replace_next(again);
+        crossings.touch(crossing, again.map(Key::number));
+        let packet = packet?;
+        let stays = crossings.leave(crossing, Self::hop(&self.routes, packet.route));
+        if stays { self.forward(packet, now, arrived) } else { None }
+    }
+
+    /// Tells the other parts what has been sent to them before `end`. Returns the time of the next transmission on a link to them
+    /// that will need no event of this part.
+    pub(crate) fn tell(&mut self, end: Time) -> Time {
+        let Some(mut crossings) = self.crossings.take() else { return Time::NEVER };
+        let division = Arc::clone(&crossings.division);
+        let link_of = |crossing: u32| division.crossings[crossing as usize].link;
+        // At `end` itself a packet may still arrive.
+        let before = Time::from_picos(end.as_picos().saturating_sub(1));
+        let busy = crossings.take_busy();
+        let mut next = Time::NEVER;
+        for crossing in &busy {
+            let port = &mut self.ports[link_of(*crossing) as usize];
+            port.catch_up(before, &mut self.recorder);
+            if port.member != ALONE {
+                self.pools.settle(port.member, port);
+            }
+            next = next.min(port.next_departure());
+            crossings.tell(*crossing, port.in_propagation(), |place| Self::hop(&self.routes, place));
+        }
+        crossings
+            .keep(busy, |crossing| self.ports[link_of(crossing) as usize].next_departure() < Time::NEVER);
+        self.crossings = Some(crossings);
+        next
+    }
+}
