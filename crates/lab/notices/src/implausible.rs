@@ -2,9 +2,10 @@
 //! retransmissions that no drop explains. Laws without exceptions are in `shoal_measure::laws`; these have
 //! exceptions, so they are reported and the result is not refused.
 
-use shoal_measure::{Bottleneck, FlowResult, GroupResult, Notice};
+use shoal_measure::{Bottleneck, FlowResult, GroupResult, Notice, link_numbers};
 use shoal_scenario::{App, Experiment, Flow, Link};
 use shoal_units::{Rate, Span, Time};
+use std::rc::Rc;
 
 use crate::starvation::{is_backlogged, numbered};
 
@@ -28,10 +29,15 @@ pub(crate) fn find(
     groups: &[GroupResult],
     bottlenecks: &[Bottleneck],
 ) -> Vec<Notice> {
-    let judged =
-        Judged { experiment, bottlenecks, monitored: experiment.monitored().map(|(_, link)| link).collect() };
+    let judged = Judged {
+        experiment,
+        bottlenecks,
+        monitored: experiment.monitored().map(|(_, link)| link).collect(),
+        numbers: link_numbers(experiment),
+    };
+    let passing = judged.passing(groups);
     let mut notices: Vec<Notice> =
-        (0..bottlenecks.len()).filter_map(|link| judged.idle(link, groups)).collect();
+        (0..).zip(&passing).filter_map(|(link, flows)| judged.idle(link, flows)).collect();
     notices.extend(judged.unexplained(groups));
     notices
 }
@@ -41,6 +47,16 @@ struct Judged<'a> {
     bottlenecks: &'a [Bottleneck],
     /// The links of the bottlenecks.
     monitored: Vec<&'a Link>,
+    /// Number of each link among them.
+    numbers: Vec<Option<u32>>,
+}
+
+/// A flow that always has data, and whose packets wait only where they are measured.
+#[derive(Clone)]
+struct Measured<'a> {
+    flow: &'a Flow,
+    result: &'a FlowResult,
+    way: Rc<Way>,
 }
 
 /// The monitored links that a flow passes.
@@ -52,15 +68,33 @@ struct Way {
 impl Judged<'_> {
     /// The monitored links on the paths of a flow, if every link with a queue on its paths in both directions is monitored.
     fn way(&self, flow: &Flow) -> Option<Way> {
-        let monitored: Vec<_> = self.experiment.monitored().map(|(id, _)| id).collect();
         let position = |path: u32| {
             self.experiment.paths[path as usize]
                 .iter()
                 .filter(|&&id| self.experiment.links[id.0 as usize].rate.is_some())
-                .map(|id| monitored.iter().position(|other| other == id))
+                .map(|id| self.numbers[id.0 as usize].map(|number| number as usize))
                 .collect::<Option<Vec<usize>>>()
         };
         Some(Way { acks: position(flow.backward)?, data: position(flow.forward)? })
+    }
+
+    /// The flows at each monitored link whose windows tell the rate that they would have there. One pass over the flows: a network
+    /// has as many links as flows.
+    fn passing<'g>(&self, groups: &'g [GroupResult]) -> Vec<Vec<Measured<'g>>>
+    where
+        Self: 'g,
+    {
+        let mut passing = vec![Vec::new(); self.bottlenecks.len()];
+        // On an impaired path packets wait where nothing measures it.
+        let flows = numbered(self.experiment, groups)
+            .filter(|(_, flow, _)| is_backlogged(flow, self.experiment) && !self.is_impaired(flow));
+        for (_, flow, result) in flows {
+            let Some(way) = self.way(flow).map(Rc::new) else { continue };
+            for link in &way.data {
+                passing[*link].push(Measured { flow, result, way: Rc::clone(&way) });
+            }
+        }
+        passing
     }
 
     /// When the measurement begins and ends.
@@ -108,23 +142,21 @@ impl Judged<'_> {
         Some(window * f64::from(endpoint.mtu_bytes) * 8.0 / round_trip_s)
     }
 
-    fn idle(&self, link: usize, groups: &[GroupResult]) -> Option<Notice> {
+    fn idle(&self, link: usize, flows: &[Measured<'_>]) -> Option<Notice> {
         let bottleneck = &self.bottlenecks[link];
         let (from, to) = self.window();
         // While the link is down, it does not idle.
         let up = 1.0 - self.monitored[link].down(from, to).as_secs_f64() / (to - from).as_secs_f64();
         let utilisation = bottleneck.utilisation.filter(|&utilisation| utilisation < BUSY * up)?;
         let (_, highest_bps) = self.rates_bps(link);
-        let allowed: f64 = numbered(self.experiment, groups)
-            // On an impaired path packets wait where nothing measures it.
-            .filter(|(_, flow, _)| is_backlogged(flow, self.experiment) && !self.is_impaired(flow))
-            .filter_map(|(_, flow, result)| {
-                let way = self.way(flow).filter(|way| way.data.contains(&link))?;
+        let allowed: f64 = flows
+            .iter()
+            .filter_map(|Measured { flow, result, way }| {
                 // Another link on the path may be the reason.
                 let others = way.data.iter().filter(|&&other| other != link);
                 let narrowest = others.map(|&other| self.rates_bps(other).0).fold(f64::INFINITY, f64::min);
                 (narrowest >= highest_bps).then_some(())?;
-                self.allowed_bps(flow, result, &way)
+                self.allowed_bps(flow, result, way)
             })
             .sum();
         (allowed > CLEARLY * highest_bps).then(|| Notice {

@@ -74,7 +74,7 @@ pub(crate) struct Simulation<'e> {
     /// One sender for each flow, followed by one for each connection that carries a client's requests.
     senders: Vec<SenderSlot>,
     receivers: Vec<ReceiverSlot>,
-    flows: Vec<FlowState>,
+    flows: Vec<FlowState<'e>>,
     /// Flow of each connection that carries requests.
     asking: Vec<u32>,
     /// One entry for each group.
@@ -145,9 +145,9 @@ impl<'e> Simulation<'e> {
         }
         let mut requests = count_u32(experiment.flows.len())..;
         let flows = numbered()
-            .map(|(number, &plan)| FlowState {
+            .map(|(number, plan)| FlowState {
                 plan,
-                application: Application::of(experiment, number, &plan, &mut requests),
+                application: Application::of(experiment, number, plan, &mut requests),
                 writer: Writer::default(),
                 finished: None,
                 feedback_at_start: FeedbackCounters::default(),
@@ -613,7 +613,7 @@ impl<'e> Simulation<'e> {
                 results.rounds(group, &barrier.meter);
             }
         }
-        let fixed = size_of::<SenderSlot>() + size_of::<ReceiverSlot>() + size_of::<FlowState>();
+        let fixed = size_of::<SenderSlot>() + size_of::<ReceiverSlot>() + size_of::<FlowState<'_>>();
         let flow_bytes = fixed as u64 + heap as u64 / self.flows.len().max(1) as u64;
         let cards = self.cards.results(self.experiment);
         let network = self.network;
@@ -632,7 +632,7 @@ impl<'e> Simulation<'e> {
 fn finished<'a>(
     sender: &SenderSlot,
     receiver: &Receiver,
-    state: &'a FlowState,
+    state: &'a FlowState<'_>,
     counters: FlowCounters,
 ) -> FinishedFlow<'a> {
     FinishedFlow {

@@ -107,8 +107,8 @@ impl Output for Egress<'_> {
 }
 
 /// State of a flow other than its endpoints. It is used rarely, and therefore kept apart from them.
-pub(crate) struct FlowState {
-    pub(crate) plan: Flow,
+pub(crate) struct FlowState<'e> {
+    pub(crate) plan: &'e Flow,
     pub(crate) application: Application,
     /// Unused by datagrams, which have no connection.
     pub(crate) writer: Writer,

@@ -1,4 +1,5 @@
 //! Keeps track of the stream positions that have arrived.
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// Relation of an arriving range to those that arrived before.
@@ -20,7 +21,14 @@ pub(super) enum Arrival {
 #[derive(Clone, Debug)]
 pub(super) struct Reassembly {
     next: u64,
-    /// Waiting ranges: disjoint, sorted and not adjacent.
+    /// What has arrived beyond a hole; most flows have none for most of their lives.
+    beyond: Option<Box<Beyond>>,
+}
+
+/// The ranges beyond a hole.
+#[derive(Clone, Debug, Default)]
+struct Beyond {
+    /// Disjoint, sorted, not adjacent, and at least one.
     waiting: Vec<(u64, u64)>,
     /// Ranges in the order in which they last changed, newest first
     /// ([RFC 2018, section 4](https://www.rfc-editor.org/rfc/rfc2018#section-4)); at most four as in Linux.
@@ -29,7 +37,7 @@ pub(super) struct Reassembly {
 
 impl Reassembly {
     pub(super) const fn new() -> Self {
-        Self { next: 1, waiting: Vec::new(), recent: [(0, 0); 4] }
+        Self { next: 1, beyond: None }
     }
     #[inline]
     pub(super) fn next(&self) -> u64 {
@@ -37,11 +45,12 @@ impl Reassembly {
     }
     #[inline]
     pub(super) fn has_holes(&self) -> bool {
-        !self.waiting.is_empty()
+        self.beyond.is_some()
     }
     /// SACK blocks, newest first.
     pub(super) fn recent_blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.recent.iter().copied().take_while(|&(left, right)| left != right)
+        let recent = self.beyond.iter().flat_map(|beyond| beyond.recent.iter());
+        recent.copied().take_while(|&(left, right)| left != right)
     }
     /// Whether the range [start, end) changes neither of the two newest blocks, and there are two.
     #[cold]
@@ -50,7 +59,8 @@ impl Reassembly {
         newest().count() == 2 && !newest().any(|(left, right)| start <= right && left <= end)
     }
     pub(super) fn heap_bytes(&self) -> usize {
-        self.waiting.capacity() * size_of::<(u64, u64)>()
+        let ranges = |beyond: &Beyond| beyond.waiting.capacity() * size_of::<(u64, u64)>();
+        self.beyond.as_ref().map_or(0, |beyond| size_of::<Beyond>() + ranges(beyond))
     }
 
     /// Inserts the range [start, end).
@@ -61,40 +71,48 @@ impl Reassembly {
         }
         if start <= self.next {
             self.next = end;
-            if self.waiting.is_empty() {
-                return Arrival::InOrder;
-            }
-            return self.absorb();
+            return if self.beyond.is_none() { Arrival::InOrder } else { self.absorb() };
         }
-        self.insert_waiting(start, end)
+        self.beyond.get_or_insert_default().insert(start, end)
     }
 
     /// Merges waiting ranges that the in-order data now reach.
     #[cold]
     fn absorb(&mut self) -> Arrival {
+        let Some(beyond) = &mut self.beyond else { return Arrival::InOrder };
+        let reached = beyond.merge_into(&mut self.next);
+        if beyond.waiting.is_empty() {
+            self.beyond = None;
+        }
+        if reached > 0 { Arrival::FilledHole } else { Arrival::InOrder }
+    }
+}
+
+impl Beyond {
+    /// Moves the in-order position beyond the ranges that it reaches; returns how many these are.
+    fn merge_into(&mut self, next: &mut u64) -> usize {
         let mut reached = 0;
         while let Some(&(left, right)) = self.waiting.get(reached) {
-            if left > self.next {
+            if left > *next {
                 break;
             }
-            self.next = self.next.max(right);
+            *next = (*next).max(right);
             reached += 1;
         }
         self.waiting.drain(..reached);
-        let next = self.next;
         let mut kept = 0;
         for index in 0..self.recent.len() {
-            if self.recent[index].1 > next {
+            if self.recent[index].1 > *next {
                 self.recent[kept] = self.recent[index];
                 kept += 1;
             }
         }
         self.recent[kept..].fill((0, 0));
-        if reached > 0 { Arrival::FilledHole } else { Arrival::InOrder }
+        reached
     }
 
     #[cold]
-    fn insert_waiting(&mut self, start: u64, end: u64) -> Arrival {
+    fn insert(&mut self, start: u64, end: u64) -> Arrival {
         let first = self.waiting.partition_point(|&(_, right)| right < start);
         let mut last = first;
         let (mut left, mut right) = (start, end);
@@ -164,14 +182,15 @@ mod tests {
                 have[start as usize..(start + len) as usize].fill(true);
                 let next = have.iter().position(|b| !b).unwrap() as u64;
                 prop_assert_eq!(r.next(), next);
-                for &(l, e) in &r.waiting {
+                let waiting = r.beyond.as_ref().map_or_else(Vec::new, |beyond| beyond.waiting.clone());
+                for &(l, e) in &waiting {
                     prop_assert!((l..e).all(|p| have[p as usize]) && !have[e as usize] && !have[l as usize - 1]);
                 }
-                let held: u64 = r.waiting.iter().map(|(l, e)| e - l).sum();
+                let held: u64 = waiting.iter().map(|(l, e)| e - l).sum();
                 let want = have.iter().filter(|b| **b).count() as u64 - next;
                 prop_assert_eq!(held, want);
                 for b in r.recent_blocks() {
-                    prop_assert!(r.waiting.contains(&b));
+                    prop_assert!(waiting.contains(&b));
                 }
             }
         }

@@ -2,6 +2,7 @@
 //! <https://www.rfc-editor.org/rfc/rfc9293#section-3.5>), the peer's window and timestamp, and the headers of
 //! packets.
 
+use super::ecn::EcnSignalling;
 use crate::EndpointConfig;
 use shoal_packet::{Flags, FlowId, Packet, Seq};
 use shoal_units::cast::low_u32;
@@ -39,12 +40,20 @@ pub(super) struct Connection {
     ts_recent: u32,
     /// The peer's receive window in bytes.
     pub peer_window: u32,
+    pub ecn: EcnSignalling,
 }
 
 impl Connection {
     /// A closed connection. `flow` names it in its packets.
     pub(super) const fn new(flow: FlowId) -> Self {
-        Self { flow, phase: Phase::Closed, peer_window_scale: 0, ts_recent: 0, peer_window: 0 }
+        Self {
+            flow,
+            phase: Phase::Closed,
+            peer_window_scale: 0,
+            ts_recent: 0,
+            peer_window: 0,
+            ecn: EcnSignalling::NONE,
+        }
     }
     #[inline]
     pub(super) fn phase(&self) -> Phase {

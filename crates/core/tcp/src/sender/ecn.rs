@@ -14,6 +14,8 @@ pub(super) struct EcnSignalling {
 }
 
 impl EcnSignalling {
+    pub(super) const NONE: Self = Self { negotiated: false, cwr_pending: false };
+
     /// ECE without CWR in the SYN/ACK accepts ECN (RFC 3168 section 6.1.1). Without ECN a controller that needs it
     /// gives way to Reno (Linux `dctcp_init`).
     pub(super) fn negotiate(&mut self, config: &EndpointConfig, syn_ack: &Packet, cc: &mut AnyController) {

@@ -19,7 +19,6 @@ mod signal;
 mod timer;
 
 use super::connection::{Connection, Incoming, Phase};
-use super::ecn::EcnSignalling;
 use super::prr::Prr;
 use super::stream::Stream;
 use crate::{CaState, Counters, EndpointConfig, FreeBsd, Output};
@@ -45,7 +44,6 @@ pub(super) struct FreeBsdSender {
     pub(super) cc: AnyController,
     pub(super) connection: Connection,
     pub(super) stream: Stream,
-    pub(super) ecn: EcnSignalling,
     pub(super) counters: Counters,
     holes: Holes,
     rtt: TickRtt,
@@ -113,7 +111,6 @@ impl FreeBsdSender {
             cc: AnyController::new(&config.cc, config.stack.growth),
             connection: Connection::new(flow),
             stream: Stream::new(),
-            ecn: EcnSignalling::default(),
             counters: Counters::default(),
             holes: Holes::default(),
             rtt: TickRtt::new(&config.stack),

@@ -28,7 +28,6 @@ mod undo;
 mod usage;
 
 use super::connection::{Connection, Incoming, Phase};
-use super::ecn::EcnSignalling;
 use super::stream::Stream;
 use crate::{CaState, Counters, EndpointConfig, Linux, Output, Outstanding, Pacing};
 use alloc::boxed::Box;
@@ -57,7 +56,6 @@ pub(super) struct LinuxSender {
     pub(super) cc: AnyController,
     pub(super) connection: Connection,
     pub(super) stream: Stream,
-    pub(super) ecn: EcnSignalling,
     pub(super) counters: Counters,
 
     /// First unacknowledged stream position; 0 is the SYN, data begins at 1.
@@ -95,7 +93,6 @@ impl LinuxSender {
             cc: AnyController::new(&config.cc, GrowthRules { is_paced, ..config.stack.growth }),
             connection: Connection::new(flow),
             stream: Stream::new(),
-            ecn: EcnSignalling::default(),
             counters: Counters::default(),
             snd_una: 0,
             snd_nxt: 0,
@@ -106,7 +103,7 @@ impl LinuxSender {
             board: Scoreboard::default(),
             rtt: RttEstimator::new(),
             reduction: RateReduction::NONE,
-            undo: UndoEvidence::default(),
+            undo: UndoEvidence::NONE,
             loss: LossEpisode::default(),
             probe: ProbeEpisode::default(),
             usage: WindowUsage::NONE,
@@ -244,6 +241,6 @@ impl LinuxSender {
 
     /// Whether ECN is used as DCTCP uses it.
     fn uses_dctcp(&self) -> bool {
-        self.ecn.is_dctcp(&self.cc)
+        self.connection.ecn.is_dctcp(&self.cc)
     }
 }

@@ -36,7 +36,7 @@ impl FreeBsdSender {
         }
         self.last_received = call.now;
         let window = self.connection.read(packet);
-        let ece = self.ecn.echoed_by(packet);
+        let ece = self.connection.ecn.echoed_by(packet);
         let in_episode = ece && self.on_echo(call, ack);
         let mut acked = self.read(call, packet, ack, ece);
         if in_episode {

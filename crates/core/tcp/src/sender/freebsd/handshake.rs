@@ -39,7 +39,7 @@ impl FreeBsdSender {
         self.snd_una = 1;
         self.last_received = call.now;
         self.rto_deadline = Time::NEVER;
-        self.ecn.negotiate(call.config, packet, &mut self.cc);
+        self.connection.ecn.negotiate(call.config, packet, &mut self.cc);
         self.peer_window_max = self.connection.peer_window;
         if self.rtt.timeouts() > 0 {
             // A lost SYN: one segment (RFC 5681 section 3.1,

@@ -141,12 +141,12 @@ impl FreeBsdSender {
         if fin {
             packet.flags = packet.flags.with(Flags::FIN);
         }
-        if self.ecn.negotiated {
+        if self.connection.ecn.negotiated {
             if len > 0 && (is_new || (at_the_end && call.rules.ect_on_sack_retransmissions)) {
                 packet.ecn = Ecn::Ect0;
             }
             if call.rules.cwr_on_any_segment || (is_new && len > 0) {
-                self.ecn.attach_cwr(&mut packet);
+                self.connection.ecn.attach_cwr(&mut packet);
             }
         }
         let span = len + u64::from(fin);

@@ -23,7 +23,7 @@ impl FreeBsdSender {
         self.counters.ecn_reductions += 1;
         // One further where the echo of the data with CWR counts: its acknowledgement is the first that may count.
         self.snd_recover = self.snd_max + u64::from(rules.echo_of_cwr_counts);
-        self.ecn.queue_cwr(&self.cc);
+        self.connection.ecn.queue_cwr(&self.cc);
         self.prr.begin(self.snd_nxt - self.snd_una, 0);
         let signal = self.signal(at.now);
         let counted = self.window.cwnd_cnt;
@@ -38,7 +38,7 @@ impl FreeBsdSender {
     /// Handles a loss that duplicate ACKs indicate (`CC_NDUPACK`).
     pub(super) fn on_loss(&mut self, now: Time) {
         self.snd_recover = self.snd_max;
-        self.ecn.queue_cwr(&self.cc);
+        self.connection.ecn.queue_cwr(&self.cc);
         let signal = self.signal(now);
         if self.cong_recovery {
             self.cc.on_loss_in_cwr(&mut self.window, &signal);
@@ -63,7 +63,7 @@ impl FreeBsdSender {
         self.window.cwnd = mss;
         self.window.cwnd_cnt = 0;
         if rules.cwr_on_timeout || self.cc.ecn_use() == EcnUse::Dctcp {
-            self.ecn.queue_cwr(&self.cc);
+            self.connection.ecn.queue_cwr(&self.cc);
         }
     }
 

@@ -69,7 +69,7 @@ impl LinuxSender {
             delivery: Delivery::NOTHING,
             prior_una,
             advanced,
-            ece: self.ecn.echoed_by(packet),
+            ece: self.connection.ecn.echoed_by(packet),
             duplicate: !window_update && packet.payload == 0,
             dsack: false,
             ts_ecr: packet.ts_ecr,

@@ -30,7 +30,7 @@ impl LinuxSender {
         }
         self.usage.stamp = at.now;
         self.probe.close();
-        self.ecn.queue_cwr(&self.cc);
+        self.connection.ecn.queue_cwr(&self.cc);
     }
 
     /// Begins an episode that ends with the data sent so far.

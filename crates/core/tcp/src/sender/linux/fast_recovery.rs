@@ -52,7 +52,7 @@ impl LinuxSender {
             self.cc.on_loss_in_cwr(&mut self.window, &signal);
         } else {
             self.cc.on_loss(&mut self.window, &signal);
-            self.ecn.queue_cwr(&self.cc);
+            self.connection.ecn.queue_cwr(&self.cc);
         }
         self.counters.fast_recoveries += 1;
         self.begin_repair(at, CaState::Recovery);

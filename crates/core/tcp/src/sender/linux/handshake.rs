@@ -45,7 +45,7 @@ impl LinuxSender {
         }
         self.snd_una = 1;
         self.timers.retransmission = Time::NEVER;
-        self.ecn.negotiate(call.config, packet, &mut self.cc);
+        self.connection.ecn.negotiate(call.config, packet, &mut self.cc);
         if self.rtt.backoff() > 1 {
             // Linux tcp_init_metrics: one lost SYN is forgiven (the timeout is only 1 s), two are not (RFC
             // 5681, https://www.rfc-editor.org/rfc/rfc5681 3.1).

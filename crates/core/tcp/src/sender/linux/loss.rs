@@ -74,7 +74,7 @@ impl LinuxSender {
         self.window.cwnd_cnt = 0;
         self.loss.begin(at.rules.frto, in_recovery);
         self.high_seq = self.snd_nxt;
-        self.ecn.queue_cwr(&self.cc);
+        self.connection.ecn.queue_cwr(&self.cc);
         self.begin_repair(at, CaState::Loss);
     }
 

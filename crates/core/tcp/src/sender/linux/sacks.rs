@@ -3,6 +3,7 @@
 
 use super::scoreboard::{SACK_BLOCKS, Scoreboard};
 use super::segment::Delivery;
+use alloc::boxed::Box;
 use shoal_packet::{Packet, Sack};
 use shoal_units::Time;
 
@@ -60,7 +61,7 @@ impl Scoreboard {
             seen[n] = (left, right);
             // What the last ACK already said need not be read again.
             let mut from = left;
-            for &(old_left, old_right) in &self.last_sacks {
+            for &(old_left, old_right) in self.last_sacks.iter().flat_map(|blocks| blocks.iter()) {
                 if old_left <= from && from < old_right {
                     from = old_right;
                 }
@@ -69,7 +70,10 @@ impl Scoreboard {
                 self.sack(from, right, timeout_high, now, delivery);
             }
         }
-        self.last_sacks = seen;
+        match &mut self.last_sacks {
+            Some(blocks) => **blocks = seen,
+            None => self.last_sacks = Some(Box::new(seen)),
+        }
     }
 }
 

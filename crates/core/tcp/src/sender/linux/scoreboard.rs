@@ -5,6 +5,7 @@
 use super::rack::Rack;
 use super::segment::{Delivery, EVER_RETRANSMITTED, FIN, LOST, RETRANSMITTED, SACKED, Segment};
 use crate::Outstanding;
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use shoal_packet::Seq;
 use shoal_units::cast::{count_u32, fit_u16};
@@ -29,8 +30,8 @@ pub(super) struct Scoreboard {
     pub(super) rack: Rack,
     /// Duplicate ACKs counted as SACKs on connections without SACK (Linux emulates `sacked_out`).
     pub(super) duplicates: u32,
-    /// SACK blocks of the last ACK that had some: repeated ones are skipped.
-    pub(super) last_sacks: [(u64, u64); SACK_BLOCKS],
+    /// SACK blocks of the last ACK that had some: repeated ones are skipped. Most flows have none for most of their lives.
+    pub(super) last_sacks: Option<Box<[(u64, u64); SACK_BLOCKS]>>,
 }
 
 impl Scoreboard {
@@ -294,7 +295,7 @@ impl Scoreboard {
     #[cold]
     pub(super) fn on_timeout(&mut self, una: u64, now: Time, spares_recent: bool) {
         self.duplicates = 0;
-        self.last_sacks = [(0, 0); SACK_BLOCKS];
+        self.last_sacks = None;
         if self.segments.front().is_some_and(Segment::is_sacked) {
             self.forget_sacks(una);
         }
@@ -382,7 +383,8 @@ impl Scoreboard {
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
-        self.segments.capacity() * size_of::<Segment>()
+        let sacks = self.last_sacks.as_ref().map_or(0, |blocks| size_of_val(&**blocks));
+        sacks + self.segments.capacity() * size_of::<Segment>()
     }
 
     /// # Panics

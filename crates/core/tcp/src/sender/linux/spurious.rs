@@ -10,7 +10,7 @@ impl LinuxSender {
     fn undo_reduction(&mut self, rules: Undo, whole: bool) {
         self.counters.undos += 1;
         if self.undo.restore(rules, whole, &mut self.window, &self.cc) {
-            self.ecn.cwr_pending = false;
+            self.connection.ecn.cwr_pending = false;
         }
     }
 

@@ -14,8 +14,9 @@ const PROBE_MIN_3_18: Span = Span::from_millis(10);
 /// A probe whose acknowledgement has not arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeEpisode {
-    /// `snd_nxt` at the probe; its acknowledgement ends the episode (Linux `tlp_high_seq`).
-    end: Option<u64>,
+    /// `snd_nxt` at the probe; its acknowledgement ends the episode (Linux `tlp_high_seq`). Zero if there is none, as there: data
+    /// begin at 1.
+    end: u64,
     /// Whether the probe retransmitted old data (Linux `tlp_retrans`).
     repeats: bool,
 }
@@ -34,21 +35,23 @@ enum Verdict {
 impl ProbeEpisode {
     #[inline]
     pub(super) fn is_open(&self) -> bool {
-        self.end.is_some()
+        self.end != 0
     }
     pub(super) fn close(&mut self) {
-        self.end = None;
+        self.end = 0;
     }
 
     /// Judges the probe by an ACK up to `snd_una`. A retransmitted segment was unnecessary if a D-SACK or a
     /// plain duplicate follows, and necessary if the next acknowledgement lies beyond it (RFC 8985 section
     /// 7.4).
     fn judge(&self, snd_una: u64, acked: &Acked) -> Verdict {
-        let Some(end) = self.end.filter(|end| snd_una >= *end) else { return Verdict::Awaited };
+        if !self.is_open() || snd_una < self.end {
+            return Verdict::Awaited;
+        }
         let plain_duplicate = !acked.advanced && acked.duplicate && !acked.delivery.newly_sacked;
         if !self.repeats || acked.dsack || plain_duplicate {
             Verdict::Unnecessary
-        } else if snd_una > end {
+        } else if snd_una > self.end {
             Verdict::Repaired
         } else {
             Verdict::Awaited
@@ -102,7 +105,7 @@ impl LinuxSender {
                 self.repeat_segment(call, self.board.last_index());
             }
             if repeats || call.rules.tail_probe == TailProbe::Linux6 {
-                self.probe = ProbeEpisode { end: Some(self.snd_nxt), repeats };
+                self.probe = ProbeEpisode { end: self.snd_nxt, repeats };
             }
         }
         self.arm_rto(call);
@@ -160,13 +163,13 @@ mod tests {
             reno_delivered: 0,
             prior_losses: 0,
         };
-        let old = ProbeEpisode { end: Some(1000), repeats: true };
+        let old = ProbeEpisode { end: 1000, repeats: true };
         assert_eq!(old.judge(999, &ack(true, false)), Verdict::Awaited);
         assert_eq!(old.judge(1000, &ack(true, false)), Verdict::Awaited, "it may have been delayed");
         assert_eq!(old.judge(1000, &ack(false, false)), Verdict::Unnecessary, "a plain duplicate");
         assert_eq!(old.judge(1000, &ack(true, true)), Verdict::Unnecessary, "a D-SACK");
         assert_eq!(old.judge(1001, &ack(true, false)), Verdict::Repaired);
-        let new = ProbeEpisode { end: Some(1000), repeats: false };
+        let new = ProbeEpisode { end: 1000, repeats: false };
         assert_eq!(new.judge(2000, &ack(true, false)), Verdict::Unnecessary);
     }
 }

@@ -140,11 +140,11 @@ impl LinuxSender {
             packet.flags = packet.flags.with(Flags::PSH);
         }
         // Linux tcp_ecn_send: a FIN without data counts as a pure ACK.
-        if self.ecn.negotiated && (len > 0 || self.uses_dctcp()) {
+        if self.connection.ecn.negotiated && (len > 0 || self.uses_dctcp()) {
             packet.ecn = Ecn::Ect0;
             // RFC 3168 (https://www.rfc-editor.org/rfc/rfc3168) 6.1.2: CWR only on new data.
             if len > 0 {
-                self.ecn.attach_cwr(&mut packet);
+                self.connection.ecn.attach_cwr(&mut packet);
             }
         }
         self.transmit(call, packet);

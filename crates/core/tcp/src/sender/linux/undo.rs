@@ -7,12 +7,12 @@ use crate::Undo;
 use shoal_cc::{AnyController, CongestionControl, Window};
 
 /// State of the retransmissions in an episode, and what undoing it would restore.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct UndoEvidence {
     /// `ssthresh` to restore if the reduction is spurious; 0 if it must not be (Linux `prior_ssthresh`).
     ssthresh: u32,
-    /// Start of the episode that may be undone (Linux `undo_marker`).
-    marker: Option<u64>,
+    /// Start of the episode that may be undone (Linux `undo_marker`); [`CLOSED`] if there is none.
+    marker: u64,
     /// Retransmissions in it not yet explained by D-SACK (Linux `undo_retrans`). Negative: nothing was retransmitted
     /// yet, which is not the same as everything being explained.
     retransmissions: i32,
@@ -20,7 +20,13 @@ pub(super) struct UndoEvidence {
     first_retransmission: u32,
 }
 
+/// No episode may be undone.
+const CLOSED: u64 = u64::MAX;
+
 impl UndoEvidence {
+    pub(super) const NONE: Self =
+        Self { ssthresh: 0, marker: CLOSED, retransmissions: 0, first_retransmission: 0 };
+
     /// The reduction is required: `ssthresh` stays.
     #[inline]
     pub(super) fn forbid(&mut self) {
@@ -32,10 +38,10 @@ impl UndoEvidence {
     }
     /// No episode may be undone.
     pub(super) fn close(&mut self) {
-        self.marker = None;
+        self.marker = CLOSED;
     }
     pub(super) fn is_open(&self) -> bool {
-        self.marker.is_some()
+        self.marker != CLOSED
     }
     #[inline]
     pub(super) fn forget_retransmissions(&mut self) {
@@ -45,14 +51,14 @@ impl UndoEvidence {
     /// An episode begins at `una` with so many retransmissions out: from here on they are counted, so that D-SACKs can
     /// explain them (Linux `tcp_init_undo`).
     pub(super) fn begin(&mut self, rules: Undo, una: u64, retransmitted: u32) {
-        self.marker = Some(una);
+        self.marker = una;
         let out = retransmitted.cast_signed();
         self.retransmissions = if out == 0 && rules != Undo::Linux32 { -1 } else { out };
     }
 
     /// A timeout on Linux 3.2: it may be undone unless data that was retransmitted before is still out.
     pub(super) fn begin_timeout_3_2(&mut self, una: u64, holds_retransmissions: bool) {
-        self.marker = (!holds_retransmissions).then_some(una);
+        self.marker = if holds_retransmissions { CLOSED } else { una };
         self.retransmissions = 0;
     }
 
@@ -67,16 +73,15 @@ impl UndoEvidence {
     /// A D-SACK up to `right` explains retransmissions of the episode as unnecessary: as many as `count` finds from the
     /// episode's start on.
     pub(super) fn explain(&mut self, right: u64, count: impl FnOnce(u64) -> u32) {
-        let Some(marker) = self.marker else { return };
-        if right <= marker || self.retransmissions <= 0 {
+        if right <= self.marker || self.retransmissions <= 0 {
             return;
         }
-        self.retransmissions = (self.retransmissions - count(marker).cast_signed()).max(0);
+        self.retransmissions = (self.retransmissions - count(self.marker).cast_signed()).max(0);
     }
 
     /// D-SACKs have explained every retransmission of the episode.
     pub(super) fn is_explained(&self) -> bool {
-        self.marker.is_some() && self.retransmissions == 0
+        self.is_open() && self.retransmissions == 0
     }
 
     /// The ACK echoes a timestamp older than the first retransmission, or nothing was retransmitted.
@@ -86,7 +91,7 @@ impl UndoEvidence {
     pub(super) fn is_delayed(&self, acked: &Acked) -> bool {
         let echoes_older =
             || acked.ts_ecr != 0 && acked.ts_ecr.wrapping_sub(self.first_retransmission).cast_signed() < 0;
-        self.marker.is_some() && acked.advanced && (self.first_retransmission == 0 || echoes_older())
+        self.is_open() && acked.advanced && (self.first_retransmission == 0 || echoes_older())
     }
 
     /// Every retransmission of the episode was unnecessary: all explained by D-SACK, or the first one delayed.
@@ -134,7 +139,7 @@ mod tests {
 
     #[test]
     fn d_sacks_explain_retransmissions_one_by_one() {
-        let mut undo = UndoEvidence::default();
+        let mut undo = UndoEvidence::NONE;
         undo.begin(Undo::Linux6, 1000, 0);
         assert!(!undo.is_explained(), "nothing was retransmitted: nothing is explained");
         undo.note_retransmission(50);
@@ -150,7 +155,7 @@ mod tests {
 
     #[test]
     fn an_older_echo_on_an_ack_that_advances_shows_a_delay() {
-        let mut undo = UndoEvidence::default();
+        let mut undo = UndoEvidence::NONE;
         undo.begin(Undo::Linux6, 1, 0);
         assert!(undo.is_delayed(&ack(true, 7)), "nothing was retransmitted at all");
         undo.note_retransmission(50);
@@ -171,7 +176,7 @@ mod tests {
         let cc = AnyController::new(&config.cc, config.stack.growth);
         let reduced = Window { cwnd: 4, ssthresh: 10, ..Window::in_packets(10) };
         // No threshold remembered: only kernels before 4.x open the window to the threshold.
-        let mut undo = UndoEvidence::default();
+        let mut undo = UndoEvidence::NONE;
         for (rules, cwnd) in [(Undo::Linux32, 10), (Undo::Linux318, 10), (Undo::Linux6, 4)] {
             let mut window = reduced;
             assert!(!undo.restore(rules, true, &mut window, &cc));
