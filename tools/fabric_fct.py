@@ -257,7 +257,7 @@ def print_reasons(rows: Sequence[Measured], end_s: float) -> None:
     print(
         "Transfers of more than the initial window pass the queues once more for each further window. The median of\n"
         "all large transfers, which counts unfinished ones as the slowest, is free of the luck of those that ended.\n"
-        "And 12 ms are no steady state: the network is empty at first, and short transfers that begin later are slower.\n"
+        "The run is no steady state: the network is empty at first, and short transfers that begin later are slower.\n"
     )
     print("| transfers | what | DCTCP | CUBIC | both |\n|---|---|--:|--:|--:|")
     for transfers_, what, of in reasons(end_s):
