@@ -134,7 +134,7 @@ bench-curves-record: setup ## Measure how cost, memory and set-up grow with flow
 fabric-fct-record: setup ## Compare completion times in a fabric with an independent calculation: docs/fabric-fct.md and its figure
 	@{ printf '# Completion times in a fabric\n\n%s, shoal %s. Written by `make fabric-fct-record` (about a minute).\n\n' \
 		"$$(date +%F)" "$$(git describe --always)"; \
-		$(BIN)/python tools/fabric_fct.py; \
+		$(BIN)/python tools/fabric_fct.py || exit 1; \
 		printf '![Completion time over ideal against size for DCTCP and CUBIC, with medians, 99th percentiles and processor sharing](img/fabric-fct.png)\n'; } > docs/fabric-fct.md.new
 	@mv docs/fabric-fct.md.new docs/fabric-fct.md
 
