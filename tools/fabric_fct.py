@@ -53,7 +53,7 @@ CLASSES = {
 SHORT = list(CLASSES)[:2]
 LARGE = list(CLASSES)[-1]
 
-# Expectations, written down before the calculation had been compared with a run.
+# Expectations, written down before the calculation had been compared with a run (what was known: `print_expectations`).
 # A port may hold alpha / (1 + alpha) = 1/2 of the 8 MB of its switch while no other has much: 1.28 ms at 25 Gbit/s.
 # The SYN and then the data of a transfer wait there once each.
 LONGEST_QUEUE_S = 4e6 * 8 / 25e9
@@ -208,8 +208,8 @@ def print_expectations(rows: Sequence[Measured]) -> None:
     """One row an expectation: what was expected of the run, what it did, and the verdict."""
     print("## Expectations\n")
     print(
-        "Written down before the calculation had been compared with a run. None is a law: one that is missed says\n"
-        "something about the network.\n"
+        "Written down before the calculation had been compared with a run, but after the percentiles of the run's own\n"
+        "`slowdown` had been seen. None is a law: one that is missed says something about the network.\n"
     )
     print("| expected | found | verdict |\n|---|---|---|")
     for says, value, met in expectations(rows):
