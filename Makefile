@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-record bench-episodes fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-record bench-episodes bench-curves-record fabric-fct-record fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -126,6 +126,17 @@ bench-record: ## Record the benchmark table, best of 15 runs, in docs/benchmark.
 
 bench-episodes: setup ## Print what a run of a second costs through the Python API beside its packets (CPU milliseconds)
 	@$(BIN)/python tools/episodes.py
+
+bench-curves-record: setup ## Measure how cost, memory and set-up grow with flows and hosts: table and figure of docs/performance.md
+	@$(BIN)/python tools/bench_curves.py --record \
+		"$$(date +%F), shoal $$(git describe --always), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)."
+
+fabric-fct-record: setup ## Compare completion times in a fabric with an independent calculation: docs/fabric-fct.md and its figure
+	@{ printf '# Completion times in a fabric\n\n%s, shoal %s. Written by `make fabric-fct-record` (about a minute).\n\n' \
+		"$$(date +%F)" "$$(git describe --always)"; \
+		$(BIN)/python tools/fabric_fct.py || exit 1; \
+		printf '![Completion time over ideal against size for DCTCP and CUBIC, with medians, 99th percentiles and processor sharing](img/fabric-fct.png)\n'; } > docs/fabric-fct.md.new
+	@mv docs/fabric-fct.md.new docs/fabric-fct.md
 
 fuzz: ## Run every fuzz target for FUZZ_SECONDS (default 60); needs cargo-fuzz and a nightly toolchain
 	tools/fuzz.sh $${FUZZ_SECONDS:-60}
