@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-record bench-episodes bench-curves-record fabric-fct-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record fabric-fct-record fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -117,6 +117,10 @@ fmt: $(VENV)/.test ## Format everything
 
 bench: ## Print the benchmark table (CPU seconds; only ratios are meaningful)
 	cargo run --release --quiet --package shoal-benches
+
+bench-race: ## Race the benchmark against PEER=path: a driver of another simulator, or another build of shoal-benches
+	@test -n "$(PEER)" || { echo 'error: bench-race needs PEER=path, a program that answers `PEER --one CASE`; see docs/performance.md' >&2; exit 2; }
+	cargo run --release --quiet --package shoal-benches -- --race "$(PEER)"
 
 bench-record: ## Record the benchmark table, best of 15 runs, in docs/benchmark.md with date, version and processor
 	@{ printf '# Recorded benchmark\n\n%s, shoal %s, %s. Best of 15 runs of each case. Written by `make bench-record`; see [performance](performance.md).\n\n' \

@@ -1,132 +1,138 @@
 //! Measures the simulator: CPU time per packet at the monitored links for the scenarios of `scenarios/bench`, and how it
 //! grows with the number of flows. Prints a table; asserts nothing, because machines differ.
 //!
-//! `make bench`, or `cargo run --release -p shoal-benches -- [--repeat N] [NAME ...]`.
+//! `make bench`, or `cargo run --release -p shoal-benches -- [--repeat N] [CASE ...]`.
+//! `make bench-race PEER=path`, or `... -- --race PATH [--repeat N] [CASE ...]`, runs the cases and those of a peer in turns.
+//! `... -- --one CASE` prints one run of one case on a line.
 
-mod cpu;
+mod line;
+mod race;
 mod table;
+mod usage;
 
 use shoal_scenario::Document;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// One row of the table.
-struct Case {
-    /// Name of the scenario.
-    name: &'static str,
-    /// Keys replaced in it.
-    set: &'static [(&'static str, &'static str)],
-    /// Target of the project in million bottleneck packets per CPU second.
-    target: Option<f64>,
-}
-
-impl Case {
-    /// `scale` calls all its sizes, `scale:40000` one.
-    fn is_called(&self, name: &str) -> bool {
-        let size = self.set.first().map_or("", |(_, value)| value);
-        match name.split_once(':') {
-            Some((name, wanted)) => name == self.name && wanted == size,
-            None => name == self.name,
-        }
-    }
-}
-
-const fn case(name: &'static str, target: f64) -> Case {
-    Case { name, set: &[], target: Some(target) }
-}
-const fn scale(set: &'static [(&'static str, &'static str)]) -> Case {
-    Case { name: "scale", set, target: None }
-}
-const fn fabric(name: &'static str) -> Case {
-    Case { name, set: &[], target: None }
-}
-
-const CASES: &[Case] = &[
-    case("S1", 3.0),
-    case("S2", 3.0),
-    case("S3", 3.0),
-    case("S4", 3.0),
-    case("lean", 6.0),
-    scale(&[("flows[0].count", "40")]),
-    scale(&[("flows[0].count", "400")]),
-    scale(&[("flows[0].count", "4000")]),
-    scale(&[("flows[0].count", "40000")]),
-    Case { name: "coexistence", set: &[("duration", "\"300 s\"")], target: None },
-    fabric("fabric-1k"),
-    fabric("fabric-8k"),
-    fabric("fabric-web"),
+/// The rows of the table: scenarios, with the number of flows where the scenario is run with several.
+const CASES: &[&str] = &[
+    "S1",
+    "S2",
+    "S3",
+    "S4",
+    "lean",
+    "scale:40",
+    "scale:400",
+    "scale:4000",
+    "scale:40000",
+    "coexistence",
+    "fabric-1k",
+    "fabric-8k",
+    "fabric-web",
 ];
 
-fn main() -> ExitCode {
-    let mut repeat = 3;
-    let mut wanted = Vec::new();
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        if argument == "--repeat" {
-            match arguments.next().and_then(|n| n.parse().ok()).filter(|n| *n > 0) {
-                Some(n) => repeat = n,
-                None => {
-                    eprintln!("error: --repeat takes a number above zero");
-                    return ExitCode::from(2);
-                }
-            }
-        } else {
-            wanted.push(argument);
-        }
-    }
-    let mut rows = Vec::new();
-    for case in CASES {
-        if !wanted.is_empty() && !wanted.iter().any(|name| case.is_called(name)) {
-            continue;
-        }
-        match measure(case, repeat) {
-            Ok(row) => {
-                eprintln!("{}", row.progress());
-                rows.push(row);
-            }
-            Err(message) => {
-                eprintln!("error: {message}");
-                return ExitCode::FAILURE;
-            }
-        }
-    }
-    if rows.is_empty() {
-        eprintln!(
-            "error: no such case\nhint: S1 S2 S3 S4 lean scale scale:40000 coexistence fabric-1k fabric-8k fabric-web"
-        );
-        return ExitCode::from(2);
-    }
-    println!("{}", table::render(&rows));
-    ExitCode::SUCCESS
+/// What the command line asks for.
+#[derive(Default)]
+struct Request {
+    repeat: Option<u32>,
+    one: Option<String>,
+    peer: Option<String>,
+    /// Names of cases; none for all.
+    names: Vec<String>,
 }
 
-fn measure(case: &Case, repeat: u32) -> Result<table::Row, String> {
-    let name = case.name;
-    let path = scenario_path(name);
-    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    // The window covers the whole run, so that packets and CPU time are those of the same interval.
-    let overrides: Vec<(String, String)> = case
-        .set
-        .iter()
-        .chain(&[("warmup", "\"0 s\"")])
-        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-        .collect();
-    let file = format!("{name}.toml");
-    let document = Document::with_overrides(&text, &file, &overrides).map_err(|e| e.to_string())?;
-    let mut best: Option<table::Row> = None;
-    for _ in 0..repeat {
-        let setup = cpu::thread_seconds();
-        let experiment = document.resolve(None).map_err(|e| e.to_string())?;
-        let start = cpu::thread_seconds();
-        let outcome =
-            shoal_sim::run(&experiment, shoal_sim::Options::default()).ok_or("the run was interrupted")?;
-        let end = cpu::thread_seconds();
-        let row = table::Row::new(name, &experiment, &outcome, end - start, start - setup, case.target);
-        if best.as_ref().is_none_or(|b| row.cpu_s < b.cpu_s) {
-            best = Some(row);
+impl Request {
+    fn read(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut request = Self::default();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--repeat" => {
+                    let number = arguments.next().and_then(|n| n.parse().ok()).filter(|n| *n > 0);
+                    request.repeat = Some(number.ok_or("--repeat takes a number above zero")?);
+                }
+                "--one" => request.one = Some(arguments.next().ok_or("--one takes a case")?),
+                "--race" => request.peer = Some(arguments.next().ok_or("--race takes the path of a peer")?),
+                option if option.starts_with("--") => return Err(format!("there is no option {option}")),
+                _ => request.names.push(argument),
+            }
+        }
+        Ok(request)
+    }
+
+    /// The cases that are named, or all. `scale` calls all its sizes, `scale:40000` one.
+    fn cases(&self) -> Result<Vec<&'static str>, String> {
+        let calls = |name: &String, case: &str| name == case || case.split(':').next() == Some(name);
+        if let Some(name) = self.names.iter().find(|name| !CASES.iter().any(|case| calls(name, case))) {
+            return Err(no_such_case(name));
+        }
+        let wanted = |case: &&str| self.names.is_empty() || self.names.iter().any(|name| calls(name, case));
+        Ok(CASES.iter().copied().filter(wanted).collect())
+    }
+}
+
+fn no_such_case(name: &str) -> String {
+    format!("there is no case {name}\nhint: {}", CASES.join(" "))
+}
+
+fn main() -> ExitCode {
+    let read = Request::read(std::env::args().skip(1)).and_then(|r| Ok((r.cases()?, r)));
+    let (cases, request) = match read {
+        Ok(read) => read,
+        Err(message) => return refuse(&message, 2),
+    };
+    let printed = match (&request.one, &request.peer) {
+        (Some(name), _) => match CASES.iter().find(|case| *case == name) {
+            Some(case) => measure(case).map(|row| row.line.to_string()),
+            None => return refuse(&no_such_case(name), race::NO_SUCH_CASE),
+        },
+        (None, Some(peer)) => {
+            race::run(&cases, peer, request.repeat.unwrap_or(7)).map(|races| race::render(&races))
+        }
+        (None, None) => best(&cases, request.repeat.unwrap_or(3)).map(|rows| table::render(&rows)),
+    };
+    match printed {
+        Ok(text) => {
+            println!("{}", text.trim_end());
+            ExitCode::SUCCESS
+        }
+        Err(message) => refuse(&message, 1),
+    }
+}
+
+fn refuse(message: &str, code: u8) -> ExitCode {
+    eprintln!("error: {message}");
+    ExitCode::from(code)
+}
+
+/// The fastest of `repeat` runs of each case.
+fn best(cases: &[&str], repeat: u32) -> Result<Vec<table::Row>, String> {
+    let mut rows = Vec::new();
+    for case in cases {
+        let runs = (0..repeat).map(|_| measure(case)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(row) = runs.into_iter().min_by(|a, b| a.line.cpu_s.total_cmp(&b.line.cpu_s)) {
+            eprintln!("{}", row.progress());
+            rows.push(row);
         }
     }
-    best.ok_or_else(|| "nothing was measured".to_owned())
+    Ok(rows)
+}
+
+fn measure(case: &str) -> Result<table::Row, String> {
+    let (scenario, count) = case.split_once(':').map_or((case, None), |(name, count)| (name, Some(count)));
+    let path = scenario_path(scenario);
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    // The window covers the whole run, so that packets and CPU time are those of the same interval.
+    let mut overrides = vec![("warmup".to_owned(), "\"0 s\"".to_owned())];
+    overrides.extend(count.map(|count| ("flows[0].count".to_owned(), count.to_owned())));
+    let file = format!("{scenario}.toml");
+    let document = Document::with_overrides(&text, &file, &overrides).map_err(|e| e.to_string())?;
+    let setup = usage::thread_seconds();
+    let experiment = document.resolve(None).map_err(|e| e.to_string())?;
+    let start = usage::thread_seconds();
+    let outcome =
+        shoal_sim::run(&experiment, shoal_sim::Options::default()).ok_or("the run was interrupted")?;
+    let end = usage::thread_seconds();
+    Ok(table::Row::new(case, &experiment, &outcome, end - start, start - setup))
 }
 
 fn scenario_path(name: &str) -> PathBuf {
