@@ -305,12 +305,17 @@ impl Network {
 
     /// Brings the monitored links up to date before their state is read.
     pub(crate) fn catch_up_monitored(&mut self, now: Time) {
-        for link in &self.monitored {
-            let port = &mut self.ports[*link as usize];
-            port.catch_up(now, &mut self.recorder);
-            if port.member != ALONE {
-                self.pools.settle(port.member, port);
-            }
+        for number in 0..self.monitored.len() {
+            self.catch_up(self.monitored[number], now);
+        }
+    }
+
+    /// Brings a link up to date, and with it the memory that it shares.
+    fn catch_up(&mut self, link: u32, now: Time) {
+        let port = &mut self.ports[link as usize];
+        port.catch_up(now, &mut self.recorder);
+        if port.member != ALONE {
+            self.pools.settle(port.member, port);
         }
     }
 

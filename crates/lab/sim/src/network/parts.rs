@@ -127,11 +127,9 @@ impl Network {
         let busy = crossings.take_busy();
         let mut next = Time::NEVER;
         for crossing in &busy {
-            let port = &mut self.ports[link_of(*crossing) as usize];
-            port.catch_up(before, &mut self.recorder);
-            if port.member != ALONE {
-                self.pools.settle(port.member, port);
-            }
+            let link = link_of(*crossing);
+            self.catch_up(link, before);
+            let port = &self.ports[link as usize];
             next = next.min(port.next_departure());
             crossings.tell(*crossing, port.in_propagation(), |place| Self::hop(&self.routes, place));
         }

@@ -121,8 +121,8 @@ impl Crossings {
         hop.map_or(self.states[crossing as usize].end, |link| self.division.of_link(link))
     }
 
-    /// Takes the packet that arrives from a shadow; `next` gets the time of the next arrival, if it is known. The packet is `None` if
-    /// it goes elsewhere.
+    /// Takes the packet that arrives from a shadow, and returns it with the time of the next arrival, if that is known. The packet is
+    /// `None` if it goes elsewhere.
     #[inline]
     pub(crate) fn arrive(&mut self, crossing: u32) -> (Option<Packet>, Option<Time>) {
         let state = &mut self.states[crossing as usize];

@@ -6,7 +6,7 @@ use shoal_units::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Of no part, or of no link.
-pub(crate) const NONE: u32 = u32::MAX;
+const NONE: u32 = u32::MAX;
 
 /// A division of a network into parts, one for each thread.
 #[derive(Clone, Debug)]
