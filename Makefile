@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record fabric-fct-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -133,6 +133,10 @@ bench-episodes: setup ## Print what a run of a second costs through the Python A
 
 bench-curves-record: setup ## Measure how cost, memory and set-up grow with flows and hosts: table and figure of docs/performance.md
 	@$(BIN)/python tools/bench_curves.py --record \
+		"$$(date +%F), shoal $$(git describe --always), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)."
+
+bench-threads-record: setup ## Race fabrics on one and on two threads: table of docs/performance.md (about four minutes)
+	@$(BIN)/python tools/bench_threads.py --record \
 		"$$(date +%F), shoal $$(git describe --always), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)."
 
 fabric-fct-record: setup ## Compare completion times in a fabric with an independent calculation: docs/fabric-fct.md and its figure

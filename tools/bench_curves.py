@@ -20,14 +20,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from recorded import record
 from shoal import _native
 
 ROOT = Path(__file__).resolve().parent.parent
 SCALE = ROOT / "scenarios" / "bench" / "scale.toml"
 IMAGE = ROOT / "docs" / "img" / "bench-curves.png"
 PAGE = ROOT / "docs" / "performance.md"
-# The table stands between these lines of the page.
-BEGIN, END = "<!-- make bench-curves-record: begin -->", "<!-- make bench-curves-record: end -->"
+RECIPE = "bench-curves-record"
 
 FLOWS = (40, 126, 400, 1265, 4000, 12_649, 40_000)
 # As many leaves as spines and as hosts of a leaf: no leaf has less capacity upwards than its hosts.
@@ -210,7 +210,7 @@ def main() -> int:
     shown = table(rows)
     print(shown)
     if options.record:
-        record(f"{options.record}\n\n{shown}")
+        record(PAGE, RECIPE, f"{options.record}\n\n{shown}")
         draw(rows, IMAGE)
     return 0
 
@@ -242,16 +242,6 @@ def table(rows: Sequence[Row]) -> str:
 def bytes_each(row: Row, smallest: Row) -> float:
     """Memory in B that each flow has added to that of the smallest scenario of its kind."""
     return 1e6 * (row.peak_mb - smallest.peak_mb) / (row.point.count - smallest.point.count)
-
-
-def record(text: str) -> None:
-    """Replace what stands between the two lines of the page."""
-    page = PAGE.read_text(encoding="utf-8")
-    head, found, rest = page.partition(BEGIN)
-    _, closed, tail = rest.partition(END)
-    if not (found and closed):
-        raise ValueError(f"{PAGE.name} lacks the lines `{BEGIN}` and `{END}`")
-    PAGE.write_text(f"{head}{BEGIN}\n\n{text}\n\n{END}{tail}", encoding="utf-8")
 
 
 def draw(rows: Sequence[Row], path: Path) -> None:

@@ -94,13 +94,6 @@ impl AnyQueue {
     pub fn outlook(&self) -> (Backlog, Time) {
         pass!(self, queue => (queue.backlog(), queue.next_timer()))
     }
-
-    /// Whether `packet`, arriving now, would be the first to leave, unmarked and without any other effect:
-    /// then a caller whose transmitter is idle need not enqueue it.
-    #[inline]
-    pub fn is_passed_by(&self, packet: &Packet) -> bool {
-        matches!(self, Self::Fifo(queue) if queue.is_passed_by(packet))
-    }
 }
 
 impl Queue for AnyQueue {
@@ -111,6 +104,9 @@ impl Queue for AnyQueue {
     #[inline]
     fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued {
         pass!(self, queue => queue.dequeue(now, random))
+    }
+    fn passes_alone_bytes(&self) -> u32 {
+        pass!(self, queue => queue.passes_alone_bytes())
     }
     fn take_displaced(&mut self) -> Option<(Packet, Reason)> {
         pass!(self, queue => queue.take_displaced())

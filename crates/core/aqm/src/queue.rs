@@ -51,6 +51,12 @@ pub trait Queue {
     fn enqueue(&mut self, packet: Packet, now: Time, random: &mut Stream) -> Verdict;
     /// The transmitter is free.
     fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued;
+    /// Largest packet in bytes that, arriving when nothing waits, would leave at once, unmarked and without any other effect on the queue
+    /// than that of coming and going; 0 if there is none. It never changes. The caller need not enqueue such a packet if its
+    /// transmitter is idle.
+    fn passes_alone_bytes(&self) -> u32 {
+        0
+    }
     /// The next packet that was dropped because another one arrived, and the reason; see
     /// [`Verdict::Displaced`].
     fn take_displaced(&mut self) -> Option<(Packet, Reason)> {

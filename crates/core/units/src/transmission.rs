@@ -1,6 +1,7 @@
 //! The rate of a transmitter over time.
 
 use crate::{Rate, Serialiser, Span, Time};
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 /// The rate of a link from some time on.
@@ -21,8 +22,14 @@ pub struct Transmission {
     serialiser: Serialiser,
     /// The time from which on `changes` must be looked at: that of the next change, or zero while the link is down.
     look: Time,
-    changes: Arc<[RateChange]>,
-    /// Position in `changes` of the next change.
+    /// None for a rate that never changes: what a packet needs of such a link is half a cache line.
+    changes: Option<Box<Changes>>,
+}
+
+#[derive(Clone, Debug)]
+struct Changes {
+    all: Arc<[RateChange]>,
+    /// Position of the next change.
     next: usize,
     down: bool,
 }
@@ -34,7 +41,8 @@ impl Transmission {
     /// If `rate` is zero.
     pub fn new(rate: Rate, changes: Arc<[RateChange]>) -> Self {
         let look = changes.first().map_or(Time::NEVER, |change| change.at);
-        Self { serialiser: Serialiser::new(rate), look, changes, next: 0, down: false }
+        let changes = (!changes.is_empty()).then(|| Box::new(Changes { all: changes, next: 0, down: false }));
+        Self { serialiser: Serialiser::new(rate), look, changes }
     }
 
     /// The earliest time not before `at` at which a transmission can begin: `at` itself, or the end of the outage.
@@ -48,19 +56,20 @@ impl Transmission {
     #[cold]
     #[inline(never)]
     fn ready_after_change(&mut self, at: Time) -> Time {
-        while let Some(change) = self.changes.get(self.next).filter(|change| change.at <= at) {
-            self.down = change.rate.as_bps() == 0;
-            if !self.down {
+        let Some(Changes { all, next, down }) = self.changes.as_deref_mut() else { return at };
+        while let Some(change) = all.get(*next).filter(|change| change.at <= at) {
+            *down = change.rate.as_bps() == 0;
+            if !*down {
                 self.serialiser = Serialiser::new(change.rate);
             }
-            self.next += 1;
+            *next += 1;
         }
-        let next = self.changes.get(self.next).map_or(Time::NEVER, |change| change.at);
-        self.look = if self.down { Time::ZERO } else { next };
-        if !self.down {
+        if !*down {
+            self.look = all.get(*next).map_or(Time::NEVER, |change| change.at);
             return at;
         }
-        let up = self.changes[self.next..].iter().find(|change| change.rate.as_bps() > 0);
+        self.look = Time::ZERO;
+        let up = all[*next..].iter().find(|change| change.rate.as_bps() > 0);
         up.map_or(Time::NEVER, |change| change.at)
     }
 

@@ -230,7 +230,9 @@ impl Histogram {
 
     #[cold]
     fn grow(&mut self, index: usize) {
-        self.exact.resize((index / BLOCK + 1) * BLOCK, 0);
+        let values = (index / BLOCK + 1) * BLOCK;
+        self.exact.reserve_exact(values - self.exact.len());
+        self.exact.resize(values, 0);
     }
 
     /// Gives memory to a block, and tells where it begins.
@@ -238,9 +240,11 @@ impl Histogram {
     fn add_block(&mut self, block: usize) -> usize {
         let start = self.blocks.len();
         if block >= self.starts.len() {
+            self.starts.reserve_exact(block + 1 - self.starts.len());
             self.starts.resize(block + 1, NOWHERE);
         }
         self.starts[block] = start as u32;
+        self.blocks.reserve_exact(BLOCK);
         self.blocks.resize(start + BLOCK, 0);
         start
     }

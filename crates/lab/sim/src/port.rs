@@ -13,16 +13,19 @@ use shoal_scenario::Link;
 use shoal_units::cast::fit_u32;
 use shoal_units::{OpportunityLine, Rate, RateChange, Span, Stream, Time, Transmission};
 
-/// One link with its queue.
+/// One link with its queue. Fields are in the order in which packets need them, since each cache line of a port counts; see [`Hot`].
+#[repr(C)]
 pub(crate) struct Port {
     pub(crate) hot: Hot,
-    line: Option<Line>,
     /// What else than a constant delay happens on the wire.
     course: Option<Box<Course>>,
-    /// Whether the port is the card of a host.
-    pub(crate) is_card: bool,
+    /// Largest packet in bytes that passes the queue when nothing waits and nobody looks: see [`Queue::passes_alone_bytes`].
+    passes_alone_bytes: u32,
     /// Number of the port among the monitored links, or [`UNMONITORED`].
     probe: u32,
+    line: Option<Line>,
+    /// Whether the port is the card of a host.
+    pub(crate) is_card: bool,
     /// Number of the port among those that share memory, or [`ALONE`].
     pub(crate) member: u32,
 }
@@ -80,15 +83,16 @@ impl Hot {
 }
 
 /// Transmitter and queue, which a pure delay lacks.
+#[repr(C)]
 struct Line {
-    queue: AnyQueue,
-    random: Stream,
     transmission: Transmission,
-    /// Opportunities to send instead of a rate; `transmission` is then never ready.
-    opportunities: Option<Box<OpportunityLine>>,
     overhead: u32,
+    queue: AnyQueue,
     /// Time of the law's next timer: a copy, as the number of waiting packets is.
     timer: Time,
+    random: Stream,
+    /// Opportunities to send instead of a rate; `transmission` is then never ready.
+    opportunities: Option<Box<OpportunityLine>>,
 }
 
 pub(crate) const UNMONITORED: u32 = u32::MAX;
@@ -117,17 +121,22 @@ impl Port {
         let delay = if course.is_some() { Span::ZERO } else { link.delay };
         let mut hot = Hot::new(delay, link.impairments.is_some(), course.is_some());
         hot.due = line.as_ref().map_or(Time::NEVER, |line| line.timer);
-        Self { hot, line, course, is_card: false, probe, member: ALONE }
+        let passes_alone_bytes = match &line {
+            Some(line) if probe == UNMONITORED => line.queue.passes_alone_bytes(),
+            _ => 0,
+        };
+        Self { hot, course, passes_alone_bytes, probe, line, is_card: false, member: ALONE }
     }
 
     /// The place of a host's queue discipline in the list of ports. The network keeps what waits there.
     pub(crate) fn of_host_queue() -> Self {
         Self {
             hot: Hot::new(Span::ZERO, true, false),
-            line: None,
             course: None,
-            is_card: false,
+            passes_alone_bytes: 0,
             probe: UNMONITORED,
+            line: None,
+            is_card: false,
             member: ALONE,
         }
     }
@@ -142,12 +151,15 @@ impl Port {
         if hot.due <= now {
             line.catch_up(hot, course, self.probe, now, recorder);
         }
-        if self.probe == UNMONITORED {
-            if hot.free <= now && line.transmission.ready(now) == now && line.queue.is_passed_by(&packet) {
-                let wire_bytes = line.wire_bytes(&packet);
-                return line.serialise(packet, wire_bytes, now, hot, course);
-            }
-        } else {
+        if hot.free <= now
+            && hot.waiting == 0
+            && u32::from(packet.size) <= self.passes_alone_bytes
+            && line.transmission.ready(now) == now
+        {
+            let wire_bytes = line.wire_bytes(&packet);
+            return line.serialise(packet, wire_bytes, now, hot, course);
+        }
+        if self.probe != UNMONITORED {
             // Only rows about packets need the backlog.
             let found = if recorder.has_sink() { line.queue.backlog() } else { Backlog::default() };
             recorder.on_arrival(self.probe, &packet, found, now);

@@ -11,7 +11,6 @@ mod tests;
 
 use crate::shell::{Law, Single};
 use crate::{Extent, LawConfig, TcError};
-use shoal_packet::Packet;
 use shoal_units::{ModelDoc, Rate};
 
 /// First in, first out, tail drop.
@@ -25,13 +24,9 @@ pub struct FifoConfig {
 #[derive(Clone, Copy, Debug)]
 pub struct Fifo;
 
-impl Law for Fifo {}
-
-impl Single<Fifo> {
-    /// See [`crate::AnyQueue::is_passed_by`].
-    #[inline]
-    pub(crate) fn is_passed_by(&self, packet: &Packet) -> bool {
-        self.store().backlog().packets == 0 && self.store().fits(packet)
+impl Law for Fifo {
+    fn passes_alone_bytes(&self) -> u32 {
+        u32::MAX
     }
 }
 

@@ -68,6 +68,10 @@ impl Law for Step {
         }
         Decision::Pass
     }
+
+    fn passes_alone_bytes(&self) -> u32 {
+        self.marks.admits_alone_bytes().min(self.drops.admits_alone_bytes())
+    }
 }
 
 impl LawConfig for StepConfig {

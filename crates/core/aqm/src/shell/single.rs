@@ -43,6 +43,11 @@ pub trait Law {
         Decision::Pass
     }
 
+    /// See [`Queue::passes_alone_bytes`]; the limit is the shell's.
+    fn passes_alone_bytes(&self) -> u32 {
+        0
+    }
+
     /// Called when the line asked for a packet and there was none.
     #[inline]
     fn on_empty(&mut self, now: Time) {
@@ -90,12 +95,6 @@ impl<L: Law> Single<L> {
     pub const fn law(&self) -> &L {
         &self.law
     }
-
-    /// The waiting packets.
-    #[inline]
-    pub(crate) const fn store(&self) -> &Store {
-        &self.store
-    }
 }
 
 impl<L: Law> Queue for Single<L> {
@@ -137,6 +136,10 @@ impl<L: Law> Queue for Single<L> {
     #[inline]
     fn backlog(&self) -> Backlog {
         self.store.backlog()
+    }
+
+    fn passes_alone_bytes(&self) -> u32 {
+        self.law.passes_alone_bytes().min(self.store.fits_alone_bytes())
     }
 
     #[inline]

@@ -40,6 +40,17 @@ impl Bound {
     pub(crate) const fn is_exceeded_by(self, backlog: Backlog) -> bool {
         backlog.packets > self.packets || backlog.bytes > self.bytes
     }
+
+    /// Largest packet in bytes that does not exceed the bound alone; 0 if there is none.
+    pub(crate) const fn admits_alone_bytes(self) -> u32 {
+        if self.packets == 0 {
+            0
+        } else if self.bytes > u32::MAX as u64 {
+            u32::MAX
+        } else {
+            self.bytes as u32
+        }
+    }
 }
 
 /// Waiting packets in order of arrival. Its memory grows to the largest queue seen and stays.
@@ -82,6 +93,11 @@ impl Store {
     #[inline]
     pub(crate) fn fits(&self, packet: &Packet) -> bool {
         !self.limit.is_exceeded_by(self.backlog_with(packet))
+    }
+
+    /// Largest packet in bytes that fits below the limit if nothing waits.
+    pub(crate) const fn fits_alone_bytes(&self) -> u32 {
+        self.limit.admits_alone_bytes()
     }
 
     /// Appends `packet`; the caller has checked whether it fits.
