@@ -122,10 +122,10 @@ bench-race: ## Race the benchmark against PEER=path: a driver of another simulat
 	@test -n "$(PEER)" || { echo 'error: bench-race needs PEER=path, a program that answers `PEER --one CASE`; see docs/performance.md' >&2; exit 2; }
 	cargo run --release --quiet --package shoal-benches -- --race "$(PEER)"
 
-bench-record: ## Record the benchmark table, best of 15 runs, in docs/benchmark.md with date, version and processor
-	@{ printf '# Recorded benchmark\n\n%s, shoal %s, %s. Best of 15 runs of each case. Written by `make bench-record`; see [performance](performance.md).\n\n' \
+bench-record: ## Record the benchmark table, best of 7 runs, in docs/benchmark.md with date, version and processor
+	@{ printf '# Recorded benchmark\n\n%s, shoal %s, %s. Best of 7 runs of each case. Written by `make bench-record`; see [performance](performance.md).\n\n' \
 		"$$(date +%F)" "$$(git describe --always)" "$$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"; \
-		cargo run --release --quiet --package shoal-benches -- --repeat 15; } > docs/benchmark.md.new
+		cargo run --release --quiet --package shoal-benches -- --repeat 7; } > docs/benchmark.md.new
 	@mv docs/benchmark.md.new docs/benchmark.md
 
 bench-episodes: setup ## Print what a run of a second costs through the Python API beside its packets (CPU milliseconds)

@@ -40,8 +40,8 @@ const EXACT: u64 = 2 << SUB_BITS;
 
 /// Buckets get memory in blocks of 64: a run of a second has a few hundred different delays among 22,000 possible ones.
 const BLOCK: usize = 64;
-/// Where a block without memory begins: behind everything.
-const NOWHERE: u32 = u32::MAX;
+/// Where a block without memory begins: behind everything, and so are its buckets, even if a `usize` has 32 bits.
+const NOWHERE: u32 = u32::MAX - BLOCK as u32;
 
 /// A log-linear histogram of `u64` values with `u64` weights.
 ///
