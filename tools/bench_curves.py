@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from recorded import record
+
 from shoal import _native
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -3,12 +3,12 @@
 
 tools/bench_threads.py [--threads N] [--repeat N] [CASE ...]    # by default the fabrics on two threads, five pairs
 
-Seconds on the clock for planning, building, run and result of scenarios of scenarios/bench. Each measurement is a process
-of its own, and the order within a pair alternates. `make bench-threads-record` puts the table into docs/performance.md.
-Fails if the results of one and of several threads differ, or if the native module was built without optimisation.
+Seconds on the clock for planning, building, run and result of scenarios of scenarios/bench. Each measurement is
+a process of its own, and the order within a pair alternates. `make bench-threads-record` puts the table into
+docs/performance.md. Fails if the results of one and of several threads differ, or if the native module was built without optimisation.
 
-Threads gain nothing from processors that somebody else uses. So two endless loops run before each case, and the table says
-how much CPU time the machine gave them.
+Threads gain nothing from processors that somebody else uses. So as many endless loops run before each case, and the
+table says how many processors the machine gave them.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from recorded import record
+
 from shoal import _native
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -90,7 +91,10 @@ def in_own_process(case: str, threads: int) -> Measured:
 
 def processors(wanted: int) -> float:
     """How many processors that many endless loops get."""
-    loop = f"import time\nend = time.monotonic() + {LOOP_S}\nwhile time.monotonic() < end: pass\nprint(time.process_time())"
+    loop = (
+        f"import time\nend = time.monotonic() + {LOOP_S}\n"
+        "while time.monotonic() < end: pass\nprint(time.process_time())"
+    )
     start = time.monotonic()
     loops = [
         subprocess.Popen([sys.executable, "-c", loop], stdout=subprocess.PIPE, text=True)  # noqa: S603
@@ -142,7 +146,7 @@ def main() -> int:
     if options.threads < 2 or options.repeat < 1:
         parser.error("--threads begins with 2, and --repeat with 1")
     lines = [
-        "| case | processors for endless loops | pairs, s: one thread/several | ratios | median | of bests | CPU time |",
+        "| case | processors for endless loops | pairs, s: one/several | ratios | median | of bests | CPU time |",
         "|---|--:|---|---|--:|--:|--:|",
     ]
     for case in options.cases:
