@@ -5,7 +5,8 @@ tools/bench_threads.py [--threads N] [--repeat N] [CASE ...]    # by default the
 
 Seconds on the clock for planning, building, run and result of scenarios of scenarios/bench. Each measurement is
 a process of its own, and the order within a pair alternates. `make bench-threads-record` puts the table into
-docs/performance.md. Fails if the results of one and of several threads differ, or if the native module was built without optimisation.
+docs/performance.md. Fails if the results of one and of several threads differ, or if the native module was built
+without optimisation.
 
 Threads gain nothing from processors that somebody else uses. So as many endless loops run before each case, and the
 table says how many processors the machine gave them.
