@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -47,6 +47,12 @@ vectors: ## Renew tests/vectors/golden: the checksums of the vectors that the Ru
 
 linux-kernel: setup ## Build the kernel of `shoal run --on linux` once (about 10 minutes)
 	@$(BIN)/shoal linux build
+
+web-module: setup ## Build the simulator for browsers in target/web/module (Debian, or a Rust with wasm32-unknown-unknown; about 5 minutes)
+	@$(BIN)/python tools/web_module.py target/web/module
+
+test-web: setup $(VENV)/.test ## Compare results in WebAssembly with native ones, byte by byte (needs node)
+	$(BIN)/python -m pytest -q -s tests/web
 
 test-linux: linux-kernel $(VENV)/.test ## Run the tests on the real kernel
 	$(BIN)/python -m pytest -q -rs tests/linux
@@ -100,8 +106,8 @@ check: setup $(VENV)/.test ## Check formatting, lints, arrows, citations and pag
 	$(PYTHON) tools/check_tree.py
 	$(PYTHON) tools/check_arrows.py
 	$(PYTHON) tools/check_citations.py
-	$(BIN)/ruff format --check python tests/python tests/linux tools
-	$(BIN)/ruff check python tests/python tests/linux tools
+	$(BIN)/ruff format --check python tests/python tests/linux tests/web tools
+	$(BIN)/ruff check python tests/python tests/linux tests/web tools
 	$(BIN)/mypy python/shoal
 	$(BIN)/python tools/generate_docs.py --check
 
@@ -113,7 +119,7 @@ docs: setup ## Write the generated reference pages
 
 fmt: $(VENV)/.test ## Format everything
 	cargo fmt --all
-	$(BIN)/ruff format python tests/python tests/linux tools
+	$(BIN)/ruff format python tests/python tests/linux tests/web tools
 
 bench: ## Print the benchmark table (CPU seconds; only ratios are meaningful)
 	cargo run --release --quiet --package shoal-benches

@@ -41,6 +41,8 @@ ALLOWED = {
     # Plays scripts against the endpoints; the kernel's side is text and bytes.
     "conformance": {"units", "packet", "cc", "tcp"},
     "native": CORE | LAB | {"sim", "linux", "conformance"},
+    # The simulator in a browser.
+    "web": CORE | LAB | {"sim"},
     # Never shipped: may use anything.
     "benches": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim"},
     "tests": CORE | LAB | {"sim", "conformance"},

@@ -93,12 +93,15 @@ def fetch(release: Release) -> Path:
 
 
 class Client:
-    """``apt-get`` with lists and packages of our own, for one suite of the archive that the system uses."""
+    """``apt-get`` with lists and packages of our own, for one suite of an archive that the system uses.
 
-    def __init__(self, suite: str | None = None) -> None:
+    `archive` is the last part of its address: ``debian``, or ``debian-security`` for updates.
+    """
+
+    def __init__(self, suite: str | None = None, *, archive: str = "debian") -> None:
         if names := missing(fetching):
             raise explain_missing(names)
-        uri, own_suite = _archive()
+        uri, own_suite = _archive(archive)
         self.suite = suite or own_suite
         self._folder = cache("apt", self.suite)
         self._write_configuration(uri)
@@ -147,6 +150,12 @@ class Client:
         found = re.search(r"^SHA256: (\w+)$", text, flags=re.M)
         return found[1] if found else ""
 
+    def depends(self, package: str) -> list[str]:
+        """Names of the packages that the newest version of a package depends on."""
+        text = output(["apt-cache", "show", "--no-all-versions", package], env=self._env)
+        found = re.search(r"^Depends: (.*)$", text, flags=re.M)
+        return [entry.split()[0] for entry in found[1].split(",")] if found else []
+
     def download(self, package: str, version: str | None, folder: Path) -> Path:
         """Fetch one package into a folder."""
         before = set(folder.glob("*.deb"))
@@ -158,9 +167,9 @@ class Client:
         return max(candidates, key=lambda path: path.stat().st_mtime)
 
 
-def unpack(packages: Iterable[str], root: Path) -> None:
+def unpack(packages: Iterable[str], root: Path, client: Client | None = None) -> None:
     """Fetch packages and unpack them into a folder; nothing is installed."""
-    client = Client()
+    client = client or Client()
     folder = cache("packages")
     for place in (folder, root):
         place.mkdir(parents=True, exist_ok=True)
@@ -173,17 +182,18 @@ def libraries_in(root: Path) -> str:
     return ":".join(str(place) for place in sorted(root.glob("usr/lib/*-linux-gnu*")))
 
 
-def _archive() -> tuple[str, str]:
-    """Address and base suite of the Debian archive that the system is configured for."""
+def _archive(name: str = "debian") -> tuple[str, str]:
+    """Address and suite of a Debian archive that the system is configured for; of the base archive the base suite."""
     text = output(
         ["apt-get", "indextargets", "Created-By: Packages", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)"]
     )
     for row in text.splitlines():
         uri, suite, component = row.split()
-        if component == "main" and re.fullmatch(r"[a-z]+", suite) and re.search(r"/debian/?$", uri):
+        is_suite = re.fullmatch(r"[a-z]+" + name.removeprefix("debian"), suite)
+        if component == "main" and is_suite and re.search(rf"/{name}/?$", uri):
             return uri, suite
     raise LinuxError(
-        "the package client of this system has no Debian archive",
+        f"the package client of this system has no archive of the name {name}",
         hint="name a kernel tree with --source PATH (kernels from 6.12 on)",
     )
 

@@ -42,14 +42,8 @@ impl Bound {
     }
 
     /// Largest packet in bytes that does not exceed the bound alone; 0 if there is none.
-    pub(crate) const fn admits_alone_bytes(self) -> u32 {
-        if self.packets == 0 {
-            0
-        } else if self.bytes > u32::MAX as u64 {
-            u32::MAX
-        } else {
-            self.bytes as u32
-        }
+    pub(crate) fn admits_alone_bytes(self) -> u32 {
+        if self.packets == 0 { 0 } else { u32::try_from(self.bytes).unwrap_or(u32::MAX) }
     }
 }
 
@@ -96,7 +90,7 @@ impl Store {
     }
 
     /// Largest packet in bytes that fits below the limit if nothing waits.
-    pub(crate) const fn fits_alone_bytes(&self) -> u32 {
+    pub(crate) fn fits_alone_bytes(&self) -> u32 {
         self.limit.admits_alone_bytes()
     }
 

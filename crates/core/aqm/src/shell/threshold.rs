@@ -29,7 +29,7 @@ impl Threshold {
     }
 
     /// Largest packet in bytes that, alone in the queue and without a wait, does not exceed the threshold; 0 if there is none.
-    pub(crate) const fn admits_alone_bytes(self) -> u32 {
+    pub(crate) fn admits_alone_bytes(self) -> u32 {
         self.queue.admits_alone_bytes()
     }
 

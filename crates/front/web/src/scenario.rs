@@ -1,0 +1,70 @@
+//! The handle of a scenario, which is read, checked and planned once.
+
+use crate::Run;
+use shoal_scenario::{Document, Experiment, Refusal};
+use shoal_sim::Options;
+use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
+
+/// A scenario that has been read and is valid.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Scenario(Document);
+
+#[wasm_bindgen]
+impl Scenario {
+    /// Reads a scenario file.
+    ///
+    /// # Errors
+    /// What is wrong with it, as text with places and remedies.
+    #[wasm_bindgen(constructor)]
+    pub fn new(text: &str, file_name: &str) -> Result<Scenario, JsValue> {
+        Self::read(text, file_name).map_err(JsValue::from)
+    }
+
+    /// The resolved scenario as JSON.
+    pub fn json(&self) -> String {
+        self.0.to_json().to_string()
+    }
+
+    /// The resolved scenario as a scenario file.
+    pub fn toml(&self) -> String {
+        self.0.to_toml()
+    }
+
+    /// Warnings and notes, each with its place.
+    pub fn remarks(&self) -> Vec<String> {
+        self.0.warnings().iter().chain(self.0.notes()).map(ToString::to_string).collect()
+    }
+
+    /// Runs the scenario; `seed` replaces its own.
+    ///
+    /// # Errors
+    /// What the simulator has no model for, as text, or the law of conservation that the result breaks.
+    pub fn run(&self, seed: Option<u64>) -> Result<Run, JsValue> {
+        self.simulate(seed).map_err(JsValue::from)
+    }
+}
+
+impl Scenario {
+    fn read(text: &str, file_name: &str) -> Result<Self, String> {
+        Document::with_overrides(text, file_name, &[]).map(Self).map_err(|errors| errors.to_string())
+    }
+
+    fn simulate(&self, seed: Option<u64>) -> Result<Run, String> {
+        let experiment: Experiment = self.0.resolve(seed).map_err(|errors| errors.to_string())?;
+        shoal_sim::check(&experiment).map_err(|refusals| all(&refusals))?;
+        let outcome = shoal_sim::run(&experiment, Options::default()).ok_or("the run was interrupted")?;
+        if let Some(law) = &outcome.broken {
+            return Err(law.to_string());
+        }
+        let scenario = self.0.to_json_with_seed(experiment.seed);
+        let result = outcome.result(scenario, env!("CARGO_PKG_VERSION"));
+        Ok(Run::new(result.to_json(), outcome.measured.tables))
+    }
+}
+
+/// The text of refusals.
+fn all(refusals: &[Refusal]) -> String {
+    let texts: Vec<String> = refusals.iter().map(|refusal| format!("{refusal}\n")).collect();
+    texts.join("\n")
+}

@@ -1,0 +1,82 @@
+"""In WebAssembly, where addresses have 32 bits, a scenario has the bytes that it has natively."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conftest import ROOT, run_in_node
+
+from shoal import _native
+from shoal.errors import ScenarioError
+
+FILES = [
+    path
+    for path in sorted([*ROOT.glob("scenarios/**/*.toml"), *ROOT.glob("papers/*/*.toml")])
+    # The description of a paper is not a scenario.
+    if path.name != "paper.toml"
+]
+# Runs that take longer than all others together: what their beginning does is enough here.
+SHORTER = {
+    "bench-fabric-1k": {"duration": '"50 us"'},
+    "bench-fabric-8k": {"duration": '"20 us"'},
+    "bench-fabric-web": {
+        "duration": '"1 ms"',
+        "flows[0].start": '{ load = 0.25, until = "1 ms" }',
+        "flows[1].start": '{ load = 0.25, until = "1 ms" }',
+    },
+    "deschepper-2015-open-loop": {"duration": '"0.2 s"', "warmup": '"0.1 s"'},
+}
+# What both refuse, with places and remedies.
+BROKEN = {
+    "empty": "",
+    "no-toml": "title = ",
+    "wrong-unit": 'title = "x"\nduration = "3 packets"\n',
+    "unknown-key": 'title = "x"\nduration = "3 s"\nbuffers = 3\n',
+    # The simulator has no fq of that kernel.
+    "not-simulated": (ROOT / "tests/python/errors/step.toml")
+    .read_text(encoding="utf-8")
+    .replace('cc = "dctcp"', 'cc = "dctcp"\nstack = "linux-3.18"\nhost = { pacing = "fq" }'),
+}
+
+
+def name_of(path: Path) -> str:
+    folder = "" if path.parent.name == "scenarios" else f"{path.parent.name}-"
+    return folder + path.stem
+
+
+def native(name: str, text: str) -> str:
+    """The result in JSON, or the message of refusal."""
+    try:
+        return _native.Scenario(text, f"{name}.toml", []).run().json
+    except ScenarioError as error:
+        return str(error)
+
+
+def texts() -> dict[str, str]:
+    """Scenario files by name; those that are shortened as the file that `shoal` writes of them."""
+    found = {}
+    for path in FILES:
+        name = name_of(path)
+        text = path.read_text(encoding="utf-8")
+        if overrides := SHORTER.get(name):
+            text = _native.Scenario(text, path.name, list(overrides.items())).toml
+        found[name] = text
+    assert len(found) == len(FILES), "two files of one name"
+    assert found.keys() >= SHORTER.keys()
+    return found
+
+
+def test_every_shipped_scenario_has_the_native_bytes(module: Path, tmp_path: Path) -> None:
+    files = texts()
+    found = run_in_node(module, files, tmp_path)
+    assert found.keys() == files.keys()
+    different = [name for name, text in files.items() if found[name] != native(name, text)]
+    assert not different
+    print(f"{len(files)} scenarios, the same bytes")
+
+
+def test_what_is_refused_has_the_native_message(module: Path, tmp_path: Path) -> None:
+    found = run_in_node(module, BROKEN, tmp_path)
+    for name, text in BROKEN.items():
+        assert found[name] == native(name, text)
+        assert found[name].startswith("error: "), name
