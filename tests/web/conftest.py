@@ -24,7 +24,7 @@ def module() -> Path:
 
 
 def run_in_node(module: Path, texts: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Results in JSON, or messages of refusal, of scenario files by their names without suffix."""
+    """What `run.mjs` writes of scenario files, by the names of its files."""
     node = shutil.which("node")
     assert node, "node is missing\nhint: on Debian or Ubuntu: sudo apt-get install nodejs"
     given, found = folder / "in", folder / "out"
@@ -34,4 +34,4 @@ def run_in_node(module: Path, texts: Mapping[str, str], folder: Path) -> dict[st
         (given / f"{name}.toml").write_text(text, encoding="utf-8")
     script = Path(__file__).parent / "run.mjs"
     subprocess.run([node, script, module, given, found], check=True)
-    return {path.stem: path.read_text(encoding="utf-8") for path in found.iterdir()}
+    return {path.name: path.read_text(encoding="utf-8") for path in found.iterdir()}

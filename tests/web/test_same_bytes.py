@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 
+import numpy as np
 from conftest import ROOT, run_in_node
 
 from shoal import _native
@@ -44,12 +47,26 @@ def name_of(path: Path) -> str:
     return folder + path.stem
 
 
-def native(name: str, text: str) -> str:
-    """The result in JSON, or the message of refusal."""
+def native(name: str, text: str) -> dict[str, str]:
+    """What `run.mjs` should write of a scenario file."""
     try:
-        return _native.Scenario(text, f"{name}.toml", []).run().json
+        run = _native.Scenario(text, f"{name}.toml", []).run()
     except ScenarioError as error:
-        return str(error)
+        return {f"{name}.error": str(error)}
+    tables = {
+        table: {column: checked(values) for column, values in columns.items()}
+        for table, columns in run.tables().items()
+    }
+    return {f"{name}.json": run.json, f"{name}.tables": json.dumps(tables, separators=(",", ":"))}
+
+
+def checked(values: np.ndarray | list[str]) -> str:
+    """Checksum of the numbers of a column as 64-bit floating point, or of its words, a line each."""
+    if isinstance(values, list):
+        data = "".join(f"{word}\n" for word in values).encode()
+    else:
+        data = values.astype("<f8").tobytes()
+    return hashlib.sha256(data).hexdigest()
 
 
 def texts() -> dict[str, str]:
@@ -69,14 +86,14 @@ def texts() -> dict[str, str]:
 def test_every_shipped_scenario_has_the_native_bytes(module: Path, tmp_path: Path) -> None:
     files = texts()
     found = run_in_node(module, files, tmp_path)
-    assert found.keys() == files.keys()
-    different = [name for name, text in files.items() if found[name] != native(name, text)]
-    assert not different
-    print(f"{len(files)} scenarios, the same bytes")
+    expected = {file: text for name, given in files.items() for file, text in native(name, given).items()}
+    assert found.keys() == expected.keys()
+    assert not [file for file, text in expected.items() if found[file] != text]
+    print(f"{len(files)} scenarios: results and tables have the same bytes")
 
 
 def test_what_is_refused_has_the_native_message(module: Path, tmp_path: Path) -> None:
     found = run_in_node(module, BROKEN, tmp_path)
-    for name, text in BROKEN.items():
-        assert found[name] == native(name, text)
-        assert found[name].startswith("error: "), name
+    expected = {file: text for name, given in BROKEN.items() for file, text in native(name, given).items()}
+    assert found == expected
+    assert found.keys() == {f"{name}.error" for name in BROKEN}

@@ -23,6 +23,13 @@ impl Run {
         self.tables.iter().map(|table| table.spec().name.to_owned()).collect()
     }
 
+    /// Names of the columns of a table; none if there is no such table.
+    pub fn columns(&self, table: &str) -> Vec<String> {
+        let table = self.tables.iter().find(|one| one.spec().name == table);
+        let columns = table.map_or(&[][..], |table| table.spec().columns);
+        columns.iter().map(|column| column.name.to_owned()).collect()
+    }
+
     /// A column of numbers, or for words their positions among [`Self::words`]; none if there is no such column. Integers above 2^53
     /// are rounded.
     pub fn numbers(&self, table: &str, column: &str) -> Option<Vec<f64>> {
