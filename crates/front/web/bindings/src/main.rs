@@ -14,6 +14,7 @@ fn main() -> ExitCode {
         .input_path(module)
         .out_name("shoal")
         .typescript(true)
+        .remove_name_section(true)
         .omit_default_module_path(true)
         .web(true)
         .and_then(|bindgen| bindgen.generate(folder));
