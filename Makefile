@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 0
+# Heading of a recorded table: date, version and processor.
+MEASURED_ON = "$$(date +%F), shoal $$(git describe --always), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)."
 
 .PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record fuzz clean
 
@@ -61,8 +63,8 @@ bench-linux: linux-kernel ## Print CPU seconds of the real kernel beside those o
 	@$(BIN)/python tools/linux_speed.py
 
 bench-linux-record: linux-kernel ## Record the table of bench-linux in docs/linux-speed.md with date, version and processor
-	@{ printf '# Recorded speed of the real kernel\n\n%s, shoal %s, %s. Written by `make bench-linux-record`; see [linux](linux.md).\n\n' \
-		"$$(date +%F)" "$$(git describe --always)" "$$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"; \
+	@{ printf '# Recorded speed of the real kernel\n\n%s Written by `make bench-linux-record`; see [linux](linux.md).\n\n' \
+		$(MEASURED_ON); \
 		$(BIN)/python tools/linux_speed.py; } > docs/linux-speed.md.new
 	@mv docs/linux-speed.md.new docs/linux-speed.md
 
@@ -129,8 +131,8 @@ bench-race: ## Race the benchmark against PEER=path: a driver of another simulat
 	cargo run --release --quiet --package shoal-benches -- --race "$(PEER)"
 
 bench-record: ## Record the benchmark table, best of 7 runs, in docs/benchmark.md with date, version and processor
-	@{ printf '# Recorded benchmark\n\n%s, shoal %s, %s. Best of 7 runs of each case. Written by `make bench-record`; see [performance](performance.md).\n\n' \
-		"$$(date +%F)" "$$(git describe --always)" "$$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"; \
+	@{ printf '# Recorded benchmark\n\n%s Best of 7 runs of each case. Written by `make bench-record`; see [performance](performance.md).\n\n' \
+		$(MEASURED_ON); \
 		cargo run --release --quiet --package shoal-benches -- --repeat 7; } > docs/benchmark.md.new
 	@mv docs/benchmark.md.new docs/benchmark.md
 
@@ -138,12 +140,10 @@ bench-episodes: setup ## Print what a run of a second costs through the Python A
 	@$(BIN)/python tools/episodes.py
 
 bench-curves-record: setup ## Measure how cost, memory and set-up grow with flows and hosts: table and figure of docs/performance.md
-	@$(BIN)/python tools/bench_curves.py --record \
-		"$$(date +%F), shoal $$(git describe --always), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)."
+	@$(BIN)/python tools/bench_curves.py --record $(MEASURED_ON)
 
 bench-threads-record: setup ## Race fabrics on one and on two threads: table of docs/performance.md (about four minutes)
-	@$(BIN)/python tools/bench_threads.py --record \
-		"$$(date +%F), shoal $$(git describe --always), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)."
+	@$(BIN)/python tools/bench_threads.py --record $(MEASURED_ON)
 
 fabric-fct-record: setup ## Compare completion times in a fabric with an independent calculation: docs/fabric-fct.md and its figure
 	@{ printf '# Completion times in a fabric\n\n%s, shoal %s. Written by `make fabric-fct-record` (about a minute).\n\n' \

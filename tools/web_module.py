@@ -15,6 +15,7 @@ import argparse
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,12 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "crates" / "front" / "web"
 TARGET = "wasm32-unknown-unknown"
 # The project needs this version of Rust at least.
-NEEDED = tuple(
-    int(part)
-    for line in (ROOT / "Cargo.toml").read_text(encoding="utf-8").splitlines()
-    if line.startswith("rust-version")
-    for part in line.split('"')[1].split(".")
-)
+MANIFEST = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
+NEEDED = tuple(int(part) for part in MANIFEST["workspace"]["package"]["rust-version"].split("."))
 # One unit of translation makes the module smaller and faster. It takes no notice of unwinding.
 PROFILE = {
     "CARGO_PROFILE_RELEASE_LTO": "fat",

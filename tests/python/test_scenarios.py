@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from beginnings import FABRICS
 from conftest import Cli
 
 import shoal
@@ -15,17 +17,10 @@ FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.toml"))
 
 LONGEST_S = 3.0
 # Settings that a shortened run has to bring forward, and runs that are shortened further.
-EARLIER: dict[str, dict[str, Any]] = {
+EARLIER: dict[str, Mapping[str, object]] = {
     "unresponsive.toml": {"flows[2].start": "1 s", "flows[2].stop": "2 s"},
     "web-search.toml": {"flows[0].start": {"load": 0.6, "until": "1 s"}},
-    # Fabrics of a benchmark: what their first packets do is enough here.
-    "bench/fabric-1k.toml": {"duration": "50 us"},
-    "bench/fabric-8k.toml": {"duration": "20 us"},
-    "bench/fabric-web.toml": {
-        "duration": "1 ms",
-        "flows[0].start": {"load": 0.25, "until": "1 ms"},
-        "flows[1].start": {"load": 0.25, "until": "1 ms"},
-    },
+    **FABRICS,
 }
 
 
@@ -33,7 +28,7 @@ def shortened(name: str) -> shoal.Scenario:
     scenario = shoal.Scenario.from_file(FOLDER / name)
     duration_s = min(scenario.facts["duration_s"], LONGEST_S)
     # Without a warm-up every packet is counted.
-    return scenario.override({"duration": f"{duration_s:g} s", "warmup": "0 s"} | EARLIER.get(name, {}))
+    return scenario.override({"duration": f"{duration_s:g} s", "warmup": "0 s"} | dict(EARLIER.get(name, {})))
 
 
 @pytest.mark.parametrize("name", FILES)

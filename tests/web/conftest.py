@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+# Behind this folder, whose conftest.py comes first.
+sys.path.append(str(ROOT / "tests" / "python"))
 MODULE = ROOT / "target" / "web" / "module"
 
 

@@ -7,8 +7,10 @@ import json
 from pathlib import Path
 
 import numpy as np
+from beginnings import FABRICS
 from conftest import ROOT, run_in_node
 
+import shoal
 from shoal import _native
 from shoal.errors import ScenarioError
 
@@ -19,15 +21,8 @@ FILES = [
     if path.name != "paper.toml"
 ]
 # Runs that take longer than all others together: what their beginning does is enough here.
-SHORTER = {
-    "bench-fabric-1k": {"duration": '"50 us"'},
-    "bench-fabric-8k": {"duration": '"20 us"'},
-    "bench-fabric-web": {
-        "duration": '"1 ms"',
-        "flows[0].start": '{ load = 0.25, until = "1 ms" }',
-        "flows[1].start": '{ load = 0.25, until = "1 ms" }',
-    },
-    "deschepper-2015-open-loop": {"duration": '"0.2 s"', "warmup": '"0.1 s"'},
+SHORTER = {ROOT / "scenarios" / name: overrides for name, overrides in FABRICS.items()} | {
+    ROOT / "papers/deschepper-2015/open-loop.toml": {"duration": "0.2 s", "warmup": "0.1 s"},
 }
 # What both refuse, with places and remedies.
 BROKEN = {
@@ -74,12 +69,12 @@ def texts() -> dict[str, str]:
     found = {}
     for path in FILES:
         name = name_of(path)
-        text = path.read_text(encoding="utf-8")
-        if overrides := SHORTER.get(name):
-            text = _native.Scenario(text, path.name, list(overrides.items())).toml
-        found[name] = text
+        if overrides := SHORTER.get(path):
+            found[name] = shoal.Scenario.from_file(path).override(overrides).to_toml()
+        else:
+            found[name] = path.read_text(encoding="utf-8")
     assert len(found) == len(FILES), "two files of one name"
-    assert found.keys() >= SHORTER.keys()
+    assert SHORTER.keys() <= set(FILES)
     return found
 
 

@@ -23,13 +23,7 @@ pub fn refused(errors: &Errors) -> PyErr {
 
 /// The error for all refusals of a plane, in one message.
 pub fn refused_by_plane(refusals: &[Refusal]) -> PyErr {
-    ScenarioError::new_err(all(refusals))
-}
-
-/// The text of refusals; empty if there are none.
-pub fn all(refusals: &[Refusal]) -> String {
-    let texts: Vec<String> = refusals.iter().map(|refusal| format!("{refusal}\n")).collect();
-    texts.join("\n")
+    ScenarioError::new_err(Refusal::all(refusals))
 }
 
 /// An `OutputError` with the file and the operating system's message; `shoal.files` words it.

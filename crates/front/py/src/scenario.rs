@@ -1,10 +1,10 @@
 //! The handle of a scenario, which is read, checked and planned once.
 
-use crate::errors::{ScenarioError, all, refused, refused_by_plane};
+use crate::errors::{ScenarioError, refused, refused_by_plane};
 use crate::linux::LinuxPlan;
 use crate::run::{Cancel, Run, simulated};
 use pyo3::prelude::*;
-use shoal_scenario::{Document, Experiment};
+use shoal_scenario::{Document, Experiment, Refusal};
 use shoal_sim::Division;
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ impl Scenario {
     fn simulator_refuses(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| {
             let refusals = shoal_sim::check(&self.experiment(None)?).err();
-            Ok(refusals.map_or_else(String::new, |found| all(&found)))
+            Ok(refusals.map_or_else(String::new, |found| Refusal::all(&found)))
         })
     }
 

@@ -25,8 +25,7 @@ impl Run {
 
     /// Names of the columns of a table; none if there is no such table.
     pub fn columns(&self, table: &str) -> Vec<String> {
-        let table = self.tables.iter().find(|one| one.spec().name == table);
-        let columns = table.map_or(&[][..], |table| table.spec().columns);
+        let columns = self.table(table).map_or(&[][..], |table| table.spec().columns);
         columns.iter().map(|column| column.name.to_owned()).collect()
     }
 
@@ -55,8 +54,12 @@ impl Run {
         Self { json, tables }
     }
 
+    fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|table| table.spec().name == name)
+    }
+
     fn column(&self, table: &str, column: &str) -> Option<&Column> {
-        let table = self.tables.iter().find(|one| one.spec().name == table)?;
+        let table = self.table(table)?;
         let position = table.spec().columns.iter().position(|spec| spec.name == column)?;
         table.columns().get(position)
     }

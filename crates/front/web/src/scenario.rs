@@ -52,7 +52,7 @@ impl Scenario {
 
     fn simulate(&self, seed: Option<u64>) -> Result<Run, String> {
         let experiment: Experiment = self.0.resolve(seed).map_err(|errors| errors.to_string())?;
-        shoal_sim::check(&experiment).map_err(|refusals| all(&refusals))?;
+        shoal_sim::check(&experiment).map_err(|refusals| Refusal::all(&refusals))?;
         let outcome = shoal_sim::run(&experiment, Options::default()).ok_or("the run was interrupted")?;
         if let Some(law) = &outcome.broken {
             return Err(law.to_string());
@@ -61,10 +61,4 @@ impl Scenario {
         let result = outcome.result(scenario, env!("CARGO_PKG_VERSION"));
         Ok(Run::new(result.to_json(), outcome.measured.tables))
     }
-}
-
-/// The text of refusals.
-fn all(refusals: &[Refusal]) -> String {
-    let texts: Vec<String> = refusals.iter().map(|refusal| format!("{refusal}\n")).collect();
-    texts.join("\n")
 }

@@ -13,6 +13,14 @@ pub struct Refusal {
     pub hint: String,
 }
 
+impl Refusal {
+    /// The text of refusals; empty if there are none.
+    pub fn all(refusals: &[Self]) -> String {
+        let texts: Vec<String> = refusals.iter().map(|refusal| format!("{refusal}\n")).collect();
+        texts.join("\n")
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error: {}: {}\nhint: {}", self.place, self.reason, self.hint)
