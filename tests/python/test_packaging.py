@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from importlib import metadata
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_metadata() -> None:
@@ -18,3 +21,8 @@ def test_metadata() -> None:
     assert isinstance(text, str)
     assert text.startswith("# shoal\n")
     assert found["Description-Content-Type"].startswith("text/markdown")
+
+
+def test_the_citation_names_this_version() -> None:
+    lines = (ROOT / "CITATION.cff").read_text().splitlines()
+    assert f"version: {metadata.version('shoal')}" in lines

@@ -263,10 +263,14 @@ fn group(bytes: &mut Bytes<'_>, number: u8, topology: u8) -> String {
     let start = if app.contains("barrier") && at_random(start) { "\"5 ms\"" } else { start };
     let at_random = at_random(start);
     let switches = bytes.byte();
-    let count = 1 + bytes.byte() % 4;
+    let count = 1 + usize::from(bytes.byte() % 4);
+    let stops_one_by_one = switches & 64 != 0 && switches & 32 == 0 && !at_random && !app.contains("barrier");
+    let stops = [r#""never""#, r#""150 ms""#, r#""210 ms""#, r#""never""#];
+    let stop =
+        if stops_one_by_one { format!("stop = [{}]\n", stops[..count].join(", ")) } else { String::new() };
     let count = if at_random { String::new() } else { format!("count = {count}\n") };
     let mut text = format!(
-        "[[flows]]\nname = \"g{number}\"\ncc = \"{cc}\"\nstack = \"{stack}\"\n{receiver}app = {app}\nstart = {start}\n{count}\
+        "[[flows]]\nname = \"g{number}\"\ncc = \"{cc}\"\nstack = \"{stack}\"\n{receiver}app = {app}\nstart = {start}\n{count}{stop}\
          sack = {}\ndelayed_ack = {}\n",
         switches & 1 == 0,
         switches & 2 == 0

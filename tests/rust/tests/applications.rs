@@ -80,6 +80,19 @@ fn stopped_flow_finishes_what_it_has_sent() {
 }
 
 #[test]
+fn flows_of_a_group_stop_one_by_one() {
+    // At 3 s at most 2 x 100 kB are on the way, which leave within 160 ms; the last ACK comes within 20 ms of propagation and
+    // 40 ms that it may be delayed. From then on one flow has the link alone: 100 kB a round trip fill 10 Mbit/s x 20 ms.
+    let flow = "count = 2\nreceive_window = \"100 kB\"\nstop = [\"3 s\", \"never\"]";
+    let outcome = run(&experiment(&scenario("10 s", "6 s", flow)));
+    let [first, second] = &outcome.groups[0].flows[..] else { panic!("two flows") };
+    assert!((3.0..3.23).contains(&first.stop_s.expect("it stopped")), "{:?}", first.stop_s);
+    assert_eq!(first.delivered_bytes, 0);
+    assert_eq!(second.stop_s, None);
+    assert!(second.wire_bps.expect("it sends") > 9.9e6, "{:?}", second.wire_bps);
+}
+
+#[test]
 fn transfer_cut_off_by_its_end_is_not_completed() {
     // 100 MB take 80 s; stopped after 1 s.
     let app = r#"app = { transfer = "100 MB", rounds = 2, every = "1 s" }

@@ -6,7 +6,9 @@ use shoal_tcp::{EcnSetting, Profile};
 use crate::field::suggest;
 use crate::quantity::{Duration, PacketCount};
 use crate::remarks::{Remarks, Table};
-use crate::schema::{self, Aqm, FlowGroup, GraphLink, Pairing, Rtt, Scenario, Start, Topology, Workload};
+use crate::schema::{
+    self, Aqm, FlowGroup, GraphLink, Pairing, Rtt, Scenario, Start, Stop, Topology, Workload,
+};
 
 /// Fills in `scenario`.
 pub(crate) fn defaults(scenario: &mut Scenario, remarks: Remarks<'_>) {
@@ -69,9 +71,10 @@ fn fill_group(group: &mut FlowGroup, keys: &Table<'_>) {
     if group.start.is_random_process() {
         return;
     }
-    let listed = match (&group.start, &group.rtt) {
-        (Start::List(times), _) => times.len(),
-        (_, Some(Rtt::List(rtts))) => rtts.len(),
+    let listed = match (&group.start, &group.rtt, &group.stop) {
+        (Start::List(times), ..) => times.len(),
+        (_, Some(Rtt::List(rtts)), _) => rtts.len(),
+        (_, _, Some(Stop::List(times))) => times.len(),
         _ if group.pairing == Pairing::Permutation => {
             group.from.as_ref().map_or(1, |from| from.names().len())
         }

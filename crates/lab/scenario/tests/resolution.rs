@@ -181,6 +181,20 @@ fn applications_that_somebody_waits_for() {
 }
 
 #[test]
+fn stops() {
+    let stops = |rest: &str| -> Vec<Option<u64>> {
+        let experiment = resolve("", &format!("cc = \"reno\", {rest}"));
+        experiment.flows.iter().map(|flow| Some(flow.stop?.since(Time::ZERO).as_millis())).collect()
+    };
+    assert_eq!(stops("count = 2"), [None, None]);
+    assert_eq!(stops("stop = \"2 s\", count = 2"), [Some(2000), Some(2000)]);
+    // The number of flows is that of the list, and the second one may start after the first has stopped.
+    let turns = "start = [\"0 s\", \"1 s\", \"2 s\"], stop = [\"1 s\", \"1500 ms\", \"never\"]";
+    assert_eq!(stops(turns), [Some(1000), Some(1500), None]);
+    assert_eq!(stops("stop = [\"never\", \"1 s\"]"), [None, Some(1000)]);
+}
+
+#[test]
 fn starts() {
     let starts = |start: &str, count: u32| -> Vec<u64> {
         let experiment = resolve("", &format!("cc = \"reno\", start = {start}, count = {count}"));

@@ -4,6 +4,7 @@ use shoal_units::{Span, Stream, Time};
 
 use super::Context;
 use crate::quantity::Duration;
+use crate::schema::Stop;
 
 /// A Poisson process of arrivals from `from` (included) to `until` (excluded).
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +52,7 @@ impl Arrivals {
             _ => {}
         }
         let end = Time::ZERO + duration;
-        let stop = group.stop.map_or(end, |stop| Time::ZERO + stop.span());
+        let stop = group.stop.as_ref().and_then(Stop::of_all).unwrap_or(end);
         let from = Time::ZERO + from.span();
         let until = until.map_or(stop.min(end), |until| Time::ZERO + until.span());
         if until <= from {

@@ -13,7 +13,7 @@ use crate::experiment::{App, Experiment, Flow};
 use crate::quantity::{DataRate, Duration};
 use crate::remarks::Table;
 use crate::schema::{
-    Arrivals as ArrivalLaw, ConstantRate, Start, TransferSize, Transfers, Unresponsive, Workload,
+    Arrivals as ArrivalLaw, ConstantRate, Start, Stop, TransferSize, Transfers, Unresponsive, Workload,
 };
 use crate::size_distribution::SizeDistribution;
 
@@ -22,7 +22,7 @@ use crate::size_distribution::SizeDistribution;
 pub(crate) struct GroupPlan {
     count: u32,
     pub(super) start: StartPlan,
-    stop: Option<Time>,
+    stop: Option<Stop>,
     app: App,
     /// Distribution from which each flow draws its transfer size, which `app` then leaves open.
     sizes: Option<SizeDistribution>,
@@ -72,9 +72,8 @@ pub(super) fn group_plan(index: usize, duration: Span, sizes: &Sizes, cx: &Conte
             format!("the duration is {}", cx.scenario.duration),
         );
     }
-    let stop = group.stop.map(|stop| Time::ZERO + stop.span());
-    if stop.is_some_and(|stop| stop <= last) {
-        keys.error("stop", "flows would stop before they start", "write a time after the last start");
+    if let Some(stop) = &group.stop {
+        check_stop(stop, (&start, last), count, &keys);
     }
     let drawn = drawn_sizes(&group.app, sizes, &keys.table("app"));
     let app = app(&group.app, &keys.table("app"))?;
@@ -82,6 +81,10 @@ pub(super) fn group_plan(index: usize, duration: Span, sizes: &Sizes, cx: &Conte
         let hint = "write start = \"0 s\" and count, or leave barrier out";
         keys.error("app.barrier", "flows that arrive at random cannot wait for each other", hint);
     }
+    if app.has_barrier() && matches!(group.stop, Some(Stop::List(_))) {
+        keys.error("stop", "flows that wait for each other stop together", ONE_STOP);
+    }
+    let stop = group.stop.clone();
     Some(GroupPlan { count, start, stop, app, sizes: drawn?, routes: Routes::default() })
 }
 
@@ -102,6 +105,34 @@ impl GroupPlan {
             None => (bytes as f64, bytes.div_ceil(mss) as f64),
         };
         Some(f64::from(rounds) * (bytes + segments * headers))
+    }
+}
+
+const ONE_STOP: &str = "write one time for all flows";
+
+/// Checks when the flows of a group stop against their starts, the latest of which is `last`.
+fn check_stop(stop: &Stop, (start, last): (&StartPlan, Time), count: u32, keys: &Table<'_>) {
+    let too_early = "flows would stop before they start";
+    match stop {
+        Stop::At(time) if Time::ZERO + time.span() <= last => {
+            keys.error("stop", too_early, "write a time after the last start");
+        }
+        Stop::At(_) => {}
+        Stop::List(_) if matches!(start, StartPlan::Arrivals(_)) => {
+            keys.error("stop", "flows that arrive at random have no list of stop times", ONE_STOP);
+        }
+        Stop::List(times) if times.len() != count as usize => {
+            let message = format!("{} stop times for {count} flows", times.len());
+            keys.error("stop", message, "give one time or \"never\" for each flow");
+        }
+        Stop::List(_) => {
+            // Starts that are drawn may all be as late as the latest.
+            let start_of = |number| start.of_flow(number).unwrap_or(last);
+            if (0..count).any(|number| stop.of_flow(number).is_some_and(|stop| stop <= start_of(number))) {
+                let hint = "write times after the starts of the same flows, or \"never\"";
+                keys.error("stop", too_early, hint);
+            }
+        }
     }
 }
 
@@ -310,7 +341,7 @@ pub(super) fn expand(plans: &[GroupPlan], mut hosts: Paths, experiment: &mut Exp
                 forward,
                 backward,
                 start,
-                stop: plan.stop,
+                stop: plan.stop.as_ref().and_then(|stop| stop.of_flow(number)),
                 app: plan.app_of(seed, &group, number),
             });
         }
@@ -335,8 +366,9 @@ impl StartPlan {
     /// Times at which the flows of a group of `count` begin; random arrivals are as many as come.
     fn times(&self, seed: u64, group: &str, count: u32) -> Vec<Time> {
         match self {
-            Self::At(time) => vec![*time; count as usize],
-            Self::List(times) => times.clone(),
+            Self::At(_) | Self::List(_) | Self::Every(..) => {
+                (0..count).filter_map(|number| self.of_flow(number)).collect()
+            }
             Self::Uniform(from, width) => {
                 // A stream for each flow: its start stays when the group grows.
                 let offset = |number: u32| {
@@ -345,10 +377,17 @@ impl StartPlan {
                 };
                 (0..count).map(|number| *from + Span::from_picos(offset(number) as u64)).collect()
             }
-            Self::Every(first, gap) => {
-                (0..count).map(|number| first.saturating_add(gap.saturating_mul(u64::from(number)))).collect()
-            }
             Self::Arrivals(arrivals) => arrivals.times(seed, group),
+        }
+    }
+
+    /// When flow `number` of the group begins, if that is not drawn.
+    fn of_flow(&self, number: u32) -> Option<Time> {
+        match self {
+            Self::At(time) => Some(*time),
+            Self::List(times) => times.get(number as usize).copied(),
+            Self::Every(first, gap) => Some(first.saturating_add(gap.saturating_mul(u64::from(number)))),
+            Self::Uniform(..) | Self::Arrivals(_) => None,
         }
     }
 }

@@ -3,9 +3,9 @@
 use serde_json::{Value as Json, json};
 use shoal_tcp::{EcnFeedback, EcnSetting};
 
-use super::{CcOptions, Host, Rtt, Start, Workload};
+use super::{CcOptions, Host, Rtt, Start, Stop, Workload};
 use crate::field::{Field, choices, section};
-use crate::quantity::{Duration, PacketCount, Size};
+use crate::quantity::{PacketCount, Size};
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
@@ -34,13 +34,13 @@ section! {
         /// { from = "10 ms", to = "40 ms" } for equal distances. Required in a dumbbell, excluded elsewhere.
         rtt: Option<Rtt>,
         /// Number of flows.
-        #[otherwise = "1, or the number of start times or round-trip times, or of the hosts of a permutation"]
+        #[otherwise = "1, or the number of start times, round-trip times or stop times, or of the hosts of a permutation"]
         count: Option<u32>,
         /// When the flows connect: one time, a list of times, { uniform = [from, to] } or { every = time }.
         start: Start = "0 s",
-        /// When the applications stop writing.
+        /// When the applications stop writing: one time, or a list with a time or "never" for each flow.
         #[otherwise = "never"]
-        stop: Option<Duration>,
+        stop: Option<Stop>,
         /// What the applications write.
         app: Workload = "bulk",
         /// Size of a full IP packet.
