@@ -52,7 +52,11 @@ impl Arrivals {
             _ => {}
         }
         let end = Time::ZERO + duration;
-        let stop = group.stop.as_ref().and_then(Stop::of_all).unwrap_or(end);
+        let stop = match &group.stop {
+            Some(Stop::At(time)) => Time::ZERO + time.span(),
+            // Arrivals with a list of stops are refused.
+            Some(Stop::List(_)) | None => end,
+        };
         let from = Time::ZERO + from.span();
         let until = until.map_or(stop.min(end), |until| Time::ZERO + until.span());
         if until <= from {

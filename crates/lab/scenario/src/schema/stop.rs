@@ -28,17 +28,6 @@ impl Stop {
         };
         stop.map(|stop| Time::ZERO + stop.span())
     }
-
-    /// The time after which no flow of the group writes; `None` if there is no such time.
-    pub fn of_all(&self) -> Option<Time> {
-        match self {
-            Self::At(time) => Some(Time::ZERO + time.span()),
-            Self::List(times) => {
-                let last = times.iter().copied().collect::<Option<Vec<_>>>()?.into_iter();
-                last.map(|stop| Time::ZERO + stop.span()).max()
-            }
-        }
-    }
 }
 
 impl Field for Stop {
