@@ -106,7 +106,10 @@ def convergence_s(
     flows = next((own["flows"] for own in result.groups if own["name"] == group), None)
     if flows is None:
         raise UsageError(f"there is no flow group `{group}`")
-    start_s = min(flow["start_s"] for flow in flows)
+    starts_s = [flow["start_s"] for flow in flows if flow["start_s"] is not None]
+    if not starts_s:
+        raise UsageError(f"no flow of the group `{group}` starts")
+    start_s = min(starts_s)
     rates = (
         result.table("flows")
         .filter((pl.col("group") == group) & (pl.col("time_s") > start_s))

@@ -426,8 +426,8 @@ class FlowResult(TypedDict):
     delivered_bytes: int
     #: Propagation there and back, in seconds.
     base_rtt_s: float | None
-    #: When it connected, in seconds after the start of the experiment.
-    start_s: float
+    #: When it connected, in seconds after the start of the experiment; null if it never did.
+    start_s: float | None
     #: When its last byte was acknowledged; null if it was still running at the end.
     stop_s: float | None
     #: Bytes of each of its transfers; null if its application does not transfer.

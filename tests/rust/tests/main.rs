@@ -16,6 +16,7 @@ mod feedback;
 mod frames;
 mod hosts;
 mod impairments;
+mod live;
 mod one_sided;
 mod recount;
 mod requests;

@@ -82,7 +82,7 @@ fn a_stop_is_a_stop() {
         (flow.datagrams.as_deref().unwrap().sent, flow.datagrams.as_deref().unwrap().received),
         (84, 84)
     );
-    assert_eq!((flow.start_s, flow.stop_s), (1.0, Some(2.0)));
+    assert_eq!((flow.start_s, flow.stop_s), (Some(1.0), Some(2.0)));
     assert_eq!(flow.delivered_bytes, 84 * 1472);
     check_conservation(&outcome);
 }

@@ -45,6 +45,15 @@ impl Transmission {
         Self { serialiser: Serialiser::new(rate), look, changes }
     }
 
+    /// The rate changes as `changes` say. They differ from those before only later than any time that was asked for.
+    pub fn replan(&mut self, changes: Arc<[RateChange]>) {
+        let (next, down) = self.changes.as_deref().map_or((0, false), |changes| (changes.next, changes.down));
+        if !down {
+            self.look = changes.get(next).map_or(Time::NEVER, |change| change.at);
+        }
+        self.changes = (!changes.is_empty()).then(|| Box::new(Changes { all: changes, next, down }));
+    }
+
     /// The earliest time not before `at` at which a transmission can begin: `at` itself, or the end of the outage.
     /// [`Time::NEVER`] if the link stays down. Times must not decrease from one call to the next, except that what was
     /// asked for a time ahead may be asked again.
@@ -127,6 +136,25 @@ mod tests {
         assert_eq!(line.ready(ms(42)), ms(50));
         assert_eq!(line.span(1500, ms(50)), Span::from_micros(1200));
         assert_eq!(line.ready(ms(60)), Time::NEVER);
+    }
+
+    #[test]
+    fn another_plan_keeps_what_has_happened() {
+        let plan = |changes: &[(u64, u64)]| with_changes(changes).changes.unwrap().all;
+        let mut line = with_changes(&[(10, 20_000_000), (30, 5_000_000)]);
+        assert_eq!(line.span(1500, ms(20)), Span::from_micros(600));
+        // The change at 30 ms is no longer planned, and another comes before it.
+        line.replan(plan(&[(10, 20_000_000), (25, 40_000_000)]));
+        assert_eq!(line.span(1500, ms(24)), Span::from_micros(600));
+        assert_eq!(line.span(1500, ms(25)), Span::from_micros(300));
+        assert_eq!(line.span(1500, ms(30)), Span::from_micros(300));
+        // A rate that was never to change does change, and then no longer.
+        let mut constant = with_changes(&[]);
+        assert_eq!(constant.span(1500, ms(1)), Span::from_micros(1200));
+        constant.replan(plan(&[(2, 20_000_000)]));
+        assert_eq!(constant.span(1500, ms(1)), Span::from_micros(1200));
+        constant.replan([].into());
+        assert_eq!(constant.span(1500, ms(3)), Span::from_micros(1200));
     }
 
     #[test]

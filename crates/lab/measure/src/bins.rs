@@ -46,6 +46,10 @@ impl QueueBin {
             drops: 0,
         }
     }
+    /// The rate changes as `changes` say, which differ from those before only later than any event so far.
+    pub fn replan(&mut self, changes: Arc<[RateChange]>) {
+        self.transmission.replan(changes);
+    }
     /// Reports that from `now` on `packets` with `bytes` in total wait.
     #[inline]
     pub fn on_backlog(&mut self, now: Time, packets: u32, bytes: u64) {

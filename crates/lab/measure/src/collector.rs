@@ -101,6 +101,28 @@ impl Collector {
         }
     }
 
+    /// The run goes on as `experiment` says, which differs from the one before only in what comes later than any event so far: the
+    /// end of the run, and changes of the rates of links.
+    pub fn replan(&mut self, experiment: &Experiment) {
+        self.end = Time::ZERO + experiment.duration;
+        for (meters, (_, link)) in self.links.iter_mut().zip(experiment.monitored()) {
+            meters.replan(link);
+        }
+    }
+
+    /// The series so far; a table that covers only some flows does not say so before the run is over.
+    pub fn series(&self) -> impl Iterator<Item = &Table> {
+        let tables = [
+            self.queue.as_ref().map(Series::table),
+            self.flows.as_ref().map(Series::table),
+            self.controller.as_ref().map(Series::table),
+            self.events.as_ref().map(Series::table),
+            self.segments.as_ref().map(Series::table),
+            self.deliveries.as_ref().map(Series::table),
+        ];
+        tables.into_iter().flatten()
+    }
+
     /// Checks that every packet that arrived at a monitored link was sent, was dropped, or waits.
     ///
     /// # Errors

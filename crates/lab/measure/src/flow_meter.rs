@@ -52,8 +52,8 @@ pub struct FlowResult {
     /// Propagation there and back, in seconds.
     #[serde(default)]
     pub base_rtt_s: Option<f64>,
-    /// When it connected, in seconds after the start of the experiment.
-    pub start_s: f64,
+    /// When it connected, in seconds after the start of the experiment; null if it never did.
+    pub start_s: Option<f64>,
     /// When its last byte was acknowledged; null if it was still running at the end.
     pub stop_s: Option<f64>,
     /// Bytes of each of its transfers; null if its application does not transfer.
@@ -260,7 +260,7 @@ impl FlowMeter {
             timeouts: counted(|c| c.timeouts),
             reductions: counted(|c| c.reductions),
             delivered_bytes,
-            start_s: span.start.as_secs_f64(),
+            start_s: (span.start < Time::NEVER).then(|| span.start.as_secs_f64()),
             stop_s: span.stop.map(Time::as_secs_f64),
             ..FlowResult::default()
         }

@@ -24,6 +24,11 @@ pub fn rate_ratio(first: Option<f64>, second: Option<f64>) -> Option<f64> {
     finite(first? / second?)
 }
 
+/// The flows that start: one that never does has no rate.
+pub fn starting(flows: &[FlowResult]) -> impl Iterator<Item = &FlowResult> {
+    flows.iter().filter(|flow| flow.start_s.is_some())
+}
+
 /// Mean and sum of the rates of some flows; `None` if there are none or one is unknown.
 pub fn rate_summary(rates: impl IntoIterator<Item = Option<f64>>) -> RateSummary {
     let Some(rates) = rates.into_iter().collect::<Option<Vec<f64>>>().filter(|rates| !rates.is_empty())
@@ -124,11 +129,11 @@ pub fn totals(flows: &[FlowResult]) -> Totals {
 }
 
 impl Metrics {
-    /// The metrics of a run: Jain's index over the wire rates of all flows, and the ratio of the mean wire rates of
+    /// The metrics of a run: Jain's index over the wire rates of all flows that start, and the ratio of the mean wire rates of
     /// every two groups, the earlier one first.
     pub fn of(groups: &[GroupResult]) -> Self {
         let rates: Option<Vec<f64>> =
-            groups.iter().flat_map(|group| &group.flows).map(|flow| flow.wire_bps).collect();
+            groups.iter().flat_map(|group| starting(&group.flows)).map(|flow| flow.wire_bps).collect();
         let pairs = groups.iter().enumerate().flat_map(|(i, first)| {
             groups[i + 1..].iter().map(move |second| {
                 let ratio = rate_ratio(first.wire_bps.mean, second.wire_bps.mean);

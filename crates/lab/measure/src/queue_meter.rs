@@ -233,6 +233,16 @@ impl QueueMeter {
         self
     }
 
+    /// The rate changes as `changes` say, which differ from those before only later than any event so far.
+    pub fn replan(&mut self, changes: Arc<[RateChange]>) {
+        self.transmission.replan(changes);
+    }
+
+    /// Queueing delay in picoseconds of the packets of a class that have left the queue in the window so far.
+    pub const fn delay(&self, class: Class) -> &Histogram {
+        &self.classes[class as usize].delay
+    }
+
     /// What waits longer than `target` is counted; to be called before any event.
     #[must_use]
     pub const fn with_delay_target(mut self, target: Span) -> Self {

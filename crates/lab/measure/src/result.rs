@@ -224,12 +224,12 @@ impl RunResult {
 impl GroupResult {
     /// A group with the values that follow from its flows.
     pub fn new(name: String, cc: String, flows: Vec<FlowResult>) -> Self {
-        use crate::metrics::{acks_per_packet, by_size, order_statistics, rate_summary, totals};
+        use crate::metrics::{acks_per_packet, by_size, order_statistics, rate_summary, starting, totals};
         let all = |of: fn(&FlowResult) -> &Vec<f64>| flows.iter().flat_map(of).copied().collect::<Vec<_>>();
         let totals = totals(&flows);
         Self {
-            wire_bps: rate_summary(flows.iter().map(|flow| flow.wire_bps)),
-            goodput_bps: rate_summary(flows.iter().map(|flow| flow.goodput_bps)),
+            wire_bps: rate_summary(starting(&flows).map(|flow| flow.wire_bps)),
+            goodput_bps: rate_summary(starting(&flows).map(|flow| flow.goodput_bps)),
             fct_s: order_statistics(&all(|flow| &flow.fct_s)),
             slowdown: order_statistics(&all(|flow| &flow.slowdown)),
             fct_by_size: by_size(&flows),

@@ -291,7 +291,7 @@ pub struct Flow {
     pub forward: u32,
     /// Index into [`Experiment::paths`] of the path of acknowledgements.
     pub backward: u32,
-    /// Time at which the flow connects.
+    /// Time at which the flow connects; [`Time::NEVER`] if it does not.
     pub start: Time,
     /// Time at which the application stops writing; `None` if it never does.
     pub stop: Option<Time>,

@@ -7,6 +7,7 @@ mod flows;
 mod host;
 mod impairments;
 mod interactive;
+mod moment;
 mod opportunities;
 mod options;
 mod rtt;

@@ -211,6 +211,10 @@ fn starts() {
     assert!(many.iter().all(|ms| (1000..2000).contains(ms)));
     // 4 sigma of the mean of 300 uniforms over 1000 ms: 4 x 1000 / sqrt(12 x 300) = 67 ms.
     assert!((many.iter().sum::<u64>() / 300).abs_diff(1500) <= 67);
+    let waiting = resolve("", "cc = \"reno\", start = [\"1 s\", \"never\"]").flows;
+    assert_eq!((waiting[0].start.since(Time::ZERO).as_millis(), waiting[1].start), (1000, Time::NEVER));
+    // Nothing else is odd about a group that only waits.
+    assert_eq!(resolve("", "cc = \"reno\", start = [\"never\", \"never\"]").flows.len(), 2);
     // The number of start times is the number of flows.
     assert_eq!(resolve("", "cc = \"reno\", start = [\"0 s\", \"1 s\"]").flows.len(), 2);
 }

@@ -2,6 +2,7 @@
 
 mod cards;
 mod deliveries;
+mod live;
 mod parts;
 
 use crate::app::{Application, Writer};
@@ -14,6 +15,7 @@ use crate::outcome::Outcome;
 use crate::parts::{Division, Log, Role};
 use crate::queued_routes::QueuedRoutes;
 use crate::recorder::{PacketSink, Recorder};
+pub use live::{Live, OtherPlan};
 use shoal_measure::{FeedbackCounters, FinishedFlow, FlowCounters, FlowResults, metered_window};
 use shoal_packet::{FlowId, Packet};
 use shoal_scenario::{App, Experiment, Flow};
@@ -21,6 +23,7 @@ use shoal_tcp::{EndpointConfig, Receiver, Sender};
 use shoal_trace::FlowEvent;
 use shoal_units::cast::{count_u32, fit_u32};
 use shoal_units::{Span, Time};
+use std::ops::Deref;
 
 /// Consumers of a run's events, beyond what the experiment records.
 #[derive(Default)]
@@ -45,10 +48,7 @@ pub(crate) const PROGRESS_EVENTS: u64 = 1 << 17;
 /// If the experiment has more than 4 million flows, which the scenario refuses, if [`crate::check`]
 /// refuses it, or if it is divided and its packets are to be received one by one.
 pub fn run(experiment: &Experiment, options: Options<'_>) -> Option<Outcome> {
-    let refused = crate::check(experiment);
-    assert!(refused.is_ok(), "the simulator has no such experiment: {refused:?}");
-    let connections = experiment.flows.len() + experiment.asking_flows().count();
-    assert!(connections < Timer::CONNECTIONS_MAX as usize, "too many flows");
+    assert_possible(experiment);
     let mut progress = options.progress;
     if let Some(division) = options.division {
         assert!(options.packets.is_none(), "the parts of a division have no common order of packets");
@@ -62,8 +62,19 @@ pub fn run(experiment: &Experiment, options: Options<'_>) -> Option<Outcome> {
     Some(simulation.finish())
 }
 
-pub(crate) struct Simulation<'e> {
-    experiment: &'e Experiment,
+/// # Panics
+/// If the simulator cannot carry out the experiment.
+fn assert_possible(experiment: &Experiment) {
+    let refused = crate::check(experiment);
+    assert!(refused.is_ok(), "the simulator has no such experiment: {refused:?}");
+    let connections = experiment.flows.len() + experiment.asking_flows().count();
+    assert!(connections < Timer::CONNECTIONS_MAX as usize, "too many flows");
+}
+
+/// A run in progress. `E` says who owns the experiment: a run from start to end borrows it, and a live one owns it, since it may
+/// be replaced.
+pub(crate) struct Simulation<E> {
+    experiment: E,
     network: Network,
     timers: EventQueue,
     /// Events that concern all links and flows: the measurement window opens, and the points of the series.
@@ -71,10 +82,13 @@ pub(crate) struct Simulation<'e> {
     /// Starts and stops of flows, sorted so that the next one is last. Only that one is in the event queue, so the
     /// size of that queue does not depend on the number of flows that have not started.
     planned: Vec<Key>,
+    /// The number of the first flow's start in the order of insertion; it is followed by that of its stop, and then by those of the
+    /// next flow.
+    first_planned: u64,
     /// One sender for each flow, followed by one for each connection that carries a client's requests.
     senders: Vec<SenderSlot>,
     receivers: Vec<ReceiverSlot>,
-    flows: Vec<FlowState<'e>>,
+    flows: Vec<FlowState>,
     /// Flow of each connection that carries requests.
     asking: Vec<u32>,
     /// One entry for each group.
@@ -86,8 +100,9 @@ pub(crate) struct Simulation<'e> {
     log: Option<Log>,
 }
 
-impl<'e> Simulation<'e> {
-    pub(crate) fn new(experiment: &'e Experiment, sink: Option<Box<dyn PacketSink>>) -> Self {
+impl<E: Deref<Target = Experiment>> Simulation<E> {
+    pub(crate) fn new(owner: E, sink: Option<Box<dyn PacketSink>>) -> Self {
+        let experiment = &*owner;
         let mut network = Network::new(experiment, Recorder::new(experiment, sink));
         // Flows share paths, so there is one route for each path and direction.
         let cards = Cards::of(experiment);
@@ -146,50 +161,60 @@ impl<'e> Simulation<'e> {
         let mut requests = count_u32(experiment.flows.len())..;
         let flows = numbered()
             .map(|(number, plan)| FlowState {
-                plan,
                 application: Application::of(experiment, number, plan, &mut requests),
                 writer: Writer::default(),
                 finished: None,
                 feedback_at_start: FeedbackCounters::default(),
             })
             .collect();
+        let barriers =
+            (0..count_u32(experiment.groups.len())).map(|group| Barrier::of(experiment, group)).collect();
+        let end = Time::ZERO + experiment.duration;
         Self {
-            experiment,
+            experiment: owner,
             network,
             timers: EventQueue::default(),
             globals: EventQueue::default(),
             planned: Vec::new(),
+            first_planned: 0,
             senders,
             receivers,
             flows,
             asking,
             cards,
-            barriers: (0..count_u32(experiment.groups.len()))
-                .map(|group| Barrier::of(experiment, group))
-                .collect(),
+            barriers,
             events: 0,
-            end: Time::ZERO + experiment.duration,
+            end,
             log: None,
         }
     }
 
-    /// Plans the starts and stops of those flows whose sender is here; all flows have their numbers in the order of insertion.
+    /// Schedules the starts and stops of those flows whose sender is here, and what else is known beforehand.
     pub(crate) fn schedule_start(&mut self, is_here: impl Fn(&Flow) -> bool) {
-        for (number, flow) in (0..).zip(&self.experiment.flows) {
-            let is_here = is_here(flow);
-            let start = Some((flow.start, Timer::Application(number)));
-            let stop = flow.stop.map(|stop| (stop, Timer::Stop(number)));
-            for (time, timer) in start.into_iter().chain(stop) {
-                let key = self.network.numbers.key(time, timer.subject());
-                self.planned.extend(is_here.then_some(key));
-            }
-        }
-        self.planned.sort_unstable_by(|a, b| b.cmp(a));
-        self.timers.extend(self.planned.last());
+        self.first_planned = self.network.numbers.reserve(2 * self.flows.len() as u64);
+        self.plan(Time::ZERO, is_here);
         self.schedule_global(Time::ZERO + self.experiment.warmup, Timer::OpenWindow);
         if let Some(interval) = self.experiment.trace.series_interval {
             self.schedule_global(Time::ZERO + interval, Timer::Sample);
         }
+    }
+
+    /// Plans the starts and stops that come at `from` or later, of those flows whose sender is here. Each has a number of its own, whether
+    /// it comes or not: what is planned does not change the order of any other events.
+    fn plan(&mut self, from: Time, is_here: impl Fn(&Flow) -> bool) {
+        for (number, flow) in (0..).zip(&self.experiment.flows) {
+            if !is_here(flow) {
+                continue;
+            }
+            let place = self.first_planned + 2 * u64::from(number);
+            let start = (flow.start, place, Timer::Application(number));
+            let stop = flow.stop.map(|stop| (stop, place + 1, Timer::Stop(number)));
+            let both =
+                std::iter::once(start).chain(stop).filter(|(time, ..)| (from..Time::NEVER).contains(time));
+            self.planned.extend(both.map(|(time, place, timer)| Key::at(time, place, timer.subject())));
+        }
+        self.planned.sort_unstable_by(|a, b| b.cmp(a));
+        self.timers.extend(self.planned.last());
     }
 
     fn schedule_global(&mut self, time: Time, timer: Timer) {
@@ -205,10 +230,14 @@ impl<'e> Simulation<'e> {
 
     /// Returns false if the progress function ended the run.
     fn run(&mut self, progress: &mut Option<Progress<'_>>) -> bool {
-        let behind_end = self.behind_end();
+        self.run_before(self.behind_end(), progress)
+    }
+
+    /// Carries out all events before `bound`. Returns false if the progress function ended it.
+    fn run_before(&mut self, bound: Key, progress: &mut Option<Progress<'_>>) -> bool {
         loop {
-            let global = self.globals.next().filter(|key| *key < behind_end);
-            if !self.run_until(global.unwrap_or(behind_end), progress) {
+            let global = self.globals.next().filter(|key| *key < bound);
+            if !self.run_until(global.unwrap_or(bound), progress) {
                 return false;
             }
             let Some(key) = global else { return true };
@@ -405,7 +434,8 @@ impl<'e> Simulation<'e> {
     fn on_milestone(&mut self, flow: u32, now: Time) {
         let state = &mut self.flows[flow as usize];
         let sender = &self.senders[flow as usize].sender;
-        let (next, finished) = state.writer.on_progress(&state.plan.app, sender, now);
+        let app = &self.experiment.flows[flow as usize].app;
+        let (next, finished) = state.writer.on_progress(app, sender, now);
         if finished && state.finished.is_none() {
             state.finished = Some(now);
         }
@@ -417,8 +447,8 @@ impl<'e> Simulation<'e> {
 
     /// Must be called when an application's state has changed.
     fn update_milestone(&mut self, flow: u32) {
-        let state = &self.flows[flow as usize];
-        self.senders[flow as usize].milestone = state.writer.milestone(&state.plan.app);
+        let app = &self.experiment.flows[flow as usize].app;
+        self.senders[flow as usize].milestone = self.flows[flow as usize].writer.milestone(app);
     }
 
     fn on_timer(&mut self, key: Key) {
@@ -483,7 +513,7 @@ impl<'e> Simulation<'e> {
     fn send_datagram(&mut self, flow: u32, now: Time) {
         let state = &mut self.flows[flow as usize];
         let Application::Datagrams(datagrams) = &mut state.application else { return };
-        if now == state.plan.start
+        if now == self.experiment.flows[flow as usize].start
             && let Some(first) = datagrams.first(now).filter(|first| *first > now)
         {
             self.schedule(first, Timer::Application(flow));
@@ -502,15 +532,15 @@ impl<'e> Simulation<'e> {
             Application::Exchanges(_) => return self.ask(flow, now),
             Application::Stream | Application::Frames(_) => {}
         }
-        let (plan, mut writer) = (state.plan, std::mem::take(&mut state.writer));
+        let (app, mut writer) = (self.experiment.flows[flow as usize].app, std::mem::take(&mut state.writer));
         self.senders[flow as usize].milestone = u64::MAX;
         let mut next = None;
         self.with_sender(flow, now, |sender, config, out| {
             let begins = sender.snd_nxt() == 0;
             next = if begins {
-                writer.start(&plan.app, config, sender, now, out)
+                writer.start(&app, config, sender, now, out)
             } else {
-                writer.wake(&plan.app, config, sender, now, out)
+                writer.wake(&app, config, sender, now, out)
             };
         });
         self.flows[flow as usize].writer = writer;
@@ -540,9 +570,9 @@ impl<'e> Simulation<'e> {
     /// Closes a flow whose application writes no more.
     fn close_flow(&mut self, flow: u32, now: Time) {
         let state = &mut self.flows[flow as usize];
-        let (plan, mut writer) = (state.plan, std::mem::take(&mut state.writer));
+        let (app, mut writer) = (self.experiment.flows[flow as usize].app, std::mem::take(&mut state.writer));
         self.senders[flow as usize].milestone = u64::MAX;
-        self.with_sender(flow, now, |sender, config, out| writer.stop(&plan.app, config, sender, now, out));
+        self.with_sender(flow, now, |sender, config, out| writer.stop(&app, config, sender, now, out));
         self.flows[flow as usize].writer = writer;
         self.update_milestone(flow);
     }
@@ -554,7 +584,7 @@ impl<'e> Simulation<'e> {
         self.cards.open_window();
         for flow in 0..self.flows.len() {
             // Before its start a flow has counted nothing, and its meter expects no call.
-            if self.flows[flow].plan.start < now {
+            if self.experiment.flows[flow].start < now {
                 let counters = self.counters(flow);
                 self.senders[flow].meter.on_window_start(&counters);
                 self.flows[flow].feedback_at_start = feedback(&self.receivers[flow].receiver);
@@ -598,7 +628,8 @@ impl<'e> Simulation<'e> {
 
     pub(crate) fn finish(mut self) -> Outcome {
         self.network.catch_up_monitored(self.end);
-        let mut results = FlowResults::new(self.experiment);
+        let experiment = &*self.experiment;
+        let mut results = FlowResults::new(experiment);
         let mut heap = 0;
         // One pass over the endpoints: with many flows, each access to them misses the caches.
         for (number, (sender, receiver)) in self.senders.iter().zip(&self.receivers).enumerate() {
@@ -613,14 +644,14 @@ impl<'e> Simulation<'e> {
                 results.rounds(group, &barrier.meter);
             }
         }
-        let fixed = size_of::<SenderSlot>() + size_of::<ReceiverSlot>() + size_of::<FlowState<'_>>();
+        let fixed = size_of::<SenderSlot>() + size_of::<ReceiverSlot>() + size_of::<FlowState>();
         let flow_bytes = fixed as u64 + heap as u64 / self.flows.len().max(1) as u64;
-        let cards = self.cards.results(self.experiment);
+        let cards = self.cards.results(experiment);
         let network = self.network;
-        let (conservation, paths) = (network.conservation(), network.paths(self.experiment));
+        let (conservation, paths) = (network.conservation(), network.paths(experiment));
         let collector = network.recorder.collector;
         let unbalanced = collector.balance().err();
-        let mut measured = collector.finish(self.experiment, results, shoal_notices::of_run);
+        let mut measured = collector.finish(experiment, results, shoal_notices::of_run);
         measured.broken = unbalanced.or(measured.broken);
         measured.paths = paths;
         measured.cards = cards;
@@ -632,7 +663,7 @@ impl<'e> Simulation<'e> {
 fn finished<'a>(
     sender: &SenderSlot,
     receiver: &Receiver,
-    state: &'a FlowState<'_>,
+    state: &'a FlowState,
     counters: FlowCounters,
 ) -> FinishedFlow<'a> {
     FinishedFlow {

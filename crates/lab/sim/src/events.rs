@@ -91,6 +91,15 @@ impl Key {
     pub(crate) fn number(self) -> u64 {
         (self.0 >> SUBJECT_BITS) as u64 & ((1 << NUMBER_BITS) - 1)
     }
+    /// The event at `time` that is the one called `number` in the order of insertion.
+    pub(crate) fn at(time: Time, number: u64, subject: u32) -> Self {
+        debug_assert!(subject < SUBJECTS_MAX && number < 1 << NUMBER_BITS);
+        Self(
+            u128::from(time.as_picos()) << (SUBJECT_BITS + NUMBER_BITS)
+                | u128::from(number) << SUBJECT_BITS
+                | u128::from(subject),
+        )
+    }
     /// A key before those of all events at `time`, and behind those of all earlier events.
     pub(crate) fn first_at(time: Time) -> Self {
         Self(u128::from(time.as_picos()) << (SUBJECT_BITS + NUMBER_BITS))
@@ -114,13 +123,14 @@ pub(crate) struct Numbering(u64);
 impl Numbering {
     #[inline]
     pub(crate) fn key(&mut self, time: Time, subject: u32) -> Key {
-        debug_assert!(subject < SUBJECTS_MAX);
         self.0 += 1;
         // 2^40 events take half a day of simulation at full speed.
-        debug_assert!(self.0 < 1 << NUMBER_BITS);
-        Key(u128::from(time.as_picos()) << (SUBJECT_BITS + NUMBER_BITS)
-            | u128::from(self.0) << SUBJECT_BITS
-            | u128::from(subject))
+        Key::at(time, self.0, subject)
+    }
+    /// Takes `count` numbers, and returns the first.
+    pub(crate) fn reserve(&mut self, count: u64) -> u64 {
+        self.0 += count;
+        self.0 + 1 - count
     }
     /// The last number that was given.
     #[inline]
@@ -162,6 +172,10 @@ impl EventQueue {
                 PeekMut::pop(top);
             }
         }
+    }
+    /// Removes an event, wherever it is. Takes time in proportion to the number of events.
+    pub(crate) fn remove(&mut self, key: Key) {
+        self.0.retain(|Reverse(other)| *other != key);
     }
     /// Gives events new numbers that keep their order.
     pub(crate) fn renumber(&mut self, number: impl Fn(u64) -> u64) {

@@ -5,7 +5,6 @@ use crate::network::Network;
 use shoal_cc::INFINITE_SSTHRESH;
 use shoal_measure::{FeedbackCounters, FlowMeter, SenderSample};
 use shoal_packet::{FlowId, Packet};
-use shoal_scenario::Flow;
 use shoal_tcp::{EndpointConfig, Output, Receiver, Sender};
 use shoal_units::Time;
 
@@ -107,8 +106,7 @@ impl Output for Egress<'_> {
 }
 
 /// State of a flow other than its endpoints. It is used rarely, and therefore kept apart from them.
-pub(crate) struct FlowState<'e> {
-    pub(crate) plan: &'e Flow,
+pub(crate) struct FlowState {
     pub(crate) application: Application,
     /// Unused by datagrams, which have no connection.
     pub(crate) writer: Writer,

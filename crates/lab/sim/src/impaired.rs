@@ -7,9 +7,10 @@ use crate::moving_delay::MovingDelay;
 use shoal_measure::PathResult;
 use shoal_netem::{Counts, Impairments, Netem};
 use shoal_packet::Packet;
-use shoal_scenario::Link;
+use shoal_scenario::{DelayChange, Link};
 use shoal_units::{Stream, Time};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The impairments of a link in operation.
 pub(crate) struct Impaired {
@@ -35,6 +36,10 @@ impl Impaired {
             expected: Time::NEVER,
             before_window: Counts::default(),
         }
+    }
+
+    pub(crate) fn replan(&mut self, changes: Arc<[DelayChange]>) {
+        self.delay.replan(changes);
     }
 
     pub(crate) fn put(&mut self, mut packet: Packet, left: Time) {

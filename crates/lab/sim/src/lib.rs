@@ -34,7 +34,7 @@ mod recorder;
 mod wire;
 
 pub use docs::DOCS;
-pub use engine::{Options, Progress, run};
+pub use engine::{Live, Options, OtherPlan, Progress, run};
 pub use files::{FileSink, Files};
 pub use hosts::check;
 pub use outcome::Outcome;

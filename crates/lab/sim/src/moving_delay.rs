@@ -17,6 +17,11 @@ impl MovingDelay {
         Self { delay: link.delay, changes: link.schedule.delay.clone(), next: 0 }
     }
 
+    /// The delay changes as `changes` say, which differ from those before only later than for any packet so far.
+    pub(crate) fn replan(&mut self, changes: Arc<[DelayChange]>) {
+        self.changes = changes;
+    }
+
     /// The delay of a packet that leaves the transmitter at `left`.
     pub(crate) fn at(&mut self, left: Time) -> Span {
         while let Some(change) = self.changes.get(self.next).filter(|change| change.at <= left) {

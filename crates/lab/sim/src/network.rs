@@ -105,6 +105,19 @@ impl Network {
         }
     }
 
+    /// The last time for which the rate and the delay of a link have been asked.
+    pub(crate) fn asked_until(&self, link: usize) -> Time {
+        self.ports[link].asked_until()
+    }
+
+    /// The rates and delays change as `experiment` says, for each link other than before only later than [`Self::asked_until`].
+    pub(crate) fn replan(&mut self, experiment: &Experiment) {
+        for (port, link) in self.ports.iter_mut().zip(&experiment.links) {
+            port.replan(&link.schedule);
+        }
+        self.recorder.collector.replan(experiment);
+    }
+
     /// Adds a route over `links`; returns its position in the route table.
     pub(crate) fn add_route(&mut self, links: impl Iterator<Item = u32>, card: Option<u32>, end: u32) -> u32 {
         let start = count_u32(self.routes.len());

@@ -9,7 +9,7 @@ use crate::recorder::Recorder;
 use crate::wire::{Course, Wire};
 use shoal_aqm::{AnyQueue, Backlog, Dequeued, Queue, Verdict};
 use shoal_packet::{Packet, Reason};
-use shoal_scenario::Link;
+use shoal_scenario::{Link, Schedule};
 use shoal_units::cast::fit_u32;
 use shoal_units::{OpportunityLine, Rate, RateChange, Span, Stream, Time, Transmission};
 
@@ -237,6 +237,23 @@ impl Port {
         let departs = (self.hot.waiting > 0).then_some(self.hot.free);
         let happens = self.impaired().and_then(Impaired::next_event);
         [self.hot.wire.next_delivery(), departs, happens].into_iter().flatten().min()
+    }
+
+    /// The last time for which the rate and the delay of the link have been asked: no later change of them is known to the port.
+    pub(crate) fn asked_until(&self) -> Time {
+        if self.line.is_some() { self.hot.free } else { Time::ZERO }
+    }
+
+    /// The rate and the delay change as `schedule` says, which differs from the one before only later than [`Self::asked_until`].
+    pub(crate) fn replan(&mut self, schedule: &Schedule) {
+        if let Some(course) = &mut self.course {
+            course.replan(schedule.delay.clone());
+        }
+        if let Some(line) = &mut self.line
+            && line.opportunities.is_none()
+        {
+            line.transmission.replan(schedule.rate.clone());
+        }
     }
 
     /// The average in bytes and the probability that the law keeps, for the series.

@@ -3,9 +3,10 @@
 use crate::impaired::Impaired;
 use crate::moving_delay::MovingDelay;
 use shoal_packet::Packet;
-use shoal_scenario::Link;
+use shoal_scenario::{DelayChange, Link};
 use shoal_units::{Span, Time};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Packets in propagation, in the order of their delivery. `Packet::enqueued` is the time from which each still needs
 /// `delay`.
@@ -31,6 +32,16 @@ impl Course {
             Some(impairments) => Some(Self::Impaired(Box::new(Impaired::new(link, impairments, seed)))),
             None if link.schedule.delay.is_empty() => None,
             None => Some(Self::Moving { delay: MovingDelay::new(link), latest: Time::ZERO }),
+        }
+    }
+}
+
+impl Course {
+    /// The delay changes as `changes` say, which differ from those before only later than for any packet so far.
+    pub(crate) fn replan(&mut self, changes: Arc<[DelayChange]>) {
+        match self {
+            Self::Moving { delay, .. } => delay.replan(changes),
+            Self::Impaired(impaired) => impaired.replan(changes),
         }
     }
 }

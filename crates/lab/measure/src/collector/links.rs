@@ -1,7 +1,9 @@
 //! Events of packets at monitored links.
 
 use super::{Collector, NO_LINK};
-use crate::{Bottleneck, LinkBin, LinkDistributions, LinkHistory, Measures, MeterPace, QueueBin, QueueMeter};
+use crate::{
+    Bottleneck, Histogram, LinkBin, LinkDistributions, LinkHistory, Measures, MeterPace, QueueBin, QueueMeter,
+};
 use shoal_packet::{Backlog, Class, Reason};
 use shoal_scenario::{Experiment, Link, OpportunitySchedule};
 use shoal_trace::{FlowEvent, LinkIndex};
@@ -73,6 +75,13 @@ impl MonitoredLink {
             Self { meter, bin, bins: (binned && !link.schedule.is_empty()).then(Vec::new), opportunities }
         });
         links.collect()
+    }
+
+    pub(super) fn replan(&mut self, link: &Link) {
+        self.meter.replan(link.schedule.rate.clone());
+        if let Some(bin) = &mut self.bin {
+            bin.replan(link.schedule.rate.clone());
+        }
     }
 
     /// The result of `link`, and the distributions behind it.
@@ -183,6 +192,11 @@ impl Collector {
                 std::mem::swap(one, other);
             }
         }
+    }
+
+    /// Queueing delay in picoseconds of the packets of a class that have left a queue in the window so far.
+    pub fn delay(&self, link: u32, class: Class) -> &Histogram {
+        self.links[link as usize].meter.delay(class)
     }
 
     /// Ends a bin of the queue series; `state` returns the average in bytes and the probability of a link's

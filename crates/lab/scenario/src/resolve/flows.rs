@@ -33,6 +33,7 @@ pub(crate) struct GroupPlan {
 #[derive(Clone, Debug)]
 pub(super) enum StartPlan {
     At(Time),
+    /// [`Time::NEVER`] for a flow that does not start.
     List(Vec<Time>),
     Uniform(Time, Span),
     Every(Time, Span),
@@ -48,7 +49,8 @@ pub(super) fn group_plan(index: usize, duration: Span, sizes: &Sizes, cx: &Conte
     let (first, last) = match &start {
         StartPlan::At(time) => (*time, *time),
         StartPlan::List(times) => {
-            (times.iter().copied().min().unwrap_or_default(), times.iter().copied().max().unwrap_or_default())
+            let planned = || times.iter().copied().filter(|time| *time < Time::NEVER);
+            (planned().min().unwrap_or_default(), planned().max().unwrap_or_default())
         }
         StartPlan::Uniform(from, width) => (*from, from.saturating_add(*width)),
         StartPlan::Every(from, gap) => {
@@ -80,6 +82,10 @@ pub(super) fn group_plan(index: usize, duration: Span, sizes: &Sizes, cx: &Conte
     if app.has_barrier() && matches!(start, StartPlan::Arrivals(_)) {
         let hint = "write start = \"0 s\" and count, or leave barrier out";
         keys.error("app.barrier", "flows that arrive at random cannot wait for each other", hint);
+    }
+    if app.has_barrier() && matches!(&start, StartPlan::List(times) if times.contains(&Time::NEVER)) {
+        let hint = "give each flow a time, or leave barrier out";
+        keys.error("start", "flows that wait for each other would wait for one that never starts", hint);
     }
     if app.has_barrier() && matches!(group.stop, Some(Stop::List(_))) {
         keys.error("stop", "flows that wait for each other stop together", ONE_STOP);
@@ -159,7 +165,7 @@ fn start_plan(start: &Start, count: u32, index: usize, duration: Span, cx: &Cont
                 let message = format!("{} start times for {count} flows", times.len());
                 keys.error("start", message, "give one time for each flow, or leave out count");
             }
-            StartPlan::List(times.iter().map(at).collect())
+            StartPlan::List(times.iter().map(|time| time.time().unwrap_or(Time::NEVER)).collect())
         }
         Start::Uniform { from, to } => {
             if to.span() < from.span() {

@@ -36,7 +36,7 @@ section! {
         /// Number of flows.
         #[otherwise = "1, or the number of start times, round-trip times or stop times, or of the hosts of a permutation"]
         count: Option<u32>,
-        /// When the flows connect: one time, a list of times, { uniform = [from, to] } or { every = time }.
+        /// When the flows connect: one time, a list with a time or "never" for each flow, { uniform = [from, to] } or { every = time }.
         start: Start = "0 s",
         /// When the applications stop writing: one time, or a list with a time or "never" for each flow.
         #[otherwise = "never"]

@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
+use super::moment::{Moment, NEVER};
 use crate::field::{Field, Section, section};
 use crate::quantity::{Duration, Frequency};
 use crate::report::Report;
@@ -12,8 +13,8 @@ use crate::tree::{Node, Value};
 pub enum Start {
     /// All flows at once.
     At(Duration),
-    /// One time for each flow.
-    List(Vec<Duration>),
+    /// One entry for each flow.
+    List(Vec<Moment>),
     /// A uniformly distributed time for each flow.
     Uniform {
         /// Earliest start.
@@ -77,6 +78,11 @@ const HINT: &str = "write \"1 s\", [\"0 s\", \"1 s\"], { uniform = [\"0 s\", \"1
 impl Field for Start {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
         match &node.value {
+            Value::Text(text) if text == NEVER => {
+                let hint = "remove the group, or give a list with a time or \"never\" for each flow";
+                report.error(&node.mark, "the group never starts", hint);
+                None
+            }
             Value::Text(_) => Duration::read(node, report).map(Self::At),
             Value::Array(items) if items.is_empty() => {
                 report.error(
@@ -134,7 +140,7 @@ impl Field for Start {
         let time = Duration::schema();
         json!({ "oneOf": [
             time,
-            { "type": "array", "items": time, "minItems": 1 },
+            { "type": "array", "items": Moment::schema(), "minItems": 1 },
             { "type": "object", "additionalProperties": false, "required": ["uniform"], "properties": {
                 "uniform": { "type": "array", "items": time, "minItems": 2, "maxItems": 2,
                              "description": "Earliest and latest start, drawn for each flow." } } },

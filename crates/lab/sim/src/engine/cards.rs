@@ -4,9 +4,11 @@ use super::Simulation;
 use crate::events::Timer;
 use crate::network::{TO_RECEIVER, TO_SENDER};
 use shoal_packet::Packet;
+use shoal_scenario::Experiment;
 use shoal_units::Time;
+use std::ops::Deref;
 
-impl Simulation<'_> {
+impl<E: Deref<Target = Experiment>> Simulation<E> {
     /// A packet reaches the card of its host.
     #[cold]
     #[inline(never)]

@@ -4,11 +4,12 @@ use super::Simulation;
 use crate::app::Application;
 use crate::events::Timer;
 use crate::flow::Egress;
-use shoal_scenario::App;
+use shoal_scenario::{App, Experiment};
 use shoal_trace::DeliveryKind;
 use shoal_units::{Span, Time};
+use std::ops::Deref;
 
-impl Simulation<'_> {
+impl<E: Deref<Target = Experiment>> Simulation<E> {
     /// Handles the delivery of what the receiver's application waits for.
     #[cold]
     #[inline(never)]
@@ -17,7 +18,7 @@ impl Simulation<'_> {
         if let Some(asking) = (connection as usize).checked_sub(self.flows.len()) {
             return self.answer(self.asking[asking], now);
         }
-        match self.flows[connection as usize].plan.app {
+        match self.experiment.flows[connection as usize].app {
             App::Requests { barrier, .. } => self.on_answer(connection, barrier, now),
             App::Frames { .. } => self.on_frames(connection, now),
             _ => {
@@ -37,7 +38,7 @@ impl Simulation<'_> {
                 }
                 frames.awaited_bytes()
             }
-            _ => state.writer.awaited_bytes(&state.plan.app),
+            _ => state.writer.awaited_bytes(&self.experiment.flows[flow as usize].app),
         };
     }
 
@@ -96,7 +97,7 @@ impl Simulation<'_> {
 
     /// Notes that a flow has delivered its part of a round.
     fn arrive(&mut self, flow: u32, now: Time) {
-        let plan = self.flows[flow as usize].plan;
+        let plan = self.experiment.flows[flow as usize];
         let Some(barrier) = &mut self.barriers[plan.group as usize] else { return };
         let Some(took) = barrier.arrive(now) else { return };
         let (next, flows) = (barrier.next(&plan.app, now), barrier.flows.clone());
@@ -108,7 +109,7 @@ impl Simulation<'_> {
             let known = match plan.app {
                 App::Requests { .. } => next,
                 _ => {
-                    let path = self.flows[flow as usize].plan.backward;
+                    let path = self.experiment.flows[flow as usize].backward;
                     next.saturating_add(self.experiment.propagation(path))
                 }
             };

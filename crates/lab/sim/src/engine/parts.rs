@@ -7,7 +7,7 @@ use shoal_scenario::Experiment;
 use shoal_units::Time;
 use std::sync::Arc;
 
-impl<'e> Simulation<'e> {
+impl<'e> Simulation<&'e Experiment> {
     /// The part `part` of a divided experiment, ready to begin.
     pub(crate) fn part(experiment: &'e Experiment, division: &Arc<Division>, part: u32) -> Self {
         let mut simulation = Self::new(experiment, None);

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// One part with what it needs for the next window. Its thread has it during the window, and the first thread in between.
 struct Part<'e> {
-    simulation: Simulation<'e>,
+    simulation: Simulation<&'e Experiment>,
     log: Log,
     numbers: Numbers,
     /// The last final number.
