@@ -26,14 +26,14 @@ def module() -> Path:
 
 
 def run_in_node(module: Path, texts: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """What `run.mjs` writes of scenario files, by the names of its files."""
+    """What `run.mjs` writes of files with these names and texts, by the names of its own files."""
     node = shutil.which("node")
     assert node, "node is missing\nhint: on Debian or Ubuntu: sudo apt-get install nodejs"
     given, found = folder / "in", folder / "out"
     for place in (given, found):
         place.mkdir()
     for name, text in texts.items():
-        (given / f"{name}.toml").write_text(text, encoding="utf-8")
+        (given / name).write_text(text, encoding="utf-8")
     script = Path(__file__).parent / "run.mjs"
     subprocess.run([node, script, module, given, found], check=True)
     return {path.name: path.read_text(encoding="utf-8") for path in found.iterdir()}

@@ -78,9 +78,13 @@ def texts() -> dict[str, str]:
     return found
 
 
+def as_files(given: dict[str, str]) -> dict[str, str]:
+    return {f"{name}.toml": text for name, text in given.items()}
+
+
 def test_every_shipped_scenario_has_the_native_bytes(module: Path, tmp_path: Path) -> None:
     files = texts()
-    found = run_in_node(module, files, tmp_path)
+    found = run_in_node(module, as_files(files), tmp_path)
     expected = {file: text for name, given in files.items() for file, text in native(name, given).items()}
     assert found.keys() == expected.keys()
     assert not [file for file, text in expected.items() if found[file] != text]
@@ -88,7 +92,7 @@ def test_every_shipped_scenario_has_the_native_bytes(module: Path, tmp_path: Pat
 
 
 def test_what_is_refused_has_the_native_message(module: Path, tmp_path: Path) -> None:
-    found = run_in_node(module, BROKEN, tmp_path)
+    found = run_in_node(module, as_files(BROKEN), tmp_path)
     expected = {file: text for name, given in BROKEN.items() for file, text in native(name, given).items()}
     assert found == expected
     assert found.keys() == {f"{name}.error" for name in BROKEN}

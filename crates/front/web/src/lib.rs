@@ -1,8 +1,11 @@
 #![doc = include_str!("../README.md")]
 
+mod columns;
+mod live;
 mod run;
 mod scenario;
 
+pub use live::Live;
 pub use run::Run;
 pub use scenario::Scenario;
 

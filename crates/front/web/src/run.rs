@@ -1,6 +1,9 @@
 //! A finished run.
 
-use shoal_trace::{Column, Table};
+use crate::columns;
+use serde_json::Value as Json;
+use shoal_sim::Outcome;
+use shoal_trace::Table;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// A finished run.
@@ -20,47 +23,40 @@ impl Run {
 
     /// Names of the tables.
     pub fn tables(&self) -> Vec<String> {
-        self.tables.iter().map(|table| table.spec().name.to_owned()).collect()
+        columns::names(self.tables.iter())
     }
 
     /// Names of the columns of a table; none if there is no such table.
     pub fn columns(&self, table: &str) -> Vec<String> {
-        let columns = self.table(table).map_or(&[][..], |table| table.spec().columns);
-        columns.iter().map(|column| column.name.to_owned()).collect()
+        columns::of(self.table(table))
     }
 
     /// A column of numbers, or for words their positions among [`Self::words`]; none if there is no such column. Integers above 2^53
     /// are rounded.
     pub fn numbers(&self, table: &str, column: &str) -> Option<Vec<f64>> {
-        Some(match self.column(table, column)? {
-            Column::F64(values) => values.clone(),
-            Column::U32(values) => values.iter().map(|&value| value.into()).collect(),
-            Column::U64(values) => values.iter().map(|&value| value as f64).collect(),
-            Column::Text { codes, .. } => codes.iter().map(|&code| code.into()).collect(),
-        })
+        columns::numbers(self.table(table), column, 0)
     }
 
     /// The words of a column; none if it has no words.
     pub fn words(&self, table: &str, column: &str) -> Option<Vec<String>> {
-        match self.column(table, column)? {
-            Column::Text { words, .. } => Some(words.clone()),
-            _ => None,
-        }
+        columns::words(self.table(table), column)
     }
 }
 
 impl Run {
-    pub(crate) fn new(json: String, tables: Vec<Table>) -> Self {
-        Self { json, tables }
+    /// The run that ended with `outcome`, given its resolved scenario.
+    ///
+    /// # Errors
+    /// The law of conservation that the outcome breaks.
+    pub(crate) fn of(outcome: Outcome, scenario: Json) -> Result<Self, String> {
+        if let Some(law) = &outcome.broken {
+            return Err(law.to_string());
+        }
+        let result = outcome.result(scenario, env!("CARGO_PKG_VERSION"));
+        Ok(Self { json: result.to_json(), tables: outcome.measured.tables })
     }
 
     fn table(&self, name: &str) -> Option<&Table> {
-        self.tables.iter().find(|table| table.spec().name == name)
-    }
-
-    fn column(&self, table: &str, column: &str) -> Option<&Column> {
-        let table = self.table(table)?;
-        let position = table.spec().columns.iter().position(|spec| spec.name == column)?;
-        table.columns().get(position)
+        columns::find(self.tables.iter(), name)
     }
 }

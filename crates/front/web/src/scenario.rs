@@ -1,8 +1,8 @@
 //! The handle of a scenario, which is read, checked and planned once.
 
 use crate::Run;
+use serde_json::Value as Json;
 use shoal_scenario::{Document, Experiment, Refusal};
-use shoal_sim::Options;
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
 /// A scenario that has been read and is valid.
@@ -51,14 +51,24 @@ impl Scenario {
     }
 
     fn simulate(&self, seed: Option<u64>) -> Result<Run, String> {
-        let experiment: Experiment = self.0.resolve(seed).map_err(|errors| errors.to_string())?;
+        let experiment = self.experiment(seed)?;
+        let scenario = self.json_with_seed(experiment.seed);
+        // The same engine as that of live runs, so that the module does not hold it twice.
+        Run::of(shoal_sim::Live::new(Box::new(experiment)).finish(), scenario)
+    }
+
+    /// The experiment; `seed` replaces the scenario's own.
+    ///
+    /// # Errors
+    /// What is wrong with it, or what the simulator has no model for.
+    pub(crate) fn experiment(&self, seed: Option<u64>) -> Result<Experiment, String> {
+        let experiment = self.0.resolve(seed).map_err(|errors| errors.to_string())?;
         shoal_sim::check(&experiment).map_err(|refusals| Refusal::all(&refusals))?;
-        let outcome = shoal_sim::run(&experiment, Options::default()).ok_or("the run was interrupted")?;
-        if let Some(law) = &outcome.broken {
-            return Err(law.to_string());
-        }
-        let scenario = self.0.to_json_with_seed(experiment.seed);
-        let result = outcome.result(scenario, env!("CARGO_PKG_VERSION"));
-        Ok(Run::new(result.to_json(), outcome.measured.tables))
+        Ok(experiment)
+    }
+
+    /// The resolved scenario of a run with this seed.
+    pub(crate) fn json_with_seed(&self, seed: u64) -> Json {
+        self.0.to_json_with_seed(seed)
     }
 }

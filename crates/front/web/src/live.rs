@@ -1,0 +1,131 @@
+//! A run in progress.
+
+use crate::{Run, Scenario, columns};
+use serde_json::Value as Json;
+use shoal_measure::Histogram;
+use shoal_packet::Class;
+use shoal_trace::Table;
+use shoal_units::{Span, Time};
+use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
+
+/// A run in progress, whose plan may change on the way.
+#[wasm_bindgen]
+pub struct Live {
+    live: shoal_sim::Live,
+    /// The resolved scenario, for the result.
+    scenario: Json,
+    seed: Option<u64>,
+    /// What [`Self::delays`] has told, by link and class.
+    told: Vec<[Histogram; 2]>,
+}
+
+#[wasm_bindgen]
+impl Live {
+    /// A run of a scenario that has not begun; `seed` replaces the scenario's own.
+    ///
+    /// # Errors
+    /// What the simulator has no model for, as text.
+    #[wasm_bindgen(constructor)]
+    pub fn new(scenario: &Scenario, seed: Option<u64>) -> Result<Live, JsValue> {
+        let experiment = scenario.experiment(seed)?;
+        let json = scenario.json_with_seed(experiment.seed);
+        let told = experiment.monitored().map(|_| [const { Histogram::new() }; 2]).collect();
+        Ok(Self { live: shoal_sim::Live::new(Box::new(experiment)), scenario: json, seed, told })
+    }
+
+    /// Goes on to a time in seconds, or until about this many events more have happened (checked every 131,072 events). Returns the time in
+    /// seconds up to which everything has happened.
+    pub fn advance(&mut self, until_s: f64, events: f64) -> f64 {
+        // A float that is too large, or negative, becomes the nearest integer that there is.
+        let (until_ps, events) = ((until_s * 1e12) as u64, events as u64);
+        self.live.advance(Time::from_picos(until_ps), events).as_secs_f64()
+    }
+
+    /// Goes on as another scenario says, whose starts and stops of flows, changes of rates and delays, and duration may differ from
+    /// [`Self::earliest_change_s`] on.
+    ///
+    /// # Errors
+    /// What else differs, as text; the run is as before.
+    pub fn replace(&mut self, scenario: &Scenario) -> Result<(), JsValue> {
+        let experiment = scenario.experiment(self.seed)?;
+        let json = scenario.json_with_seed(experiment.seed);
+        self.live.replace(Box::new(experiment)).map_err(|why| why.to_string())?;
+        self.scenario = json;
+        Ok(())
+    }
+
+    /// The earliest time in seconds at which something may be planned otherwise, rounded up to whole microseconds.
+    pub fn earliest_change_s(&self) -> f64 {
+        let micros = self.live.earliest_change().as_picos().div_ceil(Span::from_micros(1).as_picos());
+        micros as f64 / 1e6
+    }
+
+    /// Whether everything has happened.
+    pub fn is_over(&self) -> bool {
+        self.live.is_over()
+    }
+
+    /// Number of events so far.
+    pub fn events(&self) -> f64 {
+        self.live.events() as f64
+    }
+
+    /// Names of the series, which grow while the run goes on.
+    pub fn tables(&self) -> Vec<String> {
+        columns::names(self.live.series())
+    }
+
+    /// Names of the columns of a series; none if there is no such series.
+    pub fn columns(&self, table: &str) -> Vec<String> {
+        columns::of(self.table(table))
+    }
+
+    /// Number of rows of a series so far; none if there is no such series.
+    pub fn rows(&self, table: &str) -> Option<u32> {
+        u32::try_from(self.table(table)?.len()).ok()
+    }
+
+    /// A column of a series from row `from` on, as [`Run::numbers`] gives it of a whole table.
+    pub fn numbers(&self, table: &str, column: &str, from: u32) -> Option<Vec<f64>> {
+        columns::numbers(self.table(table), column, from as usize)
+    }
+
+    /// The words of a column; none if it has no words.
+    pub fn words(&self, table: &str, column: &str) -> Option<Vec<String>> {
+        columns::words(self.table(table), column)
+    }
+
+    /// Names of the links that the result reports.
+    pub fn links(&self) -> Vec<String> {
+        self.live.experiment().monitored().map(|(_, link)| link.name.clone()).collect()
+    }
+
+    /// Queueing delays of the packets that have left a link since the last call for this link and class, and since the warm-up: three
+    /// numbers for each range, from seconds, to seconds, packets. The link is a position in [`Self::links`], and the class is that of
+    /// ECN-capable packets or of all others. None if there is no such link.
+    pub fn delays(&mut self, link: u32, ecn_capable: bool) -> Option<Vec<f64>> {
+        let class = if ecn_capable { Class::Ect } else { Class::NotEct };
+        let told = &mut self.told.get_mut(link as usize)?[class as usize];
+        let now = self.live.delay(link, class);
+        let gained = now.gained(told);
+        let numbers = gained
+            .flat_map(|one| [one.low as f64 / 1e12, one.high as f64 / 1e12, one.weight as f64])
+            .collect();
+        *told = now.clone();
+        Some(numbers)
+    }
+
+    /// Carries out what is left, and ends the run.
+    ///
+    /// # Errors
+    /// The law of conservation that the result breaks, as text.
+    pub fn finish(self) -> Result<Run, JsValue> {
+        Ok(Run::of(self.live.finish(), self.scenario)?)
+    }
+}
+
+impl Live {
+    fn table(&self, name: &str) -> Option<&Table> {
+        columns::find(self.live.series(), name)
+    }
+}
