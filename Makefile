@@ -7,7 +7,7 @@ WORKERS ?= 0
 # Heading of a recorded table: date, version and processor.
 MEASURED_ON = "$$(date +%F), shoal $$(git describe --always), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)."
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module page test-page test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -52,6 +52,18 @@ linux-kernel: setup ## Build the kernel of `shoal run --on linux` once (about 10
 
 web-module: setup ## Build the simulator for browsers in target/web/module (Debian, or a Rust with wasm32-unknown-unknown; about 5 minutes)
 	@$(BIN)/python tools/web_module.py target/web/module
+
+PAGE := crates/front/web/page
+
+$(PAGE)/node_modules/.done: $(PAGE)/package-lock.json
+	@cd $(PAGE) && npm ci --ignore-scripts --loglevel=error
+	@touch $@
+
+page: web-module $(PAGE)/node_modules/.done ## Build the page with the simulator, target/web/shoal.html (needs node and npm)
+	@cd $(PAGE) && npm run --silent check && node build.mjs ../../../../target/web/module ../../../../scenarios ../../../../target/web/shoal.html
+
+test-page: page ## Test the page in a browser (needs Chromium: apt-get install chromium)
+	@cd $(PAGE) && npm run --silent test
 
 test-web: setup $(VENV)/.test ## Compare results in WebAssembly with native ones, byte by byte (needs node)
 	$(BIN)/python -m pytest -q -s tests/web

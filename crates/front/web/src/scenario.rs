@@ -21,6 +21,16 @@ impl Scenario {
         Self::read(text, file_name).map_err(JsValue::from)
     }
 
+    /// Reads a scenario that is given as JSON, with the keys of a scenario file.
+    ///
+    /// # Errors
+    /// What is wrong with it, as text with places and remedies.
+    #[wasm_bindgen(js_name = fromJson)]
+    pub fn from_json(text: &str, name: &str) -> Result<Scenario, JsValue> {
+        let json: Json = serde_json::from_str(text).map_err(|error| format!("{name}: not JSON: {error}"))?;
+        Ok(Self(Document::from_json(&json, name).map_err(|errors| errors.to_string())?))
+    }
+
     /// The resolved scenario as JSON.
     pub fn json(&self) -> String {
         self.0.to_json().to_string()

@@ -1,0 +1,78 @@
+// node build.mjs MODULE_FOLDER SCENARIOS_FOLDER OUT.html: writes the page, one file that needs no other.
+// The same inputs give the same bytes.
+import { createHash } from "node:crypto";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+// The page may have at most so many bytes when a server has packed it.
+const PACKED_MAX = 900_000;
+// Bottlenecks of the demonstration, in the order of the list: names on the page, and shipped scenarios.
+const PRESETS = [
+  ["RED with ECN", "red-ecn"],
+  ["Coupled", "coupled"],
+  ["Dual queue, coupled", "dualq-coupled"],
+  ["DualPI2", "dualpi2"],
+  ["Dual RED", "coexistence"],
+  ["Step marking", "step-single"],
+  ["FIFO", "compare/reno-fifo-10m-4bdp"],
+  ["CoDel", "codel"],
+  ["FQ-CoDel", "fq-codel"],
+];
+
+const here = dirname(fileURLToPath(import.meta.url));
+const [module, scenarios, out] = process.argv.slice(2).map((path) => resolve(path));
+if (!out) {
+  console.error("usage: node build.mjs MODULE_FOLDER SCENARIOS_FOLDER OUT.html");
+  process.exit(2);
+}
+
+async function bundle(entry) {
+  const result = await build({
+    entryPoints: [join(here, "src", entry)],
+    alias: { "shoal-module": join(module, "shoal.js") },
+    bundle: true,
+    minify: true,
+    format: "iife",
+    target: "es2022",
+    // The glue of the module can load it from its own address, which the page never does.
+    define: { "import.meta.url": '"shoal:"' },
+    write: false,
+    logLevel: "warning",
+  });
+  // Nothing inside of a script element may look like its end.
+  return result.outputFiles[0].text.trim().replaceAll("</script", "<\\/script");
+}
+
+const sha = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+const style = readFileSync(join(here, "node_modules/uplot/dist/uPlot.min.css"), "utf8").trim() + readFileSync(join(here, "src/page.css"), "utf8").trim();
+const [main, worker] = await Promise.all([bundle("main.ts"), bundle("worker.ts")]);
+const presets = PRESETS.map(([title, name]) => ({
+  name: name.split("/").at(-1),
+  title,
+  text: readFileSync(join(scenarios, `${name}.toml`), "utf8"),
+}));
+const wasm = gzipSync(readFileSync(join(module, "shoal_bg.wasm")), { level: 9 }).toString("base64");
+const parts = {
+  // Only what is in this file: its scripts by their checksums, and the worker that it makes of one of them. A style may be set by
+  // the library of plots, so styles are allowed inline.
+  "@CSP@": `default-src 'none'; script-src ${sha(main)} 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'`,
+  "@STYLE@": style,
+  "@WASM@": wasm,
+  "@PRESETS@": JSON.stringify(presets).replaceAll("<", "\\u003c"),
+  "@WORKER@": worker,
+  "@MAIN@": main,
+};
+let page = readFileSync(join(here, "src/page.html"), "utf8");
+for (const [mark, text] of Object.entries(parts)) page = page.replace(mark, () => text);
+const packed = gzipSync(page, { level: 9 }).length;
+if (packed > PACKED_MAX) {
+  console.error(`the page has ${packed} bytes gzipped, and at most ${PACKED_MAX} are allowed`);
+  process.exit(1);
+}
+// At once or not at all.
+writeFileSync(`${out}.part`, page);
+renameSync(`${out}.part`, out);
+console.log(`${out}: ${page.length} bytes, ${packed} gzipped`);

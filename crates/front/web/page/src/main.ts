@@ -1,0 +1,268 @@
+// The page.
+
+import { CONTROLS, show } from "./controls";
+import { at, element, save } from "./dom";
+import type { Controls, Preset } from "./plan";
+import type { FromWorker, Shipped, ToWorker } from "./protocol";
+import { fromFragment, toFragment } from "./share";
+import { Side } from "./side";
+import { table } from "./steady";
+
+/** Runs for a steady state. */
+const SEEDS = 5;
+/** Largest scenario file that is read, in bytes. */
+const FILE_MAX = 200_000;
+const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
+const DEFAULT: Controls = {
+  queues: ["red-ecn", "dualpi2"],
+  rateMbps: 40,
+  kinds: [
+    { cc: "dctcp", flows: 2, rttMs: 10 },
+    { cc: "cubic", flows: 2, rttMs: 10 },
+  ],
+  video: false,
+  seed: 1,
+};
+
+let worker: Worker;
+let presets: Preset[] = [];
+let controls: Controls = DEFAULT;
+let sides: Side[] = [];
+let running = true;
+let speed = 1;
+let now = 0;
+/** Kept until the address is not changed so often that the browser complains. */
+let addressTimer = 0;
+
+const send = (message: ToWorker, transfer: Transferable[] = []) => worker.postMessage(message, transfer);
+const note = (text: string) => (at("note").textContent = text);
+
+function alarm(text: string | null): void {
+  at("alert").hidden = text === null;
+  at("alert").textContent = text ?? "";
+}
+
+/** The bytes of the module, which the page holds packed. */
+async function unpack(): Promise<ArrayBuffer> {
+  const text = at("wasm").textContent ?? "";
+  const packed = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
+}
+
+/** What the browser lacks, if it lacks something. */
+function missing(): string | null {
+  if (typeof WebAssembly !== "object") return "WebAssembly";
+  if (typeof Worker !== "function") return "workers";
+  if (typeof DecompressionStream !== "function") return "DecompressionStream";
+  return null;
+}
+
+async function boot(): Promise<void> {
+  const lacks = missing();
+  if (lacks) {
+    note("");
+    return alarm(`This browser has no ${lacks}, which the simulator needs. Firefox 113, Chrome 80 and Safari 16.4 and their successors have it.`);
+  }
+  const code = at("worker").textContent ?? "";
+  worker = new Worker(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+  worker.onmessage = (event: MessageEvent<FromWorker>) => on(event.data);
+  worker.onerror = (event) => alarm(`The simulator has stopped: ${event.message}\nReload the page to begin anew; the address holds the controls.`);
+  const shipped = JSON.parse(at("presets").textContent ?? "[]") as Shipped[];
+  const wasm = await unpack();
+  send({ type: "boot", wasm, presets: shipped }, [wasm]);
+}
+
+function fromAddress(): Controls {
+  if (location.hash.length < 2) return DEFAULT;
+  try {
+    const ccs = [...CONTROLS.scalable, ...CONTROLS.classic];
+    return fromFragment(location.hash.slice(1), { queues: presets.map((preset) => preset.name), ccs });
+  } catch (error) {
+    alarm(`${String(error)}\nThe page shows its own beginning instead.`);
+    return DEFAULT;
+  }
+}
+
+function on(message: FromWorker): void {
+  switch (message.type) {
+    case "ready":
+      presets = message.presets;
+      at("about").append(` shoal ${message.version}.`);
+      controls = fromAddress();
+      build();
+      send({ type: "restart", controls });
+      send({ type: "clock", running, speed });
+      return;
+    case "began":
+      // The plots' legends follow the kinds of flows.
+      controls = message.controls;
+      build();
+      now = 0;
+      note(message.why ? `A new run: ${message.why}.` : "A new run from 0 s.");
+      return;
+    case "news":
+      now = message.time;
+      message.sides.forEach((news, i) => sides[i]?.take(message.time, news));
+      requestAnimationFrame(() => {
+        for (const side of sides) side.draw(now);
+        at("clock").textContent = `${now.toFixed(1)} s`;
+        send({ type: "drawn" });
+      });
+      if (message.behind) note("This machine simulates slower than asked for: simulated time passes more slowly.");
+      if (message.over && running) {
+        setRunning(false);
+        note("The run is over: a live run takes 600 s of simulated time. Begin anew.");
+      }
+      return;
+    case "progress":
+      return void (at("steady-state").textContent = `${message.done} of ${message.of} runs`);
+    case "steady":
+      at("steady-state").textContent = "";
+      at("steady-table").replaceChildren(table(message.sides, controls.queues.map(presetOf), message.durationS, message.warmupS));
+      return;
+    case "text":
+      return showText("scenario.toml", message.toml);
+    case "checked":
+      return showText("scenario.toml", message.toml);
+    case "error":
+      at("steady-state").textContent = "";
+      return alarm(message.text);
+  }
+}
+
+const presetOf = (name: string) => presets.find((preset) => preset.name === name);
+
+function moved(wanted: Controls): void {
+  alarm(null);
+  controls = wanted;
+  send({ type: "controls", controls });
+  clearTimeout(addressTimer);
+  addressTimer = setTimeout(() => history.replaceState(null, "", `#${toFragment(controls)}`), 300) as unknown as number;
+}
+
+/** What the legends and the controls show of the kinds of flows; a slider that is being moved stays as it is. */
+let built = "";
+function build(): void {
+  const shape = JSON.stringify({ ...controls, rateMbps: 0, queues: 0, seed: 0, kinds: controls.kinds.map((kind) => ({ ...kind, flows: 0, rttMs: 0 })) });
+  if (shape !== built) {
+    built = shape;
+    const focus = document.activeElement?.id;
+    show(at("controls"), controls, moved);
+    sides = [0, 1].map((number) => new Side(number, presets, controls, (name) => choose(number, name)));
+    at("sides").replaceChildren(...sides.map((side) => side.root));
+    if (focus) document.getElementById(focus)?.focus();
+  }
+  for (const side of sides) side.begin(controls);
+}
+
+function choose(number: number, name: string): void {
+  const queues: [string, string] = [...controls.queues];
+  queues[number] = name;
+  moved({ ...controls, queues });
+}
+
+function setRunning(value: boolean): void {
+  running = value;
+  at("pause").textContent = running ? "Pause" : "Go on";
+  send({ type: "clock", running, speed });
+}
+
+function showText(name: string, text: string): void {
+  const copy = element("button", { type: "button", click: () => navigator.clipboard.writeText(text).then(() => note("Copied."), () => note("The browser does not allow copying: mark the text instead.")) }, "Copy");
+  const keep = element("button", { type: "button", click: () => save(name, new Blob([text])) }, "Save");
+  at("text").replaceChildren(element("div", { class: "row" }, copy, keep), element("pre", { tabindex: "0", "aria-label": name }, text));
+}
+
+/** The present run as a script; the scenario is that of the left side. */
+function toolbar(): void {
+  const speeds = element("select", { id: "speed" }, ...SPEEDS.map((one) => element("option", { value: one }, `${one} ×`)));
+  speeds.value = `${speed}`;
+  speeds.addEventListener("change", () => {
+    speed = Number(speeds.value);
+    send({ type: "clock", running, speed });
+  });
+  const themes = element("button", { type: "button", class: "push", click: () => setTheme(document.documentElement.dataset["theme"] !== "dark") }, "Dark or light");
+  at("time").replaceChildren(
+    element("span", { id: "clock", "aria-label": "Simulated time" }, "0.0 s"),
+    element("button", { id: "pause", type: "button", class: "main", click: () => setRunning(!running) }, "Pause"),
+    element("button", { type: "button", click: () => (setRunning(false), send({ type: "step", seconds: 0.1 })) }, "Step 0.1 s"),
+    element("label", { for: "speed" }, "Speed"),
+    speeds,
+    element("button", { type: "button", click: () => (send({ type: "restart", controls }), setRunning(true)) }, "Restart"),
+    themes,
+  );
+  at("steady").replaceChildren(
+    element("div", { class: "row" },
+      element("h2", {}, "Steady state"),
+      element("button", { id: "measure", type: "button", click: () => ((at("steady-state").textContent = "…"), send({ type: "steady", controls, seeds: SEEDS })) }, `Jump to the steady state: ${SEEDS} seeds`),
+      element("span", { id: "steady-state", role: "status" }),
+    ),
+    element("div", { id: "steady-table" }),
+  );
+  const link = () => `${location.href.split("#")[0]}#${toFragment(controls)}`;
+  const command = () => "# Save the scenario of a side as scenario.toml (\"as TOML\"), then:\nshoal run scenario.toml --out results/live\n";
+  const python = () => "# Save the scenario of a side as scenario.toml (\"as TOML\"), then:\nimport shoal\n\nresult = shoal.run(\"scenario.toml\")\nprint(result.metrics)\n";
+  const file = element("input", { id: "file", type: "file", accept: ".toml", hidden: true, change: () => {
+    void readFile(file.files?.[0]);
+    // The same file can be chosen again, when it has been mended.
+    file.value = "";
+  } });
+  at("share").replaceChildren(
+    element("div", { class: "row" },
+      element("h2", {}, "Share"),
+      element("button", { type: "button", click: () => showText("link.txt", link()) }, "Link"),
+      element("button", { type: "button", click: () => send({ type: "text", side: 0 }) }, "Left as TOML"),
+      element("button", { type: "button", click: () => send({ type: "text", side: 1 }) }, "Right as TOML"),
+      element("button", { type: "button", click: () => showText("run.sh", command()) }, "As a command"),
+      element("button", { type: "button", click: () => showText("run.py", python()) }, "As Python"),
+      element("button", { type: "button", click: () => file.click() }, "Check a scenario file"),
+      file,
+    ),
+    element("p", { class: "hint" }, "A link holds the controls. The TOML holds all that has happened: flows that joined and left, and steps of the rate. Its run gives the same bytes as this page."),
+    element("div", { id: "text" }),
+  );
+}
+
+async function readFile(file: File | undefined): Promise<void> {
+  if (!file) return;
+  alarm(null);
+  if (file.size > FILE_MAX) return alarm(`${file.name} has ${file.size} bytes; the page reads scenario files of at most ${FILE_MAX}`);
+  send({ type: "check", text: await file.text(), name: file.name });
+}
+
+function setTheme(dark: boolean): void {
+  document.documentElement.dataset["theme"] = dark ? "dark" : "light";
+  for (const side of sides) side.refresh();
+}
+
+function listen(): void {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  setTheme(dark.matches);
+  dark.addEventListener("change", () => setTheme(dark.matches));
+  let width = 0;
+  new ResizeObserver(() => {
+    if (width !== document.body.clientWidth) for (const side of sides) side.refresh();
+    width = document.body.clientWidth;
+  }).observe(document.body);
+  window.addEventListener("hashchange", () => {
+    alarm(null);
+    const wanted = fromAddress();
+    send({ type: "restart", controls: wanted });
+  });
+  window.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    document.body.classList.add("drop");
+  });
+  window.addEventListener("dragleave", () => document.body.classList.remove("drop"));
+  window.addEventListener("drop", (event) => {
+    event.preventDefault();
+    document.body.classList.remove("drop");
+    void readFile(event.dataTransfer?.files[0]);
+  });
+  at("controls").addEventListener("submit", (event) => event.preventDefault());
+}
+
+listen();
+toolbar();
+boot().catch((error: unknown) => alarm(`The page could not begin: ${String(error)}`));

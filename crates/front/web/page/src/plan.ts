@@ -1,0 +1,171 @@
+// What the controls ask for, as a scenario. A moved slider edits the plan of the run in progress: flows join and leave, the rate
+// steps. The plan is a scenario like any other, so the native engine replays it.
+
+/** A JSON object with the keys of a scenario file. */
+export type Json = { [key: string]: unknown };
+
+/** Flows of one kind, as the controls show them. */
+export interface Kind {
+  cc: string;
+  flows: number;
+  /** Round-trip propagation in ms. */
+  rttMs: number;
+}
+
+/** The state of the controls: all of what a link to the page holds. */
+export interface Controls {
+  /** Names of the two bottlenecks among the presets. */
+  queues: [string, string];
+  rateMbps: number;
+  kinds: Kind[];
+  /** Whether a video with deadlines runs beside the flows. */
+  video: boolean;
+  seed: number;
+}
+
+/** What a bottleneck takes from a shipped scenario. */
+export interface Preset {
+  /** Name of the scenario file without extension. */
+  name: string;
+  title: string;
+  /** The keys of `[bottleneck]` without those that the controls set. */
+  bottleneck: Json;
+}
+
+/** Most flows of a kind that can be there at a time. */
+export const FLOWS_MAX = 20;
+/** Flows of a kind that can join in one run, beyond those that are there at its start. */
+export const SPARE = 24;
+/** Simulated time after which a run is over, in s. */
+export const DURATION_S = 600;
+/** Interval of the series in s. */
+export const SERIES_S = 0.1;
+/** A move takes effect so long after it is made, in s: later than the end of a packet in transmission. */
+export const AHEAD_S = 0.005;
+
+/** Times of one flow in s; null stands for never. */
+interface Times {
+  start: number | null;
+  stop: number | null;
+}
+
+/** What is planned for the run in progress; both bottlenecks have the same. */
+export interface Plan {
+  controls: Controls;
+  pools: Times[][];
+  /** Times in s with rates in Mbit/s. */
+  rates: [number, number][];
+}
+
+/** The plan of a run that begins with these controls. */
+export function begin(controls: Controls): Plan {
+  const pool = (kind: Kind): Times[] =>
+    Array.from({ length: kind.flows + SPARE }, (_, i) => ({ start: i < kind.flows ? 0 : null, stop: null }));
+  return { controls, pools: controls.kinds.map(pool), rates: [[0, controls.rateMbps]] };
+}
+
+/** Flows that are there according to the plan, once all of it has happened. */
+function present(pool: Times[]): Times[] {
+  return pool.filter((flow) => flow.start !== null && flow.stop === null);
+}
+
+/** Whether these controls can be reached without a new run: only numbers of flows and the rate may differ. */
+function isMove(from: Controls, to: Controls): boolean {
+  const rest = (controls: Controls) =>
+    JSON.stringify({ ...controls, rateMbps: 0, kinds: controls.kinds.map((kind) => ({ ...kind, flows: 0 })) });
+  return rest(from) === rest(to);
+}
+
+/**
+ * The plan in which the controls are so from `at` on; null if that takes a new run. A flow that has left does not come back:
+ * another one joins.
+ */
+export function move(plan: Plan, controls: Controls, at: number): Plan | null {
+  if (!isMove(plan.controls, controls) || at >= DURATION_S) return null;
+  const pools = plan.pools.map((pool) => pool.map((flow) => ({ ...flow })));
+  for (const [i, kind] of controls.kinds.entries()) {
+    const pool = pools[i] ?? [];
+    const here = present(pool);
+    const waiting = pool.filter((flow) => flow.start === null);
+    const wanted = kind.flows - here.length;
+    if (wanted > waiting.length) return null;
+    for (const flow of waiting.slice(0, Math.max(0, wanted))) flow.start = at;
+    // The last to come is the first to leave, and is there for a moment at least.
+    for (const flow of here.slice(kind.flows)) flow.stop = Math.max(at, (flow.start ?? 0) + 1e-6);
+  }
+  const rates: [number, number][] = [...plan.rates];
+  if (controls.rateMbps !== plan.controls.rateMbps) {
+    if (rates.length > 1 && rates.at(-1)?.[0] === at) rates.pop();
+    rates.push([at, controls.rateMbps]);
+  }
+  return { controls, pools, rates };
+}
+
+/** A time as the scenario has it, in whole microseconds. */
+function seconds(time: number | null): string {
+  return time === null ? "never" : `${time.toFixed(6)} s`;
+}
+
+/** What is recorded while the run goes on. */
+const TRACE: Json = { series: `${SERIES_S * 1000} ms` };
+
+/** The video of a shipped scenario beside the flows. */
+const VIDEO: Json = {
+  name: "video",
+  rtt: "20 ms",
+  app: { frame: "20 kB", every: "40 ms", deadline: "50 ms" },
+};
+
+/** The scenario of a plan behind one bottleneck. */
+export function scenario(plan: Plan, preset: Preset, durationS: number = DURATION_S): Json {
+  const { controls } = plan;
+  const groups = controls.kinds.map((kind, i): Json => {
+    const pool = plan.pools[i] ?? [];
+    return {
+      name: groupName(controls, i),
+      cc: kind.cc,
+      rtt: `${kind.rttMs} ms`,
+      start: pool.map((flow) => seconds(flow.start)),
+      stop: pool.map((flow) => seconds(flow.stop)),
+    };
+  });
+  if (controls.video) groups.push({ ...VIDEO, cc: controls.kinds[0]?.cc ?? "dctcp" });
+  return {
+    title: `${preset.title}, live`,
+    duration: `${durationS} s`,
+    warmup: "0 s",
+    seed: controls.seed,
+    bottleneck: {
+      ...preset.bottleneck,
+      // What thresholds and buffers in BDP refer to is the rate at the start.
+      rate: `${plan.rates[0]?.[1] ?? controls.rateMbps} Mbit/s`,
+      schedule: { rates: plan.rates.map(([at, mbps]) => [seconds(at), `${mbps} Mbit/s`]) },
+    },
+    flows: groups,
+    trace: TRACE,
+  };
+}
+
+/** The same controls as they are now, from the start of a run of their own: what a steady state is measured with. */
+export function steady(controls: Controls, preset: Preset, durationS: number, warmupS: number): Json {
+  const groups = controls.kinds.flatMap((kind, i): Json[] => {
+    if (kind.flows === 0) return [];
+    return [{ name: groupName(controls, i), cc: kind.cc, rtt: `${kind.rttMs} ms`, count: kind.flows, start: { uniform: ["0 s", "1 s"] } }];
+  });
+  if (controls.video) groups.push({ ...VIDEO, cc: controls.kinds[0]?.cc ?? "dctcp" });
+  return {
+    title: preset.title,
+    duration: `${durationS} s`,
+    warmup: `${warmupS} s`,
+    seed: controls.seed,
+    bottleneck: { ...preset.bottleneck, rate: `${controls.rateMbps} Mbit/s` },
+    flows: groups,
+  };
+}
+
+/** Name of a kind of flows: its congestion control, numbered if both are the same. */
+export function groupName(controls: Controls, kind: number): string {
+  const cc = controls.kinds[kind]?.cc ?? "flows";
+  const twins = controls.kinds.filter((other) => other.cc === cc).length > 1;
+  return twins ? `${cc}-${kind + 1}` : cc;
+}

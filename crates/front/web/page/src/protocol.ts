@@ -1,0 +1,46 @@
+// What the page and its worker tell each other.
+
+import type { Controls, Json, Preset } from "./plan";
+
+/** A shipped scenario as the page holds it. */
+export interface Shipped {
+  name: string;
+  title: string;
+  text: string;
+}
+
+export type ToWorker =
+  | { type: "boot"; wasm: ArrayBuffer; presets: Shipped[] }
+  | { type: "restart"; controls: Controls }
+  | { type: "controls"; controls: Controls }
+  | { type: "clock"; running: boolean; speed: number }
+  | { type: "step"; seconds: number }
+  | { type: "drawn" }
+  | { type: "steady"; controls: Controls; seeds: number }
+  | { type: "text"; side: number }
+  | { type: "check"; text: string; name: string };
+
+/** Columns of new rows of a series, in the order of their names. */
+export type Rows = { [column: string]: Float64Array };
+
+/** What is new behind one bottleneck since the last picture. */
+export interface News {
+  queue: Rows;
+  flows: Rows;
+  /** Words of the column `group` of `flows`. */
+  groups: string[];
+  /** Frames that have arrived: the times of `deliveries`. */
+  frames: Rows;
+  /** Triples from s, to s, packets, of ECN-capable packets and of all others. */
+  delays: [Float64Array, Float64Array];
+}
+
+export type FromWorker =
+  | { type: "ready"; version: string; presets: Preset[] }
+  | { type: "began"; controls: Controls; why: string | null }
+  | { type: "news"; time: number; over: boolean; behind: boolean; sides: News[]; bytes: number }
+  | { type: "steady"; sides: Json[][]; durationS: number; warmupS: number }
+  | { type: "progress"; done: number; of: number }
+  | { type: "text"; side: number; toml: string }
+  | { type: "checked"; toml: string; json: Json }
+  | { type: "error"; what: string; text: string };

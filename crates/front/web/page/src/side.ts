@@ -1,0 +1,270 @@
+// One bottleneck: its plots, and what happens there in words.
+
+import { DelayWindow } from "./delays";
+import { element } from "./dom";
+import { History } from "./history";
+import { groupName, type Controls, type Preset } from "./plan";
+import { Plot, type Line } from "./plots";
+import type { News } from "./protocol";
+
+/** What the plots show of the past, in s. */
+const SPAN_S = 30;
+/** Time over which words and distributions look back, in s. */
+const RECENT_S = 5;
+/** Interval of the points of delays over time, in s. */
+const DELAY_STEP_S = 0.5;
+/** Frames that are shown. */
+const FRAMES = 60;
+const COLOURS = ["scalable", "classic", "video", "third"];
+
+const ms = (seconds: number | null): string =>
+  seconds === null ? "–" : `${(seconds * 1000).toFixed(seconds < 0.00995 ? 2 : 1)} ms`;
+const mbps = (value: number | null): string => (value === null ? "–" : `${value.toFixed(value < 9.95 ? 2 : 1)} Mbit/s`);
+
+export class Side {
+  readonly root: HTMLElement;
+  readonly choice: HTMLSelectElement;
+  private readonly words = element("p", { class: "words" });
+  private readonly frames = element("div", { class: "frames" });
+  private readonly video = element("div", {}, element("h3", {}, "Video: frames on time (filled) and late (hollow)"), this.frames);
+  private readonly plots: { rates: Plot; delay: Plot; distribution: Plot; probability: Plot; cwnd: Plot; alpha: Plot };
+  private readonly histories = {
+    rates: new History(SPAN_S),
+    cwnd: new History(SPAN_S),
+    alpha: new History(SPAN_S),
+    queue: new History(SPAN_S),
+    delay: new History(SPAN_S),
+  };
+  /** Delays by class: of the last half second, and of the last five. */
+  private readonly recent = [new DelayWindow(RECENT_S), new DelayWindow(RECENT_S)];
+  private step = [new DelayWindow(Infinity), new DelayWindow(Infinity)];
+  private stepSince = 0;
+  private groupOf = new Map<string, string>();
+  private controls: Controls;
+  private shownFrames: boolean[] = [];
+  private lateFrames = 0;
+  private allFrames = 0;
+
+  constructor(
+    readonly number: number,
+    presets: Preset[],
+    controls: Controls,
+    chosen: (name: string) => void,
+  ) {
+    this.controls = controls;
+    const where = number === 0 ? "Left" : "Right";
+    this.choice = element(
+      "select",
+      { id: `queue-${number}`, change: () => chosen(this.choice.value) },
+      ...presets.map((preset) => element("option", { value: preset.name }, preset.title)),
+    );
+    this.choice.value = controls.queues[number] ?? "";
+    const name = (what: string) => `shoal-${where.toLowerCase()}-${what}`;
+    const time = "Time [s]";
+    const classes = (what: string): Line[] => [
+      { label: `ECN-capable, ${what}`, colour: "scalable" },
+      { label: `not ECN-capable, ${what}`, colour: "classic", dash: [6, 4] },
+    ];
+    const kinds = controls.kinds.map((_, i): Line => this.lineOf(groupName(controls, i)));
+    const flows = controls.video ? [...kinds, this.lineOf("video")] : kinds;
+    this.plots = {
+      rates: new Plot({ title: "Rate of each flow", x: time, y: "Mbit/s", name: name("rates") }, flows),
+      delay: new Plot({ title: "Queueing delay, 99th percentile of each half second", x: time, y: "ms", name: name("delay") }, classes("P99")),
+      distribution: new Plot(
+        { title: `Queueing delay of the packets of the last ${RECENT_S} s`, x: "Delay [ms]", y: "part at or below", name: name("distribution"), logarithmic: true, yRange: [0, 1] },
+        classes("all packets"),
+      ),
+      probability: new Plot({ title: "Probability that the law keeps, and marks per s", x: time, y: "part, and 1000 marks/s", name: name("probability") }, [
+        { label: "probability (if the law has one)", colour: "third" },
+        { label: "marks, thousands per s", colour: "scalable", dash: [6, 4] },
+        { label: "drops, thousands per s", colour: "classic", dash: [2, 3] },
+      ]),
+      cwnd: new Plot({ title: "Congestion window (cwnd) of each flow", x: time, y: "packets", name: name("cwnd") }, flows),
+      alpha: new Plot({ title: "DCTCP's estimate alpha of each flow", x: time, y: "alpha", name: name("alpha"), yRange: [0, 1] }, kinds.slice(0, 1)),
+    };
+    this.root = element(
+      "article",
+      { class: "side", "aria-label": `${where} bottleneck` },
+      element("div", { class: "field" }, element("h2", {}, element("label", { for: `queue-${number}`, class: "new-run" }, `${where} bottleneck`)), this.choice),
+      this.words,
+      this.video,
+      element("div", { class: "plots" }, ...Object.values(this.plots).map((plot) => plot.root)),
+    );
+  }
+
+  private lineOf(group: string): Line {
+    const position = group === "video" ? 2 : this.controls.kinds.findIndex((_, i) => groupName(this.controls, i) === group);
+    const colour = COLOURS[position] ?? "third";
+    return position === 1 ? { label: group, colour, dash: [6, 4] } : { label: group, colour };
+  }
+
+  /** Forgets what was shown: another run begins. */
+  begin(controls: Controls): void {
+    this.controls = controls;
+    this.choice.value = controls.queues[this.number] ?? "";
+    for (const history of Object.values(this.histories)) history.clear();
+    for (const delays of [...this.recent, ...this.step]) delays.clear();
+    [this.stepSince, this.shownFrames, this.lateFrames, this.allFrames] = [0, [], 0, 0];
+    this.groupOf.clear();
+    this.video.hidden = !controls.video;
+    this.frames.replaceChildren();
+  }
+
+  /** Takes in what is new. */
+  take(time: number, news: News): void {
+    this.takeFlows(news);
+    const { queue } = news;
+    for (let i = 0; i < (queue["time_s"]?.length ?? 0); i += 1) {
+      const of = (column: string) => queue[column]?.[i] ?? 0;
+      const before = this.histories.queue.times.at(-1) ?? 0;
+      const span = of("time_s") - before || 1;
+      const probability = queue["probability"]?.[i];
+      this.histories.queue.push(of("time_s"), [
+        ["probability", probability === undefined || Number.isNaN(probability) ? null : probability],
+        ["marks", of("marks") / span / 1000],
+        ["drops", of("drops") / span / 1000],
+        ["utilisation", of("utilisation")],
+      ]);
+    }
+    news.delays.forEach((ranges, i) => {
+      this.recent[i]?.push(time, ranges);
+      this.step[i]?.push(time, ranges);
+    });
+    if (time - this.stepSince >= DELAY_STEP_S) {
+      const p99 = (i: number) => {
+        const value = this.step[i]?.quantile(0.99) ?? null;
+        return value === null ? null : value * 1000;
+      };
+      this.histories.delay.push(time, [["ect", p99(0)], ["not_ect", p99(1)]]);
+      this.step.forEach((one) => one.clear());
+      this.stepSince = time;
+    }
+    const late = news.frames["late_s"] ?? [];
+    for (const value of late) {
+      this.shownFrames.push(value > 0);
+      this.allFrames += 1;
+      this.lateFrames += value > 0 ? 1 : 0;
+    }
+    this.shownFrames = this.shownFrames.slice(-FRAMES);
+  }
+
+  private takeFlows({ flows, groups }: News): void {
+    const times = flows["time_s"] ?? new Float64Array();
+    let first = 0;
+    while (first < times.length) {
+      const time = times[first] ?? 0;
+      let behind = first;
+      const [rates, cwnd, alpha]: [string, number | null][][] = [[], [], []];
+      for (; behind < times.length && times[behind] === time; behind += 1) {
+        const of = (column: string) => flows[column]?.[behind] ?? NaN;
+        // A flow that has not begun, or has ended, sends nothing.
+        if (of("wire_bps") === 0) continue;
+        const name = `${of("flow")}`;
+        const group = groups[of("group")] ?? "";
+        this.groupOf.set(name, group);
+        rates?.push([name, of("wire_bps") / 1e6]);
+        cwnd?.push([name, of("cwnd_packets")]);
+        if (group.startsWith("dctcp")) alpha?.push([name, of("alpha")]);
+      }
+      this.histories.rates.push(time, rates ?? []);
+      this.histories.cwnd.push(time, cwnd ?? []);
+      this.histories.alpha.push(time, alpha ?? []);
+      first = behind;
+    }
+  }
+
+  /** Draws what has been taken in. */
+  draw(time: number): void {
+    const range: [number, number] = [Math.max(0, time - SPAN_S), Math.max(time, SPAN_S)];
+    const perFlow = (plot: Plot, history: History, summary: string) => {
+      const names = [...history.lines.keys()];
+      const lines = names.map((name) => ({ ...this.lineOf(this.groupOf.get(name) ?? ""), label: `${this.groupOf.get(name)} ${name}` }));
+      plot.show(history.times, lines, names.map((name) => history.lines.get(name) ?? []), range, summary);
+    };
+    const summary = this.say();
+    perFlow(this.plots.rates, this.histories.rates, summary);
+    perFlow(this.plots.cwnd, this.histories.cwnd, "windows of the flows, in packets");
+    perFlow(this.plots.alpha, this.histories.alpha, "alpha of the DCTCP flows");
+    const line = (history: History, name: string) => history.lines.get(name) ?? history.times.map(() => null);
+    const { delay, queue } = this.histories;
+    const classes: Line[] = [
+      { label: "ECN-capable", colour: "scalable" },
+      { label: "not ECN-capable", colour: "classic", dash: [6, 4] },
+    ];
+    this.plots.delay.show(delay.times, classes, [line(delay, "ect"), line(delay, "not_ect")], range, summary);
+    this.plots.probability.show(
+      queue.times,
+      [
+        { label: "probability", colour: "third" },
+        { label: "marks", colour: "scalable", dash: [6, 4] },
+        { label: "drops", colour: "classic", dash: [2, 3] },
+      ],
+      [line(queue, "probability"), line(queue, "marks"), line(queue, "drops")],
+      range,
+      "probability, marks and drops over time",
+    );
+    this.drawDistribution(classes, summary);
+    this.drawFrames();
+  }
+
+  private drawDistribution(classes: Line[], summary: string): void {
+    const floor = 0.01;
+    const points = new Map<number, (number | null)[]>();
+    this.recent.forEach((window, i) => {
+      const { delays, parts } = window.distribution();
+      delays.forEach((delay, at) => {
+        // A logarithmic axis has no zero: what did not wait stands at its left edge.
+        const x = Math.max(delay * 1000, floor);
+        const own = points.get(x) ?? [null, null];
+        own[i] = parts[at] ?? null;
+        points.set(x, own);
+      });
+    });
+    const x = [...points.keys()].sort((a, b) => a - b);
+    const values = [0, 1].map((i) => {
+      let last: number | null = null;
+      // Between its points a distribution stays.
+      return x.map((at) => (last = points.get(at)?.[i] ?? last));
+    });
+    this.plots.distribution.show(x, classes, values, [floor, 1000], summary);
+  }
+
+  private drawFrames(): void {
+    if (!this.controls.video) return;
+    this.frames.replaceChildren(...this.shownFrames.map((late) => element("span", { class: late ? "late" : "" })));
+    this.frames.setAttribute("role", "img");
+    this.frames.setAttribute("aria-label", `${this.lateFrames} of ${this.allFrames} frames late`);
+  }
+
+  /** What the last seconds were like; returns it as plain text, too. */
+  private say(): string {
+    const { rates, queue } = this.histories;
+    const groups = new Map<string, number[]>();
+    for (const name of rates.lines.keys()) {
+      const mean = rates.mean(name, RECENT_S);
+      // Flows that are there now.
+      if (mean === null || rates.lines.get(name)?.at(-1) === null) continue;
+      const group = this.groupOf.get(name) ?? "";
+      groups.set(group, [...(groups.get(group) ?? []), mean]);
+    }
+    const parts: (Node | string)[] = [`Mean of the last ${RECENT_S} s: `];
+    for (const [group, own] of groups) {
+      const mean = own.reduce((sum, value) => sum + value, 0) / own.length;
+      parts.push(`${own.length} ${group} `, element("b", {}, mbps(mean)), own.length > 1 ? " each; " : "; ");
+    }
+    if (groups.size === 0) parts.push("no flow sends; ");
+    const [ect, notEct] = this.recent.map((window) => [window.quantile(0.5), window.quantile(0.99)] as const);
+    if (ect?.[1] != null) parts.push("ECN-capable packets wait ", element("b", {}, ms(ect[0])), ` (P99 ${ms(ect[1])}); `);
+    if (notEct?.[1] != null) parts.push("others ", element("b", {}, ms(notEct[0])), ` (P99 ${ms(notEct[1])}); `);
+    const busy = queue.mean("utilisation", RECENT_S);
+    if (busy !== null) parts.push(`the link is ${(busy * 100).toFixed(1)} % busy.`);
+    if (this.allFrames > 0) parts.push(` Video: ${this.lateFrames} of ${this.allFrames} frames late since the start.`);
+    this.words.replaceChildren(...parts);
+    return this.words.textContent ?? "";
+  }
+
+  /** Draws with the present colours and width. */
+  refresh(): void {
+    for (const plot of Object.values(this.plots)) plot.refresh();
+  }
+}

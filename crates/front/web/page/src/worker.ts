@@ -1,0 +1,208 @@
+// The simulator, away from the page's own thread.
+
+import { initSync, Live, Scenario, version } from "shoal-module";
+import { AHEAD_S, begin, move, scenario, steady, type Controls, type Json, type Plan, type Preset } from "./plan";
+import type { FromWorker, News, Rows, Shipped, ToWorker } from "./protocol";
+
+/** Events of one bottleneck between two looks at the messages: about 50 ms of computing. */
+const BUDGET = 400_000;
+/** Time between two looks at the clock in ms. */
+const TICK_MS = 15;
+/** Length of the runs for a steady state, and the part of them that is not measured, in s. */
+const STEADY_S = 30;
+const STEADY_WARMUP_S = 10;
+
+/** One bottleneck with what has been told of it. */
+interface Side {
+  preset: Preset;
+  live: Live;
+  told: { [table: string]: number };
+}
+
+const worker = self as unknown as { postMessage(message: FromWorker, transfer?: Transferable[]): void };
+let memory: WebAssembly.Memory;
+let presets = new Map<string, Preset>();
+let plan: Plan;
+let sides: Side[] = [];
+let clock = { running: false, speed: 1 };
+/** Simulated time that has been asked for, in s. */
+let target = 0;
+let last = 0;
+let mayDraw = true;
+
+function tell(message: FromWorker, transfer: Transferable[] = []): void {
+  worker.postMessage(message, transfer);
+}
+
+function read(json: Json, name: string): Scenario {
+  return Scenario.fromJson(JSON.stringify(json), name);
+}
+
+function preset(name: string): Preset {
+  const found = presets.get(name);
+  if (!found) throw `there is no bottleneck called \`${name}\``;
+  return found;
+}
+
+function boot(wasm: ArrayBuffer, texts: Shipped[]): void {
+  memory = initSync({ module: wasm }).memory;
+  for (const { name, title, text } of texts) {
+    const shipped = new Scenario(text, `${name}.toml`);
+    const json = JSON.parse(shipped.json()) as { bottleneck: Json };
+    shipped.free();
+    const { rate: _rate, schedule: _schedule, ...bottleneck } = json.bottleneck;
+    presets.set(name, { name, title, bottleneck });
+  }
+  tell({ type: "ready", version: version(), presets: [...presets.values()] });
+}
+
+function restart(controls: Controls, why: string | null): void {
+  const wanted = begin(controls);
+  const begun: Side[] = [];
+  try {
+    for (const name of controls.queues) {
+      const own = preset(name);
+      const given = read(scenario(wanted, own), own.name);
+      begun.push({ preset: own, live: new Live(given), told: {} });
+      given.free();
+    }
+  } catch (error) {
+    for (const side of begun) side.live.free();
+    throw error;
+  }
+  for (const side of sides) side.live.free();
+  [plan, sides, target] = [wanted, begun, 0];
+  last = performance.now();
+  mayDraw = true;
+  tell({ type: "began", controls, why });
+}
+
+/** Lets the run in progress go on with other controls, or begins a new one if it cannot. */
+function change(controls: Controls): void {
+  const at = Math.max(target, ...sides.map((side) => side.live.earliest_change_s())) + AHEAD_S;
+  const wanted = move(plan, controls, Math.ceil(at * 1e6) / 1e6);
+  if (!wanted) return restart(controls, "this takes a run of its own, which has begun at 0 s");
+  const given = sides.map((side) => read(scenario(wanted, side.preset), side.preset.name));
+  try {
+    sides.forEach((side, i) => side.live.replace(given[i] as Scenario));
+    plan = wanted;
+  } catch (error) {
+    restart(controls, String(error));
+  } finally {
+    for (const one of given) one.free();
+  }
+}
+
+function tick(): void {
+  const now = performance.now();
+  if (clock.running && sides.length > 0) {
+    // Time that passes while nothing is drawn, as in a tab in the background, is not caught up.
+    const passed = Math.min((now - last) / 1000, 0.1);
+    if (mayDraw) target += passed * clock.speed;
+  }
+  last = now;
+  advance();
+  setTimeout(tick, TICK_MS);
+}
+
+/** Goes on towards the target, within the budget of events. */
+function advance(): void {
+  if (sides.length === 0) return;
+  let reached = target;
+  let over = true;
+  for (const side of sides) {
+    reached = Math.min(reached, side.live.advance(target, BUDGET));
+    over &&= side.live.is_over();
+  }
+  const behind = reached < target - 0.05 && !over;
+  // A machine that is too slow shows slower time, instead of falling behind without end.
+  if (behind) target = Math.max(reached, target - 0.1);
+  if (mayDraw) {
+    mayDraw = false;
+    const news = sides.map(newsOf);
+    tell({ type: "news", time: reached, over, behind, sides: news, bytes: memory.buffer.byteLength });
+  }
+}
+
+function newsOf(side: Side): News {
+  const { live } = side;
+  const rows = (table: string, columns: string[]): Rows => {
+    const from = side.told[table] ?? 0;
+    side.told[table] = live.rows(table) ?? 0;
+    return Object.fromEntries(columns.map((name) => [name, live.numbers(table, name, from) ?? new Float64Array()]));
+  };
+  return {
+    queue: rows("queue", ["time_s", "packets", "bytes", "probability", "marks", "drops", "utilisation"]),
+    flows: rows("flows", ["time_s", "flow", "group", "wire_bps", "cwnd_packets", "alpha", "srtt_s"]),
+    groups: live.words("flows", "group") ?? [],
+    frames: rows("deliveries", ["time_s", "took_s", "late_s"]),
+    delays: [live.delays(0, true) ?? new Float64Array(), live.delays(0, false) ?? new Float64Array()],
+  };
+}
+
+/** Runs with these controls from their start with several seeds: the results as the native engine writes them. */
+async function measure(controls: Controls, seeds: number): Promise<void> {
+  const found: Json[][] = controls.queues.map(() => []);
+  const of = seeds * controls.queues.length;
+  let done = 0;
+  for (const [i, name] of controls.queues.entries()) {
+    const given = read(steady(controls, preset(name), STEADY_S, STEADY_WARMUP_S), name);
+    for (let seed = 1; seed <= seeds; seed += 1) {
+      const run = given.run(BigInt(seed));
+      const { bottlenecks, groups, metrics } = JSON.parse(run.json()) as Json;
+      found[i]?.push({ bottlenecks, groups, metrics } as Json);
+      run.free();
+      done += 1;
+      tell({ type: "progress", done, of });
+      // Lets other messages in.
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    given.free();
+  }
+  tell({ type: "steady", sides: found, durationS: STEADY_S, warmupS: STEADY_WARMUP_S });
+}
+
+async function on(message: ToWorker): Promise<void> {
+  switch (message.type) {
+    case "boot":
+      boot(message.wasm, message.presets);
+      setTimeout(tick, TICK_MS);
+      return;
+    case "restart":
+      return restart(message.controls, null);
+    case "controls":
+      return change(message.controls);
+    case "clock":
+      clock = message;
+      return;
+    case "step":
+      target += message.seconds;
+      return;
+    case "drawn":
+      mayDraw = true;
+      return;
+    case "steady":
+      return measure(message.controls, message.seeds);
+    case "text": {
+      const side = sides[message.side];
+      if (!side) return;
+      const given = read(scenario(plan, side.preset), side.preset.name);
+      tell({ type: "text", side: message.side, toml: given.toml() });
+      given.free();
+      return;
+    }
+    case "check": {
+      const given = new Scenario(message.text, message.name);
+      tell({ type: "checked", toml: given.toml(), json: JSON.parse(given.json()) as Json });
+      given.free();
+      return;
+    }
+  }
+}
+
+self.onmessage = (event: MessageEvent<ToWorker>) => {
+  on(event.data).catch((error: unknown) => {
+    // What the module refuses comes as text.
+    tell({ type: "error", what: event.data.type, text: typeof error === "string" ? error : String(error) });
+  });
+};

@@ -1,0 +1,119 @@
+// Moves of controls in the engine itself: what a live run measures is what a run of its last plan measures.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
+import { ROOT } from "./browser.mjs";
+
+const module = join(ROOT, "target/web/module");
+const { initSync, Live, Scenario } = await import(pathToFileURL(join(module, "shoal.js")));
+initSync({ module: readFileSync(join(module, "shoal_bg.wasm")) });
+
+/** A file of the page as a module of node. */
+async function load(name) {
+  const { outputFiles } = await build({ entryPoints: [join(import.meta.dirname, "../src", name)], bundle: true, format: "esm", write: false });
+  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString("base64")}`);
+}
+const { AHEAD_S, FLOWS_MAX, SPARE, begin, move, scenario, groupName } = await load("plan.ts");
+const { fromFragment, toFragment } = await load("share.ts");
+const { DelayWindow } = await load("delays.ts");
+
+const PRESETS = ["red-ecn", "dualpi2", "coexistence", "codel"].map((name) => {
+  const { rate, schedule, ...bottleneck } = JSON.parse(new Scenario(readFileSync(join(ROOT, "scenarios", `${name}.toml`), "utf8"), name).json()).bottleneck;
+  return { name, title: name, bottleneck };
+});
+const CONTROLS = {
+  queues: ["red-ecn", "dualpi2"], rateMbps: 20, video: false, seed: 1,
+  kinds: [{ cc: "dctcp", flows: 1, rttMs: 10 }, { cc: "cubic", flows: 1, rttMs: 10 }],
+};
+
+/** Numbers below 1, always the same of a seed (mulberry32). */
+function random(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+const read = (json) => Scenario.fromJson(JSON.stringify(json), "page");
+
+test("100 random sequences of moves are schedules with the same bytes", () => {
+  let moves = 0;
+  for (let seed = 1; seed <= 100; seed += 1) {
+    const draw = random(seed);
+    const preset = PRESETS[seed % PRESETS.length];
+    const long = 4;
+    let plan = begin(CONTROLS);
+    const live = new Live(read(scenario(plan, preset, long)));
+    for (let now = 0.2; now < long - 0.3; now += draw() * 0.4) {
+      live.advance(now, 1e9);
+      const kinds = plan.controls.kinds.map((kind) => ({ ...kind, flows: draw() < 0.5 ? kind.flows : Math.floor(draw() * 5) }));
+      const rateMbps = draw() < 0.6 ? plan.controls.rateMbps : 2 + Math.floor(draw() * 50);
+      const at = Math.ceil((Math.max(now, live.earliest_change_s()) + AHEAD_S) * 1e6) / 1e6;
+      const next = move(plan, { ...plan.controls, kinds, rateMbps }, at);
+      if (!next) break;
+      live.replace(read(scenario(next, preset, long)));
+      plan = next;
+      moves += 1;
+    }
+    const text = read(scenario(plan, preset, long)).toml();
+    // By way of the TOML that a reader saves.
+    assert.equal(live.finish().json(), new Scenario(text, "page").run().json(), `seed ${seed}\n${text}`);
+  }
+  assert.ok(moves > 800, `only ${moves} moves`);
+  console.log(`100 sequences, ${moves} moves: the same bytes`);
+});
+
+test("flows join and leave, and a pool that is used up takes a new run", () => {
+  const flows = (plan, kind) => plan.pools[kind].filter((flow) => flow.start !== null && flow.stop === null).length;
+  const to = (plan, count, at) => move(plan, { ...plan.controls, kinds: plan.controls.kinds.map((kind, i) => (i === 0 ? { ...kind, flows: count } : kind)) }, at);
+  let plan = begin(CONTROLS);
+  assert.equal(plan.pools[0].length, 1 + SPARE);
+  plan = to(plan, FLOWS_MAX, 1);
+  assert.equal(flows(plan, 0), FLOWS_MAX);
+  plan = to(plan, 2, 2);
+  assert.equal(flows(plan, 0), 2);
+  assert.deepEqual(plan.pools[0].filter((flow) => flow.stop !== null).map((flow) => flow.stop), Array(FLOWS_MAX - 2).fill(2));
+  assert.equal(flows(plan, 1), 1);
+  // 1 + 24 flows in all, of which 20 have been there.
+  assert.equal(to(plan, 2 + 6, 3), null);
+  assert.equal(flows(to(plan, 2 + 5, 3), 0), 7);
+});
+
+test("what is no move takes a new run", () => {
+  const plan = begin(CONTROLS);
+  for (const part of [{ queues: ["codel", "dualpi2"] }, { video: true }, { seed: 2 }, { kinds: CONTROLS.kinds.map((kind) => ({ ...kind, rttMs: 20 })) }])
+    assert.equal(move(plan, { ...CONTROLS, ...part }, 1), null);
+  assert.equal(move(plan, CONTROLS, 600), null, "the end of a live run");
+});
+
+test("groups of one congestion control are told apart", () => {
+  const twins = { ...CONTROLS, kinds: CONTROLS.kinds.map((kind) => ({ ...kind, cc: "cubic" })) };
+  assert.deepEqual([0, 1].map((kind) => groupName(twins, kind)), ["cubic-1", "cubic-2"]);
+  read(scenario(begin(twins), PRESETS[0], 2));
+});
+
+test("a link gives back what it was made from", () => {
+  const known = { queues: ["red-ecn", "dualpi2"], ccs: ["dctcp", "cubic"] };
+  for (const controls of [CONTROLS, { ...CONTROLS, video: true, seed: 7, rateMbps: 199 }]) {
+    assert.deepEqual(fromFragment(toFragment(controls), known), controls);
+    assert.ok(toFragment(controls).length < 200);
+  }
+});
+
+test("delays of some seconds have quantiles and a distribution", () => {
+  const window = new DelayWindow(5);
+  window.push(1, Float64Array.of(0.5, 0.5, 1000));
+  // 3 packets at 1 ms, 1 at 2 ms; and one more at 4 ms: 3 of 5 waited 1 ms at most.
+  window.push(6, Float64Array.of(0.001, 0.001, 3, 0.002, 0.002, 1));
+  window.push(7, Float64Array.of(0.004, 0.004, 1));
+  assert.deepEqual(window.distribution(), { delays: [0.001, 0.002, 0.004], parts: [0.6, 0.8, 1], packets: 5 });
+  assert.deepEqual([0.5, 0.6, 0.7, 0.99].map((part) => window.quantile(part)), [0.001, 0.001, 0.002, 0.004]);
+  window.clear();
+  assert.equal(window.quantile(0.5), null);
+});
