@@ -66,7 +66,7 @@ export function show(form: HTMLElement, controls: Controls, moved: (controls: Co
     {},
     element("legend", {}, "Link, the same on both sides"),
     slider("rate", "Rate [Mbit/s]", "", RATE_MBPS, controls.rateMbps, false, (rateMbps) => set({ rateMbps })),
-    element("div", { class: "row" }, video, element("label", { for: "video", class: "new-run" }, "Video of 4 Mbit/s beside them, each frame due in 50 ms")),
+    element("div", { class: "row tight" }, video, element("label", { for: "video", class: "new-run" }, "Video: 4 Mbit/s, frames due in 50 ms")),
     element("p", { class: "hint" }, "\u21bb takes a new run from 0 s. Flows and rate move in the run in progress: flows join and leave, the rate steps."),
   );
   form.replaceChildren(...kinds, link);

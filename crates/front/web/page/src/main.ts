@@ -103,6 +103,8 @@ function on(message: FromWorker): void {
       return;
     case "news":
       now = message.time;
+      // For those who watch the page with other tools.
+      document.documentElement.dataset["bytes"] = `${message.bytes}`;
       message.sides.forEach((news, i) => sides[i]?.take(message.time, news));
       requestAnimationFrame(() => {
         for (const side of sides) side.draw(now);

@@ -109,12 +109,12 @@ function seconds(time: number | null): string {
 /** What is recorded while the run goes on. */
 const TRACE: Json = { series: `${SERIES_S * 1000} ms` };
 
-/** The video of a shipped scenario beside the flows. */
-const VIDEO: Json = {
-  name: "video",
-  rtt: "20 ms",
-  app: { frame: "20 kB", every: "40 ms", deadline: "50 ms" },
-};
+/** A video beside the flows, as in the shipped scenario `video`, with the congestion control and the RTT of the scalable flows. */
+function video(controls: Controls): Json[] {
+  const [kind] = controls.kinds;
+  if (!controls.video || !kind) return [];
+  return [{ name: "video", cc: kind.cc, rtt: `${kind.rttMs} ms`, app: { frame: "20 kB", every: "40 ms", deadline: "50 ms" } }];
+}
 
 /** The scenario of a plan behind one bottleneck. */
 export function scenario(plan: Plan, preset: Preset, durationS: number = DURATION_S): Json {
@@ -129,7 +129,6 @@ export function scenario(plan: Plan, preset: Preset, durationS: number = DURATIO
       stop: pool.map((flow) => seconds(flow.stop)),
     };
   });
-  if (controls.video) groups.push({ ...VIDEO, cc: controls.kinds[0]?.cc ?? "dctcp" });
   return {
     title: `${preset.title}, live`,
     duration: `${durationS} s`,
@@ -141,7 +140,7 @@ export function scenario(plan: Plan, preset: Preset, durationS: number = DURATIO
       rate: `${plan.rates[0]?.[1] ?? controls.rateMbps} Mbit/s`,
       schedule: { rates: plan.rates.map(([at, mbps]) => [seconds(at), `${mbps} Mbit/s`]) },
     },
-    flows: groups,
+    flows: [...groups, ...video(controls)],
     trace: TRACE,
   };
 }
@@ -152,14 +151,13 @@ export function steady(controls: Controls, preset: Preset, durationS: number, wa
     if (kind.flows === 0) return [];
     return [{ name: groupName(controls, i), cc: kind.cc, rtt: `${kind.rttMs} ms`, count: kind.flows, start: { uniform: ["0 s", "1 s"] } }];
   });
-  if (controls.video) groups.push({ ...VIDEO, cc: controls.kinds[0]?.cc ?? "dctcp" });
   return {
     title: preset.title,
     duration: `${durationS} s`,
     warmup: `${warmupS} s`,
     seed: controls.seed,
     bottleneck: { ...preset.bottleneck, rate: `${controls.rateMbps} Mbit/s` },
-    flows: groups,
+    flows: [...groups, ...video(controls)],
   };
 }
 

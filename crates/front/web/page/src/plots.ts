@@ -29,8 +29,12 @@ export class Plot {
     this.root = element(
       "div",
       { class: "plot" },
-      element("h3", {}, what.title),
-      element("div", { class: "tools" }, tool("PNG", "Save as PNG", () => this.png()), tool("CSV", "Save as CSV", () => this.csv())),
+      element(
+        "div",
+        { class: "head" },
+        element("h3", {}, what.title),
+        element("div", { class: "tools" }, tool("PNG", "Save as PNG", () => this.png()), tool("CSV", "Save as CSV", () => this.csv())),
+      ),
       this.canvas,
       this.legend,
     );
@@ -91,7 +95,7 @@ export class Plot {
       {
         width: Math.max(200, this.canvas.clientWidth || this.root.clientWidth || 400),
         height: 165,
-        padding: [8, 10, 0, 0],
+        padding: [8, 18, 0, 0],
         cursor: { points: { size: 6 }, drag: { x: false, y: false } },
         legend: { show: false },
         scales: { x: { time: false, auto: false, ...(this.what.logarithmic ? { distr: 3 as const, log: 10 as const } : {}) }, y: { auto: false } },

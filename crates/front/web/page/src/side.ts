@@ -69,18 +69,18 @@ export class Side {
     const flows = controls.video ? [...kinds, this.lineOf("video")] : kinds;
     this.plots = {
       rates: new Plot({ title: "Rate of each flow", x: time, y: "Mbit/s", name: name("rates") }, flows),
-      delay: new Plot({ title: "Queueing delay, 99th percentile of each half second", x: time, y: "ms", name: name("delay") }, classes("P99")),
+      delay: new Plot({ title: "Queueing delay, P99 per 0.5 s", x: time, y: "ms", name: name("delay") }, classes("P99")),
       distribution: new Plot(
-        { title: `Queueing delay of the packets of the last ${RECENT_S} s`, x: "Delay [ms]", y: "part at or below", name: name("distribution"), logarithmic: true, yRange: [0, 1] },
+        { title: `Queueing delay, last ${RECENT_S} s`, x: "Delay [ms]", y: "part at or below", name: name("distribution"), logarithmic: true, yRange: [0, 1] },
         classes("all packets"),
       ),
-      probability: new Plot({ title: "Probability that the law keeps, and marks per s", x: time, y: "part, and 1000 marks/s", name: name("probability") }, [
-        { label: "probability (if the law has one)", colour: "third" },
+      probability: new Plot({ title: "Probability, marks and drops", x: time, y: "part; 1000 per s", name: name("probability") }, [
+        { label: "probability, if the law keeps one", colour: "third" },
         { label: "marks, thousands per s", colour: "scalable", dash: [6, 4] },
         { label: "drops, thousands per s", colour: "classic", dash: [2, 3] },
       ]),
-      cwnd: new Plot({ title: "Congestion window (cwnd) of each flow", x: time, y: "packets", name: name("cwnd") }, flows),
-      alpha: new Plot({ title: "DCTCP's estimate alpha of each flow", x: time, y: "alpha", name: name("alpha"), yRange: [0, 1] }, kinds.slice(0, 1)),
+      cwnd: new Plot({ title: "cwnd of each flow", x: time, y: "packets", name: name("cwnd") }, flows),
+      alpha: new Plot({ title: "alpha of each DCTCP flow", x: time, y: "alpha", name: name("alpha"), yRange: [0, 1] }, kinds.slice(0, 1)),
     };
     this.root = element(
       "article",

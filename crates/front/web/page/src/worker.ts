@@ -8,6 +8,8 @@ import type { FromWorker, News, Rows, Shipped, ToWorker } from "./protocol";
 const BUDGET = 400_000;
 /** Time between two looks at the clock in ms. */
 const TICK_MS = 15;
+/** Longest time between two pictures that is caught up, in s. */
+const PASSED_MAX_S = 0.25;
 /** Length of the runs for a steady state, and the part of them that is not measured, in s. */
 const STEADY_S = 30;
 const STEADY_WARMUP_S = 10;
@@ -94,13 +96,12 @@ function change(controls: Controls): void {
 }
 
 function tick(): void {
-  const now = performance.now();
-  if (clock.running && sides.length > 0) {
-    // Time that passes while nothing is drawn, as in a tab in the background, is not caught up.
-    const passed = Math.min((now - last) / 1000, 0.1);
-    if (mayDraw) target += passed * clock.speed;
+  // Only when the last picture has been drawn: time that passes in a tab in the background is not caught up.
+  if (mayDraw) {
+    const now = performance.now();
+    if (clock.running && sides.length > 0) target += Math.min((now - last) / 1000, PASSED_MAX_S) * clock.speed;
+    last = now;
   }
-  last = now;
   advance();
   setTimeout(tick, TICK_MS);
 }
@@ -174,6 +175,7 @@ async function on(message: ToWorker): Promise<void> {
       return change(message.controls);
     case "clock":
       clock = message;
+      last = performance.now();
       return;
     case "step":
       target += message.seconds;

@@ -42,9 +42,10 @@ test("another queue begins a new run, and the page says so", () =>
     await reach(page, 1);
     await page.selectOption("#queue-0", "coexistence");
     await page.waitForFunction(() => /new run/.test(document.querySelector("#note").textContent));
-    await reach(page, 0.3);
     assert.equal(await page.inputValue("#queue-0"), "coexistence");
-    assert.match(await page.evaluate(() => location.hash), /left=coexistence/);
+    // The address follows when nothing has moved for a moment.
+    await page.waitForFunction(() => location.hash.includes("left=coexistence"));
+    await reach(page, 0.3);
   }));
 
 test("time stops, steps and goes on", () =>
