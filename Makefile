@@ -59,8 +59,8 @@ $(PAGE)/node_modules/.done: $(PAGE)/package-lock.json
 	@cd $(PAGE) && npm ci --ignore-scripts --loglevel=error
 	@touch $@
 
-page: web-module $(PAGE)/node_modules/.done ## Build the page with the simulator, target/web/shoal.html (needs node and npm)
-	@cd $(PAGE) && npm run --silent check && node build.mjs ../../../../target/web/module ../../../../scenarios ../../../../target/web/shoal.html
+page: web-module $(PAGE)/node_modules/.done ## Build the page with the simulator, which `shoal page` opens (needs node and npm)
+	@cd $(PAGE) && npm run --silent check && node build.mjs ../../../../target/web/module ../../../../scenarios ../../../../python/shoal/_data/page/shoal.html
 
 test-page: page ## Test the page in a browser (needs Chromium: apt-get install chromium)
 	@cd $(PAGE) && npm run --silent test

@@ -27,6 +27,7 @@ from . import (
     linux,
     list_,
     new,
+    page,
     report,
     reproduce,
     run,
@@ -81,6 +82,7 @@ app.command("conformance")(conformance.conformance)
 app.command("report")(report.report)
 app.command("list")(list_.list_)
 app.command("describe")(describe.describe)
+app.command("page")(page.page)
 app.command("schema")(schema.schema)
 app.command("doctor")(doctor.doctor)
 app.add_typer(cache.app)

@@ -1,7 +1,7 @@
 // node build.mjs MODULE_FOLDER SCENARIOS_FOLDER OUT.html: writes the page, one file that needs no other.
 // The same inputs give the same bytes.
 import { createHash } from "node:crypto";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -73,6 +73,7 @@ if (packed > PACKED_MAX) {
   process.exit(1);
 }
 // At once or not at all.
+mkdirSync(dirname(out), { recursive: true });
 writeFileSync(`${out}.part`, page);
 renameSync(`${out}.part`, out);
 console.log(`${out}: ${page.length} bytes, ${packed} gzipped`);

@@ -7,7 +7,7 @@ import { chromium } from "playwright-core";
 
 const here = dirname(fileURLToPath(import.meta.url));
 export const ROOT = resolve(here, "../../../../..");
-export const PAGE = pathToFileURL(join(ROOT, "target/web/shoal.html")).href;
+export const PAGE = pathToFileURL(join(ROOT, "python/shoal/_data/page/shoal.html")).href;
 /** Longer than anything takes: a limit against hanging, in ms. */
 export const LIMIT = 30_000;
 
