@@ -3,6 +3,7 @@
 import { CONTROLS, show } from "./controls";
 import { at, element, save } from "./dom";
 import type { Controls, Preset } from "./plan";
+import type { Parameters } from "./parameters";
 import type { FromWorker, Shipped, ToWorker } from "./protocol";
 import { fromFragment, toFragment } from "./share";
 import { Side } from "./side";
@@ -15,6 +16,7 @@ const FILE_MAX = 200_000;
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
 const DEFAULT: Controls = {
   queues: ["red-ecn", "dualpi2"],
+  parameters: [{}, {}],
   rateMbps: 40,
   kinds: [
     { cc: "dctcp", flows: 2, rttMs: 10 },
@@ -27,6 +29,8 @@ const DEFAULT: Controls = {
 let worker: Worker;
 let presets: Preset[] = [];
 let controls: Controls = DEFAULT;
+/** The controls of the run in progress, if there is one. */
+let inProgress: Controls | null = null;
 let sides: Side[] = [];
 let running = true;
 let speed = 1;
@@ -96,7 +100,7 @@ function on(message: FromWorker): void {
       return;
     case "began":
       // The plots' legends follow the kinds of flows.
-      controls = message.controls;
+      controls = inProgress = message.controls;
       build();
       now = 0;
       note(message.why ? `A new run: ${message.why}.` : "A new run from 0 s.");
@@ -129,7 +133,14 @@ function on(message: FromWorker): void {
       return showText("scenario.toml", message.toml);
     case "error":
       at("steady-state").textContent = "";
-      return alarm(message.text);
+      alarm(message.text);
+      // A run that could not begin leaves the one before in progress; in the beginning there is none.
+      if (message.what !== "restart" && message.what !== "controls") return;
+      if (!inProgress) return send({ type: "restart", controls: DEFAULT });
+      controls = inProgress;
+      show(at("controls"), controls, moved);
+      for (const side of sides) side.show(controls);
+      return;
   }
 }
 
@@ -146,22 +157,23 @@ function moved(wanted: Controls): void {
 /** What the legends and the controls show of the kinds of flows; a slider that is being moved stays as it is. */
 let built = "";
 function build(): void {
-  const shape = JSON.stringify({ ...controls, rateMbps: 0, queues: 0, seed: 0, kinds: controls.kinds.map((kind) => ({ ...kind, flows: 0, rttMs: 0 })) });
+  const shape = JSON.stringify({ ...controls, rateMbps: 0, queues: 0, parameters: 0, seed: 0, kinds: controls.kinds.map((kind) => ({ ...kind, flows: 0, rttMs: 0 })) });
   if (shape !== built) {
     built = shape;
     const focus = document.activeElement?.id;
     show(at("controls"), controls, moved);
-    sides = [0, 1].map((number) => new Side(number, presets, controls, (name) => choose(number, name)));
+    sides = [0, 1].map((number) => new Side(number, presets, controls, (name) => choose(number, name, {}), (parameters) => choose(number, controls.queues[number] ?? "", parameters)));
     at("sides").replaceChildren(...sides.map((side) => side.root));
     if (focus) document.getElementById(focus)?.focus();
   }
   for (const side of sides) side.begin(controls);
 }
 
-function choose(number: number, name: string): void {
-  const queues: [string, string] = [...controls.queues];
-  queues[number] = name;
-  moved({ ...controls, queues });
+function choose(number: number, name: string, parameters: Parameters): void {
+  const wanted = { ...controls, queues: [...controls.queues] as [string, string], parameters: [...controls.parameters] as [Parameters, Parameters] };
+  wanted.queues[number] = name;
+  wanted.parameters[number] = parameters;
+  moved(wanted);
 }
 
 function setRunning(value: boolean): void {

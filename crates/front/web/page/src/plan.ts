@@ -1,6 +1,8 @@
 // What the controls ask for, as a scenario. A moved slider edits the plan of the run in progress: flows join and leave, the rate
 // steps. The plan is a scenario like any other, so the native engine replays it.
 
+import { withParameters, type Parameters } from "./parameters";
+
 /** A JSON object with the keys of a scenario file. */
 export type Json = { [key: string]: unknown };
 
@@ -16,6 +18,8 @@ export interface Kind {
 export interface Controls {
   /** Names of the two bottlenecks among the presets. */
   queues: [string, string];
+  /** What differs there from the presets. */
+  parameters: [Parameters, Parameters];
   rateMbps: number;
   kinds: Kind[];
   /** Whether a video with deadlines runs beside the flows. */
@@ -116,8 +120,8 @@ function video(controls: Controls): Json[] {
   return [{ name: "video", cc: kind.cc, rtt: `${kind.rttMs} ms`, app: { frame: "20 kB", every: "40 ms", deadline: "50 ms" } }];
 }
 
-/** The scenario of a plan behind one bottleneck. */
-export function scenario(plan: Plan, preset: Preset, durationS: number = DURATION_S): Json {
+/** The scenario of a plan behind one bottleneck: the preset with the parameters of this side. */
+export function scenario(plan: Plan, preset: Preset, side: number, durationS: number = DURATION_S): Json {
   const { controls } = plan;
   const groups = controls.kinds.map((kind, i): Json => {
     const pool = plan.pools[i] ?? [];
@@ -135,7 +139,7 @@ export function scenario(plan: Plan, preset: Preset, durationS: number = DURATIO
     warmup: "0 s",
     seed: controls.seed,
     bottleneck: {
-      ...preset.bottleneck,
+      ...withParameters(preset.bottleneck, controls.parameters[side] ?? {}),
       // What thresholds and buffers in BDP refer to is the rate at the start.
       rate: `${plan.rates[0]?.[1] ?? controls.rateMbps} Mbit/s`,
       schedule: { rates: plan.rates.map(([at, mbps]) => [seconds(at), `${mbps} Mbit/s`]) },
@@ -146,7 +150,7 @@ export function scenario(plan: Plan, preset: Preset, durationS: number = DURATIO
 }
 
 /** The same controls as they are now, from the start of a run of their own: what a steady state is measured with. */
-export function steady(controls: Controls, preset: Preset, durationS: number, warmupS: number): Json {
+export function steady(controls: Controls, preset: Preset, side: number, durationS: number, warmupS: number): Json {
   const groups = controls.kinds.flatMap((kind, i): Json[] => {
     if (kind.flows === 0) return [];
     return [{ name: groupName(controls, i), cc: kind.cc, rtt: `${kind.rttMs} ms`, count: kind.flows, start: { uniform: ["0 s", "1 s"] } }];
@@ -156,7 +160,7 @@ export function steady(controls: Controls, preset: Preset, durationS: number, wa
     duration: `${durationS} s`,
     warmup: `${warmupS} s`,
     seed: controls.seed,
-    bottleneck: { ...preset.bottleneck, rate: `${controls.rateMbps} Mbit/s` },
+    bottleneck: { ...withParameters(preset.bottleneck, controls.parameters[side] ?? {}), rate: `${controls.rateMbps} Mbit/s` },
     flows: [...groups, ...video(controls)],
   };
 }

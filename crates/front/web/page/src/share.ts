@@ -1,5 +1,6 @@
 // A link to the page holds the controls: what they are, not what has happened.
 
+import type { Parameters } from "./parameters";
 import { FLOWS_MAX, type Controls, type Kind } from "./plan";
 
 /** A link longer than this is refused. */
@@ -7,10 +8,15 @@ const LENGTH_MAX = 2000;
 export const RATE_MBPS = { min: 1, max: 200 } as const;
 export const RTT_MS = { min: 1, max: 200 } as const;
 
+const SIDES = ["left", "right"] as const;
+
 /** The controls as the part of an address behind `#`. */
 export function toFragment(controls: Controls): string {
   const words = new URLSearchParams({ left: controls.queues[0], right: controls.queues[1], rate: `${controls.rateMbps}` });
   for (const kind of controls.kinds) words.append("flows", `${kind.flows} ${kind.cc} ${kind.rttMs}`);
+  controls.parameters.forEach((own, side) => {
+    for (const [path, value] of Object.entries(own)) words.append(`${SIDES[side]}.${path}`, value);
+  });
   if (controls.video) words.set("video", "1");
   if (controls.seed !== 1) words.set("seed", `${controls.seed}`);
   return words.toString();
@@ -39,8 +45,12 @@ export function fromFragment(fragment: string, known: { queues: string[]; ccs: s
     };
   });
   if (kinds.length !== 2) throw `the link has ${kinds.length} kinds of flows; the page shows two`;
+  // Whether a bottleneck has such a parameter, and what it takes, the engine says.
+  const under = (prefix: string): Parameters =>
+    Object.fromEntries([...words].filter(([key]) => key.startsWith(prefix)).map(([key, value]) => [key.slice(prefix.length), value]));
   return {
     queues: [word("the left bottleneck", words.get("left"), known.queues), word("the right bottleneck", words.get("right"), known.queues)],
+    parameters: [under("left."), under("right.")],
     rateMbps: number("the rate in Mbit/s", words.get("rate"), RATE_MBPS),
     kinds,
     video: words.get("video") === "1",

@@ -4,6 +4,7 @@ import { DelayWindow } from "./delays";
 import { element } from "./dom";
 import { History } from "./history";
 import { groupName, type Controls, type Preset } from "./plan";
+import { leaves, type Parameters } from "./parameters";
 import { Plot, type Line } from "./plots";
 import type { News } from "./protocol";
 
@@ -24,6 +25,7 @@ const mbps = (value: number | null): string => (value === null ? "–" : `${valu
 export class Side {
   readonly root: HTMLElement;
   readonly choice: HTMLSelectElement;
+  private readonly fields = element("div", { class: "parameters" });
   private readonly words = element("p", { class: "words" });
   private readonly frames = element("div", { class: "frames" });
   private readonly video = element("div", {}, element("h3", {}, "Video: frames on time (filled) and late (hollow)"), this.frames);
@@ -47,9 +49,10 @@ export class Side {
 
   constructor(
     readonly number: number,
-    presets: Preset[],
+    private readonly presets: Preset[],
     controls: Controls,
     chosen: (name: string) => void,
+    private readonly set: (parameters: Parameters) => void,
   ) {
     this.controls = controls;
     const where = number === 0 ? "Left" : "Right";
@@ -86,6 +89,7 @@ export class Side {
       "article",
       { class: "side", "aria-label": `${where} bottleneck` },
       element("div", { class: "field" }, element("h2", {}, element("label", { for: `queue-${number}`, class: "new-run" }, `${where} bottleneck`)), this.choice),
+      element("details", {}, element("summary", { class: "new-run" }, "Parameters of the queue"), this.fields),
       this.words,
       this.video,
       element("div", { class: "plots" }, ...Object.values(this.plots).map((plot) => plot.root)),
@@ -98,16 +102,43 @@ export class Side {
     return position === 1 ? { label: group, colour, dash: [6, 4] } : { label: group, colour };
   }
 
-  /** Forgets what was shown: another run begins. */
-  begin(controls: Controls): void {
+  /** Shows what the bottleneck is. */
+  show(controls: Controls): void {
     this.controls = controls;
     this.choice.value = controls.queues[this.number] ?? "";
+    this.showParameters();
+  }
+
+  /** Forgets what was shown: another run begins. */
+  begin(controls: Controls): void {
+    this.show(controls);
     for (const history of Object.values(this.histories)) history.clear();
     for (const delays of [...this.recent, ...this.step]) delays.clear();
     [this.stepSince, this.shownFrames, this.lateFrames, this.allFrames] = [0, [], 0, 0];
     this.groupOf.clear();
     this.video.hidden = !controls.video;
     this.frames.replaceChildren();
+  }
+
+  /** A field for each parameter, with the value of the run in progress. */
+  private showParameters(): void {
+    const name = this.controls.queues[this.number];
+    const own = this.controls.parameters[this.number] ?? {};
+    const preset = this.presets.find((one) => one.name === name);
+    const focus = document.activeElement?.id;
+    const fields = leaves(preset?.bottleneck ?? {}).flatMap(([path, shipped]) => {
+      // What the law is, the list above says.
+      if (path === "aqm.kind") return [];
+      const id = `parameter-${this.number}-${path}`;
+      const input = element("input", { id, class: "number", value: own[path] ?? `${shipped}`, size: 10, spellcheck: "false" });
+      input.addEventListener("change", () => {
+        const { [path]: _before, ...others } = own;
+        this.set(input.value === `${shipped}` ? others : { ...others, [path]: input.value });
+      });
+      return [element("label", { for: id }, path.replace("aqm.", "")), input];
+    });
+    this.fields.replaceChildren(...fields);
+    if (focus?.startsWith(`parameter-${this.number}-`)) document.getElementById(focus)?.focus();
   }
 
   /** Takes in what is new. */

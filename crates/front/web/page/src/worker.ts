@@ -62,9 +62,9 @@ function restart(controls: Controls, why: string | null): void {
   const wanted = begin(controls);
   const begun: Side[] = [];
   try {
-    for (const name of controls.queues) {
+    for (const [i, name] of controls.queues.entries()) {
       const own = preset(name);
-      const given = read(scenario(wanted, own), own.name);
+      const given = read(scenario(wanted, own, i), own.name);
       begun.push({ preset: own, live: new Live(given), told: {} });
       given.free();
     }
@@ -84,7 +84,7 @@ function change(controls: Controls): void {
   const at = Math.max(target, ...sides.map((side) => side.live.earliest_change_s())) + AHEAD_S;
   const wanted = move(plan, controls, Math.ceil(at * 1e6) / 1e6);
   if (!wanted) return restart(controls, "this takes a run of its own, which has begun at 0 s");
-  const given = sides.map((side) => read(scenario(wanted, side.preset), side.preset.name));
+  const given = sides.map((side, i) => read(scenario(wanted, side.preset, i), side.preset.name));
   try {
     sides.forEach((side, i) => side.live.replace(given[i] as Scenario));
     plan = wanted;
@@ -147,7 +147,7 @@ async function measure(controls: Controls, seeds: number): Promise<void> {
   const of = seeds * controls.queues.length;
   let done = 0;
   for (const [i, name] of controls.queues.entries()) {
-    const given = read(steady(controls, preset(name), STEADY_S, STEADY_WARMUP_S), name);
+    const given = read(steady(controls, preset(name), i, STEADY_S, STEADY_WARMUP_S), name);
     for (let seed = 1; seed <= seeds; seed += 1) {
       const run = given.run(BigInt(seed));
       const { bottlenecks, groups, metrics } = JSON.parse(run.json()) as Json;
@@ -188,7 +188,7 @@ async function on(message: ToWorker): Promise<void> {
     case "text": {
       const side = sides[message.side];
       if (!side) return;
-      const given = read(scenario(plan, side.preset), side.preset.name);
+      const given = read(scenario(plan, side.preset, message.side), side.preset.name);
       tell({ type: "text", side: message.side, toml: given.toml() });
       given.free();
       return;

@@ -48,6 +48,32 @@ test("another queue begins a new run, and the page says so", () =>
     await reach(page, 0.3);
   }));
 
+test("a parameter begins a new run, and one that is wrong leaves the run as it was", () =>
+  open({ fragment: "left=step-single&right=dualpi2&rate=100&flows=2+dctcp+10&flows=0+cubic+10&left.aqm.threshold=2+packets" }, async (page) => {
+    await reach(page, 1);
+    await page.locator("summary").first().click();
+    const threshold = page.locator('[id="parameter-0-aqm.threshold"]');
+    assert.equal(await threshold.inputValue(), "2 packets");
+    await threshold.fill("40 packets");
+    await threshold.press("Enter");
+    await page.waitForFunction(() => location.hash.includes("left.aqm.threshold=40+packets"));
+    await reach(page, 1);
+    const before = await clock(page);
+    await threshold.fill("40 miles");
+    await threshold.press("Enter");
+    await page.waitForFunction(() => /40 miles/.test(document.querySelector("#alert").textContent));
+    assert.equal(await threshold.inputValue(), "40 packets");
+    await reach(page, before + 0.5);
+    assert.match(await page.textContent("#alert"), /threshold/);
+  }));
+
+test("a link with a parameter that the bottleneck does not have begins as ever, and says why", () =>
+  open({ fragment: "left=fq-codel&right=dualpi2&rate=40&flows=1+dctcp+10&flows=1+cubic+10&left.aqm.slope=3" }, async (page) => {
+    await page.waitForFunction(() => /no parameter `aqm.slope`/.test(document.querySelector("#alert").textContent));
+    await reach(page, 0.5);
+    assert.equal(await page.inputValue("#queue-0"), "red-ecn");
+  }));
+
 test("time stops, steps and goes on", () =>
   open({}, async (page) => {
     await reach(page, 0.5);
@@ -132,6 +158,7 @@ for (const [name, options] of Object.entries({
 }))
   test(`no barrier that axe-core knows on ${name}`, () =>
     open({ ...options, fragment: "left=red-ecn&right=dualpi2&rate=40&flows=2+dctcp+10&flows=2+cubic+10&video=1" }, async (page) => {
+      await page.locator("summary").first().click();
       await page.click("#measure");
       await page.waitForSelector("#steady-table table");
       await page.getByRole("button", { name: "Left as TOML" }).click();

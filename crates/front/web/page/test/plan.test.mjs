@@ -18,6 +18,7 @@ async function load(name) {
 }
 const { AHEAD_S, FLOWS_MAX, SPARE, begin, move, scenario, groupName } = await load("plan.ts");
 const { fromFragment, toFragment } = await load("share.ts");
+const { leaves, withParameters } = await load("parameters.ts");
 const { DelayWindow } = await load("delays.ts");
 
 const PRESETS = ["red-ecn", "dualpi2", "coexistence", "codel"].map((name) => {
@@ -25,7 +26,7 @@ const PRESETS = ["red-ecn", "dualpi2", "coexistence", "codel"].map((name) => {
   return { name, title: name, bottleneck };
 });
 const CONTROLS = {
-  queues: ["red-ecn", "dualpi2"], rateMbps: 20, video: false, seed: 1,
+  queues: ["red-ecn", "dualpi2"], parameters: [{}, {}], rateMbps: 20, video: false, seed: 1,
   kinds: [{ cc: "dctcp", flows: 1, rttMs: 10 }, { cc: "cubic", flows: 1, rttMs: 10 }],
 };
 
@@ -49,7 +50,7 @@ test("100 random sequences of moves are schedules with the same bytes", () => {
     const preset = PRESETS[seed % PRESETS.length];
     const long = 4;
     let plan = begin(CONTROLS);
-    const live = new Live(read(scenario(plan, preset, long)));
+    const live = new Live(read(scenario(plan, preset, 0, long)));
     for (let now = 0.2; now < long - 0.3; now += draw() * 0.4) {
       live.advance(now, 1e9);
       const kinds = plan.controls.kinds.map((kind) => ({ ...kind, flows: draw() < 0.5 ? kind.flows : Math.floor(draw() * 5) }));
@@ -57,11 +58,11 @@ test("100 random sequences of moves are schedules with the same bytes", () => {
       const at = Math.ceil((Math.max(now, live.earliest_change_s()) + AHEAD_S) * 1e6) / 1e6;
       const next = move(plan, { ...plan.controls, kinds, rateMbps }, at);
       if (!next) break;
-      live.replace(read(scenario(next, preset, long)));
+      live.replace(read(scenario(next, preset, 0, long)));
       plan = next;
       moves += 1;
     }
-    const text = read(scenario(plan, preset, long)).toml();
+    const text = read(scenario(plan, preset, 0, long)).toml();
     // By way of the TOML that a reader saves.
     assert.equal(live.finish().json(), new Scenario(text, "page").run().json(), `seed ${seed}\n${text}`);
   }
@@ -95,14 +96,14 @@ test("what is no move takes a new run", () => {
 test("groups of one congestion control are told apart", () => {
   const twins = { ...CONTROLS, kinds: CONTROLS.kinds.map((kind) => ({ ...kind, cc: "cubic" })) };
   assert.deepEqual([0, 1].map((kind) => groupName(twins, kind)), ["cubic-1", "cubic-2"]);
-  read(scenario(begin(twins), PRESETS[0], 2));
+  read(scenario(begin(twins), PRESETS[0], 0, 2));
 });
 
 test("a link gives back what it was made from", () => {
   const known = { queues: ["red-ecn", "dualpi2"], ccs: ["dctcp", "cubic"] };
-  for (const controls of [CONTROLS, { ...CONTROLS, video: true, seed: 7, rateMbps: 199 }]) {
+  for (const controls of [CONTROLS, { ...CONTROLS, video: true, seed: 7, rateMbps: 199, parameters: [{ "aqm.min": "3 packets" }, { buffer: "1 BDP", "aqm.coupling": "1.5" }] }]) {
     assert.deepEqual(fromFragment(toFragment(controls), known), controls);
-    assert.ok(toFragment(controls).length < 200);
+    assert.ok(toFragment(controls).length < 250);
   }
 });
 
@@ -116,4 +117,17 @@ test("delays of some seconds have quantiles and a distribution", () => {
   assert.deepEqual([0.5, 0.6, 0.7, 0.99].map((part) => window.quantile(part)), [0.001, 0.001, 0.002, 0.004]);
   window.clear();
   assert.equal(window.quantile(0.5), null);
+});
+
+test("parameters keep their types, and all of a preset can be written", () => {
+  const [red, dualpi2] = PRESETS.map((preset) => preset.bottleneck);
+  for (const { bottleneck } of PRESETS) {
+    const all = Object.fromEntries(leaves(bottleneck).map(([path, value]) => [path, `${value}`]));
+    assert.deepEqual(withParameters(bottleneck, all), bottleneck);
+  }
+  const changed = withParameters(red, { "aqm.min": "3 packets", "aqm.ecn": "false", "aqm.max_probability": "0.5" });
+  assert.deepEqual([changed.aqm.min, changed.aqm.ecn, changed.aqm.max_probability], ["3 packets", false, 0.5]);
+  assert.equal(withParameters(dualpi2, { "aqm.coupling": "much" }).aqm.coupling, "much");
+  assert.notEqual(red.aqm.min, "3 packets");
+  assert.throws(() => withParameters(red, { "aqm.threshold": "3 packets" }), /no parameter `aqm.threshold`/);
 });
