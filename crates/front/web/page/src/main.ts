@@ -26,12 +26,24 @@ const DEFAULT: Controls = {
   seed: 1,
 };
 
+/** Forms of a scenario: name of a file and its text. */
+const FORMS = {
+  "as TOML": (toml: string) => ["scenario.toml", toml],
+  "as a command": (toml: string) => ["run.sh", `cat > scenario.toml <<'TOML'\n${toml.trimEnd()}\nTOML\nshoal run scenario.toml --out results/page\n`],
+  "as Python": (toml: string) => [
+    "run.py",
+    `import shoal\n\nscenario = shoal.Scenario.from_toml(r"""\n${toml.trimEnd()}\n""")\nresult = shoal.run(scenario)\nprint(result.metrics)\n`,
+  ],
+} satisfies { [form: string]: (toml: string) => [string, string] };
+type Form = keyof typeof FORMS;
+
 let worker: Worker;
 let presets: Preset[] = [];
 let controls: Controls = DEFAULT;
 /** The controls of the run in progress, if there is one. */
 let inProgress: Controls | null = null;
 let sides: Side[] = [];
+let form: Form = "as TOML";
 let running = true;
 let speed = 1;
 let now = 0;
@@ -128,7 +140,7 @@ function on(message: FromWorker): void {
       at("steady-table").replaceChildren(table(message.sides, controls.queues.map(presetOf), message.durationS, message.warmupS));
       return;
     case "text":
-      return showText("scenario.toml", message.toml);
+      return showText(...FORMS[form](message.toml));
     case "checked":
       return showText("scenario.toml", message.toml);
     case "error":
@@ -188,7 +200,7 @@ function showText(name: string, text: string): void {
   at("text").replaceChildren(element("div", { class: "row" }, copy, keep), element("pre", { tabindex: "0", "aria-label": name }, text));
 }
 
-/** The present run as a script; the scenario is that of the left side. */
+/** What stands around the bottlenecks. */
 function toolbar(): void {
   const speeds = element("select", { id: "speed" }, ...SPEEDS.map((one) => element("option", { value: one }, `${one} ×`)));
   speeds.value = `${speed}`;
@@ -215,8 +227,7 @@ function toolbar(): void {
     element("div", { id: "steady-table" }),
   );
   const link = () => `${location.href.split("#")[0]}#${toFragment(controls)}`;
-  const command = () => "# Save the scenario of a side as scenario.toml (\"as TOML\"), then:\nshoal run scenario.toml --out results/live\n";
-  const python = () => "# Save the scenario of a side as scenario.toml (\"as TOML\"), then:\nimport shoal\n\nresult = shoal.run(\"scenario.toml\")\nprint(result.metrics)\n";
+  const of = element("select", { id: "of" }, element("option", { value: 0 }, "left"), element("option", { value: 1 }, "right"));
   const file = element("input", { id: "file", type: "file", accept: ".toml", hidden: true, change: () => {
     void readFile(file.files?.[0]);
     // The same file can be chosen again, when it has been mended.
@@ -226,10 +237,10 @@ function toolbar(): void {
     element("div", { class: "row" },
       element("h2", {}, "Share"),
       element("button", { type: "button", click: () => showText("link.txt", link()) }, "Link"),
-      element("button", { type: "button", click: () => send({ type: "text", side: 0 }) }, "Left as TOML"),
-      element("button", { type: "button", click: () => send({ type: "text", side: 1 }) }, "Right as TOML"),
-      element("button", { type: "button", click: () => showText("run.sh", command()) }, "As a command"),
-      element("button", { type: "button", click: () => showText("run.py", python()) }, "As Python"),
+      element("label", { for: "of" }, "Run in progress,"),
+      of,
+      ...(Object.keys(FORMS) as Form[]).map((as) =>
+        element("button", { type: "button", click: () => ((form = as), send({ type: "text", side: Number(of.value) })) }, as)),
       element("button", { type: "button", click: () => file.click() }, "Check a scenario file"),
       file,
     ),

@@ -135,7 +135,7 @@ export class Side {
         const { [path]: _before, ...others } = own;
         this.set(input.value === `${shipped}` ? others : { ...others, [path]: input.value });
       });
-      return [element("label", { for: id }, path.replace("aqm.", "")), input];
+      return [element("div", { class: "parameter" }, element("label", { for: id }, path.replace("aqm.", "")), input)];
     });
     this.fields.replaceChildren(...fields);
     if (focus?.startsWith(`parameter-${this.number}-`)) document.getElementById(focus)?.focus();

@@ -1,11 +1,12 @@
 // The page as a reader has it.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync, mkdtempSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { clock, open, reach, slide, words } from "./browser.mjs";
+import { ROOT, clock, open, reach, slide, words } from "./browser.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -30,11 +31,21 @@ test("what was moved is a scenario", () =>
     await slide(page, "flows-0", 4);
     await slide(page, "rate", 25);
     await reach(page, 1);
-    await page.getByRole("button", { name: "Left as TOML" }).click();
+    await page.getByRole("button", { name: "as TOML" }).click();
     const text = await page.textContent("#text pre");
     assert.match(text, /kind = "red"/);
     assert.match(text, /"25 Mbit\/s"/);
     assert.match(text, /start = \["0 s", "0 s", "[0-9.]+ m?s", /);
+    await page.selectOption("#of", "1");
+    await page.getByRole("button", { name: "as a command" }).click();
+    await page.waitForFunction(() => /shoal run scenario.toml/.test(document.querySelector("#text pre").textContent));
+    assert.match(await page.textContent("#text pre"), /kind = "dualpi2"/);
+    await page.getByRole("button", { name: "as Python" }).click();
+    await page.waitForFunction(() => /Scenario\.from_toml/.test(document.querySelector("#text pre").textContent));
+    // What a reader takes away runs: 600 s natively take about a second.
+    const script = join(mkdtempSync(join(tmpdir(), "shoal-script-")), "run.py");
+    writeFileSync(script, await page.textContent("#text pre"));
+    assert.match(execFileSync(join(ROOT, ".venv/bin/python"), [script], { encoding: "utf8" }), /'jain': 0\.\d+/);
   }));
 
 test("another queue begins a new run, and the page says so", () =>
@@ -161,7 +172,7 @@ for (const [name, options] of Object.entries({
       await page.locator("summary").first().click();
       await page.click("#measure");
       await page.waitForSelector("#steady-table table");
-      await page.getByRole("button", { name: "Left as TOML" }).click();
+      await page.getByRole("button", { name: "as TOML" }).click();
       await page.waitForSelector("#text pre");
       await page.evaluate(axe);
       const { violations } = await page.evaluate(() => globalThis.axe.run());
