@@ -60,7 +60,7 @@ $(PAGE)/node_modules/.done: $(PAGE)/package-lock.json
 	@touch $@
 
 page: web-module $(PAGE)/node_modules/.done ## Build the page with the simulator, which `shoal page` opens (needs node and npm)
-	@cd $(PAGE) && npm run --silent check && node build.mjs ../../../../target/web/module ../../../../scenarios ../../../../python/shoal/_data/page/shoal.html
+	@cd $(PAGE) && npm run --silent check && node build.mjs ../../../../target/web/module ../../../../scenarios ../../../../papers ../../../../python/shoal/_data/page/shoal.html
 
 test-page: page ## Test the page in a browser (needs Chromium: apt-get install chromium)
 	@cd $(PAGE) && npm run --silent test

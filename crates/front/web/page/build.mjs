@@ -1,11 +1,13 @@
-// node build.mjs MODULE_FOLDER SCENARIOS_FOLDER OUT.html: writes the page, one file that needs no other.
+// node build.mjs MODULE_FOLDER SCENARIOS_FOLDER PAPERS_FOLDER OUT.html: writes the page, one file that needs no other.
 // The same inputs give the same bytes.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { parse as parseCsv } from "csv-parse/sync";
 import { build } from "esbuild";
+import { parse as parseToml } from "smol-toml";
 
 // The page may have at most so many bytes when a server has packed it.
 const PACKED_MAX = 900_000;
@@ -23,10 +25,27 @@ const PRESETS = [
 ];
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [module, scenarios, out] = process.argv.slice(2).map((path) => resolve(path));
+const [module, scenarios, papers, out] = process.argv.slice(2).map((path) => resolve(path));
 if (!out) {
-  console.error("usage: node build.mjs MODULE_FOLDER SCENARIOS_FOLDER OUT.html");
+  console.error("usage: node build.mjs MODULE_FOLDER SCENARIOS_FOLDER PAPERS_FOLDER OUT.html");
   process.exit(2);
+}
+
+// Rows of a paper's results that its story shows.
+const STORY_ROWS = 5;
+
+/** A story with what the paper's own files say: its title and its results in the reading that was chosen. */
+function story({ items, ...own }) {
+  const folder = join(papers, own.paper);
+  const { title, reference, chosen } = parseToml(readFileSync(join(folder, "paper.toml"), "utf8"));
+  const results = parseCsv(readFileSync(join(folder, "RESULTS.csv"), "utf8"), { columns: true, comment: "#", comment_no_infix: true });
+  const published = results.filter((row) => row.role === "claim" && row.published !== "" && row.reading === (chosen ?? results[0].reading));
+  const rows = published
+    .filter((row) => items.includes(row.item))
+    .slice(0, STORY_ROWS)
+    .map(({ claim, what, published, measured, tolerance, verdict }) => ({ claim, what, published, measured, tolerance, verdict }));
+  if (rows.length === 0) throw new Error(`${own.paper} has no published results of ${items.join(", ")}`);
+  return { ...own, title, reference, rows, inside: published.filter((row) => row.verdict === "inside").length, of: published.length };
 }
 
 async function bundle(entry) {
@@ -62,6 +81,7 @@ const parts = {
   "@STYLE@": style,
   "@WASM@": wasm,
   "@PRESETS@": JSON.stringify(presets).replaceAll("<", "\\u003c"),
+  "@STORIES@": JSON.stringify(JSON.parse(readFileSync(join(here, "src/stories.json"), "utf8")).map(story)).replaceAll("<", "\\u003c"),
   "@WORKER@": worker,
   "@MAIN@": main,
 };

@@ -8,6 +8,7 @@ import type { FromWorker, Shipped, ToWorker } from "./protocol";
 import { fromFragment, toFragment } from "./share";
 import { Side } from "./side";
 import { table } from "./steady";
+import { stories, type Story } from "./stories";
 
 /** Runs for a steady state. */
 const SEEDS = 5;
@@ -194,6 +195,14 @@ function setRunning(value: boolean): void {
   send({ type: "clock", running, speed });
 }
 
+/** Shows the controls of a link, as if it had been opened. */
+function follow(link: string): void {
+  if (location.hash === `#${link}`) send({ type: "restart", controls: fromAddress() });
+  else location.hash = link;
+  setRunning(true);
+  at("controls").scrollIntoView();
+}
+
 function showText(name: string, text: string): void {
   const copy = element("button", { type: "button", click: () => navigator.clipboard.writeText(text).then(() => note("Copied."), () => note("The browser does not allow copying: mark the text instead.")) }, "Copy");
   const keep = element("button", { type: "button", click: () => save(name, new Blob([text])) }, "Save");
@@ -218,6 +227,8 @@ function toolbar(): void {
     element("button", { type: "button", click: () => (send({ type: "restart", controls }), setRunning(true)) }, "Restart"),
     themes,
   );
+  const papers = JSON.parse(at("stories").textContent ?? "[]") as Story[];
+  at("papers").replaceChildren(element("h2", {}, "Four papers, live"), ...stories(papers, follow));
   at("steady").replaceChildren(
     element("div", { class: "row" },
       element("h2", {}, "Steady state"),

@@ -48,6 +48,6 @@ export function table(sides: Json[][], presets: (Preset | undefined)[], duration
     "div",
     {},
     element("p", { class: "hint" }, `${seeds} runs with seeds 1 to ${seeds}, each ${durationS} s long, of which the first ${warmupS} s are not measured; ± is half of the 95 % confidence interval of the mean.`),
-    element("div", { class: "scroll" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))),
+    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Results of the runs" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))),
   );
 }

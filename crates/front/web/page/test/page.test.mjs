@@ -62,7 +62,7 @@ test("another queue begins a new run, and the page says so", () =>
 test("a parameter begins a new run, and one that is wrong leaves the run as it was", () =>
   open({ fragment: "left=step-single&right=dualpi2&rate=100&flows=2+dctcp+10&flows=0+cubic+10&left.aqm.threshold=2+packets" }, async (page) => {
     await reach(page, 1);
-    await page.locator("summary").first().click();
+    await page.locator(".side summary").first().click();
     const threshold = page.locator('[id="parameter-0-aqm.threshold"]');
     assert.equal(await threshold.inputValue(), "2 packets");
     await threshold.fill("40 packets");
@@ -83,6 +83,24 @@ test("a link with a parameter that the bottleneck does not have begins as ever, 
     await page.waitForFunction(() => /no parameter `aqm.slope`/.test(document.querySelector("#alert").textContent));
     await reach(page, 0.5);
     assert.equal(await page.inputValue("#queue-0"), "red-ecn");
+  }));
+
+test("each paper has its claim and its results, and the page shows what it can", () =>
+  open({}, async (page) => {
+    await reach(page, 0.2);
+    assert.equal(await page.locator(".story").count(), 4);
+    for (const story of await page.locator(".story").all()) {
+      await story.locator("summary").click();
+      const rows = await story.locator("tbody tr").allTextContents();
+      assert.ok(rows.length > 0 && rows.every((row) => /(inside|outside)$/.test(row)), rows.join("\n"));
+      const button = story.getByRole("button", { name: "Show it" });
+      if ((await button.count()) === 0) continue;
+      await page.evaluate(() => (document.querySelector("#note").textContent = ""));
+      await button.click();
+      await page.waitForFunction(() => document.querySelector("#note").textContent === "A new run from 0 s.");
+      assert.ok(await page.isHidden("#alert"), await page.textContent("#alert"));
+    }
+    assert.equal(await page.inputValue("#queue-1"), "step-single");
   }));
 
 test("time stops, steps and goes on", () =>
@@ -169,7 +187,7 @@ for (const [name, options] of Object.entries({
 }))
   test(`no barrier that axe-core knows on ${name}`, () =>
     open({ ...options, fragment: "left=red-ecn&right=dualpi2&rate=40&flows=2+dctcp+10&flows=2+cubic+10&video=1" }, async (page) => {
-      await page.locator("summary").first().click();
+      for (const summary of await page.locator("summary").all()) await summary.click();
       await page.click("#measure");
       await page.waitForSelector("#steady-table table");
       await page.getByRole("button", { name: "as TOML" }).click();
