@@ -7,7 +7,7 @@ WORKERS ?= 0
 # Heading of a recorded table: date, version and processor.
 MEASURED_ON = "$$(date +%F), shoal $$(git describe --always), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)."
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module page test-page test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module page test-page wheel test-wheel test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -65,6 +65,17 @@ page: web-module $(PAGE)/node_modules/.done ## Build the page with the simulator
 test-page: page ## Test the page in a browser (needs Chromium: apt-get install chromium)
 	@cd $(PAGE) && npm run --silent test
 
+$(VENV)/.wheel: requirements/wheel.txt $(VENV)/.run
+	$(BIN)/python -m pip install --quiet --requirement requirements/wheel.txt
+	@touch $@
+
+wheel: page $(VENV)/.wheel ## Build a wheel for all Linux distributions since 2014 in target/wheels: everything but the kernel
+	@rm -rf target/wheels
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --zig --compatibility manylinux_2_17 --out target/wheels
+
+test-wheel: wheel $(VENV)/.test ## Try the wheel in clean environments, on each supported Python that the machine has
+	$(BIN)/python -m pytest -q -s -rs tests/wheel
+
 test-web: setup $(VENV)/.test ## Compare results in WebAssembly with native ones, byte by byte (needs node)
 	$(BIN)/python -m pytest -q -s tests/web
 
@@ -120,8 +131,8 @@ check: setup $(VENV)/.test ## Check formatting, lints, arrows, citations and pag
 	$(PYTHON) tools/check_tree.py
 	$(PYTHON) tools/check_arrows.py
 	$(PYTHON) tools/check_citations.py
-	$(BIN)/ruff format --check python tests/python tests/linux tests/web tools
-	$(BIN)/ruff check python tests/python tests/linux tests/web tools
+	$(BIN)/ruff format --check python tests/python tests/linux tests/web tests/wheel tools
+	$(BIN)/ruff check python tests/python tests/linux tests/web tests/wheel tools
 	$(BIN)/mypy python/shoal
 	$(BIN)/python tools/generate_docs.py --check
 
@@ -133,7 +144,7 @@ docs: setup ## Write the generated reference pages
 
 fmt: $(VENV)/.test ## Format everything
 	cargo fmt --all
-	$(BIN)/ruff format python tests/python tests/linux tests/web tools
+	$(BIN)/ruff format python tests/python tests/linux tests/web tests/wheel tools
 
 bench: ## Print the benchmark table (CPU seconds; only ratios are meaningful)
 	cargo run --release --quiet --package shoal-benches
