@@ -14,6 +14,9 @@ import { stories, type Story } from "./stories";
 const SEEDS = 5;
 /** Largest scenario file that is read, in bytes. */
 const FILE_MAX = 200_000;
+/** Time between two pictures in ms, if the reader has asked for reduced motion. */
+const STILL_MS = 500;
+const still = matchMedia("(prefers-reduced-motion: reduce)");
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
 const DEFAULT: Controls = {
   queues: ["red-ecn", "dualpi2"],
@@ -126,7 +129,8 @@ function on(message: FromWorker): void {
       requestAnimationFrame(() => {
         for (const side of sides) side.draw(now);
         at("clock").textContent = `${now.toFixed(1)} s`;
-        send({ type: "drawn" });
+        // Whoever wants little motion gets two pictures a second.
+        setTimeout(() => send({ type: "drawn" }), still.matches ? STILL_MS : 0);
       });
       if (message.behind) note("This machine simulates slower than asked for: simulated time passes more slowly.");
       if (message.over && running) {

@@ -9,7 +9,7 @@ const BUDGET = 400_000;
 /** Time between two looks at the clock in ms. */
 const TICK_MS = 15;
 /** Longest time between two pictures that is caught up, in s. */
-const PASSED_MAX_S = 0.25;
+const PASSED_MAX_S = 1;
 /** Length of the runs for a steady state, and the part of them that is not measured, in s. */
 const STEADY_S = 30;
 const STEADY_WARMUP_S = 10;

@@ -12,12 +12,13 @@ export const PAGE = pathToFileURL(join(ROOT, "python/shoal/_data/page/shoal.html
 export const LIMIT = 30_000;
 
 /** Opens the page and gives it to `use`; fails on errors of scripts and on requests for anything but the file itself. */
-export async function open({ fragment = "", width = 1400, height = 900, dark = false, before } = {}, use) {
+export async function open({ fragment = "", width = 1400, height = 900, dark = false, still = false, before } = {}, use) {
   const profile = mkdtempSync(join(tmpdir(), "shoal-page-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.SHOAL_CHROMIUM ?? "/usr/bin/chromium",
     viewport: { width, height },
     colorScheme: dark ? "dark" : "light",
+    reducedMotion: still ? "reduce" : "no-preference",
     args: [
       "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
       "--disable-component-update", "--disable-sync",

@@ -199,6 +199,20 @@ for (const [name, options] of Object.entries({
       assert.equal(wider, 0, "nothing is wider than the page");
     }));
 
+test("reduced motion means few pictures of the same time", () =>
+  open({ still: true }, async (page) => {
+    await reach(page, 1);
+    const before = await clock(page);
+    const pictures = await page.evaluate(() => new Promise((resolve) => {
+      let count = 0;
+      new MutationObserver(() => (count += 1)).observe(document.querySelector("#clock"), { childList: true, characterData: true, subtree: true });
+      setTimeout(() => resolve(count), 3000);
+    }));
+    assert.ok(pictures >= 2 && pictures <= 7, `${pictures} pictures in 3 s`);
+    // Time does not pass more slowly: a generous bound, since the machine may be busy.
+    assert.ok((await clock(page)) - before > 1.5);
+  }));
+
 test("the keyboard reaches everything", () =>
   open({}, async (page) => {
     await reach(page, 0.2);
