@@ -54,13 +54,16 @@ web-module: setup ## Build the simulator for browsers in target/web/module (Debi
 	@$(BIN)/python tools/web_module.py target/web/module
 
 PAGE := crates/front/web/page
+# Quantiles for the confidence intervals of the page, from where all intervals have them.
+T95 = from shoal.stats import student_t_quantile as q; print([round(q(0.975, n), 6) for n in range(1, 10)])
 
 $(PAGE)/node_modules/.done: $(PAGE)/package-lock.json
 	@cd $(PAGE) && npm ci --ignore-scripts --loglevel=error
 	@touch $@
 
 page: web-module $(PAGE)/node_modules/.done ## Build the page with the simulator, which `shoal page` opens (needs node and npm)
-	@cd $(PAGE) && npm run --silent check && node build.mjs ../../../../target/web/module ../../../../scenarios ../../../../papers ../../../../python/shoal/_data/page/shoal.html
+	@cd $(PAGE) && npm run --silent check
+	@node $(PAGE)/build.mjs target/web/module scenarios papers "$$($(BIN)/python -c '$(T95)')" python/shoal/_data/page/shoal.html
 
 test-page: page ## Test the page in a browser (needs Chromium: apt-get install chromium)
 	@cd $(PAGE) && npm run --silent test

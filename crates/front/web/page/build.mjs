@@ -1,5 +1,5 @@
-// node build.mjs MODULE_FOLDER SCENARIOS_FOLDER PAPERS_FOLDER OUT.html: writes the page, one file that needs no other.
-// The same inputs give the same bytes.
+// node build.mjs MODULE_FOLDER SCENARIOS_FOLDER PAPERS_FOLDER T95 OUT.html: writes the page, one file that needs no other.
+// T95 is a list of quantiles of Student's t distribution for 1, 2, ... degrees of freedom. The same inputs give the same bytes.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -25,9 +25,9 @@ const PRESETS = [
 ];
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [module, scenarios, papers, out] = process.argv.slice(2).map((path) => resolve(path));
-if (!out) {
-  console.error("usage: node build.mjs MODULE_FOLDER SCENARIOS_FOLDER PAPERS_FOLDER OUT.html");
+const [module, scenarios, papers, t95, out] = process.argv.slice(2).map((given) => (given.startsWith("[") ? given : resolve(given)));
+if (!out || !t95.startsWith("[")) {
+  console.error("usage: node build.mjs MODULE_FOLDER SCENARIOS_FOLDER PAPERS_FOLDER T95 OUT.html");
   process.exit(2);
 }
 
@@ -57,7 +57,7 @@ async function bundle(entry) {
     format: "iife",
     target: "es2022",
     // The glue of the module can load it from its own address, which the page never does.
-    define: { "import.meta.url": '"shoal:"' },
+    define: { "import.meta.url": '"shoal:"', T95: t95 },
     write: false,
     logLevel: "warning",
   });

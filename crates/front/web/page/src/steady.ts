@@ -3,11 +3,11 @@
 import { element } from "./dom";
 import type { Json, Preset } from "./plan";
 
-/** Two-sided 95 % quantiles of Student's t distribution, by degrees of freedom. */
-const T95: readonly number[] = [NaN, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
+/** Two-sided 95 % quantiles of Student's t distribution for 1, 2, ... degrees of freedom: the build has them from `shoal.stats`. */
+declare const T95: readonly number[];
 
 /** Mean and half the width of its 95 % confidence interval, as text; values that a run could not measure are left out. */
-function interval(values: (number | null | undefined)[], scale: number, unit: string): string {
+export function interval(values: (number | null | undefined)[], scale: number, unit: string): string {
   const known = values.filter((value): value is number => typeof value === "number").map((value) => value * scale);
   const n = known.length;
   if (n === 0) return "–";
@@ -15,7 +15,7 @@ function interval(values: (number | null | undefined)[], scale: number, unit: st
   const digits = Math.abs(mean) >= 9.95 ? 1 : 2;
   if (n === 1) return `${mean.toFixed(digits)}${unit}`;
   const variance = known.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1);
-  const half = (T95[n - 1] ?? NaN) * Math.sqrt(variance / n);
+  const half = (T95[n - 2] ?? NaN) * Math.sqrt(variance / n);
   return `${mean.toFixed(digits)} ± ${half.toFixed(digits)}${unit}`;
 }
 

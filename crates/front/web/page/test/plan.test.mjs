@@ -12,8 +12,8 @@ const { initSync, Live, Scenario } = await import(pathToFileURL(join(module, "sh
 initSync({ module: readFileSync(join(module, "shoal_bg.wasm")) });
 
 /** A file of the page as a module of node. */
-async function load(name) {
-  const { outputFiles } = await build({ entryPoints: [join(import.meta.dirname, "../src", name)], bundle: true, format: "esm", write: false });
+async function load(name, define = {}) {
+  const { outputFiles } = await build({ entryPoints: [join(import.meta.dirname, "../src", name)], bundle: true, format: "esm", write: false, define });
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString("base64")}`);
 }
 const { AHEAD_S, FLOWS_MAX, SPARE, begin, move, scenario, groupName } = await load("plan.ts");
@@ -130,4 +130,13 @@ test("parameters keep their types, and all of a preset can be written", () => {
   assert.equal(withParameters(dualpi2, { "aqm.coupling": "much" }).aqm.coupling, "much");
   assert.notEqual(red.aqm.min, "3 packets");
   assert.throws(() => withParameters(red, { "aqm.threshold": "3 packets" }), /no parameter `aqm.threshold`/);
+});
+
+test("an interval of confidence is that of Student", async () => {
+  const { interval } = await load("steady.ts", { T95: "[12.706205, 4.302653]" });
+  // Standard deviation 1, so half of the interval is 4.302653 / sqrt(3) = 2.48.
+  assert.equal(interval([1, 2, 3], 1, " ms"), "2.00 ± 2.48 ms");
+  // Of 100 and 200 the standard deviation is 70.71: 12.706 x 70.71 / sqrt(2) = 635.3. What was not measured is left out.
+  assert.equal(interval([0.1, null, 0.2], 1000, ""), "150.0 ± 635.3");
+  assert.deepEqual([interval([null], 1, ""), interval([5], 1, "")], ["–", "5.00"]);
 });
