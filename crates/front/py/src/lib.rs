@@ -51,7 +51,7 @@ const fn build_profile() -> &'static str {
 /// JSON Schema of the scenario file.
 #[pyfunction]
 fn schema() -> String {
-    let mut text = serde_json::to_string_pretty(&shoal_scenario::json_schema()).unwrap_or_default();
+    let mut text = serde_json::to_string_pretty(&shoal_scenario::shared_json_schema()).unwrap_or_default();
     text.push('\n');
     text
 }

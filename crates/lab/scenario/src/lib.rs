@@ -28,7 +28,7 @@ pub use experiment::*;
 pub use facts::{Facts, GroupFacts, LinkFacts, Threshold, Traced};
 pub use field::KeyDoc;
 pub use host::{HOST_DOCS, HostConfig, HostPreset};
-pub use json_schema::json_schema;
+pub use json_schema::{json_schema, shared_json_schema};
 pub use models::keys_of;
 pub use moving::Piece;
 pub use refusal::Refusal;

@@ -1,7 +1,7 @@
 //! The JSON Schema tells the truth about what is read and written.
 
 use serde_json::{Map, Value as Json};
-use shoal_scenario::{Document, json_schema};
+use shoal_scenario::{Document, json_schema, shared_json_schema};
 
 const MINIMAL: &str = r#"
 duration = "10 s"
@@ -77,4 +77,34 @@ fn what_must_be_there_is_said() {
     assert_eq!(schema["required"], serde_json::json!(["duration", "flows"]));
     assert_eq!(schema["properties"]["flows"]["items"]["required"], serde_json::json!(["cc"]));
     assert_eq!(schema["additionalProperties"], false);
+}
+
+/// `node` with each reference replaced by what it refers to.
+fn expanded(node: &Json, definitions: &Json) -> Json {
+    match node {
+        Json::Object(map) => match map.get("$ref").and_then(Json::as_str) {
+            Some(reference) => {
+                assert_eq!(map.len(), 1, "what stands beside a reference is ignored by editors: {node}");
+                let name = reference.strip_prefix("#/$defs/").expect("a reference to a definition");
+                expanded(&definitions[name], definitions)
+            }
+            None => map.iter().map(|(key, inner)| (key.clone(), expanded(inner, definitions))).collect(),
+        },
+        Json::Array(items) => items.iter().map(|item| expanded(item, definitions)).collect(),
+        _ => node.clone(),
+    }
+}
+
+#[test]
+fn the_schema_for_editors_says_the_same_with_each_law_described_once() {
+    let mut shared = shared_json_schema();
+    let definitions = shared.as_object_mut().unwrap().remove("$defs").unwrap();
+    assert_eq!(expanded(&shared, &definitions), json_schema());
+    assert_eq!(definitions["dualpi2"]["title"], "dualpi2");
+    let text = shared.to_string() + &definitions.to_string();
+    assert_eq!(text.matches("as in Linux and RFC 9332").count(), 1);
+    assert!(text.len() * 3 < json_schema().to_string().len(), "{} bytes", text.len());
+    for name in definitions.as_object().unwrap().keys() {
+        assert!(text.matches(&format!("\"#/$defs/{name}\"")).count() > 1, "{name} is referred to once");
+    }
 }

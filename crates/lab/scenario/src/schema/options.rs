@@ -132,7 +132,7 @@ pub(crate) fn cc_names() -> Vec<&'static str> {
 }
 
 /// Name that stands for no controller, for traffic that does not respond to congestion.
-const NO_CONTROLLER: &str = "none";
+pub(crate) const NO_CONTROLLER: &str = "none";
 
 /// The controller of `group`, which has these `keys`.
 pub(crate) fn cc_config(group: &FlowGroup, keys: &Table<'_>) -> Option<CcConfig> {
