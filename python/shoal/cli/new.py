@@ -7,14 +7,17 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli import new_scenario
 from shoal.cli.console import data, talk
 
 app = typer.Typer(
     name="new",
-    help="Skeletons of what can be added to shoal, written into a checkout of its source.",
+    help="A scenario of your own, and skeletons of what can be added to a checkout of shoal's source.",
     no_args_is_help=True,
     add_completion=False,
 )
+
+app.command("scenario")(new_scenario.scenario)
 
 
 @app.command("queue")
