@@ -4,6 +4,7 @@ use shoal_packet::Class;
 use shoal_scenario::Experiment;
 use shoal_sim::{Live, OtherPlan, Outcome};
 use shoal_tests::{experiment, run};
+use shoal_trace::{Column, Table};
 use shoal_units::{Span, Stream, Time};
 use std::fmt::Write as _;
 
@@ -241,8 +242,8 @@ fn a_run_in_progress_shows_its_beginning() {
     assert_eq!(names, ["queue", "flows", "controller", "events"]);
     for table in live.series() {
         let all = whole.tables.iter().find(|all| all.spec().name == table.spec().name).unwrap();
-        let times = |table: &shoal_trace::Table| match table.column("time_s") {
-            Some(shoal_trace::Column::F64(times)) => times.clone(),
+        let times = |table: &Table| match table.column("time_s") {
+            Some(Column::F64(times)) => times.clone(),
             _ => panic!("times are numbers"),
         };
         let (so_far, all) = (times(table), times(all));
@@ -263,6 +264,42 @@ fn a_run_in_progress_shows_its_beginning() {
     live.replace(longer.experiment()).unwrap();
     assert!(!live.is_over());
     assert_same(&live.finish(), &run(&longer.experiment()), "");
+}
+
+/// The rows of a table as texts.
+fn rows(table: &Table) -> Vec<String> {
+    let cell = |column: &Column, row: usize| match column {
+        Column::F64(values) => format!("{:?}", values[row]),
+        Column::U32(values) => values[row].to_string(),
+        Column::U64(values) => values[row].to_string(),
+        Column::Text { words, codes } => words[codes[row] as usize].clone(),
+    };
+    let row = |row| table.columns().iter().map(|column| cell(column, row) + " ").collect();
+    (0..table.len()).map(row).collect()
+}
+
+/// Rows that have been seen may be forgotten on the way: every row is seen once, and what is measured does not change.
+#[test]
+fn a_run_that_forgets_its_series_has_shown_every_row_once() {
+    let plan = Plan::new(QUEUES[3]);
+    let whole = run(&plan.experiment());
+    let mut live = Live::new(plan.experiment());
+    let mut seen = vec![Vec::new(); 4];
+    while !live.is_over() {
+        live.advance(live.reached() + Span::from_millis(77), u64::MAX);
+        for (seen, table) in seen.iter_mut().zip(live.series()) {
+            seen.extend(rows(table));
+        }
+        live.forget_series();
+        assert!(live.series().all(Table::is_empty));
+    }
+    for (seen, all) in seen.iter().zip(&whole.tables) {
+        assert_eq!(*seen, rows(all), "{}", all.spec().name);
+        assert!(seen.len() > 50);
+    }
+    let live = live.finish();
+    let result = |outcome: &Outcome| outcome.result(serde_json::Value::Null, "test").to_json();
+    assert_eq!(result(&live), result(&whole));
 }
 
 /// A flow that waits for a move has no rate that could enter an average.

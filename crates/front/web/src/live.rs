@@ -95,6 +95,12 @@ impl Live {
         columns::words(self.table(table), column)
     }
 
+    /// Removes the rows of the series so far, so that a long run takes no more memory than a short one. The tables of [`Self::finish`]
+    /// lack them; its summary does not change.
+    pub fn forget(&mut self) {
+        self.live.forget_series();
+    }
+
     /// Names of the links that the result reports.
     pub fn links(&self) -> Vec<String> {
         self.live.experiment().monitored().map(|(_, link)| link.name.clone()).collect()

@@ -123,6 +123,19 @@ impl Collector {
         tables.into_iter().flatten()
     }
 
+    /// Removes the rows of the series so far.
+    pub fn forget_series(&mut self) {
+        fn forget<R: shoal_trace::Row>(series: &mut Option<Series<R>>) {
+            series.iter_mut().for_each(Series::clear);
+        }
+        forget(&mut self.queue);
+        forget(&mut self.flows);
+        forget(&mut self.controller);
+        forget(&mut self.events);
+        forget(&mut self.segments);
+        forget(&mut self.deliveries);
+    }
+
     /// Checks that every packet that arrived at a monitored link was sent, was dropped, or waits.
     ///
     /// # Errors

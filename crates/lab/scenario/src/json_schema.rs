@@ -78,7 +78,7 @@ impl Names {
 /// Replaces tables that occur more than once by references, from the outside in.
 fn share(node: &mut Json, key: &str, names: &mut Names) {
     let text = node.to_string();
-    if !names.occurrences.get(&text).is_some_and(|&times| times > 1) {
+    if names.occurrences.get(&text).is_none_or(|&times| times <= 1) {
         for (key, inner) in children(node, key) {
             share(inner, &key, names);
         }
@@ -111,7 +111,7 @@ fn children<'a>(node: &'a mut Json, key: &str) -> Vec<(String, &'a mut Json)> {
                 found.extend(forms.iter_mut().map(|inner| (key.to_owned(), inner)));
             }
             ("items" | "additionalProperties", inner @ Json::Object(_)) => {
-                found.push((key.to_owned(), inner))
+                found.push((key.to_owned(), inner));
             }
             _ => {}
         }

@@ -110,8 +110,10 @@ function seconds(time: number | null): string {
   return time === null ? "never" : `${time.toFixed(6)} s`;
 }
 
-/** What is recorded while the run goes on. */
-const TRACE: Json = { series: `${SERIES_S * 1000} ms` };
+/** What is recorded of a run for those who run it elsewhere. */
+export const SERIES: Json = { series: `${SERIES_S * 1000} ms` };
+/** What is recorded while the run goes on: all changes of windows and all events, too, of more flows than there can be. */
+const TRACE: Json = { ...SERIES, controller_flows: 1000 };
 
 /** A video beside the flows, as in the shipped scenario `video`, with the congestion control and the RTT of the scalable flows. */
 function video(controls: Controls): Json[] {

@@ -1,5 +1,6 @@
 // What the page and its worker tell each other.
 
+import type { Account } from "./explain";
 import type { Controls, Json, Preset } from "./plan";
 
 /** A shipped scenario as the page holds it. */
@@ -33,6 +34,8 @@ export interface News {
   frames: Rows;
   /** Triples from s, to s, packets, of ECN-capable packets and of all others. */
   delays: [Float64Array, Float64Array];
+  /** What happened, in words. */
+  accounts: Account[];
 }
 
 export type FromWorker =

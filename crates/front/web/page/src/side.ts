@@ -2,6 +2,7 @@
 
 import { DelayWindow } from "./delays";
 import { element } from "./dom";
+import type { Account } from "./explain";
 import { History } from "./history";
 import { groupName, type Controls, type Preset } from "./plan";
 import { leaves, type Parameters } from "./parameters";
@@ -16,6 +17,8 @@ const RECENT_S = 5;
 const DELAY_STEP_S = 0.5;
 /** Frames that are shown. */
 const FRAMES = 60;
+/** Shortest time for which an account of what happened is shown, in ms. */
+const READING_MS = 900;
 const COLOURS = ["scalable", "classic", "video", "third"];
 
 const ms = (seconds: number | null): string =>
@@ -27,6 +30,9 @@ export class Side {
   readonly choice: HTMLSelectElement;
   private readonly fields = element("div", { class: "parameters" });
   private readonly words = element("p", { class: "words" });
+  private readonly happened = element("div", { class: "happened" });
+  /** When an account was last shown, in ms of the reader's time. */
+  private toldAt = 0;
   private readonly frames = element("div", { class: "frames" });
   private readonly video = element("div", {}, element("h3", {}, "Video: frames on time (filled) and late (hollow)"), this.frames);
   private readonly plots: { rates: Plot; delay: Plot; distribution: Plot; probability: Plot; cwnd: Plot; alpha: Plot };
@@ -91,6 +97,7 @@ export class Side {
       element("div", { class: "field" }, element("h2", {}, element("label", { for: `queue-${number}`, class: "new-run" }, `${where} bottleneck`)), this.choice),
       element("details", {}, element("summary", { class: "new-run" }, "Parameters of the queue"), this.fields),
       this.words,
+      this.happened,
       this.video,
       element("div", { class: "plots" }, ...Object.values(this.plots).map((plot) => plot.root)),
     );
@@ -116,6 +123,8 @@ export class Side {
     for (const delays of [...this.recent, ...this.step]) delays.clear();
     [this.stepSince, this.shownFrames, this.lateFrames, this.allFrames] = [0, [], 0, 0];
     this.groupOf.clear();
+    this.happened.replaceChildren();
+    this.toldAt = 0;
     this.video.hidden = !controls.video;
     this.frames.replaceChildren();
   }
@@ -177,6 +186,19 @@ export class Side {
       this.lateFrames += value > 0 ? 1 : 0;
     }
     this.shownFrames = this.shownFrames.slice(-FRAMES);
+    this.tell(news.accounts);
+  }
+
+  /** Shows the latest account, but none so soon that the one before could not be read. */
+  private tell(accounts: Account[]): void {
+    const account = accounts.at(-1);
+    const now = performance.now();
+    if (!account || now - this.toldAt < READING_MS) return;
+    this.toldAt = now;
+    this.happened.replaceChildren(
+      element("h3", {}, `What happened from ${account.fromS} s to ${account.toS} s`),
+      element("ul", {}, ...account.sentences.map((sentence) => element("li", {}, sentence))),
+    );
   }
 
   private takeFlows({ flows, groups }: News): void {

@@ -1,7 +1,8 @@
 // The simulator, away from the page's own thread.
 
 import { initSync, Live, Scenario, version } from "shoal-module";
-import { AHEAD_S, begin, move, scenario, steady, type Controls, type Json, type Plan, type Preset } from "./plan";
+import { Accountant } from "./explain";
+import { AHEAD_S, SERIES, begin, move, scenario, steady, type Controls, type Json, type Plan, type Preset } from "./plan";
 import type { FromWorker, News, Rows, Shipped, ToWorker } from "./protocol";
 
 /** Events of one bottleneck between two looks at the messages: about 50 ms of computing. */
@@ -14,11 +15,13 @@ const PASSED_MAX_S = 1;
 const STEADY_S = 30;
 const STEADY_WARMUP_S = 10;
 
-/** One bottleneck with what has been told of it. */
+/** One bottleneck. */
 interface Side {
   preset: Preset;
   live: Live;
-  told: { [table: string]: number };
+  accountant: Accountant;
+  /** Names of the groups of the flows, by their numbers. */
+  groups: Map<number, string>;
 }
 
 const worker = self as unknown as { postMessage(message: FromWorker, transfer?: Transferable[]): void };
@@ -65,7 +68,9 @@ function restart(controls: Controls, why: string | null): void {
     for (const [i, name] of controls.queues.entries()) {
       const own = preset(name);
       const given = read(scenario(wanted, own, i), own.name);
-      begun.push({ preset: own, live: new Live(given), told: {} });
+      const groups = new Map<number, string>();
+      const accountant = new Accountant((flow) => `${groups.get(flow) ?? "flow"} ${flow}`);
+      begun.push({ preset: own, live: new Live(given), accountant, groups });
       given.free();
     }
   } catch (error) {
@@ -120,25 +125,30 @@ function advance(): void {
   if (behind) target = Math.max(reached, target - 0.1);
   if (mayDraw) {
     mayDraw = false;
-    const news = sides.map(newsOf);
+    const news = sides.map((side) => newsOf(side, reached));
     tell({ type: "news", time: reached, over, behind, sides: news, bytes: memory.buffer.byteLength });
   }
 }
 
-function newsOf(side: Side): News {
+function newsOf(side: Side, time: number): News {
   const { live } = side;
-  const rows = (table: string, columns: string[]): Rows => {
-    const from = side.told[table] ?? 0;
-    side.told[table] = live.rows(table) ?? 0;
-    return Object.fromEntries(columns.map((name) => [name, live.numbers(table, name, from) ?? new Float64Array()]));
-  };
-  return {
+  const rows = (table: string, columns: string[]): Rows =>
+    Object.fromEntries(columns.map((name) => [name, live.numbers(table, name, 0) ?? new Float64Array()]));
+  const flows = rows("flows", ["time_s", "flow", "group", "wire_bps", "cwnd_packets", "alpha", "srtt_s"]);
+  const groups = live.words("flows", "group") ?? [];
+  flows["flow"]?.forEach((flow, row) => side.groups.set(flow, groups[flows["group"]?.[row] ?? -1] ?? ""));
+  const controller = rows("controller", ["time_s", "flow", "cwnd_packets", "ssthresh_packets", "alpha"]);
+  const news = {
     queue: rows("queue", ["time_s", "packets", "bytes", "probability", "marks", "drops", "utilisation"]),
-    flows: rows("flows", ["time_s", "flow", "group", "wire_bps", "cwnd_packets", "alpha", "srtt_s"]),
-    groups: live.words("flows", "group") ?? [],
+    flows,
+    groups,
     frames: rows("deliveries", ["time_s", "took_s", "late_s"]),
-    delays: [live.delays(0, true) ?? new Float64Array(), live.delays(0, false) ?? new Float64Array()],
+    delays: [live.delays(0, true) ?? new Float64Array(), live.delays(0, false) ?? new Float64Array()] as News["delays"],
+    accounts: side.accountant.take(time, controller, rows("events", ["time_s", "flow", "kind"]), live.words("events", "kind") ?? []),
   };
+  // What has been told is not kept: a run of ten minutes takes the memory of a second.
+  live.forget();
+  return news;
 }
 
 /** Runs with these controls from their start with several seeds: the results as the native engine writes them. */
@@ -188,7 +198,8 @@ async function on(message: ToWorker): Promise<void> {
     case "text": {
       const side = sides[message.side];
       if (!side) return;
-      const given = read(scenario(plan, side.preset, message.side), side.preset.name);
+      const { trace: _trace, ...rest } = scenario(plan, side.preset, message.side);
+      const given = read({ ...rest, trace: SERIES }, side.preset.name);
       tell({ type: "text", side: message.side, toml: given.toml() });
       given.free();
       return;

@@ -48,6 +48,21 @@ test("what was moved is a scenario", () =>
     assert.match(execFileSync(join(ROOT, ".venv/bin/python"), [script], { encoding: "utf8" }), /'jain': 0\.\d+/);
   }));
 
+test("what just happened is told from the event trace, and forgotten with the run", () =>
+  open({}, async (page) => {
+    await reach(page, 2.2);
+    await page.click("#pause");
+    const told = await page.$$eval(".happened", (all) => all.map((one) => one.textContent));
+    assert.equal(told.length, 2);
+    for (const text of told) {
+      assert.match(text, /^What happened from \d+ s to \d+ s/);
+      assert.match(text, /(dctcp|cubic) \d+ (cut its window|left slow start|had to wait)/);
+      assert.match(text, /The queue marked \d+ packets? and dropped \d+\.$/);
+    }
+    await page.selectOption("#queue-0", "codel");
+    await page.waitForFunction(() => document.querySelector(".happened").textContent === "");
+  }));
+
 test("another queue begins a new run, and the page says so", () =>
   open({}, async (page) => {
     await reach(page, 1);

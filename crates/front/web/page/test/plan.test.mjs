@@ -1,34 +1,14 @@
 // Moves of controls in the engine itself: what a live run measures is what a run of its last plan measures.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { pathToFileURL } from "node:url";
-import { build } from "esbuild";
 import { ROOT } from "./browser.mjs";
+import { CONTROLS, Live, PRESETS, Scenario, load } from "./engine.mjs";
 
-const module = join(ROOT, "target/web/module");
-const { initSync, Live, Scenario } = await import(pathToFileURL(join(module, "shoal.js")));
-initSync({ module: readFileSync(join(module, "shoal_bg.wasm")) });
-
-/** A file of the page as a module of node. */
-async function load(name, define = {}) {
-  const { outputFiles } = await build({ entryPoints: [join(import.meta.dirname, "../src", name)], bundle: true, format: "esm", write: false, define });
-  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString("base64")}`);
-}
 const { AHEAD_S, FLOWS_MAX, SPARE, begin, move, scenario, groupName } = await load("plan.ts");
 const { fromFragment, toFragment } = await load("share.ts");
 const { leaves, withParameters } = await load("parameters.ts");
 const { DelayWindow } = await load("delays.ts");
-
-const PRESETS = ["red-ecn", "dualpi2", "coexistence", "codel"].map((name) => {
-  const { rate, schedule, ...bottleneck } = JSON.parse(new Scenario(readFileSync(join(ROOT, "scenarios", `${name}.toml`), "utf8"), name).json()).bottleneck;
-  return { name, title: name, bottleneck };
-});
-const CONTROLS = {
-  queues: ["red-ecn", "dualpi2"], parameters: [{}, {}], rateMbps: 20, video: false, seed: 1,
-  kinds: [{ cc: "dctcp", flows: 1, rttMs: 10 }, { cc: "cubic", flows: 1, rttMs: 10 }],
-};
 
 /** Numbers below 1, always the same of a seed (mulberry32). */
 function random(seed) {

@@ -136,6 +136,11 @@ impl Live {
         self.simulation.network.recorder.collector.series()
     }
 
+    /// Removes the rows of the series so far, so that a long run does not grow; the tables of [`Self::finish`] lack them.
+    pub fn forget_series(&mut self) {
+        self.simulation.network.recorder.collector.forget_series();
+    }
+
     /// Queueing delay in picoseconds of the packets of a class that have left the queue of a link since the warm-up; links are
     /// numbered as in [`Experiment::monitored`].
     pub fn delay(&self, link: u32, class: Class) -> &Histogram {
