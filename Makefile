@@ -7,7 +7,7 @@ WORKERS ?= 0
 # Heading of a recorded table: date, version and processor.
 MEASURED_ON = "$$(date +%F), shoal $$(git describe --always), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)."
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module page test-page wheel test-wheel test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module page test-page site test-docs wheel test-wheel test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -60,6 +60,16 @@ T95 = from shoal.stats import student_t_quantile as q; print([round(q(0.975, n),
 $(PAGE)/node_modules/.done: $(PAGE)/package-lock.json
 	@cd $(PAGE) && npm ci --ignore-scripts --loglevel=error
 	@touch $@
+
+$(VENV)/.docs: requirements/docs.txt $(VENV)/.run
+	$(BIN)/python -m pip install --quiet --requirement requirements/docs.txt
+	@touch $@
+
+site: setup $(VENV)/.docs ## Build the documentation site in target/site; with the simulator in it after `make page`
+	@$(BIN)/python tools/site.py target/site
+
+test-docs: site $(VENV)/.test ## Run every command and block of the pages, and check what the built site loads
+	$(BIN)/python -m pytest -q tests/docs
 
 page: web-module $(PAGE)/node_modules/.done ## Build the page with the simulator, which `shoal page` opens (needs node and npm)
 	@cd $(PAGE) && npm run --silent check
@@ -134,8 +144,8 @@ check: setup $(VENV)/.test ## Check formatting, lints, arrows, citations and pag
 	$(PYTHON) tools/check_tree.py
 	$(PYTHON) tools/check_arrows.py
 	$(PYTHON) tools/check_citations.py
-	$(BIN)/ruff format --check python tests/python tests/linux tests/web tests/wheel tools
-	$(BIN)/ruff check python tests/python tests/linux tests/web tests/wheel tools
+	$(BIN)/ruff format --check python tests/python tests/linux tests/docs tests/web tests/wheel tools
+	$(BIN)/ruff check python tests/python tests/linux tests/docs tests/web tests/wheel tools
 	$(BIN)/mypy python/shoal
 	$(BIN)/python tools/generate_docs.py --check
 
@@ -147,7 +157,7 @@ docs: setup ## Write the generated reference pages
 
 fmt: $(VENV)/.test ## Format everything
 	cargo fmt --all
-	$(BIN)/ruff format python tests/python tests/linux tests/web tests/wheel tools
+	$(BIN)/ruff format python tests/python tests/linux tests/docs tests/web tests/wheel tools
 
 bench: ## Print the benchmark table (CPU seconds; only ratios are meaningful)
 	cargo run --release --quiet --package shoal-benches
