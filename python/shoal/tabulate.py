@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 from shoal import moving
@@ -218,7 +219,9 @@ def totals(runs: Runs) -> list[tuple[str, str]]:
     names = [link["name"] for link in runs[0].bottlenecks]
     rows = [row for index, name in enumerate(names) for row in _link_totals(runs, index, name if names[1:] else "")]
     rows += [(one.title, shown(runs, one.name)) for one in _tabled(Of.RUN)]
-    pairs = [pair.split("/") for pair in list(runs[0].metrics["rate_ratio"])[:_pairs_shown]]
+    # A name may have a slash of its own.
+    pair_of = {f"{a}/{b}": (a, b) for a, b in permutations([group["name"] for group in runs[0].groups], 2)}
+    pairs = [pair_of[key] for key in list(runs[0].metrics["rate_ratio"])[:_pairs_shown]]
     return rows + [
         (f"{one.title} {'/'.join(pair)}", shown(runs, one.name, *pair)) for one in _tabled(Of.PAIR) for pair in pairs
     ]

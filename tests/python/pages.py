@@ -7,6 +7,8 @@ from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
+from shoal.report import explore
+
 
 class Page(HTMLParser):
     """The structure of a page: headings, figures, and where tables stand."""
@@ -81,8 +83,12 @@ def check_page(path: Path) -> Page:
         assert before
         assert after
     assert not re.search(r"""(src|href)=["'](?!#|data:)""", text.replace("xmlns:xlink", ""))
-    assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", text)
-    assert "<script" not in text
+    assert not re.search(r"https?:", re.sub(r'xmlns(:\w+)?="[^"]*"', "", text))
+    # Data of interactive plots, and the one script that draws them; nothing else.
+    scripts = re.findall(r"<script\b([^>]*)>(.*?)</script>", text, re.DOTALL)
+    data = [body for attributes, body in scripts if attributes == ' type="application/json"']
+    assert [body for attributes, body in scripts if not attributes] == ([explore.script()] if data else [])
+    assert len(scripts) == text.count("<script") == len(data) + bool(data)
     style = text[text.index("<style>") : text.index("</style>")]
     # Folded parts are printed, and figures keep their size on a phone.
     assert "details::details-content" in style[style.index("@media print") :]

@@ -14,6 +14,7 @@ from shoal.files import write_text, writing
 from shoal.models import Model, models
 from shoal.plots import Drawn, save
 from shoal.remarks import all_lines
+from shoal.report.explore import panels
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
 from shoal.results import Result, Results
@@ -157,14 +158,15 @@ def _on_linux(run: Result) -> dict[str, Any] | None:
     return {**unknown, **linux, "table": table, "shown_table": shown}
 
 
-def figure_values(drawn: Drawn) -> dict[str, str]:
-    """What pages show of a figure."""
+def figure_values(drawn: Drawn) -> dict[str, Any]:
+    """What pages show of a figure; ``panels`` is what can be explored in it."""
     return {
         "name": drawn.name,
         "title": drawn.title,
         "note": drawn.note,
         "description": drawn.description,
         "svg": drawn.svg,
+        "panels": panels(drawn.figure),
     }
 
 

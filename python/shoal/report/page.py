@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import re
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
+
+from shoal.report.explore import script
 
 
 @cache
@@ -20,12 +25,24 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters["inline_svg"] = inline_svg
+    environment.filters["inline_json"] = inline_json
     return environment
 
 
 def render(template: str, **values: object) -> str:
-    """Fill a template of this package."""
-    return _environment().get_template(template).render(**values)
+    """Fill a template of this package, with the script of interactive plots if the page has one to explore."""
+    checksum = base64.b64encode(hashlib.sha256(script().encode()).digest()).decode()
+    page = _environment().get_template(template).render(script_checksum=checksum, **values)
+    # What users write is escaped, so that only the template's own element looks like this.
+    if '<details class="explore"' not in page:
+        return page
+    head, tail = page.rsplit("</body>", 1)
+    return f"{head}<script>{script()}</script>\n</body>{tail}"
+
+
+def inline_json(value: object) -> Markup:
+    """JSON that can stand in a script element: nothing in it looks like its end."""
+    return Markup(json.dumps(value, separators=(",", ":")).replace("<", "\\u003c"))  # noqa: S704  (escaped here)
 
 
 def inline_svg(svg: str, prefix: str, description: str) -> Markup:

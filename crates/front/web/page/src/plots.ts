@@ -6,9 +6,27 @@ import { element, save } from "./dom";
 /** A line of a plot. */
 export interface Line {
   label: string;
-  /** Name of a colour in the style sheet. */
+  /** Name of a colour in the style sheet, or a colour as #rrggbb. */
   colour: string;
   dash?: number[];
+  /** Whether a value stays up to the next one, instead of going there in a straight line. */
+  steps?: boolean;
+  /** Whether the values are points that nothing joins. */
+  points?: boolean;
+}
+
+/** What a plot shows, over what, and how much a reader can do with it. */
+export interface What {
+  title: string;
+  x: string;
+  y: string;
+  /** Stem of the files that it is saved to. */
+  name: string;
+  logarithmic?: boolean;
+  yRange?: [number, number | null];
+  height?: number;
+  /** Whether a reader can zoom, switch lines off and read values. Without it the plot moves with time. */
+  explored?: boolean;
 }
 
 /** One plot with a heading, a legend and its files. */
@@ -17,11 +35,13 @@ export class Plot {
   private plot: uPlot | null = null;
   private drawn: Line[] = [];
   private data: uPlot.AlignedData = [[]];
+  /** The range that is shown in full. */
+  private whole: [number, number] = [0, 1];
   private readonly canvas = element("div", { role: "img" });
   private readonly legend = element("div", { class: "legend" });
 
   constructor(
-    private readonly what: { title: string; x: string; y: string; name: string; logarithmic?: boolean; yRange?: [number, number | null] },
+    private readonly what: What,
     legend: (Line & { text?: string })[],
   ) {
     const tool = (text: string, label: string, click: () => void) =>
@@ -44,6 +64,72 @@ export class Plot {
       this.legend.append(element("span", {}, mark, label));
     }
     this.canvas.setAttribute("aria-label", `${what.title}: no data yet`);
+    if (what.explored) this.explore();
+  }
+
+  /** Makes the plot one that can be zoomed by keys, too, and its legend one that switches lines off. */
+  private explore(): void {
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("role", "application");
+    this.canvas.setAttribute("aria-roledescription", "plot: plus and minus zoom, arrows move, Escape shows everything");
+    this.canvas.addEventListener("keydown", (event) => {
+      const { min = null, max = null } = this.plot?.scales["x"] ?? {};
+      if (min === null || max === null) return;
+      const log = this.what.logarithmic;
+      const [from, to] = log ? [Math.log(min), Math.log(max)] : [min, max];
+      const back = (a: number, b: number) => this.zoom(log ? [Math.exp(a), Math.exp(b)] : [a, b]);
+      const width = to - from;
+      const steps: { [key: string]: () => void } = {
+        "+": () => back(from + width / 4, to - width / 4),
+        "=": () => back(from + width / 4, to - width / 4),
+        "-": () => back(from - width / 2, to + width / 2),
+        ArrowLeft: () => back(from - width / 5, to - width / 5),
+        ArrowRight: () => back(from + width / 5, to + width / 5),
+        Escape: () => this.zoom(this.whole),
+      };
+      const step = steps[event.key];
+      if (!step) return;
+      event.preventDefault();
+      step();
+    });
+    this.canvas.addEventListener("dblclick", () => this.zoom(this.whole));
+  }
+
+  private zoom([from, to]: [number, number]): void {
+    const width = to - from;
+    if (!(width > 0)) return;
+    // Never beyond what there is.
+    const [first, last] = this.whole;
+    const min = Math.max(first, Math.min(from, last - width));
+    this.plot?.setScale("x", { min, max: Math.min(last, Math.max(min + width, first + 1e-12)) });
+  }
+
+  /** A legend whose entries switch their lines on and off, and show the values at the cursor. */
+  private switches(lines: Line[]): void {
+    this.legend.replaceChildren(
+      ...lines.map((line, i) => {
+        const mark = element("i", { class: line.dash ? "dashed" : "" });
+        mark.style.borderColor = line.colour.startsWith("#") ? line.colour : `var(--${line.colour})`;
+        const button: HTMLButtonElement = element("button", { type: "button", "aria-pressed": "true", click: () => {
+          const show = button.getAttribute("aria-pressed") !== "true";
+          button.setAttribute("aria-pressed", `${show}`);
+          this.plot?.setSeries(i + 1, { show });
+        } }, mark, line.label, element("output", { class: "value" }));
+        return button;
+      }),
+    );
+  }
+
+  /** Shows the values at the cursor: of each line the last one up to there. */
+  private values(): void {
+    const at = this.plot?.cursor.idx;
+    const x = at == null ? null : this.data[0]?.[at];
+    this.legend.querySelectorAll("output").forEach((output, i) => {
+      let value: number | null | undefined = null;
+      const line = this.data[i + 1];
+      for (let k = at ?? -1; k >= 0 && value == null; k -= 1) value = line?.[k];
+      output.textContent = x == null || value == null ? "" : ` ${Number(value.toPrecision(4))} at ${Number(x.toPrecision(6))}`;
+    });
   }
 
   /** Shows lines over common values of x; `summary` says the same in words. */
@@ -51,6 +137,7 @@ export class Plot {
     this.canvas.setAttribute("aria-label", `${this.what.title}: ${summary}`);
     this.data = [x, ...values] as uPlot.AlignedData;
     const same = lines.length === this.drawn.length && lines.every((line, i) => line.label === this.drawn[i]?.label);
+    this.whole = range;
     if (!this.plot || !same) this.build(lines);
     this.plot?.setData(this.data, false);
     this.plot?.batch(() => {
@@ -81,8 +168,10 @@ export class Plot {
   private build(lines: Line[]): void {
     this.plot?.destroy();
     this.drawn = lines;
-    const style = getComputedStyle(document.documentElement);
-    const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+    const { explored } = this.what;
+    if (explored) this.switches(lines);
+    const style = getComputedStyle(this.root);
+    const colour = (name: string) => (name.startsWith("#") ? name : style.getPropertyValue(`--${name}`).trim());
     const axis = {
       stroke: colour("soft"),
       grid: { stroke: colour("grid"), width: 1 },
@@ -94,9 +183,15 @@ export class Plot {
     this.plot = new uPlot(
       {
         width: Math.max(200, this.canvas.clientWidth || this.root.clientWidth || 400),
-        height: 165,
+        height: this.what.height ?? 165,
         padding: [8, 18, 0, 0],
-        cursor: { points: { size: 6 }, drag: { x: false, y: false } },
+        cursor: {
+          points: { size: 6 },
+          drag: { x: explored ?? false, y: false },
+          // The library would show all data; the figure has a range of its own.
+          ...(explored ? { bind: { dblclick: () => null } } : {}),
+        },
+        ...(explored ? { hooks: { setCursor: [() => this.values()] } } : {}),
         legend: { show: false },
         scales: { x: { time: false, auto: false, ...(this.what.logarithmic ? { distr: 3 as const, log: 10 as const } : {}) }, y: { auto: false } },
         axes: [
@@ -109,8 +204,10 @@ export class Plot {
             label: line.label,
             stroke: colour(line.colour),
             width: 1.6,
-            points: { show: false },
+            points: { show: line.points ?? false, size: 4 },
             ...(line.dash ? { dash: line.dash } : {}),
+            ...(line.steps && uPlot.paths.stepped ? { paths: uPlot.paths.stepped({ align: 1 }) } : {}),
+            ...(line.points ? { paths: () => null } : {}),
           })),
         ],
       },

@@ -12,7 +12,7 @@ export const PAGE = pathToFileURL(join(ROOT, "python/shoal/_data/page/shoal.html
 export const LIMIT = 30_000;
 
 /** Opens the page and gives it to `use`; fails on errors of scripts and on requests for anything but the file itself. */
-export async function open({ fragment = "", width = 1400, height = 900, dark = false, still = false, before } = {}, use) {
+export async function open({ address = PAGE, fragment = "", width = 1400, height = 900, dark = false, still = false, before } = {}, use) {
   const profile = mkdtempSync(join(tmpdir(), "shoal-page-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.SHOAL_CHROMIUM ?? "/usr/bin/chromium",
@@ -32,7 +32,7 @@ export async function open({ fragment = "", width = 1400, height = 900, dark = f
     page.on("console", (message) => message.type() === "error" && wrong.push(`console: ${message.text()}`));
     page.on("request", (request) => /^(file|blob|data):/.test(request.url()) || wrong.push(`request: ${request.url()}`));
     if (before) await page.addInitScript(before);
-    await page.goto(PAGE + (fragment && `#${fragment}`));
+    await page.goto(address + (fragment && `#${fragment}`));
     const result = await use(page);
     if (wrong.length > 0) throw new Error(wrong.join("\n"));
     return result;
