@@ -7,7 +7,7 @@ WORKERS ?= 0
 # Heading of a recorded table: date, version and processor.
 MEASURED_ON = "$$(date +%F), shoal $$(git describe --always), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)."
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module page test-page site test-docs wheel test-wheel test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module same-experiment-record page test-page site test-docs wheel test-wheel test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -136,6 +136,12 @@ echo-hosts-record: linux-kernel ## Measure alpha and queue of DCTCP with receive
 		$(BIN)/python tools/echo_hosts.py; \
 		printf '![Alpha over the marked fraction, queue and utilisation over the time to the interrupt, at three rates](img/echo-hosts.png)\n'; } > docs/echo-hosts.md.new
 	@mv docs/echo-hosts.md.new docs/echo-hosts.md
+
+same-experiment-record: setup ## Record the same experiment in ns-3 and shoal: docs/same-experiment.md (fetches 70 MB from PyPI)
+	@$(PYTHON) -m venv target/ns3 && target/ns3/bin/pip install --quiet ns3==3.44.post0
+	@{ printf '# The same experiment in ns-3 and shoal\n\n%s Written by `make same-experiment-record`.\n\n' $(MEASURED_ON); \
+		$(BIN)/python tools/same_experiment.py target/ns3/bin/python; } > docs/same-experiment.md.new
+	@mv docs/same-experiment.md.new docs/same-experiment.md
 
 check: setup $(VENV)/.test ## Check formatting, lints, arrows, citations and pages, as CI does before the tests
 	cargo fmt --all --check

@@ -123,30 +123,31 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def dialogue(folder: Path, answers: list[tuple[str, str]], *options: str) -> tuple[int, str]:
     """Run the command at a terminal; each answer is given once its question has been asked."""
+    # The terminal is the controlling one, so that Ctrl-C reaches the command, even if the tests ignore it.
+    command = ["setsid", "--ctty", "env", "--default-signal=INT", sys.executable, "-m", "shoal", "new", "scenario"]
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        # The terminal is the controlling one, so that Ctrl-C reaches the command.
-        ["setsid", "--ctty", sys.executable, "-m", "shoal", "new", "scenario", "mine.toml", *options],
-        cwd=folder,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
+        [*command, "mine.toml", *options], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs
     )
     os.close(theirs)
     seen = ""
     asked = 0
     deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        if answers and answers[0][0] in seen[asked:]:
-            asked = len(seen)
-            os.write(ours, answers.pop(0)[1].encode())
-        if select.select([ours], [], [], 0.1)[0]:
-            try:
-                seen += os.read(ours, 4096).decode()
-            except OSError:  # the other end is closed
-                break
-    code = process.wait(timeout=10)
-    os.close(ours)
+    try:
+        while time.monotonic() < deadline:
+            if answers and answers[0][0] in seen[asked:]:
+                asked = len(seen)
+                os.write(ours, answers.pop(0)[1].encode())
+            if select.select([ours], [], [], 0.1)[0]:
+                try:
+                    seen += os.read(ours, 4096).decode()
+                except OSError:  # the other end is closed
+                    break
+        code = process.wait(timeout=10)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
     assert answers == [], seen
     return code, seen
 

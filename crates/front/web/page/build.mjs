@@ -48,6 +48,11 @@ function story({ items, ...own }) {
   return { ...own, title, reference, rows, inside: published.filter((row) => row.verdict === "inside").length, of: published.length };
 }
 
+// What may be chosen, from the schema of scenarios.
+const group = JSON.parse(readFileSync(join(scenarios, "schema.json"), "utf8")).properties.flows.items.properties;
+const ccs = group.cc.enum;
+const hosts = group.host.oneOf.find((form) => form.enum).enum;
+
 async function bundle(entry) {
   const result = await build({
     entryPoints: [join(here, "src", entry)],
@@ -57,7 +62,7 @@ async function bundle(entry) {
     format: "iife",
     target: "es2022",
     // The glue of the module can load it from its own address, which the page never does.
-    define: { "import.meta.url": '"shoal:"', T95: t95 },
+    define: { "import.meta.url": '"shoal:"', T95: t95, CC_NAMES: JSON.stringify(ccs), HOST_NAMES: JSON.stringify(hosts) },
     write: false,
     logLevel: "warning",
   });

@@ -1,18 +1,27 @@
 // The controls of the traffic: one table says what each is and whether moving it takes a new run.
 
 import { element } from "./dom";
-import { FLOWS_MAX, type Controls } from "./plan";
-import { RATE_MBPS, RTT_MS } from "./share";
+import { FLOWS_MAX, type Controls, type Feedback } from "./plan";
+import { LOSS_PERMILLE, RATE_MBPS, RTT_MS } from "./share";
 
-/** Congestion controls that the page offers, by kind; the program has more. */
-export const CONTROLS = {
-  scalable: ["dctcp", "dctcp-ikr", "dctcp-linux-3.18"],
-  classic: ["cubic", "reno"],
-};
+/** Names of congestion controls and of presets of hosts: the build has them from the schema of scenarios. */
+declare const CC_NAMES: readonly string[];
+declare const HOST_NAMES: readonly string[];
+export const HOSTS = HOST_NAMES;
+
+/** Congestion controls that the page offers: what has none is not a flow of this page. */
+export const CONTROLS = CC_NAMES.filter((cc) => cc !== "none");
+
+/** How receivers echo marks. */
+const ECHOES: [Feedback | "", string][] = [
+  ["", "as the control says"],
+  ["dctcp", "each mark (RFC 8257)"],
+  ["classic", "until CWR (RFC 3168)"],
+];
 
 const KINDS = [
-  { legend: "Scalable flows", colour: "scalable", ccs: CONTROLS.scalable },
-  { legend: "Classic flows", colour: "classic", ccs: CONTROLS.classic },
+  { legend: "First kind of flows", colour: "scalable" },
+  { legend: "Second kind of flows", colour: "classic" },
 ];
 
 /** A slider with its label and its value. */
@@ -40,12 +49,19 @@ function slider(
 export function show(form: HTMLElement, controls: Controls, moved: (controls: Controls) => void): void {
   let now = controls;
   const set = (part: Partial<Controls>) => moved((now = { ...now, ...part }));
-  const kinds = KINDS.map(({ legend, colour, ccs }, i) => {
+  const kinds = KINDS.map(({ legend, colour }, i) => {
     const kind = controls.kinds[i] as Controls["kinds"][number];
     const change = (part: Partial<typeof kind>) => set({ kinds: now.kinds.map((own, at) => (at === i ? { ...own, ...part } : own)) });
-    const choice = element("select", { id: `cc-${i}` }, ...ccs.map((cc) => element("option", { value: cc }, cc)));
+    const choice = element("select", { id: `cc-${i}` }, ...CONTROLS.map((cc) => element("option", { value: cc }, cc)));
     choice.value = kind.cc;
     choice.addEventListener("change", () => change({ cc: choice.value }));
+    const echo = element("select", { id: `echo-${i}` }, ...ECHOES.map(([value, text]) => element("option", { value }, text)));
+    echo.value = kind.feedback ?? "";
+    echo.addEventListener("change", () => {
+      const { feedback: _before, ...rest } = now.kinds[i] as typeof kind;
+      const kinds = now.kinds.map((own, at) => (at === i ? (echo.value ? { ...rest, feedback: echo.value as Feedback } : rest) : own));
+      set({ kinds });
+    });
     const mark = element("span", { class: "mark" });
     const title = element("legend", {}, mark, legend);
     title.style.color = `var(--${colour})`;
@@ -56,16 +72,22 @@ export function show(form: HTMLElement, controls: Controls, moved: (controls: Co
       slider(`flows-${i}`, "Flows", "", { min: 0, max: FLOWS_MAX }, kind.flows, false, (flows) => change({ flows })),
       element("div", { class: "field" }, element("label", { for: `cc-${i}`, class: "new-run" }, "Control"), choice),
       slider(`rtt-${i}`, "RTT", " ms", RTT_MS, kind.rttMs, true, (rttMs) => change({ rttMs })),
+      element("div", { class: "field" }, element("label", { for: `echo-${i}`, class: "new-run" }, "Echo of marks"), echo),
     );
   });
   const video = element("input", { id: "video", type: "checkbox" });
   video.checked = controls.video;
   video.addEventListener("change", () => set({ video: video.checked }));
+  const hosts = element("select", { id: "host" }, ...HOSTS.map((host) => element("option", { value: host }, host)));
+  hosts.value = controls.host;
+  hosts.addEventListener("change", () => set({ host: hosts.value }));
   const link = element(
     "fieldset",
     {},
-    element("legend", {}, "Link, the same on both sides"),
+    element("legend", {}, "Link, path and hosts, the same on both sides"),
     slider("rate", "Rate [Mbit/s]", "", RATE_MBPS, controls.rateMbps, false, (rateMbps) => set({ rateMbps })),
+    slider("loss", "Loss on the path", " ‰", LOSS_PERMILLE, controls.lossPermille, true, (lossPermille) => set({ lossPermille })),
+    element("div", { class: "field" }, element("label", { for: "host", class: "new-run" }, "Hosts"), hosts),
     element("div", { class: "row tight" }, video, element("label", { for: "video", class: "new-run" }, "Video: 4 Mbit/s, frames due in 50 ms")),
     element("p", { class: "hint" }, "\u21bb takes a new run from 0 s. Flows and rate move in the run in progress: flows join and leave, the rate steps."),
   );

@@ -1,6 +1,6 @@
 // The page.
 
-import { CONTROLS, show } from "./controls";
+import { CONTROLS, HOSTS, show } from "./controls";
 import { at, element, save } from "./dom";
 import type { Controls, Preset } from "./plan";
 import type { Parameters } from "./parameters";
@@ -26,6 +26,8 @@ const DEFAULT: Controls = {
     { cc: "dctcp", flows: 2, rttMs: 10 },
     { cc: "cubic", flows: 2, rttMs: 10 },
   ],
+  host: "ideal",
+  lossPermille: 0,
   video: false,
   seed: 1,
 };
@@ -96,8 +98,7 @@ async function boot(): Promise<void> {
 function fromAddress(): Controls {
   if (location.hash.length < 2) return DEFAULT;
   try {
-    const ccs = [...CONTROLS.scalable, ...CONTROLS.classic];
-    return fromFragment(location.hash.slice(1), { queues: presets.map((preset) => preset.name), ccs });
+    return fromFragment(location.hash.slice(1), { queues: presets.map((preset) => preset.name), ccs: CONTROLS, hosts: HOSTS });
   } catch (error) {
     alarm(`${String(error)}\nThe page shows its own beginning instead.`);
     return DEFAULT;
@@ -174,7 +175,7 @@ function moved(wanted: Controls): void {
 /** What the legends and the controls show of the kinds of flows; a slider that is being moved stays as it is. */
 let built = "";
 function build(): void {
-  const shape = JSON.stringify({ ...controls, rateMbps: 0, queues: 0, parameters: 0, seed: 0, kinds: controls.kinds.map((kind) => ({ ...kind, flows: 0, rttMs: 0 })) });
+  const shape = JSON.stringify({ ...controls, rateMbps: 0, queues: 0, parameters: 0, seed: 0, lossPermille: 0, host: 0, kinds: controls.kinds.map((kind) => ({ ...kind, flows: 0, rttMs: 0 })) });
   if (shape !== built) {
     built = shape;
     const focus = document.activeElement?.id;

@@ -12,7 +12,12 @@ export interface Kind {
   flows: number;
   /** Round-trip propagation in ms. */
   rttMs: number;
+  /** How receivers echo marks, if not as their sender's control does: DCTCP at one end only. */
+  feedback?: Feedback;
 }
+
+/** Each mark by itself, as RFC 8257 says; or every ACK until CWR, as RFC 3168 does. */
+export type Feedback = "dctcp" | "classic";
 
 /** The state of the controls: all of what a link to the page holds. */
 export interface Controls {
@@ -22,6 +27,10 @@ export interface Controls {
   parameters: [Parameters, Parameters];
   rateMbps: number;
   kinds: Kind[];
+  /** What both ends of all flows are: one of the presets. */
+  host: string;
+  /** Losses on the path behind the bottleneck, packets of a thousand. */
+  lossPermille: number;
   /** Whether a video with deadlines runs beside the flows. */
   video: boolean;
   seed: number;
@@ -40,6 +49,8 @@ export interface Preset {
 export const FLOWS_MAX = 20;
 /** Flows of a kind that can join in one run, beyond those that are there at its start. */
 export const SPARE = 24;
+/** Hosts that send and receive packet by packet. */
+export const IDEAL = "ideal";
 /** Simulated time after which a run is over, in s. */
 export const DURATION_S = 600;
 /** Interval of the series in s. */
@@ -119,7 +130,23 @@ const TRACE: Json = { ...SERIES, controller_flows: 1000 };
 function video(controls: Controls): Json[] {
   const [kind] = controls.kinds;
   if (!controls.video || !kind) return [];
-  return [{ name: "video", cc: kind.cc, rtt: `${kind.rttMs} ms`, app: { frame: "20 kB", every: "40 ms", deadline: "50 ms" } }];
+  return [{ name: "video", ...ends(controls, kind), app: { frame: "20 kB", every: "40 ms", deadline: "50 ms" } }];
+}
+
+/** What a group of flows has of the controls, whenever its flows are there. */
+function ends(controls: Controls, { cc, rttMs, feedback }: Kind): Json {
+  return {
+    cc,
+    rtt: `${rttMs} ms`,
+    ...(controls.host === IDEAL ? {} : { host: controls.host }),
+    ...(feedback ? { receiver: { feedback } } : {}),
+  };
+}
+
+/** The bottleneck of this side: the preset with its parameters, and the path behind it. */
+function bottleneck(controls: Controls, preset: Preset, side: number): Json {
+  const own = withParameters(preset.bottleneck, controls.parameters[side] ?? {});
+  return controls.lossPermille === 0 ? own : { ...own, impairments: { loss: controls.lossPermille / 1000 } };
 }
 
 /** The scenario of a plan behind one bottleneck: the preset with the parameters of this side. */
@@ -129,8 +156,7 @@ export function scenario(plan: Plan, preset: Preset, side: number, durationS: nu
     const pool = plan.pools[i] ?? [];
     return {
       name: groupName(controls, i),
-      cc: kind.cc,
-      rtt: `${kind.rttMs} ms`,
+      ...ends(controls, kind),
       start: pool.map((flow) => seconds(flow.start)),
       stop: pool.map((flow) => seconds(flow.stop)),
     };
@@ -141,7 +167,7 @@ export function scenario(plan: Plan, preset: Preset, side: number, durationS: nu
     warmup: "0 s",
     seed: controls.seed,
     bottleneck: {
-      ...withParameters(preset.bottleneck, controls.parameters[side] ?? {}),
+      ...bottleneck(controls, preset, side),
       // What thresholds and buffers in BDP refer to is the rate at the start.
       rate: `${plan.rates[0]?.[1] ?? controls.rateMbps} Mbit/s`,
       schedule: { rates: plan.rates.map(([at, mbps]) => [seconds(at), `${mbps} Mbit/s`]) },
@@ -155,14 +181,14 @@ export function scenario(plan: Plan, preset: Preset, side: number, durationS: nu
 export function steady(controls: Controls, preset: Preset, side: number, durationS: number, warmupS: number): Json {
   const groups = controls.kinds.flatMap((kind, i): Json[] => {
     if (kind.flows === 0) return [];
-    return [{ name: groupName(controls, i), cc: kind.cc, rtt: `${kind.rttMs} ms`, count: kind.flows, start: { uniform: ["0 s", "1 s"] } }];
+    return [{ name: groupName(controls, i), ...ends(controls, kind), count: kind.flows, start: { uniform: ["0 s", "1 s"] } }];
   });
   return {
     title: preset.title,
     duration: `${durationS} s`,
     warmup: `${warmupS} s`,
     seed: controls.seed,
-    bottleneck: { ...withParameters(preset.bottleneck, controls.parameters[side] ?? {}), rate: `${controls.rateMbps} Mbit/s` },
+    bottleneck: { ...bottleneck(controls, preset, side), rate: `${controls.rateMbps} Mbit/s` },
     flows: [...groups, ...video(controls)],
   };
 }

@@ -89,7 +89,7 @@ export class Side {
         { label: "drops, thousands per s", colour: "classic", dash: [2, 3] },
       ]),
       cwnd: new Plot({ title: "cwnd of each flow", x: time, y: "packets", name: name("cwnd") }, flows),
-      alpha: new Plot({ title: "alpha of each DCTCP flow", x: time, y: "alpha", name: name("alpha"), yRange: [0, 1] }, kinds.slice(0, 1)),
+      alpha: new Plot({ title: "alpha of each DCTCP flow", x: time, y: "alpha", name: name("alpha"), yRange: [0, 1] }, kinds.filter((line) => line.label.startsWith("dctcp"))),
     };
     this.root = element(
       "article",

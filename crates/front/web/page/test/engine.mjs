@@ -21,6 +21,6 @@ export const PRESETS = ["red-ecn", "dualpi2", "coexistence", "codel"].map((name)
   return { name, title: name, bottleneck };
 });
 export const CONTROLS = {
-  queues: ["red-ecn", "dualpi2"], parameters: [{}, {}], rateMbps: 20, video: false, seed: 1,
+  queues: ["red-ecn", "dualpi2"], parameters: [{}, {}], rateMbps: 20, host: "ideal", lossPermille: 0, video: false, seed: 1,
   kinds: [{ cc: "dctcp", flows: 1, rttMs: 10 }, { cc: "cubic", flows: 1, rttMs: 10 }],
 };

@@ -1,5 +1,6 @@
 // Moves of controls in the engine itself: what a live run measures is what a run of its last plan measures.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ROOT } from "./browser.mjs";
@@ -79,9 +80,27 @@ test("groups of one congestion control are told apart", () => {
   read(scenario(begin(twins), PRESETS[0], 0, 2));
 });
 
+test("all hosts and congestion controls of the schema can be chosen, and losses and echoes reach the scenario", () => {
+  const schema = JSON.parse(readFileSync(join(ROOT, "scenarios/schema.json"), "utf8")).properties.flows.items.properties;
+  const ccs = schema.cc.enum.filter((cc) => cc !== "none");
+  const hosts = schema.host.oneOf.find((form) => form.enum).enum;
+  for (const [i, cc] of ccs.entries()) {
+    const controls = { ...CONTROLS, host: hosts[i % hosts.length], lossPermille: 20, kinds: [{ cc, flows: 1, rttMs: 5 }, { cc: "dctcp", flows: 1, rttMs: 5, feedback: "classic" }] };
+    const json = scenario(begin(controls), PRESETS[1], 0);
+    assert.deepEqual([json.flows[0].host ?? "ideal", json.flows[1].receiver.feedback, json.bottleneck.impairments.loss], [controls.host, "classic", 0.02]);
+    const live = new Live(Scenario.fromJson(JSON.stringify(json), cc));
+    live.advance(2, 1e9);
+    const run = live.numbers("flows", "cwnd_packets", 0);
+    assert.ok(run.length > 0);
+    live.free();
+  }
+  assert.equal(scenario(begin(CONTROLS), PRESETS[1], 0).bottleneck.impairments, undefined);
+});
+
 test("a link gives back what it was made from", () => {
-  const known = { queues: ["red-ecn", "dualpi2"], ccs: ["dctcp", "cubic"] };
-  for (const controls of [CONTROLS, { ...CONTROLS, video: true, seed: 7, rateMbps: 199, parameters: [{ "aqm.min": "3 packets" }, { buffer: "1 BDP", "aqm.coupling": "1.5" }] }]) {
+  const known = { queues: ["red-ecn", "dualpi2"], ccs: ["dctcp", "cubic"], hosts: ["ideal", "linux-6-gso"] };
+  const ends = { host: "linux-6-gso", lossPermille: 3, kinds: [{ ...CONTROLS.kinds[0], feedback: "classic" }, CONTROLS.kinds[1]] };
+  for (const controls of [CONTROLS, { ...CONTROLS, ...ends }, { ...CONTROLS, video: true, seed: 7, rateMbps: 199, parameters: [{ "aqm.min": "3 packets" }, { buffer: "1 BDP", "aqm.coupling": "1.5" }] }]) {
     assert.deepEqual(fromFragment(toFragment(controls), known), controls);
     assert.ok(toFragment(controls).length < 250);
   }
