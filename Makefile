@@ -7,7 +7,7 @@ WORKERS ?= 0
 # Heading of a recorded table: date, version and processor.
 MEASURED_ON = "$$(date +%F), shoal $$(git describe --always), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)."
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module same-experiment-record page test-page site test-docs wheel test-wheel test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module same-experiment-record page page-picture test-page site test-docs wheel test-wheel test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -74,6 +74,9 @@ test-docs: site $(VENV)/.test ## Run every command and block of the pages, and c
 page: web-module $(PAGE)/node_modules/.done ## Build the page with the simulator, which `shoal page` opens (needs node and npm)
 	@cd $(PAGE) && npm run --silent check
 	@node $(PAGE)/build.mjs target/web/module scenarios papers "$$($(BIN)/python -c '$(T95)')" python/shoal/_data/page/shoal.html
+
+page-picture: page ## Take the picture of the page in the README anew
+	@node $(PAGE)/test/picture.mjs docs/img/page.png
 
 test-page: page ## Test the page in a browser (needs Chromium: apt-get install chromium)
 	@cd $(PAGE) && npm run --silent test

@@ -84,9 +84,9 @@ export function show(form: HTMLElement, controls: Controls, moved: (controls: Co
   const link = element(
     "fieldset",
     {},
-    element("legend", {}, "Link, path and hosts, the same on both sides"),
+    element("legend", {}, "Link, path and hosts"),
     slider("rate", "Rate [Mbit/s]", "", RATE_MBPS, controls.rateMbps, false, (rateMbps) => set({ rateMbps })),
-    slider("loss", "Loss on the path", " ‰", LOSS_PERMILLE, controls.lossPermille, true, (lossPermille) => set({ lossPermille })),
+    slider("loss", "Random loss", " ‰", LOSS_PERMILLE, controls.lossPermille, true, (lossPermille) => set({ lossPermille })),
     element("div", { class: "field" }, element("label", { for: "host", class: "new-run" }, "Hosts"), hosts),
     element("div", { class: "row tight" }, video, element("label", { for: "video", class: "new-run" }, "Video: 4 Mbit/s, frames due in 50 ms")),
     element("p", { class: "hint" }, "\u21bb takes a new run from 0 s. Flows and rate move in the run in progress: flows join and leave, the rate steps."),

@@ -97,6 +97,20 @@ test("all hosts and congestion controls of the schema can be chosen, and losses 
   assert.equal(scenario(begin(CONTROLS), PRESETS[1], 0).bottleneck.impairments, undefined);
 });
 
+test("a scenario that would explode is refused in a moment, with its place", () => {
+  const base = 'duration = "10 s"\nbottleneck.rate = "10 Mbit/s"\n';
+  const flows = '[[flows]]\ncc = "cubic"\nrtt = "10 ms"\n';
+  for (const [text, message] of [
+    [`x = ${"[".repeat(99_000)}${"]".repeat(99_000)}`, /recurs/],
+    [`x = ${"{a=".repeat(40_000)}1${"}".repeat(40_000)}`, /recurs/],
+    [`a${".a".repeat(90_000)} = 1`, /recurs/],
+    [`${base}${flows}count = 4294967295\n`, /4294967295 flows are too many/],
+    [`${base}${flows.repeat(4000)}`, /duplicate flow group/],
+    [Array.from({ length: 15_000 }, (_, i) => `k${i} = 1`).join("\n"), /unknown key `k0`/],
+  ])
+    assert.throws(() => new Scenario(text, "mine.toml"), (error) => message.test(error) && /--> mine\.toml:\d+:\d+/.test(error));
+});
+
 test("a link gives back what it was made from", () => {
   const known = { queues: ["red-ecn", "dualpi2"], ccs: ["dctcp", "cubic"], hosts: ["ideal", "linux-6-gso"] };
   const ends = { host: "linux-6-gso", lossPermille: 3, kinds: [{ ...CONTROLS.kinds[0], feedback: "classic" }, CONTROLS.kinds[1]] };
