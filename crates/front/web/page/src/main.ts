@@ -2,12 +2,12 @@
 
 import { CONTROLS, HOSTS, show } from "./controls";
 import { at, element, save } from "./dom";
-import type { Controls, Preset } from "./plan";
+import type { Controls, Preset, Json } from "./plan";
 import type { Parameters } from "./parameters";
 import type { FromWorker, Shipped, ToWorker } from "./protocol";
 import { fromFragment, toFragment } from "./share";
 import { Side } from "./side";
-import { table } from "./steady";
+import { seedsInWords, table } from "./steady";
 import { stories, type Story } from "./stories";
 
 /** Runs for a steady state. */
@@ -143,12 +143,21 @@ function on(message: FromWorker): void {
       return void (at("steady-state").textContent = `${message.done} of ${message.of} runs`);
     case "steady":
       at("steady-state").textContent = "";
-      at("steady-table").replaceChildren(table(message.sides, controls.queues.map(presetOf), message.durationS, message.warmupS));
+      at("steady-table").replaceChildren(
+        table(message.sides, controls.queues.map((name) => presetOf(name)?.title ?? ""), seedsInWords(message.sides[0]?.length ?? 0, message.durationS, message.warmupS)),
+      );
+      return;
+    case "running":
+      if (isFileRunning) at("file-state").textContent = `${message.time.toFixed(1)} s simulated`;
+      return;
+    case "ran":
+      if (isFileRunning) showRun(message.name, message.text);
       return;
     case "text":
       return showText(...FORMS[form](message.toml));
     case "checked":
-      return showText("scenario.toml", message.toml);
+      showText("scenario.toml", message.toml);
+      return offerRun();
     case "error":
       at("steady-state").textContent = "";
       alarm(message.text);
@@ -208,6 +217,33 @@ function follow(link: string): void {
   at("controls").scrollIntoView();
 }
 
+/** The file that was checked last. */
+let checked: { text: string; name: string } | null = null;
+/** Whether the run of a file goes on; what comes of it after it was stopped is not shown. */
+let isFileRunning = false;
+
+/** Beside a file that is a scenario: runs it. */
+function offerRun(): void {
+  const state = element("span", { id: "file-state", role: "status" });
+  const file = checked;
+  if (!file) return;
+  const run = element("button", { id: "file-run", type: "button", class: "main", click: () => ((state.textContent = "…"), (isFileRunning = true), send({ type: "run", ...file })) }, "Run it");
+  const stop = element("button", { type: "button", click: () => ((state.textContent = "stopped"), (isFileRunning = false), send({ type: "stop" })) }, "Stop");
+  at("text").prepend(element("div", { class: "row" }, run, stop, state), element("div", { id: "file-result" }));
+}
+
+/** What the run of a file has measured. */
+function showRun(name: string, text: string): void {
+  const result = JSON.parse(text) as Json & { window: { start_s: number; end_s: number }; seed: number; notices: unknown[] };
+  const note = `${name}, seed ${result.seed}, measured from ${result.window.start_s} s to ${result.window.end_s} s; the first bottleneck and all groups.`;
+  // Their words are those of the command line.
+  const notices = result.notices.length > 0 ? ` The result has notices, ${result.notices.length}, which \`shoal run ${name}\` tells in words.` : "";
+  const keep = element("button", { type: "button", click: () => save("result.json", new Blob([text])) }, "Save the whole result");
+  isFileRunning = false;
+  at("file-state").textContent = "done";
+  at("file-result").replaceChildren(table([[result]], [name], note + notices), element("div", { class: "row" }, keep));
+}
+
 function showText(name: string, text: string): void {
   const copy = element("button", { type: "button", click: () => navigator.clipboard.writeText(text).then(() => note("Copied."), () => note("The browser does not allow copying: mark the text instead.")) }, "Copy");
   const keep = element("button", { type: "button", click: () => save(name, new Blob([text])) }, "Save");
@@ -257,10 +293,10 @@ function toolbar(): void {
       of,
       ...(Object.keys(FORMS) as Form[]).map((as) =>
         element("button", { type: "button", click: () => ((form = as), send({ type: "text", side: Number(of.value) })) }, as)),
-      element("button", { type: "button", click: () => file.click() }, "Check a scenario file"),
+      element("button", { type: "button", click: () => file.click() }, "Run a scenario file"),
       file,
     ),
-    element("p", { class: "hint" }, "A link holds the controls. The TOML holds all that has happened: flows that joined and left, and steps of the rate. Its run gives the same bytes as this page."),
+    element("p", { class: "hint" }, "A link holds the controls. A scenario file can be dropped anywhere on the page: it is checked, and runs as a whole. The TOML holds all that has happened: flows that joined and left, and steps of the rate. Its run gives the same bytes as this page."),
     element("div", { id: "text" }),
   );
 }
@@ -269,7 +305,10 @@ async function readFile(file: File | undefined): Promise<void> {
   if (!file) return;
   alarm(null);
   if (file.size > FILE_MAX) return alarm(`${file.name} has ${file.size} bytes; the page reads scenario files of at most ${FILE_MAX}`);
-  send({ type: "check", text: await file.text(), name: file.name });
+  isFileRunning = false;
+  send({ type: "stop" });
+  checked = { text: await file.text(), name: file.name };
+  send({ type: "check", ...checked });
 }
 
 function setTheme(dark: boolean): void {

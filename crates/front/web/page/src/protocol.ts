@@ -19,7 +19,9 @@ export type ToWorker =
   | { type: "drawn" }
   | { type: "steady"; controls: Controls; seeds: number }
   | { type: "text"; side: number }
-  | { type: "check"; text: string; name: string };
+  | { type: "check"; text: string; name: string }
+  | { type: "run"; text: string; name: string }
+  | { type: "stop" };
 
 /** Columns of new rows of a series, in the order of their names. */
 export type Rows = { [column: string]: Float64Array };
@@ -46,4 +48,6 @@ export type FromWorker =
   | { type: "progress"; done: number; of: number }
   | { type: "text"; side: number; toml: string }
   | { type: "checked"; toml: string; json: Json }
+  | { type: "ran"; name: string; text: string }
+  | { type: "running"; time: number }
   | { type: "error"; what: string; text: string };

@@ -1,7 +1,7 @@
-// The steady state: whole runs with the present controls, one for each seed, and what their results say.
+// What the results of whole runs say: those of a steady state, one for each seed, or the run of a file.
 
 import { element } from "./dom";
-import type { Json, Preset } from "./plan";
+import type { Json } from "./plan";
 
 /** Two-sided 95 % quantiles of Student's t distribution for 1, 2, ... degrees of freedom: the build has them from `shoal.stats`. */
 declare const T95: readonly number[];
@@ -26,10 +26,14 @@ interface Result {
   metrics: { jain: number | null; rate_ratio: { [pair: string]: number | null } };
 }
 
-/** A table of the results of both bottlenecks. */
-export function table(sides: Json[][], presets: (Preset | undefined)[], durationS: number, warmupS: number): HTMLElement {
+/** What a table of a steady state says of its runs. */
+export function seedsInWords(seeds: number, durationS: number, warmupS: number): string {
+  return `${seeds} runs with seeds 1 to ${seeds}, each ${durationS} s long, of which the first ${warmupS} s are not measured; ± is half of the 95 % confidence interval of the mean.`;
+}
+
+/** A table of results: a column for each of `sides`, which has the results of its runs. `note` says what they are. */
+export function table(sides: Json[][], heads: string[], note: string): HTMLElement {
   const results = sides as unknown as Result[][];
-  const seeds = results[0]?.length ?? 0;
   const rows: [string, string[]][] = [];
   const row = (name: string, scale: number, unit: string, of: (result: Result) => number | null | undefined) =>
     rows.push([name, results.map((side) => interval(side.map(of), scale, unit))]);
@@ -42,12 +46,12 @@ export function table(sides: Json[][], presets: (Preset | undefined)[], duration
     row(`Queueing delay, ${name}, P99`, 1e3, " ms", (result) => result.bottlenecks[0]?.delay_s[key].p99);
   }
   row("Utilisation of the link", 100, " %", (result) => result.bottlenecks[0]?.utilisation);
-  const head = element("tr", {}, element("th", { scope: "col" }, "Mean of the runs"), ...presets.map((preset) => element("th", { scope: "col" }, preset?.title ?? "")));
+  const head = element("tr", {}, element("td", {}), ...heads.map((head) => element("th", { scope: "col" }, head)));
   const body = rows.map(([name, cells]) => element("tr", {}, element("th", { scope: "row" }, name), ...cells.map((cell) => element("td", {}, cell))));
   return element(
     "div",
     {},
-    element("p", { class: "hint" }, `${seeds} runs with seeds 1 to ${seeds}, each ${durationS} s long, of which the first ${warmupS} s are not measured; ± is half of the 95 % confidence interval of the mean.`),
+    element("p", { class: "hint" }, note),
     element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Results of the runs" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))),
   );
 }

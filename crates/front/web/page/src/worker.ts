@@ -173,6 +173,32 @@ async function measure(controls: Controls, seeds: number): Promise<void> {
   tell({ type: "steady", sides: found, durationS: STEADY_S, warmupS: STEADY_WARMUP_S });
 }
 
+/** Which run of a file goes on; another number ends it. */
+let fileRun = 0;
+
+/** Carries out a scenario from a file as a whole, in pieces between which other messages come in. */
+async function runFile(text: string, name: string): Promise<void> {
+  const own = (fileRun += 1);
+  const given = new Scenario(text, name);
+  let live: Live;
+  try {
+    live = new Live(given);
+  } finally {
+    given.free();
+  }
+  while (!live.is_over()) {
+    const time = live.advance(Number.MAX_SAFE_INTEGER, BUDGET);
+    // The summary needs no series.
+    live.forget();
+    tell({ type: "running", time });
+    await new Promise((resolve) => setTimeout(resolve));
+    if (own !== fileRun) return live.free();
+  }
+  const run = live.finish();
+  tell({ type: "ran", name, text: run.json() });
+  run.free();
+}
+
 async function on(message: ToWorker): Promise<void> {
   switch (message.type) {
     case "boot":
@@ -204,6 +230,11 @@ async function on(message: ToWorker): Promise<void> {
       given.free();
       return;
     }
+    case "run":
+      return runFile(message.text, message.name);
+    case "stop":
+      fileRun += 1;
+      return;
     case "check": {
       const given = new Scenario(message.text, message.name);
       tell({ type: "checked", toml: given.toml(), json: JSON.parse(given.json()) as Json });

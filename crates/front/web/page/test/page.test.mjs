@@ -182,6 +182,21 @@ test("a scenario file is checked, and what is wrong is said with its place", () 
     await check('duration = "3 s"\nbottleneck = { rate = "10 Mbit/s" }\nflows = [{ cc = "reno", rtt = "20 ms" }]\n');
     await page.waitForSelector("#text pre");
     assert.ok(await page.isHidden("#alert"));
+    // Its run gives what the native engine gives, to the byte.
+    await page.click("#file-run");
+    await page.waitForFunction(() => document.querySelector("#file-state").textContent === "done");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save the whole result" }).click()]);
+    const native = execFileSync(join(ROOT, ".venv/bin/shoal"), ["--quiet", "run", join(folder, "mine.toml"), "--json"], { encoding: "utf8" });
+    assert.equal(readFileSync(await download.path(), "utf8").trim(), native.trim());
+    assert.match(await page.textContent("#file-result"), /mine\.toml, seed 1, measured from 0\.3 s to 3 s.*Rate of a flow, reno\d/s);
+    await check('duration = "900000 s"\nbottleneck = { rate = "10 Mbit/s" }\nflows = [{ cc = "reno", rtt = "20 ms" }]\n');
+    await page.waitForFunction(() => /900000 s/.test(document.querySelector("#text pre").textContent));
+    await page.click("#file-run");
+    await page.waitForFunction(() => /[1-9].* s simulated/.test(document.querySelector("#file-state").textContent));
+    await page.getByRole("button", { name: "Stop" }).click();
+    const before = await clock(page);
+    await reach(page, before + 0.5);
+    assert.equal(await page.textContent("#file-state"), "stopped");
     await check("x = 1\n".repeat(100_000));
     await page.waitForFunction(() => /at most 200000/.test(document.querySelector("#alert").textContent));
     assert.ok((await clock(page)) > 0.2, "the run goes on");
