@@ -30,7 +30,7 @@ simulation is compiled C++ as ever. Lines of ns-3 are those of a program in Pyth
 C++.
 
 flent was not measured: it drives real hosts in real time, so that its seconds are those of the experiment (30 s a
-run), and it needs two machines or namespaces, and netperf.
+run), and it needs netperf and a kernel with netem, RED and DCTCP, which the machine of this record does not have.
 """
 
 

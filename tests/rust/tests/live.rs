@@ -257,6 +257,15 @@ fn a_run_in_progress_shows_its_beginning() {
     let departed = |class: Class| live.delay(0, class).weight();
     let in_the_end = whole.bottlenecks[0].ect.departed;
     assert!((100..in_the_end).contains(&departed(Class::Ect)), "{} of {in_the_end}", departed(Class::Ect));
+    // What waits of each class adds up to the queue, and in the end its mean is the result's.
+    let mean = |live: &Live, class: Class| live.class_queue(0, class).0.distribution(1.0).mean.unwrap();
+    assert!(mean(&live, Class::Ect) > 0.1 && mean(&live, Class::NotEct) > 1.0);
+    live.advance(Time::NEVER, u64::MAX);
+    let result = whole.bottlenecks[0].class_queue_packets;
+    for (class, of_result) in [(Class::Ect, result.ect), (Class::NotEct, result.not_ect)] {
+        // Up to the last change, which is at most some packets before the end.
+        assert!((mean(&live, class) - of_result.mean.unwrap()).abs() < 0.02 * of_result.mean.unwrap());
+    }
     // At the end it is over, and can be made longer.
     assert_eq!(live.advance(Time::NEVER, u64::MAX), at_us(3_000_000).saturating_add(Span::from_picos(1)));
     assert!(live.is_over());

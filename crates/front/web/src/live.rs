@@ -17,6 +17,8 @@ pub struct Live {
     seed: Option<u64>,
     /// What [`Self::delays`] has told, by link and class.
     told: Vec<[Histogram; 2]>,
+    /// What [`Self::queue`] has told, in the same way.
+    told_queues: Vec<[Histogram; 2]>,
 }
 
 #[wasm_bindgen]
@@ -29,8 +31,9 @@ impl Live {
     pub fn new(scenario: &Scenario, seed: Option<u64>) -> Result<Live, JsValue> {
         let experiment = scenario.experiment(seed)?;
         let json = scenario.json_with_seed(experiment.seed);
-        let told = experiment.monitored().map(|_| [const { Histogram::new() }; 2]).collect();
-        Ok(Self { live: shoal_sim::Live::new(Box::new(experiment)), scenario: json, seed, told })
+        let nothing = || experiment.monitored().map(|_| [const { Histogram::new() }; 2]).collect();
+        let (told, told_queues) = (nothing(), nothing());
+        Ok(Self { live: shoal_sim::Live::new(Box::new(experiment)), scenario: json, seed, told, told_queues })
     }
 
     /// Goes on to a time in seconds, or until about this many events more have happened (checked every 131,072 events). Returns the time in
@@ -119,6 +122,23 @@ impl Live {
             .collect();
         *told = now.clone();
         Some(numbers)
+    }
+
+    /// Packets of a class that waited at a link, as the mean over the time since the last call for this link and class, and since the
+    /// warm-up. Arguments are those of [`Self::delays`]. None if there is no such link.
+    pub fn queue(&mut self, link: u32, ecn_capable: bool) -> Option<f64> {
+        let class = if ecn_capable { Class::Ect } else { Class::NotEct };
+        let told = &mut self.told_queues.get_mut(link as usize)?[class as usize];
+        let (now, waiting) = self.live.class_queue(link, class);
+        let (mut packets, mut time) = (0.0, 0.0);
+        for bucket in now.gained(told) {
+            let weight = bucket.weight as f64;
+            packets += (bucket.low + bucket.high) as f64 / 2.0 * weight;
+            time += weight;
+        }
+        *told = now.clone();
+        // Without a change the same packets have waited all the time.
+        Some(if time > 0.0 { packets / time } else { f64::from(waiting) })
     }
 
     /// Carries out what is left, and ends the run.

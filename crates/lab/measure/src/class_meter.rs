@@ -61,7 +61,6 @@ impl ClassMeter {
     }
 
     /// Waiting packets of the class.
-    #[cfg(test)]
     pub(crate) const fn packets(&self) -> u32 {
         self.packets
     }

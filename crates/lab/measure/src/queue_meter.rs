@@ -243,6 +243,16 @@ impl QueueMeter {
         &self.classes[class as usize].delay
     }
 
+    /// Waiting packets of a class over time in the window up to the last change, with picoseconds as weights.
+    pub const fn class_queue(&self, class: Class) -> &Histogram {
+        &self.classes[class as usize].queue_packets
+    }
+
+    /// Waiting packets of a class now.
+    pub const fn class_packets(&self, class: Class) -> u32 {
+        self.classes[class as usize].packets()
+    }
+
     /// What waits longer than `target` is counted; to be called before any event.
     #[must_use]
     pub const fn with_delay_target(mut self, target: Span) -> Self {

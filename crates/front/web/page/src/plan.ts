@@ -55,6 +55,8 @@ export const IDEAL = "ideal";
 export const DURATION_S = 600;
 /** Interval of the series in s. */
 export const SERIES_S = 0.1;
+/** Time of a point in plots of the queue, in s: long enough for quantiles. */
+export const STEP_S = 0.5;
 /** A move takes effect so long after it is made, in s: later than the end of a packet in transmission. */
 export const AHEAD_S = 0.005;
 

@@ -36,6 +36,8 @@ export interface News {
   frames: Rows;
   /** Triples from s, to s, packets, of ECN-capable packets and of all others. */
   delays: [Float64Array, Float64Array];
+  /** Time in s, and waiting packets since the time before: of ECN-capable packets and of all others. */
+  waiting: [number, number, number] | null;
   /** What happened, in words. */
   accounts: Account[];
 }

@@ -4,7 +4,7 @@ import { DelayWindow } from "./delays";
 import { element } from "./dom";
 import type { Account } from "./explain";
 import { History } from "./history";
-import { groupName, type Controls, type Preset } from "./plan";
+import { STEP_S, groupName, type Controls, type Preset } from "./plan";
 import { leaves, type Parameters } from "./parameters";
 import { Plot, type Line } from "./plots";
 import type { News } from "./protocol";
@@ -13,8 +13,6 @@ import type { News } from "./protocol";
 const SPAN_S = 30;
 /** Time over which words and distributions look back, in s. */
 const RECENT_S = 5;
-/** Interval of the points of delays over time, in s. */
-const DELAY_STEP_S = 0.5;
 /** Frames that are shown. */
 const FRAMES = 60;
 /** Shortest time for which an account of what happened is shown, in ms. */
@@ -35,13 +33,14 @@ export class Side {
   private toldAt = 0;
   private readonly frames = element("div", { class: "frames" });
   private readonly video = element("div", {}, element("h3", {}, "Video: frames on time (filled) and late (hollow)"), this.frames);
-  private readonly plots: { rates: Plot; delay: Plot; distribution: Plot; probability: Plot; cwnd: Plot; alpha: Plot };
+  private readonly plots: { rates: Plot; delay: Plot; waiting: Plot; distribution: Plot; probability: Plot; cwnd: Plot; alpha: Plot };
   private readonly histories = {
     rates: new History(SPAN_S),
     cwnd: new History(SPAN_S),
     alpha: new History(SPAN_S),
     queue: new History(SPAN_S),
     delay: new History(SPAN_S),
+    waiting: new History(SPAN_S),
   };
   /** Delays by class: of the last half second, and of the last five. */
   private readonly recent = [new DelayWindow(RECENT_S), new DelayWindow(RECENT_S)];
@@ -78,7 +77,8 @@ export class Side {
     const flows = controls.video ? [...kinds, this.lineOf("video")] : kinds;
     this.plots = {
       rates: new Plot({ title: "Rate of each flow", x: time, y: "Mbit/s", name: name("rates") }, flows),
-      delay: new Plot({ title: "Queueing delay, P99 per 0.5 s", x: time, y: "ms", name: name("delay") }, classes("P99")),
+      delay: new Plot({ title: `Queueing delay, P99 per ${STEP_S} s`, x: time, y: "ms", name: name("delay") }, classes("P99")),
+      waiting: new Plot({ title: `Waiting packets, mean per ${STEP_S} s`, x: time, y: "packets", name: name("waiting") }, classes("waiting")),
       distribution: new Plot(
         { title: `Queueing delay, last ${RECENT_S} s`, x: "Delay [ms]", y: "part at or below", name: name("distribution"), logarithmic: true, yRange: [0, 1] },
         classes("all packets"),
@@ -170,7 +170,7 @@ export class Side {
       this.recent[i]?.push(time, ranges);
       this.step[i]?.push(time, ranges);
     });
-    if (time - this.stepSince >= DELAY_STEP_S) {
+    if (time - this.stepSince >= STEP_S) {
       const p99 = (i: number) => {
         const value = this.step[i]?.quantile(0.99) ?? null;
         return value === null ? null : value * 1000;
@@ -178,6 +178,10 @@ export class Side {
       this.histories.delay.push(time, [["ect", p99(0)], ["not_ect", p99(1)]]);
       this.step.forEach((one) => one.clear());
       this.stepSince = time;
+    }
+    if (news.waiting) {
+      const [at, ect, others] = news.waiting;
+      this.histories.waiting.push(at, [["ect", ect], ["not_ect", others]]);
     }
     const late = news.frames["late_s"] ?? [];
     for (const value of late) {
@@ -239,12 +243,13 @@ export class Side {
     perFlow(this.plots.cwnd, this.histories.cwnd, "windows of the flows, in packets");
     perFlow(this.plots.alpha, this.histories.alpha, "alpha of the DCTCP flows");
     const line = (history: History, name: string) => history.lines.get(name) ?? history.times.map(() => null);
-    const { delay, queue } = this.histories;
+    const { delay, queue, waiting } = this.histories;
     const classes: Line[] = [
       { label: "ECN-capable", colour: "scalable" },
       { label: "not ECN-capable", colour: "classic", dash: [6, 4] },
     ];
     this.plots.delay.show(delay.times, classes, [line(delay, "ect"), line(delay, "not_ect")], range, summary);
+    this.plots.waiting.show(waiting.times, classes, [line(waiting, "ect"), line(waiting, "not_ect")], range, "packets in the queue by class");
     this.plots.probability.show(
       queue.times,
       [

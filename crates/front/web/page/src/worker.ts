@@ -2,7 +2,7 @@
 
 import { initSync, Live, Scenario, version } from "shoal-module";
 import { Accountant } from "./explain";
-import { AHEAD_S, SERIES, begin, move, scenario, steady, type Controls, type Json, type Plan, type Preset } from "./plan";
+import { AHEAD_S, SERIES, STEP_S, begin, move, scenario, steady, type Controls, type Json, type Plan, type Preset } from "./plan";
 import type { FromWorker, News, Rows, Shipped, ToWorker } from "./protocol";
 
 /** Events of one bottleneck between two looks at the messages: about 50 ms of computing. */
@@ -22,6 +22,8 @@ interface Side {
   accountant: Accountant;
   /** Names of the groups of the flows, by their numbers. */
   groups: Map<number, string>;
+  /** When waiting packets were last told, in s. */
+  waitingSince: number;
 }
 
 const worker = self as unknown as { postMessage(message: FromWorker, transfer?: Transferable[]): void };
@@ -70,7 +72,7 @@ function restart(controls: Controls, why: string | null): void {
       const given = read(scenario(wanted, own, i), own.name);
       const groups = new Map<number, string>();
       const accountant = new Accountant((flow) => `${groups.get(flow) ?? "flow"} ${flow}`);
-      begun.push({ preset: own, live: new Live(given), accountant, groups });
+      begun.push({ preset: own, live: new Live(given), accountant, groups, waitingSince: 0 });
       given.free();
     }
   } catch (error) {
@@ -144,11 +146,19 @@ function newsOf(side: Side, time: number): News {
     groups,
     frames: rows("deliveries", ["time_s", "took_s", "late_s"]),
     delays: [live.delays(0, true) ?? new Float64Array(), live.delays(0, false) ?? new Float64Array()] as News["delays"],
+    waiting: waiting(side, time),
     accounts: side.accountant.take(time, controller, rows("events", ["time_s", "flow", "kind"]), live.words("events", "kind") ?? []),
   };
   // What has been told is not kept: a run of ten minutes takes the memory of a second.
   live.forget();
   return news;
+}
+
+/** Mean numbers of waiting packets, twice a second. */
+function waiting(side: Side, time: number): News["waiting"] {
+  if (time - side.waitingSince < STEP_S) return null;
+  side.waitingSince = time;
+  return [time, side.live.queue(0, true) ?? 0, side.live.queue(0, false) ?? 0];
 }
 
 /** Runs with these controls from their start with several seeds: the results as the native engine writes them. */

@@ -199,6 +199,12 @@ impl Collector {
         self.links[link as usize].meter.delay(class)
     }
 
+    /// Waiting packets of a class: over time in the window up to the last change, with picoseconds as weights, and now.
+    pub fn class_queue(&self, link: u32, class: Class) -> (&Histogram, u32) {
+        let meter = &self.links[link as usize].meter;
+        (meter.class_queue(class), meter.class_packets(class))
+    }
+
     /// Ends a bin of the queue series; `state` returns the average in bytes and the probability of a link's
     /// law, as far as they are known.
     pub fn close_queue_bins(&mut self, now: Time, state: impl Fn(u32) -> (Option<f64>, Option<f64>)) {

@@ -147,6 +147,12 @@ impl Live {
         self.simulation.network.recorder.collector.delay(link, class)
     }
 
+    /// Waiting packets of a class at a link: over time since the warm-up and up to the last change, with picoseconds as weights, and
+    /// now.
+    pub fn class_queue(&self, link: u32, class: Class) -> (&Histogram, u32) {
+        self.simulation.network.recorder.collector.class_queue(link, class)
+    }
+
     /// Carries out what is left, and returns what a run of [`Self::experiment`] returns.
     pub fn finish(mut self) -> Outcome {
         self.simulation.run(&mut None);
