@@ -48,7 +48,7 @@ def script() -> str:
 
 def _panel(axes: Axes, names: dict[str, str]) -> Panel | None:
     x, y = axes.get_xlabel() or _shared_label(axes), axes.get_ylabel() or _shared_label(axes, of="y")
-    lines = [line for one in _lines(axes, names) if (line := one) is not None]
+    lines = list(_lines(axes, names))
     if not lines or not x or not y:
         return None
     return {
