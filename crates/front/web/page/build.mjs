@@ -17,7 +17,8 @@ const PRESETS = [
   ["Coupled", "coupled"],
   ["Dual queue, coupled", "dualq-coupled"],
   ["DualPI2", "dualpi2"],
-  ["Dual RED", "coexistence"],
+  ["Dual RED, threshold", "coexistence"],
+  ["Dual RED, slope", "dual-red-slope"],
   ["Step marking", "step-single"],
   ["FIFO", "compare/reno-fifo-10m-4bdp"],
   ["CoDel", "codel"],
@@ -31,21 +32,28 @@ if (!out || !t95.startsWith("[")) {
   process.exit(2);
 }
 
-// Rows of a paper's results that its story shows.
-const STORY_ROWS = 5;
+// Rows of a paper's results that a figure of its story shows.
+const STORY_ROWS = 4;
 
 /** A story with what the paper's own files say: its title and its results in the reading that was chosen. */
-function story({ items, ...own }) {
+function story({ figures, ...own }) {
   const folder = join(papers, own.paper);
   const { title, reference, chosen } = parseToml(readFileSync(join(folder, "paper.toml"), "utf8"));
   const results = parseCsv(readFileSync(join(folder, "RESULTS.csv"), "utf8"), { columns: true, comment: "#", comment_no_infix: true });
-  const published = results.filter((row) => row.role === "claim" && row.published !== "" && row.reading === (chosen ?? results[0].reading));
-  const rows = published
-    .filter((row) => items.includes(row.item))
-    .slice(0, STORY_ROWS)
-    .map(({ claim, what, published, measured, tolerance, verdict }) => ({ claim, what, published, measured, tolerance, verdict }));
-  if (rows.length === 0) throw new Error(`${own.paper} has no published results of ${items.join(", ")}`);
-  return { ...own, title, reference, rows, inside: published.filter((row) => row.verdict === "inside").length, of: published.length };
+  const claims = results.filter((row) => row.role === "claim" && row.reading === (chosen ?? results[0].reading));
+  const published = claims.filter((row) => row.published !== "");
+  const inside = (rows) => rows.filter((row) => row.verdict === "inside").length;
+  // What the figures show is for the tests.
+  const withRows = figures.map(({ item, shows: _shows, ...figure }) => {
+    const of = claims.filter((row) => row.item === item);
+    if (of.length === 0) throw new Error(`${own.paper} has no claims of ${item}`);
+    // A reader sees first what does not agree.
+    const rows = [...of.filter((row) => row.verdict !== "inside"), ...of.filter((row) => row.verdict === "inside")]
+      .slice(0, STORY_ROWS)
+      .map(({ claim, what, published, measured, tolerance, verdict }) => ({ claim, what, published, measured, tolerance, verdict }));
+    return { ...figure, rows, inside: inside(of), of: of.length };
+  });
+  return { ...own, title, reference, figures: withRows, inside: inside(published), of: published.length };
 }
 
 // What may be chosen, from the schema of scenarios.

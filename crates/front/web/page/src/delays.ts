@@ -3,59 +3,61 @@
 /** Triples from s, to s, packets. */
 export type Ranges = Float64Array;
 
-/** The delays of the packets that left within the last `span` seconds. */
+/**
+ * The delays of the packets that left within the last `span` seconds. The engine's ranges never overlap in part, so packets are added up by
+ * the upper end of theirs: what is asked for costs as much as there are different ranges, however long the window is.
+ */
 export class DelayWindow {
   private parts: { time: number; ranges: Ranges }[] = [];
+  /** Packets by the upper end of their range in s; the lower end does not matter to what is asked. */
+  private readonly packets = new Map<number, number>();
+  private count = 0;
+  /** The upper ends in rising order, once somebody has asked for them; null when there are others since. */
+  private order: number[] | null = null;
 
   constructor(readonly span: number) {}
 
   push(time: number, ranges: Ranges): void {
-    this.parts.push({ time, ranges });
-    while ((this.parts[0]?.time ?? time) <= time - this.span) this.parts.shift();
+    // A window without an end forgets nothing, so that it need not know when its packets left.
+    if (this.span < Infinity) this.parts.push({ time, ranges });
+    this.add(ranges, 1);
+    while ((this.parts[0]?.time ?? time) <= time - this.span) this.add(this.parts.shift()?.ranges ?? new Float64Array(), -1);
+  }
+
+  private add(ranges: Ranges, sign: number): void {
+    for (let i = 0; i + 2 < ranges.length; i += 3) {
+      const [to, weight] = [ranges[i + 1] ?? 0, sign * (ranges[i + 2] ?? 0)];
+      const before = this.packets.get(to);
+      const after = (before ?? 0) + weight;
+      if (after === 0) this.packets.delete(to);
+      else this.packets.set(to, after);
+      if (before === undefined || after === 0) this.order = null;
+      this.count += weight;
+    }
   }
 
   clear(): void {
-    this.parts = [];
+    [this.parts, this.count, this.order] = [[], 0, null];
+    this.packets.clear();
   }
 
-  /** All ranges in rising order, and the number of packets in them. */
-  private sorted(): { ranges: [number, number, number][]; packets: number } {
-    const ranges: [number, number, number][] = [];
-    let packets = 0;
-    for (const { ranges: own } of this.parts) {
-      for (let i = 0; i + 2 < own.length; i += 3) {
-        const weight = own[i + 2] ?? 0;
-        ranges.push([own[i] ?? 0, own[i + 1] ?? 0, weight]);
-        packets += weight;
-      }
-    }
-    ranges.sort((a, b) => a[0] - b[0]);
-    return { ranges, packets };
+  private ends(): number[] {
+    return (this.order ??= [...this.packets.keys()].sort((a, b) => a - b));
   }
 
   /** Points of the cumulative distribution: delays in s, and the parts of the packets that waited no longer. */
   distribution(): { delays: number[]; parts: number[]; packets: number } {
-    const { ranges, packets } = this.sorted();
-    const [delays, parts]: [number[], number[]] = [[], []];
     let below = 0;
-    for (const [, to, weight] of ranges) {
-      below += weight;
-      if (delays.at(-1) === to) parts[parts.length - 1] = below / packets;
-      else {
-        delays.push(to);
-        parts.push(below / packets);
-      }
-    }
-    return { delays, parts, packets };
+    const parts = this.ends().map((to) => (below += this.packets.get(to) ?? 0) / this.count);
+    return { delays: this.ends(), parts, packets: this.count };
   }
 
   /** The delay in s that the given part of the packets does not exceed; null without packets. */
   quantile(part: number): number | null {
-    const { ranges, packets } = this.sorted();
     let below = 0;
-    for (const [, to, weight] of ranges) {
-      below += weight;
-      if (below >= part * packets) return to;
+    for (const to of this.ends()) {
+      below += this.packets.get(to) ?? 0;
+      if (below >= part * this.count) return to;
     }
     return null;
   }

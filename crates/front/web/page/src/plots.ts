@@ -29,11 +29,20 @@ export interface What {
   explored?: boolean;
 }
 
+/** How far outside the window a plot is drawn, so that scrolling meets no empty one. */
+const MARGIN = "300px";
+const plots = new WeakMap<Element, Plot>();
+/** Tells plots that move with time whether a reader can see them: the others are drawn when they come into view. */
+const watch = new IntersectionObserver((entries) => entries.forEach((entry) => plots.get(entry.target)?.see(entry.isIntersecting)), { rootMargin: MARGIN });
+
 /** One plot with a heading, a legend and its files. */
 export class Plot {
   readonly root: HTMLElement;
   private plot: uPlot | null = null;
+  /** What the lines of the data are; null as long as there are no data. */
+  private lines: Line[] | null = null;
   private drawn: Line[] = [];
+  private isSeen = false;
   private data: uPlot.AlignedData = [[]];
   /** The range that is shown in full. */
   private whole: [number, number] = [0, 1];
@@ -64,7 +73,20 @@ export class Plot {
       this.legend.append(element("span", {}, mark, label));
     }
     this.canvas.setAttribute("aria-label", `${what.title}: no data yet`);
-    if (what.explored) this.explore();
+    if (what.explored) {
+      // It is drawn once, for print, too.
+      this.isSeen = true;
+      this.explore();
+    } else {
+      plots.set(this.root, this);
+      watch.observe(this.root);
+    }
+  }
+
+  /** The plot has come into view, or has left it. */
+  see(isSeen: boolean): void {
+    this.isSeen = isSeen;
+    if (isSeen) this.draw();
   }
 
   /** Makes the plot one that can be zoomed by keys, too, and its legend one that switches lines off. */
@@ -136,20 +158,27 @@ export class Plot {
   show(x: number[], lines: Line[], values: (number | null)[][], range: [number, number], summary: string): void {
     this.canvas.setAttribute("aria-label", `${this.what.title}: ${summary}`);
     this.data = [x, ...values] as uPlot.AlignedData;
-    const same = lines.length === this.drawn.length && lines.every((line, i) => line.label === this.drawn[i]?.label);
+    this.lines = lines;
     this.whole = range;
+    if (this.isSeen) this.draw();
+  }
+
+  private draw([min, max]: [number, number] = this.whole): void {
+    const { lines } = this;
+    if (!lines) return;
+    const same = lines.length === this.drawn.length && lines.every((line, i) => line.label === this.drawn[i]?.label);
     if (!this.plot || !same) this.build(lines);
-    this.plot?.setData(this.data, false);
     this.plot?.batch(() => {
-      this.plot?.setScale("x", { min: range[0], max: range[1] });
-      this.plot?.setScale("y", this.bounds(values));
+      this.plot?.setData(this.data, false);
+      this.plot?.setScale("x", { min, max });
+      this.plot?.setScale("y", this.bounds());
     });
   }
 
-  private bounds(values: (number | null)[][]): { min: number; max: number } {
+  private bounds(): { min: number; max: number } {
     const [low, high] = this.what.yRange ?? [0, null];
     let most = 0;
-    for (const line of values) for (const value of line) if (value !== null && value > most) most = value;
+    for (const line of this.data.slice(1)) for (const value of line ?? []) if (value != null && value > most) most = value;
     // In steps, so that the axis does not tremble.
     const step = 10 ** Math.floor(Math.log10(most || 1));
     return { min: low, max: high ?? (Math.ceil((most * 1.05) / step) * step || 1) };
@@ -157,12 +186,11 @@ export class Plot {
 
   /** Draws anew with the present colours and width. */
   refresh(): void {
-    if (this.drawn.length === 0) return;
-    const { x, y } = this.plot?.scales ?? {};
-    this.build(this.drawn);
-    this.plot?.setData(this.data, false);
-    if (x?.min != null && x.max != null) this.plot?.setScale("x", { min: x.min, max: x.max });
-    if (y?.min != null && y.max != null) this.plot?.setScale("y", { min: y.min, max: y.max });
+    if (!this.plot || !this.lines) return;
+    const { min, max } = this.plot.scales["x"] ?? {};
+    this.build(this.lines);
+    // A reader's zoom stays.
+    this.draw(this.what.explored && min != null && max != null ? [min, max] : this.whole);
   }
 
   private build(lines: Line[]): void {
@@ -217,6 +245,7 @@ export class Plot {
   }
 
   private png(): void {
+    this.draw();
     const canvas = this.canvas.querySelector("canvas");
     if (!canvas) return;
     // On the ground of the page, since the plot itself has none.
@@ -231,7 +260,7 @@ export class Plot {
 
   private csv(): void {
     const [x, ...lines] = this.data;
-    const head = [this.what.x, ...this.drawn.map((line) => line.label)].map((name) => `"${name}"`);
+    const head = [this.what.x, ...(this.lines ?? []).map((line) => line.label)].map((name) => `"${name}"`);
     const rows = Array.from(x ?? [], (value, i) => [value, ...lines.map((line) => line?.[i] ?? "")].join(","));
     save(`${this.what.name}.csv`, new Blob([[head.join(","), ...rows].join("\n"), "\n"], { type: "text/csv" }));
   }

@@ -9,6 +9,8 @@ import type { FromWorker, News, Rows, Shipped, ToWorker } from "./protocol";
 const BUDGET = 400_000;
 /** Time between two looks at the clock in ms. */
 const TICK_MS = 15;
+/** Time after a move for which each picture follows the one before without waiting for the next look at the clock, in ms. */
+const EAGER_MS = 500;
 /** Longest time between two pictures that is caught up, in s. */
 const PASSED_MAX_S = 1;
 /** Length of the runs for a steady state, and the part of them that is not measured, in s. */
@@ -36,6 +38,8 @@ let clock = { running: false, speed: 1 };
 let target = 0;
 let last = 0;
 let mayDraw = true;
+/** When the controls were last moved, in ms of the reader's time. */
+let movedAt = -Infinity;
 
 function tell(message: FromWorker, transfer: Transferable[] = []): void {
   worker.postMessage(message, transfer);
@@ -103,6 +107,12 @@ function change(controls: Controls): void {
 }
 
 function tick(): void {
+  follow();
+  setTimeout(tick, TICK_MS);
+}
+
+/** Goes on as far as time has passed. */
+function follow(): void {
   // Only when the last picture has been drawn: time that passes in a tab in the background is not caught up.
   if (mayDraw) {
     const now = performance.now();
@@ -110,7 +120,6 @@ function tick(): void {
     last = now;
   }
   advance();
-  setTimeout(tick, TICK_MS);
 }
 
 /** Goes on towards the target, within the budget of events. */
@@ -218,7 +227,9 @@ async function on(message: ToWorker): Promise<void> {
     case "restart":
       return restart(message.controls, null);
     case "controls":
-      return change(message.controls);
+      movedAt = performance.now();
+      change(message.controls);
+      return follow();
     case "clock":
       clock = message;
       last = performance.now();
@@ -228,6 +239,8 @@ async function on(message: ToWorker): Promise<void> {
       return;
     case "drawn":
       mayDraw = true;
+      // A reader who has moved something waits for what comes of it.
+      if (performance.now() - movedAt < EAGER_MS) follow();
       return;
     case "steady":
       return measure(message.controls, message.seeds);

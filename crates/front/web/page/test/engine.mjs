@@ -16,10 +16,13 @@ export async function load(name, define = {}) {
 }
 export { Live, Scenario };
 
-export const PRESETS = ["red-ecn", "dualpi2", "coexistence", "codel"].map((name) => {
+/** A shipped scenario as the page has it. */
+export function presetOf(name) {
   const { rate, schedule, ...bottleneck } = JSON.parse(new Scenario(readFileSync(join(ROOT, "scenarios", `${name}.toml`), "utf8"), name).json()).bottleneck;
   return { name, title: name, bottleneck };
-});
+}
+
+export const PRESETS = ["red-ecn", "dualpi2", "coexistence", "codel"].map(presetOf);
 export const CONTROLS = {
   queues: ["red-ecn", "dualpi2"], parameters: [{}, {}], rateMbps: 20, host: "ideal", lossPermille: 0, video: false, seed: 1,
   kinds: [{ cc: "dctcp", flows: 1, rttMs: 10 }, { cc: "cubic", flows: 1, rttMs: 10 }],

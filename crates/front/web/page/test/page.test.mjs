@@ -108,14 +108,15 @@ test("each paper has its claim and its results, and the page shows what it can",
       await story.locator("summary").click();
       const rows = await story.locator("tbody tr").allTextContents();
       assert.ok(rows.length > 0 && rows.every((row) => /(inside|outside)$/.test(row)), rows.join("\n"));
-      const button = story.getByRole("button", { name: "Show it" });
-      await page.evaluate(() => (document.querySelector("#note").textContent = ""));
-      await button.click();
-      await page.waitForFunction(() => document.querySelector("#note").textContent === "A new run from 0 s.");
-      assert.ok(await page.isHidden("#alert"), await page.textContent("#alert"));
+      for (const button of await story.getByRole("button", { name: "Show it" }).all()) {
+        await page.evaluate(() => (document.querySelector("#note").textContent = ""));
+        await button.click();
+        await page.waitForFunction(() => document.querySelector("#note").textContent === "A new run from 0 s.");
+        assert.ok(await page.isHidden("#alert"), await page.textContent("#alert"));
+      }
     }
-    // The last one: receivers of one kind echo marks as ordinary hosts do.
-    assert.deepEqual([await page.inputValue("#queue-1"), await page.inputValue("#echo-0"), await page.inputValue("#echo-1")], ["dualpi2", "", "classic"]);
+    // The last one: receivers of one kind echo marks as ordinary hosts do, and the others are Reno's.
+    assert.deepEqual([await page.inputValue("#queue-1"), await page.inputValue("#echo-0"), await page.inputValue("#echo-1")], ["dualpi2", "classic", ""]);
   }));
 
 test("time stops, steps and goes on", () =>
