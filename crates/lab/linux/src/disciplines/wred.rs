@@ -44,7 +44,7 @@ fn check(wred: &WredConfig, refusals: &mut Refusals) -> Option<()> {
     } else {
         return Some(());
     };
-    refusals.add(&format!("{PLACE}.{key}"), reason, hint);
+    refusals.add(format!("{PLACE}.{key}"), reason, hint);
     None
 }
 
@@ -61,7 +61,7 @@ fn codel(
         WredThresholds::Time { min, max } if min == max => min,
         _ => {
             refusals.add(
-                &format!("{PLACE}.mark"),
+                format!("{PLACE}.mark"),
                 "on departure Linux marks above a time only, from one threshold on (CoDel's ce_threshold)",
                 "write decide = \"enqueue\", or min = max as a time",
             );
@@ -70,7 +70,7 @@ fn codel(
     };
     if wred.drop.is_some() {
         refusals.add(
-            &format!("{PLACE}.drop"),
+            format!("{PLACE}.drop"),
             "CoDel, which marks on departure from a threshold on, has no profile for drops",
             "leave drop out, or write decide = \"enqueue\"",
         );
@@ -78,7 +78,7 @@ fn codel(
     }
     if threshold != Span::from_micros(threshold.as_micros()) {
         let reason = format!("{threshold} is no whole number of microseconds, in which tc has times");
-        refusals.add(&format!("{PLACE}.mark.min"), reason, "write whole microseconds");
+        refusals.add(format!("{PLACE}.mark.min"), reason, "write whole microseconds");
         return None;
     }
     let law = CodelParameters {
@@ -141,7 +141,7 @@ fn instance(
         WredThresholds::Bytes { max, .. } => Some(red(max.saturating_sub(1), max, 1.0)),
         WredThresholds::Packets { .. } | WredThresholds::Time { .. } => {
             refusals.add(
-                &format!("{PLACE}.{key}"),
+                format!("{PLACE}.{key}"),
                 "`dualred`, the module that has two profiles, counts bytes",
                 format!("write bytes: a packet has up to {} B", site.mtu),
             );

@@ -37,7 +37,7 @@ fn profile(input: &mut Input<'_>) -> Option<WredProfile> {
         2 => WredThresholds::Bytes { min: bytes(min), max: bytes(max) },
         _ => {
             let unit = u64::from(input.short());
-            let time = |packets: u32| Span::from_picos(u64::from(packets) * unit << 16);
+            let time = |packets: u32| Span::from_picos((u64::from(packets) * unit) << 16);
             WredThresholds::Time { min: time(min), max: time(max) }
         }
     };

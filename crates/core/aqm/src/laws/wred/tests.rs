@@ -20,22 +20,22 @@ const NOTHING: WredConfig = WredConfig {
     limit: Extent::Unlimited,
 };
 
-fn bytes(min: u64, max: u64, max_probability: f64) -> Option<WredProfile> {
-    Some(WredProfile { thresholds: WredThresholds::Bytes { min, max }, max_probability })
+fn bytes(min: u64, max: u64, max_probability: f64) -> WredProfile {
+    WredProfile { thresholds: WredThresholds::Bytes { min, max }, max_probability }
 }
 
-fn packets(min: u32, max: u32, max_probability: f64) -> Option<WredProfile> {
-    Some(WredProfile { thresholds: WredThresholds::Packets { min, max }, max_probability })
+fn packets(min: u32, max: u32, max_probability: f64) -> WredProfile {
+    WredProfile { thresholds: WredThresholds::Packets { min, max }, max_probability }
 }
 
-fn time(min: Span, max: Span, max_probability: f64) -> Option<WredProfile> {
-    Some(WredProfile { thresholds: WredThresholds::Time { min, max }, max_probability })
+fn time(min: Span, max: Span, max_probability: f64) -> WredProfile {
+    WredProfile { thresholds: WredThresholds::Time { min, max }, max_probability }
 }
 
 /// Marks of a step at two packets and drops of one at three. A comment gives the packets that the arriving one finds.
 #[test]
 fn the_ecn_field_alone_chooses_the_profile() {
-    let config = WredConfig { mark: packets(2, 2, 1.0), drop: packets(3, 3, 1.0), ..NOTHING };
+    let config = WredConfig { mark: Some(packets(2, 2, 1.0)), drop: Some(packets(3, 3, 1.0)), ..NOTHING };
     let mut bench = Bench::any(config);
     let mut arrive = |flow, ecn| bench.arrive_of(flow, 1500, ecn);
     let pass = Verdict::Queued { mark: None };
@@ -55,11 +55,11 @@ fn the_ecn_field_alone_chooses_the_profile() {
 /// "forced" because the profile has a slope. No random number is drawn anywhere.
 #[test]
 fn nothing_is_drawn_where_the_probability_is_0_or_1() {
-    let mut bench = Bench::any(WredConfig { mark: bytes(3000, 6000, 0.0), ..NOTHING });
+    let mut bench = Bench::any(WredConfig { mark: Some(bytes(3000, 6000, 0.0)), ..NOTHING });
     let marks: Vec<Option<Reason>> = (0..5).map(|_| mark_of(bench.arrive(1500, Ecn::Ect0))).collect();
     assert_eq!(marks, [None, None, None, None, Some(Reason::Forced)]);
     // With a probability of 1 at the end the slope is 0 at 3000 B and 1/2 at 4500 B: the first number.
-    let mut bench = Bench::any(WredConfig { mark: bytes(3000, 6000, 1.0), ..NOTHING });
+    let mut bench = Bench::any(WredConfig { mark: Some(bytes(3000, 6000, 1.0)), ..NOTHING });
     bench.arrivals(3, 1500, Ecn::Ect0);
     assert_eq!(bench.draws(), 0);
     let _ = bench.arrive(1500, Ecn::Ect0);
@@ -70,7 +70,7 @@ fn nothing_is_drawn_where_the_probability_is_0_or_1() {
 #[test]
 fn on_departure_the_queue_is_what_is_behind() {
     let mut bench =
-        Bench::any(WredConfig { mark: bytes(3000, 3000, 1.0), decide: DecideAt::Dequeue, ..NOTHING });
+        Bench::any(WredConfig { mark: Some(bytes(3000, 3000, 1.0)), decide: DecideAt::Dequeue, ..NOTHING });
     for _ in 0..4 {
         assert!(!bench.is_marked());
     }
@@ -83,7 +83,8 @@ fn on_departure_the_queue_is_what_is_behind() {
 #[test]
 fn on_departure_a_time_is_the_packets_own_wait() {
     let ms = Span::from_micros(1200);
-    let mut bench = Bench::any(WredConfig { mark: time(ms, ms, 1.0), decide: DecideAt::Dequeue, ..NOTHING });
+    let mut bench =
+        Bench::any(WredConfig { mark: Some(time(ms, ms, 1.0)), decide: DecideAt::Dequeue, ..NOTHING });
     bench.arrivals(3, 1500, Ecn::Ect0);
     bench.arrivals(1, 1500, Ecn::NotEct);
     bench.wait(ms - Span::from_picos(1));
@@ -100,7 +101,7 @@ fn on_departure_a_time_is_the_packets_own_wait() {
 fn on_arrival_a_time_is_the_bytes_that_the_line_sends_in_it() {
     for picos in [2_400_000_000, 2_399_999_999] {
         let span = Span::from_picos(picos);
-        let mut bench = Bench::any(WredConfig { mark: time(span, span, 1.0), ..NOTHING });
+        let mut bench = Bench::any(WredConfig { mark: Some(time(span, span, 1.0)), ..NOTHING });
         let marks: Vec<bool> =
             [1500, 1499, 1, 40].map(|size| mark_of(bench.arrive(size, Ecn::Ect0)).is_some()).into();
         // They find 0, 1500, 2999 and 3000 B.
@@ -112,7 +113,7 @@ fn on_arrival_a_time_is_the_bytes_that_the_line_sends_in_it() {
 /// marked on departure.
 #[test]
 fn drops_are_decided_on_arrival() {
-    let step = packets(2, 2, 1.0);
+    let step = Some(packets(2, 2, 1.0));
     let mut bench = Bench::any(WredConfig { mark: step, drop: step, decide: DecideAt::Dequeue, ..NOTHING });
     let drops: Vec<bool> = (0..4).map(|_| dropped(bench.arrive(1500, Ecn::NotEct)).is_some()).collect();
     assert_eq!(drops, [false, false, true, true]);
@@ -132,7 +133,7 @@ fn drops_are_decided_on_arrival() {
 #[test]
 fn an_ect_packet_that_both_profiles_select_is_dropped() {
     for decide in [DecideAt::Enqueue, DecideAt::Dequeue] {
-        let (mark, drop_ect) = (packets(1, 1, 1.0), packets(2, 2, 1.0));
+        let (mark, drop_ect) = (Some(packets(1, 1, 1.0)), Some(packets(2, 2, 1.0)));
         let mut bench = Bench::any(WredConfig { mark, drop_ect, decide, ..NOTHING });
         bench.arrivals(2, 1500, Ecn::Ect0);
         assert_eq!(bench.arrive(1500, Ecn::Ect0), Verdict::Dropped(Reason::Threshold), "{decide:?}");
@@ -144,7 +145,7 @@ fn an_ect_packet_that_both_profiles_select_is_dropped() {
 #[test]
 fn the_profiles_for_ect_packets_are_independent() {
     const DRAWS: u32 = 100_000;
-    let slope = packets(0, 2, 1.0);
+    let slope = Some(packets(0, 2, 1.0));
     let mut bench = Bench::any(WredConfig { mark: slope, drop_ect: slope, ..NOTHING });
     let _ = bench.arrive(1500, Ecn::NotEct);
     let (mut marks, mut drops) = (0, 0);
@@ -174,7 +175,7 @@ fn marks_are_binomial_with_the_probability_of_the_profile() {
                 1000..2000 => 0.1 * (queue - 1000) as f64 / 1000.0,
                 _ => 1.0,
             };
-            let config = WredConfig { mark: bytes(1000, 2000, 0.1), decide, ..NOTHING };
+            let config = WredConfig { mark: Some(bytes(1000, 2000, 0.1)), decide, ..NOTHING };
             let mut bench = Bench::any(config);
             bench.fill(10, queue);
             let marks = (0..DRAWS).filter(|_| {
@@ -197,7 +198,7 @@ fn marks_are_binomial_with_the_probability_of_the_profile() {
 /// cells that the arriving packet finds.
 #[test]
 fn packets_and_thresholds_take_whole_cells() {
-    let mut bench = Bench::any(WredConfig { mark: bytes(2000, 2000, 1.0), cell_bytes: 256, ..NOTHING });
+    let mut bench = Bench::any(WredConfig { mark: Some(bytes(2000, 2000, 1.0)), cell_bytes: 256, ..NOTHING });
     let mut is_marked = |size| mark_of(bench.arrive(size, Ecn::Ect0)).is_some();
     assert!(!is_marked(1500)); // 0
     assert!(!is_marked(40)); //   6
@@ -226,7 +227,7 @@ fn packets_and_thresholds_take_whole_cells() {
 fn the_limit_counts_bytes() {
     let limit = Extent::Bytes(3000);
     let mut bench =
-        Bench::any(WredConfig { drop: bytes(3072, 3072, 1.0), cell_bytes: 256, limit, ..NOTHING });
+        Bench::any(WredConfig { drop: Some(bytes(3072, 3072, 1.0)), cell_bytes: 256, limit, ..NOTHING });
     assert!(!bench.is_marked());
     assert!(!bench.is_marked());
     assert_eq!(bench.arrive(1500, Ecn::Ect0), Verdict::Dropped(Reason::Buffer));
@@ -238,8 +239,8 @@ fn the_limit_counts_bytes() {
 #[test]
 fn averages_follow_powers_of_two() {
     let config = WredConfig {
-        mark: packets(1, 1, 1.0),
-        drop: bytes(1500, 1500, 1.0),
+        mark: Some(packets(1, 1, 1.0)),
+        drop: Some(bytes(1500, 1500, 1.0)),
         weight: 2,
         decide: DecideAt::Dequeue,
         ..NOTHING
@@ -264,7 +265,7 @@ fn averages_follow_powers_of_two() {
 /// empty queue is dropped for the queue of a second ago, 1898.4375 x 3/4 = 1423.8 B on average.
 #[test]
 fn an_idle_line_does_not_age_an_average() {
-    let mut bench = Bench::any(WredConfig { drop: bytes(1400, 1400, 1.0), weight: 2, ..NOTHING });
+    let mut bench = Bench::any(WredConfig { drop: Some(bytes(1400, 1400, 1.0)), weight: 2, ..NOTHING });
     bench.arrivals(4, 1500, Ecn::Ect0);
     bench.transmit_all();
     bench.wait(PACKET_TIME * 1000);
@@ -315,17 +316,18 @@ fn a_step_on_arrival_is_the_law_step() {
         limit,
     };
     let in_packets = step(Extent::Packets(3), Extent::Packets(6), Extent::Unlimited);
-    let wred = WredConfig { mark: packets(3, 3, 1.0), drop: packets(6, 6, 1.0), ..NOTHING };
+    let wred = WredConfig { mark: Some(packets(3, 3, 1.0)), drop: Some(packets(6, 6, 1.0)), ..NOTHING };
     assert_same(wred, in_packets, &[1500, 40, 9000]);
 
     let in_bytes = step(Extent::Bytes(7812), Extent::Bytes(12_000), Extent::Unlimited);
-    let wred = WredConfig { mark: bytes(6313, 6313, 1.0), drop: bytes(10_501, 10_501, 1.0), ..NOTHING };
+    let wred =
+        WredConfig { mark: Some(bytes(6313, 6313, 1.0)), drop: Some(bytes(10_501, 10_501, 1.0)), ..NOTHING };
     assert_same(wred, in_bytes, &[1500]);
 
     // A packet that a full queue and the profile both drop counts for the profile here, for the buffer there; without a profile for drops
     // they are the same in full queues, too.
     let limit = Extent::Packets(10);
-    let wred = WredConfig { mark: packets(3, 3, 1.0), limit, ..NOTHING };
+    let wred = WredConfig { mark: Some(packets(3, 3, 1.0)), limit, ..NOTHING };
     assert_same(wred, step(Extent::Packets(3), Extent::Unlimited, limit), &[1500, 40]);
 }
 
@@ -337,7 +339,12 @@ fn slopes_on_arrival_are_dual_red_with_weight_1() {
     let limit = Extent::Packets(20);
     let slope = |min, max, p| unweighted(min, max, p, MarkSpacing::Independent);
     let dual = dual_red_of(slope(5001.0, 20_001.0, 0.3), slope(2001.0, 9001.0, 0.8), AverageScope::Shared);
-    let wred = WredConfig { mark: bytes(2001, 9001, 0.8), drop: bytes(5001, 20_001, 0.3), limit, ..NOTHING };
+    let wred = WredConfig {
+        mark: Some(bytes(2001, 9001, 0.8)),
+        drop: Some(bytes(5001, 20_001, 0.3)),
+        limit,
+        ..NOTHING
+    };
     assert_same(wred, DualRedConfig { limit, ..dual }, &[1500, 100, 1000]);
 }
 
@@ -349,7 +356,7 @@ fn a_step_in_time_on_departure_is_the_law_step_and_ce_threshold() {
     const SEED: u64 = 6;
     let (threshold, before) = (Span::from_micros(1024), Span::from_picos(1_023_999_999));
     let (decide, limit) = (DecideAt::Dequeue, Extent::Unlimited);
-    let wred = WredConfig { mark: time(threshold, threshold, 1.0), decide, ..NOTHING };
+    let wred = WredConfig { mark: Some(time(threshold, threshold, 1.0)), decide, ..NOTHING };
     let step =
         StepConfig { threshold: Extent::Time(before), drop_threshold: Extent::Unlimited, decide, limit };
     let never = Span::from_secs(1000);
@@ -394,10 +401,10 @@ fn a_step_in_time_on_departure_is_the_law_step_and_ce_threshold() {
 #[test]
 fn a_lone_packet_passes_unless_a_step_is_at_zero() {
     let passes = |config: WredConfig| Bench::any(config).queue.passes_alone_bytes();
-    let config = WredConfig { mark: bytes(0, 1000, 1.0), drop: packets(1, 1, 1.0), ..NOTHING };
+    let config = WredConfig { mark: Some(bytes(0, 1000, 1.0)), drop: Some(packets(1, 1, 1.0)), ..NOTHING };
     assert_eq!(passes(config), u32::MAX);
     assert_eq!(passes(WredConfig { limit: Extent::Bytes(9000), ..config }), 9000);
-    assert_eq!(passes(WredConfig { drop: packets(0, 0, 1.0), ..config }), 0);
+    assert_eq!(passes(WredConfig { drop: Some(packets(0, 0, 1.0)), ..config }), 0);
     assert_eq!(passes(WredConfig { weight: 1, ..config }), 0);
 }
 
@@ -405,8 +412,8 @@ fn a_lone_packet_passes_unless_a_step_is_at_zero() {
 #[test]
 fn levels_are_rounded_up_to_cells() {
     let config = WredConfig {
-        mark: bytes(1000, 1000, 1.0),
-        drop: bytes(2000, 4000, 0.1),
+        mark: Some(bytes(1000, 1000, 1.0)),
+        drop: Some(bytes(2000, 4000, 0.1)),
         cell_bytes: 256,
         limit: Extent::Bytes(9000),
         ..NOTHING
