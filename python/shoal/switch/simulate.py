@@ -1,0 +1,218 @@
+"""A scenario with DCTCP and CUBIC behind a queue that was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil
+
+from shoal._toml import toml_value
+from shoal.errors import UsageError
+from shoal.switch.amounts import Port, decimal, whole_bytes
+from shoal.switch.checks import own_law
+from shoal.switch.model import Action, Law, NotEct, Queue, Remark, Where
+
+# Round trips that a run takes: enough for alpha (16 windows) and for CUBIC's periods at these rates.
+_round_trips = 2000
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is run behind a queue.
+
+    Attributes
+    ----------
+    port
+        The port.
+    rtt_s
+        Round trip without queueing in seconds.
+    groups
+        Groups of flows as ``(controller, number)``.
+    host
+        Preset of the hosts; ``None``: by the rate of the port.
+    not_ect
+        What becomes of packets that are not ECT where the configuration does not say it: ``drop`` by the law of marks,
+        or ``pass``.
+    buffer_bytes
+        What the queue may hold, if the configuration does not say it.
+    where
+        When marks are decided, if the configuration does not say it.
+    """
+
+    port: Port
+    rtt_s: Fraction
+    groups: tuple[tuple[str, int], ...] = (("dctcp", 4), ("cubic", 4))
+    host: str | None = None
+    not_ect: str = "pass"
+    buffer_bytes: int | None = None
+    where: Where = Where.DEQUEUE
+    remarks: list[Remark] = field(default_factory=list)
+
+    @property
+    def host_preset(self) -> str:
+        """Hosts that send in bursts, as real ones of this speed do."""
+        if self.host is not None:
+            return self.host
+        for limit, name in ((10**9, "ideal"), (10**10, "linux-6-10g"), (25 * 10**9, "linux-6-25g")):
+            if self.port.rate_bps <= limit:
+                return name
+        return "linux-6-100g"
+
+
+def scenario_text(queue: Queue, experiment: Experiment, *, title: str) -> str:
+    """A scenario file with DCTCP and CUBIC behind a queue; what is assumed is noted in ``experiment.remarks``.
+
+    Raises
+    ------
+    UsageError
+        The law of the queue is not known.
+    """
+    port = experiment.port
+    buffer = _buffer(queue, experiment)
+    aqm = aqm_of(queue, experiment)
+    duration_us = ceil(_round_trips * experiment.rtt_s * 10**6)
+    rtt = f"{decimal(experiment.rtt_s * 10**6)} us"
+    lines = [
+        f"title = {toml_value(title)}",
+        f'duration = "{duration_us} us"',
+        f'warmup = "{duration_us // 4} us"',
+        "",
+        "[bottleneck]",
+        f'rate = "{port.rate_bps} bit/s"',
+        f'buffer = "{buffer}"',
+        "",
+        "[bottleneck.aqm]",
+        *(f"{key} = {toml_value(value)}" for key, value in aqm.items()),
+    ]
+    for controller, count in experiment.groups:
+        lines += [
+            "",
+            "[[flows]]",
+            f"name = {toml_value(controller)}",
+            f"cc = {toml_value(controller)}",
+            f'rtt = "{rtt}"',
+            f"count = {count}",
+            f'host = "{experiment.host_preset}"',
+            f'start = {{ uniform = ["0 s", "{rtt}"] }}',
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def aqm_of(queue: Queue, experiment: Experiment) -> dict[str, object]:
+    """The law as the table ``bottleneck.aqm``.
+
+    Raises
+    ------
+    UsageError
+        It is not known.
+    """
+    if queue.unknown:
+        raise UsageError(
+            f"the law of queue {queue.name} is not known: {queue.unknown}",
+            hint="give its thresholds in the configuration",
+        )
+    if queue.exact is not None:
+        return dict(queue.exact)
+    if not queue.laws:
+        return {"kind": "fifo"}
+    drop = queue.drop
+    if queue.not_ect is NotEct.PLATFORM and queue.mark is not None and experiment.not_ect == "drop":
+        drop = replace(queue.mark, action=Action.DROP)
+    found: dict[str, object] = {"kind": "wred"}
+    laws = {"mark": queue.mark, "drop": drop, "drop_ect": queue.drop_ect}
+    for key, law in laws.items():
+        if law is not None:
+            found[key] = _table(law, experiment.port)
+    weights = {law.weight or 0 for law in laws.values() if law is not None}
+    if len(weights) > 1:
+        experiment.remarks.append(
+            Remark("the laws have different weights, the scenario one: that of the marks", queue=queue.name)
+        )
+    first = queue.mark or queue.drop or queue.drop_ect
+    found["weight"] = (first.weight if first is not None else None) or 0
+    where = first.where if first is not None else Where.UNKNOWN
+    found["decide"] = (experiment.where if where is Where.UNKNOWN else where).value
+    if experiment.port.cell_bytes > 1:
+        found["cell"] = f"{experiment.port.cell_bytes} B"
+    return found
+
+
+def _table(law: Law, port: Port) -> Mapping[str, object]:
+    ends = [amount.in_scenario(port) for amount in (law.min, law.max)]
+    if None in ends:
+        raise UsageError("thresholds in percent, and the size of the buffer is not known", hint="--buffer BYTES")
+    return {"min": ends[0], "max": ends[1], "max_probability": 1.0 if law.is_step else float(law.pmax)}
+
+
+def _buffer(queue: Queue, experiment: Experiment) -> str:
+    port = experiment.port
+    if queue.buffer is not None and queue.buffer.limit is not None and queue.buffer.reserved_bytes == 0:
+        return queue.buffer.limit.in_scenario(port) or f"{port.buffer_bytes} B"
+    stated = queue.buffer.tail_drop_bytes(port) if queue.buffer is not None else None
+    known = stated if stated is not None else experiment.buffer_bytes
+    if known is not None:
+        return whole_bytes(known).in_scenario(port) or ""
+    ends = [law.max.bytes_at(port) or Fraction(0) for _, law in queue.laws]
+    assumed = max(ceil(2 * max(ends, default=Fraction(0))), ceil(4 * experiment.rtt_s * port.rate_bps / 8))
+    if not own_law(queue):
+        experiment.remarks.append(
+            Remark(
+                f"what the queue may hold is not in the configuration: {assumed} bytes are assumed",
+                "--buffer BYTES; it decides what packets suffer that no law drops",
+                queue=queue.name,
+            )
+        )
+    return f"{assumed} B"
+
+
+def groups_of(texts: Sequence[str] | None) -> tuple[tuple[str, int], ...]:
+    """Groups of flows, as in ``cubic*4``.
+
+    Raises
+    ------
+    UsageError
+        One of them is not a group.
+    """
+    if not texts:
+        return Experiment.groups
+    found = []
+    for text in (part.strip() for one in texts for part in one.split(",")):
+        controller, star, count = text.partition("*")
+        if not controller or (star and not (count.isdecimal() and int(count))):
+            raise UsageError(f"`{text}` is not a group of flows", hint="CC or CC*COUNT, as in 'cubic*4'")
+        found.append((controller, int(count or 1)))
+    return tuple(found)
+
+
+def chosen(queues: Sequence[Queue], name: str | None) -> list[Queue]:
+    """The queues of a name or number; all of them without one.
+
+    Raises
+    ------
+    UsageError
+        There is none; the hint names those that there are.
+    """
+    if name is None:
+        return list(queues)
+    found = [queue for queue in queues if name in (queue.name, str(queue.index))]
+    if not found:
+        names = ", ".join(dict.fromkeys(queue.name for queue in queues))
+        raise UsageError(f"the configuration has no queue `{name}`", hint=f"it has: {names}")
+    return found
+
+
+def chosen_one(queues: Sequence[Queue]) -> Queue:
+    """The only queue that has a law, if there is only one, or one law in all of them.
+
+    Raises
+    ------
+    UsageError
+        There are several; the hint names them.
+    """
+    lawful = [queue for queue in queues if queue.laws or queue.exact or queue.unknown] or list(queues)
+    different = {(queue.mark, queue.drop, queue.drop_ect, str(queue.exact), queue.unknown) for queue in lawful}
+    if len(different) > 1:
+        names = ", ".join(queue.name for queue in lawful)
+        raise UsageError("the configuration has several queues with laws", hint=f"choose one with --queue: {names}")
+    return lawful[0]
