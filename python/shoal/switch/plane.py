@@ -72,13 +72,14 @@ def solved_red(aqm: Mapping[str, object]) -> SolvedRed:
     raise AssertionError("the Linux plane names no weight of RED")
 
 
-def scenario_of(aqm: Mapping[str, object], *, rate_bps: int = 10**10, buffer: str = "1000 packets") -> Scenario:
-    """The smallest scenario with a law."""
-    link = toml_value({"rate": f"{rate_bps} bit/s", "buffer": buffer, "aqm": aqm})
-    return Scenario.from_toml(
-        f'duration = "1 s"\nbottleneck = {link}\nflows = [{{ cc = "reno", rtt = "1 ms" }}]\n',
-        name="tc",
-    )
+def scenario_of(
+    aqm: Mapping[str, object], *, link: Mapping[str, object] | None = None, mtu_bytes: int = 1500
+) -> Scenario:
+    """The smallest scenario with a law; ``link`` has the other keys of its bottleneck."""
+    bottleneck = {"rate": "10 Gbit/s", "buffer": "1000 packets", **(link or {}), "aqm": aqm}
+    flow = {"cc": "reno", "rtt": "1 ms", "mtu": f"{mtu_bytes} B"}
+    text = f'duration = "1 s"\nbottleneck = {toml_value(bottleneck)}\nflows = {toml_value([flow])}\n'
+    return Scenario.from_toml(text, name="tc")
 
 
 def _rules(scenario: Scenario) -> list[tuple[str, str]]:

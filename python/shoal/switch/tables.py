@@ -21,7 +21,7 @@ def law_table(queues: Sequence[Queue], port: Port) -> Table:
         "Min",
         "Max",
         "At max",
-        "Weight",
+        "Average",
         "Min, B",
         "Max, B",
         "Min, time",

@@ -8,8 +8,7 @@ from fractions import Fraction
 from math import ceil
 
 from shoal.errors import ScenarioError, UsageError
-from shoal.scenario import Scenario
-from shoal.switch.amounts import Amount, Port, decimal, rounded_up
+from shoal.switch.amounts import Amount, Port, amount_of_scenario, decimal, rounded_up
 from shoal.switch.model import Law, Queue, Serving, Where
 from shoal.switch.plane import disciplines, scenario_of, solved_red
 from shoal.switch.writing import Refusals, Writing
@@ -59,8 +58,9 @@ def _bands(queues: Sequence[Queue], writing: Writing) -> list[str]:
 
 def _lines(queue: Queue, writing: Writing, place: str, handle: int) -> list[str]:
     aqm = _table(queue, writing)
+    memory = _without_memory_limit(aqm, queue, writing)
     try:
-        found = disciplines(_scenario(aqm, queue, writing))
+        found = disciplines(scenario_of(aqm, link=_link(queue, writing), mtu_bytes=writing.port.mtu_bytes))
     except ScenarioError as error:
         first, *rest = str(error).splitlines()
         hint = next((line.removeprefix("hint: ") for line in rest if line.startswith("hint: ")), "")
@@ -69,7 +69,10 @@ def _lines(queue: Queue, writing: Writing, place: str, handle: int) -> list[str]
     for one in found:
         own = place if one.parent == "1:1" else f"parent {handle}:{one.parent.partition(':')[2]}"
         major = handle + int(one.handle) - 10
-        lines.append(f"tc qdisc {one.verb} dev {writing.device} {own} handle {major}: {_certain(one.words)}")
+        words = _certain(one.words)
+        if memory:
+            words = re.sub(r"\bmemory_limit [0-9]+", f"memory_limit {memory}", words)
+        lines.append(f"tc qdisc {one.verb} dev {writing.device} {own} handle {major}: {words}")
     if aqm["kind"] == "gred":
         writing.remark(
             queue,
@@ -80,12 +83,27 @@ def _lines(queue: Queue, writing: Writing, place: str, handle: int) -> list[str]
     return lines
 
 
-def _scenario(aqm: dict[str, object], queue: Queue, writing: Writing) -> Scenario:
-    if writing.scenario is not None and aqm == queue.exact:
-        return writing.scenario
+def _link(queue: Queue, writing: Writing) -> dict[str, object]:
+    """The bottleneck without its law."""
+    if writing.scenario is not None:
+        return {key: value for key, value in writing.scenario.resolved["bottleneck"].items() if key != "aqm"}
     limit = queue.buffer.limit if queue.buffer is not None else None
     buffer = limit.in_scenario(writing.port) if limit is not None else None
-    return scenario_of(aqm, rate_bps=writing.port.rate_bps, buffer=buffer or "1000 packets")
+    return {"rate": f"{writing.port.rate_bps} bit/s", "buffer": buffer or "1000 packets"}
+
+
+def _without_memory_limit(aqm: dict[str, object], queue: Queue, writing: Writing) -> int:
+    """The memory limit of fq_codel in bytes, which is taken out of the law; 0 without one.
+
+    The plane refuses one that may act, because the kernel counts the memory of packets and a scenario their bytes.
+    """
+    text = str(aqm.get("memory_limit", "unlimited"))
+    if aqm["kind"] != "fq-codel" or text == "unlimited":
+        return 0
+    limit = amount_of_scenario(text, bdp_bytes=None)
+    aqm["memory_limit"] = "unlimited"
+    writing.remark(queue, "memory_limit counts the memory of packets in the kernel, about twice their bytes")
+    return int(limit.number) if limit is not None else 0
 
 
 def _certain(words: str) -> str:
@@ -150,6 +168,8 @@ def _red(queue: Queue, writing: Writing) -> dict[str, object]:
         exponents = {_wlog(law) for law in (mark, drop)}
         # With one weight the average can be that of the whole queue, as in switches; else each has its own.
         table: dict[str, object] = {"kind": "gred", "grio": len(exponents) == 1, **parts}
+        if len(exponents) > 1:
+            writing.remark(queue, "the laws have different weights, so each averages its own packets, not the queue")
         return table
     law = mark or drop
     if law is None:
@@ -207,8 +227,11 @@ def _burst(table: dict[str, object], exponent: int) -> int:
         try:
             return solved_red({"kind": "linux-red", **table, "burst": f"{burst} packets"}).weight
         except ScenarioError as error:
-            if "burst" in str(error).splitlines()[0]:
-                return 0  # tc finds it too small.
+            first = str(error).splitlines()[0]
+            if "too small" in first:
+                return 0
+            if "scaled by the weight" in first:
+                return 32  # The kernel finds it too large.
             raise
 
     low, high = max(1, least // avpkt), least // avpkt + 2 ** (exponent + 2)
@@ -220,7 +243,8 @@ def _burst(table: dict[str, object], exponent: int) -> int:
             low = middle + 1
     if weight(low) != exponent:
         raise UsageError(
-            f"tc cannot express this queue: no burst gives a weight of 2^-{exponent} with min = {least} B",
-            hint="write another weight",
+            f"tc cannot express this queue: with min = {least} B no burst gives a weight of 2^-{exponent} that the "
+            "kernel takes",
+            hint="write a smaller weight; from 2^-9 on the kernel takes thresholds below 4 MiB only",
         )
     return low
