@@ -63,8 +63,9 @@ class _Group:
 
     def queue(self, document: Document, *, several: bool, non_ect: int) -> Queue:
         ports = (self.place.removeprefix("interface "),) if self.place.startswith("interface ") else ()
+        number = f"mc{self.index}" if self.kind == "mc-tx-queue" else str(self.index)
         queue = Queue(
-            name=f"{self.index}@{self.place.split(' ', 1)[-1]}" if several else str(self.index),
+            name=f"{number}@{self.place.rpartition(' ')[2]}" if several else number,
             index=self.index,
             ports=ports,
             source=document.source(self.line),

@@ -337,7 +337,7 @@ def _dualpi2(options: _Options) -> Queue:
     aqm: dict[str, object] = {"kind": "dualpi2", "limit": f"{given.get('limit', 10000)} packets"}
     aqm |= {key: given[word] for word, key in keys.items() if word in given}
     if "min_qlen_step" in given:
-        aqm["min_qlen_step"] = f"{given['min_qlen_step']} packets"
+        aqm["min_qlen_step"] = given["min_qlen_step"]
     aqm |= {key: _time(given[key]) for key in ("target", "tupdate") if key in given}
     aqm |= {key: float(Fraction(str(given[key]))) for key in ("alpha", "beta") if key in given}
     if "max_rtt" in given or "typical_rtt" in given:
