@@ -23,6 +23,7 @@ mod pi2;
 mod pie;
 mod red;
 mod step;
+mod wred;
 
 pub use codel::*;
 pub use coupled::*;
@@ -38,6 +39,7 @@ pub use pi2::*;
 pub use pie::*;
 pub use red::*;
 pub use step::*;
+pub use wred::*;
 
 use crate::Extent;
 use alloc::string::String;
@@ -79,6 +81,8 @@ macro_rules! for_each_law {
             "gred" => Gred(GredConfig) in gred,
             /// One queue with a PI controller: scalable packets are marked with p, others dropped with (p/k)^2 (De Schepper et al. 2016).
             "pi2" => Pi2(Pi2Config) in pi2,
+            /// One queue of a switch: ECT packets are marked and others dropped by profiles of their own, in bytes, cells or time.
+            "wred" => Wred(WredConfig) in wred,
         }
     };
 }

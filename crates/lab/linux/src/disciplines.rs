@@ -24,6 +24,7 @@ mod pi2;
 mod pie;
 mod red;
 mod step;
+mod wred;
 
 pub(crate) use meaning::{drop_reason, mark_reason};
 

@@ -304,6 +304,73 @@ fn published_red_is_dualred_where_it_computes_the_same() {
     assert!(refusal(red).1.contains("without ecn drops ECT packets"));
 }
 
+/// Profiles of `wred` that decide on arrival are instances of `dualred` with weight 1, 2^32, and independent coins.
+#[test]
+fn profiles_of_wred_are_dualred_on_arrival() {
+    let wred = r#"kind = "wred", decide = "enqueue""#;
+    let slopes = r#"mark = { min = "40 kB", max = "80 kB", max_probability = 0.25 }, drop = { min = "100 kB", max = "100 kB" }"#;
+    let plan_of = |keys: &str| plan(&format!("{wred}, {keys}")).unwrap();
+    let instances = |plan: &Plan| -> [Vec<(u16, u64)>; 2] {
+        let found = disciplines(plan);
+        assert_eq!(found[1].0, "dualred");
+        let options = attributes(&found[1].1);
+        [7, 8].map(|kind| numbers(&options.iter().find(|(number, _)| *number == kind).unwrap().1))
+    };
+    let instance =
+        |min: u64, max: u64, max_p: u64| [(2, min), (3, max), (4, max_p), (5, 1 << 32), (6, 0), (7, 1)];
+    // A slope to 1/4 for ECT packets, 2^30; a step at 100 kB for others is one from 99,999 B to 100,000 B.
+    assert_eq!(
+        instances(&plan_of(slopes)),
+        [instance(99_999, 100_000, 1 << 32), instance(40_000, 80_000, 1 << 30)]
+    );
+    // Without a profile nothing is dropped below 4 GiB. 40 Mbit/s send 5000 B in 1 ms.
+    let [not_ect, ect] = instances(&plan_of(r#"mark = { min = "1 ms", max = "2 ms" }"#));
+    assert_eq!(ect, instance(5000, 10_000, 1 << 32));
+    assert_eq!(not_ect, instance(u64::from(u32::MAX) - 2, u64::from(u32::MAX) - 1, 1 << 32));
+    // Drops are decided on arrival in any case.
+    let drops = plan(r#"kind = "wred", drop = { min = "100 kB", max = "200 kB" }"#).unwrap();
+    assert_eq!(instances(&drops)[0], instance(100_000, 200_000, 1 << 32));
+    assert!(drops.rules.iter().any(|rule| rule.text.contains("average nothing")));
+}
+
+#[test]
+fn a_step_of_wred_in_time_on_departure_is_ce_threshold() {
+    let plan = plan(r#"kind = "wred", mark = { min = "500 us", max = "500 us" }"#).unwrap();
+    let found = disciplines(&plan);
+    assert_eq!(found[1].0, "codel");
+    // Target and interval of 1000 s, no ECN by CoDel's own law.
+    assert_eq!(numbers(&found[1].1), [(1, 1_000_000_000), (2, 1000), (3, 1_000_000_000), (4, 0), (5, 500)]);
+    assert!(plan.rules.iter().any(|rule| rule.text.contains("units of 1024 ns")));
+}
+
+#[test]
+fn what_no_discipline_has_of_wred_is_refused() {
+    let step = r#"{ min = "50 kB", max = "50 kB" }"#;
+    let time = r#"{ min = "1 ms", max = "1 ms" }"#;
+    for (keys, key, words) in [
+        (format!("drop_ect = {step}"), "drop_ect", "drops others of them"),
+        (
+            format!(r#"mark = {step}, decide = "enqueue", weight = 3"#),
+            "weight",
+            "fade while the line is idle",
+        ),
+        (format!(r#"mark = {step}, decide = "enqueue", cell = "256 B""#), "cell", "counts cells"),
+        (format!("mark = {step}"), "mark", "above a time only"),
+        (r#"mark = { min = "1 ms", max = "2 ms" }"#.to_owned(), "mark", "from one threshold on"),
+        (format!("mark = {time}, drop = {step}"), "drop", "no profile for drops"),
+        (
+            r#"mark = { min = "1500 ns", max = "1500 ns" }"#.to_owned(),
+            "mark.min",
+            "1.5 us is no whole number",
+        ),
+        (r#"drop = { min = "9 packets", max = "9 packets" }"#.to_owned(), "drop", "counts bytes"),
+    ] {
+        let (place, reason) = refusal(&format!(r#"kind = "wred", {keys}"#));
+        assert_eq!(place, format!("bottleneck.aqm.{key}"), "{keys}");
+        assert!(reason.contains(words), "{keys}: {reason}");
+    }
+}
+
 #[test]
 fn kernels_limits_are_packets() {
     for kind in ["codel", "fq-codel", "pie", "dualpi2"] {

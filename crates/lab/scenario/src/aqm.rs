@@ -2,7 +2,7 @@
 //!
 //! Fractions of the BDP become bytes. Limits and step thresholds are whole bytes, rounded down, which changes nothing:
 //! a backlog, itself a whole number, exceeds 20937.5 B exactly when it exceeds 20937 B. RED thresholds stay fractional,
-//! because they are compared with an average.
+//! because they are compared with an average; those of `wred` are rounded up, as switches do.
 
 mod codel;
 mod coupled;
@@ -20,6 +20,7 @@ mod place;
 mod red;
 mod scheduler;
 mod step;
+mod wred;
 
 pub use fifo::Fifo;
 pub(crate) use place::Port;

@@ -40,6 +40,12 @@ const FORMS: &[(&str, &[&str])] = &[
         &["not_ect = { min = '10 kB', max = '30 kB' }, ect = { min = '10 kB', max = '30 kB', ecn = true }"],
     ),
     ("pi2", &[""]),
+    (
+        "wred",
+        &[
+            "mark = { min = '10 kB', max = '30 kB' }, drop = { min = '10 kB', max = '30 kB' }, drop_ect = { min = '10 kB', max = '30 kB' }",
+        ],
+    ),
 ];
 
 /// The law of a queue as the resolved scenario writes it.

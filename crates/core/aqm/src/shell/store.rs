@@ -52,6 +52,10 @@ impl Bound {
 pub struct Store {
     ring: VecDeque<Packet>,
     bytes: u64,
+    /// Size of the cells of the packet memory; 1 where bytes are counted.
+    cell_bytes: u32,
+    /// Bytes of the last cell of each packet that it leaves empty, in total.
+    padding_bytes: u64,
     ect: Backlog,
     limit: Bound,
 }
@@ -59,13 +63,32 @@ pub struct Store {
 impl Store {
     pub(crate) fn new(limit: Extent, line_rate: Rate) -> Self {
         let limit = Bound::new(limit, line_rate);
-        Self { ring: VecDeque::new(), bytes: 0, ect: Backlog::default(), limit }
+        let ring = VecDeque::new();
+        Self { ring, bytes: 0, cell_bytes: 1, padding_bytes: 0, ect: Backlog::default(), limit }
+    }
+
+    /// The same empty store in a packet memory of cells of `cell_bytes`, at least 1. The limit still counts bytes.
+    pub(crate) fn in_cells(self, cell_bytes: u32) -> Self {
+        Self { cell_bytes, ..self }
     }
 
     /// The present backlog.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         Backlog { packets: count_u32(self.ring.len()), bytes: self.bytes }
+    }
+
+    /// Bytes of the cells that the waiting packets occupy: a packet takes whole ones.
+    #[inline]
+    pub(crate) fn occupied_bytes(&self) -> u64 {
+        self.bytes + self.padding_bytes
+    }
+
+    /// Bytes of its last cell that a packet of `size` bytes leaves empty.
+    #[inline]
+    fn padding_of(&self, size: u16) -> u64 {
+        let size = u32::from(size);
+        if self.cell_bytes > 1 { u64::from(size.next_multiple_of(self.cell_bytes) - size) } else { 0 }
     }
 
     #[inline]
@@ -99,6 +122,7 @@ impl Store {
     pub(crate) fn push(&mut self, mut packet: Packet, now: Time) {
         packet.enqueued = now;
         self.bytes += u64::from(packet.size);
+        self.padding_bytes += self.padding_of(packet.size);
         if packet.ecn.is_capable() {
             self.ect.put(&packet);
         }
@@ -121,6 +145,7 @@ impl Store {
             self.ring.clear();
         }
         self.bytes -= u64::from(packet.size);
+        self.padding_bytes -= self.padding_of(packet.size);
         if packet.ecn.is_capable() {
             self.ect.take(&packet);
         }

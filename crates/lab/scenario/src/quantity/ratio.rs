@@ -43,6 +43,11 @@ impl Ratio {
         u64::try_from(self.numerator / self.denominator).unwrap_or(u64::MAX)
     }
 
+    /// The value rounded up; saturates.
+    pub fn ceil(self) -> u64 {
+        u64::try_from(self.numerator.div_ceil(self.denominator)).unwrap_or(u64::MAX)
+    }
+
     /// The value as a double: both parts are rounded, then their quotient.
     pub fn as_f64(self) -> f64 {
         (self.numerator / self.denominator) as f64

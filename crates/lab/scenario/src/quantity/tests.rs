@@ -19,6 +19,7 @@ fn fractions_are_not_rounded() {
     let of_bdp = |text| Amount::parse(text).unwrap().value().unwrap().times(Ratio::whole(31_250)).unwrap();
     let bytes = of_bdp("0.67 BDP");
     assert_eq!((bytes.floor(), bytes.as_f64(), bytes.exact()), (20_937, 20_937.5, None));
+    assert_eq!((bytes.ceil(), Ratio::whole(3).ceil()), (20_938, 3));
     // In binary floating point 2.01 * 31250 is 62812.49999999999.
     assert_eq!(of_bdp("2.01 BDP").as_f64(), 62_812.5);
     assert!(bytes.exceeds(Ratio::whole(20_937)) && !bytes.exceeds(Ratio::whole(20_938)));
