@@ -1,4 +1,4 @@
-"""Configurations that several tests read: minimal, of our own, with what each means in the specification's normal form."""
+"""Configurations that several tests read: minimal and of our own."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ def test_sonic_profiles_that_contradict_themselves_are_refused(fields: dict[str,
     assert words in message
     assert hint in message
     # The place is the line of the field, or of the profile that lacks it.
-    line = int(message.split("--> text:")[1].split("\n")[0])
+    line = int(message.partition("--> text:")[2].partition("\n")[0])
     key = next((name for name, value in fields.items() if value), "P")
     assert f'"{key}"' in text.splitlines()[line - 1]
 
@@ -197,7 +197,10 @@ def test_templates_are_refused_with_what_to_do() -> None:
 
 
 def test_broken_json_names_its_line_and_not_its_text() -> None:
-    text = '{"TACPLUS": {"global": {"passkey": "hunter2"}},\n"WRED_PROFILE": {"P": {"ecn": "ecn_all" "passkey": "hunter2"}}}'
+    text = (
+        '{"TACPLUS": {"global": {"passkey": "hunter2"}},\n'
+        '"WRED_PROFILE": {"P": {"ecn": "ecn_all" "passkey": "hunter2"}}}'
+    )
     with pytest.raises(shoal.ScenarioError) as refused:
         read(text)
     assert "text:2" in str(refused.value)
@@ -426,10 +429,10 @@ def test_tc_ets_serves_its_bands() -> None:
 def test_tc_gred_has_a_law_for_each_class() -> None:
     text = (
         "tc qdisc add dev e root handle 10: gred setup vqs 2 default 0 grio limit 400000\n"
-        "tc qdisc change dev e root handle 10: gred limit 400000 min 15000 max 45000 avpkt 1500 burst 20 probability 0.1 "
-        "vq 0 prio 8\n"
-        "tc qdisc change dev e root handle 10: gred limit 400000 min 30000 max 60000 avpkt 1500 burst 30 probability 0.2 "
-        "vq 1 prio 8 ecn\n"
+        "tc qdisc change dev e root handle 10: gred limit 400000 min 15000 max 45000 avpkt 1500 burst 20 "
+        "probability 0.1 vq 0 prio 8\n"
+        "tc qdisc change dev e root handle 10: gred limit 400000 min 30000 max 60000 avpkt 1500 burst 30 "
+        "probability 0.2 vq 1 prio 8 ecn\n"
     )
     (queue,) = read(text).queues
     assert queue.exact is not None
@@ -461,7 +464,7 @@ def test_tc_lines_that_are_refused(line: str, words: str) -> None:
 
 
 def test_unknown_files_are_refused_and_platforms_named() -> None:
-    with pytest.raises(shoal.ScenarioError, match="--platform openconfig|sonic"):
+    with pytest.raises(shoal.ScenarioError, match="--platform openconfig"):
         read("hello\n")
     with pytest.raises(shoal.UsageError, match="no platform `sonik`"):
         read("hello\n", platform="sonik")

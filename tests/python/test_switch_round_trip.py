@@ -229,7 +229,8 @@ def test_tc_writes_what_it_read() -> None:
         "tc qdisc add dev eth0 root handle 1: pie limit 700 target 15ms tupdate 15ms alpha 2 beta 20 ecn\n"
         "tc qdisc add dev eth0 root handle 1: dualpi2 limit 2000 target 15ms tupdate 16ms step_thresh 1ms any_ect "
         "coupling_factor 2 classic_protection 10%\n"
-        "tc qdisc add dev eth0 root handle 1: dualpi2 max_rtt 60ms typical_rtt 10ms step_thresh 5p overflow drop_enqueue\n"
+        "tc qdisc add dev eth0 root handle 1: dualpi2 max_rtt 60ms typical_rtt 10ms step_thresh 5p overflow "
+        "drop_enqueue\n"
         "tc qdisc add dev eth0 root handle 1: pfifo limit 30\n"
         "tc qdisc add dev eth0 root handle 1: bfifo limit 30k\n"
     )

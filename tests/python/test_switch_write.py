@@ -49,7 +49,9 @@ def sonic(one: Queue, **options: Any) -> dict[str, str]:
 
 def test_sonic_same_law_for_both_classes() -> None:
     found = sonic(queue(mark=RAMP, drop=DROPS))
-    green = {key: value for key, value in found.items() if "yellow" not in key and "red_" not in key.replace("wred_", "")}
+    green = {
+        key: value for key, value in found.items() if "yellow" not in key and "red_" not in key.replace("wred_", "")
+    }
     assert green == {
         "ecn": "ecn_all",
         "green_min_threshold": "200000",

@@ -88,7 +88,7 @@ def read(
     """
     from shoal.scenario import Scenario
     from shoal.switch import Document, Port, read_configuration
-    from shoal.switch.amounts import rate_of, seconds_of
+    from shoal.switch.amounts import USUAL_SEGMENT_BYTES, rate_of, seconds_of
     from shoal.switch.checks import remarks
     from shoal.switch.reading import read_config_text
     from shoal.switch.simulate import Experiment, chosen, chosen_one, groups_of, scenario_text
@@ -99,7 +99,7 @@ def read(
     device = _device(switch)
     port = Port(
         rate_of(port_speed),
-        segment_bytes=segment_bytes or device.segment_bytes or 208,
+        segment_bytes=segment_bytes or device.segment_bytes or USUAL_SEGMENT_BYTES,
         buffer_bytes=buffer,
         cell_bytes=cell or device.cell_bytes or 1,
     )

@@ -45,6 +45,10 @@ _sizes_of_scenarios = {
 _times_of_scenarios = {"s": Fraction(1), "ms": Fraction(1, 10**3), "us": Fraction(1, 10**6), "ns": Fraction(1, 10**9)}
 
 
+# A segment of EOS where the device is not known: that of Trident 2 and Tomahawk.
+USUAL_SEGMENT_BYTES = 208
+
+
 @dataclass(frozen=True, slots=True)
 class Port:
     """What amounts are converted with.
@@ -65,7 +69,7 @@ class Port:
 
     rate_bps: int
     mtu_bytes: int = 1500
-    segment_bytes: int = 208
+    segment_bytes: int = USUAL_SEGMENT_BYTES
     buffer_bytes: int | None = None
     cell_bytes: int = 1
 
