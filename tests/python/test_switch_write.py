@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +12,12 @@ import pytest
 from switch_documents import GBIT, amount, law
 
 import shoal
-from shoal.switch import Port, Unit, find_platform, find_switch
+from shoal.linux.images import Unbuilt
+from shoal.switch import Document, Port, Unit, find_platform, find_switch
 from shoal.switch.from_scenario import queue_of, queue_of_law
 from shoal.switch.model import Action, Queue, Where
 from shoal.switch.plane import disciplines
+from shoal.switch.simulate import Experiment, aqm_of
 from shoal.switch.writing import Writing
 
 MARK, DROP = Action.MARK, Action.DROP
@@ -323,3 +326,48 @@ def test_tc_bands() -> None:
     assert lines[0] == "tc qdisc add dev eth0 root handle 1: ets bands 3 strict 1 quanta 1514 4542"
     assert [line.split("parent ")[1].split()[0] for line in lines[1:]] == ["1:1", "1:2", "1:3"]
     assert write("tc", fifo) == "tc qdisc add dev eth0 root handle 10: pfifo limit 1000\n"
+
+
+@pytest.mark.parametrize(
+    "aqm",
+    [
+        'kind = "codel"\necn = true',
+        'kind = "pie"\necn = true',
+        'kind = "dualpi2"\necn_mask = "any-ect"\ndecide = "enqueue"',
+        'kind = "linux-red"\nmin = "15 kB"\nmax = "45 kB"\navpkt = "1500 B"\nburst = "20 packets"\necn = true',
+    ],
+)
+def test_tc_lines_read_again_are_the_same_plan_for_linux(aqm: str) -> None:
+    given = shoal.Scenario.from_toml(LINUX.replace("400 kB", "100 packets") + aqm)
+    port = Port(10**8)
+    (again,) = find_platform("tc").read(Document("lines", "\n".join(tc(given)), port)).queues
+    assert again.exact is not None
+    link = {key: value for key, value in given.resolved["bottleneck"].items() if key != "aqm"}
+    read = given.override({"bottleneck": link | {"aqm": dict(again.exact)}})
+    one, two = (which.native.linux_plan(Unbuilt().description).config for which in (given, read))
+    assert one == two
+
+
+def test_laws_of_configurations_in_scenarios() -> None:
+    mixed = queue(mark=law(MARK, amount(100, Unit.PACKETS), amount(1, Unit.MBYTES), Fraction(7, 100), 3))
+    experiment = Experiment(Port(100 * GBIT, cell_bytes=256), Fraction(1, 10**4), where=Where.ENQUEUE)
+    # Both thresholds in the same unit: 100 packets of 1500 bytes.
+    assert aqm_of(mixed, experiment) == {
+        "kind": "wred",
+        "mark": {"min": "150000 B", "max": "1000000 B", "max_probability": 0.07},
+        "weight": 3,
+        "decide": "dequeue",
+        "cell": "256 B",
+    }
+    open_case = queue(mark=replace(STEP, where=Where.UNKNOWN), not_ect_known=False)
+    assert aqm_of(open_case, experiment)["decide"] == "enqueue"
+    assert "drop" not in aqm_of(open_case, experiment)
+    assert "drop" in aqm_of(open_case, replace(experiment, not_ect="drop"))
+    assert aqm_of(queue(), experiment) == {"kind": "fifo"}
+    with pytest.raises(shoal.UsageError, match="not known: a table of the platform"):
+        aqm_of(queue(unknown="a table of the platform"), experiment)
+
+
+@pytest.mark.parametrize(("rate_bps", "host"), [(10**9, "ideal"), (10**10, "linux-6-10g"), (10**11, "linux-6-100g")])
+def test_hosts_burst_as_cards_of_that_speed_do(rate_bps: int, host: str) -> None:
+    assert Experiment(Port(rate_bps), Fraction(1, 10**4)).host_preset == host

@@ -9,7 +9,7 @@ from math import ceil
 
 from shoal._toml import toml_value
 from shoal.errors import UsageError
-from shoal.switch.amounts import Port, decimal, whole_bytes
+from shoal.switch.amounts import Port, decimal, rounded_up, whole_bytes
 from shoal.switch.checks import own_law
 from shoal.switch.model import Action, Law, NotEct, Queue, Remark, Where
 
@@ -140,6 +140,9 @@ def aqm_of(queue: Queue, experiment: Experiment) -> dict[str, object]:
 
 def _table(law: Law, port: Port) -> Mapping[str, object]:
     ends = [amount.in_scenario(port) for amount in (law.min, law.max)]
+    if None not in ends and len({str(end).rpartition(" ")[2] for end in ends}) > 1:
+        # A law of kind "wred" compares both in the same unit.
+        ends = [f"{rounded_up(amount.bytes_at(port) or 0, 1)} B" for amount in (law.min, law.max)]
     if None in ends:
         raise UsageError("thresholds in percent, and the size of the buffer is not known", hint="--buffer BYTES")
     return {"min": ends[0], "max": ends[1], "max_probability": 1.0 if law.is_step else float(law.pmax)}
