@@ -25,6 +25,7 @@ from shoal.switch.model import Action, NotEct, Where
 from shoal.switch.presets import Switch
 from shoal.switch.simulate import Experiment, scenario_text
 from shoal.switch.writing import Writing
+from shoal.words import milliseconds
 
 TABLE = Path(__file__).with_suffix(".toml")
 RTT_S = Fraction(100, 10**6)
@@ -95,7 +96,7 @@ class Measured:
 
     case: Case
     cubic_share: Estimate
-    delay_ms: Estimate
+    delay: Estimate
     utilisation: Estimate
     lost: Estimate
 
@@ -119,7 +120,7 @@ def measured(seeds: int) -> list[Measured]:
         Measured(
             case,
             cubic_share=mean(runs, "share", "cubic"),
-            delay_ms=mean(runs, "delay_ms", "all", "p99"),
+            delay=mean(runs, "delay_ms", "all", "p99"),
             utilisation=mean(runs, "utilisation"),
             lost=mean(runs, "dropped", "all"),
         )
@@ -138,7 +139,7 @@ def ranked(found: Sequence[Measured]) -> None:
     """The table, the most equal sharing first."""
     places = zip(
         ranks([one.unequal for one in found]),
-        ranks([one.delay_ms.mean for one in found]),
+        ranks([one.delay.mean for one in found]),
         ranks([-round(one.utilisation.mean, 4) for one in found]),
         strict=True,
     )
@@ -156,7 +157,7 @@ def ranked(found: Sequence[Measured]) -> None:
             case.entry["rate"],
             law(case.queue),
             percent(one.cubic_share),
-            f"{one.delay_ms.mean * 1000:.1f} µs",
+            milliseconds(one.delay),
             percent(one.utilisation),
             percent(one.lost),
             *map(str, own),
@@ -193,8 +194,8 @@ def main() -> None:
         "Four DCTCP and four CUBIC flows without ECN, round trip 100 µs, hosts that send in bursts as cards of that "
         f"speed do, {seeds} seeds, ± 95 % confidence. Sorted by how equally the two groups share: a share of 50 % is "
         "equal.\n"
-        "What the queue may hold is in none of these configurations: twice the maximum threshold and at least four "
-        "bandwidth-delay products are assumed.\n"
+        "But for the lines of tc, what the queue may hold is in none of these configurations: twice the maximum "
+        "threshold and at least four bandwidth-delay products are assumed.\n"
     )
     ranked(found)
     print("## Where they stand, and what is read\n")

@@ -135,7 +135,7 @@ def test_nxos(law: Law, other: Law, kind: str) -> None:
         shaping=Shaping(4_000_000_000),
         buffer=Buffer(limit=Amount(Fraction(900), Unit.KBYTES)),
     )
-    assert read("nxos", written("nxos", [queue], has_non_ecn=True)) == (queue,)
+    assert read("nxos", written("nxos", [queue], has_non_ecn=True, has_limit=True)) == (queue,)
 
 
 @few

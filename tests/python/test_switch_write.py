@@ -15,7 +15,7 @@ import shoal
 from shoal.linux.images import Unbuilt
 from shoal.switch import Document, Port, Unit, find_platform, find_switch
 from shoal.switch.from_scenario import queue_of, queue_of_law
-from shoal.switch.model import Action, Queue, Where
+from shoal.switch.model import Action, Buffer, Queue, Where
 from shoal.switch.plane import disciplines
 from shoal.switch.simulate import Experiment, aqm_of
 from shoal.switch.writing import Writing
@@ -371,3 +371,11 @@ def test_laws_of_configurations_in_scenarios() -> None:
 @pytest.mark.parametrize(("rate_bps", "host"), [(10**9, "ideal"), (10**10, "linux-6-10g"), (10**11, "linux-6-100g")])
 def test_hosts_burst_as_cards_of_that_speed_do(rate_bps: int, host: str) -> None:
     assert Experiment(Port(rate_bps), Fraction(1, 10**4)).host_preset == host
+
+
+def test_nxos_limits_are_written_when_asked() -> None:
+    one = queue(mark=RAMP, drop=DROPS, buffer=Buffer(limit=amount(900, Unit.KBYTES)))
+    options = writing()
+    assert "queue-limit" not in find_platform("nxos").write([one], options)
+    assert any("`queue-limit 900 kbytes` is not written" in remark.text for remark in options.remarks)
+    assert "    queue-limit 900 kbytes\n" in write("nxos", one, has_limit=True)

@@ -170,6 +170,9 @@ def write(
             "--sonic-ect-thresholds", help="Write thresholds of ECT packets alone: a proposal, in no released SONiC."
         ),
     ] = False,
+    with_limit: Annotated[
+        bool, typer.Option("--with-limit", help="Write the buffer of the scenario as the limit of the queue (NX-OS).")
+    ] = False,
     current: Annotated[
         str | None,
         option("--current", "MIN:MAX", "Thresholds in bytes that the profile has now, for the order of ecnconfig."),
@@ -207,6 +210,7 @@ def write(
         device=device,
         has_non_ecn=nxos_non_ecn,
         has_ect_thresholds=sonic_ect,
+        has_limit=with_limit,
         current=_current(current),
         scenario=given,
     )

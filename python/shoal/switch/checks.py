@@ -128,7 +128,12 @@ def _of_law(queue: Queue, packets: Packets, law: Law, port: Port) -> Iterator[Re
                 "weight 0, where the platform has it",
             )
     tail = queue.buffer.tail_drop_bytes(port) if queue.buffer is not None else None
-    if tail is not None and tail < most:
+    if tail is not None and tail <= least:
+        yield remark(
+            f"the queue overflows at {tail} bytes, before the minimum of {law.min}: the law never acts",
+            "raise the limit of the queue, or lower the thresholds",
+        )
+    elif tail is not None and tail < most:
         yield remark(
             f"the queue overflows at {tail} bytes, before the maximum of {law.max}: the ramp is never completed",
             "raise the limit of the queue, or lower the maximum",

@@ -42,15 +42,24 @@ def _statements(queue: Queue, writing: Writing) -> list[str]:
         lines.append(f"priority level {9 - (queue.scheduler.priority or 8)}")
     if queue.shaping is not None:
         lines.append(_shape(queue.shaping.rate_bps))
-    if queue.buffer is not None and queue.buffer.limit is not None:
-        limit = queue.buffer.limit
-        if limit.unit in _units and limit.number.denominator == 1:
-            lines.append(f"queue-limit {limit.number} {_units[limit.unit]}")
-    elif queue.buffer is not None and queue.buffer.alpha is not None:
-        exponent = queue.buffer.alpha.numerator.bit_length() - queue.buffer.alpha.denominator.bit_length()
-        if 0 <= exponent + 7 <= 10:
-            lines.append(f"queue-limit dynamic {exponent + 7}")
-    return lines + _laws(queue, writing)
+    return lines + _limit(queue, writing) + _laws(queue, writing)
+
+
+def _limit(queue: Queue, writing: Writing) -> list[str]:
+    """The limit of a queue, where the line of the device can say it."""
+    if queue.buffer is None:
+        return []
+    limit, alpha = queue.buffer.limit, queue.buffer.alpha
+    line = ""
+    if limit is not None and limit.unit in _units and limit.number.denominator == 1:
+        line = f"queue-limit {limit.number} {_units[limit.unit]}"
+    elif alpha is not None:
+        index = alpha.numerator.bit_length() - alpha.denominator.bit_length() + 7
+        line = f"queue-limit dynamic {index}" if 0 <= index <= 10 else ""
+    if line and not writing.has_limit:
+        writing.remark(queue, f"`{line}` is not written: the memory of a switch is shared", "--with-limit writes it")
+        return []
+    return [line] if line else []
 
 
 def _shape(rate_bps: int) -> str:

@@ -9,12 +9,14 @@ from math import ceil
 
 from shoal._toml import toml_value
 from shoal.errors import UsageError
-from shoal.switch.amounts import Port, decimal, rounded_up, whole_bytes
+from shoal.switch.amounts import Port, rounded_up, whole_bytes
 from shoal.switch.checks import own_law
 from shoal.switch.model import Action, Law, NotEct, Queue, Remark, Where
 
 # Round trips that a run takes: enough for alpha (16 windows) and for CUBIC's periods at these rates.
 _round_trips = 2000
+# And several retransmission timeouts, of which Linux' smallest is 200 ms: a flow that lost its first window comes back.
+_least_s = 1
 
 
 @dataclass(frozen=True)
@@ -71,19 +73,19 @@ def scenario_text(queue: Queue, experiment: Experiment, *, title: str) -> str:
     port = experiment.port
     buffer = _buffer(queue, experiment)
     aqm = aqm_of(queue, experiment)
-    duration_us = ceil(_round_trips * experiment.rtt_s * 10**6)
-    rtt = f"{decimal(experiment.rtt_s * 10**6)} us"
+    duration_s = max(_round_trips * experiment.rtt_s, Fraction(_least_s))
+    rtt = _time(experiment.rtt_s)
     lines = [
         f"title = {toml_value(title)}",
-        f'duration = "{duration_us} us"',
-        f'warmup = "{duration_us // 4} us"',
+        f'duration = "{_time(duration_s)}"',
+        f'warmup = "{_time(duration_s / 4)}"',
         "",
         "[bottleneck]",
-        f'rate = "{port.rate_bps} bit/s"',
+        f'rate = "{_rate(port.rate_bps)}"',
         f'buffer = "{buffer}"',
         "",
         "[bottleneck.aqm]",
-        *(f"{key} = {toml_value(value)}" for key, value in aqm.items()),
+        *(f"{key} = {_inline(value)}" for key, value in aqm.items()),
     ]
     for controller, count in experiment.groups:
         lines += [
@@ -97,6 +99,29 @@ def scenario_text(queue: Queue, experiment: Experiment, *, title: str) -> str:
             f'start = {{ uniform = ["0 s", "{rtt}"] }}',
         ]
     return "\n".join(lines) + "\n"
+
+
+def _time(seconds: Fraction) -> str:
+    """A time in the largest unit in which it is whole."""
+    for unit, per_second in (("s", 1), ("ms", 10**3), ("us", 10**6)):
+        if (seconds * per_second).denominator == 1:
+            return f"{seconds * per_second} {unit}"
+    return f"{ceil(seconds * 10**9)} ns"
+
+
+def _rate(rate_bps: int) -> str:
+    """A rate in the largest unit in which it is whole."""
+    for unit, factor in (("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3)):
+        if rate_bps % factor == 0:
+            return f"{rate_bps // factor} {unit}"
+    return f"{rate_bps} bit/s"
+
+
+def _inline(value: object) -> str:
+    """A value of TOML, tables with bare keys."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_inline(own)}" for key, own in value.items()) + " }"
+    return toml_value(value)
 
 
 def aqm_of(queue: Queue, experiment: Experiment) -> dict[str, object]:

@@ -35,6 +35,8 @@ class Writing:
         The platform takes ``random-detect non-ecn`` (NX-OS).
     has_ect_thresholds
         The platform has thresholds of ECT packets alone (SONiC, proposed).
+    has_limit
+        The limit of the queue is written, where it is a single line (NX-OS).
     current
         Thresholds in bytes that a profile has now, for the order of changes (ecnconfig).
     scenario
@@ -50,6 +52,7 @@ class Writing:
     device: str = "eth0"
     has_non_ecn: bool = False
     has_ect_thresholds: bool = False
+    has_limit: bool = False
     current: tuple[int, int] | None = None
     scenario: Scenario | None = None
     remarks: list[Remark] = field(default_factory=list)
