@@ -30,6 +30,13 @@ ect = { min = "15 kB", max = "45 kB", avpkt = "1500 B", burst = "20 packets", pr
         'kind = "red"\nmin = "10 packets"\nmax = "30 packets"\nspacing = "independent"\necn = true',
         "reno dctcp",
     ),
+    "wred": (
+        """kind = "wred"
+decide = "enqueue"
+mark = { min = "15 kB", max = "45 kB", max_probability = 0.2 }
+drop = { min = "15 kB", max = "45 kB", max_probability = 0.1 }""",
+        "reno dctcp",
+    ),
 }
 
 

@@ -88,7 +88,7 @@ fn law(bytes: &mut Bytes<'_>) -> String {
     let gentle = bytes.flag();
     let slope =
         format!("min = \"{min} packets\", max = \"{max} packets\", weight = {weight}, gentle = {gentle}");
-    match bytes.byte() % 15 {
+    match bytes.byte() % 16 {
         0 => "{ kind = \"fifo\" }".into(),
         10 => format!(
             "{{ kind = \"open-loop\", mark = {}, drop = {}, spacing = \"{}\" }}",
@@ -142,6 +142,7 @@ fn law(bytes: &mut Bytes<'_>) -> String {
                 "{{ kind = \"gred\", grio = {grio}, limit = \"40 kB\", not_ect = {not_ect}, ect = {ect} }}"
             )
         }
+        15 => wred(bytes),
         6 => format!(
             "{{ kind = \"coupled\", saturation = \"{}\", decide = \"{}\" }}",
             bytes.pick(&["30 ms", "20 packets", "30 kB"]),
@@ -195,6 +196,28 @@ fn law(bytes: &mut Bytes<'_>) -> String {
             bytes.pick(&["3.2", "6.12"]),
         ),
     }
+}
+
+fn wred(bytes: &mut Bytes<'_>) -> String {
+    let names = bytes.pick(&[&["mark"][..], &["mark", "drop"], &["drop_ect"], &["mark", "drop", "drop_ect"]]);
+    let mut profiles = String::new();
+    for name in names {
+        let (min, max) = bytes.pick(&[
+            ("2 packets", "9 packets"),
+            ("3 kB", "3 kB"),
+            ("1 ms", "5 ms"),
+            ("0.2 BDP", "12 kB"),
+        ]);
+        let probability = bytes.pick(&["0.1", "1"]);
+        profiles +=
+            &format!(", {name} = {{ min = \"{min}\", max = \"{max}\", max_probability = {probability} }}");
+    }
+    format!(
+        "{{ kind = \"wred\", decide = \"{}\", weight = {}, cell = \"{}\"{profiles} }}",
+        bytes.pick(&["enqueue", "dequeue"]),
+        bytes.pick(&["0", "3"]),
+        bytes.pick(&["1 B", "256 B"]),
+    )
 }
 
 /// Hosts of all groups, since those that share a node must be alike.
