@@ -286,7 +286,7 @@ def test_tc_golden_lines() -> None:
     ]
     # A step in time at departure is ce_threshold; 400 kB are 266 packets.
     assert tc(shoal.Scenario.from_toml(LINUX + 'kind = "step"\nthreshold = "500 us"\ndecide = "dequeue"')) == [
-        "tc qdisc add dev eth0 root handle 10: codel limit 266 target 4000000000us interval 4000000000us noecn "
+        "tc qdisc add dev eth0 root handle 10: codel limit 266 target 1000000000us interval 1000000000us noecn "
         "ce_threshold 500us"
     ]
 
@@ -379,3 +379,14 @@ def test_nxos_limits_are_written_when_asked() -> None:
     assert "queue-limit" not in find_platform("nxos").write([one], options)
     assert any("`queue-limit 900 kbytes` is not written" in remark.text for remark in options.remarks)
     assert "    queue-limit 900 kbytes\n" in write("nxos", one, has_limit=True)
+
+
+def test_tc_line_of_a_step_in_time_is_that_of_the_linux_plane() -> None:
+    text = LINUX.replace("400 kB", "266 packets")
+    step = 'kind = "step"\nthreshold = "500 us"\ndecide = "dequeue"'
+    wred = 'kind = "wred"\nmark = { min = "500 us", max = "500 us" }'
+    (planned,) = disciplines(shoal.Scenario.from_toml(text + wred))
+    for law_of_scenario in (step, wred):
+        assert tc(shoal.Scenario.from_toml(text + law_of_scenario)) == [
+            f"tc qdisc add dev eth0 root handle 10: {planned.words}"
+        ]

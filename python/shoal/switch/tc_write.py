@@ -20,8 +20,8 @@ _modules = ("coupled", "dualq-coupled", "pi2", "open-loop")
 _largest_bandwidth = 34_000_000_000
 # tc sends the probability in 32 bits, into which 1 does not fit.
 _almost_one = 0.999999
-# Beyond every wait: the largest time that tc sends is 2^32 - 1 microseconds.
-_never = "4000 s"
+# Beyond every wait, and within half of what CoDel's clock tells apart, 2^31 units of 1024 ns; as on the Linux plane.
+_never = "1000 s"
 _frame_bytes = 1514
 
 
