@@ -29,6 +29,8 @@ from shoal.words import milliseconds
 
 TABLE = Path(__file__).with_suffix(".toml")
 RTT_S = Fraction(100, 10**6)
+# A group with less than this part of the link is starved.
+STARVED = 0.05
 # What chips do with packets that are not ECT where the configuration leaves it to them.
 BOTH = {"pass": "others pass", "drop": "others dropped by the same law"}
 
@@ -198,6 +200,12 @@ def main() -> None:
         "threshold and at least four bandwidth-delay products are assumed.\n"
     )
     ranked(found)
+    starved = sum(min(one.cubic_share.mean, 1 - one.cubic_share.mean) < STARVED for one in found)
+    print(
+        f"In {starved} of {len(found)} readings one of the groups has less than {STARVED * 100:g} %: CUBIC where packets "
+        "that are not ECT are dropped from the thresholds on at which others are marked, DCTCP where only the buffer drops "
+        "them.\n"
+    )
     print("## Where they stand, and what is read\n")
     seen: set[str] = set()
     for one in found:

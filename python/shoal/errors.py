@@ -58,8 +58,8 @@ class CacheWarning(UserWarning):
     """Finished runs could not be kept in the cache; the results are complete."""
 
 
-def refused_line(path: object, number: int, line: str, what: str, hint: str) -> ScenarioError:
-    """A line of a file that is refused, shown as errors of scenarios are; without ``line`` only its place is."""
+def refused_line(path: object, number: int, line: str | None, what: str, hint: str) -> ScenarioError:
+    """A line of a file that is refused, shown as errors of scenarios are; with ``None`` only its place is."""
     gutter = " " * len(str(number))
-    shown = f"{gutter} |\n{number} | {line}\n{gutter} |\n" if line else ""
+    shown = f"{gutter} |\n{number} | {line}\n{gutter} |\n" if line is not None else ""
     return ScenarioError(f"error: {what}\n{gutter}--> {path}:{number}\n{shown}hint: {hint}\n")

@@ -57,7 +57,7 @@ def read_sizes(path: str | Path) -> dict[str, object]:
         raise ScenarioError(f"error: the file holds no points\n --> {path}\nhint: {_example}\n")
     if last_probability != 1:
         raise refused_line(
-            path, last_line, "", f"the last probability is {last_probability:g}, not 1", "end with the largest size"
+            path, last_line, None, f"the last probability is {last_probability:g}, not 1", "end with the largest size"
         )
     return {"cdf": [[size, probability] for size, probability in points]}
 

@@ -43,7 +43,7 @@ class Document:
     def refuse(self, line: int, what: str, hint: str, *, shown: bool = True) -> NoReturn:
         """Refuse a line; ``shown`` only where it is a statement about queues, because others may hold secrets."""
         lines = self.text.splitlines()
-        text = lines[line - 1].strip() if shown and 0 < line <= len(lines) else ""
+        text = lines[line - 1].strip() if shown and 0 < line <= len(lines) else None
         raise refused_line(self.name, line, text, what, hint)
 
     def refuse_templates(self) -> None:
