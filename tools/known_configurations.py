@@ -203,8 +203,8 @@ def main() -> None:
     starved = sum(min(one.cubic_share.mean, 1 - one.cubic_share.mean) < STARVED for one in found)
     print(
         f"In {starved} of {len(found)} readings a group has less than {STARVED * 100:g} %: CUBIC where packets "
-        "without ECN are dropped from the thresholds on at which others are marked, DCTCP where only the buffer drops them."
-        "\n"
+        "without ECN are dropped from the thresholds on at which others are marked, DCTCP where only the buffer drops "
+        "them.\n"
     )
     print("## Where they stand, and what is read\n")
     seen: set[str] = set()

@@ -361,6 +361,9 @@ def test_laws_of_configurations_in_scenarios() -> None:
     }
     open_case = queue(mark=replace(STEP, where=Where.UNKNOWN), not_ect_known=False)
     assert aqm_of(open_case, experiment)["decide"] == "enqueue"
+    unknown = replace(experiment, where=Where.UNKNOWN)
+    assert aqm_of(open_case, unknown)["decide"] == "dequeue"
+    assert "not known" in unknown.remarks[-1].text
     assert "drop" not in aqm_of(open_case, experiment)
     assert "drop" in aqm_of(open_case, replace(experiment, not_ect="drop"))
     assert aqm_of(queue(), experiment) == {"kind": "fifo"}
@@ -390,3 +393,12 @@ def test_tc_line_of_a_step_in_time_is_that_of_the_linux_plane() -> None:
         assert tc(shoal.Scenario.from_toml(text + law_of_scenario)) == [
             f"tc qdisc add dev eth0 root handle 10: {planned.words}"
         ]
+
+
+def test_a_maximum_beyond_every_buffer_keeps_its_slope() -> None:
+    experiment = Experiment(Port(100 * GBIT), Fraction(1, 10**4))
+    mark = aqm_of(queue(mark=law(MARK, 80000, 2**64 - 1, Fraction(1, 100))), experiment)["mark"]
+    assert isinstance(mark, Mapping)
+    assert mark["max"] == "1000000000000 B"
+    # 0.01 / 2^64 a byte, up to 10^12 bytes.
+    assert mark["max_probability"] == pytest.approx(0.01 / 2**64 * 1e12)

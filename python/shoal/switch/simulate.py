@@ -17,6 +17,8 @@ from shoal.switch.model import Action, Law, NotEct, Queue, Remark, Where
 _round_trips = 2000
 # And several retransmission timeouts, of which Linux' smallest is 200 ms: a flow that lost its first window comes back.
 _least_s = 1
+# More than any queue of a switch holds.
+_beyond_bytes = 10**12
 
 
 @dataclass(frozen=True)
@@ -157,13 +159,34 @@ def aqm_of(queue: Queue, experiment: Experiment) -> dict[str, object]:
     first = queue.mark or queue.drop or queue.drop_ect
     found["weight"] = (first.weight if first is not None else None) or 0
     where = first.where if first is not None else Where.UNKNOWN
-    found["decide"] = (experiment.where if where is Where.UNKNOWN else where).value
+    if where is Where.UNKNOWN:
+        where = experiment.where
+    if where is Where.UNKNOWN:
+        where = Where.DEQUEUE
+        experiment.remarks.append(
+            Remark(
+                "where marks are decided is not known: the scenario decides at dequeue",
+                "--switch NAME of `shoal list switches`, or --set bottleneck.aqm.decide=enqueue",
+                queue=queue.name,
+            )
+        )
+    found["decide"] = where.value
     if experiment.port.cell_bytes > 1:
         found["cell"] = f"{experiment.port.cell_bytes} B"
     return found
 
 
+def _reachable(law: Law, port: Port) -> Law:
+    """A law whose maximum no buffer reaches, up to a maximum that a scenario can write: with the same slope."""
+    least, most = law.min.bytes_at(port), law.max.bytes_at(port)
+    if least is None or most is None or most <= _beyond_bytes or least >= _beyond_bytes:
+        return law
+    part = (_beyond_bytes - least) / (most - least)
+    return replace(law, min=whole_bytes(rounded_up(least, 1)), max=whole_bytes(_beyond_bytes), pmax=law.pmax * part)
+
+
 def _table(law: Law, port: Port) -> Mapping[str, object]:
+    law = _reachable(law, port)
     ends = [amount.in_scenario(port) for amount in (law.min, law.max)]
     if None not in ends and len({str(end).rpartition(" ")[2] for end in ends}) > 1:
         # A law of kind "wred" compares both in the same unit.
@@ -181,7 +204,8 @@ def _buffer(queue: Queue, experiment: Experiment) -> str:
     known = stated if stated is not None else experiment.buffer_bytes
     if known is not None:
         return whole_bytes(known).in_scenario(port) or ""
-    ends = [law.max.bytes_at(port) or Fraction(0) for _, law in queue.laws]
+    ends = [end.bytes_at(port) or Fraction(0) for _, law in queue.laws for end in (law.min, law.max)]
+    ends = [end for end in ends if end < _beyond_bytes]
     assumed = max(ceil(2 * max(ends, default=Fraction(0))), ceil(4 * experiment.rtt_s * port.rate_bps / 8))
     if not own_law(queue):
         experiment.remarks.append(
