@@ -7,7 +7,7 @@ WORKERS ?= 0
 # Heading of a recorded table: date, version and processor.
 MEASURED_ON = "$$(date +%F), shoal $$(git describe --always), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)."
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module same-experiment-record page page-picture test-page site test-docs wheel test-wheel test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module same-experiment-record page page-picture test-page site test-docs wheel test-wheel test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record known-configurations-record fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -196,6 +196,12 @@ fabric-fct-record: setup ## Compare completion times in a fabric with an indepen
 		$(BIN)/python tools/fabric_fct.py || exit 1; \
 		printf '![Completion time over ideal against size for DCTCP and CUBIC, with medians, 99th percentiles and processor sharing](img/fabric-fct.png)\n'; } > docs/fabric-fct.md.new
 	@mv docs/fabric-fct.md.new docs/fabric-fct.md
+
+known-configurations-record: setup ## Read, simulate and rank configurations of public repositories: docs/known-configurations.md (about five minutes)
+	@{ printf '# Configurations that exist\n\n%s, shoal %s. Written by `make known-configurations-record`; [how they are read](how-to/read-a-switch-configuration.md).\n\n' \
+		"$$(date +%F)" "$$(git describe --always)"; \
+		$(BIN)/python tools/known_configurations.py || exit 1; } > docs/known-configurations.md.new
+	@mv docs/known-configurations.md.new docs/known-configurations.md
 
 fuzz: ## Run every fuzz target for FUZZ_SECONDS (default 60); needs cargo-fuzz and a nightly toolchain
 	tools/fuzz.sh $${FUZZ_SECONDS:-60}

@@ -56,3 +56,10 @@ class LawError(ShoalError, RuntimeError):
 
 class CacheWarning(UserWarning):
     """Finished runs could not be kept in the cache; the results are complete."""
+
+
+def refused_line(path: object, number: int, line: str | None, what: str, hint: str) -> ScenarioError:
+    """A line of a file that is refused, shown as errors of scenarios are; with ``None`` only its place is."""
+    gutter = " " * len(str(number))
+    shown = f"{gutter} |\n{number} | {line}\n{gutter} |\n" if line is not None else ""
+    return ScenarioError(f"error: {what}\n{gutter}--> {path}:{number}\n{shown}hint: {hint}\n")

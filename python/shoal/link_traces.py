@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import OutputError, ScenarioError
+from shoal.errors import OutputError, ScenarioError, refused_line
 
 # A resolved scenario holds what was read, and has to stay a file of at most a megabyte.
 _most_rows = 10_000
@@ -96,9 +96,9 @@ def read_trace(path: str | Path) -> dict[str, list[list[str]]]:
         raise ScenarioError(f"error: the trace is empty\n --> {path}\nhint: write {_example}\n")
     columns = _head(path, *rows[0])
     if len(rows) == 1:
-        raise _refused(path, *rows[0], "the trace has a head and no rows", f"write {_example}")
+        raise refused_line(path, *rows[0], "the trace has a head and no rows", f"write {_example}")
     if len(rows) - 1 > _most_rows:
-        raise _refused(
+        raise refused_line(
             path, *rows[_most_rows + 1], f"the trace has more than {_most_rows} rows",
             "average it over longer times: the resolved scenario holds every row",
         )  # fmt: skip
@@ -108,10 +108,10 @@ def read_trace(path: str | Path) -> dict[str, list[list[str]]]:
         cells = [cell.strip() for cell in line.split(",")]
         if len(cells) != len(columns):
             message = f"the row has {len(cells)} values, the head {len(columns)} columns"
-            raise _refused(path, number, line, message, f"write a value for each of {', '.join(columns)}")
+            raise refused_line(path, number, line, message, f"write a value for each of {', '.join(columns)}")
         time_s = _number(path, number, line, columns[0], cells[0])
         if before is not None and time_s <= before:
-            raise _refused(
+            raise refused_line(
                 path, number, line, f"the time {cells[0]} s is not later than the one before it",
                 "sort the rows by time, and give each time once",
             )  # fmt: skip
@@ -119,7 +119,7 @@ def read_trace(path: str | Path) -> dict[str, list[list[str]]]:
         for column, cell in zip(columns[1:], cells[1:], strict=True):
             found[_keys[column]].append([f"{time_s:f} s", _value(path, number, line, column, cell)])
     if found.get("rates") and found["rates"][-1][1] == _down:
-        raise _refused(path, *rows[-1], "the link stays down after the last row", "end the trace with a rate")
+        raise refused_line(path, *rows[-1], "the link stays down after the last row", "end the trace with a rate")
     return found
 
 
@@ -145,14 +145,14 @@ def read_opportunities(path: str | Path) -> str:
         word = line.strip()
         if not (word.isascii() and word.isdecimal()):
             what = f"`{word}` is no time in whole milliseconds" if word else "the line is empty"
-            raise _refused(path, number, line, what, f"write {_opportunities_example}; convert other units")
+            raise refused_line(path, number, line, what, f"write {_opportunities_example}; convert other units")
         # A longer number is beyond the limit, and is not converted.
         at_ms = int(word) if len(word.lstrip("0")) <= len(str(_most_ms)) else _most_ms + 1
         if at_ms > _most_ms:
-            raise _refused(path, number, line, f"the time is later than {_most_ms} ms", "are these microseconds?")
+            raise refused_line(path, number, line, f"the time is later than {_most_ms} ms", "are these microseconds?")
         if at_ms < before:
             hint = "sort the lines by time: opportunities at the same time are lines with the same number"
-            raise _refused(path, number, line, f"the time {at_ms} ms is before the one above it", hint)
+            raise refused_line(path, number, line, f"the time {at_ms} ms is before the one above it", hint)
         if gaps and at_ms == before:
             gaps[-1][1] += 1
         else:
@@ -160,10 +160,10 @@ def read_opportunities(path: str | Path) -> str:
         before = at_ms
         if len(gaps) > _most_instants:
             hint = "take a shorter part of it, which is repeated: the resolved scenario holds every one"
-            raise _refused(path, number, line, f"the trace has more than {_most_instants} different times", hint)
+            raise refused_line(path, number, line, f"the trace has more than {_most_instants} different times", hint)
     if before == 0:
         hint = "end the trace with the time after which it is to be repeated"
-        raise _refused(path, len(lines), lines[-1], "all opportunities are at 0 ms: the trace has no length", hint)
+        raise refused_line(path, len(lines), lines[-1], "all opportunities are at 0 ms: the trace has no length", hint)
     return " ".join(str(gap) if count == 1 else f"{gap}x{count}" for gap, count in gaps)
 
 
@@ -182,7 +182,7 @@ def _head(path: str | Path, number: int, line: str) -> list[str]:
     if len(columns) == 1 and columns[0].isdecimal():
         what = "a list of numbers is no trace of rates; is it one of packet opportunities, as mahimahi's?"
         hint = "name a trace of opportunities in schedule.opportunities instead of schedule.trace"
-        raise _refused(path, number, line, what, hint)
+        raise refused_line(path, number, line, what, hint)
     for column in columns:
         if column not in _columns:
             what = f"the column `{column}` is not known"
@@ -191,9 +191,9 @@ def _head(path: str | Path, number: int, line: str) -> list[str]:
             hint = (
                 "names of columns say their units, and there are time_s, rate_mbit_s and delay_ms: convert other units"
             )
-            raise _refused(path, number, line, what, hint)
+            raise refused_line(path, number, line, what, hint)
     if columns[0] != "time_s" or len(columns) < 2 or len(set(columns)) < len(columns):
-        raise _refused(path, number, line, "the head is not that of a trace", f"write {_example}")
+        raise refused_line(path, number, line, "the head is not that of a trace", f"write {_example}")
     return columns
 
 
@@ -203,22 +203,15 @@ def _value(path: str | Path, number: int, line: str, column: str, cell: str) -> 
     value = _number(path, number, line, column, cell)
     if column == "rate_mbit_s" and value == 0:
         hint = f"write `{_down}` for a time without a link"
-        raise _refused(path, number, line, "the rate is 0: no packet would ever leave", hint)
+        raise refused_line(path, number, line, "the rate is 0: no packet would ever leave", hint)
     return f"{value:f} {_columns[column][0]}"
 
 
 def _number(path: str | Path, number: int, line: str, column: str, cell: str) -> Decimal:
     if not cell:
         hint = "repeat the value before it" + (f", or write `{_down}`" if column == "rate_mbit_s" else "")
-        raise _refused(path, number, line, f"there is no value in the column `{column}`", hint)
+        raise refused_line(path, number, line, f"there is no value in the column `{column}`", hint)
     if not re.fullmatch(r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]{1,2})?", cell, re.IGNORECASE):
         what = f"`{cell}` is not a value of the column `{column}`"
-        raise _refused(path, number, line, what, "write a number without a unit that is not negative, as in 12.5")
+        raise refused_line(path, number, line, what, "write a number without a unit that is not negative, as in 12.5")
     return Decimal(cell).quantize(_columns[column][1], rounding=ROUND_HALF_EVEN).normalize()
-
-
-def _refused(path: str | Path, number: int, line: str, what: str, hint: str) -> ScenarioError:
-    gutter = " " * len(str(number))
-    return ScenarioError(
-        f"error: {what}\n{gutter}--> {path}:{number}\n{gutter} |\n{number} | {line}\n{gutter} |\nhint: {hint}\n"
-    )

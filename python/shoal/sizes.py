@@ -6,7 +6,7 @@ import math
 import re
 from pathlib import Path
 
-from shoal.errors import ScenarioError
+from shoal.errors import ScenarioError, refused_line
 from shoal.scenario import read_text
 
 _example = (
@@ -38,15 +38,17 @@ def read_sizes(path: str | Path) -> dict[str, object]:
         if not points and not any(character.isdigit() for character in text):
             continue
         if len(cells) != 2:
-            raise _refused(
+            raise refused_line(
                 path, number, line, f"expected a size and a probability, found {len(cells)} values", _example
             )
         size, bytes_ = _size(path, number, line, cells[0])
         probability = _probability(path, number, line, cells[1])
         if points and bytes_ <= last_bytes:
-            raise _refused(path, number, line, "the size is not above the one before", "sizes rise from line to line")
+            raise refused_line(
+                path, number, line, "the size is not above the one before", "sizes rise from line to line"
+            )
         if probability < last_probability:
-            raise _refused(
+            raise refused_line(
                 path, number, line, "the probability falls", "write cumulative probabilities, which only rise"
             )
         points.append((size, probability))
@@ -54,8 +56,8 @@ def read_sizes(path: str | Path) -> dict[str, object]:
     if not points:
         raise ScenarioError(f"error: the file holds no points\n --> {path}\nhint: {_example}\n")
     if last_probability != 1:
-        raise _refused(
-            path, last_line, "", f"the last probability is {last_probability:g}, not 1", "end with the largest size"
+        raise refused_line(
+            path, last_line, None, f"the last probability is {last_probability:g}, not 1", "end with the largest size"
         )
     return {"cdf": [[size, probability] for size, probability in points]}
 
@@ -64,10 +66,10 @@ def _size(path: str | Path, number: int, line: str, cell: str) -> tuple[str, flo
     units = {"": 1.0, "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?(?:[eE]\+?[0-9]+)?)\s*([A-Za-z]*)", cell)
     if match is None or match[2] not in units:
-        raise _refused(path, number, line, f"`{cell}` is not a size", _example)
+        raise refused_line(path, number, line, f"`{cell}` is not a size", _example)
     bytes_ = float(match[1]) * units[match[2]]
     if bytes_ != int(bytes_) or bytes_ < 1:
-        raise _refused(path, number, line, f"`{cell}` is not a whole number of bytes", _example)
+        raise refused_line(path, number, line, f"`{cell}` is not a whole number of bytes", _example)
     return f"{int(bytes_)} B", bytes_
 
 
@@ -77,11 +79,5 @@ def _probability(path: str | Path, number: int, line: str, cell: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value <= 1:
-        raise _refused(path, number, line, f"`{cell}` is not a probability", "write a number from 0 to 1")
+        raise refused_line(path, number, line, f"`{cell}` is not a probability", "write a number from 0 to 1")
     return value
-
-
-def _refused(path: str | Path, number: int, line: str, what: str, hint: str) -> ScenarioError:
-    gutter = " " * len(str(number))
-    shown = f"{gutter} |\n{number} | {line}\n{gutter} |\n" if line else ""
-    return ScenarioError(f"error: {what}\n{gutter}--> {path}:{number}\n{shown}hint: {hint}\n")

@@ -115,6 +115,10 @@ def try_page(page: Path, folder: Path, counts: Counts) -> None:
         elif block.language == "toml":
             _check_scenario(block, folder)
             counts.checked += 1
+        elif block.language == "json" and block.marker("file"):
+            # The blocks behind it read the file.
+            json.loads(block.text)
+            (folder / block.marker("file")[0]).write_text(block.text, encoding="utf-8")
         elif block.language == "text" and block.marker("shows") == ["output"]:
             if not _shows(block, output):
                 stale.append((block, output))

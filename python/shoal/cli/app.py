@@ -21,6 +21,7 @@ from . import (
     cache,
     check,
     compare,
+    config,
     conformance,
     describe,
     doctor,
@@ -86,6 +87,7 @@ app.command("page")(page.page)
 app.command("schema")(schema.schema)
 app.command("doctor")(doctor.doctor)
 app.add_typer(cache.app)
+app.add_typer(config.app)
 app.add_typer(linux.app)
 app.add_typer(new.app)
 

@@ -21,14 +21,14 @@ _kinds = {
     "applications": "application",
     "paths": "path",
 }
-_what = [*_kinds, "scenarios", "papers", "metrics"]
+_what = [*_kinds, "switches", "scenarios", "papers", "metrics"]
 
 
 def list_(
     what: Annotated[str | None, argument("[WHAT]", f"One of {', '.join(_what)}.")] = None,
     as_json: Json = False,
 ) -> None:
-    """List what exists: controllers, queues, stacks, hosts, applications, paths, ready-made scenarios, papers, metrics.
+    """List what exists: models of each kind, switches, ready-made scenarios, papers, metrics.
 
     `shoal list scenarios` adds those of `shoal compare --suite` and of the benchmarks, which can be run by name, too.
 
@@ -48,6 +48,8 @@ def list_(
             found[name] = [(item.name, item.title) for item in (all_scenarios() if what else scenarios())]
         elif name == "papers":
             found[name] = [(item.name, item.title) for item in papers()]
+        elif name == "switches":
+            found[name] = _switches()
         else:
             found[name] = _metrics()
     if as_json:
@@ -64,3 +66,9 @@ def _metrics() -> list[tuple[str, str]]:
     from shoal.metrics import metrics
 
     return [(one.call, one.doc) for one in metrics.values()]
+
+
+def _switches() -> list[tuple[str, str]]:
+    from shoal.switch import switches
+
+    return [(one.name, one.summary) for one in switches()]

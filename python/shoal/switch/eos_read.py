@@ -1,0 +1,244 @@
+"""Reads the transmit queues of Arista EOS: `random-detect ecn` and `random-detect drop`, scheduling, shaping.
+
+After the templates and schemas of aristanetworks/avd (python-avd/pyavd/_eos_cli_config_gen at 3cac535c).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from shoal.switch.amounts import Unit
+from shoal.switch.model import Action, Configuration, Law, Queue, Scheduler, Serving, Shaping, Where
+from shoal.switch.reading import Document, Statement, statements
+from shoal.switch.words import Words
+
+UNITS_OF_ECN = {
+    "segments": Unit.SEGMENTS,
+    "bytes": Unit.BYTES,
+    "kbytes": Unit.KBYTES,
+    "mbytes": Unit.MBYTES,
+    "milliseconds": Unit.MILLISECONDS,
+}
+UNITS_OF_DROP = {**UNITS_OF_ECN, "microseconds": Unit.MICROSECONDS}
+_rates = {"kbps": 10**3, "mbps": 10**6, "gbps": 10**9}
+_ecn_example = "random-detect ecn minimum-threshold 500 segments maximum-threshold 500 segments weight 0"
+_drop_example = "random-detect drop minimum-threshold 800 kbytes maximum-threshold 1600 kbytes drop-probability 10"
+_headers = ("interface", "qos", "policy-map", "class-map", "router", "vlan", "end", "exit")
+
+
+def recognises(text: str) -> bool:
+    """Whether a text looks like transmit queues of EOS."""
+    return bool(re.search(r"\b(uc-|mc-)?tx-queue\b|random-detect (ecn|drop) minimum", text))
+
+
+def read(document: Document) -> Configuration:
+    """Read the transmit queues of a configuration.
+
+    Raises
+    ------
+    ScenarioError
+        A statement about a queue cannot be understood; the message shows its line.
+    """
+    document.refuse_templates()
+    groups, non_ect = _groups(document)
+    if not groups:
+        document.refuse(
+            1, "no transmit queue in this file", "give a configuration with `tx-queue` or `uc-tx-queue`", shown=False
+        )
+    several = len({one.place for one in groups}) > 1
+    queues = [one.queue(document, several=several, non_ect=non_ect) for one in groups]
+    _remarks(document, queues)
+    return Configuration("eos", tuple(queues), tuple(document.remarks))
+
+
+@dataclass
+class _Group:
+    place: str
+    kind: str
+    index: int
+    line: int
+    said: dict[str, Statement] = field(default_factory=dict)
+
+    def queue(self, document: Document, *, several: bool, non_ect: int) -> Queue:
+        ports = (self.place.removeprefix("interface "),) if self.place.startswith("interface ") else ()
+        number = f"mc{self.index}" if self.kind == "mc-tx-queue" else str(self.index)
+        queue = Queue(
+            name=f"{number}@{self.place.rpartition(' ')[2]}" if several else number,
+            index=self.index,
+            ports=ports,
+            source=document.source(self.line),
+        )
+        for name, statement in self.said.items():
+            match name:
+                case "ecn":
+                    queue = replace(queue, mark=_mark(document, statement))
+                case "drop":
+                    law = _drop(document, statement)
+                    queue = replace(queue, drop=law, drop_ect=law)
+                case "priority":
+                    if statement.starts("priority", "strict"):
+                        queue = replace(queue, scheduler=Scheduler(Serving.STRICT, priority=self.index))
+                case "bandwidth":
+                    queue = replace(queue, scheduler=_share(document, statement))
+                case "shape":
+                    queue = replace(queue, shaping=_shaping(document, statement))
+        return _settled(document, queue, non_ect)
+
+
+def _groups(document: Document) -> tuple[list[_Group], int]:
+    """Queues with their statements, and the line of `qos random-detect ecn allow non-ect`, 0 without it."""
+    found: list[_Group] = []
+    non_ect = 0
+    place = ""
+    current: _Group | None = None
+    for statement in statements(document):
+        words = statement.words
+        if statement.starts("qos", "random-detect", "ecn", "allow", "non-ect"):
+            non_ect = statement.line
+        elif words[0] in _headers and not (words[0] == "qos" and statement.indent and words[1:2] != ("profile",)):
+            place, current = " ".join(words), None
+        elif _queue_of(words) is not None:
+            kind, index = _queue_of(words) or ("", 0)
+            current = next((one for one in found if (one.place, one.kind, one.index) == (place, kind, index)), None)
+            if current is None:
+                current = _Group(place, kind, index, statement.line)
+                found.append(current)
+        elif current is not None:
+            _take(document, current, statement)
+    return found, non_ect
+
+
+def _queue_of(words: tuple[str, ...]) -> tuple[str, int] | None:
+    """Kind and number of a line such as ``uc-tx-queue 3`` or ``class tx-queue 3``."""
+    own = words[1:] if words[0] == "class" else words
+    if len(own) == 2 and own[0] in ("tx-queue", "uc-tx-queue", "mc-tx-queue") and own[1].isdecimal():
+        return own[0], int(own[1])
+    return None
+
+
+def _take(document: Document, current: _Group, statement: Statement) -> None:
+    words = statement.words
+    name = words[0]
+    if name == "no":
+        return
+    if name == "random-detect":
+        name = words[1] if len(words) > 1 else ""
+        if statement.starts("random-detect", "ecn", "count"):
+            return  # It counts marked packets.
+        if name not in ("ecn", "drop"):
+            document.refuse(statement.line, "expected `ecn` or `drop` after `random-detect`", f"as in `{_ecn_example}`")
+    elif name not in ("priority", "bandwidth", "shape"):
+        return
+    if name in current.said:
+        document.remark(
+            f"a second `{' '.join(words[:2])}` in {current.kind} {current.index}: the last acts",
+            hint="remove the other",
+            line=statement.line,
+        )
+    current.said[name] = statement
+
+
+def _mark(document: Document, statement: Statement) -> Law:
+    words = Words(document, statement, 2, _ecn_example)
+    words.expect("minimum-threshold")
+    least = words.amount(UNITS_OF_ECN)
+    words.expect("maximum-threshold")
+    most = words.amount(UNITS_OF_ECN)
+    if not words.take("max-mark-probability"):
+        percent = Fraction(1)
+    else:
+        percent = Fraction(words.whole("a probability", 1, 100), 100)
+    return _law(words, Action.MARK, (least, most, percent))
+
+
+def _drop(document: Document, statement: Statement) -> Law:
+    words = Words(document, statement, 2, _drop_example)
+    if words.take("drop-precedence"):
+        precedence = words.whole("a drop precedence", 0, 2)
+        if precedence:
+            document.remark(
+                f"the law of drop precedence {precedence} is read as that of all packets", line=statement.line
+            )
+    words.expect("minimum-threshold")
+    least = words.amount(UNITS_OF_DROP)
+    words.expect("maximum-threshold")
+    most = words.amount(UNITS_OF_DROP)
+    words.expect("drop-probability")
+    percent = Fraction(words.whole("a probability", 1, 100), 100)
+    return _law(words, Action.DROP, (least, most, percent))
+
+
+def _law(words: Words, action: Action, numbers: tuple) -> Law:  # type: ignore[type-arg]
+    least, most, percent = numbers
+    weight = words.whole("a weight", 0, 15) if words.take("weight") else None
+    words.end()
+    if least.unit is not most.unit and (least.unit.is_time or most.unit.is_time):
+        words.refuse("one threshold is a time and the other is not", "write both in the same unit")
+    if least.unit is most.unit and least.number > most.number:
+        words.refuse(f"the minimum of {least} is above the maximum of {most}", "swap or correct them")
+    source = words.document.source(words.statement.line)
+    return Law(action, least, most, percent, weight=weight, where=Where.DEQUEUE, source=source)
+
+
+def _share(document: Document, statement: Statement) -> Scheduler:
+    words = Words(document, statement, 1, "bandwidth percent 30")
+    words.take("guaranteed")
+    words.expect("percent")
+    return Scheduler(Serving.WEIGHTED, weight=words.whole("a share", 1, 100))
+
+
+def _shaping(document: Document, statement: Statement) -> Shaping | None:
+    words = Words(document, statement, 1, "shape rate 1000000 kbps")
+    words.expect("rate")
+    number = words.number()
+    unit = words.next or "kbps"
+    if unit not in _rates:
+        document.remark(f"a shape in `{unit}` is not read", hint="write it in kbps", line=statement.line)
+        return None
+    return Shaping(number * _rates[unit])
+
+
+def _settled(document: Document, queue: Queue, non_ect: int) -> Queue:
+    """Say what becomes of packets that are not ECT, and of ECT packets below a law of drops."""
+    if queue.mark is not None and queue.drop is None:
+        if non_ect:
+            document.remark(
+                "`allow non-ect` is there: packets that are not ECT pass the law of marks",
+                hint="what it does differs between platforms; look at the counters of drops",
+                line=non_ect,
+                queue=queue.name,
+            )
+            return queue
+        return replace(queue, not_ect_known=False)
+    return queue
+
+
+def _remarks(document: Document, queues: list[Queue]) -> None:
+    units = {amount.unit for queue in queues for _, law in queue.laws for amount in (law.min, law.max)}
+    if units & {Unit.KBYTES, Unit.MBYTES}:
+        document.remark(
+            "kbytes are read as 1000 bytes: the documents that were read do not say whether they are 1024",
+            hint="the difference is 2.4 %",
+        )
+    if Unit.SEGMENTS in units and not document.segment_known and document.switch.segment_bytes is None:
+        document.remark(
+            f"segments are read as {document.port.segment_bytes} bytes: 208 on Trident 2 and Tomahawk, 256 on Trident "
+            "3, 254 from Tomahawk 3 on",
+            hint="--segment-bytes N, or --switch NAME of `shoal list switches`",
+        )
+    for queue in queues:
+        if any(law.weight is None for _, law in queue.laws):
+            document.remark(
+                "no weight is written: read as 0, the default of Trident and Tomahawk",
+                hint="write `weight 0`, so that marks follow the queue itself",
+                queue=queue.name,
+            )
+        if not queue.not_ect_known:
+            document.remark(
+                "what becomes of packets that are not ECT is left to the platform: some chips drop them by the law of "
+                "marks, others only when the buffer is full",
+                hint="simulate both: --not-ect drop and --not-ect pass",
+                queue=queue.name,
+            )

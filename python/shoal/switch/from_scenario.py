@@ -1,0 +1,172 @@
+"""The law of a scenario in the normal form, from which writers start."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from shoal.errors import UsageError
+from shoal.scenario import Scenario
+from shoal.switch.amounts import Amount, amount_of_scenario
+from shoal.switch.model import Action, Buffer, Law, Queue, Remark, Where
+from shoal.switch.plane import solved_red
+
+
+def queue_of(scenario: Scenario, *, index: int) -> tuple[Queue, list[Remark]]:
+    """The queue of a scenario's bottleneck, and what is lost on the way.
+
+    Raises
+    ------
+    UsageError
+        It has no bottleneck of its own, or several.
+    """
+    link = scenario.resolved.get("bottleneck")
+    if not isinstance(link, Mapping) or len(scenario.facts["bottlenecks"]) != 1:
+        raise UsageError(
+            "a configuration is written for the queue of one bottleneck",
+            hint="name a scenario with a [bottleneck], such as coexistence",
+        )
+    facts = scenario.facts["bottlenecks"][0]
+    buffer = amount_of_scenario(str(link.get("buffer", "unlimited")), bdp_bytes=facts["bdp_bytes"])
+    return queue_of_law(link["aqm"], index=index, bdp_bytes=facts["bdp_bytes"], buffer=buffer)
+
+
+def queue_of_law(
+    aqm: Mapping[str, Any], *, index: int, bdp_bytes: float | None = None, buffer: Amount | None = None
+) -> tuple[Queue, list[Remark]]:
+    """The normal form of a law.
+
+    Raises
+    ------
+    UsageError
+        The law has no thresholds that a switch could have; the hint says where it exists.
+    """
+    reader = _Reader(aqm, bdp_bytes)
+    kind = str(aqm["kind"])
+    limit = Buffer(limit=buffer) if buffer is not None else None
+    queue = Queue(name=str(index), index=index, buffer=limit, exact=dict(aqm))
+    readers = {
+        "wred": reader.wred,
+        "step": reader.step,
+        "red": reader.red,
+        "dual-red": reader.dual_red,
+        "linux-red": reader.linux_red,
+    }
+    if kind in readers:
+        queue = readers[kind](queue)
+    return queue, reader.remarks
+
+
+class _Reader:
+    def __init__(self, aqm: Mapping[str, Any], bdp_bytes: float | None) -> None:
+        self.aqm = aqm
+        self.bdp_bytes = bdp_bytes
+        self.remarks: list[Remark] = []
+
+    def amount(self, text: Any, key: str) -> Amount:
+        found = amount_of_scenario(str(text), bdp_bytes=self.bdp_bytes)
+        if found is None:
+            raise UsageError(f"`bottleneck.aqm.{key}` is unlimited", hint="write a threshold, or leave the law out")
+        return found
+
+    def weight(self, value: float) -> int:
+        """The exponent n of the nearest 2^-n."""
+        n = 0 if value >= 1 else round(-math.log2(value))
+        if 2.0**-n != value:
+            self.remarks.append(
+                Remark(f"the weight {value:g} becomes 2^-{n} = {2.0**-n:.4g}: switches have powers of two")
+            )
+        return n
+
+    def wred(self, queue: Queue) -> Queue:
+        where = Where(str(self.aqm.get("decide", "dequeue")))
+        laws = {}
+        for key, action in (("mark", Action.MARK), ("drop", Action.DROP), ("drop_ect", Action.DROP)):
+            table = self.aqm.get(key)
+            laws[key] = (
+                Law(
+                    action,
+                    self.amount(table["min"], f"{key}.min"),
+                    self.amount(table["max"], f"{key}.max"),
+                    _probability(table.get("max_probability", 1.0)),
+                    weight=int(self.aqm.get("weight", 0)),
+                    where=where,
+                )
+                if table
+                else None
+            )
+        return replace(queue, **laws)  # type: ignore[arg-type]
+
+    def step(self, queue: Queue) -> Queue:
+        where = Where(str(self.aqm.get("decide", "enqueue")))
+        mark = self._step(Action.MARK, self.aqm["threshold"], "threshold", where)
+        drop = self._step(Action.DROP, self.aqm.get("drop_threshold", "unlimited"), "drop_threshold", where)
+        if mark is not None:
+            self.remarks.append(
+                Remark("`step` marks above its threshold, the arriving packet counted; switches mark from it on")
+            )
+        return replace(queue, mark=mark, drop=drop)
+
+    def _step(self, action: Action, text: Any, key: str, where: Where) -> Law | None:
+        if text == "unlimited":
+            return None
+        threshold = self.amount(text, key)
+        return Law(action, threshold, threshold, Fraction(1), weight=0, where=where)
+
+    def red(self, queue: Queue) -> Queue:
+        law = self._red(self.aqm, "")
+        if self.aqm.get("ecn"):
+            return replace(queue, mark=replace(law, action=Action.MARK), drop=law)
+        return replace(queue, drop=law, drop_ect=law)
+
+    def dual_red(self, queue: Queue) -> Queue:
+        drop = self._red(self.aqm["reno"], "reno.")
+        table = self.aqm["dctcp"]
+        if table.get("threshold"):
+            mark = self._step(Action.MARK, table["threshold"], "dctcp.threshold", Where.ENQUEUE)
+        else:
+            mark = replace(self._red(table, "dctcp."), action=Action.MARK)
+        return replace(queue, mark=mark, drop=drop)
+
+    def _red(self, table: Mapping[str, Any], prefix: str) -> Law:
+        if table.get("gentle"):
+            raise UsageError(
+                f"`bottleneck.aqm.{prefix}gentle`: no switch has a second ramp above the maximum",
+                hint="write gentle = false",
+            )
+        return Law(
+            Action.DROP,
+            self.amount(table["min"], f"{prefix}min"),
+            self.amount(table["max"], f"{prefix}max"),
+            _probability(table.get("max_probability", 1.0)),
+            weight=self.weight(float(table.get("weight", 1.0))),
+            where=Where.ENQUEUE,
+        )
+
+    def linux_red(self, queue: Queue) -> Queue:
+        least = self.amount(self.aqm["min"], "min")
+        most = self.amount(self.aqm["max"], "max") if self.aqm.get("max") else replace(least, number=3 * least.number)
+        table = {key: value for key, value in self.aqm.items() if value is not None}
+        law = Law(
+            Action.DROP,
+            least,
+            most,
+            _probability(self.aqm.get("probability", 0.02)),
+            weight=solved_red(table | {"min": f"{least.number} B", "max": f"{most.number} B"}).weight
+            if least.unit.value == "bytes"
+            else None,
+            where=Where.ENQUEUE,
+        )
+        if not self.aqm.get("ecn"):
+            return replace(queue, drop=law, drop_ect=law)
+        harddrop = replace(law, min=law.max) if self.aqm.get("harddrop") else None
+        drop = None if self.aqm.get("nodrop") else law
+        return replace(queue, mark=replace(law, action=Action.MARK), drop=drop, drop_ect=harddrop)
+
+
+def _probability(value: Any) -> Fraction:
+    """A probability as it is written: 0.1 is a tenth, and not the nearest number in base two."""
+    return Fraction(repr(float(value)))

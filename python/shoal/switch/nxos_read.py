@@ -1,0 +1,241 @@
+"""Reads `random-detect` of Cisco NX-OS, with the scheduling and limits of its queues.
+
+After the command reference of the Nexus 9000 for 9.3(x), chapter R; what it leaves open is assumed and said.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from shoal.switch.amounts import Amount, Unit
+from shoal.switch.model import (
+    Action,
+    Buffer,
+    Configuration,
+    Law,
+    Queue,
+    Scheduler,
+    Serving,
+    Shaping,
+    Where,
+)
+from shoal.switch.reading import Document, Statement, statements
+from shoal.switch.words import Words
+
+UNITS = {"packets": Unit.PACKETS, "bytes": Unit.BYTES, "kbytes": Unit.KBYTES, "mbytes": Unit.MBYTES}
+RATES = {"kbps": 10**3, "mbps": 10**6, "gbps": 10**9}
+_example = "random-detect minimum-threshold 150 kbytes maximum-threshold 3000 kbytes drop-probability 7 weight 0 ecn"
+_shape_example = "shape min 1 gbps max 4 gbps"
+
+
+def recognises(text: str) -> bool:
+    """Whether a text looks like a queuing policy of NX-OS."""
+    return bool(re.search(r"^\s*(class|policy-map) type queuing\b", text, re.MULTILINE))
+
+
+def read(document: Document) -> Configuration:
+    """Read the queuing policies of a configuration.
+
+    Raises
+    ------
+    ScenarioError
+        A statement about a queue cannot be understood; the message shows its line.
+    """
+    document.refuse_templates()
+    classes = _classes(document)
+    if not classes:
+        document.refuse(
+            1, "no `class type queuing` in this file", "give a configuration with a queuing policy", shown=False
+        )
+    several = len({one.policy for one in classes}) > 1
+    queues = [one.queue(document, several=several) for one in classes]
+    units = {law.min.unit for queue in queues for _, law in queue.laws}
+    if units & {Unit.KBYTES, Unit.MBYTES}:
+        document.remark(
+            "kbytes are read as 1000 bytes: the documents that were read do not say whether they are 1024",
+            hint="the difference is 2.4 %",
+        )
+    return Configuration("nxos", tuple(queues), tuple(document.remarks))
+
+
+@dataclass
+class _Class:
+    policy: str
+    name: str
+    line: int
+    detects: Statement | None = None
+    non_ecn: Statement | None = None
+    others: list[Statement] = field(default_factory=list)
+
+    def queue(self, document: Document, *, several: bool) -> Queue:
+        queue = Queue(
+            name=f"{self.policy}/{self.name}" if several else self.name,
+            index=queue_index(self.name),
+            source=document.source(self.line),
+        )
+        if self.detects is not None:
+            queue = _with_law(document, queue, self.detects)
+        if self.non_ecn is not None:
+            queue = _with_own_law(document, queue, self.non_ecn)
+        for statement in self.others:
+            queue = _with_other(document, queue, statement)
+        return queue
+
+
+def queue_index(name: str) -> int | None:
+    """The number of a queue in the name of its class: ``c-out-8q-q3`` has 3, ``c-out-8q-q-default`` 0."""
+    if name.endswith("default"):
+        return 0
+    found = re.search(r"q([0-9])$", name)
+    return int(found[1]) if found else None
+
+
+def _classes(document: Document) -> list[_Class]:
+    found: list[_Class] = []
+    policy = ""
+    current: _Class | None = None
+    for statement in statements(document):
+        words = statement.words
+        if words[0] in ("policy-map", "class-map", "interface", "system", "control-plane", "hardware", "vlan"):
+            is_queuing = statement.starts("policy-map", "type", "queuing") and len(words) > 3
+            policy, current = (words[-1] if is_queuing else ""), None
+        elif statement.starts("class", "type", "queuing") and len(words) > 3:
+            current = next((one for one in found if (one.policy, one.name) == (policy, words[3])), None)
+            if current is None:
+                current = _Class(policy, words[3], statement.line)
+                found.append(current)
+        elif words[0] == "class":
+            current = None
+        elif current is not None:
+            _take(document, current, statement)
+    return found
+
+
+def _take(document: Document, current: _Class, statement: Statement) -> None:
+    """Note a statement of a class; the last of a kind is the one that acts."""
+    words = statement.words
+    if words[0] == "random-detect":
+        which = "non_ecn" if statement.starts("random-detect", "non-ecn") else "detects"
+        if getattr(current, which) is not None:
+            document.remark(
+                f"a second `random-detect` in class {current.name}: the last acts",
+                hint="remove the other",
+                line=statement.line,
+            )
+        setattr(current, which, statement)
+    elif words[0] in ("bandwidth", "priority", "shape", "queue-limit", "afd"):
+        current.others.append(statement)
+
+
+def _with_law(document: Document, queue: Queue, statement: Statement) -> Queue:
+    words = Words(document, statement, 1, _example)
+    if words.next in ("", "threshold"):
+        return _platform_default(document, queue, statement)
+    if words.next in ("cos", "cos-based"):
+        document.remark(
+            "`random-detect cos` is not read: it is a law for each class of service", line=statement.line,
+            queue=queue.name,
+        )  # fmt: skip
+        return replace(queue, unknown="a law for each class of service")
+    if words.next == "ecn":
+        words.refuse("`ecn` is the last word of the line with the thresholds", f"write `{_example}`")
+    law = _law(words, Action.MARK)
+    law = replace(law, weight=words.whole("a weight", 0, 15) if words.take("weight") else 0)
+    if words.take("cap-average"):
+        document.remark("`cap-average` is not part of the law here", line=statement.line, queue=queue.name)
+    marks = words.take("ecn")
+    words.end()
+    law = replace(law, source=document.source(statement.line))
+    drop = replace(law, action=Action.DROP)
+    if marks:
+        return replace(queue, mark=law, drop=drop)
+    return replace(queue, drop=drop, drop_ect=drop)
+
+
+def _with_own_law(document: Document, queue: Queue, statement: Statement) -> Queue:
+    """`random-detect non-ecn`: packets that are not ECT have a law of their own."""
+    words = Words(document, statement, 2, "random-detect non-ecn " + _example.split(" ", 1)[1].partition(" weight")[0])
+    law = replace(_law(words, Action.DROP), source=document.source(statement.line))
+    words.end()
+    if queue.mark is not None:
+        # It has no weight: the average is that of the other line.
+        law = replace(law, weight=queue.mark.weight)
+    return replace(queue, drop=law)
+
+
+def _law(words: Words, action: Action) -> Law:
+    words.expect("minimum-threshold")
+    least = words.amount(UNITS)
+    words.expect("maximum-threshold")
+    most = words.amount(UNITS)
+    percent = words.percent("a probability") if words.take("drop-probability") else Fraction(1)
+    if least.unit.value == most.unit.value and least.number > most.number:
+        words.refuse(f"the minimum of {least} is above the maximum of {most}", "swap or correct them")
+    return Law(action, least, most, percent, weight=0, where=Where.DEQUEUE)
+
+
+def _platform_default(document: Document, queue: Queue, statement: Statement) -> Queue:
+    name = statement.words[2] if len(statement.words) > 2 else "burst-optimized"
+    document.remark(
+        f"`{name}` stands for thresholds of the platform, which the configuration does not have",
+        hint="read them from `show queuing interface` and write them into the line",
+        line=statement.line,
+        queue=queue.name,
+    )
+    return replace(queue, unknown=f"thresholds of the platform ({name})")
+
+
+def _with_other(document: Document, queue: Queue, statement: Statement) -> Queue:
+    match statement.words[0]:
+        case "bandwidth":
+            words = Words(document, statement, 1, "bandwidth remaining percent 50")
+            words.take("remaining")
+            words.expect("percent")
+            return replace(queue, scheduler=Scheduler(Serving.WEIGHTED, weight=words.whole("a share", 0, 100)))
+        case "priority":
+            words = Words(document, statement, 1, "priority level 1")
+            level = words.whole("a level", 1, 8) if words.take("level") else 1
+            # Level 1 goes first; here the higher priority does.
+            return replace(queue, scheduler=Scheduler(Serving.STRICT, priority=9 - level))
+        case "shape":
+            return replace(queue, shaping=_shaping(document, statement))
+        case "queue-limit":
+            return replace(queue, buffer=_limit(document, statement, queue))
+    document.remark(
+        "`afd` is approximate fair dropping, which is not WRED and has no model here",
+        hint="simulate a queue of its own law, as in `shoal list queues`",
+        line=statement.line,
+        queue=queue.name,
+    )
+    return replace(queue, mark=None, drop=None, drop_ect=None, unknown="approximate fair dropping (afd)")
+
+
+def _shaping(document: Document, statement: Statement) -> Shaping | None:
+    words = Words(document, statement, 1, _shape_example)
+    most = 0
+    while words.next in ("min", "max"):
+        which, number, unit = words.any(), words.number(), words.any()
+        if unit == "pps":
+            document.remark("a shape in packets a second is not read", line=statement.line)
+            return None
+        if unit not in RATES:
+            words.refuse(f"`{unit}` is not a unit of a rate")
+        most = number * RATES[unit] if which == "max" else most
+    return Shaping(most) if most else None
+
+
+def _limit(document: Document, statement: Statement, queue: Queue) -> Buffer:
+    words = Words(document, statement, 1, "queue-limit dynamic 4")
+    if words.take("dynamic"):
+        index = words.whole("an index of alpha", 0, 10)
+        document.remark(
+            f"`dynamic {index}` is read as alpha = 2^({index} - 7): the table differs between generations",
+            line=statement.line,
+            queue=queue.name,
+        )
+        return Buffer(alpha=Fraction(2) ** (index - 7))
+    number = words.number()
+    unit = words.unit(UNITS) if words.next else Unit.BYTES
+    return Buffer(limit=Amount(Fraction(number), unit))

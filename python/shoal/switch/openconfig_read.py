@@ -1,0 +1,248 @@
+"""Reads the queue management profiles of OpenConfig QoS in JSON.
+
+After openconfig-qos-mem-mgmt.yang 2.2.0 (openconfig/public at 94f58962) and the encoding of RFC 7951.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from shoal.switch.amounts import Amount, Unit
+from shoal.switch.model import Action, Configuration, Law, Queue, Scheduler, Serving, Where
+from shoal.switch.reading import Document, JsonFile, nearest_field
+
+LEAVES = [
+    "min-threshold",
+    "max-threshold",
+    "min-threshold-percent",
+    "max-threshold-percent",
+    "enable-ecn",
+    "drop",
+    "max-drop-probability-percent",
+    "weight",
+]
+
+
+def recognises(text: str) -> bool:
+    """Whether a text looks like OpenConfig QoS."""
+    return "queue-management-profile" in text or '"openconfig-qos:' in text
+
+
+def read(document: Document) -> Configuration:
+    """Read queue management profiles and the queues that they are bound to.
+
+    Raises
+    ------
+    ScenarioError
+        It is no JSON, or a profile contradicts itself.
+    """
+    file = JsonFile(document)
+    tree = _tree(file.content)
+    reader = _Reader(document, file)
+    profiles = {
+        str(entry.get("name") or _config(entry).get("name") or ""): entry
+        for entry in _list(tree, "queue-management-profiles", "queue-management-profile")
+    }
+    if not profiles:
+        document.refuse(1, "no queue-management-profile in this file", "give the tree below /qos, in JSON", shown=False)
+    laws = {name: reader.laws(name, entry) for name, entry in profiles.items()}
+    found: dict[tuple[str, str], list[str]] = {}
+    for interface in _list(tree, "interfaces", "interface"):
+        port = str(interface.get("interface-id") or _config(interface).get("interface-id") or "")
+        for entry in _list(interface.get("output", {}), "queues", "queue"):
+            name = str(entry.get("name") or _config(entry).get("name") or "")
+            profile = str(_config(entry).get("queue-management-profile") or "")
+            if profile and profile not in laws:
+                document.refuse(
+                    file.line(name), f"there is no queue-management-profile `{profile}`",
+                    nearest_field(profile, list(laws)), shown=False,
+                )  # fmt: skip
+            found.setdefault((name, profile), []).append(port)
+    queues = [
+        replace(
+            laws.get(profile, Queue(name=name)),
+            name=name,
+            index=int(name) if name.isdecimal() else None,
+            ports=tuple(ports),
+            scheduler=reader.scheduler(tree, name),
+            profile=profile,
+        )
+        for (name, profile), ports in found.items()
+    ]
+    bound = {queue.profile for queue in queues}
+    queues += [queue for name, queue in laws.items() if name not in bound]
+    return Configuration("openconfig", tuple(queues), tuple(document.remarks))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    document: Document
+    file: JsonFile
+
+    def laws(self, name: str, entry: Mapping[str, Any]) -> Queue:
+        """A queue with the law of a profile."""
+        line = self.file.line("queue-management-profiles", name) if name else 1
+        kind = "wred" if "wred" in entry else "red"
+        leaves = _config(_inside(entry, kind, "uniform"))
+        queue = Queue(name=name, profile=name, source=self.document.source(line))
+        for leaf in leaves:
+            if leaf not in LEAVES:
+                self.document.remark(
+                    f"`{leaf}` is not a leaf of a profile", hint=nearest_field(leaf, LEAVES), line=line
+                )
+        if not leaves:
+            self.document.remark(f"the profile `{name}` has no {kind}/uniform/config: no law", line=line)
+            return queue
+        marks, drops = self._flag(leaves, "enable-ecn", name), self._flag(leaves, "drop", name)
+        law = self._law(leaves, name, line)
+        if not marks and not drops:
+            self.document.remark(f"the profile `{name}` neither marks nor drops (both default to false)", line=line)
+            return queue
+        drop = replace(law, action=Action.DROP)
+        return replace(
+            queue,
+            mark=law if marks else None,
+            drop=drop if drops else None,
+            # The leaf `drop` is about packets that are not ECT; without ECN the algorithm tells none apart.
+            drop_ect=drop if drops and not marks else None,
+        )
+
+    def _flag(self, leaves: Mapping[str, Any], leaf: str, name: str) -> bool:
+        value = str(leaves.get(leaf, "false")).lower()
+        if value not in ("true", "false"):
+            self._refuse(name, leaf, f"`{leaf}` is neither true nor false", "write true or false")
+        return value == "true"
+
+    def _law(self, leaves: Mapping[str, Any], name: str, line: int) -> Law:
+        unit, suffix = Unit.BYTES, ""
+        if any(leaf.endswith("threshold-percent") for leaf in leaves):
+            if "min-threshold" in leaves or "max-threshold" in leaves:
+                self._refuse(
+                    name, "min-threshold", f"`{name}` has thresholds in bytes and in percent", "give one of the pairs"
+                )
+            unit, suffix = Unit.PERCENT, "-percent"
+        ends = []
+        for leaf in (f"min-threshold{suffix}", f"max-threshold{suffix}"):
+            if leaf not in leaves:
+                self._refuse(name, "config", f"`{name}` has no `{leaf}`", "give both thresholds")
+            ends.append(self._number(leaves, leaf, name))
+        least, most = ends
+        if least > most:
+            self._refuse(
+                name, f"min-threshold{suffix}", f"`{name}`: the minimum of {least} is above the maximum of {most}",
+                "swap or correct them",
+            )  # fmt: skip
+        if "max-drop-probability-percent" in leaves:
+            percent = self._number(leaves, "max-drop-probability-percent", name)
+        elif least == most:
+            percent = 100
+        else:
+            self._refuse(
+                name, "config", f"`{name}` has no `max-drop-probability-percent`", "give the probability at the maximum"
+            )
+        if percent > 100:
+            self._refuse(name, "max-drop-probability-percent", f"a probability of {percent} %", "0 to 100")
+        weight = self._number(leaves, "weight", name) if "weight" in leaves else None
+        if weight is None:
+            self.document.remark(
+                f"`{name}` has no weight: read as 0, though the default is that of the implementation",
+                hint="write weight 0, so that marks follow the queue itself",
+                line=line,
+            )
+        return Law(
+            Action.MARK,
+            Amount(Fraction(least), unit),
+            Amount(Fraction(most), unit),
+            Fraction(percent, 100),
+            weight=weight,
+            where=Where.UNKNOWN,
+            source=self.document.source(line),
+        )
+
+    def _number(self, leaves: Mapping[str, Any], leaf: str, name: str) -> int:
+        text = str(leaves[leaf]).strip()
+        if not text.isdecimal():
+            self._refuse(name, leaf, f"`{leaf}` of `{name}` is not a whole number", 'as in "64000"')
+        return int(text)
+
+    def _refuse(self, name: str, leaf: str, what: str, hint: str) -> NoReturn:
+        self.document.refuse(self.file.line("queue-management-profiles", name, leaf), what, hint, shown=False)
+
+    def scheduler(self, tree: Any, queue: str) -> Scheduler | None:
+        """How a queue is served, by the scheduler policy that has it as an input."""
+        for policy in _list(tree, "scheduler-policies", "scheduler-policy"):
+            for entry in _list(policy, "schedulers", "scheduler"):
+                strict = str(_config(entry).get("priority", "")).endswith("STRICT")
+                for given in _list(entry, "inputs", "input"):
+                    config = _config(given)
+                    if str(config.get("queue", "")) == queue:
+                        text = str(config.get("weight", ""))
+                        weight = int(text) if text.isdecimal() else None
+                        if strict:
+                            return Scheduler(Serving.STRICT, priority=weight)
+                        return Scheduler(Serving.WEIGHTED, weight=weight)
+        return None
+
+
+def _tree(content: Any) -> Any:
+    """The tree below /qos: plain names, whatever encloses it; paths of gNMI are put together first."""
+    content = _plain(_from_paths(content) if _has_paths(content) else content)
+    for _ in range(3):
+        if isinstance(content, Mapping) and "qos" in content:
+            return content["qos"]
+        if isinstance(content, Mapping) and len(content) == 1:
+            content = next(iter(content.values()))
+    return content
+
+
+def _plain(content: Any) -> Any:
+    """The same without prefixes of modules."""
+    if isinstance(content, Mapping):
+        return {str(name).rpartition(":")[2]: _plain(value) for name, value in content.items()}
+    return [_plain(item) for item in content] if isinstance(content, list) else content
+
+
+def _has_paths(content: Any) -> bool:
+    return isinstance(content, Mapping) and any(str(name).startswith("/") for name in content)
+
+
+def _from_paths(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A tree from paths such as ``/qos/.../queue-management-profile[name=X]/wred/uniform/config/drop``."""
+    root: dict[str, Any] = {}
+    for path, value in content.items():
+        at: Any = root
+        parts = re.findall(r"([^/\[\]]+)(?:\[([^=\]]+)=([^\]]*)\])?", path)
+        for position, (name, key, chosen) in enumerate(parts):
+            last = position == len(parts) - 1
+            if key:
+                entries = at.setdefault(name, [])
+                entry = next((one for one in entries if one.get(key) == chosen), None)
+                if entry is None:
+                    entry = {key: chosen}
+                    entries.append(entry)
+                at = entry
+            elif last:
+                at[name] = value
+            else:
+                at = at.setdefault(name, {})
+    return root
+
+
+def _inside(entry: Any, *names: str) -> Any:
+    for name in names:
+        entry = entry.get(name, {}) if isinstance(entry, Mapping) else {}
+    return entry
+
+
+def _config(entry: Any) -> Mapping[str, Any]:
+    found = _inside(entry, "config")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _list(tree: Any, *names: str) -> Iterator[Mapping[str, Any]]:
+    found = _inside(tree, *names)
+    yield from (entry for entry in (found if isinstance(found, list) else []) if isinstance(entry, Mapping))

@@ -1,0 +1,88 @@
+"""What the Linux plane makes of a law: its words for `tc`, and the numbers that tc and the kernel compute from them.
+
+The Linux plane is the owner of what `tc` lines mean; reader and writer of `tc` ask it. It needs no kernel for this.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from shoal._toml import toml_value
+from shoal.scenario import Scenario
+
+_line = re.compile(r"^\S+: tc qdisc (add|change) dev \S+ parent ([0-9]+:[0-9]+) handle ([0-9]+): (.+)$")
+_solved = re.compile(r"linux-red: Wlog ([0-9]+), Plog ([0-9]+), Scell_log [0-9]+, max_P ([0-9]+) ")
+
+
+@dataclass(frozen=True, slots=True)
+class Discipline:
+    """A queue discipline as the plane configures it below its line."""
+
+    verb: str
+    parent: str
+    handle: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedRed:
+    """What tc computes for RED: the weight n of 2^-n, and the probability at the maximum that the kernel uses."""
+
+    weight: int
+    pmax: Fraction
+
+
+def disciplines(scenario: Scenario) -> list[Discipline]:
+    """The disciplines of a scenario's first bottleneck.
+
+    Raises
+    ------
+    ScenarioError
+        Linux has no discipline for its law; the message has the reason.
+    """
+    name = scenario.facts["bottlenecks"][0]["name"]
+    found = []
+    for place, text in _rules(scenario):
+        match = _line.match(text)
+        # Routers carry the name of the link's place or of the queue's key.
+        if match and place in (name, "bottleneck.aqm", "bottleneck"):
+            found.append(Discipline(match[1], match[2], match[3], match[4]))
+    return found
+
+
+def solved_red(aqm: Mapping[str, object]) -> SolvedRed:
+    """What tc computes for a law of kind ``linux-red``.
+
+    Raises
+    ------
+    ScenarioError
+        tc or the kernel refuses its numbers; the message is theirs.
+    """
+    for _, text in _rules(scenario_of(aqm)):
+        if match := _solved.search(text):
+            weight, plog, max_p = map(int, match.groups())
+            if max_p:
+                return SolvedRed(weight, Fraction(max_p, 2**32))
+            # A zero makes the kernel use the power of two: (max - min) / 2^Plog at the maximum.
+            ends = [int(str(aqm[key]).removesuffix(" B")) for key in ("min", "max")]
+            return SolvedRed(weight, min(Fraction(1), Fraction(max(1, ends[1] - ends[0]), 2**plog)))
+    raise AssertionError("the Linux plane names no weight of RED")
+
+
+def scenario_of(
+    aqm: Mapping[str, object], *, link: Mapping[str, object] | None = None, mtu_bytes: int = 1500
+) -> Scenario:
+    """The smallest scenario with a law; ``link`` has the other keys of its bottleneck."""
+    bottleneck = {"rate": "10 Gbit/s", "buffer": "1000 packets", **(link or {}), "aqm": aqm}
+    flow = {"cc": "reno", "rtt": "1 ms", "mtu": f"{mtu_bytes} B"}
+    text = f'duration = "1 s"\nbottleneck = {toml_value(bottleneck)}\nflows = {toml_value([flow])}\n'
+    return Scenario.from_toml(text, name="tc")
+
+
+def _rules(scenario: Scenario) -> list[tuple[str, str]]:
+    from shoal.linux.images import Unbuilt
+
+    return scenario.native.linux_plan(Unbuilt().description).rules

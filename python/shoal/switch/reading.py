@@ -1,0 +1,170 @@
+"""What readers share: the text with its name, statements with their lines, JSON with the places of its names."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+
+from shoal.errors import OutputError, ScenarioError, refused_line
+from shoal.models import nearest
+from shoal.switch.amounts import Port
+from shoal.switch.model import Remark, Source
+from shoal.switch.presets import Switch
+
+_jinja = re.compile(r"\{%|\{\{")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A configuration that is being read, and the remarks on it so far."""
+
+    name: str
+    text: str
+    port: Port
+    switch: Switch = field(default_factory=Switch)
+    segment_known: bool = False
+    remarks: list[Remark] = field(default_factory=list)
+
+    def source(self, line: int) -> Source:
+        """A place in it."""
+        return Source(self.name, line)
+
+    def remark(self, text: str, *, hint: str = "", line: int = 0, queue: str = "") -> None:
+        """Note something doubtful, once."""
+        one = Remark(text, hint, self.source(line) if line else None, queue)
+        if one not in self.remarks:
+            self.remarks.append(one)
+
+    def refuse(self, line: int, what: str, hint: str, *, shown: bool = True) -> NoReturn:
+        """Refuse a line; ``shown`` only where it is a statement about queues, because others may hold secrets."""
+        lines = self.text.splitlines()
+        text = lines[line - 1].strip() if shown and 0 < line <= len(lines) else None
+        raise refused_line(self.name, line, text, what, hint)
+
+    def refuse_templates(self) -> None:
+        """Refuse a template of Jinja, which is no configuration yet."""
+        if found := _jinja.search(self.text):
+            line = self.text.count("\n", 0, found.start()) + 1
+            self.refuse(
+                line,
+                "this is a template of Jinja, not a configuration",
+                "render it first, as in `sonic-cfggen -d -t qos.json.j2 > qos.json`",
+                shown=False,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A line of a configuration in words."""
+
+    line: int
+    words: tuple[str, ...]
+    indent: int = 0
+
+    def starts(self, *words: str) -> bool:
+        """Whether it begins with these words."""
+        return self.words[: len(words)] == words
+
+
+def statements(document: Document, *, comments: str = "!") -> Iterator[Statement]:
+    """The lines of a configuration in words, without comments; a backslash at the end of a line joins the next."""
+    words: list[str] = []
+    first = indent = 0
+    for number, line in enumerate(document.text.splitlines(), start=1):
+        text = line.split("#", 1)[0] if "#" in comments else line
+        if not words and text.strip().startswith(tuple(comments)):
+            continue
+        goes_on = text.rstrip().endswith("\\")
+        own = text.rstrip().removesuffix("\\").split()
+        if not words:
+            first, indent = number, len(line) - len(line.lstrip())
+        words += own
+        if not goes_on:
+            if words:
+                yield Statement(first, tuple(words), indent)
+            words = []
+    if words:
+        yield Statement(first, tuple(words), indent)
+
+
+class JsonFile:
+    """JSON with the lines on which names stand, and what is said twice."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        document.refuse_templates()
+        self._repeated: list[str] = []
+        try:
+            self.content: Any = json.loads(document.text, object_pairs_hook=self._object)
+        except json.JSONDecodeError as error:
+            document.refuse(error.lineno, f"not JSON: {error.msg} (column {error.colno})", "is this file complete?",
+                            shown=False)  # fmt: skip
+        except RecursionError:
+            raise ScenarioError(
+                f"error: `{document.name}` is nested too deeply\nhint: is this the right file?\n"
+            ) from None
+        for name in self._repeated:
+            document.remark(
+                f"`{name}` stands twice in one object: the last counts",
+                hint="remove the other, so that every tool reads the same",
+                line=self.line(name),
+            )
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            self._repeated += sorted({name for name in names if names.count(name) > 1})
+        return found
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.document.text.splitlines()
+
+    def line(self, *names: str) -> int:
+        """The line of the last of these names, each looked for behind the one before; 1 if it is not found."""
+        at = 0
+        for name in names:
+            found = re.compile(re.escape(json.dumps(name)) + r"\s*:").search(self.document.text, at)
+            if found is None:
+                break
+            at = found.start()
+        return self.document.text.count("\n", 0, at) + 1
+
+
+def table(content: Any, name: str) -> dict[str, Any]:
+    """A table of an object; an empty one if it is not there or no table."""
+    found = content.get(name) if isinstance(content, Mapping) else None
+    return dict(found) if isinstance(found, Mapping) else {}
+
+
+def nearest_field(name: str, known: list[str]) -> str:
+    """A hint that names the most similar field."""
+    return nearest(name, known)
+
+
+# Configurations of large switches have megabytes; reading a device by accident must end.
+_max_bytes = 1 << 26
+
+
+def read_config_text(path: Path) -> str:
+    """Read a configuration, of which bytes that are no UTF-8 are replaced: they can only stand in descriptions.
+
+    Raises
+    ------
+    OutputError
+        It cannot be read, or it is too large.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(_max_bytes + 1)
+    except OSError as error:
+        raise OutputError(f"cannot read `{path}`: {error.strerror}", hint="name a file that you may read") from error
+    if len(content) > _max_bytes:
+        raise OutputError(f"`{path}` has more than {_max_bytes} bytes", hint="give the part that is about queues")
+    return content.decode("utf-8-sig", errors="replace")

@@ -1,0 +1,270 @@
+"""A scenario with DCTCP and CUBIC behind a queue that was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil
+
+from shoal._toml import toml_value
+from shoal.errors import UsageError
+from shoal.switch.amounts import Port, rounded_up, whole_bytes
+from shoal.switch.checks import own_law
+from shoal.switch.model import Action, Law, NotEct, Queue, Remark, Where
+
+# Round trips that a run takes: enough for alpha (16 windows) and for CUBIC's periods at these rates.
+_round_trips = 2000
+# And several retransmission timeouts, of which Linux' smallest is 200 ms: a flow that lost its first window comes back.
+_least_s = 1
+# More than any queue of a switch holds.
+_beyond_bytes = 10**12
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is run behind a queue.
+
+    Attributes
+    ----------
+    port
+        The port.
+    rtt_s
+        Round trip without queueing in seconds.
+    groups
+        Groups of flows as ``(controller, number)``.
+    host
+        Preset of the hosts; ``None``: by the rate of the port.
+    not_ect
+        What becomes of packets that are not ECT where the configuration does not say it: ``drop`` by the law of marks,
+        or ``pass``.
+    buffer_bytes
+        What the queue may hold, if the configuration does not say it.
+    where
+        When marks are decided, if the configuration does not say it.
+    """
+
+    port: Port
+    rtt_s: Fraction
+    groups: tuple[tuple[str, int], ...] = (("dctcp", 4), ("cubic", 4))
+    host: str | None = None
+    not_ect: str = "pass"
+    buffer_bytes: int | None = None
+    where: Where = Where.DEQUEUE
+    remarks: list[Remark] = field(default_factory=list)
+
+    @property
+    def host_preset(self) -> str:
+        """Hosts that send in bursts, as real ones of this speed do."""
+        if self.host is not None:
+            return self.host
+        for limit, name in ((10**9, "ideal"), (10**10, "linux-6-10g"), (25 * 10**9, "linux-6-25g")):
+            if self.port.rate_bps <= limit:
+                return name
+        return "linux-6-100g"
+
+
+def scenario_text(queue: Queue, experiment: Experiment, *, title: str) -> str:
+    """A scenario file with DCTCP and CUBIC behind a queue; what is assumed is noted in ``experiment.remarks``.
+
+    Raises
+    ------
+    UsageError
+        The law of the queue is not known.
+    """
+    port = experiment.port
+    buffer = _buffer(queue, experiment)
+    aqm = aqm_of(queue, experiment)
+    duration_s = max(_round_trips * experiment.rtt_s, Fraction(_least_s))
+    rtt = _time(experiment.rtt_s)
+    lines = [
+        f"title = {toml_value(title)}",
+        f'duration = "{_time(duration_s)}"',
+        f'warmup = "{_time(duration_s / 4)}"',
+        "",
+        "[bottleneck]",
+        f'rate = "{_rate(port.rate_bps)}"',
+        f'buffer = "{buffer}"',
+        "",
+        "[bottleneck.aqm]",
+        *(f"{key} = {_inline(value)}" for key, value in aqm.items()),
+    ]
+    for controller, count in experiment.groups:
+        lines += [
+            "",
+            "[[flows]]",
+            f"name = {toml_value(controller)}",
+            f"cc = {toml_value(controller)}",
+            f'rtt = "{rtt}"',
+            f"count = {count}",
+            f'host = "{experiment.host_preset}"',
+            f'start = {{ uniform = ["0 s", "{rtt}"] }}',
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _time(seconds: Fraction) -> str:
+    """A time in the largest unit in which it is whole."""
+    for unit, per_second in (("s", 1), ("ms", 10**3), ("us", 10**6)):
+        if (seconds * per_second).denominator == 1:
+            return f"{seconds * per_second} {unit}"
+    return f"{ceil(seconds * 10**9)} ns"
+
+
+def _rate(rate_bps: int) -> str:
+    """A rate in the largest unit in which it is whole."""
+    for unit, factor in (("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3)):
+        if rate_bps % factor == 0:
+            return f"{rate_bps // factor} {unit}"
+    return f"{rate_bps} bit/s"
+
+
+def _inline(value: object) -> str:
+    """A value of TOML, tables with bare keys."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_inline(own)}" for key, own in value.items()) + " }"
+    return toml_value(value)
+
+
+def aqm_of(queue: Queue, experiment: Experiment) -> dict[str, object]:
+    """The law as the table ``bottleneck.aqm``.
+
+    Raises
+    ------
+    UsageError
+        It is not known.
+    """
+    if queue.unknown:
+        raise UsageError(
+            f"the law of queue {queue.name} is not known: {queue.unknown}",
+            hint="give its thresholds in the configuration",
+        )
+    if queue.exact is not None:
+        return dict(queue.exact)
+    if not queue.laws:
+        return {"kind": "fifo"}
+    drop = queue.drop
+    if queue.not_ect is NotEct.PLATFORM and queue.mark is not None and experiment.not_ect == "drop":
+        drop = replace(queue.mark, action=Action.DROP)
+    found: dict[str, object] = {"kind": "wred"}
+    laws = {"mark": queue.mark, "drop": drop, "drop_ect": queue.drop_ect}
+    for key, law in laws.items():
+        if law is not None:
+            found[key] = _table(law, experiment.port)
+    weights = {law.weight or 0 for law in laws.values() if law is not None}
+    if len(weights) > 1:
+        experiment.remarks.append(
+            Remark("the laws have different weights, the scenario one: that of the marks", queue=queue.name)
+        )
+    first = queue.mark or queue.drop or queue.drop_ect
+    found["weight"] = (first.weight if first is not None else None) or 0
+    where = first.where if first is not None else Where.UNKNOWN
+    if where is Where.UNKNOWN:
+        where = experiment.where
+    if where is Where.UNKNOWN:
+        where = Where.DEQUEUE
+        experiment.remarks.append(
+            Remark(
+                "where marks are decided is not known: the scenario decides at dequeue",
+                "--switch NAME of `shoal list switches`, or --set bottleneck.aqm.decide=enqueue",
+                queue=queue.name,
+            )
+        )
+    found["decide"] = where.value
+    if experiment.port.cell_bytes > 1:
+        found["cell"] = f"{experiment.port.cell_bytes} B"
+    return found
+
+
+def _reachable(law: Law, port: Port) -> Law:
+    """A law whose maximum no buffer reaches, up to a maximum that a scenario can write: with the same slope."""
+    least, most = law.min.bytes_at(port), law.max.bytes_at(port)
+    if least is None or most is None or most <= _beyond_bytes or least >= _beyond_bytes:
+        return law
+    part = (_beyond_bytes - least) / (most - least)
+    return replace(law, min=whole_bytes(rounded_up(least, 1)), max=whole_bytes(_beyond_bytes), pmax=law.pmax * part)
+
+
+def _table(law: Law, port: Port) -> Mapping[str, object]:
+    law = _reachable(law, port)
+    ends = [amount.in_scenario(port) for amount in (law.min, law.max)]
+    if None not in ends and len({str(end).rpartition(" ")[2] for end in ends}) > 1:
+        # A law of kind "wred" compares both in the same unit.
+        ends = [f"{rounded_up(amount.bytes_at(port) or 0, 1)} B" for amount in (law.min, law.max)]
+    if None in ends:
+        raise UsageError("thresholds in percent, and the size of the buffer is not known", hint="--buffer BYTES")
+    return {"min": ends[0], "max": ends[1], "max_probability": 1.0 if law.is_step else float(law.pmax)}
+
+
+def _buffer(queue: Queue, experiment: Experiment) -> str:
+    port = experiment.port
+    if queue.buffer is not None and queue.buffer.limit is not None and queue.buffer.reserved_bytes == 0:
+        return queue.buffer.limit.in_scenario(port) or f"{port.buffer_bytes} B"
+    stated = queue.buffer.tail_drop_bytes(port) if queue.buffer is not None else None
+    known = stated if stated is not None else experiment.buffer_bytes
+    if known is not None:
+        return whole_bytes(known).in_scenario(port) or ""
+    ends = [end.bytes_at(port) or Fraction(0) for _, law in queue.laws for end in (law.min, law.max)]
+    ends = [end for end in ends if end < _beyond_bytes]
+    assumed = max(ceil(2 * max(ends, default=Fraction(0))), ceil(4 * experiment.rtt_s * port.rate_bps / 8))
+    if not own_law(queue):
+        experiment.remarks.append(
+            Remark(
+                f"what the queue may hold is not in the configuration: {assumed} bytes are assumed",
+                "--buffer BYTES; it decides what packets suffer that no law drops",
+                queue=queue.name,
+            )
+        )
+    return f"{assumed} B"
+
+
+def groups_of(texts: Sequence[str] | None) -> tuple[tuple[str, int], ...]:
+    """Groups of flows, as in ``cubic*4``.
+
+    Raises
+    ------
+    UsageError
+        One of them is not a group.
+    """
+    if not texts:
+        return Experiment.groups
+    found = []
+    for text in (part.strip() for one in texts for part in one.split(",")):
+        controller, star, count = text.partition("*")
+        if not controller or (star and not (count.isdecimal() and int(count))):
+            raise UsageError(f"`{text}` is not a group of flows", hint="CC or CC*COUNT, as in 'cubic*4'")
+        found.append((controller, int(count or 1)))
+    return tuple(found)
+
+
+def chosen(queues: Sequence[Queue], name: str | None) -> list[Queue]:
+    """The queues of a name or number; all of them without one.
+
+    Raises
+    ------
+    UsageError
+        There is none; the hint names those that there are.
+    """
+    if name is None:
+        return list(queues)
+    found = [queue for queue in queues if name in (queue.name, str(queue.index))]
+    if not found:
+        names = ", ".join(dict.fromkeys(queue.name for queue in queues))
+        raise UsageError(f"the configuration has no queue `{name}`", hint=f"it has: {names}")
+    return found
+
+
+def chosen_one(queues: Sequence[Queue]) -> Queue:
+    """The only queue that has a law, if there is only one, or one law in all of them.
+
+    Raises
+    ------
+    UsageError
+        There are several; the hint names them.
+    """
+    lawful = [queue for queue in queues if queue.laws or queue.exact or queue.unknown] or list(queues)
+    different = {(queue.mark, queue.drop, queue.drop_ect, str(queue.exact), queue.unknown) for queue in lawful}
+    if len(different) > 1:
+        names = ", ".join(queue.name for queue in lawful)
+        raise UsageError("the configuration has several queues with laws", hint=f"choose one with --queue: {names}")
+    return lawful[0]

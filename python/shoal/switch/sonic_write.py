@@ -1,0 +1,167 @@
+"""Writes tables of SONiC's CONFIG_DB: WRED_PROFILE, QUEUE, SCHEDULER and buffers of queues."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from shoal.switch import sonic_fields as fields
+from shoal.switch.amounts import Unit
+from shoal.switch.model import Law, Queue, Serving
+from shoal.switch.writing import Refusals, Writing, decides, fitted, needs_thresholds, no_weight, percent
+
+UNITS = {Unit.BYTES: "bytes"}
+_title = "SONiC"
+
+
+def write(queues: Sequence[Queue], writing: Writing) -> str:
+    """CONFIG_DB for some queues, to be loaded with `sonic-cfggen -j FILE --write-to-db` or `config load`.
+
+    Raises
+    ------
+    UsageError
+        SONiC cannot express one of them; the message has the reasons.
+    """
+    tables: dict[str, dict[str, Any]] = {
+        "WRED_PROFILE": {},
+        "QUEUE": {},
+        "SCHEDULER": {},
+        "BUFFER_POOL": {},
+        "BUFFER_PROFILE": {},
+        "BUFFER_QUEUE": {},
+    }
+    for queue in queues:
+        _add(tables, queue, writing, len(queues))
+    return json.dumps({name: table for name, table in tables.items() if table}, indent=2) + "\n"
+
+
+def _add(tables: dict[str, dict[str, Any]], queue: Queue, writing: Writing, queues: int) -> None:
+    profile = wred_profile(queue, writing)
+    entry: dict[str, str] = {}
+    if profile is not None:
+        name = writing.name_of_profile(queue, queues)
+        if tables["WRED_PROFILE"].setdefault(name, profile) != profile:
+            name = f"{name}_{queue.index}"
+            tables["WRED_PROFILE"][name] = profile
+        entry["wred_profile"] = name
+    ports = queue.ports or writing.ports
+    scheduler = _scheduler(queue, writing)
+    if scheduler is not None:
+        name = f"scheduler.{queue.index or 0}"
+        if tables["SCHEDULER"].setdefault(name, scheduler) != scheduler:
+            name = f"{name}.{ports[0]}"
+            tables["SCHEDULER"][name] = scheduler
+        entry["scheduler"] = name
+    buffer = _buffer(tables, queue, writing)
+    for port in ports:
+        key = f"{port}|{queue.index or 0}"
+        tables["QUEUE"][key] = entry
+        if buffer:
+            tables["BUFFER_QUEUE"][key] = {"profile": buffer}
+
+
+def wred_profile(queue: Queue, writing: Writing) -> dict[str, str] | None:
+    """The fields of a profile, all colours alike; ``None`` if the queue has no law.
+
+    Raises
+    ------
+    UsageError
+        SONiC cannot express it.
+    """
+    refusals = Refusals(queue, _title)
+    needs_thresholds(queue, refusals)
+    mark, drop = queue.mark, queue.drop
+    common = mark or drop
+    found: dict[str, str] | None = None
+    if common is not None:
+        for _, law in queue.laws:
+            no_weight(law, refusals, "orchagent always sets weight 0")
+        law = fitted(common, writing, queue, refusals, UNITS)
+        found = {"ecn": "ecn_none" if mark is None else "ecn_all"}
+        if mark is None and queue.drop_ect is None:
+            refusals.add("a law that drops only packets that are not ECT", "add a law that marks the others")
+        if mark is not None and queue.drop_ect is not None:
+            refusals.add("a law that drops ECT packets beside the one that marks them", "leave drop_ect out")
+        if mark is not None and drop is not None and not drop.same_curve(mark):
+            if writing.has_ect_thresholds:
+                own = fitted(drop, writing, queue, refusals, UNITS)
+                found |= _law_fields(own, refusals, (fields.MIN, fields.MAX, fields.PROBABILITY))
+                found |= _law_fields(law, refusals, (fields.ECT_MIN, fields.ECT_MAX, fields.ECT_PROBABILITY))
+                writing.remark(
+                    queue,
+                    "thresholds of ECT packets alone are proposals (sonic-swss#4718, #4719, sonic-buildimage#28164, "
+                    "SONiC#2433): no released SONiC takes them",
+                )
+            else:
+                refusals.add(
+                    "ECT packets and others have different laws, which a profile has no fields for (sonic-swss#4718)",
+                    "--platform nxos --nxos-non-ecn or --platform eos, which have; or a queue of its own for DCTCP, by "
+                    "DSCP",
+                )
+        else:
+            found |= _law_fields(law, refusals, (fields.MIN, fields.MAX, fields.PROBABILITY))
+        found |= {fields.ENABLE.format(colour): "false" if drop is None else "true" for colour in fields.COLOURS}
+        if mark is not None and drop is None:
+            writing.remark(
+                queue,
+                "marks without dropping (wred_*_enable is false): some SAIs do not mark then either "
+                "(sonic-buildimage#4545)",
+                "look at the counter of marked packets on the device",
+            )
+        for amount in (law.min, law.max):
+            if amount.unit is Unit.BYTES and amount.number > fields.LARGEST_THRESHOLD:
+                refusals.add(f"a threshold of {amount}: orchagent reads at most 2^31 - 1", "write less than 2 GiB")
+    refusals.settle()
+    decides(queue, writing)
+    return found
+
+
+def _law_fields(law: Law, refusals: Refusals, patterns: tuple[str, str, str]) -> dict[str, str]:
+    values = (law.min.number, law.max.number, percent(law, refusals))
+    return {
+        pattern.format(colour): str(value)
+        for colour in fields.COLOURS
+        for pattern, value in zip(patterns, values, strict=True)
+    }
+
+
+def _scheduler(queue: Queue, writing: Writing) -> dict[str, str] | None:
+    if queue.scheduler is None and queue.shaping is None:
+        return None
+    found = {"type": "DWRR", "weight": "1"}
+    if queue.scheduler is not None and queue.scheduler.serving is Serving.STRICT:
+        found = {"type": "STRICT"}
+        if queue.scheduler.priority is not None:
+            writing.remark(queue, "a priority is not written: of several strict queues the higher index goes first")
+    elif queue.scheduler is not None and queue.scheduler.weight is not None:
+        found["weight"] = str(min(100, max(1, queue.scheduler.weight)))
+        if not 1 <= queue.scheduler.weight <= 100:
+            writing.remark(queue, f"the weight {queue.scheduler.weight} becomes {found['weight']}: 1 to 100 there")
+    if queue.shaping is not None:
+        rate = str(-(-queue.shaping.rate_bps // 8))
+        # The model of the database wants a committed rate with every peak rate.
+        found |= {"meter_type": "bytes", "cir": rate, "pir": rate}
+        if queue.shaping.burst_bytes is not None:
+            found |= {"cbs": str(queue.shaping.burst_bytes), "pbs": str(queue.shaping.burst_bytes)}
+    return found
+
+
+def _buffer(tables: dict[str, dict[str, Any]], queue: Queue, writing: Writing) -> str:
+    buffer = queue.buffer
+    if buffer is None:
+        return ""
+    if not buffer.pool or not buffer.profile:
+        writing.remark(queue, "the buffer is not written: the names and sizes of pools are those of the device")
+        return ""
+    entry = {"pool": buffer.pool, "size": str(buffer.reserved_bytes)}
+    if buffer.alpha is not None:
+        exponent = buffer.alpha.numerator.bit_length() - buffer.alpha.denominator.bit_length()
+        entry["dynamic_th"] = str(exponent)
+    elif buffer.limit is not None:
+        entry["static_th"] = str(int(buffer.limit.number))
+    tables["BUFFER_PROFILE"][buffer.profile] = entry
+    if buffer.pool_bytes is not None:
+        mode = "static" if buffer.alpha is None else "dynamic"
+        tables["BUFFER_POOL"][buffer.pool] = {"type": "egress", "mode": mode, "size": str(buffer.pool_bytes)}
+    return buffer.profile

@@ -1,0 +1,250 @@
+"""Writes commands of `tc`: those of the Linux plane for a law, or the nearest discipline for the law of a switch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil
+
+from shoal.errors import ScenarioError, UsageError
+from shoal.switch.amounts import Amount, Port, amount_of_scenario, decimal, rounded_up
+from shoal.switch.model import Law, Queue, Serving, Where
+from shoal.switch.plane import disciplines, scenario_of, solved_red
+from shoal.switch.writing import Refusals, Writing
+
+# Laws that Linux has as they are.
+_same = ("linux-red", "gred", "codel", "fq-codel", "pie", "dualpi2", "fifo")
+_modules = ("coupled", "dualq-coupled", "pi2", "open-loop")
+# tc keeps the bandwidth, which counts while the queue is empty only, in 32 bits of bytes a second.
+_largest_bandwidth = 34_000_000_000
+# tc sends the probability in 32 bits, into which 1 does not fit.
+_almost_one = 0.999999
+# Beyond every wait, and within half of what CoDel's clock tells apart, 2^31 units of 1024 ns; as on the Linux plane.
+_never = "1000 s"
+_frame_bytes = 1514
+
+
+def write(queues: Sequence[Queue], writing: Writing) -> str:
+    """Commands for some queues of a device: one discipline at the root, or `ets` with one below each band.
+
+    Raises
+    ------
+    UsageError
+        Linux has nothing like one of them.
+    """
+    lines = _lines(queues[0], writing, "root", 10) if len(queues) == 1 else _bands(queues, writing)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _bands(queues: Sequence[Queue], writing: Writing) -> list[str]:
+    """`ets`: strict bands first, the higher priority before the lower, then those that share by weight."""
+    served: dict[Serving, list[Queue]] = {Serving.STRICT: [], Serving.WEIGHTED: []}
+    for queue in queues:
+        served[queue.scheduler.serving if queue.scheduler else Serving.WEIGHTED].append(queue)
+    strict = sorted(served[Serving.STRICT], key=lambda queue: -((queue.scheduler and queue.scheduler.priority) or 0))
+    weighted = served[Serving.WEIGHTED]
+    weights = [(queue.scheduler.weight if queue.scheduler else None) or 1 for queue in weighted]
+    factor = ceil(_frame_bytes / min(weights)) if weights and min(weights) < _frame_bytes else 1
+    words = f"bands {len(queues)}"
+    words += f" strict {len(strict)}" if strict else ""
+    words += " quanta " + " ".join(str(weight * factor) for weight in weights) if weights else ""
+    lines = [f"tc qdisc add dev {writing.device} root handle 1: ets {words}"]
+    for band, queue in enumerate([*strict, *weighted], start=1):
+        lines += _lines(queue, writing, f"parent 1:{band}", 10 * band)
+        writing.remark(queue, f"it is band {band}: a filter or the priority of packets must lead there")
+    return lines
+
+
+def _lines(queue: Queue, writing: Writing, place: str, handle: int) -> list[str]:
+    aqm = _table(queue, writing)
+    memory = _without_memory_limit(aqm, queue, writing)
+    try:
+        found = disciplines(scenario_of(aqm, link=_link(queue, writing), mtu_bytes=writing.port.mtu_bytes))
+    except ScenarioError as error:
+        first, *rest = str(error).splitlines()
+        hint = next((line.removeprefix("hint: ") for line in rest if line.startswith("hint: ")), "")
+        raise UsageError(f"tc cannot express this queue: {first.removeprefix('error: ')}", hint=hint) from None
+    lines = []
+    for one in found:
+        own = place if one.parent == "1:1" else f"parent {handle}:{one.parent.partition(':')[2]}"
+        major = handle + int(one.handle) - 10
+        words = _certain(one.words)
+        if memory:
+            words = re.sub(r"\bmemory_limit [0-9]+", f"memory_limit {memory}", words)
+        lines.append(f"tc qdisc {one.verb} dev {writing.device} {own} handle {major}: {words}")
+    if aqm["kind"] == "gred":
+        writing.remark(
+            queue,
+            "GRED takes the virtual queue from skb->tc_index, which no filter of Linux sets by the ECN field: 0 is "
+            "that of packets that are not ECT",
+            "on the Linux plane the line sets it; elsewhere use a queue of its own for DCTCP, by DSCP",
+        )
+    return lines
+
+
+def _link(queue: Queue, writing: Writing) -> dict[str, object]:
+    """The bottleneck without its law."""
+    if writing.scenario is not None:
+        return {key: value for key, value in writing.scenario.resolved["bottleneck"].items() if key != "aqm"}
+    limit = queue.buffer.limit if queue.buffer is not None else None
+    buffer = limit.in_scenario(writing.port) if limit is not None else None
+    return {"rate": f"{writing.port.rate_bps} bit/s", "buffer": buffer or "1000 packets"}
+
+
+def _without_memory_limit(aqm: dict[str, object], queue: Queue, writing: Writing) -> int:
+    """The memory limit of fq_codel in bytes, which is taken out of the law; 0 without one.
+
+    The plane refuses one that may act, because the kernel counts the memory of packets and a scenario their bytes.
+    """
+    text = str(aqm.get("memory_limit", "unlimited"))
+    if aqm["kind"] != "fq-codel" or text == "unlimited":
+        return 0
+    limit = amount_of_scenario(text, bdp_bytes=None)
+    aqm["memory_limit"] = "unlimited"
+    writing.remark(queue, "memory_limit counts the memory of packets in the kernel, about twice their bytes")
+    return int(limit.number) if limit is not None else 0
+
+
+def _certain(words: str) -> str:
+    """The words with a probability that tc can send."""
+    return re.sub(r"\bprobability 1(\.0*)?(?= )", f"probability {_almost_one}", words)
+
+
+def _table(queue: Queue, writing: Writing) -> dict[str, object]:
+    """The law of a scenario that Linux has."""
+    kind = str(queue.exact["kind"]) if queue.exact is not None else ""
+    if queue.exact is not None and kind in _same:
+        return dict(queue.exact)
+    refusals = Refusals(queue, "tc")
+    if kind in _modules:
+        refusals.add(
+            f"`{kind}` is not part of Linux: it is a kernel module of this project or of its authors",
+            'kind = "dualpi2", which Linux has since 6.17, or `shoal run --on linux`',
+        )
+    if queue.unknown:
+        refusals.add(f"its law is not known ({queue.unknown})", "give the thresholds")
+    refusals.settle()
+    if not queue.laws:
+        return {"kind": "fifo"}
+    if (step := _sojourn(queue, writing)) is not None:
+        return step
+    return _red(queue, writing)
+
+
+def _sojourn(queue: Queue, writing: Writing) -> dict[str, object] | None:
+    """A step of marks on the packet's own wait at departure is `ce_threshold`, below a CoDel that never acts."""
+    mark = queue.mark
+    if mark is None or queue.drop is not None or queue.drop_ect is not None:
+        return None
+    if not (mark.is_step and mark.min.unit.is_time and mark.where is not Where.ENQUEUE):
+        return None
+    limit = queue.buffer.limit.bytes_at(writing.port) if queue.buffer and queue.buffer.limit else None
+    packets = int(limit // writing.port.mtu_bytes) if limit else 1000
+    seconds = mark.min.seconds_at(writing.port) or Fraction(0)
+    writing.remark(queue, "ce_threshold marks ECT packets that waited longer; the CoDel around it never acts")
+    return {
+        "kind": "codel",
+        "limit": f"{max(1, packets)} packets",
+        "target": _never,
+        "interval": _never,
+        "ce_threshold": f"{decimal(seconds * 10**6)} us",
+    }
+
+
+def _red(queue: Queue, writing: Writing) -> dict[str, object]:
+    """RED with marks, or GRED where packets that are not ECT have a law of their own."""
+    mark, drop, drop_ect = queue.mark, queue.drop, queue.drop_ect
+    refusals = Refusals(queue, "tc")
+    if mark is not None and drop_ect is not None:
+        refusals.add("a law that drops ECT packets beside the one that marks them", "leave drop_ect out")
+    if mark is None and drop_ect is None:
+        refusals.add("a law that drops only packets that are not ECT", "add a law that marks the others")
+    refusals.settle()
+    if any(law.where is Where.DEQUEUE for _, law in queue.laws):
+        writing.remark(queue, "RED of Linux decides when packets arrive, not when they leave")
+    if mark is not None and drop is not None and not drop.same_curve(mark):
+        parts = {"not_ect": _part(drop, queue, writing), "ect": _part(mark, queue, writing) | {"ecn": True}}
+        exponents = {_wlog(law) for law in (mark, drop)}
+        # With one weight the average can be that of the whole queue, as in switches; else each has its own.
+        table: dict[str, object] = {"kind": "gred", "grio": len(exponents) == 1, **parts}
+        if len(exponents) > 1:
+            writing.remark(queue, "the laws have different weights, so each averages its own packets, not the queue")
+        return table
+    law = mark or drop
+    if law is None:
+        raise UsageError("tc cannot express this queue: it has no law", hint="give the thresholds")
+    table = {"kind": "linux-red", **_part(law, queue, writing)}
+    if mark is not None:
+        table["ecn"] = True
+        if drop is None:
+            table["nodrop"] = True
+    return table
+
+
+def _wlog(law: Law) -> int:
+    return max(1, law.weight or 0)
+
+
+def _part(law: Law, queue: Queue, writing: Writing) -> dict[str, object]:
+    """RED's keys for a law."""
+    port = writing.port
+    least, most = _bytes(law.min, port, queue, writing), _bytes(law.max, port, queue, writing)
+    limit = queue.buffer.limit.bytes_at(port) if queue.buffer and queue.buffer.limit else None
+    table: dict[str, object] = {
+        "limit": f"{rounded_up(limit, 1) if limit else max(4 * most, 1000 * port.mtu_bytes)} B",
+        "min": f"{least} B",
+        "max": f"{most} B",
+        "avpkt": f"{port.mtu_bytes} B",
+        "probability": min(float(law.pmax), _almost_one),
+        "bandwidth": f"{min(port.rate_bps, _largest_bandwidth)} bit/s",
+    }
+    if not law.weight:
+        writing.remark(
+            queue,
+            "tc has no weight 0: the average follows the queue by half of the difference at each packet (Wlog 1)",
+            'kind = "step" on the Linux plane (`shoal run --on linux`) has Wlog 0, by other means than tc',
+        )
+    table["burst"] = f"{_burst(table, _wlog(law))} packets"
+    return table
+
+
+def _bytes(amount: Amount, port: Port, queue: Queue, writing: Writing) -> int:
+    exact = amount.bytes_at(port)
+    if exact is None:
+        raise UsageError("a threshold in percent of an unknown buffer", hint="--buffer BYTES")
+    if amount.unit.is_time:
+        writing.remark(queue, f"{amount} becomes {rounded_up(exact, 1)} bytes at this rate: RED counts bytes")
+    return rounded_up(exact, 1)
+
+
+def _burst(table: dict[str, object], exponent: int) -> int:
+    """The smallest burst from which tc computes a weight of 2^-exponent."""
+    least = int(str(table["min"]).removesuffix(" B"))
+    avpkt = int(str(table["avpkt"]).removesuffix(" B"))
+
+    def weight(burst: int) -> int:
+        try:
+            return solved_red({"kind": "linux-red", **table, "burst": f"{burst} packets"}).weight
+        except ScenarioError as error:
+            first = str(error).splitlines()[0]
+            if "too small" in first:
+                return 0
+            if "scaled by the weight" in first:
+                return 32  # The kernel finds it too large.
+            raise
+
+    low, high = max(1, least // avpkt), least // avpkt + 2 ** (exponent + 2)
+    while low < high:
+        middle = (low + high) // 2
+        if weight(middle) >= exponent:
+            high = middle
+        else:
+            low = middle + 1
+    if weight(low) != exponent:
+        raise UsageError(
+            f"tc cannot express this queue: with min = {least} B no burst gives a weight of 2^-{exponent} that the "
+            "kernel takes",
+            hint="write a smaller weight; from 2^-9 on the kernel takes thresholds below 4 MiB only",
+        )
+    return low

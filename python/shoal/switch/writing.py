@@ -1,0 +1,211 @@
+"""What writers share: options, refusals with their reasons, and rounding to what hardware counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import lcm
+
+from shoal.errors import UsageError
+from shoal.scenario import Scenario
+from shoal.switch.amounts import Amount, Port, Unit, decimal, rounded_up, whole_bytes
+from shoal.switch.model import Law, Queue, Remark, Where
+from shoal.switch.presets import Switch
+
+
+@dataclass(frozen=True)
+class Writing:
+    """What a writer needs beside the queues.
+
+    Attributes
+    ----------
+    port
+        What amounts are converted with; its cells are those that thresholds are rounded to.
+    switch
+        What is known of the device.
+    profile
+        Name of the profile or policy.
+    ports
+        Names of ports.
+    device
+        Network device of ``tc``.
+    has_non_ecn
+        The platform takes ``random-detect non-ecn`` (NX-OS).
+    has_ect_thresholds
+        The platform has thresholds of ECT packets alone (SONiC, proposed).
+    has_limit
+        The limit of the queue is written, where it is a single line (NX-OS).
+    current
+        Thresholds in bytes that a profile has now, for the order of changes (ecnconfig).
+    scenario
+        Where the queue is from, for ``tc``, whose words are those of the Linux plane.
+    remarks
+        What was rounded or is lost; grows while writing.
+    """
+
+    port: Port
+    switch: Switch = field(default_factory=Switch)
+    profile: str = "SHOAL"
+    ports: tuple[str, ...] = ("Ethernet0",)
+    device: str = "eth0"
+    has_non_ecn: bool = False
+    has_ect_thresholds: bool = False
+    has_limit: bool = False
+    current: tuple[int, int] | None = None
+    scenario: Scenario | None = None
+    remarks: list[Remark] = field(default_factory=list)
+
+    def remark(self, queue: Queue, text: str, hint: str = "") -> None:
+        """Note what was rounded or is lost, once."""
+        one = Remark(text, hint, queue=queue.name)
+        if one not in self.remarks:
+            self.remarks.append(one)
+
+    def name_of_profile(self, queue: Queue, queues: int) -> str:
+        """The name of a queue's profile, which platforms restrict to letters, digits, dashes and underscores."""
+        name = queue.profile or (self.profile if queues == 1 else f"{self.profile}_{queue.index or 0}")
+        if not re.fullmatch(r"[a-zA-Z0-9][-a-zA-Z0-9_]{0,31}", name):
+            raise UsageError(
+                f"`{name}` is not a name of a profile",
+                hint="1 to 32 letters, digits, dashes and underscores, as in DC_STEP",
+            )
+        return name
+
+
+class Refusals:
+    """Everything about a queue that a platform cannot express, so that all of it is said at once."""
+
+    def __init__(self, queue: Queue, title: str) -> None:
+        self.queue = queue
+        self.title = title
+        self._reasons: list[tuple[str, str]] = []
+
+    def add(self, reason: str, hint: str) -> None:
+        """Note a reason."""
+        if (reason, hint) not in self._reasons:
+            self._reasons.append((reason, hint))
+
+    def __bool__(self) -> bool:
+        return bool(self._reasons)
+
+    def settle(self) -> None:
+        """Raise if there are any."""
+        if not self._reasons:
+            return
+        reasons = "; ".join(reason for reason, _ in self._reasons)
+        hints = "; ".join(dict.fromkeys(hint for _, hint in self._reasons))
+        raise UsageError(f"{self.title} cannot express this queue: {reasons}", hint=hints)
+
+
+def needs_thresholds(queue: Queue, refusals: Refusals) -> None:
+    """Refuse a queue whose law has no thresholds."""
+    if queue.unknown:
+        refusals.add(f"its law is not known ({queue.unknown})", "give the thresholds")
+    kind = str(queue.exact["kind"]) if queue.exact is not None else ""
+    if not queue.laws and kind not in ("", "fifo"):
+        refusals.add(f"`{kind}` is no law of thresholds", '--platform tc, where Linux has it; or kind = "wred"')
+
+
+def fitted(law: Law, writing: Writing, queue: Queue, refusals: Refusals, units: Mapping[Unit, str]) -> Law:
+    """The law with thresholds that the platform can write: in its units, whole, and in whole cells.
+
+    Thresholds are rounded up, so that K is never smaller than asked. A ramp keeps its two ends apart.
+    """
+    least, most = (_in_units(amount, writing.port, units, refusals) for amount in (law.min, law.max))
+    if least is None or most is None:
+        return law
+    switch = writing.switch
+    step = lcm(writing.port.cell_bytes * switch.threshold_cells, switch.threshold_bytes)
+    if step > 1 and not least.unit.is_time and Unit.BYTES in units:
+        least, most = (_in_steps(amount, step, writing.port) for amount in (least, most))
+        if least == most and law.min != law.max:
+            most = whole_bytes(int(least.number) + step)
+    if least == most and not switch.has_steps:
+        refusals.add(
+            f"{switch.title} rejects equal thresholds", f"write a maximum at least {step} bytes above the minimum"
+        )
+    for before, after in ((law.min, least), (law.max, most)):
+        if before.bytes_at(writing.port) != after.bytes_at(writing.port):
+            why = "whole bytes" if step == 1 else f"multiples of {step} bytes"
+            writing.remark(queue, f"{before} becomes {after}, in {why}")
+    return replace(law, min=least, max=most)
+
+
+def _in_units(amount: Amount, port: Port, units: Mapping[Unit, str], refusals: Refusals) -> Amount | None:
+    if amount.unit in units and amount.number.denominator == 1:
+        return amount
+    if amount.unit.is_time:
+        seconds = amount.seconds_at(port) or Fraction(0)
+        for unit, per_second in ((Unit.MILLISECONDS, 10**3), (Unit.MICROSECONDS, 10**6)):
+            if unit in units and (seconds * per_second).denominator == 1:
+                return Amount(seconds * per_second, unit)
+        known = [name for unit, name in units.items() if unit.is_time]
+        refusals.add(
+            f"a threshold of {amount}: times are not written there"
+            if not known
+            else f"a threshold of {amount} is not in whole {' or '.join(known)}",
+            f"write it in bytes: {decimal(rounded(amount, port))} B at this port",
+        )
+        return None
+    exact = amount.bytes_at(port)
+    if exact is None:
+        refusals.add("a threshold in percent of an unknown buffer", "--buffer BYTES")
+        return None
+    return whole_bytes(rounded_up(exact, 1))
+
+
+def rounded(amount: Amount, port: Port) -> Fraction:
+    """Whole bytes of an amount."""
+    return Fraction(rounded_up(amount.bytes_at(port) or 0, 1))
+
+
+def _in_steps(amount: Amount, step: int, port: Port) -> Amount:
+    """The amount as it is if it is whole steps, else the next whole step in bytes."""
+    exact = amount.bytes_at(port) or Fraction(0)
+    return amount if exact % step == 0 else whole_bytes(rounded_up(exact, step))
+
+
+def percent(law: Law, refusals: Refusals, *, least: int = 0) -> int:
+    """The probability in whole percent, which is all that switches have; that of a step has no effect."""
+    if law.is_step:
+        return 100
+    exact = law.pmax * 100
+    if exact.denominator != 1 or exact < least:
+        nearest = max(least, 1, round(exact))
+        refusals.add(
+            f"a probability of {decimal(exact)} %: only whole percent are written there",
+            f"write max_probability = {nearest / 100:g}",
+        )
+        return nearest
+    return int(exact)
+
+
+def no_weight(law: Law, refusals: Refusals, what: str) -> None:
+    """Refuse an average where there is none."""
+    if law.weight:
+        refusals.add(f"an average (weight 2^-{law.weight}): {what}", "write weight = 0")
+
+
+def weight_of(law: Law, writing: Writing, refusals: Refusals) -> int | None:
+    """The exponent of the average that the device has."""
+    if law.weight is not None and law.weight > writing.switch.largest_weight:
+        refusals.add(
+            f"a weight of 2^-{law.weight}: the largest exponent is {writing.switch.largest_weight}",
+            f"write weight = {writing.switch.largest_weight} or less",
+        )
+    return law.weight
+
+
+def decides(queue: Queue, writing: Writing) -> None:
+    """Say where the device decides, if the scenario decides elsewhere: no configuration has this."""
+    wheres = {law.where for _, law in queue.laws if law.action.value == "mark"} - {Where.UNKNOWN}
+    other = writing.switch.where
+    if wheres and other is not Where.UNKNOWN and other not in wheres:
+        (where,) = wheres
+        writing.remark(
+            queue,
+            f"the scenario decides about marks at {where.value}, the device at {other.value}",
+            f'decide = "{other.value}" in a law of kind "wred" simulates this',
+        )
