@@ -20,7 +20,28 @@ from shoal.models import Difference, Kind, Model, Parameter, models
 from shoal.results import Result, Results
 from shoal.running import run
 from shoal.scenario import Scenario
-from shoal.search import Comparison, Condition, Decision, Measured, Phase, Side, Trial, Tuned, tune
+from shoal.search import (
+    Candidate,
+    Comparison,
+    Condition,
+    Decision,
+    Direction,
+    Goal,
+    Judgement,
+    Measured,
+    Measurement,
+    Neighbour,
+    Optimised,
+    Parameter as FreeParameter,
+    Phase,
+    Schedule,
+    Side,
+    Standing,
+    Trial,
+    Tuned,
+    optimise,
+    tune,
+)
 from shoal.stats import Estimate, estimate
 from shoal.sweeps import Point, Sweep, sweep
 
