@@ -15,6 +15,7 @@ from pathlib import Path
 
 import shoal
 from shoal.cache import default_folder
+from shoal.expression import plain
 from shoal.words import significant
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -151,7 +152,8 @@ def threshold_cases() -> list[Case]:
         # One threshold stands for all that hold as many whole packets: the middle of each (claim A4). The range is that
         # of claim A7, M to 3 M.
         low, high = math.ceil(packets - 0.5), math.floor(3 * packets - 0.5)
-        scenario = base.override({"bottleneck.aqm.reno.min": f"{m} BDP", "bottleneck.aqm.reno.max": f"{3 * m} BDP"})
+        ends = {"bottleneck.aqm.reno.min": f"{plain(m)} BDP", "bottleneck.aqm.reno.max": f"{plain(3 * m)} BDP"}
+        scenario = base.override(ends)
         cases.append(
             Case(
                 name=f"threshold-{m:.3g}",
@@ -191,7 +193,9 @@ def slope_cases() -> list[Case]:
             Case(
                 name=f"slope-{d:g}",
                 title=f"Equation 3, Min_D = {d:g} BDP: Max_Prob_D of equal rates",
-                scenario=base.override({"bottleneck.aqm.dctcp.min": f"{d} BDP", "bottleneck.aqm.dctcp.max": f"{d + 2} BDP"}),
+                scenario=base.override(
+                    {"bottleneck.aqm.dctcp.min": f"{d} BDP", "bottleneck.aqm.dctcp.max": f"{d + 2} BDP"}
+                ),
                 free={probability: "0.05:1:log"},
                 maximise=("jain()",),
                 checks=(
@@ -243,11 +247,14 @@ def smallest_k_cases() -> list[Case]:
             def ratio(found: shoal.Optimised, k_opt: float = k_opt) -> float:
                 return value(found, "k") / k_opt
 
-            checks = [Check("A40", "K / K_opt", "at most 2", 0, 2, ratio), Check("A43", "K / K_opt", "around 2", 2 / 1.5, 3, ratio)]
+            checks = [
+                Check("A40", "K / K_opt", "at most 2", 0, 2, ratio),
+                Check("A43", "K / K_opt", "around 2", 2 / 1.5, 3, ratio),
+            ]
             cases.append(
                 Case(
                     name=f"smallest-k-{rtt_ms}ms-{limit:g}",
-                    title=f"100 Mbit/s, {rtt_ms} ms, K_opt = {k_opt:.3g}: shortest queue that is empty for {limit:.0%} at most",
+                    title=f"{rtt_ms} ms, K_opt = {k_opt:.3g}: shortest queue that is empty for {limit:.0%} at most",
                     scenario=base.override({"flows.dctcp.rtt": f"{rtt_ms} ms"}),
                     # tc refuses K = 1.
                     free={"k": f"2:{round(5 * k_opt)}:whole"},
@@ -296,10 +303,15 @@ def all_cases() -> list[Case]:
     return [*threshold_cases(), *slope_cases(), *smallest_k_cases(), *coupling_cases()]
 
 
-def plausible(found: shoal.Optimised) -> str:
-    """Free parameters of what is not clearly worse than the optimum."""
-    ends = zip(found.parameters, found.plausible.values(), strict=True)
-    return "; ".join(f"{p.name} {low:g} to {high:g}" for p, (low, high) in ends)
+def optimum(case: Case, found: shoal.Optimised) -> tuple[str, ...]:
+    """Where the optimum is, its goal, what is not clearly worse, and what the search took."""
+    goals = [
+        f"{goal.expression} = {significant(own)}" for goal in found.goals if (own := found.estimate(goal.expression))
+    ]
+    ends = zip(found.parameters, found.plausible.values(), strict=False)
+    where = "-" if found.chosen is None else found.place(found.chosen.at)
+    near = "; ".join(f"{parameter.name} {low:g} to {high:g}" for parameter, (low, high) in ends)
+    return (case.title, where, "; ".join(goals), near, str(found.runs))
 
 
 def main() -> None:
@@ -316,10 +328,10 @@ def main() -> None:
             met = "yes" if check.is_met(found) else "**no**"
             row = (case.title, check.claim, check.what, check.published, accepted, f"{check.value(found):.4g}", met)
             print(f"| {' | '.join(row)} |")
-        goals = "; ".join(f"{goal.text}: {significant(value)}" for goal in found.goals if (value := found.estimate(goal.expression)))
-        notes.append(f"| {case.title} | {found.place(found.chosen.at) if found.chosen else '-'} | {goals} | {plausible(found)} | {found.runs} |")
+        notes.append(f"| {' | '.join(optimum(case, found))} |")
     print(file=sys.stderr)
-    print("\n| search | optimum | goal there, fresh seeds | not clearly worse, of all tried | runs |\n|---|---|---|---|--:|")
+    print("\n| search | optimum | goal there, fresh seeds | not clearly worse, of all tried | runs |")
+    print("|---|---|---|---|--:|")
     print("\n".join(notes))
     checks = sum(len(case.checks) for case in cases)
     print(f"\n{checks - missed} of {checks} published values are found.")

@@ -4,10 +4,10 @@ from shoal.search.bisection import Decision, Phase, Side
 from shoal.search.candidates import Candidate, Measurement
 from shoal.search.condition import Comparison, Condition, Measured, decide
 from shoal.search.domination import Judgement, Standing
-from shoal.search.goals import Direction, Goal
+from shoal.search.goals import Direction, Goal, read_goals
 from shoal.search.optimised import Neighbour, Optimised
 from shoal.search.optimising import optimise
-from shoal.search.parameters import Parameter
+from shoal.search.parameters import FreeParameter
 from shoal.search.schedule import Schedule
 from shoal.search.tuning import Problem, Trial, Tuned, candidates, solve, tune, written
 
@@ -17,13 +17,13 @@ __all__ = [
     "Condition",
     "Decision",
     "Direction",
+    "FreeParameter",
     "Goal",
     "Judgement",
     "Measured",
     "Measurement",
     "Neighbour",
     "Optimised",
-    "Parameter",
     "Phase",
     "Problem",
     "Schedule",
@@ -34,6 +34,7 @@ __all__ = [
     "candidates",
     "decide",
     "optimise",
+    "read_goals",
     "solve",
     "tune",
     "written",

@@ -1,7 +1,7 @@
 """Candidates with several goals: which dominate which, clearly or not, and which stand for a front. Pure.
 
-Losses are values of goals of which less is better. A candidate dominates another if it is worse in no goal and better in
-one. What noise leaves open is decided on pairs of runs with the same seed.
+Losses are values of goals of which less is better. A candidate dominates another if it is worse in no goal and better
+in one. What noise leaves open is decided on pairs of runs with the same seed.
 """
 
 from __future__ import annotations
@@ -119,7 +119,8 @@ def judge(runs: Sequence[Sequence[Sequence[float]]]) -> list[Judgement]:
     """
     judgements = []
     for place, own in enumerate(runs):
-        clearly, perhaps = [], []
+        clearly: list[int] = []
+        perhaps: list[int] = []
         for number, other in enumerate(runs):
             if number == place:
                 continue

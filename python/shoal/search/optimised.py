@@ -1,4 +1,4 @@
-"""What a search with goals found: the optimum or the front, its uncertainty, and what is around it, in words and tables."""
+"""What a search with goals found: the optimum or the front, how sure that is, and what is around it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shoal.search.candidates import Candidate, Measurement
 from shoal.search.condition import Condition
 from shoal.search.domination import Judgement, Order, Standing, compared, judge, order_of
 from shoal.search.goals import Direction, Goal
-from shoal.search.parameters import Parameter
+from shoal.search.parameters import FreeParameter
 from shoal.search.schedule import Schedule
 from shoal.search.tuning import written
 from shoal.stats import Estimate, paired_difference
@@ -39,7 +39,7 @@ class Neighbour:
         What fresh seeds say there.
     """
 
-    parameter: Parameter
+    parameter: FreeParameter
     value: float
     measured: Measurement
 
@@ -69,7 +69,7 @@ class Optimised:
         What the simulator leaves out and the answer depends on; to be read with it.
     """
 
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[FreeParameter, ...]
     goals: tuple[Goal, ...]
     condition: Condition | None
     schedule: Schedule
@@ -185,9 +185,7 @@ class Optimised:
                     )
             if refused:
                 numbers = _listed(str(one.number) for one in refused)
-                lines.append(
-                    f"The search ranked {numbers} first, where the condition fails with fresh seeds, so the next was taken."
-                )
+                lines.append(f"Ranked first by the search, but with fresh seeds the condition fails there: {numbers}.")
         fresh = len(self.finalists[0].confirmed.seeds)
         count = len(self.candidates)
         lines.append(
@@ -206,6 +204,10 @@ class Optimised:
     def measured(self) -> list[str]:
         """What tables show: the goals, and the left sides of the condition that are not goals."""
         return list(dict.fromkeys([goal.expression for goal in self.goals] + self._limited()))
+
+    def tables(self) -> list[Table]:
+        """What the command line and the report show: the finalists, and what is around the optimum if there is one."""
+        return [self.finalists_table(), *([self.around_table()] if self.neighbours else [])]
 
     def finalists_table(self) -> Table:
         """The finalists by fresh seeds, beside what the search knew of their goals."""
@@ -236,7 +238,7 @@ class Optimised:
                 word = self._centre if is_chosen else self._change_in_words(measured)
                 cells = (_shown(measured.estimate(text)) for text in self.measured)
                 rows.append((names[parameter.key], parameter.text(value).partition(" ")[0], *cells, word))
-        return Table(f"Around the {self._centre}", ("Changed", "to", *self.measured, ""), rows, words=1)
+        return Table(f"Around the {self._centre}", ("Changed", "to", *self.measured, ""), rows, words=2)
 
     # As frames.
 
@@ -308,15 +310,16 @@ class Optimised:
         return keys | {f"{text}{suffix}": pl.Float64 for text in self.measured for suffix in ("", "_ci95")}
 
     def __repr__(self) -> str:
-        return f"<shoal.Optimised: {self.verdict.removesuffix('.')}; {len(self.candidates)} candidates, {self.runs} runs>"
+        return (
+            f"<shoal.Optimised: {self.verdict.removesuffix('.')}; {len(self.candidates)} candidates, {self.runs} runs>"
+        )
 
     def _repr_html_(self) -> str:
         from shoal import notebook
 
-        tables = [self.finalists_table(), *([self.around_table()] if self.neighbours else [])]
         return (
             notebook.heading(self.verdict)
-            + "".join(notebook.table(table.rows, heads=table.columns, words=table.words) for table in tables)
+            + "".join(notebook.table(table.rows, heads=table.columns, words=table.words) for table in self.tables())
             + "".join(notebook.note(line) for line in self.remarks)
         )
 
@@ -368,7 +371,7 @@ class Optimised:
         return f"dominated by {others}"
 
     def _failing(self, measured: Measurement) -> str | None:
-        """The comparisons that fail, or what has no value; ``None`` if the condition holds and all goals have values."""
+        """The comparisons that fail, or what has no value; ``None`` if all holds and has values."""
         missing = [goal.expression for goal in self.goals if goal.expression in measured.missing]
         missing += [text for text in (self.condition.expressions if self.condition else ()) if text in measured.missing]
         if missing:
@@ -408,7 +411,11 @@ class Optimised:
         ):
             if not measured.decision.holds:
                 gap = abs(measured.left.mean - measured.right.mean)
-                side = "" if comparison.right == f"{measured.right.mean:g}" else f", which is {significant(measured.right)}"
+                side = (
+                    ""
+                    if comparison.right == f"{measured.right.mean:g}"
+                    else f", which is {significant(measured.right)}"
+                )
                 parts.append(
                     f"{comparison.left} = {significant(measured.left)} misses {comparison.operator} "
                     f"{comparison.right}{side} by {gap:.3g}"

@@ -19,7 +19,7 @@ from shoal.search.condition import Condition
 from shoal.search.domination import compromise
 from shoal.search.goals import Goal, read_goals
 from shoal.search.optimised import Neighbour, Optimised
-from shoal.search.parameters import Parameter
+from shoal.search.parameters import FreeParameter
 from shoal.search.sampler import propose, require_library
 from shoal.search.schedule import Schedule, batch
 from shoal.search.tuning import written
@@ -34,7 +34,7 @@ Run = Callable[[list[tuple[Scenario, int]], str], list[Result]]
 def optimise(
     scenario: Scenario | str | Path,
     *,
-    free: Mapping[str, str | Parameter],
+    free: Mapping[str, str | FreeParameter],
     minimise: str | Iterable[str] = (),
     maximise: str | Iterable[str] = (),
     such_that: str | None = None,
@@ -122,12 +122,12 @@ def _texts(given: str | Iterable[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-def _parameters(free: Mapping[str, str | Parameter]) -> tuple[Parameter, ...]:
+def _parameters(free: Mapping[str, str | FreeParameter]) -> tuple[FreeParameter, ...]:
     if not free:
         raise UsageError("nothing is free", hint="as in --free bottleneck.aqm.dctcp.max_probability=0.05:1:log")
     parameters = []
     for key, range_ in free.items():
-        parameter = range_ if isinstance(range_, Parameter) else Parameter.parse(key, range_)
+        parameter = range_ if isinstance(range_, FreeParameter) else FreeParameter.parse(key, range_)
         parameter.check()
         if parameter.unit is not None and is_variable(key):
             raise UsageError(
@@ -143,7 +143,7 @@ class _Bench:
     """Runs candidates and reads from their results what the search is about."""
 
     template: Template
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[FreeParameter, ...]
     expressions: list[str]
     run: Run
     lean: bool
@@ -181,7 +181,11 @@ class _Bench:
 def _search(bench: _Bench, goals: tuple[Goal, ...], condition: Condition | None, schedule: Schedule) -> Optimised:
     start = bench.template.scenario
     seeds = seed_list(start, 4 * schedule.seeds)
-    first, second, fresh = seeds[: schedule.seeds], seeds[schedule.seeds : 2 * schedule.seeds], seeds[-len(seeds) // 2 :]
+    first, second, fresh = (
+        seeds[: schedule.seeds],
+        seeds[schedule.seeds : 2 * schedule.seeds],
+        seeds[-len(seeds) // 2 :],
+    )
     candidates: list[Candidate] = []
 
     def refine(some: Iterable[Candidate], limit: int, label: str) -> bool:
@@ -233,9 +237,7 @@ def _search(bench: _Bench, goals: tuple[Goal, ...], condition: Condition | None,
     )
 
 
-def _refuse_without_values(
-    candidates: Sequence[Candidate], goals: Sequence[Goal], condition: Condition | None
-) -> None:
+def _refuse_without_values(candidates: Sequence[Candidate], goals: Sequence[Goal], condition: Condition | None) -> None:
     """Stop where nothing that was tried has a value of something."""
     if any(not one.searched.missing for one in candidates):
         return

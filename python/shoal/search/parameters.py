@@ -21,7 +21,7 @@ neighbour_steps = (-2, -1, 1, 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class FreeParameter:
     """What a search may choose.
 
     Attributes
@@ -46,7 +46,7 @@ class Parameter:
     is_whole: bool = False
 
     @classmethod
-    def parse(cls, key: str, text: str) -> Parameter:
+    def parse(cls, key: str, text: str) -> FreeParameter:
         """Read a range: ``LOW:HIGH``, then ``:log`` and ``:whole`` if wanted, then the unit.
 
         Raises

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from shoal.errors import UsageError
-from shoal.search.parameters import Parameter
+from shoal.search.parameters import FreeParameter
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -61,7 +61,7 @@ def require_library() -> ModuleType:
 
 
 def propose(
-    parameters: Sequence[Parameter], told: Sequence[Told], *, goals: int, count: int, startup: int, seed: int
+    parameters: Sequence[FreeParameter], told: Sequence[Told], *, goals: int, count: int, startup: int, seed: int
 ) -> list[tuple[float, ...]]:
     """Up to ``count`` candidates that are not known yet; fewer if there are no others, as far as can be told.
 
@@ -115,7 +115,7 @@ def propose(
     return found
 
 
-def _distribution(optuna: ModuleType, parameter: Parameter) -> BaseDistribution:
+def _distribution(optuna: ModuleType, parameter: FreeParameter) -> BaseDistribution:
     if parameter.is_whole:
         whole: BaseDistribution = optuna.distributions.IntDistribution(
             int(parameter.low), int(parameter.high), log=parameter.is_log
