@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from shoal.plots.style import Drawn, colour, legend_of_figure, logarithmic, paper_style, two_columns
+from shoal.search import Standing
 
 if TYPE_CHECKING:
     from shoal.search import Candidate, Direction, FreeParameter, Measurement, Optimised
@@ -26,31 +27,43 @@ def draw_all(found: Optimised) -> list[Drawn]:
 
 
 def front(found: Optimised) -> Drawn:
-    """One panel a pair of goals: everything tried, and the finalists by fresh seeds with their intervals."""
+    """One row a pair of goals: everything tried, and beside it the finalists by fresh seeds with their intervals."""
     pairs = list(itertools.combinations(found.goals, 2))
     with paper_style():
-        figure = Figure(figsize=(two_columns if len(pairs) > 1 else 4.6, 3.0))
-        panels = figure.subplots(1, len(pairs), squeeze=False)[0]
-        for axes, (across, up) in zip(panels, pairs, strict=True):
+        figure = Figure(figsize=(two_columns, 2.6 * len(pairs) + 0.5))
+        rows = figure.subplots(len(pairs), 2, squeeze=False)
+        for panels, (across, up) in zip(rows, pairs, strict=True):
             x, y = across.expression, up.expression
             for holds, shape, words in ((True, "o", "tried"), (False, "x", "tried, fails")):
                 some = [one.searched for one in found.candidates if _holds(found, one.searched) is holds]
                 points = [(a.mean, b.mean) for one in some if (a := one.estimate(x)) and (b := one.estimate(y))]
                 if points:
-                    face = "none" if shape == "o" else _grey
-                    axes.scatter(*zip(*points, strict=True), s=12, marker=shape, facecolors=face, edgecolors=_grey,
-                                 linewidths=0.7, label=words)  # fmt: skip
-            kept = {one.number for one in found.front}
-            for words, own, paint in (
-                ("front, fresh seeds", [one for one in found.finalists if one.number in kept], colour(0)),
-                ("dominated or fails, fresh seeds", [one for one in found.finalists if one.number not in kept], _grey),
+                    panels[0].plot(
+                        *zip(*points, strict=True),
+                        shape,
+                        linestyle="none",
+                        color=_grey,
+                        markerfacecolor="none",
+                        label=words,
+                    )
+            for standing, words, paint, face in (
+                (Standing.ON_FRONT, "on the front", colour(0), colour(0)),
+                (Standing.UNCLEAR, "not clear", colour(0), "white"),
+                (Standing.DOMINATED, "dominated", "#333333", "white"),
+                (None, "finalist, fails", "#333333", "#333333"),
             ):
-                _points(axes, own, x, y, paint, words)
-            if found.chosen is not None:
-                _points(axes, [found.chosen], x, y, _best, "compromise")
-            axes.set(xlabel=_axis(x, across.direction), ylabel=_axis(y, up.direction))
-        legend_of_figure(figure, panels[:1], columns=3, columnspacing=1.0, handletextpad=0.4)
-    note = "Bars are 95 % confidence intervals over the fresh seeds."
+                own = [one for one in found.finalists if _standing(found, one) is standing]
+                for axes in panels:
+                    _points(axes, own, x, y, paint, face, words)
+            for axes in panels:
+                _points(axes, [found.chosen] if found.chosen else [], x, y, _best, _best, "compromise")
+                axes.set(xlabel=_axis(x, across.direction), ylabel=_axis(y, up.direction))
+            panels[0].set_title("Everything tried")
+            panels[1].set_title("Finalists")
+        legend_of_figure(figure, rows[0], columns=6, columnspacing=1.0, handletextpad=0.4)
+    note = (
+        "Finalists by their fresh seeds, with 95 % confidence intervals; other candidates by the seeds of the search."
+    )
     return Drawn("front", "Front of the goals", figure, found.finalists_to_polars(), note)
 
 
@@ -128,7 +141,7 @@ def _surroundings(axes: Axes, found: Optimised, parameter: FreeParameter, text: 
             axes.plot(*zip(*drawn, strict=True), ":", color="#333333", linewidth=1.0, label="limit")
 
 
-def _points(axes: Axes, some: Sequence[Candidate], x: str, y: str, paint: str, words: str) -> None:
+def _points(axes: Axes, some: Sequence[Candidate], x: str, y: str, paint: str, face: str, words: str) -> None:
     known = [
         (a, b) for one in some if (a := one.confirmed.estimate(x)) is not None and (b := one.confirmed.estimate(y))
     ]
@@ -141,10 +154,15 @@ def _points(axes: Axes, some: Sequence[Candidate], x: str, y: str, paint: str, w
             fmt="o",
             markersize=4,
             color=paint,
-            ecolor=paint,
+            markerfacecolor=face,
             elinewidth=0.8,
             label=words,
         )
+
+
+def _standing(found: Optimised, candidate: Candidate) -> Standing | None:
+    judgement = found.standing(candidate)
+    return None if judgement is None else judgement.standing
 
 
 def _holds(found: Optimised, measured: Measurement) -> bool:

@@ -403,8 +403,9 @@ class Optimised:
         return ", ".join(said) or "within the noise"
 
     def _infeasible(self) -> str:
-        assert self.condition is not None  # noqa: S101  (without one, everything satisfies it)
         best = self.finalists[0]
+        if self.condition is None:
+            return f"No finalist has a value of every goal with fresh seeds; the best: {self.place(best.at)}."
         parts = []
         for comparison, measured in zip(
             self.condition.comparisons, best.confirmed.judged(self.condition), strict=False

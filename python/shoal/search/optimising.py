@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shoal import host_bursts
-from shoal.errors import UsageError
+from shoal.errors import ScenarioError, UsageError
 from shoal.jobs import run_jobs
 from shoal.metrics import metric, recording
 from shoal.results import Result, Results
@@ -27,6 +27,8 @@ from shoal.template import Template, is_variable
 
 # Of up to so many parameters every corner of the ranges is checked before anything runs.
 _corners_checked = 10
+# A place in a range that is no whole number if both ends are: the golden section.
+_inside = 0.382
 # How jobs are run; the text is for the progress bar.
 Run = Callable[[list[tuple[Scenario, int]], str], list[Result]]
 
@@ -103,6 +105,8 @@ def optimise(
         raise too_many_runs(runs)
     schedule.check()
     require_library()
+    if both := next((p.key for p in parameters if p.key in (set or {})), None):
+        raise UsageError(f"`{both}` is free, and is set as well", hint="leave one of them out")
     template = Template(scenario, tuple(parameter.key for parameter in parameters), set or {})
     expressions = [*(goal.expression for goal in goals), *(condition.expressions if condition else ())]
     bench = _Bench(
@@ -134,6 +138,8 @@ def _parameters(free: Mapping[str, str | FreeParameter]) -> tuple[FreeParameter,
                 f"`{key}` is a variable, which has no unit",
                 hint=f"write the unit in --set, as in KEY='{{{key}}} {parameter.unit}'",
             )
+        if key == "seed":
+            raise UsageError("the seed cannot be free", hint="seeds are repetitions: see --seeds")
         parameters.append(parameter)
     return tuple(parameters)
 
@@ -156,10 +162,22 @@ class _Bench:
         return point.override(keys) if keys else point
 
     def check_corners(self) -> list[Scenario]:
-        """Let a wrong key, unit or end of a range show before anything runs."""
+        """Let a wrong key, unit or end of a range, or one that takes whole numbers, show before anything runs."""
         ends = [(parameter.low, parameter.high) for parameter in self.parameters]
         corners = itertools.product(*ends) if len(ends) <= _corners_checked else zip(*ends, strict=True)
-        return [self.scenario(corner) for corner in corners]
+        scenarios = [self.scenario(corner) for corner in corners]
+        for index, parameter in enumerate(self.parameters):
+            inside = [*(own.low for own in self.parameters)]
+            inside[index] = parameter.at(_inside)
+            try:
+                self.scenario(inside)
+            except ScenarioError:
+                inside[index] = float(round(inside[index]))
+                self.scenario(inside)
+                raise UsageError(
+                    f"`{parameter.key}` takes whole numbers only", hint=f"write {parameter.whole_range}"
+                ) from None
+        return scenarios
 
     def measure(
         self, wanted: Sequence[tuple[float, ...]], seeds: Sequence[int], label: str, *, keep: bool = False
@@ -219,6 +237,8 @@ def _search(bench: _Bench, goals: tuple[Goal, ...], condition: Condition | None,
         pass
     refined = [one for one in candidates if len(one.searched.seeds) > len(first)]
     finalists = best_of(refined, goals, condition, schedule.finalists)
+    if not finalists:
+        raise _without_values(goals, condition, [one.searched for one in candidates], "with all seeds of the search")
     confirmed = bench.measure([one.at for one in finalists], fresh, "Finalists with fresh seeds", keep=True)
     finalists = [replace(one, fresh=measured) for one, measured in zip(finalists, confirmed, strict=True)]
     for one in finalists:
@@ -241,10 +261,17 @@ def _refuse_without_values(candidates: Sequence[Candidate], goals: Sequence[Goal
     """Stop where nothing that was tried has a value of something."""
     if any(not one.searched.missing for one in candidates):
         return
+    raise _without_values(goals, condition, [one.searched for one in candidates], "in the first round")
+
+
+def _without_values(
+    goals: Sequence[Goal], condition: Condition | None, measured: Sequence[Measurement], where: str
+) -> UsageError:
+    """What to say where there is no candidate with a value of every goal and of the condition."""
     texts = [*(goal.expression for goal in goals), *(condition.expressions if condition else ())]
-    text = next((text for text in texts if all(text in one.searched.missing for one in candidates)), texts[0])
-    raise UsageError(
-        f"`{text}` has no value at any of the {len(candidates)} candidates of the first round",
+    count, text = max((sum(text in one.missing for one in measured), text) for text in texts)
+    return UsageError(
+        f"`{text}` has no value {where} at {count} of {len(measured)} candidates",
         hint="is the run long enough, and does the group or link do what is asked for?",
     )
 

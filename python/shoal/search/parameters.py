@@ -87,7 +87,7 @@ class FreeParameter:
         if self.high < self.low:
             raise UsageError(f"{range_} is empty", hint="the first value must not be above the last")
         if self.high == self.low:
-            raise UsageError(f"{range_} is one value", hint=f"write --set {self.key}={self.text(self.low)} instead")
+            raise UsageError(f"{range_} is one value", hint=f"write --set {self.key}='{self.text(self.low)}' instead")
         if self.is_log and self.low <= 0:
             raise UsageError(f"{range_} is not above zero", hint="a logarithmic range needs a first value above 0")
         if self.is_whole and (self.low != int(self.low) or self.high != int(self.high)):
@@ -101,7 +101,14 @@ class FreeParameter:
     @property
     def range(self) -> str:
         """The range as it is written."""
-        words = ":log" * self.is_log + ":whole" * self.is_whole
+        return self._written(":log" * self.is_log + ":whole" * self.is_whole)
+
+    @property
+    def whole_range(self) -> str:
+        """The same for whole numbers only."""
+        return self._written(":log" * self.is_log + ":whole")
+
+    def _written(self, words: str) -> str:
         return f"{plain(self.low)}:{plain(self.high)}{words}" + (f" {self.unit}" if self.unit else "")
 
     def text(self, value: float) -> str:
