@@ -326,7 +326,12 @@ def test_what_is_free_is_checked_before_anything_runs(small: shoal.Scenario, mon
     monkeypatch.setattr("shoal.search.optimising.run_jobs", lambda *_, **__: pytest.fail("something ran"))
 
     def refused(message: str, **more: object) -> None:
-        arguments: dict[str, object] = {"free": {P: "2:40:whole packets"}, "minimise": "delay_ms()", "runs": 100, "seeds": 1}
+        arguments: dict[str, object] = {
+            "free": {P: "2:40:whole packets"},
+            "minimise": "delay_ms()",
+            "runs": 100,
+            "seeds": 1,
+        }
         with pytest.raises(shoal.ShoalError, match=message):
             shoal.optimise(small, **(arguments | more))  # type: ignore[arg-type]
 
