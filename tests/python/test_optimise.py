@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import json
 import math
 import random
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -391,8 +393,12 @@ def test_the_command_gives_the_same_bytes_for_any_workers_and_after_an_interrupt
         "--maximise",
     ):
         assert wanted in page, wanted
+    # The command of the report needs nothing but the folder.
     command = re.search(r"<pre><code>shoal (tune .*?)</code></pre>", page)
     assert command is not None
+    (folder / "small.toml").unlink()
+    assert cli(*shlex.split(html.unescape(command[1]))).code == 0
+    assert (folder / "out-again" / "tune.json").read_text(encoding="utf-8") == text
 
 
 def test_the_terminal_at_80_columns(cli: Cli, folder: Path, environment: dict[str, str]) -> None:
