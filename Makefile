@@ -7,7 +7,7 @@ WORKERS ?= 0
 # Heading of a recorded table: date, version and processor.
 MEASURED_ON = "$$(date +%F), shoal $$(git describe --always), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)."
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module same-experiment-record page page-picture test-page site test-docs wheel test-wheel test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record known-configurations-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module same-experiment-record page page-picture test-page site test-docs wheel test-wheel test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record known-configurations-record tuned-optima-record fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -19,7 +19,11 @@ $(VENV)/.run: requirements/run.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --requirement requirements/run.txt
 	@touch $@
 
-$(VENV)/.test: requirements/test.txt $(VENV)/.run
+$(VENV)/.tune: requirements/tune.txt $(VENV)/.run
+	$(BIN)/python -m pip install --quiet --requirement requirements/tune.txt
+	@touch $@
+
+$(VENV)/.test: requirements/test.txt $(VENV)/.tune
 	$(BIN)/python -m pip install --quiet --requirement requirements/test.txt
 	@touch $@
 
@@ -202,6 +206,12 @@ known-configurations-record: setup ## Read, simulate and rank configurations of 
 		"$$(date +%F)" "$$(git describe --always)"; \
 		$(BIN)/python tools/known_configurations.py || exit 1; } > docs/known-configurations.md.new
 	@mv docs/known-configurations.md.new docs/known-configurations.md
+
+tuned-optima-record: setup $(VENV)/.tune ## Search published optima with goals and free parameters: docs/tuned-optima.md (about ten minutes)
+	@{ printf '# Published optima, searched\n\n%s, shoal %s. Written by `make tuned-optima-record`; [tune with goals](how-to/tune-with-goals.md) says how the searches work.\n\n' \
+		"$$(date +%F)" "$$(git describe --always)"; \
+		$(BIN)/python tools/tuned_optima.py; } > docs/tuned-optima.md.new
+	@mv docs/tuned-optima.md.new docs/tuned-optima.md
 
 fuzz: ## Run every fuzz target for FUZZ_SECONDS (default 60); needs cargo-fuzz and a nightly toolchain
 	tools/fuzz.sh $${FUZZ_SECONDS:-60}

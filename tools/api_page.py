@@ -16,6 +16,8 @@ CHAPTERS = {
     "Searching": [
         *("tune", "Tuned", "Trial", "Side", "Phase", "Decision"),
         *("Condition", "Comparison", "Measured"),
+        *("optimise", "Optimised", "FreeParameter", "Goal", "Direction", "Candidate", "Measurement", "Neighbour"),
+        *("Judgement", "Standing", "Schedule"),
     ],
     "Statistics": ["estimate", "Estimate"],
     "Models": ["models", "Model", "Parameter", "Difference", "Kind"],

@@ -310,9 +310,11 @@ def plain(value: float) -> str:
     rounded = float(f"{value:.12g}")
     if rounded == int(rounded):
         return str(int(rounded))
-    text = f"{rounded:.15f}".rstrip("0")
-    # Beyond fifteen places: as many as it takes, rather than a zero that was not asked for.
-    return text if float(text) else f"{Decimal(repr(rounded)):f}"
+    # The shortest decimal of the number: formatting the number itself would show its binary remainder (35.28 as
+    # 35.280000000000001). Beyond fifteen places: as many as it takes, rather than a zero that was not asked for.
+    exact = Decimal(repr(rounded))
+    text = f"{exact:.15f}".rstrip("0")
+    return text if float(text) else f"{exact:f}"
 
 
 class _Evaluation:

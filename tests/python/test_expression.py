@@ -119,6 +119,7 @@ def test_formats_stay_small() -> None:
 
 def test_small_numbers_are_not_lost() -> None:
     assert plain(1.5e-20) == "0.000000000000000000015"
+    assert plain(35.28) == "35.28"  # not 35.280000000000001, the number that it is in binary
     for value in (math.nan, math.inf):
         with pytest.raises(shoal.UsageError):
             plain(value)

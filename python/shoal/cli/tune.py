@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from typer.exceptions import Exit
 
 from shoal import _native, host_bursts
 from shoal.again import keep_source, template_command
+from shoal.cli import optimise as optimising
 from shoal.cli import options
 from shoal.cli.console import data
 from shoal.cli.declare import option
@@ -25,19 +27,40 @@ from shoal.shipped import find_scenario
 from shoal.template import Template, is_variable
 
 _Key = Annotated[
-    str,
+    str | None,
     option("--key", "KEY", "What is searched: a key, e.g. [cyan]bottleneck.aqm.threshold[/], or a variable for --set."),
 ]
-_From = Annotated[float, option("--from", "A", "First value.")]
-_To = Annotated[float, option("--to", "B", "Last value.")]
+_From = Annotated[float | None, option("--from", "A", "First value.")]
+_To = Annotated[float | None, option("--to", "B", "Last value.")]
 _SuchThat = Annotated[
-    str,
+    str | None,
     option(
         "--such-that",
         "CONDITION",
-        "What the value shall satisfy, e.g. [cyan]'queue_empty() <= 0.05'[/]: comparisons joined by `and`; "
+        "What shall hold, e.g. [cyan]'queue_empty() <= 0.05'[/]: comparisons joined by `and`; "
         "[cyan]shoal list metrics[/] shows the functions.",
     ),
+]
+_Free = Annotated[
+    list[str] | None,
+    option(
+        "--free",
+        "KEY=LOW:HIGH",
+        "With goals: a key, or a variable for --set, and its range, e.g. "
+        "[cyan]bottleneck.aqm.dctcp.min='0.1:0.9 BDP'[/]; [cyan]0.05:1:log[/] for equal ratios, "
+        "[cyan]1:60:whole[/] for whole numbers. Repeatable.",
+    ),
+]
+_Minimise = Annotated[
+    list[str] | None,
+    option(("--minimise", "--minimize"), "GOAL", "A metric to make small, e.g. [cyan]'delay_ms()'[/]. Repeatable."),
+]
+_Maximise = Annotated[
+    list[str] | None,
+    option(("--maximise", "--maximize"), "GOAL", "A metric to make large, e.g. [cyan]'jain()'[/]. Repeatable."),
+]
+_Runs = Annotated[
+    int, typer.Option("--runs", min=1, metavar="N", help="With goals: runs of the whole search, at most.")
 ]
 _Smallest = Annotated[bool, typer.Option("--smallest", help="The smallest value from which on it holds.")]
 _Largest = Annotated[bool, typer.Option("--largest", help="The largest value up to which it holds.")]
@@ -54,16 +77,21 @@ _Confirm = Annotated[
 
 
 def tune(
+    context: typer.Context,
     scenario: options.ScenarioFile,
-    key: _Key,
-    from_: _From,
-    to: _To,
-    such_that: _SuchThat,
+    key: _Key = None,
+    from_: _From = None,
+    to: _To = None,
+    such_that: _SuchThat = None,
     smallest: _Smallest = False,
     largest: _Largest = False,
     unit: _Unit = None,
     step: _Step = 1.0,
     within: _Within = None,
+    free: _Free = None,
+    minimise: _Minimise = None,
+    maximise: _Maximise = None,
+    runs: _Runs = 400,
     set_: options.SetComputed = None,
     sizes: options.Sizes = None,
     seeds: _Seeds = 3,
@@ -74,10 +102,14 @@ def tune(
     workers: options.Workers = None,
     fresh: options.Fresh = False,
 ) -> None:
-    """Search for the smallest or largest value of a key that satisfies a condition.
+    """Search for the end of the values that satisfy a condition, or for the values that serve goals best.
 
-    Bisection, then the neighbours of the answer are tried as well. A condition is decided on means over the seeds. The
-    output says where their 95 % confidence interval contains the limit, and which values contradict the answer.
+    With --key: bisection for the smallest or largest value of a key such that a condition holds; then the neighbours of
+    the answer are tried as well. The output says where the 95 % confidence interval of the means over the seeds
+    contains the limit, and which values contradict the answer.
+
+    With --free: several parameters at once. One goal has an optimum, several have a front. All candidates run with the
+    same seeds, the best with more; the finalists, and what is around the optimum, run again with fresh seeds.
 
     [bold]Examples[/]
 
@@ -86,7 +118,19 @@ def tune(
       shoal tune my.toml --key K --from 2 --to 200 --set bottleneck.aqm.min='{1500*K} B'
         --set bottleneck.aqm.max='{1500*(K+1)} B' --smallest --such-that 'utilisation() >= 0.99' --seeds 5
       shoal tune my.toml --key flows.web.count --from 1 --to 64 --largest --such-that "fct_ms('web', 'p99') < 20"
+      shoal tune dual-red-slope --free bottleneck.aqm.dctcp.max_probability=0.05:1:log
+        --free bottleneck.aqm.dctcp.min='0.1:0.9 BDP' --minimise 'delay_ms()' --maximise 'jain()'
+        --such-that 'utilisation() >= 0.98' --runs 400 --seeds 3
     """
+    if free or minimise or maximise:
+        _refuse(context, _of_bisection, "is for a search with --key, and goals are given")
+        if not free:
+            raise UsageError("goals are given, and nothing is free", hint="add --free KEY=LOW:HIGH")
+        asked = optimising.Wanted(free, minimise or (), maximise or (), such_that, set_, sizes, runs, seeds)
+        optimising.optimise(scenario, asked, out=out, force=force, as_json=as_json, workers=workers, fresh=fresh)
+        return
+    _refuse(context, ["runs"], "is for a search with --free, and --key has the runs that it needs")
+    key, from_, to, such_that = _complete(key, from_, to, such_that)
     side = _side(smallest, largest)
     if unit is not None and is_variable(key):
         raise UsageError(
@@ -130,6 +174,33 @@ def tune(
     options.say_if_nothing_is_random(template.scenario, found.named_trials)
     if found.answer is None:
         raise Exit(5)
+
+
+# What only one kind of search takes, by the names of the parameters of the verb.
+_of_bisection = ("key", "from_", "to", "smallest", "largest", "unit", "step", "within", "confirm")
+
+
+def _refuse(context: typer.Context, names: Sequence[str], why: str) -> None:
+    """Refuse options of the other kind of search, if they stand on the command line."""
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise UsageError(f"`--{name.rstrip('_')}` {why}", hint="leave one of them out; see `shoal tune --help`")
+
+
+def _complete(
+    key: str | None, from_: float | None, to: float | None, such_that: str | None
+) -> tuple[str, float, float, str]:
+    """What a bisection cannot do without."""
+    if key is None:
+        raise UsageError(
+            "nothing is searched", hint="add --key KEY --from A --to B, or --free KEY=LOW:HIGH with a goal"
+        )
+    if from_ is None or to is None:
+        raise UsageError(f"`{key}` has no range", hint="add --from A --to B")
+    if such_that is None:
+        raise UsageError("there is no condition", hint="as in --such-that 'queue_empty() <= 0.05'")
+    return key, from_, to, such_that
 
 
 def _side(smallest: bool, largest: bool) -> Side:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from shoal import expression
@@ -25,6 +25,11 @@ class Comparison:
     left: str
     operator: str
     right: str
+
+    @property
+    def text(self) -> str:
+        """The comparison as it was written."""
+        return f"{self.left} {self.operator} {self.right}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,20 @@ class Condition:
         A comparison is clear if the 95 % confidence interval of that mean does not contain zero, or if nothing varied;
         of a single run nothing is known of the noise, so it counts as clear.
         """
-        return [_measured(comparison, runs) for comparison in self.comparisons]
+        values = {text: [metric(run, text) for run in runs] for text in dict.fromkeys(self.expressions)}
+        for text, own in values.items():
+            if any(math.isnan(value) for value in own):
+                raise UsageError(
+                    f"`{text}` has no value in `{runs[0].data['scenario']['title']}`",
+                    hint="is the run long enough, and does the group or link do what is asked for?",
+                )
+        return self.judge(values)
+
+    def judge(self, values: Mapping[str, Sequence[float]]) -> list[Measured]:
+        """The same of the values of :attr:`expressions`, one a seed, none of them missing."""
+        return [
+            _measured(comparison, values[comparison.left], values[comparison.right]) for comparison in self.comparisons
+        ]
 
 
 def decide(measured: Sequence[Measured]) -> Decision:
@@ -89,15 +107,7 @@ def decide(measured: Sequence[Measured]) -> Decision:
     return Decision(holds=False, clear=any(decision.clear for decision in decisions if not decision.holds))
 
 
-def _measured(comparison: Comparison, runs: Sequence[Result]) -> Measured:
-    left = [metric(run, comparison.left) for run in runs]
-    right = [metric(run, comparison.right) for run in runs]
-    for text, values in ((comparison.left, left), (comparison.right, right)):
-        if any(math.isnan(value) for value in values):
-            raise UsageError(
-                f"`{text}` has no value in `{runs[0].data['scenario']['title']}`",
-                hint="is the run long enough, and does the group or link do what is asked for?",
-            )
+def _measured(comparison: Comparison, left: Sequence[float], right: Sequence[float]) -> Measured:
     gaps = [a - b for a, b in zip(left, right, strict=True)]
     gap, first, second = estimate(gaps), estimate(left), estimate(right)
     assert gap is not None  # noqa: S101  (there is at least one run)

@@ -1,0 +1,57 @@
+"""The page of a search with goals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal import _native
+from shoal._toml import toml_value
+from shoal.files import write_text
+from shoal.plots import save
+from shoal.remarks import identical_points_line, notice_lines
+from shoal.report.build import figure_values, models_in
+from shoal.report.optimise_figures import draw_all
+from shoal.report.page import render
+from shoal.tabulate import Table
+from shoal.template import Template
+
+if TYPE_CHECKING:
+    from shoal.search import Optimised
+
+
+def write_optimise_report(folder: Path, template: Template, found: Optimised, *, command: str) -> None:
+    """Write ``report.html`` of a search with goals and its figures into an existing folder."""
+    figures = draw_all(found)
+    for figure in figures:
+        save(figure, folder / "figures")
+    same = identical_points_line(found.named)
+    lines = [*notice_lines(found.results or ()), *([same] if same else [])]
+    page = render(
+        "optimise.html.j2",
+        title=template.scenario.title,
+        description=template.scenario.resolved.get("description"),
+        notices=[f"{line}." for line in lines],
+        verdict=found.verdict,
+        remarks=found.remarks,
+        settings=_settings(template, found),
+        tables=found.tables(),
+        figures=[figure_values(figure) for figure in figures],
+        scenario=template.scenario.to_toml(),
+        # Seeds and values of parameters change no model.
+        models=models_in([results[0] for _, results in found.named]),
+        command=command,
+        version=_native.__version__,
+    )
+    write_text(folder / "report.html", page)
+
+
+def _settings(template: Template, found: Optimised) -> Table:
+    """What was free, computed and wanted."""
+    rows = [(parameter.key, parameter.range, "free") for parameter in found.parameters]
+    rows += [
+        (key, value if isinstance(value, str) else toml_value(value), "computed") for key, value in template.set.items()
+    ]
+    rows += [("goal", goal.text, "wanted") for goal in found.goals]
+    rows += [("condition", found.condition.text, "wanted")] if found.condition else []
+    return Table("", ("Name", "Values", ""), rows, words=3)

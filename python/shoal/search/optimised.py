@@ -1,0 +1,493 @@
+"""What a search with goals found: the optimum or the front, how sure that is, and what is around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shoal.results import Results
+from shoal.search.candidates import Candidate, Measurement
+from shoal.search.condition import Condition
+from shoal.search.domination import Judgement, Order, Standing, compared, judge, order_of
+from shoal.search.goals import Direction, Goal
+from shoal.search.parameters import FreeParameter
+from shoal.search.schedule import Schedule
+from shoal.search.tuning import written
+from shoal.stats import Estimate, paired_difference
+from shoal.sweeps import short_names
+from shoal.tabulate import Table
+from shoal.words import significant
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_superlatives = {Direction.MINIMISE: "Least", Direction.MAXIMISE: "Greatest"}
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A place next to the optimum, which differs from it in one parameter.
+
+    Attributes
+    ----------
+    parameter
+        The one that differs.
+    value
+        Its value.
+    measured
+        What fresh seeds say there.
+    """
+
+    parameter: FreeParameter
+    value: float
+    measured: Measurement
+
+
+@dataclass(frozen=True, repr=False)
+class Optimised:
+    """What a search with goals found.
+
+    Attributes
+    ----------
+    parameters, goals, condition
+        What was free, and what was looked for.
+    schedule
+        How the runs were divided.
+    candidates
+        Everything that was tried, in order.
+    finalists
+        Those that were run with fresh seeds: the best ones first, or those that stand for the front.
+    chosen
+        The optimum; of several goals the compromise: the nearest to the best of every goal, each scaled by its range
+        among the finalists. ``None`` if no finalist satisfies the condition.
+    neighbours
+        What is around it.
+    runs
+        How many runs it took.
+    warnings
+        What the simulator leaves out and the answer depends on; to be read with it.
+    """
+
+    parameters: tuple[FreeParameter, ...]
+    goals: tuple[Goal, ...]
+    condition: Condition | None
+    schedule: Schedule
+    candidates: list[Candidate]
+    finalists: list[Candidate]
+    chosen: Candidate | None
+    neighbours: list[Neighbour]
+    runs: int
+    warnings: tuple[str, ...] = ()
+
+    # What was found.
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Keys and values at the optimum or the compromise; empty if there is none."""
+        return {} if self.chosen is None else self._values(self.chosen.at)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The same as a scenario file has them, for :meth:`Scenario.override`; variables are numbers."""
+        return {p.key: written(self.values[p.key], p.unit) for p in self.parameters if self.values}
+
+    def estimate(self, expression: str) -> Estimate | None:
+        """A goal, or a side of the condition, at the optimum by fresh seeds; ``None`` without optimum or value."""
+        return None if self.chosen is None else self.chosen.confirmed.estimate(expression)
+
+    @property
+    def results(self) -> Results | None:
+        """The runs with fresh seeds at the optimum, or at the compromise."""
+        return None if self.chosen is None else self.chosen.confirmed.results
+
+    @property
+    def front(self) -> list[Candidate]:
+        """Of several goals: the finalists that satisfy the condition and that no other one clearly dominates."""
+        return [one for one, judgement in self._judged() if judgement.standing is not Standing.DOMINATED]
+
+    def standing(self, candidate: Candidate) -> Judgement | None:
+        """Where a finalist stands, by the numbers of others; ``None`` if it fails the condition."""
+        return next((judgement for one, judgement in self._judged() if one.number == candidate.number), None)
+
+    @property
+    def plausible(self) -> dict[str, tuple[float, float]]:
+        """Of one goal: for each key the least and the greatest value of candidates that are not clearly worse.
+
+        Compared are all candidates with the optimum, by the seeds that the search ran of all of them; those at which
+        the condition clearly fails are left out.
+        """
+        if self.chosen is None or len(self.goals) > 1:
+            return {}
+        own = self.chosen.searched.losses(self.goals[0])
+        places = [self.chosen.at]
+        for one in self.candidates:
+            decision = one.searched.decided(self.condition)
+            if one.searched.missing or (decision.clear and not decision.holds):
+                continue
+            count = min(len(one.searched.seeds), len(own))
+            if compared(one.searched.losses(self.goals[0])[:count], own[:count]) is not Order.WORSE:
+                places.append(one.at)
+        return {
+            parameter.key: (min(column), max(column))
+            for parameter, column in zip(self.parameters, zip(*places, strict=True), strict=True)
+        }
+
+    @property
+    def named(self) -> list[tuple[str, Results]]:
+        """The runs with fresh seeds, each with what sentences call it: the keys and their values."""
+        found = [(self.place(one.at), one.confirmed.results) for one in self.finalists]
+        found += [
+            (f"{near.parameter.key} = {near.parameter.text(near.value)}", near.measured.results)
+            for near in self.neighbours
+        ]
+        return [(name, results) for name, results in found if results is not None]
+
+    # In words.
+
+    def place(self, at: Sequence[float]) -> str:
+        """Keys and values of a candidate."""
+        return ", ".join(f"{p.key} = {p.text(value)}" for p, value in zip(self.parameters, at, strict=True))
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: the optimum, how many stand for the front, or that nothing satisfies the condition."""
+        if self.chosen is None:
+            return self._infeasible()
+        if len(self.goals) == 1:
+            goal = self.goals[0]
+            holds = f", such that {self.condition.text}" if self.condition else ""
+            return (
+                f"{_superlatives[goal.direction]} {goal.expression} = {_shown(self.estimate(goal.expression))} at "
+                f"{self.place(self.chosen.at)}{holds}"
+            )
+        texts = " and ".join(goal.text for goal in self.goals)
+        standings = [judgement.standing for _, judgement in self._judged()]
+        clear = standings.count(Standing.ON_FRONT)
+        unclear = standings.count(Standing.UNCLEAR)
+        return (
+            f"Front of {texts}: {clear} candidate{'s' * (clear != 1)} clearly on it, {unclear} within the noise of it; "
+            f"compromise: {self.place(self.chosen.at)}"
+        )
+
+    @property
+    def remarks(self) -> list[str]:
+        """What to know about the answer: luck of the search, where else it may be, and what its range is."""
+        lines = [*self._luck(), *self._where(), *self._ends(), *self._better_neighbours()]
+        if self.chosen is not None:
+            confirmed, refused = self.chosen.confirmed, self._refused_before(self.chosen)
+            for measured, comparison in zip(
+                confirmed.judged(self.condition), self.condition.comparisons if self.condition else (), strict=True
+            ):
+                if not measured.decision.clear:
+                    lines.append(
+                        f"{comparison.text} holds within the noise only: {significant(measured.left)} at the optimum."
+                    )
+            if refused:
+                numbers = _listed(str(one.number) for one in refused)
+                lines.append(f"Ranked first by the search, but with fresh seeds the condition fails there: {numbers}.")
+        fresh = len(self.finalists[0].confirmed.seeds)
+        count = len(self.candidates)
+        lines.append(
+            f"{self.runs} runs: {count} candidates with {self.schedule.seeds} seeds, the best with "
+            f"{2 * self.schedule.seeds}; finalists and neighbours with {fresh} fresh seeds."
+        )
+        return [*lines, *self.warnings]
+
+    @property
+    def labels(self) -> list[str]:
+        """The parameters above columns and at axes: as many words of each key as it takes, and the unit."""
+        names = short_names([parameter.key for parameter in self.parameters])
+        return [names[p.key] + (f" [{p.unit}]" if p.unit else "") for p in self.parameters]
+
+    @property
+    def measured(self) -> list[str]:
+        """What tables show: the goals, and the left sides of the condition that are not goals."""
+        return list(dict.fromkeys([goal.expression for goal in self.goals] + self._limited()))
+
+    def tables(self) -> list[Table]:
+        """What the command line and the report show: the finalists, and what is around the optimum if there is one."""
+        return [self.finalists_table(), *([self.around_table()] if self.neighbours else [])]
+
+    def finalists_table(self) -> Table:
+        """The finalists by fresh seeds, beside what the search knew of their goals."""
+        searched = [f"{goal.expression}, as searched" for goal in self.goals]
+        rows = [
+            (
+                str(one.number),
+                *(p.text(value).partition(" ")[0] for p, value in zip(self.parameters, one.at, strict=True)),
+                *(_shown(one.confirmed.estimate(text)) for text in self.measured),
+                *(_shown(one.searched.estimate(goal.expression)) for goal in self.goals),
+                self._standing_in_words(one),
+            )
+            for one in sorted(self.finalists, key=self._front_order)
+        ]
+        title = "Front" if len(self.goals) > 1 else "Finalists"
+        return Table(title, ("No.", *self.labels, *self.measured, *searched, ""), rows, words=1)
+
+    def around_table(self) -> Table:
+        """What happens next to the optimum: one parameter at a time, in steps of a twentieth of its range."""
+        rows = []
+        names = dict(zip((p.key for p in self.parameters), self.labels, strict=True))
+        for parameter in self.parameters if self.chosen is not None else ():
+            own = [(near.value, near.measured) for near in self.neighbours if near.parameter == parameter]
+            assert self.chosen is not None  # noqa: S101
+            places = sorted([*own, (self.values[parameter.key], self.chosen.confirmed)], key=lambda pair: pair[0])
+            for value, measured in places:
+                is_chosen = measured is self.chosen.confirmed
+                word = self._centre if is_chosen else self._change_in_words(measured)
+                cells = (_shown(measured.estimate(text)) for text in self.measured)
+                rows.append((names[parameter.key], parameter.text(value).partition(" ")[0], *cells, word))
+        return Table(f"Around the {self._centre}", ("Changed", "to", *self.measured, ""), rows, words=2)
+
+    # As frames.
+
+    def to_polars(self) -> pl.DataFrame:
+        """Give one row a candidate: its values, and what the search knew: means, half-widths, whether it holds."""
+        return self._frame((one, one.searched) for one in self.candidates)
+
+    def finalists_to_polars(self) -> pl.DataFrame:
+        """Give one row a finalist: its values, and what fresh seeds say."""
+        import polars as pl
+
+        frame = self._frame((one, one.confirmed) for one in self.finalists)
+        words = [self._standing_in_words(one) for one in self.finalists]
+        return frame.with_columns(pl.Series("standing", words, dtype=pl.String))
+
+    def around_to_polars(self) -> pl.DataFrame:
+        """Give one row a place at or next to the optimum: what was changed, its value, and what fresh seeds say."""
+        import polars as pl
+
+        rows: list[dict[str, object]] = []
+        for parameter in self.parameters if self.chosen is not None else ():
+            assert self.chosen is not None  # noqa: S101
+            places = [(near.value, near.measured) for near in self.neighbours if near.parameter == parameter]
+            places.append((self.values[parameter.key], self.chosen.confirmed))
+            rows += [
+                {
+                    "changed": parameter.key,
+                    "value": value,
+                    "unit": parameter.unit,
+                    "is_optimum": measured is self.chosen.confirmed,
+                    **self._numbers(measured),
+                    "against_optimum": "" if measured is self.chosen.confirmed else self._change_in_words(measured),
+                }
+                for value, measured in sorted(places, key=lambda pair: pair[0])
+            ]
+        schema = {"changed": pl.String, "value": pl.Float64, "unit": pl.String, "is_optimum": pl.Boolean}
+        return pl.DataFrame(
+            rows, schema=None if rows else schema, schema_overrides={**schema, **self._schema()} if rows else None
+        )
+
+    def _frame(self, measured: Iterable[tuple[Candidate, Measurement]]) -> pl.DataFrame:
+        import polars as pl
+
+        rows = [
+            {
+                "candidate": one.number,
+                "round": one.round,
+                **self._values(one.at),
+                "seeds": len(own.seeds),
+                **self._numbers(own),
+            }
+            for one, own in measured
+        ]
+        return pl.DataFrame(rows, schema_overrides=self._schema())
+
+    def _numbers(self, measured: Measurement) -> dict[str, object]:
+        numbers: dict[str, object] = {}
+        for text in self.measured:
+            found = measured.estimate(text)
+            numbers[text] = None if found is None else found.mean
+            numbers[f"{text}_ci95"] = None if found is None else found.half_width
+        decision = measured.decided(self.condition)
+        return {**numbers, "holds": decision.holds, "clear": decision.clear}
+
+    def _schema(self) -> dict[str, type[pl.DataType]]:
+        import polars as pl
+
+        keys: dict[str, type[pl.DataType]] = {p.key: pl.Float64 for p in self.parameters}
+        return keys | {f"{text}{suffix}": pl.Float64 for text in self.measured for suffix in ("", "_ci95")}
+
+    def __repr__(self) -> str:
+        return (
+            f"<shoal.Optimised: {self.verdict.removesuffix('.')}; {len(self.candidates)} candidates, {self.runs} runs>"
+        )
+
+    def _repr_html_(self) -> str:
+        from shoal import notebook
+
+        return (
+            notebook.heading(self.verdict)
+            + "".join(notebook.table(table.rows, heads=table.columns, words=table.words) for table in self.tables())
+            + "".join(notebook.note(line) for line in self.remarks)
+        )
+
+    # How sentences are made.
+
+    @property
+    def _centre(self) -> str:
+        return "optimum" if len(self.goals) == 1 else "compromise"
+
+    def _values(self, at: Sequence[float]) -> dict[str, float]:
+        return dict(zip((parameter.key for parameter in self.parameters), at, strict=True))
+
+    def _limited(self) -> list[str]:
+        return [comparison.left for comparison in self.condition.comparisons] if self.condition else []
+
+    def _judged(self) -> list[tuple[Candidate, Judgement]]:
+        """The finalists that satisfy the condition and have a value of every goal, and where they stand."""
+        holding = [
+            one
+            for one in self.finalists
+            if one.confirmed.decided(self.condition).holds and one.confirmed.mean_losses(self.goals) is not None
+        ]
+        judgements = judge([[one.confirmed.losses(goal) for goal in self.goals] for one in holding])
+        return [
+            (one, Judgement(judgement.standing, tuple(holding[place].number for place in judgement.by)))
+            for one, judgement in zip(holding, judgements, strict=True)
+        ]
+
+    def _front_order(self, one: Candidate) -> tuple[float, ...]:
+        if len(self.goals) == 1:
+            return (float(self.finalists.index(one)),)
+        return one.confirmed.mean_losses(self.goals) or (float("inf"),)
+
+    def _standing_in_words(self, one: Candidate) -> str:
+        if (failing := self._failing(one.confirmed)) is not None:
+            return failing
+        judgement = self.standing(one)
+        assert judgement is not None  # noqa: S101  (it satisfies the condition)
+        if len(self.goals) == 1:
+            if self.chosen is not None and one.number == self.chosen.number:
+                return "optimum"
+            return self._change_in_words(one.confirmed)
+        compromise = ", compromise" * (self.chosen is not None and one.number == self.chosen.number)
+        if judgement.standing is Standing.ON_FRONT:
+            return f"on the front{compromise}"
+        others = _listed(map(str, judgement.by))
+        if judgement.standing is Standing.UNCLEAR:
+            return f"not clear against {others}{compromise}"
+        return f"dominated by {others}"
+
+    def _failing(self, measured: Measurement) -> str | None:
+        """The comparisons that fail, or what has no value; ``None`` if all holds and has values."""
+        missing = [goal.expression for goal in self.goals if goal.expression in measured.missing]
+        missing += [text for text in (self.condition.expressions if self.condition else ()) if text in measured.missing]
+        if missing:
+            return f"no value of {_listed(dict.fromkeys(missing))}"
+        parts = zip(self.condition.comparisons, measured.judged(self.condition), strict=True) if self.condition else ()
+        failed = [
+            f"fails {comparison.text}" + ("" if one.decision.clear else ", within the noise")
+            for comparison, one in parts
+            if not one.decision.holds
+        ]
+        return "; ".join(failed) or None
+
+    def _change_in_words(self, measured: Measurement) -> str:
+        """How a place compares with the optimum, by pairs of runs with the same fresh seed."""
+        if (failing := self._failing(measured)) is not None:
+            return failing
+        assert self.chosen is not None  # noqa: S101
+        orders = {goal: compared(measured.losses(goal), self.chosen.confirmed.losses(goal)) for goal in self.goals}
+        if set(orders.values()) == {Order.EQUAL}:
+            return "the same"
+        if len(self.goals) == 1:
+            word = orders[self.goals[0]]
+            return "within the noise" if word is Order.UNCLEAR else word.value
+        said = [
+            f"{word.value} in {_listed(goal.expression for goal, own in orders.items() if own is word)}"
+            for word in (Order.BETTER, Order.WORSE)
+            if word in orders.values()
+        ]
+        return ", ".join(said) or "within the noise"
+
+    def _infeasible(self) -> str:
+        best = self.finalists[0]
+        if self.condition is None:
+            return f"No finalist has a value of every goal with fresh seeds; the best: {self.place(best.at)}."
+        parts = []
+        for comparison, measured in zip(
+            self.condition.comparisons, best.confirmed.judged(self.condition), strict=False
+        ):
+            if not measured.decision.holds:
+                gap = abs(measured.left.mean - measured.right.mean)
+                side = (
+                    ""
+                    if comparison.right == f"{measured.right.mean:g}"
+                    else f", which is {significant(measured.right)}"
+                )
+                parts.append(
+                    f"{comparison.left} = {significant(measured.left)} misses {comparison.operator} "
+                    f"{comparison.right}{side} by {gap:.3g}"
+                )
+        missed = " and ".join(parts) or (self._failing(best.confirmed) or "")
+        return f"No candidate satisfies {self.condition.text}. The nearest, {self.place(best.at)}: {missed}."
+
+    def _luck(self) -> list[str]:
+        """What the search thought of the optimum beside what fresh seeds say."""
+        if self.chosen is None:
+            return []
+        lines = []
+        for goal in self.goals:
+            searched, fresh = self.chosen.searched.estimate(goal.expression), self.estimate(goal.expression)
+            lines.append(
+                f"{goal.expression} of the {self._centre} with the seeds that chose it: {_shown(searched)}; "
+                f"with fresh seeds: {_shown(fresh)}."
+            )
+        return lines
+
+    def _where(self) -> list[str]:
+        if not self.plausible:
+            return []
+        ranges = []
+        for parameter in self.parameters:
+            low, high = self.plausible[parameter.key]
+            ends = parameter.text(low) if low == high else f"{parameter.text(low)} to {parameter.text(high)}"
+            ranges.append(f"{parameter.key} {ends}")
+        return [f"Not clearly worse, of all that was tried: {_listed(ranges)}."]
+
+    def _ends(self) -> list[str]:
+        if self.chosen is None:
+            return []
+        ends = [
+            f"{p.key} is at the end of its range, {p.range}"
+            for p, value in zip(self.parameters, self.chosen.at, strict=True)
+            if p.is_at_end(value)
+        ]
+        return [f"{_listed(ends)}: a wider range may do better."] if ends else []
+
+    def _better_neighbours(self) -> list[str]:
+        """Of one goal: that the search has not ended at an optimum, if a neighbour is clearly better."""
+        if self.chosen is None or len(self.goals) > 1:
+            return []
+        goal = self.goals[0]
+        own = self.chosen.confirmed
+        better = []
+        for near in self.neighbours:
+            if self._failing(near.measured) is None:
+                difference = paired_difference(near.measured.losses(goal), own.losses(goal))
+                if order_of(difference) is Order.BETTER:
+                    better.append((difference.value, near))
+        if not better:
+            return []
+        _, near = min(better, key=lambda pair: pair[0])
+        return [
+            f"Not the optimum yet: {near.parameter.key} = {near.parameter.text(near.value)} is clearly better "
+            f"({_shown(near.measured.estimate(goal.expression))}). More runs (--runs) bring the search closer."
+        ]
+
+    def _refused_before(self, chosen: Candidate) -> list[Candidate]:
+        if len(self.goals) > 1:
+            return []
+        return self.finalists[: self.finalists.index(chosen)]
+
+
+def _shown(value: Estimate | None) -> str:
+    return "-" if value is None else significant(value)
+
+
+def _listed(words: Iterable[str]) -> str:
+    """As in ``1, 2 and 3``."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
