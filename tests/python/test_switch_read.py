@@ -6,6 +6,8 @@ import json
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from switch_documents import (
     EOS_DUAL,
     GBIT,
@@ -468,3 +470,32 @@ def test_unknown_files_are_refused_and_platforms_named() -> None:
         read("hello\n")
     with pytest.raises(shoal.UsageError, match="no platform `sonik`"):
         read("hello\n", platform="sonik")
+
+
+DOCUMENTS = {
+    "sonic": SONIC_STEP,
+    "ecnconfig": "ecnconfig -p AZURE_LOSSLESS -gmin 1000 -gmax 2000 -gdrop 5\necnconfig -q 3,4 on\n",
+    "nxos": NXOS_DUAL,
+    "eos": EOS_DUAL,
+    "openconfig": OPENCONFIG_STEP,
+    "tc": TC_RED + "tc qdisc add dev e parent 1:2 handle 2: fq_codel ce_threshold 1ms\n",
+}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(sorted(DOCUMENTS)), st.data())
+def test_broken_documents_are_refused_or_read_and_never_crash(platform: str, data: st.DataObject) -> None:
+    text = DOCUMENTS[platform]
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(start, min(len(text), start + 12)))
+        piece = data.draw(
+            st.sampled_from(["", "0", "-1", '"', "{}", "[]", "null", " ", "\n", "99999999999", "é", "x", "1:"])
+        )
+        text = text[:start] + piece + text[end:]
+    message = "hint: "
+    try:
+        read(text, platform=platform)
+    except shoal.ScenarioError as refused:
+        message = str(refused)
+    assert "hint: " in message
