@@ -9,6 +9,7 @@ import operator
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from shoal.errors import UsageError
@@ -135,6 +136,8 @@ def evaluate(
         raise UsageError(f"`{_shortened(text)}` is nested too deeply", hint="write a shorter expression") from None
 
 
+# A sweep evaluates the same few expressions for each of its runs. Trees are not changed by anybody.
+@lru_cache(maxsize=256)
 def parsed(
     text: str, *, what: str = "expression", example: str = "as in 0.048 / m, or rate_ratio('reno', 'dctcp')"
 ) -> ast.expr:
