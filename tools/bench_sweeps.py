@@ -118,9 +118,8 @@ def main() -> int:
     two = measured("coexistence", points, 2)
     one = measured("coexistence", points, 1)
     times = one["wall_s"] / two["wall_s"]
-    print(
-        f"One run of `coexistence` for 30 s takes {run_ms:.1f} ms of CPU. Load before: {load:.1f} on {os.cpu_count()} cores.\n"
-    )
+    print(f"One run of `coexistence` for 30 s takes {run_ms:.1f} ms of CPU. ", end="")
+    print(f"Load before: {load:.1f} on {os.cpu_count()} cores.\n")
     print("| measured | value |\n|---|---|")
     row("points", f"{points:,}, 1 seed, 7 metrics, records on disk")
     row("CPU beside the bare runs, one worker", f"{over * 100:.1f} % (median of 5 pairs of {piece:,} points)")

@@ -313,9 +313,8 @@ def plain(value: float) -> str:
     rounded = float(f"{value:.12g}")
     if rounded == int(rounded):
         return str(int(rounded))
-    text = f"{rounded:.15f}".rstrip("0")
-    # Beyond fifteen places: as many as it takes, rather than a zero that was not asked for.
-    return text if float(text) else f"{Decimal(repr(rounded)):f}"
+    # The shortest text of the number: with a fixed number of places, 41.8642 would be 41.864199999999997.
+    return f"{Decimal(repr(rounded)):f}"
 
 
 class _Evaluation:

@@ -18,14 +18,13 @@ import pytest
 from conftest import Cli
 
 import shoal
-from shoal._native import Cancel
+from shoal._native import Cancel, Run
 from shoal.report.sweep_views import front
 from shoal.stats import estimate
 from shoal.sweeps import execute, record, store
 from shoal.sweeps.design import Design, axis, pairs
 from shoal.sweeps.execute import run_plan
 from shoal.sweeps.plan import Plan
-from shoal.sweeps.recipe import Recipe
 from shoal.sweeps.record import Record, Said, Undefined
 from shoal.sweeps.rows import Rows
 from shoal.sweeps.sampling import Method, sample
@@ -235,13 +234,13 @@ def test_what_is_damaged_is_said_and_left_out(tmp_path: Path) -> None:
 def test_other_builds_and_seeds_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of(["5 packets"], seeds=2)
     ran: list[int] = []
-    own = record.run
+    own = record.simulate
 
-    def counted(recipe: Recipe, scenario: shoal.Scenario, seed: int, cancel: Cancel) -> Record:
+    def counted(scenario: shoal.Scenario, seed: int, cancel: Cancel) -> Run | Record:
         ran.append(seed)
-        return own(recipe, scenario, seed, cancel)
+        return own(scenario, seed, cancel)
 
-    monkeypatch.setattr(execute, "run", counted)
+    monkeypatch.setattr(execute, "simulate", counted)
     first = numbers(run_plan(plan, cache=tmp_path))
     assert (numbers(run_plan(plan, cache=tmp_path)), sorted(ran)) == (first, [1, 2])
     run_plan(plan_of(["5 packets"], seeds=3), cache=tmp_path)
@@ -256,7 +255,7 @@ def test_another_metric_runs_nothing_again(tmp_path: Path, monkeypatch: pytest.M
     run_plan(plan, cache=tmp_path)
     other = Plan(plan.template, plan.design, {"q": "queue_packets()", "u": "utilisation() * 2"})
     fresh = run_plan(other)
-    monkeypatch.setattr(execute, "run", None)
+    monkeypatch.setattr(execute, "simulate", None)
     kept = run_plan(other, cache=tmp_path)
     assert [kept.cell(p, "utilisation() * 2") for p in range(2)] == [
         fresh.cell(p, "utilisation() * 2") for p in range(2)
@@ -268,8 +267,8 @@ def test_equal_points_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
     design = Design((axis(K, ["5 packets", "9 packets"]), axis("k", [1, 2])))
     template = Template(plan.template.scenario, design.keys, {"title": "{k - k} times"})
     seen: list[int] = []
-    own = record.run
-    monkeypatch.setattr(execute, "run", lambda *given: (seen.append(1), own(*given))[1])
+    own = record.simulate
+    monkeypatch.setattr(execute, "simulate", lambda *given: (seen.append(1), own(*given))[1])
     rows = run_plan(Plan(template, design, {"q": "queue_packets()"}), workers=2)
     assert len(seen) == 2
     found = numbers(rows)
@@ -302,16 +301,16 @@ def test_a_full_disk_loses_nothing_that_is_finished(tmp_path: Path) -> None:
 def test_points_that_fail_are_told_and_the_others_go_on(
     inside: Cli, tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = record.run
+    own = record.simulate
 
-    def broken(recipe: Recipe, scenario: shoal.Scenario, seed: int, cancel: Cancel) -> Record:
+    def broken(scenario: shoal.Scenario, seed: int, cancel: Cancel) -> Run | Record:
         if scenario.resolved["bottleneck"]["aqm"]["threshold"] == "10 packets" and seed == 2:
             return record.failure(MemoryError("too many packets"))
-        return own(recipe, scenario, seed, cancel)
+        return own(scenario, seed, cancel)
 
     whole = inside("sweep", "sweep.toml", "--fresh", "--json")
     with monkeypatch.context() as changed:
-        changed.setattr(execute, "run", broken)
+        changed.setattr(execute, "simulate", broken)
         done = inside("sweep", "sweep.toml", "--out", "out")
     assert done.code == 7
     assert [line.split()[-2:] for line in done.out.splitlines() if line.startswith("10 packets")] == [

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import queue
 import re
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -93,7 +94,7 @@ class Cluster:
         _require("distributed", "cluster", where)
         word, colon, rest = where.partition(":")
         if re.fullmatch(r"(tcp|tls|ws|wss|ucx)://.+", where):
-            return cls(where, lambda: (_client(where, address=where), []), _workers_s["tcp"])
+            return cls(where, lambda: (_reached(where), []), _workers_s["tcp"])
         if where.endswith(".json"):
             if not Path(where).is_file():
                 raise UsageError(f"`--cluster {where}`: there is no such file", hint="dask scheduler writes it")
@@ -307,9 +308,24 @@ def _client(where: str, **place: Any) -> Client:
     try:
         return Client(timeout=_answer_s, set_as_default=False, **place)
     except Exception as error:
-        raise ClusterError(
-            f"no scheduler answers at `{where}`", hint="is its address right, and does `dask scheduler` run there?"
-        ) from error
+        raise _silent(where) from error
+
+
+def _reached(where: str) -> Client:
+    """The client of an address. That nobody listens there is known at once, but Dask would try for a while."""
+    found = re.fullmatch(r"tcp://(?P<host>.+):(?P<port>[0-9]{1,5})", where)
+    if found is not None:
+        try:
+            socket.create_connection((found["host"].strip("[]"), int(found["port"])), timeout=_answer_s).close()
+        except (OSError, OverflowError) as error:
+            raise _silent(where) from error
+    return _client(where, address=where)
+
+
+def _silent(where: str) -> ClusterError:
+    return ClusterError(
+        f"no scheduler answers at `{where}`", hint="is its address right, and does `dask scheduler` run there?"
+    )
 
 
 def _local(where: str, workers: int) -> tuple[Client, list[Any]]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from shoal._native import Cancel
+from shoal._native import Cancel, Run
 from shoal.errors import ShoalError
 from shoal.parallel import Progress, counted, default_workers, finished
 from shoal.sweeps import store as stores
 from shoal.sweeps.plan import Plan, check
 from shoal.sweeps.recipe import Recipe
-from shoal.sweeps.record import Record, failure, run
+from shoal.sweeps.record import Record, failure, measure, simulate
 from shoal.sweeps.rows import Rows
 from shoal.sweeps.store import Found
 from shoal.sweeps.work import Block, Pace, Work
@@ -22,6 +23,8 @@ from shoal.sweeps.work import Block, Pace, Work
 # How long a task of our own threads takes: so long that handing it out costs next to nothing, and so short that the
 # last ones end together.
 _task_s = 0.2
+# Results that are held at the same time in each thread.
+_together = 16
 
 
 class Executor(Protocol):
@@ -60,16 +63,25 @@ class Threads:
 
 
 def run_block(recipe: Recipe, block: Block, cancel: Cancel) -> list[Record]:
-    """Run the jobs of a block, one after the other."""
+    """Run the jobs of a block, one after the other.
+
+    Several are simulated before their results are read: code of the same kind in a row stays in the processor's cache,
+    which halves what reading takes.
+    """
     records: list[Record] = []
-    for job in block:
-        try:
-            scenario = recipe.at(job.values)
-        except ShoalError as error:  # it was checked before: this machine is not like the one that did
-            records += [failure(error)] * len(job.seeds)
-            continue
-        records += [run(recipe, scenario, seed, cancel) for seed in job.seeds]
+    runs = ((job.values, seed) for job in block for seed in job.seeds)
+    while some := list(islice(runs, _together)):
+        done = [(seed, _simulated(recipe, values, seed, cancel)) for values, seed in some]
+        records += [measure(recipe, seed, one) for seed, one in done]
     return records
+
+
+def _simulated(recipe: Recipe, values: dict[str, object], seed: int, cancel: Cancel) -> Run | Record:
+    try:
+        scenario = recipe.at(values)
+    except ShoalError as error:  # it was checked before: this machine is not like the one that did
+        return failure(error)
+    return simulate(scenario, seed, cancel)
 
 
 def run_plan(

@@ -192,6 +192,9 @@ def check(plan: Plan, *, points: Sequence[int] | None = None, on_point: Callable
     refused: dict[str, int] = {}
     warning: str | None = None
     varies_trace = any(key.startswith("trace") for key in plan.template.varied)
+    sets_a_threshold = recipe.sets_a_threshold
+    # Rates and hosts, on which the warning depends, are the same at all points if only queues are varied.
+    varies_more = not all(host_bursts.sets_a_threshold([key]) for key in plan.template.varied)
     common = plan.seeds_of(plan.template.scenario)
     for number in points if points is not None else range(len(design)):
         try:
@@ -205,7 +208,7 @@ def check(plan: Plan, *, points: Sequence[int] | None = None, on_point: Callable
         digests.append(digest_of(scenario.to_toml()))
         if plan.varies_seed:
             first_seeds.append(plan.seeds_of(scenario))
-        if warning is None and recipe.sets_a_threshold:
+        if warning is None and sets_a_threshold and (len(digests) == 1 or varies_more):
             warning = host_bursts.warning([scenario])
         if on_point is not None:
             on_point()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from shoal._native import Cancel
+from shoal._native import Cancel, Run
 from shoal.errors import Cancelled, OutputError, UsageError
 from shoal.expression import UndefinedError
 from shoal.metrics import measured
@@ -116,12 +116,29 @@ def run(recipe: Recipe, scenario: Scenario, seed: int, cancel: Cancel) -> Record
     UsageError
         A metric asks for something that the runs do not have, such as a group that is misspelt.
     """
+    return measure(recipe, seed, simulate(scenario, seed, cancel))
+
+
+def simulate(scenario: Scenario, seed: int, cancel: Cancel) -> Run | Record:
+    """Run a scenario; gives the record of its error if it fails."""
     try:
-        finished = scenario.native.run(seed=seed, cancel=cancel)
+        return scenario.native.run(seed=seed, cancel=cancel)
     except (Cancelled, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic of the Rust side is no Exception
         return failure(error)
+
+
+def measure(recipe: Recipe, seed: int, finished: Run | Record) -> Record:
+    """Keep what is asked for of a run.
+
+    Raises
+    ------
+    UsageError
+        As for :func:`run`.
+    """
+    if isinstance(finished, Record):
+        return finished
     text = finished.json
     result = Result(text, run=finished)
     values = _values(result, recipe.metrics)
