@@ -111,7 +111,7 @@ def main() -> int:
     many = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
     load = os.getloadavg()[0]
     # In turns, so that whatever else runs on the machine meets both.
-    piece = max(1, points // 10)
+    piece = max(400, points // 10)  # fewer would show what a process takes to begin
     pairs = [(measured("bare", piece)["run_ms"], measured("coexistence", piece, 1)["cpu_ms"]) for _ in range(5)]
     over = sorted(swept_ms / run_ms - 1 for run_ms, swept_ms in pairs)[2]
     run_ms = min(run for run, _ in pairs)

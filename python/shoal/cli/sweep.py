@@ -149,9 +149,9 @@ def sweep(
 ) -> None:
     """Run a scenario at many points, and print a table.
 
-    All points have the same seeds, so that what is random is common to them and cancels in their differences. An
-    interrupted sweep goes on where it was: finished runs are kept in the cache. A point whose run fails is told at the
-    end (exit code 7); the others go on.
+    All points have the same seeds, so that what is random is common to them and cancels in their differences.
+
+    An interrupted sweep goes on where it was: finished points are kept in the cache. Failed ones are told at the end.
 
     [bold]Examples[/]
 
@@ -159,7 +159,7 @@ def sweep(
       shoal sweep my.toml --axis flows.dctcp.count=1,2,4 --axis bottleneck.rate='10 Mbit/s,100 Mbit/s' --out results/s
       shoal sweep step-single --axis bottleneck.aqm.threshold='2:200:log packets' --until 'ci(utilisation()) < 0.002'
       shoal sweep my.toml --axis K=10,20 --set bottleneck.aqm.min='{1500*K} B' --set bottleneck.aqm.max='{1500*(K+1)} B'
-      shoal sweep my.toml --sample K=1:100:log --sample flows.dctcp.rtt='1:50 ms' --sampling sobol:256 --set ...
+      shoal sweep my.toml --sample K=1:1000:log --sample flows.dctcp.rtt='1:50 ms' --sampling sobol:256 --set ...
       shoal sweep sweep.toml --shard 3/16 --out part-03
     """
     given: dict[str, object] = {
