@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from shoal.plots.heat import Numbers, draw_heat
-from shoal.plots.style import Drawn, colour, legend_of_figure, logarithmic_if_wide, marker, paper_style, two_columns
+from shoal.plots.style import Drawn, colour, legend_of_figure, marker, paper_style, two_columns
 from shoal.report.sweep_axes import SweptAxes
 from shoal.report.sweep_lines import draw_line, dress, frame, most_lines, records_of
 from shoal.stats import Estimate, estimate
@@ -162,9 +163,9 @@ def scatter(rows: Rows, axes: SweptAxes) -> Drawn:
                 y = [mean for _, mean in known]
                 size = 6 if len(x) <= 300 else 1.5
                 place.scatter(x, y, s=size, color=colour(0), alpha=0.7, linewidths=0, rasterized=len(x) > 2000)
-                place.set(xlabel=axes.label(key), ylabel=name if column == 0 else "")
-                if axes.is_numeric(key) and x:
-                    logarithmic_if_wide(place.xaxis, x)
+                if axes.is_numeric(key):
+                    place.xaxis.set_major_locator(MaxNLocator(5))
+                dress(place, axes, key, name if column == 0 else "")
                 records += [{"metric": name, "axis": key, "x": a, "mean": b} for a, b in zip(x, y, strict=True)]
     schema = {"metric": pl.String, "axis": pl.String, "x": pl.Float64, "mean": pl.Float64}
     return Drawn("sweep-sample", "Metrics at the sampled points", figure, pl.DataFrame(records, schema=schema))
