@@ -7,7 +7,7 @@ WORKERS ?= 0
 # Heading of a recorded table: date, version and processor.
 MEASURED_ON = "$$(date +%F), shoal $$(git describe --always), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)."
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module same-experiment-record page page-picture test-page site test-docs wheel test-wheel test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record known-configurations-record tuned-optima-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module same-experiment-record page page-picture test-page site test-docs wheel test-wheel test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record known-configurations-record tuned-optima-record bench-sweeps-record fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -193,6 +193,11 @@ bench-curves-record: setup ## Measure how cost, memory and set-up grow with flow
 
 bench-threads-record: setup ## Race fabrics on one and on two threads: table of docs/performance.md (about four minutes)
 	@$(BIN)/python tools/bench_threads.py --record $(MEASURED_ON)
+
+bench-sweeps-record: setup $(VENV)/.test ## Record what sweeps cost beside their runs: docs/sweeps-speed.md (about ten minutes on a quiet machine)
+	@{ printf '# What sweeps cost\n\n%s Written by `make bench-sweeps-record`; see [sweeps](sweeps.md).\n\n' $(MEASURED_ON); \
+		$(BIN)/python tools/bench_sweeps.py; } > docs/sweeps-speed.md.new
+	@mv docs/sweeps-speed.md.new docs/sweeps-speed.md
 
 fabric-fct-record: setup ## Compare completion times in a fabric with an independent calculation: docs/fabric-fct.md and its figure
 	@{ printf '# Completion times in a fabric\n\n%s, shoal %s. Written by `make fabric-fct-record` (about a minute).\n\n' \

@@ -20,6 +20,7 @@ from shoal import _native
 from shoal.cli.app import app
 from shoal.metrics import metrics, unit_of
 from shoal.models import Model, models
+from shoal.sweeps import file as sweep_file
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "reference"
@@ -114,6 +115,47 @@ def verbs(group: typer.core.TyperGroup, context: typer.Context, path: str) -> li
         if isinstance(command, typer.core.TyperGroup):
             sections += verbs(command, context, f"{path} {name}")
     return sections
+
+
+SWEEP_EXAMPLE = """\
+scenario = "coexistence"
+seeds    = 3
+until    = "ci(jain) < 0.02"          # more seeds where the interval is wider
+max-seeds = 20
+
+[set]
+duration = "60 s"
+bottleneck.aqm.dctcp.threshold = "{K} packets"
+
+[axes]
+K = "5:40:log"                        # 5, 11, 23, 40... as for --axis
+
+[[pairs]]                             # two points, not four
+bottleneck.rate = ["10 Mbit/s", "100 Mbit/s"]
+"flows.*.rtt"   = ["25 ms", "2.5 ms"]
+
+[metrics]
+utilisation = "utilisation()"
+jain        = "jain()"
+delay       = "delay_ms('all', 'p99')"
+"""
+
+
+def sweep_page() -> str:
+    """The keys of a sweep file."""
+
+    def rows(keys: list[sweep_file.Key], prefix: str = "") -> list[list[str]]:
+        return [[f"`{prefix}{key.name}`", key.kind, key.meaning] for key in keys]
+
+    return (
+        "# Sweep file\n\n`shoal sweep SWEEP.toml` runs a scenario at many points. The same can be said with options, "
+        "but for several tables of pairs.\n\n```toml\n"
+        + SWEEP_EXAMPLE
+        + "```\n\nKeys of scenarios have dots, and may be written without quotes where TOML allows it.\n\n"
+        + table(["key", "value", "meaning"], rows(sweep_file.keys))
+        + "\n## `[sample]`\n\n"
+        + table(["key", "value", "meaning"], rows(sweep_file.sample_keys, "sample."))
+    )
 
 
 def referred(schema: dict, definitions: dict) -> dict:
@@ -227,6 +269,7 @@ def pages() -> dict[Path, str]:
         TARGET / "metrics.md": metrics_page(),
         TARGET / "result.md": result_page(),
         TARGET / "scenario.md": scenario_page(),
+        TARGET / "sweep.md": sweep_page(),
         TARGET / "tables.md": "# Recorded tables\n\n" + _native.tables_reference(),
     }
     for model in models():

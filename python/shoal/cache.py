@@ -49,6 +49,9 @@ class Contents:
     runs: int
     bytes: int
 
+    def __add__(self, other: Contents) -> Contents:
+        return Contents(self.runs + other.runs, self.bytes + other.bytes)
+
 
 class Cache:
     """A folder of results. The key covers the resolved scenario, the seed and the simulator's own code."""

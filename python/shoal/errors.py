@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["CacheWarning", "Cancelled", "LawError", "OutputError", "ScenarioError", "ShoalError", "UsageError"]
+__all__ = [
+    "CacheWarning",
+    "Cancelled",
+    "LawError",
+    "OutputError",
+    "ScenarioError",
+    "ShoalError",
+    "StoreWarning",
+    "UsageError",
+]
 
 
 class ShoalError(Exception):
@@ -54,8 +63,20 @@ class LawError(ShoalError, RuntimeError):
         )
 
 
+class ClusterError(ShoalError, RuntimeError):
+    """A cluster does not answer, or its workers cannot be used."""
+
+
+class SweepFailedError(ShoalError, RuntimeError):
+    """Some runs of a sweep failed; the numbers of its other points are complete."""
+
+
 class CacheWarning(UserWarning):
     """Finished runs could not be kept in the cache; the results are complete."""
+
+
+class StoreWarning(UserWarning):
+    """Some finished runs of a sweep cannot be read again and are repeated; the results are complete."""
 
 
 def refused_line(path: object, number: int, line: str | None, what: str, hint: str) -> ScenarioError:

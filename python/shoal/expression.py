@@ -9,6 +9,7 @@ import operator
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from shoal.errors import UsageError
@@ -135,6 +136,8 @@ def evaluate(
         raise UsageError(f"`{_shortened(text)}` is nested too deeply", hint="write a shorter expression") from None
 
 
+# A sweep evaluates the same few expressions for each of its runs. Trees are not changed by anybody.
+@lru_cache(maxsize=256)
 def parsed(
     text: str, *, what: str = "expression", example: str = "as in 0.048 / m, or rate_ratio('reno', 'dctcp')"
 ) -> ast.expr:
@@ -310,11 +313,8 @@ def plain(value: float) -> str:
     rounded = float(f"{value:.12g}")
     if rounded == int(rounded):
         return str(int(rounded))
-    # The shortest decimal of the number: formatting the number itself would show its binary remainder (35.28 as
-    # 35.280000000000001). Beyond fifteen places: as many as it takes, rather than a zero that was not asked for.
-    exact = Decimal(repr(rounded))
-    text = f"{exact:.15f}".rstrip("0")
-    return text if float(text) else f"{exact:f}"
+    # The shortest text of the number: with a fixed number of places, 41.8642 would be 41.864199999999997.
+    return f"{Decimal(repr(rounded)):f}"
 
 
 class _Evaluation:

@@ -50,8 +50,26 @@ def run_all(
 ) -> list[T]:
     """Run tasks and give their results in the order of the tasks, whatever the number of workers.
 
+    Parameters
+    ----------
+    tasks, workers
+        As for :func:`finished`.
+    on_done
+        Called in this thread for each finished task.
+    """
+    results: dict[int, T] = {}
+    for number, result in finished(tasks, workers=workers):
+        results[number] = result
+        if on_done is not None:
+            on_done()
+    return [results[number] for number in range(len(results))]
+
+
+def finished(tasks: Iterable[Callable[[Cancel], T]], *, workers: int | None = None) -> Iterator[tuple[int, T]]:
+    """Run tasks and give the number and the result of each as soon as it is there.
+
     Tasks are taken from the iterable when there is a worker for them, so that only those that run take memory. The
-    first error, or an interrupt, ends the running tasks and is raised.
+    first error, an interrupt, or whoever closes the generator, ends the running tasks.
 
     Parameters
     ----------
@@ -59,28 +77,23 @@ def run_all(
         Each is called with a token that it passes on to its run.
     workers
         Threads; all cores if not given.
-    on_done
-        Called in this thread for each finished task.
     """
     cancel = Cancel()
     count = workers or default_workers()
     executor = ThreadPoolExecutor(max_workers=count, thread_name_prefix="shoal")
     waiting = enumerate(tasks)
     pending: dict[Future[T], int] = {}
-    results: dict[int, T] = {}
     try:
         while True:
             # A second task for each worker, so that none waits for this thread.
             for number, task in itertools.islice(waiting, max(0, 2 * count - len(pending))):
                 pending[executor.submit(task, cancel)] = number
             if not pending:
-                return [results[number] for number in range(len(results))]
+                return
             done, _ = wait(pending, timeout=_pulse_s, return_when=FIRST_COMPLETED)
             # In the order of the tasks: which error is reported does not depend on luck.
             for future in sorted(done, key=pending.__getitem__):
-                results[pending.pop(future)] = future.result()
-                if on_done is not None:
-                    on_done()
+                yield pending.pop(future), future.result()
     finally:
         cancel.cancel()
         executor.shutdown(wait=True, cancel_futures=True)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from shoal.notices import Notice
 from shoal.results import Result, Results
+from shoal.sweeps.rows import Rows
 
 
 def notice_lines(runs: Sequence[Result]) -> list[str]:
@@ -32,6 +33,33 @@ def _lines(lists: Sequence[tuple[str, Sequence[Notice]]], word: str, what: str) 
     ]
 
 
+def sweep_notice_lines(rows: Rows) -> list[str]:
+    """The same of a sweep of which only numbers are kept."""
+    return [
+        text + (f" (at {rows.name(place)}; the same kind at {count} of {len(rows)} points)" * (len(rows) > 1))
+        for text, place, count in rows.notices
+    ]
+
+
+def sweep_identical_line(rows: Rows) -> str | None:
+    """That seeds made no difference in a sweep of which only numbers are kept, at all points, or where first."""
+    identical = rows.identical
+    if not identical:
+        return None
+    if len(identical) == len(rows):
+        return _identical(len(rows.seeds(identical[0])))
+    return f"at {len(identical)} of {len(rows)} points all runs are identical, first at {rows.name(identical[0])}"
+
+
+def sweep_seeds_in_words(rows: Rows, *, named: bool = False) -> str:
+    """How many runs each number of a sweep sums up; ``named``: and their seeds."""
+    counts = {len(rows.seeds(place)) for place in range(len(rows))}
+    if len(counts) > 1:
+        goal = f" until {rows.plan.until.text}" if rows.plan.until else ""
+        return f"{min(counts)} to {max(counts)} seeds{goal}, mean ± 95 % confidence interval"
+    return _seeds_in_words(rows.seeds(0), len(rows.identical) == len(rows), named=named)
+
+
 def all_lines(runs: Results) -> list[str]:
     """The notices of some runs of a scenario, and that seeds made no difference, if they made none."""
     same = identical_line(runs)
@@ -40,7 +68,11 @@ def all_lines(runs: Results) -> list[str]:
 
 def identical_line(runs: Results) -> str | None:
     """That seeds made no difference, so that no number has an interval; ``None`` if they made one, or there is one."""
-    return f"nothing in this scenario is random: all {len(runs)} runs are identical" if runs.identical else None
+    return _identical(len(runs)) if runs.identical else None
+
+
+def _identical(runs: int) -> str:
+    return f"nothing in this scenario is random: all {runs} runs are identical"
 
 
 def identical_points_line(points: Sequence[tuple[str, Results]]) -> str | None:
@@ -55,9 +87,11 @@ def identical_points_line(points: Sequence[tuple[str, Results]]) -> str | None:
 
 def seeds_in_words(runs: Sequence[Results], *, named: bool = False) -> str:
     """How many runs each number of a table sums up; ``named``: and their seeds."""
-    seeds = runs[0].seeds
+    return _seeds_in_words(runs[0].seeds, all(one.identical for one in runs), named=named)
+
+
+def _seeds_in_words(seeds: Sequence[int], is_identical: bool, *, named: bool) -> str:
     names = f" ({', '.join(map(str, seeds))})" if named else ""
     if len(seeds) == 1:
         return f"1 seed{names}"
-    is_identical = all(one.identical for one in runs)
     return f"{len(seeds)} seeds{names}, " + ("all identical" if is_identical else "mean ± 95 % confidence interval")

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
+from shoal._toml import toml_value
 from shoal.errors import ScenarioError, refused_line
-from shoal.scenario import read_text
+from shoal.scenario import Scenario, read_text, read_traces
 
 _example = (
     "write a size and the part of the transfers up to it, as in `10000, 0.15` or `10 kB, 0.15`; `#` begins a comment"
 )
+
+
+def scenario_with_sizes(path: Path, files: Mapping[str, Path]) -> Scenario:
+    """The scenario of a file with distributions of transfer sizes from other files written into it.
+
+    Its flows may name the distributions, so the file is only checked together with them.
+    """
+    tables = {f"distributions.{name}": read_sizes(file) for name, file in files.items()}
+    text = read_text(path)
+    return Scenario(text, str(path), (*read_traces(text, path), *((k, toml_value(v)) for k, v in tables.items())))
 
 
 def read_sizes(path: str | Path) -> dict[str, object]:

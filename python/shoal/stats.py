@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from shoal.errors import UsageError
 
@@ -146,6 +147,8 @@ def student_t_tail(t: float, degrees: float) -> float:
     return both / 2 if t >= 0 else 1 - both / 2
 
 
+# A table of many points asks for the same few.
+@cache
 def student_t_quantile(p: float, degrees: float) -> float:
     """Quantile of Student's t distribution, for 0.5 <= p < 1, to 1e-10.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from shoal import expression
+from shoal._toml import parsed
 from shoal.errors import UsageError
 from shoal.models import nearest
 from shoal.scenario import Scenario
@@ -59,6 +60,24 @@ class Template:
         own = {name: value for name, value in values.items() if not is_variable(name)}
         overrides = {**computed, **own}
         return self.scenario.override(overrides) if overrides else self.scenario
+
+
+def template_of(scenario: Scenario, settings: Sequence[tuple[str, str]], names: Sequence[str]) -> Template:
+    """A template of a scenario in which some values are replaced, of which those that name a variable are computed.
+
+    Parameters
+    ----------
+    scenario
+        Where it starts.
+    settings
+        Dotted keys and values, written as on the command line.
+    names
+        What gets a value.
+    """
+    variables = [name for name in names if is_variable(name)]
+    computed = {key: parsed(value) for key, value in settings if uses_any(value, variables)}
+    fixed = [(key, value) for key, value in settings if key not in computed]
+    return Template(scenario.set_text(*fixed) if fixed else scenario, tuple(names), computed)
 
 
 def is_variable(name: str) -> bool:

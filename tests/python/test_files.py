@@ -14,8 +14,8 @@ import pytest
 from conftest import SMALL, Cli
 
 import shoal
-from shoal.cache import Cache
 from shoal.files import is_capture, new_folder
+from shoal.sweeps.store import contents
 
 FILES = 4
 SHORT = ["--set", "duration=4 s", "--set", "warmup=1 s"]
@@ -210,7 +210,7 @@ def test_the_cache_is_shown_and_cleared(inside: Cli, folder: Path) -> None:
     assert done.code == 0
     assert [line.split() for line in done.out.splitlines()][:2] == [["Folder", str(place)], ["Finished", "runs", "2"]]
     assert inside("cache", "clear", "--older-than", "1").err.startswith("removed 0 finished runs")
-    assert Cache(place).contents().runs == 2
+    assert contents(place).runs == 2
     assert inside("cache", "clear").err.startswith("removed 2 finished runs")
     # Kernels and files of other programs stay.
     assert sorted(str(path.relative_to(place)) for path in place.rglob("*")) == ["ab", "ab/mine", "linux"]

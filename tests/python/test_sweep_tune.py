@@ -16,6 +16,7 @@ from conftest import TABLES, Cli
 import shoal
 from shoal.metrics import metric
 from shoal.search import Condition, Side, decide
+from shoal.sweeps.store import contents
 
 FILES = 4
 
@@ -142,8 +143,8 @@ def test_sweep_command(cli: Cli, folder: Path, step: shoal.Scenario) -> None:
     assert line.split()[3] == f"{mean:.4g}"
     out = folder / "out"
     tables = [f"{name}.{kind}" for name in ("points", "runs") for kind in ("csv", "parquet")]
-    names = [".shoal", "command.txt", "figures", "report.html", "scenario.toml", "source.toml", "sweep.json", *tables]
-    assert sorted(path.name for path in out.iterdir()) == sorted(names)
+    names = [".shoal", "command.txt", "figures", "plan.json", "report.html", "scenario.toml", "source.toml"]
+    assert sorted(path.name for path in out.iterdir()) == sorted([*names, "sweep.json", *tables])
     points = pl.read_csv(out / "points.csv")
     assert points.columns == [K, "flows.dctcp.count", "q", "q_ci95", "queue_empty(link=0)", "queue_empty(link=0)_ci95"]
     assert points["q"][3] == pytest.approx(mean)
@@ -222,16 +223,16 @@ def test_interrupted_sweep_goes_on(folder: Path, environment: dict[str, str], cl
     ) as process:
         cache = folder / "cache"
         for _ in range(600):
-            if len(list(cache.glob("*/*/result.json"))) >= 2:
+            if contents(cache).runs >= 2:
                 break
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
     assert (process.returncode, err) == (130, "error: interrupted\nhint: the same command goes on where it was\n")
     assert not list(folder.glob("*out*"))
-    kept = {path: path.stat().st_mtime_ns for path in cache.glob("*/*/result.json")}
-    assert 2 <= len(kept) < 40
+    kept = {path: path.read_bytes() for path in cache.rglob("*.records")}
+    assert 2 <= contents(cache).runs < 40
     done = cli(*arguments)
     assert done.code == 0
-    assert len(list(cache.glob("*/*/result.json"))) == 40
-    assert {path: path.stat().st_mtime_ns for path in kept} == kept  # nothing was run twice
+    assert contents(cache).runs == 40  # nothing was run twice
+    assert {path: path.read_bytes() for path in kept} == kept

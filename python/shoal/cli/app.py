@@ -15,7 +15,17 @@ import typer
 from typer.exceptions import Abort, Exit, TyperException
 
 from shoal import _native, progress
-from shoal.errors import CacheWarning, LawError, OutputError, ScenarioError, ShoalError, UsageError
+from shoal.errors import (
+    CacheWarning,
+    ClusterError,
+    LawError,
+    OutputError,
+    ScenarioError,
+    ShoalError,
+    StoreWarning,
+    SweepFailedError,
+    UsageError,
+)
 
 from . import (
     cache,
@@ -27,6 +37,7 @@ from . import (
     doctor,
     linux,
     list_,
+    merge,
     new,
     page,
     report,
@@ -50,17 +61,24 @@ class ExitCode(IntEnum):
     FILES = 4
     NOT_REPRODUCED = 5
     LINUX = 6
+    POINTS_FAILED = 7
     INTERRUPTED = 130
     TERMINATED = 143
 
 
 # Of the other errors of this package: a plane failed.
-_codes = {UsageError: ExitCode.USAGE, OutputError: ExitCode.FILES, LawError: ExitCode.INTERNAL}
+_codes = {
+    UsageError: ExitCode.USAGE,
+    OutputError: ExitCode.FILES,
+    LawError: ExitCode.INTERNAL,
+    ClusterError: ExitCode.POINTS_FAILED,
+    SweepFailedError: ExitCode.POINTS_FAILED,
+}
 
 _epilog = (
     "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 scenario refused, 4 files cannot be read or written, "
     "5 a published value is not reproduced, a target is missed or nothing satisfies the condition, "
-    "6 the Linux plane failed, 130 interrupted."
+    "6 the Linux plane failed, 7 runs of a sweep failed or its cluster does not answer, 130 interrupted."
 )
 
 app = typer.Typer(
@@ -76,6 +94,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("check")(check.check)
 app.command("sweep")(sweep.sweep)
+app.command("merge")(merge.merge)
 app.command("tune")(tune.tune)
 app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
@@ -172,6 +191,8 @@ def _show_warning(
         talk.warning(
             str(message), hint="set SHOAL_CACHE_DIR to a folder that can be written, or add --no-cache to do without"
         )
+    elif issubclass(category, StoreWarning):
+        talk.warning(str(message), hint="`shoal cache clear` removes it")
     else:
         talk.warning(warnings.formatwarning(message, category, filename, lineno, line).rstrip())
 

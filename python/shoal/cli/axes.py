@@ -1,149 +1,68 @@
-"""``--axis KEY=VALUES``: lists, and ranges with even or logarithmic steps."""
+"""``--axis``, ``--pair`` and ``--sample``: axes as the command line has them."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from shoal._toml import parsed
 from shoal.errors import UsageError
-from shoal.expression import plain
-from shoal.models import nearest
-
-_number = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-_begins_range = re.compile(rf"\s*{_number}[^:\[\]{{}}\"']*:")
-_end = re.compile(rf"\s*(?P<number>{_number})\s*(?P<unit>[^\s:0-9][^:]*?)?\s*")
-_examples = "as in 1:10 (steps of 1), 1:10:4 (four values), 1:1000:log, 1:1000:log:5, or '1:10 packets'"
-# Of a logarithmic range: 1, 2.15, 4.64, 10.
-_values_per_decade = 3
-most_values = 100_000
+from shoal.sweeps import design
+from shoal.sweeps import sampling as sampled
+from shoal.sweeps.design import Factor
+from shoal.sweeps.values import Interval, assignment, listed, refuse_repeated
 
 
 def grid_of(axes: Sequence[str]) -> dict[str, list[object]]:
-    """Read the values of each axis.
+    """Read the values of each ``--axis``.
 
     Raises
     ------
     UsageError
         A text is not an axis, or names a value twice.
     """
-    grid: dict[str, list[object]] = {}
-    for text in axes:
-        key, equals, values = text.partition("=")
-        key = key.strip()
-        if not equals or not key:
-            raise UsageError(f"`--axis {text}` is not KEY=V1,V2,...", hint="as in --axis flows.dctcp.count=1,2,4")
-        if key in grid:
-            raise UsageError(f"`{key}` is an axis twice", hint="give all its values to one --axis")
-        words = [word for part in _split(values) for word in _expanded(part.strip())]
-        if not all(words):
-            raise UsageError(f"`--axis {text}` has an empty value", hint=f"as in --axis {key}=1,2,4")
-        if len(set(words)) < len(words):
-            raise UsageError(f"`--axis {text}` has a value twice", hint="every value runs once; see --seeds")
-        grid[key] = [parsed(word) for word in words]
+    grid = columns_of(axes, "--axis")
+    for text, values in zip(axes, grid.values(), strict=True):
+        refuse_repeated(values, f"`--axis {text}`")
     return grid
 
 
-def _expanded(text: str) -> list[str]:
-    """The values of a range; anything else is a value as it stands."""
-    if not _begins_range.match(text):
-        return [text]
-    parts = text.split(":")
-    (first, unit), (last, other) = _end_of(parts[0], text), _end_of(parts[1], text)
-    rest = [part.strip() for part in parts[2:]]
-    # The unit stands once, at the very end or behind the last value.
-    if rest and (found := re.fullmatch(r"(?P<word>log|[0-9]+)\s+(?P<unit>\D.*)", rest[-1])):
-        rest[-1] = found["word"]
-        if other is None:
-            other = found["unit"]
-    if unit is not None and other is not None and unit != other:
-        raise UsageError(f"`{text}`: one end is in {unit}, the other in {other}", hint="write both in the same unit")
-    unit = other if other is not None else unit
-    values = _values(text, first, last, rest)
-    return [f"{plain(value)} {unit}" if unit else plain(value) for value in values]
+def columns_of(axes: Sequence[str], option: str) -> dict[str, list[object]]:
+    """Read the values of each axis of an option; an axis may have the same value several times."""
+    found: dict[str, list[object]] = {}
+    for text in axes:
+        key, values = assignment(text, option)
+        if key in found:
+            raise UsageError(f"`{key}` is an axis twice", hint=f"give all its values to one {option}")
+        found[key] = listed(values, f"`{option} {text}`", f"{option} {key}")
+    return found
 
 
-def _end_of(part: str, text: str) -> tuple[float, str | None]:
-    found = _end.fullmatch(part)
-    if found is None or not math.isfinite(float(found["number"])):
-        raise UsageError(f"`{text}` is not a range: `{part.strip()}` is not a number", hint=_examples)
-    return float(found["number"]), found["unit"]
+def factors_of(
+    axes: Sequence[str], pairs: Sequence[str], samples: Sequence[str], sampling: object = None
+) -> Iterator[Factor]:
+    """What the options vary: each ``--axis`` by itself, all ``--pair`` together, all ``--sample`` together.
 
-
-def _values(text: str, first: float, last: float, rest: Sequence[str]) -> list[float]:
-    if last < first:
-        raise UsageError(f"the range `{text}` is empty", hint="write the smaller end first")
-    if last == first:
-        raise UsageError(f"the range `{text}` has one value", hint=f"write {plain(first)} alone")
-    match rest:
-        case []:
-            values = _stepped(text, first, last)
-        case [count] if count.isdecimal():
-            values = _even(text, first, last, int(count))
-        case ["log"]:
-            count_ = max(2, round(_values_per_decade * math.log10(last / first)) + 1) if first > 0 else 2
-            values = _logarithmic(text, first, last, count_)
-        case ["log", count] if count.isdecimal():
-            values = _logarithmic(text, first, last, int(count))
-        case [word, *_]:
-            odd = next((other for other in rest if other != "log" and not other.isdecimal()), word)
-            hint = f"{nearest(odd, ['log'])} Ranges are written {_examples}" if odd.isalpha() else _examples
-            raise UsageError(f"`{text}` is not a range: `{odd}` is neither a number of values nor log", hint=hint)
-    return list(dict.fromkeys(values))
-
-
-def _stepped(text: str, first: float, last: float) -> list[float]:
-    if last - first >= most_values:
-        raise _too_many(text)
-    if (last - first) != int(last - first):
-        raise UsageError(
-            f"the range `{text}` does not end after whole steps of 1",
-            hint=f"say how many values there are to be, as in {plain(first)}:{plain(last)}:5",
-        )
-    return [float(f"{first + number:.12g}") for number in range(int(last - first) + 1)]
-
-
-def _even(text: str, first: float, last: float, count: int) -> list[float]:
-    _check_count(text, count)
-    step = (last - first) / (count - 1)
-    return [float(f"{first + number * step:.12g}") for number in range(count - 1)] + [last]
-
-
-def _logarithmic(text: str, first: float, last: float, count: int) -> list[float]:
-    _check_count(text, count)
-    if first <= 0:
-        raise UsageError(f"the range `{text}` is not above zero", hint="logarithmic steps need a first value above 0")
-    ratio = (last / first) ** (1 / (count - 1))
-    inner = [first * ratio**number for number in range(1, count - 1)]
-    is_whole = first == int(first) and last == int(last)
-    return [first, *(float(round(value)) if is_whole else float(f"{value:.3g}") for value in inner), last]
-
-
-def _check_count(text: str, count: int) -> None:
-    if count < 2:
-        raise UsageError(f"the range `{text}` has fewer than two values", hint=_examples)
-    if count > most_values:
-        raise _too_many(text)
-
-
-def _too_many(text: str) -> UsageError:
-    return UsageError(f"the range `{text}` has more than {most_values:,} values", hint="say how many, as in 1:1000:20")
-
-
-def _split(text: str) -> list[str]:
-    """Parts between commas that are not inside brackets, braces or quotes."""
-    parts, start, depth, quote = [], 0, 0, ""
-    for place, character in enumerate(text):
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'":
-            quote = character
-        elif character in "[{":
-            depth += 1
-        elif character in "]}":
-            depth -= 1
-        elif character == "," and depth == 0:
-            parts.append(text[start:place])
-            start = place + 1
-    return [*parts, text[start:]]
+    Raises
+    ------
+    UsageError
+        A text is not what its option takes.
+    """
+    for key, values in grid_of(axes).items():
+        yield design.axis(key, values)
+    if pairs:
+        yield design.pairs(columns_of(pairs, "--pair"))
+    if not samples and sampling is None:
+        return
+    if not samples or sampling is None:
+        has, lacks = ("--sample", "--sampling sobol:256") if samples else ("--sampling", "--sample KEY=LOW:HIGH")
+        raise UsageError(f"{has} needs {lacks.split()[0]}, too", hint=f"add {lacks}")
+    method, _, rest = str(sampling).partition(":")
+    points, colon, seed = rest.partition(":")
+    if not points.isdecimal() or (colon and not seed.isdecimal()):
+        raise UsageError(f"`--sampling {sampling}` is not METHOD:POINTS", hint="as in --sampling sobol:256")
+    drawn: dict[str, Interval | list[object]] = {}
+    for text in samples:
+        key, written = assignment(text, "--sample")
+        if key in drawn:
+            raise UsageError(f"`{key}` is sampled twice", hint="give its range once")
+        drawn[key] = sampled.axis_of(written.strip(), f"`--sample {text}`", f"--sample {key}")
+    yield sampled.sample(sampled.method(method), int(points), int(seed) if colon else 1, drawn)

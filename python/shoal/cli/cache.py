@@ -9,6 +9,7 @@ import typer
 from shoal.cache import Cache, default_folder
 from shoal.cli.console import data, talk
 from shoal.cli.declare import option
+from shoal.sweeps import store as stores
 
 app = typer.Typer(
     name="cache",
@@ -35,7 +36,7 @@ def show(context: typer.Context) -> None:
     if context.invoked_subcommand is not None:
         return
     folder = default_folder()
-    found = Cache(folder).contents()
+    found = Cache(folder).contents() + stores.contents(folder)
     data.pairs([("Folder", str(folder)), ("Finished runs", f"{found.runs:,}"), ("Size", megabytes(found.bytes))])
 
 
@@ -50,8 +51,9 @@ def clear(
       shoal cache clear
       shoal cache clear --older-than 30
     """
-    removed = Cache(default_folder()).clear(older_than_days=older_than)
-    talk.note(f"removed {removed.runs:,} finished runs ({megabytes(removed.bytes)}) from {default_folder()}")
+    folder = default_folder()
+    removed = Cache(folder).clear(older_than_days=older_than) + stores.clear(folder, older_than_days=older_than)
+    talk.note(f"removed {removed.runs:,} finished runs ({megabytes(removed.bytes)}) from {folder}")
 
 
 def megabytes(size: int) -> str:

@@ -55,6 +55,10 @@ class Data:
         text = escaped(text, sys.stdout)
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
+    def json_part(self, text: str) -> None:
+        """Print a part of a JSON object that is too large to be held as a whole."""
+        sys.stdout.write(escaped(text, sys.stdout))
+
     def heading(self, text: str) -> None:
         """Print a line that stands out."""
         for line in wrapped(shown(text, sys.stdout), self._limit):

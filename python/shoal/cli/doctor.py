@@ -20,6 +20,7 @@ from shoal.files import new_folder
 from shoal.parallel import default_workers
 from shoal.running import run
 from shoal.scenario import Scenario
+from shoal.sweeps.store import contents
 from shoal.tabulate import Table
 
 _probe = """
@@ -106,5 +107,5 @@ def _cache() -> str | Optional:
         shutil.rmtree(store.folder / "doctor")
     except (OutputError, OSError):
         return Optional(f"{store.folder} cannot be written: sweeps run without it, but do not go on where they were")
-    found = store.contents()
+    found = store.contents() + contents(store.folder)
     return f"{store.folder} ({found.runs:,} runs, {megabytes(found.bytes)}; shoal cache clear)"

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal._toml import parsed, toml_value
 from shoal.cache import default_folder
 from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
@@ -19,10 +18,10 @@ from shoal.cli.declare import argument, option
 from shoal.errors import ScenarioError, UsageError
 from shoal.models import nearest
 from shoal.remarks import identical_points_line
-from shoal.scenario import Scenario, read_text, read_traces
+from shoal.scenario import Scenario
 from shoal.shipped import find_scenario
-from shoal.sizes import read_sizes
-from shoal.template import Template, is_variable, uses_any
+from shoal.sizes import scenario_with_sizes
+from shoal.template import Template, template_of
 
 if TYPE_CHECKING:
     from shoal.results import Results
@@ -142,12 +141,7 @@ def read_template(
     path: Path, settings: Sequence[str] | None, names: Sequence[str], sizes: Sequence[str] | None = None
 ) -> Template:
     """Read a scenario file that leaves some keys or variables open; ``--set`` may compute values from variables."""
-    pairs = [_pair(setting) for setting in settings or []]
-    variables = [name for name in names if is_variable(name)]
-    computed = {key: parsed(value) for key, value in pairs if uses_any(value, variables)}
-    fixed = [(key, value) for key, value in pairs if key not in computed]
-    scenario = _with_sizes(path, sizes)
-    return Template(scenario.set_text(*fixed) if fixed else scenario, tuple(names), computed)
+    return template_of(_with_sizes(path, sizes), [_pair(setting) for setting in settings or []], names)
 
 
 def read_scenario(
@@ -165,19 +159,13 @@ def read_scenario(
 
 def _with_sizes(path: Path, sizes: Sequence[str] | None) -> Scenario:
     """The scenario with distributions of transfer sizes from files written into it."""
-    tables: dict[str, object] = {}
+    files: dict[str, Path] = {}
     for text in sizes or []:
         name, equals, file = text.partition("=")
         if not equals or not name.strip() or not file.strip():
             raise UsageError(f"`--sizes {text}` is not NAME=FILE", hint="as in --sizes mine=sizes.csv")
-        tables[f"distributions.{name.strip()}"] = read_sizes(Path(file.strip()))
-    if not tables:
-        return Scenario.from_file(path)
-    # Flows may name the distributions, so the file is only checked together with them.
-    overrides = tuple((key, toml_value(value)) for key, value in tables.items())
-    found = find_scenario(path)
-    text = read_text(found)
-    return Scenario(text, str(found), (*read_traces(text, found), *overrides))
+        files[name.strip()] = Path(file.strip())
+    return scenario_with_sizes(find_scenario(path), files) if files else Scenario.from_file(path)
 
 
 def says_what_to_trace(scenario: Scenario) -> bool:

@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal import _native
-from shoal.again import keep_source, template_command
 from shoal.cli import options
-from shoal.cli.axes import grid_of
+from shoal.cli.axes import factors_of
+from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
-from shoal.cli.declare import option
-from shoal.cli.out import results_in, say_written, write_results
+from shoal.cli.declare import argument, option
+from shoal.cli.out import results_in, say_written
+from shoal.cli.sweep_output import show, write
 from shoal.errors import UsageError
-from shoal.expression import UndefinedError
-from shoal.files import writing
-from shoal.remarks import point_notice_lines, seeds_in_words
-from shoal.running import most_seeds, too_many_runs
-from shoal.scenario import Scenario
+from shoal.scenario import read_text
 from shoal.shipped import find_scenario
-from shoal.stats import Estimate
-from shoal.sweeps import Point, Sweep, as_text, short_names
-from shoal.sweeps import sweep as run_sweep
-from shoal.tabulate import Table
-from shoal.template import Template
-from shoal.words import significant
 
-_many_runs = 100_000
-# A number, nothing where a run has no such number, or why its arithmetic has no value.
-_Cell = Estimate | UndefinedError | None
+if TYPE_CHECKING:
+    from shoal.sweeps.execute import Executor
+    from shoal.sweeps.plan import Plan
 
+_Subject = Annotated[
+    Path,
+    argument(
+        "SCENARIO",
+        "Scenario file, or name; or a sweep file, which says everything (docs/reference/sweep.md).",
+        autocompletion=scenario_names,
+    ),
+]
 _Axis = Annotated[
-    list[str],
+    list[str] | None,
     option(
         "--axis",
         "KEY=V1,V2,...",
@@ -47,7 +44,54 @@ _Axis = Annotated[
         "all combinations run. A name that is not a key is a variable for --set.",
     ),
 ]
-_Seeds = Annotated[int, typer.Option("--seeds", min=1, metavar="N", help="Runs of every point.")]
+_Pair = Annotated[
+    list[str] | None,
+    option(
+        "--pair",
+        "KEY=V1,V2,...",
+        "An axis that goes together with the other pairs: their first values make a point, then the second ones. "
+        "Repeatable.",
+    ),
+]
+_Sample = Annotated[
+    list[str] | None,
+    option(
+        "--sample",
+        "KEY=LOW:HIGH",
+        "A range that points are drawn from, e.g. [cyan]'1:100 packets'[/], [cyan]1:1000:log[/], whole numbers "
+        "[cyan]1:64:whole[/], or values that are equally likely. Repeatable; says how many with --sampling.",
+    ),
+]
+_Sampling = Annotated[
+    str | None,
+    option(
+        "--sampling",
+        "METHOD:POINTS",
+        "How --sample draws: [cyan]sobol:256[/], evenly spread (needs shoal\\[sampling]), or [cyan]random:256[/]; "
+        "[cyan]random:256:7[/] with another seed than 1.",
+    ),
+]
+_Seeds = Annotated[
+    int | None,
+    option(
+        "--seeds",
+        "N",
+        "Runs of every point, with the same seeds everywhere; 1 by default, 3 with --until.",
+        min=1,
+    ),
+]
+_Until = Annotated[
+    str | None,
+    option(
+        "--until",
+        "GOALS",
+        "More seeds until intervals are narrow enough, e.g. [cyan]'ci(utilisation()) < 0.002'[/], or a part of the "
+        "mean, [cyan]'ci(queue_packets()) < 2%'[/]; several are joined by [cyan]and[/].",
+    ),
+]
+_MaxSeeds = Annotated[
+    int | None, option("--max-seeds", "N", "The most that --until may ask for; 100 by default.", min=1)
+]
 _Metric = Annotated[
     list[str] | None,
     option(
@@ -57,110 +101,216 @@ _Metric = Annotated[
         "the functions. Repeatable. Default: utilisation, queue, delay, shares.",
     ),
 ]
+_Shard = Annotated[
+    str | None,
+    option(
+        "--shard",
+        "I/N",
+        "Only every N-th point, beginning with the I-th, e.g. [cyan]3/16[/]; [cyan]shoal merge[/] puts the "
+        "folders of all parts together.",
+    ),
+]
+_Cluster = Annotated[
+    str | None,
+    option(
+        "--cluster",
+        "WHERE",
+        "Run on workers of Dask (needs shoal\\[cluster]): [cyan]local:4[/] processes here, a scheduler at "
+        "[cyan]tcp://HOST:PORT[/] or in a [cyan]scheduler.json[/], or what jobs, ssh or kubernetes start: "
+        "[cyan]slurm:16[/], [cyan]ssh:HOST1,HOST2[/].",
+    ),
+]
+_DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Say how many runs there are, how many are finished, and what the rest will take."),
+]
 
 
 def sweep(
-    scenario: options.ScenarioFile,
-    axis: _Axis,
+    scenario: _Subject,
+    axis: _Axis = None,
+    pair: _Pair = None,
+    sample: _Sample = None,
+    sampling: _Sampling = None,
     set_: options.SetComputed = None,
     sizes: options.Sizes = None,
-    seeds: _Seeds = 1,
+    seeds: _Seeds = None,
+    until: _Until = None,
+    max_seeds: _MaxSeeds = None,
     metric: _Metric = None,
+    shard: _Shard = None,
+    dry_run: _DryRun = False,
     out: options.Out = None,
     force: options.Force = False,
     as_json: options.Json = False,
     workers: options.Workers = None,
+    cluster: _Cluster = None,
     fresh: options.Fresh = False,
 ) -> None:
-    """Run a scenario at every combination of some values, and print a table.
+    """Run a scenario at many points, and print a table.
 
-    An interrupted sweep goes on where it was: finished points are kept in the cache.
+    All points have the same seeds, so that what is random is common to them and cancels in their differences.
+
+    An interrupted sweep goes on where it was: finished points are kept in the cache. Failed ones are told at the end.
 
     [bold]Examples[/]
 
       shoal sweep step-single --axis bottleneck.aqm.threshold='5 packets,10 packets,20 packets' --seeds 3
       shoal sweep my.toml --axis flows.dctcp.count=1,2,4 --axis bottleneck.rate='10 Mbit/s,100 Mbit/s' --out results/s
-      shoal sweep step-single --axis bottleneck.aqm.threshold='2:200:log packets'
+      shoal sweep step-single --axis bottleneck.aqm.threshold='2:200:log packets' --until 'ci(utilisation()) < 0.002'
       shoal sweep my.toml --axis K=10,20 --set bottleneck.aqm.min='{1500*K} B' --set bottleneck.aqm.max='{1500*(K+1)} B'
+      shoal sweep my.toml --sample K=1:1000:log --sample flows.dctcp.rtt='1:50 ms' --sampling sobol:256 --set ...
+      shoal sweep sweep.toml --shard 3/16 --out part-03
     """
-    from shoal.metrics import default_metrics
+    given: dict[str, object] = {
+        "--axis": axis,
+        "--pair": pair,
+        "--sample": sample,
+        "--sampling": sampling,
+        "--set": set_,
+    }
+    given |= {"--sizes": sizes, "--seeds": seeds, "--until": until, "--max-seeds": max_seeds, "--metric": metric}
+    subject = _subject(scenario, given)
+    plan = subject.plan
+    place = _shard(shard, out, len(plan.design)) if shard is not None else None
+    numbers = range(place[0] - 1, len(plan.design), place[1]) if place else None
+    kept = options.kept_runs(fresh=fresh)
+    with options.values_of("--axis" if subject.from_options else str(scenario)):
+        if dry_run:
+            _survey(plan, numbers, workers, kept)
+            return
+        with results_in(out, force=force) as folder:
+            from shoal.sweeps.execute import run_plan
 
-    grid = grid_of(axis)
-    template = options.read_template(scenario, set_, list(grid), sizes)
-    metrics = _metrics(metric) if metric else default_metrics(template.scenario)
-    _refuse_too_many(seeds, grid)
-    with results_in(out, force=force) as folder:
-        with options.values_of("--axis"):
-            points = run_sweep(
-                template.scenario,
-                grid=grid,
-                set=template.set,
-                seeds=seeds,
-                metrics=metrics.values(),
-                workers=workers,
-                cache=options.kept_runs(fresh=fresh),
-                progress=True,
-            )
-        cells = [{name: _cell(point, text) for name, text in metrics.items()} for point in points]
-        text = _as_json(template.scenario, grid, metrics, points, cells)
-        if folder is not None and out is not None:
-            command = template_command(
-                "sweep", out, sizes, [("axis", axis), ("set", set_), ("seeds", seeds), ("metric", metric)]
-            )
-            keep_source(find_scenario(scenario), sizes, folder)
-            _write(folder, template, points, metrics, text, table=_table(points, cells), command=command)
+            if place is not None and folder is not None:
+                from shoal.sweeps.parts import write_part
+
+                rows = write_part(
+                    plan,
+                    place,
+                    folder,
+                    workers=workers,
+                    cache=kept,
+                    executor=_executor(cluster, workers),
+                    progress=True,
+                )
+                subject.keep_sources(folder)
+                say = f"part {place[0]} of {place[1]}: {len(rows):,} points, {rows.runs:,} runs"
+            else:
+                rows = run_plan(plan, workers=workers, cache=kept, executor=_executor(cluster, workers), progress=True)
+                say = None
+                if folder is not None and out is not None:
+                    write(rows, folder, out)
+                    subject.keep_sources(folder)
+    if say is not None:
+        talk.note(f"{say}; wrote {out}")
+        return
     say_written(out)
-    if as_json:
-        data.json(text)
-    else:
-        _show(template.scenario, points, _table(points, cells))
-    options.say_if_nothing_is_random(template.scenario, points.named)
-    _finish(points, metrics, cells)
+    show(rows, as_json=as_json)
 
 
-def _refuse_too_many(seeds: int, grid: Mapping[str, Sequence[object]]) -> None:
-    if seeds > most_seeds:
-        raise too_many_runs(seeds)
-    if (runs := seeds * math.prod(len(values) for values in grid.values())) > _many_runs:
-        raise UsageError(f"{runs:,} runs are too many for one sweep", hint=f"at most {_many_runs:,}; split the axes")
+@dataclass(frozen=True)
+class _Asked:
+    """What a command asks for, and the files that it was read from.
+
+    Attributes
+    ----------
+    plan
+        What to run.
+    sources
+        Names beside the results, and files that are copied there.
+    from_options
+        Whether it was put together from options.
+    """
+
+    plan: Plan
+    sources: dict[str, Path]
+    from_options: bool
+
+    def keep_sources(self, folder: Path) -> None:
+        """Copy the files that the sweep was read from."""
+        from shoal.files import write_text, writing
+
+        with writing(folder):
+            for name, path in self.sources.items():
+                write_text(folder / name, read_text(path))
 
 
-def _cell(point: Point, expression: str) -> _Cell:
-    """Mean of a metric, ``None`` if a run has no such number, or the error of arithmetic that has no value."""
-    try:
-        return point.estimate(expression)
-    except UndefinedError as error:
-        return error
+def _subject(path: Path, given: dict[str, object]) -> _Asked:
+    from shoal.sweeps.file import is_sweep, read_sweep
+    from shoal.sweeps.plan import Plan
+
+    found = find_scenario(path)
+    is_plan = found.suffix == ".json"
+    if not is_plan and not is_sweep(read_text(found)):
+        return _from_options(found, given)
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(f"`{path}` is a sweep, which says that itself: {name}", hint="change the file instead")
+    if is_plan:
+        return _Asked(Plan.read(found), {}, False)
+    read = read_sweep(found)
+    sizes = {f"sizes-{number}.csv": file for number, file in enumerate(read.sizes.values())}
+    return _Asked(read.plan, {"source.toml": read.scenario, "sweep.toml": found, **sizes}, False)
 
 
-def _show(scenario: Scenario, points: Sweep, table: Table) -> None:
-    data.heading(scenario.title)
-    data.sentence(f"{len(points)} points, {seeds_in_words([point.results for point in points])}")
-    data.blank()
-    data.table(table)
-    for line in points.warnings:
-        data.blank()
-        data.text(line)
-    options.print_notices(point_notice_lines(points.named))
+def _from_options(path: Path, given: dict[str, object]) -> _Asked:
+    from shoal.metrics import default_metrics
+    from shoal.sweeps.design import Design
+    from shoal.sweeps.plan import Plan
+    from shoal.sweeps.until import Until, least_seeds
+
+    def texts(name: str) -> list[str]:
+        value = given[name]
+        return [str(one) for one in value] if isinstance(value, list) else []
+
+    design = Design(tuple(factors_of(texts("--axis"), texts("--pair"), texts("--sample"), given["--sampling"])))
+    sizes = texts("--sizes")
+    template = options.read_template(path, texts("--set"), design.keys, sizes)
+    metrics = _metrics(texts("--metric")) if given["--metric"] else default_metrics(template.scenario)
+    until = Until.parse(str(given["--until"]), metrics) if given["--until"] is not None else None
+    most, seeds = given["--max-seeds"], given["--seeds"]
+    if most is not None and until is None:
+        raise UsageError("--max-seeds bounds what --until asks for, and there is none", hint="leave it out")
+    plan = Plan(
+        template,
+        design,
+        metrics,
+        seeds if isinstance(seeds, int) else least_seeds if until else 1,
+        until,
+        *([most] if isinstance(most, int) else []),
+    )
+    files = {f"sizes-{number}.csv": Path(text.partition("=")[2].strip()) for number, text in enumerate(sizes)}
+    return _Asked(plan, {"source.toml": path, **files}, True)
 
 
-def _finish(points: Sweep, metrics: Iterable[str], cells: Sequence[Mapping[str, _Cell]]) -> None:
-    """Say where a cell has no number, and end with an error if that is because arithmetic has no value."""
-    failed: dict[str, list[tuple[Point, UndefinedError]]] = {name: [] for name in metrics}
-    for point, own in zip(points, cells, strict=True):
-        for name, value in own.items():
-            if isinstance(value, UndefinedError):
-                failed[name].append((point, value))
-    for name in metrics:
-        if missing := sum(own[name] is None for own in cells):
-            talk.note(f"note: `{name}` has no value at {missing} of {len(cells)} points: the runs have no such number")
-    for name, places in failed.items():
-        for point, error in places[:1]:
-            raise UsageError(
-                f"the metric `{name}` is undefined at {len(places)} of {len(cells)} points, first at {point.name}: "
-                f"`{error.text}`: {error.reason}",
-                hint="the table shows `undefined` there; the other numbers are right",
-            )
+def _shard(text: str, out: Path | None, points: int) -> tuple[int, int]:
+    found = re.fullmatch(r"\s*([0-9]{1,9})\s*/\s*([0-9]{1,9})\s*", text)
+    place, count = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= place <= count:
+        raise UsageError(f"`--shard {text}` is no part of a sweep", hint="as in --shard 3/16, from 1/16 to 16/16")
+    if place > points:
+        raise UsageError(f"part {place} of {count} has no point: there are {points:,}", hint="use fewer parts")
+    if out is None:
+        raise UsageError("a part of a sweep has to be written", hint=f"add --out part-{place}")
+    return place, count
+
+
+def _executor(cluster: str | None, workers: int | None) -> Executor | None:
+    if cluster is None:
+        return None
+    if workers is not None:
+        raise UsageError("--workers are threads of this process", hint="the cluster says how many, as in local:4")
+    from shoal.sweeps.cluster import Cluster
+
+    return Cluster.at(cluster)
+
+
+def _survey(plan: Plan, numbers: Sequence[int] | None, workers: int | None, cache: Path | None) -> None:
+    from shoal.sweeps.survey import survey
+
+    found = survey(plan, numbers=numbers, workers=workers, cache=cache)
+    data.pairs(found.pairs)
 
 
 def _metrics(texts: Sequence[str]) -> dict[str, str]:
@@ -178,66 +328,3 @@ def _metrics(texts: Sequence[str]) -> dict[str, str]:
         check_metric(expression)
         metrics[name] = expression.strip()
     return metrics
-
-
-def _table(points: Sweep, cells: Sequence[Mapping[str, _Cell]]) -> Table:
-    names = short_names(list(points[0].values))
-    rows = [
-        (*map(as_text, point.values.values()), *map(_written, own.values()))
-        for point, own in zip(points, cells, strict=True)
-    ]
-    return Table("", (*names.values(), *cells[0]), rows, words=len(names))
-
-
-def _written(value: _Cell) -> str:
-    if isinstance(value, UndefinedError):
-        return "undefined"
-    return "-" if value is None else significant(value)
-
-
-def _as_json(
-    scenario: Scenario,
-    grid: Mapping[str, list[object]],
-    metrics: Mapping[str, str],
-    points: Sweep,
-    cells: Sequence[Mapping[str, _Cell]],
-) -> str:
-    content = {
-        "schema": 1,
-        "version": _native.__version__,
-        "scenario": scenario.resolved,
-        "axes": grid,
-        "metrics": metrics,
-        "seeds": points[0].results.seeds,
-        "warnings": list(points.warnings),
-        "points": [
-            {
-                "values": point.values,
-                "metrics": {
-                    name: value.to_dict() if isinstance(value, Estimate) else None for name, value in own.items()
-                },
-            }
-            for point, own in zip(points, cells, strict=True)
-        ],
-    }
-    return json.dumps(content, indent=2, allow_nan=False) + "\n"
-
-
-def _write(
-    folder: Path,
-    template: Template,
-    points: Sweep,
-    metrics: Mapping[str, str],
-    text: str,
-    *,
-    table: Table,
-    command: str,
-) -> None:
-    from shoal.report.sweep import write_sweep_report
-
-    # The command ends with an error that tells of cells whose arithmetic has no value; in the files they are empty.
-    means = points.means(metrics=metrics, undefined=lambda _: None)
-    runs = points.to_polars(metrics=metrics, undefined=lambda _: None)
-    with writing(folder):
-        write_sweep_report(folder, template, points, metrics, table=table, command=command)
-        write_results(folder, "sweep", text, template.scenario, {"points": means, "runs": runs})

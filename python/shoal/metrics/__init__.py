@@ -6,7 +6,7 @@ the list that they make.
 """
 
 from shoal.metrics import links, groups, cuts, steps  # noqa: F401, I001  (they fill the list, in this order)
-from shoal.metrics.language import check_metric, default_metrics, metric, recording
+from shoal.metrics.language import check_metric, default_metrics, measured, metric, recording
 from shoal.metrics.registry import (
     Metric,
     Of,
@@ -28,6 +28,7 @@ __all__ = [
     "check_metric",
     "classes",
     "default_metrics",
+    "measured",
     "metric",
     "metrics",
     "quantity",

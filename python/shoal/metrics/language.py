@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from shoal import expression
 from shoal.errors import UsageError
+from shoal.expression import Functions, UndefinedError
 from shoal.metrics.registry import Of, Recorded, metrics
 
 if TYPE_CHECKING:
@@ -31,11 +32,32 @@ def metric(result: RunRecord, text: str, *, gaps: bool = False) -> float:
     UsageError
         It is not such an expression.
     """
-    own = {name: partial(one.written, result) for name, one in metrics.items()}
+    return _evaluated(text, {name: partial(one.written, result) for name, one in metrics.items()}, gaps=gaps)
+
+
+def _evaluated(text: str, own: Functions, *, gaps: bool = False) -> float:
     value = expression.evaluate(text, _words, own, gaps=gaps)
     if not isinstance(value, int | float):
         raise UsageError(f"`{text}` is not a number", hint="`shoal list metrics` shows what can be measured")
     return float(value)
+
+
+def measured(result: RunRecord, texts: Iterable[str]) -> dict[str, float | UndefinedError]:
+    """Evaluate several expressions over the metrics of a run; for each its value, or why its arithmetic has none.
+
+    Raises
+    ------
+    UsageError
+        One of them is not such an expression, or asks for something that the run does not have.
+    """
+    own = {name: partial(one.written, result) for name, one in metrics.items()}
+    found: dict[str, float | UndefinedError] = {}
+    for text in texts:
+        try:
+            found[text] = _evaluated(text, own)
+        except UndefinedError as error:
+            found[text] = error
+    return found
 
 
 def check_metric(text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -172,9 +172,13 @@ def figure_values(drawn: Drawn) -> dict[str, Any]:
 
 def models_in(runs: Sequence[Result]) -> list[Model]:
     """The models that the runs used, in the order of the list."""
+    return models_of(run.data["scenario"] for run in runs)
+
+
+def models_of(scenarios: Iterable[Mapping[str, Any]]) -> list[Model]:
+    """The models that resolved scenarios name, in the order of the list."""
     used: set[tuple[str, str]] = set()
-    for run in runs:
-        scenario = run.data["scenario"]
+    for scenario in scenarios:
         used |= {("controller", group["cc"]) for group in scenario["flows"]}
         used |= {("stack", group["stack"]) for group in scenario["flows"]}
         used |= {("application", _application(group["app"])) for group in scenario["flows"]}

@@ -2,62 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal import _native
 from shoal._toml import toml_value
 from shoal.files import write_text
+from shoal.models import Model
 from shoal.plots import Drawn, save
-from shoal.remarks import identical_points_line, notice_lines, point_notice_lines, seeds_in_words
+from shoal.remarks import (
+    identical_points_line,
+    notice_lines,
+    seeds_in_words,
+    sweep_identical_line,
+    sweep_notice_lines,
+    sweep_seeds_in_words,
+)
 from shoal.report import sweep_figure, tune_figure
-from shoal.report.build import figure_values, models_in
+from shoal.report.build import figure_values, models_in, models_of
 from shoal.report.page import render
-from shoal.results import Results
+from shoal.report.sweep_tables import failure_lines, omitted, table_of
 from shoal.scenario import Scenario
-from shoal.sweeps import Sweep, as_text
+from shoal.sweeps import as_text
+from shoal.sweeps.rows import Rows
 from shoal.tabulate import Table
-from shoal.template import Template
 
 if TYPE_CHECKING:
     from shoal.search import Tuned
 
 
-def write_sweep_report(
-    folder: Path,
-    template: Template,
-    points: Sweep,
-    metrics: Mapping[str, str],
-    *,
-    table: Table,
-    command: str,
-) -> None:
-    """Write ``report.html`` of a sweep and its figure into an existing folder."""
-    rows = [
-        (key, ", ".join(dict.fromkeys(as_text(point.values[key]) for point in points)), "swept")
-        for key in points[0].values
+def write_rows_report(folder: Path, rows: Rows, *, command: str) -> None:
+    """Write ``report.html`` of a sweep and its figures into an existing folder."""
+    plan = rows.plan
+    table = [
+        (key, _in_words([row[column] for row in factor.rows]), "swept" if len(factor.keys) == 1 else "swept together")
+        for factor in plan.design.factors
+        for column, key in enumerate(factor.keys)
     ]
-    rows += [
-        (key, value if isinstance(value, str) else toml_value(value), "computed") for key, value in template.set.items()
+    table += [
+        (key, value if isinstance(value, str) else toml_value(value), "computed")
+        for key, value in plan.template.set.items()
     ]
-    rows += [(name, text, "measured") for name, text in metrics.items() if name != text]
+    table += [(name, text, "measured") for name, text in plan.metrics.items() if name != text]
+    same = sweep_identical_line(rows)
+    notices = [*sweep_notice_lines(rows), *([same] if same else []), *failure_lines(rows)]
+    short = omitted(rows)
     _write(
         folder,
-        template.scenario,
-        summary=f"{len(points)} points; {seeds_in_words([point.results for point in points], named=True)}.",
-        settings=Table("", ("Name", "Values", ""), rows, words=3),
-        table=table,
-        figure=sweep_figure.draw(points, metrics),
-        runs=points.named,
+        plan.template.scenario,
+        summary=f"{len(rows):,} points; {sweep_seeds_in_words(rows, named=True)}.",
+        settings=Table("", ("Name", "Values", ""), table, words=3),
+        table=table_of(rows),
+        figures=sweep_figure.draw(rows),
+        models=models_of(_scenarios(rows)),
         command=command,
-        notices=point_notice_lines(points.named),
-        remarks=points.warnings,
+        notices=notices,
+        remarks=[*rows.warnings, *([short] if short else [])],
     )
+
+
+# Values of an axis that a reader sees one by one.
+_most_values = 40
+# The last words of keys whose values decide which models there are.
+_choices = {"cc", "stack", "app", "kind", "aqm", "host", "flows"}
+
+
+def _in_words(values: Sequence[object]) -> str:
+    texts = list(dict.fromkeys(map(as_text, values)))
+    if len(texts) <= _most_values:
+        return ", ".join(texts)
+    return f"{', '.join(texts[:3])}, ... {texts[-1]} ({len(texts):,} values)"
+
+
+def _scenarios(rows: Rows) -> Iterator[Mapping[str, Any]]:
+    """Resolved scenarios with all models of a sweep: one, if no key is swept that chooses models."""
+    is_one = not any(_choices & set(key.split(".")[-1:]) for key in rows.plan.template.varied)
+    for place in range(1 if is_one else len(rows)):
+        yield rows.plan.recipe.at(rows[place]).resolved
 
 
 def write_tune_report(folder: Path, scenario: Scenario, found: Tuned, *, remarks: Sequence[str], command: str) -> None:
     """Write ``report.html`` of a search and its figure into an existing folder."""
+    same = identical_points_line(found.named_trials)
     _write(
         folder,
         scenario,
@@ -66,9 +93,10 @@ def write_tune_report(folder: Path, scenario: Scenario, found: Tuned, *, remarks
         f"{seeds_in_words([trial.results for trial in found.trials], named=True)}.",
         settings=None,
         table=found.trail(),
-        figure=tune_figure.draw(found),
-        runs=found.named_trials,
-        notices=notice_lines(found.results or ()),
+        figures=[tune_figure.draw(found)],
+        # Seeds change no model.
+        models=models_in([trial.results[0] for trial in found.trials]),
+        notices=[*notice_lines(found.results or ()), *([same] if same else [])],
         command=command,
         verdict=found.verdict,
         remarks=remarks,
@@ -82,29 +110,28 @@ def _write(
     summary: str,
     settings: Table | None,
     table: Table,
-    figure: Drawn,
-    runs: Sequence[tuple[str, Results]],
+    figures: Sequence[Drawn],
+    models: Sequence[Model],
     notices: Sequence[str],
     command: str,
     verdict: str = "",
     remarks: Sequence[str] = (),
 ) -> None:
-    save(figure, folder / "figures")
-    same = identical_points_line(runs)
+    for figure in figures:
+        save(figure, folder / "figures")
     page = render(
         "sweep.html.j2",
         title=scenario.title,
         description=scenario.resolved.get("description"),
-        notices=[f"{line}." for line in (*notices, *([same] if same else []))],
+        notices=[f"{line}." for line in notices],
         summary=summary,
         verdict=verdict,
         remarks=remarks,
         settings=settings,
         table=table,
-        figures=[figure_values(figure)],
+        figures=[figure_values(figure) for figure in figures],
         scenario=scenario.to_toml(),
-        # Seeds change no model.
-        models=models_in([results[0] for _, results in runs]),
+        models=models,
         command=command,
         version=_native.__version__,
     )

@@ -1,4 +1,4 @@
-"""Sweeps: a grid of overrides times seeds, on all cores, resumable."""
+"""Sweeps of which every result is kept, as a notebook wants them: a grid of overrides times seeds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from shoal import host_bursts
-from shoal._toml import toml_value
 from shoal.errors import UsageError
 from shoal.expression import UndefinedError
 from shoal.jobs import run_jobs
@@ -18,6 +17,7 @@ from shoal.results import Result, Results, Undefined
 from shoal.running import seed_list
 from shoal.scenario import Scenario
 from shoal.stats import Estimate
+from shoal.sweeps.values import as_text
 from shoal.template import Template
 
 if TYPE_CHECKING:
@@ -176,11 +176,6 @@ class Sweep(Sequence[Point]):
         ]
 
 
-def as_text(value: object) -> str:
-    """A swept value as it is written in a scenario, strings without quotes."""
-    return value if isinstance(value, str) else toml_value(value)
-
-
 def short_names(keys: Sequence[str]) -> dict[str, str]:
     """For each dotted key as many of its last words as tell it from the others."""
     names = {}
@@ -264,7 +259,7 @@ def sweep(
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.from_file(scenario)
-    axes = {key: _axis(key, values) for key, values in grid.items()}
+    axes = {key: refuse_bad_axis(key, values) for key, values in grid.items()}
     combinations = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
     template = Template(scenario, tuple(grid), set or {})
     # All points are checked before the first runs.
@@ -289,8 +284,14 @@ def _recording(scenario: Scenario, metrics: Sequence[str]) -> Scenario:
     return scenario.override(keys) if keys else scenario
 
 
-def _axis(key: str, values: Iterable[object]) -> list[object]:
-    """The values of a key; a text has letters, and a mapping keys, which nobody means."""
+def refuse_bad_axis(key: str, values: Iterable[object], *, example: str | None = None) -> list[object]:
+    """The values of a key; a text has letters, and a mapping keys, which nobody means.
+
+    Raises
+    ------
+    UsageError
+        They are no list, or an empty one.
+    """
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise UsageError(
             f"the values of `{key}` are no list, but {values!r}",
@@ -298,5 +299,5 @@ def _axis(key: str, values: Iterable[object]) -> list[object]:
         )
     found = list(values)
     if not found:
-        raise UsageError(f"`{key}` has no values", hint="give at least one")
+        raise UsageError(f"`{key}` has no values", hint=f"as in {example}" if example else "give at least one")
     return found

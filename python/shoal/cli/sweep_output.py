@@ -1,0 +1,108 @@
+"""What a sweep prints and writes, whichever way its runs were done."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from shoal.again import beside
+from shoal.cli import options
+from shoal.cli.console import data, talk
+from shoal.cli.out import keep_command
+from shoal.errors import SweepFailedError, UsageError
+from shoal.files import write_text, writing
+from shoal.remarks import sweep_identical_line, sweep_notice_lines, sweep_seeds_in_words
+from shoal.report.sweep_tables import failure_lines, json_of, omitted, points_frame, runs_frame, table_of
+from shoal.sweeps.rows import Rows
+
+_plan_file = "plan.json"
+# On a terminal; more is looked up in files.
+_most_lines = 200
+
+
+def write(rows: Rows, folder: Path, out: Path) -> None:
+    """Write the files of a sweep into a new folder that will be ``out``.
+
+    Raises
+    ------
+    OutputError
+        A file cannot be written.
+    """
+    from shoal.report.sweep import write_rows_report
+
+    command = shlex.join(["shoal", "sweep", str(out / _plan_file), "--out", beside(out)])
+    with writing(folder):
+        write_rows_report(folder, rows, command=command)
+        for name, frame in (("points", points_frame(rows)), ("runs", runs_frame(rows))):
+            frame.write_csv(folder / f"{name}.csv")
+            frame.write_parquet(folder / f"{name}.parquet")
+        with (folder / "sweep.json").open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(json_of(rows))
+        write_text(folder / _plan_file, rows.plan.text)
+        write_text(folder / "scenario.toml", rows.plan.template.scenario.to_toml())
+        keep_command(folder)
+
+
+def show(rows: Rows, *, as_json: bool) -> None:
+    """Print the numbers, and end with an error if points have none.
+
+    Raises
+    ------
+    UsageError
+        The arithmetic of a metric has no value somewhere.
+    SweepFailedError
+        Runs failed.
+    """
+    scenario = rows.plan.template.scenario
+    if as_json:
+        for part in json_of(rows):
+            data.json_part(part)
+    else:
+        data.heading(scenario.title)
+        data.sentence(f"{len(rows):,} points, {sweep_seeds_in_words(rows)}")
+        data.blank()
+        data.table(table_of(rows, most=_most_lines))
+        if line := omitted(rows, most=_most_lines, where="--out DIR and --json have"):
+            data.blank()
+            data.sentence(line)
+        for line in rows.warnings:
+            data.blank()
+            data.text(line)
+        options.print_notices(sweep_notice_lines(rows))
+    line = sweep_identical_line(rows)
+    if line and len(rows.identical) == len(rows):
+        options.say_nothing_is_random(scenario, line)
+    elif line:
+        talk.warning(line)
+    _finish(rows)
+
+
+def _finish(rows: Rows) -> None:
+    undefined = []
+    for name, text in rows.plan.metrics.items():
+        first = None
+        missing = without = 0
+        for place in range(len(rows)):
+            found = rows.undefined_at(place, text)
+            if found is not None:
+                missing += 1
+                first = first or (place, found)
+            elif rows.failure(place) is None and rows.cell(place, text) is None:
+                without += 1
+        if without:
+            talk.note(f"note: `{name}` has no value at {without} of {len(rows)} points: the runs have no such number")
+        if first is not None:
+            undefined.append((name, missing, *first))
+    for name, missing, place, found in undefined:
+        raise UsageError(
+            f"the metric `{name}` is undefined at {missing} of {len(rows)} points, first at {rows.name(place)}: "
+            f"`{found.text}`: {found.reason}",
+            hint="the table shows `undefined` there; the other numbers are right",
+        )
+    if rows.failed:
+        for line in failure_lines(rows):
+            talk.warning(line)
+        raise SweepFailedError(
+            f"runs failed at {rows.failed:,} of {len(rows):,} points; the other numbers are right",
+            hint="the same command runs those points again",
+        )

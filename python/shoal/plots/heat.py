@@ -1,0 +1,103 @@
+"""Heat maps: numbers as colours over two axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm, Normalize, TwoSlopeNorm
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+Numbers = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def draw_heat(
+    axes: Axes,
+    x: Sequence[float],
+    y: Sequence[float],
+    z: Numbers,
+    *,
+    label: str = "",
+    scale: Literal["linear", "log"] = "linear",
+    span: tuple[float, float] | None = None,
+    centre: float | None = None,
+    even: bool = False,
+    annotate: str | None = None,
+) -> None:
+    """Colour ``z`` (one row a ``y``, NaN where there is none) over ``x`` and ``y``.
+
+    Parameters
+    ----------
+    axes
+        Where to draw.
+    x, y
+        Values of the axes, rising.
+    z
+        The numbers.
+    label
+        Of the bar of colours.
+    scale
+        Of the colours.
+    span
+        Numbers with the first and the last colour; the smallest and largest if not given.
+    centre
+        A number from which colours go to one hue and to another.
+    even
+        All cells have the same size, wherever the values are.
+    annotate
+        How numbers are written into the cells, as in ``.2f``.
+    """
+    norm = _norm(z, scale, span, centre)
+    # Evenly spaced in lightness for any colour vision, and in print; around a centre from one hue to another.
+    colours = colormaps["cividis" if centre is None else "PuOr_r"]
+    places = (np.arange(len(x)), np.arange(len(y))) if even else (x, y)
+    mesh = axes.pcolormesh(*places, z, cmap=colours, norm=norm, shading="nearest", rasterized=True)
+    bar = axes.figure.colorbar(mesh, ax=axes, label=label)
+    bar.outline.set_linewidth(0.4)
+    if scale == "log":
+        bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        bar.ax.yaxis.set_minor_formatter(NullFormatter())
+    if even:
+        axes.set_xticks(np.arange(len(x)), [f"{value:g}" for value in x])
+        axes.set_yticks(np.arange(len(y)), [f"{value:g}" for value in y])
+    axes.grid(visible=False)
+    if annotate is not None:
+        _annotate(axes, places, z, annotate, colours, norm)
+
+
+def _norm(z: Numbers, scale: str, span: tuple[float, float] | None, centre: float | None) -> Normalize:
+    """From numbers to colours. A logarithmic centre is the middle of a symmetric range."""
+    known = z[~np.isnan(z)]
+    low, high = span or ((float(known.min()), float(known.max())) if len(known) else (0.0, 1.0))
+    if scale == "log":
+        if centre is not None:
+            reach = max(high / centre, centre / low)
+            low, high = centre / reach, centre * reach
+        return LogNorm(low, high, clip=True)
+    if centre is not None and low < centre < high:
+        return TwoSlopeNorm(centre, low, high)
+    return Normalize(low, high, clip=True)
+
+
+def _annotate(
+    axes: Axes,
+    places: tuple[Sequence[float] | np.ndarray[Any, Any], Sequence[float] | np.ndarray[Any, Any]],
+    z: np.ndarray[Any, np.dtype[np.float64]],
+    form: str,
+    colours: Any,
+    norm: Normalize,
+) -> None:
+    size = 6.0 if len(places[0]) <= 7 else 4.6
+    for j, b in enumerate(places[1]):
+        for i, a in enumerate(places[0]):
+            if math.isnan(z[j, i]):
+                continue
+            red, green, blue, _ = colours(norm(z[j, i]))
+            # Relative luminance (ITU-R BT.709): dark text on light ground.
+            dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.45
+            text = format(z[j, i], form)
+            axes.text(a, b, text, ha="center", va="center", fontsize=size, color="#000000" if dark else "#ffffff")

@@ -1,0 +1,105 @@
+"""What figures need to know of the axes of a sweep: which are numbers, their units, and which points are on a line."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from shoal.sweeps import as_text, short_names
+from shoal.sweeps.rows import Rows
+
+
+@dataclass(frozen=True)
+class SweptAxes:
+    """The axes of a sweep.
+
+    Attributes
+    ----------
+    rows
+        The sweep.
+    values
+        The values of each key, in the order in which they first occur.
+    labels
+        As many words of each key as tell it from the others.
+    main
+        The axis with the most numbers, which lines are drawn over.
+    others
+        The rest.
+    """
+
+    rows: Rows
+    values: dict[str, list[object]]
+    labels: dict[str, str]
+    main: str
+    others: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rows: Rows) -> SweptAxes:
+        """Find them."""
+        values: dict[str, list[object]] = {}
+        for factor in rows.plan.design.factors:
+            for column, key in enumerate(factor.keys):
+                values[key] = list({as_text(row[column]): row[column] for row in factor.rows}.values())
+        keys = list(values)
+        main = max(keys, key=lambda key: (_are_numbers(values[key]), len(values[key])))
+        return cls(rows, values, short_names(keys), main, tuple(key for key in keys if key != main))
+
+    def lines(self, over: str | None = None) -> dict[str, list[int]]:
+        """Places of points, for each combination of the values of all keys but one."""
+        over = over or self.main
+        found: dict[str, list[int]] = {}
+        for place in range(len(self.rows)):
+            values = self.rows[place]
+            label = self.named({key: value for key, value in values.items() if key != over})
+            found.setdefault(label, []).append(place)
+        return found
+
+    def others_are_few(self, most: int) -> bool:
+        """Whether every combination of the keys beside the main one has several points, and there are not too many."""
+        found = self.lines()
+        return len(found) <= most and all(len(places) > 1 for places in found.values())
+
+    def named(self, values: dict[str, object]) -> str:
+        """What a legend calls some values."""
+        return ", ".join(f"{self.labels[key]} = {as_text(value)}" for key, value in values.items())
+
+    def positions(self, key: str, places: Iterable[int]) -> list[float]:
+        """Where points are on an axis: at their numbers, or side by side."""
+        if self.is_numeric(key):
+            return [self.number(self.rows[place][key]) for place in places]
+        order = {as_text(value): float(number) for number, value in enumerate(self.values[key])}
+        return [order[as_text(self.rows[place][key])] for place in places]
+
+    def is_numeric(self, key: str) -> bool:
+        """Whether all values are numbers of one unit."""
+        return _are_numbers(self.values[key])
+
+    def label(self, key: str) -> str:
+        """The label of an axis, with its unit."""
+        units = {_unit_of(value) for value in self.values[key]}
+        return self.labels[key] + (f" [{units.pop()}]" if len(units) == 1 and "" not in units else "")
+
+    @staticmethod
+    def number(value: object) -> float:
+        """The number in a value; NaN if there is none."""
+        return _number(value)
+
+
+def _are_numbers(values: Sequence[object]) -> bool:
+    return not any(math.isnan(_number(value)) for value in values) and len({_unit_of(value) for value in values}) == 1
+
+
+def _unit_of(value: object) -> str:
+    match = re.fullmatch(r"\s*[-+0-9.eE_]+\s*(\D.*)", value) if isinstance(value, str) else None
+    return match[1].strip() if match else ""
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool):
+        return math.nan
+    if isinstance(value, int | float):
+        return float(value)
+    match = re.match(r"\s*[-+]?[0-9][0-9_]*(\.[0-9]+)?([eE][-+]?[0-9]+)?", value) if isinstance(value, str) else None
+    return float(match[0].replace("_", "")) if match else math.nan

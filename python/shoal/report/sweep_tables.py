@@ -1,0 +1,155 @@
+"""The numbers of a sweep as a table, as frames and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from shoal import _native
+from shoal.stats import Estimate
+from shoal.sweeps import as_text, short_names
+from shoal.sweeps.record import Undefined
+from shoal.sweeps.rows import Cell, Rows
+from shoal.tabulate import Table
+from shoal.words import significant
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# What a person looks through; the files have all points.
+most_shown = 1000
+
+
+def table_of(rows: Rows, *, most: int = most_shown) -> Table:
+    """One line a point, of the first ones: its values, and mean and interval of every metric."""
+    names = short_names(list(rows.plan.design.keys))
+    counts = rows.plan.until is not None
+    lines: list[tuple[str, ...]] = []
+    for place in range(min(len(rows), most)):
+        values = tuple(map(as_text, rows[place].values()))
+        seeds = (str(len(rows.seeds(place))),) if counts else ()
+        if rows.failure(place) is not None:
+            cells = tuple("failed" for _ in rows.plan.metrics)
+        else:
+            cells = tuple(_written(rows.cell(place, text)) for text in rows.plan.metrics.values())
+        lines.append((*values, *cells, *seeds))
+    heads = (*names.values(), *rows.plan.metrics, *(("seeds",) if counts else ()))
+    return Table("", heads, lines, words=len(names))
+
+
+def omitted(rows: Rows, *, most: int = most_shown, where: str = "points.csv and sweep.json have") -> str | None:
+    """That a table does not show all points, if it does not."""
+    if len(rows) <= most:
+        return None
+    return f"The table shows the first {most:,} of {len(rows):,} points; {where} all."
+
+
+def failure_lines(rows: Rows, *, most: int = 5) -> list[str]:
+    """One sentence for each of the first points that failed, and how many more did."""
+    lines: list[str] = []
+    for place, failure in rows.failures:
+        if len(lines) == most:
+            lines.append(f"{rows.failed - most:,} more points failed")
+            break
+        lines.append(f"Failed at {rows.name(place)}, seed {failure.seed}: {failure.message}")
+    return lines
+
+
+def _written(value: Cell) -> str:
+    if isinstance(value, Undefined):
+        return "undefined"
+    return "-" if value is None else significant(value)
+
+
+def points_frame(rows: Rows) -> pl.DataFrame:
+    """One row a point: its values, mean and half-width of the 95 % confidence interval (``NAME_ci95``) of each metric.
+
+    Points that failed have an ``error``, if there are any, and all points have the number of ``seeds`` where that
+    differs.
+    """
+    import polars as pl
+
+    columns = _value_columns(rows)
+    numbers: dict[str, list[float | None]] = {}
+    for name, text in rows.plan.metrics.items():
+        means: list[float | None] = []
+        widths: list[float | None] = []
+        for place in range(len(rows)):
+            cell = rows.cell(place, text)
+            means.append(cell.mean if isinstance(cell, Estimate) else None)
+            widths.append(cell.half_width if isinstance(cell, Estimate) else None)
+        numbers[name], numbers[f"{name}_ci95"] = means, widths
+    more: dict[str, list[Any]] = {}
+    if rows.plan.until is not None:
+        more["seeds"] = [len(rows.seeds(place)) for place in range(len(rows))]
+    if rows.failed:
+        errors = dict(rows.failures)
+        more["error"] = [errors[place].message if place in errors else None for place in range(len(rows))]
+    return pl.DataFrame(
+        {**columns, **numbers, **more}, schema_overrides=dict.fromkeys(numbers, pl.Float64), strict=False
+    )
+
+
+def runs_frame(rows: Rows) -> pl.DataFrame:
+    """One row a run: the point's values, ``seed``, and each metric."""
+    import polars as pl
+
+    counts = [len(rows.seeds(place)) for place in range(len(rows))]
+    columns: dict[str, list[Any]] = {
+        key: [value for value, count in zip(column, counts, strict=True) for _ in range(count)]
+        for key, column in _value_columns(rows).items()
+    }
+    columns["seed"] = [seed for place in range(len(rows)) for seed in rows.seeds(place)]
+    for name, text in rows.plan.metrics.items():
+        columns[name] = [value for place in range(len(rows)) for value in rows.series(place, text)]
+    return pl.DataFrame(columns, schema_overrides=dict.fromkeys(rows.plan.metrics, pl.Float64), strict=False)
+
+
+def _value_columns(rows: Rows) -> dict[str, list[Any]]:
+    """The points' values as cells of a table: lists, and what differs in kind within a column, as text."""
+    keys = rows.plan.design.keys
+    columns: dict[str, list[Any]] = {key: [] for key in keys}
+    for place in range(len(rows)):
+        for key, value in rows[place].items():
+            columns[key].append(value)
+    for key, column in columns.items():
+        kinds = {type(value) for value in column}
+        if not (kinds <= {int, float} or kinds in ({str}, {bool})):
+            columns[key] = [as_text(value) for value in column]
+    return columns
+
+
+def json_of(rows: Rows) -> Iterator[str]:
+    """One object, in parts: points may be many."""
+    plan = rows.plan
+    axes = {factor.keys[0]: [row[0] for row in factor.rows] for factor in plan.design.factors if len(factor.keys) == 1}
+    joint = [list(factor.keys) for factor in plan.design.factors if len(factor.keys) > 1]
+    content: dict[str, Any] = {
+        "schema": 1,
+        "version": _native.__version__,
+        "scenario": plan.template.scenario.resolved,
+        "axes": axes,
+        **({"joint": joint} if joint else {}),
+        "metrics": dict(plan.metrics),
+        "seeds": rows.seeds(0),
+        **({"until": plan.until.text} if plan.until is not None else {}),
+        "warnings": list(rows.warnings),
+    }
+    yield json.dumps(content, indent=2, allow_nan=False).removesuffix("\n}")
+    yield ',\n  "points": ['
+    for place in range(len(rows)):
+        text = json.dumps(_point(rows, place), indent=2, allow_nan=False).replace("\n", "\n    ")
+        yield f"{',' if place else ''}\n    {text}"
+    yield "\n  ]\n}\n"
+
+
+def _point(rows: Rows, place: int) -> dict[str, Any]:
+    cells = {name: rows.cell(place, text) for name, text in rows.plan.metrics.items()}
+    failure = rows.failure(place)
+    return {
+        "values": rows[place],
+        "metrics": {name: cell.to_dict() if isinstance(cell, Estimate) else None for name, cell in cells.items()},
+        **({"seeds": len(rows.seeds(place))} if rows.plan.until is not None else {}),
+        **({"error": {"seed": failure.seed, "message": failure.message}} if failure is not None else {}),
+    }

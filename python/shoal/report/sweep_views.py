@@ -1,0 +1,275 @@
+"""Other views of a sweep: heat maps over two axes, ratios to a first value, scatter of samples, Pareto fronts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from shoal.plots.heat import Numbers, draw_heat
+from shoal.plots.style import Drawn, colour, legend_of_figure, marker, paper_style, two_columns
+from shoal.report.sweep_axes import SweptAxes
+from shoal.report.sweep_lines import draw_line, dress, frame, most_lines, records_of
+from shoal.stats import Estimate, estimate
+from shoal.sweeps import as_text
+from shoal.sweeps.rows import Rows
+
+# Fewer values of an axis are better seen as lines.
+_least_values = 3
+# Panels that fit on a page.
+_most_panels = 12
+# Cells whose numbers can be read.
+_most_written = 70
+
+
+def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
+    """One panel a metric and combination of the other axes, over the two axes with the most numbers."""
+    numeric = [key for key in axes.values if axes.is_numeric(key) and len(axes.values[key]) >= _least_values]
+    numeric.sort(key=lambda key: -len(axes.values[key]))
+    if len(numeric) < 2 or len({len(factor.keys) for factor in rows.plan.design.factors}) != 1:
+        return None
+    x_key, y_key = numeric[:2]
+    groups: dict[str, list[int]] = {}
+    for point in range(len(rows)):
+        rest = {key: value for key, value in rows[point].items() if key not in (x_key, y_key)}
+        groups.setdefault(axes.named(rest), []).append(point)
+    panels = [
+        (name, text, label, places) for name, text in rows.plan.metrics.items() for label, places in groups.items()
+    ]
+    if len(panels) > _most_panels:
+        panels = panels[: _most_panels // len(groups) * len(groups)] or panels[:_most_panels]
+    x, y = (sorted(axes.number(value) for value in axes.values[key]) for key in (x_key, y_key))
+    columns = min(2 if len(groups) < 3 else 3, len(panels))
+    count = math.ceil(len(panels) / columns)
+    records = []
+    with paper_style():
+        figure = Figure(figsize=(two_columns, (2.3 if columns < 3 else 1.9) * count))
+        for place, (name, text, label, points) in zip(
+            _places(figure, count, columns, len(panels)), panels, strict=True
+        ):
+            z = np.full((len(y), len(x)), np.nan)
+            for point in points:
+                values, cell = rows[point], rows.cell(point, text)
+                if isinstance(cell, Estimate):
+                    z[y.index(axes.number(values[y_key])), x.index(axes.number(values[x_key]))] = cell.mean
+            written = z.size <= _most_written
+            draw_heat(
+                place, x, y, z, label=name, span=_span(rows, text), even=True, annotate=".3g" if written else None
+            )
+            _few_ticks(place, x, y)
+            place.set(xlabel=axes.label(x_key), ylabel=axes.label(y_key), title=label)
+            records += _cells(name, label, x, y, z)
+    schema = {"metric": pl.String, "series": pl.String, "x": pl.Float64, "y": pl.Float64, "mean": pl.Float64}
+    return Drawn("sweep-heat", "Metrics over two axes", figure, pl.DataFrame(records, schema=schema))
+
+
+def _span(rows: Rows, text: str) -> tuple[float, float] | None:
+    """The same colours in all panels of a metric."""
+    cells = (rows.cell(place, text) for place in range(len(rows)))
+    means = [cell.mean for cell in cells if isinstance(cell, Estimate)]
+    return (min(means), max(means)) if means else None
+
+
+def _few_ticks(place: Axes, x: Sequence[float], y: Sequence[float]) -> None:
+    """Leave ticks out where there would be too many to read; cells are of even size."""
+    for values, set_ticks in ((x, place.set_xticks), (y, place.set_yticks)):
+        step = math.ceil(len(values) / 8)
+        set_ticks(range(0, len(values), step), [f"{value:g}" for value in values[::step]])
+
+
+def _cells(name: str, label: str, x: Sequence[float], y: Sequence[float], z: Numbers) -> list[dict[str, object]]:
+    return [
+        {
+            "metric": name,
+            "series": label,
+            "x": a,
+            "y": b,
+            "mean": None if math.isnan(z[j, i]) else float(z[j, i]),
+        }
+        for j, b in enumerate(y)
+        for i, a in enumerate(x)
+    ]
+
+
+def ratios(rows: Rows, axes: SweptAxes) -> Drawn | None:
+    """Every metric over that at the first value of an axis of a few values: lines over the main axis.
+
+    A ratio is formed for each seed and then averaged: what both runs have at random in common cancels.
+    """
+    few = [key for key in axes.others if 2 <= len(axes.values[key]) <= most_lines and not _is_long(axes, key)]
+    if len(axes.others) != 1 or not few or len(axes.values[axes.main]) < 2:
+        return None
+    key = few[0]
+    first, *others = axes.values[key]
+    at = {(as_text(rows[p][axes.main]), as_text(rows[p][key])): p for p in range(len(rows))}
+    metrics = rows.plan.metrics
+    columns = min(2, len(metrics))
+    count = math.ceil(len(metrics) / columns)
+    records: list[dict[str, object]] = []
+    with paper_style():
+        figure = Figure(figsize=(two_columns, 2.1 * count + 0.4))
+        places = _places(figure, count, columns, len(metrics))
+        for place, (name, text) in zip(places, metrics.items(), strict=True):
+            for number, value in enumerate(others):
+                label = f"{axes.labels[key]} = {as_text(value)}"
+                pairs = [
+                    (at[a, as_text(value)], at[a, as_text(first)])
+                    for a in map(as_text, axes.values[axes.main])
+                    if (a, as_text(value)) in at and (a, as_text(first)) in at
+                ]
+                found = [_ratio(rows, above, below, text) for above, below in pairs]
+                points = [above for above, _ in pairs]
+                draw_line(place, axes.positions(axes.main, points), found, number + 1, label)
+                records += records_of(name, label, [rows[point][axes.main] for point in points], found)
+            place.axhline(1.0, color="#777777", linewidth=0.6, zorder=0)
+            dress(place, axes, axes.main, name)
+        legend_of_figure(figure, places[:1], columnspacing=1.3)
+    title = f"Metrics over those at {axes.labels[key]} = {as_text(first)}"
+    return Drawn("sweep-ratios", title, figure, frame(records), note="Ratios of runs with the same seed, averaged.")
+
+
+def _is_long(axes: SweptAxes, key: str) -> bool:
+    return axes.is_numeric(key) and len(axes.values[key]) >= len(axes.values[axes.main])
+
+
+def _ratio(rows: Rows, above: int, below: int, text: str) -> Estimate | None:
+    if rows.failure(above) is not None or rows.failure(below) is not None:
+        return None
+    # The points may have different numbers of seeds; those that both have are compared.
+    both = zip(rows.series(above, text), rows.series(below, text), strict=False)
+    parts = [a / b for a, b in both if a is not None and b]
+    return estimate(parts) if parts else None
+
+
+def scatter(rows: Rows, axes: SweptAxes) -> Drawn:
+    """Of a sample: every metric over every sampled axis, one dot a point."""
+    metrics, keys = list(rows.plan.metrics.items()), list(axes.values)[:4]
+    metrics = metrics[: max(1, _most_panels // len(keys))]
+    records = []
+    with paper_style():
+        figure = Figure(figsize=(two_columns, 1.8 * len(metrics)))
+        places = figure.subplots(len(metrics), len(keys), squeeze=False, sharey="row")
+        for row, (name, text) in enumerate(metrics):
+            cells = [rows.cell(place, text) for place in range(len(rows))]
+            known = [(place, cell.mean) for place, cell in enumerate(cells) if isinstance(cell, Estimate)]
+            for column, key in enumerate(keys):
+                place = places[row][column]
+                x = axes.positions(key, [point for point, _ in known])
+                y = [mean for _, mean in known]
+                size = 6 if len(x) <= 300 else 1.5
+                place.scatter(x, y, s=size, color=colour(0), alpha=0.7, linewidths=0, rasterized=len(x) > 2000)
+                if axes.is_numeric(key):
+                    place.xaxis.set_major_locator(MaxNLocator(5))
+                dress(place, axes, key, name if column == 0 else "")
+                records += [{"metric": name, "axis": key, "x": a, "mean": b} for a, b in zip(x, y, strict=True)]
+    schema = {"metric": pl.String, "axis": pl.String, "x": pl.Float64, "mean": pl.Float64}
+    return Drawn("sweep-sample", "Metrics at the sampled points", figure, pl.DataFrame(records, schema=schema))
+
+
+# Metrics of which everybody wants much, or little, by the function that an expression begins with.
+_wanted_high = ("utilisation", "jain", "goodput_mbps", "rate_mbps")
+_wanted_low = ("delay_ms", "queue_packets", "queue_bytes", "queue_bdp", "fct_ms", "dropped", "marked")
+
+
+def front(points: Sequence[tuple[float, float]]) -> list[int]:
+    """Points that no other one beats: none has less of the first and as much of the second, or as little and more."""
+    best, found = -math.inf, []
+    for number in sorted(range(len(points)), key=lambda n: (points[n][0], -points[n][1])):
+        if points[number][1] > best:
+            best = points[number][1]
+            found.append(number)
+    return found
+
+
+def pareto(rows: Rows, axes: SweptAxes) -> Drawn | None:
+    """The points of which none is better in both of two metrics: one to be high, one to be low; if there are such."""
+    high = _first(rows, _wanted_high)
+    low = _first(rows, _wanted_low)
+    if high is None or low is None or len(rows) < _least_values:
+        return None
+    (y_name, y_text), (x_name, x_text) = high, low
+    known: list[tuple[int, Estimate, Estimate]] = []
+    for number in range(len(rows)):
+        x, y = rows.cell(number, x_text), rows.cell(number, y_text)
+        if isinstance(x, Estimate) and isinstance(y, Estimate):
+            known.append((number, x, y))
+    if not known:
+        return None
+    best = front([(x.mean, y.mean) for _, x, y in known])
+    with paper_style():
+        figure = Figure(figsize=(two_columns * 0.62, 2.8))
+        place = figure.subplots()
+        few = len(known) <= 300
+        place.scatter(
+            [x.mean for _, x, _ in known],
+            [y.mean for _, _, y in known],
+            s=8 if few else 2,
+            color="#9a9a9a",
+            linewidths=0,
+            label="points",
+            rasterized=len(known) > 2000,
+        )
+        line = [known[number] for number in best]
+        place.errorbar(
+            [x.mean for _, x, _ in line],
+            [y.mean for _, _, y in line],
+            xerr=[x.half_width or 0.0 for _, x, _ in line],
+            yerr=[y.half_width or 0.0 for _, _, y in line],
+            color=colour(1),
+            marker=marker(0),
+            linestyle="-",
+            drawstyle="steps-post",
+            elinewidth=0.6,
+            label="Pareto front, ± 95 %",
+        )
+        for point, x, y in _labelled(line):
+            text = ", ".join(as_text(value) for value in rows[point].values())
+            place.annotate(
+                text, (x.mean, y.mean), xytext=(4, -8), textcoords="offset points", fontsize=6, annotation_clip=True
+            )
+        place.set(xlabel=f"{x_name} (less is better)", ylabel=f"{y_name} (more is better)")
+        place.legend(loc="lower right")
+    records = [
+        {
+            "point": rows.name(point),
+            "x": x.mean,
+            "x_ci95": x.half_width,
+            "y": y.mean,
+            "y_ci95": y.half_width,
+            "on_front": number in set(best),
+        }
+        for number, (point, x, y) in enumerate(known)
+    ]
+    note = (
+        f"No point has less {x_name} and more {y_name} than one of the front. Labels are the values of: "
+        + ", ".join(axes.labels.values())
+    )
+    widths = dict.fromkeys(("x", "x_ci95", "y", "y_ci95"), pl.Float64)
+    return Drawn(
+        "sweep-pareto", f"{y_name} against {x_name}", figure, pl.DataFrame(records, schema_overrides=widths), f"{note}."
+    )
+
+
+def _labelled(line: Sequence[tuple[int, Estimate, Estimate]]) -> Iterable[tuple[int, Estimate, Estimate]]:
+    """Some of the points of a front, which are far enough from each other for their labels."""
+    step = max(1, math.ceil(len(line) / 6))
+    return line[::step]
+
+
+def _first(rows: Rows, functions: Sequence[str]) -> tuple[str, str] | None:
+    for name, text in rows.plan.metrics.items():
+        if text.partition("(")[0].strip() in functions and text.rstrip().endswith(")") and text.count("(") == 1:
+            return name, text
+    return None
+
+
+def _places(figure: Figure, rows: int, columns: int, used: int) -> list[Axes]:
+    places = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for spare in places[used:]:
+        spare.set_visible(False)
+    return places[:used]

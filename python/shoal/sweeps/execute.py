@@ -1,0 +1,140 @@
+"""Runs a plan: what is known is not run again, and every record is kept as soon as it is there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Protocol
+
+from shoal._native import Cancel, Run
+from shoal.errors import ShoalError
+from shoal.parallel import Progress, counted, default_workers, finished
+from shoal.sweeps import store as stores
+from shoal.sweeps.plan import Plan, check
+from shoal.sweeps.recipe import Recipe
+from shoal.sweeps.record import Record, failure, measure, simulate
+from shoal.sweeps.rows import Rows
+from shoal.sweeps.store import Found
+from shoal.sweeps.work import Block, Pace, Work
+
+# How long a task of our own threads takes: so long that handing it out costs next to nothing, and so short that the
+# last ones end together.
+_task_s = 0.2
+# Results that are held at the same time in each thread.
+_together = 16
+
+
+class Executor(Protocol):
+    """Where blocks of jobs run."""
+
+    @property
+    def block_s(self) -> float:
+        """How long a block is to take."""
+
+    @property
+    def workers(self) -> int:
+        """How many run at the same time, as far as that is known."""
+
+    def run(self, recipe: Recipe, blocks: Iterator[Block], pace: Pace) -> Iterator[tuple[Block, list[Record]]]:
+        """Run blocks; each comes back with the records of its jobs, one a seed, in any order of the blocks."""
+
+
+class Threads:
+    """Our own threads: a run releases the interpreter's lock."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers or default_workers()
+        self.block_s = _task_s
+
+    def run(self, recipe: Recipe, blocks: Iterator[Block], pace: Pace) -> Iterator[tuple[Block, list[Record]]]:
+        """Run blocks on all cores."""
+
+        def one(block: Block, cancel: Cancel) -> tuple[Block, list[Record]]:
+            start_s = time.monotonic()
+            records = run_block(recipe, block, cancel)
+            pace.took(len(records), time.monotonic() - start_s)
+            return block, records
+
+        for _, done in finished((partial(one, block) for block in blocks), workers=self.workers):
+            yield done
+
+
+def run_block(recipe: Recipe, block: Block, cancel: Cancel) -> list[Record]:
+    """Run the jobs of a block, one after the other.
+
+    Several are simulated before their results are read: code of the same kind in a row stays in the processor's cache,
+    which halves what reading takes.
+    """
+    records: list[Record] = []
+    runs = ((job.values, seed) for job in block for seed in job.seeds)
+    while some := list(islice(runs, _together)):
+        done = [(seed, _simulated(recipe, values, seed, cancel)) for values, seed in some]
+        records += [measure(recipe, seed, one) for seed, one in done]
+    return records
+
+
+def _simulated(recipe: Recipe, values: dict[str, object], seed: int, cancel: Cancel) -> Run | Record:
+    try:
+        scenario = recipe.at(values)
+    except ShoalError as error:  # it was checked before: this machine is not like the one that did
+        return failure(error)
+    return simulate(scenario, seed, cancel)
+
+
+def run_plan(
+    plan: Plan,
+    *,
+    numbers: Sequence[int] | None = None,
+    workers: int | None = None,
+    cache: Path | None = None,
+    executor: Executor | None = None,
+    progress: Progress = False,
+    on_record: Callable[[Found], object] | None = None,
+) -> Rows:
+    """Run a plan and give its numbers, which do not depend on where and in which order the runs were.
+
+    Parameters
+    ----------
+    plan
+        What to run.
+    numbers
+        Only these points; all if not given.
+    workers
+        Threads; all cores if not given.
+    cache
+        Folder of finished runs: an interrupted sweep goes on where it was, a changed one runs only what is new.
+    executor
+        Where to run, if not on threads of this process.
+    progress
+        True shows a bar on stderr; a function is called with the finished fraction.
+    on_record
+        Called for each record that belongs to the sweep, new or known.
+
+    Raises
+    ------
+    ScenarioError
+        A point makes no scenario; nothing ran.
+    UsageError
+        A metric asks for what the runs do not have.
+    """
+    executor = executor or Threads(workers)
+    places = range(len(plan.design)) if numbers is None else numbers
+    with counted(len(places), progress, f"checking {len(places):,} points") as on_point:
+        checked = check(plan, points=places, on_point=on_point)
+    work = Work(plan, Rows(plan, places, checked), checked, on_record)
+    with stores.opened(cache) as kept:
+        if kept is not None:
+            work.recall(kept.read(work.owners))
+        while count := work.missing():
+            pace = Pace(executor.block_s, executor.workers, count)
+            with counted(count, progress, f"{count:,} runs") as on_done:
+                for block, records in executor.run(plan.recipe, work.blocks(pace), pace):
+                    for digest, seed, record in work.take(block, records):
+                        if kept is not None:
+                            kept.put(digest, seed, record)
+                        on_done()
+            work.extend()
+    return work.finish()

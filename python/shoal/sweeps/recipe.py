@@ -1,0 +1,92 @@
+"""How values of swept keys become a run and its numbers: all that a worker needs to know of a sweep."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from shoal import host_bursts
+from shoal.metrics import recording
+from shoal.scenario import Scenario
+from shoal.template import Template
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A scenario with places left open, and what is measured in its runs.
+
+    Attributes
+    ----------
+    template
+        The scenario, and what gets a value.
+    metrics
+        Expressions over the metrics; runs record what they need, and no time series if none needs it.
+    """
+
+    template: Template
+    metrics: tuple[str, ...]
+
+    def at(self, values: Mapping[str, object]) -> Scenario:
+        """The scenario of a point, which is checked.
+
+        Raises
+        ------
+        ScenarioError
+            Values make no scenario.
+        UsageError
+            The arithmetic of a computed value has none, or a metric needs what only the scenario can say.
+        """
+        if self._records_the_same:
+            return self._recording.at(values)
+        scenario = self.template.at(values)
+        keys = recording(scenario, self.metrics, lean=True)
+        return scenario.override(keys) if keys else scenario
+
+    @property
+    def sets_a_threshold(self) -> bool:
+        """Whether what is varied belongs to a queue, so that the bursts of hosts matter."""
+        return host_bursts.sets_a_threshold(self.template.varied)
+
+    @cached_property
+    def _records_the_same(self) -> bool:
+        """Whether no swept key decides what has to be recorded: the keys of traces then are those of every point."""
+        return not any(key.startswith(("trace", "flows")) for key in self.template.varied)
+
+    @cached_property
+    def _recording(self) -> Template:
+        """The template with what the runs have to record."""
+        one = self.template
+        keys = recording(one.scenario, self.metrics, lean=True)
+        return Template(one.scenario.override(keys) if keys else one.scenario, one.names, one.set)
+
+    @cached_property
+    def json(self) -> str:
+        """All of it as text, for another process."""
+        scenario = self.template.scenario
+        return json.dumps(
+            {
+                "text": scenario.text,
+                # Not its place: the same sweep is the same on every machine.
+                "name": Path(scenario.name).name,
+                "overrides": scenario.overrides,
+                "keys": self.template.names,
+                "set": self.template.set,
+                "metrics": self.metrics,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Recipe:
+        """The recipe that :attr:`json` was made of."""
+        return _read(text)
+
+
+# A worker gets it with every task.
+@lru_cache(maxsize=4)
+def _read(text: str) -> Recipe:
+    own = json.loads(text)
+    scenario = Scenario(own["text"], own["name"], tuple((key, value) for key, value in own["overrides"]))
+    return Recipe(Template(scenario, tuple(own["keys"]), own["set"]), tuple(own["metrics"]))

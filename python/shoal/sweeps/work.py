@@ -1,0 +1,189 @@
+"""What is to be done of a plan: which runs are known, which are missing, and how they are handed out."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from shoal.sweeps.plan import Checked, Plan
+from shoal.sweeps.record import Record
+from shoal.sweeps.rows import Rows
+from shoal.sweeps.store import Found
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Runs of one point: its values, and seeds.
+
+    Attributes
+    ----------
+    place
+        Of the point among those of the sweep.
+    values
+        Of the swept keys.
+    indices
+        Which of the point's seeds they are.
+    seeds
+        The seeds themselves.
+    """
+
+    place: int
+    values: dict[str, object]
+    indices: tuple[int, ...]
+    seeds: tuple[int, ...]
+
+
+Block = list[Job]
+
+
+class Pace:
+    """How many runs make a block that takes a certain time."""
+
+    def __init__(self, block_s: float, workers: int, runs: int) -> None:
+        self._block_s = block_s
+        self._workers = workers
+        self._run_s: float | None = None
+        self.left = runs
+
+    @property
+    def runs(self) -> int:
+        """How many runs the next block has: few as long as nothing is known, and at the end."""
+        if self._run_s is None:
+            return 1
+        return max(1, min(int(self._block_s / max(self._run_s, 1e-6)), self.left // (4 * self._workers), 4096))
+
+    def took(self, runs: int, seconds: float) -> None:
+        """Learn from a block."""
+        one = seconds / runs
+        self._run_s = one if self._run_s is None else 0.7 * self._run_s + 0.3 * one
+
+
+class Work:
+    """The runs of a plan, of which each is done once, and what has become of them.
+
+    Attributes
+    ----------
+    owners
+        For the digest of each scenario the place of the first point that has it; later ones take its numbers over.
+    """
+
+    def __init__(
+        self, plan: Plan, rows: Rows, checked: Checked, on_record: Callable[[Found], object] | None = None
+    ) -> None:
+        self._plan, self._rows, self._checked, self._on_record = plan, rows, checked, on_record
+        self.owners: dict[bytes, int] = {}
+        self._twins: dict[int, list[int]] = {}
+        for place, digest in enumerate(checked.digests):
+            owner = self.owners.setdefault(digest, place)
+            if owner != place:
+                self._twins.setdefault(owner, []).append(place)
+        count = len(checked.seeds)
+        # How many seeds a point is to have as far as that is known by now, and whether that is all.
+        self._targets = array("I", [count]) * len(rows)
+        self._settled = bytearray(len(rows))
+
+    def recall(self, known: Iterable[Found]) -> None:
+        """Take over what was run before."""
+        most = self._plan.max_seeds if self._plan.until else 0
+        for digest, seed, record in known:
+            place = self.owners.get(digest)
+            index = None if place is None else self._index_of(place, seed, most)
+            if place is None or index is None or self._rows.has(place, index):
+                continue
+            whole = record if record.error is not None else record.with_metrics(self._plan.expressions)
+            if whole is not None:
+                self._take(place, index, (digest, seed, whole))
+        self.extend()
+
+    def known(self) -> int:
+        """How many of the runs that are asked for are known."""
+        return sum(sum(self._rows.has(p, i) for i in range(self._targets[p])) for p in self.owners.values())
+
+    def missing(self) -> int:
+        """How many runs are to be done now."""
+        return sum(len(indices) for _, indices in self._open())
+
+    def job(self, number: int) -> Job:
+        """A missing run by its number among all of them."""
+        for place, indices in self._open():
+            if number < len(indices):
+                index = indices[number]
+                return Job(place, self._rows[place], (index,), (self._rows.seed(place, index),))
+            number -= len(indices)
+        raise IndexError(number)
+
+    def blocks(self, pace: Pace) -> Iterator[Block]:
+        """The missing runs in blocks, made when they are asked for."""
+        block: Block = []
+        size, limit = 0, pace.runs
+        for place, indices in self._open():
+            at = 0
+            while at < len(indices):
+                part = tuple(indices[at : at + limit - size])
+                seeds = tuple(self._rows.seed(place, index) for index in part)
+                block.append(Job(place, self._rows[place], part, seeds))
+                at, size = at + len(part), size + len(part)
+                if size == limit:
+                    yield block
+                    pace.left -= size
+                    block, size, limit = [], 0, pace.runs
+        if block:
+            yield block
+
+    def take(self, block: Block, records: Sequence[Record]) -> Iterator[Found]:
+        """Take over what a block gave; gives each record with what it is found by."""
+        found = iter(records)
+        for job in block:
+            digest = self._checked.digests[job.place]
+            for index, seed in zip(job.indices, job.seeds, strict=True):
+                one = (digest, seed, next(found))
+                self._take(job.place, index, one)
+                yield one
+
+    def extend(self) -> None:
+        """Decide for every point whether it has seeds enough, from the first to the last in this order.
+
+        So the decision does not depend on how many were run at the same time.
+        """
+        until, rows = self._plan.until, self._rows
+        if until is None:
+            return
+        for place in self.owners.values():
+            if self._settled[place]:
+                continue
+            count = len(self._checked.seeds)
+            while rows.has_all(place, count):
+                values = {goal.metric: rows.series(place, goal.metric, seeds=count) for goal in until.goals}
+                if count >= self._plan.max_seeds or rows.failure(place) is not None or until.is_met(values):
+                    self._targets[place], self._settled[place] = count, 1
+                    break
+                if not rows.has(place, count):
+                    self._targets[place] = min(count + until.missing(values), self._plan.max_seeds)
+                count += 1
+
+    def finish(self) -> Rows:
+        """The numbers, once nothing is missing."""
+        for place in self.owners.values():
+            for twin in (place, *self._twins.get(place, ())):
+                self._rows.count(twin, self._targets[place])
+        return self._rows
+
+    def _open(self) -> Iterator[tuple[int, list[int]]]:
+        for place in self.owners.values():
+            indices = [index for index in range(self._targets[place]) if not self._rows.has(place, index)]
+            if indices:
+                yield place, indices
+
+    def _take(self, place: int, index: int, found: Found) -> None:
+        for twin in (place, *self._twins.get(place, ())):
+            self._rows.put(twin, index, found[2])
+        if self._on_record is not None:
+            self._on_record(found)
+
+    def _index_of(self, place: int, seed: int, most: int) -> int | None:
+        first = self._checked.seeds_of(place)
+        if isinstance(self._plan.seeds, int):
+            index = seed - first[0]
+            return index if 0 <= index < max(len(first), most) else None
+        return first.index(seed) if seed in first else None

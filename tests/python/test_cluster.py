@@ -1,0 +1,191 @@
+"""Sweeps on workers of Dask: a real scheduler and worker processes on this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from conftest import Cli
+
+pytest.importorskip("distributed")
+
+TINY = """\
+title = "Tiny"
+duration = "60 s"
+bottleneck = { rate = "10 Mbit/s", aqm = { kind = "step", threshold = "20 packets" } }
+
+[[flows]]
+cc = "dctcp"
+rtt = "25 ms"
+start = { uniform = ["0 s", "1 s"] }
+"""
+AXIS = ["--axis", "bottleneck.aqm.threshold=2:31 packets", "--seeds", "4"]
+
+
+@dataclass
+class Dask:
+    """A scheduler and its workers, each a process; `shoal` in one of them may be changed first."""
+
+    environment: dict[str, str]
+    port: int
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        return f"tcp://127.0.0.1:{self.port}"
+
+    def scheduler(self) -> None:
+        options = ["--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard", "--no-show"]
+        self._start("scheduler", ["-m", "distributed.cli.dask_scheduler", *options])
+        for _ in range(600):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
+                return
+            time.sleep(0.05)
+        raise AssertionError("the scheduler does not answer")
+
+    def worker(self, name: str, before: str = "") -> None:
+        """A worker without a nanny: who kills it, kills it."""
+        code = (
+            f"{before}\nimport sys\nfrom distributed.cli.dask_worker import main\n"
+            f"sys.argv = ['worker', {self.address!r}, '--nthreads', '1', '--no-nanny', '--no-dashboard', "
+            f"'--host', '127.0.0.1', '--name', {name!r}]\nmain()"
+        )
+        self._start(name, ["-c", code])
+
+    def _start(self, name: str, arguments: list[str]) -> None:
+        self.processes[name] = subprocess.Popen(
+            [sys.executable, *arguments],
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def stop(self) -> None:
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def dask(folder: Path, environment: dict[str, str]) -> Iterator[Dask]:
+    (folder / "tiny.toml").write_text(TINY, encoding="utf-8")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    one = Dask(environment | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}, port)
+    try:
+        yield one
+    finally:
+        one.stop()
+
+
+# Each run on this worker takes as long as it takes, and then some.
+SLOW = """
+import time
+from shoal.sweeps import execute
+own = execute.simulate
+execute.simulate = lambda *given: (time.sleep(0.05), own(*given))[1]
+"""
+OTHER = """
+from shoal.sweeps import cluster
+cluster.simulator_hash = lambda: "f" * 64
+"""
+
+
+def test_a_killed_and_a_slow_worker_change_no_byte(dask: Dask, folder: Path, inside: Cli) -> None:
+    whole = inside("sweep", "tiny.toml", *AXIS, "--json", "--fresh", "--workers", "1")
+    dask.scheduler()
+    dask.worker("killed", SLOW)
+    dask.worker("slow", SLOW)
+    dask.worker("usual", SLOW.replace("0.05", "0.01"))
+    command = [sys.executable, "-m", "shoal", "sweep", "tiny.toml", *AXIS, "--json", "--cluster", dask.address]
+    with subprocess.Popen(command, cwd=folder, env=dask.environment, stdout=subprocess.PIPE, text=True) as process:
+        from shoal.sweeps.store import contents
+
+        deadline = time.monotonic() + 60
+        while contents(folder / "cache").runs < 6 and time.monotonic() < deadline:
+            assert process.poll() is None
+            time.sleep(0.02)
+        assert contents(folder / "cache").runs < 120
+        dask.processes["killed"].send_signal(signal.SIGKILL)
+        out, _ = process.communicate(timeout=120)
+    assert (process.returncode, out) == (0, whole.out)
+    assert contents(folder / "cache").runs == 120
+
+
+def test_a_scheduler_that_is_started_again(dask: Dask, folder: Path, inside: Cli) -> None:
+    from shoal.sweeps.store import contents
+
+    whole = inside("sweep", "tiny.toml", *AXIS, "--json", "--fresh")
+    dask.scheduler()
+    dask.worker("first", SLOW)
+    command = [sys.executable, "-m", "shoal", "sweep", "tiny.toml", *AXIS, "--json", "--cluster", dask.address]
+    with subprocess.Popen(command, cwd=folder, env=dask.environment, stdout=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 60
+        while contents(folder / "cache").runs < 6 and time.monotonic() < deadline:
+            assert process.poll() is None
+            time.sleep(0.02)
+        dask.stop()
+        dask.scheduler()
+        dask.worker("second")
+        out, _ = process.communicate(timeout=120)
+    assert (process.returncode, out) == (0, whole.out)
+
+
+def test_workers_of_another_build_are_refused(dask: Dask, inside: Cli) -> None:
+    dask.scheduler()
+    dask.worker("other", OTHER)
+    done = inside("sweep", "tiny.toml", *AXIS, "--cluster", dask.address, "--fresh")
+    assert (done.code, done.out) == (7, "")
+    assert "error: 1 workers have another build of shoal, first tcp://127.0.0.1:" in done.err
+    assert "their bytes may differ" in done.err
+
+
+def test_an_address_that_does_not_answer(inside: Cli, dask: Dask) -> None:
+    done = inside("sweep", "tiny.toml", *AXIS, "--cluster", dask.address, "--fresh")
+    assert done.code == 7
+    assert f"error: no scheduler answers at `{dask.address}`\nhint: is its address right" in done.err
+
+
+def test_local_workers_give_the_same_bytes(dask: Dask, folder: Path, inside: Cli) -> None:
+    axis = ["--axis", "bottleneck.aqm.threshold=2:9 packets", "--seeds", "3"]
+    more = ["--until", "ci(utilisation()) < 0.001", "--max-seeds", "12"]
+    whole = inside("sweep", "tiny.toml", *axis, *more, "--json", "--fresh")
+    done = inside("sweep", "tiny.toml", *axis, *more, "--json", "--fresh", "--cluster", "local:2")
+    assert (done.code, done.out) == (0, whole.out), done.err
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("locl:4", "did you mean `local`?"),
+        ("local", "is no cluster"),
+        ("local:0", "is no cluster"),
+        ("nowhere.json", "there is no such file"),
+    ],
+)
+def test_wrong_clusters(inside: Cli, dask: Dask, where: str, message: str) -> None:
+    done = inside("sweep", "tiny.toml", *AXIS, "--cluster", where)
+    assert done.code == 2
+    assert message in done.err
+
+
+@pytest.mark.parametrize(("where", "package"), [("slurm:4", "dask_jobqueue"), ("kubernetes:4", "dask_kubernetes")])
+def test_what_is_not_installed_is_said(inside: Cli, dask: Dask, where: str, package: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec(package) is not None:
+        pytest.skip(f"{package} is installed")
+    done = inside("sweep", "tiny.toml", *AXIS, "--cluster", where)
+    assert done.code == 2
+    assert f"needs `{package}`, which is not installed" in done.err
+    assert "hint: install shoal with its extra `cluster-" in done.err

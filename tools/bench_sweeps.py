@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Print what sweeps cost beside their runs: CPU time, the second core, memory, workers of Dask.
+
+tools/bench_sweeps.py [POINTS [MEMORY_POINTS]]      # 10,000 and 100,000 if not given
+
+CPU seconds are those of this process and its children, best of what a noisy machine gives in several pieces; wall times
+are shown for what they are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import shoal
+from shoal.metrics import default_metrics
+from shoal.sweeps.design import Design, axis
+from shoal.sweeps.execute import run_plan
+from shoal.sweeps.plan import Plan
+from shoal.sweeps.store import contents
+from shoal.template import Template
+
+COEXISTENCE = ("coexistence", {"duration": "30 s", "warmup": "5 s"}, "bottleneck.aqm.dctcp.threshold")
+# As short as a run can be: what is left is what a sweep itself takes.
+TINY = ("step-single", {"duration": "100 ms", "warmup": "0 s"}, "bottleneck.aqm.threshold")
+
+
+def plan_of(case: tuple[str, dict[str, object], str], points: int) -> Plan:
+    """A sweep over the threshold, in steps of a byte."""
+    name, keys, key = case
+    scenario = shoal.Scenario.named(name).override(keys)
+    design = Design((axis(key, [f"{15_000 + number} B" for number in range(points)]),))
+    return Plan(Template(scenario, design.keys, {}), design, default_metrics(scenario))
+
+
+def cpu_s() -> float:
+    """CPU time of this process and its finished children, in s."""
+    return sum(
+        usage.ru_utime + usage.ru_stime
+        for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+
+
+def bare(points: int) -> dict[str, float]:
+    """What the runs take if nothing is done but to run them: scenarios are made before, results are dropped."""
+    plan = plan_of(COEXISTENCE, points)
+    run_s = 0.0
+    for number in range(points):
+        native = plan.recipe.at(plan.design.at(number)).native
+        start_s = time.thread_time()
+        native.run(seed=1)
+        run_s += time.thread_time() - start_s
+    return {"run_ms": run_s / points * 1e3}
+
+
+def swept(points: int, workers: int, case: str, where: str) -> dict[str, float]:
+    """What a sweep takes, with all its runs kept on disk."""
+    plan = plan_of(COEXISTENCE if case == "coexistence" else TINY, points)
+    executor = None
+    if where:
+        from shoal.sweeps.cluster import Cluster
+
+        executor = Cluster.at(where)
+    with tempfile.TemporaryDirectory() as folder:
+        start_s, start_cpu_s = time.monotonic(), cpu_s()
+        rows = run_plan(plan, workers=workers, cache=Path(folder), executor=executor)
+        wall_s, used_s = time.monotonic() - start_s, cpu_s() - start_cpu_s
+        if rows.runs != points:
+            raise RuntimeError(f"{rows.runs} runs of {points}")
+        disk = contents(Path(folder)).bytes
+    peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "cpu_ms": used_s / points * 1e3,
+        "wall_s": wall_s,
+        "peak_mb": peak_kb / 1024,
+        "disk_kb": disk / points / 1024,
+        "cores": used_s / wall_s,
+    }
+
+
+def measured(*arguments: object) -> dict[str, float]:
+    """One measurement in a process of its own, so that the peak of its memory is its own."""
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, __file__, "--one", *map(str, arguments)], stdout=subprocess.PIPE, text=True, check=True
+    )
+    return dict(json.loads(done.stdout))
+
+
+def row(name: str, value: str) -> None:
+    """Print a row of the table."""
+    print(f"| {name} | {value} |", flush=True)
+
+
+def main() -> int:
+    """Print the table."""
+    if sys.argv[1:2] == ["--one"]:
+        name, points, *more = sys.argv[2:]
+        found = (
+            bare(int(points)) if name == "bare" else swept(int(points), int(more[0]), name, more[1] if more[1:] else "")
+        )
+        print(json.dumps(found))
+        return 0
+    points = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    many = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
+    load = os.getloadavg()[0]
+    # In turns, so that whatever else runs on the machine meets both.
+    piece = max(400, points // 10)  # fewer would show what a process takes to begin
+    pairs = [(measured("bare", piece)["run_ms"], measured("coexistence", piece, 1)["cpu_ms"]) for _ in range(5)]
+    over = sorted(swept_ms / run_ms - 1 for run_ms, swept_ms in pairs)[2]
+    run_ms = min(run for run, _ in pairs)
+    two = measured("coexistence", points, 2)
+    one = measured("coexistence", points, 1)
+    times = one["wall_s"] / two["wall_s"]
+    print(f"One run of `coexistence` for 30 s takes {run_ms:.1f} ms of CPU. ", end="")
+    print(f"Load before: {load:.1f} on {os.cpu_count()} cores.\n")
+    print("| measured | value |\n|---|---|")
+    row("points", f"{points:,}, 1 seed, 7 metrics, records on disk")
+    row("CPU beside the bare runs, one worker", f"{over * 100:.1f} % (median of 5 pairs of {piece:,} points)")
+    row("wall time, one and two workers", f"{one['wall_s']:.0f} s and {two['wall_s']:.0f} s: {times:.2f} times")
+    row("cores that one and two workers got", f"{one['cores']:.2f} and {two['cores']:.2f}")
+    row("CPU a point of two workers over one", f"{two['cpu_ms'] / one['cpu_ms']:.3f}")
+    row("disk a run", f"{two['disk_kb']:.1f} kB")
+    for count in (many // 100, many // 10, many):
+        tiny = measured("tiny", count, 2)
+        row(
+            f"peak memory, {count:,} points of 0.1 s",
+            f"{tiny['peak_mb']:.0f} MB ({tiny['cpu_ms']:.2f} ms of CPU a point)",
+        )
+    if find_spec("distributed") is None:
+        row("Dask", "not installed")
+        return 0
+    threads, dask = measured("coexistence", points, 4), measured("coexistence", points, 4, "local:4")
+    walls = f"{dask['wall_s']:.0f} s over {threads['wall_s']:.0f} s"
+    row("4 local workers of Dask over 4 threads, wall", f"{dask['wall_s'] / threads['wall_s']:.2f} times ({walls})")
+    row("the same, CPU a point, starting workers included", f"{dask['cpu_ms'] / threads['cpu_ms']:.2f} times")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
