@@ -9,6 +9,7 @@
 //! [RFC 8289](https://www.rfc-editor.org/rfc/rfc8289) (CoDel), [RFC 8290](https://www.rfc-editor.org/rfc/rfc8290)
 //! (fair queueing with CoDel), [RFC 9332](https://www.rfc-editor.org/rfc/rfc9332) (DualPI2).
 
+mod classes;
 mod codel;
 mod coupled;
 mod dual_coupled;
@@ -24,6 +25,7 @@ mod pie;
 mod red;
 mod step;
 
+pub use classes::*;
 pub use codel::*;
 pub use coupled::*;
 pub use dual_coupled::*;
@@ -79,6 +81,8 @@ macro_rules! for_each_law {
             "gred" => Gred(GredConfig) in gred,
             /// One queue with a PI controller: scalable packets are marked with p, others dropped with (p/k)^2 (De Schepper et al. 2016).
             "pi2" => Pi2(Pi2Config) in pi2,
+            /// Several queues behind one line, chosen by traffic class, each with a law of its own.
+            "classes" => Classes(ClassesConfig) in classes,
         }
     };
 }
@@ -88,7 +92,7 @@ macro_rules! for_each_law {
 /// The limit is a key of each configuration rather than a field beside all of them because it is not the same thing for all:
 /// `tc red` derives thresholds from it, GRED has one for each virtual queue, and CoDel, PIE and fair queueing may be given their
 /// own instead of the link's buffer.
-pub trait LawConfig: Copy {
+pub trait LawConfig: Clone {
     /// The queue that it configures: a [`Queue`](crate::Queue), in a `Box` if it is much larger than most.
     type Queue;
     /// Description of the law for users.
