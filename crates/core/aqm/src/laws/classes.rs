@@ -63,7 +63,11 @@ impl Classes {
             Service::Strict => 0,
             Service::Weighted { quantum_bytes } => quantum_bytes,
         });
-        Ok(Self { queues: queues.collect::<Result<_, _>>()?, turns: Dwrr::new(quanta), config: config.clone() })
+        Ok(Self {
+            queues: queues.collect::<Result<_, _>>()?,
+            turns: Dwrr::new(quanta),
+            config: config.clone(),
+        })
     }
 
     /// The queue that sends next, or the time before which none may; [`Time::NEVER`] if nothing waits.
@@ -108,7 +112,7 @@ impl Classes {
 impl Queue for Classes {
     #[inline]
     fn enqueue(&mut self, packet: Packet, now: Time, random: &mut Stream) -> Verdict {
-        let index = self.config.queue_of(packet.flow);
+        let index = self.config.queue_of(packet.flow.0);
         let queue = &mut self.queues[usize::from(index)];
         let held_packets = queue.inner.backlog().packets > 0;
         let verdict = queue.inner.enqueue(packet, now, random);

@@ -116,7 +116,10 @@ mod tests {
         drr.activate(0);
         // Queue 1 sends its 15 packets, then queue 0 its 15.
         let order = turns(&mut drr, &[100, 100], 31);
-        assert_eq!((order[..15].iter().max(), order[15..30].iter().max(), order[30]), (Some(&1), Some(&0), 1));
+        assert_eq!(
+            (order[..15].iter().max(), order[15..30].iter().max(), order[30]),
+            (Some(&1), Some(&0), 1)
+        );
         assert!(order[..15].iter().all(|index| *index == 1) && order[15..30].iter().all(|index| *index == 0));
     }
 

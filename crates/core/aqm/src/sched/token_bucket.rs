@@ -61,7 +61,8 @@ mod tests {
     /// 500 us. After that the bucket is empty, and 1500 B take 1500 us.
     #[test]
     fn a_burst_and_then_the_rate() {
-        let mut bucket = TokenBucket::new(ShaperConfig { rate: Rate::from_bps(8_000_000), burst_bytes: 2500 });
+        let mut bucket =
+            TokenBucket::new(ShaperConfig { rate: Rate::from_bps(8_000_000), burst_bytes: 2500 });
         assert_eq!(bucket.wait_for(1500, us(0)), None);
         bucket.on_sent(1500, us(0));
         assert_eq!(bucket.wait_for(1000, us(0)), None);
@@ -80,7 +81,8 @@ mod tests {
     /// A packet of 4000 B leaves a bucket of 2500 B when it is full, and is paid for afterwards.
     #[test]
     fn a_packet_larger_than_the_bucket_needs_a_full_one() {
-        let mut bucket = TokenBucket::new(ShaperConfig { rate: Rate::from_bps(8_000_000), burst_bytes: 2500 });
+        let mut bucket =
+            TokenBucket::new(ShaperConfig { rate: Rate::from_bps(8_000_000), burst_bytes: 2500 });
         assert_eq!(bucket.wait_for(4000, us(0)), None);
         bucket.on_sent(4000, us(0));
         assert_eq!(bucket.wait_for(4000, us(0)), Some(us(4000)));

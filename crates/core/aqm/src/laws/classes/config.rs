@@ -7,7 +7,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use shoal_packet::FlowId;
 use shoal_units::{ModelDoc, Rate};
 
 /// Queues for traffic classes behind one line (IEEE 802.1Q, clause 8.6.8; Linux
@@ -50,10 +49,10 @@ pub enum Service {
 }
 
 impl ClassesConfig {
-    /// The queue of a flow's packets.
+    /// The queue of a flow's packets, by the flow's number.
     #[inline]
-    pub fn queue_of(&self, flow: FlowId) -> u8 {
-        let codepoint = self.codepoints.get(flow.0 as usize).copied().unwrap_or(0);
+    pub fn queue_of(&self, flow: u32) -> u8 {
+        let codepoint = self.codepoints.get(flow as usize).copied().unwrap_or(0);
         self.queue_of[usize::from(codepoint & 63)]
     }
 }

@@ -36,7 +36,7 @@ impl Checked for ClassesConfig {
     fn promises(&self) -> Promises {
         let config = self.clone();
         let of_queue: Vec<Promise> = self.queues.iter().map(|queue| queue.law.promise()).collect();
-        Promises::of_classes(of_queue, Arc::new(move |flow| config.queue_of(flow)))
+        Promises::of_classes(of_queue, Arc::new(move |flow| config.queue_of(flow.0)))
     }
 
     fn holds_back(&self) -> bool {

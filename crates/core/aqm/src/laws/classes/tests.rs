@@ -3,10 +3,10 @@
 use super::{ClassConfig, ClassesConfig, Service};
 use crate::testing::bench::{Bench, LINE, PACKET_TIME, dropped, mark_of, red_of, unweighted};
 use crate::{
-    AnyQueue, CeThresholdFor, CodelConfig, CodelParameters, DecideAt, Dequeued, Extent, FifoConfig, MarkSpacing,
-    Queue, QueueConfig, Reason, ShaperConfig, StepConfig, Verdict,
+    AnyQueue, CeThresholdFor, CodelConfig, CodelParameters, DecideAt, Dequeued, Extent, FifoConfig,
+    MarkSpacing, Queue, QueueConfig, Reason, ShaperConfig, StepConfig, Verdict,
 };
-use shoal_packet::{Backlog, Class, Ecn, FlowId};
+use shoal_packet::{Backlog, Class, Ecn};
 use shoal_units::{Rate, Span, Stream, Time};
 
 const FIFO: QueueConfig = QueueConfig::Fifo(FifoConfig { limit: Extent::Unlimited });
@@ -67,9 +67,12 @@ fn us(us: u64) -> Time {
 fn packets_join_the_queue_of_their_flow() {
     // Flows 0 and 1 have the code points 10 and 46, flow 2 has none, which is 0; 46 belongs to queue 1.
     let queue_of = core::array::from_fn(|codepoint| u8::from(codepoint == 46));
-    let config =
-        ClassesConfig { queues: vec![weighted(1500, FIFO), strict(FIFO)].into(), queue_of, codepoints: [10, 46].into() };
-    assert_eq!([0, 1, 2, u32::MAX].map(|flow| config.queue_of(FlowId(flow))), [0, 1, 0, 0]);
+    let config = ClassesConfig {
+        queues: vec![weighted(1500, FIFO), strict(FIFO)].into(),
+        queue_of,
+        codepoints: [10, 46].into(),
+    };
+    assert_eq!([0, 1, 2, u32::MAX].map(|flow| config.queue_of(flow)), [0, 1, 0, 0]);
     let mut bench = Bench::any(config);
     for flow in [0, 2, 1] {
         bench.arrivals_of(flow, 1, 1500);
