@@ -11,7 +11,7 @@ from shoal import moving
 from shoal.metrics import Metric, Of, classes, metrics, statistics
 from shoal.run_record import RunRecord
 from shoal.stats import Estimate, estimate, single
-from shoal.words import in_unit, milliseconds, number, percent, rate
+from shoal.words import in_unit, milliseconds, number, percent, rate, scaled
 
 Runs = Sequence[RunRecord]
 
@@ -147,6 +147,35 @@ def _queue_row(runs: Runs, index: int, which: str) -> tuple[str, ...]:
         number(at(runs, "bottlenecks", index, *place, "arrived"), digits=0),
         *(shown(runs, what, which, index) for what in ("marked", "dropped")),
         *(shown(runs, "delay_ms", which, quantile, index) for quantile in ("mean", "p50", "p99", "p999")),
+    )
+
+
+def class_tables(runs: Runs) -> list[Table]:
+    """What each queue for a traffic class did; one table a monitored link that has such queues."""
+    links = range(len(runs[0].bottlenecks))
+    return [_class_table(runs, index) for index in links if runs[0].bottlenecks[index].get("classes")]
+
+
+def _class_table(runs: Runs, index: int) -> Table:
+    link = runs[0].bottlenecks[index]
+    columns = (
+        *("Queue", "Share of the line", "Arrived", "Marked", "Dropped", "Mean queue", "Longest"),
+        *("Delay mean", "P50", "P99"),
+    )
+    rows = [_class_row(runs, index, number) for number in range(len(link["classes"]))]
+    return Table(f"Traffic classes at {link['name']}", columns, rows)
+
+
+def _class_row(runs: Runs, index: int, place: int) -> tuple[str, ...]:
+    def of(*path: str) -> Estimate | None:
+        return at(runs, "bottlenecks", index, "classes", place, *path)
+
+    return (
+        runs[0].bottlenecks[index]["classes"][place]["name"],
+        percent(of("utilisation")),
+        *(number(of(what), digits=0) for what in ("arrived", "marked", "dropped")),
+        *(scaled(of("queue_bytes", part), 1e-3, "kB", digits=1) for part in ("mean", "max")),
+        *(milliseconds(of("delay_s", "all", quantile)) for quantile in ("mean", "p50", "p99")),
     )
 
 

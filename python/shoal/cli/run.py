@@ -25,7 +25,7 @@ from shoal.remarks import all_lines, identical_line, notice_lines, seeds_in_word
 from shoal.results import Result, Results, schema_version, seed_folder
 from shoal.running import checked_seed, most_threads, refuse_unmodelled, run_one, seed_list
 from shoal.scenario import Scenario
-from shoal.tabulate import comparison_table, group_table, queue_table, step_tables, totals, wait_tables
+from shoal.tabulate import class_tables, comparison_table, group_table, queue_table, step_tables, totals, wait_tables
 
 if TYPE_CHECKING:
     from shoal.linux import Image
@@ -320,7 +320,8 @@ def _print(runs: Mapping[str, Results]) -> None:
     plane = f" on Linux {first.data['linux']['kernel']}" if first.data["on"] == "linux" else ""
     data.sentence(f"Measured{plane} from {start:g} s to {end:g} s; {seeds}; {first.scenario.hosts}.")
     queues = [queue_table(results, index) for index in range(len(first.bottlenecks))]
-    for table in (group_table(results), *wait_tables(results), *queues, *step_tables(results)):
+    tables = (group_table(results), *wait_tables(results), *queues, *class_tables(results), *step_tables(results))
+    for table in tables:
         data.blank()
         data.table(table)
     data.blank()

@@ -20,6 +20,7 @@ from shoal.report.page import render
 from shoal.results import Result, Results
 from shoal.tabulate import (
     Table,
+    class_tables,
     comparison_table,
     group_table,
     kernel_table,
@@ -127,7 +128,7 @@ def section(entry: Entry, figures: Sequence[Drawn]) -> dict[str, Any]:
         "window": first.window,
         "seeds": [run.seed for run in entry.runs],
         "totals": totals(entry.runs),
-        "tables": [group_table(entry.runs), *wait_tables(entry.runs), *queues, *step_tables(entry.runs)],
+        "tables": [group_table(entry.runs), *wait_tables(entry.runs), *queues, *class_tables(entry.runs), *step_tables(entry.runs)],
         "figures": [figure_values(drawn) for drawn in figures],
         "scenario": first.scenario.to_toml(),
         "version": first.version,

@@ -195,7 +195,8 @@ fn lane_of(queue: &QueueConfig) -> fn(&Packet) -> u32 {
         QueueConfig::DualCoupled(_) => |packet| u32::from(packet.ecn.is_capable()),
         // The codepoint decides, by a mask; whatever it is, packets of one codepoint stay in order.
         QueueConfig::DualPi2(_) => |packet| u32::from(packet.ecn.bits()),
-        QueueConfig::FqCodel(_) => |packet| packet.flow.0,
+        // A flow has one queue of a port, and in each queue of `two-classes` packets stay in order.
+        QueueConfig::FqCodel(_) | QueueConfig::Classes(_) => |packet| packet.flow.0,
         _ => |_| 0,
     }
 }

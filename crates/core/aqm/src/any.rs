@@ -13,7 +13,7 @@ use shoal_units::{ModelDoc, Rate, Stream, Time};
 macro_rules! any_queue {
     ($($(#[doc = $doc:literal])+ $kind:literal => $law:ident($config:ident) in $module:ident,)+) => {
         /// Any queue with its parameters.
-        #[derive(Clone, Copy, PartialEq, Debug)]
+        #[derive(Clone, PartialEq, Debug)]
         pub enum QueueConfig {
             $($(#[doc = $doc])+ $law(crate::$config),)+
         }
@@ -104,6 +104,10 @@ impl Queue for AnyQueue {
     #[inline]
     fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued {
         pass!(self, queue => queue.dequeue(now, random))
+    }
+    #[inline]
+    fn next_bytes(&mut self, now: Time) -> Option<u16> {
+        pass!(self, queue => queue.next_bytes(now))
     }
     fn passes_alone_bytes(&self) -> u32 {
         pass!(self, queue => queue.passes_alone_bytes())

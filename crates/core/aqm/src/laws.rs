@@ -9,6 +9,7 @@
 //! [RFC 8289](https://www.rfc-editor.org/rfc/rfc8289) (CoDel), [RFC 8290](https://www.rfc-editor.org/rfc/rfc8290)
 //! (fair queueing with CoDel), [RFC 9332](https://www.rfc-editor.org/rfc/rfc9332) (DualPI2).
 
+mod classes;
 mod codel;
 mod coupled;
 mod dual_coupled;
@@ -25,6 +26,7 @@ mod red;
 mod step;
 mod wred;
 
+pub use classes::*;
 pub use codel::*;
 pub use coupled::*;
 pub use dual_coupled::*;
@@ -83,6 +85,8 @@ macro_rules! for_each_law {
             "pi2" => Pi2(Pi2Config) in pi2,
             /// One queue of a switch: ECT packets are marked and others dropped by profiles of their own, in bytes, cells or time.
             "wred" => Wred(WredConfig) in wred,
+            /// Several queues behind one line, chosen by traffic class, each with a law of its own.
+            "classes" => Classes(ClassesConfig) in classes,
         }
     };
 }
@@ -92,7 +96,7 @@ macro_rules! for_each_law {
 /// The limit is a key of each configuration rather than a field beside all of them because it is not the same thing for all:
 /// `tc red` derives thresholds from it, GRED has one for each virtual queue, and CoDel, PIE and fair queueing may be given their
 /// own instead of the link's buffer.
-pub trait LawConfig: Copy {
+pub trait LawConfig: Clone {
     /// The queue that it configures: a [`Queue`](crate::Queue), in a `Box` if it is much larger than most.
     type Queue;
     /// Description of the law for users.

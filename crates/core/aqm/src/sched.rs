@@ -2,13 +2,18 @@
 
 mod credit;
 mod drr;
+mod dwrr;
 mod time_shift;
+mod token_bucket;
 
 use shoal_units::{Span, Time};
 
 pub(crate) use credit::CreditRoundRobin;
 pub(crate) use drr::Drr;
+pub(crate) use dwrr::Dwrr;
 pub(crate) use time_shift::TimeShiftedFifo;
+pub use token_bucket::ShaperConfig;
+pub(crate) use token_bucket::TokenBucket;
 
 /// Which queue sends when both are backlogged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

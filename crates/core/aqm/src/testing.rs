@@ -13,7 +13,7 @@ mod properties;
 
 pub use decode::Input;
 pub use model::{Model, Operation};
-pub(crate) use promise::{Limit, Order, Promise};
+pub(crate) use promise::{Limit, Order, Promise, Promises};
 
 use crate::{AnyQueue, LawConfig, QueueConfig, for_each_law};
 use shoal_units::{Rate, Stream};
@@ -25,6 +25,16 @@ pub(crate) trait Checked: LawConfig {
 
     /// Properties of its queue, computed without the queue.
     fn promise(&self) -> Promise;
+
+    /// The same for each of its queues, if the law has whole queues of their own for different flows.
+    fn promises(&self) -> Promises {
+        Promises::of_one(self.promise())
+    }
+
+    /// Whether the queue may hold packets back although the transmitter asks for one.
+    fn holds_back(&self) -> bool {
+        false
+    }
 }
 
 macro_rules! kinds {
@@ -51,6 +61,16 @@ macro_rules! kinds {
             /// Properties of its queue.
             pub(crate) fn promise(&self) -> Promise {
                 match self { $(Self::$law(config) => config.promise(),)+ }
+            }
+
+            /// [`Checked::promises`].
+            pub(crate) fn promises(&self) -> Promises {
+                match self { $(Self::$law(config) => config.promises(),)+ }
+            }
+
+            /// [`Checked::holds_back`].
+            pub(crate) fn holds_back(&self) -> bool {
+                match self { $(Self::$law(config) => config.holds_back(),)+ }
             }
         }
     };

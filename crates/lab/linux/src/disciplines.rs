@@ -9,6 +9,7 @@ use shoal_packet::Reason;
 use shoal_units::{Rate, Span};
 
 mod bounds;
+mod classes;
 mod codel;
 mod coupled;
 mod dual_coupled;

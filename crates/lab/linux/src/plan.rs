@@ -97,6 +97,14 @@ fn controls(experiment: &Experiment, kernel: &Kernel, refusals: &mut Refusals) -
         let place = format!("flow group `{}`", group.name);
         endpoints::check(&place, flow, endpoint, refusals);
         card::check(&place, experiment.host_of(flow), kernel, refusals);
+        if group.dscp != 0 {
+            let hint = "remove dscp, or run this on the simulator";
+            refusals.add(
+                &place,
+                format!("packets with code point {}: sockets here have 0", group.dscp),
+                hint,
+            );
+        }
         if matches!(flow.app, App::Unresponsive { .. }) {
             if kernel.generator.is_some() {
                 applications::check_iperf3(flow, None, &place, refusals);

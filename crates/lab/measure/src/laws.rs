@@ -1,6 +1,6 @@
 //! Laws that every result obeys on both planes. A result that violates one is wrong and is withheld.
 
-use crate::Bottleneck;
+use crate::{Bottleneck, TrafficClass};
 use std::fmt;
 
 /// A law that does not hold, with the numbers that show it.
@@ -65,6 +65,20 @@ fn broken(link: &Bottleneck, window_s: f64) -> Option<String> {
     for (name, whole, parts) in sums {
         if whole != parts {
             return Some(format!("{name}: {whole} in all, {parts} in parts"));
+        }
+    }
+    if !link.classes.is_empty() {
+        let sum = |of: fn(&TrafficClass) -> u64| link.classes.iter().map(of).sum::<u64>();
+        let sums = [
+            ("packets that arrived", link.arrived, sum(|class| class.arrived)),
+            ("marks", link.marked, sum(|class| class.marked)),
+            ("drops", link.dropped, sum(|class| class.dropped)),
+            ("bytes that left", link.departed_bytes, sum(|class| class.departed_bytes)),
+        ];
+        for (name, whole, classes) in sums {
+            if whole != classes {
+                return Some(format!("{name}: {whole} in all, {classes} in the queues for traffic classes"));
+            }
         }
     }
     if let Some(utilisation) = link.utilisation

@@ -21,6 +21,7 @@ mod queue_meter;
 mod result;
 mod sampler;
 mod sender_sample;
+mod traffic_classes;
 mod wait_meter;
 mod windows;
 
@@ -46,5 +47,6 @@ pub use result::{
     GroupResult, LinuxRun, Metrics, Notice, RateSummary, RunResult, SCHEMA, SizeBin, Totals, Window,
 };
 pub use sender_sample::{SenderSample, metered_window};
+pub use traffic_classes::TrafficClass;
 pub use wait_meter::{WaitMeter, WaitSummary};
 pub use windows::WindowPart;

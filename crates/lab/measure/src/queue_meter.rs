@@ -6,7 +6,9 @@ use crate::laws::BrokenLaw;
 use crate::metrics::finite;
 use crate::sampler::Sampler;
 use crate::windows::WindowedHistograms;
-use crate::{AboveTarget, ClassCounts, Distribution, Histogram, LinkDistributions, LinkHistory};
+use crate::{
+    AboveTarget, ClassCounts, Distribution, Histogram, LinkDistributions, LinkHistory, TrafficClass,
+};
 use serde::{Deserialize, Serialize};
 use shoal_packet::{Class, Reason};
 use shoal_trace::QueueClass;
@@ -61,6 +63,9 @@ pub struct Bottleneck {
     pub ect: ClassCounts,
     /// The part of the others.
     pub not_ect: ClassCounts,
+    /// Its queues for traffic classes, in the order of the scenario; only if it has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<TrafficClass>,
 }
 
 /// Queueing delay per class.
@@ -297,6 +302,18 @@ impl QueueMeter {
         self.bytes = bytes;
     }
 
+    /// A packet of `bytes` waits from `now` on: [`Self::on_backlog`] and [`Self::on_join`] for callers that do not know the backlog.
+    pub fn on_enter(&mut self, now: Time, class: Class, bytes: u32) {
+        self.on_backlog(now, self.packets + 1, self.bytes + u64::from(bytes));
+        self.on_join(now, class);
+    }
+
+    /// A packet of `bytes` waits no more: [`Self::on_backlog`] and [`Self::on_leave`] for callers that do not know the backlog.
+    pub fn on_exit(&mut self, now: Time, class: Class, bytes: u32) {
+        self.on_backlog(now, self.packets - 1, self.bytes - u64::from(bytes));
+        self.on_leave(now, class);
+    }
+
     /// One of the waiting packets is new.
     #[inline]
     pub fn on_join(&mut self, now: Time, class: Class) {
@@ -437,6 +454,7 @@ impl QueueMeter {
             marked_by: MarkedBy::of(self.marks),
             ect: ect.counts(),
             not_ect: not_ect.counts(),
+            classes: Vec::new(),
         };
         let packets = [&self.queue_packets, &ect.queue_packets, &not_ect.queue_packets];
         let backlog_windows = self.backlog_windows.finish(end, packets);

@@ -4,6 +4,7 @@
 //! a backlog, itself a whole number, exceeds 20937.5 B exactly when it exceeds 20937 B. RED thresholds stay fractional,
 //! because they are compared with an average; those of `wred` are rounded up, as switches do.
 
+mod classes;
 mod codel;
 mod coupled;
 mod dual_coupled;
@@ -22,6 +23,7 @@ mod scheduler;
 mod step;
 mod wred;
 
+pub(crate) use classes::check_shapers;
 pub use fifo::Fifo;
 pub(crate) use place::Port;
 

@@ -1,7 +1,7 @@
 //! The resolved experiment that both planes run: base units, an explicit graph, one entry for each flow.
 
 use crate::HostConfig;
-use shoal_aqm::QueueConfig;
+use shoal_aqm::{ClassesConfig, QueueConfig};
 use shoal_netem::Impairments;
 use shoal_tcp::EndpointConfig;
 use shoal_units::{Opportunities, Rate, RateChange, Span, Stream, Time, even_shares};
@@ -64,6 +64,14 @@ impl Experiment {
     /// after all flows, in this order.
     pub fn asking_flows(&self) -> impl Iterator<Item = u32> + '_ {
         (0u32..).zip(&self.flows).filter(|(_, flow)| matches!(flow.app, App::Requests { .. })).map(|(n, _)| n)
+    }
+
+    /// The code point of each connection: of the flows, and of those that carry requests, which are numbered after them
+    /// ([`Self::asking_flows`]).
+    pub fn codepoints(&self) -> Arc<[u8]> {
+        let of_flow = |flow: &Flow| self.groups[flow.group as usize].dscp;
+        let asking = self.asking_flows().map(|number| &self.flows[number as usize]);
+        self.flows.iter().chain(asking).map(of_flow).collect()
     }
 
     /// Flows that are traced if at most `count` may be. It defines `trace.controller_flows` and
@@ -175,6 +183,13 @@ impl Link {
         let lap = Time::ZERO + own.opportunities.period();
         Some(self.rates(Time::ZERO, lap).map(|piece| piece.value).fold(highest, Rate::max))
     }
+    /// The queues for traffic classes of which the link's queue consists, if it does.
+    pub fn traffic_classes(&self) -> Option<TrafficClasses> {
+        match &self.queue {
+            QueueConfig::Classes(classes) => Some(TrafficClasses(classes.clone())),
+            _ => None,
+        }
+    }
     /// The longest propagation delay that the link ever has, with what its impairments may add: the tables of jitter end at four
     /// times its width.
     pub fn longest_delay(&self) -> Span {
@@ -189,6 +204,22 @@ impl Link {
     pub fn impairment_seed(&self, experiment_seed: u64) -> (u64, Stream) {
         let mut stream = Stream::new(experiment_seed, &format!("impairments/{}", self.name));
         (stream.uniform_u64(), stream)
+    }
+}
+
+/// The queues for traffic classes of a link.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TrafficClasses(ClassesConfig);
+
+impl TrafficClasses {
+    /// Names of the queues, in the order of the scenario.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.queues.iter().map(|queue| queue.name.as_str())
+    }
+    /// Position of the queue that the packets of a connection join.
+    #[inline]
+    pub fn of_flow(&self, connection: u32) -> usize {
+        self.0.queue_of(connection).into()
     }
 }
 
@@ -278,6 +309,8 @@ pub struct Group {
     pub cc: String,
     /// The group's hosts.
     pub host: HostConfig,
+    /// DiffServ code point of all packets of the group's flows, below 64.
+    pub dscp: u8,
 }
 
 /// One flow.

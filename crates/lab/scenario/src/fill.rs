@@ -106,6 +106,7 @@ fn fill_aqm(aqm: &mut Aqm) {
     match aqm {
         Aqm::Coupled(law) => fill_slope(law.reno_slope, &mut law.dctcp_slope, 1),
         Aqm::DualCoupled(law) => fill_slope(law.reno_slope, &mut law.dctcp_slope, 3),
+        Aqm::Classes(law) => law.queues.iter_mut().for_each(|queue| fill_aqm(&mut queue.aqm.0)),
         Aqm::LinuxRed(law) if law.max.is_none() => law.max = law.min.times(3),
         _ => {}
     }

@@ -3,6 +3,7 @@
 mod aqm;
 mod diagnostic;
 mod document;
+mod dscp;
 mod experiment;
 mod facts;
 mod field;
@@ -24,6 +25,7 @@ mod tree;
 
 pub use diagnostic::{Diagnostic, Errors, Mark, Severity, Source};
 pub use document::Document;
+pub use dscp::Dscp;
 pub use experiment::*;
 pub use facts::{Facts, GroupFacts, LinkFacts, Threshold, Traced};
 pub use field::KeyDoc;

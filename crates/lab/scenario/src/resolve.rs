@@ -27,6 +27,9 @@ mod sizes;
 mod star;
 mod via;
 
+use std::sync::Arc;
+
+use shoal_aqm::QueueConfig;
 use shoal_tcp::EndpointConfig;
 use shoal_units::Span;
 
@@ -129,6 +132,7 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>) -> Option<Plan> {
         name: group.name.clone().unwrap_or_default(),
         cc: group.cc.clone(),
         host,
+        dscp: group.dscp.unwrap_or_default().number(),
     });
     let experiment = Experiment {
         title: scenario.title.clone(),
@@ -154,12 +158,23 @@ impl Plan {
         let mut experiment = Experiment { seed: seed.get(), ..self.experiment.clone() };
         let router = Router::new(experiment.nodes.len(), &experiment.links, &self.weights);
         flows::expand(&self.groups, Paths::new(router, self.ecmp), &mut experiment);
+        assign_classes(&mut experiment);
         experiment
     }
 
     /// Sets the bin of the time series, which can only be chosen when the flows are known.
     pub fn set_series_interval(&mut self, bin: Span) {
         self.experiment.trace.series_interval = Some(bin);
+    }
+}
+
+/// Tells queues for traffic classes which code point each flow has.
+fn assign_classes(experiment: &mut Experiment) {
+    let codepoints = experiment.codepoints();
+    for link in &mut experiment.links {
+        if let QueueConfig::Classes(classes) = &mut link.queue {
+            classes.codepoints = Arc::clone(&codepoints);
+        }
     }
 }
 

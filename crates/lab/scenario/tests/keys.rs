@@ -46,6 +46,7 @@ const FORMS: &[(&str, &[&str])] = &[
             "mark = { min = '10 kB', max = '30 kB' }, drop = { min = '10 kB', max = '30 kB' }, drop_ect = { min = '10 kB', max = '30 kB' }",
         ],
     ),
+    ("classes", &["queues = [{ name = 'all' }]"]),
 ];
 
 /// The law of a queue as the resolved scenario writes it.
@@ -60,17 +61,25 @@ fn resolved(kind: &str, keys: &str) -> Value {
 }
 
 fn at<'v>(table: &'v Value, path: &str) -> &'v Value {
-    path.split('.').fold(table, |table, key| &table[key])
+    // Of a list of tables the first one.
+    path.split('.').fold(table, |table, key| if table.is_array() { &table[0][key] } else { &table[key] })
 }
 
 fn plain(value: &Value) -> String {
+    if let Value::Object(table) = value {
+        let keys: Vec<_> = table.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        return format!("{{ {} }}", keys.join(", "));
+    }
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// The node of a key in the JSON Schema.
 fn schema_of(properties: &Value, path: &str) -> Value {
     match path.split_once('.') {
-        Some((table, key)) => schema_of(&properties[table]["properties"], key),
+        Some((table, key)) => {
+            let list = &properties[table]["items"];
+            schema_of(&if list.is_null() { &properties[table] } else { list }["properties"], key)
+        }
         None => properties[path].clone(),
     }
 }

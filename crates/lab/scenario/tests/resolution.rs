@@ -91,8 +91,8 @@ fn red_of_dctth_as_tc_gets_it() {
 #[test]
 fn thresholds_keep_their_kind() {
     let step = |threshold: &str| {
-        match resolve(&format!("aqm = {{ kind = \"step\", threshold = \"{threshold}\", decide = \"dequeue\", drop_threshold = \"0.5 BDP\" }}"), "cc = \"dctcp\"").links[0].queue {
-        QueueConfig::Step(step) => step,
+        match &resolve(&format!("aqm = {{ kind = \"step\", threshold = \"{threshold}\", decide = \"dequeue\", drop_threshold = \"0.5 BDP\" }}"), "cc = \"dctcp\"").links[0].queue {
+        QueueConfig::Step(step) => *step,
         other => panic!("{other:?}"),
     }
     };

@@ -35,7 +35,7 @@ pub(crate) struct Port {
 #[repr(C, align(64))]
 pub(crate) struct Hot {
     wire: Wire,
-    /// Time from which the transmitter is free.
+    /// Time from which the transmitter is free, or of an idle one whose queue holds packets back, until which it does.
     free: Time,
     /// Time before which nothing happens at the queue, unless a packet arrives: the next transmission, or the law's timer.
     due: Time,
@@ -47,6 +47,9 @@ pub(crate) struct Hot {
     pub(crate) is_special: bool,
     /// Whether the wire has a course of its own.
     has_course: bool,
+    /// Whether the transmitter is idle although packets wait, since the queue holds them back until `free`: an arrival may be sent
+    /// before that.
+    is_held: bool,
 }
 
 const _: () = assert!(size_of::<Hot>() == 64, "one cache line");
@@ -61,6 +64,7 @@ impl Hot {
             pending: false,
             is_special,
             has_course,
+            is_held: false,
         }
     }
 
@@ -173,6 +177,9 @@ impl Port {
             Verdict::Queued { .. } => {}
             Verdict::Dropped(_) => return line.await_next(hot),
             Verdict::Displaced => line.drop_displaced(hot, self.probe, now, recorder),
+        }
+        if hot.is_held {
+            hot.free = now;
         }
         if hot.free <= now {
             match &mut line.opportunities {
@@ -417,7 +424,13 @@ impl Line {
             let backlog = self.refresh(hot);
             match dequeued {
                 Dequeued::Empty => return None,
+                Dequeued::Held { until } => {
+                    hot.free = until;
+                    hot.is_held = true;
+                    return None;
+                }
                 Dequeued::Packet { packet, mark } => {
+                    hot.is_held = false;
                     let wire_bytes = self.wire_bytes(&packet);
                     if probe != UNMONITORED {
                         recorder.on_departure(probe, &packet, mark, wire_bytes, backlog, at);

@@ -43,6 +43,9 @@ impl Recorder {
     #[inline]
     pub(crate) fn on_arrival(&mut self, link: u32, packet: &Packet, backlog: Backlog, now: Time) {
         self.collector.on_arrival(link, Class::of(packet), now);
+        if let Some(meter) = self.collector.class_meter(link, packet.flow.0) {
+            meter.on_arrival(now, Class::of(packet));
+        }
         if self.sink.is_some() {
             self.emit(link, PacketEvent::Arrive, packet, backlog, now, now, None);
         }
@@ -63,12 +66,18 @@ impl Recorder {
                 if let Some(reason) = mark {
                     self.on_mark(link, packet, reason, backlog, now, now);
                 }
-                self.collector.on_queued(link, Class::of(packet), backlog, now);
+                self.on_queued(link, packet, backlog, now);
             }
-            Verdict::Displaced => {
-                self.collector.on_queued(link, Class::of(packet), backlog, now);
-            }
+            Verdict::Displaced => self.on_queued(link, packet, backlog, now),
             Verdict::Dropped(reason) => self.on_drop(link, packet, reason, backlog, now),
+        }
+    }
+
+    #[inline]
+    fn on_queued(&mut self, link: u32, packet: &Packet, backlog: Backlog, now: Time) {
+        self.collector.on_queued(link, Class::of(packet), backlog, now);
+        if let Some(meter) = self.collector.class_meter(link, packet.flow.0) {
+            meter.on_enter(now, Class::of(packet), packet.size.into());
         }
     }
 
@@ -82,6 +91,9 @@ impl Recorder {
         now: Time,
     ) {
         self.collector.on_drop(link, packet.flow.0, Class::of(packet), reason, now);
+        if let Some(meter) = self.collector.class_meter(link, packet.flow.0) {
+            meter.on_drop(now, Class::of(packet), reason);
+        }
         if self.sink.is_some() {
             self.emit(link, PacketEvent::Drop, packet, backlog, now, now, Some(reason));
         }
@@ -108,6 +120,10 @@ impl Recorder {
             wire_bytes,
         };
         self.collector.on_departure(link, departure, backlog, at);
+        if let Some(meter) = self.collector.class_meter(link, packet.flow.0) {
+            meter.on_exit(at, departure.class, packet.size.into());
+            meter.on_departure(at, departure.class, departure.sojourn, wire_bytes);
+        }
         if self.sink.is_some() {
             self.emit(link, PacketEvent::Depart, packet, backlog, packet.enqueued, at, None);
         }
@@ -125,6 +141,10 @@ impl Recorder {
     ) {
         let (flow, class) = (packet.flow.0, Class::of(packet));
         self.collector.on_drop_from_queue(link, flow, class, reason, backlog, at);
+        if let Some(meter) = self.collector.class_meter(link, flow) {
+            meter.on_exit(at, class, packet.size.into());
+            meter.on_drop(at, class, reason);
+        }
         if self.sink.is_some() {
             self.emit(link, PacketEvent::Drop, packet, backlog, packet.enqueued, at, Some(reason));
         }
@@ -140,6 +160,9 @@ impl Recorder {
         at: Time,
     ) {
         self.collector.on_mark(link, packet.flow.0, reason, at);
+        if let Some(meter) = self.collector.class_meter(link, packet.flow.0) {
+            meter.on_mark(at, Class::Ect, reason);
+        }
         if self.sink.is_some() {
             self.emit(link, PacketEvent::Mark, packet, backlog, since, at, Some(reason));
         }

@@ -18,7 +18,7 @@ fn every_law_with_an_average_tells_it() {
         (QueueConfig::DualRed(dual), 1500.0),
         (QueueConfig::LinuxRed(LINUX), 1500.0 / 64.0),
     ] {
-        let mut bench = Bench::any(config);
+        let mut bench = Bench::any(config.clone());
         let _ = bench.arrive(1500, Ecn::Ect0);
         let _ = bench.arrive(1500, Ecn::NotEct);
         assert_eq!(bench.queue.average_bytes(), Some(expected), "{config:?}");

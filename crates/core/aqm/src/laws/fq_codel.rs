@@ -103,6 +103,20 @@ impl FqCodel {
         Some(packet)
     }
 
+    /// The queue that sends next. Queues that have nothing are told so and leave the lists.
+    #[inline]
+    fn turn(&mut self) -> Option<u32> {
+        loop {
+            let index = self.turns.turn()?;
+            let queue = &mut self.queues[index as usize];
+            if !queue.chain.is_empty() {
+                return Some(index);
+            }
+            queue.law.on_empty();
+            self.turns.on_empty(index);
+        }
+    }
+
     /// Drops packets from the head of the longest queue until half of its bytes or a batch are gone
     /// (`fq_codel_drop`).
     #[cold]
@@ -161,12 +175,9 @@ impl Queue for FqCodel {
 
     #[inline]
     fn dequeue(&mut self, now: Time, _: &mut Stream) -> Dequeued {
-        while let Some(index) = self.turns.turn() {
-            let Some(mut packet) = self.pop(index) else {
-                self.queues[index as usize].law.on_empty();
-                self.turns.on_empty(index);
-                continue;
-            };
+        if let Some(index) = self.turn()
+            && let Some(mut packet) = self.pop(index)
+        {
             // All waiting bytes, not only those of this queue.
             let backlog_bytes = self.all.bytes;
             let law = &mut self.queues[index as usize].law;
@@ -181,6 +192,11 @@ impl Queue for FqCodel {
         }
         self.line.on_empty(now);
         Dequeued::Empty
+    }
+
+    fn next_bytes(&mut self, _: Time) -> Option<u16> {
+        let index = self.turn()?;
+        self.chains.next_bytes(self.queues[index as usize].chain)
     }
 
     fn take_displaced(&mut self) -> Option<(Packet, Reason)> {

@@ -92,6 +92,12 @@ impl<L: DualLaw> Queue for Dual<L> {
     }
 
     #[inline]
+    fn next_bytes(&mut self, _: Time) -> Option<u16> {
+        let lane = self.lanes.next_lane()?;
+        self.lanes.lane(lane).next_bytes()
+    }
+
+    #[inline]
     fn backlog(&self) -> Backlog {
         self.lanes.backlog()
     }
@@ -201,10 +207,22 @@ impl Lanes {
         }
     }
 
+    /// When the oldest packet of each queue arrived.
+    #[inline]
+    fn heads(&self) -> Heads {
+        Heads { low: self.low.head(), classic: self.classic.head() }
+    }
+
+    /// The queue that the scheduler chooses.
+    #[inline]
+    fn next_lane(&self) -> Option<Lane> {
+        self.scheduler.pick(self.heads())
+    }
+
     /// Takes the packet that the scheduler chooses.
     #[inline]
     fn take(&mut self, now: Time) -> Option<Scheduled> {
-        let heads = Heads { low: self.low.head(), classic: self.classic.head() };
+        let heads = self.heads();
         let Some(lane) = self.scheduler.pick(heads) else {
             self.line.on_empty(now);
             self.reset();

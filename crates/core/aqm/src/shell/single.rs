@@ -139,6 +139,11 @@ impl<L: Law> Queue for Single<L> {
     }
 
     #[inline]
+    fn next_bytes(&mut self, _: Time) -> Option<u16> {
+        self.store.next_bytes()
+    }
+
+    #[inline]
     fn backlog(&self) -> Backlog {
         self.store.backlog()
     }

@@ -135,6 +135,12 @@ impl Store {
         self.ring.front().map(|packet| packet.enqueued)
     }
 
+    /// Size of the oldest packet in bytes.
+    #[inline]
+    pub(crate) fn next_bytes(&self) -> Option<u16> {
+        self.ring.front().map(|packet| packet.size)
+    }
+
     /// Takes the oldest packet.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Packet> {

@@ -1,6 +1,6 @@
 //! Invariants of every queue, checked after every operation.
 
-use super::promise::Promise;
+use super::promise::Promises;
 use crate::{AnyQueue, Backlog, Class, Dequeued, Queue, QueueConfig, Reason, Verdict};
 use shoal_packet::{Ecn, FlowId, Packet, Seq};
 use shoal_units::{Rate, Span, Stream, Time};
@@ -31,7 +31,8 @@ pub enum Operation {
 pub struct Model {
     queue: AnyQueue,
     line_rate: Rate,
-    promise: Promise,
+    promises: Promises,
+    holds_back: bool,
     random: Stream,
     waiting: VecDeque<Waiting>,
     now: Time,
@@ -46,8 +47,8 @@ pub struct Model {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     packet: Packet,
-    /// Packets with the same number leave in the order of their arrival.
-    order: u32,
+    /// Packets with the same queue and number leave in the order of their arrival.
+    order: (u8, u32),
     /// Codepoint of the packet on arrival.
     arrived_as: Ecn,
 }
@@ -66,7 +67,8 @@ impl Model {
         Self {
             queue,
             line_rate,
-            promise: config.promise(),
+            promises: config.promises(),
+            holds_back: config.holds_back(),
             random,
             waiting: VecDeque::new(),
             now: Time::ZERO,
@@ -156,7 +158,7 @@ impl Model {
         self.arrived += 1;
         // Sequence numbers distinguish the packets.
         let packet = Packet { ecn, seq: Seq(self.arrived as u32), ..Packet::empty(flow, size) };
-        let fits = self.fits(size, ecn);
+        let fits = self.fits(&packet);
         let passes_bytes = self.queue.passes_alone_bytes();
         if self.waiting.is_empty() && passes_bytes > 0 && u32::from(size) <= passes_bytes {
             self.check_that_it_passes(packet);
@@ -178,7 +180,7 @@ impl Model {
                 self.note(Outcome::Dropped, &packet, Some(reason));
                 assert!(reason != Reason::Buffer || !fits, "dropped for the buffer although it fits");
                 assert!(
-                    reason == Reason::Buffer || !(ecn.is_capable() && self.promise.keeps_ect),
+                    reason == Reason::Buffer || !(ecn.is_capable() && self.promises.of(&packet).keeps_ect),
                     "dropped an ECT packet that fits"
                 );
                 self.dropped += 1;
@@ -187,7 +189,7 @@ impl Model {
     }
 
     fn wait_for(&mut self, packet: Packet, mark: Option<Reason>) {
-        let order = self.promise.order.group(&packet);
+        let order = (self.promises.queue_of(&packet), self.promises.of(&packet).order.group(&packet));
         let ecn = if mark.is_some() { Ecn::Ce } else { packet.ecn };
         let waits = Packet { ecn, enqueued: self.now, ..packet };
         self.waiting.push_back(Waiting { packet: waits, order, arrived_as: packet.ecn });
@@ -205,8 +207,20 @@ impl Model {
     }
 
     fn take(&mut self) {
-        match self.queue.dequeue(self.now, &mut self.random) {
+        let next_bytes = self.queue.next_bytes(self.now);
+        let dequeued = self.queue.dequeue(self.now, &mut self.random);
+        if let Dequeued::Packet { packet, .. } | Dequeued::Dropped { packet, .. } = &dequeued {
+            assert_eq!(next_bytes, Some(packet.size), "another packet than the next one left");
+        } else {
+            assert_eq!(next_bytes, None, "the next packet did not leave");
+        }
+        match dequeued {
             Dequeued::Empty => assert!(self.waiting.is_empty(), "empty although something waits"),
+            Dequeued::Held { until } => {
+                assert!(self.holds_back && !self.waiting.is_empty(), "nothing to hold back");
+                assert!(until > self.now && until < Time::NEVER, "held until {until:?}");
+                self.free = self.free.max(until);
+            }
             Dequeued::Packet { packet, mark } => {
                 self.note(Outcome::Sent, &packet, mark);
                 let expected = self.remove(packet);
@@ -222,7 +236,7 @@ impl Model {
                 let expected = self.remove(packet);
                 assert_eq!(packet, expected, "changed");
                 assert!(
-                    !(packet.ecn.is_capable() && self.promise.keeps_ect),
+                    !(packet.ecn.is_capable() && self.promises.of(&packet).keeps_ect),
                     "dropped an ECT packet on departure"
                 );
                 self.dropped += 1;
@@ -241,8 +255,12 @@ impl Model {
     }
 
     /// Computed from the configuration, not from the queue.
-    fn fits(&self, size: u16, ecn: Ecn) -> bool {
-        self.promise.limit.admits(size, ecn, self.line_rate, |counts| self.recount(|w| counts(w.arrived_as)))
+    fn fits(&self, packet: &Packet) -> bool {
+        let queue = self.promises.queue_of(packet);
+        let limit = self.promises.of(packet).limit;
+        limit.admits(packet.size, packet.ecn, self.line_rate, |counts| {
+            self.recount(|w| w.order.0 == queue && counts(w.arrived_as))
+        })
     }
 
     fn recount(&self, of: impl Fn(&Waiting) -> bool) -> Backlog {
@@ -261,7 +279,7 @@ impl Model {
         if let Some(probability) = self.queue.probability() {
             assert!((0.0..=1.0).contains(&probability), "probability {probability}");
         }
-        if let Some(average) = self.queue.average_bytes().filter(|_| self.promise.averages_bytes) {
+        if let Some(average) = self.queue.average_bytes().filter(|_| self.promises.averages_bytes()) {
             let largest = self.largest_backlog_bytes as f64 * (1.0 + 1e-9);
             assert!((0.0..=largest).contains(&average), "average {average} outside 0..={largest}");
         }

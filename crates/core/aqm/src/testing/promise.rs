@@ -1,8 +1,10 @@
 //! Properties that a configuration guarantees, computed without its queue.
 
 use crate::{Backlog, Extent, GRED_QUEUES};
-use shoal_packet::{Ecn, Packet};
+use shoal_packet::{Ecn, FlowId, Packet};
 use shoal_units::Rate;
+use std::fmt;
+use std::sync::Arc;
 
 /// Properties against which the model checks a queue.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +17,46 @@ pub(crate) struct Promise {
     pub keeps_ect: bool,
     /// Whether the average is one of backlogs in bytes.
     pub averages_bytes: bool,
+}
+
+/// The promises of the queues of which a law consists: one, or one for each traffic class.
+#[derive(Clone)]
+pub(crate) struct Promises {
+    of_queue: Vec<Promise>,
+    queue_of: Arc<dyn Fn(FlowId) -> u8>,
+}
+
+impl Promises {
+    /// A law with one queue for all flows.
+    pub(crate) fn of_one(promise: Promise) -> Self {
+        Self::of_classes(vec![promise], Arc::new(|_| 0))
+    }
+
+    /// Queues of which `queue_of` names that of each flow.
+    pub(crate) fn of_classes(of_queue: Vec<Promise>, queue_of: Arc<dyn Fn(FlowId) -> u8>) -> Self {
+        Self { of_queue, queue_of }
+    }
+
+    /// The queue of a packet.
+    pub(super) fn queue_of(&self, packet: &Packet) -> u8 {
+        (self.queue_of)(packet.flow)
+    }
+
+    /// What holds for a packet.
+    pub(super) fn of(&self, packet: &Packet) -> Promise {
+        self.of_queue[usize::from(self.queue_of(packet))]
+    }
+
+    /// Whether the average that the law tells is one of backlogs in bytes.
+    pub(super) fn averages_bytes(&self) -> bool {
+        self.of_queue.iter().all(|promise| promise.averages_bytes)
+    }
+}
+
+impl fmt::Debug for Promises {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Promises").field(&self.of_queue).finish()
+    }
 }
 
 /// The capacity of a queue.

@@ -114,7 +114,9 @@ impl<'a, Q: Queue> Script<'a, Q> {
         loop {
             let before = self.random.clone();
             match self.queue.dequeue(self.now, &mut self.random) {
-                Dequeued::Empty => return self.record('d', "0\t0", &before, "empty", state),
+                Dequeued::Empty | Dequeued::Held { .. } => {
+                    return self.record('d', "0\t0", &before, "empty", state);
+                }
                 Dequeued::Packet { packet, mark } => {
                     self.free = self.now + self.line.time_for(packet.size.into());
                     let outcome = mark.map_or("sent".to_owned(), |reason| format!("mark-{}", name(reason)));

@@ -1,6 +1,7 @@
 //! Events of packets at monitored links.
 
 use super::{Collector, NO_LINK};
+use crate::traffic_classes::TrafficClassMeters;
 use crate::{
     Bottleneck, Histogram, LinkBin, LinkDistributions, LinkHistory, Measures, MeterPace, QueueBin, QueueMeter,
 };
@@ -32,6 +33,8 @@ pub(super) struct MonitoredLink {
     bins: Option<Vec<LinkBin>>,
     /// Of a link that sends at opportunities.
     opportunities: Option<OpportunityBins>,
+    /// Of a link with queues for traffic classes.
+    classes: Option<Box<TrafficClassMeters>>,
 }
 
 /// How the bins of a link that sends at opportunities are made from those of a link that sends at its rate.
@@ -72,7 +75,9 @@ impl MonitoredLink {
             let schedule = link.schedule.opportunities.clone();
             let opportunities =
                 schedule.map(|schedule| OpportunityBins { rate, schedule, start: Time::ZERO });
-            Self { meter, bin, bins: (binned && !link.schedule.is_empty()).then(Vec::new), opportunities }
+            let bins = (binned && !link.schedule.is_empty()).then(Vec::new);
+            let classes = TrafficClassMeters::of(link, window_start, pace).map(Box::new);
+            Self { meter, bin, bins, opportunities, classes }
         });
         links.collect()
     }
@@ -82,12 +87,16 @@ impl MonitoredLink {
         if let Some(bin) = &mut self.bin {
             bin.replan(link.schedule.rate.clone());
         }
+        if let Some(classes) = &mut self.classes {
+            classes.replan(&link.schedule.rate);
+        }
     }
 
     /// The result of `link`, and the distributions behind it.
     pub(super) fn finish(self, link: &Link, experiment: &Experiment) -> (Bottleneck, LinkDistributions) {
         let window = (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration);
         let (mut result, distributions) = self.meter.finish(&link.name, window.1);
+        result.classes = self.classes.map_or(Vec::new(), |classes| classes.finish(window.1));
         let packet_bytes = experiment.endpoints.iter().map(|one| u32::from(one.mtu_bytes)).max().unwrap_or(0);
         let target = experiment.trace.delay_target_of(link).unwrap_or(Span::ZERO);
         let measures = Measures { packet_bytes, target_s: target.as_secs_f64() };
@@ -172,6 +181,13 @@ impl Collector {
         {
             carried.bytes += u64::from(packet.wire_bytes);
         }
+    }
+
+    /// The meter of the queue for traffic classes that a flow's packets join, if the link has such queues. It is told what the link is
+    /// told, packet by packet.
+    #[inline]
+    pub fn class_meter(&mut self, link: u32, flow: u32) -> Option<&mut QueueMeter> {
+        Some(self.links[link as usize].classes.as_mut()?.of_flow(flow))
     }
 
     /// Bytes of a flow's data on the wire of the first monitored link of its path.

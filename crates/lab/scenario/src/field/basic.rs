@@ -136,6 +136,9 @@ impl<T: Field> Field for Vec<T> {
     fn schema() -> Json {
         json!({ "type": "array", "items": T::schema() })
     }
+    fn key_docs_below() -> Vec<KeyDoc> {
+        T::key_docs_below()
+    }
     fn any_amount(&self, wanted: fn(Amount) -> bool) -> bool {
         self.iter().any(|value| value.any_amount(wanted))
     }

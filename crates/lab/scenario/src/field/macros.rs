@@ -161,6 +161,20 @@ macro_rules! tagged {
             /// Names of all kinds.
             pub const KINDS: &'static [&'static str] = &[$($kind),+];
 
+            /// JSON Schema of the kinds except those in `left_out`.
+            pub(crate) fn schema_without(left_out: &[&str]) -> serde_json::Value {
+                let mut kinds: Vec<serde_json::Value> = Vec::new();
+                $(if !left_out.contains(&$kind) {
+                    let mut schema = $crate::field::object_schema::<$section>();
+                    schema["title"] = $kind.into();
+                    schema["description"] = concat!($($kind_doc),+).trim().into();
+                    schema["required"].as_array_mut().expect("an array").insert(0, "kind".into());
+                    schema["properties"]["kind"] = serde_json::json!({ "const": $kind });
+                    kinds.push(schema);
+                })+
+                serde_json::json!({ "oneOf": kinds })
+            }
+
             fn keys_by_kind() -> Vec<(&'static str, &'static [&'static str])> {
                 vec![$(($kind, <$section as $crate::field::Section>::keys())),+]
             }
@@ -200,15 +214,7 @@ macro_rules! tagged {
                 Some(map.into())
             }
             fn schema() -> serde_json::Value {
-                let kinds: Vec<serde_json::Value> = vec![$({
-                    let mut schema = $crate::field::object_schema::<$section>();
-                    schema["title"] = $kind.into();
-                    schema["description"] = concat!($($kind_doc),+).trim().into();
-                    schema["required"].as_array_mut().expect("an array").insert(0, "kind".into());
-                    schema["properties"]["kind"] = serde_json::json!({ "const": $kind });
-                    schema
-                }),+];
-                serde_json::json!({ "oneOf": kinds })
+                Self::schema_without(&[])
             }
             fn key_docs_of(kind: &str) -> Option<Vec<$crate::field::KeyDoc>> {
                 match kind {

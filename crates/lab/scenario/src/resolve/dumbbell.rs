@@ -18,7 +18,7 @@ use super::network::{ENDLESS, Network, Reference, Routes, checked_overhead, port
 use super::rtt::{self, Rest};
 use super::schedule::{Start, schedule};
 use crate::HostConfig;
-use crate::aqm::{queue, uses_bdp};
+use crate::aqm::{check_shapers, queue, uses_bdp};
 use crate::experiment::{Link, LinkId, NodeId, Schedule};
 use crate::quantity::Duration;
 use crate::schema::{Aqm, Bottleneck, Direction, Dumbbell, Fifo, FlowGroup, Reverse, Rtt};
@@ -113,6 +113,7 @@ fn shared_link(table: &str, plan: &Bottleneck, bdp_rtt: Option<Span>, cx: &Conte
     let law = queue(&plan.aqm, plan.buffer, &port((&aqm, &buffer), rate, bdp_rtt, cx));
     let start = Start { rate: Some(rate), delay: plan.delay.span() };
     let schedule = schedule(plan.schedule.as_ref(), start, &keys, cx);
+    check_shapers(law.as_ref(), &schedule, &keys);
     let impairments = impairments(plan.impairments.as_ref(), start.delay, &schedule, &keys);
     let name = table.to_owned();
     Some(Link {

@@ -117,7 +117,8 @@ pub(super) fn port<'a>(
     cx: &Context<'a>,
 ) -> Port<'a> {
     let (aqm_path, buffer_path) = paths;
-    Port { aqm_path, buffer_path, rate, bdp_rtt, mtu: largest_packet(cx), remarks: cx.remarks }
+    let (mtu, codepoints) = (largest_packet(cx), codepoints(cx));
+    Port { aqm_path, buffer_path, rate, bdp_rtt, mtu, codepoints, remarks: cx.remarks }
 }
 
 /// The round-trip time behind the unit BDP: as written, or that of the network; none if it is 0.
@@ -140,4 +141,10 @@ pub(super) fn checked_overhead(overhead: Size, path: &str, cx: &Context<'_>) -> 
 fn largest_packet(cx: &Context<'_>) -> u32 {
     let sizes = cx.scenario.flows.iter().filter_map(|group| group.mtu.bytes());
     sizes.max().map_or(1500, |bytes| u32::try_from(bytes).unwrap_or(65_535).clamp(1, 65_535))
+}
+
+/// The code points that flows have: a bit for each.
+fn codepoints(cx: &Context<'_>) -> u64 {
+    let numbers = cx.scenario.flows.iter().map(|group| group.dscp.unwrap_or_default().number());
+    numbers.fold(0, |all, number| all | 1 << number)
 }

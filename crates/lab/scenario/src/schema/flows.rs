@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 use shoal_tcp::{EcnFeedback, EcnSetting};
 
 use super::{CcOptions, Host, Rtt, Start, Stop, Workload};
+use crate::dscp::Dscp;
 use crate::field::{Field, choices, section};
 use crate::quantity::{PacketCount, Size};
 use crate::report::Report;
@@ -41,6 +42,11 @@ section! {
         /// When the applications stop writing: one time, or a list with a time or "never" for each flow.
         #[otherwise = "never"]
         stop: Option<Stop>,
+        /// DiffServ code point of all packets of the flows, data and ACKs: a number from 0 to 63 or a name, as in 10 or "af11". Queues for
+        /// traffic classes (an aqm of kind "classes") are chosen by it.
+        #[source = "RFC 2474 section 3"]
+        #[otherwise = "0 (best effort)"]
+        dscp: Option<Dscp>,
         /// What the applications write.
         app: Workload = "bulk",
         /// Size of a full IP packet.

@@ -4,10 +4,11 @@ use super::{Port, UNMONITORED};
 use crate::recorder::{PacketSink, Recorder};
 use proptest::prelude::*;
 use shoal_aqm::{
-    AnyQueue, AverageScope, CeThresholdFor, CodelConfig, CodelParameters, CoupledConfig, CoupledSlope,
-    CouplingInput, DecideAt, Dequeued, DualCoupledConfig, DualPi2Config, DualRedConfig, Extent, FifoConfig,
-    FlowQueues, FqCodelConfig, LinuxRedConfig, MarkSpacing, NativeMarking, PieConfig, Queue, QueueConfig,
-    RedConfig, RedParameters, SchedulerConfig, StepConfig, Tossing, Verdict,
+    AnyQueue, AverageScope, CeThresholdFor, ClassConfig, ClassesConfig, CodelConfig, CodelParameters,
+    CoupledConfig, CoupledSlope, CouplingInput, DecideAt, Dequeued, DualCoupledConfig, DualPi2Config,
+    DualRedConfig, Extent, FifoConfig, FlowQueues, FqCodelConfig, LinuxRedConfig, MarkSpacing, NativeMarking,
+    PieConfig, Queue, QueueConfig, RedConfig, RedParameters, SchedulerConfig, Service, ShaperConfig,
+    StepConfig, Tossing, Verdict,
 };
 use shoal_packet::Reason;
 use shoal_packet::{Ecn, FlowId, Packet, Seq};
@@ -154,7 +155,46 @@ fn queues() -> Vec<QueueConfig> {
             mtu_bytes: 1500,
             limit,
         }),
+        classes([None; 3]),
     ]
+}
+
+/// A strict queue and two weighted ones, each of which may be shaped; flows 1 and 2 have the first two.
+fn classes(shapers: [Option<ShaperConfig>; 3]) -> QueueConfig {
+    let limit = Extent::Packets(12);
+    let marking = StepConfig {
+        threshold: Extent::Packets(2),
+        decide: DecideAt::Dequeue,
+        drop_threshold: Extent::Packets(8),
+        limit,
+    };
+    let laws: [(Service, QueueConfig); 3] = [
+        (Service::Strict, QueueConfig::Step(marking)),
+        (
+            Service::Weighted { quantum_bytes: 3000 },
+            QueueConfig::Codel(CodelConfig { law: codel(true), limit }),
+        ),
+        (Service::Weighted { quantum_bytes: 1500 }, QueueConfig::Fifo(FifoConfig { limit })),
+    ];
+    let queues = laws.into_iter().zip(shapers).map(|((service, law), shaper)| ClassConfig {
+        name: String::new(),
+        service,
+        shaper,
+        law,
+    });
+    let queue_of = std::array::from_fn(|codepoint| [2, 0, 1][codepoint % 3]);
+    QueueConfig::Classes(ClassesConfig { queues: queues.collect(), queue_of, codepoints: (0..4).collect() })
+}
+
+/// The same with every queue shaped in one of two ways. Lines that send at opportunities have no such queues.
+fn shaped() -> impl Iterator<Item = QueueConfig> {
+    let shaper =
+        |mbps: u64, burst_bytes| Some(ShaperConfig { rate: Rate::from_bps(mbps * 1_000_000), burst_bytes });
+    [
+        classes([shaper(2, 3000), None, shaper(5, 1500)]),
+        classes([shaper(5, 2000), shaper(1, 3000), shaper(2, 20_000)]),
+    ]
+    .into_iter()
 }
 
 /// Late after 2 ms, acts 3 ms later.
@@ -190,10 +230,12 @@ fn eager(config: &QueueConfig, schedule: &Schedule, arrivals: &[Packet]) -> Vec<
         schedule.delay.iter().rev().find(|change| change.at <= at).map_or(DELAY, |change| change.delay)
     };
     let (mut fates, mut free, mut latest) = (Vec::new(), Time::ZERO, Time::ZERO);
+    // Until when the queue holds back what waits, although the line is free.
+    let mut held = Time::ZERO;
     let mut pending = arrivals.iter().copied().peekable();
     loop {
         let arrival = pending.peek().map_or(Time::NEVER, |packet| packet.enqueued);
-        let departure = if queue.backlog().packets > 0 { free } else { Time::NEVER };
+        let departure = if queue.backlog().packets > 0 { free.max(held) } else { Time::NEVER };
         let timer = queue.next_timer();
         let now = arrival.min(departure);
         if now == Time::NEVER {
@@ -233,8 +275,13 @@ fn eager(config: &QueueConfig, schedule: &Schedule, arrivals: &[Packet]) -> Vec<
         loop {
             match queue.dequeue(now, &mut random) {
                 Dequeued::Empty => break,
+                Dequeued::Held { until } => {
+                    held = until;
+                    break;
+                }
                 Dequeued::Dropped { packet, .. } => fates.push(Fate::Dropped { at: now, seq: packet.seq.0 }),
                 Dequeued::Packet { packet, mark } => {
+                    held = Time::ZERO;
                     let seq = packet.seq.0;
                     fates.extend(mark.map(|_| Fate::Marked { at: now, seq }));
                     fates.push(Fate::Departed { at: now, seq });
@@ -301,8 +348,8 @@ fn lazy(
     probe: u32,
 ) -> Vec<Fate> {
     let log = Log::default();
-    let mut recorder = recorder(*config, schedule, Some(Box::new(log.clone())));
-    let mut port = Port::new(&link(*config, schedule), SEED, probe);
+    let mut recorder = recorder(config.clone(), schedule, Some(Box::new(log.clone())));
+    let mut port = Port::new(&link(config.clone(), schedule), SEED, probe);
     let mut delivered = Vec::new();
     let mut pending = arrivals.iter().copied().peekable();
     let mut looks = looks.iter().copied().peekable();
@@ -347,7 +394,7 @@ impl PacketSink for Backlogs {
 fn every_event_tells_what_waits_after_it() {
     let config = QueueConfig::Fifo(FifoConfig { limit: Extent::Packets(2) });
     let log = Backlogs::default();
-    let mut recorder = recorder(config, &Schedule::default(), Some(Box::new(log.clone())));
+    let mut recorder = recorder(config.clone(), &Schedule::default(), Some(Box::new(log.clone())));
     let mut port = Port::new(&link(config, &Schedule::default()), SEED, 0);
     // 1500 B and 38 B of overhead take 1230.4 us at 10 Mbit/s. The first packet is sent at once, the second and third wait, the
     // fourth finds both places taken.
@@ -387,7 +434,7 @@ fn packets(gaps: &[(u64, u16, u8)]) -> Vec<Packet> {
             seq: Seq(index as u32),
             payload: 1,
             ecn: [Ecn::NotEct, Ecn::Ect0][usize::from(ecn % 2)],
-            ..Packet::empty(FlowId(0), size)
+            ..Packet::empty(FlowId(u32::from(ecn / 2 % 4)), size)
         }
     };
     gaps.iter().enumerate().map(number).collect()
@@ -492,7 +539,7 @@ fn mahimahi(config: &QueueConfig, lines_ms: &[u64], arrivals: &[Packet]) -> Vec<
                 Some(found) => found,
                 None if queue.backlog().packets == 0 => break,
                 None => match queue.dequeue(now, &mut random) {
-                    Dequeued::Empty => break,
+                    Dequeued::Empty | Dequeued::Held { .. } => break,
                     Dequeued::Dropped { packet, .. } => {
                         fates.push(Fate::Dropped { at: now, seq: packet.seq.0 });
                         continue;
@@ -595,7 +642,7 @@ proptest! {
         let arrivals = packets(&gaps);
         let mut now = Time::ZERO;
         let looks: Vec<Time> = looks.iter().map(|&gap| { now += Span::from_micros(gap); now }).collect();
-        for config in queues() {
+        for config in queues().into_iter().chain(shaped()) {
             let (expected, others) = apart(eager(&config, &schedule, &arrivals));
             let (delivered, seen) = apart(lazy(&config, &schedule, &arrivals, &looks, 0));
             prop_assert_eq!(&delivered, &expected, "{:?}", config);
@@ -649,7 +696,7 @@ fn the_property_above_sees_marks_and_drops() {
     // 300 packets at 1.7 times the line rate: every law drops, and marks unless it is a FIFO or PIE, which at such a load
     // needs a probability above 10 %.
     let gaps: Vec<_> = (0..300u64).map(|n| (700 + n % 7, 1500, n as u8)).collect();
-    for config in queues() {
+    for config in queues().into_iter().chain(shaped()) {
         let fates = eager(&config, &Schedule::default(), &packets(&gaps));
         let count = |of: fn(&Fate) -> bool| fates.iter().filter(|fate| of(fate)).count();
         assert!(count(|fate| matches!(fate, Fate::Dropped { .. })) > 10, "{config:?}");

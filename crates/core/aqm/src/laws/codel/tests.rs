@@ -36,7 +36,7 @@ fn kernel_dequeue(bench: &mut Bench<Single<Codel>>) -> (u32, Option<Option<Reaso
                 drops += 1;
             }
             Dequeued::Packet { mark, .. } => return (drops, Some(mark)),
-            Dequeued::Empty => return (drops, None),
+            Dequeued::Empty | Dequeued::Held { .. } => return (drops, None),
         }
     }
 }

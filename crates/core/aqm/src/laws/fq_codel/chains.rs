@@ -53,6 +53,12 @@ impl Chains {
         chain.tail = index;
     }
 
+    /// Size in bytes of the oldest packet of a chain.
+    #[inline]
+    pub(super) fn next_bytes(&self, chain: Chain) -> Option<u16> {
+        self.places.get(chain.head as usize).map(|place| place.packet.size)
+    }
+
     /// Takes the oldest packet of a chain.
     #[inline]
     pub(super) fn pop(&mut self, chain: &mut Chain) -> Option<Packet> {

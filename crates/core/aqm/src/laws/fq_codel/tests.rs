@@ -31,7 +31,7 @@ fn bench(config: FqCodelConfig) -> Bench<FqCodel> {
 fn next(bench: &mut Bench<FqCodel>) -> Option<Packet> {
     match bench.take() {
         Dequeued::Packet { packet, .. } => Some(packet),
-        Dequeued::Empty => None,
+        Dequeued::Empty | Dequeued::Held { .. } => None,
         Dequeued::Dropped { .. } => panic!("nothing is late"),
     }
 }
