@@ -10,7 +10,7 @@ from test_queues import scenario
 
 from shoal.linux import Image, run_on_linux
 from shoal.switch import Document, Port, find_platform
-from shoal.switch.from_scenario import queue_of
+from shoal.switch.from_scenario import queues_of
 from shoal.switch.writing import Writing
 
 
@@ -19,7 +19,7 @@ def test_lines_read_again_are_the_same_queue(name: str, image: Image) -> None:
     given = scenario(name, buffer="100 packets", seconds=4)
     facts = given.facts["bottlenecks"][0]
     port = Port(facts["rate_bps"], mtu_bytes=facts["mtu_bytes"])
-    queue, _ = queue_of(given, index=0)
+    (queue,), _ = queues_of(given, index=0)
     lines = find_platform("tc").write([queue], Writing(port, scenario=given))
     (again,) = find_platform("tc").read(Document("lines", lines, port)).queues
     assert again.exact is not None

@@ -14,7 +14,7 @@ from switch_documents import GBIT, amount, law
 import shoal
 from shoal.linux.images import Unbuilt
 from shoal.switch import Document, Port, Unit, find_platform, find_switch
-from shoal.switch.from_scenario import queue_of, queue_of_law
+from shoal.switch.from_scenario import queues_of, queue_of_law
 from shoal.switch.model import Action, Buffer, Queue, Where
 from shoal.switch.plane import disciplines
 from shoal.switch.simulate import Experiment, aqm_of
@@ -205,7 +205,7 @@ def test_laws_of_scenarios_in_the_normal_form() -> None:
 
 
 def test_dual_red_of_the_first_paper_reaches_an_operator() -> None:
-    found, remarks = queue_of(shoal.Scenario.named("coexistence"), index=1)
+    (found,), remarks = queues_of(shoal.Scenario.named("coexistence"), index=1)
     assert found.mark is not None
     assert found.drop is not None
     # 0.67 BDP of 10 Mbit/s x 25 ms = 31250 bytes; 2^-9 is next to 0.002.
@@ -219,7 +219,7 @@ def test_dual_red_of_the_first_paper_reaches_an_operator() -> None:
 
 @pytest.mark.parametrize("name", ["codel", "coupled", "dualpi2", "dualq-coupled", "pie"])
 def test_controllers_are_no_laws_of_thresholds(name: str) -> None:
-    found, _ = queue_of(shoal.Scenario.named(name), index=0)
+    (found,), _ = queues_of(shoal.Scenario.named(name), index=0)
     for platform in ("sonic", "ecnconfig", "nxos", "eos", "openconfig"):
         with pytest.raises(shoal.UsageError, match="no law of thresholds"):
             write(platform, found)
@@ -245,7 +245,7 @@ def test_tc_lines_are_those_of_the_linux_plane(name: str) -> None:
 
 
 def tc(scenario: shoal.Scenario, options: Writing | None = None) -> list[str]:
-    found, _ = queue_of(scenario, index=0)
+    (found,), _ = queues_of(scenario, index=0)
     facts = scenario.facts["bottlenecks"][0]
     options = options or Writing(Port(facts["rate_bps"], mtu_bytes=facts["mtu_bytes"]), scenario=scenario)
     return find_platform("tc").write([found], options).splitlines()

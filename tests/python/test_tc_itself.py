@@ -17,7 +17,7 @@ import pytest
 import shoal
 from shoal.linux.images import Unbuilt
 from shoal.switch import Port, find_platform
-from shoal.switch.from_scenario import queue_of
+from shoal.switch.from_scenario import queues_of
 from shoal.switch.writing import Writing
 
 NOTES = r"""
@@ -65,7 +65,7 @@ def scenario(aqm: str) -> shoal.Scenario:
 
 def lines_of(one: shoal.Scenario) -> list[str]:
     """The commands for `lo`."""
-    queue, _ = queue_of(one, index=0)
+    (queue,), _ = queues_of(one, index=0)
     return find_platform("tc").write([queue], Writing(Port(10**8), device="lo", scenario=one)).splitlines()
 
 

@@ -28,6 +28,7 @@ from shoal.errors import (
 )
 
 from . import (
+    advise,
     cache,
     check,
     compare,
@@ -96,6 +97,7 @@ app.command("check")(check.check)
 app.command("sweep")(sweep.sweep)
 app.command("merge")(merge.merge)
 app.command("tune")(tune.tune)
+app.command("advise")(advise.advise)
 app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.command("conformance")(conformance.conformance)

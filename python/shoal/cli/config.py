@@ -190,34 +190,27 @@ def write(
       shoal config write step-single --platform sonic --queue 3 --port Ethernet0 --port Ethernet4
       shoal config write codel --platform tc --dev eth1
     """
-    from dataclasses import replace
-
-    from shoal.switch import Port, find_platform
-    from shoal.switch.from_scenario import queue_of
-    from shoal.switch.tables import merged
-    from shoal.switch.writing import Writing
+    from shoal.switch import find_platform
+    from shoal.switch.emit import write_configuration
 
     chosen = find_platform(platform)
     given = read_scenario(scenario, set_, sizes=sizes)
-    found, lost = queue_of(given, index=queue)
-    facts = given.facts["bottlenecks"][0]
-    known = _device(switch)
-    writing = Writing(
-        Port(facts["rate_bps"], mtu_bytes=facts["mtu_bytes"], cell_bytes=cell or known.cell_bytes or 1),
-        switch=known,
+    if out is not None and (out.exists() or out.is_symlink()):
+        raise UsageError(f"`{out}` already exists", hint="choose another --out")
+    text, remarks = write_configuration(
+        given,
+        chosen,
+        index=queue,
+        cell_bytes=cell,
+        switch=_device(switch),
+        ports=ports or ("Ethernet0",),
         profile=profile,
-        ports=tuple(ports or ("Ethernet0",)),
         device=device,
         has_non_ecn=nxos_non_ecn,
         has_ect_thresholds=sonic_ect,
-        has_limit=with_limit,
         current=_current(current),
-        scenario=given,
     )
-    if out is not None and (out.exists() or out.is_symlink()):
-        raise UsageError(f"`{out}` already exists", hint="choose another --out")
-    text = chosen.write([replace(found, ports=writing.ports)], writing)
-    for warning, hint in merged([*lost, *writing.remarks]):
+    for warning, hint in remarks:
         talk.warning(warning, hint=hint or None)
     if out is None:
         data.text(text)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from shoal.errors import UsageError
 from shoal.scenario import Scenario
-from shoal.switch.amounts import Amount, amount_of_scenario
-from shoal.switch.model import Action, Buffer, Law, Queue, Remark, Where
+from shoal.switch.amounts import Amount, amount_of_scenario, rate_of
+from shoal.switch.model import Action, Buffer, Law, Queue, Remark, Scheduler, Serving, Shaping, Where
 from shoal.switch.plane import solved_red
 
 
-def queue_of(scenario: Scenario, *, index: int) -> tuple[Queue, list[Remark]]:
-    """The queue of a scenario's bottleneck, and what is lost on the way.
+def queues_of(scenario: Scenario, *, index: int) -> tuple[list[Queue], list[Remark]]:
+    """The queues of a scenario's bottleneck, and what is lost on the way.
+
+    Of several queues for traffic classes the last has the number ``index``, and the first the highest: among strict
+    queues of a switch the higher number is served first, among those of a scenario the earlier one.
 
     Raises
     ------
@@ -29,9 +32,44 @@ def queue_of(scenario: Scenario, *, index: int) -> tuple[Queue, list[Remark]]:
             "a configuration is written for the queue of one bottleneck",
             hint="name a scenario with a [bottleneck], such as coexistence",
         )
-    facts = scenario.facts["bottlenecks"][0]
-    buffer = amount_of_scenario(str(link.get("buffer", "unlimited")), bdp_bytes=facts["bdp_bytes"])
-    return queue_of_law(link["aqm"], index=index, bdp_bytes=facts["bdp_bytes"], buffer=buffer)
+    bdp_bytes = scenario.facts["bottlenecks"][0]["bdp_bytes"]
+    buffer = str(link.get("buffer", "unlimited"))
+    aqm = link["aqm"]
+    if aqm["kind"] != "classes":
+        limit = amount_of_scenario(buffer, bdp_bytes=bdp_bytes)
+        queue, remarks = queue_of_law(aqm, index=index, bdp_bytes=bdp_bytes, buffer=limit)
+        return [queue], remarks
+    queues, remarks = [], []
+    shares, told = _shares(aqm["queues"])
+    remarks += told
+    for number, own in enumerate(aqm["queues"]):
+        limit = amount_of_scenario(str(own.get("buffer") or buffer), bdp_bytes=bdp_bytes)
+        place = index + len(aqm["queues"]) - 1 - number
+        queue, lost = queue_of_law(own["aqm"], index=place, bdp_bytes=bdp_bytes, buffer=limit)
+        queues.append(_served(queue, own, shares[number]))
+        remarks += [replace(remark, queue=queue.name) for remark in lost]
+    return queues, remarks
+
+
+def _shares(queues: Sequence[Mapping[str, Any]]) -> tuple[list[int | None], list[Remark]]:
+    """Weights as whole percent, which every platform takes; ``None`` for strict queues."""
+    weights = [None if own.get("priority") == "strict" else int(own.get("weight") or 1) for own in queues]
+    whole = sum(weight for weight in weights if weight is not None)
+    shares = [None if weight is None else max(1, round(100 * weight / whole)) for weight in weights]
+    if all(weight is None or 100 * weight % whole == 0 for weight in weights):
+        return shares, []
+    before, after = (":".join(str(one) for one in found if one is not None) for found in (weights, shares))
+    return shares, [Remark(f"the weights {before} become {after}: whole percent")]
+
+
+def _served(queue: Queue, own: Mapping[str, Any], share: int | None) -> Queue:
+    """The queue with what chooses it, and when and how fast it is served."""
+    scheduler = Scheduler(Serving.STRICT) if share is None else Scheduler(Serving.WEIGHTED, weight=share)
+    shaping = None
+    if own.get("shape") is not None:
+        burst = amount_of_scenario(str(own["burst"]), bdp_bytes=None) if own.get("burst") is not None else None
+        shaping = Shaping(rate_of(str(own["shape"])), None if burst is None else int(burst.number))
+    return replace(queue, scheduler=scheduler, shaping=shaping, dscp=tuple(own.get("dscp") or ()))
 
 
 def queue_of_law(

@@ -1,0 +1,193 @@
+"""Situations in which a queue is tried: scenarios of the traffic that a question describes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from shoal._toml import toml_value
+from shoal.advise.question import Question
+from shoal.scenario import Scenario
+
+_packet_bytes = 1500
+# A look at a law measures so many packets of 1500 B at the rate of the port, but for so many round trips and so long
+# in s at least.
+_packets = 120_000
+_round_trips = 300
+_least_s = 0.1
+# A run of the best laws goes on until retransmission timeouts (200 ms at least on Linux) do not decide by luck,
+# unless its packets would be too many.
+_long_s = 2.0
+# What is not measured: two thirds of the look, and longer than one such timeout, for which flows wait that lose the end
+# of their slow start.
+_warmup = 2 / 3
+_settling_s = 0.25
+# Rate of traffic that is marked and does not answer, as a part of the port's.
+unresponsive_share = 0.5
+# Answers of an incast in one run, at most; each begins when four times what the one before needs at least has passed.
+_rounds = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Traffic at the port.
+
+    Attributes
+    ----------
+    name
+        What tables call it.
+    scalable, classic
+        Numbers of long flows.
+    incast
+        Senders that answer at the same time.
+    is_flooded
+        Whether there is traffic that is ECN-capable and answers no mark, besides.
+    is_crowded
+        Whether it has more flows than were asked for.
+    """
+
+    name: str
+    scalable: int
+    classic: int
+    incast: int = 0
+    is_flooded: bool = False
+
+    is_crowded: bool = False
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether long flows of both kinds share the port."""
+        return self.scalable > 0 and self.classic > 0
+
+
+def mix(question: Question) -> Situation:
+    """The traffic as the question says it."""
+    scalable, classic = question.groups
+    return Situation("as asked", scalable, classic)
+
+
+def situations(question: Question) -> list[Situation]:
+    """The traffic as asked, with few and with many flows, of one kind alone, with an incast, and with a flood."""
+    asked = mix(question)
+    found = [asked]
+    if asked.is_mixed:
+        found += [
+            Situation("one flow each", 1, 1),
+            Situation("four times the flows", 4 * asked.scalable, 4 * asked.classic, is_crowded=True),
+        ]
+        found += [Situation("scalable alone", asked.scalable, 0), Situation("classic alone", 0, asked.classic)]
+    else:
+        found += [Situation("one flow", min(1, asked.scalable), min(1, asked.classic))]
+        found += [Situation("four times the flows", 4 * asked.scalable, 4 * asked.classic, is_crowded=True)]
+    if question.incast:
+        found.append(replace(asked, name="incast", incast=question.incast))
+    if not question.is_trusted:
+        found.append(replace(asked, name="flood of ECT", is_flooded=True))
+    # A question for a single flow asks for some of them twice.
+    known: dict[tuple[int, int, int, bool], Situation] = {}
+    for one in found:
+        known.setdefault((one.scalable, one.classic, one.incast, one.is_flooded), one)
+    return list(known.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """How long a run is not measured, and how long it is, in s."""
+
+    warmup_s: float
+    measured_s: float
+
+    @property
+    def whole_s(self) -> float:
+        """Both."""
+        return self.warmup_s + self.measured_s
+
+
+def look(question: Question) -> Length:
+    """The length of a run that shows whether a law is worth more of them."""
+    measured_s = max(_packets * _packet_bytes * 8 / question.rate_bps, _round_trips * question.rtt_s, _least_s)
+    return Length(max(_warmup * measured_s, _settling_s), measured_s)
+
+
+def thorough(question: Question, most_packets: float) -> Length:
+    """The length of a run that decides: longer than a look, if it has no more than so many packets of 1500 B."""
+    short = look(question)
+    affordable_s = most_packets * _packet_bytes * 8 / question.rate_bps - short.warmup_s
+    return Length(short.warmup_s, max(short.measured_s, min(_long_s, affordable_s)))
+
+
+def scenario(
+    question: Question, situation: Situation, bottleneck: Mapping[str, Any], length: Length, *, separate: bool
+) -> Scenario:
+    """The scenario of a situation at a port.
+
+    Parameters
+    ----------
+    question, situation
+        What is asked, and the traffic.
+    bottleneck
+        The keys of the port but for its rate and its buffer: its law, above all.
+    length
+        Of the run.
+    separate
+        Whether scalable packets carry a code point of their own.
+    """
+    start = {"uniform": ["0 s", _time(length.warmup_s / 10)]}
+    common: dict[str, Any] = {"rtt": question.rtt, "host": question.hosts_name}
+    scalable = {**common, "cc": question.scalable, **({"dscp": scalable_code_point} if separate else {})}
+    flows: list[dict[str, Any]] = []
+    if situation.scalable:
+        flows.append({"name": "scalable", **scalable, "count": situation.scalable, "start": start})
+    if situation.classic:
+        flows.append({"name": "classic", **common, "cc": question.classic, "count": situation.classic, "start": start})
+    if situation.incast:
+        flows.append({"name": "incast", **scalable, "count": situation.incast, **_incast(question, length)})
+    if situation.is_flooded:
+        flood = {"unresponsive": _rate(unresponsive_share * question.rate_bps), "ecn": "ect0"}
+        flows.append(
+            {
+                "name": "flood",
+                "rtt": question.rtt,
+                "cc": "none",
+                "app": flood,
+                **({"dscp": scalable_code_point} if separate else {}),
+            }
+        )
+    long_flows = f"{situation.scalable} {question.scalable}, {situation.classic} {question.classic}"
+    text = [
+        f"title = {toml_value(f'{situation.name}: {long_flows}')}",
+        f"duration = {toml_value(_time(length.whole_s))}",
+        f"warmup = {toml_value(_time(length.warmup_s))}",
+        f"bottleneck = {toml_value({'rate': question.rate, 'buffer': question.buffer_text, **bottleneck})}",
+        f"flows = {toml_value(flows)}",
+    ]
+    return Scenario.from_toml("\n".join(text) + "\n", name=situation.name)
+
+
+# Of scalable packets, where they have a queue of their own: assured forwarding, class 1.
+scalable_code_point = "af11"
+
+
+def ideal_incast_s(question: Question) -> float:
+    """Time that all answers of an incast need at least: a round trip, and all their bytes at the rate of the port."""
+    return question.rtt_s + question.incast * question.response_bytes * 8 / question.rate_bps
+
+
+def _incast(question: Question, length: Length) -> dict[str, Any]:
+    """Rounds of answers in the measured time, as many as fit if each has four times what it must take."""
+    every_s = 4 * max(ideal_incast_s(question), 4 * question.rtt_s)
+    rounds = max(1, min(_rounds, math.floor(length.measured_s / every_s)))
+    return {
+        "start": _time(length.warmup_s),
+        "app": {"transfer": question.response, "rounds": rounds, "every": _time(every_s)},
+    }
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e6:.3f} us"
+
+
+def _rate(bps: float) -> str:
+    return f"{bps:.0f} bit/s"

@@ -1,0 +1,51 @@
+"""The page of advice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal import _native
+from shoal.advise import wording
+from shoal.files import write_text, writing
+from shoal.plots import save
+from shoal.report import advice_figures
+from shoal.report.build import figure_values
+from shoal.report.page import render
+
+if TYPE_CHECKING:
+    from shoal.advise import Advice
+
+Configurations = Mapping[str, tuple[str, list[str]]]
+
+
+def write_advice(folder: Path, advice: Advice, configurations: Configurations, text: str, *, command: str) -> None:
+    """Write ``report.html``, figures, ``advice.json``, scenario and configurations into an existing folder."""
+    figures = [advice_figures.tried(advice), advice_figures.around(advice)]
+    question = advice.question
+    with writing(folder):
+        for figure in figures:
+            save(figure, folder / "figures")
+        page = render(
+            "advice.html.j2",
+            title=f"A queue for {question.rate} and round trips of {question.rtt}",
+            answer=wording.verdict(advice),
+            ranking=wording.ranking_table(advice),
+            situations=[wording.situation_table(one) for one in advice.ranking],
+            around=wording.around_table(advice),
+            fails=wording.fails(advice),
+            assumptions=question.assumptions,
+            not_modelled=wording.not_modelled(advice),
+            configurations=configurations,
+            figures=[figure_values(figure) for figure in figures],
+            scenario=advice.scenario.to_toml(),
+            tried=f"{advice.screened} laws and parameters were tried, {advice.runs} runs in all.",
+            command=command,
+            version=_native.__version__,
+        )
+        write_text(folder / "report.html", page)
+        write_text(folder / "advice.json", text)
+        write_text(folder / "scenario.toml", advice.scenario.to_toml())
+        for name, (written, _) in configurations.items():
+            write_text(folder / f"{name}.txt", written)

@@ -1,0 +1,70 @@
+"""From a scenario to the configuration of a platform."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from shoal.switch.amounts import Port
+from shoal.switch.from_scenario import queues_of
+from shoal.switch.platforms import Platform
+from shoal.switch.presets import Switch
+from shoal.switch.tables import merged
+from shoal.switch.writing import Writing
+
+if TYPE_CHECKING:
+    from shoal.scenario import Scenario
+
+
+def write_configuration(
+    scenario: Scenario,
+    platform: Platform,
+    *,
+    index: int = 0,
+    cell_bytes: int | None = None,
+    switch: Switch | None = None,
+    ports: Sequence[str] = ("Ethernet0",),
+    **options: Any,
+) -> tuple[str, list[tuple[str, str]]]:
+    """Write the configuration of a scenario's queue, or of its queues for traffic classes.
+
+    Parameters
+    ----------
+    scenario
+        It has one bottleneck.
+    platform
+        Whose configuration it is to be.
+    index
+        Number of the queue on the device.
+    cell_bytes
+        Thresholds are rounded up to whole cells of this size; by default those of the switch.
+    switch
+        What is known of the device.
+    ports
+        Names of the ports that get it.
+    options
+        Other attributes of :class:`shoal.switch.writing.Writing`.
+
+    Returns
+    -------
+    The configuration, and what was rounded or is lost, as texts and hints.
+
+    Raises
+    ------
+    UsageError
+        The platform cannot express the queue; the message says why.
+    """
+    device = switch or Switch()
+    found, lost = queues_of(scenario, index=index)
+    facts = scenario.facts["bottlenecks"][0]
+    cells = cell_bytes or device.cell_bytes or 1
+    port = Port(facts["rate_bps"], mtu_bytes=facts["mtu_bytes"], cell_bytes=cells)
+    writing = Writing(port, switch=device, ports=tuple(ports), scenario=scenario, **options)
+    text = platform.write([replace(queue, ports=writing.ports) for queue in found], writing)
+    for queue in found:
+        if queue.dscp:
+            points = ", ".join(map(str, queue.dscp))
+            # A map of code points is one for the whole device, with the queues of other traffic in it.
+            writing.remark(queue, f"that packets with the code point {points} go to this queue is not written")
+    return text, merged([*lost, *writing.remarks])
