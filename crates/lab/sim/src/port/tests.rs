@@ -711,7 +711,7 @@ fn the_property_above_sees_marks_and_drops() {
 /// Mean wait in a FIFO port in units of the service time, by the port itself.
 fn mean_wait(arrivals: &[Packet]) -> f64 {
     let fifo = QueueConfig::Fifo(FifoConfig { limit: Extent::Unlimited });
-    let mut recorder = recorder(fifo, &Schedule::default(), None);
+    let mut recorder = recorder(fifo.clone(), &Schedule::default(), None);
     let mut port = Port::new(&link(fifo, &Schedule::default()), SEED, UNMONITORED);
     let service = Serialiser::new(RATE).span(1538);
     let mut waits = 0u128;

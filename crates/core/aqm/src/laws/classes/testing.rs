@@ -55,9 +55,10 @@ fn class(number: u8, input: &mut Input<'_>, line_rate: Rate) -> ClassConfig {
     };
     ClassConfig {
         name: format!("class {number}"),
-        service: match input.flag() {
-            true => Service::Strict,
-            false => Service::Weighted { quantum_bytes: 256 + u32::from(input.short()) },
+        service: if input.flag() {
+            Service::Strict
+        } else {
+            Service::Weighted { quantum_bytes: 256 + u32::from(input.short()) }
         },
         shaper: input.flag().then(|| ShaperConfig { rate: input.rate(), burst_bytes: input.short().into() }),
         law,

@@ -387,7 +387,7 @@ fn a_step_in_time_on_departure_is_the_law_step_and_ce_threshold() {
             }
             match bench.take() {
                 Dequeued::Packet { packet, mark } => Some((packet, mark.is_some())),
-                Dequeued::Empty => None,
+                Dequeued::Empty | Dequeued::Held { .. } => None,
                 Dequeued::Dropped { .. } => panic!("seed {SEED}, turn {turn}: a drop"),
             }
         });
