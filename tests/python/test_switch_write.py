@@ -14,7 +14,7 @@ from switch_documents import GBIT, amount, law
 import shoal
 from shoal.linux.images import Unbuilt
 from shoal.switch import Document, Port, Unit, find_platform, find_switch
-from shoal.switch.from_scenario import queues_of, queue_of_law
+from shoal.switch.from_scenario import queue_of_law, queues_of
 from shoal.switch.model import Action, Buffer, Queue, Where
 from shoal.switch.plane import disciplines
 from shoal.switch.simulate import Experiment, aqm_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -60,7 +60,7 @@ def tried(advice: Advice) -> Drawn:
 
 def around(advice: Advice) -> Drawn:
     """Ratio of rates and delay when something is otherwise than was asked."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "otherwise": one.what,
             "ratio": None if one.found.ratio is None else one.found.ratio.mean,
