@@ -100,6 +100,8 @@ class Bottleneck(TypedDict):
     ect: ClassCounts
     #: The part of the others.
     not_ect: ClassCounts
+    #: Its queues for traffic classes, in the order of the scenario; only if it has any.
+    classes: NotRequired[list[TrafficClass]]
 
 
 class LinkHistory(TypedDict):
@@ -306,6 +308,44 @@ class ClassCounts(TypedDict):
     mark_fraction: float | None
     #: `dropped / arrived`.
     drop_fraction: float | None
+
+
+class TrafficClass(TypedDict):
+    """One of the queues for traffic classes at a link.
+
+    Everything covers the measurement window only.
+    """
+
+    #: Name of the queue.
+    name: str
+    #: Fraction of the time the link transmitted packets of this queue.
+    utilisation: float | None
+    #: Waiting bytes, weighted by time.
+    queue_bytes: Distribution
+    #: Waiting packets, weighted by time.
+    queue_packets: Distribution
+    #: Fraction of the time nothing waited in this queue.
+    queue_empty: float | None
+    #: Time in the queue in seconds, one value a packet, at its departure.
+    delay_s: ClassDelays
+    #: Packets that arrived at the queue.
+    arrived: int
+    #: Packets the queue marked.
+    marked: int
+    #: Packets the queue dropped.
+    dropped: int
+    #: Packets whose transmission began.
+    departed: int
+    #: Bytes on the wire of those, framing included.
+    departed_bytes: int
+    #: `dropped` by cause.
+    dropped_by: DroppedBy
+    #: `marked` by cause.
+    marked_by: MarkedBy
+    #: The part of the ECN-capable packets.
+    ect: ClassCounts
+    #: The part of the others.
+    not_ect: ClassCounts
 
 
 class PathResult(TypedDict):
