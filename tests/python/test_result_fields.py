@@ -36,6 +36,7 @@ RUNS: dict[str, dict[str, object]] = {
         "flows[0].start": {"load": 0.6, "until": "0.9 s"},
     },
     "incast-barrier": {},
+    "two-classes": {"duration": "1 s", "warmup": "0.2 s"},
     # Hosts have cards.
     "parking-lot": {"duration": "2 s", "warmup": "1 s", "flows.*.host": "linux-6-10g"},
     # The link changes, and loses packets.
@@ -62,6 +63,8 @@ RARE = {
     *(f"bottlenecks[].marked_by.{reason}" for reason in ("buffer", "shared_buffer")),
     "bottlenecks[].dropped_by.coupled",
 }
+# The same of queues for traffic classes.
+RARE |= {path.replace("[].", "[].classes[].", 1) for path in RARE}
 
 
 @pytest.fixture(scope="module")

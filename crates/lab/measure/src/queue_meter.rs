@@ -378,7 +378,9 @@ impl QueueMeter {
     }
 
     /// Transmission of a packet begins after it waited for `sojourn`; `wire_bytes` is what the link serialises, with framing.
-    #[inline]
+    // Inlined in its callers, of which the one for links without traffic classes is on the path of every packet.
+    #[allow(clippy::inline_always, reason = "see above")]
+    #[inline(always)]
     pub fn on_departure(&mut self, now: Time, class: Class, sojourn: Span, wire_bytes: u32) {
         self.gone += 1;
         self.busy_until = now + self.transmission.span(wire_bytes, now);

@@ -47,9 +47,6 @@ pub(crate) struct Hot {
     pub(crate) is_special: bool,
     /// Whether the wire has a course of its own.
     has_course: bool,
-    /// Whether the transmitter is idle although packets wait, since the queue holds them back until `free`: an arrival may be sent
-    /// before that.
-    is_held: bool,
 }
 
 const _: () = assert!(size_of::<Hot>() == 64, "one cache line");
@@ -64,7 +61,6 @@ impl Hot {
             pending: false,
             is_special,
             has_course,
-            is_held: false,
         }
     }
 
@@ -94,6 +90,9 @@ struct Line {
     queue: AnyQueue,
     /// Time of the law's next timer: a copy, as the number of waiting packets is.
     timer: Time,
+    /// If it equals `free`, the transmitter is idle although packets wait: the queue holds them back until then, but an arrival may be
+    /// sent before. Any transmission from then on ends later.
+    held_until: Time,
     random: Stream,
     /// Opportunities to send instead of a rate; `transmission` is then never ready.
     opportunities: Option<Box<OpportunityLine>>,
@@ -114,6 +113,7 @@ impl Port {
             };
             Line {
                 timer: queue.next_timer(),
+                held_until: Time::NEVER,
                 queue,
                 random: Stream::new(seed, &format!("link/{}", link.name)),
                 transmission: Transmission::new(rate, changes),
@@ -178,8 +178,8 @@ impl Port {
             Verdict::Dropped(_) => return line.await_next(hot),
             Verdict::Displaced => line.drop_displaced(hot, self.probe, now, recorder),
         }
-        if hot.is_held {
-            hot.free = now;
+        if hot.free == line.held_until {
+            line.release(hot, now);
         }
         if hot.free <= now {
             match &mut line.opportunities {
@@ -357,6 +357,13 @@ impl Line {
         backlog
     }
 
+    /// An arrival comes while the queue holds packets back: it is asked again.
+    #[cold]
+    fn release(&mut self, hot: &mut Hot, now: Time) {
+        hot.free = now;
+        self.held_until = Time::NEVER;
+    }
+
     /// Counts the packets that an arrival has displaced.
     #[cold]
     fn drop_displaced(&mut self, hot: &mut Hot, probe: u32, now: Time, recorder: &mut Recorder) {
@@ -425,12 +432,10 @@ impl Line {
             match dequeued {
                 Dequeued::Empty => return None,
                 Dequeued::Held { until } => {
-                    hot.free = until;
-                    hot.is_held = true;
+                    (hot.free, self.held_until) = (until, until);
                     return None;
                 }
                 Dequeued::Packet { packet, mark } => {
-                    hot.is_held = false;
                     let wire_bytes = self.wire_bytes(&packet);
                     if probe != UNMONITORED {
                         recorder.on_departure(probe, &packet, mark, wire_bytes, backlog, at);

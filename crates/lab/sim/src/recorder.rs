@@ -1,7 +1,7 @@
 //! Reports to the collector what the queues of monitored links did, and to a writer of files each packet.
 
 use shoal_aqm::Verdict;
-use shoal_measure::{Collector, Departure};
+use shoal_measure::{Collector, Departure, QueueMeter};
 use shoal_packet::{Backlog, Class, Packet, Reason};
 use shoal_scenario::Experiment;
 use shoal_trace::{LinkIndex, PacketEvent, PacketRow};
@@ -21,11 +21,14 @@ pub trait PacketSink: Send {
 pub(crate) struct Recorder {
     pub(crate) collector: Collector,
     sink: Option<Box<dyn PacketSink>>,
+    /// Whether any monitored link has queues for traffic classes.
+    has_classes: bool,
 }
 
 impl Recorder {
     pub(crate) fn new(experiment: &Experiment, sink: Option<Box<dyn PacketSink>>) -> Self {
-        Self { collector: Collector::new(experiment), sink }
+        let has_classes = experiment.monitored().any(|(_, link)| link.traffic_classes().is_some());
+        Self { collector: Collector::new(experiment), sink, has_classes }
     }
 
     /// Whether packets are reported one by one.
@@ -43,8 +46,8 @@ impl Recorder {
     #[inline]
     pub(crate) fn on_arrival(&mut self, link: u32, packet: &Packet, backlog: Backlog, now: Time) {
         self.collector.on_arrival(link, Class::of(packet), now);
-        if let Some(meter) = self.collector.class_meter(link, packet.flow.0) {
-            meter.on_arrival(now, Class::of(packet));
+        if self.has_classes {
+            self.of_class(link, packet, |meter, class| meter.on_arrival(now, class));
         }
         if self.sink.is_some() {
             self.emit(link, PacketEvent::Arrive, packet, backlog, now, now, None);
@@ -62,22 +65,23 @@ impl Recorder {
         now: Time,
     ) {
         match verdict {
-            Verdict::Queued { mark } => {
-                if let Some(reason) = mark {
-                    self.on_mark(link, packet, reason, backlog, now, now);
-                }
-                self.on_queued(link, packet, backlog, now);
-            }
-            Verdict::Displaced => self.on_queued(link, packet, backlog, now),
-            Verdict::Dropped(reason) => self.on_drop(link, packet, reason, backlog, now),
+            Verdict::Queued { mark: None } | Verdict::Displaced => {}
+            Verdict::Queued { mark: Some(reason) } => self.on_mark(link, packet, reason, backlog, now, now),
+            Verdict::Dropped(reason) => return self.on_drop(link, packet, reason, backlog, now),
+        }
+        self.collector.on_queued(link, Class::of(packet), backlog, now);
+        if self.has_classes {
+            self.of_class(link, packet, |meter, class| meter.on_enter(now, class, packet.size.into()));
         }
     }
 
-    #[inline]
-    fn on_queued(&mut self, link: u32, packet: &Packet, backlog: Backlog, now: Time) {
-        self.collector.on_queued(link, Class::of(packet), backlog, now);
+    /// Tells the meter of the packet's queue for traffic classes what the link was told. Few links have such queues, so all others keep
+    /// a short path.
+    #[cold]
+    #[inline(never)]
+    fn of_class(&mut self, link: u32, packet: &Packet, tell: impl FnOnce(&mut QueueMeter, Class)) {
         if let Some(meter) = self.collector.class_meter(link, packet.flow.0) {
-            meter.on_enter(now, Class::of(packet), packet.size.into());
+            tell(meter, Class::of(packet));
         }
     }
 
@@ -91,8 +95,8 @@ impl Recorder {
         now: Time,
     ) {
         self.collector.on_drop(link, packet.flow.0, Class::of(packet), reason, now);
-        if let Some(meter) = self.collector.class_meter(link, packet.flow.0) {
-            meter.on_drop(now, Class::of(packet), reason);
+        if self.has_classes {
+            self.of_class(link, packet, |meter, class| meter.on_drop(now, class, reason));
         }
         if self.sink.is_some() {
             self.emit(link, PacketEvent::Drop, packet, backlog, now, now, Some(reason));
@@ -120,9 +124,11 @@ impl Recorder {
             wire_bytes,
         };
         self.collector.on_departure(link, departure, backlog, at);
-        if let Some(meter) = self.collector.class_meter(link, packet.flow.0) {
-            meter.on_exit(at, departure.class, packet.size.into());
-            meter.on_departure(at, departure.class, departure.sojourn, wire_bytes);
+        if self.has_classes {
+            self.of_class(link, packet, |meter, class| {
+                meter.on_exit(at, class, packet.size.into());
+                meter.on_departure(at, class, at - packet.enqueued, wire_bytes);
+            });
         }
         if self.sink.is_some() {
             self.emit(link, PacketEvent::Depart, packet, backlog, packet.enqueued, at, None);
@@ -141,9 +147,11 @@ impl Recorder {
     ) {
         let (flow, class) = (packet.flow.0, Class::of(packet));
         self.collector.on_drop_from_queue(link, flow, class, reason, backlog, at);
-        if let Some(meter) = self.collector.class_meter(link, flow) {
-            meter.on_exit(at, class, packet.size.into());
-            meter.on_drop(at, class, reason);
+        if self.has_classes {
+            self.of_class(link, packet, |meter, class| {
+                meter.on_exit(at, class, packet.size.into());
+                meter.on_drop(at, class, reason);
+            });
         }
         if self.sink.is_some() {
             self.emit(link, PacketEvent::Drop, packet, backlog, packet.enqueued, at, Some(reason));
@@ -160,8 +168,8 @@ impl Recorder {
         at: Time,
     ) {
         self.collector.on_mark(link, packet.flow.0, reason, at);
-        if let Some(meter) = self.collector.class_meter(link, packet.flow.0) {
-            meter.on_mark(at, Class::Ect, reason);
+        if self.has_classes {
+            self.of_class(link, packet, |meter, _| meter.on_mark(at, Class::Ect, reason));
         }
         if self.sink.is_some() {
             self.emit(link, PacketEvent::Mark, packet, backlog, since, at, Some(reason));

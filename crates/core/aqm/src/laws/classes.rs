@@ -110,7 +110,8 @@ impl Classes {
 }
 
 impl Queue for Classes {
-    #[inline]
+    // Not inlined in [`AnyQueue`]: most ports have no traffic classes.
+    #[inline(never)]
     fn enqueue(&mut self, packet: Packet, now: Time, random: &mut Stream) -> Verdict {
         let index = self.config.queue_of(packet.flow.0);
         let queue = &mut self.queues[usize::from(index)];
@@ -120,7 +121,7 @@ impl Queue for Classes {
         verdict
     }
 
-    #[inline]
+    #[inline(never)]
     fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued {
         let index = match self.choose(now) {
             Ok(index) => index,
@@ -150,17 +151,17 @@ impl Queue for Classes {
         self.queues.iter_mut().find_map(|queue| queue.inner.take_displaced())
     }
 
-    #[inline]
+    #[inline(never)]
     fn backlog(&self) -> Backlog {
         self.backlog_of(AnyQueue::backlog)
     }
 
-    #[inline]
+    #[inline(never)]
     fn class_backlog(&self, class: Class) -> Backlog {
         self.backlog_of(|queue| queue.class_backlog(class))
     }
 
-    #[inline]
+    #[inline(never)]
     fn next_timer(&self) -> Time {
         self.queues.iter().map(|queue| queue.inner.next_timer()).min().unwrap_or(Time::NEVER)
     }

@@ -185,7 +185,6 @@ impl Collector {
 
     /// The meter of the queue for traffic classes that a flow's packets join, if the link has such queues. It is told what the link is
     /// told, packet by packet.
-    #[inline]
     pub fn class_meter(&mut self, link: u32, flow: u32) -> Option<&mut QueueMeter> {
         Some(self.links[link as usize].classes.as_mut()?.of_flow(flow))
     }

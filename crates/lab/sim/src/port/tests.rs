@@ -267,6 +267,8 @@ fn eager(config: &QueueConfig, schedule: &Schedule, arrivals: &[Packet]) -> Vec<
         if !idle {
             continue;
         }
+        // The queue is asked again, as soon as the link is up.
+        held = Time::ZERO;
         if rate(now).as_bps() == 0 {
             let up = schedule.rate.iter().find(|change| change.at > now && change.rate.as_bps() > 0);
             free = up.expect("every outage ends").at;
@@ -281,7 +283,6 @@ fn eager(config: &QueueConfig, schedule: &Schedule, arrivals: &[Packet]) -> Vec<
                 }
                 Dequeued::Dropped { packet, .. } => fates.push(Fate::Dropped { at: now, seq: packet.seq.0 }),
                 Dequeued::Packet { packet, mark } => {
-                    held = Time::ZERO;
                     let seq = packet.seq.0;
                     fates.extend(mark.map(|_| Fate::Marked { at: now, seq }));
                     fates.push(Fate::Departed { at: now, seq });

@@ -19,8 +19,8 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             test: "thresholds_in_time_take_the_rate_of_the_line",
         },
         Difference {
-            text: "For the average of a RED law the queue is idle as soon as its own last packet has been transmitted. Below `ets` the kernel's \
-                   `red` is not asked again then, so that its average does not decay.",
+            text: "For the average of a RED law the queue is idle as soon as its own last packet has been transmitted. In a \
+                   weighted queue of `ets` the kernel's `red` is not asked again then, so that its average does not decay.",
             test: "a_law_is_idle_when_its_own_packets_are_gone",
         },
         Difference {
