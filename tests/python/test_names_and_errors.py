@@ -99,7 +99,7 @@ def exceptions() -> list[type[BaseException]]:
 
 
 # Never leave the module that defines them.
-INTERNAL = {"_NoValueError"}
+INTERNAL = {"_NoValueError", "_DamagedError", "_SchedulerLostError"}
 
 
 def test_every_exception_is_a_shoal_error() -> None:

@@ -88,10 +88,10 @@ def _change(document: Document, statement: Statement, words: list[str], profile:
     if not changed:
         document.refuse(statement.line, "the command changes nothing", f"as in `{_example}`")
     for colour in ("green", "yellow", "red"):
-        ends = profile.get(f"{colour} min"), profile.get(f"{colour} max")
-        if None not in ends and ends[0] > ends[1]:  # type: ignore[operator]
+        least, most = profile.get(f"{colour} min"), profile.get(f"{colour} max")
+        if least is not None and most is not None and least > most:
             document.refuse(
-                statement.line, f"the minimum of {ends[0]} bytes is above the maximum of {ends[1]} bytes",
+                statement.line, f"the minimum of {least} bytes is above the maximum of {most} bytes",
                 "ecnconfig refuses this; swap or correct them",
             )  # fmt: skip
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from shoal.switch.amounts import Unit
+from shoal.switch.amounts import Amount, Unit
 from shoal.switch.model import Action, Configuration, Law, Queue, Scheduler, Serving, Shaping, Where
 from shoal.switch.reading import Document, Statement, statements
 from shoal.switch.words import Words
@@ -170,7 +170,7 @@ def _drop(document: Document, statement: Statement) -> Law:
     return _law(words, Action.DROP, (least, most, percent))
 
 
-def _law(words: Words, action: Action, numbers: tuple) -> Law:  # type: ignore[type-arg]
+def _law(words: Words, action: Action, numbers: tuple[Amount, Amount, Fraction]) -> Law:
     least, most, percent = numbers
     weight = words.whole("a weight", 0, 15) if words.take("weight") else None
     words.end()

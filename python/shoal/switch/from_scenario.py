@@ -136,7 +136,7 @@ class _Reader:
                 if table
                 else None
             )
-        return replace(queue, **laws)  # type: ignore[arg-type]
+        return replace(queue, mark=laws["mark"], drop=laws["drop"], drop_ect=laws["drop_ect"])
 
     def step(self, queue: Queue) -> Queue:
         where = Where(str(self.aqm.get("decide", "enqueue")))

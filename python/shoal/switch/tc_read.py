@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from shoal.errors import ScenarioError
 from shoal.models import nearest
@@ -130,11 +130,11 @@ class _Options:
                 self.refuse(f"`{word}` is not an option of `{self.node.kind}`", nearest(word, [*values, *flags]))
         return found
 
-    def queue(self, **more: object) -> Queue:
+    def queue(self, **more: Any) -> Queue:
         """The queue of the line."""
         source = self.document.source(self.node.line)
         queue = Queue(name=f"{self.place} {self.node.kind}".strip(), source=source)
-        return replace(queue, **more)  # type: ignore[arg-type]
+        return replace(queue, **more)
 
 
 _red_example = "red limit 1000000 min 30000 max 90000 avpkt 1500 burst 55 probability 0.1 ecn"
