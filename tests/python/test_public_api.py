@@ -220,6 +220,14 @@ def test_importing_the_package_is_cheap() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_the_command_line_begins_without_what_only_results_need() -> None:
+    """Besides the time: threads of these libraries may take the signal of Ctrl-C away from a question."""
+    heavy = ("polars", "pandas", "numpy", "matplotlib", "jinja2", "scipy", "optuna", "distributed")
+    code = f"import sys, shoal.cli.app; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 def test_one_way_to_replace_values() -> None:
     assert not hasattr(shoal.Scenario, "with_")
 

@@ -22,10 +22,10 @@ from shoal.remarks import (
 from shoal.report import sweep_figure, tune_figure
 from shoal.report.build import figure_values, models_in, models_of
 from shoal.report.page import render
-from shoal.report.sweep_tables import failure_lines, omitted, table_of
 from shoal.scenario import Scenario
 from shoal.sweeps import as_text
 from shoal.sweeps.rows import Rows
+from shoal.sweeps.tables import failure_lines, omitted, table_of
 from shoal.tabulate import Table
 
 if TYPE_CHECKING:
