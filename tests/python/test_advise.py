@@ -211,6 +211,19 @@ def test_advice_is_complete(short: Question) -> None:
     assert advice.runs == looks * advice.screened + 3 * kept * len(situations(short)) + 3 * len(advice.around)
 
 
+def test_the_file_of_the_page_is_a_question(tmp_path: Path) -> None:
+    from shoal.cli.advise import _from_file, _platforms, _question
+
+    page = Path(__file__).parents[2] / "docs/how-to/ask-for-advice.md"
+    text = page.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
+    file = tmp_path / "port.toml"
+    file.write_text(text, encoding="utf-8")
+    given = _from_file(file)
+    assert _platforms(given.pop("platform")) == ["sonic", "eos"]
+    question = _question(given)
+    assert (question.rtt, question.other_rtts, question.groups, question.incast) == ("50 us", ("200 us",), (4, 12), 32)
+
+
 WRONG = (
     (["advise"], "the speed of the port is not known"),
     (["advise", "--rate", "10 Gbit/s"], "the round trip without queueing is not known"),
