@@ -158,20 +158,26 @@ def _two_queues(question: Question, thresholds: list[int]) -> Iterator[Candidate
 
 
 def _on_linux(question: Question) -> Iterator[Candidate]:
+    # These disciplines count packets.
+    limit = f"{max(1, int(question.buffer_bytes // 1500))} packets"
+
+    def law(kind: str, **keys: object) -> dict[str, Any]:
+        return {"aqm": {"kind": kind, "limit": limit, **keys}}
+
     yield Candidate("no ECN", {"drop": "only when full"}, {"aqm": {"kind": "fifo"}})
-    yield Candidate("no ECN", {"law": "codel"}, {"aqm": {"kind": "codel", "ecn": False}})
-    yield Candidate("no ECN", {"law": "pie"}, {"aqm": {"kind": "pie"}})
-    yield Candidate("one queue with ECN", {"law": "codel"}, {"aqm": {"kind": "codel", "ecn": True}})
-    yield Candidate("one queue with ECN", {"law": "pie"}, {"aqm": {"kind": "pie", "ecn": True}})
+    yield Candidate("no ECN", {"law": "codel"}, law("codel", ecn=False))
+    yield Candidate("no ECN", {"law": "pie"}, law("pie"))
+    yield Candidate("one queue with ECN", {"law": "codel"}, law("codel", ecn=True))
+    yield Candidate("one queue with ECN", {"law": "pie"}, law("pie", ecn=True))
     for k in thresholds_bytes(question)[::2]:
         microseconds = max(1, round(k * 8 / question.rate_bps * 1e6))
         step = f"{microseconds} us"
-        yield Candidate("fair queueing", {"ce_threshold": step}, {"aqm": {"kind": "fq-codel", "ce_threshold": step}})
-    yield Candidate("fair queueing", {"ce_threshold": "none"}, {"aqm": {"kind": "fq-codel"}})
+        yield Candidate("fair queueing", {"ce_threshold": step}, law("fq-codel", ce_threshold=step))
+    yield Candidate("fair queueing", {"ce_threshold": "none"}, law("fq-codel"))
     for target, coupling in itertools.product((5, 15), (2, 4, 8)):
-        law = {"kind": "dualpi2", "ecn_mask": "any-ect", "target": f"{target} ms", "coupling": coupling}
         parameters = {"target": f"{target} ms", "coupling factor": str(coupling)}
-        yield Candidate("coupled dual queue", parameters, {"aqm": law})
+        keys = {"ecn_mask": "any-ect", "target": f"{target} ms", "coupling": coupling}
+        yield Candidate("coupled dual queue", parameters, law("dualpi2", **keys))
 
 
 # Keys of laws whose sizes and times are parameters that somebody chose, and what people call them.

@@ -22,7 +22,7 @@ def verdict(advice: Advice) -> list[str]:
     scalable, classic = advice.question.scalable, advice.question.classic
     match advice.verdict:
         case Verdict.SHARE:
-            lines = [f"{scalable} and {classic} can share this port behind: {law}. There {family.summary}."]
+            lines = [f"{scalable} and {classic} can share this port behind: {law}. {_sentence(family.summary)}"]
         case Verdict.SEPARATE:
             lines = [
                 f"Do not let {scalable} and {classic} share a queue here. Give {scalable} a queue of its own by its "
@@ -41,6 +41,10 @@ def verdict(advice: Advice) -> list[str]:
                 f"Nearest to it: {law}. It misses: {'; '.join(best.judged.missed)}."
             ]
     return [*lines, _goal(advice), *_trust(advice)]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _shared(advice: Advice) -> list[str]:
