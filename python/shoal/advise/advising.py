@@ -19,9 +19,9 @@ from shoal.parallel import Progress
 from shoal.results import Result
 from shoal.scenario import Scenario
 
-# Packets in all first looks at candidates, and in all other runs: what two cores simulate in half a minute, and in one.
-_most_looked_at = 150e6
-_most_packets = 350e6
+# Packets in all first looks at candidates, and in all other runs: what two cores simulate in a minute and a half.
+_most_looked_at = 200e6
+_most_packets = 250e6
 # Candidates of each family that are tried in all situations.
 _kept = 2
 _seeds = (1, 2, 3)

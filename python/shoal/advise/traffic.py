@@ -24,6 +24,8 @@ _long_s = 2.0
 # of their slow start.
 _warmup = 2 / 3
 _settling_s = 0.25
+# A look does not wait that long: at the fastest ports it would see one situation only.
+_look_settling_s = 0.1
 # Rate of traffic that is marked and does not answer, as a part of the port's.
 unresponsive_share = 0.5
 # Answers of an incast in one run, at most; each begins when four times what the one before needs at least has passed.
@@ -73,11 +75,12 @@ def situations(question: Question) -> list[Situation]:
     asked = mix(question)
     found = [asked]
     if asked.is_mixed:
+        # First what tells most: on fast ports the first looks see no more.
+        found += [Situation("scalable alone", asked.scalable, 0), Situation("classic alone", 0, asked.classic)]
         found += [
             Situation("one flow each", 1, 1),
             Situation("four times the flows", 4 * asked.scalable, 4 * asked.classic, is_crowded=True),
         ]
-        found += [Situation("scalable alone", asked.scalable, 0), Situation("classic alone", 0, asked.classic)]
     else:
         found += [Situation("one flow", min(1, asked.scalable), min(1, asked.classic))]
         found += [Situation("four times the flows", 4 * asked.scalable, 4 * asked.classic, is_crowded=True)]
@@ -108,14 +111,15 @@ class Length:
 def look(question: Question) -> Length:
     """The length of a run that shows whether a law is worth more of them."""
     measured_s = max(_packets * _packet_bytes * 8 / question.rate_bps, _round_trips * question.rtt_s, _least_s)
-    return Length(max(_warmup * measured_s, _settling_s), measured_s)
+    return Length(max(_warmup * measured_s, _look_settling_s), measured_s)
 
 
 def thorough(question: Question, most_packets: float) -> Length:
     """The length of a run that decides: longer than a look, if it has no more than so many packets of 1500 B."""
     short = look(question)
-    affordable_s = most_packets * _packet_bytes * 8 / question.rate_bps - short.warmup_s
-    return Length(short.warmup_s, max(short.measured_s, min(_long_s, affordable_s)))
+    warmup_s = max(short.warmup_s, _settling_s)
+    affordable_s = most_packets * _packet_bytes * 8 / question.rate_bps - warmup_s
+    return Length(warmup_s, max(short.measured_s, min(_long_s, affordable_s)))
 
 
 def scenario(
