@@ -22,7 +22,9 @@ from shoal.scenario import Scenario
 # Packets in all first looks at candidates, and in all other runs: what two cores simulate in a minute and a half.
 _most_looked_at = 200e6
 _most_packets = 250e6
-# Candidates of each family that are tried in all situations.
+# Situations of a first look at least: the traffic as asked, and scalable flows alone, which need the largest K.
+_least_seen = 2
+# Candidates of each family that are tried in all situations; one if their runs have too many packets, however short.
 _kept = 2
 _seeds = (1, 2, 3)
 # Factors by which the parameters of the recommended law are changed, to see what happens around it.
@@ -166,16 +168,17 @@ def advise(
     # A look at the traffic as asked alone would prefer laws that suit nothing else; on fast ports more takes too long.
     packets = len(tried) * first_look.whole_s * question.rate_bps / 8 / 1500
     seen = [one for one in everywhere if not one.incast and not one.is_flooded and not one.is_crowded]
-    seen = seen[: max(1, int(_most_looked_at / packets))]
+    seen = seen[: max(_least_seen, int(_most_looked_at / packets))]
     screened = runner.means(
         [at(one, situation, first_look) for one in tried for situation in seen], _seeds[:1], f"{len(tried)} laws"
     )
     first = [(judge(own, question.goal), candidate) for candidate, own in _each(tried, seen, screened)]
     first.sort(key=lambda pair: (pair[0].key, pair[1].name))
+    shortest = thorough(question, 0.0).whole_s * question.rate_bps / 8 / 1500
+    runs_of_two = len(_seeds) * len(everywhere) * (_kept * len({one.family for one in tried}) + 2)
+    most = _kept if runs_of_two * shortest <= 2 * _most_packets else 1
     kept = [
-        candidate
-        for family in families
-        for _, candidate in [pair for pair in first if pair[1].family == family][:_kept]
+        candidate for family in families for _, candidate in [pair for pair in first if pair[1].family == family][:most]
     ]
     # About as many things are otherwise as there are situations of two candidates.
     runs = len(_seeds) * len(everywhere) * (len(kept) + 2)
