@@ -13,7 +13,6 @@ from shoal.advise.candidates import Candidate, candidates, families, scaled
 from shoal.advise.judging import Judged, Means, judge, means, numbers
 from shoal.advise.question import Question
 from shoal.advise.traffic import Length, Situation, look, mix, scenario, situations, thorough
-from shoal.errors import UsageError
 from shoal.jobs import run_jobs
 from shoal.parallel import Progress
 from shoal.results import Result
@@ -149,15 +148,8 @@ def advise(
         Folder of finished runs: interrupted advice goes on where it was.
     progress
         True shows bars on stderr; a function is called with the finished fraction of each step.
-
-    Raises
-    ------
-    UsageError
-        No law can be tried at such a port.
     """
     tried = candidates(question)
-    if not tried:
-        raise UsageError("there is no law to try at this port", hint="say what device it is")
     runner = _Runner(workers, cache, progress)
 
     def at(candidate: Candidate, situation: Situation, length: Length) -> Scenario:
@@ -166,7 +158,7 @@ def advise(
     first_look = look(question)
     everywhere = situations(question)
     # A look at the traffic as asked alone would prefer laws that suit nothing else; on fast ports more takes too long.
-    packets = len(tried) * first_look.whole_s * question.rate_bps / 8 / 1500
+    packets = len(tried) * first_look.packets(question.rate_bps)
     seen = [one for one in everywhere if not one.incast and not one.is_flooded and not one.is_crowded]
     seen = seen[: max(_least_seen, int(_most_looked_at / packets))]
     screened = runner.means(
@@ -174,7 +166,7 @@ def advise(
     )
     first = [(judge(own, question.goal), candidate) for candidate, own in _each(tried, seen, screened)]
     first.sort(key=lambda pair: (pair[0].key, pair[1].name))
-    shortest = thorough(question, 0.0).whole_s * question.rate_bps / 8 / 1500
+    shortest = thorough(question, 0.0).packets(question.rate_bps)
     runs_of_two = len(_seeds) * len(everywhere) * (_kept * len({one.family for one in tried}) + 2)
     most = _kept if runs_of_two * shortest <= 2 * _most_packets else 1
     kept = [

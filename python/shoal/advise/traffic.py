@@ -107,6 +107,10 @@ class Length:
         """Both."""
         return self.warmup_s + self.measured_s
 
+    def packets(self, rate_bps: float) -> float:
+        """Packets of 1500 B that a port sends in that time."""
+        return self.whole_s * rate_bps / 8 / _packet_bytes
+
 
 def look(question: Question) -> Length:
     """The length of a run that shows whether a law is worth more of them."""
