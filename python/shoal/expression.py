@@ -327,6 +327,15 @@ class _Evaluation:
         match node:
             case ast.Constant(value=int() | float() | str() as value):
                 return self._finite(value)
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
+                if name not in self._functions:
+                    known = list(self._functions)
+                    raise UsageError(f"`{self._text}`: there is no function `{name}`", hint=nearest(name, known))
+                given = {keyword.arg: self.of(keyword.value) for keyword in keywords if keyword.arg is not None}
+                values = [self.of(argument) for argument in arguments]
+                if name in mathematics and self._functions[name] is mathematics[name]:
+                    return self._mathematics(name, values, given)
+                return self._functions[name](*values, **given)
             case ast.Name(id=name):
                 if name not in self._names:
                     raise UsageError(f"`{self._text}`: there is no `{name}`", hint=nearest(name, list(self._names)))
@@ -345,15 +354,6 @@ class _Evaluation:
                 return any(self.of(value) for value in values)
             case ast.Compare(left=first, ops=[op], comparators=[second]) if type(op) in _compare:
                 return _compare[type(op)](self.of(first), self.of(second))
-            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
-                if name not in self._functions:
-                    known = list(self._functions)
-                    raise UsageError(f"`{self._text}`: there is no function `{name}`", hint=nearest(name, known))
-                given = {keyword.arg: self.of(keyword.value) for keyword in keywords if keyword.arg is not None}
-                values = [self.of(argument) for argument in arguments]
-                if name in mathematics and self._functions[name] is mathematics[name]:
-                    return self._mathematics(name, values, given)
-                return self._functions[name](*values, **given)
         raise UsageError(
             f"`{self._text}`: `{ast.unparse(node)}` is not allowed here",
             hint="numbers, names, + - * / **, comparisons, and the functions that `shoal list metrics` shows",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,12 @@ class Scenario:
     text: str
     name: str = "<scenario>"
     overrides: tuple[tuple[str, str], ...] = field(default=())
+    # Text and overrides as the Rust side holds them, if it has read them already.
+    _read_before: InitVar[_native.Scenario | None] = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, _read_before: _native.Scenario | None) -> None:
+        if _read_before is not None:
+            vars(self)["native"] = _read_before
         _ = self.native
 
     @classmethod
@@ -129,7 +133,9 @@ class Scenario:
                     f"`{key}` cannot be replaced: the file that a scenario names is read with the scenario",
                     hint=f"replace {held} of the schedule, or name another file in the scenario file",
                 )
-        return Scenario(self.text, self.name, (*self.overrides, *overrides))
+        # Reading the text again would give the same and take three times as long.
+        changed = self.native.overridden(overrides)
+        return Scenario(self.text, self.name, (*self.overrides, *overrides), changed)
 
     @cached_property
     def native(self) -> _native.Scenario:

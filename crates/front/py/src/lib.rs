@@ -26,6 +26,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(result_fields, module)?)?;
     module.add_function(wrap_pyfunction!(models::models, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::json_to_toml, module)?)?;
+    module.add_function(wrap_pyfunction!(run::uncompressed, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conformance_on_model, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conformance_program, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conformance_on_kernel, module)?)?;

@@ -2,20 +2,23 @@
 
 use crate::errors::{Cancelled, broken, not_written};
 use crate::tables::columns;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use shoal_measure::RunResult;
 use shoal_scenario::Experiment;
 use shoal_sim::{Division, FileSink, Files, Options, Outcome};
 use shoal_trace::pcapng::Capture;
 use shoal_trace::{Table, WriteError, parquet_out};
 use shoal_units::Time;
+use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 #[allow(clippy::disallowed_types, reason = "only paces the progress display; no result depends on it")]
 use std::time::Instant;
+use twox_hash::XxHash64;
 
 /// Interval between calls of the progress function, and between checks for pending signals.
 const PULSE: Duration = Duration::from_millis(100);
@@ -56,6 +59,21 @@ impl Run {
     fn json(&self, py: Python<'_>) -> String {
         py.detach(|| self.result.to_json())
     }
+    /// What a sweep keeps: the result object as JSON on one line; a hash of it that does not depend on the seed as such, so
+    /// that runs have the same if their seeds made no difference; and the text compressed, for [`uncompressed`].
+    fn kept<'py>(&self, py: Python<'py>, seed: u64) -> PyResult<(String, u64, Bound<'py, PyBytes>)> {
+        let (text, hash, body) = py.detach(|| {
+            let text = self.result.to_compact_json();
+            let mut hash = XxHash64::with_seed(0);
+            for part in text.split(&format!("\"seed\":{seed},")) {
+                hash.write(part.as_bytes());
+            }
+            let body = snap::raw::Encoder::new().compress_vec(text.as_bytes());
+            (text, hash.finish(), body)
+        });
+        let body = body.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok((text, hash, PyBytes::new(py, &body)))
+    }
     /// Tables as `{table: {column: values}}`: numbers as arrays, words as lists.
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tables = PyDict::new(py);
@@ -84,6 +102,14 @@ impl Run {
         })
         .map_err(|error| not_written(&error))
     }
+}
+
+/// The text that [`Run::kept`] compressed.
+#[pyfunction]
+pub fn uncompressed(body: &[u8]) -> PyResult<String> {
+    let bytes = snap::raw::Decoder::new().decompress_vec(body);
+    let bytes = bytes.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// How a run without a result ended.

@@ -21,6 +21,11 @@ impl Scenario {
         document.map(Self).map_err(|errors| refused(&errors))
     }
 
+    /// The scenario with further `--set` arguments.
+    fn overridden(&self, py: Python<'_>, overrides: Vec<(String, String)>) -> PyResult<Self> {
+        py.detach(|| self.0.overridden(&overrides)).map(Self).map_err(|errors| refused(&errors))
+    }
+
     /// Warnings, rendered with their places.
     #[getter]
     fn warnings(&self) -> Vec<String> {

@@ -219,6 +219,12 @@ impl RunResult {
         text.push('\n');
         text
     }
+
+    /// The JSON text on one line.
+    #[allow(clippy::missing_panics_doc, reason = "it cannot fail, as above")]
+    pub fn to_compact_json(&self) -> String {
+        serde_json::to_string(self).expect("keys are strings")
+    }
 }
 
 impl GroupResult {

@@ -93,6 +93,15 @@ impl Document {
         Self::from_tree(tree, arguments, report)
     }
 
+    /// The document with further `--set` arguments: the same, with the same messages, as reading its text again with
+    /// all arguments, but for the time that takes.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, each with its place.
+    pub fn overridden(&self, arguments: &[(String, String)]) -> Result<Self, Errors> {
+        Self::from_tree(self.tree.clone(), arguments, Report::of(self.sources.clone()))
+    }
+
     fn from_tree(mut tree: Node, arguments: &[(String, String)], mut report: Report) -> Result<Self, Errors> {
         if report.has_errors() {
             return Err(Errors(report.into_found(Severity::Error)));

@@ -154,8 +154,10 @@ pub(crate) fn read_key<T: Field>(
         return T::read(&entry.node, report);
     }
     if let Some(default) = default {
+        // Defaults are right, so no message needs their text.
         let mut scratch = Report::default();
-        let node = crate::tree::from_json(&default, key, &mut scratch);
+        scratch.add_source(key, "");
+        let node = crate::tree::placeless(&default);
         let value = T::read(&node, &mut scratch);
         assert!(value.is_some(), "default of `{key}`: {scratch:?}");
         return value;

@@ -3,7 +3,7 @@
 mod json;
 mod toml_source;
 
-pub(crate) use json::from_json;
+pub(crate) use json::{from_json, placeless};
 pub(crate) use toml_source::{from_toml, value_from_toml};
 
 use crate::diagnostic::Mark;

@@ -17,6 +17,25 @@ pub(crate) fn from_json(json: &Json, name: &str, report: &mut Report) -> Node {
     node
 }
 
+/// The tree of `json`, all of whose places are the beginning of the first source. `null` counts as absent.
+pub(crate) fn placeless(json: &Json) -> Node {
+    let mark = Mark { source: 0, range: 0..0 };
+    let value = match json {
+        Json::Object(map) => {
+            let entries = map.iter().filter(|(_, value)| !value.is_null());
+            let entry = |(key, value): (&String, &Json)| Entry {
+                key: key.clone(),
+                key_mark: mark.clone(),
+                node: placeless(value),
+            };
+            Value::Table(entries.map(entry).collect())
+        }
+        Json::Array(items) => Value::Array(items.iter().map(placeless).collect()),
+        leaf => leaf_value(leaf),
+    };
+    Node { mark, value }
+}
+
 struct Printer {
     source: usize,
     text: String,
