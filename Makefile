@@ -7,7 +7,7 @@ WORKERS ?= 0
 # Heading of a recorded table: date, version and processor.
 MEASURED_ON = "$$(date +%F), shoal $$(git describe --always), $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)."
 
-.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module same-experiment-record page page-picture test-page site test-docs wheel test-wheel test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record known-configurations-record tuned-optima-record bench-sweeps-record fuzz clean
+.PHONY: help setup run test test-rust test-python test-modules test-modules-qemu web-module same-experiment-record page page-picture test-page site test-docs wheel test-wheel test-web test-linux linux-kernel bench-linux bench-linux-record linux-settings-record linux-hosts-record rate-step-record threshold-hosts-record echo-hosts-record vectors check check-skeletons docs fmt bench bench-race bench-record bench-episodes bench-curves-record bench-threads-record fabric-fct-record known-configurations-record advised-ports-record tuned-optima-record bench-sweeps-record fuzz clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -211,6 +211,11 @@ known-configurations-record: setup ## Read, simulate and rank configurations of 
 		"$$(date +%F)" "$$(git describe --always)"; \
 		$(BIN)/python tools/known_configurations.py || exit 1; } > docs/known-configurations.md.new
 	@mv docs/known-configurations.md.new docs/known-configurations.md
+
+advised-ports-record: linux-kernel ## Ask for advice for eight ports and load its lines for tc: docs/advised-ports.md (about six minutes)
+	@{ printf '# Advice for eight ports\n\n%s Written by `make advised-ports-record`; [how to ask](how-to/ask-for-advice.md).\n\n' $(MEASURED_ON); \
+		$(BIN)/python tools/advised_ports.py || exit 1; } > docs/advised-ports.md.new
+	@mv docs/advised-ports.md.new docs/advised-ports.md
 
 tuned-optima-record: setup $(VENV)/.tune ## Search published optima with goals and free parameters: docs/tuned-optima.md (about ten minutes)
 	@{ printf '# Published optima, searched\n\n%s, shoal %s. Written by `make tuned-optima-record`; [tune with goals](how-to/tune-with-goals.md) says how the searches work.\n\n' \

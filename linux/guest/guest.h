@@ -79,6 +79,11 @@ void card_add(int router, const char *device, uint32_t handle, uint32_t node);
 /* Records what each has counted; `now` is after the start. */
 void cards_report(uint64_t now);
 
+/* tc.c: lines for the program `tc`. */
+void tc_run(int host, const char *const *arguments);
+/* Appends kind and options of a queue discipline, as the kernel has them, to the file /queues. */
+void queue_show(int host, const char *device, uint32_t parent, uint32_t handle);
+
 /* lines.c: changes of rates and delays during the run. */
 /* Appends a change: at `at` after the start, a rate in bit/s or a delay in ns. */
 void line_change(uint64_t at, uint64_t value);

@@ -232,6 +232,23 @@ static void obey(struct words *w)
 		capture_add(at, device, (uint32_t)number(w));
 	} else if (strcmp(verb, "qdisc") == 0) {
 		qdisc(w);
+	} else if (strcmp(verb, "tc") == 0) {
+		int at = host(w);
+
+		if (w->next >= w->count)
+			fail("tc has nothing to do");
+		w->word[w->count] = NULL;
+		tc_run(at, &w->word[w->next]);
+	} else if (strcmp(verb, "queue") == 0) {
+		/* queue HOST DEVICE PARENT HANDLE */
+		int at = host(w);
+		const char *device = text(w);
+		uint32_t parent = (uint32_t)number(w);
+
+		queue_show(at, device, parent, (uint32_t)number(w));
+	} else if (strcmp(verb, "halt") == 0) {
+		fail_in_line(0);
+		power_off();
 	} else if (strcmp(verb, "path") == 0) {
 		int at = host(w);
 		const char *device = text(w);

@@ -5,10 +5,10 @@
 
 #include <stdint.h>
 
-#define MAX_WORDS 32
+#define MAX_WORDS 128
 
 struct words {
-	char *word[MAX_WORDS];
+	char *word[MAX_WORDS + 1];
 	int count, next;
 };
 

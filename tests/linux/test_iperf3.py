@@ -9,7 +9,8 @@ import pytest
 
 import shoal
 from shoal.linux import Image, LinuxError, plan, run_on_linux
-from shoal.linux.iperf3 import Iperf3, find_iperf3
+from shoal.linux.iperf3 import find_iperf3
+from shoal.linux.programs import Program
 
 TWO = """
 title = "Two flows"
@@ -27,14 +28,14 @@ start = "0.5 s"
 
 
 @pytest.fixture(scope="module")
-def iperf3() -> Iperf3:
+def iperf3() -> Program:
     try:
         return find_iperf3("iperf3")
     except LinuxError as error:
         pytest.skip(f"left out: {error} ({error.hint})")
 
 
-def test_goodput_of_one_flow_is_that_of_our_own_sender(single: shoal.Scenario, image: Image, iperf3: Iperf3) -> None:
+def test_goodput_of_one_flow_is_that_of_our_own_sender(single: shoal.Scenario, image: Image, iperf3: Program) -> None:
     own, other = (run_on_linux(single, image=used) for used in (image, replace(image, iperf3=iperf3)))
     [one, two] = [result.groups[0]["flows"][0] for result in (own, other)]
     assert two["goodput_bps"] == pytest.approx(one["goodput_bps"], rel=0.01)
@@ -48,7 +49,7 @@ def test_goodput_of_one_flow_is_that_of_our_own_sender(single: shoal.Scenario, i
     assert "generator" not in own.data["linux"]
 
 
-def test_two_flows_share_the_link_and_repeat(image: Image, iperf3: Iperf3) -> None:
+def test_two_flows_share_the_link_and_repeat(image: Image, iperf3: Program) -> None:
     scenario = shoal.Scenario.from_toml(TWO)
     driven = replace(image, iperf3=iperf3)
     own, other = run_on_linux(scenario, image=image), run_on_linux(scenario, image=driven)
@@ -71,7 +72,7 @@ def test_two_flows_share_the_link_and_repeat(image: Image, iperf3: Iperf3) -> No
         ('receiver = { feedback = "classic" }', "flow group `dctcp`: receiver", "before it connects"),
     ],
 )
-def test_what_it_cannot_do_is_refused(flow: str, place: str, words: str, image: Image, iperf3: Iperf3) -> None:
+def test_what_it_cannot_do_is_refused(flow: str, place: str, words: str, image: Image, iperf3: Program) -> None:
     scenario = shoal.Scenario.from_toml(
         f"""
 duration = "5 s"

@@ -200,7 +200,7 @@ def some_record(value: float) -> Record:
 def test_records_are_read_again(tmp_path: Path) -> None:
     with closing(store.Store(tmp_path)) as first, closing(store.Store(tmp_path)) as second:
         for number, one in enumerate((first, second, first)):
-            one.put(bytes([number]) * 32, number, some_record(number / 3))
+            one.put([(bytes([number]) * 32, number, some_record(number / 3))])
     found = {digest[0]: (seed, kept) for digest, seed, kept in store.Store(tmp_path).read({b"\0" * 32, b"\2" * 32})}
     assert found == {0: (0, some_record(0.0)), 2: (2, some_record(2 / 3))}
     assert len(list(tmp_path.iterdir())) == 2  # a file a writer
@@ -209,7 +209,7 @@ def test_records_are_read_again(tmp_path: Path) -> None:
 def test_half_a_frame_is_left_out(tmp_path: Path) -> None:
     with closing(store.Store(tmp_path)) as one:
         for number in range(3):
-            one.put(bytes([number]) * 32, 1, some_record(number))
+            one.put([(bytes([number]) * 32, 1, some_record(number))])
     (path,) = tmp_path.iterdir()
     whole, everything = path.read_bytes(), {bytes([number]) * 32 for number in range(3)}
     for length in range(len(whole)):
@@ -221,7 +221,7 @@ def test_half_a_frame_is_left_out(tmp_path: Path) -> None:
 def test_what_is_damaged_is_said_and_left_out(tmp_path: Path) -> None:
     with closing(store.Store(tmp_path)) as one:
         for number in range(3):
-            one.put(bytes([number]) * 32, 1, some_record(number))
+            one.put([(bytes([number]) * 32, 1, some_record(number))])
     (path,) = tmp_path.iterdir()
     content, everything = path.read_bytes(), {bytes([number]) * 32 for number in range(3)}
     third = len(content) // 3

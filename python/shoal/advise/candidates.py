@@ -20,6 +20,10 @@ _segment_bytes = 64 * 1024
 # Smallest threshold: a packet that waits.
 _least_bytes = 2 * 1500
 _cell_bytes = 256
+# DualPI2 marks every scalable packet that waited longer than its step, 1 ms by default. On a slow link that is less than a
+# packet takes, and the link runs empty: RFC 9332 appendix A.1 has a floor of two packets, which the kernel has not.
+_usual_step_us = 1000
+_step_packets = 2
 
 
 @dataclass(frozen=True)
@@ -174,9 +178,12 @@ def _on_linux(question: Question) -> Iterator[Candidate]:
         step = f"{microseconds} us"
         yield Candidate("fair queueing", {"ce_threshold": step}, law("fq-codel", ce_threshold=step))
     yield Candidate("fair queueing", {"ce_threshold": "none"}, law("fq-codel"))
+    step_us = round(_step_packets * 1500 * 8 / question.rate_bps * 1e6)
     for target, coupling in itertools.product((5, 15), (2, 4, 8)):
         parameters = {"target": f"{target} ms", "coupling factor": str(coupling)}
-        keys = {"ecn_mask": "any-ect", "target": f"{target} ms", "coupling": coupling}
+        keys: dict[str, object] = {"ecn_mask": "any-ect", "target": f"{target} ms", "coupling": coupling}
+        if step_us > _usual_step_us:
+            parameters["step"] = keys["step_threshold"] = f"{step_us} us"
         yield Candidate("coupled dual queue", parameters, law("dualpi2", **keys))
 
 
@@ -188,6 +195,7 @@ _knobs = {
     "drop_ect": "thresholds of drops",
     "ce_threshold": "ce_threshold",
     "target": "target",
+    "step_threshold": "step",
 }
 _amount = re.compile(r"(?P<number>[0-9.]+) (?P<unit>B|us|ms)")
 

@@ -11,7 +11,7 @@ from typer.exceptions import Exit
 
 from shoal.cli import options
 from shoal.cli.console import data, talk
-from shoal.cli.declare import option
+from shoal.cli.declare import argument, option
 from shoal.cli.on_linux import explain_linux
 from shoal.progress import Bar
 from shoal.tabulate import Table
@@ -81,6 +81,27 @@ def explain(scenario: options.ScenarioFile, set_: options.Set = None) -> None:
       shoal linux explain step-single
     """
     explain_linux([options.read_scenario(scenario, set_)])
+
+
+@app.command("load")
+def load(file: Annotated[Path, argument("FILE", "Lines as in: tc qdisc add dev eth0 root codel.")]) -> None:
+    """Load lines of `tc` into the kernel in virtual time, and show what it made of them.
+
+    The real `tc` reads them, and the real kernel takes or refuses them; no device of this machine is touched. Devices of
+    the names in the lines are made in a guest. A `tc` that knows all the disciplines is fetched if this machine's does not.
+
+    [bold]Example[/]
+
+      shoal config write coexistence --platform tc > lines.txt && shoal linux load lines.txt
+    """
+    from shoal.linux import find_image
+    from shoal.linux import tc as real
+    from shoal.scenario import read_text
+
+    image = find_image()
+    loaded = real.load(real.lines_of(read_text(file)), image)
+    data.text(loaded.shown.rstrip())
+    talk.note(f"loaded by Linux {image.release} with {loaded.tc}")
 
 
 @app.command("clean")

@@ -14,7 +14,7 @@ from shoal.files import new_folder
 from shoal.linux.archive import release_of
 from shoal.linux.commands import output
 from shoal.linux.errors import LinuxError
-from shoal.linux.iperf3 import Iperf3
+from shoal.linux.programs import Program
 from shoal.linux.limits import Limits
 from shoal.linux.places import cache, digest, files, locked, sources
 from shoal.linux.tools import build_environment
@@ -37,7 +37,7 @@ class Image:
     """
 
     folder: Path
-    iperf3: Iperf3 | None = None
+    iperf3: Program | None = None
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -100,7 +100,7 @@ class Unbuilt:
     """
 
     release: str = field(default_factory=lambda: release_of(None).version)
-    iperf3: Iperf3 | None = None
+    iperf3: Program | None = None
 
     @cached_property
     def description(self) -> str:
@@ -111,7 +111,7 @@ class Unbuilt:
         return _description(built | {"mode": "seccomp or ptrace"}, self.iperf3)
 
 
-def _description(built: dict[str, Any], iperf3: Iperf3 | None) -> str:
+def _description(built: dict[str, Any], iperf3: Program | None) -> str:
     """A kernel with our modules, as JSON."""
     ours = {
         "controllers": [*built["controllers"], *_registered("tcp_*.c", r'\.name\s*= "(\w+)"')],

@@ -132,9 +132,10 @@ def run_plan(
             pace = Pace(executor.block_s, executor.workers, count)
             with counted(count, progress, f"{count:,} runs") as on_done:
                 for block, records in executor.run(plan.recipe, work.blocks(pace), pace):
-                    for digest, seed, record in work.take(block, records):
-                        if kept is not None:
-                            kept.put(digest, seed, record)
+                    found = list(work.take(block, records))
+                    if kept is not None:
+                        kept.put(found)
+                    for _ in found:
                         on_done()
             work.extend()
     return work.finish()

@@ -21,7 +21,7 @@ import struct
 import time
 import warnings
 import zlib
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -55,21 +55,26 @@ class Store:
         self._file: IO[bytes] | None = None
         self._end = 0
 
-    def put(self, digest: bytes, seed: int, record: Record) -> None:
-        """Keep a record, if that is possible: nothing that was computed is lost over a full disk."""
-        # What failed may do better next time: memory may have been short.
-        if self.trouble is not None or record.error is not None:
+    def put(self, found: Iterable[Found]) -> None:
+        """Keep records, if that is possible: nothing that was computed is lost over a full disk.
+
+        They are written at once: a call of the operating system for each takes as long as all else that is done with it.
+        """
+        if self.trouble is not None:
             return
-        frame = _framed(digest, seed, record)
+        # What failed may do better next time: memory may have been short.
+        frames = b"".join(_framed(*one) for one in found if one[2].error is None)
+        if not frames:
+            return
         try:
             if self._file is None:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 name = f"{time.time_ns():020d}-{secrets.token_hex(8)}{_suffix}"
                 self._file = (self.folder / name).open("xb", buffering=0)
-            written = self._file.write(frame)
-            if written != len(frame):
+            written = self._file.write(frames)
+            if written != len(frames):
                 raise OSError(28, "No space left on device")
-            self._end += len(frame)
+            self._end += len(frames)
         except OSError as error:
             self.trouble = f"finished runs are not kept: cannot write `{self.folder}`: {error.strerror or error}"
             with suppress(OSError):

@@ -94,7 +94,7 @@ def survey(
                 record = run(plan.recipe, plan.recipe.at(job.values), job.seeds[0], Cancel())
                 spent_s, timed = spent_s + time.thread_time() - start_s, timed + 1
                 if store is not None:
-                    store.put(checked.digests[job.place], job.seeds[0], record)
+                    store.put([(checked.digests[job.place], job.seeds[0], record)])
     return Survey(
         points=len(places),
         runs=known + left,

@@ -1,0 +1,263 @@
+"""`tc` in the guest: lines for queue disciplines, loaded by the real program into the real kernel."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from shoal.errors import UsageError
+from shoal.linux.archive import Client, libraries_in, unpack
+from shoal.linux.commands import fetching, missing
+from shoal.linux.errors import LinuxError
+from shoal.linux.guest import guest_folder, run_guest
+from shoal.linux.images import Image
+from shoal.linux.places import cache, locked
+from shoal.linux.programs import Program, Start
+
+# A release of the distribution whose `tc` knows the disciplines of the newest kernels, and what the program needs of it.
+_suite = "forky"
+_packages = ("libc6", "libbpf1", "libelf1t64", "libmnl0", "libcap2", "zlib1g", "libzstd1", "libxtables12", "iproute2")
+_root = 0xFFFFFFFF
+_most_devices = 8
+_objects = ("qdisc", "class", "filter")
+_memory_mib = 64
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A queue discipline as the kernel has it.
+
+    Attributes
+    ----------
+    kind
+        Such as ``red``.
+    options
+        Content of its ``TCA_OPTIONS``, in hexadecimal.
+    """
+
+    kind: str
+    options: str
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What the kernel made of lines for `tc`.
+
+    Attributes
+    ----------
+    queues
+        The disciplines that the lines add or change, in order.
+    shown
+        What ``tc -d qdisc show`` prints of the devices.
+    tc
+        Version of the program.
+    """
+
+    queues: tuple[Queue, ...]
+    shown: str
+    tc: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line for `tc`, in words.
+
+    Attributes
+    ----------
+    words
+        Without ``tc``.
+    device
+        Whose queue it changes.
+    """
+
+    words: tuple[str, ...]
+    device: str
+
+    @property
+    def kind(self) -> str | None:
+        """The kind of the discipline that it adds or changes."""
+        if self.words[0] != "qdisc" or self.words[1] in ("del", "delete", "show", "ls", "list"):
+            return None
+        rest = list(self.words[2:])
+        while rest:
+            if rest[0] in ("root", "ingress", "clsact"):
+                rest = rest[1:]
+            elif rest[0] in ("dev", "parent", "handle", "estimator"):
+                rest = rest[2:]
+            else:
+                return rest[0]
+        return None
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Numbers of parent and handle; `tc` has them in hexadecimal."""
+        return self._number("parent", _root), self._number("handle", 0)
+
+    def _number(self, name: str, absent: int) -> int:
+        if name not in self.words[:-1]:
+            return absent
+        major, _, minor = self.words[self.words.index(name) + 1].partition(":")
+        try:
+            return int(major or "0", 16) << 16 | int(minor or "0", 16)
+        except ValueError:
+            raise UsageError(f"`{major}:{minor}` is no {name} of `tc`", hint=f"as in {name} 1:") from None
+
+
+def lines_of(text: str) -> list[Line]:
+    """The lines of a file; empty ones and comments count for nothing.
+
+    Raises
+    ------
+    UsageError
+        One is no line for `tc` that changes the queue of a device; the message has its number.
+    """
+    found = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            words = shlex.split(line, comments=True)
+        except ValueError as error:
+            raise UsageError(f"line {number}: {error}") from None
+        if words[:1] == ["sudo"]:
+            words = words[1:]
+        if not words:
+            continue
+        if Path(words[0]).name != "tc" or len(words) < 3 or words[1] not in _objects:
+            raise UsageError(
+                f"line {number}: `{line.strip()}` changes no queue",
+                hint="lines as in: tc qdisc add dev eth0 root codel",
+            )
+        if "dev" not in words[:-1]:
+            raise UsageError(f"line {number}: it names no device", hint="add dev eth0")
+        device = words[words.index("dev") + 1]
+        if not re.fullmatch(r"[A-Za-z0-9_.@:-]{1,15}", device):
+            raise UsageError(f"line {number}: `{device}` is no name of a device", hint="up to 15 letters and digits")
+        if any(re.search(r"\s", word) for word in words):
+            raise UsageError(f"line {number}: a word with a blank", hint="leave the quotes out")
+        found.append(Line(tuple(words[1:]), device))
+    if not found:
+        raise UsageError("there is no line for `tc`", hint="lines as in: tc qdisc add dev eth0 root codel")
+    return found
+
+
+def load(lines: Sequence[Line], image: Image) -> Loaded:
+    """Have lines loaded by the real `tc` into the kernel of a guest, on devices of their names.
+
+    Raises
+    ------
+    GuestError
+        `tc` or the kernel refuses a line; the message has what `tc` says.
+    LinuxError
+        There is no `tc` that knows all of their disciplines.
+    """
+    tc = find_tc({line.kind for line in lines if line.kind})
+    devices = _devices(lines)
+    instructions = [f"tc r1 {' '.join(line.words)}" for line in lines]
+    instructions += _shown(
+        (line.device, *line.place) for line in lines if line.kind and not {"ingress", "clsact"} & {*line.words}
+    )
+    instructions += [f"tc r1 -d qdisc show dev {device}" for device in devices]
+    queues, said = _made(devices, instructions, image, tc)
+    return Loaded(queues, said, tc.version)
+
+
+def configured(given: Sequence[tuple[int, int, str, str]], image: Image) -> tuple[Queue, ...]:
+    """What the kernel makes of disciplines that this project configures itself: parent, handle, kind and options of each."""
+    instructions = [f"qdisc r1 eth0 {parent} {handle} {kind} {options}" for parent, handle, kind, options in given]
+    instructions += _shown(("eth0", parent, handle) for parent, handle, _, _ in given)
+    return _made(["eth0"], instructions, image, None)[0]
+
+
+def as_planned(config: str) -> list[tuple[int, int, str, str]]:
+    """The disciplines below the line of the only bottleneck in a plan, each as :func:`configured` takes it."""
+    found = re.findall(r"^qdisc r1 b0 (\d+) (\d+) (\S+) (\S+)$", config, flags=re.M)
+    below_line = 1 << 16 | 1
+    return [
+        (_root if int(parent) == below_line else int(parent), int(handle), kind, options)
+        for parent, handle, kind, options in found
+        if kind != "line"
+    ]
+
+
+def find_tc(kinds: Iterable[str]) -> Program:
+    """A `tc` that knows some disciplines: this machine's, or one of a newer release of the distribution.
+
+    Raises
+    ------
+    LinuxError
+        There is none.
+    """
+    kinds = sorted(kinds)
+    starts = [Start(Path(path)) for path in (shutil.which("tc"), shutil.which("tc", path="/usr/sbin:/sbin")) if path]
+    own = next((start for start in starts if _knows(start, kinds)), None)
+    if own is not None:
+        return _described(own)
+    root = cache("tools", f"tc-{_suite}")
+    with locked("tc"):
+        if not (root / "done").exists():
+            _fetch(root)
+    start = _fetched(root)
+    if unknown := [kind for kind in kinds if not _knows(start, [kind])]:
+        raise LinuxError(f"no `tc` here knows {', '.join(unknown)}", hint="is the name of the discipline misspelt?")
+    return _described(start)
+
+
+def _fetched(root: Path) -> Start:
+    loader = next((one for one in sorted(root.glob("usr/lib*/**/ld-linux*.so.*"))), None)
+    if loader is None:
+        raise LinuxError(f"the packages in {root} have no loader", hint="remove that folder and try again")
+    program = next(one for one in (root / "usr/sbin/tc", root / "sbin/tc", root / "usr/bin/tc") if one.exists())
+    return Start(program.resolve(), libraries_in(root), loader.resolve())
+
+
+def _fetch(root: Path) -> None:
+    hint = "install iproute2 6.17 or newer"
+    if missing(fetching):
+        raise LinuxError("this machine's `tc` does not know these disciplines", hint=hint)
+    try:
+        unpack(_packages, root, Client(_suite))
+    except LinuxError as error:
+        raise LinuxError(f"a newer `tc` cannot be fetched: {error}", hint=hint) from error
+    (root / "done").touch()
+
+
+def _knows(start: Start, kinds: Iterable[str]) -> bool:
+    return all("Unknown qdisc" not in start.says("qdisc", "add", "dev", "lo", "root", kind, "help") for kind in kinds)
+
+
+def _described(start: Start) -> Program:
+    version = re.search(r"iproute2-[0-9][^\s,]*", start.says("-V"))
+    if version is None:
+        raise LinuxError(f"`{start.path}` is not the tc of iproute2", hint="install iproute2")
+    return start.program("tc", version[0], package="iproute2")
+
+
+def _devices(lines: Sequence[Line]) -> list[str]:
+    devices = list(dict.fromkeys(line.device for line in lines))
+    if len(devices) > _most_devices:
+        raise UsageError(f"lines for {len(devices)} devices", hint=f"at most {_most_devices}")
+    return devices
+
+
+def _shown(places: Iterable[tuple[str, int, int]]) -> list[str]:
+    return [f"queue r1 {device} {parent} {handle}" for device, parent, handle in dict.fromkeys(places)]
+
+
+def _made(
+    devices: Sequence[str], instructions: Sequence[str], image: Image, tc: Program | None
+) -> tuple[tuple[Queue, ...], str]:
+    """What a guest with these devices has after some instructions."""
+    made = ["host r1", "host r2"]
+    made += [f"veth r1 {name} 10.3.{at}.1 r2 p{at} 10.3.{at}.2 1500" for at, name in enumerate(devices)]
+    with guest_folder() as folder:
+        if tc is not None:
+            tc.copy_into(folder)
+        run_guest("\n".join([*made, *instructions, "halt", ""]), image, folder, memory_mib=_memory_mib)
+        queues, said = folder / "queues", folder / "said"
+        rows = [line.split(" ") for line in queues.read_text(encoding="utf-8").splitlines()] if queues.exists() else []
+        return tuple(Queue(kind, options) for _, kind, options in rows), (
+            said.read_text(encoding="utf-8") if said.exists() else ""
+        )
