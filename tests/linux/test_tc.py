@@ -1,4 +1,4 @@
-"""Lines for `tc` that are written for a queue make the same queue if the real program loads them into the real kernel."""
+"""Lines for `tc` that are written for a queue make the same queue when the real program loads them into the kernel."""
 
 from __future__ import annotations
 

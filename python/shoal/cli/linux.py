@@ -87,8 +87,9 @@ def explain(scenario: options.ScenarioFile, set_: options.Set = None) -> None:
 def load(file: Annotated[Path, argument("FILE", "Lines as in: tc qdisc add dev eth0 root codel.")]) -> None:
     """Load lines of `tc` into the kernel in virtual time, and show what it made of them.
 
-    The real `tc` reads them, and the real kernel takes or refuses them; no device of this machine is touched. Devices of
-    the names in the lines are made in a guest. A `tc` that knows all the disciplines is fetched if this machine's does not.
+    The real `tc` reads them, and the real kernel takes or refuses them; no device of this machine is touched:
+    devices of the names in the lines are made in a guest. A `tc` that knows all the disciplines is fetched if that of
+    this machine does not.
 
     [bold]Example[/]
 

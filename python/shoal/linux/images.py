@@ -14,9 +14,9 @@ from shoal.files import new_folder
 from shoal.linux.archive import release_of
 from shoal.linux.commands import output
 from shoal.linux.errors import LinuxError
-from shoal.linux.programs import Program
 from shoal.linux.limits import Limits
 from shoal.linux.places import cache, digest, files, locked, sources
+from shoal.linux.programs import Program
 from shoal.linux.tools import build_environment
 
 _module_files = ("*.c", "*.h", "law/*.h", "uapi/*.h", "Kbuild")

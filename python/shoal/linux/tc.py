@@ -18,7 +18,7 @@ from shoal.linux.images import Image
 from shoal.linux.places import cache, locked
 from shoal.linux.programs import Program, Start
 
-# A release of the distribution whose `tc` knows the disciplines of the newest kernels, and what the program needs of it.
+# A release of the distribution whose `tc` knows the disciplines of the newest kernels, and what the program needs.
 _suite = "forky"
 _packages = ("libc6", "libbpf1", "libelf1t64", "libmnl0", "libcap2", "zlib1g", "libzstd1", "libxtables12", "iproute2")
 _root = 0xFFFFFFFF
@@ -165,7 +165,10 @@ def load(lines: Sequence[Line], image: Image) -> Loaded:
 
 
 def configured(given: Sequence[tuple[int, int, str, str]], image: Image) -> tuple[Queue, ...]:
-    """What the kernel makes of disciplines that this project configures itself: parent, handle, kind and options of each."""
+    """What the kernel makes of disciplines that this project configures itself.
+
+    ``given`` has the parent, the handle, the kind and the hexadecimal options of each.
+    """
     instructions = [f"qdisc r1 eth0 {parent} {handle} {kind} {options}" for parent, handle, kind, options in given]
     instructions += _shown(("eth0", parent, handle) for parent, handle, _, _ in given)
     return _made(["eth0"], instructions, image, None)[0]

@@ -58,7 +58,8 @@ class Store:
     def put(self, found: Iterable[Found]) -> None:
         """Keep records, if that is possible: nothing that was computed is lost over a full disk.
 
-        They are written at once: a call of the operating system for each takes as long as all else that is done with it.
+        They are written at once: a call of the operating system for each takes as long as all else that is done with
+        it.
         """
         if self.trouble is not None:
             return
