@@ -18,6 +18,7 @@ from typing import Any
 
 from shoal import Scenario
 from shoal.errors import ShoalError
+from shoal.stats import single
 from shoal.words import milliseconds
 
 _SWITCHES = ("sonic", "nxos", "eos", "openconfig")
@@ -95,7 +96,7 @@ def number(value: dict[str, Any] | None, form: str = "{:.2f}", factor: float = 1
 
 def delay(value: dict[str, Any] | None) -> str:
     """A mean time."""
-    return "-" if value is None else milliseconds(value["mean"])
+    return "-" if value is None else milliseconds(single(value["mean"]))
 
 
 def ratio(unequal: float | None) -> str:
@@ -133,7 +134,7 @@ def ranking(found: dict[str, Any]) -> list[str]:
     for one in found["ranking"]:
         judged = one["judged"]
         times = [
-            "-" if judged[key] is None else milliseconds(judged[key])
+            "-" if judged[key] is None else milliseconds(single(judged[key]))
             for key in ("scalable_p99_s", "classic_p99_s", "incast_p99_s")
         ]
         busy = "-" if judged["utilisation"] is None else f"{judged['utilisation']:.1%}"

@@ -66,7 +66,7 @@ void datagrams_open(uint32_t number, uint64_t now)
 	set(flow->receiver, SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER);
 	watch(flow->receiver, EPOLLIN, ROLE_SINK, number);
 	flow->sender = datagram_socket(flow->plan.sender, flow->plan.source, number);
-	set(flow->sender, IPPROTO_IP, IP_TOS, (int)flow->plan.ecn);
+	set(flow->sender, IPPROTO_IP, IP_TOS, (int)(flow->plan.ecn | flow->plan.code_point << 2));
 	if (connect(flow->sender, (void *)&there, sizeof(there)))
 		fail_errno("cannot connect datagrams");
 	/* A Poisson process has no packet at its start. */

@@ -73,6 +73,13 @@ void flow_gap(uint64_t number, uint64_t gap)
 	gaps_add(&flows[number].gaps, gap);
 }
 
+void flow_code_point(uint64_t number, uint32_t code_point)
+{
+	if (number >= flow_count)
+		fail("no flow %llu", (unsigned long long)number);
+	flows[number].plan.code_point = code_point;
+}
+
 /* Measurements. */
 
 /*

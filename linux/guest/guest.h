@@ -119,6 +119,7 @@ struct flow_plan {
 	uint64_t barrier; /* number of the group whose rounds wait for the slowest flow, or NEVER */
 	uint64_t news;	  /* how long the sender takes to learn that a round is over */
 	uint32_t ecn;
+	uint32_t code_point; /* DiffServ code point of all packets of the connection */
 	uint32_t read_chunk; /* bytes that must have arrived before the receiver is woken */
 	uint32_t unsent_limit; /* bytes of unsent data up to which the sender's socket accepts more */
 };
@@ -131,6 +132,7 @@ struct gaps {
 void gaps_add(struct gaps *gaps, uint64_t gap);
 uint64_t gaps_next(struct gaps *gaps, uint64_t constant);
 void flow_gap(uint64_t number, uint64_t gap);
+void flow_code_point(uint64_t number, uint32_t code_point);
 /* barrier.c */
 void barrier_gap(uint64_t number, uint64_t gap);
 /* Runs the experiment: it starts at the next whole second and lasts for `duration`. */

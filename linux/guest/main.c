@@ -268,6 +268,11 @@ static void obey(struct words *w)
 		flow(w);
 	} else if (strcmp(verb, "gaps") == 0) {
 		gaps(w);
+	} else if (strcmp(verb, "dscp") == 0) {
+		/* dscp FLOW CODE_POINT */
+		uint64_t of = number(w);
+
+		flow_code_point(of, (uint32_t)number(w));
 	} else if (strcmp(verb, "script") == 0) {
 		fail_in_line(0);
 		script_play(text(w));

@@ -79,7 +79,16 @@ static void pace(int fd)
 		fail_errno("cannot pace a socket");
 }
 
-static int tcp_socket(int host, const char *cc)
+/* The two bits of ECN are the kernel's own (`__ip_sock_set_tos`). */
+static void use_code_point(int fd, uint32_t code_point)
+{
+	int tos = (int)code_point << 2;
+
+	if (tos && setsockopt(fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos)))
+		fail_errno("cannot set the code point of a socket");
+}
+
+static int tcp_socket(int host, const char *cc, uint32_t code_point)
 {
 	int fd;
 
@@ -88,6 +97,7 @@ static int tcp_socket(int host, const char *cc)
 	if (fd < 0)
 		fail_errno("cannot make a socket");
 	use_cc(fd, cc);
+	use_code_point(fd, code_point);
 	if (host_paces(host))
 		pace(fd);
 	return fd;
@@ -147,7 +157,7 @@ void listen_for(uint32_t number)
 	bool server = client_asks(flow);
 	struct sockaddr_in address = place(number, server ? plan->source : plan->destination);
 
-	flow->listener = tcp_socket(server ? plan->sender : plan->receiver, server ? plan->cc : plan->listen_cc);
+	flow->listener = tcp_socket(server ? plan->sender : plan->receiver, server ? plan->cc : plan->listen_cc, plan->code_point);
 	if (bind(flow->listener, (void *)&address, sizeof(address)) || listen(flow->listener, 1))
 		fail_errno("cannot listen");
 	watch(flow->listener, EPOLLIN, ROLE_LISTENER, number);
@@ -168,7 +178,7 @@ void connect_flow(uint32_t number)
 	bool asks = client_asks(flow);
 	struct sockaddr_in own = place(number, asks ? plan->destination : plan->source);
 	struct sockaddr_in there = place(number, asks ? plan->source : plan->destination);
-	int fd = tcp_socket(asks ? plan->receiver : plan->sender, plan->connect_cc);
+	int fd = tcp_socket(asks ? plan->receiver : plan->sender, plan->connect_cc, plan->code_point);
 
 	/* The source port identifies the flow too: nothing is left to the kernel's choice. */
 	if (bind(fd, (void *)&own, sizeof(own)))

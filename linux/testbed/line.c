@@ -83,6 +83,8 @@ struct line_sched {
 	u32 number;
 	u32 tc_index;			/* value of skb->tc_index: a byte for each ECN codepoint */
 	u32 classes;			/* handle of the child whose classes the flows become; 0: none */
+	bool has_code_points;		/* the class is that of the packet's code point, and not that of its flow */
+	u8 class_of[64];		/* class by code point */
 	struct sk_buff *on_wire;	/* packet in transmission */
 	struct sk_buff *segments;	/* packets of the same segment that follow it */
 	u64 free_ns;			/* end of its transmission */
@@ -252,7 +254,11 @@ static u16 port_of(const struct sk_buff *skb)
 static void classify(const struct line_sched *q, struct sk_buff *skb, u8 ecn)
 {
 	skb->tc_index = q->tc_index >> 8 * ecn & 0xff;
-	if (q->classes) {
+	if (q->has_code_points) {
+		u8 tos = skb->protocol == htons(ETH_P_IP) ? ip_hdr(skb)->tos : 0;
+
+		skb->priority = q->classes + q->class_of[tos >> 2];
+	} else if (q->classes) {
 		u16 port = port_of(skb);
 
 		skb->priority = q->classes + (port > LINE_FIRST_PORT ? port - LINE_FIRST_PORT : 0) + 1;
@@ -566,6 +572,7 @@ static const struct nla_policy line_policy[TCA_LINE_MAX + 1] = {
 	[TCA_LINE_RATES]	= { .type = NLA_U64 },
 	[TCA_LINE_DELAYS]	= { .type = NLA_U64 },
 	[TCA_LINE_OPPORTUNITIES] = { .type = NLA_U64 },
+	[TCA_LINE_CODE_POINTS]	= NLA_POLICY_EXACT_LEN(64),
 };
 
 /* Reads which of the changes that have been written are those of the line. */
@@ -610,6 +617,10 @@ static int line_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext
 		q->tc_index = nla_get_u32(tb[TCA_LINE_TC_INDEX]);
 	if (tb[TCA_LINE_CLASSES])
 		q->classes = nla_get_u32(tb[TCA_LINE_CLASSES]);
+	if (tb[TCA_LINE_CODE_POINTS]) {
+		nla_memcpy(q->class_of, tb[TCA_LINE_CODE_POINTS], sizeof(q->class_of));
+		q->has_code_points = true;
+	}
 	if (tb[TCA_LINE_DELAY])
 		q->delay_ns = nla_get_u64(tb[TCA_LINE_DELAY]);
 	err = line_changes(tb[TCA_LINE_RATES], &q->rates, extack) ?:

@@ -16,10 +16,10 @@ from shoal.switch.writing import Writing
 # Besides those of test_queues: laws that it has no need of.
 MORE = {
     "linux-red": 'kind = "linux-red"\nmin = "15 kB"\nmax = "45 kB"\navpkt = "1500 B"\nprobability = 0.1\necn = true',
-    "linux-red-nodrop": 'kind = "linux-red"\nmin = "15 kB"\nmax = "60 kB"\navpkt = "1 kB"\necn = true\nnodrop = true',
+    "red-nodrop": 'kind = "linux-red"\nmin = "15 kB"\nmax = "60 kB"\navpkt = "1 kB"\necn = true\nnodrop = true',
     "codel-threshold": 'kind = "codel"\nlimit = "500 packets"\necn = true\nce_threshold = "1 ms"',
-    "fq-codel-memory": 'kind = "fq-codel"\nlimit = "500 packets"\nflows = 64\nquantum = "1500 B"',
-    "dualpi2-step": 'kind = "dualpi2"\nlimit = "200 packets"\ntarget = "20 ms"\ncoupling = 3\nstep_threshold = "2400 us"',
+    "fq-codel-few": 'kind = "fq-codel"\nlimit = "500 packets"\nflows = 64\nquantum = "1500 B"',
+    "dualpi2-step": 'kind = "dualpi2"\nlimit = "200 packets"\ntarget = "20 ms"\nstep_threshold = "2400 us"',
     "fifo": 'kind = "fifo"',
 }
 SAME = ("codel", "codel-ecn", "fq-codel", "pie", "pie-ecn", "gred", "dualpi2", "dualpi2-enqueue")

@@ -18,9 +18,9 @@ from shoal.parallel import Progress
 from shoal.results import Result
 from shoal.scenario import Scenario
 
-# Packets in all first looks at candidates, and in all other runs: what two cores simulate in a minute and a half.
-_most_looked_at = 200e6
-_most_packets = 250e6
+# Packets in all first looks at candidates, and in all other runs: what two cores simulate in less than 90 s.
+_most_looked_at = 180e6
+_most_packets = 220e6
 # Situations of a first look at least: the traffic as asked, and scalable flows alone, which need the largest K.
 _least_seen = 2
 # Candidates of each family that are tried in all situations; one if their runs have too many packets, however short.

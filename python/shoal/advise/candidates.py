@@ -20,8 +20,8 @@ _segment_bytes = 64 * 1024
 # Smallest threshold: a packet that waits.
 _least_bytes = 2 * 1500
 _cell_bytes = 256
-# DualPI2 marks every scalable packet that waited longer than its step, 1 ms by default. On a slow link that is less than
-# a packet takes, and the link runs empty: RFC 9332 appendix A.1 has a floor of two packets, which the kernel has not.
+# DualPI2 marks every scalable packet that waited longer than its step, 1 ms by default. On a slow link that is less
+# than a packet takes, and the link runs empty: RFC 9332 appendix A.1 has a floor of two packets, the kernel has none.
 _usual_step_us = 1000
 _step_packets = 2
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,9 @@ from shoal.linux.programs import Program, Start
 _suite = "forky"
 _packages = ("libc6", "libbpf1", "libelf1t64", "libmnl0", "libcap2", "zlib1g", "libzstd1", "libxtables12", "iproute2")
 _root = 0xFFFFFFFF
+# The class of the line, below which queues are, and its attribute with the link's number (linux/testbed/sch_line.h).
+_below_line = 1 << 16 | 1
+_line_number = 3
 _most_devices = 8
 _objects = ("qdisc", "class", "filter")
 _memory_mib = 64
@@ -175,14 +179,28 @@ def configured(given: Sequence[tuple[int, int, str, str]], image: Image) -> tupl
 
 
 def as_planned(config: str) -> list[tuple[int, int, str, str]]:
-    """The disciplines below the line of the only bottleneck in a plan, each as :func:`configured` takes it."""
-    found = re.findall(r"^qdisc r1 b0 (\d+) (\d+) (\S+) (\S+)$", config, flags=re.M)
-    below_line = 1 << 16 | 1
-    return [
-        (_root if int(parent) == below_line else int(parent), int(handle), kind, options)
-        for parent, handle, kind, options in found
-        if kind != "line"
+    """The disciplines below the line of a plan's first monitored link, each as :func:`configured` takes it."""
+    found = re.findall(r"^qdisc (\S+) (\S+) (\d+) (\d+) (\S+) (\S+)$", config, flags=re.M)
+    places = [
+        (host, device)
+        for host, device, _, _, kind, options in found
+        if kind == "line" and _attributes(bytes.fromhex(options)).get(_line_number) == bytes(4)
     ]
+    return [
+        (_root if int(parent) == _below_line else int(parent), int(handle), kind, options)
+        for host, device, parent, handle, kind, options in found
+        if kind != "line" and places[:1] == [(host, device)]
+    ]
+
+
+def _attributes(data: bytes) -> dict[int, bytes]:
+    """Netlink attributes by their types: length and type, 16 bits each, and the value, padded to four bytes."""
+    found = {}
+    while data:
+        size, kind = struct.unpack_from("=HH", data)
+        found[kind] = data[4:size]
+        data = data[(size + 3) // 4 * 4 :]
+    return found
 
 
 def find_tc(kinds: Iterable[str]) -> Program:

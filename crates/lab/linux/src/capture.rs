@@ -157,8 +157,8 @@ impl Writer<'_> {
 
 fn note(link: &Link, record: &LineRecord) -> Option<PacketNote> {
     if record.event.is_drop() {
-        return Some(PacketNote::Dropped(drop_reason(link, record)));
+        return Some(PacketNote::Dropped(drop_reason(link, record, None)));
     }
     let marked = record.after.is_ce() && !record.arrived.is_ce();
-    marked.then(|| PacketNote::Marked(mark_reason(link)))
+    marked.then(|| PacketNote::Marked(mark_reason(link, record)))
 }

@@ -114,6 +114,8 @@ pub(crate) struct QueueMapping {
     pub tc_index: u32,
     /// Value of `TCA_LINE_CLASSES`: the handle whose classes the line assigns to packets.
     pub classes: u32,
+    /// Value of `TCA_LINE_CODE_POINTS`: the class of each DiffServ code point; empty if classes are those of flows.
+    pub class_of_code_point: Vec<u8>,
 }
 
 impl QueueMapping {
@@ -125,10 +127,16 @@ impl QueueMapping {
     pub(crate) fn on_line(&self, attributes: Attributes) -> Attributes {
         const TC_INDEX: u16 = 4;
         const CLASSES: u16 = 5;
+        const CODE_POINTS: u16 = 10;
         let given = |attributes: Attributes, kind, value| {
             if value == 0 { attributes } else { attributes.u32(kind, value) }
         };
-        given(given(attributes, TC_INDEX, self.tc_index), CLASSES, self.classes)
+        let attributes = given(given(attributes, TC_INDEX, self.tc_index), CLASSES, self.classes);
+        if self.class_of_code_point.is_empty() {
+            attributes
+        } else {
+            attributes.bytes(CODE_POINTS, &self.class_of_code_point)
+        }
     }
 }
 

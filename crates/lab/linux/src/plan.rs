@@ -97,13 +97,9 @@ fn controls(experiment: &Experiment, kernel: &Kernel, refusals: &mut Refusals) -
         let place = format!("flow group `{}`", group.name);
         endpoints::check(&place, flow, endpoint, refusals);
         card::check(&place, experiment.host_of(flow), kernel, refusals);
-        if group.dscp != 0 {
-            let hint = "remove dscp, or run this on the simulator";
-            refusals.add(
-                &place,
-                format!("packets with code point {}: sockets here have 0", group.dscp),
-                hint,
-            );
+        if group.dscp != 0 && kernel.generator.is_some() {
+            let reason = format!("packets with code point {}: those of iperf3 have 0 here", group.dscp);
+            refusals.add(&place, reason, "leave --generator out");
         }
         if matches!(flow.app, App::Unresponsive { .. }) {
             if kernel.generator.is_some() {
@@ -171,6 +167,12 @@ impl Planned<'_> {
         self.testbed.write_shown(&mut text);
         for (flow, place) in self.experiment.flows.iter().zip(&self.testbed.places) {
             line!(text, "{}", self.flow(flow, place));
+        }
+        for (number, flow) in self.experiment.flows.iter().enumerate() {
+            let dscp = self.experiment.groups[flow.group as usize].dscp;
+            if dscp != 0 {
+                line!(text, "dscp {number} {dscp}");
+            }
         }
         applications::gaps(self.experiment, &mut text);
         let (run, sample) = (self.experiment.duration, sample_interval(self.experiment));
@@ -310,7 +312,12 @@ impl Planned<'_> {
         let connects =
             if connects_as == sender { String::new() } else { format!(" (connects as {connects_as})") };
         let app = self.kernel.generator.clone().unwrap_or(app);
-        Some(format!("TCP_CONGESTION {sender}{connects} at the sender, {listener} at the listener; {app}"))
+        let dscp = self.experiment.groups[index].dscp;
+        let marked =
+            if dscp == 0 { String::new() } else { format!("IP_TOS {:#04x} at both ends; ", dscp << 2) };
+        Some(format!(
+            "TCP_CONGESTION {sender}{connects} at the sender, {listener} at the listener; {marked}{app}"
+        ))
     }
 
     fn end_rules(&self, number: usize, host: &str, add: &mut impl FnMut(&str, String)) {

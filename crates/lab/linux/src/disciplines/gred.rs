@@ -46,7 +46,12 @@ impl Express for GredConfig {
              ECT, 1 for others"
                 .to_owned(),
         ];
-        Some(QueueMapping { disciplines, rules, tc_index: u32::from_le_bytes(self.queue_of), classes: 0 })
+        Some(QueueMapping {
+            disciplines,
+            rules,
+            tc_index: u32::from_le_bytes(self.queue_of),
+            ..QueueMapping::default()
+        })
     }
 }
 
