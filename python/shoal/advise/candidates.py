@@ -154,7 +154,9 @@ def _two_queues(question: Question, thresholds: list[int]) -> Iterator[Candidate
         for low in (None, *thresholds[-3:]):
             drop = "only when full" if low is None else _range(low, min(3 * low, most), 0.1)
             law = {"kind": "fifo"} if low is None else _drops(low, min(3 * low, most), 0.1)
-            own = {"name": "scalable", "dscp": [scalable_code_point], "weight": weights[0], "aqm": _wred(mark=_step(k))}
+            # Most switches can only drop above the threshold what they cannot mark; nothing but a SYN should be that.
+            step = _wred(mark=_step(k), drop=_step(k))
+            own = {"name": "scalable", "dscp": [scalable_code_point], "weight": weights[0], "aqm": step}
             other = {"name": "classic", "weight": weights[1], "aqm": law}
             parameters = {"K": _size(k), "weights": f"{weights[0]}:{weights[1]}", "classic drop": drop}
             aqm = {"kind": "classes", "queues": [own, other]}
