@@ -13,7 +13,7 @@ from typer.exceptions import Exit
 
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
-from shoal.cli.run import Plane
+from shoal.cli.planes import Plane
 from shoal.tabulate import Table
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
 from shoal.cli.on_linux import find_linux, refuse_limits_without_linux
 from shoal.cli.out import say_written, this_command
-from shoal.cli.run import Plane
+from shoal.cli.planes import Plane
 from shoal.errors import UsageError
 from shoal.files import new_folder, refuse_existing
 from shoal.models import models, nearest

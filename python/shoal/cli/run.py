@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +16,7 @@ from shoal.cli.console import data, talk
 from shoal.cli.declare import option
 from shoal.cli.on_linux import explain_linux, find_linux, prepare_linux, refuse_limits_without_linux
 from shoal.cli.out import keep_command, results_in, say_written
+from shoal.cli.planes import Plane
 from shoal.errors import UsageError
 from shoal.files import is_capture, refuse_existing, refuse_foreign, remove_abandoned_files
 from shoal.jobs import run_jobs
@@ -33,14 +33,6 @@ if TYPE_CHECKING:
 # With --out, so many flows leave cwnd, alpha, marks and drops for the figures, and one of each group at least, unless
 # the scenario says otherwise.
 _traced_flows = 8
-
-
-class Plane(StrEnum):
-    """What runs the scenario."""
-
-    SIM = "sim"
-    LINUX = "linux"
-
 
 _Seed = Annotated[int | None, option("--seed", "N", "Seed of all random streams.")]
 _Seeds = Annotated[

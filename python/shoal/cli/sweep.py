@@ -16,6 +16,7 @@ from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
 from shoal.cli.out import results_in, say_written
+from shoal.cli.planes import Plane
 from shoal.cli.sweep_output import show, write
 from shoal.errors import UsageError
 from shoal.scenario import read_text
@@ -120,6 +121,10 @@ _Cluster = Annotated[
         "[cyan]slurm:16[/], [cyan]ssh:HOST1,HOST2[/].",
     ),
 ]
+_On = Annotated[
+    Plane,
+    option("--on", "PLANE", "What runs it: the simulator, or the real kernel (see [cyan]shoal linux[/])."),
+]
 _DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Say how many runs there are, how many are finished, and what the rest will take."),
@@ -139,6 +144,7 @@ def sweep(
     max_seeds: _MaxSeeds = None,
     metric: _Metric = None,
     shard: _Shard = None,
+    on: _On = Plane.SIM,
     dry_run: _DryRun = False,
     out: options.Out = None,
     force: options.Force = False,
@@ -170,6 +176,7 @@ def sweep(
         "--set": set_,
     }
     given |= {"--sizes": sizes, "--seeds": seeds, "--until": until, "--max-seeds": max_seeds, "--metric": metric}
+    given |= {"--on": on if on is not Plane.SIM else None}
     subject = _subject(scenario, given)
     plan = subject.plan
     place = _shard(shard, out, len(plan.design)) if shard is not None else None
@@ -258,6 +265,7 @@ def _from_options(path: Path, given: dict[str, object]) -> _Asked:
     from shoal.metrics import default_metrics
     from shoal.sweeps.design import Design
     from shoal.sweeps.plan import Plan
+    from shoal.sweeps.plane import kernel_here
     from shoal.sweeps.until import Until, least_seeds
 
     def texts(name: str) -> list[str]:
@@ -278,7 +286,8 @@ def _from_options(path: Path, given: dict[str, object]) -> _Asked:
         metrics,
         seeds if isinstance(seeds, int) else least_seeds if until else 1,
         until,
-        *([most] if isinstance(most, int) else []),
+        **({"max_seeds": most} if isinstance(most, int) else {}),
+        kernel=kernel_here() if given["--on"] else "",
     )
     files = {f"sizes-{number}.csv": Path(text.partition("=")[2].strip()) for number, text in enumerate(sizes)}
     return _Asked(plan, {"source.toml": path, **files}, True)

@@ -59,7 +59,8 @@ def show(rows: Rows, *, as_json: bool) -> None:
             data.json_part(part)
     else:
         data.heading(scenario.title)
-        data.sentence(f"{len(rows):,} points, {sweep_seeds_in_words(rows)}")
+        where = f", on {rows.plan.kernel}" if rows.plan.kernel else ""
+        data.sentence(f"{len(rows):,} points, {sweep_seeds_in_words(rows)}{where}")
         data.blank()
         data.table(table_of(rows, most=_most_lines))
         if line := omitted(rows, most=_most_lines, where="--out DIR and --json have"):

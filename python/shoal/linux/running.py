@@ -70,9 +70,33 @@ def run_on_linux(
     OutputError
         The file cannot be written.
     """
+    finished = finished_on_linux(
+        scenario,
+        image or find_image(),
+        seed=seed,
+        pcap=pcap,
+        pcap_payload=pcap_payload,
+        progress=progress,
+        cancel=cancel,
+        limits=limits,
+    )
+    return Result(finished.json, run=finished)
+
+
+def finished_on_linux(
+    scenario: Scenario,
+    image: Image,
+    *,
+    seed: int | None = None,
+    pcap: str | Path | None = None,
+    pcap_payload: bool = False,
+    progress: Callable[[float], object] | None = None,
+    cancel: _native.Cancel | None = None,
+    limits: Limits | None = None,
+) -> _native.Run:
+    """:func:`run_on_linux`, with the run as the Rust side holds it."""
     if seed is not None:
         seed = checked_seed(seed)
-    image = image or find_image()
     planned = plan(scenario, image, seed=seed, captures=pcap is not None)
     with guest_folder() as folder:
         run_guest(
@@ -88,4 +112,4 @@ def run_on_linux(
         finished = planned.result(folder)
         if pcap is not None:
             planned.capture(folder, Path(pcap), payload=pcap_payload)
-    return Result(finished.json, run=finished)
+    return finished

@@ -15,7 +15,7 @@ from shoal.parallel import Progress, counted, default_workers, finished
 from shoal.sweeps import store as stores
 from shoal.sweeps.plan import Plan, check
 from shoal.sweeps.recipe import Recipe
-from shoal.sweeps.record import Record, failure, measure, simulate
+from shoal.sweeps.record import Record, failure, measure, perform
 from shoal.sweeps.rows import Rows
 from shoal.sweeps.store import Found
 from shoal.sweeps.work import Block, Pace, Work
@@ -81,7 +81,7 @@ def _simulated(recipe: Recipe, values: dict[str, object], seed: int, cancel: Can
         scenario = recipe.at(values)
     except ShoalError as error:  # it was checked before: this machine is not like the one that did
         return failure(error)
-    return simulate(scenario, seed, cancel)
+    return perform(recipe, scenario, seed, cancel)
 
 
 def run_plan(

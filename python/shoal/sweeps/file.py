@@ -17,6 +17,7 @@ from shoal.sizes import scenario_with_sizes
 from shoal.sweeps.design import Design, Factor, axis, pairs
 from shoal.sweeps.kept import refuse_bad_axis
 from shoal.sweeps.plan import Plan
+from shoal.sweeps.plane import kernel_here
 from shoal.sweeps.sampling import axis_of, method, sample
 from shoal.sweeps.until import Until, least_seeds
 from shoal.sweeps.values import Interval, listed, refuse_repeated
@@ -37,6 +38,11 @@ _text, _whole, _table = "text", "a whole number", "a table"
 #: Keys of the file.
 keys = [
     Key("scenario", _text, "A scenario file, beside this file, or the name of a ready-made one. Required."),
+    Key(
+        "on",
+        _text,
+        "`sim`, the simulator, or `linux`: the real kernel (docs/linux.md), which has to be built. `sim` if not given.",
+    ),
     Key(
         "seeds",
         "a whole number or a list of them",
@@ -173,7 +179,11 @@ def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
     most = _of(content, "max-seeds", int, _whole)
     if most is not None and until is None:
         raise UsageError("`max-seeds` bounds what `until` asks for, and there is none", hint="leave it out")
-    plan = Plan(template, design, metrics, seeds, until, *([] if most is None else [most]))
+    on = _of(content, "on", str, _text) or "sim"
+    if on not in ("sim", "linux"):
+        raise UsageError(f"`on` is {on!r}", hint="`sim` or `linux`")
+    kernel = kernel_here() if on == "linux" else ""
+    plan = Plan(template, design, metrics, seeds, until, **({} if most is None else {"max_seeds": most}), kernel=kernel)
     return SweepFile(plan, scenario_file, sizes)
 
 

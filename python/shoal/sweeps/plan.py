@@ -15,13 +15,14 @@ from shoal.errors import OutputError, ScenarioError, UsageError
 from shoal.metrics import check_metric
 from shoal.running import most_seeds, seed_list, too_many_runs
 from shoal.scenario import Scenario
+from shoal.sweeps import plane
 from shoal.sweeps.design import Design, Factor
 from shoal.sweeps.recipe import Recipe
 from shoal.sweeps.store import digest_of
 from shoal.sweeps.until import Until, least_seeds
 from shoal.template import Template
 
-_format = 1
+_format = 2
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Plan:
         When a point has replications enough; ``None`` if every point has the same number.
     max_seeds
         How many it may become.
+    kernel
+        Which kernel runs it, as :func:`shoal.sweeps.plane.kernel_here` says it; empty: the simulator does.
     """
 
     template: Template
@@ -52,6 +55,7 @@ class Plan:
     seeds: int | tuple[int, ...] = 1
     until: Until | None = None
     max_seeds: int = 100
+    kernel: str = ""
 
     def __post_init__(self) -> None:
         for text in self.metrics.values():
@@ -76,7 +80,7 @@ class Plan:
     def recipe(self) -> Recipe:
         """What makes and measures a run."""
         goals = [goal.metric for goal in self.until.goals] if self.until else []
-        return Recipe(self.template, tuple(dict.fromkeys([*self.metrics.values(), *goals])))
+        return Recipe(self.template, tuple(dict.fromkeys([*self.metrics.values(), *goals])), self.kernel)
 
     @property
     def expressions(self) -> tuple[str, ...]:
@@ -138,6 +142,7 @@ class Plan:
                 tuple(seeds) if isinstance(seeds, list) else seeds,
                 Until.parse(own["until"], metrics) if own["until"] else None,
                 own["max_seeds"],
+                recipe.kernel,
             )
         except OSError as error:
             raise OutputError(f"cannot read `{path}`: {error.strerror}", hint="is this a part of a sweep?") from error
@@ -201,11 +206,11 @@ def check(plan: Plan, *, points: Sequence[int] | None = None, on_point: Callable
             scenario = recipe.at(design.at(number))
         except ScenarioError as error:
             raise _placed(str(error), plan, number) from None
-        if text := scenario.native.simulator_refuses:
+        if text := plane.refusal(scenario) if plan.kernel else scenario.native.simulator_refuses:
             refused.setdefault(text, number)
         if not digests or varies_trace:
             _refuse_packets(scenario)
-        digests.append(digest_of(scenario.to_toml()))
+        digests.append(digest_of(scenario.to_toml(), plan.kernel))
         if plan.varies_seed:
             first_seeds.append(plan.seeds_of(scenario))
         if warning is None and sets_a_threshold and (len(digests) == 1 or varies_more):

@@ -24,10 +24,13 @@ class Recipe:
         The scenario, and what gets a value.
     metrics
         Expressions over the metrics; runs record what they need, and no time series if none needs it.
+    kernel
+        Which kernel runs it, as :func:`shoal.sweeps.plane.kernel_here` says it; empty: the simulator does.
     """
 
     template: Template
     metrics: tuple[str, ...]
+    kernel: str = ""
 
     def at(self, values: Mapping[str, object]) -> Scenario:
         """The scenario of a point, which is checked.
@@ -75,6 +78,7 @@ class Recipe:
                 "keys": self.template.names,
                 "set": self.template.set,
                 "metrics": self.metrics,
+                "kernel": self.kernel,
             }
         )
 
@@ -89,4 +93,4 @@ class Recipe:
 def _read(text: str) -> Recipe:
     own = json.loads(text)
     scenario = Scenario(own["text"], own["name"], tuple((key, value) for key, value in own["overrides"]))
-    return Recipe(Template(scenario, tuple(own["keys"]), own["set"]), tuple(own["metrics"]))
+    return Recipe(Template(scenario, tuple(own["keys"]), own["set"]), tuple(own["metrics"]), own["kernel"])

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shoal._native import Cancel, Run, uncompressed
-from shoal.errors import Cancelled, OutputError, UsageError
+from shoal.errors import Cancelled, ClusterError, OutputError, UsageError
 from shoal.expression import UndefinedError
 from shoal.metrics import measured
 from shoal.results import Result
 from shoal.scenario import Scenario
+from shoal.sweeps import plane
 from shoal.sweeps.recipe import Recipe
 
 
@@ -111,14 +112,22 @@ def run(recipe: Recipe, scenario: Scenario, seed: int, cancel: Cancel) -> Record
     UsageError
         A metric asks for something that the runs do not have, such as a group that is misspelt.
     """
-    return measure(recipe, seed, simulate(scenario, seed, cancel))
+    return measure(recipe, seed, perform(recipe, scenario, seed, cancel))
 
 
-def simulate(scenario: Scenario, seed: int, cancel: Cancel) -> Run | Record:
-    """Run a scenario; gives the record of its error if it fails."""
+def perform(recipe: Recipe, scenario: Scenario, seed: int, cancel: Cancel) -> Run | Record:
+    """Run a scenario where the recipe says; gives the record of its error if it fails.
+
+    Raises
+    ------
+    ClusterError
+        It is to run on a kernel that this machine does not have.
+    """
     try:
+        if recipe.kernel:
+            return plane.run_on(recipe.kernel, scenario, seed, cancel)
         return scenario.native.run(seed=seed, cancel=cancel)
-    except (Cancelled, KeyboardInterrupt, SystemExit):
+    except (Cancelled, ClusterError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic of the Rust side is no Exception
         return failure(error)

@@ -275,6 +275,6 @@ class _Everything:
 _everything = _Everything()
 
 
-def digest_of(resolved_toml: str) -> bytes:
-    """What a record is found by, beside the seed."""
-    return hashlib.sha256(resolved_toml.encode()).digest()
+def digest_of(resolved_toml: str, kernel: str = "") -> bytes:
+    """What a record is found by, beside the seed; ``kernel`` is empty for runs of the simulator."""
+    return hashlib.sha256(f"{resolved_toml}\0{kernel}".encode()).digest()

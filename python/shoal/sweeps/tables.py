@@ -134,6 +134,7 @@ def json_of(rows: Rows) -> Iterator[str]:
         "metrics": dict(plan.metrics),
         "seeds": rows.seeds(0),
         **({"until": plan.until.text} if plan.until is not None else {}),
+        **({"kernel": plan.kernel} if plan.kernel else {}),
         "warnings": list(rows.warnings),
     }
     yield json.dumps(content, indent=2, allow_nan=False).removesuffix("\n}")
