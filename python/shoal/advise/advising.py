@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ _most_packets = 220e6
 _least_seen = 2
 # Candidates of each family that are tried in all situations; one if their runs have too many packets, however short.
 _kept = 2
+# Candidates of each family at least that are looked at in more than the traffic as asked.
+_promising_least = 4
 _seeds = (1, 2, 3)
 # Factors by which the parameters of the recommended law are changed, to see what happens around it.
 _factors = (0.5, 2.0)
@@ -161,11 +164,18 @@ def advise(
     packets = len(tried) * first_look.packets(question.rate_bps)
     seen = [one for one in everywhere if not one.incast and not one.is_flooded and not one.is_crowded]
     seen = seen[: max(_least_seen, int(_most_looked_at / packets))]
-    screened = runner.means(
-        [at(one, situation, first_look) for one in tried for situation in seen], _seeds[:1], f"{len(tried)} laws"
-    )
-    first = [(judge(own, question.goal), candidate) for candidate, own in _each(tried, seen, screened)]
-    first.sort(key=lambda pair: (pair[0].key, pair[1].name))
+    first: list[tuple[Judged, Candidate]] = []
+    looked: dict[str, dict[Situation, Means]] = {one.name: {} for one in tried}
+    # Those that are far behind in the traffic as asked are not looked at any further.
+    for where in (seen[:1], seen[1:]):
+        now = tried if not first else _promising([one for _, one in first])
+        found = runner.means(
+            [at(one, situation, first_look) for one in now for situation in where], _seeds[:1], f"{len(now)} laws"
+        )
+        for candidate, own in _each(now, where, found):
+            looked[candidate.name] |= own
+        first = [(judge(looked[candidate.name], question.goal), candidate) for candidate in now]
+        first.sort(key=lambda pair: (pair[0].key, pair[1].name))
     shortest = thorough(question, 0.0).packets(question.rate_bps)
     runs_of_two = len(_seeds) * len(everywhere) * (_kept * len({one.family for one in tried}) + 2)
     most = _kept if runs_of_two * shortest <= 2 * _most_packets else 1
@@ -199,6 +209,15 @@ def advise(
         screened=len(tried),
         runs=runner.runs,
     )
+
+
+def _promising(ordered: Sequence[Candidate]) -> list[Candidate]:
+    """The better half of each family, and some more of small ones."""
+    kept: list[Candidate] = []
+    for family in families:
+        own = [one for one in ordered if one.family == family]
+        kept += own[: max(_promising_least, ceil(len(own) / 2))]
+    return kept
 
 
 def to_prove(advice: Advice) -> Scenario:
