@@ -42,6 +42,17 @@ def queues_of(scenario: Scenario, *, index: int) -> tuple[list[Queue], list[Rema
     queues, remarks = [], []
     shares, told = _shares(aqm["queues"])
     remarks += told
+    if aqm.get("memory") is not None:
+        sizes = ", ".join(
+            f"{own['name']} alpha {own.get('alpha') or 1:g} and {own.get('reserved') or '0 B'} reserved"
+            for own in aqm["queues"]
+        )
+        remarks.append(
+            Remark(
+                f"the memory of {aqm['memory']} that the queues share is not written ({sizes})",
+                "profiles of buffers belong to pools of the device: set dynamic thresholds there",
+            )
+        )
     for number, own in enumerate(aqm["queues"]):
         limit = amount_of_scenario(str(own.get("buffer") or buffer), bdp_bytes=bdp_bytes)
         place = index + len(aqm["queues"]) - 1 - number

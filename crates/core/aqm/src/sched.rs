@@ -3,6 +3,7 @@
 mod credit;
 mod drr;
 mod dwrr;
+mod memory;
 mod time_shift;
 mod token_bucket;
 
@@ -11,6 +12,7 @@ use shoal_units::{Span, Time};
 pub(crate) use credit::CreditRoundRobin;
 pub(crate) use drr::Drr;
 pub(crate) use dwrr::Dwrr;
+pub use memory::MemoryShare;
 pub(crate) use time_shift::TimeShiftedFifo;
 pub use token_bucket::ShaperConfig;
 pub(crate) use token_bucket::TokenBucket;

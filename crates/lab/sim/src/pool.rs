@@ -1,8 +1,4 @@
-//! Memory that several ports of a switch share, divided by dynamic thresholds.
-//!
-//! Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM ToN 6(2), 1998: a
-//! port may hold up to alpha times the memory that is free, so busy ports leave some of it for those that are not yet.
-//! Reserved memory belongs to its port; dynamic thresholds divide the rest. Only waiting bytes count, as
+//! Memory that several ports of a switch share, divided by dynamic thresholds ([`MemoryShare`]). Only waiting bytes count, as
 //! everywhere here; the packet in transmission has left its queue (a real switch holds it a little longer,
 //! and counts whole cells).
 //!
@@ -12,6 +8,7 @@
 
 use crate::port::{ALONE, Port};
 use crate::recorder::Recorder;
+use shoal_aqm::MemoryShare;
 use shoal_scenario::Experiment;
 use shoal_units::Time;
 use shoal_units::cast::count_u32;
@@ -30,8 +27,8 @@ pub(crate) struct Pools {
 struct Pool {
     /// Size of the memory without the reserved parts, in bytes.
     shared_bytes: u64,
-    alpha: f64,
-    reserved_bytes: u64,
+    /// What each member may hold.
+    share: MemoryShare,
     /// Bytes that the members hold beyond their reserved parts.
     used_bytes: u64,
     /// Members that hold packets.
@@ -71,8 +68,7 @@ impl Pools {
                 shared_bytes: plan
                     .size_bytes
                     .saturating_sub(plan.reserved_bytes.saturating_mul(ports(index))),
-                alpha: plan.alpha,
-                reserved_bytes: plan.reserved_bytes,
+                share: MemoryShare { alpha: plan.alpha, reserved_bytes: plan.reserved_bytes },
                 used_bytes: 0,
                 busy: Vec::new(),
                 next_departure: Time::NEVER,
@@ -100,10 +96,7 @@ impl Pools {
             self.catch_up(pool, now, ports, recorder);
         }
         let (pool, held) = (&self.pools[pool], self.members[member as usize].held_bytes);
-        let shared = |bytes: u64| bytes.saturating_sub(pool.reserved_bytes);
-        let after = shared(held + u64::from(size));
-        let free = pool.shared_bytes - pool.used_bytes;
-        after == 0 || (after as f64 <= pool.alpha * free as f64 && after - shared(held) <= free)
+        pool.share.admits(held, size, pool.shared_bytes - pool.used_bytes)
     }
 
     /// Updates the count of the port of `member`. Must be called whenever it may have changed.
@@ -114,8 +107,7 @@ impl Pools {
         let state = &mut members[member as usize];
         let pool = &mut pools[state.pool as usize];
         let (before, after) = (state.held_bytes, port.waiting_bytes());
-        let shared = |bytes: u64| bytes.saturating_sub(pool.reserved_bytes);
-        pool.used_bytes = pool.used_bytes - shared(before) + shared(after);
+        pool.used_bytes = pool.used_bytes - pool.share.shared(before) + pool.share.shared(after);
         state.held_bytes = after;
         if after > 0 {
             pool.next_departure = pool.next_departure.min(port.next_change());

@@ -89,6 +89,20 @@ impl Classes {
         self.turns.turn(|index| weighted[usize::from(index)]).ok_or(held_until)
     }
 
+    /// Whether a packet of `size` bytes may join queue `index` as far as the memory is concerned that all of them share.
+    #[inline]
+    fn has_memory_for(&self, index: u8, size: u16) -> bool {
+        let Some(memory_bytes) = self.config.memory_bytes else { return true };
+        // The sum of a few numbers cannot go wrong over packets that laws drop by themselves.
+        let shares = self.config.queues.iter().map(|queue| queue.memory);
+        let used = shares
+            .zip(&self.queues)
+            .map(|(share, queue)| share.reserved_bytes + share.shared(queue.inner.backlog().bytes));
+        let free = memory_bytes.saturating_sub(used.sum());
+        let held = self.queues[usize::from(index)].inner.backlog().bytes;
+        self.config.queues[usize::from(index)].memory.admits(held, size.into(), free)
+    }
+
     /// Tells the round robin whether queue `index` holds packets, if that has changed.
     #[inline]
     fn settle(&mut self, index: u8, held_packets: bool) {
@@ -114,6 +128,9 @@ impl Queue for Classes {
     #[inline(never)]
     fn enqueue(&mut self, packet: Packet, now: Time, random: &mut Stream) -> Verdict {
         let index = self.config.queue_of(packet.flow.0);
+        if !self.has_memory_for(index, packet.size) {
+            return Verdict::Dropped(Reason::Buffer);
+        }
         let queue = &mut self.queues[usize::from(index)];
         let held_packets = queue.inner.backlog().packets > 0;
         let verdict = queue.inner.enqueue(packet, now, random);

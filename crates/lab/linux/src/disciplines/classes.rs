@@ -26,6 +26,14 @@ impl Express for ClassesConfig {
     const DROPS: Reason = Reason::Early;
 
     fn express(&self, site: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping> {
+        if self.memory_bytes.is_some() {
+            refusals.add(
+                format!("{PLACE}.memory"),
+                "no discipline has thresholds that depend on what other queues hold",
+                "leave memory out and give each queue a buffer, or run this on the simulator",
+            );
+            return None;
+        }
         // Strict bands come first in `ets`.
         let strict = |queue: &&(usize, &ClassConfig)| queue.1.service == Service::Strict;
         let queues: Vec<(usize, &ClassConfig)> = self.queues.iter().enumerate().collect();

@@ -1,7 +1,9 @@
 //! Keys of `classes`: queues for traffic classes.
 
 use serde_json::Value as Json;
-use shoal_aqm::{ClassConfig, ClassesConfig, Extent, MOST_CLASSES, QueueConfig, Service, ShaperConfig};
+use shoal_aqm::{
+    ClassConfig, ClassesConfig, Extent, MOST_CLASSES, MemoryShare, QueueConfig, Service, ShaperConfig,
+};
 
 use super::{Aqm, Place, Port, Resolve, queue};
 use crate::dscp::Dscp;
@@ -18,11 +20,17 @@ section! {
         /// The queues. Those with priority = "strict" come before all others, in this order.
         #[source = "Linux net/sched/sch_ets.c ets_qdisc_dequeue"]
         queues: Vec<ClassQueue>,
+        /// Memory that the queues share, with what is reserved for each: a queue may hold alpha times what is free of it. Limits of queues hold
+        /// besides.
+        #[source = "Choudhury and Hahne 1998, section II"]
+        #[otherwise = "each queue has its own limit only"]
+        memory: Option<Size>,
     }
 }
 
 section! {
-    /// A queue for a traffic class. It has a limit and a law of its own; what waits in other queues does not count in either.
+    /// A queue for a traffic class. It has a limit and a law of its own; what waits in other queues counts in neither, but for memory
+    /// that they share.
     ClassQueue {
         /// Name in reports.
         #[source = "this project's own"]
@@ -49,7 +57,15 @@ section! {
         #[source = "Linux net/sched/sch_tbf.c"]
         #[otherwise = "ten packets of the largest size"]
         burst: Option<Size>,
-        /// Limit of this queue. There is none for all queues together.
+        /// Multiple of the free memory that this queue may hold: it gets alpha / (1 + the alphas of all busy queues) of it.
+        #[source = "Choudhury and Hahne 1998, equations 1 and 3; switches offer powers of two from 1/128 to 8"]
+        #[otherwise = "1, if the queues share memory"]
+        alpha: Option<f64>,
+        /// Part of the memory that no other queue may hold.
+        #[source = "SONiC BUFFER_PROFILE, field size"]
+        #[otherwise = "nothing"]
+        reserved: Option<Size>,
+        /// Limit of this queue. For all queues together there is only the memory that they share.
         #[source = "Linux net/sched/sch_fifo.c"]
         #[otherwise = "the link's buffer"]
         buffer: Option<Amount>,
@@ -114,9 +130,10 @@ impl Resolve for Classes {
         let least = weights.min().unwrap_or(1);
         let queues: Vec<Option<ClassConfig>> =
             self.queues.iter().enumerate().map(|(index, queue)| law.class(index, queue, least)).collect();
+        let memory_bytes = law.memory(self)?;
         let queues: Option<_> = queues.into_iter().collect();
         // The code points of flows are known once the flows are.
-        Some(ClassesConfig { queues: queues?, queue_of: queue_of?, codepoints: [].into() })
+        Some(ClassesConfig { queues: queues?, queue_of: queue_of?, codepoints: [].into(), memory_bytes })
     }
 }
 
@@ -206,7 +223,56 @@ impl Place<'_> {
             None => (self.buffer, self.port.buffer_path),
         };
         let law = queue(&class.aqm.0, buffer, &Port { aqm_path: &aqm_path, buffer_path, ..*self.port });
-        Some(ClassConfig { name: class.name.clone(), service: service?, shaper: shaper.ok()?, law: law? })
+        let memory = self.memory_share(class, &keys);
+        Some(ClassConfig {
+            name: class.name.clone(),
+            service: service?,
+            shaper: shaper.ok()?,
+            law: law?,
+            memory: memory?,
+        })
+    }
+
+    /// What a queue may hold of the shared memory.
+    fn memory_share(&self, class: &ClassQueue, keys: &Table<'_>) -> Option<MemoryShare> {
+        let usual = MemoryShare::default();
+        let alpha = class.alpha.unwrap_or(usual.alpha);
+        if !MemoryShare::is_alpha(alpha) {
+            let hint = "write a number above 0, as in alpha = 1; switches have powers of two from 1/128 to 8";
+            keys.error("alpha", format!("an alpha of {alpha}"), hint);
+            return None;
+        }
+        // Beyond 64 bits it is more than any memory.
+        let reserved = class.reserved.map(|size| size.bytes().unwrap_or(u64::MAX));
+        Some(MemoryShare { alpha, reserved_bytes: reserved.unwrap_or(usual.reserved_bytes) })
+    }
+
+    /// The memory that all queues share, in bytes; `None` if it was refused.
+    fn memory(&self, classes: &Classes) -> Option<Option<u64>> {
+        let Some(size) = classes.memory else {
+            for (index, queue) in classes.queues.iter().enumerate() {
+                let given = [("alpha", queue.alpha.is_some()), ("reserved", queue.reserved.is_some())];
+                if let Some((key, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+                    let hint = format!("add memory to [{}], as in \"2 MB\", or remove {key}", self.keys.path);
+                    self.queue_keys(index).error(key, "the queues share no memory", hint);
+                    return None;
+                }
+            }
+            return Some(None);
+        };
+        let Some(memory_bytes) = size.bytes().filter(|bytes| *bytes > 0) else {
+            let hint = "as in \"2 MB\"; remove the key if each queue has its own limit only";
+            self.keys.error("memory", "the memory needs a size above 0", hint);
+            return None;
+        };
+        let reserved = classes.queues.iter().filter_map(|queue| queue.reserved);
+        let all = reserved.map(|size| size.bytes()).try_fold(0u64, |sum, bytes| sum.checked_add(bytes?));
+        if all.is_none_or(|all| all > memory_bytes) {
+            let hint = "write less as reserved of the queues, or a larger memory";
+            self.keys.error("memory", format!("{size} are less than what is reserved"), hint);
+            return None;
+        }
+        Some(Some(memory_bytes))
     }
 
     fn service(&self, class: &ClassQueue, least_weight: u32, keys: &Table<'_>) -> Option<Service> {

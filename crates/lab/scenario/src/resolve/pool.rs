@@ -1,5 +1,7 @@
 //! Memory that the ports of a switch share.
 
+use shoal_aqm::MemoryShare;
+
 use super::network::Network;
 use crate::experiment::{LinkId, NodeId, Pool};
 use crate::remarks::Table;
@@ -34,7 +36,7 @@ pub(super) fn share(
         );
         return None;
     }
-    if !(shared.alpha > 0.0 && shared.alpha <= 1e6) {
+    if !MemoryShare::is_alpha(shared.alpha) {
         let hint = "write a number above 0, as in alpha = 1; switches have powers of two from 1/128 to 8";
         keys.error("alpha", format!("an alpha of {}", shared.alpha), hint);
         return None;

@@ -181,9 +181,15 @@ fn classes(shapers: [Option<ShaperConfig>; 3]) -> QueueConfig {
         service,
         shaper,
         law,
+        memory: MemoryShare::default(),
     });
     let queue_of = std::array::from_fn(|codepoint| [2, 0, 1][codepoint % 3]);
-    QueueConfig::Classes(ClassesConfig { queues: queues.collect(), queue_of, codepoints: (0..4).collect() })
+    QueueConfig::Classes(ClassesConfig {
+        queues: queues.collect(),
+        queue_of,
+        codepoints: (0..4).collect(),
+        memory_bytes: None,
+    })
 }
 
 /// The same with every queue shaped in one of two ways. Lines that send at opportunities have no such queues.

@@ -1,7 +1,7 @@
 //! The configuration of queues for traffic classes.
 
 use super::{Classes, doc};
-use crate::{Extent, LawConfig, Level, QueueConfig, ShaperConfig, TcError};
+use crate::{Extent, LawConfig, Level, MemoryShare, QueueConfig, ShaperConfig, TcError};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -21,6 +21,8 @@ pub struct ClassesConfig {
     /// The code point of each flow, by its number; flows beyond the end have 0. Ports share it. A packet has no room for a code point
     /// of its own.
     pub codepoints: Arc<[u8]>,
+    /// Memory that all queues share, in bytes, with what is reserved for each; `None`: each has only its own limit.
+    pub memory_bytes: Option<u64>,
 }
 
 /// A queue for a traffic class.
@@ -34,6 +36,8 @@ pub struct ClassConfig {
     pub shaper: Option<ShaperConfig>,
     /// Its law, with its limit; not again one of traffic classes.
     pub law: QueueConfig,
+    /// What it may hold of the memory that all queues share.
+    pub memory: MemoryShare,
 }
 
 /// When a queue sends.
@@ -65,7 +69,7 @@ impl LawConfig for ClassesConfig {
         Ok(Box::new(Classes::new(self, line_rate)?))
     }
 
-    /// Each queue has its own limit; there is none for all of them together.
+    /// Each queue has its own limit; the memory that all share depends on what each holds.
     fn limit(&self) -> Extent {
         Extent::Unlimited
     }

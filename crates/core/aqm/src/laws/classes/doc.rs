@@ -34,6 +34,12 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             test: "a_shaped_queue_keeps_its_turn",
         },
         Difference {
+            text: "Memory that the queues share counts bytes of IP packets that wait, and compares alpha times what is free with what the queue \
+                   would hold with the arriving packet. A switch counts whole cells until their transmission has ended; other ports take from its \
+                   memory, too; and headroom, which matters only where links pause (priority flow control), is not modelled.",
+            test: "busy_queues_hold_alpha_times_what_is_free",
+        },
+        Difference {
             text: "Shapers count bytes of IP packets, and a packet leaves when the bucket holds all of it; switches count framing, too, and many \
                    let a packet leave on any credit and pay afterwards.",
             test: "a_shaped_queue_sends_its_burst_and_then_its_rate",

@@ -2,7 +2,7 @@
 
 use super::{ClassConfig, ClassesConfig, Service};
 use crate::testing::{Checked, Input, Kind, Limit, Order, Promise, Promises};
-use crate::{AnyQueue, Extent, FifoConfig, QueueConfig, ShaperConfig};
+use crate::{AnyQueue, Extent, FifoConfig, MemoryShare, QueueConfig, ShaperConfig};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -20,6 +20,8 @@ impl Checked for ClassesConfig {
             queue_of: core::array::from_fn(|codepoint| (codepoint % usize::from(count)) as u8),
             // Some flows lie beyond the end.
             codepoints: (0..input.byte() % FLOWS).map(|_| input.byte() % 64).collect(),
+            // Limits by what other queues hold are no promise of a queue; tests of their own are about them.
+            memory_bytes: None,
         }
     }
 
@@ -62,5 +64,6 @@ fn class(number: u8, input: &mut Input<'_>, line_rate: Rate) -> ClassConfig {
         },
         shaper: input.flag().then(|| ShaperConfig { rate: input.rate(), burst_bytes: input.short().into() }),
         law,
+        memory: MemoryShare::default(),
     }
 }

@@ -4,7 +4,7 @@ use super::{ClassConfig, ClassesConfig, Service};
 use crate::testing::bench::{Bench, LINE, PACKET_TIME, dropped, mark_of, red_of, unweighted};
 use crate::{
     AnyQueue, CeThresholdFor, CodelConfig, CodelParameters, DecideAt, Dequeued, Extent, FifoConfig,
-    MarkSpacing, Queue, QueueConfig, Reason, ShaperConfig, StepConfig, Verdict,
+    MarkSpacing, MemoryShare, Queue, QueueConfig, Reason, ShaperConfig, StepConfig, Verdict,
 };
 use shoal_packet::{Backlog, Class, Ecn};
 use shoal_units::{Rate, Span, Stream, Time};
@@ -12,11 +12,23 @@ use shoal_units::{Rate, Span, Stream, Time};
 const FIFO: QueueConfig = QueueConfig::Fifo(FifoConfig { limit: Extent::Unlimited });
 
 fn strict(law: QueueConfig) -> ClassConfig {
-    ClassConfig { name: "strict".into(), service: Service::Strict, shaper: None, law }
+    ClassConfig {
+        name: "strict".into(),
+        service: Service::Strict,
+        shaper: None,
+        law,
+        memory: MemoryShare::default(),
+    }
 }
 
 fn weighted(quantum_bytes: u32, law: QueueConfig) -> ClassConfig {
-    ClassConfig { name: "weighted".into(), service: Service::Weighted { quantum_bytes }, shaper: None, law }
+    ClassConfig {
+        name: "weighted".into(),
+        service: Service::Weighted { quantum_bytes },
+        shaper: None,
+        law,
+        memory: MemoryShare::default(),
+    }
 }
 
 /// At most `bps` after a burst of so many bytes.
@@ -29,7 +41,12 @@ fn classes(queues: impl Into<Vec<ClassConfig>>) -> Bench<AnyQueue> {
     let queues: Vec<ClassConfig> = queues.into();
     let count = queues.len();
     let queue_of = core::array::from_fn(|codepoint| if codepoint < count { codepoint as u8 } else { 0 });
-    Bench::any(ClassesConfig { queues: queues.into(), queue_of, codepoints: (0..16).collect() })
+    Bench::any(ClassesConfig {
+        queues: queues.into(),
+        queue_of,
+        codepoints: (0..16).collect(),
+        memory_bytes: None,
+    })
 }
 
 impl Bench<AnyQueue> {
@@ -71,6 +88,7 @@ fn packets_join_the_queue_of_their_flow() {
         queues: vec![weighted(1500, FIFO), strict(FIFO)].into(),
         queue_of,
         codepoints: [10, 46].into(),
+        memory_bytes: None,
     };
     assert_eq!([0, 1, 2, u32::MAX].map(|flow| config.queue_of(flow)), [0, 1, 0, 0]);
     let mut bench = Bench::any(config);
@@ -214,7 +232,12 @@ fn each_queue_has_its_own_limit_and_law() {
 
 fn classes_levels(queues: impl Into<Vec<ClassConfig>>) -> Vec<String> {
     let queues = queues.into().into();
-    let config = QueueConfig::from(ClassesConfig { queues, queue_of: [0; 64], codepoints: [].into() });
+    let config = QueueConfig::from(ClassesConfig {
+        queues,
+        queue_of: [0; 64],
+        codepoints: [].into(),
+        memory_bytes: None,
+    });
     config.levels().into_iter().map(|level| level.label).collect()
 }
 
@@ -278,4 +301,136 @@ fn a_law_decides_when_its_packet_leaves() {
     assert_eq!(bench.transmits(10), [0; 10]);
     let (packet, mark) = bench.send();
     assert_eq!((packet.flow.0, bench.now, mark.is_some()), (1, us(12_000), true));
+}
+
+/// Queues that share `memory_bytes`, each with an alpha and a reserved part.
+fn sharing(memory_bytes: u64, shares: &[(f64, u64)]) -> Bench<AnyQueue> {
+    let queues: Vec<ClassConfig> = shares
+        .iter()
+        .map(|&(alpha, reserved_bytes)| ClassConfig {
+            memory: MemoryShare { alpha, reserved_bytes },
+            ..weighted(1500, FIFO)
+        })
+        .collect();
+    let count = queues.len();
+    let queue_of = core::array::from_fn(|codepoint| if codepoint < count { codepoint as u8 } else { 0 });
+    Bench::any(ClassesConfig {
+        queues: queues.into(),
+        queue_of,
+        codepoints: (0..16).collect(),
+        memory_bytes: Some(memory_bytes),
+    })
+}
+
+/// Packets of 1000 B that each of the queues accepts while they arrive in turn and none leaves.
+fn filled(bench: &mut Bench<AnyQueue>, queues: usize) -> Vec<u64> {
+    let mut held = vec![0; queues];
+    for _ in 0..2000 {
+        for (flow, held) in (0u32..).zip(&mut held) {
+            match dropped(bench.arrive_of(flow, 1000, Ecn::Ect0)) {
+                None => *held += 1,
+                Some(reason) => assert_eq!(reason, Reason::Buffer),
+            }
+        }
+    }
+    held
+}
+
+/// 1 MB and alpha 1: with k packets in each, one more is admitted to the first while 1000 (k + 1) <= 10^6 - 2000 k, up to k = 333. Then the
+/// second finds 10^6 - 667,000 = 333,000 B free, and would hold 334,000 B.
+#[test]
+fn busy_queues_hold_alpha_times_what_is_free() {
+    assert_eq!(filled(&mut sharing(1_000_000, &[(1.0, 0), (1.0, 0)]), 2), [334, 333]);
+    // Alone, a queue leaves alpha / (1 + alpha) of the memory free for those that are not busy yet.
+    assert_eq!(filled(&mut sharing(1_000_000, &[(1.0, 0), (1.0, 0)]), 1), [500]);
+}
+
+/// Choudhury and Hahne 1998, equation 3, for queues with thresholds of their own: while all are busy, queue i holds
+/// alpha_i B / (1 + sum of all alphas). One packet leaves for each that arrives at every queue.
+#[test]
+fn shares_of_the_memory_are_in_proportion_to_alpha() {
+    for alphas in [vec![2.0, 1.0], vec![0.5, 0.5, 0.5], vec![8.0, 1.0, 0.125], vec![1.0; 16]] {
+        let shares: Vec<(f64, u64)> = alphas.iter().map(|alpha| (*alpha, 0)).collect();
+        let mut bench = sharing(1_000_000, &shares);
+        let mut held = vec![0u64; shares.len()];
+        for _ in 0..20_000 {
+            for (flow, held) in (0u32..).zip(&mut held) {
+                *held += u64::from(dropped(bench.arrive_of(flow, 1000, Ecn::Ect0)).is_none());
+            }
+            held[bench.send().0.flow.0 as usize] -= 1;
+        }
+        let whole = 1.0 + alphas.iter().sum::<f64>();
+        for (alpha, packets) in alphas.iter().zip(&held) {
+            let law = 1e6 * alpha / whole;
+            // What is free changes by a packet of each queue while they come in turn.
+            let slack = 1000.0 * (1.0 + alpha * alphas.len() as f64);
+            assert!((*packets as f64 * 1000.0 - law).abs() <= slack, "{alphas:?}: {held:?} packets, {law} B");
+        }
+    }
+}
+
+/// 100 kB of the memory are the second queue's own, however much the first one takes: of the 900 kB that both share it gets, with alpha 1000,
+/// all but what the memory does not have.
+#[test]
+fn what_is_reserved_is_there_when_it_is_needed() {
+    let mut bench = sharing(1_000_000, &[(1000.0, 0), (0.001, 100_000)]);
+    assert_eq!(filled(&mut bench, 1), [900]);
+    let mut own = 0;
+    while dropped(bench.arrive_of(1, 1000, Ecn::Ect0)).is_none() {
+        own += 1;
+    }
+    assert_eq!(own, 100);
+}
+
+/// Whatever arrives and leaves: the queues never hold more than there is, and what is reserved is never refused.
+#[test]
+fn random_traffic_never_overfills_the_memory() {
+    for seed in 0..20 {
+        let mut random = Stream::new(seed, "memory");
+        let mut draw = |below: u64| random.uniform_u64() % below;
+        let shares: Vec<(f64, u64)> =
+            (0..1 + draw(5)).map(|_| (0.1 + draw(80) as f64 / 10.0, draw(20_000))).collect();
+        let reserved: u64 = shares.iter().map(|share| share.1).sum();
+        let memory = reserved + draw(100_000);
+        let mut bench = sharing(memory, &shares);
+        let mut held = vec![0u64; shares.len()];
+        for _ in 0..3000 {
+            if draw(5) < 2 {
+                if let Dequeued::Packet { packet, .. } = bench.take() {
+                    held[packet.flow.0 as usize] -= u64::from(packet.size);
+                }
+                continue;
+            }
+            let flow = draw(shares.len() as u64) as usize;
+            let size = 40 + draw(1461);
+            let refused = dropped(bench.arrive_of(flow as u32, size as u16, Ecn::NotEct));
+            if refused.is_none() {
+                held[flow] += size;
+            } else {
+                assert!(held[flow] + size > shares[flow].1, "seed {seed}: {held:?} of {shares:?}");
+            }
+            let used: u64 = held.iter().zip(&shares).map(|(held, share)| (*held).max(share.1)).sum();
+            assert!(used <= memory, "seed {seed}: {held:?} of {memory} B");
+        }
+    }
+}
+
+/// A packet that stays out for lack of memory is a drop by the buffer, and the law of its queue is not asked: a step at one byte marks nothing.
+#[test]
+fn a_law_is_asked_only_about_what_the_memory_admits() {
+    let step = QueueConfig::Step(StepConfig {
+        threshold: Extent::Bytes(1),
+        drop_threshold: Extent::Unlimited,
+        decide: DecideAt::Enqueue,
+        limit: Extent::Unlimited,
+    });
+    let mut bench = Bench::any(ClassesConfig {
+        queues: vec![weighted(1500, step)].into(),
+        queue_of: [0; 64],
+        codepoints: [0].into(),
+        memory_bytes: Some(2000),
+    });
+    // 1000 of 2000 B are free after the first packet, which is all that alpha 1 allows.
+    assert_eq!(dropped(bench.arrive_of(0, 1000, Ecn::Ect0)), None);
+    assert_eq!(dropped(bench.arrive_of(0, 1000, Ecn::Ect0)), Some(Reason::Buffer));
 }
