@@ -130,7 +130,7 @@ impl Resolve for Classes {
         let least = weights.min().unwrap_or(1);
         let queues: Vec<Option<ClassConfig>> =
             self.queues.iter().enumerate().map(|(index, queue)| law.class(index, queue, least)).collect();
-        let memory_bytes = law.memory(self)?;
+        let memory_bytes = law.memory(self).ok()?;
         let queues: Option<_> = queues.into_iter().collect();
         // The code points of flows are known once the flows are.
         Some(ClassesConfig { queues: queues?, queue_of: queue_of?, codepoints: [].into(), memory_bytes })
@@ -223,7 +223,7 @@ impl Place<'_> {
             None => (self.buffer, self.port.buffer_path),
         };
         let law = queue(&class.aqm.0, buffer, &Port { aqm_path: &aqm_path, buffer_path, ..*self.port });
-        let memory = self.memory_share(class, &keys);
+        let memory = memory_share(class, &keys);
         Some(ClassConfig {
             name: class.name.clone(),
             service: service?,
@@ -233,46 +233,32 @@ impl Place<'_> {
         })
     }
 
-    /// What a queue may hold of the shared memory.
-    fn memory_share(&self, class: &ClassQueue, keys: &Table<'_>) -> Option<MemoryShare> {
-        let usual = MemoryShare::default();
-        let alpha = class.alpha.unwrap_or(usual.alpha);
-        if !MemoryShare::is_alpha(alpha) {
-            let hint = "write a number above 0, as in alpha = 1; switches have powers of two from 1/128 to 8";
-            keys.error("alpha", format!("an alpha of {alpha}"), hint);
-            return None;
-        }
-        // Beyond 64 bits it is more than any memory.
-        let reserved = class.reserved.map(|size| size.bytes().unwrap_or(u64::MAX));
-        Some(MemoryShare { alpha, reserved_bytes: reserved.unwrap_or(usual.reserved_bytes) })
-    }
-
-    /// The memory that all queues share, in bytes; `None` if it was refused.
-    fn memory(&self, classes: &Classes) -> Option<Option<u64>> {
+    /// The memory that all queues share, in bytes, if they do; `Err` if it was refused.
+    fn memory(&self, classes: &Classes) -> Result<Option<u64>, ()> {
         let Some(size) = classes.memory else {
             for (index, queue) in classes.queues.iter().enumerate() {
                 let given = [("alpha", queue.alpha.is_some()), ("reserved", queue.reserved.is_some())];
                 if let Some((key, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
                     let hint = format!("add memory to [{}], as in \"2 MB\", or remove {key}", self.keys.path);
                     self.queue_keys(index).error(key, "the queues share no memory", hint);
-                    return None;
+                    return Err(());
                 }
             }
-            return Some(None);
+            return Ok(None);
         };
         let Some(memory_bytes) = size.bytes().filter(|bytes| *bytes > 0) else {
             let hint = "as in \"2 MB\"; remove the key if each queue has its own limit only";
             self.keys.error("memory", "the memory needs a size above 0", hint);
-            return None;
+            return Err(());
         };
         let reserved = classes.queues.iter().filter_map(|queue| queue.reserved);
         let all = reserved.map(|size| size.bytes()).try_fold(0u64, |sum, bytes| sum.checked_add(bytes?));
         if all.is_none_or(|all| all > memory_bytes) {
             let hint = "write less as reserved of the queues, or a larger memory";
             self.keys.error("memory", format!("{size} are less than what is reserved"), hint);
-            return None;
+            return Err(());
         }
-        Some(Some(memory_bytes))
+        Ok(Some(memory_bytes))
     }
 
     fn service(&self, class: &ClassQueue, least_weight: u32, keys: &Table<'_>) -> Option<Service> {
@@ -343,4 +329,18 @@ pub(crate) fn check_shapers(law: Option<&QueueConfig>, schedule: &Schedule, keys
         let message = "a link that sends at opportunities has no shaped queues";
         keys.error(&format!("aqm.queues[{index}].shape"), message, hint);
     }
+}
+
+/// What a queue may hold of the shared memory.
+fn memory_share(class: &ClassQueue, keys: &Table<'_>) -> Option<MemoryShare> {
+    let usual = MemoryShare::default();
+    let alpha = class.alpha.unwrap_or(usual.alpha);
+    if !MemoryShare::is_alpha(alpha) {
+        let hint = "write a number above 0, as in alpha = 1; switches have powers of two from 1/128 to 8";
+        keys.error("alpha", format!("an alpha of {alpha}"), hint);
+        return None;
+    }
+    // Beyond 64 bits it is more than any memory.
+    let reserved = class.reserved.map(|size| size.bytes().unwrap_or(u64::MAX));
+    Some(MemoryShare { alpha, reserved_bytes: reserved.unwrap_or(usual.reserved_bytes) })
 }
