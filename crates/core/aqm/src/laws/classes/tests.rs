@@ -389,7 +389,7 @@ fn random_traffic_never_overfills_the_memory() {
         let mut random = Stream::new(seed, "memory");
         let mut draw = |below: u64| random.uniform_u64() % below;
         let shares: Vec<(f64, u64)> =
-            (0..1 + draw(5)).map(|_| (0.1 + draw(80) as f64 / 10.0, draw(20_000))).collect();
+            (0..=draw(5)).map(|_| (0.1 + draw(80) as f64 / 10.0, draw(20_000))).collect();
         let reserved: u64 = shares.iter().map(|share| share.1).sum();
         let memory = reserved + draw(100_000);
         let mut bench = sharing(memory, &shares);
