@@ -33,6 +33,7 @@ __all__ = [
     "settled_from",
     "share_between",
     "tables_reference",
+    "uncompressed",
 ]
 
 __version__: str

@@ -92,8 +92,8 @@ def dask(folder: Path, environment: dict[str, str]) -> Iterator[Dask]:
 SLOW = """
 import time
 from shoal.sweeps import execute
-own = execute.simulate
-execute.simulate = lambda *given: (time.sleep(0.05), own(*given))[1]
+own = execute.perform
+execute.perform = lambda *given: (time.sleep(0.05), own(*given))[1]
 """
 OTHER = """
 from shoal.sweeps import cluster

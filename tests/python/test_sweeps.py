@@ -234,13 +234,13 @@ def test_what_is_damaged_is_said_and_left_out(tmp_path: Path) -> None:
 def test_other_builds_and_seeds_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of(["5 packets"], seeds=2)
     ran: list[int] = []
-    own = record.simulate
+    own = record.perform
 
     def counted(scenario: shoal.Scenario, seed: int, cancel: Cancel) -> Run | Record:
         ran.append(seed)
         return own(scenario, seed, cancel)
 
-    monkeypatch.setattr(execute, "simulate", counted)
+    monkeypatch.setattr(execute, "perform", counted)
     first = numbers(run_plan(plan, cache=tmp_path))
     assert (numbers(run_plan(plan, cache=tmp_path)), sorted(ran)) == (first, [1, 2])
     run_plan(plan_of(["5 packets"], seeds=3), cache=tmp_path)
@@ -255,7 +255,7 @@ def test_another_metric_runs_nothing_again(tmp_path: Path, monkeypatch: pytest.M
     run_plan(plan, cache=tmp_path)
     other = Plan(plan.template, plan.design, {"q": "queue_packets()", "u": "utilisation() * 2"})
     fresh = run_plan(other)
-    monkeypatch.setattr(execute, "simulate", None)
+    monkeypatch.setattr(execute, "perform", None)
     kept = run_plan(other, cache=tmp_path)
     assert [kept.cell(p, "utilisation() * 2") for p in range(2)] == [
         fresh.cell(p, "utilisation() * 2") for p in range(2)
@@ -267,8 +267,8 @@ def test_equal_points_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
     design = Design((axis(K, ["5 packets", "9 packets"]), axis("k", [1, 2])))
     template = Template(plan.template.scenario, design.keys, {"title": "{k - k} times"})
     seen: list[int] = []
-    own = record.simulate
-    monkeypatch.setattr(execute, "simulate", lambda *given: (seen.append(1), own(*given))[1])
+    own = record.perform
+    monkeypatch.setattr(execute, "perform", lambda *given: (seen.append(1), own(*given))[1])
     rows = run_plan(Plan(template, design, {"q": "queue_packets()"}), workers=2)
     assert len(seen) == 2
     found = numbers(rows)
@@ -301,7 +301,7 @@ def test_a_full_disk_loses_nothing_that_is_finished(tmp_path: Path) -> None:
 def test_points_that_fail_are_told_and_the_others_go_on(
     inside: Cli, tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = record.simulate
+    own = record.perform
 
     def broken(scenario: shoal.Scenario, seed: int, cancel: Cancel) -> Run | Record:
         if scenario.resolved["bottleneck"]["aqm"]["threshold"] == "10 packets" and seed == 2:
@@ -310,7 +310,7 @@ def test_points_that_fail_are_told_and_the_others_go_on(
 
     whole = inside("sweep", "sweep.toml", "--fresh", "--json")
     with monkeypatch.context() as changed:
-        changed.setattr(execute, "simulate", broken)
+        changed.setattr(execute, "perform", broken)
         done = inside("sweep", "sweep.toml", "--out", "out")
     assert done.code == 7
     assert [line.split()[-2:] for line in done.out.splitlines() if line.startswith("10 packets")] == [

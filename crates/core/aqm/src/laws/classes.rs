@@ -129,7 +129,7 @@ impl Queue for Classes {
     fn enqueue(&mut self, packet: Packet, now: Time, random: &mut Stream) -> Verdict {
         let index = self.config.queue_of(packet.flow.0);
         if !self.has_memory_for(index, packet.size) {
-            return Verdict::Dropped(Reason::Buffer);
+            return Verdict::Dropped(Reason::SharedBuffer);
         }
         let queue = &mut self.queues[usize::from(index)];
         let held_packets = queue.inner.backlog().packets > 0;

@@ -20,8 +20,8 @@ section! {
         /// The queues. Those with priority = "strict" come before all others, in this order.
         #[source = "Linux net/sched/sch_ets.c ets_qdisc_dequeue"]
         queues: Vec<ClassQueue>,
-        /// Memory that the queues share, with what is reserved for each: a queue may hold alpha times what is free of it. Limits of queues hold
-        /// besides.
+        /// Memory that the queues share, with what is reserved for each: a queue may hold alpha times what is free of it. Limits of queues, and memory
+        /// that the port shares with others, hold besides. With a large alpha everywhere it is a limit for all queues together.
         #[source = "Choudhury and Hahne 1998, section II"]
         #[otherwise = "each queue has its own limit only"]
         memory: Option<Size>,

@@ -329,7 +329,7 @@ fn filled(bench: &mut Bench<AnyQueue>, queues: usize) -> Vec<u64> {
         for (flow, held) in (0u32..).zip(&mut held) {
             match dropped(bench.arrive_of(flow, 1000, Ecn::Ect0)) {
                 None => *held += 1,
-                Some(reason) => assert_eq!(reason, Reason::Buffer),
+                Some(reason) => assert_eq!(reason, Reason::SharedBuffer),
             }
         }
     }
@@ -415,7 +415,7 @@ fn random_traffic_never_overfills_the_memory() {
     }
 }
 
-/// A packet that stays out for lack of memory is a drop by the buffer, and the law of its queue is not asked: a step at one byte marks nothing.
+/// A packet that stays out for lack of memory is a drop by the shared buffer, and the law of its queue is not asked: a step at one byte marks nothing.
 #[test]
 fn a_law_is_asked_only_about_what_the_memory_admits() {
     let step = QueueConfig::Step(StepConfig {
@@ -432,5 +432,5 @@ fn a_law_is_asked_only_about_what_the_memory_admits() {
     });
     // 1000 of 2000 B are free after the first packet, which is all that alpha 1 allows.
     assert_eq!(dropped(bench.arrive_of(0, 1000, Ecn::Ect0)), None);
-    assert_eq!(dropped(bench.arrive_of(0, 1000, Ecn::Ect0)), Some(Reason::Buffer));
+    assert_eq!(dropped(bench.arrive_of(0, 1000, Ecn::Ect0)), Some(Reason::SharedBuffer));
 }
