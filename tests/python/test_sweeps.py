@@ -25,6 +25,7 @@ from shoal.sweeps import execute, record, store
 from shoal.sweeps.design import Design, axis, pairs
 from shoal.sweeps.execute import run_plan
 from shoal.sweeps.plan import Plan
+from shoal.sweeps.recipe import Recipe
 from shoal.sweeps.record import Record, Said, Undefined
 from shoal.sweeps.rows import Rows
 from shoal.sweeps.sampling import Method, sample
@@ -236,9 +237,9 @@ def test_other_builds_and_seeds_are_not_mixed(tmp_path: Path, monkeypatch: pytes
     ran: list[int] = []
     own = record.perform
 
-    def counted(scenario: shoal.Scenario, seed: int, cancel: Cancel) -> Run | Record:
+    def counted(recipe: Recipe, scenario: shoal.Scenario, seed: int, cancel: Cancel) -> Run | Record:
         ran.append(seed)
-        return own(scenario, seed, cancel)
+        return own(recipe, scenario, seed, cancel)
 
     monkeypatch.setattr(execute, "perform", counted)
     first = numbers(run_plan(plan, cache=tmp_path))
@@ -303,10 +304,10 @@ def test_points_that_fail_are_told_and_the_others_go_on(
 ) -> None:
     own = record.perform
 
-    def broken(scenario: shoal.Scenario, seed: int, cancel: Cancel) -> Run | Record:
+    def broken(recipe: Recipe, scenario: shoal.Scenario, seed: int, cancel: Cancel) -> Run | Record:
         if scenario.resolved["bottleneck"]["aqm"]["threshold"] == "10 packets" and seed == 2:
             return record.failure(MemoryError("too many packets"))
-        return own(scenario, seed, cancel)
+        return own(recipe, scenario, seed, cancel)
 
     whole = inside("sweep", "sweep.toml", "--fresh", "--json")
     with monkeypatch.context() as changed:
