@@ -38,15 +38,14 @@ fn shaped(bps: u64, burst_bytes: u32, queue: ClassConfig) -> ClassConfig {
 
 /// Flow n has code point n, which belongs to queue n; code points without a queue belong to queue 0.
 fn classes(queues: impl Into<Vec<ClassConfig>>) -> Bench<AnyQueue> {
-    let queues: Vec<ClassConfig> = queues.into();
+    port(queues.into(), None)
+}
+
+/// The same with memory that the queues share, if there is some.
+fn port(queues: Vec<ClassConfig>, memory_bytes: Option<u64>) -> Bench<AnyQueue> {
     let count = queues.len();
     let queue_of = core::array::from_fn(|codepoint| if codepoint < count { codepoint as u8 } else { 0 });
-    Bench::any(ClassesConfig {
-        queues: queues.into(),
-        queue_of,
-        codepoints: (0..16).collect(),
-        memory_bytes: None,
-    })
+    Bench::any(ClassesConfig { queues: queues.into(), queue_of, codepoints: (0..16).collect(), memory_bytes })
 }
 
 impl Bench<AnyQueue> {
@@ -312,14 +311,7 @@ fn sharing(memory_bytes: u64, shares: &[(f64, u64)]) -> Bench<AnyQueue> {
             ..weighted(1500, FIFO)
         })
         .collect();
-    let count = queues.len();
-    let queue_of = core::array::from_fn(|codepoint| if codepoint < count { codepoint as u8 } else { 0 });
-    Bench::any(ClassesConfig {
-        queues: queues.into(),
-        queue_of,
-        codepoints: (0..16).collect(),
-        memory_bytes: Some(memory_bytes),
-    })
+    port(queues, Some(memory_bytes))
 }
 
 /// Packets of 1000 B that each of the queues accepts while they arrive in turn and none leaves.
@@ -424,12 +416,7 @@ fn a_law_is_asked_only_about_what_the_memory_admits() {
         decide: DecideAt::Enqueue,
         limit: Extent::Unlimited,
     });
-    let mut bench = Bench::any(ClassesConfig {
-        queues: vec![weighted(1500, step)].into(),
-        queue_of: [0; 64],
-        codepoints: [0].into(),
-        memory_bytes: Some(2000),
-    });
+    let mut bench = port(vec![weighted(1500, step)], Some(2000));
     // 1000 of 2000 B are free after the first packet, which is all that alpha 1 allows.
     assert_eq!(dropped(bench.arrive_of(0, 1000, Ecn::Ect0)), None);
     assert_eq!(dropped(bench.arrive_of(0, 1000, Ecn::Ect0)), Some(Reason::SharedBuffer));
