@@ -132,6 +132,17 @@ def test_plan_says_how_packets_find_their_band(image: Image) -> None:
     assert any(text.startswith("r1: tc qdisc add dev b0 parent 10:1 handle 20: ") for text in rules)
 
 
+def test_filters_name_the_device_of_the_queue(image: Image) -> None:
+    """With a link for ACKs the testbed is built link by link, and the queue is at another device than in a dumbbell."""
+    scenario = shoal.Scenario.from_toml(STRICT).override({"reverse": {"rate": "100 Mbit/s"}})
+    rules = [text for _, text in plan(scenario, image).rules]
+    (place,) = [text.partition(" parent ")[0] for text in rules if " ets bands " in text]
+    device = place.split(" dev ")[1]
+    assert device != "b0"
+    (filters,) = [text for text in rules if "as these filters would" in text]
+    assert f"tc filter add dev {device} parent 10:" in filters
+
+
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [

@@ -145,6 +145,8 @@ impl QueueMapping {
 pub(crate) struct Site<'a> {
     /// Rate of the line.
     pub rate: Rate,
+    /// Name of its device.
+    pub device: &'a str,
     /// Size of the largest packet of any flow in bytes.
     pub mtu: u32,
     /// Number of flows on the link.

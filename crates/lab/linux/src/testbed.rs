@@ -121,7 +121,9 @@ pub(crate) struct Place {
 fn site<'a>(experiment: &Experiment, kernel: &'a Kernel) -> Option<Site<'a>> {
     let endpoints = || experiment.flows.iter().map(|flow| &experiment.endpoints[flow.endpoint as usize]);
     Some(Site {
+        // Each line has its own.
         rate: Rate::from_bps(0),
+        device: "",
         mtu: endpoints().map(|endpoint| endpoint.mtu_bytes).max()?.into(),
         flows: experiment.flows.len() as u32,
         any_ect: endpoints().any(|endpoint| endpoint.ecn == EcnSetting::On),
@@ -294,7 +296,7 @@ impl Line {
         refusals: &mut Refusals,
     ) -> Option<Self> {
         let rate = link.rate?;
-        let queue = disciplines::queue(&link.queue, &Site { rate, ..*site }, refusals)?;
+        let queue = disciplines::queue(&link.queue, &Site { rate, device, ..*site }, refusals)?;
         Some(Self {
             host: host.to_owned(),
             device: device.to_owned(),

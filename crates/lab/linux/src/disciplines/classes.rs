@@ -57,7 +57,7 @@ impl Express for ClassesConfig {
         }
         mapping.class_of_code_point =
             self.queue_of.iter().map(|queue| band_of[usize::from(*queue)]).collect();
-        mapping.rules.push(filters(self, &band_of));
+        mapping.rules.push(filters(self, &band_of, site.device));
         is_whole.then_some(mapping)
     }
 }
@@ -150,7 +150,7 @@ fn moved(discipline: Discipline, band: u32) -> Discipline {
 }
 
 /// How packets find their band, in words of `tc`.
-fn filters(classes: &ClassesConfig, band_of: &[u8]) -> String {
+fn filters(classes: &ClassesConfig, band_of: &[u8], device: &str) -> String {
     let mut text =
         "classes: the line sets skb->priority to the class of the packet's code point, as these filters would:".to_owned();
     // The queue of all other packets needs no filter for each of them.
@@ -159,7 +159,7 @@ fn filters(classes: &ClassesConfig, band_of: &[u8]) -> String {
         let band = band_of[usize::from(*queue)];
         let _ = write!(
             text,
-            " tc filter add dev b0 parent {ETS}: protocol ip prio 1 u32 match ip dsfield {:#04x} 0xfc flowid {ETS}:{band};",
+            " tc filter add dev {device} parent {ETS}: protocol ip prio 1 u32 match ip dsfield {:#04x} 0xfc flowid {ETS}:{band};",
             code_point << 2
         );
     }
