@@ -2,7 +2,7 @@
 /*
  * The first and only process of the guest: it builds the testbed, runs the flows, writes the results, and powers off.
  *
- * It has one thread with one event loop and starts no program: an exec would cost milliseconds of the host, and a busy wait
+ * It has one thread with one event loop and starts no program but iperf3 and tc: an exec costs milliseconds of the host, and a busy wait
  * would stop the virtual clock for ever. All times are nanoseconds; CLOCK_MONOTONIC is the virtual clock.
  */
 #ifndef SHOAL_GUEST_H

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from shoal.sweeps.execute import run_plan
 from shoal.sweeps.parts import read_parts, write_part
 from shoal.sweeps.plan import Plan
 from shoal.sweeps.plane import kernel_here
+from shoal.sweeps.survey import survey
 from shoal.sweeps.tables import json_of
 from shoal.template import Template
 
@@ -68,6 +70,15 @@ def test_records_of_the_planes_are_not_mixed(plan: Plan, tmp_path: Path) -> None
     assert [kernel.series(place, "queue_packets()") for place in range(3)] != [
         simulator.series(place, "queue_packets()") for place in range(3)
     ]
+
+
+def test_an_estimate_counts_what_guests_take(plan: Plan) -> None:
+    """Not the time of this process, which waits for them."""
+    before_s = time.monotonic()
+    found = survey(plan)
+    whole_s = time.monotonic() - before_s
+    assert found.run_s is not None
+    assert 0.3 * whole_s < found.timed * found.run_s < whole_s
 
 
 def test_another_kernel_is_refused(plan: Plan) -> None:

@@ -230,7 +230,9 @@ def _fetched(root: Path) -> Start:
     loader = next((one for one in sorted(root.glob("usr/lib*/**/ld-linux*.so.*"))), None)
     if loader is None:
         raise LinuxError(f"the packages in {root} have no loader", hint="remove that folder and try again")
-    program = next(one for one in (root / "usr/sbin/tc", root / "sbin/tc", root / "usr/bin/tc") if one.exists())
+    program = next((one for one in (root / "usr/sbin/tc", root / "sbin/tc", root / "usr/bin/tc") if one.exists()), None)
+    if program is None:
+        raise LinuxError(f"the packages in {root} have no tc", hint="remove that folder and try again")
     return Start(program.resolve(), libraries_in(root), loader.resolve())
 
 
