@@ -121,7 +121,7 @@ def evaluate(
     """
     tree = parsed(text)
     try:
-        return _Evaluation(text, names or {}, {**mathematics, **(functions or {})}).of(tree)
+        return _Evaluation(text, names or {}, functions or {}).of(tree)
     except UndefinedError:
         if gaps:
             return math.nan
@@ -328,14 +328,13 @@ class _Evaluation:
             case ast.Constant(value=int() | float() | str() as value):
                 return self._finite(value)
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
-                if name not in self._functions:
-                    known = list(self._functions)
+                function = self._functions.get(name)
+                if function is None and name not in mathematics:
+                    known = [*mathematics, *self._functions]
                     raise UsageError(f"`{self._text}`: there is no function `{name}`", hint=nearest(name, known))
                 given = {keyword.arg: self.of(keyword.value) for keyword in keywords if keyword.arg is not None}
                 values = [self.of(argument) for argument in arguments]
-                if name in mathematics and self._functions[name] is mathematics[name]:
-                    return self._mathematics(name, values, given)
-                return self._functions[name](*values, **given)
+                return self._mathematics(name, values, given) if function is None else function(*values, **given)
             case ast.Name(id=name):
                 if name not in self._names:
                     raise UsageError(f"`{self._text}`: there is no `{name}`", hint=nearest(name, list(self._names)))
@@ -369,7 +368,7 @@ class _Evaluation:
         if any(isinstance(value, float) and math.isnan(value) for value in values):
             return math.nan
         try:
-            return self._functions[name](*values, **given)
+            return mathematics[name](*values, **given)
         except ValueError as error:  # the root or logarithm of a number that has none
             raise _NoValueError(f"{name}: {error}") from None
 

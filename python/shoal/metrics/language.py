@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,23 @@ def metric(result: RunRecord, text: str, *, gaps: bool = False) -> float:
     UsageError
         It is not such an expression.
     """
-    return _evaluated(text, {name: partial(one.written, result) for name, one in metrics.items()}, gaps=gaps)
+    return _evaluated(text, _Metrics(result), gaps=gaps)
+
+
+class _Metrics(Mapping[str, Callable[..., float]]):
+    """The metrics as functions of their arguments alone, bound to a run when they are called for."""
+
+    def __init__(self, result: RunRecord) -> None:
+        self._result = result
+
+    def __getitem__(self, name: str) -> Callable[..., float]:
+        return partial(metrics[name].written, self._result)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(metrics)
+
+    def __len__(self) -> int:
+        return len(metrics)
 
 
 def _evaluated(text: str, own: Functions, *, gaps: bool = False) -> float:
@@ -50,7 +66,7 @@ def measured(result: RunRecord, texts: Iterable[str]) -> dict[str, float | Undef
     UsageError
         One of them is not such an expression, or asks for something that the run does not have.
     """
-    own = {name: partial(one.written, result) for name, one in metrics.items()}
+    own = _Metrics(result)
     found: dict[str, float | UndefinedError] = {}
     for text in texts:
         try:

@@ -210,7 +210,7 @@ def check(plan: Plan, *, points: Sequence[int] | None = None, on_point: Callable
             refused.setdefault(text, number)
         if not digests or varies_trace:
             _refuse_packets(scenario)
-        digests.append(digest_of(scenario.to_toml(), plan.kernel))
+        digests.append(digest_of(scenario.native.json, plan.kernel))
         if plan.varies_seed:
             first_seeds.append(plan.seeds_of(scenario))
         if warning is None and sets_a_threshold and (len(digests) == 1 or varies_more):

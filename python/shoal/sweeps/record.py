@@ -7,6 +7,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pydantic_core import to_json
+
 from shoal._native import Cancel, Run, uncompressed
 from shoal.errors import Cancelled, ClusterError, OutputError, UsageError
 from shoal.expression import UndefinedError
@@ -70,7 +72,7 @@ class Record:
         }
         said = [[one.kind, one.groups, one.text] for one in self.said]
         head = {"values": values, "said": said, "fingerprint": self.fingerprint, "error": self.error}
-        return json.dumps(head, separators=(",", ":")).encode(), self.body
+        return to_json(head), self.body
 
     @classmethod
     def unpacked(cls, head: bytes, body: bytes) -> Record:
