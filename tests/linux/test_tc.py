@@ -79,6 +79,24 @@ def test_bands_have_the_queues_that_were_given_to_them(image: Image) -> None:
     assert made.queues[1] == alone.queues[0]
 
 
+def test_written_bands_and_their_filters_are_taken(image: Image) -> None:
+    given = shoal.Scenario.named("two-classes")
+    facts = given.facts["bottlenecks"][0]
+    queues, _ = queues_of(given, index=0)
+    lines = find_platform("tc").write(
+        queues, Writing(Port(facts["rate_bps"], mtu_bytes=facts["mtu_bytes"]), scenario=given)
+    )
+    filters = [line for line in lines.splitlines() if line.startswith("tc filter")]
+    # AF11 is 10, 0x28 with the ECN field, for both versions of IP; then all others.
+    assert [line.partition("protocol ")[2] for line in filters] == [
+        "ip prio 1 u32 match ip dsfield 0x28 0xfc flowid 1:1",
+        "ipv6 prio 2 u32 match ip6 priority 0x28 0xfc flowid 1:1",
+        "all prio 3 matchall flowid 1:2",
+    ]
+    made = loaded(lines, image)
+    assert [queue.kind for queue in made.queues] == ["ets", "red", "codel"]
+
+
 def test_what_tc_refuses_is_told_in_its_words(image: Image) -> None:
     with pytest.raises(GuestError, match='What is "nonsense"'):
         load(lines_of("tc qdisc add dev eth0 root codel nonsense 3"), image)

@@ -146,17 +146,158 @@ def test_errors_name_the_remedy(files: Path, inside: Cli, arguments: tuple[str, 
     assert done.out == ""
 
 
-def test_several_laws_need_a_choice(files: Path, inside: Cli) -> None:
-    (files / "two.txt").write_text(
-        NXOS_DUAL.replace(
-            "    priority level 1", "    random-detect minimum-threshold 1 kbytes maximum-threshold 2 kbytes"
-        ),
-        encoding="utf-8",
-    )
-    done = inside("config", "read", "two.txt", "--port-speed", "1G", "--out", "x.toml")
-    assert done.code == 2
-    assert "choose one with --queue: c-out-8q-q3, c-out-8q-q7" in done.err
+# Two queues with laws of their own, a strict one without, memory that all share, and a map of code points.
+SONIC_PORT = json.dumps(
+    {
+        "WRED_PROFILE": {
+            "DC": {
+                "ecn": "ecn_all",
+                "wred_green_enable": "false",
+                "green_min_threshold": "65536",
+                "green_max_threshold": "65536",
+                "green_drop_probability": "100",
+            },
+            "BULK": {
+                "ecn": "ecn_none",
+                "wred_green_enable": "true",
+                "green_min_threshold": "300000",
+                "green_max_threshold": "900000",
+                "green_drop_probability": "10",
+            },
+        },
+        "SCHEDULER": {
+            "s0": {"type": "DWRR", "weight": "60"},
+            "s3": {"type": "DWRR", "weight": "20"},
+            "s6": {"type": "STRICT", "pir": "125000000", "pbs": "9000"},
+        },
+        "BUFFER_POOL": {"lossy": {"type": "egress", "mode": "dynamic", "size": "12000000"}},
+        "BUFFER_PROFILE": {
+            "bulk": {"pool": "lossy", "size": "1518", "dynamic_th": "-2"},
+            "dc": {"pool": "lossy", "size": "20000", "dynamic_th": "1"},
+            "fixed": {"pool": "lossy", "size": "0", "static_th": "64000"},
+        },
+        "BUFFER_QUEUE": {
+            "Ethernet0|0": {"profile": "bulk"},
+            "Ethernet0|3": {"profile": "dc"},
+            "Ethernet0|6": {"profile": "fixed"},
+        },
+        "DSCP_TO_TC_MAP": {"M": {"0": "0", "8": "0", "10": "3", "46": "6"}},
+        "TC_TO_QUEUE_MAP": {"M": {"0": "0", "3": "3", "6": "6"}},
+        "PORT_QOS_MAP": {"Ethernet0": {"dscp_to_tc_map": "M", "tc_to_queue_map": "M"}},
+        "QUEUE": {
+            "Ethernet0|0": {"wred_profile": "BULK", "scheduler": "s0"},
+            "Ethernet0|3": {"wred_profile": "DC", "scheduler": "s3"},
+            "Ethernet0|6": {"scheduler": "s6"},
+            "Ethernet4|3": {"wred_profile": "DC", "scheduler": "s3"},
+        },
+    }
+)
+
+
+def test_queues_of_a_port_make_a_scenario_with_their_scheduler(files: Path, inside: Cli) -> None:
+    (files / "port.json").write_text(SONIC_PORT, encoding="utf-8")
+    read = ("config", "read", "port.json", "--port-speed", "10G", "--out", "port.toml")
+    done = inside(*read)
+    assert done.code == 0, done.err
+    assert "flows: cubic in queue 0; dctcp in queue 3@Ethernet0" in squeezed(done.err)
+    assert "queue 6: no flows, so left out" in done.err
+    assert "the scenario has the queues of Ethernet0" in done.err
+    aqm = shoal.Scenario.from_file(files / "port.toml").resolved["bottleneck"]["aqm"]
+    # The pool, and 1518 + 20000 bytes that are reserved besides.
+    assert aqm["memory"] == "12021518 B"
+    keys = ("name", "dscp", "weight", "alpha", "reserved")
+    assert [tuple(one[key] for key in keys) for one in aqm["queues"]] == [
+        ("0", [0, 8], 60, 0.25, "1518 B"),
+        ("3@Ethernet0", [10], 20, 2.0, "20000 B"),
+    ]
+    all_three = inside(*read, "--flows", "dctcp*2@3,cubic*2@0,cubic@6", "--force")
+    assert all_three.code == 0, all_three.err
+    scenario = shoal.Scenario.from_file(files / "port.toml")
+    first = scenario.resolved["bottleneck"]["aqm"]["queues"][0]
+    # Strict queues go first; 125 MB/s are 1 Gbit/s, and a static threshold is a limit of its own.
+    assert (first["name"], first["priority"], first["dscp"]) == ("6", "strict", [46])
+    assert (first["shape"], first["burst"], first["buffer"]) == ("1 Gbit/s", "9000 B", "64000 B")
+    assert [(one["name"], one["dscp"]) for one in scenario.resolved["flows"]] == [
+        ("cubic", 46),
+        ("cubic-0", 0),
+        ("dctcp", 10),
+    ]
+    result = shoal.run(scenario.override({"duration": "60 ms", "warmup": "20 ms"}))
+    shares = {one["name"]: one["utilisation"] for one in result.bottlenecks[0]["classes"]}
+    assert shares["6"] == pytest.approx(0.1, abs=0.01), "the shaper lets a tenth of the line pass"
+    assert shares["0"] / shares["3@Ethernet0"] == pytest.approx(3, rel=0.05), "60 to 20"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words", "hint"),
+    [
+        (("--flows", "dctcp*2@7"), "`dctcp*2@7`: there is no queue `7`", "there are: 0, 3@Ethernet0, 6"),
+        (("--flows", "dctcp@"), "`dctcp@` is not a group of flows", "CC*COUNT@QUEUE"),
+        (("--flows", "dctcp@6", "--queue", "0"), "`dctcp*1@6`: the scenario has one queue, 0", "leave --queue out"),
+        (("--port", "Ethernet1"), "the configuration has no queue of `Ethernet1`", "did you mean `Ethernet"),
+        (("--flows", "dctpc@3"), "dctpc", "did you mean"),
+    ],
+)
+def test_wrong_queues_of_a_port(files: Path, inside: Cli, arguments: tuple[str, ...], words: str, hint: str) -> None:
+    (files / "port.json").write_text(SONIC_PORT, encoding="utf-8")
+    done = inside("config", "read", "port.json", "--port-speed", "10G", "--out", "x.toml", *arguments, COLUMNS="200")
+    assert done.code in (2, 3), done.out
+    assert words in done.err
+    assert hint in done.err
     assert not (files / "x.toml").exists()
+
+
+def test_memory_of_an_unknown_size_is_assumed_or_given(files: Path, inside: Cli) -> None:
+    text = NXOS_DUAL.replace(
+        "    priority level 1",
+        "    queue-limit dynamic 7\n    random-detect minimum-threshold 1 kbytes maximum-threshold 2 kbytes",
+    )
+    (files / "two.txt").write_text(text, encoding="utf-8")
+    read = ("config", "read", "two.txt", "--port-speed", "1G", "--out", "two.toml", "--force")
+    flows = ("--flows", "dctcp*2@3,cubic*2@7")
+    done = inside(*read, *flows, COLUMNS="300")
+    assert done.code == 0, done.err
+    assert "its size is not in the configuration" in done.err
+    assert "which code points lead to which queue is not in the configuration" in done.err
+    aqm = shoal.Scenario.from_file(files / "two.toml").resolved["bottleneck"]["aqm"]
+    assert "memory" not in aqm
+    # DCTCP marks in queue 3; nothing is known of how it is served.
+    given = inside(*read, "--buffer", "4000000", *flows)
+    assert given.code == 0, given.err
+    aqm = shoal.Scenario.from_file(files / "two.toml").resolved["bottleneck"]["aqm"]
+    assert aqm["memory"] == "4000000 B"
+    assert [(one["name"], one["alpha"]) for one in aqm["queues"]] == [("c-out-8q-q3", 1000.0), ("c-out-8q-q7", 1.0)]
+
+
+@pytest.mark.parametrize("platform", ["sonic", "nxos", "eos", "tc"])
+def test_a_port_that_was_written_is_read_as_the_same_port(files: Path, inside: Cli, platform: str) -> None:
+    """A scenario of two classes goes out with its map and comes back: same queues, code points and shares."""
+    keys = ("--set", "bottleneck.aqm.queues.rest.aqm={ kind = 'fifo' }", "--set", "bottleneck.aqm.queues.rest.weight=3")
+    law = "{ kind = 'wred', mark = { min = '30 kB', max = '30 kB' }, drop = { min = '30 kB', max = '30 kB' } }"
+    keys += ("--set", f"bottleneck.aqm.queues.scalable.aqm={law}")
+    write = ("config", "write", "two-classes", "--platform", platform, "--queue", "2", *keys)
+    done = inside(*write, "--with-map", "--out", "port.txt")
+    assert done.code == 0, done.err
+    read = inside("config", "read", "port.txt", "--port-speed", "1G", "--buffer", "500000", "--out", "again.toml")
+    assert read.code == 0, read.err
+    aqm = shoal.Scenario.from_file(files / "again.toml").resolved["bottleneck"]["aqm"]
+    points = {tuple(one["dscp"]): one["weight"] for one in aqm["queues"]}
+    rest = tuple(point for point in range(64) if point != 10)
+    assert points.keys() == {(10,), rest}
+    assert points[rest] == 3 * points[10,]
+    again = inside("config", "write", "again.toml", "--platform", platform, "--with-map", "--out", "again.txt")
+    assert again.code == 0, again.err
+    if platform != "tc":
+        # Without a map what leads there is said; tc has no map for the whole device.
+        without = inside(*write)
+        assert "code point 10 go to this queue is not written" in squeezed(without.err)
+        assert "dscp" not in without.out.lower()
+
+
+def test_a_limit_is_written_when_asked(files: Path, inside: Cli) -> None:
+    write = ("config", "write", "red-ecn", "--platform", "nxos")
+    assert "queue-limit" not in inside(*write).out
+    assert "queue-limit 125000 bytes" in inside(*write, "--with-limit").out
 
 
 def test_written_files_are_never_replaced(files: Path, inside: Cli) -> None:

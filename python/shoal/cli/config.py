@@ -46,6 +46,10 @@ def read(
         option("--platform", "NAME", "sonic, ecnconfig, nxos, eos, openconfig or tc; recognised by default."),
     ] = None,
     queue: Annotated[str | None, option("--queue", "N", "Only this queue, by its number or name.")] = None,
+    port_name: Annotated[
+        str | None,
+        option("--port", "NAME", "The port whose queues the scenario has; by default the first that has a law."),
+    ] = None,
     switch: _Switch = None,
     cell: _Cell = None,
     segment_bytes: _Segment = None,
@@ -56,7 +60,10 @@ def read(
     flows: Annotated[
         list[str] | None,
         option(
-            "--flows", "CC[*COUNT]", "A group of flows of the scenario; 'dctcp*4' and 'cubic*4' by default. Repeatable."
+            "--flows",
+            "CC[*COUNT][@QUEUE]",
+            "A group of flows of the scenario, and the queue that they join; 'dctcp*4' and 'cubic*4' by default. "
+            "Repeatable.",
         ),
     ] = None,
     host: Annotated[
@@ -72,14 +79,16 @@ def read(
         ),
     ] = "pass",
     out: Annotated[
-        Path | None, option("--out", "FILE", "Write a scenario with DCTCP and CUBIC behind the queue.")
+        Path | None,
+        option("--out", "FILE", "Write a scenario with DCTCP and CUBIC behind the queue, or behind all of a port."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an older file of this command.")] = False,
 ) -> None:
     """Say what a configuration does to packets, and make a scenario of it.
 
     Thresholds are shown as written, in bytes, and as waiting time at the speed of the port. Only statements about
-    queues are read; nothing else of the file is kept or shown.
+    queues are read; nothing else of the file is kept or shown. Where queues of a port have different laws, and none is
+    chosen, the scenario has all of them with their scheduler.
 
     [bold]Examples[/]
 
@@ -91,7 +100,8 @@ def read(
     from shoal.switch.amounts import USUAL_SEGMENT_BYTES, rate_of, seconds_of
     from shoal.switch.checks import remarks
     from shoal.switch.reading import read_config_text
-    from shoal.switch.simulate import Experiment, chosen, chosen_one, groups_of, scenario_text
+    from shoal.switch.several import scenario_of_queues
+    from shoal.switch.simulate import Experiment, chosen, groups_of
     from shoal.switch.tables import answer_table, law_table, merged, service_table
 
     if not_ect not in ("drop", "pass"):
@@ -120,8 +130,7 @@ def read(
     scenario = None
     if out is not None:
         refuse_foreign(out, _is_ours, what="scenario of `shoal config read`", option="--out", force=force)
-        one = chosen_one(queues)
-        scenario = scenario_text(one, experiment, title=f"Queue {one.name} of {file.name}, with DCTCP and CUBIC")
+        scenario = scenario_of_queues(queues, experiment, file=file.name, port=port_name)
         # It is checked before anything is written.
         Scenario.from_toml(scenario, name=str(out))
     data.heading(f"{file}: {found.title}, ports of {_gbit(port.rate_bps)}")
@@ -173,6 +182,13 @@ def write(
     with_limit: Annotated[
         bool, typer.Option("--with-limit", help="Write the buffer of the scenario as the limit of the queue (NX-OS).")
     ] = False,
+    with_map: Annotated[
+        bool,
+        typer.Option(
+            "--with-map",
+            help="Write which code points go to which queue: a map for the whole device (SONiC, NX-OS, EOS).",
+        ),
+    ] = False,
     current: Annotated[
         str | None,
         option("--current", "MIN:MAX", "Thresholds in bytes that the profile has now, for the order of ecnconfig."),
@@ -208,6 +224,8 @@ def write(
         device=device,
         has_non_ecn=nxos_non_ecn,
         has_ect_thresholds=sonic_ect,
+        has_limit=with_limit,
+        has_map=with_map,
         current=_current(current),
     )
     for warning, hint in remarks:

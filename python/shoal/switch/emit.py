@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from shoal.switch.amounts import Port
+from shoal.switch.code_points import in_ranges
 from shoal.switch.from_scenario import queues_of
-from shoal.switch.platforms import Platform
+from shoal.switch.model import Queue
+from shoal.switch.platforms import CodePoints, Platform
 from shoal.switch.presets import Switch
 from shoal.switch.tables import merged
 from shoal.switch.writing import Writing
@@ -62,9 +64,24 @@ def write_configuration(
     port = Port(facts["rate_bps"], mtu_bytes=facts["mtu_bytes"], cell_bytes=cells)
     writing = Writing(port, switch=device, ports=tuple(ports), scenario=scenario, **options)
     text = platform.write([replace(queue, ports=writing.ports) for queue in found], writing)
-    for queue in found:
-        if queue.dscp:
-            points = ", ".join(map(str, queue.dscp))
-            # A map of code points is one for the whole device, with the queues of other traffic in it.
-            writing.remark(queue, f"that packets with the code point {points} go to this queue is not written")
+    _say_what_leads_to_them(found, platform, writing)
     return text, merged([*lost, *writing.remarks])
+
+
+def _say_what_leads_to_them(queues: Sequence[Queue], platform: Platform, writing: Writing) -> None:
+    """Say which packets the queues are for, unless that is written."""
+    if platform.code_points is CodePoints.ALWAYS:
+        return
+    is_asked = platform.code_points is CodePoints.ASKED
+    for queue in queues:
+        if not queue.dscp:
+            continue
+        points = in_ranges(queue.dscp)
+        if is_asked and writing.has_map:
+            writing.remark(queue, f"the map is that of the whole device: code points {points} are of this queue")
+        else:
+            writing.remark(
+                queue,
+                f"that packets with the code point {points} go to this queue is not written",
+                "--with-map writes a map of all code points, which is one for the whole device" if is_asked else "",
+            )

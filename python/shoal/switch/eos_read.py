@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from shoal.switch.amounts import Amount, Unit
+from shoal.switch.code_points import code_points
 from shoal.switch.model import Action, Configuration, Law, Queue, Scheduler, Serving, Shaping, Where
 from shoal.switch.reading import Document, Statement, statements
 from shoal.switch.words import Words
@@ -49,6 +50,8 @@ def read(document: Document) -> Configuration:
         )
     several = len({one.place for one in groups}) > 1
     queues = [one.queue(document, several=several, non_ect=non_ect) for one in groups]
+    points = _code_points(document)
+    queues = [replace(queue, dscp=points.get(queue.index or 0, ())) for queue in queues]
     _remarks(document, queues)
     return Configuration("eos", tuple(queues), tuple(document.remarks))
 
@@ -108,6 +111,37 @@ def _groups(document: Document) -> tuple[list[_Group], int]:
         elif current is not None:
             _take(document, current, statement)
     return found, non_ect
+
+
+def _code_points(document: Document) -> dict[int, tuple[int, ...]]:
+    """The code points that the maps of the device lead to each queue, by its number.
+
+    A traffic class has the queue of its own number if no line says otherwise. The map that a device has without such
+    lines depends on the platform, so code points that no line names are of no queue here.
+    """
+    classes: dict[int, int] = {}
+    queue_of: dict[int, int] = {}
+    for statement in statements(document):
+        words = statement.words
+        if statement.starts("qos", "map", "dscp") and "to" in words:
+            place = words.index("to")
+            found = code_points(words[3:place])
+            if found is None:
+                document.refuse(statement.line, "not code points", "as in qos map dscp 8 9 10 to traffic-class 1")
+            line = Words(document, statement, place + 1, "qos map dscp 8 9 10 to traffic-class 1")
+            line.expect("traffic-class")
+            number = line.whole("a traffic class", 0, 7)
+            classes |= dict.fromkeys(found, number)
+        elif statement.starts("qos", "map", "traffic-class") and "to" in words:
+            place = words.index("to")
+            line = Words(document, statement, place + 1, "qos map traffic-class 1 to tx-queue 1")
+            if line.take("tx-queue", "uc-tx-queue"):
+                numbers = [int(word) for word in words[3:place] if word.isdecimal()]
+                queue_of |= dict.fromkeys(numbers, line.whole("a queue", 0, 63))
+    found_of: dict[int, list[int]] = {}
+    for point, number in classes.items():
+        found_of.setdefault(queue_of.get(number, number), []).append(point)
+    return {queue: tuple(sorted(points)) for queue, points in found_of.items()}
 
 
 def _queue_of(words: tuple[str, ...]) -> tuple[str, int] | None:

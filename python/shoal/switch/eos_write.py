@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shoal.switch.code_points import owners
 from shoal.switch.eos_read import UNITS_OF_DROP, UNITS_OF_ECN
 from shoal.switch.model import Law, Queue, Serving
 from shoal.switch.writing import Refusals, Writing, decides, fitted, needs_thresholds, percent, weight_of
@@ -27,7 +28,19 @@ def write(queues: Sequence[Queue], writing: Writing) -> str:
             block = ports.setdefault(port, [f"interface {port}"])
             block.append(f"   uc-tx-queue {queue.index or 0}")
             block += [f"      {line}" for line in lines]
-    return "\n".join(line for block in ports.values() for line in block) + "\n"
+    blocks = [line for block in ports.values() for line in block]
+    return "\n".join([*(_map(queues) if writing.has_map else []), *blocks]) + "\n"
+
+
+def _map(queues: Sequence[Queue]) -> list[str]:
+    """Code points to traffic classes, which have the numbers of their queues."""
+    found = owners(queues)
+    lines = []
+    for queue in queues:
+        if own := [str(point) for point, owner in found.items() if owner is queue]:
+            lines.append(f"qos map dscp {' '.join(own)} to traffic-class {queue.index or 0}")
+    numbers = dict.fromkeys(queue.index or 0 for queue in found.values())
+    return lines + [f"qos map traffic-class {number} to uc-tx-queue {number}" for number in numbers]
 
 
 def _statements(queue: Queue, writing: Writing) -> list[str]:

@@ -80,7 +80,13 @@ def _served(queue: Queue, own: Mapping[str, Any], share: int | None) -> Queue:
     if own.get("shape") is not None:
         burst = amount_of_scenario(str(own["burst"]), bdp_bytes=None) if own.get("burst") is not None else None
         shaping = Shaping(rate_of(str(own["shape"])), None if burst is None else int(burst.number))
-    return replace(queue, scheduler=scheduler, shaping=shaping, dscp=tuple(own.get("dscp") or ()))
+    return replace(
+        queue,
+        scheduler=scheduler,
+        shaping=shaping,
+        dscp=tuple(own.get("dscp") or ()),
+        takes_rest=own.get("dscp") is None,
+    )
 
 
 def queue_of_law(

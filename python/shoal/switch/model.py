@@ -191,6 +191,10 @@ class Queue:
         Whether the configuration says what becomes of packets that are not ECT.
     unknown
         Why the law is not known at all; empty if it is.
+    dscp
+        Code points whose packets join it, as far as the configuration says so.
+    takes_rest
+        Whether it takes all code points that no other queue takes.
     exact
         The queue as a table of a scenario where a kind of its own is closer to it than ``wred``, as for ``tc``.
     """
@@ -207,6 +211,7 @@ class Queue:
     shaping: Shaping | None = None
     buffer: Buffer | None = None
     dscp: tuple[int, ...] = ()
+    takes_rest: bool = False
     exact: Mapping[str, object] | None = None
     profile: str = ""
     source: Source | None = field(default=None, compare=False)

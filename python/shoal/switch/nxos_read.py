@@ -6,10 +6,12 @@ After the command reference of the Nexus 9000 for 9.3(x), chapter R; what it lea
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from shoal.switch.amounts import Amount, Unit
+from shoal.switch.code_points import LARGEST, code_points
 from shoal.switch.model import (
     Action,
     Buffer,
@@ -50,7 +52,9 @@ def read(document: Document) -> Configuration:
             1, "no `class type queuing` in this file", "give a configuration with a queuing policy", shown=False
         )
     several = len({one.policy for one in classes}) > 1
+    points = _code_points(document)
     queues = [one.queue(document, several=several) for one in classes]
+    queues = [_led(queue, points) for queue in queues]
     units = {law.min.unit for queue in queues for _, law in queue.laws}
     if units & {Unit.KBYTES, Unit.MBYTES}:
         document.remark(
@@ -92,13 +96,63 @@ def queue_index(name: str) -> int | None:
     return int(found[1]) if found else None
 
 
+def _led(queue: Queue, points: Mapping[int, tuple[int, ...] | None]) -> Queue:
+    """The queue with the code points that lead to it."""
+    own = points.get(queue.index, ()) if queue.index is not None else ()
+    return replace(queue, takes_rest=True) if own is None else replace(queue, dscp=own)
+
+
+def _code_points(document: Document) -> dict[int, tuple[int, ...] | None]:
+    """The code points of each queue by its number: those of the classes that a policy puts into the queue's group.
+
+    What no class takes is of the group that the policy sets for ``class-default``, 0 if it sets none: ``None`` there.
+    """
+    classes: dict[str, set[int]] = {}
+    groups: dict[int, set[int]] = {}
+    left = set(range(LARGEST + 1))
+    kind = name = ""
+    default, has_policy = 0, False
+    for statement in statements(document):
+        words = statement.words
+        if statement.starts("class-map", "type", "qos") or statement.starts("policy-map", "type", "qos"):
+            kind, name = words[0], words[-1]
+            has_policy |= kind == "policy-map"
+        elif words[0] in _headers:
+            kind = name = ""
+        elif kind == "class-map" and statement.starts("match", "dscp"):
+            found = code_points(words[2:])
+            if found is None:
+                document.refuse(
+                    statement.line, "not code points", "numbers, ranges and names, as in match dscp 8-10,af11"
+                )
+            classes.setdefault(name, set()).update(found)
+        elif kind == "policy-map" and words[0] == "class":
+            name = words[-1]
+        elif kind == "policy-map" and statement.starts("set", "qos-group"):
+            group = Words(document, statement, 2, "set qos-group 3").whole("a group", 0, 63)
+            if name == "class-default":
+                default = group
+            else:
+                groups.setdefault(group, set()).update(left & classes.get(name, set()))
+                left -= classes.get(name, set())
+    if not has_policy or not groups:
+        return {}
+    led: dict[int, tuple[int, ...] | None] = {group: tuple(sorted(points)) for group, points in groups.items()}
+    # If the group has classes of its own as well, they are among those that no other takes.
+    led[default] = None
+    return led
+
+
+_headers = ("class-map", "policy-map", "interface", "system", "control-plane", "hardware", "vlan")
+
+
 def _classes(document: Document) -> list[_Class]:
     found: list[_Class] = []
     policy = ""
     current: _Class | None = None
     for statement in statements(document):
         words = statement.words
-        if words[0] in ("policy-map", "class-map", "interface", "system", "control-plane", "hardware", "vlan"):
+        if words[0] in _headers:
             is_queuing = statement.starts("policy-map", "type", "queuing") and len(words) > 3
             policy, current = (words[-1] if is_queuing else ""), None
         elif statement.starts("class", "type", "queuing") and len(words) > 3:

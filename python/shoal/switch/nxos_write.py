@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from shoal.switch.code_points import in_ranges, owners
 from shoal.switch.model import Law, Queue, Serving
 from shoal.switch.nxos_read import RATES, UNITS
 from shoal.switch.writing import Refusals, Writing, decides, fitted, needs_thresholds, percent, weight_of
@@ -24,8 +25,27 @@ def write(queues: Sequence[Queue], writing: Writing) -> str:
     for queue in queues:
         lines.append(f"  class type queuing {_class(queue)}")
         lines += [f"    {line}" for line in _statements(queue, writing)]
-    lines += ["system qos", f"  service-policy type queuing output {writing.profile}"]
-    return "\n".join(lines) + "\n"
+    above, of_system = _map(queues, writing) if writing.has_map else ([], [])
+    lines += ["system qos", *of_system, f"  service-policy type queuing output {writing.profile}"]
+    return "\n".join([*above, *lines]) + "\n"
+
+
+def _map(queues: Sequence[Queue], writing: Writing) -> tuple[list[str], list[str]]:
+    """Classes and a policy that put packets into groups by code point, and the line that applies it.
+
+    Groups have the numbers of their queues.
+    """
+    found = owners(queues)
+    numbers = {queue.name: queue.index or 0 for queue in found.values()}
+    classes, policy = [], [f"policy-map type qos {writing.profile}_IN"]
+    for queue in queues:
+        if queue.name not in numbers:
+            continue
+        name = "class-default" if queue.takes_rest else f"{writing.profile}_Q{numbers[queue.name]}"
+        if not queue.takes_rest:
+            classes += [f"class-map type qos match-any {name}", f"  match dscp {in_ranges(queue.dscp)}"]
+        policy += [f"  class {name}", f"    set qos-group {numbers[queue.name]}"]
+    return classes + policy, [f"  service-policy type qos input {writing.profile}_IN"]
 
 
 def _class(queue: Queue) -> str:

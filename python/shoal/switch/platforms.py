@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from importlib import import_module
 from typing import Any
 
@@ -13,12 +14,22 @@ from shoal.switch.model import Configuration
 from shoal.switch.reading import Document
 
 
+class CodePoints(Enum):
+    """When a writer says which packets go to which queue."""
+
+    NEVER = "never"
+    # One map is for the whole device, with the queues of other traffic in it.
+    ASKED = "asked"
+    ALWAYS = "always"
+
+
 @dataclass(frozen=True, slots=True)
 class Platform:
     """A platform: the modules that read and write it are loaded when they are used."""
 
     name: str
     title: str
+    code_points: CodePoints = CodePoints.NEVER
 
     def recognises(self, text: str) -> bool:
         """Whether a text looks like its configuration."""
@@ -42,11 +53,11 @@ class Platform:
 # In the order in which a text is tried.
 PLATFORMS = (
     Platform("openconfig", "OpenConfig QoS in JSON"),
-    Platform("sonic", "SONiC CONFIG_DB"),
+    Platform("sonic", "SONiC CONFIG_DB", CodePoints.ASKED),
     Platform("ecnconfig", "commands of SONiC's ecnconfig"),
-    Platform("tc", "Linux tc"),
-    Platform("nxos", "Cisco NX-OS"),
-    Platform("eos", "Arista EOS"),
+    Platform("tc", "Linux tc", CodePoints.ALWAYS),
+    Platform("nxos", "Cisco NX-OS", CodePoints.ASKED),
+    Platform("eos", "Arista EOS", CodePoints.ASKED),
 )
 NAMES = tuple(platform.name for platform in PLATFORMS)
 

@@ -1,4 +1,4 @@
-"""A scenario with DCTCP and CUBIC behind a queue that was read."""
+"""A scenario with DCTCP and CUBIC behind a queue that was read; :mod:`shoal.switch.several` has all of a port."""
 
 from __future__ import annotations
 
@@ -21,6 +21,28 @@ _least_s = 1
 _beyond_bytes = 10**12
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Flows of a controller.
+
+    Attributes
+    ----------
+    controller
+        Its name in scenarios.
+    count
+        How many flows.
+    queue
+        Name or number of the queue that they join; empty if that is not said.
+    """
+
+    controller: str
+    count: int
+    queue: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.controller}*{self.count}" + (f"@{self.queue}" if self.queue else "")
+
+
 @dataclass(frozen=True)
 class Experiment:
     """What is run behind a queue.
@@ -32,21 +54,21 @@ class Experiment:
     rtt_s
         Round trip without queueing in seconds.
     groups
-        Groups of flows as ``(controller, number)``.
+        Groups of flows.
     host
         Preset of the hosts; ``None``: by the rate of the port.
     not_ect
         What becomes of packets that are not ECT where the configuration does not say it: ``drop`` by the law of marks,
         or ``pass``.
     buffer_bytes
-        What the queue may hold, if the configuration does not say it.
+        What the queue may hold, or the memory that several queues share, if the configuration does not say it.
     where
         When marks are decided, if the configuration does not say it.
     """
 
     port: Port
     rtt_s: Fraction
-    groups: tuple[tuple[str, int], ...] = (("dctcp", 4), ("cubic", 4))
+    groups: tuple[Group, ...] = (Group("dctcp", 4), Group("cubic", 4))
     host: str | None = None
     not_ect: str = "pass"
     buffer_bytes: int | None = None
@@ -70,37 +92,51 @@ def scenario_text(queue: Queue, experiment: Experiment, *, title: str) -> str:
     Raises
     ------
     UsageError
-        The law of the queue is not known.
+        The law of the queue is not known, or flows name another queue.
     """
-    port = experiment.port
-    buffer = _buffer(queue, experiment)
-    aqm = aqm_of(queue, experiment)
+    named = [group for group in experiment.groups if group.queue and group.queue not in (queue.name, str(queue.index))]
+    if named:
+        raise UsageError(
+            f"`{named[0]}`: the scenario has one queue, {queue.name}",
+            hint="leave --queue out for a scenario with all queues of a port",
+        )
+    lines = head_of(experiment, buffer=buffer_of(queue, experiment), title=title)
+    lines += [f"{key} = {inline(value)}" for key, value in aqm_of(queue, experiment).items()]
+    for group in experiment.groups:
+        lines += flows_of(group, experiment, name=group.controller)
+    return "\n".join(lines) + "\n"
+
+
+def head_of(experiment: Experiment, *, buffer: str, title: str) -> list[str]:
+    """The lines of a scenario file up to those of the law."""
     duration_s = max(_round_trips * experiment.rtt_s, Fraction(_least_s))
-    rtt = _time(experiment.rtt_s)
-    lines = [
+    return [
         f"title = {toml_value(title)}",
         f'duration = "{_time(duration_s)}"',
         f'warmup = "{_time(duration_s / 4)}"',
         "",
         "[bottleneck]",
-        f'rate = "{_rate(port.rate_bps)}"',
+        f'rate = "{rate_text(experiment.port.rate_bps)}"',
         f'buffer = "{buffer}"',
         "",
         "[bottleneck.aqm]",
-        *(f"{key} = {_inline(value)}" for key, value in aqm.items()),
     ]
-    for controller, count in experiment.groups:
-        lines += [
-            "",
-            "[[flows]]",
-            f"name = {toml_value(controller)}",
-            f"cc = {toml_value(controller)}",
-            f'rtt = "{rtt}"',
-            f"count = {count}",
-            f'host = "{experiment.host_preset}"',
-            f'start = {{ uniform = ["0 s", "{rtt}"] }}',
-        ]
-    return "\n".join(lines) + "\n"
+
+
+def flows_of(group: Group, experiment: Experiment, *, name: str, more: Sequence[str] = ()) -> list[str]:
+    """The lines of a group of flows."""
+    rtt = _time(experiment.rtt_s)
+    return [
+        "",
+        "[[flows]]",
+        f"name = {toml_value(name)}",
+        f"cc = {toml_value(group.controller)}",
+        f'rtt = "{rtt}"',
+        f"count = {group.count}",
+        f'host = "{experiment.host_preset}"',
+        f'start = {{ uniform = ["0 s", "{rtt}"] }}',
+        *more,
+    ]
 
 
 def _time(seconds: Fraction) -> str:
@@ -111,7 +147,7 @@ def _time(seconds: Fraction) -> str:
     return f"{ceil(seconds * 10**9)} ns"
 
 
-def _rate(rate_bps: int) -> str:
+def rate_text(rate_bps: int) -> str:
     """A rate in the largest unit in which it is whole."""
     for unit, factor in (("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3)):
         if rate_bps % factor == 0:
@@ -119,10 +155,10 @@ def _rate(rate_bps: int) -> str:
     return f"{rate_bps} bit/s"
 
 
-def _inline(value: object) -> str:
+def inline(value: object) -> str:
     """A value of TOML, tables with bare keys."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {_inline(own)}" for key, own in value.items()) + " }"
+        return "{ " + ", ".join(f"{key} = {inline(own)}" for key, own in value.items()) + " }"
     return toml_value(value)
 
 
@@ -196,7 +232,8 @@ def _table(law: Law, port: Port) -> Mapping[str, object]:
     return {"min": ends[0], "max": ends[1], "max_probability": 1.0 if law.is_step else float(law.pmax)}
 
 
-def _buffer(queue: Queue, experiment: Experiment) -> str:
+def buffer_of(queue: Queue, experiment: Experiment) -> str:
+    """What a queue may hold, as a scenario has it; an assumption where the configuration does not say it."""
     port = experiment.port
     if queue.buffer is not None and queue.buffer.limit is not None and queue.buffer.reserved_bytes == 0:
         return queue.buffer.limit.in_scenario(port) or f"{port.buffer_bytes} B"
@@ -218,8 +255,8 @@ def _buffer(queue: Queue, experiment: Experiment) -> str:
     return f"{assumed} B"
 
 
-def groups_of(texts: Sequence[str] | None) -> tuple[tuple[str, int], ...]:
-    """Groups of flows, as in ``cubic*4``.
+def groups_of(texts: Sequence[str] | None) -> tuple[Group, ...]:
+    """Groups of flows, as in ``cubic*4`` or ``dctcp*4@3``.
 
     Raises
     ------
@@ -230,10 +267,13 @@ def groups_of(texts: Sequence[str] | None) -> tuple[tuple[str, int], ...]:
         return Experiment.groups
     found = []
     for text in (part.strip() for one in texts for part in one.split(",")):
-        controller, star, count = text.partition("*")
-        if not controller or (star and not (count.isdecimal() and int(count))):
-            raise UsageError(f"`{text}` is not a group of flows", hint="CC or CC*COUNT, as in 'cubic*4'")
-        found.append((controller, int(count or 1)))
+        flows, at, queue = text.partition("@")
+        controller, star, count = flows.partition("*")
+        if not controller or (star and not (count.isdecimal() and int(count))) or bool(at) != bool(queue):
+            raise UsageError(
+                f"`{text}` is not a group of flows", hint="CC, CC*COUNT or CC*COUNT@QUEUE, as in 'cubic*4'"
+            )
+        found.append(Group(controller, int(count or 1), queue))
     return tuple(found)
 
 
@@ -252,19 +292,3 @@ def chosen(queues: Sequence[Queue], name: str | None) -> list[Queue]:
         names = ", ".join(dict.fromkeys(queue.name for queue in queues))
         raise UsageError(f"the configuration has no queue `{name}`", hint=f"it has: {names}")
     return found
-
-
-def chosen_one(queues: Sequence[Queue]) -> Queue:
-    """The only queue that has a law, if there is only one, or one law in all of them.
-
-    Raises
-    ------
-    UsageError
-        There are several; the hint names them.
-    """
-    lawful = [queue for queue in queues if queue.laws or queue.exact or queue.unknown] or list(queues)
-    different = {(queue.mark, queue.drop, queue.drop_ect, str(queue.exact), queue.unknown) for queue in lawful}
-    if len(different) > 1:
-        names = ", ".join(queue.name for queue in lawful)
-        raise UsageError("the configuration has several queues with laws", hint=f"choose one with --queue: {names}")
-    return lawful[0]

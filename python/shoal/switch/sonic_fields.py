@@ -36,5 +36,8 @@ PROFILE_FIELDS = [
 ]
 QUEUE_FIELDS = ["scheduler", "wred_profile"]
 
+# Traffic classes of the maps (sonic-dscp-tc-map.yang, sonic-tc-queue-map.yang).
+LARGEST_CLASS = 7
+
 # orchagent reads thresholds with a conversion to int.
 LARGEST_THRESHOLD = 2**31 - 1

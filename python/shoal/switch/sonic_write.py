@@ -6,8 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from shoal.errors import UsageError
 from shoal.switch import sonic_fields as fields
 from shoal.switch.amounts import Unit
+from shoal.switch.code_points import owners
 from shoal.switch.model import Law, Queue, Serving
 from shoal.switch.writing import Refusals, Writing, decides, fitted, needs_thresholds, no_weight, percent
 
@@ -33,6 +35,8 @@ def write(queues: Sequence[Queue], writing: Writing) -> str:
     }
     for queue in queues:
         _add(tables, queue, writing, len(queues))
+    if writing.has_map:
+        tables |= _maps(queues, writing)
     return json.dumps({name: table for name, table in tables.items() if table}, indent=2) + "\n"
 
 
@@ -59,6 +63,23 @@ def _add(tables: dict[str, dict[str, Any]], queue: Queue, writing: Writing, queu
         tables["QUEUE"][key] = entry
         if buffer:
             tables["BUFFER_QUEUE"][key] = {"profile": buffer}
+
+
+def _maps(queues: Sequence[Queue], writing: Writing) -> dict[str, dict[str, Any]]:
+    """Code points to traffic classes, which have the numbers of their queues."""
+    found = owners(queues)
+    numbers = {point: queue.index or 0 for point, queue in found.items()}
+    if beyond := [number for number in numbers.values() if number > fields.LARGEST_CLASS]:
+        raise UsageError(
+            f"{_title} has no traffic class for queue {beyond[0]}", hint=f"--queue 0 to {fields.LARGEST_CLASS}"
+        )
+    name = writing.profile
+    ports = dict.fromkeys(port for queue in queues for port in queue.ports or writing.ports)
+    return {
+        "DSCP_TO_TC_MAP": {name: {str(point): str(number) for point, number in numbers.items()}},
+        "TC_TO_QUEUE_MAP": {name: {str(number): str(number) for number in sorted(set(numbers.values()))}},
+        "PORT_QOS_MAP": {port: {"dscp_to_tc_map": name, "tc_to_queue_map": name} for port in ports},
+    }
 
 
 def wred_profile(queue: Queue, writing: Writing) -> dict[str, str] | None:

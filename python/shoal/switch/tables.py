@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from shoal.stats import single
 from shoal.switch.amounts import Amount, Port
 from shoal.switch.checks import answers, own_law
+from shoal.switch.code_points import in_ranges
 from shoal.switch.model import Queue, Remark
 from shoal.tabulate import Table
 from shoal.words import milliseconds, rate
@@ -80,7 +81,7 @@ def service_table(queues: Sequence[Queue], port: Port) -> Table | None:
             str(queue.scheduler) if queue.scheduler is not None else "-",
             rate(single(float(queue.shaping.rate_bps))) if queue.shaping is not None else "-",
             _limit(queue, port),
-            ", ".join(map(str, queue.dscp)) or "-",
+            "all others" if queue.takes_rest else in_ranges(queue.dscp) or "-",
             _ports(queue),
         )
         if any(part != "-" for part in parts):

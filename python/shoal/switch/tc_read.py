@@ -17,6 +17,7 @@ from shoal.errors import ScenarioError
 from shoal.models import nearest
 from shoal.switch import tc_units
 from shoal.switch.amounts import Amount, Unit, decimal, whole_bytes
+from shoal.switch.code_points import LARGEST
 from shoal.switch.model import Action, Buffer, Configuration, Law, Queue, Scheduler, Serving, Where
 from shoal.switch.plane import solved_red
 from shoal.switch.reading import Document, Statement, statements
@@ -36,15 +37,17 @@ def read(document: Document) -> Configuration:
         tc would refuse a line, or a line holds variables of a shell; the message shows it.
     """
     nodes = [node for one in statements(document, comments="#") if (node := _node(document, one)) is not None]
+    filters = [one for statement in statements(document, comments="#") if (one := _filter(document, statement))]
     queues: list[Queue] = []
     for node in nodes:
         if node.kind in _schedulers or node.kind == "gred":
             continue
         if node.kind in _laws:
-            queues.append(_scheduled(_laws[node.kind](_Options(document, node)), node, nodes))
+            queue = _scheduled(_laws[node.kind](_Options(document, node)), node, nodes)
+            queues.append(_led(queue, node, filters))
         elif node.is_discipline:
             document.remark(f"`{node.kind}` is not read", line=node.line)
-    queues += _virtual_queues(document, nodes)
+    queues += [_led(_scheduled(queue, node, nodes), node, filters) for queue, node in _virtual_queues(document, nodes)]
     if not queues:
         document.refuse(
             1, "no queue discipline that has a law", f"lines such as `tc qdisc add dev eth0 root {_red_example}`",
@@ -90,6 +93,59 @@ def _node(document: Document, statement: Statement) -> _Node | None:
         document.refuse(statement.line, "the line names no discipline", f"as in `{_red_example}`")
     handle = (at["handle"] or at["classid"]).rstrip(":")
     return _Node(statement.line, is_discipline, at["dev"], at["parent"], handle, words[0], tuple(words[1:]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Filter:
+    """A filter that leads packets with some code points, or all others, to a class of a device."""
+
+    device: str
+    target: str
+    points: tuple[int, ...] | None
+
+
+_dsfield_example = "tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dsfield 0x28 0xfc flowid 1:1"
+
+
+def _filter(document: Document, statement: Statement) -> _Filter | None:
+    """A filter by code point, or one that takes all packets; others are passed over, and said."""
+    words = statement.words
+    if "tc" not in words or not {"add", "replace"} & set(words) or words[words.index("tc") + 1 :][:1] != ("filter",):
+        return None
+    text = " ".join(words)
+    target = re.search(r"\b(?:flowid|classid) (\S+)", text)
+    device = re.search(r"\bdev (\S+)", text)
+    field = re.search(r"\bmatch (?:ip (?:dsfield|tos)|ip6 priority) (\S+) (\S+)", text)
+    if target is None or device is None or (field is None and "matchall" not in words):
+        document.remark(
+            "this filter is not read",
+            hint=f"those are that match a code point: {_dsfield_example}",
+            line=statement.line,
+        )
+        return None
+    if field is None:
+        return _Filter(device[1], _number_of(target[1]), None)
+    try:
+        value, mask = (int(part, 0) for part in field.groups())
+    except ValueError:
+        document.refuse(statement.line, "the field to match is not a number and a mask", f"as in `{_dsfield_example}`")
+    if text.count(" match ") > 1 or mask & 0x3:
+        document.remark("this filter looks at more than the code point: not read", line=statement.line)
+        return None
+    points = tuple(point for point in range(LARGEST + 1) if (point << 2) & mask == value & mask)
+    return _Filter(device[1], _number_of(target[1]), points)
+
+
+def _number_of(text: str) -> str:
+    """A handle such as ``1:a`` without leading zeros."""
+    return ":".join(part.lstrip("0").lower() for part in text.split(":"))
+
+
+def _led(queue: Queue, node: _Node, filters: list[_Filter]) -> Queue:
+    """The queue with the code points that filters lead to it."""
+    own = [one for one in filters if (one.device, one.target) == (node.device, _number_of(node.parent))]
+    points = {point for one in own for point in one.points or ()}
+    return replace(queue, dscp=tuple(sorted(points)), takes_rest=any(one.points is None for one in own))
 
 
 class _Options:
@@ -416,12 +472,16 @@ def _band(node: _Node, band: int) -> Scheduler:
     return Scheduler(Serving.WEIGHTED, weight=quanta[place] if place < len(quanta) else None)
 
 
-def _virtual_queues(document: Document, nodes: list[_Node]) -> list[Queue]:
-    """GRED: a line for the table and one for each virtual queue."""
+def _virtual_queues(document: Document, nodes: list[_Node]) -> list[tuple[Queue, _Node]]:
+    """GRED, with the line for its table: there is another one for each virtual queue."""
     found = []
     for setup in (node for node in nodes if node.kind == "gred" and "setup" in node.words):
         same = [
-            node for node in nodes if node.kind == "gred" and node.device == setup.device and "setup" not in node.words
+            node
+            for node in nodes
+            if node.kind == "gred"
+            and (node.device, node.parent) == (setup.device, setup.parent)
+            and "setup" not in node.words
         ]
         options = _Options(document, setup)
         table = _Options(document, replace(setup, words=tuple(word for word in setup.words if word != "setup")))
@@ -447,9 +507,8 @@ def _virtual_queues(document: Document, nodes: list[_Node]) -> list[Queue]:
             document.remark(
                 "GRED has a model with two virtual queues: 0 for packets that are not ECT, 1 for ECT", line=setup.line
             )
-            found.append(
-                options.queue(unknown=f"{len(parts)} virtual queues, of which only filters say whose they are")
-            )
+            unknown = f"{len(parts)} virtual queues, of which only filters say whose they are"
+            found.append((options.queue(unknown=unknown), setup))
             continue
         options.remark(
             "virtual queue 0 is read as that of packets that are not ECT, 1 as that of ECT: filters decide that"
@@ -458,7 +517,6 @@ def _virtual_queues(document: Document, nodes: list[_Node]) -> list[Queue]:
         if "limit" in given:
             aqm["limit"] = f"{given['limit']} B"
         ect = laws[1]
-        found.append(
-            options.queue(exact=aqm, drop=laws[0].drop, mark=ect.mark, drop_ect=None if ect.mark else ect.drop_ect)
-        )
+        drop_ect = None if ect.mark else ect.drop_ect
+        found.append((options.queue(exact=aqm, drop=laws[0].drop, mark=ect.mark, drop_ect=drop_ect), setup))
     return found

@@ -9,6 +9,7 @@ from math import ceil
 
 from shoal.errors import ScenarioError, UsageError
 from shoal.switch.amounts import Amount, Port, amount_of_scenario, decimal, rounded_up
+from shoal.switch.code_points import owners
 from shoal.switch.model import Law, Queue, Serving, Where
 from shoal.switch.plane import disciplines, scenario_of, solved_red
 from shoal.switch.writing import Refusals, Writing
@@ -52,8 +53,25 @@ def _bands(queues: Sequence[Queue], writing: Writing) -> list[str]:
     lines = [f"tc qdisc add dev {writing.device} root handle 1: ets {words}"]
     for band, queue in enumerate([*strict, *weighted], start=1):
         lines += _lines(queue, writing, f"parent 1:{band}", 10 * band)
-        writing.remark(queue, f"it is band {band}: a filter or the priority of packets must lead there")
-    return lines
+    return lines + _filters([*strict, *weighted], writing)
+
+
+def _filters(bands: Sequence[Queue], writing: Writing) -> list[str]:
+    """Filters that lead packets to their bands by code point, of both versions of IP; the last takes all others."""
+    if not owners(bands):
+        for band, queue in enumerate(bands, start=1):
+            writing.remark(queue, f"it is band {band}: a filter or the priority of packets must lead there")
+        return []
+    start = f"tc filter add dev {writing.device} parent 1: protocol"
+    fields = {"ip": ("prio 1", "ip dsfield"), "ipv6": ("prio 2", "ip6 priority")}
+    lines = [
+        f"{start} {protocol} {priority} u32 match {field} {point << 2:#04x} 0xfc flowid 1:{band}"
+        for band, queue in enumerate(bands, start=1)
+        for point in queue.dscp
+        for protocol, (priority, field) in fields.items()
+    ]
+    rest = [band for band, queue in enumerate(bands, start=1) if queue.takes_rest]
+    return lines + [f"{start} all prio 3 matchall flowid 1:{band}" for band in rest]
 
 
 def _lines(queue: Queue, writing: Writing, place: str, handle: int) -> list[str]:

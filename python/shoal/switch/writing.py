@@ -37,6 +37,8 @@ class Writing:
         The platform has thresholds of ECT packets alone (SONiC, proposed).
     has_limit
         The limit of the queue is written, where it is a single line (NX-OS).
+    has_map
+        The map from code points to queues is written, which is one for the whole device; for tc it always is.
     current
         Thresholds in bytes that a profile has now, for the order of changes (ecnconfig).
     scenario
@@ -53,6 +55,7 @@ class Writing:
     has_non_ecn: bool = False
     has_ect_thresholds: bool = False
     has_limit: bool = False
+    has_map: bool = False
     current: tuple[int, int] | None = None
     scenario: Scenario | None = None
     remarks: list[Remark] = field(default_factory=list)
