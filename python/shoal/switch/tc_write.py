@@ -102,11 +102,13 @@ def _lines(queue: Queue, writing: Writing, place: str, handle: int) -> list[str]
 
 
 def _link(queue: Queue, writing: Writing) -> dict[str, object]:
-    """The bottleneck without its law."""
-    if writing.scenario is not None:
-        return {key: value for key, value in writing.scenario.resolved["bottleneck"].items() if key != "aqm"}
+    """The bottleneck without its law, with the limit of the queue."""
     limit = queue.buffer.limit if queue.buffer is not None else None
     buffer = limit.in_scenario(writing.port) if limit is not None else None
+    if writing.scenario is not None:
+        link = {key: value for key, value in writing.scenario.resolved["bottleneck"].items() if key != "aqm"}
+        is_one = writing.scenario.resolved["bottleneck"]["aqm"]["kind"] != "classes"
+        return link if is_one else link | {"buffer": buffer or "unlimited"}
     return {"rate": f"{writing.port.rate_bps} bit/s", "buffer": buffer or "1000 packets"}
 
 

@@ -1,8 +1,9 @@
 //! The switch with shared memory, recomputed from every packet event.
 
 use proptest::prelude::*;
+use shoal_aqm::{ClassesConfig, QueueConfig};
 use shoal_packet::Reason;
-use shoal_scenario::{Document, Experiment};
+use shoal_scenario::{Document, Experiment, PoolMember};
 use shoal_tests::{Bytes, Seen, experiment, monitor_all_links, random_scenario, run, run_logged};
 use shoal_trace::PacketEvent;
 
@@ -10,10 +11,26 @@ use shoal_trace::PacketEvent;
 struct PortEvents<'a> {
     events: Vec<&'a Seen>,
     next: usize,
-    held: u64,
+    members: Vec<PoolMember>,
+    /// What each member holds.
+    held: Vec<u64>,
+    classes: Option<&'a ClassesConfig>,
 }
 
 impl PortEvents<'_> {
+    /// The number of the member that a packet is of.
+    fn member(&self, seen: &Seen) -> usize {
+        match self.classes {
+            Some(classes) if self.members.len() > 1 => usize::from(classes.queue_of(seen.row.flow)),
+            _ => 0,
+        }
+    }
+
+    /// What a member holds of the memory that all share.
+    fn beyond(&self, member: usize, bytes: u64) -> u64 {
+        bytes.saturating_sub(self.members[member].share.reserved_bytes)
+    }
+
     /// Lets everything leave that leaves up to `now`, up to the next arrival.
     fn leave(&mut self, now: u64) {
         while let Some(seen) = self.events.get(self.next) {
@@ -21,7 +38,8 @@ impl PortEvents<'_> {
             if seen.row.event == PacketEvent::Arrive || seen.row.time_ps > now {
                 return;
             }
-            self.held -= if leaves { u64::from(seen.row.size) } else { 0 };
+            let member = self.member(seen);
+            self.held[member] -= if leaves { u64::from(seen.row.size) } else { 0 };
             self.next += 1;
         }
     }
@@ -37,26 +55,38 @@ fn check(experiment: &Experiment, seen: &[Seen]) -> (u64, u64) {
         let mut ports: Vec<PortEvents<'_>> = (0..rated.len() as u32)
             .map(|link| {
                 let events = seen.iter().filter(of_pool).filter(|seen| seen.row.link.0 == link).collect();
-                PortEvents { events, next: 0, held: 0 }
+                let port = rated[link as usize];
+                let members = if port.pool == Some(index) { pool.members(port) } else { Vec::new() };
+                let classes = match &port.queue {
+                    QueueConfig::Classes(classes) => Some(classes),
+                    _ => None,
+                };
+                PortEvents { events, next: 0, held: vec![0; members.len()], members, classes }
             })
             .collect();
-        let members = rated.iter().filter(|link| link.pool == Some(index)).count() as u64;
-        let shared_size = pool.size_bytes - members * pool.reserved_bytes;
-        let beyond = |bytes: u64| bytes.saturating_sub(pool.reserved_bytes);
+        let members = ports.iter().flat_map(|port| &port.members);
+        let shared_size = pool.size_bytes - members.map(|member| member.share.reserved_bytes).sum::<u64>();
         // Arrivals are reported when they happen; only departures are late.
         for arrival in seen.iter().filter(of_pool).filter(|seen| seen.row.event == PacketEvent::Arrive) {
             for port in &mut ports {
                 port.leave(arrival.row.time_ps);
             }
-            let used: u64 = ports.iter().map(|port| beyond(port.held)).sum();
-            contended += u64::from(ports.iter().filter(|port| port.held > 0).count() > 1);
+            let held = |port: &PortEvents<'_>| {
+                (0..port.held.len()).map(|one| port.beyond(one, port.held[one])).sum::<u64>()
+            };
+            let used: u64 = ports.iter().map(held).sum();
+            contended +=
+                u64::from(ports.iter().flat_map(|port| &port.held).filter(|held| **held > 0).count() > 1);
             let port = &mut ports[arrival.row.link.0 as usize];
             assert!(std::ptr::eq(port.events[port.next], arrival), "arrivals out of order");
             let size = u64::from(arrival.row.size);
-            let (before, after) = (beyond(port.held), beyond(port.held + size));
+            let member = port.member(arrival);
+            let held = port.held[member];
+            let (before, after) = (port.beyond(member, held), port.beyond(member, held + size));
             let free = shared_size - used;
-            let fits = after == 0 || (after as f64 <= pool.alpha * free as f64 && after - before <= free);
-            port.held += size;
+            let alpha = port.members[member].share.alpha;
+            let fits = after == 0 || (after as f64 <= alpha * free as f64 && after - before <= free);
+            port.held[member] += size;
             port.next += 1;
             let refused = port.events.get(port.next).is_some_and(|seen| {
                 seen.reason == Some(Reason::SharedBuffer) && seen.packet.seq == arrival.packet.seq
@@ -64,7 +94,7 @@ fn check(experiment: &Experiment, seen: &[Seen]) -> (u64, u64) {
             assert_eq!(refused, !fits, "{arrival:?}: holds {before} beyond its own, {free} B are free");
             refusals += u64::from(refused);
             if refused {
-                port.held -= size;
+                port.held[member] -= size;
                 port.next += 1;
             }
         }
@@ -151,5 +181,36 @@ fn one_hot_port_holds_its_share_of_the_pool() {
         experiment.links.iter_mut().for_each(|link| link.monitored = link.name == "switch->h7");
         let most = run(&experiment).bottlenecks[0].queue_bytes.max.unwrap();
         assert!((bytes - 1500.0..=bytes).contains(&most), "alpha {alpha}, reserved {reserved}: {most}");
+    }
+}
+
+/// Both ports have a queue for each of two classes, the second with an alpha and a reserved part of its own; a group of flows in each.
+fn two_hot_ports_with_classes(keys: &str) -> String {
+    let queues = format!(
+        r#"aqm = {{ kind = "classes", queues = [
+            {{ name = "bulk" }},
+            {{ name = "short", dscp = ["af11"], {keys} }},
+        ] }}
+        shared_buffer"#
+    );
+    let flows = |name: &str, to: &str| {
+        format!(
+            "[[flows]]\nname = \"{name}\"\ncc = \"reno\"\nfrom = \"h1..h6\"\nto = \"{to}\"\ncount = 6\ndscp = \"af11\"\n"
+        )
+    };
+    two_hot_ports("1.0", "4 kB").replace("shared_buffer", &queues) + &flows("c", "h7") + &flows("d", "h8")
+}
+
+/// Queues of traffic classes take from the memory of the switch by themselves: each admission is that of four members with their own alphas.
+#[test]
+fn queues_of_classes_take_from_the_memory_of_the_switch() {
+    for keys in ["alpha = 0.125", "alpha = 4, reserved = \"30 kB\"", "weight = 3"] {
+        let mut experiment = experiment(&two_hot_ports_with_classes(keys));
+        monitor_all_links(&mut experiment);
+        let (outcome, seen) = run_logged(&experiment);
+        let (refused, contended) = check(&experiment, &seen);
+        assert!(refused > 20 && contended > 1000, "{keys}: {refused} {contended}");
+        let dropped: u64 = outcome.bottlenecks.iter().map(|link| link.dropped_by.shared_buffer).sum();
+        assert_eq!(dropped, refused);
     }
 }

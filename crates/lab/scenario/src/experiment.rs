@@ -1,7 +1,7 @@
 //! The resolved experiment that both planes run: base units, an explicit graph, one entry for each flow.
 
 use crate::HostConfig;
-use shoal_aqm::{ClassesConfig, QueueConfig};
+use shoal_aqm::{ClassesConfig, MemoryShare, QueueConfig};
 use shoal_netem::Impairments;
 use shoal_tcp::EndpointConfig;
 use shoal_units::{Opportunities, Rate, RateChange, Span, Stream, Time, even_shares};
@@ -294,10 +294,33 @@ pub struct Pool {
     pub name: String,
     /// Size of the whole memory in bytes.
     pub size_bytes: u64,
-    /// Multiple of the free memory that a port may occupy at most.
+    /// Multiple of the free memory that a port may occupy at most, or a queue of a port that has several.
     pub alpha: f64,
-    /// Bytes reserved for each port. They count towards the size, and are not shared.
+    /// Bytes reserved for each port or queue. They count towards the size, and are not shared.
     pub reserved_bytes: u64,
+}
+
+/// A port that takes from a shared memory, or one of the queues of a port.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PoolMember {
+    /// Number of the queue, if the port has several for traffic classes and they share no memory of their own.
+    pub queue: Option<u8>,
+    /// What it may hold.
+    pub share: MemoryShare,
+}
+
+impl Pool {
+    /// What takes from the memory at a port with a queue: the port, or each of its queues for traffic classes.
+    pub fn members(&self, port: &Link) -> Vec<PoolMember> {
+        let usual = MemoryShare { alpha: self.alpha, reserved_bytes: self.reserved_bytes };
+        match &port.queue {
+            QueueConfig::Classes(classes) if classes.memory_bytes.is_none() => (0u8..)
+                .zip(classes.queues.iter())
+                .map(|(queue, class)| PoolMember { queue: Some(queue), share: class.memory(usual) })
+                .collect(),
+            _ => vec![PoolMember { queue: None, share: usual }],
+        }
+    }
 }
 
 /// A flow group of the scenario file.

@@ -305,8 +305,7 @@ impl Network {
         // Events that are due at the port itself come first, too.
         self.ports[link as usize].catch_up(now, &mut self.recorder);
         self.pools.settle(member, &self.ports[link as usize]);
-        let size = u32::from(packet.size);
-        let admitted = self.pools.admits(member, size, now, &mut self.ports, &mut self.recorder);
+        let admitted = self.pools.admits(member, &packet, now, &mut self.ports, &mut self.recorder);
         let port = &mut self.ports[link as usize];
         if admitted {
             port.arrive(packet, now, &mut self.recorder);

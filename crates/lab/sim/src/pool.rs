@@ -9,7 +9,8 @@
 use crate::port::{ALONE, Port};
 use crate::recorder::Recorder;
 use shoal_aqm::MemoryShare;
-use shoal_scenario::Experiment;
+use shoal_packet::Packet;
+use shoal_scenario::{Experiment, PoolMember};
 use shoal_units::Time;
 use shoal_units::cast::count_u32;
 
@@ -27,8 +28,6 @@ pub(crate) struct Pools {
 struct Pool {
     /// Size of the memory without the reserved parts, in bytes.
     shared_bytes: u64,
-    /// What each member may hold.
-    share: MemoryShare,
     /// Bytes that the members hold beyond their reserved parts.
     used_bytes: u64,
     /// Members that hold packets.
@@ -37,12 +36,16 @@ struct Pool {
     next_departure: Time,
 }
 
-/// A port of a pool.
+/// A port of a pool, or one of the queues of a port. Those of a port follow each other.
 #[derive(Debug)]
 struct Member {
     link: u32,
     pool: u32,
-    /// Bytes that the port holds, as the pool counts them.
+    /// Number of the queue, if the port has several.
+    queue: Option<u8>,
+    /// What it may hold.
+    share: MemoryShare,
+    /// Bytes that it holds, as the pool counts them.
     held_bytes: u64,
     /// Position in the list of busy members.
     place: u32,
@@ -55,20 +58,29 @@ impl Pools {
             .zip(&experiment.links)
             .map(|(link, plan)| match plan.pool.filter(|_| plan.rate.is_some()) {
                 Some(pool) => {
-                    members.push(Member { link, pool, held_bytes: 0, place: 0 });
-                    count_u32(members.len()) - 1
+                    let first = count_u32(members.len());
+                    let own = experiment.pools[pool as usize].members(plan);
+                    members.extend(own.into_iter().map(|PoolMember { queue, share }| Member {
+                        link,
+                        pool,
+                        queue,
+                        share,
+                        held_bytes: 0,
+                        place: 0,
+                    }));
+                    first
                 }
                 None => ALONE,
             })
             .collect();
-        let ports = |pool: u32| members.iter().filter(|member: &&Member| member.pool == pool).count() as u64;
+        let reserved_bytes = |pool: u32| {
+            let own = members.iter().filter(|member: &&Member| member.pool == pool);
+            own.fold(0u64, |sum, member| sum.saturating_add(member.share.reserved_bytes))
+        };
         let pools = (0u32..)
             .zip(&experiment.pools)
             .map(|(index, plan)| Pool {
-                shared_bytes: plan
-                    .size_bytes
-                    .saturating_sub(plan.reserved_bytes.saturating_mul(ports(index))),
-                share: MemoryShare { alpha: plan.alpha, reserved_bytes: plan.reserved_bytes },
+                shared_bytes: plan.size_bytes.saturating_sub(reserved_bytes(index)),
                 used_bytes: 0,
                 busy: Vec::new(),
                 next_departure: Time::NEVER,
@@ -77,37 +89,48 @@ impl Pools {
         Self { pools, members, of_link }
     }
 
-    /// Member index of a link.
+    /// Index of a link's first member.
     pub(crate) fn member(&self, link: u32) -> u32 {
         self.of_link[link as usize]
     }
 
-    /// Whether a packet of `size` bytes may enter the queue of `member` at `now`.
+    /// Whether `packet` may enter the port whose first member is `first` at `now`.
     pub(crate) fn admits(
         &mut self,
-        member: u32,
-        size: u32,
+        first: u32,
+        packet: &Packet,
         now: Time,
         ports: &mut [Port],
         recorder: &mut Recorder,
     ) -> bool {
-        let pool = self.members[member as usize].pool as usize;
+        let Member { pool, link, queue, .. } = self.members[first as usize];
+        let pool = pool as usize;
         if self.pools[pool].next_departure <= now {
             self.catch_up(pool, now, ports, recorder);
         }
-        let (pool, held) = (&self.pools[pool], self.members[member as usize].held_bytes);
-        pool.share.admits(held, size, pool.shared_bytes - pool.used_bytes)
+        let queue = queue.map_or(0, |_| ports[link as usize].queue_of(packet));
+        let (pool, member) = (&self.pools[pool], &self.members[first as usize + usize::from(queue)]);
+        member.share.admits(member.held_bytes, packet.size.into(), pool.shared_bytes - pool.used_bytes)
     }
 
-    /// Updates the count of the port of `member`. Must be called whenever it may have changed.
+    /// Updates the counts of the port whose first member is `first`. Must be called whenever they may have changed.
     #[cold]
     #[inline(never)]
-    pub(crate) fn settle(&mut self, member: u32, port: &Port) {
+    pub(crate) fn settle(&mut self, first: u32, port: &Port) {
+        let link = self.members[first as usize].link;
+        let mut member = first;
+        while self.members.get(member as usize).is_some_and(|own| own.link == link) {
+            self.settle_one(member, port);
+            member += 1;
+        }
+    }
+
+    fn settle_one(&mut self, member: u32, port: &Port) {
         let Self { pools, members, .. } = self;
         let state = &mut members[member as usize];
         let pool = &mut pools[state.pool as usize];
-        let (before, after) = (state.held_bytes, port.waiting_bytes());
-        pool.used_bytes = pool.used_bytes - pool.share.shared(before) + pool.share.shared(after);
+        let (before, after) = (state.held_bytes, port.waiting_bytes(state.queue));
+        pool.used_bytes = pool.used_bytes - state.share.shared(before) + state.share.shared(after);
         state.held_bytes = after;
         if after > 0 {
             pool.next_departure = pool.next_departure.min(port.next_change());
@@ -146,12 +169,13 @@ impl Pools {
     fn catch_up(&mut self, pool: usize, now: Time, ports: &mut [Port], recorder: &mut Recorder) {
         self.pools[pool].next_departure = Time::NEVER;
         // In reverse order: a member that falls idle is replaced by the last one, which has been handled
-        // already.
+        // already. Those of the same port are handled with it, so that the list may have become shorter by several.
         for place in (0..self.pools[pool].busy.len()).rev() {
-            let member = self.pools[pool].busy[place];
-            let port = &mut ports[self.members[member as usize].link as usize];
+            let Some(member) = self.pools[pool].busy.get(place) else { continue };
+            let link = self.members[*member as usize].link;
+            let port = &mut ports[link as usize];
             port.catch_up(now, recorder);
-            self.settle(member, port);
+            self.settle(self.of_link[link as usize], port);
         }
     }
 }

@@ -9,7 +9,8 @@ const PAPER: &str = "Choudhury and Hahne, Dynamic Queue Length Thresholds for Sh
 pub const MEMORY_DOCS: &[ModelDoc] = &[ModelDoc {
     name: "shared-buffer",
     kind: ModelKind::Queue,
-    summary: "Memory that the ports of a switch share by dynamic thresholds: each may hold up to alpha times what is free.",
+    summary: "Memory that the ports of a switch share by dynamic thresholds: each may hold up to alpha times what is free. Queues for traffic classes \
+              (`classes`) take from it by themselves.",
     follows: PAPER,
     differences: &[
         Difference {
@@ -22,7 +23,7 @@ pub const MEMORY_DOCS: &[ModelDoc] = &[ModelDoc {
             test: "thresholds_hold_while_two_ports_compete",
         },
         Difference {
-            text: "One queue a port counts: no priorities with an alpha of their own, no headroom of an ingress side, no flow control.",
+            text: "Only what waits for an output counts: no headroom of an ingress side, no flow control.",
             test: "admissions_are_those_of_an_eager_switch",
         },
         Difference {

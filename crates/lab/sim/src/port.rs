@@ -283,9 +283,23 @@ impl Port {
         self.hot.free + whole + line.transmission.span_now(fit_u32(waiting % most))
     }
 
-    /// Waiting bytes.
-    pub(crate) fn waiting_bytes(&self) -> u64 {
-        self.line.as_ref().map_or(0, |line| line.queue.backlog().bytes)
+    /// Waiting bytes, those of one queue if the port has several for traffic classes.
+    pub(crate) fn waiting_bytes(&self, queue: Option<u8>) -> u64 {
+        match (&self.line, queue) {
+            (Some(Line { queue: AnyQueue::Classes(classes), .. }), Some(queue)) => {
+                classes.backlog_bytes(queue)
+            }
+            (Some(line), _) => line.queue.backlog().bytes,
+            (None, _) => 0,
+        }
+    }
+
+    /// The queue that a packet joins, if the port has several for traffic classes; else the only one, 0.
+    pub(crate) fn queue_of(&self, packet: &Packet) -> u8 {
+        match &self.line {
+            Some(Line { queue: AnyQueue::Classes(classes), .. }) => classes.queue_of(packet),
+            _ => 0,
+        }
     }
 
     /// Time before which no packet leaves the queue, unless an arrival makes it leave.

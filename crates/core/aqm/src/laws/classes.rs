@@ -18,7 +18,7 @@ mod tests;
 pub use config::{ClassConfig, ClassesConfig, Service};
 
 use crate::sched::{Dwrr, TokenBucket};
-use crate::{AnyQueue, Backlog, Class, Dequeued, Queue, Reason, TcError, Verdict};
+use crate::{AnyQueue, Backlog, Class, Dequeued, MemoryShare, Queue, Reason, TcError, Verdict};
 use alloc::vec::Vec;
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
@@ -40,6 +40,8 @@ struct ClassQueue {
     inner: AnyQueue,
     is_strict: bool,
     shaper: Option<TokenBucket>,
+    /// What it may hold of the memory that all queues of the port share.
+    memory: MemoryShare,
 }
 
 impl Classes {
@@ -57,6 +59,7 @@ impl Classes {
                 inner: AnyQueue::try_new(&queue.law, line_rate)?,
                 is_strict: queue.service == Service::Strict,
                 shaper: queue.shaper.map(TokenBucket::new),
+                memory: queue.memory(MemoryShare::default()),
             })
         });
         let quanta = config.queues.iter().map(|queue| match queue.service {
@@ -94,13 +97,23 @@ impl Classes {
     fn has_memory_for(&self, index: u8, size: u16) -> bool {
         let Some(memory_bytes) = self.config.memory_bytes else { return true };
         // The sum of a few numbers cannot go wrong over packets that laws drop by themselves.
-        let shares = self.config.queues.iter().map(|queue| queue.memory);
-        let used = shares
-            .zip(&self.queues)
-            .map(|(share, queue)| share.reserved_bytes + share.shared(queue.inner.backlog().bytes));
+        let used = self
+            .queues
+            .iter()
+            .map(|queue| queue.memory.reserved_bytes + queue.memory.shared(queue.inner.backlog().bytes));
         let free = memory_bytes.saturating_sub(used.sum());
-        let held = self.queues[usize::from(index)].inner.backlog().bytes;
-        self.config.queues[usize::from(index)].memory.admits(held, size.into(), free)
+        let queue = &self.queues[usize::from(index)];
+        queue.memory.admits(queue.inner.backlog().bytes, size.into(), free)
+    }
+
+    /// Bytes that wait in queue `index`.
+    pub fn backlog_bytes(&self, index: u8) -> u64 {
+        self.queues[usize::from(index)].inner.backlog().bytes
+    }
+
+    /// The queue that a packet joins.
+    pub fn queue_of(&self, packet: &Packet) -> u8 {
+        self.config.queue_of(packet.flow.0)
     }
 
     /// Tells the round robin whether queue `index` holds packets, if that has changed.

@@ -21,7 +21,7 @@ section! {
         #[source = "Linux net/sched/sch_ets.c ets_qdisc_dequeue"]
         queues: Vec<ClassQueue>,
         /// Memory that the queues share, with what is reserved for each: a queue may hold alpha times what is free of it. Limits of queues, and memory
-        /// that the port shares with others, hold besides. With a large alpha everywhere it is a limit for all queues together.
+        /// that the port shares with others (shared_buffer), hold besides; without this key, each queue takes from the latter by itself. With a large alpha everywhere it is a limit for all queues together.
         #[source = "Choudhury and Hahne 1998, section II"]
         #[otherwise = "each queue has its own limit only"]
         memory: Option<Size>,
@@ -57,13 +57,14 @@ section! {
         #[source = "Linux net/sched/sch_tbf.c"]
         #[otherwise = "ten packets of the largest size"]
         burst: Option<Size>,
-        /// Multiple of the free memory that this queue may hold: it gets alpha / (1 + the alphas of all busy queues) of it.
+        /// Multiple of the free memory that this queue may hold, of what the queues of the port share, or the ports of the switch
+        /// (shared_buffer): it gets alpha / (1 + the alphas of all busy queues) of it.
         #[source = "Choudhury and Hahne 1998, equations 1 and 3; switches offer powers of two from 1/128 to 8"]
-        #[otherwise = "1, if the queues share memory"]
+        #[otherwise = "1, or the alpha of the switch's shared_buffer"]
         alpha: Option<f64>,
         /// Part of the memory that no other queue may hold.
         #[source = "SONiC BUFFER_PROFILE, field size"]
-        #[otherwise = "nothing"]
+        #[otherwise = "nothing, or what the switch's shared_buffer reserves"]
         reserved: Option<Size>,
         /// Limit of this queue. For all queues together there is only the memory that they share.
         #[source = "Linux net/sched/sch_fifo.c"]
@@ -223,23 +224,31 @@ impl Place<'_> {
             None => (self.buffer, self.port.buffer_path),
         };
         let law = queue(&class.aqm.0, buffer, &Port { aqm_path: &aqm_path, buffer_path, ..*self.port });
-        let memory = memory_share(class, &keys);
+        let alpha = alpha(class, &keys);
         Some(ClassConfig {
             name: class.name.clone(),
             service: service?,
             shaper: shaper.ok()?,
             law: law?,
-            memory: memory?,
+            alpha: alpha.ok()?,
+            // Beyond 64 bits it is more than any memory.
+            reserved_bytes: class.reserved.map(|size| size.bytes().unwrap_or(u64::MAX)),
         })
     }
 
     /// The memory that all queues share, in bytes, if they do; `Err` if it was refused.
     fn memory(&self, classes: &Classes) -> Result<Option<u64>, ()> {
         let Some(size) = classes.memory else {
+            if self.port.has_pool {
+                return Ok(None);
+            }
             for (index, queue) in classes.queues.iter().enumerate() {
                 let given = [("alpha", queue.alpha.is_some()), ("reserved", queue.reserved.is_some())];
                 if let Some((key, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
-                    let hint = format!("add memory to [{}], as in \"2 MB\", or remove {key}", self.keys.path);
+                    let hint = format!(
+                        "add memory to [{}], as in \"2 MB\", or shared_buffer to the switch, or remove {key}",
+                        self.keys.path
+                    );
                     self.queue_keys(index).error(key, "the queues share no memory", hint);
                     return Err(());
                 }
@@ -331,16 +340,14 @@ pub(crate) fn check_shapers(law: Option<&QueueConfig>, schedule: &Schedule, keys
     }
 }
 
-/// What a queue may hold of the shared memory.
-fn memory_share(class: &ClassQueue, keys: &Table<'_>) -> Option<MemoryShare> {
-    let usual = MemoryShare::default();
-    let alpha = class.alpha.unwrap_or(usual.alpha);
-    if !MemoryShare::is_alpha(alpha) {
-        let hint = "write a number above 0, as in alpha = 1; switches have powers of two from 1/128 to 8";
-        keys.error("alpha", format!("an alpha of {alpha}"), hint);
-        return None;
+/// The alpha of a queue, if it has one of its own; `Err` if it was refused.
+fn alpha(class: &ClassQueue, keys: &Table<'_>) -> Result<Option<f64>, ()> {
+    match class.alpha {
+        Some(alpha) if !MemoryShare::is_alpha(alpha) => {
+            let hint = "write a number above 0, as in alpha = 1; switches have powers of two from 1/128 to 8";
+            keys.error("alpha", format!("an alpha of {alpha}"), hint);
+            Err(())
+        }
+        alpha => Ok(alpha),
     }
-    // Beyond 64 bits it is more than any memory.
-    let reserved = class.reserved.map(|size| size.bytes().unwrap_or(u64::MAX));
-    Some(MemoryShare { alpha, reserved_bytes: reserved.unwrap_or(usual.reserved_bytes) })
 }

@@ -19,6 +19,8 @@ pub(crate) struct Port<'a> {
     pub bdp_rtt: Option<Span>,
     /// The largest packet of any flow, bytes.
     pub mtu: u32,
+    /// Whether queues of the port take from memory that the ports of a switch share.
+    pub has_pool: bool,
     /// The code points that flows have: a bit for each.
     pub codepoints: u64,
     pub remarks: Remarks<'a>,

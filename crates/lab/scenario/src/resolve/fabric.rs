@@ -117,7 +117,8 @@ fn templates(keys: &Keys<'_>, longest_way: u64, cx: &Context<'_>) -> Option<Temp
     let hosts = delay.saturating_mul(4).as_picos();
     let trunks = fabric_delay.saturating_mul(longest_way.saturating_mul(2)).as_picos();
     let bdp_rtt = bdp_rtt(keys.bdp_rtt, Span::from_picos(hosts.saturating_add(trunks)));
-    let port = port(("topology.aqm", "topology.buffer"), rate, bdp_rtt, cx);
+    let has_pool = keys.shared_buffer.is_some();
+    let port = Port { has_pool, ..port(("topology.aqm", "topology.buffer"), rate, bdp_rtt, cx) };
     let edge_queue = queue(keys.aqm, keys.buffer, &port);
     let host_port = Port { aqm_path: "topology.host_aqm", buffer_path: "topology.host_buffer", ..port };
     let host_queue = queue(&Aqm::Fifo(Fifo {}), keys.host_buffer, &host_port);

@@ -9,7 +9,7 @@ use super::hosts::connect;
 use super::impairments::impairments;
 use super::network::{ENDLESS, Network, checked_overhead, port, template};
 use super::schedule::{Start, schedule};
-use crate::aqm::{check_shapers, queue};
+use crate::aqm::{Port, check_shapers, queue};
 use crate::experiment::{Link, LinkId, NodeId};
 use crate::field::suggest;
 use crate::quantity::Duration;
@@ -47,7 +47,9 @@ pub(super) fn network(graph: &Graph, cx: &Context<'_>) -> Option<Network> {
         let Some(rate) = network.links[id.0 as usize].rate else { continue };
         let keys = of_link(index, cx);
         let paths = (keys.at("aqm"), keys.at("buffer"));
-        match queue(&link.aqm, link.buffer, &port((&paths.0, &paths.1), rate, network.bdp_rtt, cx)) {
+        let has_pool = graph.shared_buffers.iter().any(|shared| shared.node == link.from);
+        let port = Port { has_pool, ..port((&paths.0, &paths.1), rate, network.bdp_rtt, cx) };
+        match queue(&link.aqm, link.buffer, &port) {
             Some(queue) => {
                 check_shapers(Some(&queue), &network.links[id.0 as usize].schedule, &keys);
                 network.links[id.0 as usize].queue = queue;

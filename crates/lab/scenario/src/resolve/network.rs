@@ -118,7 +118,7 @@ pub(super) fn port<'a>(
 ) -> Port<'a> {
     let (aqm_path, buffer_path) = paths;
     let (mtu, codepoints) = (largest_packet(cx), codepoints(cx));
-    Port { aqm_path, buffer_path, rate, bdp_rtt, mtu, codepoints, remarks: cx.remarks }
+    Port { aqm_path, buffer_path, rate, bdp_rtt, mtu, has_pool: false, codepoints, remarks: cx.remarks }
 }
 
 /// The round-trip time behind the unit BDP: as written, or that of the network; none if it is 0.

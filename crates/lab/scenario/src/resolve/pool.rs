@@ -50,12 +50,25 @@ pub(super) fn share(
         return None;
     };
     let reserved_bytes = shared.reserved.bytes().unwrap_or(u64::MAX);
-    let ports = ports.len() as u64;
-    if reserved_bytes.checked_mul(ports).is_none_or(|all| all > size_bytes) {
-        let hint = format!("\"{name}\" has {ports} ports; write less, or a larger size");
-        keys.error("reserved", format!("{} a port is more than the buffer holds", shared.reserved), hint);
+    let pool = Pool { name, size_bytes, alpha: shared.alpha, reserved_bytes };
+    let members: Vec<_> =
+        ports.iter().flat_map(|port| pool.members(&network.links[port.0 as usize])).collect();
+    let all = members.iter().try_fold(0u64, |sum, member| sum.checked_add(member.share.reserved_bytes));
+    if all.is_none_or(|all| all > size_bytes) {
+        let name = &pool.name;
+        if members.len() == ports.len() {
+            let hint = format!("\"{name}\" has {} ports; write less, or a larger size", ports.len());
+            keys.error("reserved", format!("{} a port is more than the buffer holds", shared.reserved), hint);
+        } else {
+            let hint = format!(
+                "\"{name}\" has {} ports with {} queues; write less, or a larger size",
+                ports.len(),
+                members.len()
+            );
+            keys.error("size", "queues of the switch reserve more than the buffer holds", hint);
+        }
         return None;
     }
-    network.pools.push(Pool { name, size_bytes, alpha: shared.alpha, reserved_bytes });
+    network.pools.push(pool);
     Some(())
 }

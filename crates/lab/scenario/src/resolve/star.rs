@@ -22,7 +22,8 @@ pub(super) fn network(star: &Star, cx: &Context<'_>) -> Option<Network> {
     let delay = star.delay.span();
     let bdp_rtt = bdp_rtt(star.bdp_rtt, delay.saturating_mul(4));
     let port = port(("topology.aqm", "topology.buffer"), rate, bdp_rtt, cx);
-    let switch_queue = queue(&star.aqm, star.buffer, &port);
+    let has_pool = star.shared_buffer.is_some();
+    let switch_queue = queue(&star.aqm, star.buffer, &Port { has_pool, ..port });
     let host_port = Port { buffer_path: "topology.host_buffer", ..port };
     let host_queue = queue(&Aqm::Fifo(Fifo {}), star.host_buffer, &host_port);
 

@@ -66,7 +66,8 @@ section! {
 }
 
 section! {
-    /// Memory that the ports of a switch share: a port may hold up to alpha times what is free (Choudhury and Hahne 1998).
+    /// Memory that the ports of a switch share: a port may hold up to alpha times what is free (Choudhury and Hahne 1998). Each queue
+    /// for a traffic class counts as a port does, unless queues of its port share memory of their own.
     SharedBuffer {
         /// Size of the whole memory; the link's buffer and the law of its queue limit a single port in
         /// addition.

@@ -181,7 +181,8 @@ fn classes(shapers: [Option<ShaperConfig>; 3]) -> QueueConfig {
         service,
         shaper,
         law,
-        memory: MemoryShare::default(),
+        alpha: None,
+        reserved_bytes: None,
     });
     let queue_of = std::array::from_fn(|codepoint| [2, 0, 1][codepoint % 3]);
     QueueConfig::Classes(ClassesConfig {

@@ -36,8 +36,20 @@ pub struct ClassConfig {
     pub shaper: Option<ShaperConfig>,
     /// Its law, with its limit; not again one of traffic classes.
     pub law: QueueConfig,
-    /// What it may hold of the memory that all queues share.
-    pub memory: MemoryShare,
+    /// Multiple of the free memory that it may hold of what queues share; `None`: as usual there.
+    pub alpha: Option<f64>,
+    /// Bytes of the memory that no other queue may hold; `None`: as usual there.
+    pub reserved_bytes: Option<u64>,
+}
+
+impl ClassConfig {
+    /// What it may hold of memory that queues share, in which `usual` holds where it has nothing of its own.
+    pub fn memory(&self, usual: MemoryShare) -> MemoryShare {
+        MemoryShare {
+            alpha: self.alpha.unwrap_or(usual.alpha),
+            reserved_bytes: self.reserved_bytes.unwrap_or(usual.reserved_bytes),
+        }
+    }
 }
 
 /// When a queue sends.

@@ -2,7 +2,7 @@
 
 use super::{ClassConfig, ClassesConfig, Service};
 use crate::testing::{Checked, Input, Kind, Limit, Order, Promise, Promises};
-use crate::{AnyQueue, Extent, FifoConfig, MemoryShare, QueueConfig, ShaperConfig};
+use crate::{AnyQueue, Extent, FifoConfig, QueueConfig, ShaperConfig};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -64,6 +64,7 @@ fn class(number: u8, input: &mut Input<'_>, line_rate: Rate) -> ClassConfig {
         },
         shaper: input.flag().then(|| ShaperConfig { rate: input.rate(), burst_bytes: input.short().into() }),
         law,
-        memory: MemoryShare::default(),
+        alpha: None,
+        reserved_bytes: None,
     }
 }

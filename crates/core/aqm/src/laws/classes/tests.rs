@@ -17,7 +17,8 @@ fn strict(law: QueueConfig) -> ClassConfig {
         service: Service::Strict,
         shaper: None,
         law,
-        memory: MemoryShare::default(),
+        alpha: None,
+        reserved_bytes: None,
     }
 }
 
@@ -27,7 +28,8 @@ fn weighted(quantum_bytes: u32, law: QueueConfig) -> ClassConfig {
         service: Service::Weighted { quantum_bytes },
         shaper: None,
         law,
-        memory: MemoryShare::default(),
+        alpha: None,
+        reserved_bytes: None,
     }
 }
 
@@ -307,7 +309,8 @@ fn sharing(memory_bytes: u64, shares: &[(f64, u64)]) -> Bench<AnyQueue> {
     let queues: Vec<ClassConfig> = shares
         .iter()
         .map(|&(alpha, reserved_bytes)| ClassConfig {
-            memory: MemoryShare { alpha, reserved_bytes },
+            alpha: Some(alpha),
+            reserved_bytes: Some(reserved_bytes),
             ..weighted(1500, FIFO)
         })
         .collect();
