@@ -239,8 +239,9 @@ METRICS_HEAD = """# Metrics
 
 Functions of a run: `shoal sweep --metric`, `shoal tune --such-that`, the tables and checks of papers and
 `shoal.Result.metric` compute with them. `link` counts monitored links from 0; a group is named in quotes, as in
-`share('reno')`. `shoal list metrics` shows them in the terminal. Where a run has to record something for a metric,
-sweeps and searches see to it.
+`share('reno')`. `queue` names one of the link's queues for traffic classes, and the metric is of it alone, as in
+`delay_ms(quantile='p99', queue='scalable')`. `shoal list metrics` shows them in the terminal. Where a run has to record
+something for a metric, sweeps and searches see to it.
 
 The second table has the numbers of `shoal.Result.summary`, which `--json` shows with several seeds; `CLASS` is `all`,
 `ect` or `not_ect`, `STATISTIC` is `mean`, `p50` or `p99`. They are of the first monitored link.

@@ -197,6 +197,20 @@ def test_tshark_has_no_complaint(mixed: tuple[shoal.Result, Path]) -> None:
         assert words in handshake, handshake
 
 
+def test_data_and_acks_have_the_code_point_of_their_flow(image: Image, tmp_path: Path) -> None:
+    """``IP_TOS`` is set on the sockets of both ends; captures of the simulator say the same."""
+    file = tmp_path / "codes.pcapng"
+    scenario = shoal.Scenario.from_toml(MIXED.replace('cc = "dctcp"', 'cc = "dctcp", dscp = "af11"', 1))
+    run_on_linux(scenario.override({"duration": "500 ms"}), image=image, pcap=file, pcap_payload=True)
+    found: dict[tuple[str, bytes], set[int]] = {}
+    for packet in packets(file.read_bytes()):
+        # Packets at the line come from the senders, those at the senders are for them.
+        way, host = ("data", packet.source) if packet.interface == 0 else ("ACKs", packet.destination)
+        found.setdefault((way, host), set()).add(packet.data[1] >> 2)
+    hosts = {bytes([10, 1, 0, 2]): {10}, bytes([10, 1, 1, 2]): {0}}
+    assert found == {(way, host): codes for way in ("data", "ACKs") for host, codes in hosts.items()}
+
+
 def test_star_is_captured_at_its_ports_and_senders(image: Image, tmp_path: Path) -> None:
     file = tmp_path / "star.pcapng"
     run_on_linux(shoal.Scenario.from_toml(STAR), image=image, pcap=file, pcap_payload=True)

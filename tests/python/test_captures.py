@@ -1,4 +1,4 @@
-"""Captures of the simulator: headers unless payload is asked for, and what SYN announces."""
+"""Captures of the simulator: headers unless payload is asked for, what SYN announces, and code points."""
 
 from __future__ import annotations
 
@@ -13,6 +13,44 @@ from conftest import Cli
 import shoal
 
 SYN = 2
+# Flows are numbered in this order from 0; the connection that carries the requests of `asked`, flow 3, is 4.
+CLASSES = """
+duration = "500 ms"
+warmup = "0 s"
+[bottleneck]
+rate = "20 Mbit/s"
+buffer = "30 packets"
+[bottleneck.aqm]
+kind = "classes"
+queues = [
+  { name = "scalable", dscp = ["af11"], aqm = { kind = "step", threshold = "10 packets" } },
+  { name = "urgent", dscp = ["ef"] },
+  { name = "rest" },
+]
+[reverse]
+rate = "20 Mbit/s"
+[[flows]]
+name = "dctcp"
+cc = "dctcp"
+rtt = "5 ms"
+dscp = "af11"
+[[flows]]
+name = "calls"
+cc = "none"
+rtt = "5 ms"
+dscp = "ef"
+app = { unresponsive = "1 Mbit/s" }
+[[flows]]
+name = "cubic"
+cc = "cubic"
+rtt = "5 ms"
+[[flows]]
+name = "asked"
+cc = "dctcp"
+rtt = "5 ms"
+dscp = 63
+app = { request = "100 B", response = "20 kB" }
+"""
 
 
 def scenario(cc: str = "dctcp", stack: str = "linux-6", mtu: str = "1500 B") -> shoal.Scenario:
@@ -75,6 +113,48 @@ def test_mss_that_syn_announces(cc: str, stack: str, mtu: str, announced: int, t
         assert packet[40:44] == struct.pack(">BBH", 2, 4, announced)
 
 
+def code_points(file: Path) -> dict[tuple[int, str], set[int]]:
+    """Code points by flow and direction: the upper six bits of a packet's second byte (RFC 2474, section 3)."""
+    found: dict[tuple[int, str], set[int]] = {}
+    for packet, _ in packets(file.read_bytes())[1]:
+        # 10.0.0.0/9 opens connections to 10.128.0.0/9; flow n has the hosts numbered n + 1.
+        direction = "forward" if packet[13] < 128 else "backward"
+        assert sum(struct.unpack(">10H", packet[:20])) % 0xFFFF == 0, "IP checksum"
+        found.setdefault((packet[15] - 1, direction), set()).add(packet[1] >> 2)
+    return found
+
+
+def test_packets_of_both_directions_have_the_code_point_of_their_flow(tmp_path: Path) -> None:
+    result = shoal.run(shoal.Scenario.from_toml(CLASSES), pcap=tmp_path / "x.pcapng")
+    # The traffic that the code points sort: what a queue sends is what the capture shows of its flows.
+    assert all(found["departed"] > 10 for found in result.bottlenecks[0]["classes"])
+    expected = {0: 10, 1: 46, 2: 0, 3: 63, 4: 63}
+    both = {(flow, direction): {code} for flow, code in expected.items() for direction in ("forward", "backward")}
+    del both[1, "backward"]  # nobody answers
+    assert code_points(tmp_path / "x.pcapng") == both
+
+
+def test_a_code_point_changes_its_bits_of_a_capture_alone(tmp_path: Path) -> None:
+    """Where no queue looks at it, and in groups without one nothing at all."""
+    for name, key in (("plain", ""), ("best effort", 'dscp = "be", '), ("marked", 'dscp = "af11", ')):
+        text = f"""
+            duration = "200 ms"
+            warmup = "0 s"
+            bottleneck = {{ rate = "10 Mbit/s", aqm = {{ kind = "step", threshold = "5 packets" }} }}
+            flows = [{{ {key}cc = "dctcp", rtt = "5 ms" }}, {{ cc = "cubic", rtt = "5 ms" }}]
+        """
+        shoal.run(shoal.Scenario.from_toml(text), pcap=tmp_path / name)
+    assert (tmp_path / "plain").read_bytes() == (tmp_path / "best effort").read_bytes()
+    _, plain = packets((tmp_path / "plain").read_bytes())
+    _, marked = packets((tmp_path / "marked").read_bytes())
+    assert len(plain) > 100
+    for (without, _), (packet, _) in zip(plain, marked, strict=True):
+        # Flow 0 has the hosts numbered 1. AF11 is 10, which is 40 above the two bits of ECN.
+        code = 40 if without[15] == 1 else 0
+        assert packet[:10] == bytes([without[0], without[1] | code]) + without[2:10]
+        assert packet[12:] == without[12:]
+
+
 def test_payload_on_the_command_line(cli: Cli, folder: Path) -> None:
     short = ("--set", "duration='3 s'")
     assert cli("run", "small.toml", *short, "--pcap", "a.pcapng").code == 0
@@ -96,3 +176,16 @@ def test_tshark_reads_shortened_packets(tmp_path: Path) -> None:
     assert shown("tcp.flags.syn == 1", "tcp.options.mss_val") == ["1460", "1460"]
     assert "52\t1500\t1448" in shown("tcp.len > 0", "frame.cap_len", "frame.len", "tcp.len")
     assert shown("_ws.malformed", "frame.number") == []
+
+
+@pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
+def test_tshark_shows_the_code_point_of_each_group(tmp_path: Path) -> None:
+    shoal.run(shoal.Scenario.from_toml(CLASSES), pcap=tmp_path / "x.pcapng")
+    fields = ("-T", "fields", "-e", "ip.src", "-e", "ip.dsfield.dscp")
+    done = subprocess.run(
+        ["tshark", "-n", "-r", str(tmp_path / "x.pcapng"), *fields], capture_output=True, text=True, check=True
+    )
+    shown = {tuple(line.split("\t")) for line in done.stdout.splitlines()}
+    codes = {1: "10", 2: "46", 3: "0", 4: "63", 5: "63"}
+    # Hosts of both ends, but the one that unresponsive traffic goes to.
+    assert shown == {(f"10.{end}.0.{host}", codes[host]) for host in codes for end in (0, 128)} - {("10.128.0.2", "46")}

@@ -52,6 +52,22 @@ def group(name: str, flows: list[dict[str, Any]], totals: dict[str, int], **more
     }
 
 
+def traffic_class(name: str, factor: int) -> dict[str, Any]:
+    """A queue for a traffic class, all of whose numbers are so many times those of another."""
+    return {
+        "name": name,
+        "utilisation": 0.2 * factor,
+        "queue_packets": {"mean": 2.0 * factor, "sd": 0.5 * factor, "p95": 4.0 * factor},
+        "queue_empty": 0.1 * factor,
+        "arrived": 1000,
+        "marked": 40 * factor,
+        "dropped": factor,
+        "delay_s": {"all": {"mean": 0.003 * factor, "p99": 0.005 * factor}, "ect": {"mean": 0.002 * factor}},
+        "ect": {"marked": 30 * factor, "mark_fraction": 0.06 * factor, "dropped": 0, "drop_fraction": 0.0},
+        "not_ect": {"marked": 10 * factor, "mark_fraction": 0.02 * factor, "drop_fraction": 0.002 * factor},
+    }
+
+
 def hand_made() -> dict[str, Any]:
     delay = {"mean": 0.012, "p50": 0.01, "p99": 0.02}
     return {
@@ -75,6 +91,7 @@ def hand_made() -> dict[str, Any]:
                 "delay_s": {"all": delay, "ect": {**delay, "p99": 0.03}, "not_ect": {**delay, "mean": None}},
                 "ect": {"mark_fraction": 0.2, "drop_fraction": 0.0},
                 "not_ect": {"mark_fraction": 0.0, "drop_fraction": 0.01},
+                "classes": [traffic_class("scalable", 1), traffic_class("rest", 3)],
             }
         ],
         "groups": [
@@ -202,6 +219,24 @@ BY_HAND = {
     # From the end of slow start at 4 s: within 20 % of 20 from 7 s on, within 10 % from 9 s on.
     "settling_s('dctcp')": 3.0,
     "settling_s('dctcp', within=0.1)": 5.0,
+    # Queues for traffic classes: the numbers of `rest` are three times those of `scalable`.
+    "utilisation(queue='scalable')": 0.2,
+    "utilisation(0, 'rest') / utilisation(0, 'scalable')": 3.0,
+    "queue_packets(queue='rest')": 6.0,
+    "queue_sd_packets(queue='scalable')": 0.5,
+    "queue_empty(queue='rest')": 0.3,
+    "class_queue_packets('all', 'p95', queue='rest')": 12.0,
+    "delay_ms(queue='rest')": 9.0,
+    "delay_ms('all', 'p99', 0, 'scalable')": 5.0,
+    "delay_ms('ect', queue='scalable')": 2.0,
+    "marks(queue='rest')": 120.0,
+    "marks('ect', queue='scalable')": 30.0,
+    "drops(queue='rest')": 3.0,
+    "marked(queue='scalable')": 0.06,
+    # 120 of 1000.
+    "marked('all', queue='rest')": 0.12,
+    "dropped(queue='rest')": 0.006,
+    "dropped('all', queue='scalable')": 0.001,
     "value('bottlenecks.0.queue_packets.p95')": 14.0,
     "value('groups.1.flows.0.wire_bps')": 5e6,
 }
@@ -288,3 +323,26 @@ def test_groups_and_counters_that_do_not_exist_are_refused(run: shoal.Result) ->
     for text in ("rate_mbps('renno')", "count('reno', 'lossses')", "value('bottleneck')", "exchange_ms('reno')"):
         with pytest.raises(shoal.UsageError):
             metric(run, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "hint"),
+    [
+        ("delay_ms(queue='scalabel')", "the link `bottleneck` has no queue `scalabel`", "did you mean `scalable`?"),
+        ("marks(queue=0)", "the link `bottleneck` has no queue `0`", "there are: scalable, rest"),
+        ("class_queue_packets('ect', queue='rest')", "what of `ect` waits in the queue `rest`", "write 'all'"),
+    ],
+)
+def test_queues_that_do_not_exist_are_refused(run: shoal.Result, text: str, words: str, hint: str) -> None:
+    with pytest.raises(shoal.UsageError, match=words) as found:
+        metric(run, text)
+    assert found.value.hint == hint
+
+
+def test_a_link_without_traffic_classes_has_no_queue_to_name(tmp_path: Path) -> None:
+    data = hand_made()
+    del data["bottlenecks"][0]["classes"]
+    plain = saved(data, tmp_path)
+    assert metric(plain, "utilisation()") == 0.9
+    with pytest.raises(shoal.UsageError, match="the link `bottleneck` has no queues for traffic classes"):
+        metric(plain, "utilisation(queue='rest')")

@@ -65,6 +65,24 @@ def test_only_what_is_needed_is_recorded() -> None:
     }
 
 
+def test_a_traffic_class_is_named_in_a_sweep(cli: Cli) -> None:
+    axis = ["--axis", "bottleneck.aqm.queues.scalable.weight=1,3", "--set", "duration=2 s"]
+    share = "share=utilisation(queue='scalable') / utilisation()"
+    done = cli("sweep", "two-classes", *axis, "--metric", share, "--json")
+    assert (done.code, done.err) == (0, "")
+    points = json.loads(done.out)["points"]
+    # Both queues always hold packets, and the other one has a weight of 1.
+    assert [point["metrics"]["share"]["mean"] for point in points] == pytest.approx([1 / 2, 3 / 4], abs=0.005)
+
+
+def test_a_traffic_class_that_does_not_exist_is_an_error(cli: Cli) -> None:
+    axis = ["--axis", "bottleneck.rate=100 Mbit/s,200 Mbit/s", "--set", "duration=2 s"]
+    done = cli("sweep", "two-classes", *axis, "--metric", "marks(queue='scaleable')")
+    assert done.code == USAGE
+    assert "the link `bottleneck` has no queue `scaleable`" in done.err
+    assert "did you mean `scalable`?" in done.err
+
+
 def test_the_bin_that_was_asked_for_stays(cli: Cli) -> None:
     series = ["--set", "trace.series=2 s"]
     metric = ["--metric", "x=oscillation_packets()", "--json"]

@@ -101,3 +101,16 @@ def test_levels_have_the_names_of_their_queues() -> None:
     facts = run(f'name = "low", dscp = [10], {STEP}', 'name = "rest"', duration="2 s").scenario.facts
     labels = [level["label"] for level in facts["bottlenecks"][0]["thresholds"]]
     assert labels == ["low: K", "low: limit", "rest: limit"]
+
+
+def test_metrics_take_a_queue_by_its_name() -> None:
+    result = run(f'name = "low", dscp = [10], weight = 3, {STEP}', 'name = "rest"')
+    low, rest = result.bottlenecks[0]["classes"]
+    assert result.metric("utilisation(queue='low') / utilisation(queue='rest')") == pytest.approx(3, abs=0.03)
+    assert result.metric("delay_ms(quantile='p99', queue='low')") == (low["delay_s"]["all"]["p99"] or 0) * 1e3
+    assert result.metric("class_queue_packets('all', 'max', queue='rest')") == rest["queue_packets"]["max"]
+    # Where packets of one kind pass a queue, the class of ECN is the traffic class.
+    assert result.metric("marked(queue='low')") == low["ect"]["mark_fraction"]
+    assert result.metric("dropped(queue='rest')") == rest["not_ect"]["drop_fraction"]
+    for name in ("marks", "drops"):
+        assert result.metric(f"{name}(queue='low') + {name}(queue='rest') - {name}()") == 0

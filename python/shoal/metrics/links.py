@@ -1,4 +1,8 @@
-"""Metrics of a monitored link and its queue; ``link`` counts monitored links from 0."""
+"""Metrics of a monitored link and its queue; ``link`` counts monitored links from 0.
+
+With ``queue`` they are of one of the link's queues for traffic classes, by its name: results have the same numbers of
+it in the same places (:class:`shoal.contract.TrafficClass`), so that one formula gives both.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from shoal import _native, analysis
 from shoal.errors import UsageError
-from shoal.metrics.lookup import number_at, ratio
+from shoal.metrics.lookup import find_queue, number_at, ratio
 from shoal.metrics.registry import Recorded, declare
 from shoal.units import Unit
 
@@ -22,9 +26,9 @@ if TYPE_CHECKING:
     tabled=True,
     compared="utilisation",
 )
-def utilisation(result: RunRecord, link: int = 0) -> float | None:
+def utilisation(result: RunRecord, link: int = 0, queue: str | None = None) -> float | None:
     """Fraction of the time the link transmitted."""
-    return result.bottlenecks[link]["utilisation"]
+    return find_queue(result, link, queue)["utilisation"]
 
 
 @declare(
@@ -34,21 +38,21 @@ def utilisation(result: RunRecord, link: int = 0) -> float | None:
     tabled=True,
     compared="queue",
 )
-def queue_packets(result: RunRecord, link: int = 0) -> float | None:
+def queue_packets(result: RunRecord, link: int = 0, queue: str | None = None) -> float | None:
     """Mean waiting packets, weighted by time."""
-    return result.bottlenecks[link]["queue_packets"]["mean"]
+    return find_queue(result, link, queue)["queue_packets"]["mean"]
 
 
 @declare("queue_sd_packets", "Standard deviation of the queue", Unit.PACKETS)
-def queue_sd_packets(result: RunRecord, link: int = 0) -> float | None:
+def queue_sd_packets(result: RunRecord, link: int = 0, queue: str | None = None) -> float | None:
     """Standard deviation of the waiting packets over time."""
-    return result.bottlenecks[link]["queue_packets"]["sd"]
+    return find_queue(result, link, queue)["queue_packets"]["sd"]
 
 
 @declare("queue_empty", "Time without a queue", Unit.FRACTION)
-def queue_empty(result: RunRecord, link: int = 0) -> float | None:
+def queue_empty(result: RunRecord, link: int = 0, queue: str | None = None) -> float | None:
     """Fraction of the time nothing waited."""
-    return result.bottlenecks[link]["queue_empty"]
+    return find_queue(result, link, queue)["queue_empty"]
 
 
 @declare("queue_empty_sampled", "Samples without a queue", Unit.FRACTION)
@@ -74,12 +78,16 @@ def queue_bdp(result: RunRecord, in_service: bool = False, link: int = 0) -> flo
 
 
 @declare("class_queue_packets", "Queue", Unit.PACKETS)
-def class_queue_packets(result: RunRecord, which: str, quantile: str = "mean", link: int = 0) -> float | None:
+def class_queue_packets(
+    result: RunRecord, which: str, quantile: str = "mean", link: int = 0, queue: str | None = None
+) -> float | None:
     """Waiting packets of ``ect``, ``not_ect`` or ``all`` over time: ``mean``, ``sd``, ``p5`` ... ``p999``, ``max``."""
-    found = result.bottlenecks[link]
+    found = find_queue(result, link, queue)
     if which == "all":
         return number_at(found["queue_packets"], quantile)
-    return number_at(found["class_queue_packets"], which, quantile)
+    if queue is not None:
+        raise UsageError(f"what of `{which}` waits in the queue `{queue}` is not recorded", hint="write 'all'")
+    return number_at(found, "class_queue_packets", which, quantile)
 
 
 @declare("queue_between", "Time with such a queue", Unit.FRACTION, needs=Recorded.DISTRIBUTIONS)
@@ -132,30 +140,30 @@ def oscillation_packets(result: RunRecord, link: int = 0) -> float | None:
 
 
 @declare("marks", "Marks", Unit.COUNT, digits=0, summary="marked")
-def marks(result: RunRecord, which: str = "all", link: int = 0) -> float | None:
+def marks(result: RunRecord, which: str = "all", link: int = 0, queue: str | None = None) -> float | None:
     """Packets of a class that the queue marked."""
-    found = result.bottlenecks[link]
+    found = find_queue(result, link, queue)
     return found["marked"] if which == "all" else number_at(found, which, "marked")
 
 
 @declare("drops", "Drops", Unit.COUNT, digits=0, summary="dropped")
-def drops(result: RunRecord, which: str = "all", link: int = 0) -> float | None:
+def drops(result: RunRecord, which: str = "all", link: int = 0, queue: str | None = None) -> float | None:
     """Packets of a class that the queue dropped."""
-    found = result.bottlenecks[link]
+    found = find_queue(result, link, queue)
     return found["dropped"] if which == "all" else number_at(found, which, "dropped")
 
 
 @declare("marked", "Packets marked", Unit.FRACTION)
-def marked(result: RunRecord, which: str = "ect", link: int = 0) -> float | None:
+def marked(result: RunRecord, which: str = "ect", link: int = 0, queue: str | None = None) -> float | None:
     """Fraction of the packets of a class that were marked."""
-    found = result.bottlenecks[link]
+    found = find_queue(result, link, queue)
     return ratio(found["marked"], found["arrived"]) if which == "all" else number_at(found, which, "mark_fraction")
 
 
 @declare("dropped", "Packets dropped", Unit.FRACTION)
-def dropped(result: RunRecord, which: str = "not_ect", link: int = 0) -> float | None:
+def dropped(result: RunRecord, which: str = "not_ect", link: int = 0, queue: str | None = None) -> float | None:
     """Fraction of the packets of a class that were dropped."""
-    found = result.bottlenecks[link]
+    found = find_queue(result, link, queue)
     return ratio(found["dropped"], found["arrived"]) if which == "all" else number_at(found, which, "drop_fraction")
 
 
@@ -164,6 +172,8 @@ def dropped(result: RunRecord, which: str = "not_ect", link: int = 0) -> float |
     summary="delay_{which}_{quantile}_s",
     swept=(("delay_mean_ms", ""), ("delay_p99_ms", "'all', 'p99'")),
 )
-def delay_s(result: RunRecord, which: str = "all", quantile: str = "mean", link: int = 0) -> float | None:
+def delay_s(
+    result: RunRecord, which: str = "all", quantile: str = "mean", link: int = 0, queue: str | None = None
+) -> float | None:
     """Queueing delay of ``all``, ``ect`` or ``not_ect`` packets: ``mean``, ``sd``, ``p5`` ... ``p999``, ``max``."""
-    return number_at(result.bottlenecks[link]["delay_s"], which, quantile)
+    return number_at(find_queue(result, link, queue)["delay_s"], which, quantile)

@@ -10,7 +10,7 @@ from shoal.errors import UsageError
 from shoal.models import nearest
 
 if TYPE_CHECKING:
-    from shoal.contract import FlowResult, GroupResult
+    from shoal.contract import Bottleneck, FlowResult, GroupResult, TrafficClass
     from shoal.run_record import RunRecord
 
 
@@ -20,6 +20,26 @@ def find_group(result: RunRecord, name: str) -> GroupResult:
         if group["name"] == name:
             return group
     raise UsageError(f"there is no flow group `{name}`", hint=nearest(name, [group["name"] for group in result.groups]))
+
+
+def find_queue(result: RunRecord, link: int, name: str | None) -> Bottleneck | TrafficClass:
+    """The queue of a monitored link, or of its queues for traffic classes the one of that name."""
+    whole = result.bottlenecks[link]
+    if name is None:
+        return whole
+    queues = whole.get("classes")
+    if not queues:
+        raise UsageError(
+            f"the link `{whole['name']}` has no queues for traffic classes",
+            hint='leave queue out, or give the link an aqm of kind "classes"',
+        )
+    for queue in queues:
+        if queue["name"] == name:
+            return queue
+    raise UsageError(
+        f"the link `{whole['name']}` has no queue `{name}`",
+        hint=nearest(str(name), [queue["name"] for queue in queues]),
+    )
 
 
 def flows_of(result: RunRecord, name: str) -> list[FlowResult]:

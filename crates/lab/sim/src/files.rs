@@ -23,9 +23,8 @@ pub struct Files {
 struct CaptureFile {
     writer: PcapWriter<AtomicFile>,
     path: PathBuf,
-    endpoints: Vec<Endpoints>,
-    /// Endpoints and path of the data of each connection.
-    flows: Vec<(u32, u32)>,
+    /// What the headers of each connection show, and the path of its data.
+    connections: Vec<(Endpoints, u32)>,
     /// For each path and monitored link, whether the link is on the path.
     on_path: Vec<Vec<bool>>,
     /// Number of the senders' interface, which follows the monitored links.
@@ -118,23 +117,29 @@ impl CaptureFile {
         let links = monitored.iter().map(|(_, link)| Interface { name: link.name.clone(), rate: link.rate });
         let interfaces: Vec<Interface> =
             links.chain([Interface { name: SENDERS.to_owned(), rate: None }]).collect();
-        let endpoints = experiment.endpoints.iter().map(|endpoint| Endpoints {
-            mss: endpoint.announced_mss(),
-            forward_window_scale: endpoint.window_scale(),
-            backward_window_scale: endpoint.window_scale(),
-            sack: endpoint.sack,
-        });
+        let codepoints = experiment.codepoints();
         let responses = experiment.flows.iter().map(|flow| (flow.endpoint, flow.forward));
         let requests = experiment.asking_flows().map(|number| {
             let flow = &experiment.flows[number as usize];
             (flow.endpoint, flow.backward)
         });
+        let connections =
+            responses.chain(requests).zip(&*codepoints).map(|((endpoint, forward), &code_point)| {
+                let endpoint = &experiment.endpoints[endpoint as usize];
+                let endpoints = Endpoints {
+                    mss: endpoint.announced_mss(),
+                    forward_window_scale: endpoint.window_scale(),
+                    backward_window_scale: endpoint.window_scale(),
+                    sack: endpoint.sack,
+                    code_point,
+                };
+                (endpoints, forward)
+            });
         let on_path = |path: &Vec<LinkId>| monitored.iter().map(|(link, _)| path.contains(link)).collect();
         Ok(Self {
             writer: PcapWriter::create(path, &interfaces, kept)?,
             path: path.to_owned(),
-            endpoints: endpoints.collect(),
-            flows: responses.chain(requests).collect(),
+            connections: connections.collect(),
             on_path: experiment.paths.iter().map(on_path).collect(),
             senders: count_u32(monitored.len()),
             marked: BTreeMap::new(),
@@ -145,7 +150,7 @@ impl CaptureFile {
     /// pass no queue.
     fn write_at_sender(&mut self, now: Time, packet: &Packet) -> Result<(), WriteError> {
         let FlowId(flow) = packet.flow;
-        let endpoints = &self.endpoints[self.flows[flow as usize].0 as usize];
+        let (endpoints, _) = &self.connections[flow as usize];
         self.writer
             .write(now, self.senders, packet, Direction::Backward, endpoints, None)
             .map_err(|error| WriteError { path: self.path.clone(), reason: error.into() })
@@ -167,10 +172,9 @@ impl CaptureFile {
                 reason.map(PacketNote::Dropped)
             }
         };
-        let (endpoint, forward) = self.flows[flow as usize];
-        let on_path = self.on_path[forward as usize][row.link.0 as usize];
+        let (endpoints, forward) = &self.connections[flow as usize];
+        let on_path = self.on_path[*forward as usize][row.link.0 as usize];
         let direction = if on_path { Direction::Forward } else { Direction::Backward };
-        let endpoints = &self.endpoints[endpoint as usize];
         self.writer
             .write(Time::from_picos(row.time_ps), row.link.0, packet, direction, endpoints, note)
             .map_err(|error| WriteError { path: self.path.clone(), reason: error.into() })

@@ -85,7 +85,7 @@ impl<W: Write> PcapWriter<W> {
     /// If the sink refuses to be written to.
     ///
     /// # Panics
-    /// If there is no such interface.
+    /// If there is no such interface, or the code point is not below 64.
     pub fn write(
         &mut self,
         now: Time,

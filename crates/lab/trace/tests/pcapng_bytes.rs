@@ -126,6 +126,37 @@ fn marked_packet() {
     assert_eq!(&body[72..], [&[1, 0, 17, 0][..], b"marked: threshold\0\0\0", &[0, 0, 0, 0]].concat());
 }
 
+/// AF11 is 10, or 001010 in the upper six bits of the second byte; the lower two are ECN's ([RFC 2474, section
+/// 3](https://www.rfc-editor.org/rfc/rfc2474#section-3)).
+#[test]
+fn packets_of_both_directions_have_the_code_point_of_their_flow() {
+    let file = capture::file_of(Capture::Headers, &Endpoints { code_point: 10, ..capture::ENDPOINTS });
+    let blocks = blocks(&file);
+    // A marked data packet of 1500 = 0x05dc bytes: 10 * 4 + 3 = 43.
+    let data = &blocks[3 + 3].1[20..40];
+    assert_eq!(data[..10], [0x45, 43, 0x05, 0xdc, 0, 0, 0x40, 0, 64, 6]);
+    // With 0 in the second byte its words are 4500 + 05dc + 4000 + 4006 + 0a00 + 0004 + 0a80 + 0004 = df6a. With
+    // 43 = 2b they are df95, and the checksum is ffff - df95 = 206a.
+    assert_eq!(data[10..12], [0x20, 0x6a]);
+    // An ACK of 52 = 34 bytes that is not ECN-capable: 10 * 4 + 0 = 40 = 28. The words are
+    // df6a - 05dc + 0034 + 0028 = d9ea, and the checksum is 2615.
+    let ack = &blocks[3 + 6].1[20..40];
+    assert_eq!(ack[..2], [0x45, 40]);
+    assert_eq!(ack[10..12], [0x26, 0x15]);
+
+    // All packets have it, SYN and SYN/ACK included, and nothing but it and the checksum is different.
+    let plain = capture::file(Capture::Headers);
+    let plain = self::blocks(&plain);
+    assert_eq!(blocks[..3], plain[..3]);
+    for (&(_, with), &(_, without)) in blocks.iter().zip(&plain).skip(3) {
+        let mut expected = without.to_vec();
+        expected[21] |= 10 << 2;
+        expected[30..32].copy_from_slice(&with[30..32]);
+        assert_eq!(sum(&[&with[20..40]]), 0xffff);
+        assert_eq!(with, expected);
+    }
+}
+
 #[test]
 fn options_of_syn_and_sack() {
     let file = capture::file(Capture::Whole);
@@ -173,10 +204,11 @@ prop_compose! {
 proptest! {
     #[test]
     fn every_packet_has_valid_headers(
-        packet in any_packet(), now: u64, forward: bool, sack: bool, mss: u16, scale in 0u8..=14,
+        packet in any_packet(), now: u64, forward: bool, sack: bool, mss: u16, scale in 0u8..=14, code_point in 0u8..64,
     ) {
         let direction = if forward { Direction::Forward } else { Direction::Backward };
-        let endpoints = Endpoints { mss, forward_window_scale: scale, backward_window_scale: scale, sack };
+        let endpoints =
+            Endpoints { mss, forward_window_scale: scale, backward_window_scale: scale, sack, code_point };
         let interface = Interface { name: "l".into(), rate: Some(Rate::from_bps(1)) };
         let mut writer = PcapWriter::new(Vec::new(), &[interface], Capture::Whole).unwrap();
         writer.write(Time::from_picos(now), 0, &packet, direction, &endpoints, None).unwrap();
@@ -186,7 +218,7 @@ proptest! {
         let bytes = &body[20..20 + length];
         let (tcp, payload) = verified(bytes);
         prop_assert_eq!(payload, usize::from(packet.payload.min(u16::MAX - 120)));
-        prop_assert_eq!(bytes[1], packet.ecn.bits());
+        prop_assert_eq!(bytes[1], code_point << 2 | packet.ecn.bits());
         // All flags but URG, which simulated packets never carry.
         prop_assert_eq!(tcp[13], packet.flags.0 & 0xdf);
         // The size is kept if TCP can express it.

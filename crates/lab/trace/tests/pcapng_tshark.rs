@@ -3,7 +3,7 @@
 mod capture;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use shoal_trace::pcapng::Capture;
+use shoal_trace::pcapng::{Capture, Endpoints};
 use std::io::Write;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -16,6 +16,7 @@ fn main() -> ExitCode {
     };
     let tests = vec![
         test("fields_are_shown_as_written", fields_are_shown_as_written),
+        test("code_points_are_shown_in_both_directions", code_points_are_shown_in_both_directions),
         test("whole_packets_raise_no_complaint", || no_complaint(Capture::Whole)),
         test("shortened_packets_raise_no_complaint", || no_complaint(Capture::Headers)),
         test("wrong_checksum_would_be_noticed", wrong_checksum_would_be_noticed),
@@ -78,6 +79,15 @@ downlink|0.077000000|0|0x0010|1|4345|0|32768|13033,10137,7241|14481,11585,8689|7
 uplink|5000.000000000|2|0x0011|14481|1|1448|65536|||5000000|||
 ";
     if shown == expected { Ok(()) } else { Err(format!("expected\n{expected}\nshown\n{shown}").into()) }
+}
+
+fn code_points_are_shown_in_both_directions() -> Result<(), Failed> {
+    // 46 is expedited forwarding ([RFC 3246, section 2.7](https://www.rfc-editor.org/rfc/rfc3246#section-2.7)).
+    let file = capture::file_of(Capture::Whole, &Endpoints { code_point: 46, ..capture::ENDPOINTS });
+    let fields = ["ip.dsfield.dscp", "ip.checksum.status"].into_iter().flat_map(|field| ["-e", field]);
+    let shown = tshark(&file, &["-T", "fields"].into_iter().chain(fields).collect::<Vec<_>>())?;
+    let expected = "46\t1\n".repeat(capture::script().len());
+    if shown == expected { Ok(()) } else { Err(format!("shown\n{shown}").into()) }
 }
 
 fn no_complaint(capture: Capture) -> Result<(), Failed> {

@@ -43,7 +43,7 @@ section! {
         #[otherwise = "never"]
         stop: Option<Stop>,
         /// DiffServ code point of all packets of the flows, data and ACKs: a number from 0 to 63 or a name, as in 10 or "af11". Queues for
-        /// traffic classes (an aqm of kind "classes") are chosen by it.
+        /// traffic classes (an aqm of kind "classes") are chosen by it, and captures show it.
         #[source = "RFC 2474 section 3"]
         #[otherwise = "0 (best effort)"]
         dscp: Option<Dscp>,

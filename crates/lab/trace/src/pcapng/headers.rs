@@ -1,6 +1,8 @@
 //! IPv4 and TCP headers of simulated packets.
 
-use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader, TcpHeaderSlice, UdpHeaderSlice};
+use etherparse::{
+    IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader, TcpHeaderSlice, UdpHeaderSlice,
+};
 use shoal_packet::{Flags, FlowId, Packet, Sack, Seq};
 use shoal_units::Time;
 
@@ -13,7 +15,8 @@ pub enum Direction {
     Backward,
 }
 
-/// Announcements of a flow's handshake, which packets do not carry.
+/// What headers of a flow show and simulated packets do not carry: the announcements of its handshake, and its
+/// code point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Endpoints {
     /// Maximum segment size in the option of both hosts, before TCP options are deducted ([RFC 9293, section
@@ -26,6 +29,10 @@ pub struct Endpoints {
     pub backward_window_scale: u8,
     /// Whether both hosts permit SACK ([RFC 2018](https://www.rfc-editor.org/rfc/rfc2018)).
     pub sack: bool,
+    /// DiffServ code point of all packets of both hosts, below 64 ([RFC 2474, section
+    /// 3](https://www.rfc-editor.org/rfc/rfc2474#section-3)). ACKs have it, too, as they do where `IP_TOS` is set
+    /// on the sockets of both ends.
+    pub code_point: u8,
 }
 
 /// Headers with valid checksums, and the length of the payload, which is zeros.
@@ -86,6 +93,7 @@ impl Headers {
         // Packets are never fragmented, so the identification is arbitrary ([RFC 6864, section
         // 4.1](https://www.rfc-editor.org/rfc/rfc6864#section-4.1)).
         ip.dont_fragment = true;
+        ip.dscp = IpDscp::try_new(endpoints.code_point).expect("a code point has six bits");
         ip.ecn = IpEcn::try_new(packet.ecn.bits()).expect("a codepoint has two bits");
         ip.header_checksum = ip.calc_header_checksum();
         tcp.checksum = tcp

@@ -14,7 +14,7 @@ pub struct Seen {
 }
 
 pub const ENDPOINTS: Endpoints =
-    Endpoints { mss: 1460, forward_window_scale: 7, backward_window_scale: 9, sack: true };
+    Endpoints { mss: 1460, forward_window_scale: 7, backward_window_scale: 9, sack: true, code_point: 0 };
 
 /// Payload of a full packet: 1500 B less 20 B IP, 20 B TCP and 12 B for the timestamp option.
 const MSS: u16 = 1448;
@@ -95,13 +95,18 @@ pub fn script() -> Vec<Seen> {
     ]
 }
 
-/// The script as a pcapng file.
+/// The script as a pcapng file, without a code point.
 pub fn file(capture: Capture) -> Vec<u8> {
+    file_of(capture, &ENDPOINTS)
+}
+
+/// The script as a pcapng file, between these hosts.
+pub fn file_of(capture: Capture, endpoints: &Endpoints) -> Vec<u8> {
     let interface = |name: &str| Interface { name: name.into(), rate: Some(Rate::from_bps(10_000_000)) };
     let mut writer =
         PcapWriter::new(Vec::new(), &[interface("uplink"), interface("downlink")], capture).unwrap();
     for seen in script() {
-        writer.write(seen.now, seen.interface, &seen.packet, seen.direction, &ENDPOINTS, seen.note).unwrap();
+        writer.write(seen.now, seen.interface, &seen.packet, seen.direction, endpoints, seen.note).unwrap();
     }
     writer.finish().unwrap()
 }
