@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use shoal_aqm::{
     AnyQueue, AverageScope, CeThresholdFor, ClassConfig, ClassesConfig, CodelConfig, CodelParameters,
     CoupledConfig, CoupledSlope, CouplingInput, DecideAt, Dequeued, DualCoupledConfig, DualPi2Config,
-    DualRedConfig, Extent, FifoConfig, FlowQueues, FqCodelConfig, LinuxRedConfig, MarkSpacing, MemoryShare,
-    NativeMarking, PieConfig, Queue, QueueConfig, RedConfig, RedParameters, SchedulerConfig, Service,
-    ShaperConfig, StepConfig, Tossing, Verdict,
+    DualRedConfig, Extent, FifoConfig, FlowQueues, FqCodelConfig, LinuxRedConfig, MarkSpacing, NativeMarking,
+    PieConfig, Queue, QueueConfig, RedConfig, RedParameters, SchedulerConfig, Service, ShaperConfig,
+    StepConfig, Tossing, Verdict,
 };
 use shoal_packet::Reason;
 use shoal_packet::{Ecn, FlowId, Packet, Seq};

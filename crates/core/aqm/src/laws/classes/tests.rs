@@ -4,7 +4,7 @@ use super::{ClassConfig, ClassesConfig, Service};
 use crate::testing::bench::{Bench, LINE, PACKET_TIME, dropped, mark_of, red_of, unweighted};
 use crate::{
     AnyQueue, CeThresholdFor, CodelConfig, CodelParameters, DecideAt, Dequeued, Extent, FifoConfig,
-    MarkSpacing, MemoryShare, Queue, QueueConfig, Reason, ShaperConfig, StepConfig, Verdict,
+    MarkSpacing, Queue, QueueConfig, Reason, ShaperConfig, StepConfig, Verdict,
 };
 use shoal_packet::{Backlog, Class, Ecn};
 use shoal_units::{Rate, Span, Stream, Time};
