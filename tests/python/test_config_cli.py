@@ -44,6 +44,27 @@ def test_laws_as_written_in_bytes_and_in_time(files: Path, inside: Cli) -> None:
     assert "sonic-buildimage#4545" in done.err
 
 
+def test_everything_that_was_read_is_one_object(files: Path, inside: Cli) -> None:
+    (files / "port.json").write_text(SONIC_PORT, encoding="utf-8")
+    done = inside("config", "read", "port.json", "--port-speed", "100G", "--cell", "1000", "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert (found["schema"], found["platform"], found["port"]["rate_bps"]) == (1, "sonic", 100_000_000_000)
+    by_name = {one["name"]: one for one in found["queues"]}
+    (law,) = by_name["3@Ethernet0"]["laws"]
+    # 65536 bytes are 66 cells of 1000 bytes, and 65536 x 8 / 100 Gbit/s = 5.24288 us.
+    written = {"written": "65536 bytes", "bytes": 66_000, "time_s": pytest.approx(5.24288e-6)}
+    assert (law["packets"], law["does"], law["minimum"]) == ("ECT", "mark", written)
+    assert law["probability_at_maximum"] is None
+    assert [one["probability_at_maximum"] for one in by_name["0"]["laws"]] == [0.1, 0.1]
+    assert by_name["6"]["served"] == {"kind": "strict", "weight": None, "priority": None}
+    assert (by_name["6"]["shape_bps"], by_name["6"]["dscp"]) == (1_000_000_000, [46])
+    # alpha 1/4 alone: 1518 + 12,000,000 x 0.25 / 1.25.
+    assert by_name["0"]["buffer"]["alone_bytes"] == 2_401_518
+    assert any("sonic-buildimage#4545" in one["text"] and one["line"] for one in found["remarks"])
+    assert SECRET not in inside("config", "read", "running.txt", "--port-speed", "1G", "--json").out
+
+
 def test_tables_fit_a_terminal_of_80_columns(files: Path, inside: Cli) -> None:
     for name in ("qos.json", "running.txt", "eos.txt"):
         done = inside("config", "read", name, "--port-speed", "25G", COLUMNS="80")

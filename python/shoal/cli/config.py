@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
-from shoal.cli.options import ScenarioFile, Set, Sizes, read_scenario
+from shoal.cli.options import Json, ScenarioFile, Set, Sizes, read_scenario
 from shoal.errors import UsageError
 from shoal.files import refuse_foreign, unwritable, write_text
 
@@ -83,6 +84,7 @@ def read(
         option("--out", "FILE", "Write a scenario with DCTCP and CUBIC behind the queue, or behind all of a port."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an older file of this command.")] = False,
+    json_: Json = False,
 ) -> None:
     """Say what a configuration does to packets, and make a scenario of it.
 
@@ -98,6 +100,7 @@ def read(
     from shoal.scenario import Scenario
     from shoal.switch import Document, Port, read_configuration
     from shoal.switch.amounts import USUAL_SEGMENT_BYTES, rate_of, seconds_of
+    from shoal.switch.as_json import configuration_json
     from shoal.switch.checks import remarks
     from shoal.switch.reading import read_config_text
     from shoal.switch.several import scenario_of_queues
@@ -133,15 +136,19 @@ def read(
         scenario = scenario_of_queues(queues, experiment, file=file.name, port=port_name)
         # It is checked before anything is written.
         Scenario.from_toml(scenario, name=str(out))
-    data.heading(f"{file}: {found.title}, ports of {_gbit(port.rate_bps)}")
-    for table in (law_table(queues, port), answer_table(queues), service_table(queues, port)):
-        if table is not None:
-            data.blank()
-            data.table(table)
     names = {one.name for one in queues}
     own = [remark for remark in found.remarks if not remark.queue or remark.queue in names]
     of_queues = [remark for one in queues for remark in remarks(one, port)]
-    for warning, hint in merged([*own, *of_queues, *experiment.remarks]):
+    said = [*own, *of_queues, *experiment.remarks]
+    if json_:
+        data.json(json.dumps(configuration_json(found, queues, said, port, file=str(file)), indent=2, allow_nan=False))
+    else:
+        data.heading(f"{file}: {found.title}, ports of {_gbit(port.rate_bps)}")
+        for table in (law_table(queues, port), answer_table(queues), service_table(queues, port)):
+            if table is not None:
+                data.blank()
+                data.table(table)
+    for warning, hint in merged(said):
         talk.warning(warning, hint=hint or None)
     if device.assumed:
         talk.note(f"assumed of {device.title}: {', '.join(device.assumed)}")
