@@ -315,6 +315,36 @@ def test_a_port_that_was_written_is_read_as_the_same_port(files: Path, inside: C
         assert "dscp" not in without.out.lower()
 
 
+def test_shared_memory_is_written_and_read_again(files: Path, inside: Cli) -> None:
+    """`port-memory`: 600 kB for two queues, of which 100 kB are reserved for one; here with alpha 1 and 6."""
+    law = "{ kind = 'wred', mark = { min = '30 kB', max = '30 kB' }, drop = { min = '30 kB', max = '30 kB' } }"
+    queues = "bottleneck.aqm.queues"
+    keys = ("--set", f"{queues}.scalable.aqm={law}", "--set", f"{queues}.rest.aqm={{ kind = 'fifo' }}")
+    write = ("config", "write", "port-memory", *keys, "--set", f"{queues}.rest.alpha=6", "--queue", "2")
+    shipped = shoal.Scenario.named("port-memory").resolved["bottleneck"]["aqm"]
+    before = {one["name"]: one for one in shipped["queues"]}
+    sonic = inside(*write, "--platform", "sonic", "--with-limit", "--with-map", "--pool", "my_pool", "--out", "a.json")
+    assert sonic.code == 0, sonic.err
+    assert "alpha 6 becomes 8" in sonic.err
+    assert "the pool `my_pool` is to be one of the device" in squeezed(sonic.err)
+    tables = json.loads((files / "a.json").read_text(encoding="utf-8"))
+    reserved = before["scalable"]["reserved"].replace(" kB", "000")
+    assert tables["BUFFER_PROFILE"]["SHOAL_BUFFER_3"] == {"pool": "my_pool", "size": reserved, "dynamic_th": "0"}
+    assert tables["BUFFER_PROFILE"]["SHOAL_BUFFER_2"] == {"pool": "my_pool", "size": "0", "dynamic_th": "3"}
+    assert "BUFFER_POOL" not in tables
+    read = inside("config", "read", "a.json", "--port-speed", "1G", "--buffer", "900000", "--out", "a.toml")
+    assert read.code == 0, read.err
+    aqm = shoal.Scenario.from_file(files / "a.toml").resolved["bottleneck"]["aqm"]
+    assert {(one["name"], one["alpha"]) for one in aqm["queues"]} == {("3", 1.0), ("2", 8.0)}
+    # A pool whose size is given holds nothing of what is reserved besides.
+    assert aqm["memory"] == f"{900_000 + int(reserved)} B"
+    nxos = inside(*write, "--platform", "nxos", "--with-limit")
+    assert ["queue-limit dynamic 7" in nxos.out, "queue-limit dynamic 10" in nxos.out] == [True, True]
+    for platform in ("eos", "tc"):
+        other = inside(*write, "--platform", platform)
+        assert "of the memory that queues share is not written (alpha 6" in squeezed(other.err), platform
+
+
 def test_a_limit_is_written_when_asked(files: Path, inside: Cli) -> None:
     write = ("config", "write", "red-ecn", "--platform", "nxos")
     assert "queue-limit" not in inside(*write).out

@@ -187,8 +187,14 @@ def write(
         ),
     ] = False,
     with_limit: Annotated[
-        bool, typer.Option("--with-limit", help="Write the buffer of the scenario as the limit of the queue (NX-OS).")
+        bool,
+        typer.Option(
+            "--with-limit", help="Write what queues may hold, as limits or dynamic thresholds (NX-OS, SONiC)."
+        ),
     ] = False,
+    pool: Annotated[
+        str, option("--pool", "NAME", "The device's pool, for --with-limit on SONiC; egress_lossy_pool by default.")
+    ] = "egress_lossy_pool",
     with_map: Annotated[
         bool,
         typer.Option(
@@ -232,6 +238,7 @@ def write(
         has_non_ecn=nxos_non_ecn,
         has_ect_thresholds=sonic_ect,
         has_limit=with_limit,
+        pool=pool,
         has_map=with_map,
         current=_current(current),
     )

@@ -42,24 +42,33 @@ def queues_of(scenario: Scenario, *, index: int) -> tuple[list[Queue], list[Rema
     queues, remarks = [], []
     shares, told = _shares(aqm["queues"])
     remarks += told
-    if aqm.get("memory") is not None:
-        sizes = ", ".join(
-            f"{own['name']} alpha {own.get('alpha') or 1:g} and {own.get('reserved') or '0 B'} reserved"
-            for own in aqm["queues"]
-        )
-        remarks.append(
-            Remark(
-                f"the memory of {aqm['memory']} that the queues share is not written ({sizes})",
-                "profiles of buffers belong to pools of the device: set dynamic thresholds there",
-            )
-        )
+    shared = _shared(aqm)
     for number, own in enumerate(aqm["queues"]):
         limit = amount_of_scenario(str(own.get("buffer") or buffer), bdp_bytes=bdp_bytes)
         place = index + len(aqm["queues"]) - 1 - number
         queue, lost = queue_of_law(own["aqm"], index=place, bdp_bytes=bdp_bytes, buffer=limit)
+        if shared:
+            queue = replace(queue, buffer=shared[number])
         queues.append(_served(queue, own, shares[number]))
         remarks += [replace(remark, queue=queue.name) for remark in lost]
     return queues, remarks
+
+
+def _shared(aqm: Mapping[str, Any]) -> list[Buffer]:
+    """What each queue may hold of the memory that they share; empty if they share none."""
+    if aqm.get("memory") is None:
+        return []
+
+    def size(text: Any) -> int:
+        found = amount_of_scenario(str(text), bdp_bytes=None)
+        return 0 if found is None else int(found.number)
+
+    reserved = [size(own.get("reserved") or "0 B") for own in aqm["queues"]]
+    pool_bytes = size(aqm["memory"]) - sum(reserved)
+    return [
+        Buffer(own_bytes, alpha=_exact(own.get("alpha") or 1), pool_bytes=pool_bytes)
+        for own_bytes, own in zip(reserved, aqm["queues"], strict=True)
+    ]
 
 
 def _shares(queues: Sequence[Mapping[str, Any]]) -> tuple[list[int | None], list[Remark]]:
@@ -146,7 +155,7 @@ class _Reader:
                     action,
                     self.amount(table["min"], f"{key}.min"),
                     self.amount(table["max"], f"{key}.max"),
-                    _probability(table.get("max_probability", 1.0)),
+                    _exact(table.get("max_probability", 1.0)),
                     weight=int(self.aqm.get("weight", 0)),
                     where=where,
                 )
@@ -196,7 +205,7 @@ class _Reader:
             Action.DROP,
             self.amount(table["min"], f"{prefix}min"),
             self.amount(table["max"], f"{prefix}max"),
-            _probability(table.get("max_probability", 1.0)),
+            _exact(table.get("max_probability", 1.0)),
             weight=self.weight(float(table.get("weight", 1.0))),
             where=Where.ENQUEUE,
         )
@@ -209,7 +218,7 @@ class _Reader:
             Action.DROP,
             least,
             most,
-            _probability(self.aqm.get("probability", 0.02)),
+            _exact(self.aqm.get("probability", 0.02)),
             weight=solved_red(table | {"min": f"{least.number} B", "max": f"{most.number} B"}).weight
             if least.unit.value == "bytes"
             else None,
@@ -222,6 +231,6 @@ class _Reader:
         return replace(queue, mark=replace(law, action=Action.MARK), drop=drop, drop_ect=harddrop)
 
 
-def _probability(value: Any) -> Fraction:
-    """A probability as it is written: 0.1 is a tenth, and not the nearest number in base two."""
+def _exact(value: Any) -> Fraction:
+    """A number as it is written: 0.1 is a tenth, and not the nearest number in base two."""
     return Fraction(repr(float(value)))

@@ -8,7 +8,16 @@ from dataclasses import replace
 from shoal.switch.code_points import in_ranges, owners
 from shoal.switch.model import Law, Queue, Serving
 from shoal.switch.nxos_read import RATES, UNITS
-from shoal.switch.writing import Refusals, Writing, decides, fitted, needs_thresholds, percent, weight_of
+from shoal.switch.writing import (
+    Refusals,
+    Writing,
+    decides,
+    exponent_of_alpha,
+    fitted,
+    needs_thresholds,
+    percent,
+    weight_of,
+)
 
 _units = {unit: word for word, unit in UNITS.items()}
 
@@ -74,8 +83,10 @@ def _limit(queue: Queue, writing: Writing) -> list[str]:
     if limit is not None and limit.unit in _units and limit.number.denominator == 1:
         line = f"queue-limit {limit.number} {_units[limit.unit]}"
     elif alpha is not None:
-        index = alpha.numerator.bit_length() - alpha.denominator.bit_length() + 7
-        line = f"queue-limit dynamic {index}" if 0 <= index <= 10 else ""
+        index = exponent_of_alpha(alpha, -7, 3, queue, writing) + 7
+        line = f"queue-limit dynamic {index}"
+        if queue.buffer.reserved_bytes:
+            writing.remark(queue, f"{queue.buffer.reserved_bytes} bytes reserved are not written: the device sets them")
     if line and not writing.has_limit:
         writing.remark(queue, f"`{line}` is not written: the memory of a switch is shared", "--with-limit writes it")
         return []

@@ -25,11 +25,22 @@ class CodePoints(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """A platform: the modules that read and write it are loaded when they are used."""
+    """A platform: the modules that read and write it are loaded when they are used.
+
+    Attributes
+    ----------
+    name, title
+        What the command line and what people call it.
+    code_points
+        When its writer says which packets go to which queue.
+    has_limits
+        Whether its writer can say what queues may hold.
+    """
 
     name: str
     title: str
     code_points: CodePoints = CodePoints.NEVER
+    has_limits: bool = False
 
     def recognises(self, text: str) -> bool:
         """Whether a text looks like its configuration."""
@@ -53,10 +64,10 @@ class Platform:
 # In the order in which a text is tried.
 PLATFORMS = (
     Platform("openconfig", "OpenConfig QoS in JSON"),
-    Platform("sonic", "SONiC CONFIG_DB", CodePoints.ASKED),
+    Platform("sonic", "SONiC CONFIG_DB", CodePoints.ASKED, has_limits=True),
     Platform("ecnconfig", "commands of SONiC's ecnconfig"),
     Platform("tc", "Linux tc", CodePoints.ALWAYS),
-    Platform("nxos", "Cisco NX-OS", CodePoints.ASKED),
+    Platform("nxos", "Cisco NX-OS", CodePoints.ASKED, has_limits=True),
     Platform("eos", "Arista EOS", CodePoints.ASKED),
 )
 NAMES = tuple(platform.name for platform in PLATFORMS)

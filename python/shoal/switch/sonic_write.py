@@ -11,7 +11,16 @@ from shoal.switch import sonic_fields as fields
 from shoal.switch.amounts import Unit
 from shoal.switch.code_points import owners
 from shoal.switch.model import Law, Queue, Serving
-from shoal.switch.writing import Refusals, Writing, decides, fitted, needs_thresholds, no_weight, percent
+from shoal.switch.writing import (
+    Refusals,
+    Writing,
+    decides,
+    exponent_of_alpha,
+    fitted,
+    needs_thresholds,
+    no_weight,
+    percent,
+)
 
 UNITS = {Unit.BYTES: "bytes"}
 _title = "SONiC"
@@ -172,17 +181,25 @@ def _buffer(tables: dict[str, dict[str, Any]], queue: Queue, writing: Writing) -
     buffer = queue.buffer
     if buffer is None:
         return ""
-    if not buffer.pool or not buffer.profile:
-        writing.remark(queue, "the buffer is not written: the names and sizes of pools are those of the device")
+    is_of_device = bool(buffer.pool and buffer.profile)
+    if not is_of_device and not writing.has_limit:
+        writing.remark(
+            queue,
+            "what it may hold is not written: the names and sizes of pools are those of the device",
+            "--with-limit writes it, for the pool --pool NAME",
+        )
         return ""
-    entry = {"pool": buffer.pool, "size": str(buffer.reserved_bytes)}
+    profile = buffer.profile or f"{writing.profile}_BUFFER_{queue.index or 0}"
+    entry = {"pool": buffer.pool or writing.pool, "size": str(buffer.reserved_bytes)}
     if buffer.alpha is not None:
-        exponent = buffer.alpha.numerator.bit_length() - buffer.alpha.denominator.bit_length()
-        entry["dynamic_th"] = str(exponent)
+        entry["dynamic_th"] = str(exponent_of_alpha(buffer.alpha, -8, 7, queue, writing))
     elif buffer.limit is not None:
-        entry["static_th"] = str(int(buffer.limit.number))
-    tables["BUFFER_PROFILE"][buffer.profile] = entry
-    if buffer.pool_bytes is not None:
+        limit = buffer.limit.whole_bytes_at(writing.port)
+        entry["static_th"] = str(limit)
+    tables["BUFFER_PROFILE"][profile] = entry
+    if not is_of_device:
+        writing.remark(queue, f"the pool `{writing.pool}` is to be one of the device, whose size is not written")
+    elif buffer.pool_bytes is not None:
         mode = "static" if buffer.alpha is None else "dynamic"
         tables["BUFFER_POOL"][buffer.pool] = {"type": "egress", "mode": mode, "size": str(buffer.pool_bytes)}
-    return buffer.profile
+    return profile

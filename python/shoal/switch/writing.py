@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import lcm
+from math import lcm, log2
 
 from shoal.errors import UsageError
 from shoal.scenario import Scenario
@@ -36,7 +36,9 @@ class Writing:
     has_ect_thresholds
         The platform has thresholds of ECT packets alone (SONiC, proposed).
     has_limit
-        The limit of the queue is written, where it is a single line (NX-OS).
+        What the queue may hold is written (NX-OS, SONiC).
+    pool
+        Name of the device's pool that queues take from (SONiC).
     has_map
         The map from code points to queues is written, which is one for the whole device; for tc it always is.
     current
@@ -55,6 +57,7 @@ class Writing:
     has_non_ecn: bool = False
     has_ect_thresholds: bool = False
     has_limit: bool = False
+    pool: str = "egress_lossy_pool"
     has_map: bool = False
     current: tuple[int, int] | None = None
     scenario: Scenario | None = None
@@ -199,6 +202,14 @@ def weight_of(law: Law, writing: Writing, refusals: Refusals) -> int | None:
             f"write weight = {writing.switch.largest_weight} or less",
         )
     return law.weight
+
+
+def exponent_of_alpha(alpha: Fraction, least: int, most: int, queue: Queue, writing: Writing) -> int:
+    """The power of two that a device has for the alpha of a dynamic threshold, within its range."""
+    exponent = min(most, max(least, round(log2(alpha))))
+    if Fraction(2) ** exponent != alpha:
+        writing.remark(queue, f"alpha {float(alpha):g} becomes {float(Fraction(2) ** exponent):g}: powers of two there")
+    return exponent
 
 
 def decides(queue: Queue, writing: Writing) -> None:
