@@ -19,7 +19,7 @@ flows = [{{ cc = "reno", rtt = "10 ms" }}, {{ cc = "dctcp", rtt = "10 ms" }}]
         &common::experiment(&text),
         &kernel_with(
             "cubic dctcp reno",
-            "bfifo codel coupled dualpi2 dualq_coupled dualred fq_codel gred netem pfifo pie red",
+            "bfifo codel coupled dualpi2 dualq_coupled dualred ets fq_codel gred netem pfifo pie red",
         ),
         false,
     )
@@ -131,6 +131,38 @@ fn pie_has_the_numbers_of_tc() {
             "tc qdisc add dev b0 parent 1:1 handle 10: pie limit 1000 target 15000us tupdate 15000us alpha 3 beta 20 ecn \
           nobytemode dq_rate_estimator"
         ]
+    );
+}
+
+/// Bands of `ets`: strict ones first, then the weighted ones in the order of the file, with quanta of 1 and 3 packets of 1500 B (`TCA_ETS_NBANDS` 1, `TCA_ETS_NSTRICT` 2,
+/// `TCA_ETS_QUANTA` 3 of `TCA_ETS_QUANTA_BAND` 4). Code point 46 (EF) is of the first band, 10 (AF11) of the third, all others of the second.
+#[test]
+fn classes_are_bands_of_ets_by_code_point() {
+    let plan = plan(
+        r#"kind = "classes", queues = [{ name = "rest", aqm = { kind = "codel" } }, { name = "scalable", dscp = ["af11"], weight = 3, aqm = { kind = "pie" } }, { name = "urgent", dscp = ["ef"], priority = "strict" }]"#,
+    )
+    .unwrap();
+    let found = disciplines(&plan);
+    let kinds: Vec<&str> = found.iter().map(|(kind, _)| kind.as_str()).collect();
+    assert_eq!(kinds, ["line", "ets", "pfifo", "codel", "pie"]);
+    let ets = attributes(&found[1].1);
+    assert_eq!(ets[..2], [(1, vec![3]), (2, vec![1])][..]);
+    assert_eq!(ets[2].0, 3);
+    assert_eq!(numbers(&ets[2].1), [(4, 1500), (4, 4500)]);
+    let line = attributes(&found[0].1);
+    let code_points = &line.iter().find(|(kind, _)| *kind == 10).expect("TCA_LINE_CODE_POINTS").1;
+    assert_eq!(code_points.len(), 64);
+    for (code_point, band) in code_points.iter().enumerate() {
+        let expected = match code_point {
+            10 => 3,
+            46 => 1,
+            _ => 2,
+        };
+        assert_eq!(*band, expected, "code point {code_point}");
+    }
+    assert_eq!(
+        typed(&plan)[0],
+        "tc qdisc add dev b0 parent 1:1 handle 10: ets bands 3 strict 1 quanta 1500 4500"
     );
 }
 
