@@ -268,6 +268,34 @@ def test_wrong_queues_of_a_port(files: Path, inside: Cli, arguments: tuple[str, 
     assert not (files / "x.toml").exists()
 
 
+def test_queues_of_different_policies_or_devices_are_never_mixed(files: Path, inside: Cli) -> None:
+    policy = "policy-map type queuing {}\n  class type queuing c-out-8q-q3\n    random-detect minimum-threshold {} "
+    policy += "kbytes maximum-threshold 300 kbytes drop-probability 7 weight 0 ecn\n"
+    (files / "policies.txt").write_text(policy.format("A", 100) + policy.format("B", 200), encoding="utf-8")
+    done = inside("config", "read", "policies.txt", "--port-speed", "10G", "--out", "x.toml", COLUMNS="200")
+    assert done.code == 2
+    assert "several queues with the number 3: A/c-out-8q-q3, B/c-out-8q-q3" in done.err
+    assert "--queue" in done.err
+    lines = (
+        "tc qdisc add dev eth0 root handle 1: ets bands 2 strict 1 quanta 3000\n"
+        "tc qdisc add dev eth0 parent 1:1 handle 10: pie\n"
+        "tc qdisc add dev eth0 parent 1:2 handle 20: codel\n"
+        "tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc flowid 1:1\n"
+        "tc filter add dev eth0 parent 1: protocol all prio 3 matchall flowid 1:2\n"
+        "tc qdisc add dev eth1 root handle 1: fq_codel\n"
+    )
+    (files / "two.sh").write_text(lines, encoding="utf-8")
+    first = inside("config", "read", "two.sh", "--port-speed", "1G", "--out", "eth0.toml", "--flows", "cubic@1,reno@2")
+    assert first.code == 0, first.err
+    aqm = shoal.Scenario.from_file(files / "eth0.toml").resolved["bottleneck"]["aqm"]
+    # 0xb8 without the ECN field is 46, EF.
+    assert [(one["aqm"]["kind"], one["dscp"]) for one in aqm["queues"]][0] == ("pie", [46])
+    assert (aqm["queues"][0]["priority"], aqm["queues"][1]["aqm"]["kind"]) == ("strict", "codel")
+    other = inside("config", "read", "two.sh", "--port-speed", "1G", "--out", "eth1.toml", "--port", "eth1")
+    assert other.code == 0, other.err
+    assert shoal.Scenario.from_file(files / "eth1.toml").resolved["bottleneck"]["aqm"]["kind"] == "fq-codel"
+
+
 def test_memory_of_an_unknown_size_is_assumed_or_given(files: Path, inside: Cli) -> None:
     text = NXOS_DUAL.replace(
         "    priority level 1",

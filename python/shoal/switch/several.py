@@ -128,6 +128,13 @@ def scenario_of_port(queues: Sequence[Queue], experiment: Experiment, *, title: 
 
 def _members(queues: Sequence[Queue], experiment: Experiment) -> list[_Member]:
     """The queues that have flows, in the order in which a scenario lists them."""
+    numbers = [queue.index for queue in queues if queue.index is not None]
+    if twice := next((number for number in numbers if numbers.count(number) > 1), None):
+        names = ", ".join(queue.name for queue in queues if queue.index == twice)
+        raise UsageError(
+            f"the configuration has several queues with the number {twice}: {names}",
+            hint="they are of different ports or policies: choose one with --queue",
+        )
     owner = owners(queues)
     points = {queue.name: tuple(point for point, own in owner.items() if own is queue) for queue in queues}
     if not owner:

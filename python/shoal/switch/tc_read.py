@@ -189,7 +189,8 @@ class _Options:
     def queue(self, **more: Any) -> Queue:
         """The queue of the line."""
         source = self.document.source(self.node.line)
-        queue = Queue(name=f"{self.place} {self.node.kind}".strip(), source=source)
+        ports = (self.node.device,) if self.node.device else ()
+        queue = Queue(name=f"{self.place} {self.node.kind}".strip(), ports=ports, source=source)
         return replace(queue, **more)
 
 
