@@ -289,7 +289,7 @@ def test_queues_of_different_policies_or_devices_are_never_mixed(files: Path, in
     assert first.code == 0, first.err
     aqm = shoal.Scenario.from_file(files / "eth0.toml").resolved["bottleneck"]["aqm"]
     # 0xb8 without the ECN field is 46, EF.
-    assert [(one["aqm"]["kind"], one["dscp"]) for one in aqm["queues"]][0] == ("pie", [46])
+    assert (aqm["queues"][0]["aqm"]["kind"], aqm["queues"][0]["dscp"]) == ("pie", [46])
     assert (aqm["queues"][0]["priority"], aqm["queues"][1]["aqm"]["kind"]) == ("strict", "codel")
     other = inside("config", "read", "two.sh", "--port-speed", "1G", "--out", "eth1.toml", "--port", "eth1")
     assert other.code == 0, other.err
