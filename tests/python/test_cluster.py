@@ -9,9 +9,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Cli
@@ -156,12 +157,29 @@ def test_an_address_that_does_not_answer(inside: Cli, dask: Dask) -> None:
     assert f"error: no scheduler answers at `{dask.address}`\nhint: is its address right" in done.err
 
 
-def test_local_workers_give_the_same_bytes(dask: Dask, folder: Path, inside: Cli) -> None:
+def test_local_workers_give_the_same_bytes_and_stay_for_all_rounds(
+    dask: Dask, folder: Path, inside: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from shoal.sweeps import cluster
+
+    called: list[str] = []
+
+    def counted(name: str, own: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any) -> Any:
+            called.append(name)
+            return own(*given)
+
+        return call
+
+    monkeypatch.setattr(cluster, "_local", counted("start", cluster._local))
+    monkeypatch.setattr(cluster.Cluster, "run", counted("round", cluster.Cluster.run))
     axis = ["--axis", "bottleneck.aqm.threshold=2:9 packets", "--seeds", "3"]
-    more = ["--until", "ci(utilisation()) < 0.001", "--max-seeds", "12"]
+    more = ["--until", "ci(utilisation()) < 0.00003", "--max-seeds", "12"]
     whole = inside("sweep", "tiny.toml", *axis, *more, "--json", "--fresh")
     done = inside("sweep", "tiny.toml", *axis, *more, "--json", "--fresh", "--cluster", "local:2")
     assert (done.code, done.out) == (0, whole.out), done.err
+    assert called.count("start") == 1
+    assert called.count("round") > 1
 
 
 @pytest.mark.parametrize(
@@ -179,12 +197,17 @@ def test_wrong_clusters(inside: Cli, dask: Dask, where: str, message: str) -> No
     assert message in done.err
 
 
-@pytest.mark.parametrize(("where", "package"), [("slurm:4", "dask_jobqueue"), ("kubernetes:4", "dask_kubernetes")])
-def test_what_is_not_installed_is_said(inside: Cli, dask: Dask, where: str, package: str) -> None:
-    from importlib.util import find_spec
+@pytest.mark.parametrize(
+    ("where", "package"),
+    [("slurm:4", "dask_jobqueue"), ("ssh:one,two", "asyncssh"), ("kubernetes:4", "dask_kubernetes")],
+)
+def test_what_is_not_installed_is_said(
+    inside: Cli, dask: Dask, where: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import importlib.util
 
-    if find_spec(package) is not None:
-        pytest.skip(f"{package} is installed")
+    own = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else own(name))
     done = inside("sweep", "tiny.toml", *AXIS, "--cluster", where)
     assert done.code == 2
     assert f"needs `{package}`, which is not installed" in done.err

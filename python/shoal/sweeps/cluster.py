@@ -26,7 +26,7 @@ from shoal._native import Cancel
 from shoal.cache import simulator_hash
 from shoal.errors import ClusterError, UsageError
 from shoal.models import nearest
-from shoal.parallel import default_workers
+from shoal.sweeps import jobs, ssh
 from shoal.sweeps.execute import run_block
 from shoal.sweeps.recipe import Recipe
 from shoal.sweeps.record import Record
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 # How long an address may not answer, and how long a cluster may have no worker, in s.
 _answer_s = 8.0
-_workers_s = {"local": 60.0, "tcp": 30.0}
+_workers_s = {"local": 60.0, "ssh": 60.0, "tcp": 30.0}
 # A batch system may let a job wait.
 _jobs_s = 24 * 3600.0
 # A worker that dies may have been killed for what it ran (memory), but a block that kills so many is to blame.
@@ -53,9 +53,8 @@ _ahead = 2
 _examples = (
     "as in local:4, tcp://HOST:8786, a scheduler.json, slurm:16, pbs:16, lsf:16, ssh:HOST1,HOST2 or kubernetes:16"
 )
-# Packages and classes that start workers, by the word in front of the colon.
-_jobqueue = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "lsf": "LSFCluster"}
-_extras = {**dict.fromkeys(_jobqueue, ("cluster-jobs", "dask_jobqueue")), "ssh": ("cluster-ssh", "asyncssh")}
+# Extras and packages that start workers, by the word in front of the colon.
+_extras = {**dict.fromkeys(jobs.systems, ("cluster-jobs", "dask_jobqueue")), "ssh": ("cluster-ssh", "asyncssh")}
 _extras["kubernetes"] = ("cluster-kubernetes", "dask_kubernetes")
 
 
@@ -75,6 +74,8 @@ class Cluster:
         How many there may be.
     block_s
         How long a block of runs takes.
+    opened
+        The client and what has to be closed, while there are any.
     """
 
     where: str
@@ -82,6 +83,7 @@ class Cluster:
     wait_s: float
     workers: int = 16
     block_s: float = 1.0
+    opened: list[Any] = field(default_factory=list, repr=False)
 
     @classmethod
     def at(cls, where: str) -> Cluster:
@@ -105,9 +107,17 @@ class Cluster:
         if word in _extras and colon and rest:
             extra, package = _extras[word]
             _require(package, extra, where)
-            if word != "ssh" and not rest.isdecimal():
+            if word == "ssh":
+                hosts = rest.split(",")
+                if not all(hosts):
+                    raise UsageError(f"`--cluster {where}` has a host without a name", hint="as in ssh:HOST1,HOST2")
+                return cls(where, lambda: _by_ssh(where, hosts), _workers_s["ssh"])
+            if not rest.isdecimal() or not int(rest):
                 raise UsageError(f"`--cluster {where}` does not say how many workers", hint=f"as in {word}:16")
-            return cls(where, lambda: _started(where, word, rest), _jobs_s if word != "ssh" else _workers_s["local"])
+            if word == "kubernetes":
+                return cls(where, lambda: _pods(where, int(rest)), _jobs_s)
+            jobs.require_command(where, word)
+            return cls(where, lambda: _jobs(where, word, int(rest)), _jobs_s, max(16, int(rest)))
         known = ["local", "tcp", *_extras]
         raise UsageError(f"`--cluster {where}` is no cluster", hint=f"{nearest(word, known)} It is written {_examples}")
 
@@ -121,23 +131,38 @@ class Cluster:
         """
         session = _Session(recipe, chain(blocks), pace)
         attempts = 0
-        while True:
-            client, started = self.start() if attempts == 0 else self._again()
-            done = session.done
-            try:
-                self._wait_for_workers(client)
-                _refuse_other_builds(client)
-                yield from session.run(client)
-                return
-            except _SchedulerLostError:
-                # One that is started again knows nothing of what was handed out.
-                attempts = 1 if session.done > done else attempts + 1
-                if attempts > _attempts or started:
-                    raise _lost(self.where) from None
-            finally:
-                for one in (client, *started):
-                    with suppress(Exception):  # what is gone cannot be closed, and the records are here
-                        one.close()
+        try:
+            if self.opened and self.opened[0].status != "running":
+                self.close()
+            while True:
+                if not self.opened:
+                    client, started = self.start() if attempts == 0 else self._again()
+                    self.opened[:] = [client, *started]
+                client, *started = self.opened
+                done = session.done
+                try:
+                    self._wait_for_workers(client, started)
+                    _refuse_other_builds(client)
+                    yield from session.run(client, started)
+                    return
+                except _SchedulerLostError:
+                    # One that is started again knows nothing of what was handed out.
+                    attempts = 1 if session.done > done else attempts + 1
+                    if attempts > _attempts or started:
+                        raise _lost(self.where) from None
+                    self.close()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End what was started. Until then further rounds of runs find their workers: jobs may wait for hours."""
+        opened = list(self.opened)
+        self.opened.clear()
+        with jobs.quiet():
+            for one in opened:
+                with suppress(Exception):  # what is gone cannot be closed, and the records are here
+                    one.close()
 
     def _again(self) -> tuple[Client, list[Any]]:
         """Connect to a scheduler that was lost, as soon as it is there again."""
@@ -150,14 +175,22 @@ class Cluster:
                     raise _lost(self.where) from None
                 time.sleep(0.5)
 
-    def _wait_for_workers(self, client: Client) -> None:
-        try:
-            client.wait_for_workers(1, timeout=self.wait_s)
-        except Exception as error:
-            raise ClusterError(
-                f"the cluster `{self.where}` has no worker after {self.wait_s:g} s",
-                hint="start some, as in: dask worker SCHEDULER --nthreads 1 --nworkers 4",
-            ) from error
+    def _wait_for_workers(self, client: Client, started: list[Any]) -> None:
+        deadline_s = time.monotonic() + self.wait_s
+        while True:
+            try:
+                client.wait_for_workers(1, timeout=_look_s)
+                break
+            except Exception as error:
+                if time.monotonic() > deadline_s or not isinstance(error, TimeoutError):
+                    raise ClusterError(
+                        f"the cluster `{self.where}` has no worker after {self.wait_s:g} s",
+                        hint="do its workers reach the scheduler, or does a firewall keep them from it?"
+                        if started
+                        else "start some, as in: dask worker SCHEDULER --nthreads 1 --nworkers 4",
+                    ) from error
+            _look_after(started)
+        _look_after(started)
 
 
 class _SchedulerLostError(Exception):
@@ -178,7 +211,7 @@ class _Session:
         self._handed: dict[str, tuple[Any, Block]] = {}
         self.done = 0
 
-    def run(self, client: Client) -> Iterator[tuple[Block, list[Record]]]:
+    def run(self, client: Client, started: list[Any]) -> Iterator[tuple[Block, list[Record]]]:
         """Run what is left."""
         finished: queue.SimpleQueue[str] = queue.SimpleQueue()
         left = [block for _, block in self._handed.values()]
@@ -187,6 +220,7 @@ class _Session:
         threads, looked_s = _threads(client), time.monotonic()
         while True:
             if time.monotonic() - looked_s > _look_s:  # workers come and go
+                _look_after(started)
                 threads, looked_s = _threads(client), time.monotonic()
             for block in islice(self._blocks, max(0, _ahead * threads - len(self._handed))):
                 # Not pure: equal blocks of different rounds are different tasks.
@@ -312,6 +346,15 @@ def _client(where: str, **place: Any) -> Client:
         raise _silent(where) from error
 
 
+def _with_client(where: str, cluster: Any, started: Any) -> tuple[Client, list[Any]]:
+    try:
+        return _client(where, address=cluster), [started]
+    except BaseException:
+        with jobs.quiet(), suppress(Exception):  # what cannot be reached cannot be closed
+            started.close()
+        raise
+
+
 def _reached(where: str) -> Client:
     """The client of an address. That nobody listens there is known at once, but Dask would try for a while."""
     found = re.fullmatch(r"tcp://(?P<host>.+):(?P<port>[0-9]{1,5})", where)
@@ -338,7 +381,7 @@ def _local(where: str, workers: int) -> tuple[Client, list[Any]]:
     cluster = LocalCluster(
         n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
     )
-    return _client(where, address=cluster), [cluster]
+    return _with_client(where, cluster, cluster)
 
 
 def _fork_workers() -> None:
@@ -353,27 +396,50 @@ def _fork_workers() -> None:
     get_mp_context().set_forkserver_preload(["distributed.nanny", __name__])
 
 
-def _started(where: str, word: str, rest: str) -> tuple[Client, list[Any]]:
-    """Let a batch system, or other hosts, start workers; its own configuration says how (``~/.config/dask``)."""
+def _jobs(where: str, system: str, count: int) -> tuple[Client, list[Any]]:
+    """Let a batch system start workers; the configuration of dask-jobqueue says how (``~/.config/dask``)."""
     _configured()
     try:
-        if word == "ssh":
-            from distributed import SSHCluster
-
-            hosts = rest.split(",")
-            # The first host has the scheduler, too.
-            cluster = SSHCluster([hosts[0], *hosts], worker_options={"nthreads": default_workers()})
-        elif word == "kubernetes":
-            from dask_kubernetes.operator import KubeCluster
-
-            cluster = KubeCluster(name="shoal", n_workers=int(rest))
-        else:
-            import dask_jobqueue
-
-            cluster = getattr(dask_jobqueue, _jobqueue[word])()
-            cluster.scale(int(rest))
+        started = jobs.Jobs(where, system, count)
+    except ClusterError:
+        raise
     except Exception as error:
-        raise ClusterError(
-            f"`{where}` could not start workers: {error}", hint="see the documentation of Dask's deployment for it"
-        ) from error
-    return _client(where, address=cluster), [cluster]
+        raise _not_started(where, error) from error
+    return _with_client(where, started.cluster, started)
+
+
+def _by_ssh(where: str, hosts: list[str]) -> tuple[Client, list[Any]]:
+    """Let other hosts start workers; the first has the scheduler, too."""
+    _configured()
+    try:
+        cluster = ssh.start(where, hosts)
+    except ClusterError:
+        raise
+    except Exception as error:
+        hint = f"the scheduler on {hosts[0]} has to be reachable over the network, from here and from the other hosts"
+        raise _not_started(where, error, hint) from error
+    return _with_client(where, cluster, cluster)
+
+
+def _pods(where: str, count: int) -> tuple[Client, list[Any]]:
+    """Let Kubernetes start workers; the configuration of dask-kubernetes says how (``~/.config/dask``)."""
+    _configured()
+    try:
+        from dask_kubernetes.operator import KubeCluster
+
+        cluster = KubeCluster(name="shoal", n_workers=count)
+    except Exception as error:
+        raise _not_started(where, error) from error
+    return _with_client(where, cluster, cluster)
+
+
+def _not_started(
+    where: str, error: Exception, hint: str = "see the documentation of Dask's deployment for it"
+) -> ClusterError:
+    return ClusterError(f"`{where}` could not start workers: {error}", hint=hint)
+
+
+def _look_after(started: list[Any]) -> None:
+    for one in started:
+        if isinstance(one, jobs.Jobs):
+            one.look()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -42,6 +43,9 @@ class Executor(Protocol):
     def run(self, recipe: Recipe, blocks: Iterator[Block], pace: Pace) -> Iterator[tuple[Block, list[Record]]]:
         """Run blocks; each comes back with the records of its jobs, one a seed, in any order of the blocks."""
 
+    def close(self) -> None:
+        """End what runs blocks; no more come."""
+
 
 class Threads:
     """Our own threads: a run releases the interpreter's lock."""
@@ -61,6 +65,9 @@ class Threads:
 
         for _, done in finished((partial(one, block) for block in blocks), workers=self.workers):
             yield done
+
+    def close(self) -> None:
+        """Do nothing: threads end with their blocks."""
 
 
 def run_block(recipe: Recipe, block: Block, cancel: Cancel) -> list[Record]:
@@ -130,7 +137,7 @@ def run_plan(
     with counted(len(places), progress, f"checking {len(places):,} points") as on_point:
         checked = check(plan, points=places, on_point=on_point)
     work = Work(plan, Rows(plan, places, checked), checked, on_record)
-    with stores.opened(cache) as kept:
+    with stores.opened(cache) as kept, closing(executor):
         if kept is not None:
             work.recall(kept.read(work.owners))
         while count := work.missing():
