@@ -504,11 +504,9 @@ def sshd(tmp_path: Path, environment: dict[str, str]) -> Iterator[int]:
     """The port of an sshd that lets us in, and the files of a user who knows it as `near`."""
     asyncssh = pytest.importorskip("asyncssh")
     [program] = _found("sshd")
-    # A folder that a service would make, and that root's sshd insists on.
-    own = Path("/run/sshd")
-    is_ours = os.getuid() == 0 and not own.exists()
-    if is_ours:
-        own.mkdir(mode=0o755)
+    # An empty folder that the service would make, and that root's sshd insists on. It stays: another one may use it.
+    if os.getuid() == 0:
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
     home = Path(environment["HOME"])
     (home / ".ssh").mkdir(mode=0o700)
     host, user = (asyncssh.generate_private_key("ssh-ed25519") for _ in range(2))
@@ -532,8 +530,6 @@ def sshd(tmp_path: Path, environment: dict[str, str]) -> Iterator[int]:
     finally:
         process.terminate()
         process.wait(10)
-        if is_ours:
-            own.rmdir()
 
 
 def _listens(port: int) -> bool:
