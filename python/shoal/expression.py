@@ -121,7 +121,7 @@ def evaluate(
     """
     tree = parsed(text)
     try:
-        return _Evaluation(text, names or {}, functions or {}).of(tree)
+        return _step(text)(names or {}, functions or {})
     except UndefinedError:
         if gaps:
             return math.nan
@@ -317,66 +317,108 @@ def plain(value: float) -> str:
     return f"{Decimal(repr(rounded)):f}"
 
 
-class _Evaluation:
-    def __init__(self, text: str, names: Mapping[str, Any], functions: Functions) -> None:
-        self._text = text
-        self._names = names
-        self._functions = functions
+# A part of an expression: computes its value from names and functions.
+_Step = Callable[[Mapping[str, Any], Functions], Any]
 
-    def of(self, node: ast.expr) -> Any:
+
+# A sweep evaluates the same few expressions for each of its runs: walking their trees would take as long as the rest.
+@lru_cache(maxsize=256)
+def _step(text: str) -> _Step:
+    """What computes an expression."""
+    return _Steps(text).of(parsed(text))
+
+
+class _Steps:
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def of(self, node: ast.expr) -> _Step:
         match node:
             case ast.Constant(value=int() | float() | str() as value):
-                return self._finite(value)
+                found = _finite(value)
+                return lambda _names, _functions: found
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
-                function = self._functions.get(name)
-                if function is None and name not in mathematics:
-                    known = [*mathematics, *self._functions]
-                    raise UsageError(f"`{self._text}`: there is no function `{name}`", hint=nearest(name, known))
-                given = {keyword.arg: self.of(keyword.value) for keyword in keywords if keyword.arg is not None}
-                values = [self.of(argument) for argument in arguments]
-                return self._mathematics(name, values, given) if function is None else function(*values, **given)
+                return self._call(name, arguments, keywords)
             case ast.Name(id=name):
-                if name not in self._names:
-                    raise UsageError(f"`{self._text}`: there is no `{name}`", hint=nearest(name, list(self._names)))
-                value = self._names[name]
-                return math.nan if value is None else value
+                return self._name(name)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return -self._number(operand)
+                number = self._number(operand)
+                return lambda names, functions: -number(names, functions)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return not self.of(operand)
+                step = self.of(operand)
+                return lambda names, functions: not step(names, functions)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _binary:
-                first, second = self._number(left), self._number(right)
-                return self._finite(_binary[type(op)](first, second), first, second)
-            case ast.BoolOp(op=ast.And(), values=values):
-                return all(self.of(value) for value in values)
-            case ast.BoolOp(op=ast.Or(), values=values):
-                return any(self.of(value) for value in values)
+                return self._binary(_binary[type(op)], left, right)
+            case ast.BoolOp(op=op, values=values):
+                steps = [self.of(value) for value in values]
+                joined = all if isinstance(op, ast.And) else any
+                return lambda names, functions: joined(step(names, functions) for step in steps)
             case ast.Compare(left=first, ops=[op], comparators=[second]) if type(op) in _compare:
-                return _compare[type(op)](self.of(first), self.of(second))
+                compared, one, other = _compare[type(op)], self.of(first), self.of(second)
+                return lambda names, functions: compared(one(names, functions), other(names, functions))
         raise UsageError(
             f"`{self._text}`: `{ast.unparse(node)}` is not allowed here",
             hint="numbers, names, + - * / **, comparisons, and the functions that `shoal list metrics` shows",
         )
 
-    def _number(self, node: ast.expr) -> Any:
-        value = self.of(node)
-        if not isinstance(value, int | float):
-            raise UsageError(f"`{self._text}`: `{ast.unparse(node)}` is not a number")
-        return value
+    def _name(self, name: str) -> _Step:
+        def step(names: Mapping[str, Any], _functions: Functions) -> Any:
+            if name not in names:
+                raise UsageError(f"`{self._text}`: there is no `{name}`", hint=nearest(name, list(names)))
+            value = names[name]
+            return math.nan if value is None else value
 
-    def _mathematics(self, name: str, values: Sequence[Any], given: Mapping[str, Any]) -> Any:
-        if any(isinstance(value, float) and math.isnan(value) for value in values):
-            return math.nan
-        try:
-            return mathematics[name](*values, **given)
-        except ValueError as error:  # the root or logarithm of a number that has none
-            raise _NoValueError(f"{name}: {error}") from None
+        return step
 
-    @staticmethod
-    def _finite(value: Any, *operands: float) -> Any:
-        """Refuse what left the range of numbers here; what was missing before stays missing."""
-        if isinstance(value, int) and abs(value).bit_length() > _most_bits:
-            raise _NoValueError("the number is too large")
-        if isinstance(value, float) and not math.isfinite(value) and all(math.isfinite(one) for one in operands):
-            raise _NoValueError("the number is too large")
-        return value
+    def _binary(self, operation: Callable[[Any, Any], Any], left: ast.expr, right: ast.expr) -> _Step:
+        one, other = self._number(left), self._number(right)
+
+        def step(names: Mapping[str, Any], functions: Functions) -> Any:
+            first, second = one(names, functions), other(names, functions)
+            return _finite(operation(first, second), first, second)
+
+        return step
+
+    def _call(self, name: str, arguments: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> _Step:
+        own = [self.of(argument) for argument in arguments]
+        named = {keyword.arg: self.of(keyword.value) for keyword in keywords if keyword.arg is not None}
+
+        def step(names: Mapping[str, Any], functions: Functions) -> Any:
+            function = functions.get(name)
+            if function is None and name not in mathematics:
+                known = [*mathematics, *functions]
+                raise UsageError(f"`{self._text}`: there is no function `{name}`", hint=nearest(name, known))
+            given = {key: value(names, functions) for key, value in named.items()} if named else {}
+            values = [value(names, functions) for value in own] if own else []
+            return _mathematics(name, values, given) if function is None else function(*values, **given)
+
+        return step
+
+    def _number(self, node: ast.expr) -> _Step:
+        own = self.of(node)
+
+        def step(names: Mapping[str, Any], functions: Functions) -> Any:
+            value = own(names, functions)
+            if not isinstance(value, int | float):
+                raise UsageError(f"`{self._text}`: `{ast.unparse(node)}` is not a number")
+            return value
+
+        return step
+
+
+def _mathematics(name: str, values: Sequence[Any], given: Mapping[str, Any]) -> Any:
+    if any(isinstance(value, float) and math.isnan(value) for value in values):
+        return math.nan
+    try:
+        return mathematics[name](*values, **given)
+    except ValueError as error:  # the root or logarithm of a number that has none
+        raise _NoValueError(f"{name}: {error}") from None
+
+
+def _finite(value: Any, *operands: float) -> Any:
+    """Refuse what left the range of numbers here; what was missing before stays missing."""
+    if isinstance(value, int) and abs(value).bit_length() > _most_bits:
+        raise _NoValueError("the number is too large")
+    if isinstance(value, float) and not math.isfinite(value) and all(math.isfinite(one) for one in operands):
+        raise _NoValueError("the number is too large")
+    return value

@@ -6,7 +6,7 @@ import ast
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal import expression
 from shoal.errors import UsageError
@@ -43,6 +43,11 @@ class _Metrics(Mapping[str, Callable[..., float]]):
 
     def __getitem__(self, name: str) -> Callable[..., float]:
         return partial(metrics[name].written, self._result)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The metric of a name; faster than that of the base class, and a sweep asks for each metric of each run."""
+        found = metrics.get(name)
+        return default if found is None else partial(found.written, self._result)
 
     def __iter__(self) -> Iterator[str]:
         return iter(metrics)
