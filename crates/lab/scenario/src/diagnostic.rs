@@ -2,14 +2,15 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A text that scenario values come from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
     /// File name, `--set` for an argument, or the name of a JSON value.
     pub name: String,
-    /// The whole text of the source.
-    pub text: String,
+    /// The whole text of the source; documents that are made from each other share it.
+    pub text: Arc<str>,
 }
 
 /// A place in one of the sources.

@@ -62,7 +62,7 @@ impl Document {
         let source = report.add_source(file_name, text.strip_prefix('\u{feff}').unwrap_or(text));
         let start = Mark { source, range: 0..0 };
         if text.len() > MAX_TEXT_BYTES {
-            report.sources[source].text.clear();
+            report.sources[source].text = "".into();
             let message = format!("the file has {} bytes, more than {MAX_TEXT_BYTES}", text.len());
             report.error(&start, message, "a scenario file is a few kilobytes; is this the right file?");
             return Err(Errors(report.into_found(Severity::Error)));

@@ -57,7 +57,7 @@ fn fill_group(group: &mut FlowGroup, keys: &Table<'_>) {
     }
     if let Some(config) = schema::cc_config(group, keys) {
         if !matches!(group.app, Workload::Unresponsive(_)) {
-            group.cc_options = Some(schema::describe_cc_options(config));
+            group.cc_options = Some(schema::CcOptions(Some(config)));
         }
         let wants_ecn = Preset::by_name(&group.cc).is_some_and(|preset| preset.ecn);
         group.ecn.get_or_insert(if wants_ecn { EcnSetting::On } else { EcnSetting::Off });

@@ -40,7 +40,7 @@ fn of_section<S: Section>(names: &[&str]) -> Vec<KeyDoc> {
 
 /// Policies of a controller; their defaults are the values in the given configuration.
 fn of_controller(config: CcConfig) -> Vec<KeyDoc> {
-    let values: Map<_, _> = schema::describe_cc_options(config).0;
+    let values: Map<_, _> = schema::describe_cc_options(config);
     let mut keys = schema::cc_option_docs(config);
     for key in &mut keys {
         key.default = values.get(&key.name).map(plain).unwrap_or_default();

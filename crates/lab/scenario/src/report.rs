@@ -21,7 +21,7 @@ const MOST_OF_A_KIND: usize = 100;
 impl Report {
     /// Adds a source and returns its index.
     pub fn add_source(&mut self, name: &str, text: &str) -> usize {
-        self.sources.push(Source { name: name.to_owned(), text: text.to_owned() });
+        self.sources.push(Source { name: name.to_owned(), text: text.into() });
         self.sources.len() - 1
     }
 

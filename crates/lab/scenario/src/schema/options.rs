@@ -78,12 +78,12 @@ macro_rules! controllers {
         }
 
         /// All policies of `config`, as the scenario file writes them.
-        pub(crate) fn describe(config: CcConfig) -> CcOptions {
+        pub(crate) fn describe(config: CcConfig) -> Map<String, Json> {
             let mut map = Map::new();
             match config {
                 $(CcConfig::$variant(config) => <$options>::of(config).write_table(&mut map),)*
             }
-            CcOptions(map)
+            map
         }
 
         /// Description of each policy of the configuration's controller.
@@ -108,9 +108,9 @@ controllers! {
     Reno(reno::RenoOptions),
 }
 
-/// Policies as written. The controller determines which ones exist, so they are read together with it.
+/// Policies of a controller. It determines which ones exist, so they are read together with it; until then there are none.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct CcOptions(pub(crate) Map<String, Json>);
+pub struct CcOptions(pub(crate) Option<CcConfig>);
 
 impl Field for CcOptions {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
@@ -119,7 +119,7 @@ impl Field for CcOptions {
             .map(|_| Self::default())
     }
     fn write(&self) -> Option<Json> {
-        (!self.0.is_empty()).then(|| self.0.clone().into())
+        self.0.map(describe).filter(|policies| !policies.is_empty()).map(Json::from)
     }
     fn schema() -> Json {
         json!({ "type": "object", "additionalProperties": false, "properties": properties() })
