@@ -36,6 +36,9 @@ class Job:
 
 Block = list[Job]
 
+# Runs of a block at most, however short they are: the results of a block are in memory together.
+_most_runs = 1024
+
 
 class Pace:
     """How many runs make a block that takes a certain time."""
@@ -51,7 +54,7 @@ class Pace:
         """How many runs the next block has: few as long as nothing is known, and at the end."""
         if self._run_s is None:
             return 1
-        return max(1, min(int(self._block_s / max(self._run_s, 1e-6)), self.left // (4 * self._workers), 4096))
+        return max(1, min(int(self._block_s / max(self._run_s, 1e-6)), self.left // (4 * self._workers), _most_runs))
 
     def took(self, runs: int, seconds: float) -> None:
         """Learn from a block."""
