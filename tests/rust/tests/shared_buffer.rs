@@ -214,3 +214,21 @@ fn queues_of_classes_take_from_the_memory_of_the_switch() {
         assert_eq!(dropped, refused);
     }
 }
+
+/// Alone and with alpha 1, a port fills half of what it may: of 600 kB that are not headroom, 300 kB; a queue of its own memory the same.
+#[test]
+fn headroom_is_taken_off_the_memory() {
+    let of_switch =
+        two_hot_ports("1.0", "0 B").replace("size = \"600 kB\"", "size = \"700 kB\", headroom = \"100 kB\"");
+    let of_port = two_hot_ports("1.0", "0 B").replace(
+        "shared_buffer = { size = \"600 kB\", alpha = 1.0, reserved = \"0 B\" }",
+        "aqm = { kind = \"classes\", memory = \"700 kB\", headroom = \"100 kB\", queues = [{ name = \"all\" }] }",
+    );
+    for text in [of_switch, of_port] {
+        let mut experiment =
+            experiment(&text.replace("200 ms", "100 ms").replace("start = \"100 ms\"", "start = \"99 ms\""));
+        experiment.links.iter_mut().for_each(|link| link.monitored = link.name == "switch->h7");
+        let most = run(&experiment).bottlenecks[0].queue_bytes.max.unwrap();
+        assert!((300_000.0 - 1500.0..=300_000.0).contains(&most), "{most}");
+    }
+}

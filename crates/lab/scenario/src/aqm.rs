@@ -23,7 +23,7 @@ mod scheduler;
 mod step;
 mod wred;
 
-pub(crate) use classes::check_shapers;
+pub(crate) use classes::{check_shapers, without_headroom};
 pub use fifo::Fifo;
 pub(crate) use place::Port;
 

@@ -23,8 +23,8 @@ pub const MEMORY_DOCS: &[ModelDoc] = &[ModelDoc {
             test: "thresholds_hold_while_two_ports_compete",
         },
         Difference {
-            text: "Only what waits for an output counts: no headroom of an ingress side, no flow control.",
-            test: "admissions_are_those_of_an_eager_switch",
+            text: "Only what waits for an output counts, and links do not pause: headroom is never filled, only taken off the memory.",
+            test: "headroom_is_taken_off_the_memory",
         },
         Difference {
             text: "The law of the queue is asked only about packets that the memory admits; a mark by a threshold does not depend on \

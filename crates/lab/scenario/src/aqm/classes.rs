@@ -25,6 +25,11 @@ section! {
         #[source = "Choudhury and Hahne 1998, section II"]
         #[otherwise = "each queue has its own limit only"]
         memory: Option<Size>,
+        /// Part of the memory that no queue may hold: switches keep it for packets that are under way while a link pauses. Links do not pause
+        /// here, so that it is only taken off.
+        #[source = "SONiC BUFFER_POOL, field xoff; IEEE 802.1Q clause 36 (priority-based flow control)"]
+        #[otherwise = "nothing"]
+        headroom: Option<Size>,
     }
 }
 
@@ -239,6 +244,11 @@ impl Place<'_> {
     /// The memory that all queues share, in bytes, if they do; `Err` if it was refused.
     fn memory(&self, classes: &Classes) -> Result<Option<u64>, ()> {
         let Some(size) = classes.memory else {
+            if classes.headroom.is_some() {
+                let hint = format!("add memory to [{}], as in \"2 MB\", or remove headroom", self.keys.path);
+                self.keys.error("headroom", "the queues share no memory", hint);
+                return Err(());
+            }
             if self.port.has_pool {
                 return Ok(None);
             }
@@ -260,11 +270,13 @@ impl Place<'_> {
             self.keys.error("memory", "the memory needs a size above 0", hint);
             return Err(());
         };
+        let memory_bytes = without_headroom(memory_bytes, classes.headroom, &self.keys)?;
         let reserved = classes.queues.iter().filter_map(|queue| queue.reserved);
         let all = reserved.map(|size| size.bytes()).try_fold(0u64, |sum, bytes| sum.checked_add(bytes?));
         if all.is_none_or(|all| all > memory_bytes) {
             let hint = "write less as reserved of the queues, or a larger memory";
-            self.keys.error("memory", format!("{size} are less than what is reserved"), hint);
+            let and = if classes.headroom.is_some() { " and headroom" } else { "" };
+            self.keys.error("memory", format!("{size} are less than what is reserved{and}"), hint);
             return Err(());
         }
         Ok(Some(memory_bytes))
@@ -337,6 +349,19 @@ pub(crate) fn check_shapers(law: Option<&QueueConfig>, schedule: &Schedule, keys
         let hint = "remove shape, or give the link a rate";
         let message = "a link that sends at opportunities has no shaped queues";
         keys.error(&format!("aqm.queues[{index}].shape"), message, hint);
+    }
+}
+
+/// The part of a memory that queues may hold; `Err` if the headroom was refused.
+pub(crate) fn without_headroom(size_bytes: u64, headroom: Option<Size>, keys: &Table<'_>) -> Result<u64, ()> {
+    let Some(headroom) = headroom else { return Ok(size_bytes) };
+    match headroom.bytes().and_then(|bytes| size_bytes.checked_sub(bytes)).filter(|left| *left > 0) {
+        Some(left) => Ok(left),
+        None => {
+            let hint = "write less headroom, or a larger memory";
+            keys.error("headroom", format!("{headroom} leave nothing for queues"), hint);
+            Err(())
+        }
     }
 }
 

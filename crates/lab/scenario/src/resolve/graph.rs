@@ -134,7 +134,12 @@ fn share_buffers(graph: &Graph, network: &mut Network, ids: &BTreeMap<&str, Node
             keys.error("node", message, "give each node one shared buffer");
             continue;
         }
-        let buffer = SharedBuffer { size: shared.size, alpha: shared.alpha, reserved: shared.reserved };
+        let buffer = SharedBuffer {
+            size: shared.size,
+            alpha: shared.alpha,
+            reserved: shared.reserved,
+            headroom: shared.headroom,
+        };
         super::pool::share(network, *node, &ports[node.0 as usize], &buffer, &keys);
     }
 }

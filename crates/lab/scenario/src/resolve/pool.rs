@@ -3,6 +3,7 @@
 use shoal_aqm::MemoryShare;
 
 use super::network::Network;
+use crate::aqm::without_headroom;
 use crate::experiment::{LinkId, NodeId, Pool};
 use crate::remarks::Table;
 use crate::schema::SharedBuffer;
@@ -49,6 +50,7 @@ pub(super) fn share(
         );
         return None;
     };
+    let size_bytes = without_headroom(size_bytes, shared.headroom, keys).ok()?;
     let reserved_bytes = shared.reserved.bytes().unwrap_or(u64::MAX);
     let pool = Pool { name, size_bytes, alpha: shared.alpha, reserved_bytes };
     let members: Vec<_> =

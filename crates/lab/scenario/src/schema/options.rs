@@ -108,7 +108,7 @@ controllers! {
     Reno(reno::RenoOptions),
 }
 
-/// Policies of a controller. It determines which ones exist, so they are read together with it; until then there are none.
+/// Policies as written. The controller determines which ones exist, so they are read together with it; until then there are none.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CcOptions(pub(crate) Option<CcConfig>);
 

@@ -80,6 +80,11 @@ section! {
         /// Bytes reserved for each port, as a part of the size; dynamic thresholds divide the rest.
         #[source = "minimum guarantees of the switches that Choudhury and Hahne 1998 describe in section VI"]
         reserved: Size = "0 B",
+        /// Part of the size that no queue may hold: switches keep it for packets that are under way while a link pauses. Links do not
+        /// pause here, so that it is only taken off.
+        #[source = "SONiC BUFFER_POOL, field xoff; IEEE 802.1Q clause 36 (priority-based flow control)"]
+        #[otherwise = "nothing"]
+        headroom: Option<Size>,
     }
 }
 
@@ -94,6 +99,8 @@ section! {
         alpha: f64 = 1.0,
         /// Bytes reserved for each port, as a part of the size.
         reserved: Size = "0 B",
+        /// Part of the size that no queue may hold.
+        headroom: Option<Size>,
     }
 }
 

@@ -35,8 +35,8 @@ pub(super) const DOC: ModelDoc = ModelDoc {
         },
         Difference {
             text: "Memory that the queues share counts bytes of IP packets that wait, and compares alpha times what is free with what the queue \
-                   would hold with the arriving packet. A switch counts whole cells until their transmission has ended; and headroom, which \
-                   matters only where links pause (priority flow control), is not modelled.",
+                   would hold with the arriving packet. A switch counts whole cells until their transmission has ended. Headroom is only taken \
+                   off: links do not pause (priority flow control).",
             test: "busy_queues_hold_alpha_times_what_is_free",
         },
         Difference {
