@@ -16,19 +16,11 @@ from typing import Any
 
 import pytest
 from conftest import Cli
+from tiny_scenario import tiny_scenario
 
 pytest.importorskip("distributed")
 
-TINY = """\
-title = "Tiny"
-duration = "60 s"
-bottleneck = { rate = "10 Mbit/s", aqm = { kind = "step", threshold = "20 packets" } }
-
-[[flows]]
-cc = "dctcp"
-rtt = "25 ms"
-start = { uniform = ["0 s", "1 s"] }
-"""
+TINY = tiny_scenario("60 s")
 AXIS = ["--axis", "bottleneck.aqm.threshold=2:31 packets", "--seeds", "4"]
 
 

@@ -23,21 +23,13 @@ from pathlib import Path
 
 import pytest
 from conftest import Cli
+from tiny_scenario import tiny_scenario
 
 from shoal.sweeps.store import contents
 
 pytest.importorskip("distributed")
 
-TINY = """\
-title = "Tiny"
-duration = "60 s"
-bottleneck = { rate = "10 Mbit/s", aqm = { kind = "step", threshold = "20 packets" } }
-
-[[flows]]
-cc = "dctcp"
-rtt = "25 ms"
-start = { uniform = ["0 s", "1 s"] }
-"""
+TINY = tiny_scenario("60 s")
 SWEEP = """\
 scenario = "tiny.toml"
 seeds = 3

@@ -16,6 +16,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from conftest import Cli
+from tiny_scenario import tiny_scenario
 
 import shoal
 from shoal._native import Cancel, Run
@@ -34,16 +35,7 @@ from shoal.sweeps.values import Interval
 from shoal.template import Template
 
 # What one run takes is a few milliseconds.
-TINY = """\
-title = "Tiny"
-duration = "2 s"
-bottleneck = { rate = "10 Mbit/s", aqm = { kind = "step", threshold = "20 packets" } }
-
-[[flows]]
-cc = "dctcp"
-rtt = "25 ms"
-start = { uniform = ["0 s", "1 s"] }
-"""
+TINY = tiny_scenario("2 s")
 K = "bottleneck.aqm.threshold"
 SWEEP = f"""\
 scenario = "tiny.toml"

@@ -312,6 +312,13 @@ def test_tc_refuses_weights_that_the_kernel_cannot_have() -> None:
     assert "4 MiB" in hint
 
 
+def test_headroom_is_no_part_of_the_pool() -> None:
+    """600 kB without 50 kB of headroom and the 100 kB that are reserved for one queue."""
+    given = shoal.Scenario.named("port-memory").override({"bottleneck.aqm.headroom": "50 kB"})
+    queues, _ = queues_of(given, index=0)
+    assert [one.buffer.pool_bytes for one in queues if one.buffer is not None] == [450_000, 450_000]
+
+
 def test_tc_bands() -> None:
     fifo = Queue(name="a", index=1)
     from shoal.switch.model import Scheduler, Serving

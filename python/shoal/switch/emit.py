@@ -66,12 +66,12 @@ def write_configuration(
     text = platform.write([replace(queue, ports=writing.ports) for queue in found], writing)
     _say_what_leads_to_them(found, platform, writing)
     for queue in found:
-        shared = queue.buffer if queue.buffer is not None and queue.buffer.alpha is not None else None
-        if shared is not None and shared.alpha is not None and not platform.has_limits:
+        buffer = queue.buffer
+        if buffer is not None and buffer.alpha is not None and not platform.has_limits:
             writing.remark(
                 queue,
-                f"what it may hold of the memory that queues share is not written (alpha {float(shared.alpha):g}, "
-                f"{shared.reserved_bytes} bytes reserved)",
+                f"what it may hold of the memory that queues share is not written (alpha {float(buffer.alpha):g}, "
+                f"{buffer.reserved_bytes} bytes reserved)",
                 "dynamic thresholds belong to the pools of the device: set them there",
             )
     return text, merged([*lost, *writing.remarks])

@@ -64,7 +64,7 @@ def _shared(aqm: Mapping[str, Any]) -> list[Buffer]:
         return 0 if found is None else int(found.number)
 
     reserved = [size(own.get("reserved") or "0 B") for own in aqm["queues"]]
-    pool_bytes = size(aqm["memory"]) - sum(reserved)
+    pool_bytes = size(aqm["memory"]) - size(aqm.get("headroom") or "0 B") - sum(reserved)
     return [
         Buffer(own_bytes, alpha=_exact(own.get("alpha") or 1), pool_bytes=pool_bytes)
         for own_bytes, own in zip(reserved, aqm["queues"], strict=True)
