@@ -24,11 +24,11 @@ from typing import Any
 
 import shoal
 from shoal.metrics import default_metrics
-from shoal.sweeps import execute
-from shoal.sweeps.design import Design, axis
-from shoal.sweeps.execute import run_plan
-from shoal.sweeps.plan import Plan
-from shoal.sweeps.store import contents
+from shoal.runs import execute
+from shoal.runs.design import Design, axis
+from shoal.runs.execute import run_plan
+from shoal.runs.plan import Plan
+from shoal.runs.store import contents
 from shoal.template import Template
 
 COEXISTENCE = ("coexistence", {"duration": "30 s", "warmup": "5 s"}, "bottleneck.aqm.dctcp.threshold")
@@ -113,7 +113,7 @@ def swept(points: int, workers: int, case: str, where: str) -> dict[str, float]:
     plan = plan_of(COEXISTENCE if case == "coexistence" else TINY, points)
     executor = None
     if where:
-        from shoal.sweeps.cluster import Cluster
+        from shoal.runs.cluster import Cluster
 
         executor = Cluster.at(where)
     with tempfile.TemporaryDirectory() as folder:

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import threshold_search
 from matplotlib.figure import Figure
+from shoal.linux.jobs import run_jobs_on_linux
 from threshold_search import RTT_OF_SEED, SEEDS, WIRE_BYTES, sufficient
 
 import shoal
 from shoal.cache import default_folder
-from shoal.jobs import run_jobs
 from shoal.linux import find_image
-from shoal.linux.jobs import run_jobs_on_linux
 from shoal.metrics import metric
 from shoal.plots.style import colour, dash, legend_of_figure, markers, paper_style, to_png, two_columns
+from shoal.runs.jobs import run_jobs
 
 IMAGE = Path(__file__).resolve().parent.parent / "docs" / "img" / "echo-hosts.png"
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import shoal
 from shoal.cache import default_folder
-from shoal.jobs import run_jobs
 from shoal.metrics import metrics
+from shoal.runs.jobs import run_jobs
 from shoal.stats import Estimate, estimate
 from shoal.switch import Amount, Document, Law, Port, Queue, Unit, find_platform, find_switch
 from shoal.switch.amounts import USUAL_SEGMENT_BYTES, rate_of

@@ -7,10 +7,11 @@ linux-hosts-record` keeps the table.
 
 import statistics
 
+from shoal.linux.jobs import run_jobs_on_linux
+
 import shoal
 from shoal.cache import default_folder
 from shoal.linux import find_image
-from shoal.linux.jobs import run_jobs_on_linux
 
 SEEDS = range(1, 6)
 # Single flows over short and long paths, mixes in single and dual queues, and many flows with windows of a few packets.

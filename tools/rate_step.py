@@ -10,15 +10,15 @@ from pathlib import Path
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from shoal.linux.jobs import run_jobs_on_linux
 
 import shoal
 from shoal.cache import default_folder
-from shoal.jobs import run_jobs
 from shoal.linux import find_image
-from shoal.linux.jobs import run_jobs_on_linux
 from shoal.plots.path import windows_of
 from shoal.plots.schedule import mark_changes
 from shoal.plots.style import colour, dash, legend_of_figure, logarithmic, paper_style, to_png, two_columns
+from shoal.runs.jobs import run_jobs
 from shoal.tabulate import shown, step_tables
 
 SEEDS = range(1, 6)

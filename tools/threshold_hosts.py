@@ -16,6 +16,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from shoal.linux.jobs import run_jobs_on_linux
 from threshold_search import (
     ALL_HOSTS,
     HOSTS,
@@ -38,10 +39,9 @@ from threshold_search import (
 
 import shoal
 from shoal.cache import default_folder
-from shoal.jobs import run_jobs
 from shoal.linux import find_image
-from shoal.linux.jobs import run_jobs_on_linux
 from shoal.plots.style import colour, legend_of_figure, markers, paper_style, to_png, two_columns
+from shoal.runs.jobs import run_jobs
 
 IMAGE = Path(__file__).resolve().parent.parent / "docs" / "img" / "threshold-hosts.png"
 

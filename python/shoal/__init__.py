@@ -18,7 +18,7 @@ from shoal.expression import UndefinedError
 from shoal.metrics import default_metrics
 from shoal.models import Difference, Kind, Model, Parameter, models
 from shoal.results import Result, Results
-from shoal.running import run
+from shoal.runs.running import run
 from shoal.scenario import Scenario
 from shoal.search import (
     Candidate,

@@ -34,6 +34,11 @@ def toml_value(value: object) -> str:
             raise UsageError(f"{value!r} is not a value for a scenario", hint="use str, bool, int, float, list or dict")
 
 
+def as_text(value: object) -> str:
+    """A value as it is written in a scenario, strings without quotes."""
+    return value if isinstance(value, str) else toml_value(value)
+
+
 def parsed(text: str) -> object:
     """Read a value as the command line takes it: TOML, or else a plain string."""
     try:

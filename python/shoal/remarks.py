@@ -6,18 +6,12 @@ from collections.abc import Sequence
 
 from shoal.notices import Notice
 from shoal.results import Result, Results
-from shoal.sweeps.rows import Rows
+from shoal.runs.rows import Rows
 
 
 def notice_lines(runs: Sequence[Result]) -> list[str]:
     """One sentence for each notice of some runs of a scenario: the first run's words, and in how many there is one."""
     return _lines([(f"seed {run.seed}", run.notices) for run in runs], "in", "runs")
-
-
-def point_notice_lines(points: Sequence[tuple[str, Results]]) -> list[str]:
-    """The same of the points of a sweep, each with what it is called: the first point's words, and at how many."""
-    of_points = [(f"at {name}", [notice for run in runs for notice in run.notices]) for name, runs in points]
-    return _lines(of_points, "at", "points")
 
 
 def _lines(lists: Sequence[tuple[str, Sequence[Notice]]], word: str, what: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ class RunRecord(Protocol):
     @property
     def data(self) -> RunResult:
         """The result object."""
+
+    @property
+    def values(self) -> Mapping[str, float]:
+        """Expressions over the metrics whose numbers are known."""
 
     @property
     def seed(self) -> int:

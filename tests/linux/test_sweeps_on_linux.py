@@ -11,12 +11,12 @@ import pytest
 import shoal
 from shoal.errors import ClusterError, ScenarioError
 from shoal.linux import Image, run_on_linux
-from shoal.sweeps.design import Design, axis
-from shoal.sweeps.execute import run_plan
-from shoal.sweeps.parts import read_parts, write_part
-from shoal.sweeps.plan import Plan
-from shoal.sweeps.plane import kernel_here
-from shoal.sweeps.survey import survey
+from shoal.runs.design import Design, axis
+from shoal.runs.execute import run_plan
+from shoal.runs.parts import read_parts, write_part
+from shoal.runs.plan import Plan
+from shoal.runs.plane import kernel_here
+from shoal.runs.survey import survey
 from shoal.sweeps.tables import json_of
 from shoal.template import Template
 

@@ -84,12 +84,12 @@ def dask(folder: Path, environment: dict[str, str]) -> Iterator[Dask]:
 # Each run on this worker takes as long as it takes, and then some.
 SLOW = """
 import time
-from shoal.sweeps import execute
+from shoal.runs import execute
 own = execute.perform
 execute.perform = lambda *given: (time.sleep(0.05), own(*given))[1]
 """
 OTHER = """
-from shoal.sweeps import cluster
+from shoal.runs import cluster
 cluster.simulator_hash = lambda: "f" * 64
 """
 
@@ -102,7 +102,7 @@ def test_a_killed_and_a_slow_worker_change_no_byte(dask: Dask, folder: Path, ins
     dask.worker("usual", SLOW.replace("0.05", "0.01"))
     command = [sys.executable, "-m", "shoal", "sweep", "tiny.toml", *AXIS, "--json", "--cluster", dask.address]
     with subprocess.Popen(command, cwd=folder, env=dask.environment, stdout=subprocess.PIPE, text=True) as process:
-        from shoal.sweeps.store import contents
+        from shoal.runs.store import contents
 
         deadline = time.monotonic() + 60
         while contents(folder / "cache").runs < 6 and time.monotonic() < deadline:
@@ -116,7 +116,7 @@ def test_a_killed_and_a_slow_worker_change_no_byte(dask: Dask, folder: Path, ins
 
 
 def test_a_scheduler_that_is_started_again(dask: Dask, folder: Path, inside: Cli) -> None:
-    from shoal.sweeps.store import contents
+    from shoal.runs.store import contents
 
     whole = inside("sweep", "tiny.toml", *AXIS, "--json", "--fresh")
     dask.scheduler()
@@ -152,7 +152,7 @@ def test_an_address_that_does_not_answer(inside: Cli, dask: Dask) -> None:
 def test_local_workers_give_the_same_bytes_and_stay_for_all_rounds(
     dask: Dask, folder: Path, inside: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from shoal.sweeps import cluster
+    from shoal.runs import cluster
 
     called: list[str] = []
 

@@ -25,7 +25,7 @@ import pytest
 from conftest import Cli
 from tiny_scenario import tiny_scenario
 
-from shoal.sweeps.store import contents
+from shoal.runs.store import contents
 
 pytest.importorskip("distributed")
 
@@ -41,7 +41,7 @@ RUNS = 24
 # Each run on this worker takes as long as it takes, and then some.
 SLOW = """
 import time
-from shoal.sweeps import execute
+from shoal.runs import execute
 # Dask reads this file more than once.
 if not hasattr(execute, "own"):
     execute.own = execute.perform
@@ -50,7 +50,7 @@ if not hasattr(execute, "own"):
 # Files of a folder of results that say what the command was, and so where it was written.
 OF_THE_COMMAND = {"command.txt", "report.html"}
 # A client that replaces jobs after a second.
-IMPATIENT = "from shoal.sweeps import jobs; jobs._gone_s = 1.0; from shoal.cli import main; main()"
+IMPATIENT = "from shoal.runs import cluster_jobs as jobs; jobs._gone_s = 1.0; from shoal.cli import main; main()"
 # Keeps schedulers and workers off all networks but loopback.
 LOOPBACK = '{"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}'
 

@@ -7,12 +7,18 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import Cli, Finished
 
 import shoal
+from shoal._native import Cancel, Run
+from shoal.errors import StoreWarning
+from shoal.runs.jobs import Job, run_jobs
+from shoal.runs.plane import Plane, simulator
+from shoal.runs.store import contents
 
 FILES, INTERRUPTED, TERMINATED = 4, 130, 143
 
@@ -77,7 +83,18 @@ def test_interrupted_capture_leaves_nothing(folder: Path, environment: dict[str,
     assert sorted(path.name for path in folder.iterdir()) == ["small.toml"]
 
 
-def test_interrupted_sweep_goes_on(folder: Path, scenario: shoal.Scenario) -> None:
+def counting(ran: list[int]) -> Callable[..., Run]:
+    """The simulator, which notes the seed of every run that it makes."""
+    run = type(simulator).run
+
+    def counted(self: Plane, scenario: shoal.Scenario, seed: int, cancel: Cancel) -> Run:
+        ran.append(seed)
+        return run(self, scenario, seed, cancel)
+
+    return counted
+
+
+def test_interrupted_sweep_goes_on(folder: Path, scenario: shoal.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     class Enough(Exception):  # noqa: N818
         pass
 
@@ -88,10 +105,12 @@ def test_interrupted_sweep_goes_on(folder: Path, scenario: shoal.Scenario) -> No
     grid = {"bottleneck.aqm.dctcp.threshold": [f"{n} packets" for n in range(5, 15)]}
     with pytest.raises(Enough):
         shoal.sweep(scenario, grid=grid, workers=1, cache=folder / "cache", progress=stop)
-    kept = {path: path.stat().st_mtime_ns for path in (folder / "cache").rglob("result.json")}
-    assert 1 <= len(kept) < 10
+    kept = contents(folder / "cache").runs
+    assert 1 <= kept < 10
+    ran: list[int] = []
+    monkeypatch.setattr(type(simulator), "run", counting(ran))
     whole = shoal.sweep(scenario, grid=grid, workers=2, cache=folder / "cache")
-    assert all(path.stat().st_mtime_ns == age for path, age in kept.items())
+    assert len(ran) == 10 - kept
     fresh = shoal.sweep(scenario, grid=grid, workers=1)
     assert [point.results[0].json for point in whole] == [point.results[0].json for point in fresh]
 
@@ -137,7 +156,50 @@ def test_disk_is_full(cli: Cli, folder: Path, what: list[str]) -> None:
 def test_cache_that_was_damaged_is_made_again(folder: Path, scenario: shoal.Scenario) -> None:
     grid = {"bottleneck.aqm.dctcp.threshold": ["10 packets"]}
     first = shoal.sweep(scenario, grid=grid, cache=folder / "cache")
-    (kept,) = (folder / "cache").rglob("result.json")
-    kept.write_text(first[0].results[0].json[:100])
-    again = shoal.sweep(scenario, grid=grid, cache=folder / "cache")
+    (kept,) = (folder / "cache").rglob("*.sqlite")
+    kept.write_bytes(kept.read_bytes()[:5000])
+    with pytest.warns(StoreWarning, match="is damaged"):
+        again = shoal.sweep(scenario, grid=grid, cache=folder / "cache")
     assert again[0].results[0].json == first[0].results[0].json
+
+
+def test_a_known_run_has_the_same_bytes_and_its_tables_are_made_again(
+    folder: Path, scenario: shoal.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[int] = []
+    monkeypatch.setattr(type(simulator), "run", counting(ran))
+    grid = {"bottleneck.aqm.dctcp.threshold": ["10 packets"]}
+    metrics = ["queue_packets()", "queue_empty()", "jain()"]
+    first, again = (
+        shoal.sweep(scenario, grid=grid, metrics=metrics, cache=folder / "cache")[0].results[0] for _ in range(2)
+    )
+    assert ran == [1]
+    assert again.json == first.json
+    assert [again.metric(text) for text in metrics] == [first.metric(text) for text in metrics]
+    assert ran == [1]  # the numbers were kept
+    assert again.table_names == first.table_names
+    assert ran == [1, 1]
+    for name in first.table_names:
+        assert again.table(name).equals(first.table(name))
+        assert again.coverage(name) == first.coverage(name)
+    assert again.save(folder / "again").is_dir()
+    assert first.save(folder / "first").is_dir()
+    for path in (folder / "first").rglob("*.*"):
+        assert path.read_bytes() == (folder / "again" / path.relative_to(folder / "first")).read_bytes()
+
+
+def test_tables_that_are_asked_for_are_kept(
+    folder: Path, scenario: shoal.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[int] = []
+    monkeypatch.setattr(type(simulator), "run", counting(ran))
+    lean, whole = Job(scenario, 1), Job(scenario, 1, tables=True)
+    run_jobs([lean], cache=folder / "cache")
+    (first,) = run_jobs([whole], cache=folder / "cache")
+    assert ran == [1, 1]  # the first one had kept no tables
+    (again,) = run_jobs([whole], cache=folder / "cache")
+    assert again.table_names == first.table_names
+    for name in first.table_names:
+        assert again.table(name).equals(first.table(name))
+        assert again.coverage(name) == first.coverage(name)
+    assert ran == [1, 1]

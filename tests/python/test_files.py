@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -15,7 +16,8 @@ from conftest import SMALL, Cli
 
 import shoal
 from shoal.files import is_capture, new_folder
-from shoal.sweeps.store import contents
+from shoal.runs.database import Database
+from shoal.runs.store import contents
 
 FILES = 4
 SHORT = ["--set", "duration=4 s", "--set", "warmup=1 s"]
@@ -184,13 +186,13 @@ def test_a_full_cache_costs_no_result(tmp_path: Path, monkeypatch: pytest.Monkey
     scenario = shoal.Scenario.from_toml(SMALL).override({"duration": "4 s", "warmup": "1 s"})
 
     def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+        raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(shoal.Result, "write_into", full)
-    with pytest.warns(shoal.CacheWarning, match="No space left on device"):
+    monkeypatch.setattr(Database, "put", full)
+    with pytest.warns(shoal.CacheWarning, match="disk is full"):
         points = shoal.sweep(scenario, grid={"seed": [1, 2]}, cache=tmp_path / "cache")
     assert len(points) == 2
-    assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
+    assert contents(tmp_path / "cache").runs == 0
 
 
 def test_no_cache_neither_reads_nor_writes(inside: Cli, folder: Path) -> None:

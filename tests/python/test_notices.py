@@ -12,9 +12,9 @@ import pytest
 from conftest import Cli
 
 import shoal
-from shoal import host_bursts
 from shoal.cli.app import ExitCode, guarded
 from shoal.errors import LawError
+from shoal.runs import host_bursts
 
 NARROW_HOSTS = """
 duration = "600 ms"

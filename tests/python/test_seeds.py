@@ -14,7 +14,7 @@ from conftest import SMALL, Cli
 import shoal
 from shoal import _native
 from shoal.parallel import run_all
-from shoal.running import most_seeds
+from shoal.seeds import most_seeds
 
 SHORT = ["--set", "duration=4 s", "--set", "warmup=1 s"]
 STEP = """

@@ -15,8 +15,8 @@ from conftest import TABLES, Cli
 
 import shoal
 from shoal.metrics import metric
+from shoal.runs.store import contents
 from shoal.search import Condition, Side, decide
-from shoal.sweeps.store import contents
 
 FILES = 4
 

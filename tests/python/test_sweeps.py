@@ -6,10 +6,12 @@ import filecmp
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+import warnings
 from contextlib import closing
 from pathlib import Path
 
@@ -21,16 +23,16 @@ from tiny_scenario import tiny_scenario
 import shoal
 from shoal._native import Cancel, Run
 from shoal.report.sweep_views import front
+from shoal.runs import execute, record, store
+from shoal.runs.design import Design, axis, pairs
+from shoal.runs.execute import run_plan
+from shoal.runs.plan import Plan, check
+from shoal.runs.recipe import Recipe
+from shoal.runs.record import Record, Said, Undefined
+from shoal.runs.rows import Rows
+from shoal.runs.until import Until
 from shoal.stats import estimate
-from shoal.sweeps import execute, record, store
-from shoal.sweeps.design import Design, axis, pairs
-from shoal.sweeps.execute import run_plan
-from shoal.sweeps.plan import Plan
-from shoal.sweeps.recipe import Recipe
-from shoal.sweeps.record import Record, Said, Undefined
-from shoal.sweeps.rows import Rows
 from shoal.sweeps.sampling import Method, sample
-from shoal.sweeps.until import Until
 from shoal.sweeps.values import Interval
 from shoal.template import Template
 
@@ -190,38 +192,85 @@ def some_record(value: float) -> Record:
     return Record({"a": value, "b": None, "c": Undefined("1/x", "division by zero")}, said, 2**63 + 5, b"body")
 
 
+EVERYTHING = [bytes([number]) * 32 for number in range(3)]
+
+
+def read_all(folder: Path) -> list[Record]:
+    with closing(store.Store(folder)) as opened:
+        return [kept for _, _, kept in opened.read(EVERYTHING)]
+
+
+def filled(folder: Path) -> Path:
+    """A store with three records, and the file that holds them."""
+    with closing(store.Store(folder)) as one:
+        for number, digest in enumerate(EVERYTHING):
+            one.put([(digest, number, some_record(number / 3))])
+    (path,) = folder.glob("*.sqlite")
+    return path
+
+
 def test_records_are_read_again(tmp_path: Path) -> None:
     with closing(store.Store(tmp_path)) as first, closing(store.Store(tmp_path)) as second:
         for number, one in enumerate((first, second, first)):
-            one.put([(bytes([number]) * 32, number, some_record(number / 3))])
-    found = {digest[0]: (seed, kept) for digest, seed, kept in store.Store(tmp_path).read({b"\0" * 32, b"\2" * 32})}
-    assert found == {0: (0, some_record(0.0)), 2: (2, some_record(2 / 3))}
-    assert len(list(tmp_path.iterdir())) == 2  # a file a writer
+            one.put([(EVERYTHING[number], 2**64 - 1 - number, some_record(number / 3))])
+        found = {digest[0]: (seed, kept) for digest, seed, kept in second.read([EVERYTHING[0], EVERYTHING[2]])}
+        assert found == {0: (2**64 - 1, some_record(0.0)), 2: (2**64 - 3, some_record(2 / 3))}
+        assert [seed for _, seed, _ in first.read(EVERYTHING, seeds=[2**64 - 2])] == [2**64 - 2]
+    assert [path.suffix for path in tmp_path.iterdir()] == [".sqlite"]  # a file a host
 
 
-def test_half_a_frame_is_left_out(tmp_path: Path) -> None:
+def test_what_is_known_of_a_run_stays_known(tmp_path: Path) -> None:
+    # Two callers ask for different metrics, one for tables: none of them makes the other run again.
     with closing(store.Store(tmp_path)) as one:
-        for number in range(3):
-            one.put([(bytes([number]) * 32, 1, some_record(number))])
-    (path,) = tmp_path.iterdir()
-    whole, everything = path.read_bytes(), {bytes([number]) * 32 for number in range(3)}
-    for length in range(len(whole)):
+        one.put([(EVERYTHING[0], 1, Record({"a": 1.0}, (), 7, b"body", tables=b"tables"))])
+        one.put([(EVERYTHING[0], 1, Record({"b": 2.0}, (), 7, b"body"))])
+        ((_, _, kept),) = one.read([EVERYTHING[0]], tables=True)
+        assert kept == Record({"a": 1.0, "b": 2.0}, (), 7, b"body", tables=b"tables")
+        ((_, _, lean),) = one.read([EVERYTHING[0]])
+        assert lean.tables == b""
+
+
+def test_files_of_other_hosts_are_read_and_not_written(tmp_path: Path) -> None:
+    other = filled(tmp_path).rename(tmp_path / "other-host.sqlite")
+    before = other.read_bytes()
+    with closing(store.Store(tmp_path)) as one:
+        one.put([(EVERYTHING[0], 9, some_record(9.0))])
+    assert sorted(record.values["a"] for record in read_all(tmp_path)) == [0.0, 1 / 3, 2 / 3, 9.0]
+    assert other.read_bytes() == before
+
+
+def test_a_file_that_was_cut_is_never_read_wrong(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    whole = path.read_bytes()
+    right = [some_record(number / 3) for number in range(3)]
+    for length in range(0, len(whole), 512):
+        for left in tmp_path.iterdir():
+            left.unlink()
         path.write_bytes(whole[:length])
-        found = [kept for _, _, kept in store.Store(tmp_path).read(everything)]
-        assert found == [some_record(number) for number in range(3)][: 3 * length // len(whole)], length
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", shoal.errors.StoreWarning)
+            assert [record for record in read_all(tmp_path) if record not in right] == [], length
+            with closing(store.Store(tmp_path)) as one:
+                one.put([(EVERYTHING[0], 0, right[0])])
+        assert right[0] in read_all(tmp_path), length
 
 
 def test_what_is_damaged_is_said_and_left_out(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    content = path.read_bytes()
+    # The body of the second record, which an SQLite file does not check.
+    place = [match.start() for match in re.finditer(b"body", content)][-2]
+    path.write_bytes(content[:place] + b"B" + content[place + 1 :])
+    with pytest.warns(shoal.errors.StoreWarning, match="1 runs do not agree with their checksums"):
+        assert read_all(tmp_path) == [some_record(0), some_record(2 / 3)]
+    # What is no database goes out of the way, and another one is begun.
+    path.write_bytes(b"\0" * 4096)
+    with pytest.warns(shoal.errors.StoreWarning, match="is damaged .* and now"):
+        assert read_all(tmp_path) == []
     with closing(store.Store(tmp_path)) as one:
-        for number in range(3):
-            one.put([(bytes([number]) * 32, 1, some_record(number))])
-    (path,) = tmp_path.iterdir()
-    content, everything = path.read_bytes(), {bytes([number]) * 32 for number in range(3)}
-    third = len(content) // 3
-    for place in (third, third + 60, 2 * third - 1):  # magic, numbers and body of the second frame
-        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-        with pytest.warns(shoal.errors.StoreWarning, match=f"damaged at byte {third}"):
-            assert [kept for _, _, kept in store.Store(tmp_path).read(everything)] == [some_record(0)]
+        one.put([(EVERYTHING[1], 1, some_record(1.0))])
+    assert read_all(tmp_path) == [some_record(1.0)]
+    assert path.with_suffix(".damaged").read_bytes() == b"\0" * 4096
 
 
 def test_other_builds_and_seeds_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,18 +321,19 @@ def test_equal_points_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_full_disk_loses_nothing_that_is_finished(tmp_path: Path) -> None:
     place = tmp_path / "small"
     place.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", str(place)], check=False).returncode != 0:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(place)], check=False).returncode != 0:
         pytest.skip("no file system can be mounted here")
     try:
         plan = plan_of([f"{number} packets" for number in range(5, 45)])
-        with pytest.warns(shoal.CacheWarning, match="No space left on device"):
+        with pytest.warns(shoal.CacheWarning, match="disk is full"):
             rows = run_plan(plan, cache=place)
         assert numbers(rows) == numbers(run_plan(plan))
         kept = store.contents(place).runs
         assert 2 <= kept < 40
         # What fitted is whole: it is used again.
-        known = list(store.Store(store.folder_of_build(place)).read(store._everything))
-        assert len(known) == kept
+        digests = check(plan).digests
+        with closing(store.Store(store.folder_of_build(place))) as one:
+            assert len(list(one.read(digests))) == kept
     finally:
         subprocess.run(["umount", str(place)], check=True)
 
@@ -439,7 +489,7 @@ def test_parts_are_merged_to_the_bytes_of_one_run(inside: Cli, tiny: Path) -> No
         (["part-1", "part-1b"], 2, "are both part 1"),
         (["part-1", "other"], 2, "is a part of another sweep"),
         (["part-1", "build"], 2, "was run by another build of shoal"),
-        (["part-1", "torn"], 4, "it does not agree with its checksums"),
+        (["part-1", "torn"], 4, "it does not agree with its checksum"),
         (["part-1", "."], 4, "is no part of a sweep"),
     ],
 )
@@ -453,7 +503,7 @@ def test_parts_that_do_not_fit(inside: Cli, tiny: Path, given: list[str], code: 
         shutil.copytree(tiny / "part-2", tiny / name)
     about = json.loads((tiny / "build" / "part.json").read_text())
     (tiny / "build" / "part.json").write_text(json.dumps(about | {"simulator": "f" * 64}))
-    records = tiny / "torn" / "records"
+    records = tiny / "torn" / "records.sqlite"
     records.write_bytes(records.read_bytes()[:-3])
     (tiny / "tiny.toml").write_text(TINY.replace("2 s", "3 s"), encoding="utf-8")
     assert inside("sweep", "sweep.toml", "--shard", "2/2", "--out", "other").code == 0
@@ -483,13 +533,11 @@ def test_a_killed_sweep_goes_on(tiny: Path, environment: dict[str, str], inside:
             assert process.poll() is None
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
-    kept = {path: path.read_bytes() for path in (tiny / "cache").rglob("*.records")}
     before = store.contents(tiny / "cache").runs
     assert 3 <= before < 40
     done = inside(*command, "--json")
     assert done.code == 0
-    assert store.contents(tiny / "cache").runs in (40, 41)  # half a frame may have been counted
-    assert {path: path.read_bytes() for path in kept} == kept
+    assert store.contents(tiny / "cache").runs == 40
     assert inside(*command, "--json", "--fresh").out == done.out
 
 

@@ -14,9 +14,9 @@ from shoal.advise.candidates import Candidate, candidates, families, scaled
 from shoal.advise.judging import Judged, Means, judge, means, numbers
 from shoal.advise.question import Question
 from shoal.advise.traffic import Length, Situation, look, mix, scenario, situations, thorough
-from shoal.jobs import run_jobs
 from shoal.parallel import Progress
 from shoal.results import Result
+from shoal.runs.jobs import Job, run_jobs
 from shoal.scenario import Scenario
 
 # Packets in all first looks at candidates, and in all other runs: what two cores simulate in less than 90 s.
@@ -125,7 +125,7 @@ class _Runner:
 
     def means(self, wanted: Sequence[Scenario], seeds: Sequence[int], label: str) -> list[Means]:
         """Means over the seeds for each scenario."""
-        jobs = [(one, seed) for one in wanted for seed in seeds]
+        jobs = [Job(one, seed) for one in wanted for seed in seeds]
         self.runs += len(jobs)
         results = run_jobs(jobs, label=label, finish=_lean, **self._settings)
         found = [numbers(result) for result in results]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from shoal.errors import UsageError
-from shoal.sweeps import design
+from shoal.runs import design
+from shoal.runs.design import Factor
 from shoal.sweeps import sampling as sampled
-from shoal.sweeps.design import Factor
 from shoal.sweeps.values import Interval, assignment, listed, refuse_repeated
 
 

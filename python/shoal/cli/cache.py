@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from shoal.cache import Cache, default_folder
+from shoal.cache import default_folder
 from shoal.cli.console import data, talk
 from shoal.cli.declare import option
-from shoal.sweeps import store as stores
+from shoal.runs import store as stores
 
 app = typer.Typer(
     name="cache",
@@ -36,8 +36,11 @@ def show(context: typer.Context) -> None:
     if context.invoked_subcommand is not None:
         return
     folder = default_folder()
-    found = Cache(folder).contents() + stores.contents(folder)
-    data.pairs([("Folder", str(folder)), ("Finished runs", f"{found.runs:,}"), ("Size", megabytes(found.bytes))])
+    held = stores.contents(folder)
+    pairs = [("Folder", str(folder)), ("Finished runs", f"{held.runs:,}"), ("Size", megabytes(held.bytes))]
+    if held.older_bytes:
+        pairs.append(("Left by older versions", f"{megabytes(held.older_bytes)}, which `shoal cache clear` removes"))
+    data.pairs(pairs)
 
 
 @app.command("clear")
@@ -52,8 +55,10 @@ def clear(
       shoal cache clear --older-than 30
     """
     folder = default_folder()
-    removed = Cache(folder).clear(older_than_days=older_than) + stores.clear(folder, older_than_days=older_than)
+    removed = stores.clear(folder, older_than_days=older_than)
     talk.note(f"removed {removed.runs:,} finished runs ({megabytes(removed.bytes)}) from {folder}")
+    if removed.older_bytes:
+        talk.note(f"removed what older versions had left there ({megabytes(removed.older_bytes)})")
 
 
 def megabytes(size: int) -> str:

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typer.exceptions import Exit
 
 from shoal import _native
-from shoal.cache import Cache, default_folder
+from shoal.cache import default_folder
 from shoal.cli.cache import megabytes
 from shoal.cli.console import data
 from shoal.errors import OutputError
 from shoal.files import new_folder
 from shoal.parallel import default_workers
-from shoal.running import run
+from shoal.runs.running import run
+from shoal.runs.store import contents
 from shoal.scenario import Scenario
-from shoal.sweeps.store import contents
 from shoal.tabulate import Table
 
 _probe = """
@@ -100,12 +100,12 @@ def _linux() -> str | Optional:
 
 
 def _cache() -> str | Optional:
-    store = Cache(default_folder())
+    folder = default_folder()
     try:
-        with new_folder(store.folder / "doctor"):
+        with new_folder(folder / "doctor"):
             pass
-        shutil.rmtree(store.folder / "doctor")
+        shutil.rmtree(folder / "doctor")
     except (OutputError, OSError):
-        return Optional(f"{store.folder} cannot be written: sweeps run without it, but do not go on where they were")
-    found = store.contents() + contents(store.folder)
-    return f"{store.folder} ({found.runs:,} runs, {megabytes(found.bytes)}; shoal cache clear)"
+        return Optional(f"{folder} cannot be written: sweeps run without it, but do not go on where they were")
+    held = contents(folder)
+    return f"{folder} ({held.runs:,} runs, {megabytes(held.bytes)}; shoal cache clear)"

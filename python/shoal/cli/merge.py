@@ -29,7 +29,7 @@ def merge(
       shoal sweep sweep.toml --shard 2/2 --out part-2     # on another
       shoal merge part-1 part-2 --out results/s
     """
-    from shoal.sweeps.parts import copy_sources, read_parts
+    from shoal.runs.parts import copy_sources, read_parts
 
     rows = read_parts(parts)
     with results_in(out, force=force) as folder:

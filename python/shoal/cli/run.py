@@ -19,12 +19,14 @@ from shoal.cli.out import keep_command, results_in, say_written
 from shoal.cli.planes import Plane
 from shoal.errors import UsageError
 from shoal.files import is_capture, refuse_existing, refuse_foreign, remove_abandoned_files
-from shoal.jobs import run_jobs
 from shoal.progress import Bar
 from shoal.remarks import all_lines, identical_line, notice_lines, seeds_in_words
 from shoal.results import Result, Results, schema_version, seed_folder
-from shoal.running import checked_seed, most_threads, refuse_unmodelled, run_one, seed_list
+from shoal.runs.jobs import Job, refuse_unmodelled, run_jobs
+from shoal.runs.plane import Kernel, simulator
+from shoal.runs.running import most_threads, run_one
 from shoal.scenario import Scenario
+from shoal.seeds import checked_seed, seed_list
 from shoal.tabulate import class_tables, comparison_table, group_table, queue_table, step_tables, totals, wait_tables
 
 if TYPE_CHECKING:
@@ -176,7 +178,7 @@ def _prepared(
 ) -> Image | None:
     """The kernel, if it is to run these scenarios, after it has taken all of them."""
     if on is not Plane.LINUX:
-        refuse_unmodelled(scenarios.values())
+        refuse_unmodelled((scenario, simulator) for scenario in scenarios.values())
         return None
     image = find_linux(generator, wall_limit_s=wall_limit, stall_limit_s=stall_limit)
     prepare_linux(scenarios.values(), image)
@@ -238,14 +240,9 @@ def _run_seeds(
         # Tables are written at once or not kept: memory does not grow with what the runs record.
         return result.without_tables() if folder is None else result.saved_in(seed_folder(folder, result))
 
-    if image is None:
-        run = run_jobs
-    else:
-        from shoal.linux.jobs import run_jobs_on_linux
-
-        run = partial(run_jobs_on_linux, image=image)
-    jobs = [(scenario, seed) for seed in seed_list(scenario, seeds)]
-    results = Results(run(jobs, workers=workers, progress=True, label=f"{len(jobs)} seeds", finish=finish))
+    plane = simulator if image is None else Kernel(image)
+    jobs = [Job(scenario, seed, plane=plane) for seed in seed_list(scenario, seeds)]
+    results = Results(run_jobs(jobs, workers=workers, progress=True, label=f"{len(jobs)} seeds", finish=finish))
     if folder is not None:
         results.write_summary(folder)
     return results

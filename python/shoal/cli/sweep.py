@@ -23,8 +23,8 @@ from shoal.scenario import read_text
 from shoal.shipped import find_scenario
 
 if TYPE_CHECKING:
-    from shoal.sweeps.execute import Executor
-    from shoal.sweeps.plan import Plan
+    from shoal.runs.execute import Executor
+    from shoal.runs.plan import Plan
 
 _Subject = Annotated[
     Path,
@@ -187,10 +187,10 @@ def sweep(
             _survey(plan, numbers, workers, kept)
             return
         with results_in(out, force=force) as folder:
-            from shoal.sweeps.execute import run_plan
+            from shoal.runs.execute import run_plan
 
             if place is not None and folder is not None:
-                from shoal.sweeps.parts import write_part
+                from shoal.runs.parts import write_part
 
                 rows = write_part(
                     plan,
@@ -244,8 +244,8 @@ class _Asked:
 
 
 def _subject(path: Path, given: dict[str, object]) -> _Asked:
+    from shoal.runs.plan import Plan
     from shoal.sweeps.file import is_sweep, read_sweep
-    from shoal.sweeps.plan import Plan
 
     found = find_scenario(path)
     is_plan = found.suffix == ".json"
@@ -263,10 +263,10 @@ def _subject(path: Path, given: dict[str, object]) -> _Asked:
 
 def _from_options(path: Path, given: dict[str, object]) -> _Asked:
     from shoal.metrics import default_metrics
-    from shoal.sweeps.design import Design
-    from shoal.sweeps.plan import Plan
-    from shoal.sweeps.plane import kernel_here
-    from shoal.sweeps.until import Until, least_seeds
+    from shoal.runs.design import Design
+    from shoal.runs.plan import Plan
+    from shoal.runs.plane import kernel_here
+    from shoal.runs.until import Until, least_seeds
 
     def texts(name: str) -> list[str]:
         value = given[name]
@@ -287,7 +287,7 @@ def _from_options(path: Path, given: dict[str, object]) -> _Asked:
         seeds if isinstance(seeds, int) else least_seeds if until else 1,
         until,
         **({"max_seeds": most} if isinstance(most, int) else {}),
-        kernel=kernel_here() if given["--on"] else "",
+        kernel=kernel_here().identity if given["--on"] else "",
     )
     files = {f"sizes-{number}.csv": Path(text.partition("=")[2].strip()) for number, text in enumerate(sizes)}
     return _Asked(plan, {"source.toml": path, **files}, True)
@@ -310,13 +310,13 @@ def _executor(cluster: str | None, workers: int | None) -> Executor | None:
         return None
     if workers is not None:
         raise UsageError("--workers are threads of this process", hint="the cluster says how many, as in local:4")
-    from shoal.sweeps.cluster import Cluster
+    from shoal.runs.cluster import Cluster
 
     return Cluster.at(cluster)
 
 
 def _survey(plan: Plan, numbers: Sequence[int] | None, workers: int | None, cache: Path | None) -> None:
-    from shoal.sweeps.survey import survey
+    from shoal.runs.survey import survey
 
     found = survey(plan, numbers=numbers, workers=workers, cache=cache)
     data.pairs(found.pairs)

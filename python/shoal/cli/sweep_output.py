@@ -12,7 +12,7 @@ from shoal.cli.out import keep_command
 from shoal.errors import SweepFailedError, UsageError
 from shoal.files import write_text, writing
 from shoal.remarks import sweep_identical_line, sweep_notice_lines, sweep_seeds_in_words
-from shoal.sweeps.rows import Rows
+from shoal.runs.rows import Rows
 from shoal.sweeps.tables import failure_lines, json_of, omitted, points_frame, runs_frame, table_of
 
 _plan_file = "plan.json"

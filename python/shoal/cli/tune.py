@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import Exit
 
-from shoal import _native, host_bursts
+from shoal import _native
 from shoal.again import keep_source, template_command
 from shoal.cli import optimise as optimising
 from shoal.cli import options
@@ -20,6 +20,7 @@ from shoal.cli.out import results_in, say_written, write_results
 from shoal.errors import UsageError
 from shoal.files import writing
 from shoal.remarks import notice_lines
+from shoal.runs import host_bursts
 from shoal.scenario import Scenario
 from shoal.search import Condition, Side, Tuned, candidates, written
 from shoal.search import tune as run_tune

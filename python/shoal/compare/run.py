@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from shoal._native import Cancel, LinuxPlan
-from shoal.cache import kept
+from shoal._native import LinuxPlan
 from shoal.compare.comparison import Comparison, Ran
 from shoal.errors import ScenarioError, UsageError
-from shoal.jobs import simulated
 from shoal.linux import Image, find_image, plan
-from shoal.linux.jobs import kept_on_linux
-from shoal.parallel import Progress, counted, run_all
+from shoal.parallel import Progress
 from shoal.remarks import identical_line
-from shoal.results import Result, Results
-from shoal.running import seed_list
+from shoal.results import Results
+from shoal.runs.jobs import Job, run_jobs
+from shoal.runs.plane import Kernel, simulator
 from shoal.scenario import Scenario
+from shoal.seeds import seed_list
 
 # Pairs of runs: with fewer, hardly any difference can be shown to be within its margin.
 default_seeds = 20
@@ -65,13 +63,13 @@ def compare(
     plans = _plans(named, image)
     _ = image.helpers
     chosen = [seed_list(scenario, seeds) for _, scenario in named]
-    count = 2 * sum(len(own) for own in chosen)
-    with kept(cache) as store, counted(count, progress, f"{count} runs") as on_done:
-        tasks: list[Callable[[Cancel], Result]] = []
-        for (_, scenario), own in zip(named, chosen, strict=True):
-            tasks += [partial(simulated, scenario, seed, store) for seed in own]
-            tasks += [partial(kept_on_linux, image, scenario, seed, store) for seed in own]
-        results = run_all(tasks, workers=workers, on_done=on_done)
+    jobs = [
+        Job(scenario, seed, tables=True, plane=plane)
+        for (_, scenario), own in zip(named, chosen, strict=True)
+        for plane in (simulator, Kernel(image))
+        for seed in own
+    ]
+    results = run_jobs(jobs, workers=workers, cache=cache, progress=progress, label=f"{len(jobs)} runs")
     ran = []
     for (name, scenario), planned, own in zip(named, plans, chosen, strict=True):
         count = len(own)

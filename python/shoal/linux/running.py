@@ -10,8 +10,8 @@ from shoal.linux.guest import guest_folder, run_guest
 from shoal.linux.images import Image, Unbuilt, find_image
 from shoal.linux.limits import Limits
 from shoal.results import Result
-from shoal.running import checked_seed
 from shoal.scenario import Scenario
+from shoal.seeds import checked_seed
 
 
 def plan(
@@ -80,7 +80,7 @@ def run_on_linux(
         cancel=cancel,
         limits=limits,
     )
-    return Result(finished.json, run=finished)
+    return Result.of_run(finished)
 
 
 def finished_on_linux(

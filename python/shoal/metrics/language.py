@@ -32,7 +32,8 @@ def metric(result: RunRecord, text: str, *, gaps: bool = False) -> float:
     UsageError
         It is not such an expression.
     """
-    return _evaluated(text, _Metrics(result), gaps=gaps)
+    known = result.values.get(text)
+    return _evaluated(text, _Metrics(result), gaps=gaps) if known is None else known
 
 
 class _Metrics(Mapping[str, Callable[..., float]]):

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import ScenarioError
-from shoal.jobs import run_jobs
 from shoal.papers.checks import Finding, Verdict, findings_of
 from shoal.papers.draw import draw
 from shoal.papers.spec import Item, Paper, Reading, Search
@@ -19,6 +18,8 @@ from shoal.papers.tables import Grid, found, joined, measured, searched, tried
 from shoal.papers.tally import Tally, tally
 from shoal.plots import Drawn
 from shoal.results import Result, Results
+from shoal.runs.jobs import Job, run_jobs
+from shoal.runs.plane import Kernel, Plane, simulator
 from shoal.scenario import Scenario
 from shoal.search import Condition, Tuned, solve
 from shoal.tabulate import Table, comparison_table
@@ -94,20 +95,18 @@ def reproduce(
     hosts
         Presets of hosts: run every reading once more with each of them in place of the host of every flow group.
     """
-    options: dict[str, Any] = {"workers": workers, "cache": cache, "progress": progress}
-    simulate = partial(run_jobs, **options)
+    run = partial(run_jobs, workers=workers, cache=cache, progress=progress)
     if image is None:
         readings = [own for reading in readings_of(paper, item) for own in (reading, *map(reading.with_host, hosts))]
-        return Reproduction(item, *_outcomes(item, readings, simulate), _warnings(item, readings) if hosts else ())
-    from shoal.linux.jobs import run_jobs_on_linux
-
-    on_kernel = partial(run_jobs_on_linux, image=image, **options)
+        return Reproduction(item, *_outcomes(item, readings, run), _warnings(item, readings) if hosts else ())
     alike, real = paper.on_linux(image.release)
     notes: list[str] = []
-    chosen, runs = _outcomes(item, [paper.reading(paper.chosen)], simulate)
-    simulated, more = _outcomes(item, [alike, *map(alike.with_host, hosts)], simulate, chosen=False)
+    chosen, runs = _outcomes(item, [paper.reading(paper.chosen)], run)
+    simulated, more = _outcomes(item, [alike, *map(alike.with_host, hosts)], run, chosen=False)
     there = [real, *map(real.with_host, hosts)]
-    measured_there, most = _outcomes(item, there, on_kernel, chosen=False, expressible=_expressible(image, notes))
+    measured_there, most = _outcomes(
+        item, there, run, chosen=False, plane=Kernel(image), expressible=_expressible(image, notes)
+    )
     return Reproduction(item, [*chosen, *simulated, *measured_there], runs + more + most, tuple(dict.fromkeys(notes)))
 
 
@@ -136,19 +135,23 @@ def _outcomes(
     run: Callable[..., list[Result]],
     *,
     chosen: bool = True,
+    plane: Plane = simulator,
     expressible: Callable[[Scenario], bool] = lambda _: True,
 ) -> tuple[list[Outcome], int]:
     """The item under each of the readings, and the number of runs; what cannot be expressed has none."""
     plan = [(reading, sweep, sweep.scenarios(reading)) for reading in readings for sweep in item.sweeps.values()]
     wanted = [
-        [(scenario, scenario.seed + number) for number in range(sweep.seeds if expressible(scenario) else 0)]
+        [
+            Job(scenario, scenario.seed + number, tuple(sweep.metrics.values()), sweep.has_tables, plane)
+            for number in range(sweep.seeds if expressible(scenario) else 0)
+        ]
         for _, sweep, scenarios in plan
         for scenario in scenarios
     ]
     jobs = [job for point in wanted for job in point]
     if wanted and not jobs:
         # All of them were refused: the first refusal says why.
-        run([(scenarios[0], 0) for _, _, scenarios in plan])
+        run([Job(scenarios[0], 0, plane=plane) for _, _, scenarios in plan])
     results = run(jobs, label=f"{item.paper}/{item.name}")
     runs, sizes = len(jobs), iter([len(point) for point in wanted])
     by_reading: dict[str, dict[str, list[Results]]] = {reading.name: {} for reading in readings}
@@ -161,7 +164,7 @@ def _outcomes(
         by_reading[reading.name][sweep.name] = points
     outcomes: list[Outcome] = []
     for reading in readings:
-        solved = {name: _solve(item, search, reading, run) for name, search in item.searches.items()}
+        solved = {name: _solve(item, search, reading, run, plane) for name, search in item.searches.items()}
         runs += sum(len(trial.results) for tuned in solved.values() for one in tuned for trial in one.trials)
         # Whoever asks for hosts wants all figures with them.
         everything = (chosen and not outcomes) or reading.host is not None
@@ -169,14 +172,17 @@ def _outcomes(
     return outcomes, runs
 
 
-def _solve(item: Item, search: Search, reading: Reading, run: Callable[..., list[Result]]) -> list[Tuned]:
+def _solve(item: Item, search: Search, reading: Reading, run: Callable[..., list[Result]], plane: Plane) -> list[Tuned]:
     return solve(
         search.problems(reading),
         Condition.parse(search.such_that),
         side=search.side,
         seeds=search.seeds,
         confirm=search.confirm,
-        run=lambda jobs, label: run(jobs, label=f"{item.paper}/{item.name}: {label}"),
+        run=lambda jobs, label: run(
+            [job._replace(plane=plane) for job in jobs], label=f"{item.paper}/{item.name}: {label}"
+        ),
+        metrics=search.metrics.values(),
     )
 
 

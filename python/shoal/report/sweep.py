@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import _native
-from shoal._toml import toml_value
+from shoal._toml import as_text, toml_value
 from shoal.files import write_text
 from shoal.models import Model
 from shoal.plots import Drawn, save
@@ -22,9 +22,8 @@ from shoal.remarks import (
 from shoal.report import sweep_figure, tune_figure
 from shoal.report.build import figure_values, models_in, models_of
 from shoal.report.page import render
+from shoal.runs.rows import Rows
 from shoal.scenario import Scenario
-from shoal.sweeps import as_text
-from shoal.sweeps.rows import Rows
 from shoal.sweeps.tables import failure_lines, omitted, table_of
 from shoal.tabulate import Table
 

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from shoal.sweeps import as_text, short_names
-from shoal.sweeps.rows import Rows
+from shoal._toml import as_text
+from shoal.runs.rows import Rows
+from shoal.sweeps import short_names
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from shoal.plots.style import Drawn
 from shoal.report.sweep_axes import SweptAxes
 from shoal.report.sweep_lines import lines, most_lines
 from shoal.report.sweep_views import heat_maps, pareto, ratios, scatter
-from shoal.sweeps.rows import Rows
+from shoal.runs.rows import Rows
 
 
 def draw(rows: Rows) -> list[Drawn]:

@@ -10,6 +10,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from shoal._toml import as_text
 from shoal.plots.style import (
     Drawn,
     colour,
@@ -21,9 +22,8 @@ from shoal.plots.style import (
     two_columns,
 )
 from shoal.report.sweep_axes import SweptAxes
+from shoal.runs.rows import Rows
 from shoal.stats import Estimate
-from shoal.sweeps import as_text
-from shoal.sweeps.rows import Rows
 
 # More lines than colours cannot be told apart.
 most_lines = 7

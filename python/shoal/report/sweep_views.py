@@ -11,13 +11,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from shoal._toml import as_text
 from shoal.plots.heat import Numbers, draw_heat
 from shoal.plots.style import Drawn, colour, legend_of_figure, marker, paper_style, two_columns
 from shoal.report.sweep_axes import SweptAxes
 from shoal.report.sweep_lines import draw_line, dress, frame, most_lines, records_of
+from shoal.runs.rows import Rows
 from shoal.stats import Estimate, estimate
-from shoal.sweeps import as_text
-from shoal.sweeps.rows import Rows
 
 # Fewer values of an axis are better seen as lines.
 _least_values = 3

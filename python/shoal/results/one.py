@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal import _native
 from shoal.errors import OutputError, UsageError
 from shoal.files import new_folder, write_text, writing
 from shoal.notices import Notice
+from shoal.results.recorded import InFiles, InMemory, NotRecorded, Recorded
 from shoal.scenario import Scenario
 from shoal.stats import single
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+    from shoal import _native
     from shoal.contract import Bottleneck, CardResult, GroupResult, Metrics, PathResult, RunResult
 
 schema_version = 1
@@ -59,10 +59,18 @@ class Result:
         The result object of the contract, as text; see ``docs`` for its shape.
     """
 
-    def __init__(self, json_text: str, *, run: _native.Run | None = None, folder: Path | None = None) -> None:
+    def __init__(
+        self, json_text: str, *, recorded: Recorded | None = None, values: Mapping[str, float] | None = None
+    ) -> None:
         self.json = json_text
-        self._run = run
-        self._folder = folder
+        #: Expressions over the metrics whose numbers are known, so that no table has to be read for them.
+        self.values: Mapping[str, float] = {} if values is None else values
+        self._recorded: Recorded = NotRecorded() if recorded is None else recorded
+
+    @classmethod
+    def of_run(cls, run: _native.Run) -> Result:
+        """The result of a run of this process, with its tables in memory."""
+        return cls(run.json, recorded=InMemory(run))
 
     @cached_property
     def data(self) -> RunResult:
@@ -173,11 +181,7 @@ class Result:
     @cached_property
     def table_names(self) -> list[str]:
         """Names of the recorded tables."""
-        if self._run is not None:
-            return sorted(self._arrays)
-        if self._folder is not None:
-            return sorted(path.stem for path in (self._folder / "tables").glob("*.parquet"))
-        return []
+        return self._recorded.names
 
     def coverage(self, name: str) -> str | None:
         """Say what a recorded table leaves out; ``None`` if it holds everything that it is declared to hold.
@@ -190,13 +194,8 @@ class Result:
         UsageError
             The run did not record the table.
         """
-        import polars as pl
-
         self._check_recorded(name)
-        if self._run is not None:
-            return self._run.coverage().get(name)
-        assert self._folder is not None  # noqa: S101  (table_names is empty otherwise)
-        return pl.read_parquet_metadata(self._folder / "tables" / f"{name}.parquet").get("coverage")
+        return self._recorded.coverage(name)
 
     @property
     def bin_s(self) -> float | None:
@@ -208,10 +207,6 @@ class Result:
     def traced_flows(self) -> list[int]:
         """Numbers of the flows in the tables ``controller`` and ``events``, which ``trace.controller_flows`` chose."""
         return list(self.scenario.facts["traced"]["controller"])
-
-    @cached_property
-    def _arrays(self) -> dict[str, dict[str, Any]]:
-        return self._run.tables() if self._run is not None else {}
 
     def table(self, name: str) -> pl.DataFrame:
         """Give a recorded table.
@@ -232,15 +227,7 @@ class Result:
         import polars as pl
 
         self._check_recorded(name)
-        if self._run is not None:
-            arrays = self._arrays[name]
-            # Words come as lists, and an empty list has no type.
-            words = {column: pl.String for column, values in arrays.items() if isinstance(values, list)}
-            frame = pl.DataFrame(arrays, schema_overrides=words)
-        else:
-            assert self._folder is not None  # noqa: S101  (table_names is empty otherwise)
-            frame = pl.read_parquet(self._folder / "tables" / f"{name}.parquet")
-        return frame.with_columns(pl.selectors.float().fill_nan(None))
+        return self._recorded.frame(name).with_columns(pl.selectors.float().fill_nan(None))
 
     def _check_recorded(self, name: str) -> None:
         if name in self.table_names:
@@ -359,11 +346,7 @@ class Result:
         with writing(folder):
             tables = folder / "tables"
             tables.mkdir(exist_ok=True)
-            if self._run is not None:
-                self._run.save_tables(tables)
-            elif self._folder is not None:
-                for name in self.table_names:
-                    shutil.copyfile(self._folder / "tables" / f"{name}.parquet", tables / f"{name}.parquet")
+            self._recorded.save(tables)
             write_text(folder / "scenario.toml", self.scenario.to_toml())
             write_text(folder / "result.json", self.json)
 
@@ -375,7 +358,7 @@ class Result:
         """Write the files of :meth:`save` into a new folder, and give the result that reads its tables from there."""
         folder.mkdir()
         self.write_into(folder)
-        return Result(self.json, folder=folder)
+        return Result(self.json, recorded=InFiles.of_folder(folder / "tables"))
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:
@@ -403,7 +386,7 @@ class Result:
                 f"`{path}` has schema {schema}, this version reads {schema_version}",
                 hint="run the scenario beside it again",
             )
-        return cls(text, folder=folder)
+        return cls(text, recorded=InFiles.of_folder(folder / "tables"))
 
     def __repr__(self) -> str:
         from shoal.metrics import quantity

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from shoal import host_bursts
 from shoal.errors import ScenarioError, UsageError
-from shoal.jobs import run_jobs
 from shoal.metrics import metric, recording
 from shoal.results import Result, Results
-from shoal.running import most_seeds, seed_list, too_many_runs
+from shoal.runs import host_bursts
+from shoal.runs.jobs import Job, run_jobs
 from shoal.scenario import Scenario
 from shoal.search.candidates import Candidate, Measurement, best_of, told
 from shoal.search.condition import Condition
@@ -23,6 +22,7 @@ from shoal.search.parameters import FreeParameter
 from shoal.search.sampler import propose, require_library
 from shoal.search.schedule import Schedule, batch
 from shoal.search.tuning import written
+from shoal.seeds import most_seeds, seed_list, too_many_runs
 from shoal.template import Template, is_variable
 
 # Of up to so many parameters every corner of the ranges is checked before anything runs.
@@ -30,7 +30,7 @@ _corners_checked = 10
 # A place in a range that is no whole number if both ends are: the golden section.
 _inside = 0.382
 # How jobs are run; the text is for the progress bar.
-Run = Callable[[list[tuple[Scenario, int]], str], list[Result]]
+Run = Callable[[list[Job], str], list[Result]]
 
 
 def optimise(
@@ -182,7 +182,8 @@ class _Bench:
     def measure(
         self, wanted: Sequence[tuple[float, ...]], seeds: Sequence[int], label: str, *, keep: bool = False
     ) -> list[Measurement]:
-        jobs = [(scenario, seed) for scenario in map(self.scenario, wanted) for seed in seeds]
+        expressions = tuple(self.expressions)
+        jobs = [Job(scenario, seed, expressions) for scenario in map(self.scenario, wanted) for seed in seeds]
         results = self.run(jobs, label)
         self.used += len(jobs)
         own = [results[start : start + len(seeds)] for start in range(0, len(results), len(seeds))]

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from shoal import host_bursts
 from shoal.errors import UsageError
 from shoal.expression import plain
-from shoal.jobs import run_jobs
 from shoal.models import nearest
 from shoal.results import Result, Results
-from shoal.running import seed_list
+from shoal.runs import host_bursts
+from shoal.runs.jobs import Job, run_jobs
 from shoal.scenario import Scenario
 from shoal.search.bisection import Decision, Outcome, Phase, Side, drive, search
 from shoal.search.condition import Condition, Measured, decide
+from shoal.seeds import seed_list
 from shoal.tabulate import Table
 from shoal.template import Template, is_variable
 from shoal.words import significant
@@ -303,14 +303,26 @@ def solve(
     side: Side,
     seeds: int,
     confirm: int,
-    run: Callable[[list[tuple[Scenario, int]], str], list[Result]],
+    run: Callable[[list[Job], str], list[Result]],
+    metrics: Iterable[str] = (),
 ) -> list[Tuned]:
-    """Carry searches out side by side: what they want to know next runs together, on all cores."""
+    """Carry searches out side by side: what they want to know next runs together, on all cores.
+
+    Parameters
+    ----------
+    problems, condition, side, seeds, confirm
+        As for :func:`tune`.
+    run
+        Makes runs; the text is for the progress bar.
+    metrics
+        Expressions that are asked of the runs besides the condition.
+    """
     trials: dict[tuple[int, int], Trial] = {}
+    expressions = (*condition.expressions, *metrics)
 
     def answer(questions: Sequence[tuple[int, int]]) -> list[Decision]:
         scenarios = [problems[number].scenario(problems[number].candidates[index]) for number, index in questions]
-        jobs = [(scenario, seed) for scenario in scenarios for seed in seed_list(scenario, seeds)]
+        jobs = [Job(scenario, seed, expressions) for scenario in scenarios for seed in seed_list(scenario, seeds)]
         results = run(jobs, _label(problems, questions))
         decisions = []
         for place, (number, index) in enumerate(questions):

@@ -11,15 +11,15 @@ from typing import Any
 from shoal._toml import toml_value
 from shoal.errors import UsageError
 from shoal.models import nearest
+from shoal.runs.design import Design, Factor, axis, pairs
+from shoal.runs.plan import Plan
+from shoal.runs.plane import kernel_here
+from shoal.runs.until import Until, least_seeds
 from shoal.scenario import Scenario, read_text
 from shoal.shipped import find_scenario
 from shoal.sizes import scenario_with_sizes
-from shoal.sweeps.design import Design, Factor, axis, pairs
 from shoal.sweeps.kept import refuse_bad_axis
-from shoal.sweeps.plan import Plan
-from shoal.sweeps.plane import kernel_here
 from shoal.sweeps.sampling import axis_of, method, sample
-from shoal.sweeps.until import Until, least_seeds
 from shoal.sweeps.values import Interval, listed, refuse_repeated
 from shoal.template import template_of
 
@@ -182,7 +182,7 @@ def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
     on = _of(content, "on", str, _text) or "sim"
     if on not in ("sim", "linux"):
         raise UsageError(f"`on` is {on!r}", hint="`sim` or `linux`")
-    kernel = kernel_here() if on == "linux" else ""
+    kernel = kernel_here().identity if on == "linux" else ""
     plan = Plan(template, design, metrics, seeds, until, **({} if most is None else {"max_seeds": most}), kernel=kernel)
     return SweepFile(plan, scenario_file, sizes)
 

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from shoal import host_bursts
+from shoal._toml import as_text
 from shoal.errors import UsageError
 from shoal.expression import UndefinedError
-from shoal.jobs import run_jobs
 from shoal.results import Result, Results, Undefined
-from shoal.running import seed_list
+from shoal.runs import host_bursts
+from shoal.runs.jobs import Job, run_jobs
 from shoal.scenario import Scenario
+from shoal.seeds import seed_list
 from shoal.stats import Estimate
-from shoal.sweeps.values import as_text
 from shoal.template import Template
 
 if TYPE_CHECKING:
@@ -266,7 +266,8 @@ def sweep(
     scenarios = [template.at(values) for values in combinations]
     if metrics is not None:
         scenarios = [_recording(point, list(metrics)) for point in scenarios]
-    jobs = [(point, seed) for point in scenarios for seed in seed_list(point, seeds)]
+    wanted = tuple(metrics or ())
+    jobs = [Job(point, seed, wanted) for point in scenarios for seed in seed_list(point, seeds)]
     results = run_jobs(jobs, workers=workers, cache=cache, progress=progress, label=f"{len(jobs)} runs")
     points = []
     for values, point in zip(combinations, scenarios, strict=True):

@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from shoal.errors import UsageError
 from shoal.models import nearest
-from shoal.sweeps.design import Factor, most_points
+from shoal.runs.design import Factor, most_points
 from shoal.sweeps.values import Interval, listed
 
 _bits = 30

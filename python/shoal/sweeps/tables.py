@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from shoal import _native
+from shoal._toml import as_text
+from shoal.runs.record import Undefined
+from shoal.runs.rows import Cell, Rows
 from shoal.stats import Estimate
-from shoal.sweeps import as_text, short_names
-from shoal.sweeps.record import Undefined
-from shoal.sweeps.rows import Cell, Rows
+from shoal.sweeps import short_names
 from shoal.tabulate import Table
 from shoal.words import significant
 

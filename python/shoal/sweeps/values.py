@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shoal._toml import parsed, toml_value
+from shoal._toml import as_text, parsed
 from shoal.errors import UsageError
 from shoal.expression import plain
 from shoal.models import nearest
@@ -235,8 +235,3 @@ def _split(text: str) -> list[str]:
             parts.append(text[start:place])
             start = place + 1
     return [*parts, text[start:]]
-
-
-def as_text(value: object) -> str:
-    """A swept value as it is written in a scenario, strings without quotes."""
-    return value if isinstance(value, str) else toml_value(value)

@@ -104,12 +104,13 @@ impl Run {
     }
 }
 
-/// The text that [`Run::kept`] compressed.
+/// The text of [`Run::json`] from what [`Run::kept`] compressed.
 #[pyfunction]
 pub fn uncompressed(body: &[u8]) -> PyResult<String> {
     let bytes = snap::raw::Decoder::new().decompress_vec(body);
     let bytes = bytes.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|error| PyValueError::new_err(error.to_string()))
+    let compact = String::from_utf8(bytes).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(RunResult::indented(&compact))
 }
 
 /// How a run without a result ended.

@@ -220,6 +220,41 @@ impl RunResult {
         text
     }
 
+    /// The text of [`RunResult::to_json`] from that of [`RunResult::to_compact_json`], without reading its numbers.
+    pub fn indented(compact: &str) -> String {
+        let mut text = String::with_capacity(compact.len() * 3 / 2);
+        let (mut depth, mut in_string, mut escaped, mut before) = (0, false, false, ' ');
+        for character in compact.chars() {
+            let is_mark = !in_string && matches!(character, '{' | '}' | '[' | ']' | ',' | ':');
+            if matches!(character, '}' | ']') && is_mark {
+                depth -= 1;
+            }
+            // An empty object or list stays on its line.
+            let is_empty = matches!((before, character), ('{', '}') | ('[', ']'));
+            let begins = matches!(before, '{' | '[' | ',') || (is_mark && matches!(character, '}' | ']'));
+            if begins && !is_empty {
+                text.push('\n');
+                (0..depth).for_each(|_| text.push_str("  "));
+            }
+            text.push(character);
+            if is_mark && character == ':' {
+                text.push(' ');
+            }
+            if matches!(character, '{' | '[') && is_mark {
+                depth += 1;
+            }
+            if in_string {
+                in_string = escaped || character != '"';
+                escaped = !escaped && character == '\\';
+            } else {
+                in_string = character == '"';
+            }
+            before = if is_mark { character } else { ' ' };
+        }
+        text.push('\n');
+        text
+    }
+
     /// The JSON text on one line.
     #[allow(clippy::missing_panics_doc, reason = "it cannot fail, as above")]
     pub fn to_compact_json(&self) -> String {

@@ -6,10 +6,10 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from shoal.sweeps.plan import Checked, Plan
-from shoal.sweeps.record import Record
-from shoal.sweeps.rows import Rows
-from shoal.sweeps.store import Found
+from shoal.runs.database import Found
+from shoal.runs.plan import Checked, Plan
+from shoal.runs.record import Record
+from shoal.runs.rows import Rows
 
 
 @dataclass(frozen=True, slots=True)

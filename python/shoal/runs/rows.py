@@ -7,9 +7,9 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from shoal.runs.plan import Checked, Plan
+from shoal.runs.record import Record, Undefined
 from shoal.stats import Estimate, estimate
-from shoal.sweeps.plan import Checked, Plan
-from shoal.sweeps.record import Record, Undefined
 
 
 @dataclass(frozen=True, slots=True)

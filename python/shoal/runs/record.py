@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic_core import to_json
 
@@ -14,9 +14,9 @@ from shoal.errors import Cancelled, ClusterError, OutputError, UsageError
 from shoal.expression import UndefinedError
 from shoal.metrics import measured
 from shoal.results import Result
+from shoal.results.recorded import InMemory, archived
+from shoal.runs.recipe import Recipe
 from shoal.scenario import Scenario
-from shoal.sweeps import plane
-from shoal.sweeps.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,8 @@ class Record:
         The result object, compressed; empty if the run failed.
     error
         Why there is no result; ``None`` if there is one.
+    tables
+        The recorded tables as :func:`shoal.results.recorded.archived` packs them; empty unless they were asked for.
     """
 
     values: dict[str, Value]
@@ -63,6 +65,7 @@ class Record:
     fingerprint: int
     body: bytes
     error: str | None = None
+    tables: bytes = b""
 
     def packed(self) -> tuple[bytes, bytes]:
         """The record as bytes: its numbers as JSON, and the body."""
@@ -75,7 +78,7 @@ class Record:
         return to_json(head), self.body
 
     @classmethod
-    def unpacked(cls, head: bytes, body: bytes) -> Record:
+    def unpacked(cls, head: bytes, body: bytes, tables: bytes = b"") -> Record:
         """The record of some bytes.
 
         Raises
@@ -89,7 +92,7 @@ class Record:
                 text: Undefined(*value) if isinstance(value, list) else value for text, value in own["values"].items()
             }
             said = tuple(Said(kind, tuple(groups), text) for kind, groups, text in own["said"])
-            return cls(values, said, int(own["fingerprint"]), body, own["error"])
+            return cls(values, said, int(own["fingerprint"]), body, own["error"], tables)
         except (ValueError, KeyError, TypeError) as error:
             raise OutputError(f"a record cannot be read: {error}") from None
 
@@ -103,7 +106,20 @@ class Record:
             values = {**self.values, **_values(result, missing)}
         except (UsageError, ValueError):
             return None  # it takes a time series, which records do not keep
-        return Record(values, self.said, self.fingerprint, self.body)
+        return replace(self, values=values)
+
+    def numbers(self, metrics: Sequence[str]) -> dict[str, float]:
+        """Values of metrics that are numbers, or NaN where the run has none."""
+        known = {text: self.values[text] for text in metrics}
+        return {
+            text: math.nan if value is None else value
+            for text, value in known.items()
+            if not isinstance(value, Undefined)
+        }
+
+    def beside(self, known: Record) -> Record:
+        """The record with what another one of the same run knows besides."""
+        return replace(self, values={**known.values, **self.values}, tables=self.tables or known.tables)
 
 
 def run(recipe: Recipe, scenario: Scenario, seed: int, cancel: Cancel) -> Record:
@@ -126,9 +142,7 @@ def perform(recipe: Recipe, scenario: Scenario, seed: int, cancel: Cancel) -> Ru
         It is to run on a kernel that this machine does not have.
     """
     try:
-        if recipe.kernel:
-            return plane.run_on(recipe.kernel, scenario, seed, cancel)
-        return scenario.native.run(seed=seed, cancel=cancel)
+        return recipe.plane.run(scenario, seed, cancel)
     except (Cancelled, ClusterError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic of the Rust side is no Exception
@@ -143,13 +157,22 @@ def measure(recipe: Recipe, seed: int, finished: Run | Record) -> Record:
     UsageError
         As for :func:`run`.
     """
-    if isinstance(finished, Record):
-        return finished
+    return finished if isinstance(finished, Record) else record_of(finished, seed, recipe.metrics)
+
+
+def record_of(finished: Run, seed: int, metrics: Sequence[str], *, tables: bool = False) -> Record:
+    """What is left of a run: its result, some metrics, and its recorded tables if they are asked for.
+
+    Raises
+    ------
+    UsageError
+        A metric asks for something that the run does not have.
+    """
     text, fingerprint, body = finished.kept(seed)
-    result = Result(text, run=finished)
-    values = _values(result, recipe.metrics)
+    result = Result(text, recorded=InMemory(finished))
+    values = _values(result, metrics)
     said = tuple(Said(one["kind"], tuple(one["groups"]), one["text"]) for one in result.data.get("notices", []))
-    return Record(values, said, fingerprint, body)
+    return Record(values, said, fingerprint, body, tables=archived(finished) if tables else b"")
 
 
 def failure(error: BaseException) -> Record:

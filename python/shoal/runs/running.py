@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
-import operator
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from typing import overload
 
 from shoal import _native
-from shoal.errors import ScenarioError, UsageError
+from shoal.errors import UsageError
 from shoal.files import is_capture, is_packet_trace, refuse_foreign, remove_abandoned_files
-from shoal.parallel import counted, run_all
 from shoal.results import Result, Results
+from shoal.runs.jobs import Job, refuse_without_files, run_jobs
 from shoal.scenario import Scenario
-
-# The results of a call are kept until its end, about 35 kB for each run of a few flows. Means over seeds settle much
-# earlier: the confidence interval shrinks with the root of the number of runs.
-most_seeds = 10_000
+from shoal.seeds import checked_seed, seed_list
 
 # Each thread has tables of the whole network.
 most_threads = 256
@@ -123,72 +117,8 @@ def run(
         raise UsageError("threads are for one run", hint="several seeds run at the same time: give workers instead")
     if seed is not None or packets is not None or pcap is not None:
         raise UsageError("seeds excludes seed, packets and pcap", hint="run single seeds for packet files")
-    numbers = seed_list(scenario, seeds)
-    refuse_unmodelled([scenario])
-    tasks = (partial(run_one, scenario, seed=number) for number in numbers)
-    with counted(len(numbers), progress or False, "") as on_done:
-        return Results(run_all(tasks, workers=workers, on_done=on_done))
-
-
-def seed_list(scenario: Scenario, seeds: int | Iterable[int]) -> list[int]:
-    """The seeds of several runs.
-
-    Raises
-    ------
-    UsageError
-        There are none, or more than :data:`most_seeds`, or one is out of range.
-    """
-    if isinstance(seeds, int):
-        if seeds > most_seeds:
-            raise too_many_runs(seeds)
-        seeds = range(scenario.seed, scenario.seed + seeds)
-    numbers = list(itertools.islice(seeds, most_seeds + 1))
-    if not numbers:
-        raise UsageError("no seeds", hint="give at least one")
-    if len(numbers) > most_seeds:
-        raise too_many_runs(None)
-    for number in (numbers[0], numbers[-1]) if isinstance(seeds, range) else numbers:
-        checked_seed(number)
-    return numbers
-
-
-def too_many_runs(runs: int | None) -> UsageError:
-    """What to say of more runs than one call keeps."""
-    what = f"{runs:,} runs are" if runs is not None else f"more than {most_seeds:,} runs are"
-    return UsageError(
-        f"{what} too many at once",
-        hint=f"at most {most_seeds:,}, because all results are kept; further seeds begin at --set seed=N",
-    )
-
-
-def checked_seed(seed: int) -> int:
-    """A seed, if it is one.
-
-    Raises
-    ------
-    UsageError
-        It is negative, or beyond what a scenario file can hold.
-    """
-    hint = f"write a whole number from 0 to {_native.MAX_SEED}"
-    if isinstance(seed, bool) or not hasattr(seed, "__index__"):
-        raise UsageError(f"{seed!r} is not a seed", hint=hint)
-    seed = operator.index(seed)
-    if not 0 <= seed <= _native.MAX_SEED:
-        raise UsageError(f"{seed} is not a seed", hint=hint)
-    return seed
-
-
-def refuse_unmodelled(scenarios: Iterable[Scenario]) -> None:
-    """Refuse what the simulator has no model of, before anything runs.
-
-    Raises
-    ------
-    ScenarioError
-        The message lists everything, once.
-    """
-    refused = dict.fromkeys(scenario.simulator_refuses for scenario in scenarios if scenario.simulator_refuses)
-    if refused:
-        raise ScenarioError("\n".join(refused))
+    jobs = [Job(scenario, number) for number in seed_list(scenario, seeds)]
+    return Results(run_jobs(jobs, workers=workers, progress=progress or False, label=""))
 
 
 def run_one(
@@ -214,13 +144,7 @@ def run_one(
         )
     if seed is not None:
         seed = checked_seed(seed)
-    trace = scenario.resolved["trace"]
-    for wanted, place in (("packets", packets), ("pcap", pcap)):
-        if trace[wanted] and place is None:
-            raise UsageError(
-                f"the scenario has trace.{wanted} = true, but there is no file to write to",
-                hint=f"give {wanted}=PATH (on the command line: --out DIR), or set trace.{wanted} = false",
-            )
+    refuse_without_files(scenario, packets, pcap)
     if packets is not None:
         refuse_foreign(packets, is_packet_trace, what="table of shoal", option="file for packets")
         remove_abandoned_files(packets, is_packet_trace)
@@ -236,4 +160,4 @@ def run_one(
         progress=progress,
         cancel=cancel,
     )
-    return Result(finished.json, run=finished)
+    return Result.of_run(finished)

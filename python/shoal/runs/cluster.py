@@ -26,11 +26,12 @@ from shoal._native import Cancel
 from shoal.cache import simulator_hash
 from shoal.errors import ClusterError, UsageError
 from shoal.models import nearest
-from shoal.sweeps import jobs, ssh
-from shoal.sweeps.execute import run_block
-from shoal.sweeps.recipe import Recipe
-from shoal.sweeps.record import Record
-from shoal.sweeps.work import Block, Pace
+from shoal.runs import cluster_jobs as jobs
+from shoal.runs import cluster_ssh as ssh
+from shoal.runs.execute import run_block
+from shoal.runs.recipe import Recipe
+from shoal.runs.record import Record
+from shoal.runs.work import Block, Pace
 
 if TYPE_CHECKING:
     from distributed import Client

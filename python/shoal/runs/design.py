@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from shoal._toml import as_text
 from shoal.errors import UsageError
-from shoal.sweeps.values import as_text
 
 # Points are numbers and texts of a few bytes, but whoever asks for more has most likely mistyped a range.
 most_points = 10_000_000

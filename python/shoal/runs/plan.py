@@ -10,16 +10,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from shoal import host_bursts
 from shoal.errors import OutputError, ScenarioError, UsageError
 from shoal.metrics import check_metric
-from shoal.running import most_seeds, seed_list, too_many_runs
+from shoal.runs import host_bursts
+from shoal.runs.design import Design, Factor
+from shoal.runs.recipe import Recipe
+from shoal.runs.store import digest_of
+from shoal.runs.until import Until, least_seeds
 from shoal.scenario import Scenario
-from shoal.sweeps import plane
-from shoal.sweeps.design import Design, Factor
-from shoal.sweeps.recipe import Recipe
-from shoal.sweeps.store import digest_of
-from shoal.sweeps.until import Until, least_seeds
+from shoal.seeds import most_seeds, seed_list, too_many_runs
 from shoal.template import Template
 
 _format = 2
@@ -46,7 +45,7 @@ class Plan:
     max_seeds
         How many it may become.
     kernel
-        Which kernel runs it, as :func:`shoal.sweeps.plane.kernel_here` says it; empty: the simulator does.
+        Which kernel runs it, by its identity; empty: the simulator does.
     """
 
     template: Template
@@ -206,7 +205,7 @@ def check(plan: Plan, *, points: Sequence[int] | None = None, on_point: Callable
             scenario = recipe.at(design.at(number))
         except ScenarioError as error:
             raise _placed(str(error), plan, number) from None
-        if text := plane.refusal(scenario) if plan.kernel else scenario.native.simulator_refuses:
+        if text := recipe.plane.refusal(scenario):
             refused.setdefault(text, number)
         if not digests or varies_trace:
             _refuse_packets(scenario)

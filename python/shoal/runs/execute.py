@@ -13,14 +13,14 @@ from typing import Protocol
 from shoal._native import Cancel, Run
 from shoal.errors import ShoalError
 from shoal.parallel import Progress, counted, default_workers, finished
+from shoal.runs import store as stores
+from shoal.runs.database import Found
+from shoal.runs.plan import Plan, check
+from shoal.runs.recipe import Recipe
+from shoal.runs.record import Record, failure, measure, perform
+from shoal.runs.rows import Rows
+from shoal.runs.work import Block, Job, Pace, Work
 from shoal.scenario import Scenario
-from shoal.sweeps import store as stores
-from shoal.sweeps.plan import Plan, check
-from shoal.sweeps.recipe import Recipe
-from shoal.sweeps.record import Record, failure, measure, perform
-from shoal.sweeps.rows import Rows
-from shoal.sweeps.store import Found
-from shoal.sweeps.work import Block, Job, Pace, Work
 
 # How long a task of our own threads takes: so long that handing it out costs next to nothing, and so short that the
 # last ones end together.

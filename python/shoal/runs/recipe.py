@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from shoal import host_bursts
 from shoal.metrics import recording
+from shoal.runs import host_bursts
+from shoal.runs.plane import Plane, plane_of
 from shoal.scenario import Scenario
 from shoal.template import Template
 
@@ -25,7 +26,7 @@ class Recipe:
     metrics
         Expressions over the metrics; runs record what they need, and no time series if none needs it.
     kernel
-        Which kernel runs it, as :func:`shoal.sweeps.plane.kernel_here` says it; empty: the simulator does.
+        Which kernel runs it, by its identity; empty: the simulator does.
     """
 
     template: Template
@@ -47,6 +48,17 @@ class Recipe:
         scenario = self.template.at(values)
         keys = recording(scenario, self.metrics, lean=True)
         return scenario.override(keys) if keys else scenario
+
+    @cached_property
+    def plane(self) -> Plane:
+        """Where the runs are made.
+
+        Raises
+        ------
+        ClusterError
+            It is a kernel that this machine does not have.
+        """
+        return plane_of(self.kernel)
 
     @property
     def sets_a_threshold(self) -> bool:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from shoal._native import Cancel
 from shoal.parallel import default_workers
-from shoal.sweeps import store as stores
-from shoal.sweeps.plan import Plan, check
-from shoal.sweeps.record import run
-from shoal.sweeps.rows import Rows
-from shoal.sweeps.work import Work
+from shoal.runs import store as stores
+from shoal.runs.plan import Plan, check
+from shoal.runs.record import run
+from shoal.runs.rows import Rows
+from shoal.runs.work import Work
 
 # For so long, and at so many points, runs are timed.
 _timed_s = 2.0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
+import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +16,13 @@ from shoal.cache import simulator_hash
 from shoal.errors import OutputError, UsageError
 from shoal.files import write_text, writing
 from shoal.parallel import Progress
-from shoal.sweeps.execute import Executor, run_plan
-from shoal.sweeps.plan import Plan, check
-from shoal.sweeps.rows import Rows
-from shoal.sweeps.store import Found, Writer, read_records
-from shoal.sweeps.work import Work
+from shoal.runs.database import Batches, DamagedError, Database, Found
+from shoal.runs.execute import Executor, run_plan
+from shoal.runs.plan import Plan, check
+from shoal.runs.rows import Rows
+from shoal.runs.work import Work
 
-_plan, _records, _about = "plan.json", "records", "part.json"
+_plan, _records, _about = "plan.json", "records.sqlite", "part.json"
 
 
 def write_part(
@@ -44,7 +46,7 @@ def write_part(
     folder
         Where to write.
     workers, cache, executor, progress
-        As for :func:`shoal.sweeps.execute.run_plan`.
+        As for :func:`shoal.runs.execute.run_plan`.
 
     Raises
     ------
@@ -57,17 +59,19 @@ def write_part(
     about |= {"version": _native.__version__, "simulator": simulator_hash()}
     with writing(folder):
         write_text(folder / _plan, plan.text)
-        write_text(folder / _about, json.dumps(about, indent=1) + "\n")
-        with closing(Writer(folder / _records)) as writer:
-            return run_plan(
+        with _part_file(folder / _records) as batches:
+            rows = run_plan(
                 plan,
                 numbers=points,
                 workers=workers,
                 cache=cache,
                 executor=executor,
                 progress=progress,
-                on_record=writer.write,
+                on_record=batches.add,
             )
+        about["records"] = _digest(folder / _records)
+        write_text(folder / _about, json.dumps(about, indent=1) + "\n")
+    return rows
 
 
 def read_parts(folders: Sequence[Path]) -> Rows:
@@ -110,7 +114,7 @@ def read_parts(folders: Sequence[Path]) -> Rows:
         raise OutputError(f"`{first_folder / _plan}` has been changed", hint="run that part again")
     checked = check(plan)
     work = Work(plan, Rows(plan, range(len(plan.design)), checked), checked)
-    work.recall(_all(folders))
+    work.recall(found for folder, about in parts.items() for found in _records_of(folder, about["records"]))
     if missing_runs := work.missing():
         raise OutputError(f"{missing_runs:,} runs are missing in the parts", hint="run the parts again")
     return work.finish()
@@ -130,16 +134,44 @@ def copy_sources(part: Path, folder: Path) -> None:
                 shutil.copyfile(path, folder / path.name)
 
 
-def _all(folders: Sequence[Path]) -> Iterator[Found]:
-    for folder in folders:
-        yield from read_records(folder / _records)
+@contextmanager
+def _part_file(path: Path) -> Iterator[Batches]:
+    """Write the records of a part into a new file."""
+    try:
+        with closing(Database.writable(path)) as database, Batches(database.put) as batches:
+            yield batches
+    except (sqlite3.Error, DamagedError) as error:
+        raise OutputError(f"cannot write `{path}`: {error}", hint="is there room on the disk?") from error
+
+
+def _records_of(folder: Path, digest: str) -> Iterator[Found]:
+    path = folder / _records
+    damaged = OutputError(f"`{path}` is damaged: it does not agree with its checksum", hint="copy that part again")
+    try:
+        if _digest(path) != digest:
+            raise damaged
+        with closing(Database.foreign(path)) as database:
+            for key in database.digests():
+                for seed, record in database.read(key):
+                    yield key, seed, record
+            if database.damaged:
+                raise damaged
+    except OSError as error:
+        raise OutputError(f"cannot read `{path}`: {error.strerror}", hint="is the folder complete?") from error
+    except DamagedError:
+        raise damaged from None
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _read_about(folder: Path) -> dict[str, Any]:
     path = folder / _about
     try:
         own = json.loads(path.read_text(encoding="utf-8"))
-        return {key: own[key] for key in ("part", "of", "plan", "version", "simulator")}
+        return {key: own[key] for key in ("part", "of", "plan", "version", "simulator", "records")}
     except OSError as error:
         raise OutputError(
             f"`{folder}` is no part of a sweep: cannot read `{path}`: {error.strerror}",

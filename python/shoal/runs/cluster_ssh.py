@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from shoal.errors import ClusterError
-from shoal.sweeps.jobs import quiet
+from shoal.runs.cluster_jobs import quiet
 
 # How long a host may not answer, and how long its Python may take to import shoal, in s.
 _answer_s, _import_s = 8.0, 60.0
