@@ -7,13 +7,17 @@ from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal import _native
 from shoal._toml import toml_value
 from shoal.errors import OutputError, ScenarioError, UsageError
 from shoal.link_traces import traces_in
 from shoal.shipped import find_scenario, ready_made
+
+if TYPE_CHECKING:
+    from shoal.scenario_facts import ScenarioFacts
+    from shoal.scenario_keys import ScenarioKeys
 
 # A scenario file is a few kilobytes; reading a device by accident must end.
 _max_bytes = 1 << 20
@@ -109,6 +113,21 @@ class Scenario:
         return cls(text, name)
 
     @classmethod
+    def from_keys(cls, keys: ScenarioKeys, *, name: str = "<scenario>") -> Scenario:
+        """Make a scenario of its keys, as a file has them; a type checker sees a key that does not exist.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> scenario = shoal.Scenario.from_keys({
+        ...     "duration": "20 s",
+        ...     "bottleneck": {"rate": "10 Mbit/s", "aqm": {"kind": "step", "threshold": "20 packets"}},
+        ...     "flows": [{"cc": "dctcp", "rtt": "25 ms"}],
+        ... })
+        """
+        return cls(_native.json_to_toml(json.dumps(keys), name), name)
+
+    @classmethod
     def from_resolved(cls, resolved: Mapping[str, Any], *, name: str = "<resolved scenario>") -> Scenario:
         """Make the scenario of a result's ``scenario`` object."""
         return cls(_native.json_to_toml(json.dumps(resolved), name), name)
@@ -143,14 +162,16 @@ class Scenario:
         return _native.Scenario(self.text, self.name, list(self.overrides))
 
     @cached_property
-    def resolved(self) -> dict[str, Any]:
+    def resolved(self) -> ScenarioKeys:
         """The scenario with every default filled in; quantities in the units of the file."""
-        return dict(json.loads(self.native.json))
+        resolved: ScenarioKeys = json.loads(self.native.json)
+        return resolved
 
     @cached_property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> ScenarioFacts:
         """Base units: rates in bit/s, the bandwidth-delay product and thresholds in bytes, times in seconds."""
-        return dict(json.loads(self.native.facts))
+        facts: ScenarioFacts = json.loads(self.native.facts)
+        return facts
 
     @property
     def warnings(self) -> list[str]:
@@ -193,11 +214,9 @@ class Scenario:
         groups: dict[str, list[str]] = {}
         for group in self.resolved["flows"]:
             host = group["host"]
-            changes = {} if isinstance(host, str) else {key: host[key] for key in host if key != "preset"}
-            name = host if isinstance(host, str) else host["preset"]
-            if changes:
-                name += " with " + ", ".join(f"{key} = {value}" for key, value in changes.items())
-            groups.setdefault(name, []).append(group["name"])
+            table: Mapping[str, object] = {"preset": host} if isinstance(host, str) else host
+            changes = ", ".join(f"{key} = {value}" for key, value in table.items() if key != "preset")
+            groups.setdefault(f"{table['preset']}{f' with {changes}' if changes else ''}", []).append(group["name"])
         if len(groups) == 1:
             return f"hosts {next(iter(groups))}"
         return "hosts " + "; ".join(f"{name} ({', '.join(own)})" for name, own in groups.items())

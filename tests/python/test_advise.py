@@ -13,10 +13,11 @@ from conftest import Cli
 
 from shoal.advise import Advice, Device, Goal, Question, Verdict, advise, traffic
 from shoal.advise import candidates as laws
-from shoal.advise.candidates import candidates, scaled, thresholds_bytes
+from shoal.advise.candidates import Knob, candidates, knobs, scaled, thresholds_bytes
 from shoal.advise.judging import Means, Numbers, judge, means
 from shoal.advise.traffic import Situation, ideal_incast_s, look, mix, scenario, situations, thorough
 from shoal.errors import UsageError
+from shoal.scenario_keys import Classes, Wred
 from shoal.stats import Estimate
 
 ASKED = Situation("as asked", 2, 2)
@@ -97,9 +98,7 @@ def test_an_incast_needs_a_round_trip_and_its_bytes_at_least() -> None:
     question = Question(rate="10 Gbit/s", rtt="100 us", incast=16)
     # 100 us + 16 x 32,000 B x 8 / 10^10 bit/s = 100 + 409.6 us.
     assert math.isclose(ideal_incast_s(question), 509.6e-6)
-    resolved = scenario(
-        question, situations(question)[-1], {"aqm": {"kind": "fifo"}}, look(question), separate=False
-    ).resolved
+    resolved = scenario(question, situations(question)[-1], {"kind": "fifo"}, look(question), separate=False).resolved
     (incast,) = [group for group in resolved["flows"] if group["name"] == "incast"]
     assert (incast["count"], incast["app"]["rounds"] > 1) == (16, True)
 
@@ -111,7 +110,7 @@ def test_every_candidate_is_a_scenario(rate: str, rtt: str) -> None:
     tried = candidates(question)
     assert len({one.name for one in tried}) == len(tried) > 10
     for one in tried:
-        known = scenario(question, mix(question), one.bottleneck, look(question), separate=one.separate)
+        known = scenario(question, mix(question), one.aqm, look(question), separate=one.separate)
         assert known.resolved["bottleneck"]["buffer"] == question.buffer_text
         assert not known.simulator_refuses
 
@@ -125,17 +124,18 @@ def test_thresholds_are_whole_cells_below_half_of_the_buffer_and_apart() -> None
 
 
 def test_what_is_scaled_is_one_kind_of_parameter() -> None:
-    bottleneck = {
-        "aqm": {"kind": "wred", "mark": {"min": "100 B", "max": "100 B"}, "drop": {"min": "300 B", "max": "900 B"}}
-    }
-    changes = scaled(bottleneck)
-    assert list(changes) == ["thresholds of marks", "thresholds of drops"]
-    assert changes["thresholds of drops"](0.5)["aqm"] == {
-        "kind": "wred",
-        "mark": {"min": "100 B", "max": "100 B"},
-        "drop": {"min": "150 B", "max": "450 B"},
-    }
-    assert scaled({"aqm": {"kind": "fifo"}}) == {}
+    law: Wred = {"kind": "wred", "mark": {"min": "100 B", "max": "100 B"}, "drop": {"min": "3 kB", "max": "9 packets"}}
+    assert knobs(law) == [Knob.MARKS, Knob.DROPS]
+    # Whatever the unit is: 3 kB x 3 = 9 kB, 9 packets x 3 = 27 packets.
+    changed = {"kind": "wred", "mark": law["mark"], "drop": {"min": "9 kB", "max": "27 packets"}}
+    assert scaled(law, Knob.DROPS, 3.0) == changed
+    assert scaled(law, Knob.STEP, 3.0) == law
+    assert knobs({"kind": "fifo"}) == []
+    inside: Classes = {"kind": "classes", "queues": [{"name": "a", "aqm": law}, {"name": "b", "aqm": {"kind": "fifo"}}]}
+    assert knobs(inside) == [Knob.MARKS, Knob.DROPS]
+    changed_inside = scaled(inside, Knob.DROPS, 3.0)
+    assert changed_inside["kind"] == "classes"
+    assert changed_inside["queues"][0]["aqm"] == changed
 
 
 def test_means_of_ratios_are_geometric() -> None:

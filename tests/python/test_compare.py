@@ -223,7 +223,7 @@ def test_flows_without_a_number_are_left_out_of_means(result: shoal.Result) -> N
         **{name: {"mean": None} for name in ("alpha", "cwnd_packets", "srtt_s")},
     }
     data["groups"][1]["flows"].append(starved)
-    with_one = Result(json.dumps(data), run=result._run)
+    with_one = Result(json.dumps(data), recorded=result._recorded)
     for measure in measures(result):
         if "mean" in measure.name:
             assert measure.get(with_one) == measure.get(result), measure.name
@@ -268,7 +268,7 @@ def _ran(name: str, scenario: shoal.Scenario, sim: Sequence[int], linux: Sequenc
 
     def on_linux(result: Result) -> Result:
         own = {"kernel": "7.3", "mode": "seccomp"}
-        return Result(json.dumps({**result.data, "linux": own}), run=result._run)
+        return Result(json.dumps({**result.data, "linux": own}), recorded=result._recorded)
 
     recorded = scenario.override({"trace.series": "100 ms"})
     runs = [Results([shoal.run(recorded, seed=seed) for seed in seeds]) for seeds in (sim, linux)]
@@ -334,7 +334,11 @@ def test_what_only_one_plane_has_is_said(comparison: Comparison, scenario: shoal
     data = json.loads(sim[0].json)
     data["groups"][0]["acks_per_packet"] = None
     ran = Ran(
-        "some", scenario, Results([Result(json.dumps(data), run=sim[0]._run), sim[1]]), comparison[0].linux[:2], ()
+        "some",
+        scenario,
+        Results([Result(json.dumps(data), recorded=sim[0]._recorded), sim[1]]),
+        comparison[0].linux[:2],
+        (),
     )  # type: ignore[arg-type]
     (one,) = Comparison.of([ran], [1, 2])
     assert one.quantity("acks_per_packet_reno") is None

@@ -11,6 +11,7 @@ import pytest
 
 import shoal
 from shoal.metrics import metric, recording
+from shoal.results.recorded import InFiles
 
 SCENARIO = """
 duration = "2 s"
@@ -35,7 +36,7 @@ def result(folder: Path, cuts_s: list[list[float]], srtt_s: list[float]) -> shoa
     (folder / "tables").mkdir()
     schema = {"time_s": pl.Float64, "flow": pl.UInt32, "cwnd_packets": pl.UInt32}
     pl.DataFrame(sorted(rows), schema=schema, orient="row").write_parquet(folder / "tables" / "controller.parquet")
-    return shoal.Result(json.dumps(data), folder=folder)
+    return shoal.Result(json.dumps(data), recorded=InFiles.of_folder(folder / "tables"))
 
 
 def test_cuts_within_half_a_round_trip_are_in_step(tmp_path: Path) -> None:

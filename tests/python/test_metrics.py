@@ -12,6 +12,7 @@ import pytest
 
 import shoal
 from shoal.metrics import metric, metrics
+from shoal.results.recorded import InFiles
 
 # BDP: 10 Mbit/s x 24 ms = 240,000 bit = 30,000 B = 20 packets of 1500 B.
 SCENARIO = """
@@ -149,7 +150,7 @@ def saved(data: dict[str, Any], folder: Path) -> shoal.Result:
     # 20 s of measurement: 1 s without a waiting packet, 9 s with 10, 6 s with 11, 4 s with 20.
     lengths = [(0, 1.0), (10, 9.0), (11, 6.0), (20, 4.0)]
     write_lengths(folder, "backlog_distribution", [(n, n, seconds) for n, seconds in lengths])
-    return shoal.Result(json.dumps(data), folder=folder)
+    return shoal.Result(json.dumps(data), recorded=InFiles.of_folder(folder / "tables"))
 
 
 def write_lengths(folder: Path, name: str, rows: list[tuple[Any, ...]], **first: type[pl.DataType]) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import Any
 
-from shoal.advise.candidates import Candidate, candidates, families, scaled
+from shoal.advise.candidates import Candidate, candidates, families, knobs, scaled
 from shoal.advise.judging import Judged, Means, judge, means, numbers
 from shoal.advise.question import Question
 from shoal.advise.traffic import Length, Situation, look, mix, scenario, situations, thorough
@@ -125,11 +124,40 @@ class _Runner:
 
     def means(self, wanted: Sequence[Scenario], seeds: Sequence[int], label: str) -> list[Means]:
         """Means over the seeds for each scenario."""
-        jobs = [Job(one, seed) for one in wanted for seed in seeds]
+        jobs = [Job(scenario, seed) for scenario in wanted for seed in seeds]
         self.runs += len(jobs)
-        results = run_jobs(jobs, label=label, finish=_lean, **self._settings)
-        found = [numbers(result) for result in results]
-        return [means(found[first : first + len(seeds)]) for first in range(0, len(found), len(seeds))]
+        runs = [numbers(result) for result in run_jobs(jobs, label=label, finish=_lean, **self._settings)]
+        return [means(runs[first : first + len(seeds)]) for first in range(0, len(runs), len(seeds))]
+
+
+@dataclass(frozen=True)
+class _Search:
+    """What the steps of a search share: the question, its situations, and what runs scenarios."""
+
+    question: Question
+    situations: Sequence[Situation]
+    runner: _Runner
+
+    def at(self, candidate: Candidate, situation: Situation, length: Length) -> Scenario:
+        """The scenario of a situation behind a candidate."""
+        return scenario(self.question, situation, candidate.aqm, length, separate=candidate.separate)
+
+    def measure(
+        self, tried: Sequence[Candidate], where: Sequence[Situation], length: Length, seeds: Sequence[int], label: str
+    ) -> Iterator[tuple[Candidate, dict[Situation, Means]]]:
+        """Each candidate with the means of each situation."""
+        wanted = [self.at(candidate, situation, length) for candidate in tried for situation in where]
+        measured = iter(self.runner.means(wanted, seeds, label))
+        for candidate in tried:
+            yield candidate, {situation: next(measured) for situation in where}
+
+
+@dataclass(frozen=True)
+class _Screening:
+    """What a first look at the candidates left: those worth more runs, and how long these may be."""
+
+    kept: Sequence[Candidate]
+    length: Length
 
 
 def advise(
@@ -153,62 +181,65 @@ def advise(
         True shows bars on stderr; a function is called with the finished fraction of each step.
     """
     tried = candidates(question)
-    runner = _Runner(workers, cache, progress)
-
-    def at(candidate: Candidate, situation: Situation, length: Length) -> Scenario:
-        return scenario(question, situation, candidate.bottleneck, length, separate=candidate.separate)
-
-    first_look = look(question)
-    everywhere = situations(question)
-    # A look at the traffic as asked alone would prefer laws that suit nothing else; on fast ports more takes too long.
-    packets = len(tried) * first_look.packets(question.rate_bps)
-    seen = [one for one in everywhere if not one.incast and not one.is_flooded and not one.is_crowded]
-    seen = seen[: max(_least_seen, int(_most_looked_at / packets))]
-    first: list[tuple[Judged, Candidate]] = []
-    looked: dict[str, dict[Situation, Means]] = {one.name: {} for one in tried}
-    # Those that are far behind in the traffic as asked are not looked at any further.
-    for where in (seen[:1], seen[1:]):
-        now = tried if not first else _promising([one for _, one in first])
-        found = runner.means(
-            [at(one, situation, first_look) for one in now for situation in where], _seeds[:1], f"{len(now)} laws"
-        )
-        for candidate, own in _each(now, where, found):
-            looked[candidate.name] |= own
-        first = [(judge(looked[candidate.name], question.goal), candidate) for candidate in now]
-        first.sort(key=lambda pair: (pair[0].key, pair[1].name))
-    shortest = thorough(question, 0.0).packets(question.rate_bps)
-    runs_of_two = len(_seeds) * len(everywhere) * (_kept * len({one.family for one in tried}) + 2)
-    most = _kept if runs_of_two * shortest <= 2 * _most_packets else 1
-    kept = [
-        candidate for family in families for _, candidate in [pair for pair in first if pair[1].family == family][:most]
-    ]
-    # About as many things are otherwise as there are situations of two candidates.
-    runs = len(_seeds) * len(everywhere) * (len(kept) + 2)
-    length = thorough(question, _most_packets / runs)
-    found = runner.means(
-        [at(one, situation, length) for one in kept for situation in everywhere], _seeds, f"best {len(kept)} everywhere"
-    )
-    standings = [
-        Standing(candidate, judge(own, question.goal), own) for candidate, own in _each(kept, everywhere, found)
-    ]
-    standings.sort(key=lambda one: (one.judged.key, one.candidate.name))
-    firsts: dict[str, Standing] = {}
-    for one in standings:
-        firsts.setdefault(one.candidate.family, one)
-    ranking = tuple(firsts.values())
-    best = ranking[0]
+    search = _Search(question, situations(question), _Runner(workers, cache, progress))
+    screening = _screen(search, tried)
+    standings = _confirm(search, screening)
+    of_families: dict[str, Standing] = {}
+    for standing in standings:
+        of_families.setdefault(standing.candidate.family, standing)
+    best = standings[0]
+    around = tuple(_around(search, best.candidate, screening.length))
     return Advice(
         question=question,
         verdict=_verdict(best),
         recommended=best,
-        ranking=ranking,
+        ranking=tuple(of_families.values()),
         tried=tuple(standings),
-        around=tuple(_around(question, best.candidate, length, runner)),
-        scenario=at(best.candidate, mix(question), length),
-        length=length,
+        around=around,
+        scenario=search.at(best.candidate, mix(question), screening.length),
+        length=screening.length,
         screened=len(tried),
-        runs=runner.runs,
+        runs=search.runner.runs,
     )
+
+
+def _screen(search: _Search, tried: Sequence[Candidate]) -> _Screening:
+    """Look at every candidate with one seed, and choose the best of each family."""
+    question, everywhere = search.question, search.situations
+    first_look = look(question)
+    # A look at the traffic as asked alone would prefer laws that suit nothing else; on fast ports more takes too long.
+    packets = len(tried) * first_look.packets(question.rate_bps)
+    plain = [one for one in everywhere if not one.incast and not one.is_flooded and not one.is_crowded]
+    plain = plain[: max(_least_seen, int(_most_looked_at / packets))]
+    measured: dict[str, dict[Situation, Means]] = {candidate.name: {} for candidate in tried}
+
+    def looked_at(some: Sequence[Candidate], where: Sequence[Situation]) -> list[Candidate]:
+        """These candidates in the order of what is known of them after a look at more situations."""
+        for candidate, own in search.measure(some, where, first_look, _seeds[:1], f"{len(some)} laws"):
+            measured[candidate.name] |= own
+        judged = [(judge(measured[candidate.name], question.goal), candidate) for candidate in some]
+        judged.sort(key=lambda pair: (pair[0].key, pair[1].name))
+        return [candidate for _, candidate in judged]
+
+    # Those that are far behind in the traffic as asked are not looked at any further.
+    ordered = looked_at(_promising(looked_at(tried, plain[:1])), plain[1:])
+    shortest = thorough(question, 0.0).packets(question.rate_bps)
+    runs_of_two = len(_seeds) * len(everywhere) * (_kept * len({candidate.family for candidate in tried}) + 2)
+    most = _kept if runs_of_two * shortest <= 2 * _most_packets else 1
+    kept = [c for family in families for c in [c for c in ordered if c.family == family][:most]]
+    # About as many things are otherwise as there are situations of two candidates.
+    runs = len(_seeds) * len(everywhere) * (len(kept) + 2)
+    return _Screening(kept, thorough(question, _most_packets / runs))
+
+
+def _confirm(search: _Search, screening: _Screening) -> list[Standing]:
+    """Try what was kept in all situations, with all seeds; best first."""
+    label = f"best {len(screening.kept)} everywhere"
+    standings = [
+        Standing(candidate, judge(own, search.question.goal), own)
+        for candidate, own in search.measure(screening.kept, search.situations, screening.length, _seeds, label)
+    ]
+    return sorted(standings, key=lambda standing: (standing.judged.key, standing.candidate.name))
 
 
 def _promising(ordered: Sequence[Candidate]) -> list[Candidate]:
@@ -223,16 +254,7 @@ def _promising(ordered: Sequence[Candidate]) -> list[Candidate]:
 def to_prove(advice: Advice) -> Scenario:
     """The traffic as asked behind the recommended law, for as long as a first look: the kernel takes its time."""
     question, best = advice.question, advice.recommended.candidate
-    return scenario(question, mix(question), best.bottleneck, look(question), separate=best.separate)
-
-
-def _each(
-    tried: Sequence[Candidate], where: Sequence[Situation], found: Sequence[Means]
-) -> Iterator[tuple[Candidate, dict[Situation, Means]]]:
-    """Each candidate with what was found in each situation, of runs in that order."""
-    places = iter(found)
-    for candidate in tried:
-        yield candidate, {situation: next(places) for situation in where}
+    return scenario(question, mix(question), best.aqm, look(question), separate=best.separate)
 
 
 def _lean(result: Result) -> Result:
@@ -249,38 +271,35 @@ def _verdict(best: Standing) -> Verdict:
     return Verdict.SHARE if family.is_shared else Verdict.SEPARATE
 
 
-def _around(question: Question, candidate: Candidate, length: Length, runner: _Runner) -> Iterator[Around]:
+def _around(search: _Search, candidate: Candidate, length: Length) -> Iterator[Around]:
     """The recommended law with other parameters, and with other traffic than was asked."""
-    varied = list(_variations(question, candidate))
-    wanted = [scenario(other, mix(other), law.bottleneck, length, separate=law.separate) for _, other, law in varied]
-    found = runner.means(wanted, _seeds, f"{len(varied)} things otherwise")
-    for (what, other, _), own in zip(varied, found, strict=True):
-        yield Around(what, judge({mix(other): own}, question.goal), own)
+    varied = list(_variations(search.question, candidate))
+    wanted = [scenario(other, mix(other), law.aqm, length, separate=law.separate) for _, other, law in varied]
+    measured = search.runner.means(wanted, _seeds, f"{len(varied)} things otherwise")
+    for (what, other, _), own in zip(varied, measured, strict=True):
+        yield Around(what, judge({mix(other): own}, search.question.goal), own)
 
 
 def _variations(question: Question, candidate: Candidate) -> Iterator[tuple[str, Question, Candidate]]:
-    for knob, change in scaled(candidate.bottleneck).items():
+    for knob in knobs(candidate.aqm):
         for factor in _factors:
-            yield f"{knob} x {factor:g}", question, replace(candidate, bottleneck=change(factor))
-    others: list[tuple[str, Callable[[], Question]]] = [
-        (f"round trip {rtt}", partial(replace, question, rtt=rtt)) for rtt in question.other_rtts or _times(question)
-    ]
+            law = replace(candidate, aqm=scaled(candidate.aqm, knob, factor))
+            yield f"{knob.value} x {factor:g}", question, law
+    # Defaults that depend on what is changed stay as they are.
+    fixed = replace(question, device=question.kind, buffer=question.buffer_text, hosts=question.hosts_name)
+    others = [(f"round trip {rtt}", replace(fixed, rtt=rtt)) for rtt in question.other_rtts or _times(question)]
     if 0 < question.scalable_share < 1:
         others += [
-            (f"{part:.0%} of the flows scalable", partial(replace, question, scalable_share=part))
+            (f"{part:.0%} of the flows scalable", replace(fixed, scalable_share=part))
             for part in (0.25, 0.75)
             if abs(part - question.scalable_share) > 0.05
         ]
     if question.hosts_name != "ideal":
-        others.append(("hosts send packet by packet", partial(replace, question, hosts="ideal")))
+        others.append(("hosts send packet by packet", replace(fixed, hosts="ideal")))
     if question.classic == "cubic" and question.scalable_share < 1:
-        others.append(("classic flows are Reno", partial(replace, question, classic="reno")))
-        others.append(("classic flows ask for ECN", partial(replace, question, classic="ecn-reno")))
-    for what, make in others:
-        # Defaults that depend on what is changed stay as they are.
-        other = replace(make(), device=question.kind, buffer=question.buffer_text)
-        if what != "hosts send packet by packet":
-            other = replace(other, hosts=question.hosts_name)
+        others.append(("classic flows are Reno", replace(fixed, classic="reno")))
+        others.append(("classic flows ask for ECN", replace(fixed, classic="ecn-reno")))
+    for what, other in others:
         yield what, other, candidate
 
 

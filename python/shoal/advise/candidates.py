@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from shoal.advise.question import Device, Question
 from shoal.advise.traffic import scalable_code_point
+
+if TYPE_CHECKING:
+    from shoal.scenario_keys import BottleneckAqm, ClassesQueue, ClassesQueueAqm, Dualpi2, FqCodel, Wred, WredMark
 
 # Thresholds that are tried, as parts of rate times round trip; the rule of Alizadeh et al. 2010 is 1/7.
 _thresholds_bdp = (1 / 14, 1 / 7, 0.3, 0.6, 1.2, 2.4)
@@ -36,15 +38,15 @@ class Candidate:
         What kind of answer it is; see :data:`families`.
     parameters
         What was varied, with units, as people read it.
-    bottleneck
-        The keys of the port.
+    aqm
+        The law of the port.
     separate
         Whether scalable packets need a code point of their own.
     """
 
     family: str
     parameters: Mapping[str, str]
-    bottleneck: Mapping[str, Any] = field(hash=False)
+    aqm: BottleneckAqm = field(hash=False)
     separate: bool = False
 
     @property
@@ -125,22 +127,22 @@ def _thinned(values: list[int]) -> list[int]:
 def _on_switch(question: Question) -> Iterator[Candidate]:
     thresholds = thresholds_bytes(question)
     most = int(question.buffer_bytes)
-    yield Candidate("no ECN", {"drop": "only when full"}, {"aqm": {"kind": "fifo"}})
+    yield Candidate("no ECN", {"drop": "only when full"}, {"kind": "fifo"})
     for low in thresholds[::2]:
         high = min(3 * low, most)
-        yield Candidate("no ECN", {"drop": _range(low, high, 0.1)}, {"aqm": _drops(low, high, 0.1)})
+        yield Candidate("no ECN", {"drop": _range(low, high, 0.1)}, _drops(low, high, 0.1))
     for k in thresholds:
-        yield Candidate("marks only", {"K": _size(k)}, {"aqm": _wred(mark=_step(k))})
-        yield Candidate("one knee", {"K": _size(k)}, {"aqm": _wred(mark=_step(k), drop=_step(k))})
+        yield Candidate("marks only", {"K": _size(k)}, _wred(mark=_step(k)))
+        yield Candidate("one knee", {"K": _size(k)}, _wred(mark=_step(k), drop=_step(k)))
         high = min(3 * k, most)
         for probability in (0.05, 1.0):
             both = _law(k, high, probability)
-            yield Candidate("one knee", {"both": _range(k, high, probability)}, {"aqm": _wred(mark=both, drop=both)})
+            yield Candidate("one knee", {"both": _range(k, high, probability)}, _wred(mark=both, drop=both))
         for distance, probability in itertools.product((1, 2), (0.1, 1.0)):
             low, high = min(distance * k, most), min(3 * distance * k, most)
             parameters = {"K": _size(k), "drop": _range(low, high, probability)}
             law = _wred(mark=_step(k), drop=_law(low, high, probability))
-            yield Candidate("separate laws", parameters, {"aqm": law})
+            yield Candidate("separate laws", parameters, law)
     if question.may_separate and all(question.groups):
         yield from _two_queues(question, thresholds)
 
@@ -153,95 +155,118 @@ def _two_queues(question: Question, thresholds: list[int]) -> Iterator[Candidate
     for k in thresholds:
         for low in (None, *thresholds[-3:]):
             drop = "only when full" if low is None else _range(low, min(3 * low, most), 0.1)
-            law = {"kind": "fifo"} if low is None else _drops(low, min(3 * low, most), 0.1)
             # Most switches can only drop above the threshold what they cannot mark; nothing but a SYN should be that.
             step = _wred(mark=_step(k), drop=_step(k))
-            own = {"name": "scalable", "dscp": [scalable_code_point], "weight": weights[0], "aqm": step}
-            other = {"name": "classic", "weight": weights[1], "aqm": law}
+            queues: list[ClassesQueue] = [
+                {"name": "scalable", "dscp": [scalable_code_point], "weight": weights[0], "aqm": step},
+                {
+                    "name": "classic",
+                    "weight": weights[1],
+                    "aqm": {"kind": "fifo"} if low is None else _drops(low, min(3 * low, most), 0.1),
+                },
+            ]
             parameters = {"K": _size(k), "weights": f"{weights[0]}:{weights[1]}", "classic drop": drop}
-            aqm = {"kind": "classes", "queues": [own, other]}
-            yield Candidate("two queues", parameters, {"aqm": aqm}, separate=True)
+            yield Candidate("two queues", parameters, {"kind": "classes", "queues": queues}, separate=True)
 
 
 def _on_linux(question: Question) -> Iterator[Candidate]:
     # These disciplines count packets.
     limit = f"{max(1, int(question.buffer_bytes // 1500))} packets"
-
-    def law(kind: str, **keys: object) -> dict[str, Any]:
-        return {"aqm": {"kind": kind, "limit": limit, **keys}}
-
-    yield Candidate("no ECN", {"drop": "only when full"}, {"aqm": {"kind": "fifo"}})
-    yield Candidate("no ECN", {"law": "codel"}, law("codel", ecn=False))
-    yield Candidate("no ECN", {"law": "pie"}, law("pie"))
-    yield Candidate("one queue with ECN", {"law": "codel"}, law("codel", ecn=True))
-    yield Candidate("one queue with ECN", {"law": "pie"}, law("pie", ecn=True))
+    yield Candidate("no ECN", {"drop": "only when full"}, {"kind": "fifo"})
+    yield Candidate("no ECN", {"law": "codel"}, {"kind": "codel", "limit": limit, "ecn": False})
+    yield Candidate("no ECN", {"law": "pie"}, {"kind": "pie", "limit": limit})
+    yield Candidate("one queue with ECN", {"law": "codel"}, {"kind": "codel", "limit": limit, "ecn": True})
+    yield Candidate("one queue with ECN", {"law": "pie"}, {"kind": "pie", "limit": limit, "ecn": True})
     for k in thresholds_bytes(question)[::2]:
-        microseconds = max(1, round(k * 8 / question.rate_bps * 1e6))
-        step = f"{microseconds} us"
-        yield Candidate("fair queueing", {"ce_threshold": step}, law("fq-codel", ce_threshold=step))
-    yield Candidate("fair queueing", {"ce_threshold": "none"}, law("fq-codel"))
+        step = f"{max(1, round(k * 8 / question.rate_bps * 1e6))} us"
+        law: FqCodel = {"kind": "fq-codel", "limit": limit, "ce_threshold": step}
+        yield Candidate("fair queueing", {"ce_threshold": step}, law)
+    yield Candidate("fair queueing", {"ce_threshold": "none"}, {"kind": "fq-codel", "limit": limit})
     step_us = round(_step_packets * 1500 * 8 / question.rate_bps * 1e6)
     for target, coupling in itertools.product((5, 15), (2, 4, 8)):
         parameters = {"target": f"{target} ms", "coupling factor": str(coupling)}
-        keys: dict[str, object] = {"ecn_mask": "any-ect", "target": f"{target} ms", "coupling": coupling}
+        dual: Dualpi2 = {"kind": "dualpi2", "limit": limit, "ecn_mask": "any-ect", "target": f"{target} ms"}
+        dual["coupling"] = coupling
         if step_us > _usual_step_us:
-            parameters["step"] = keys["step_threshold"] = f"{step_us} us"
-        yield Candidate("coupled dual queue", parameters, law("dualpi2", **keys))
+            parameters["step"] = dual["step_threshold"] = f"{step_us} us"
+        yield Candidate("coupled dual queue", parameters, dual)
 
 
-# Keys of laws whose sizes and times are parameters that somebody chose, and what people call them.
-_knobs = {
-    "mark": "thresholds of marks",
-    "drop": "thresholds of drops",
-    # The same law for ECN-capable packets.
-    "drop_ect": "thresholds of drops",
-    "ce_threshold": "ce_threshold",
-    "target": "target",
-    "step_threshold": "step",
-}
-_amount = re.compile(r"(?P<number>[0-9.]+) (?P<unit>B|us|ms)")
+class Knob(StrEnum):
+    """Parameters of a law that somebody chose and that have a size or a time; the value is what people call them."""
+
+    MARKS = "thresholds of marks"
+    DROPS = "thresholds of drops"
+    CE_THRESHOLD = "ce_threshold"
+    TARGET = "target"
+    STEP = "step"
 
 
-def scaled(bottleneck: Mapping[str, Any]) -> dict[str, Callable[[float], dict[str, Any]]]:
-    """For each kind of parameter that the keys of a port have, what multiplies its sizes or times."""
-
-    def change(words: str, factor: float) -> dict[str, Any]:
-        return dict(_changed(bottleneck, words, factor, inside=False))
-
-    return {
-        words: partial(change, words)
-        for words in dict.fromkeys(_knobs.values())
-        if _changed(bottleneck, words, 2.0, inside=False) != bottleneck
-    }
+def knobs(aqm: BottleneckAqm) -> list[Knob]:
+    """The knobs that a law has."""
+    return [knob for knob in Knob if scaled(aqm, knob, 2.0) != aqm]
 
 
-def _changed(tree: Any, words: str, factor: float, *, inside: bool) -> Any:
-    if isinstance(tree, Mapping):
-        return {
-            name: _changed(own, words, factor, inside=inside or _knobs.get(name) == words) for name, own in tree.items()
-        }
-    if isinstance(tree, list):
-        return [_changed(own, words, factor, inside=inside) for own in tree]
-    if inside and isinstance(tree, str) and (found := _amount.fullmatch(tree)):
-        return f"{max(1, round(float(found['number']) * factor))} {found['unit']}"
-    return tree
+def scaled(aqm: BottleneckAqm, knob: Knob, factor: float) -> BottleneckAqm:
+    """A law with the sizes or times of a knob multiplied; as it is if it has no such knob."""
+    if aqm["kind"] == "classes":
+        queues: list[ClassesQueue] = [{**queue, "aqm": _scaled(queue["aqm"], knob, factor)} for queue in aqm["queues"]]
+        return {**aqm, "queues": queues}
+    return _scaled(aqm, knob, factor)
 
 
-def _wred(**laws: Mapping[str, Any]) -> dict[str, Any]:
-    return {"kind": "wred", **laws}
+def _scaled(aqm: ClassesQueueAqm, knob: Knob, factor: float) -> ClassesQueueAqm:
+    if aqm["kind"] == "wred":
+        law = aqm.copy()
+        if knob is Knob.MARKS and "mark" in law:
+            law["mark"] = _profile(law["mark"], factor)
+        if knob is Knob.DROPS and "drop" in law:
+            law["drop"] = _profile(law["drop"], factor)
+        # The same law for ECN-capable packets.
+        if knob is Knob.DROPS and "drop_ect" in law:
+            law["drop_ect"] = _profile(law["drop_ect"], factor)
+        return law
+    if aqm["kind"] == "fq-codel" and knob is Knob.CE_THRESHOLD and "ce_threshold" in aqm:
+        return {**aqm, "ce_threshold": _multiplied(aqm["ce_threshold"], factor)}
+    if aqm["kind"] == "dualpi2" and knob is Knob.TARGET and "target" in aqm:
+        return {**aqm, "target": _multiplied(aqm["target"], factor)}
+    if aqm["kind"] == "dualpi2" and knob is Knob.STEP and "step_threshold" in aqm:
+        return {**aqm, "step_threshold": _multiplied(aqm["step_threshold"], factor)}
+    return aqm
 
 
-def _drops(low: int, high: int, probability: float) -> dict[str, Any]:
+def _profile(profile: WredMark, factor: float) -> WredMark:
+    return {**profile, "min": _multiplied(profile["min"], factor), "max": _multiplied(profile["max"], factor)}
+
+
+def _multiplied(amount: str, factor: float) -> str:
+    """A size or time in its own unit, in whole units of which there is at least one."""
+    number, _, unit = amount.partition(" ")
+    return f"{max(1, round(float(number) * factor))} {unit}"
+
+
+def _wred(*, mark: WredMark | None = None, drop: WredMark | None = None, drop_ect: WredMark | None = None) -> Wred:
+    law: Wred = {"kind": "wred"}
+    if mark is not None:
+        law["mark"] = mark
+    if drop is not None:
+        law["drop"] = drop
+    if drop_ect is not None:
+        law["drop_ect"] = drop_ect
+    return law
+
+
+def _drops(low: int, high: int, probability: float) -> Wred:
     """Drops all packets by one law, whether they are ECN-capable or not."""
     law = _law(low, high, probability)
     return _wred(drop=law, drop_ect=law)
 
 
-def _step(threshold: int) -> dict[str, Any]:
+def _step(threshold: int) -> WredMark:
     return _law(threshold, threshold, 1.0)
 
 
-def _law(low: int, high: int, probability: float) -> dict[str, Any]:
+def _law(low: int, high: int, probability: float) -> WredMark:
     return {"min": f"{low} B", "max": f"{high} B", "max_probability": probability}
 
 

@@ -38,7 +38,7 @@ def _standing(one: Standing) -> dict[str, Any]:
         "law": one.candidate.family,
         "summary": families[one.candidate.family].summary,
         "parameters": dict(one.candidate.parameters),
-        "bottleneck": dict(one.candidate.bottleneck),
+        "bottleneck": {"aqm": one.candidate.aqm},
         "judged": _judged(one.judged),
         "situations": [
             {

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from shoal._toml import toml_value
 from shoal.errors import ScenarioError, UsageError
 from shoal.scenario import Scenario
+
+if TYPE_CHECKING:
+    from shoal.scenario_keys import Bottleneck, Flow
 
 
 class Device(StrEnum):
@@ -131,13 +133,11 @@ class Question:
     @cached_property
     def plain(self) -> Scenario:
         """The port without a law and one flow on it, from which units are read."""
-        flow = {"cc": self.scalable, "rtt": self.rtt}
+        flows: list[Flow] = [{"cc": controller, "rtt": self.rtt} for controller in (self.scalable, self.classic)]
         if self.hosts is not None:
-            flow["host"] = self.hosts
-        return _checked(
-            {"rate": self.rate, "buffer": "unlimited" if self.buffer is None else self.buffer},
-            [flow, {**flow, "cc": self.classic}],
-        )
+            for flow in flows:
+                flow["host"] = self.hosts
+        return _checked({"rate": self.rate, "buffer": "unlimited" if self.buffer is None else self.buffer}, flows)
 
     @cached_property
     def rate_bps(self) -> float:
@@ -147,7 +147,7 @@ class Question:
     @cached_property
     def rtt_s(self) -> float:
         """Round trip in s."""
-        return float(self.plain.facts["groups"][0]["base_rtt_s"])
+        return self.plain.facts["groups"][0]["base_rtt_s"] or 0.0
 
     @property
     def bdp_bytes(self) -> float:
@@ -200,10 +200,9 @@ class Question:
 _named = {Device.SWITCH: "switch", Device.LINUX: "Linux router"}
 
 
-def _checked(bottleneck: dict[str, object], flows: list[dict[str, str]]) -> Scenario:
-    text = f'duration = "1 s"\nbottleneck = {toml_value(bottleneck)}\nflows = {toml_value(flows)}\n'
+def _checked(bottleneck: Bottleneck, flows: list[Flow]) -> Scenario:
     try:
-        return Scenario.from_toml(text, name="question")
+        return Scenario.from_keys({"duration": "1 s", "bottleneck": bottleneck, "flows": flows}, name="question")
     except ScenarioError as error:
         # The place is a line of a text that nobody has written; what is wrong with it is a sentence.
         first, *_ = str(error).removeprefix("error: ").splitlines()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
-from shoal._toml import toml_value
 from shoal.advise.question import Question
 from shoal.scenario import Scenario
+
+if TYPE_CHECKING:
+    from shoal.scenario_keys import BottleneckAqm, Flow, FlowAppTransfer, FlowStart, ScenarioKeys
 
 _packet_bytes = 1500
 # A look at a law measures so many packets of 1500 B at the rate of the port, but for so many round trips and so long
@@ -127,7 +128,7 @@ def thorough(question: Question, most_packets: float) -> Length:
 
 
 def scenario(
-    question: Question, situation: Situation, bottleneck: Mapping[str, Any], length: Length, *, separate: bool
+    question: Question, situation: Situation, aqm: BottleneckAqm, length: Length, *, separate: bool
 ) -> Scenario:
     """The scenario of a situation at a port.
 
@@ -135,43 +136,45 @@ def scenario(
     ----------
     question, situation
         What is asked, and the traffic.
-    bottleneck
-        The keys of the port but for its rate and its buffer: its law, above all.
+    aqm
+        The law of the port.
     length
         Of the run.
     separate
         Whether scalable packets carry a code point of their own.
     """
-    start = {"uniform": ["0 s", _time(length.warmup_s / 10)]}
-    common: dict[str, Any] = {"rtt": question.rtt, "host": question.hosts_name}
-    scalable = {**common, "cc": question.scalable, **({"dscp": scalable_code_point} if separate else {})}
-    flows: list[dict[str, Any]] = []
+    start: FlowStart = {"uniform": ["0 s", _time(length.warmup_s / 10)]}
+    scalable: Flow = {"rtt": question.rtt, "host": question.hosts_name, "cc": question.scalable}
+    classic: Flow = {"rtt": question.rtt, "host": question.hosts_name, "cc": question.classic}
+    if separate:
+        scalable["dscp"] = scalable_code_point
+    flows: list[Flow] = []
     if situation.scalable:
-        flows.append({"name": "scalable", **scalable, "count": situation.scalable, "start": start})
+        flows.append({**scalable, "name": "scalable", "count": situation.scalable, "start": start})
     if situation.classic:
-        flows.append({"name": "classic", **common, "cc": question.classic, "count": situation.classic, "start": start})
+        flows.append({**classic, "name": "classic", "count": situation.classic, "start": start})
     if situation.incast:
-        flows.append({"name": "incast", **scalable, "count": situation.incast, **_incast(question, length)})
+        begins, rounds = _time(length.warmup_s), _incast(question, length)
+        flows.append({**scalable, "name": "incast", "count": situation.incast, "start": begins, "app": rounds})
     if situation.is_flooded:
-        flood = {"unresponsive": _rate(unresponsive_share * question.rate_bps), "ecn": "ect0"}
-        flows.append(
-            {
-                "name": "flood",
-                "rtt": question.rtt,
-                "cc": "none",
-                "app": flood,
-                **({"dscp": scalable_code_point} if separate else {}),
-            }
-        )
+        flood: Flow = {
+            "name": "flood",
+            "rtt": question.rtt,
+            "cc": "none",
+            "app": {"unresponsive": _rate(unresponsive_share * question.rate_bps), "ecn": "ect0"},
+        }
+        if separate:
+            flood["dscp"] = scalable_code_point
+        flows.append(flood)
     long_flows = f"{situation.scalable} {question.scalable}, {situation.classic} {question.classic}"
-    text = [
-        f"title = {toml_value(f'{situation.name}: {long_flows}')}",
-        f"duration = {toml_value(_time(length.whole_s))}",
-        f"warmup = {toml_value(_time(length.warmup_s))}",
-        f"bottleneck = {toml_value({'rate': question.rate, 'buffer': question.buffer_text, **bottleneck})}",
-        f"flows = {toml_value(flows)}",
-    ]
-    return Scenario.from_toml("\n".join(text) + "\n", name=situation.name)
+    keys: ScenarioKeys = {
+        "title": f"{situation.name}: {long_flows}",
+        "duration": _time(length.whole_s),
+        "warmup": _time(length.warmup_s),
+        "bottleneck": {"rate": question.rate, "buffer": question.buffer_text, "aqm": aqm},
+        "flows": flows,
+    }
+    return Scenario.from_keys(keys, name=situation.name)
 
 
 # Of scalable packets, where they have a queue of their own: assured forwarding, class 1.
@@ -183,14 +186,11 @@ def ideal_incast_s(question: Question) -> float:
     return question.rtt_s + question.incast * question.response_bytes * 8 / question.rate_bps
 
 
-def _incast(question: Question, length: Length) -> dict[str, Any]:
+def _incast(question: Question, length: Length) -> FlowAppTransfer:
     """Rounds of answers in the measured time, as many as fit if each has four times what it must take."""
     every_s = 4 * max(ideal_incast_s(question), 4 * question.rtt_s)
     rounds = max(1, min(_rounds, math.floor(length.measured_s / every_s)))
-    return {
-        "start": _time(length.warmup_s),
-        "app": {"transfer": question.response, "rounds": rounds, "every": _time(every_s)},
-    }
+    return {"transfer": question.response, "rounds": rounds, "every": _time(every_s)}
 
 
 def _time(seconds: float) -> str:

@@ -70,11 +70,12 @@ def _has_bdp(result: RunRecord, link: int) -> bool:
 def queue_bdp(result: RunRecord, in_service: bool = False, link: int = 0) -> float | None:
     """Mean waiting bytes over the bandwidth-delay product; ``in_service`` adds the packet in transmission."""
     found, fact = result.bottlenecks[link], result.scenario.facts["bottlenecks"][link]
-    waiting = ratio(found["queue_bytes"]["mean"], fact["bdp_bytes"])
-    if waiting is None or not in_service:
+    bdp_bytes = fact["bdp_bytes"]
+    waiting = ratio(found["queue_bytes"]["mean"], bdp_bytes)
+    if waiting is None or not bdp_bytes or not in_service:
         return waiting
     # While the link transmits, one packet is in service; full packets, as ACKs take the other direction.
-    return waiting + (found["utilisation"] or 0.0) * float(fact["mtu_bytes"]) / float(fact["bdp_bytes"])
+    return waiting + (found["utilisation"] or 0.0) * float(fact["mtu_bytes"]) / bdp_bytes
 
 
 @declare("class_queue_packets", "Queue", Unit.PACKETS)

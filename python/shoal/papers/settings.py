@@ -6,11 +6,11 @@ such change is listed with its reason, so that nothing can be set for a single f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal._toml import toml_value
+from shoal._toml import as_text
 from shoal.errors import UsageError
 from shoal.models import nearest
 from shoal.papers.spec import Item, Paper, Search, Sweep
@@ -128,15 +128,16 @@ def _of_scenario(scenario: Scenario) -> Iterator[tuple[str, str]]:
     resolved = scenario.resolved
     yield "duration", str(resolved["duration"])
     yield "warmup", str(resolved["warmup"])
-    link = resolved.get("bottleneck") or resolved.get("topology") or {}
+    link: Mapping[str, Any] = resolved.get("bottleneck") or resolved.get("topology") or {}
     for name in _link_settings:
         if name in link:
             yield name, str(link[name])
     yield from _of_queue(link.get("aqm", {}))
-    for group in resolved["flows"]:
+    groups: Sequence[Mapping[str, Any]] = resolved["flows"]
+    for group in groups:
         for name in _flow_settings:
             if name in group:
-                yield name, _text(group[name])
+                yield name, as_text(group[name])
 
 
 def _of_queue(aqm: dict[str, Any], place: str = "aqm") -> Iterator[tuple[str, str]]:
@@ -145,16 +146,12 @@ def _of_queue(aqm: dict[str, Any], place: str = "aqm") -> Iterator[tuple[str, st
         if isinstance(value, dict):
             yield from _of_queue(value, key)
         else:
-            yield key, _text(value)
+            yield key, as_text(value)
 
 
 def _is_varied(setting: str, before: tuple[str, ...], after: tuple[str, ...]) -> bool:
     """Whether a parameter of the queue is what one of both sweeps varies, or belongs to a queue of another kind."""
     return setting.startswith("aqm.") and setting != "aqm.kind" and (len(before) != 1 or len(after) != 1)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else toml_value(value)
 
 
 def _shown(values: tuple[str, ...]) -> str:

@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, TypeAdapter, ValidationError, ValidationInfo
 
 from shoal import expression
-from shoal._toml import toml_value
 from shoal.errors import OutputError, UsageError
 from shoal.models import nearest
 from shoal.papers.model import (
@@ -142,7 +141,7 @@ def _without(scenario: Scenario, groups: list[str]) -> Scenario:
     # The file as it is written, not with defaults filled in: readings may change what defaults depend on.
     written = tomllib.loads(scenario.text)
     written["flows"] = [group for group, name in zip(written["flows"], names, strict=True) if name not in groups]
-    return Scenario("".join(f"{key} = {toml_value(value)}\n" for key, value in written.items()), scenario.name)
+    return Scenario.from_resolved(written, name=scenario.name)
 
 
 @model

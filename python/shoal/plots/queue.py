@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 from matplotlib.axes import Axes
@@ -25,6 +26,7 @@ from shoal.plots.style import (
 
 if TYPE_CHECKING:
     from shoal.run_record import RunRecord
+    from shoal.scenario_facts import ThresholdFacts
 
 # The whole run shows trends, the detail single oscillations.
 _overview_points = 150
@@ -105,7 +107,7 @@ def _overview(axes: Axes, data: pl.DataFrame, start_s: float, end_s: float) -> N
     axes.plot(bins["time_s"], bins["mean"], color=colour(0), label="mean")
 
 
-def _thresholds(panels: list[Axes], thresholds: list[dict[str, Any]], mtu: int, top: float) -> None:
+def _thresholds(panels: list[Axes], thresholds: Sequence[ThresholdFacts], mtu: int, top: float) -> None:
     """Label each threshold at the right edge; one that the queue never comes near would squeeze everything else."""
     near = [line for line in thresholds if line["bytes"] / mtu <= 2.5 * top]
     highest = max([top, *(line["bytes"] / mtu for line in near)])

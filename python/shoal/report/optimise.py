@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal import _native
-from shoal._toml import toml_value
+from shoal._toml import as_text
 from shoal.files import write_text
 from shoal.plots import save
 from shoal.remarks import identical_points_line, notice_lines
@@ -49,9 +49,7 @@ def write_optimise_report(folder: Path, template: Template, found: Optimised, *,
 def _settings(template: Template, found: Optimised) -> Table:
     """What was free, computed and wanted."""
     rows = [(parameter.key, parameter.range, "free") for parameter in found.parameters]
-    rows += [
-        (key, value if isinstance(value, str) else toml_value(value), "computed") for key, value in template.set.items()
-    ]
+    rows += [(key, as_text(value), "computed") for key, value in template.set.items()]
     rows += [("goal", goal.text, "wanted") for goal in found.goals]
     rows += [("condition", found.condition.text, "wanted")] if found.condition else []
     return Table("", ("Name", "Values", ""), rows, words=3)

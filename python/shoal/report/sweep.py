@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import _native
-from shoal._toml import as_text, toml_value
+from shoal._toml import as_text
 from shoal.files import write_text
 from shoal.models import Model
 from shoal.plots import Drawn, save
@@ -39,10 +39,7 @@ def write_rows_report(folder: Path, rows: Rows, *, command: str) -> None:
         for factor in plan.design.factors
         for column, key in enumerate(factor.keys)
     ]
-    table += [
-        (key, value if isinstance(value, str) else toml_value(value), "computed")
-        for key, value in plan.template.set.items()
-    ]
+    table += [(key, as_text(value), "computed") for key, value in plan.template.set.items()]
     table += [(name, text, "measured") for name, text in plan.metrics.items() if name != text]
     same = sweep_identical_line(rows)
     notices = [*sweep_notice_lines(rows), *([same] if same else []), *failure_lines(rows)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -120,7 +121,9 @@ class InFiles:
     def save(self, folder: Path) -> None:
         """Copy the files."""
         for name, file in self._files.items():
-            (folder / f"{name}.parquet").write_bytes(file if isinstance(file, bytes) else file.read_bytes())
+            place = folder / f"{name}.parquet"
+            # Files of packets may be larger than memory.
+            _ = place.write_bytes(file) if isinstance(file, bytes) else shutil.copyfile(file, place)
 
     def _source(self, name: str) -> Path | io.BytesIO:
         file = self._files[name]

@@ -131,8 +131,8 @@ def refuse_without_files(scenario: Scenario, packets: object | None, pcap: objec
         It does.
     """
     trace = scenario.resolved["trace"]
-    for wanted, place in (("packets", packets), ("pcap", pcap)):
-        if trace[wanted] and place is None:
+    for wanted, is_wanted, place in (("packets", trace["packets"], packets), ("pcap", trace["pcap"], pcap)):
+        if is_wanted and place is None:
             raise UsageError(
                 f"the scenario has trace.{wanted} = true, but there is no file to write to",
                 hint=f"give {wanted}=PATH (on the command line: --out DIR), or set trace.{wanted} = false",

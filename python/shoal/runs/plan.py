@@ -231,8 +231,8 @@ def _placed(text: str, plan: Plan, number: int) -> ScenarioError:
 
 def _refuse_packets(scenario: Scenario) -> None:
     trace = scenario.resolved["trace"]
-    for wanted in ("packets", "pcap"):
-        if trace[wanted]:
+    for wanted, is_wanted in (("packets", trace["packets"]), ("pcap", trace["pcap"])):
+        if is_wanted:
             raise UsageError(
                 f"the scenario has trace.{wanted} = true, but a sweep keeps no packets of its runs",
                 hint=f"set trace.{wanted} = false, and run single points with `shoal run`",

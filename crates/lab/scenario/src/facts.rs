@@ -34,8 +34,8 @@ pub struct LinkFacts {
     pub rate_bps: u64,
     /// Bandwidth-delay product in bytes; `None` if the scenario has no round-trip time for it.
     pub bdp_bytes: Option<f64>,
-    /// The largest packet of any flow in bytes; `None` without flows.
-    pub mtu_bytes: Option<u32>,
+    /// The largest packet of any flow in bytes; 1,500 without flows.
+    pub mtu_bytes: u32,
     /// Levels of the queue at which its law changes what it does.
     pub thresholds: Vec<Threshold>,
 }
@@ -83,7 +83,7 @@ impl Facts {
     /// Facts of `experiment`; `bdp_rtt` is the round-trip time in which its bandwidth-delay products are
     /// measured.
     pub(crate) fn of(experiment: &Experiment, bdp_rtt: Option<Span>) -> Self {
-        let mtu = experiment.endpoints.iter().map(|endpoint| u32::from(endpoint.mtu_bytes)).max();
+        let mtu = experiment.endpoints.iter().map(|endpoint| u32::from(endpoint.mtu_bytes)).max().unwrap_or(1500);
         let bottlenecks = experiment.monitored().filter_map(|(_, link)| {
             let rate = link.rate?;
             Some(LinkFacts {
@@ -91,7 +91,7 @@ impl Facts {
                 rate_bps: rate.as_bps(),
                 bdp_bytes: bdp_rtt.map(|rtt| bytes_in(rate, rtt)),
                 mtu_bytes: mtu,
-                thresholds: thresholds(link, mtu.unwrap_or(1500)),
+                thresholds: thresholds(link, mtu),
             })
         });
         let trace = &experiment.trace;
