@@ -1,91 +1,123 @@
-"""Sentences about runs: their notices, and whether their seeds made a difference."""
+"""Sentences about runs: their notices, whether their seeds made a difference, and how many there are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from shoal.notices import Notice
 from shoal.results import Result, Results
 from shoal.runs.rows import Rows
 
 
-def notice_lines(runs: Sequence[Result]) -> list[str]:
-    """One sentence for each notice of some runs of a scenario: the first run's words, and in how many there is one."""
-    return _lines([(f"seed {run.seed}", run.notices) for run in runs], "in", "runs")
+@dataclass(frozen=True)
+class Noticed:
+    """A notice that runs have: the words of the first one, what that run or point is called, and how many have it."""
+
+    text: str
+    first: str
+    count: int
 
 
-def _lines(lists: Sequence[tuple[str, Sequence[Notice]]], word: str, what: str) -> list[str]:
-    first: dict[tuple[str, tuple[str, ...]], tuple[str, Notice]] = {}
-    counts: dict[tuple[str, tuple[str, ...]], int] = {}
-    for place, notices in lists:
-        for about, notice in {(notice.kind, notice.groups): notice for notice in reversed(notices)}.items():
-            first.setdefault(about, (place, notice))
-            counts[about] = counts.get(about, 0) + 1
-    return [
-        notice.text + (f" ({place}; the same kind {word} {counts[about]} of {len(lists)} {what})" * (len(lists) > 1))
-        for about, (place, notice) in first.items()
-    ]
+@dataclass(frozen=True)
+class Remarks:
+    """What there is to say of runs of a scenario, or of points of which each is a scenario with some seeds.
+
+    Attributes
+    ----------
+    noticed
+        Notices by kind and groups, in the order in which they first appear.
+    at
+        What sentences say of where a notice is: ``in`` and ``runs``, or ``at`` and ``points``.
+    total
+        How many runs or points there are.
+    seeds
+        The seeds of every point, or of the scenario.
+    identical
+        Names of the points whose seeds make no difference.
+    until
+        When points had seeds enough, if they have different numbers.
+    """
+
+    noticed: Sequence[Noticed]
+    at: tuple[str, str]
+    total: int
+    seeds: Sequence[Sequence[int]]
+    identical: Sequence[str]
+    until: str = ""
+
+    @classmethod
+    def of_runs(cls, runs: Sequence[Result]) -> Remarks:
+        """Of runs of one scenario."""
+        results = Results(runs)
+        noticed = _noticed([(f"seed {run.seed}", [run]) for run in runs])
+        return cls(noticed, ("in", "runs"), len(runs), [results.seeds], [""] if results.identical else [])
+
+    @classmethod
+    def of_points(cls, points: Sequence[tuple[str, Results]]) -> Remarks:
+        """Of points, each with what sentences call it."""
+        noticed = _noticed([(f"at {name}", runs) for name, runs in points])
+        identical = [name for name, runs in points if runs.identical]
+        return cls(noticed, ("at", "points"), len(points), [runs.seeds for _, runs in points], identical)
+
+    @classmethod
+    def of_rows(cls, rows: Rows) -> Remarks:
+        """Of a sweep of which only numbers are kept."""
+        noticed = [Noticed(text, f"at {rows.name(place)}", count) for text, place, count in rows.notices]
+        seeds = [rows.seeds(place) for place in range(len(rows))]
+        identical = [rows.name(place) for place in rows.identical]
+        until = f" until {rows.plan.until.text}" if rows.plan.until else ""
+        return cls(noticed, ("at", "points"), len(rows), seeds, identical, until)
+
+    @property
+    def notices(self) -> list[str]:
+        """One sentence for each notice: the first words, and in how many runs or at how many points there is one."""
+        word, things = self.at
+        return [
+            f"{one.text} ({one.first}; the same kind {word} {one.count} of {self.total} {things})"
+            if self.total > 1
+            else one.text
+            for one in self.noticed
+        ]
+
+    @property
+    def nothing_is_random(self) -> str | None:
+        """That seeds made no difference, so that no number has an interval: everywhere, or where first."""
+        if not self.identical:
+            return None
+        if not self.is_without_chance:
+            points = f"{len(self.identical)} of {len(self.seeds)} points"
+            return f"at {points} all runs are identical, first at {self.identical[0]}"
+        return f"nothing in this scenario is random: all {len(self.seeds[0])} runs are identical"
+
+    @property
+    def is_without_chance(self) -> bool:
+        """Whether seeds made no difference anywhere."""
+        return bool(self.identical) and len(self.identical) == len(self.seeds)
+
+    @property
+    def lines(self) -> list[str]:
+        """Notices, and that seeds made no difference, if they made none."""
+        return [*self.notices, *([self.nothing_is_random] if self.nothing_is_random else [])]
+
+    def seeds_in_words(self, *, named: bool = False) -> str:
+        """How many runs each number sums up; ``named``: and their seeds."""
+        interval = "mean ± 95 % confidence interval"
+        counts = {len(own) for own in self.seeds}
+        if len(counts) > 1:
+            return f"{min(counts)} to {max(counts)} seeds{self.until}, {interval}"
+        first = self.seeds[0]
+        names = f" ({', '.join(map(str, first))})" if named else ""
+        if len(first) == 1:
+            return f"1 seed{names}"
+        return f"{len(first)} seeds{names}, {'all identical' if self.is_without_chance else interval}"
 
 
-def sweep_notice_lines(rows: Rows) -> list[str]:
-    """The same of a sweep of which only numbers are kept."""
-    return [
-        text + (f" (at {rows.name(place)}; the same kind at {count} of {len(rows)} points)" * (len(rows) > 1))
-        for text, place, count in rows.notices
-    ]
-
-
-def sweep_identical_line(rows: Rows) -> str | None:
-    """That seeds made no difference in a sweep of which only numbers are kept, at all points, or where first."""
-    identical = rows.identical
-    if not identical:
-        return None
-    if len(identical) == len(rows):
-        return _identical(len(rows.seeds(identical[0])))
-    return f"at {len(identical)} of {len(rows)} points all runs are identical, first at {rows.name(identical[0])}"
-
-
-def sweep_seeds_in_words(rows: Rows, *, named: bool = False) -> str:
-    """How many runs each number of a sweep sums up; ``named``: and their seeds."""
-    counts = {len(rows.seeds(place)) for place in range(len(rows))}
-    if len(counts) > 1:
-        goal = f" until {rows.plan.until.text}" if rows.plan.until else ""
-        return f"{min(counts)} to {max(counts)} seeds{goal}, mean ± 95 % confidence interval"
-    return _seeds_in_words(rows.seeds(0), len(rows.identical) == len(rows), named=named)
-
-
-def all_lines(runs: Results) -> list[str]:
-    """The notices of some runs of a scenario, and that seeds made no difference, if they made none."""
-    same = identical_line(runs)
-    return [*notice_lines(runs), *([same] if same else [])]
-
-
-def identical_line(runs: Results) -> str | None:
-    """That seeds made no difference, so that no number has an interval; ``None`` if they made one, or there is one."""
-    return _identical(len(runs)) if runs.identical else None
-
-
-def _identical(runs: int) -> str:
-    return f"nothing in this scenario is random: all {runs} runs are identical"
-
-
-def identical_points_line(points: Sequence[tuple[str, Results]]) -> str | None:
-    """The same of the points of a sweep, each with what it is called: at all, or at how many and where first."""
-    identical = [(name, runs) for name, runs in points if runs.identical]
-    if not identical:
-        return None
-    if len(identical) == len(points):
-        return identical_line(identical[0][1])
-    return f"at {len(identical)} of {len(points)} points all runs are identical, first at {identical[0][0]}"
-
-
-def seeds_in_words(runs: Sequence[Results], *, named: bool = False) -> str:
-    """How many runs each number of a table sums up; ``named``: and their seeds."""
-    return _seeds_in_words(runs[0].seeds, all(one.identical for one in runs), named=named)
-
-
-def _seeds_in_words(seeds: Sequence[int], is_identical: bool, *, named: bool) -> str:
-    names = f" ({', '.join(map(str, seeds))})" if named else ""
-    if len(seeds) == 1:
-        return f"1 seed{names}"
-    return f"{len(seeds)} seeds{names}, " + ("all identical" if is_identical else "mean ± 95 % confidence interval")
+def _noticed(lists: Sequence[tuple[str, Sequence[Result]]]) -> list[Noticed]:
+    """Each kind of notice about the same groups once a list."""
+    known: dict[tuple[str, tuple[str, ...]], Noticed] = {}
+    for name, runs in lists:
+        here = {(notice.kind, notice.groups): notice for run in reversed(runs) for notice in reversed(run.notices)}
+        for about, notice in here.items():
+            before = known.get(about, Noticed(notice.text, name, 0))
+            known[about] = Noticed(before.text, before.first, before.count + 1)
+    return list(known.values())

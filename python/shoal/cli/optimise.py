@@ -17,7 +17,7 @@ from shoal.cli.console import data
 from shoal.cli.out import results_in, say_written, write_results
 from shoal.errors import UsageError
 from shoal.files import writing
-from shoal.remarks import notice_lines
+from shoal.remarks import Remarks
 from shoal.scenario import Scenario
 from shoal.search import FreeParameter, Measurement, Optimised, read_goals
 from shoal.search import optimise as run_optimise
@@ -93,7 +93,7 @@ def optimise(
         data.json(text)
     else:
         _show(template.scenario, found)
-    options.say_if_nothing_is_random(template.scenario, found.named)
+    options.say_if_nothing_is_random(template.scenario, Remarks.of_points(found.named))
     if found.chosen is None:
         raise Exit(5)
 
@@ -122,7 +122,7 @@ def _show(scenario: Scenario, found: Optimised) -> None:
     data.sentence(found.verdict)
     for line in found.remarks:
         data.sentence(line)
-    options.print_notices(notice_lines(found.results or ()))
+    options.print_notices(Remarks.of_runs(found.results or ()).notices)
 
 
 def _as_json(scenario: Scenario, found: Optimised) -> str:

@@ -17,14 +17,14 @@ from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
 from shoal.errors import ScenarioError, UsageError
 from shoal.models import nearest
-from shoal.remarks import identical_points_line
+from shoal.remarks import Remarks
 from shoal.scenario import Scenario
 from shoal.shipped import find_scenario
 from shoal.sizes import scenario_with_sizes
 from shoal.template import Template, template_of
 
 if TYPE_CHECKING:
-    from shoal.results import Results
+    pass
 
 ScenarioFiles = Annotated[
     list[Path],
@@ -101,11 +101,13 @@ def values_of(option: str) -> Iterator[None]:
         raise ScenarioError(str(error).replace("--> --set:", f"--> {option}:")) from None
 
 
-def say_nothing_is_random(scenario: Scenario, line: str) -> None:
-    """Say that seeds make no difference, so that the numbers have no interval, and what would make one.
-
-    ``line`` is of :mod:`shoal.remarks`.
-    """
+def say_if_nothing_is_random(scenario: Scenario, said: Remarks) -> None:
+    """Say where seeds make no difference, so that numbers have no interval, and what would make one if none does."""
+    if (line := said.nothing_is_random) is None:
+        return
+    if not said.is_without_chance:
+        talk.warning(line)
+        return
     groups = scenario.facts["groups"]
     rtt_ms = max(1, round(max((group["longest_rtt_s"] or 0.0) for group in groups) * 1000)) if groups else 1
     name = groups[0]["name"]
@@ -115,15 +117,6 @@ def say_nothing_is_random(scenario: Scenario, line: str) -> None:
         f'start = {{ uniform = ["0 ms", "{rtt_ms} ms"] }} in each group\n'
         f'      (--set \'flows.{name}.start={{ uniform = ["0 ms", "{rtt_ms} ms"] }}\')',
     )
-
-
-def say_if_nothing_is_random(scenario: Scenario, points: Sequence[tuple[str, Results]]) -> None:
-    """The same of the points of a sweep or the trials of a search, each with what it is called."""
-    line = identical_points_line(points)
-    if line and all(runs.identical for _, runs in points):
-        say_nothing_is_random(scenario, line)
-    elif line:
-        talk.warning(line)
 
 
 def print_notices(lines: Sequence[str], label: str = "") -> None:

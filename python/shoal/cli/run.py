@@ -20,7 +20,7 @@ from shoal.cli.planes import Plane
 from shoal.errors import UsageError
 from shoal.files import is_capture, refuse_existing, refuse_foreign, remove_abandoned_files
 from shoal.progress import Bar
-from shoal.remarks import all_lines, identical_line, notice_lines, seeds_in_words
+from shoal.remarks import Remarks
 from shoal.results import Result, Results, schema_version, seed_folder
 from shoal.runs.jobs import Job, refuse_unmodelled, run_jobs
 from shoal.runs.plane import Kernel, simulator
@@ -299,13 +299,13 @@ def _print(runs: Mapping[str, Results]) -> None:
     if len(runs) > 1:
         data.table(comparison_table(list(runs.items())))
         for label, results in runs.items():
-            options.print_notices(all_lines(results), label)
+            options.print_notices(Remarks.of_runs(results).lines, label)
         return
     (results,) = runs.values()
-    first = results[0]
+    first, said = results[0], Remarks.of_runs(results)
     start, end = first.window
     data.heading(first.data["scenario"]["title"])
-    seeds = f"seed {first.seed}" if len(results) == 1 else seeds_in_words([results])
+    seeds = f"seed {first.seed}" if len(results) == 1 else said.seeds_in_words()
     plane = f" on Linux {first.data['linux']['kernel']}" if first.data["on"] == "linux" else ""
     data.sentence(f"Measured{plane} from {start:g} s to {end:g} s; {seeds}; {first.scenario.hosts}.")
     queues = [queue_table(results, index) for index in range(len(first.bottlenecks))]
@@ -315,6 +315,5 @@ def _print(runs: Mapping[str, Results]) -> None:
         data.table(table)
     data.blank()
     data.pairs(totals(results))
-    options.print_notices(notice_lines(results))
-    if same := identical_line(results):
-        options.say_nothing_is_random(first.scenario, same)
+    options.print_notices(said.notices)
+    options.say_if_nothing_is_random(first.scenario, said)

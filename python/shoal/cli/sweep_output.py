@@ -11,7 +11,7 @@ from shoal.cli.console import data, talk
 from shoal.cli.out import keep_command
 from shoal.errors import SweepFailedError, UsageError
 from shoal.files import write_text, writing
-from shoal.remarks import sweep_identical_line, sweep_notice_lines, sweep_seeds_in_words
+from shoal.remarks import Remarks
 from shoal.runs.rows import Rows
 from shoal.sweeps.tables import failure_lines, json_of, omitted, points_frame, runs_frame, table_of
 
@@ -53,14 +53,14 @@ def show(rows: Rows, *, as_json: bool) -> None:
     SweepFailedError
         Runs failed.
     """
-    scenario = rows.plan.template.scenario
+    scenario, said = rows.plan.template.scenario, Remarks.of_rows(rows)
     if as_json:
         for part in json_of(rows):
             data.json_part(part)
     else:
         data.heading(scenario.title)
         where = f", on {rows.plan.kernel}" if rows.plan.kernel else ""
-        data.sentence(f"{len(rows):,} points, {sweep_seeds_in_words(rows)}{where}")
+        data.sentence(f"{len(rows):,} points, {said.seeds_in_words()}{where}")
         data.blank()
         data.table(table_of(rows, most=_most_lines))
         if line := omitted(rows, most=_most_lines, where="--out DIR and --json have"):
@@ -69,12 +69,8 @@ def show(rows: Rows, *, as_json: bool) -> None:
         for line in rows.warnings:
             data.blank()
             data.text(line)
-        options.print_notices(sweep_notice_lines(rows))
-    line = sweep_identical_line(rows)
-    if line and len(rows.identical) == len(rows):
-        options.say_nothing_is_random(scenario, line)
-    elif line:
-        talk.warning(line)
+        options.print_notices(said.notices)
+    options.say_if_nothing_is_random(scenario, said)
     _finish(rows)
 
 

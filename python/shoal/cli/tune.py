@@ -19,7 +19,7 @@ from shoal.cli.declare import option
 from shoal.cli.out import results_in, say_written, write_results
 from shoal.errors import UsageError
 from shoal.files import writing
-from shoal.remarks import notice_lines
+from shoal.remarks import Remarks
 from shoal.runs import host_bursts
 from shoal.scenario import Scenario
 from shoal.search import Condition, Side, Tuned, candidates, written
@@ -172,7 +172,7 @@ def tune(
         data.json(text)
     else:
         _show(template, found)
-    options.say_if_nothing_is_random(template.scenario, found.named_trials)
+    options.say_if_nothing_is_random(template.scenario, Remarks.of_points(found.named_trials))
     if found.answer is None:
         raise Exit(5)
 
@@ -217,7 +217,7 @@ def _show(template: Template, found: Tuned) -> None:
     data.sentence(found.verdict)
     for line in _remarks(template, found):
         data.sentence(line)
-    options.print_notices(notice_lines(found.results or ()))
+    options.print_notices(Remarks.of_runs(found.results or ()).notices)
 
 
 def _remarks(template: Template, found: Tuned) -> list[str]:

@@ -10,7 +10,7 @@ from shoal.compare.comparison import Comparison, Ran
 from shoal.errors import ScenarioError, UsageError
 from shoal.linux import Image, find_image, plan
 from shoal.parallel import Progress
-from shoal.remarks import identical_line
+from shoal.remarks import Remarks
 from shoal.results import Results
 from shoal.runs.jobs import Job, run_jobs
 from shoal.runs.plane import Kernel, simulator
@@ -76,7 +76,7 @@ def compare(
         sim, linux, results = results[:count], results[count : 2 * count], results[2 * count :]
         sides = Results(sim), Results(linux)
         planes = zip(("the simulator", "Linux"), sides, strict=True)
-        notes = [f"on {plane}, {line}" for plane, runs in planes if (line := identical_line(runs))]
+        notes = [f"on {plane}, {line}" for plane, runs in planes if (line := Remarks.of_runs(runs).nothing_is_random)]
         ran.append(Ran(name, scenario, *sides, (*planned.notes, *notes)))
     return Comparison.of(ran, chosen[0])
 

@@ -13,11 +13,11 @@ from shoal.errors import OutputError
 from shoal.files import write_text, writing
 from shoal.models import Model, models
 from shoal.plots import Drawn, save
-from shoal.remarks import all_lines
+from shoal.remarks import Remarks
 from shoal.report.explore import panels
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
-from shoal.results import Result, Results
+from shoal.results import Result
 from shoal.tabulate import (
     Table,
     class_tables,
@@ -124,7 +124,7 @@ def section(entry: Entry, figures: Sequence[Drawn]) -> dict[str, Any]:
         "label": entry.label,
         "title": first.data["scenario"]["title"],
         "description": first.data["scenario"].get("description"),
-        "notices": [*(f"{line}." for line in all_lines(Results(entry.runs))), *left_out(entry.runs)],
+        "notices": [*(f"{line}." for line in Remarks.of_runs(entry.runs).lines), *left_out(entry.runs)],
         "window": first.window,
         "seeds": [run.seed for run in entry.runs],
         "totals": totals(entry.runs),

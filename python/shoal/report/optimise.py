@@ -9,7 +9,7 @@ from shoal import _native
 from shoal._toml import as_text
 from shoal.files import write_text
 from shoal.plots import save
-from shoal.remarks import identical_points_line, notice_lines
+from shoal.remarks import Remarks
 from shoal.report.build import figure_values, models_in
 from shoal.report.optimise_figures import draw_all
 from shoal.report.page import render
@@ -25,8 +25,8 @@ def write_optimise_report(folder: Path, template: Template, found: Optimised, *,
     figures = draw_all(found)
     for figure in figures:
         save(figure, folder / "figures")
-    same = identical_points_line(found.named)
-    lines = [*notice_lines(found.results or ()), *([same] if same else [])]
+    same = Remarks.of_points(found.named).nothing_is_random
+    lines = [*Remarks.of_runs(found.results or ()).notices, *([same] if same else [])]
     page = render(
         "optimise.html.j2",
         title=template.scenario.title,

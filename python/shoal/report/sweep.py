@@ -11,14 +11,7 @@ from shoal._toml import as_text
 from shoal.files import write_text
 from shoal.models import Model
 from shoal.plots import Drawn, save
-from shoal.remarks import (
-    identical_points_line,
-    notice_lines,
-    seeds_in_words,
-    sweep_identical_line,
-    sweep_notice_lines,
-    sweep_seeds_in_words,
-)
+from shoal.remarks import Remarks
 from shoal.report import sweep_figure, tune_figure
 from shoal.report.build import figure_values, models_in, models_of
 from shoal.report.page import render
@@ -41,19 +34,18 @@ def write_rows_report(folder: Path, rows: Rows, *, command: str) -> None:
     ]
     table += [(key, as_text(value), "computed") for key, value in plan.template.set.items()]
     table += [(name, text, "measured") for name, text in plan.metrics.items() if name != text]
-    same = sweep_identical_line(rows)
-    notices = [*sweep_notice_lines(rows), *([same] if same else []), *failure_lines(rows)]
+    said = Remarks.of_rows(rows)
     short = omitted(rows)
     _write(
         folder,
         plan.template.scenario,
-        summary=f"{len(rows):,} points; {sweep_seeds_in_words(rows, named=True)}.",
+        summary=f"{len(rows):,} points; {said.seeds_in_words(named=True)}.",
         settings=Table("", ("Name", "Values", ""), table, words=3),
         table=table_of(rows),
         figures=sweep_figure.draw(rows),
         models=models_of(_scenarios(rows)),
         command=command,
-        notices=notices,
+        notices=[*said.lines, *failure_lines(rows)],
         remarks=[*rows.warnings, *([short] if short else [])],
     )
 
@@ -80,19 +72,20 @@ def _scenarios(rows: Rows) -> Iterator[Mapping[str, Any]]:
 
 def write_tune_report(folder: Path, scenario: Scenario, found: Tuned, *, remarks: Sequence[str], command: str) -> None:
     """Write ``report.html`` of a search and its figure into an existing folder."""
-    same = identical_points_line(found.named_trials)
+    said = Remarks.of_points(found.named_trials)
+    same = said.nothing_is_random
     _write(
         folder,
         scenario,
         summary=f"Searched: the {found.side.value} value such that {found.condition.text}. "
         f"{len(found.trials)} values were tried; "
-        f"{seeds_in_words([trial.results for trial in found.trials], named=True)}.",
+        f"{said.seeds_in_words(named=True)}.",
         settings=None,
         table=found.trail(),
         figures=[tune_figure.draw(found)],
         # Seeds change no model.
         models=models_in([trial.results[0] for trial in found.trials]),
-        notices=[*notice_lines(found.results or ()), *([same] if same else [])],
+        notices=[*Remarks.of_runs(found.results or ()).notices, *([same] if same else [])],
         command=command,
         verdict=found.verdict,
         remarks=remarks,
