@@ -19,6 +19,7 @@ import typer.main
 
 from shoal import _native
 from shoal.cli.app import app
+from shoal.cli.verbs import Verbs, loaded
 from shoal.metrics import metrics, unit_of
 from shoal.models import Model, models
 from shoal.sweeps import file as sweep_file
@@ -109,7 +110,7 @@ def verbs(group: typer.core.TyperGroup, context: typer.Context, path: str) -> li
     """A section for each verb of a group, and for the verbs below it."""
     sections = []
     for name in group.list_commands(context):
-        command = group.get_command(context, name)
+        command = loaded(name) if isinstance(group, Verbs) else group.get_command(context, name)
         if command is None or command.hidden:
             continue
         text = f"\n## `{path} {name}`\n\n{plain(command.help or '')}\n\n"

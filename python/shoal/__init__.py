@@ -12,38 +12,43 @@ Examples
 'dctcp'
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from shoal._native import __version__
-from shoal.errors import CacheWarning, Cancelled, OutputError, ScenarioError, ShoalError, UsageError
-from shoal.expression import UndefinedError
-from shoal.metrics import default_metrics
-from shoal.models import Difference, Kind, Model, Parameter, models
-from shoal.results import Result, Results
-from shoal.runs.running import run
-from shoal.scenario import Scenario
-from shoal.search import (
-    Candidate,
-    Comparison,
-    Condition,
-    Decision,
-    Direction,
-    FreeParameter,
-    Goal,
-    Judgement,
-    Measured,
-    Measurement,
-    Neighbour,
-    Optimised,
-    Phase,
-    Schedule,
-    Side,
-    Standing,
-    Trial,
-    Tuned,
-    optimise,
-    tune,
-)
-from shoal.stats import Estimate, estimate
-from shoal.sweeps import Point, Sweep, sweep
+
+if TYPE_CHECKING:
+    from shoal.errors import CacheWarning, Cancelled, OutputError, ScenarioError, ShoalError, UsageError
+    from shoal.expression import UndefinedError
+    from shoal.metrics import default_metrics
+    from shoal.models import Difference, Kind, Model, Parameter, models
+    from shoal.results import Result, Results
+    from shoal.runs.running import run
+    from shoal.scenario import Scenario
+    from shoal.search import (
+        Candidate,
+        Comparison,
+        Condition,
+        Decision,
+        Direction,
+        FreeParameter,
+        Goal,
+        Judgement,
+        Measured,
+        Measurement,
+        Neighbour,
+        Optimised,
+        Phase,
+        Schedule,
+        Side,
+        Standing,
+        Trial,
+        Tuned,
+        optimise,
+        tune,
+    )
+    from shoal.stats import Estimate, estimate
+    from shoal.sweeps import Point, Sweep, sweep
 
 __all__ = [
     "CacheWarning",
@@ -90,3 +95,53 @@ __all__ = [
     "sweep",
     "tune",
 ]
+
+# Where each name is: importing all of it takes as long as a short run, and most programs need a few names.
+_homes = {
+    **dict.fromkeys(
+        ["CacheWarning", "Cancelled", "OutputError", "ScenarioError", "ShoalError", "UsageError"], "shoal.errors"
+    ),
+    **dict.fromkeys(["UndefinedError"], "shoal.expression"),
+    **dict.fromkeys(["default_metrics"], "shoal.metrics"),
+    **dict.fromkeys(["Difference", "Kind", "Model", "Parameter", "models"], "shoal.models"),
+    **dict.fromkeys(["Result", "Results"], "shoal.results"),
+    **dict.fromkeys(["run"], "shoal.runs.running"),
+    **dict.fromkeys(["Scenario"], "shoal.scenario"),
+    **dict.fromkeys(
+        [
+            "Candidate",
+            "Comparison",
+            "Condition",
+            "Decision",
+            "Direction",
+            "FreeParameter",
+            "Goal",
+            "Judgement",
+            "Measured",
+            "Measurement",
+            "Neighbour",
+            "Optimised",
+            "Phase",
+            "Schedule",
+            "Side",
+            "Standing",
+            "Trial",
+            "Tuned",
+            "optimise",
+            "tune",
+        ],
+        "shoal.search",
+    ),
+    **dict.fromkeys(["Estimate", "estimate"], "shoal.stats"),
+    **dict.fromkeys(["Point", "Sweep", "sweep"], "shoal.sweeps"),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _homes:
+        raise AttributeError(f"module `shoal` has no attribute `{name}`")
+    return getattr(import_module(_homes[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
@@ -11,19 +10,10 @@ from shoal import moving
 from shoal.metrics import Metric, Of, classes, metrics, statistics
 from shoal.run_record import RunRecord
 from shoal.stats import Estimate, estimate, single
+from shoal.table import Table
 from shoal.words import in_unit, milliseconds, number, percent, rate, scaled
 
 Runs = Sequence[RunRecord]
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A title, column heads, and rows; all but the first ``words`` columns are numbers."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]] = ()
-    words: int = 1
 
 
 def group_table(runs: Runs) -> Table:

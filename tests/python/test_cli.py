@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import shutil
 import subprocess
+import sys
 import unicodedata
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from conftest import SMALL, Cli
 from syrupy.assertion import SnapshotAssertion
 
 import shoal
+from shoal.cli.verbs import VERBS, loaded
 
 
 def shape(text: str) -> str:
@@ -249,3 +252,17 @@ def test_colours_only_on_request(cli: Cli, environment: dict[str, str]) -> None:
     assert "\x1b" not in cli("run", "small.toml").out  # a pipe is not a terminal
     environment["FORCE_COLOR"] = "1"
     assert "\x1b[" in cli("run", "small.toml").out
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_lists_of_verbs_say_the_first_sentence_of_each(name: str) -> None:
+    first, *_ = inspect.cleandoc(loaded(name).help).split("\n\n")
+    assert VERBS[name].help == first.replace("\n", " ")
+
+
+def test_no_verb_is_imported_before_it_is_called(environment: dict[str, str]) -> None:
+    code = "import sys, shoal.cli; print(*sorted(name for name in sys.modules if name.startswith('shoal.')))"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    own = {f"shoal.cli.{name}" for name in ("app", "console", "layout", "terminal", "verbs")}
+    below = {f"shoal.{name}" for name in ("_native", "cli", "errors", "progress", "table")}
+    assert set(done.stdout.split()) <= own | below

@@ -24,7 +24,7 @@ from shoal.compare.write import page
 from shoal.metrics import metrics
 from shoal.results import Result, Results
 from shoal.stats import benjamini_hochberg, holm, paired_difference, student_t_tail
-from shoal.tabulate import Table
+from shoal.table import Table
 
 TENS = (10.0, 10.0, 10.0)
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from shoal.cli.layout import lines
 from shoal.cli.terminal import escaped, harmless, shown
-from shoal.tabulate import Table
+from shoal.table import Table
 
 SHORT = ["--set", "duration=4 s", "--set", "warmup=1 s"]
 GROUPS = Table(

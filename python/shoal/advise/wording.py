@@ -8,7 +8,7 @@ from shoal.advise.judging import Means, goal_words, requirements
 from shoal.advise.question import Device
 from shoal.advise.traffic import scalable_code_point, unresponsive_share
 from shoal.stats import Estimate, single
-from shoal.tabulate import Table
+from shoal.table import Table
 from shoal.words import milliseconds, percent, significant
 
 _none = "-"

@@ -27,29 +27,9 @@ from shoal.errors import (
     UsageError,
 )
 
-from . import (
-    advise,
-    cache,
-    check,
-    compare,
-    config,
-    conformance,
-    describe,
-    doctor,
-    linux,
-    list_,
-    merge,
-    new,
-    page,
-    report,
-    reproduce,
-    run,
-    schema,
-    sweep,
-    tune,
-)
 from .console import talk
 from .terminal import prepare
+from .verbs import Verbs
 
 
 class ExitCode(IntEnum):
@@ -84,6 +64,7 @@ _epilog = (
 
 app = typer.Typer(
     name="shoal",
+    cls=Verbs,
     help="Runs DCTCP and ordinary TCP through one bottleneck.",
     epilog=_epilog,
     no_args_is_help=False,
@@ -92,25 +73,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-app.command("run")(run.run)
-app.command("check")(check.check)
-app.command("sweep")(sweep.sweep)
-app.command("merge")(merge.merge)
-app.command("tune")(tune.tune)
-app.command("advise")(advise.advise)
-app.command("compare")(compare.compare)
-app.command("reproduce")(reproduce.reproduce)
-app.command("conformance")(conformance.conformance)
-app.command("report")(report.report)
-app.command("list")(list_.list_)
-app.command("describe")(describe.describe)
-app.command("page")(page.page)
-app.command("schema")(schema.schema)
-app.command("doctor")(doctor.doctor)
-app.add_typer(cache.app)
-app.add_typer(config.app)
-app.add_typer(linux.app)
-app.add_typer(new.app)
 
 
 def _version(value: bool) -> None:

@@ -14,7 +14,7 @@ from typer.exceptions import Exit
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
 from shoal.cli.planes import Plane
-from shoal.tabulate import Table
+from shoal.table import Table
 
 if TYPE_CHECKING:
     from shoal.conformance import Verdict

@@ -13,7 +13,7 @@ from rich.text import Text
 from shoal import _native
 from shoal.cli.layout import lines, wrapped
 from shoal.cli.terminal import escaped, shown
-from shoal.tabulate import Table
+from shoal.table import Table
 
 # Of prose, where no terminal says how wide it is; tables of numbers are as wide as they are.
 _default_width = 140

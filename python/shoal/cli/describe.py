@@ -11,7 +11,7 @@ from shoal.cli.console import data
 from shoal.cli.declare import argument
 from shoal.cli.options import Json
 from shoal.models import Model, find_models
-from shoal.tabulate import Table
+from shoal.table import Table
 
 
 def describe(

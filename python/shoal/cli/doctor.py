@@ -21,7 +21,7 @@ from shoal.parallel import default_workers
 from shoal.runs.running import run
 from shoal.runs.store import contents
 from shoal.scenario import Scenario
-from shoal.tabulate import Table
+from shoal.table import Table
 
 _probe = """
 title = "Self-test"

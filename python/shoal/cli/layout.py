@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from shoal.tabulate import Table
+from shoal.table import Table
 
 _gap = 2
 

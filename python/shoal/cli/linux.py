@@ -14,7 +14,7 @@ from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
 from shoal.cli.on_linux import explain_linux
 from shoal.progress import Bar
-from shoal.tabulate import Table
+from shoal.table import Table
 
 app = typer.Typer(
     name="linux",

@@ -11,7 +11,7 @@ from shoal.cli.options import Json
 from shoal.errors import UsageError
 from shoal.models import models, nearest
 from shoal.shipped import all_scenarios, papers, scenarios
-from shoal.tabulate import Table
+from shoal.table import Table
 
 _kinds = {
     "controllers": "controller",

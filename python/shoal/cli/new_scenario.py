@@ -18,6 +18,9 @@ from shoal.errors import ScenarioError, UsageError
 from shoal.files import refuse_foreign, unwritable, write_text
 from shoal.skeleton.scenario import (
     SCHEMA_NAME,
+    USUAL_DURATION,
+    USUAL_RATE,
+    USUAL_RTT,
     Draft,
     checked,
     required_keys,
@@ -26,16 +29,15 @@ from shoal.skeleton.scenario import (
 )
 
 _key_of_law = "bottleneck.aqm."
-_unset = Draft()
 
 
 def scenario(
     file: Annotated[Path, typer.Argument(metavar="[FILE]", help="Where to write it.")] = Path("scenario.toml"),
     rate: Annotated[
-        str | None, typer.Option("--rate", metavar="RATE", help=f"Of the bottleneck, as in '{_unset.rate}'.")
+        str | None, typer.Option("--rate", metavar="RATE", help=f"Of the bottleneck, as in '{USUAL_RATE}'.")
     ] = None,
     rtt: Annotated[
-        str | None, typer.Option("--rtt", metavar="TIME", help=f"Round trip without queueing, as in '{_unset.rtt}'.")
+        str | None, typer.Option("--rtt", metavar="TIME", help=f"Round trip without queueing, as in '{USUAL_RTT}'.")
     ] = None,
     flows: Annotated[
         list[str] | None,
@@ -54,7 +56,7 @@ def scenario(
         ),
     ] = None,
     duration: Annotated[
-        str | None, typer.Option("--duration", metavar="TIME", help=f"Of the run, as in '{_unset.duration}'.")
+        str | None, typer.Option("--duration", metavar="TIME", help=f"Of the run, as in '{USUAL_DURATION}'.")
     ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Ask nothing: what is not given takes its usual value.")

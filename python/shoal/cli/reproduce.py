@@ -20,7 +20,7 @@ from shoal.errors import UsageError
 from shoal.files import new_folder, refuse_existing
 from shoal.models import models, nearest
 from shoal.shipped import papers
-from shoal.tabulate import Table
+from shoal.table import Table
 
 if TYPE_CHECKING:
     from shoal.papers import Paper

@@ -8,7 +8,7 @@ from shoal.compare.comparison import Compared, Comparison, Quantity, worst_of_fa
 from shoal.compare.kinds import Family, Kind, Per
 from shoal.compare.quantities import Measure
 from shoal.compare.verdicts import Verdict, most_seeds
-from shoal.tabulate import Table
+from shoal.table import Table
 
 # The overview: column and the beginning of the quantity's name.
 _overview = {

@@ -22,7 +22,8 @@ from shoal.runs.jobs import Job, run_jobs
 from shoal.runs.plane import Kernel, Plane, simulator
 from shoal.scenario import Scenario
 from shoal.search import Condition, Tuned, solve
-from shoal.tabulate import Table, comparison_table
+from shoal.table import Table
+from shoal.tabulate import comparison_table
 
 if TYPE_CHECKING:
     from shoal.linux import Image

@@ -15,7 +15,7 @@ from shoal.errors import UsageError
 from shoal.models import nearest
 from shoal.papers.spec import Item, Paper, Search, Sweep
 from shoal.scenario import Scenario
-from shoal.tabulate import Table
+from shoal.table import Table
 
 _flow_settings = ("stack", "initial_window", "cwnd_clamp", "start", "rtt", "delayed_ack", "sack")
 _link_settings = ("rate", "delay", "buffer", "overhead")

@@ -18,8 +18,8 @@ from shoal.report.explore import panels
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
 from shoal.results import Result
+from shoal.table import Table
 from shoal.tabulate import (
-    Table,
     class_tables,
     comparison_table,
     group_table,

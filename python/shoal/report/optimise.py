@@ -13,7 +13,7 @@ from shoal.remarks import Remarks
 from shoal.report.build import figure_values, models_in
 from shoal.report.optimise_figures import draw_all
 from shoal.report.page import render
-from shoal.tabulate import Table
+from shoal.table import Table
 from shoal.template import Template
 
 if TYPE_CHECKING:

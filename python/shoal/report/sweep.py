@@ -18,7 +18,7 @@ from shoal.report.page import render
 from shoal.runs.rows import Rows
 from shoal.scenario import Scenario
 from shoal.sweeps.tables import failure_lines, omitted, table_of
-from shoal.tabulate import Table
+from shoal.table import Table
 
 if TYPE_CHECKING:
     from shoal.search import Tuned

@@ -16,7 +16,7 @@ from shoal.search.schedule import Schedule
 from shoal.search.tuning import written
 from shoal.stats import Estimate, paired_difference
 from shoal.sweeps import short_names
-from shoal.tabulate import Table
+from shoal.table import Table
 from shoal.words import significant
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from shoal.scenario import Scenario
 from shoal.search.bisection import Decision, Outcome, Phase, Side, drive, search
 from shoal.search.condition import Condition, Measured, decide
 from shoal.seeds import seed_list
-from shoal.tabulate import Table
+from shoal.table import Table
 from shoal.template import Template, is_variable
 from shoal.words import significant
 

@@ -21,6 +21,8 @@ from shoal.shipped import all_scenarios
 SCHEMA_NAME = "shoal.schema.json"
 #: Keys of a group of flows that are shown with their descriptions; all keys are in the schema.
 SHOWN_OF_FLOWS = ("stack", "host", "ecn", "start", "stop", "app")
+#: What a draft has where nothing is said; help texts show it, and making a draft for them would read the schema.
+USUAL_RATE, USUAL_RTT, USUAL_DURATION = "40 Mbit/s", "10 ms", "30 s"
 _width = 110
 _law = "bottleneck.aqm"
 
@@ -43,9 +45,9 @@ class Draft:
         Values of keys of the law, by their dotted keys in the scenario; see :func:`starting_values`.
     """
 
-    rate: str = "40 Mbit/s"
-    rtt: str = "10 ms"
-    duration: str = "30 s"
+    rate: str = USUAL_RATE
+    rtt: str = USUAL_RTT
+    duration: str = USUAL_DURATION
     flows: list[str] = field(default_factory=lambda: ["cubic*2", "dctcp"])
     queue: str = "dualpi2"
     law: dict[str, object] = field(default_factory=lambda: starting_values("dualpi2"))

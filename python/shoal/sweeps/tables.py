@@ -12,7 +12,7 @@ from shoal.runs.record import Undefined
 from shoal.runs.rows import Cell, Rows
 from shoal.stats import Estimate
 from shoal.sweeps import short_names
-from shoal.tabulate import Table
+from shoal.table import Table
 from shoal.words import significant
 
 if TYPE_CHECKING:

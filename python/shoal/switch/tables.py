@@ -9,7 +9,7 @@ from shoal.switch.amounts import Amount, Port
 from shoal.switch.checks import answers, own_law
 from shoal.switch.code_points import in_ranges
 from shoal.switch.model import Queue, Remark
-from shoal.tabulate import Table
+from shoal.table import Table
 from shoal.words import milliseconds, rate
 
 
