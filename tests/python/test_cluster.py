@@ -181,6 +181,7 @@ def test_local_workers_give_the_same_bytes_and_stay_for_all_rounds(
         ("local", "is no cluster"),
         ("local:0", "is no cluster"),
         ("nowhere.json", "there is no such file"),
+        ("kubernetes:4", "is no cluster"),
     ],
 )
 def test_wrong_clusters(inside: Cli, dask: Dask, where: str, message: str) -> None:
@@ -191,7 +192,7 @@ def test_wrong_clusters(inside: Cli, dask: Dask, where: str, message: str) -> No
 
 @pytest.mark.parametrize(
     ("where", "package"),
-    [("slurm:4", "dask_jobqueue"), ("ssh:one,two", "asyncssh"), ("kubernetes:4", "dask_kubernetes")],
+    [("slurm:4", "dask_jobqueue"), ("ssh:one,two", "asyncssh")],
 )
 def test_what_is_not_installed_is_said(
     inside: Cli, dask: Dask, where: str, package: str, monkeypatch: pytest.MonkeyPatch

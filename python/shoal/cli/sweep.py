@@ -117,7 +117,7 @@ _Cluster = Annotated[
         "--cluster",
         "WHERE",
         "Run on workers of Dask (needs shoal\\[cluster]): [cyan]local:4[/] processes here, a scheduler at "
-        "[cyan]tcp://HOST:PORT[/] or in a [cyan]scheduler.json[/], or what jobs, ssh or kubernetes start: "
+        "[cyan]tcp://HOST:PORT[/] or in a [cyan]scheduler.json[/], or what jobs or ssh start: "
         "[cyan]slurm:16[/], [cyan]ssh:HOST1,HOST2[/].",
     ),
 ]
@@ -312,7 +312,7 @@ def _executor(cluster: str | None, workers: int | None) -> Executor | None:
         raise UsageError("--workers are threads of this process", hint="the cluster says how many, as in local:4")
     from shoal.runs.cluster import Cluster
 
-    return Cluster.at(cluster)
+    return Cluster.at(cluster, note=talk.note)
 
 
 def _survey(plan: Plan, numbers: Sequence[int] | None, workers: int | None, cache: Path | None) -> None:

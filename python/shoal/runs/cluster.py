@@ -9,14 +9,18 @@ otherwise.
 
 from __future__ import annotations
 
-import multiprocessing
+import logging
 import queue
 import re
+import shutil
+import signal
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,8 +30,7 @@ from shoal._native import Cancel
 from shoal.cache import simulator_hash
 from shoal.errors import ClusterError, UsageError
 from shoal.models import nearest
-from shoal.runs import cluster_jobs as jobs
-from shoal.runs import cluster_ssh as ssh
+from shoal.runs import cluster_ssh
 from shoal.runs.execute import run_block
 from shoal.runs.recipe import Recipe
 from shoal.runs.record import Record
@@ -51,12 +54,14 @@ _look_s = 1.0
 # Blocks for each thread that are handed out ahead, so that none waits for this process.
 _ahead = 2
 
-_examples = (
-    "as in local:4, tcp://HOST:8786, a scheduler.json, slurm:16, pbs:16, lsf:16, ssh:HOST1,HOST2 or kubernetes:16"
-)
+# How often somebody who waits for a worker is told so, in s.
+_told_s = 60.0
+
+_examples = "as in local:4, tcp://HOST:8786, a scheduler.json, slurm:16, pbs:16, lsf:16 or ssh:HOST1,HOST2"
+# Batch systems: their classes in dask-jobqueue, and their commands that submit.
+_systems = {"slurm": ("SLURMCluster", "sbatch"), "pbs": ("PBSCluster", "qsub"), "lsf": ("LSFCluster", "bsub")}
 # Extras and packages that start workers, by the word in front of the colon.
-_extras = {**dict.fromkeys(jobs.systems, ("cluster-jobs", "dask_jobqueue")), "ssh": ("cluster-ssh", "asyncssh")}
-_extras["kubernetes"] = ("cluster-kubernetes", "dask_kubernetes")
+_extras = {**dict.fromkeys(_systems, ("cluster-jobs", "dask_jobqueue")), "ssh": ("cluster-ssh", "asyncssh")}
 
 
 @dataclass(frozen=True)
@@ -68,27 +73,40 @@ class Cluster:
     where
         What the command line said.
     start
-        Connects, and starts workers where that has to be done; gives the client and what has to be closed.
+        Connects, and starts workers where that has to be done; gives the client and what it has started.
     wait_s
         How long there may be no worker.
     workers
         How many there may be.
     block_s
         How long a block of runs takes.
+    keep
+        Asks for workers in the place of those that have ended, where something may end them.
+    note
+        Is told what somebody who waits wants to know.
     opened
         The client and what has to be closed, while there are any.
     """
 
     where: str
-    start: Callable[[], tuple[Client, list[Any]]] = field(repr=False)
+    start: Callable[[], list[Any]] = field(repr=False)
     wait_s: float
     workers: int = 16
     block_s: float = 1.0
+    keep: Callable[[Any], object] = field(default=lambda _: None, repr=False)
+    note: Callable[[str], object] = field(default=lambda _: None, repr=False)
     opened: list[Any] = field(default_factory=list, repr=False)
 
     @classmethod
-    def at(cls, where: str) -> Cluster:
+    def at(cls, where: str, *, note: Callable[[str], object] = lambda _: None) -> Cluster:
         """Read what ``--cluster`` says; nothing is started yet.
+
+        Parameters
+        ----------
+        where
+            Such as ``local:4``.
+        note
+            Is told what somebody who waits wants to know.
 
         Raises
         ------
@@ -98,13 +116,13 @@ class Cluster:
         _require("distributed", "cluster", where)
         word, colon, rest = where.partition(":")
         if re.fullmatch(r"(tcp|tls|ws|wss|ucx)://.+", where):
-            return cls(where, lambda: (_reached(where), []), _workers_s["tcp"])
+            return cls(where, lambda: [_reached(where)], _workers_s["tcp"], note=note)
         if where.endswith(".json"):
             if not Path(where).is_file():
                 raise UsageError(f"`--cluster {where}`: there is no such file", hint="dask scheduler writes it")
-            return cls(where, lambda: (_client(where, scheduler_file=where), []), _workers_s["tcp"])
+            return cls(where, lambda: [_client(where, scheduler_file=where)], _workers_s["tcp"], note=note)
         if word == "local" and colon and rest.isdecimal() and 1 <= int(rest) <= 1024:
-            return cls(where, lambda: _local(where, int(rest)), _workers_s["local"], int(rest))
+            return cls(where, lambda: _local(where, int(rest)), _workers_s["local"], int(rest), note=note)
         if word in _extras and colon and rest:
             extra, package = _extras[word]
             _require(package, extra, where)
@@ -112,13 +130,15 @@ class Cluster:
                 hosts = rest.split(",")
                 if not all(hosts):
                     raise UsageError(f"`--cluster {where}` has a host without a name", hint="as in ssh:HOST1,HOST2")
-                return cls(where, lambda: _by_ssh(where, hosts), _workers_s["ssh"])
+                return cls(where, lambda: _by_ssh(where, hosts), _workers_s["ssh"], note=note)
             if not rest.isdecimal() or not int(rest):
                 raise UsageError(f"`--cluster {where}` does not say how many workers", hint=f"as in {word}:16")
-            if word == "kubernetes":
-                return cls(where, lambda: _pods(where, int(rest)), _jobs_s)
-            jobs.require_command(where, word)
-            return cls(where, lambda: _jobs(where, word, int(rest)), _jobs_s, max(16, int(rest)))
+            count = int(rest)
+            _require_command(where, word)
+            # Jobs that have ended, because their time was over, are submitted again.
+            return cls(
+                where, lambda: _jobs(where, word, count), _jobs_s, max(16, count), keep=_asks_for(count), note=note
+            )
         known = ["local", "tcp", *_extras]
         raise UsageError(f"`--cluster {where}` is no cluster", hint=f"{nearest(word, known)} It is written {_examples}")
 
@@ -137,14 +157,13 @@ class Cluster:
                 self.close()
             while True:
                 if not self.opened:
-                    client, started = self.start() if attempts == 0 else self._again()
-                    self.opened[:] = [client, *started]
+                    self.opened[:] = self.start() if attempts == 0 else self._again()
                 client, *started = self.opened
                 done = session.done
                 try:
                     self._wait_for_workers(client, started)
                     _refuse_other_builds(client)
-                    yield from session.run(client, started)
+                    yield from session.run(client, partial(self._keep, started))
                     return
                 except _SchedulerLostError:
                     # One that is started again knows nothing of what was handed out.
@@ -160,12 +179,16 @@ class Cluster:
         """End what was started. Until then further rounds of runs find their workers: jobs may wait for hours."""
         opened = list(self.opened)
         self.opened.clear()
-        with jobs.quiet():
+        with quiet():
             for one in opened:
                 with suppress(Exception):  # what is gone cannot be closed, and the records are here
                     one.close()
 
-    def _again(self) -> tuple[Client, list[Any]]:
+    def _keep(self, started: list[Any]) -> None:
+        for cluster in started:
+            self.keep(cluster)
+
+    def _again(self) -> list[Any]:
         """Connect to a scheduler that was lost, as soon as it is there again."""
         deadline_s = time.monotonic() + _back_s
         while True:
@@ -177,21 +200,24 @@ class Cluster:
                 time.sleep(0.5)
 
     def _wait_for_workers(self, client: Client, started: list[Any]) -> None:
-        deadline_s = time.monotonic() + self.wait_s
+        begun_s = told_s = time.monotonic()
         while True:
             try:
                 client.wait_for_workers(1, timeout=_look_s)
                 break
             except Exception as error:
-                if time.monotonic() > deadline_s or not isinstance(error, TimeoutError):
+                now_s = time.monotonic()
+                if now_s > begun_s + self.wait_s or not isinstance(error, TimeoutError):
                     raise ClusterError(
                         f"the cluster `{self.where}` has no worker after {self.wait_s:g} s",
                         hint="do its workers reach the scheduler, or does a firewall keep them from it?"
                         if started
                         else "start some, as in: dask worker SCHEDULER --nthreads 1 --nworkers 4",
                     ) from error
-            _look_after(started)
-        _look_after(started)
+                if now_s > told_s + _told_s:
+                    self.note(f"`{self.where}` has no worker yet; `squeue` and its like say what jobs wait for")
+                    told_s = now_s
+            self._keep(started)
 
 
 class _SchedulerLostError(Exception):
@@ -212,7 +238,7 @@ class _Session:
         self._handed: dict[str, tuple[Any, Block]] = {}
         self.done = 0
 
-    def run(self, client: Client, started: list[Any]) -> Iterator[tuple[Block, list[Record]]]:
+    def run(self, client: Client, keep: Callable[[], object]) -> Iterator[tuple[Block, list[Record]]]:
         """Run what is left."""
         finished: queue.SimpleQueue[str] = queue.SimpleQueue()
         left = [block for _, block in self._handed.values()]
@@ -221,7 +247,7 @@ class _Session:
         threads, looked_s = _threads(client), time.monotonic()
         while True:
             if time.monotonic() - looked_s > _look_s:  # workers come and go
-                _look_after(started)
+                keep()
                 threads, looked_s = _threads(client), time.monotonic()
             for block in islice(self._blocks, max(0, _ahead * threads - len(self._handed))):
                 # Not pure: equal blocks of different rounds are different tasks.
@@ -296,10 +322,12 @@ def _reason(client: Client, future: Any) -> Exception:
     """What to raise for a block that came back without records."""
     if future.status in ("lost", "cancelled") or client.status != "running":
         return _SchedulerLostError()
+    import distributed
+
     error = future.exception(timeout=_answer_s)
     if isinstance(error, UsageError | ClusterError):
         return error
-    if type(error).__name__ == "KilledWorker":
+    if isinstance(error, distributed.KilledWorker):
         return ClusterError(
             f"{_deaths} workers died one after the other while they ran the same runs",
             hint="give them more memory; finished runs are kept, and the same command goes on where it was",
@@ -354,12 +382,12 @@ def _client(where: str, **place: Any) -> Client:
         raise _silent(where) from error
 
 
-def _with_client(where: str, cluster: Any, started: Any) -> tuple[Client, list[Any]]:
+def _with_client(where: str, cluster: Any) -> list[Any]:
     try:
-        return _client(where, address=cluster), [started]
+        return [_client(where, address=cluster), cluster]
     except BaseException:
-        with jobs.quiet(), suppress(Exception):  # what cannot be reached cannot be closed
-            started.close()
+        with quiet(), suppress(Exception):  # what cannot be reached cannot be closed
+            cluster.close()
         raise
 
 
@@ -380,65 +408,71 @@ def _silent(where: str) -> ClusterError:
     )
 
 
-def _local(where: str, workers: int) -> tuple[Client, list[Any]]:
+def _local(where: str, workers: int) -> list[Any]:
+    import dask
     from distributed import LocalCluster
 
     _configured()
-    _fork_workers()
+    # Forks of one process: four of them start faster than four interpreters.
+    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
     # One thread a process: a run is pure computation, and no two of them share an interpreter's lock.
     cluster = LocalCluster(
         n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
     )
-    return _with_client(where, cluster, cluster)
+    return _with_client(where, cluster)
 
 
-def _fork_workers() -> None:
-    """Let workers here be forks of one process that has imported what they need, so that four start as fast as one."""
-    import dask
-    from distributed.utils import get_mp_context
+def _jobs(where: str, system: str, count: int) -> list[Any]:
+    """Let a batch system start workers; the configuration of dask-jobqueue says how (``~/.config/dask``).
 
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return
-    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
-    # Dask would import every package it can work with, whether it is needed or not.
-    get_mp_context().set_forkserver_preload(["distributed.nanny", __name__])
+    What the system refuses, and why, dask-jobqueue writes into its log on stderr.
+    """
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    import dask_jobqueue
 
-
-def _jobs(where: str, system: str, count: int) -> tuple[Client, list[Any]]:
-    """Let a batch system start workers; the configuration of dask-jobqueue says how (``~/.config/dask``)."""
+    if threading.current_thread() is threading.main_thread():
+        # Its import makes an interrupt a success: it replaces the handlers by ones that exit with 0.
+        for number, handler in before.items():
+            signal.signal(number, handler)
     _configured()
     try:
-        started = jobs.Jobs(where, system, count)
-    except ClusterError:
-        raise
+        cluster = getattr(dask_jobqueue, _systems[system][0])()
+        cluster.scale(jobs=count)
+    except ValueError as error:
+        raise ClusterError(
+            f"`{where}` does not know what a job is: {' '.join(str(error).split())}",
+            hint=f"write at least `cores` and `memory` under `jobqueue: {system}:` in ~/.config/dask/jobqueue.yaml",
+        ) from error
     except Exception as error:
         raise _not_started(where, error) from error
-    return _with_client(where, started.cluster, started)
+    return _with_client(where, cluster)
 
 
-def _by_ssh(where: str, hosts: list[str]) -> tuple[Client, list[Any]]:
+def _asks_for(count: int) -> Callable[[Any], object]:
+    return lambda cluster: cluster.scale(jobs=count)
+
+
+def _require_command(where: str, system: str) -> None:
+    command = _systems[system][1]
+    if shutil.which(command) is None:
+        raise UsageError(
+            f"`--cluster {where}` needs the command `{command}`, which is not here",
+            hint="run it where jobs are submitted, as on a login node",
+        )
+
+
+def _by_ssh(where: str, hosts: list[str]) -> list[Any]:
     """Let other hosts start workers; the first has the scheduler, too."""
     _configured()
     try:
-        cluster = ssh.start(where, hosts)
+        with quiet():
+            cluster = cluster_ssh.start(where, hosts)
     except ClusterError:
         raise
     except Exception as error:
         hint = f"the scheduler on {hosts[0]} has to be reachable over the network, from here and from the other hosts"
         raise _not_started(where, error, hint) from error
-    return _with_client(where, cluster, cluster)
-
-
-def _pods(where: str, count: int) -> tuple[Client, list[Any]]:
-    """Let Kubernetes start workers; the configuration of dask-kubernetes says how (``~/.config/dask``)."""
-    _configured()
-    try:
-        from dask_kubernetes.operator import KubeCluster
-
-        cluster = KubeCluster(name="shoal", n_workers=count)
-    except Exception as error:
-        raise _not_started(where, error) from error
-    return _with_client(where, cluster, cluster)
+    return _with_client(where, cluster)
 
 
 def _not_started(
@@ -447,7 +481,11 @@ def _not_started(
     return ClusterError(f"`{where}` could not start workers: {error}", hint=hint)
 
 
-def _look_after(started: list[Any]) -> None:
-    for one in started:
-        if isinstance(one, jobs.Jobs):
-            one.look()
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep out of stderr what Dask logs of what it raises as well, or of what does not matter any more."""
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)

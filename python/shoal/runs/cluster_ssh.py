@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from shoal.errors import ClusterError
-from shoal.runs.cluster_jobs import quiet
 
 # How long a host may not answer, and how long its Python may take to import shoal, in s.
 _answer_s, _import_s = 8.0, 60.0
@@ -39,17 +38,16 @@ def start(where: str, hosts: Sequence[str]) -> Any:
     python = dask.config.get("shoal.ssh.python", None) or sys.executable
     connect = {"connect_timeout": _answer_s, "login_timeout": _answer_s, **given["connect"]}
     # A loop of asyncio may run in this thread already, as in a notebook.
-    with ThreadPoolExecutor(1) as thread, quiet():
+    with ThreadPoolExecutor(1) as thread:
         thread.submit(asyncio.run, _look_at_all(where, hosts, python, connect)).result()
-    with quiet():
-        # Workers have as many threads as their hosts have cores, if their options do not say otherwise.
-        return SSHCluster(
-            [hosts[0], *hosts],
-            connect_options=connect,
-            worker_options={"death_timeout": f"{_lonely_s}s", **given["worker"]},
-            scheduler_options={"idle_timeout": f"{_idle_s}s", **given["scheduler"]},
-            remote_python=python,
-        )
+    # Workers have as many threads as their hosts have cores, if their options do not say otherwise.
+    return SSHCluster(
+        [hosts[0], *hosts],
+        connect_options=connect,
+        worker_options={"death_timeout": f"{_lonely_s}s", **given["worker"]},
+        scheduler_options={"idle_timeout": f"{_idle_s}s", **given["scheduler"]},
+        remote_python=python,
+    )
 
 
 async def _look_at_all(where: str, hosts: Sequence[str], python: str, connect: dict[str, Any]) -> None:
