@@ -34,6 +34,11 @@ def toml_value(value: object) -> str:
             raise UsageError(f"{value!r} is not a value for a scenario", hint="use str, bool, int, float, list or dict")
 
 
+def toml_document(table: Mapping[str, object]) -> str:
+    """Write a table as a document: one key a line."""
+    return "".join(f"{key} = {toml_value(value)}\n" for key, value in table.items())
+
+
 def as_text(value: object) -> str:
     """A value as it is written in a scenario, strings without quotes."""
     return value if isinstance(value, str) else toml_value(value)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import _native
-from shoal._toml import toml_value
+from shoal._toml import toml_document, toml_value
 from shoal.errors import OutputError, ScenarioError, UsageError
 from shoal.link_traces import traces_in
 from shoal.shipped import find_scenario, ready_made
@@ -125,7 +125,7 @@ class Scenario:
         ...     "flows": [{"cc": "dctcp", "rtt": "25 ms"}],
         ... })
         """
-        return cls(_native.json_to_toml(json.dumps(keys), name), name)
+        return cls(toml_document(keys), name)
 
     @classmethod
     def from_resolved(cls, resolved: Mapping[str, Any], *, name: str = "<resolved scenario>") -> Scenario:

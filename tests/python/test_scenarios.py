@@ -11,6 +11,7 @@ from beginnings import FABRICS
 from conftest import Cli
 
 import shoal
+from shoal.scenario_facts import GroupFacts, LinkFacts, ScenarioFacts, ThresholdFacts, TracedFacts
 
 FOLDER = Path(__file__).parents[2] / "scenarios"
 FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.toml"))
@@ -127,3 +128,34 @@ def test_measures_of_waits() -> None:
         metric(result, "frames_on_time('block')")
     with pytest.raises(shoal.UsageError, match="has no rounds"):
         metric(video, "round_ms('video-dctcp')")
+
+
+def keys_of(kind: type) -> tuple[set[str], set[str]]:
+    """The keys that a typed dictionary must have, and those that it may have."""
+    return set(kind.__required_keys__), set(kind.__optional_keys__)
+
+
+def test_facts_have_the_keys_of_their_types() -> None:
+    for name in FILES:
+        facts = shoal.Scenario.from_file(FOLDER / name).facts
+        tables = [(ScenarioFacts, facts), (TracedFacts, facts["traced"])]
+        tables += [(LinkFacts, link) for link in facts["bottlenecks"]]
+        tables += [(ThresholdFacts, level) for link in facts["bottlenecks"] for level in link["thresholds"]]
+        tables += [(GroupFacts, group) for group in facts["groups"]]
+        for kind, table in tables:
+            required, optional = keys_of(kind)
+            assert required <= set(table) <= required | optional, (name, kind)
+
+
+def test_a_scenario_of_keys_is_that_of_its_text() -> None:
+    # Defaults stay unsaid: what depends on them follows a change.
+    scenario = shoal.Scenario.from_keys(
+        {
+            "duration": "10 s",
+            "bottleneck": {"rate": "10 Mbit/s", "buffer": "1 BDP", "aqm": {"kind": "fifo"}},
+            "flows": [{"cc": "cubic", "rtt": "10 ms"}],
+        }
+    )
+    changed = scenario.override({"flows[0].cc": "reno"})
+    assert changed.resolved["flows"][0]["name"] == "reno"
+    assert changed.resolved == shoal.Scenario.from_toml(changed.to_toml()).resolved

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, TypeAdapter, ValidationError, ValidationInfo
 
 from shoal import expression
+from shoal._toml import toml_document
 from shoal.errors import OutputError, UsageError
 from shoal.models import nearest
 from shoal.papers.model import (
@@ -141,7 +142,7 @@ def _without(scenario: Scenario, groups: list[str]) -> Scenario:
     # The file as it is written, not with defaults filled in: readings may change what defaults depend on.
     written = tomllib.loads(scenario.text)
     written["flows"] = [group for group, name in zip(written["flows"], names, strict=True) if name not in groups]
-    return Scenario.from_resolved(written, name=scenario.name)
+    return Scenario(toml_document(written), scenario.name)
 
 
 @model

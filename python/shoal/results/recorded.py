@@ -87,19 +87,24 @@ class InMemory:
 class InFiles:
     """Tables as Parquet files, by name: paths, or the bytes of files."""
 
-    def __init__(self, files: dict[str, Path | bytes]) -> None:
-        self._files = files
+    def __init__(self, files: Callable[[], dict[str, Path | bytes]]) -> None:
+        self._find = files
+
+    @cached_property
+    def _files(self) -> dict[str, Path | bytes]:
+        return self._find()
 
     @classmethod
     def of_folder(cls, folder: Path) -> InFiles:
-        """The tables of a folder that :meth:`save` has written."""
-        return cls({path.stem: path for path in folder.glob("*.parquet")})
+        """The tables of a folder that :meth:`save` has written, once somebody asks for them."""
+        return cls(lambda: {path.stem: path for path in folder.glob("*.parquet")})
 
     @classmethod
     def of_archive(cls, archive: bytes) -> InFiles:
         """The tables that :func:`archived` has packed."""
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-            return cls({Path(name).stem: opened.read(name) for name in opened.namelist()})
+            files: dict[str, Path | bytes] = {Path(name).stem: opened.read(name) for name in opened.namelist()}
+        return cls(lambda: files)
 
     @property
     def names(self) -> list[str]:

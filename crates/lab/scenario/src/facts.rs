@@ -83,7 +83,8 @@ impl Facts {
     /// Facts of `experiment`; `bdp_rtt` is the round-trip time in which its bandwidth-delay products are
     /// measured.
     pub(crate) fn of(experiment: &Experiment, bdp_rtt: Option<Span>) -> Self {
-        let mtu = experiment.endpoints.iter().map(|endpoint| u32::from(endpoint.mtu_bytes)).max().unwrap_or(1500);
+        let mtu =
+            experiment.endpoints.iter().map(|endpoint| u32::from(endpoint.mtu_bytes)).max().unwrap_or(1500);
         let bottlenecks = experiment.monitored().filter_map(|(_, link)| {
             let rate = link.rate?;
             Some(LinkFacts {
