@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, get_origin, get_type_hints
 
 import pytest
 from beginnings import FABRICS
@@ -132,7 +132,9 @@ def test_measures_of_waits() -> None:
 
 def keys_of(kind: type) -> tuple[set[str], set[str]]:
     """The keys that a typed dictionary must have, and those that it may have."""
-    return set(kind.__required_keys__), set(kind.__optional_keys__)
+    hints = get_type_hints(kind, include_extras=True)
+    optional = {key for key, hint in hints.items() if get_origin(hint) is NotRequired}
+    return set(hints) - optional, optional
 
 
 def test_facts_have_the_keys_of_their_types() -> None:
