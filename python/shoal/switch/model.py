@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
@@ -247,15 +247,20 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What was read: queues, and what is doubtful about them."""
+    """What was read: queues, and what is doubtful about them.
+
+    Attributes
+    ----------
+    platform, title
+        What the command line calls the platform, and what its text is.
+    """
 
     platform: str
+    title: str
     queues: tuple[Queue, ...]
     remarks: tuple[Remark, ...] = ()
 
-    @property
-    def title(self) -> str:
-        """What the platform is called."""
-        from shoal.switch.platforms import find_platform
-
-        return find_platform(self.platform).title
+    def remarks_on(self, queues: Iterable[Queue]) -> list[Remark]:
+        """The remarks on some of its queues, and those on none in particular."""
+        names = {queue.name for queue in queues}
+        return [remark for remark in self.remarks if not remark.queue or remark.queue in names]

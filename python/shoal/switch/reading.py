@@ -48,7 +48,7 @@ class Document:
 
     def refuse_templates(self) -> None:
         """Refuse a template of Jinja, which is no configuration yet."""
-        if found := _jinja.search(self.text):
+        if (found := _jinja.search(self.text)) is not None:
             line = self.text.count("\n", 0, found.start()) + 1
             self.refuse(
                 line,

@@ -8,30 +8,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from shoal.switch import sonic_fields as fields
 from shoal.switch.amounts import whole_bytes
-from shoal.switch.model import (
-    Action,
-    Buffer,
-    Configuration,
-    Law,
-    Queue,
-    Scheduler,
-    Serving,
-    Shaping,
-)
+from shoal.switch.model import Action, Buffer, Law, Queue, Scheduler, Serving, Shaping
+from shoal.switch.platforms import _sonic_fields as fields
 from shoal.switch.reading import Document, JsonFile, nearest_field, table
 
-_tables = ("WRED_PROFILE", "QUEUE", "SCHEDULER", "BUFFER_PROFILE", "BUFFER_POOL", "BUFFER_QUEUE")
 
-
-def recognises(text: str) -> bool:
-    """Whether a text looks like CONFIG_DB."""
-    return any(f'"{name}"' in text for name in _tables)
-
-
-def read(document: Document) -> Configuration:
-    """Read a file of CONFIG_DB.
+def queues(document: Document) -> list[Queue]:
+    """The queues of a file, and the profiles that no queue has.
 
     Raises
     ------
@@ -41,14 +25,13 @@ def read(document: Document) -> Configuration:
     file = JsonFile(document)
     if not isinstance(file.content, Mapping):
         document.refuse(1, "CONFIG_DB is an object of tables", "is this the right file?", shown=False)
-    reader = _Reader(document, file)
-    queues = reader.queues()
+    queues = _Reader(document, file).queues()
     if not queues:
         document.refuse(
             1, "no WRED_PROFILE and no QUEUE in this file", "give the file that has them: qos.json or config_db.json",
             shown=False,
         )  # fmt: skip
-    return Configuration("sonic", tuple(queues), tuple(document.remarks))
+    return queues
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +46,8 @@ class _Reader:
         self.document = document
         self.file = file
         self.tables: dict[str, dict[str, Any]] = {
-            name: table(file.content, name) for name in (*_tables, "PORT_QOS_MAP", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP")
+            name: table(file.content, name)
+            for name in (*fields.TABLES, "PORT_QOS_MAP", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP")
         }
 
     def queues(self) -> list[Queue]:

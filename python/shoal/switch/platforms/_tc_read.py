@@ -15,21 +15,16 @@ from typing import Any, NoReturn
 
 from shoal.errors import ScenarioError
 from shoal.models import nearest
-from shoal.switch import tc_units
 from shoal.switch.amounts import Amount, Unit, decimal, whole_bytes
 from shoal.switch.code_points import LARGEST
-from shoal.switch.model import Action, Buffer, Configuration, Law, Queue, Scheduler, Serving, Where
+from shoal.switch.model import Action, Buffer, Law, Queue, Scheduler, Serving, Where
 from shoal.switch.plane import solved_red
+from shoal.switch.platforms import _tc_units as units
 from shoal.switch.reading import Document, Statement, statements
 
 
-def recognises(text: str) -> bool:
-    """Whether a text has commands of `tc`."""
-    return bool(re.search(r"\btc\s+(-\S+\s+)*(qdisc|class)\s+(add|replace|change)\b", text))
-
-
-def read(document: Document) -> Configuration:
-    """Read the disciplines of a script.
+def queues(document: Document) -> list[Queue]:
+    """The disciplines of a script that have laws.
 
     Raises
     ------
@@ -37,7 +32,9 @@ def read(document: Document) -> Configuration:
         tc would refuse a line, or a line holds variables of a shell; the message shows it.
     """
     nodes = [node for one in statements(document, comments="#") if (node := _node(document, one)) is not None]
-    filters = [one for statement in statements(document, comments="#") if (one := _filter(document, statement))]
+    filters = [
+        one for statement in statements(document, comments="#") if (one := _filter(document, statement)) is not None
+    ]
     queues: list[Queue] = []
     for node in nodes:
         if node.kind in _schedulers or node.kind == "gred":
@@ -53,7 +50,7 @@ def read(document: Document) -> Configuration:
             1, "no queue discipline that has a law", f"lines such as `tc qdisc add dev eth0 root {_red_example}`",
             shown=False,
         )  # fmt: skip
-    return Configuration("tc", tuple(queues), tuple(document.remarks))
+    return queues
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +192,8 @@ class _Options:
 
 
 _red_example = "red limit 1000000 min 30000 max 90000 avpkt 1500 burst 55 probability 0.1 ecn"
-_red_sizes = {"limit": tc_units.size_bytes, "min": tc_units.size_bytes, "max": tc_units.size_bytes,
-              "avpkt": tc_units.size_bytes}  # fmt: skip
+_red_sizes = {"limit": units.size_bytes, "min": units.size_bytes, "max": units.size_bytes,
+              "avpkt": units.size_bytes}  # fmt: skip
 
 
 def _whole(text: str) -> int | None:
@@ -208,7 +205,7 @@ def _fraction(text: str) -> Fraction | None:
 
 
 _red_values: dict[str, Callable[[str], object]] = {
-    **_red_sizes, "burst": _whole, "probability": _fraction, "bandwidth": tc_units.rate_bps,
+    **_red_sizes, "burst": _whole, "probability": _fraction, "bandwidth": units.rate_bps,
 }  # fmt: skip
 
 
@@ -281,7 +278,7 @@ def _with_red_laws(options: _Options, aqm: Mapping[str, object], queue: Queue) -
 
 def _tail_drop(options: _Options) -> Queue:
     is_bytes = options.node.kind == "bfifo"
-    given = options.parsed({"limit": tc_units.size_bytes if is_bytes else _whole}, {})
+    given = options.parsed({"limit": units.size_bytes if is_bytes else _whole}, {})
     limit = None
     if "limit" in given:
         limit = Amount(Fraction(int(str(given["limit"]))), Unit.BYTES if is_bytes else Unit.PACKETS)
@@ -291,8 +288,8 @@ def _tail_drop(options: _Options) -> Queue:
 
 
 _codel_values: dict[str, Callable[[str], object]] = {
-    "limit": _whole, "target": tc_units.time_seconds, "interval": tc_units.time_seconds,
-    "ce_threshold": tc_units.time_seconds,
+    "limit": _whole, "target": units.time_seconds, "interval": units.time_seconds,
+    "ce_threshold": units.time_seconds,
 }  # fmt: skip
 _ecn_flags: dict[str, object] = {"ecn": True, "noecn": False}
 
@@ -304,7 +301,7 @@ def _codel(options: _Options) -> Queue:
 
 def _fq_codel(options: _Options) -> Queue:
     values = _codel_values | {
-        "flows": _whole, "quantum": tc_units.size_bytes, "memory_limit": tc_units.size_bytes, "drop_batch": _whole,
+        "flows": _whole, "quantum": units.size_bytes, "memory_limit": units.size_bytes, "drop_batch": _whole,
         "ce_threshold_selector": lambda text: text,
     }  # fmt: skip
     given = options.parsed(values, _ecn_flags)
@@ -348,7 +345,7 @@ def _sojourn(options: _Options, aqm: dict[str, object], given: Mapping[str, obje
 
 def _pie(options: _Options) -> Queue:
     values: dict[str, Callable[[str], object]] = {
-        "limit": _whole, "target": tc_units.time_seconds, "tupdate": tc_units.time_seconds, "alpha": _whole,
+        "limit": _whole, "target": units.time_seconds, "tupdate": units.time_seconds, "alpha": _whole,
         "beta": _whole,
     }  # fmt: skip
     flags = {**_ecn_flags, "bytemode": True, "nobytemode": False, "dq_rate_estimator": True,
@@ -369,9 +366,9 @@ def _pie(options: _Options) -> Queue:
 
 def _dualpi2(options: _Options) -> Queue:
     def step(text: str) -> object:
-        if match := re.fullmatch(r"([0-9]+)(p|pkts?|packets?)", text):
+        if (match := re.fullmatch(r"([0-9]+)(p|pkts?|packets?)", text)) is not None:
             return f"{match[1]} packets"
-        seconds = tc_units.time_seconds(text)
+        seconds = units.time_seconds(text)
         return None if seconds is None else _time(seconds)
 
     times = ("target", "tupdate", "max_rtt", "typical_rtt")
@@ -379,7 +376,7 @@ def _dualpi2(options: _Options) -> Queue:
         "limit": _whole, "memlimit": _whole, "coupling_factor": _whole, "min_qlen_step": _whole,
         "step_thresh": step, "alpha": _fraction, "beta": _fraction,
         "classic_protection": lambda text: _whole(text.removesuffix("%")),
-        **dict.fromkeys(times, tc_units.time_seconds),
+        **dict.fromkeys(times, units.time_seconds),
     }  # fmt: skip
     flags: dict[str, object] = {
         "drop_on_overload": "drop", "overflow": "overflow", "drop_enqueue": "enqueue", "drop_dequeue": "dequeue",
@@ -451,7 +448,7 @@ def _scheduled(queue: Queue, node: _Node, nodes: list[_Node]) -> Queue:
             return replace(queue, index=band, scheduler=_band(one, band))
         if one.kind == "drr" and not one.is_discipline and one.handle == node.parent:
             quantum = dict(pairwise(one.words)).get("quantum", "")
-            return replace(queue, index=band, scheduler=Scheduler(Serving.WEIGHTED, tc_units.size_bytes(quantum)))
+            return replace(queue, index=band, scheduler=Scheduler(Serving.WEIGHTED, units.size_bytes(quantum)))
     return queue
 
 
@@ -468,7 +465,7 @@ def _band(node: _Node, band: int) -> Scheduler:
     strict = int(lists["strict"][1]) if len(lists.get("strict", [])) > 1 else 0
     if band <= strict:
         return Scheduler(Serving.STRICT, priority=-band)
-    quanta = [tc_units.size_bytes(word) for word in lists.get("quanta", [])[1:]]
+    quanta = [units.size_bytes(word) for word in lists.get("quanta", [])[1:]]
     place = band - strict - 1
     return Scheduler(Serving.WEIGHTED, weight=quanta[place] if place < len(quanta) else None)
 
@@ -486,7 +483,7 @@ def _virtual_queues(document: Document, nodes: list[_Node]) -> list[tuple[Queue,
         ]
         options = _Options(document, setup)
         table = _Options(document, replace(setup, words=tuple(word for word in setup.words if word != "setup")))
-        given = table.parsed({"vqs": _whole, "DPs": _whole, "default": _whole, "limit": tc_units.size_bytes},
+        given = table.parsed({"vqs": _whole, "DPs": _whole, "default": _whole, "limit": units.size_bytes},
                              {"grio": True, "ecn": True, "harddrop": True})  # fmt: skip
         parts: dict[int, dict[str, object]] = {}
         laws: dict[int, Queue] = {}
