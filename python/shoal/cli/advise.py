@@ -75,7 +75,7 @@ def advise(
     ] = None,
     platform: Annotated[
         list[str] | None,
-        option("--platform", "NAME", "Write the configuration for it: sonic, nxos, eos, openconfig, tc. Repeatable."),
+        option("--platform", "NAME", "Write the configuration for it: {platforms}. Repeatable."),
     ] = None,
     prove: Annotated[
         bool,

@@ -49,6 +49,7 @@ from . import (
     tune,
 )
 from .console import talk
+from .platform_options import NamesPlatforms
 from .terminal import prepare
 
 
@@ -97,7 +98,7 @@ app.command("check")(check.check)
 app.command("sweep")(sweep.sweep)
 app.command("merge")(merge.merge)
 app.command("tune")(tune.tune)
-app.command("advise")(advise.advise)
+app.command("advise", cls=NamesPlatforms)(advise.advise)
 app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.command("conformance")(conformance.conformance)

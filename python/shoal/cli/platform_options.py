@@ -48,7 +48,9 @@ class TakesPlatformOptions(NamesPlatforms):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command without the options that it does not name."""
-        values = {parameter.name: ctx.params.pop(parameter.name) for parameter in _parameters()}
+        from shoal.switch.platforms import declared_options
+
+        values = {name: ctx.params.pop(name) for name in declared_options()}
         ctx.obj = {name: value for name, value in values.items() if value}
         return super().invoke(ctx)
 
