@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 
-from shoal.switch.amounts import Amount, Port, Unit
+from shoal.switch.amounts import Amount, Port
 
 
 class Action(Enum):
@@ -81,13 +81,6 @@ class Law:
     def is_step(self) -> bool:
         """Whether both thresholds are the same."""
         return self.min == self.max
-
-    @property
-    def account(self) -> str:
-        """What is counted."""
-        if self.min.unit.is_time:
-            return "time"
-        return "packets" if self.min.unit is Unit.PACKETS else "bytes"
 
     def same_curve(self, other: Law | None) -> bool:
         """Whether another law selects with the same probability at each length of the queue."""

@@ -62,9 +62,6 @@ class Refusals:
         if (reason, hint) not in self._reasons:
             self._reasons.append((reason, hint))
 
-    def __bool__(self) -> bool:
-        return bool(self._reasons)
-
     def settle(self) -> None:
         """Raise if there are any."""
         if not self._reasons:
@@ -81,6 +78,23 @@ def needs_thresholds(queue: Queue, refusals: Refusals) -> None:
     kind = str(queue.exact["kind"]) if queue.exact is not None else ""
     if not queue.laws and kind not in ("", "fifo"):
         refusals.add(f"`{kind}` is no law of thresholds", '--platform tc, where Linux has it; or kind = "wred"')
+
+
+def needs_drops_alike(queue: Queue, refusals: Refusals) -> None:
+    """Refuse laws of drops that tell ECT packets from others, or drop ECT packets beside marks."""
+    drop, drop_ect = queue.drop, queue.drop_ect
+    if queue.mark is not None and drop_ect is not None:
+        refusals.add("a law that drops ECT packets beside the one that marks them", "leave drop_ect out")
+    elif queue.mark is None and drop is not None and drop_ect is None:
+        refusals.add("a law that drops only packets that are not ECT", "add a law that marks the others")
+    elif queue.mark is None and drop_ect is not None and not drop_ect.same_curve(drop):
+        refusals.add("a law that drops ECT packets and not the others alike", "give both the same law")
+
+
+def thresholds(law: Law, words: Mapping[Unit, str]) -> str:
+    """Both thresholds as command lines have them."""
+    ends = [f"{end.number} {words.get(end.unit, 'bytes')}" for end in (law.min, law.max)]
+    return f"minimum-threshold {ends[0]} maximum-threshold {ends[1]}"
 
 
 def fitted(law: Law, writing: Writing[Options], queue: Queue, refusals: Refusals, units: Mapping[Unit, str]) -> Law:

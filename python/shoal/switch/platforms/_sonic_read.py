@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
+from shoal.models import nearest
 from shoal.switch.amounts import whole_bytes
 from shoal.switch.model import Action, Buffer, Law, Queue, Scheduler, Serving, Shaping
 from shoal.switch.platforms import _sonic_fields as fields
-from shoal.switch.reading import Document, JsonFile, nearest_field, table
+from shoal.switch.reading import Document, JsonFile, table
 
 
 def queues(document: Document) -> list[Queue]:
@@ -61,7 +62,7 @@ class _Reader:
             for name in entry:
                 if name not in fields.QUEUE_FIELDS:
                     self.document.remark(
-                        f"`{name}` is not a field of QUEUE", hint=nearest_field(name, fields.QUEUE_FIELDS), line=line
+                        f"`{name}` is not a field of QUEUE", hint=nearest(name, fields.QUEUE_FIELDS), line=line
                     )
             for port, index in self.places(key, line):
                 buffer = self.buffer_name(port, index)
@@ -129,17 +130,17 @@ class _Reader:
         values = {key: str(value).strip() for key, value in entry.items()}
         for key in values:
             if key not in fields.PROFILE_FIELDS:
-                self.document.refuse(
-                    self.file.line("WRED_PROFILE", name, key),
+                self.refuse(
+                    (name, key),
                     f"`{key}` is not a field of WRED_PROFILE: orchagent rejects the whole profile `{name}`",
-                    nearest_field(key, fields.PROFILE_FIELDS),
+                    nearest(key, fields.PROFILE_FIELDS),
                 )
         ecn = values.get("ecn", "ecn_none")
         if ecn not in fields.ECN_MODES:
-            self.document.refuse(
-                self.file.line("WRED_PROFILE", name, "ecn"),
+            self.refuse(
+                (name, "ecn"),
                 f"`{ecn}` is not a mode of ECN",
-                nearest_field(ecn, list(fields.ECN_MODES)),
+                nearest(ecn, list(fields.ECN_MODES)),
             )
         colour = self.document.switch.colour
         self.compare_colours(name, values)
@@ -164,12 +165,16 @@ class _Reader:
             drop_ect=drop if drops and not marks else None,
         )
 
+    def refuse(self, place: tuple[str, ...], what: str, hint: str) -> NoReturn:
+        """Refuse a profile, or a field of it."""
+        self.document.refuse(self.file.line("WRED_PROFILE", *place), what, hint)
+
     def is_enabled(self, name: str, values: Mapping[str, str], colour: str) -> bool:
         key = fields.ENABLE.format(colour)
         value = values.get(key, "false")
         if value not in ("true", "false"):
-            self.document.refuse(
-                self.file.line("WRED_PROFILE", name, key),
+            self.refuse(
+                (name, key),
                 f"`{key}` is neither true nor false",
                 'write "true" or "false", in lower case',
             )
@@ -198,15 +203,15 @@ class _Reader:
     ) -> Law:
         least, most = (self.threshold(name, values, pattern.format(colour)) for pattern in patterns[:2])
         if least > most:
-            self.document.refuse(
-                self.file.line("WRED_PROFILE", name, patterns[0].format(colour)),
+            self.refuse(
+                (name, patterns[0].format(colour)),
                 f"`{name}`: the minimum of {least} bytes is above the maximum of {most} bytes",
                 "orchagent refuses this; swap or correct them",
             )
         percent = self.number(name, values, patterns[2].format(colour), "100")
         if percent > 100:
-            self.document.refuse(
-                self.file.line("WRED_PROFILE", name, patterns[2].format(colour)),
+            self.refuse(
+                (name, patterns[2].format(colour)),
                 f"`{name}`: a probability of {percent} %",
                 "write a whole number from 0 to 100",
             )
@@ -222,8 +227,8 @@ class _Reader:
 
     def threshold(self, name: str, values: Mapping[str, str], key: str) -> int:
         if key not in values:
-            self.document.refuse(
-                self.file.line("WRED_PROFILE", name),
+            self.refuse(
+                (name,),
                 f"the profile `{name}` acts on this colour and has no `{key}`",
                 "give both thresholds; without one the device takes the largest buffer",
             )
@@ -232,8 +237,8 @@ class _Reader:
     def number(self, name: str, values: Mapping[str, str], key: str, usual: str) -> int:
         text = values.get(key, usual)
         if not re.fullmatch(r"[0-9]+", text):
-            self.document.refuse(
-                self.file.line("WRED_PROFILE", name, key),
+            self.refuse(
+                (name, key),
                 f"`{key}` of `{name}` is not a whole number",
                 'write digits in quotes, as in "98304"',
             )

@@ -6,7 +6,7 @@ After the templates and schemas of aristanetworks/avd (python-avd/pyavd/_eos_cli
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -15,9 +15,9 @@ from shoal.switch.code_points import code_points, owners
 from shoal.switch.model import Action, Law, Queue, Scheduler, Serving, Shaping, Where
 from shoal.switch.options import HasMap, HasPorts
 from shoal.switch.platforms.base import Platform
-from shoal.switch.reading import Document, Statement, statements
+from shoal.switch.reading import Document, Statement, say_kbytes, statements
 from shoal.switch.words import Words
-from shoal.switch.writing import Refusals, Writing, decides, fitted, needs_thresholds, percent, weight_of
+from shoal.switch.writing import Refusals, Writing, decides, fitted, needs_thresholds, percent, thresholds, weight_of
 
 _units_of_ecn = {
     "segments": Unit.SEGMENTS,
@@ -282,12 +282,8 @@ def _settled(document: Document, queue: Queue, non_ect: int) -> Queue:
 
 
 def _remarks(document: Document, queues: list[Queue]) -> None:
-    units = {amount.unit for queue in queues for _, law in queue.laws for amount in (law.min, law.max)}
-    if units & {Unit.KBYTES, Unit.MBYTES}:
-        document.remark(
-            "kbytes are read as 1000 bytes: the documents that were read do not say whether they are 1024",
-            hint="the difference is 2.4 %",
-        )
+    say_kbytes(document, queues)
+    units = {law.min.unit for queue in queues for _, law in queue.laws}
     if Unit.SEGMENTS in units and not document.segment_known and document.switch.segment_bytes is None:
         document.remark(
             f"segments are read as {document.port.segment_bytes} bytes: 208 on Trident 2 and Tomahawk, 256 on Trident "
@@ -333,11 +329,8 @@ def _statements(queue: Queue, writing: _Writing) -> list[str]:
     needs_thresholds(queue, refusals)
     mark, drop, drop_ect = queue.mark, queue.drop, queue.drop_ect
     if mark is not None:
-        own = fitted(mark, writing, queue, refusals, _words_of_ecn)
-        chance = percent(own, refusals, least=1)
-        lines.append(
-            f"random-detect ecn {_thresholds(own)} max-mark-probability {chance}{_weight(mark, writing, refusals)}"
-        )
+        words = _law_words(mark, queue, writing, refusals, _words_of_ecn, "max-mark-probability")
+        lines.append(f"random-detect ecn {words}")
     if mark is not None and (drop is None or drop.same_curve(mark)):
         writing.remark(
             queue,
@@ -346,11 +339,8 @@ def _statements(queue: Queue, writing: _Writing) -> list[str]:
             "the counters of drops on the device tell",
         )
     elif drop is not None:
-        own = fitted(drop, writing, queue, refusals, _words_of_drop)
-        chance = percent(own, refusals, least=1)
-        lines.append(
-            f"random-detect drop {_thresholds(own)} drop-probability {chance}{_weight(drop, writing, refusals)}"
-        )
+        words = _law_words(drop, queue, writing, refusals, _words_of_drop, "drop-probability")
+        lines.append(f"random-detect drop {words}")
         if drop_ect is None:
             _warn_of_ect(queue, mark, drop, writing)
     if drop_ect is not None and (drop is None or not drop_ect.same_curve(drop)):
@@ -374,11 +364,10 @@ def _warn_of_ect(queue: Queue, mark: Law | None, drop: Law, writing: _Writing) -
         writing.remark(queue, f"above {drop.min} ECT packets are dropped, too: `random-detect drop` tells none apart")
 
 
-def _thresholds(law: Law) -> str:
-    ends = [f"{end.number} {_words_of_drop.get(end.unit, 'bytes')}" for end in (law.min, law.max)]
-    return f"minimum-threshold {ends[0]} maximum-threshold {ends[1]}"
-
-
-def _weight(law: Law, writing: _Writing, refusals: Refusals) -> str:
+def _law_words(
+    law: Law, queue: Queue, writing: _Writing, refusals: Refusals, units: Mapping[Unit, str], probability: str
+) -> str:
+    own = fitted(law, writing, queue, refusals, units)
+    chance = percent(own, refusals, least=1)
     weight = weight_of(law, writing, refusals)
-    return "" if weight is None else f" weight {weight}"
+    return f"{thresholds(own, units)} {probability} {chance}" + ("" if weight is None else f" weight {weight}")

@@ -15,7 +15,7 @@ from shoal.switch.code_points import LARGEST, code_points, in_ranges, owners
 from shoal.switch.model import Action, Buffer, Law, Queue, Scheduler, Serving, Shaping, Where
 from shoal.switch.options import HasLimit, HasMap, HasProfile, declared
 from shoal.switch.platforms.base import Platform
-from shoal.switch.reading import Document, Statement, statements
+from shoal.switch.reading import Document, Statement, say_kbytes, statements
 from shoal.switch.words import Words
 from shoal.switch.writing import (
     Refusals,
@@ -23,8 +23,10 @@ from shoal.switch.writing import (
     decides,
     exponent_of_alpha,
     fitted,
+    needs_drops_alike,
     needs_thresholds,
     percent,
+    thresholds,
     weight_of,
 )
 
@@ -74,12 +76,7 @@ class Nxos(Platform[NxosOptions]):
         points = _code_points(document)
         queues = [one.queue(document, several=several) for one in classes]
         queues = [_led(queue, points) for queue in queues]
-        units = {law.min.unit for queue in queues for _, law in queue.laws}
-        if units & {Unit.KBYTES, Unit.MBYTES}:
-            document.remark(
-                "kbytes are read as 1000 bytes: the documents that were read do not say whether they are 1024",
-                hint="the difference is 2.4 %",
-            )
+        say_kbytes(document, queues)
         return queues
 
     def write(self, queues: Sequence[Queue], writing: _Writing) -> str:
@@ -386,12 +383,11 @@ def _shape(rate_bps: int) -> str:
 def _laws(queue: Queue, writing: _Writing) -> list[str]:
     refusals = Refusals(queue, "NX-OS")
     needs_thresholds(queue, refusals)
-    mark, drop, drop_ect = queue.mark, queue.drop, queue.drop_ect
+    needs_drops_alike(queue, refusals)
+    mark, drop = queue.mark, queue.drop
     lines = []
     if mark is not None:
         lines.append(_line(mark, writing, queue, refusals) + " ecn")
-        if drop_ect is not None:
-            refusals.add("a law that drops ECT packets beside the one that marks them", "leave drop_ect out")
         if drop is None:
             refusals.add(
                 "marks without drops: a line with `ecn` drops packets that are not ECT by the same law",
@@ -406,8 +402,6 @@ def _laws(queue: Queue, writing: _Writing) -> list[str]:
                 )
             lines.append(_non_ecn_line(drop, mark, writing, queue, refusals))
     elif drop is not None:
-        if drop_ect is None or not drop_ect.same_curve(drop):
-            refusals.add("a law that drops only packets that are not ECT", "add a law that marks the others")
         lines.append(_line(drop, writing, queue, refusals))
     refusals.settle()
     decides(queue, writing)
@@ -417,16 +411,11 @@ def _laws(queue: Queue, writing: _Writing) -> list[str]:
 def _line(law: Law, writing: _Writing, queue: Queue, refusals: Refusals) -> str:
     own = fitted(law, writing, queue, refusals, _words_of_units)
     weight = weight_of(law, writing, refusals) or 0
-    return f"random-detect {_thresholds(own)} drop-probability {percent(own, refusals)} weight {weight}"
+    return f"random-detect {thresholds(own, _words_of_units)} drop-probability {percent(own, refusals)} weight {weight}"
 
 
 def _non_ecn_line(drop: Law, mark: Law, writing: _Writing, queue: Queue, refusals: Refusals) -> str:
     if replace(drop, weight=mark.weight) != drop:
         writing.remark(queue, f"drops follow the average of the marks (weight {mark.weight}), not one of their own")
     own = fitted(drop, writing, queue, refusals, _words_of_units)
-    return f"random-detect non-ecn {_thresholds(own)} drop-probability {percent(own, refusals)}"
-
-
-def _thresholds(law: Law) -> str:
-    ends = [f"{end.number} {_words_of_units.get(end.unit, 'bytes')}" for end in (law.min, law.max)]
-    return f"minimum-threshold {ends[0]} maximum-threshold {ends[1]}"
+    return f"random-detect non-ecn {thresholds(own, _words_of_units)} drop-probability {percent(own, refusals)}"

@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NoReturn
 
+from shoal.models import nearest
 from shoal.switch.amounts import Amount, Unit
 from shoal.switch.model import Action, Law, Queue, Scheduler, Serving, Where
 from shoal.switch.options import HasPorts, HasProfile
 from shoal.switch.platforms.base import Platform
-from shoal.switch.reading import Document, JsonFile, nearest_field
-from shoal.switch.writing import Refusals, Writing, fitted, needs_thresholds, percent, weight_of
+from shoal.switch.reading import Document, JsonFile
+from shoal.switch.writing import Refusals, Writing, fitted, needs_drops_alike, needs_thresholds, percent, weight_of
 
 _leaf_names = [
     "min-threshold",
@@ -78,7 +79,7 @@ class OpenConfig(Platform[OpenConfigOptions]):
                 if profile and profile not in laws:
                     document.refuse(
                         file.line(name), f"there is no queue-management-profile `{profile}`",
-                        nearest_field(profile, list(laws)), shown=False,
+                        nearest(profile, list(laws)), shown=False,
                     )  # fmt: skip
                 found.setdefault((name, profile), []).append(port)
         queues = [
@@ -134,9 +135,7 @@ class _Reader:
         queue = Queue(name=name, profile=name, source=self.document.source(line))
         for leaf in leaves:
             if leaf not in _leaf_names:
-                self.document.remark(
-                    f"`{leaf}` is not a leaf of a profile", hint=nearest_field(leaf, _leaf_names), line=line
-                )
+                self.document.remark(f"`{leaf}` is not a leaf of a profile", hint=nearest(leaf, _leaf_names), line=line)
         if not leaves:
             self.document.remark(f"the profile `{name}` has no {kind}/uniform/config: no law", line=line)
             return queue
@@ -294,7 +293,8 @@ def _list(tree: Any, *names: str) -> Iterator[Mapping[str, Any]]:
 def _leaves(queue: Queue, writing: _Writing) -> dict[str, Any] | None:
     refusals = Refusals(queue, "OpenConfig")
     needs_thresholds(queue, refusals)
-    mark, drop, drop_ect = queue.mark, queue.drop, queue.drop_ect
+    needs_drops_alike(queue, refusals)
+    mark, drop = queue.mark, queue.drop
     common = mark or drop
     found: dict[str, Any] | None = None
     if common is not None:
@@ -303,10 +303,6 @@ def _leaves(queue: Queue, writing: _Writing) -> dict[str, Any] | None:
                 "ECT packets and others have different laws, and a profile has one",
                 "--platform nxos --nxos-non-ecn or --platform eos, which have two",
             )
-        if mark is not None and drop_ect is not None:
-            refusals.add("a law that drops ECT packets beside the one that marks them", "leave drop_ect out")
-        if mark is None and (drop_ect is None or not drop_ect.same_curve(common)):
-            refusals.add("a law that drops only packets that are not ECT", "add a law that marks the others")
         law = fitted(common, writing, queue, refusals, _units)
         found = {
             "min-threshold": str(law.min.number),

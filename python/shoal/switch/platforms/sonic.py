@@ -25,6 +25,7 @@ from shoal.switch.writing import (
     decides,
     exponent_of_alpha,
     fitted,
+    needs_drops_alike,
     needs_thresholds,
     no_weight,
     percent,
@@ -132,6 +133,7 @@ def wred_profile(queue: Queue, writing: Writing[Options], *, has_ect_thresholds:
     """
     refusals = Refusals(queue, _label)
     needs_thresholds(queue, refusals)
+    needs_drops_alike(queue, refusals)
     mark, drop = queue.mark, queue.drop
     common = mark or drop
     found: dict[str, str] | None = None
@@ -140,10 +142,6 @@ def wred_profile(queue: Queue, writing: Writing[Options], *, has_ect_thresholds:
             no_weight(law, refusals, "orchagent always sets weight 0")
         law = fitted(common, writing, queue, refusals, _units)
         found = {"ecn": "ecn_none" if mark is None else "ecn_all"}
-        if mark is None and queue.drop_ect is None:
-            refusals.add("a law that drops only packets that are not ECT", "add a law that marks the others")
-        if mark is not None and queue.drop_ect is not None:
-            refusals.add("a law that drops ECT packets beside the one that marks them", "leave drop_ect out")
         if mark is not None and drop is not None and not drop.same_curve(mark):
             if has_ect_thresholds:
                 own = fitted(drop, writing, queue, refusals, _units)

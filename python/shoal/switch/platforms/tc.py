@@ -17,7 +17,7 @@ from shoal.switch.plane import disciplines, scenario_of, solved_red
 from shoal.switch.platforms import _tc_read
 from shoal.switch.platforms.base import Platform
 from shoal.switch.reading import Document
-from shoal.switch.writing import Refusals, Writing
+from shoal.switch.writing import Refusals, Writing, needs_drops_alike
 
 # Laws that Linux has as they are.
 _same = ("linux-red", "gred", "codel", "fq-codel", "pie", "dualpi2", "fifo")
@@ -200,12 +200,9 @@ def _sojourn(queue: Queue, writing: _Writing) -> dict[str, object] | None:
 
 def _red(queue: Queue, writing: _Writing) -> dict[str, object]:
     """RED with marks, or GRED where packets that are not ECT have a law of their own."""
-    mark, drop, drop_ect = queue.mark, queue.drop, queue.drop_ect
+    mark, drop = queue.mark, queue.drop
     refusals = Refusals(queue, "tc")
-    if mark is not None and drop_ect is not None:
-        refusals.add("a law that drops ECT packets beside the one that marks them", "leave drop_ect out")
-    if mark is None and drop_ect is None:
-        refusals.add("a law that drops only packets that are not ECT", "add a law that marks the others")
+    needs_drops_alike(queue, refusals)
     refusals.settle()
     if any(law.where is Where.DEQUEUE for _, law in queue.laws):
         writing.remark(queue, "RED of Linux decides when packets arrive, not when they leave")
