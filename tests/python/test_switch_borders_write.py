@@ -484,6 +484,29 @@ def test_each_option_is_declared_once() -> None:
                     options_of(platform, {name: "1:2"})
 
 
+def test_numbers_are_written_as_they_are_unless_cells_are_known() -> None:
+    """30001 bytes are whole bytes, 118 cells of 256 bytes (30208), and 31 of 1000."""
+    given = shoal.Scenario.named("step-single").override({"bottleneck.aqm.threshold": "30001 B"})
+    platform = find_platform("openconfig")
+    known = find_switch("broadcom-trident3")
+    for more, expected in (({}, 30001), ({"switch": known}, 30208), ({"switch": known, "cell_bytes": 1000}, 31000)):
+        text, said = write_configuration(given, platform, platform.options(), index=2, **more)  # type: ignore[arg-type]
+        assert f'"min-threshold": "{expected}"' in text
+        assert '"name": "2"' in text
+        assert any("marks above its threshold" in line for line, _ in said)
+
+
+def test_memory_that_cannot_be_written_is_said() -> None:
+    queues = "bottleneck.aqm.queues"
+    given = shoal.Scenario.named("port-memory").override(
+        {f"{queues}.scalable.aqm": {"kind": "fifo"}, f"{queues}.rest.aqm": {"kind": "fifo"}}
+    )
+    for name, is_lost in (("eos", True), ("openconfig", True), ("nxos", False), ("sonic", False)):
+        platform = find_platform(name)
+        _, said = write_configuration(given, platform, platform.options())
+        assert any("that queues share is not written" in text for text, _ in said) is is_lost, name
+
+
 def test_what_leads_to_a_queue_is_said_unless_it_is_written() -> None:
     given = shoal.Scenario.named("two-classes").override(
         {"bottleneck.aqm.queues.scalable.aqm": {"kind": "fifo"}, "bottleneck.aqm.queues.rest.aqm": {"kind": "fifo"}}

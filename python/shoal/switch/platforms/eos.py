@@ -283,7 +283,7 @@ def _settled(document: Document, queue: Queue, non_ect: int) -> Queue:
 
 def _remarks(document: Document, queues: list[Queue]) -> None:
     say_kbytes(document, queues)
-    units = {law.min.unit for queue in queues for _, law in queue.laws}
+    units = {end.unit for queue in queues for _, law in queue.laws for end in (law.min, law.max)}
     if Unit.SEGMENTS in units and not document.segment_known and document.switch.segment_bytes is None:
         document.remark(
             f"segments are read as {document.port.segment_bytes} bytes: 208 on Trident 2 and Tomahawk, 256 on Trident "
