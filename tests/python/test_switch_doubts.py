@@ -278,6 +278,23 @@ def test_ports_and_numbers_that_are_not_said() -> None:
     assert "c-out-8q-q-default" in write("nxos", bare)[0]
 
 
+def test_queues_without_numbers() -> None:
+    """OpenConfig names queues: they are served in the order in which they stand, and go into group 0 of NX-OS."""
+    marks, drops = (
+        Queue(name="AF1", mark=STEP, dscp=(10,)),
+        Queue(name="BE1", drop=DROPS, drop_ect=DROPS, takes_rest=True),
+    )
+    experiment = Experiment(Port(10 * GBIT), Fraction(1, 10**4))
+    aqm = shoal.Scenario.from_toml(scenario_of_queues([marks, drops], experiment, file="f")).resolved["bottleneck"][
+        "aqm"
+    ]
+    assert [(one["name"], one["dscp"][0]) for one in aqm["queues"]] == [("AF1", 10), ("BE1", 0)]
+    both = replace(marks, drop=replace(DROPS, min=STEP.min, max=STEP.max))
+    assert "set qos-group 0\n" in write("nxos", both, has_map=True)[0]
+    assert "to traffic-class 0\n" in write("eos", both, has_map=True)[0]
+    assert json.loads(write("sonic", both, has_map=True)[0])["DSCP_TO_TC_MAP"]["SHOAL"] == {"10": "0"}
+
+
 def test_json_of_what_is_known_and_what_is_not() -> None:
     """Sizes are whole cells of 1000 bytes; 9000 bytes at 1 Gbit/s are 72 us."""
     served = queue(mark=STEP, scheduler=Scheduler(Serving.STRICT, priority=2), shaping=Shaping(GBIT, 5), dscp=(1,))
@@ -378,7 +395,7 @@ def test_shapes_of_classes_are_carried_with_their_bursts() -> None:
 
 
 def test_the_first_bottleneck_alone_has_lines() -> None:
-    """A parking lot has a queue at each of its three hops, and one on the way back: RED at the first, with its child."""
+    """A parking lot has a queue at each of its three hops: RED at the first, with its child."""
     given = shoal.Scenario.named("parking-lot")
     assert len(given.facts["bottlenecks"]) == 3
     assert [(one.parent, one.handle) for one in disciplines(given)] == [("1:1", "10"), ("10:1", "11")]
