@@ -13,6 +13,7 @@ import shoal
 from shoal.switch import Port, Queue, Unit
 from shoal.switch.checks import answers
 from shoal.switch.model import Action, NotEct, Packets, Serving, Where
+from shoal.switch.platforms import _tc_units as units
 
 MARK, DROP = Action.MARK, Action.DROP
 
@@ -382,6 +383,25 @@ def test_tc_rates_in_bps_are_bytes_a_second(rate: str, bps: int) -> None:
     queue = only(tc(f"red limit 400000 min 30000 max 90000 avpkt 1000 burst 60 bandwidth {rate}"))
     assert queue.exact is not None
     assert queue.exact["bandwidth"] == f"{bps} bit/s"
+
+
+def test_tc_sizes_times_and_rates_in_all_their_units() -> None:
+    """lib/utils_math.c: sizes in powers of 1024 and bits of them, bare times in microseconds, rates of 1000."""
+    for power, prefix in enumerate(("", "k", "m", "g")):
+        assert {units.size_bytes(f"3{prefix}{end}") for end in ("", "b")} == {3 * 1024**power}
+    for power, word in enumerate(("kbit", "mbit", "gbit"), start=1):
+        assert units.size_bytes(f"16{word}") == 16 * 1024**power // 8
+    # A size has 32 bits.
+    assert (units.size_bytes("4294967295"), units.size_bytes("4g"), units.size_bytes("1.5k")) == (2**32 - 1, None, 1536)
+    times = {1: ("s", "sec", "secs"), 10**3: ("ms", "msec", "msecs"), 10**6: ("us", "usec", "usecs", ""),
+             10**9: ("ns", "nsec", "nsecs")}  # fmt: skip
+    for divisor, words in times.items():
+        assert {units.time_seconds(f"7{word}") for word in words} == {Fraction(7, divisor)}
+    for power, letter in enumerate("kmgt", start=1):
+        assert units.rate_bps(f"2{letter}bit") == 2 * 1000**power
+        assert units.rate_bps(f"2{letter.upper()}bps") == 16 * 1000**power
+        assert units.rate_bps(f"2{letter}ibit") == 2 * 1024**power
+    assert (units.rate_bps("2.5mbit"), units.rate_bps("2m"), units.rate_bps("bit")) == (2_500_000, None, None)
 
 
 def test_tc_pie_counts_packets_and_ignores_gains_of_0() -> None:

@@ -278,6 +278,12 @@ def test_thresholds_are_whole_cells_and_whole_steps_of_the_device() -> None:
         assert (config["min-threshold"], config["max-threshold"]) == ends
 
 
+def test_json_is_written_for_people_to_read() -> None:
+    for platform, second in (("sonic", '  "WRED_PROFILE": {'), ("openconfig", '  "openconfig-qos:qos": {')):
+        text = write(platform, queue(mark=STEP))[0]
+        assert (text.splitlines()[1], text[-2:]) == (second, "}\n")
+
+
 def test_percent_and_weights_at_their_ends() -> None:
     spectrum = next(switch.name for switch in switches() if switch.largest_weight == 11)
     eleven = queue(mark=law(MARK, 1000, 9000, Fraction(1, 100), 11))
@@ -446,6 +452,19 @@ def test_queues_of_classes_are_numbered_from_the_last_and_share_in_percent() -> 
     assert [remark.text for remark in lost] == ["the weights 1:2:4 become 14:29:57: whole percent"]
     limits = [one.buffer.limit.bytes_at(Port(10**8)) for one in queues if one.buffer and one.buffer.limit]
     assert limits == [400_000, 400_000, 9000]
+
+
+def test_weights_that_are_whole_percent_stay_without_a_word() -> None:
+    """3 and 1 are 75 and 25 %; a strict queue has no part in it."""
+    fifo = {"kind": "fifo"}
+    entries = [{"name": "s", "dscp": [1], "priority": "strict", "aqm": fifo}]
+    entries += [{"name": "w", "dscp": [2], "weight": 3, "aqm": fifo}, {"name": "r", "aqm": fifo}]
+    link = {"rate": "100 Mbit/s", "buffer": "400 kB", "aqm": {"kind": "classes", "queues": entries}}
+    queues, lost = queues_of(shoal.Scenario.named("step-single").override({"bottleneck": link}), index=0)
+    assert [one.scheduler for one in queues] == [
+        Scheduler(Serving.STRICT), Scheduler(Serving.WEIGHTED, weight=75), Scheduler(Serving.WEIGHTED, weight=25),
+    ]  # fmt: skip
+    assert lost == []
 
 
 def test_laws_of_scenarios_with_what_they_leave_out() -> None:

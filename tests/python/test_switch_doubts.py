@@ -131,6 +131,53 @@ def test_what_readers_refuse(platform: str, text: str, words: str, hint: str) ->
     assert hint in message.partition("hint: ")[2]
 
 
+SECRET = "Tr0ub4dor"
+
+
+@pytest.mark.parametrize(
+    ("platform", "text"),
+    [
+        ("sonic", f'["{SECRET}"]'),
+        ("sonic", f'{{"TACPLUS": "{SECRET}"}}'),
+        ("sonic", f'{{"TACPLUS": "{SECRET}", "QUEUE": {{"Ethernet0|4-3": {{}}}}}}'),
+        ("sonic", f'{{"TACPLUS": "{SECRET}", "QUEUE": {{"3": {{}}}}}}'),
+        ("sonic", f'{{"TACPLUS": "{SECRET}", "QUEUE": {{"E|3": {{"wred_profile": "P"}}}}}}'),
+        (
+            "sonic",
+            f'{{"TACPLUS": "{SECRET}", "QUEUE": {{"E|3": {{"scheduler": "s"}}}}, '
+            '"SCHEDULER": {"s": {"type": "x"}}}',
+        ),
+        (
+            "sonic",
+            f'{{"TACPLUS": "{SECRET}", "QUEUE": {{"E|3": {{}}}}, "BUFFER_QUEUE": {{"E|3": {{"profile": "b"}}}}, '
+            '"BUFFER_PROFILE": {"b": {"static_th": "1", "dynamic_th": "1"}}}',
+        ),
+        (
+            "sonic",
+            f'{{"TACPLUS": "{SECRET}", "QUEUE": {{"E|3": {{}}}}, "BUFFER_QUEUE": {{"E|3": {{"profile": "b"}}}}, '
+            '"BUFFER_PROFILE": {"b": {"static_th": "x"}}}',
+        ),
+        ("sonic", f'{{"TACPLUS": "{SECRET}" "QUEUE": {{}}}}'),
+        ("sonic", f'{{"TACPLUS": "{SECRET}{{{{ a }}}}"}}'),
+        ("openconfig", f'{{"aaa": "{SECRET}"}}'),
+        (
+            "openconfig",
+            OPENCONFIG_STEP.replace("{", f'{{"aaa": "{SECRET}", ', 1).replace("\n", "").replace("true", '"x"'),
+        ),
+        ("ecnconfig", f"tacacs-server key {SECRET}\n"),
+        ("nxos", f"tacacs-server key {SECRET}\n"),
+        ("eos", f"tacacs-server key {SECRET}\n"),
+        ("tc", f"TOKEN={SECRET}\n"),
+    ],
+)
+def test_a_refusal_never_shows_what_is_not_about_queues(platform: str, text: str) -> None:
+    with pytest.raises(shoal.ScenarioError) as refused:
+        read(text, platform=platform)
+    assert SECRET not in str(refused.value)
+    # All of these are one line.
+    assert "--> text:1\n" in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("platform", "text", "words"),
     [
