@@ -62,6 +62,16 @@ def test_sonic_wred_of_another_colour_does_not_drop() -> None:
     assert (queue.mark is not None, queue.drop) == (True, None)
 
 
+def test_sonic_profiles_that_no_queue_has_are_read_by_their_names() -> None:
+    tables = json.loads(sonic()) | {"QUEUE": {}}
+    queue = only(json.dumps(tables, indent=1))
+    assert (queue.name, queue.index, queue.ports, queue.profile) == ("P", None, (), "P")
+    assert queue.mark == law(MARK, 200000, 400000, Fraction(1, 10))
+    # The profile is on the third line.
+    assert queue.source is not None
+    assert str(queue.source) == "text:3"
+
+
 def test_sonic_code_points_go_through_both_maps() -> None:
     """DSCP 10 -> class 5 -> queue 3 and DSCP 46 -> class 3 -> queue 6: a class has not the number of its queue."""
     text = sonic(
@@ -264,6 +274,14 @@ def test_eos_code_points_go_through_both_maps() -> None:
                   + eos("bandwidth percent 20", start=" uc-tx-queue 1\n")
                   + eos("bandwidth percent 50", start=" uc-tx-queue 0\n")).queues  # fmt: skip
     assert {queue.index: queue.dscp for queue in queues} == {5: (10, 12, 13, 14), 3: (46,), 1: (), 0: (20,)}
+
+
+def test_eos_lines_within_an_interface_leave_it_as_it_is() -> None:
+    """`qos trust` below an interface is one of its lines; `qos profile` begins a place of its own, without ports."""
+    text = "interface Ethernet1\n   qos trust dscp\n   uc-tx-queue 3\n      priority strict\n"
+    text += "qos profile P\n   tx-queue 2\n      bandwidth percent 7\n"
+    three, two = read(text).queues
+    assert (three.name, three.ports, two.name, two.ports) == ("3@Ethernet1", ("Ethernet1",), "2@P", ())
 
 
 def test_eos_serves_the_higher_strict_queue_first_and_shapes_in_kbps() -> None:

@@ -132,6 +132,17 @@ def test_what_readers_refuse(platform: str, text: str, words: str, hint: str) ->
 
 
 SECRET = "Tr0ub4dor"
+OPENCONFIG_BOUND = json.dumps(
+    {
+        "qos": {
+            "aaa": "SECRET",
+            "queue-management-profiles": {"queue-management-profile": [{"name": "P"}]},
+            "interfaces": {
+                "interface": [{"output": {"queues": {"queue": [{"config": {"queue-management-profile": "Q"}}]}}}]
+            },
+        }
+    }
+)
 
 
 @pytest.mark.parametrize(
@@ -160,6 +171,7 @@ SECRET = "Tr0ub4dor"
         ("sonic", f'{{"TACPLUS": "{SECRET}" "QUEUE": {{}}}}'),
         ("sonic", f'{{"TACPLUS": "{SECRET}{{{{ a }}}}"}}'),
         ("openconfig", f'{{"aaa": "{SECRET}"}}'),
+        ("openconfig", OPENCONFIG_BOUND.replace("SECRET", SECRET)),
         (
             "openconfig",
             OPENCONFIG_STEP.replace("{", f'{{"aaa": "{SECRET}", ', 1).replace("\n", "").replace("true", '"x"'),
@@ -294,6 +306,10 @@ def test_what_writers_say_is_lost() -> None:
         ("tc", queue(mark=STEP), "decides when packets arrive, not when they leave", {}),
     ):
         assert words in write(platform, one, **options)[1], words
+    assert "marks without dropping" in write("sonic", queue(mark=STEP))[1]
+    assert "marks without dropping" not in write("sonic", queue(mark=STEP, drop=DROPS))[1]
+    # tc keeps 32 bits of bytes a second.
+    assert " bandwidth 34000000000bit" in write("tc", queue(mark=STEP))[0]
     same = replace(own, weight=2)
     assert "drops follow" not in write("nxos", queue(mark=marks, drop=same), has_non_ecn=True)[1]
 
@@ -323,6 +339,16 @@ def test_ports_and_numbers_that_are_not_said() -> None:
     assert list(json.loads(write("sonic", bare)[0])["QUEUE"]) == ["Ethernet0|0"]
     assert write("eos", bare, ports=["Ethernet7"])[0].startswith("interface Ethernet7\n   uc-tx-queue 0\n")
     assert "c-out-8q-q-default" in write("nxos", bare)[0]
+
+
+def test_a_queue_without_a_number_is_listed_in_front_of_queue_1() -> None:
+    queues = [
+        queue(1, drop=DROPS, drop_ect=DROPS, dscp=(1,)),
+        Queue(name="a", ports=("Ethernet0",), mark=STEP, dscp=(0,)),
+    ]
+    experiment = Experiment(Port(10 * GBIT), Fraction(1, 10**4), groups=(Group("reno", 1, "1"), Group("reno", 1, "a")))
+    aqm = shoal.Scenario.from_toml(scenario_of_queues(queues, experiment, file="f")).resolved["bottleneck"]["aqm"]
+    assert [one["name"] for one in aqm["queues"]] == ["a", "1"]
 
 
 def test_queues_without_numbers() -> None:
@@ -403,7 +429,8 @@ def test_scenarios_of_what_is_only_partly_known() -> None:
     assert experiment.host_preset == "ideal"
     with pytest.raises(shoal.UsageError, match="thresholds in percent"):
         aqm_of(queue(mark=replace(STEP, min=amount(1, Unit.PERCENT))), experiment)
-    aqm_of(queue(mark=law(MARK, 9, 99, 1, 2), drop=law(DROP, 9, 99, 1, 3)), experiment)
+    assert aqm_of(queue(mark=replace(STEP, weight=None)), experiment)["weight"] == 0
+    assert aqm_of(queue(mark=law(MARK, 9, 99, 1, 2), drop=law(DROP, 9, 99, 1, 3)), experiment)["weight"] == 2
     assert "the laws have different weights" in experiment.remarks[-1].text
     text = scenario_text(queue(mark=STEP), Experiment(Port(GBIT), seconds_of("1500ns")), title="t")
     assert '"1500 ns"' in text
