@@ -153,6 +153,12 @@ def test_secrets_are_never_shown_nor_written(files: Path, inside: Cli) -> None:
         (("read", "qos.json", "--port-speed", "1G", "--rtt", "soon"), "`soon` is not a time", "as in 100us"),
         (("write", "step-single", "--platform", "ios"), "no platform `ios`", "eos"),
         (("write", "step-single", "--platform", "nxos"), "marks without drops", "--nxos-non-ecn"),
+        (
+            ("write", "step-single", "--platform", "tc", "--profile", "P"),
+            "`--profile` is no option of tc",
+            "SONiC, ecnconfig",
+        ),
+        (("write", "step-single", "--platform", "nxos", "--dev", "eth1"), "`--dev` is no option of nxos", "one of tc"),
         (("write", "step-single", "--platform", "sonic", "--current", "9:1"), "not MIN:MAX", "1048576:2097152"),
         (("write", "step-single", "--platform", "sonic", "--profile", "a b"), "not a name of a profile", "DC_STEP"),
         (("write", "parking-lot", "--platform", "sonic"), "one bottleneck", "coexistence"),

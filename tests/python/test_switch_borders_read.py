@@ -347,10 +347,12 @@ def test_openconfig_schedulers_are_those_of_their_inputs() -> None:
 
     policy = {"schedulers": {"scheduler": [entry("NC1", "6", "STRICT"), entry("AF1", "4")]}}
     bound = {"config": {"queue-management-profile": "P"}}
-    entries = [{"name": name, **bound} for name in ("NC1", "AF1", "3")]
+    entries = [{"name": name, **bound} for name in ("NC1", "AF1")]
+    # The name may stand in the configuration alone.
+    entries.append({"config": {"name": "3", "queue-management-profile": "P"}})
     text = openconfig(
         RAMP | {"max-drop-probability-percent": 1},
-        interfaces={"interface": [{"interface-id": "et0", "output": {"queues": {"queue": entries}}}]},
+        interfaces={"interface": [{"config": {"interface-id": "et0"}, "output": {"queues": {"queue": entries}}}]},
         **{"scheduler-policies": {"scheduler-policy": [policy]}},
     )
     strict, weighted, three = read(text).queues

@@ -80,6 +80,13 @@ def test_two_queues_with_a_number_are_never_mixed(number: int) -> None:
         scenario_of(first, second)
 
 
+def test_queues_with_the_same_law_are_one_unless_a_map_tells_them_apart() -> None:
+    first, second = queue(1, mark=STEP), queue(2, mark=STEP)
+    for points, kind in ((((), ()), "wred"), (((5,), ()), "wred"), (((0,), (5,)), "classes")):
+        both = (replace(one, dscp=dscp) for one, dscp in zip((first, second), points, strict=True))
+        assert scenario_of(*both)[0]["bottleneck"]["aqm"]["kind"] == kind, points
+
+
 def test_flows_that_use_ecn_join_the_first_queue_that_marks() -> None:
     """DCTCP and ECN-Reno use ECN, CUBIC does not and joins the queue of code point 0."""
     marking, other = queue(5, mark=STEP, dscp=(10, 12)), queue(1, drop=DROPS, drop_ect=DROPS, dscp=(0, 8))
@@ -406,6 +413,9 @@ def test_tc_bands_are_strict_first_and_have_quanta_of_a_frame() -> None:
     named = write("tc", weighted[0], strict(4, -2), strict(5, -1))[1]
     assert "queue 5: it is band 1" in named
     assert "queue 4: it is band 2" in named
+    # A band of which nothing is said has weight 1.
+    unsaid = write("tc", weighted[0], queue(6))[0].splitlines()
+    assert unsaid[0].endswith("quanta 4542 1514")
     large = [replace(one, scheduler=Scheduler(Serving.WEIGHTED, weight=1514 * n)) for n, one in enumerate(weighted, 1)]
     assert write("tc", *large)[0].splitlines()[0].endswith("quanta 1514 3028")
 

@@ -438,9 +438,12 @@ def test_scenarios_of_what_is_only_partly_known() -> None:
     with pytest.raises(shoal.UsageError, match="no code point leads to queue 2"):
         scenario_of_queues(no_point, replace(experiment, groups=(Group("cubic", 1, "2"),)), file="f")
     # Half of a ramp lies beyond every buffer: 4 10^11 to 2 10^12 bytes, of which 10^12 is three eighths.
-    far = aqm_of(queue(mark=law(MARK, 4 * 10**11, 2 * 10**12, 1)), experiment)["mark"]
+    far = aqm_of(queue(mark=law(MARK, 4 * 10**11 + 1, 2 * 10**12, 1)), experiment)["mark"]
     assert isinstance(far, dict)
-    assert (far["max"], far["max_probability"]) == ("1000000000000 B", 0.375)
+    assert (far["min"], far["max"]) == ("400000000001 B", "1000000000000 B")
+    assert far["max_probability"] == pytest.approx(0.375)
+    celled = replace(experiment, port=Port(10 * GBIT, cell_bytes=2))
+    assert (aqm_of(queue(mark=STEP), celled)["cell"], "cell" in aqm_of(queue(mark=STEP), experiment)) == ("2 B", False)
     within = aqm_of(queue(mark=law(MARK, 4 * 10**11, 10**12, 1)), experiment)["mark"]
     assert isinstance(within, dict)
     assert within["max_probability"] == 1.0

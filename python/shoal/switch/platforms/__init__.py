@@ -56,12 +56,12 @@ def recognised(document: Document) -> Platform[Any]:
 
 def declared_options() -> Mapping[str, tuple[Declaration, tuple[str, ...]]]:
     """The options of all writers by the names of their fields, with the labels of the platforms that have them."""
-    found: dict[str, tuple[Declaration, tuple[str, ...]]] = {}
+    options: dict[str, tuple[Declaration, tuple[str, ...]]] = {}
     for platform in PLATFORMS:
         for name, declaration in platform.options.declarations().items():
-            _, labels = found.get(name, (declaration, ()))
-            found[name] = declaration, (*labels, platform.label)
-    return found
+            _, labels = options.get(name, (declaration, ()))
+            options[name] = declaration, (*labels, platform.label)
+    return options
 
 
 def options_of(platform: Platform[Any], given: Mapping[str, object]) -> Options:
@@ -74,10 +74,11 @@ def options_of(platform: Platform[Any], given: Mapping[str, object]) -> Options:
     """
     known = declared_options()
     values = {name: known[name][0].field_of(value) for name, value in given.items()}
-    for name in values.keys() - platform.options.declarations():
-        declaration, labels = known[name]
-        raise UsageError(
-            f"`{declaration.flag}` is no option of {platform.name}", hint=f"it is one of {', '.join(labels)}"
-        )
+    for name in values:
+        if name not in platform.options.declarations():
+            declaration, labels = known[name]
+            raise UsageError(
+                f"`{declaration.flag}` is no option of {platform.name}", hint=f"it is one of {', '.join(labels)}"
+            )
     options: Options = platform.options(**values)
     return options
