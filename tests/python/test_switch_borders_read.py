@@ -226,7 +226,7 @@ def test_nxos_queue_numbers_are_in_the_names_of_classes(name: str, index: int | 
 NXOS_MAP = """class-map type qos match-any SCALABLE
   match dscp 8-10,af11
 class-map type qos match-any VOICE
-  match dscp ef 8
+  match dscp ef 8 63
 policy-map type qos IN
   class SCALABLE
     set qos-group 5
@@ -243,9 +243,9 @@ policy-map type qos IN
 
 
 def test_nxos_the_first_class_takes_a_code_point_and_group_0_the_rest() -> None:
-    """DSCP 8 is of both classes: the class that stands first has it. af11 is 10, ef is 46."""
+    """DSCP 8 is of both classes: the class that stands first has it. af11 is 10, ef is 46, 63 the last."""
     five, six, rest = read(NXOS_MAP.format(default="")).queues
-    assert (five.dscp, six.dscp) == ((8, 9, 10), (46,))
+    assert (five.dscp, six.dscp) == ((8, 9, 10), (46, 63))
     assert (five.takes_rest, rest.takes_rest, rest.dscp) == (False, True, ())
     moved = read(NXOS_MAP.format(default="  class class-default\n    set qos-group 6\n")).queues
     assert [queue.takes_rest for queue in moved] == [False, True, False]

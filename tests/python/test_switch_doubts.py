@@ -112,6 +112,7 @@ EOS = "interface Ethernet1\n  uc-tx-queue 3\n    "
         ("tc", f"{TC}codel target 5min\n", "tc does not read `5min` as target", "red limit"),
         ("tc", f"{TC}red limit 9000 min 10 avpkt 10 bandwidth 5m\n", "does not read `5m` as bandwidth", "red limit"),
         ("tc", f"{TC}dualpi2 max_rtt 10ms typical_rtt 11ms\n", "typical_rtt is above max_rtt", "tc refuses this"),
+        ("tc", f"{TC}codel limit {{{{limit}}}}\n", "variables of a shell or a program", "with numbers"),
         ("tc", "tc qdisc add dev e root\n", "the line names no discipline", "as in"),
         ("tc", f"{FILTER}match ip dsfield x 0xfc flowid 1:1\n", "not a number and a mask", "dsfield 0x28 0xfc"),
         (
@@ -395,6 +396,8 @@ def test_tables_of_what_is_known_and_what_is_not() -> None:
     assert rows[0] == ("3", "ECT", "mark", "1 %", "2 %", "12.5 %", "2^-3", "-", "-", "-", "-")
     assert [row[2] for row in rows[1:]] == ["unknown: a table", "tail drop"]
     assert service_table([Queue(name="f")], port) is None
+    served = [Scheduler(Serving.STRICT), Scheduler(Serving.STRICT, 3, 2), Scheduler(Serving.WEIGHTED, 3, 2)]
+    assert [str(scheduler) for scheduler in served] == ["strict", "strict 2", "weighted 3"]
     many = queue(buffer=Buffer(1, alpha=Fraction(1), pool_bytes=2000), takes_rest=True)
     service = service_table([replace(many, ports=("a", "b", "c"))], port)
     assert service is not None
@@ -442,6 +445,10 @@ def test_scenarios_of_what_is_only_partly_known() -> None:
     assert isinstance(far, dict)
     assert (far["min"], far["max"]) == ("400000000001 B", "1000000000000 B")
     assert far["max_probability"] == pytest.approx(0.375)
+    # A weight that is left open is read as 0, and is no other than that.
+    experiment.remarks.clear()
+    aqm_of(queue(mark=replace(STEP, weight=None), drop=DROPS), experiment)
+    assert experiment.remarks == []
     celled = replace(experiment, port=Port(10 * GBIT, cell_bytes=2))
     assert (aqm_of(queue(mark=STEP), celled)["cell"], "cell" in aqm_of(queue(mark=STEP), experiment)) == ("2 B", False)
     within = aqm_of(queue(mark=law(MARK, 4 * 10**11, 10**12, 1)), experiment)["mark"]
