@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -517,3 +518,10 @@ def test_answers_of_laws_that_touch() -> None:
         assert words in dict(answers(own))["Packets that are not ECT"]
         assert ("above that" in dict(answers(own))["Packets that are not ECT"]) is (begin == 9000)
         assert [packets for packets, _ in queue.laws] == [Packets.ECT, Packets.NOT_ECT]
+
+
+@pytest.mark.parametrize("other", [{"pmax": Fraction(1, 3)}, {"weight": 1}, {"where": Where.ENQUEUE}])
+def test_laws_with_the_same_thresholds_are_the_same_only_if_all_else_is(other: dict[str, Any]) -> None:
+    mark, drop = law(MARK, 1000, 9000, Fraction(1, 2)), law(DROP, 1000, 9000, Fraction(1, 2))
+    assert Queue(name="q", mark=mark, drop=drop).not_ect is NotEct.SAME_LAW
+    assert Queue(name="q", mark=mark, drop=replace(drop, **other)).not_ect is NotEct.OWN_LAW
