@@ -225,6 +225,12 @@ def test_what_readers_doubt(platform: str, text: str, words: str) -> None:
     assert words in said(read(text, platform=platform))
 
 
+@pytest.mark.parametrize("minor", ["x1", "é2", ""])
+def test_tc_classes_that_are_no_numbers_have_no_scheduler(minor: str) -> None:
+    text = f"{TC}handle 1: ets bands 2 quanta 3000 3000\ntc qdisc add dev e parent 1:{minor} codel\n"
+    assert (only(text).index, only(text).scheduler) == (None, None)
+
+
 def test_what_is_not_doubted() -> None:
     assert "memlimit" not in said(read(f"{TC}dualpi2 memlimit {2**32 - 1}\n"))
     assert "not a leaf" not in said(read(OPENCONFIG_STEP))

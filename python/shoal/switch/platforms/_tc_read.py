@@ -130,7 +130,7 @@ _schedulers = ("ets", "prio", "drr")
 def _scheduled(queue: Queue, node: Node, nodes: list[Node]) -> Queue:
     """The queue with how the scheduler above it serves it."""
     above, _, minor = node.parent.partition(":")
-    if not minor.isalnum():
+    if not re.fullmatch("[0-9a-fA-F]+", minor):
         return queue
     band = int(minor, 16)
     for one in nodes:
