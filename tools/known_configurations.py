@@ -68,7 +68,7 @@ def cases() -> Iterator[Case]:
         )
         platform = find_platform(entry["platform"])
         # Numbers are written as they stand in the repository; the device rounds them.
-        text = platform.write([queue_of(entry)], Writing(Port(port.rate_bps)))
+        text = platform.write([queue_of(entry)], Writing(Port(port.rate_bps), platform.options()))
         (queue,) = platform.read(Document(entry["title"], text, port, switch)).queues
         for reading in BOTH if queue.not_ect is NotEct.PLATFORM else ("",):
             experiment = Experiment(port, RTT_S, not_ect=reading or "pass", where=switch.where)

@@ -35,7 +35,21 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A controller, queue, stack, host, application, or what a path does to packets."""
+    """A controller, queue, stack, host, application, or what a path does to packets.
+
+    Attributes
+    ----------
+    name, kind
+        As in a scenario, and what it is.
+    summary, follows
+        What it does, and the code or document that it follows.
+    parameters, differences
+        Its keys in a scenario, and what is known to differ from what it follows.
+    uses_ecn
+        Whether flows of the controller ask for ECN unless the scenario says otherwise.
+    is_scalable
+        Whether the controller reacts to the part of packets that are marked, and not to the event of a mark.
+    """
 
     name: str
     kind: Kind
@@ -43,6 +57,8 @@ class Model:
     follows: str
     parameters: tuple[Parameter, ...]
     differences: tuple[Difference, ...]
+    uses_ecn: bool = False
+    is_scalable: bool = False
 
 
 @cache
@@ -56,9 +72,16 @@ def models() -> tuple[Model, ...]:
             follows=item["follows"],
             parameters=tuple(Parameter(**parameter) for parameter in item["parameters"]),
             differences=tuple(Difference(**difference) for difference in item["differences"]),
+            uses_ecn=item.get("uses_ecn", False),
+            is_scalable=item.get("is_scalable", False),
         )
         for item in json.loads(_native.models())
     )
+
+
+def find_controller(name: str) -> Model | None:
+    """The controller of a name in scenarios; ``None`` if there is none, or it is a law of the user's own."""
+    return next((model for model in models() if model.kind == "controller" and model.name == name), None)
 
 
 def find_models(name: str) -> list[Model]:

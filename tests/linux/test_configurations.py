@@ -11,6 +11,7 @@ from test_queues import scenario
 from shoal.linux import Image, run_on_linux
 from shoal.switch import Document, Port, find_platform
 from shoal.switch.from_scenario import queues_of
+from shoal.switch.platforms.tc import TcOptions
 from shoal.switch.writing import Writing
 
 
@@ -20,7 +21,7 @@ def test_lines_read_again_are_the_same_queue(name: str, image: Image) -> None:
     facts = given.facts["bottlenecks"][0]
     port = Port(facts["rate_bps"], mtu_bytes=facts["mtu_bytes"])
     (queue,), _ = queues_of(given, index=0)
-    lines = find_platform("tc").write([queue], Writing(port, scenario=given))
+    lines = find_platform("tc").write([queue], Writing(port, TcOptions(), scenario=given))
     (again,) = find_platform("tc").read(Document("lines", lines, port)).queues
     assert again.exact is not None
     link = {key: value for key, value in given.resolved["bottleneck"].items() if key != "aqm"}

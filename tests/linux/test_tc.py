@@ -11,6 +11,7 @@ from shoal.linux import GuestError, Image, LinuxError, plan
 from shoal.linux.tc import Loaded, Queue, as_planned, configured, lines_of, load
 from shoal.switch import Port, find_platform
 from shoal.switch.from_scenario import queues_of
+from shoal.switch.platforms.tc import TcOptions
 from shoal.switch.writing import Writing
 
 # Besides those of test_queues: laws that it has no need of.
@@ -47,7 +48,7 @@ def test_written_lines_make_the_queue_of_the_scenario(name: str, image: Image) -
     facts = given.facts["bottlenecks"][0]
     (queue,), _ = queues_of(given, index=0)
     lines = find_platform("tc").write(
-        [queue], Writing(Port(facts["rate_bps"], mtu_bytes=facts["mtu_bytes"]), scenario=given)
+        [queue], Writing(Port(facts["rate_bps"], mtu_bytes=facts["mtu_bytes"]), TcOptions(), scenario=given)
     )
     made = loaded(lines, image)
     own = configured(as_planned(plan(given, image).config), image)
@@ -84,7 +85,7 @@ def test_written_bands_and_their_filters_are_taken(image: Image) -> None:
     facts = given.facts["bottlenecks"][0]
     queues, _ = queues_of(given, index=0)
     lines = find_platform("tc").write(
-        queues, Writing(Port(facts["rate_bps"], mtu_bytes=facts["mtu_bytes"]), scenario=given)
+        queues, Writing(Port(facts["rate_bps"], mtu_bytes=facts["mtu_bytes"]), TcOptions(), scenario=given)
     )
     filters = [line for line in lines.splitlines() if line.startswith("tc filter")]
     # AF11 is 10, 0x28 with the ECN field, for both versions of IP; then all others.

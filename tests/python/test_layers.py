@@ -9,19 +9,48 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2] / "python"
 
 
-def units() -> dict[str, set[str]]:
+def modules() -> dict[str, Path]:
+    """All modules of the package with their files."""
+    found = {}
+    for path in sorted((ROOT / "shoal").rglob("*.py*")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if path.suffix in (".py", ".pyi") and "_data" not in parts:
+            found[".".join(parts).removesuffix(".__init__")] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imported(name: str, path: Path) -> Iterator[str]:
+    """What a file names in its imports: a module, or the package that has the name."""
+    package = name if path.stem == "__init__" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")[: package.count(".") + 2 - node.level]
+                base = ".".join([*above, *filter(None, [node.module])])
+            for alias in node.names:
+                inner = f"{base}.{alias.name}"
+                yield inner if inner in MODULES else base
+
+
+def files() -> dict[str, set[str]]:
+    """Modules with those that each imports."""
+    return {name: MODULES.keys() & set(imported(name, path)) - {name} for name, path in MODULES.items()}
+
+
+def rooms() -> dict[str, set[str]]:
     """Modules and packages directly below `shoal`, with those that each imports."""
     found: dict[str, set[str]] = {}
-    for path in sorted((ROOT / "shoal").rglob("*.py")):
-        name = path.relative_to(ROOT / "shoal").with_suffix("").parts[0]
-        if name in ("_data", "__init__", "__main__"):
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "shoal":
-                _, _, inside = (node.module or "").partition(".")
-                names = [inside.partition(".")[0]] if inside else [alias.name for alias in node.names]
-                found.setdefault(name, set()).update(names)
-    return {name: used & found.keys() - {name} for name, used in found.items()}
+    for name, used in files().items():
+        if name != "shoal":
+            room = name.split(".")[1]
+            found.setdefault(room, set()).update({one.split(".")[1] for one in used if one != "shoal"} - {room})
+    return found
 
 
 def rings(arrows: Mapping[str, set[str]]) -> Iterator[list[str]]:
@@ -43,8 +72,21 @@ def rings(arrows: Mapping[str, set[str]]) -> Iterator[list[str]]:
             yield ring
 
 
-def test_there_are_no_circles() -> None:
-    assert list(rings(units())) == []
+def test_there_are_no_circles_of_files() -> None:
+    assert list(rings(files())) == []
+
+
+def test_there_are_no_circles_of_rooms() -> None:
+    assert list(rings(rooms())) == []
+
+
+def test_imports_are_seen_wherever_they_stand(tmp_path: Path) -> None:
+    text = "import shoal.words\nfrom . import tables, nothing\nfrom ..errors import UsageError\n"
+    text += "def late() -> None:\n    from shoal import moving, run\n"
+    (tmp_path / "new.py").write_text(text, encoding="utf-8")
+    assert list(imported("shoal.switch.new", tmp_path / "new.py")) == [
+        "shoal.words", "shoal.switch.tables", "shoal.switch", "shoal.errors", "shoal.moving", "shoal",
+    ]  # fmt: skip
 
 
 def test_circles_are_found() -> None:
@@ -52,7 +94,7 @@ def test_circles_are_found() -> None:
 
 
 def test_arrows_of_figures_and_metrics_point_down() -> None:
-    arrows = units()
+    arrows = rooms()
     assert "plots" in arrows["results"]
     assert not {"results", "running"} & (arrows["plots"] | arrows["metrics"] | arrows["analysis"])
 

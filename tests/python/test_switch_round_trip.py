@@ -15,6 +15,7 @@ from switch_documents import EOS_DUAL, GBIT, NXOS_DUAL, OPENCONFIG_STEP, SONIC_S
 from shoal.switch import Amount, Document, Law, Port, Queue, Unit, find_platform
 from shoal.switch.amounts import whole_bytes
 from shoal.switch.model import Action, Buffer, Scheduler, Serving, Shaping, Where
+from shoal.switch.platforms import options_of
 from shoal.switch.writing import Writing
 
 PORT = Port(100 * GBIT)
@@ -44,7 +45,8 @@ def drops(law: Law) -> Law:
 
 
 def written(platform: str, queues: Sequence[Queue], **options: Any) -> str:
-    return find_platform(platform).write(list(queues), Writing(PORT, **options))
+    writer = find_platform(platform)
+    return writer.write(list(queues), Writing(PORT, options_of(writer, options)))
 
 
 def read(platform: str, text: str) -> tuple[Queue, ...]:
@@ -101,7 +103,7 @@ def test_sonic_names_of_profiles(law: Law, name: str) -> None:
 @given(laws(), st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)).map(sorted))
 def test_ecnconfig_and_every_step_of_it(law: Law, current: list[int]) -> None:
     queue = Queue(name="3", index=3, mark=law, not_ect_known=False, profile="AZURE_LOSSLESS")
-    text = written("ecnconfig", [queue], current=tuple(current))
+    text = written("ecnconfig", [queue], current=f"{current[0]}:{current[1]}")
     assert read("ecnconfig", text) == (queue,)
     # What the profile has at each database write: the command writes its maximum before its minimum.
     now = {"-gmin": current[0], "-gmax": current[1]}

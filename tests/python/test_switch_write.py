@@ -16,7 +16,11 @@ from shoal.linux.images import Unbuilt
 from shoal.switch import Document, Port, Unit, find_platform, find_switch
 from shoal.switch.from_scenario import queue_of_law, queues_of
 from shoal.switch.model import Action, Buffer, Queue, Where
+from shoal.switch.options import Options
 from shoal.switch.plane import disciplines
+from shoal.switch.platforms import options_of
+from shoal.switch.platforms.eos import EosOptions
+from shoal.switch.platforms.tc import TcOptions
 from shoal.switch.simulate import Experiment, aqm_of
 from shoal.switch.writing import Writing
 
@@ -31,12 +35,12 @@ def queue(**laws: Any) -> Queue:
 
 
 def write(platform: str, *queues: Queue, **options: Any) -> str:
-    return find_platform(platform).write(list(queues), writing(**options))
+    return find_platform(platform).write(list(queues), writing(platform, **options))
 
 
-def writing(*, cell: int = 1, switch: str = "", **options: Any) -> Writing:
+def writing(platform: str, *, cell: int = 1, switch: str = "", **options: Any) -> Writing[Options]:
     known = {"switch": find_switch(switch)} if switch else {}
-    return Writing(Port(100 * GBIT, cell_bytes=cell), **known, **options)
+    return Writing(Port(100 * GBIT, cell_bytes=cell), options_of(find_platform(platform), options), **known)
 
 
 def refusal(platform: str, one: Queue, **options: Any) -> tuple[str, str]:
@@ -109,7 +113,7 @@ def test_times_and_fractions_of_percent_are_refused(platform: str) -> None:
 
 
 def test_thresholds_are_rounded_up_to_cells_and_both_values_are_said() -> None:
-    options = writing(cell=254)
+    options = writing("sonic", cell=254)
     text = find_platform("sonic").write([queue(mark=STEP)], options)
     # 98304 / 254 = 387.02 cells: 388 cells are 98552 bytes.
     assert '"green_min_threshold": "98552"' in text
@@ -135,16 +139,16 @@ def test_spectrum_rounds_to_64_cells_and_cisco_8000_has_no_steps() -> None:
 
 def test_ecnconfig_never_lets_the_minimum_pass_the_maximum() -> None:
     same = queue(mark=RAMP, drop=DROPS)
-    raised = write("ecnconfig", same, current=(1000, 2000)).splitlines()
+    raised = write("ecnconfig", same, current="1000:2000").splitlines()
     # The command itself writes the maximum first: 400000 >= 1000.
     assert raised[0] == "ecnconfig -p AZURE_LOSSLESS -gmin 200000 -gmax 400000 -gdrop 10"
-    lowered = write("ecnconfig", same, current=(1048576, 2097152)).splitlines()
+    lowered = write("ecnconfig", same, current="1048576:2097152").splitlines()
     assert lowered == [
         "ecnconfig -p AZURE_LOSSLESS -gmin 200000",
         "ecnconfig -p AZURE_LOSSLESS -gmax 400000 -gdrop 10",
         "ecnconfig -q 3 on",
     ]
-    options = writing()
+    options = writing("ecnconfig")
     find_platform("ecnconfig").write([same], options)
     assert any("--current MIN:MAX" in remark.hint for remark in options.remarks)
     assert any("must have ecn = ecn_all" in remark.text for remark in options.remarks)
@@ -173,11 +177,11 @@ def test_nxos_cannot_mark_without_dropping() -> None:
 
 
 def test_eos_warns_where_the_law_of_drops_reaches_ect_packets() -> None:
-    options = writing()
+    options = writing("eos")
     early = queue(mark=law(MARK, 100000, 300000, Fraction(1, 2)), drop=DROPS)
     find_platform("eos").write([early], options)
     assert any("begins below the end of the law of marks" in remark.text for remark in options.remarks)
-    options = writing()
+    options = writing("eos")
     late = queue(mark=STEP, drop=law(DROP, 600000, 900000, Fraction(1, 5)))
     text = find_platform("eos").write([late], options)
     assert (
@@ -212,7 +216,7 @@ def test_dual_red_of_the_first_paper_reaches_an_operator() -> None:
     assert float(found.mark.min.number) == pytest.approx(0.67 * 31250)
     assert (found.mark.weight, found.drop.weight) == (0, 9)
     assert any("2^-9" in remark.text for remark in remarks)
-    text = find_platform("eos").write([found], Writing(Port(10**7)))
+    text = find_platform("eos").write([found], Writing(Port(10**7), EosOptions()))
     assert "random-detect drop minimum-threshold 15625 bytes" in text
     assert "weight 9" in text
 
@@ -244,10 +248,10 @@ def test_tc_lines_are_those_of_the_linux_plane(name: str) -> None:
     assert emitted == f"tc qdisc add dev eth0 root handle 10: {planned.words}"
 
 
-def tc(scenario: shoal.Scenario, options: Writing | None = None) -> list[str]:
+def tc(scenario: shoal.Scenario, options: Writing[TcOptions] | None = None) -> list[str]:
     (found,), _ = queues_of(scenario, index=0)
     facts = scenario.facts["bottlenecks"][0]
-    options = options or Writing(Port(facts["rate_bps"], mtu_bytes=facts["mtu_bytes"]), scenario=scenario)
+    options = options or Writing(Port(facts["rate_bps"], mtu_bytes=facts["mtu_bytes"]), TcOptions(), scenario=scenario)
     return find_platform("tc").write([found], options).splitlines()
 
 
@@ -293,7 +297,7 @@ def test_tc_golden_lines() -> None:
 
 def test_tc_says_what_is_only_nearly_the_same() -> None:
     scenario = shoal.Scenario.named("coexistence")
-    options = Writing(Port(10**7), scenario=scenario)
+    options = Writing(Port(10**7), TcOptions(), scenario=scenario)
     lines = tc(scenario, options)
     assert [line.split()[2] for line in lines] == ["add", "change", "change"]
     texts = " ".join(remark.text for remark in options.remarks)
@@ -385,7 +389,7 @@ def test_hosts_burst_as_cards_of_that_speed_do(rate_bps: int, host: str) -> None
 
 def test_nxos_limits_are_written_when_asked() -> None:
     one = queue(mark=RAMP, drop=DROPS, buffer=Buffer(limit=amount(900, Unit.KBYTES)))
-    options = writing()
+    options = writing("nxos")
     assert "queue-limit" not in find_platform("nxos").write([one], options)
     assert any("`queue-limit 900 kbytes` is not written" in remark.text for remark in options.remarks)
     assert "    queue-limit 900 kbytes\n" in write("nxos", one, has_limit=True)

@@ -18,6 +18,7 @@ import shoal
 from shoal.linux.images import Unbuilt
 from shoal.switch import Port, find_platform
 from shoal.switch.from_scenario import queues_of
+from shoal.switch.platforms.tc import TcOptions
 from shoal.switch.writing import Writing
 
 NOTES = r"""
@@ -66,7 +67,7 @@ def scenario(aqm: str) -> shoal.Scenario:
 def lines_of(one: shoal.Scenario) -> list[str]:
     """The commands for `lo`."""
     (queue,), _ = queues_of(one, index=0)
-    return find_platform("tc").write([queue], Writing(Port(10**8), device="lo", scenario=one)).splitlines()
+    return find_platform("tc").write([queue], Writing(Port(10**8), TcOptions(device="lo"), scenario=one)).splitlines()
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ def configuration(advice: Advice, platform: str) -> tuple[str, list[str]]:
     from shoal.switch import find_platform
     from shoal.switch.emit import write_configuration
 
+    writer = find_platform(platform)
     try:
-        # Laws of their own for other packets exist on NX-OS where the device takes `random-detect non-ecn`.
-        text, remarks = write_configuration(advice.scenario, find_platform(platform), has_non_ecn=True)
+        text, remarks = write_configuration(advice.scenario, writer, writer.most_able)
     except ShoalError as error:
         reason = str(error).strip()
         return f"cannot be expressed: {reason}\n" + (f"hint: {error.hint}\n" if error.hint else ""), []

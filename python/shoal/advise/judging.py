@@ -9,6 +9,7 @@ from typing import Any
 
 from shoal.advise.question import Goal
 from shoal.advise.traffic import Situation
+from shoal.models import find_controller
 from shoal.results import Result
 from shoal.stats import Estimate, estimate
 
@@ -50,7 +51,7 @@ def numbers(result: Result) -> Numbers:
     both = "scalable" in rate and "classic" in rate
     times = [fct for flow in groups["incast"]["flows"] for fct in flow["fct_s"]] if "incast" in groups else []
     # Where classic flows ask for ECN, packets do not tell by it whose they are.
-    told_apart = not any(group["cc"].startswith("ecn-") for group in groups.values())
+    told_apart = not any(_is_classic_with_ecn(group["cc"]) for group in groups.values())
     delay = link["delay_s"] if told_apart else {"ect": None, "not_ect": None}
     window = result.data["window"]
     packet_bps = 1500 * 8 / (window["end_s"] - window["start_s"])
@@ -64,6 +65,11 @@ def numbers(result: Result) -> Numbers:
         incast_p99_s=_upper(times, 0.99),
         timeouts=sum(flow["timeouts"] for name, group in groups.items() if name != "flood" for flow in group["flows"]),
     )
+
+
+def _is_classic_with_ecn(controller: str) -> bool:
+    model = find_controller(controller)
+    return model is not None and model.uses_ecn and not model.is_scalable
 
 
 def _quantile(delays: Mapping[str, Any] | None) -> float | None:

@@ -17,6 +17,7 @@ from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
 from shoal.cli.on_linux import find_linux
 from shoal.cli.out import keep_command, results_in, say_written, this_command
+from shoal.cli.platform_options import listed
 from shoal.errors import UsageError
 from shoal.models import nearest
 
@@ -75,7 +76,7 @@ def advise(
     ] = None,
     platform: Annotated[
         list[str] | None,
-        option("--platform", "NAME", "Write the configuration for it: sonic, nxos, eos, openconfig, tc. Repeatable."),
+        option("--platform", "NAME", f"Write the configuration for it: {listed}. Repeatable."),
     ] = None,
     prove: Annotated[
         bool,

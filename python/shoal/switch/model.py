@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 
-from shoal.switch.amounts import Amount, Port, Unit
+from shoal.switch.amounts import Amount, Port
 
 
 class Action(Enum):
@@ -81,13 +81,6 @@ class Law:
     def is_step(self) -> bool:
         """Whether both thresholds are the same."""
         return self.min == self.max
-
-    @property
-    def account(self) -> str:
-        """What is counted."""
-        if self.min.unit.is_time:
-            return "time"
-        return "packets" if self.min.unit is Unit.PACKETS else "bytes"
 
     def same_curve(self, other: Law | None) -> bool:
         """Whether another law selects with the same probability at each length of the queue."""
@@ -247,15 +240,20 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What was read: queues, and what is doubtful about them."""
+    """What was read: queues, and what is doubtful about them.
+
+    Attributes
+    ----------
+    platform, title
+        What the command line calls the platform, and what its text is.
+    """
 
     platform: str
+    title: str
     queues: tuple[Queue, ...]
     remarks: tuple[Remark, ...] = ()
 
-    @property
-    def title(self) -> str:
-        """What the platform is called."""
-        from shoal.switch.platforms import find_platform
-
-        return find_platform(self.platform).title
+    def remarks_on(self, queues: Iterable[Queue]) -> list[Remark]:
+        """The remarks on some of its queues, and those on none in particular."""
+        names = {queue.name for queue in queues}
+        return [remark for remark in self.remarks if not remark.queue or remark.queue in names]

@@ -62,7 +62,7 @@ def solved_red(aqm: Mapping[str, object]) -> SolvedRed:
         tc or the kernel refuses its numbers; the message is theirs.
     """
     for _, text in _rules(scenario_of(aqm)):
-        if match := _solved.search(text):
+        if (match := _solved.search(text)) is not None:
             weight, plog, max_p = map(int, match.groups())
             if max_p:
                 return SolvedRed(weight, Fraction(max_p, 2**32))

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
 from shoal.errors import OutputError, ScenarioError, refused_line
-from shoal.models import nearest
-from shoal.switch.amounts import Port
-from shoal.switch.model import Remark, Source
+from shoal.switch.amounts import Port, Unit
+from shoal.switch.model import Queue, Remark, Source
 from shoal.switch.presets import Switch
 
 _jinja = re.compile(r"\{%|\{\{")
@@ -48,7 +47,7 @@ class Document:
 
     def refuse_templates(self) -> None:
         """Refuse a template of Jinja, which is no configuration yet."""
-        if found := _jinja.search(self.text):
+        if (found := _jinja.search(self.text)) is not None:
             line = self.text.count("\n", 0, found.start()) + 1
             self.refuse(
                 line,
@@ -56,6 +55,16 @@ class Document:
                 "render it first, as in `sonic-cfggen -d -t qos.json.j2 > qos.json`",
                 shown=False,
             )
+
+
+def say_kbytes(document: Document, queues: Iterable[Queue]) -> None:
+    """Say how kbytes are read, if a threshold has them."""
+    units = {amount.unit for queue in queues for _, law in queue.laws for amount in (law.min, law.max)}
+    if units & {Unit.KBYTES, Unit.MBYTES}:
+        document.remark(
+            "kbytes are read as 1000 bytes: the documents that were read do not say whether they are 1024",
+            hint="the difference is 2.4 %",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +150,6 @@ def table(content: Any, name: str) -> dict[str, Any]:
     """A table of an object; an empty one if it is not there or no table."""
     found = content.get(name) if isinstance(content, Mapping) else None
     return dict(found) if isinstance(found, Mapping) else {}
-
-
-def nearest_field(name: str, known: list[str]) -> str:
-    """A hint that names the most similar field."""
-    return nearest(name, known)
 
 
 # Configurations of large switches have megabytes; reading a device by accident must end.

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shoal._toml import toml_value
 from shoal.errors import UsageError
-from shoal.models import nearest
-from shoal.scenario import Scenario
+from shoal.models import find_controller, nearest
 from shoal.switch.code_points import owners
 from shoal.switch.model import Buffer, Queue, Remark, Serving
 from shoal.switch.simulate import (
@@ -129,7 +127,7 @@ def scenario_of_port(queues: Sequence[Queue], experiment: Experiment, *, title: 
 def _members(queues: Sequence[Queue], experiment: Experiment) -> list[_Member]:
     """The queues that have flows, in the order in which a scenario lists them."""
     numbers = [queue.index for queue in queues if queue.index is not None]
-    if twice := next((number for number in numbers if numbers.count(number) > 1), None):
+    if (twice := next((number for number in numbers if numbers.count(number) > 1), None)) is not None:
         names = ", ".join(queue.name for queue in queues if queue.index == twice)
         raise UsageError(
             f"the configuration has several queues with the number {twice}: {names}",
@@ -179,24 +177,11 @@ def _usual(group: Group, queues: Sequence[Queue], points: Mapping[str, Sequence[
     """The queue of a group that names none."""
     reached = [queue for queue in _numbered(queues) if points[queue.name]]
     marking = [queue for queue in reached if queue.mark is not None]
-    if marking and _uses_ecn(group.controller):
+    controller = find_controller(group.controller)
+    if marking and controller is not None and controller.uses_ecn:
         return marking[0]
     ordinary = [queue for queue in reached if 0 in points[queue.name]]
     return next(iter([*ordinary, *(queue for queue in reached if queue.mark is None), *reached, *queues]))
-
-
-def _uses_ecn(controller: str) -> bool:
-    """Whether flows of a controller ask for ECN if a scenario does not say it."""
-    lines = [
-        'duration = "1 s"',
-        "[bottleneck]",
-        'rate = "1 Mbit/s"',
-        'buffer = "10 packets"',
-        "[[flows]]",
-        'name = "a"',
-    ]
-    text = "\n".join([*lines, f"cc = {toml_value(controller)}", 'rtt = "1 ms"', ""])
-    return bool(Scenario.from_toml(text, name="--flows").resolved["flows"][0]["ecn"] == "on")
 
 
 def _in_order(queues: Sequence[Queue]) -> Iterator[Queue]:

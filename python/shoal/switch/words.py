@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import NoReturn
 
+from shoal.models import nearest
 from shoal.switch.amounts import Amount, Unit
-from shoal.switch.reading import Document, Statement, nearest_field
+from shoal.switch.reading import Document, Statement
 
 
 class Words:
@@ -65,7 +66,7 @@ class Words:
         """A unit, which is never left out."""
         if not self._rest or self.next not in units:
             found = f"`{self.next}` is not a unit" if self._rest else "the unit is missing"
-            self.refuse(found, nearest_field(self.next, list(units)))
+            self.refuse(found, nearest(self.next, list(units)))
         return units[self.any()]
 
     def amount(self, units: Mapping[str, Unit]) -> Amount:

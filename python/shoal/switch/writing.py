@@ -1,83 +1,52 @@
-"""What writers share: options, refusals with their reasons, and rounding to what hardware counts."""
+"""What writers share: refusals with their reasons, and rounding to what hardware counts."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import lcm, log2
+from typing import Generic, TypeVar
 
 from shoal.errors import UsageError
 from shoal.scenario import Scenario
 from shoal.switch.amounts import Amount, Port, Unit, decimal, rounded_up, whole_bytes
 from shoal.switch.model import Law, Queue, Remark, Where
+from shoal.switch.options import Options
 from shoal.switch.presets import Switch
+
+OptionsT_co = TypeVar("OptionsT_co", bound=Options, covariant=True)
 
 
 @dataclass(frozen=True)
-class Writing:
+class Writing(Generic[OptionsT_co]):
     """What a writer needs beside the queues.
 
     Attributes
     ----------
     port
         What amounts are converted with; its cells are those that thresholds are rounded to.
+    options
+        What the platform was told.
     switch
         What is known of the device.
-    profile
-        Name of the profile or policy.
-    ports
-        Names of ports.
-    device
-        Network device of ``tc``.
-    has_non_ecn
-        The platform takes ``random-detect non-ecn`` (NX-OS).
-    has_ect_thresholds
-        The platform has thresholds of ECT packets alone (SONiC, proposed).
-    has_limit
-        What the queue may hold is written (NX-OS, SONiC).
-    pool
-        Name of the device's pool that queues take from (SONiC).
-    has_map
-        The map from code points to queues is written, which is one for the whole device; for tc it always is.
-    current
-        Thresholds in bytes that a profile has now, for the order of changes (ecnconfig).
     scenario
-        Where the queue is from, for ``tc``, whose words are those of the Linux plane.
+        Where the queues are from; ``None`` if they were read.
     remarks
         What was rounded or is lost; grows while writing.
     """
 
     port: Port
+    options: OptionsT_co
     switch: Switch = field(default_factory=Switch)
-    profile: str = "SHOAL"
-    ports: tuple[str, ...] = ("Ethernet0",)
-    device: str = "eth0"
-    has_non_ecn: bool = False
-    has_ect_thresholds: bool = False
-    has_limit: bool = False
-    pool: str = "egress_lossy_pool"
-    has_map: bool = False
-    current: tuple[int, int] | None = None
     scenario: Scenario | None = None
     remarks: list[Remark] = field(default_factory=list)
 
     def remark(self, queue: Queue, text: str, hint: str = "") -> None:
         """Note what was rounded or is lost, once."""
-        one = Remark(text, hint, queue=queue.name)
-        if one not in self.remarks:
-            self.remarks.append(one)
-
-    def name_of_profile(self, queue: Queue, queues: int) -> str:
-        """The name of a queue's profile, which platforms restrict to letters, digits, dashes and underscores."""
-        name = queue.profile or (self.profile if queues == 1 else f"{self.profile}_{queue.index or 0}")
-        if not re.fullmatch(r"[a-zA-Z0-9][-a-zA-Z0-9_]{0,31}", name):
-            raise UsageError(
-                f"`{name}` is not a name of a profile",
-                hint="1 to 32 letters, digits, dashes and underscores, as in DC_STEP",
-            )
-        return name
+        remark = Remark(text, hint, queue=queue.name)
+        if remark not in self.remarks:
+            self.remarks.append(remark)
 
 
 class Refusals:
@@ -92,9 +61,6 @@ class Refusals:
         """Note a reason."""
         if (reason, hint) not in self._reasons:
             self._reasons.append((reason, hint))
-
-    def __bool__(self) -> bool:
-        return bool(self._reasons)
 
     def settle(self) -> None:
         """Raise if there are any."""
@@ -114,7 +80,24 @@ def needs_thresholds(queue: Queue, refusals: Refusals) -> None:
         refusals.add(f"`{kind}` is no law of thresholds", '--platform tc, where Linux has it; or kind = "wred"')
 
 
-def fitted(law: Law, writing: Writing, queue: Queue, refusals: Refusals, units: Mapping[Unit, str]) -> Law:
+def needs_drops_alike(queue: Queue, refusals: Refusals) -> None:
+    """Refuse laws of drops that tell ECT packets from others, or drop ECT packets beside marks."""
+    drop, drop_ect = queue.drop, queue.drop_ect
+    if queue.mark is not None and drop_ect is not None:
+        refusals.add("a law that drops ECT packets beside the one that marks them", "leave drop_ect out")
+    elif queue.mark is None and drop is not None and drop_ect is None:
+        refusals.add("a law that drops only packets that are not ECT", "add a law that marks the others")
+    elif queue.mark is None and drop_ect is not None and not drop_ect.same_curve(drop):
+        refusals.add("a law that drops ECT packets and not the others alike", "give both the same law")
+
+
+def thresholds(law: Law, words: Mapping[Unit, str]) -> str:
+    """Both thresholds as command lines have them."""
+    ends = [f"{end.number} {words.get(end.unit, 'bytes')}" for end in (law.min, law.max)]
+    return f"minimum-threshold {ends[0]} maximum-threshold {ends[1]}"
+
+
+def fitted(law: Law, writing: Writing[Options], queue: Queue, refusals: Refusals, units: Mapping[Unit, str]) -> Law:
     """The law with thresholds that the platform can write: in its units, whole, and in whole cells.
 
     Thresholds are rounded up, so that K is never smaller than asked. A ramp keeps its two ends apart.
@@ -194,7 +177,7 @@ def no_weight(law: Law, refusals: Refusals, what: str) -> None:
         refusals.add(f"an average (weight 2^-{law.weight}): {what}", "write weight = 0")
 
 
-def weight_of(law: Law, writing: Writing, refusals: Refusals) -> int | None:
+def weight_of(law: Law, writing: Writing[Options], refusals: Refusals) -> int | None:
     """The exponent of the average that the device has."""
     if law.weight is not None and law.weight > writing.switch.largest_weight:
         refusals.add(
@@ -204,7 +187,7 @@ def weight_of(law: Law, writing: Writing, refusals: Refusals) -> int | None:
     return law.weight
 
 
-def exponent_of_alpha(alpha: Fraction, least: int, most: int, queue: Queue, writing: Writing) -> int:
+def exponent_of_alpha(alpha: Fraction, least: int, most: int, queue: Queue, writing: Writing[Options]) -> int:
     """The power of two that a device has for the alpha of a dynamic threshold, within its range."""
     exponent = min(most, max(least, round(log2(alpha))))
     if Fraction(2) ** exponent != alpha:
@@ -212,7 +195,7 @@ def exponent_of_alpha(alpha: Fraction, least: int, most: int, queue: Queue, writ
     return exponent
 
 
-def decides(queue: Queue, writing: Writing) -> None:
+def decides(queue: Queue, writing: Writing[Options]) -> None:
     """Say where the device decides, if the scenario decides elsewhere: no configuration has this."""
     wheres = {law.where for _, law in queue.laws if law.action.value == "mark"} - {Where.UNKNOWN}
     other = writing.switch.where

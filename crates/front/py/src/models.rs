@@ -2,13 +2,14 @@
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use shoal_cc::{EcnUse, Preset};
 use shoal_scenario::keys_of;
 use shoal_units::{ModelDoc, ModelKind};
 
 /// Descriptions of all controllers, queues, stacks, hosts, applications and paths, as JSON.
 #[pyfunction]
 pub fn models() -> String {
-    let controllers = shoal_cc::PRESETS.iter().map(|preset| model(&preset.doc));
+    let controllers = shoal_cc::PRESETS.iter().map(controller);
     let queues = shoal_aqm::DOCS.iter().map(model);
     let memories = shoal_sim::MEMORY_DOCS.iter().map(model);
     let stacks = shoal_tcp::DOCS.iter().map(model);
@@ -18,6 +19,14 @@ pub fn models() -> String {
     let hosts = hosts.chain(applications).chain(paths);
     let all = controllers.chain(queues).chain(memories).chain(stacks).chain(hosts);
     Value::Array(all.collect()).to_string()
+}
+
+/// The description of a controller, with how its flows use ECN.
+fn controller(preset: &Preset) -> Value {
+    let mut description = model(&preset.doc);
+    description["uses_ecn"] = preset.ecn.into();
+    description["is_scalable"] = (preset.config.ecn_use() == EcnUse::Dctcp).into();
+    description
 }
 
 fn model(doc: &ModelDoc) -> Value {

@@ -1,64 +1,94 @@
-"""Writes tables of SONiC's CONFIG_DB: WRED_PROFILE, QUEUE, SCHEDULER and buffers of queues."""
+"""SONiC's CONFIG_DB: WRED_PROFILE, QUEUE, SCHEDULER and buffers of queues.
+
+It is loaded with `sonic-cfggen -j FILE --write-to-db` or `config load`.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from shoal.errors import UsageError
-from shoal.switch import sonic_fields as fields
 from shoal.switch.amounts import Unit
 from shoal.switch.code_points import owners
 from shoal.switch.model import Law, Queue, Serving
+from shoal.switch.options import HasLimit, HasMap, HasPorts, HasProfile, Options, declared
+from shoal.switch.platforms import _sonic_fields as fields
+from shoal.switch.platforms import _sonic_read
+from shoal.switch.platforms.base import Platform
+from shoal.switch.reading import Document
 from shoal.switch.writing import (
     Refusals,
     Writing,
     decides,
     exponent_of_alpha,
     fitted,
+    needs_drops_alike,
     needs_thresholds,
     no_weight,
     percent,
 )
 
-UNITS = {Unit.BYTES: "bytes"}
-_title = "SONiC"
+_units = {Unit.BYTES: "bytes"}
+_label = "SONiC"
 
 
-def write(queues: Sequence[Queue], writing: Writing) -> str:
-    """CONFIG_DB for some queues, to be loaded with `sonic-cfggen -j FILE --write-to-db` or `config load`.
+@dataclass(frozen=True, kw_only=True)
+class SonicOptions(HasMap, HasLimit, HasPorts, HasProfile):
+    """Profiles and maps of ports, the device's pool, and what is proposed."""
 
-    Raises
-    ------
-    UsageError
-        SONiC cannot express one of them; the message has the reasons.
-    """
-    tables: dict[str, dict[str, Any]] = {
-        "WRED_PROFILE": {},
-        "QUEUE": {},
-        "SCHEDULER": {},
-        "BUFFER_POOL": {},
-        "BUFFER_PROFILE": {},
-        "BUFFER_QUEUE": {},
-    }
-    for queue in queues:
-        _add(tables, queue, writing, len(queues))
-    if writing.has_map:
-        tables |= _maps(queues, writing)
-    return json.dumps({name: table for name, table in tables.items() if table}, indent=2) + "\n"
+    has_ect_thresholds: bool = declared(
+        False, "--sonic-ect-thresholds", "",
+        "Write thresholds of ECT packets alone: a proposal, in no released SONiC.",
+    )  # fmt: skip
+    pool: str = declared(
+        "egress_lossy_pool", "--pool", "NAME", "The device's pool, for --with-limit; egress_lossy_pool by default."
+    )
 
 
-def _add(tables: dict[str, dict[str, Any]], queue: Queue, writing: Writing, queues: int) -> None:
-    profile = wred_profile(queue, writing)
+_Writing = Writing[SonicOptions]
+
+
+class Sonic(Platform[SonicOptions]):
+    """SONiC, whose orchagent takes laws from a database."""
+
+    name = "sonic"
+    label = _label
+    title = "SONiC CONFIG_DB"
+    options = SonicOptions
+
+    def recognises(self, text: str) -> bool:
+        """Look for the name of a table about queues."""
+        return any(f'"{name}"' in text for name in fields.TABLES)
+
+    def queues(self, document: Document) -> list[Queue]:
+        """Read a file of CONFIG_DB."""
+        return _sonic_read.queues(document)
+
+    def write(self, queues: Sequence[Queue], writing: _Writing) -> str:
+        """Write tables of CONFIG_DB."""
+        names = ("WRED_PROFILE", "QUEUE", "SCHEDULER", "BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_QUEUE")
+        tables: dict[str, dict[str, Any]] = {name: {} for name in names}
+        for queue in queues:
+            _add(tables, queue, writing, len(queues))
+        if writing.options.has_map:
+            tables |= _maps(queues, writing)
+        return json.dumps({name: table for name, table in tables.items() if table}, indent=2) + "\n"
+
+
+def _add(tables: dict[str, dict[str, Any]], queue: Queue, writing: _Writing, queues: int) -> None:
+    options = writing.options
+    profile = wred_profile(queue, writing, has_ect_thresholds=options.has_ect_thresholds)
     entry: dict[str, str] = {}
     if profile is not None:
-        name = writing.name_of_profile(queue, queues)
+        name = options.profile_of(queue, queues)
         if tables["WRED_PROFILE"].setdefault(name, profile) != profile:
             name = f"{name}_{queue.index}"
             tables["WRED_PROFILE"][name] = profile
         entry["wred_profile"] = name
-    ports = queue.ports or writing.ports
+    ports = queue.ports or options.ports
     scheduler = _scheduler(queue, writing)
     if scheduler is not None:
         name = f"scheduler.{queue.index or 0}"
@@ -74,16 +104,16 @@ def _add(tables: dict[str, dict[str, Any]], queue: Queue, writing: Writing, queu
             tables["BUFFER_QUEUE"][key] = {"profile": buffer}
 
 
-def _maps(queues: Sequence[Queue], writing: Writing) -> dict[str, dict[str, Any]]:
+def _maps(queues: Sequence[Queue], writing: _Writing) -> dict[str, dict[str, Any]]:
     """Code points to traffic classes, which have the numbers of their queues."""
     found = owners(queues)
     numbers = {point: queue.index or 0 for point, queue in found.items()}
     if beyond := [number for number in numbers.values() if number > fields.LARGEST_CLASS]:
         raise UsageError(
-            f"{_title} has no traffic class for queue {beyond[0]}", hint=f"--queue 0 to {fields.LARGEST_CLASS}"
+            f"{_label} has no traffic class for queue {beyond[0]}", hint=f"--queue 0 to {fields.LARGEST_CLASS}"
         )
-    name = writing.profile
-    ports = dict.fromkeys(port for queue in queues for port in queue.ports or writing.ports)
+    name = writing.options.profile
+    ports = dict.fromkeys(port for queue in queues for port in queue.ports or writing.options.ports)
     return {
         "DSCP_TO_TC_MAP": {name: {str(point): str(number) for point, number in numbers.items()}},
         "TC_TO_QUEUE_MAP": {name: {str(number): str(number) for number in sorted(set(numbers.values()))}},
@@ -91,31 +121,30 @@ def _maps(queues: Sequence[Queue], writing: Writing) -> dict[str, dict[str, Any]
     }
 
 
-def wred_profile(queue: Queue, writing: Writing) -> dict[str, str] | None:
+def wred_profile(queue: Queue, writing: Writing[Options], *, has_ect_thresholds: bool = False) -> dict[str, str] | None:
     """The fields of a profile, all colours alike; ``None`` if the queue has no law.
+
+    ``has_ect_thresholds`` allows those of ECT packets alone.
 
     Raises
     ------
     UsageError
         SONiC cannot express it.
     """
-    refusals = Refusals(queue, _title)
+    refusals = Refusals(queue, _label)
     needs_thresholds(queue, refusals)
+    needs_drops_alike(queue, refusals)
     mark, drop = queue.mark, queue.drop
     common = mark or drop
     found: dict[str, str] | None = None
     if common is not None:
         for _, law in queue.laws:
             no_weight(law, refusals, "orchagent always sets weight 0")
-        law = fitted(common, writing, queue, refusals, UNITS)
+        law = fitted(common, writing, queue, refusals, _units)
         found = {"ecn": "ecn_none" if mark is None else "ecn_all"}
-        if mark is None and queue.drop_ect is None:
-            refusals.add("a law that drops only packets that are not ECT", "add a law that marks the others")
-        if mark is not None and queue.drop_ect is not None:
-            refusals.add("a law that drops ECT packets beside the one that marks them", "leave drop_ect out")
         if mark is not None and drop is not None and not drop.same_curve(mark):
-            if writing.has_ect_thresholds:
-                own = fitted(drop, writing, queue, refusals, UNITS)
+            if has_ect_thresholds:
+                own = fitted(drop, writing, queue, refusals, _units)
                 found |= _law_fields(own, refusals, (fields.MIN, fields.MAX, fields.PROBABILITY))
                 found |= _law_fields(law, refusals, (fields.ECT_MIN, fields.ECT_MAX, fields.ECT_PROBABILITY))
                 writing.remark(
@@ -156,7 +185,7 @@ def _law_fields(law: Law, refusals: Refusals, patterns: tuple[str, str, str]) ->
     }
 
 
-def _scheduler(queue: Queue, writing: Writing) -> dict[str, str] | None:
+def _scheduler(queue: Queue, writing: Writing[Options]) -> dict[str, str] | None:
     if queue.scheduler is None and queue.shaping is None:
         return None
     found = {"type": "DWRR", "weight": "1"}
@@ -177,20 +206,20 @@ def _scheduler(queue: Queue, writing: Writing) -> dict[str, str] | None:
     return found
 
 
-def _buffer(tables: dict[str, dict[str, Any]], queue: Queue, writing: Writing) -> str:
+def _buffer(tables: dict[str, dict[str, Any]], queue: Queue, writing: _Writing) -> str:
     buffer = queue.buffer
     if buffer is None:
         return ""
     is_of_device = bool(buffer.pool and buffer.profile)
-    if not is_of_device and not writing.has_limit:
+    if not is_of_device and not writing.options.has_limit:
         writing.remark(
             queue,
             "what it may hold is not written: the names and sizes of pools are those of the device",
             "--with-limit writes it, for the pool --pool NAME",
         )
         return ""
-    profile = buffer.profile or f"{writing.profile}_BUFFER_{queue.index or 0}"
-    entry = {"pool": buffer.pool or writing.pool, "size": str(buffer.reserved_bytes)}
+    profile = buffer.profile or f"{writing.options.profile}_BUFFER_{queue.index or 0}"
+    entry = {"pool": buffer.pool or writing.options.pool, "size": str(buffer.reserved_bytes)}
     if buffer.alpha is not None:
         entry["dynamic_th"] = str(exponent_of_alpha(buffer.alpha, -8, 7, queue, writing))
     elif buffer.limit is not None:
@@ -198,7 +227,9 @@ def _buffer(tables: dict[str, dict[str, Any]], queue: Queue, writing: Writing) -
         entry["static_th"] = str(limit)
     tables["BUFFER_PROFILE"][profile] = entry
     if not is_of_device:
-        writing.remark(queue, f"the pool `{writing.pool}` is to be one of the device, whose size is not written")
+        writing.remark(
+            queue, f"the pool `{writing.options.pool}` is to be one of the device, whose size is not written"
+        )
     elif buffer.pool_bytes is not None:
         mode = "static" if buffer.alpha is None else "dynamic"
         tables["BUFFER_POOL"][buffer.pool] = {"type": "egress", "mode": mode, "size": str(buffer.pool_bytes)}

@@ -1,4 +1,4 @@
-"""Reads the transmit queues of Arista EOS: `random-detect ecn` and `random-detect drop`, scheduling, shaping.
+"""Transmit queues of Arista EOS: `random-detect ecn` and `random-detect drop`, scheduling, shaping.
 
 After the templates and schemas of aristanetworks/avd (python-avd/pyavd/_eos_cli_config_gen at 3cac535c).
 """
@@ -6,54 +6,86 @@ After the templates and schemas of aristanetworks/avd (python-avd/pyavd/_eos_cli
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from shoal.switch.amounts import Amount, Unit
-from shoal.switch.code_points import code_points
-from shoal.switch.model import Action, Configuration, Law, Queue, Scheduler, Serving, Shaping, Where
-from shoal.switch.reading import Document, Statement, statements
+from shoal.switch.code_points import code_points, owners
+from shoal.switch.model import Action, Law, Queue, Scheduler, Serving, Shaping, Where
+from shoal.switch.options import HasMap, HasPorts
+from shoal.switch.platforms.base import Platform
+from shoal.switch.reading import Document, Statement, say_kbytes, statements
 from shoal.switch.words import Words
+from shoal.switch.writing import Refusals, Writing, decides, fitted, needs_thresholds, percent, thresholds, weight_of
 
-UNITS_OF_ECN = {
+_units_of_ecn = {
     "segments": Unit.SEGMENTS,
     "bytes": Unit.BYTES,
     "kbytes": Unit.KBYTES,
     "mbytes": Unit.MBYTES,
     "milliseconds": Unit.MILLISECONDS,
 }
-UNITS_OF_DROP = {**UNITS_OF_ECN, "microseconds": Unit.MICROSECONDS}
+_units_of_drop = {**_units_of_ecn, "microseconds": Unit.MICROSECONDS}
 _rates = {"kbps": 10**3, "mbps": 10**6, "gbps": 10**9}
 _ecn_example = "random-detect ecn minimum-threshold 500 segments maximum-threshold 500 segments weight 0"
 _drop_example = "random-detect drop minimum-threshold 800 kbytes maximum-threshold 1600 kbytes drop-probability 10"
 _headers = ("interface", "qos", "policy-map", "class-map", "router", "vlan", "end", "exit")
 
 
-def recognises(text: str) -> bool:
-    """Whether a text looks like transmit queues of EOS."""
-    return bool(re.search(r"\b(uc-|mc-)?tx-queue\b|random-detect (ecn|drop) minimum", text))
+_words_of_ecn = {unit: word for word, unit in _units_of_ecn.items()}
+_words_of_drop = {unit: word for word, unit in _units_of_drop.items()}
 
 
-def read(document: Document) -> Configuration:
-    """Read the transmit queues of a configuration.
+@dataclass(frozen=True, kw_only=True)
+class EosOptions(HasMap, HasPorts):
+    """The interfaces, and whether the maps of the device are written."""
 
-    Raises
-    ------
-    ScenarioError
-        A statement about a queue cannot be understood; the message shows its line.
-    """
-    document.refuse_templates()
-    groups, non_ect = _groups(document)
-    if not groups:
-        document.refuse(
-            1, "no transmit queue in this file", "give a configuration with `tx-queue` or `uc-tx-queue`", shown=False
-        )
-    several = len({one.place for one in groups}) > 1
-    queues = [one.queue(document, several=several, non_ect=non_ect) for one in groups]
-    points = _code_points(document)
-    queues = [replace(queue, dscp=points.get(queue.index or 0, ())) for queue in queues]
-    _remarks(document, queues)
-    return Configuration("eos", tuple(queues), tuple(document.remarks))
+
+_Writing = Writing[EosOptions]
+
+
+class Eos(Platform[EosOptions]):
+    """Transmit queues of interfaces and of profiles."""
+
+    name = "eos"
+    label = "EOS"
+    title = "Arista EOS"
+    options = EosOptions
+
+    def recognises(self, text: str) -> bool:
+        """Look for transmit queues, or for words that only laws of EOS have."""
+        return bool(re.search(r"\b(uc-|mc-)?tx-queue\b|random-detect (ecn|drop) minimum", text))
+
+    def queues(self, document: Document) -> list[Queue]:
+        """Read the transmit queues of a configuration."""
+        document.refuse_templates()
+        groups, non_ect = _groups(document)
+        if not groups:
+            document.refuse(
+                1,
+                "no transmit queue in this file",
+                "give a configuration with `tx-queue` or `uc-tx-queue`",
+                shown=False,
+            )
+        several = len({one.place for one in groups}) > 1
+        queues = [one.queue(document, several=several, non_ect=non_ect) for one in groups]
+        points = _code_points(document)
+        queues = [replace(queue, dscp=points.get(queue.index or 0, ())) for queue in queues]
+        _remarks(document, queues)
+        return queues
+
+    def write(self, queues: Sequence[Queue], writing: _Writing) -> str:
+        """Write transmit queues of interfaces."""
+        ports: dict[str, list[str]] = {}
+        for queue in queues:
+            lines = _statements(queue, writing)
+            for port in queue.ports or writing.options.ports:
+                block = ports.setdefault(port, [f"interface {port}"])
+                block.append(f"   uc-tx-queue {queue.index or 0}")
+                block += [f"      {line}" for line in lines]
+        blocks = [line for block in ports.values() for line in block]
+        return "\n".join([*(_map(queues) if writing.options.has_map else []), *blocks]) + "\n"
 
 
 @dataclass
@@ -177,9 +209,9 @@ def _take(document: Document, current: _Group, statement: Statement) -> None:
 def _mark(document: Document, statement: Statement) -> Law:
     words = Words(document, statement, 2, _ecn_example)
     words.expect("minimum-threshold")
-    least = words.amount(UNITS_OF_ECN)
+    least = words.amount(_units_of_ecn)
     words.expect("maximum-threshold")
-    most = words.amount(UNITS_OF_ECN)
+    most = words.amount(_units_of_ecn)
     if not words.take("max-mark-probability"):
         percent = Fraction(1)
     else:
@@ -196,9 +228,9 @@ def _drop(document: Document, statement: Statement) -> Law:
                 f"the law of drop precedence {precedence} is read as that of all packets", line=statement.line
             )
     words.expect("minimum-threshold")
-    least = words.amount(UNITS_OF_DROP)
+    least = words.amount(_units_of_drop)
     words.expect("maximum-threshold")
-    most = words.amount(UNITS_OF_DROP)
+    most = words.amount(_units_of_drop)
     words.expect("drop-probability")
     percent = Fraction(words.whole("a probability", 1, 100), 100)
     return _law(words, Action.DROP, (least, most, percent))
@@ -250,12 +282,8 @@ def _settled(document: Document, queue: Queue, non_ect: int) -> Queue:
 
 
 def _remarks(document: Document, queues: list[Queue]) -> None:
-    units = {amount.unit for queue in queues for _, law in queue.laws for amount in (law.min, law.max)}
-    if units & {Unit.KBYTES, Unit.MBYTES}:
-        document.remark(
-            "kbytes are read as 1000 bytes: the documents that were read do not say whether they are 1024",
-            hint="the difference is 2.4 %",
-        )
+    say_kbytes(document, queues)
+    units = {end.unit for queue in queues for _, law in queue.laws for end in (law.min, law.max)}
     if Unit.SEGMENTS in units and not document.segment_known and document.switch.segment_bytes is None:
         document.remark(
             f"segments are read as {document.port.segment_bytes} bytes: 208 on Trident 2 and Tomahawk, 256 on Trident "
@@ -276,3 +304,70 @@ def _remarks(document: Document, queues: list[Queue]) -> None:
                 hint="simulate both: --not-ect drop and --not-ect pass",
                 queue=queue.name,
             )
+
+
+def _map(queues: Sequence[Queue]) -> list[str]:
+    """Code points to traffic classes, which have the numbers of their queues."""
+    found = owners(queues)
+    lines = []
+    for queue in queues:
+        if own := [str(point) for point, owner in found.items() if owner is queue]:
+            lines.append(f"qos map dscp {' '.join(own)} to traffic-class {queue.index or 0}")
+    numbers = dict.fromkeys(queue.index or 0 for queue in found.values())
+    return lines + [f"qos map traffic-class {number} to uc-tx-queue {number}" for number in numbers]
+
+
+def _statements(queue: Queue, writing: _Writing) -> list[str]:
+    lines = []
+    if queue.scheduler is not None and queue.scheduler.serving is Serving.STRICT:
+        lines.append("priority strict")
+    elif queue.scheduler is not None:
+        lines += ["no priority", f"bandwidth percent {queue.scheduler.weight or 1}"]
+    if queue.shaping is not None:
+        lines.append(f"shape rate {-(-queue.shaping.rate_bps // 1000)} kbps")
+    refusals = Refusals(queue, "EOS")
+    needs_thresholds(queue, refusals)
+    mark, drop, drop_ect = queue.mark, queue.drop, queue.drop_ect
+    if mark is not None:
+        words = _law_words(mark, queue, writing, refusals, _words_of_ecn, "max-mark-probability")
+        lines.append(f"random-detect ecn {words}")
+    if mark is not None and (drop is None or drop.same_curve(mark)):
+        writing.remark(
+            queue,
+            "what becomes of packets that are not ECT is left to the platform: "
+            + ("they should pass" if drop is None else "they should be dropped by the same law"),
+            "the counters of drops on the device tell",
+        )
+    elif drop is not None:
+        words = _law_words(drop, queue, writing, refusals, _words_of_drop, "drop-probability")
+        lines.append(f"random-detect drop {words}")
+        if drop_ect is None:
+            _warn_of_ect(queue, mark, drop, writing)
+    if drop_ect is not None and (drop is None or not drop_ect.same_curve(drop)):
+        refusals.add("a law that drops ECT packets and not the others alike", "give both the same law")
+    refusals.settle()
+    decides(queue, writing)
+    return lines
+
+
+def _warn_of_ect(queue: Queue, mark: Law | None, drop: Law, writing: _Writing) -> None:
+    """`random-detect drop` is about ECT packets, too: harmless only above where all of them are marked."""
+    port = writing.port
+    begins, ends = drop.min.bytes_at(port), mark.max.bytes_at(port) if mark is not None else None
+    if ends is None or begins is None or begins < ends:
+        writing.remark(
+            queue,
+            "the law of drops is about ECT packets, too, and it begins below the end of the law of marks",
+            "let it begin at the maximum of the marks or above",
+        )
+    else:
+        writing.remark(queue, f"above {drop.min} ECT packets are dropped, too: `random-detect drop` tells none apart")
+
+
+def _law_words(
+    law: Law, queue: Queue, writing: _Writing, refusals: Refusals, units: Mapping[Unit, str], probability: str
+) -> str:
+    own = fitted(law, writing, queue, refusals, units)
+    chance = percent(own, refusals, least=1)
+    weight = weight_of(law, writing, refusals)
+    return f"{thresholds(own, units)} {probability} {chance}" + ("" if weight is None else f" weight {weight}")

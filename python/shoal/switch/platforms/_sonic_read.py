@@ -4,34 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
-from shoal.switch import sonic_fields as fields
+from shoal.models import nearest
 from shoal.switch.amounts import whole_bytes
-from shoal.switch.model import (
-    Action,
-    Buffer,
-    Configuration,
-    Law,
-    Queue,
-    Scheduler,
-    Serving,
-    Shaping,
-)
-from shoal.switch.reading import Document, JsonFile, nearest_field, table
-
-_tables = ("WRED_PROFILE", "QUEUE", "SCHEDULER", "BUFFER_PROFILE", "BUFFER_POOL", "BUFFER_QUEUE")
+from shoal.switch.model import Action, Buffer, Law, Queue, Scheduler, Serving, Shaping
+from shoal.switch.platforms import _sonic_fields as fields
+from shoal.switch.reading import Document, JsonFile, table
 
 
-def recognises(text: str) -> bool:
-    """Whether a text looks like CONFIG_DB."""
-    return any(f'"{name}"' in text for name in _tables)
-
-
-def read(document: Document) -> Configuration:
-    """Read a file of CONFIG_DB.
+def queues(document: Document) -> list[Queue]:
+    """The queues of a file, and the profiles that no queue has.
 
     Raises
     ------
@@ -41,21 +26,122 @@ def read(document: Document) -> Configuration:
     file = JsonFile(document)
     if not isinstance(file.content, Mapping):
         document.refuse(1, "CONFIG_DB is an object of tables", "is this the right file?", shown=False)
-    reader = _Reader(document, file)
-    queues = reader.queues()
+    queues = _Reader(document, file).queues()
     if not queues:
         document.refuse(
             1, "no WRED_PROFILE and no QUEUE in this file", "give the file that has them: qos.json or config_db.json",
             shown=False,
         )  # fmt: skip
-    return Configuration("sonic", tuple(queues), tuple(document.remarks))
+    return queues
 
 
-@dataclass(frozen=True, slots=True)
+_Laws = tuple[Law | None, Law | None, Law | None]
+
+
 class _Profile:
-    mark: Law | None
-    drop: Law | None
-    drop_ect: Law | None
+    """An entry of WRED_PROFILE, read for the colour of ordinary packets."""
+
+    def __init__(self, document: Document, file: JsonFile, name: str, entry: Any) -> None:
+        self.document, self.file, self.name = document, file, name
+        self.colour = document.switch.colour
+        self.line = file.line("WRED_PROFILE", name)
+        if not isinstance(entry, Mapping):
+            document.refuse(self.line, f"the profile `{name}` is not an object", "give its fields")
+        self.values = {key: str(value).strip() for key, value in entry.items()}
+        for key in self.values:
+            if key not in fields.PROFILE_FIELDS:
+                what = f"`{key}` is not a field of WRED_PROFILE: orchagent rejects the whole profile `{name}`"
+                self.refuse(key, what, nearest(key, fields.PROFILE_FIELDS))
+
+    def refuse(self, key: str, what: str, hint: str) -> NoReturn:
+        """Refuse a field."""
+        self.document.refuse(self.file.line("WRED_PROFILE", self.name, key), what, hint)
+
+    def laws(self) -> _Laws:
+        """What marks, what drops others, and what drops ECT packets."""
+        ecn = self.values.get("ecn", "ecn_none")
+        if ecn not in fields.ECN_MODES:
+            self.refuse("ecn", f"`{ecn}` is not a mode of ECN", nearest(ecn, list(fields.ECN_MODES)))
+        self.compare_colours()
+        marks, drops = self.colour in fields.ECN_MODES[ecn], self.is_enabled()
+        drop = self.law(Action.DROP, self.values) if marks or drops else None
+        mark = self.ect_law() if marks else None
+        if marks and not drops:
+            self.document.remark(
+                f"`{self.name}` marks without dropping (`{fields.ENABLE.format(self.colour)}` is not true): some SAIs "
+                "do not mark then either (sonic-buildimage#4545)",
+                hint="look at the counter of marked packets on the device",
+                line=self.line,
+            )
+        return mark, drop if drops else None, drop if drops and not marks else None
+
+    def is_enabled(self) -> bool:
+        key = fields.ENABLE.format(self.colour)
+        value = self.values.get(key, "false")
+        if value not in ("true", "false"):
+            self.refuse(key, f"`{key}` is neither true nor false", 'write "true" or "false", in lower case')
+        return value == "true"
+
+    def ect_law(self) -> Law:
+        """The law of ECT packets; what thresholds of ECT packets alone leave out is that of all packets."""
+        pairs = {fields.ECT_MIN: fields.MIN, fields.ECT_MAX: fields.MAX, fields.ECT_PROBABILITY: fields.PROBABILITY}
+        keys = {ect.format(self.colour): common.format(self.colour) for ect, common in pairs.items()}
+        merged = self.values | {common: self.values[ect] for ect, common in keys.items() if ect in self.values}
+        if not keys.keys().isdisjoint(self.values):
+            self.document.remark(
+                f"`{self.name}` has thresholds for ECT packets alone, which no released SONiC knows (sonic-swss#4718)",
+                hint="a device with a released SONiC rejects the profile",
+                line=self.line,
+            )
+        return self.law(Action.MARK, merged)
+
+    def law(self, action: Action, values: Mapping[str, str]) -> Law:
+        lowest, highest, chance = (
+            pattern.format(self.colour) for pattern in (fields.MIN, fields.MAX, fields.PROBABILITY)
+        )
+        for key in (lowest, highest):
+            if key not in values:
+                self.document.refuse(
+                    self.line,
+                    f"the profile `{self.name}` acts on this colour and has no `{key}`",
+                    "give both thresholds; without one the device takes the largest buffer",
+                )
+        least, most = self.number(values[lowest], lowest), self.number(values[highest], highest)
+        if least > most:
+            what = f"`{self.name}`: the minimum of {least} bytes is above the maximum of {most} bytes"
+            self.refuse(lowest, what, "orchagent refuses this; swap or correct them")
+        percent = self.number(values.get(chance, "100"), chance)
+        if percent > 100:
+            what = f"`{self.name}`: a probability of {percent} %"
+            self.refuse(chance, what, "write a whole number from 0 to 100")
+        where, source = self.document.switch.where, self.document.source(self.line)
+        ends = whole_bytes(least), whole_bytes(most)
+        return Law(action, *ends, Fraction(percent, 100), weight=0, where=where, source=source)
+
+    def number(self, text: str, key: str) -> int:
+        if not re.fullmatch(r"[0-9]+", text):
+            what = f"`{key}` of `{self.name}` is not a whole number"
+            self.refuse(key, what, 'write digits in quotes, as in "98304"')
+        value = int(text)
+        if value > fields.LARGEST_THRESHOLD:
+            self.document.remark(
+                f"`{key}` of `{self.name}` is beyond 2^31 - 1, where orchagent's conversion fails",
+                hint="write less than 2 GiB",
+                line=self.file.line("WRED_PROFILE", self.name, key),
+            )
+        return value
+
+    def compare_colours(self) -> None:
+        """Say when the colours have different laws: nothing in these tables makes packets yellow or red."""
+        patterns = (fields.MIN, fields.MAX, fields.PROBABILITY)
+        laws = {tuple(self.values.get(pattern.format(colour)) for pattern in patterns) for colour in fields.COLOURS}
+        if len(laws - {(None, None, None)}) > 1:
+            self.document.remark(
+                f"the colours of `{self.name}` have different laws; {self.colour} is read",
+                hint="no rule of these tables colours packets (sonic-buildimage#7773); Broadcom DNX applies red: "
+                "--switch broadcom-dnx",
+                line=self.line,
+            )
 
 
 class _Reader:
@@ -63,11 +149,15 @@ class _Reader:
         self.document = document
         self.file = file
         self.tables: dict[str, dict[str, Any]] = {
-            name: table(file.content, name) for name in (*_tables, "PORT_QOS_MAP", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP")
+            name: table(file.content, name)
+            for name in (*fields.TABLES, "PORT_QOS_MAP", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP")
         }
 
     def queues(self) -> list[Queue]:
-        profiles = {name: self.profile(name, entry) for name, entry in self.tables["WRED_PROFILE"].items()}
+        profiles = {
+            name: _Profile(self.document, self.file, name, entry).laws()
+            for name, entry in self.tables["WRED_PROFILE"].items()
+        }
         found: dict[tuple[int, str, str, str], list[str]] = {}
         places: dict[tuple[int, str, str, str], int] = {}
         for key, entry in self.tables["QUEUE"].items():
@@ -77,7 +167,7 @@ class _Reader:
             for name in entry:
                 if name not in fields.QUEUE_FIELDS:
                     self.document.remark(
-                        f"`{name}` is not a field of QUEUE", hint=nearest_field(name, fields.QUEUE_FIELDS), line=line
+                        f"`{name}` is not a field of QUEUE", hint=nearest(name, fields.QUEUE_FIELDS), line=line
                     )
             for port, index in self.places(key, line):
                 buffer = self.buffer_name(port, index)
@@ -85,20 +175,22 @@ class _Reader:
                 found.setdefault(state, []).append(port)
                 places.setdefault(state, line)
         queues = []
-        for (index, wred, scheduler, buffer), ports in sorted(found.items()):
+        for state, ports in sorted(found.items()):
+            index, wred, scheduler, buffer = state
             alone = sum(other[0] == index for other in found) == 1
+            serving, shaping = self.scheduler(scheduler)
             queue = Queue(
                 name=str(index) if alone else f"{index}@{ports[0]}",
                 index=index,
                 ports=tuple(ports),
-                scheduler=self.scheduler(scheduler)[0],
-                shaping=self.scheduler(scheduler)[1],
+                scheduler=serving,
+                shaping=shaping,
                 buffer=self.buffer(buffer),
                 dscp=self.code_points(ports[0], index),
                 profile=wred,
-                source=self.document.source(places[index, wred, scheduler, buffer]),
+                source=self.document.source(places[state]),
             )
-            queues.append(self.with_laws(queue, wred, profiles, places[index, wred, scheduler, buffer]))
+            queues.append(self.with_laws(queue, wred, profiles, places[state]))
         bound = {queue.profile for queue in queues}
         for name in profiles:
             if name not in bound:
@@ -111,14 +203,13 @@ class _Reader:
                 queues.append(self.with_laws(queue, name, profiles, line))
         return queues
 
-    def with_laws(self, queue: Queue, name: str, profiles: Mapping[str, _Profile], line: int) -> Queue:
+    def with_laws(self, queue: Queue, name: str, profiles: Mapping[str, _Laws], line: int) -> Queue:
         """The queue with the laws of its profile, and whether it pauses instead of dropping."""
         if name and name not in profiles:
             self.document.refuse(
                 line, f"there is no WRED_PROFILE `{name}`", "name one that the file has, or add its table", shown=False
             )
-        lossless = queue.index is not None and self.is_lossless(queue.ports, queue.index)
-        if lossless:
+        if queue.index is not None and self.is_lossless(queue.ports, queue.index):
             self.document.remark(
                 "priority flow control is on: senders are paused before packets are dropped",
                 hint="the scenario drops what does not fit",
@@ -126,8 +217,7 @@ class _Reader:
             )
         if not name:
             return queue
-        profile = profiles[name]
-        laws = [profile.mark, profile.drop, profile.drop_ect]
+        laws = profiles[name]
         pool = queue.buffer.pool_bytes if queue.buffer else None
         if pool is not None and any(law and law.min.number >= pool for law in laws):
             self.document.remark(
@@ -135,147 +225,7 @@ class _Reader:
                 queue=queue.name,
             )
             return queue
-        return replace(queue, mark=profile.mark, drop=profile.drop, drop_ect=profile.drop_ect)
-
-    def profile(self, name: str, entry: Any) -> _Profile:
-        """The laws of a profile for the colour of ordinary packets."""
-        line = self.file.line("WRED_PROFILE", name)
-        if not isinstance(entry, Mapping):
-            self.document.refuse(line, f"the profile `{name}` is not an object", "give its fields")
-        values = {key: str(value).strip() for key, value in entry.items()}
-        for key in values:
-            if key not in fields.PROFILE_FIELDS:
-                self.document.refuse(
-                    self.file.line("WRED_PROFILE", name, key),
-                    f"`{key}` is not a field of WRED_PROFILE: orchagent rejects the whole profile `{name}`",
-                    nearest_field(key, fields.PROFILE_FIELDS),
-                )
-        ecn = values.get("ecn", "ecn_none")
-        if ecn not in fields.ECN_MODES:
-            self.document.refuse(
-                self.file.line("WRED_PROFILE", name, "ecn"),
-                f"`{ecn}` is not a mode of ECN",
-                nearest_field(ecn, list(fields.ECN_MODES)),
-            )
-        colour = self.document.switch.colour
-        self.compare_colours(name, values)
-        marks = colour in fields.ECN_MODES[ecn]
-        drops = self.is_enabled(name, values, colour)
-        drop = self.law(name, values, colour, Action.DROP) if marks or drops else None
-        mark = replace(drop, action=Action.MARK) if drop and marks else None
-        if marks and any(
-            pattern.format(colour) in values for pattern in (fields.ECT_MIN, fields.ECT_MAX, fields.ECT_PROBABILITY)
-        ):
-            mark = self.ect_law(name, values, colour)
-        if marks and not drops:
-            self.document.remark(
-                f"`{name}` marks without dropping (`{fields.ENABLE.format(colour)}` is not true): some SAIs do not "
-                "mark then either (sonic-buildimage#4545)",
-                hint="look at the counter of marked packets on the device",
-                line=line,
-            )
-        return _Profile(
-            mark=mark,
-            drop=drop if drops else None,
-            drop_ect=drop if drops and not marks else None,
-        )
-
-    def is_enabled(self, name: str, values: Mapping[str, str], colour: str) -> bool:
-        key = fields.ENABLE.format(colour)
-        value = values.get(key, "false")
-        if value not in ("true", "false"):
-            self.document.refuse(
-                self.file.line("WRED_PROFILE", name, key),
-                f"`{key}` is neither true nor false",
-                'write "true" or "false", in lower case',
-            )
-        return value == "true"
-
-    def law(self, name: str, values: Mapping[str, str], colour: str, action: Action) -> Law:
-        return self._law(name, values, (fields.MIN, fields.MAX, fields.PROBABILITY), colour, action)
-
-    def ect_law(self, name: str, values: Mapping[str, str], colour: str) -> Law:
-        """The law of ECT packets alone; what it leaves out is that of all packets."""
-        self.document.remark(
-            f"`{name}` has thresholds for ECT packets alone, which no released SONiC knows (sonic-swss#4718)",
-            hint="a device with a released SONiC rejects the profile",
-            line=self.file.line("WRED_PROFILE", name),
-        )
-        pairs = ((fields.ECT_MIN, fields.MIN), (fields.ECT_MAX, fields.MAX),
-                 (fields.ECT_PROBABILITY, fields.PROBABILITY))  # fmt: skip
-        merged = dict(values)
-        for own, common in pairs:
-            if (value := values.get(own.format(colour))) is not None:
-                merged[common.format(colour)] = value
-        return self.law(name, merged, colour, Action.MARK)
-
-    def _law(
-        self, name: str, values: Mapping[str, str], patterns: tuple[str, str, str], colour: str, action: Action
-    ) -> Law:
-        least, most = (self.threshold(name, values, pattern.format(colour)) for pattern in patterns[:2])
-        if least > most:
-            self.document.refuse(
-                self.file.line("WRED_PROFILE", name, patterns[0].format(colour)),
-                f"`{name}`: the minimum of {least} bytes is above the maximum of {most} bytes",
-                "orchagent refuses this; swap or correct them",
-            )
-        percent = self.number(name, values, patterns[2].format(colour), "100")
-        if percent > 100:
-            self.document.refuse(
-                self.file.line("WRED_PROFILE", name, patterns[2].format(colour)),
-                f"`{name}`: a probability of {percent} %",
-                "write a whole number from 0 to 100",
-            )
-        return Law(
-            action,
-            whole_bytes(least),
-            whole_bytes(most),
-            Fraction(percent, 100),
-            weight=0,
-            where=self.document.switch.where,
-            source=self.document.source(self.file.line("WRED_PROFILE", name)),
-        )
-
-    def threshold(self, name: str, values: Mapping[str, str], key: str) -> int:
-        if key not in values:
-            self.document.refuse(
-                self.file.line("WRED_PROFILE", name),
-                f"the profile `{name}` acts on this colour and has no `{key}`",
-                "give both thresholds; without one the device takes the largest buffer",
-            )
-        return self.number(name, values, key, "")
-
-    def number(self, name: str, values: Mapping[str, str], key: str, usual: str) -> int:
-        text = values.get(key, usual)
-        if not re.fullmatch(r"[0-9]+", text):
-            self.document.refuse(
-                self.file.line("WRED_PROFILE", name, key),
-                f"`{key}` of `{name}` is not a whole number",
-                'write digits in quotes, as in "98304"',
-            )
-        value = int(text)
-        if value > fields.LARGEST_THRESHOLD:
-            self.document.remark(
-                f"`{key}` of `{name}` is beyond 2^31 - 1, where orchagent's conversion fails",
-                hint="write less than 2 GiB",
-                line=self.file.line("WRED_PROFILE", name, key),
-            )
-        return value
-
-    def compare_colours(self, name: str, values: Mapping[str, str]) -> None:
-        """Say when the colours have different laws: nothing in these tables makes packets yellow or red."""
-        laws = {}
-        for colour in fields.COLOURS:
-            own = tuple(values.get(pattern.format(colour)) for pattern in (fields.MIN, fields.MAX, fields.PROBABILITY))
-            if any(value is not None for value in own):
-                laws[colour] = own
-        if len(set(laws.values())) > 1:
-            self.document.remark(
-                f"the colours of `{name}` have different laws; {self.document.switch.colour} is read",
-                hint="no rule of these tables colours packets (sonic-buildimage#7773); Broadcom DNX applies red: "
-                "--switch broadcom-dnx",
-                line=self.file.line("WRED_PROFILE", name),
-            )
+        return replace(queue, mark=laws[0], drop=laws[1], drop_ect=laws[2])
 
     def places(self, key: str, line: int) -> Iterator[tuple[str, int]]:
         """Ports and indices of a key such as ``Ethernet0|3-4`` or ``host|asic0|Ethernet0|3``."""

@@ -1,4 +1,4 @@
-"""Reads `random-detect` of Cisco NX-OS, with the scheduling and limits of its queues.
+"""Queuing policies of Cisco NX-OS: `random-detect`, with the scheduling and limits of its queues.
 
 After the command reference of the Nexus 9000 for 9.3(x), chapter R; what it leaves open is assumed and said.
 """
@@ -6,62 +6,88 @@ After the command reference of the Nexus 9000 for 9.3(x), chapter R; what it lea
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from shoal.switch.amounts import Amount, Unit
-from shoal.switch.code_points import LARGEST, code_points
-from shoal.switch.model import (
-    Action,
-    Buffer,
-    Configuration,
-    Law,
-    Queue,
-    Scheduler,
-    Serving,
-    Shaping,
-    Where,
-)
-from shoal.switch.reading import Document, Statement, statements
+from shoal.switch.code_points import LARGEST, code_points, in_ranges, owners
+from shoal.switch.model import Action, Buffer, Law, Queue, Scheduler, Serving, Shaping, Where
+from shoal.switch.options import HasLimit, HasMap, HasProfile, declared
+from shoal.switch.platforms.base import Platform
+from shoal.switch.reading import Document, Statement, say_kbytes, statements
 from shoal.switch.words import Words
+from shoal.switch.writing import (
+    Refusals,
+    Writing,
+    decides,
+    exponent_of_alpha,
+    fitted,
+    needs_drops_alike,
+    needs_thresholds,
+    percent,
+    thresholds,
+    weight_of,
+)
 
-UNITS = {"packets": Unit.PACKETS, "bytes": Unit.BYTES, "kbytes": Unit.KBYTES, "mbytes": Unit.MBYTES}
-RATES = {"kbps": 10**3, "mbps": 10**6, "gbps": 10**9}
+_units = {"packets": Unit.PACKETS, "bytes": Unit.BYTES, "kbytes": Unit.KBYTES, "mbytes": Unit.MBYTES}
+_rates = {"kbps": 10**3, "mbps": 10**6, "gbps": 10**9}
 _example = "random-detect minimum-threshold 150 kbytes maximum-threshold 3000 kbytes drop-probability 7 weight 0 ecn"
+_words_of_units = {unit: word for word, unit in _units.items()}
 _shape_example = "shape min 1 gbps max 4 gbps"
 
 
-def recognises(text: str) -> bool:
-    """Whether a text looks like a queuing policy of NX-OS."""
-    return bool(re.search(r"^\s*(class|policy-map) type queuing\b", text, re.MULTILINE))
+@dataclass(frozen=True, kw_only=True)
+class NxosOptions(HasMap, HasLimit, HasProfile):
+    """The policy, and whether the device has a second law."""
+
+    has_non_ecn: bool = declared(False, "--nxos-non-ecn", "", "The device takes `random-detect non-ecn`: two laws.")
 
 
-def read(document: Document) -> Configuration:
-    """Read the queuing policies of a configuration.
+_Writing = Writing[NxosOptions]
 
-    Raises
-    ------
-    ScenarioError
-        A statement about a queue cannot be understood; the message shows its line.
-    """
-    document.refuse_templates()
-    classes = _classes(document)
-    if not classes:
-        document.refuse(
-            1, "no `class type queuing` in this file", "give a configuration with a queuing policy", shown=False
-        )
-    several = len({one.policy for one in classes}) > 1
-    points = _code_points(document)
-    queues = [one.queue(document, several=several) for one in classes]
-    queues = [_led(queue, points) for queue in queues]
-    units = {law.min.unit for queue in queues for _, law in queue.laws}
-    if units & {Unit.KBYTES, Unit.MBYTES}:
-        document.remark(
-            "kbytes are read as 1000 bytes: the documents that were read do not say whether they are 1024",
-            hint="the difference is 2.4 %",
-        )
-    return Configuration("nxos", tuple(queues), tuple(document.remarks))
+
+class Nxos(Platform[NxosOptions]):
+    """A queuing policy, which is written for the whole switch."""
+
+    name = "nxos"
+    label = "NX-OS"
+    title = "Cisco NX-OS"
+    options = NxosOptions
+
+    @property
+    def most_able(self) -> NxosOptions:
+        """The options of a device that takes `random-detect non-ecn`, which not all do."""
+        return NxosOptions(has_non_ecn=True)
+
+    def recognises(self, text: str) -> bool:
+        """Look for a queuing policy or one of its classes."""
+        return bool(re.search(r"^\s*(class|policy-map) type queuing\b", text, re.MULTILINE))
+
+    def queues(self, document: Document) -> list[Queue]:
+        """Read the queuing policies of a configuration."""
+        document.refuse_templates()
+        classes = _classes(document)
+        if not classes:
+            document.refuse(
+                1, "no `class type queuing` in this file", "give a configuration with a queuing policy", shown=False
+            )
+        several = len({one.policy for one in classes}) > 1
+        points = _code_points(document)
+        queues = [one.queue(document, several=several) for one in classes]
+        queues = [_led(queue, points) for queue in queues]
+        say_kbytes(document, queues)
+        return queues
+
+    def write(self, queues: Sequence[Queue], writing: _Writing) -> str:
+        """Write a policy map, applied to the whole switch."""
+        lines = [f"policy-map type queuing {writing.options.profile}"]
+        for queue in queues:
+            lines.append(f"  class type queuing {_class(queue)}")
+            lines += [f"    {line}" for line in _statements(queue, writing)]
+        above, of_system = _map(queues, writing) if writing.options.has_map else ([], [])
+        lines += ["system qos", *of_system, f"  service-policy type queuing output {writing.options.profile}"]
+        return "\n".join([*above, *lines]) + "\n"
 
 
 @dataclass
@@ -221,9 +247,9 @@ def _with_own_law(document: Document, queue: Queue, statement: Statement) -> Que
 
 def _law(words: Words, action: Action) -> Law:
     words.expect("minimum-threshold")
-    least = words.amount(UNITS)
+    least = words.amount(_units)
     words.expect("maximum-threshold")
-    most = words.amount(UNITS)
+    most = words.amount(_units)
     percent = words.percent("a probability") if words.take("drop-probability") else Fraction(1)
     if least.unit.value == most.unit.value and least.number > most.number:
         words.refuse(f"the minimum of {least} is above the maximum of {most}", "swap or correct them")
@@ -274,9 +300,9 @@ def _shaping(document: Document, statement: Statement) -> Shaping | None:
         if unit == "pps":
             document.remark("a shape in packets a second is not read", line=statement.line)
             return None
-        if unit not in RATES:
+        if unit not in _rates:
             words.refuse(f"`{unit}` is not a unit of a rate")
-        most = number * RATES[unit] if which == "max" else most
+        most = number * _rates[unit] if which == "max" else most
     return Shaping(most) if most else None
 
 
@@ -291,5 +317,105 @@ def _limit(document: Document, statement: Statement, queue: Queue) -> Buffer:
         )
         return Buffer(alpha=Fraction(2) ** (index - 7))
     number = words.number()
-    unit = words.unit(UNITS) if words.next else Unit.BYTES
+    unit = words.unit(_units) if words.next else Unit.BYTES
     return Buffer(limit=Amount(Fraction(number), unit))
+
+
+def _map(queues: Sequence[Queue], writing: _Writing) -> tuple[list[str], list[str]]:
+    """Classes and a policy that put packets into groups by code point, and the line that applies it.
+
+    Groups have the numbers of their queues.
+    """
+    found = owners(queues)
+    numbers = {queue.name: queue.index or 0 for queue in found.values()}
+    classes, policy = [], [f"policy-map type qos {writing.options.profile}_IN"]
+    for queue in queues:
+        if queue.name not in numbers:
+            continue
+        name = "class-default" if queue.takes_rest else f"{writing.options.profile}_Q{numbers[queue.name]}"
+        if not queue.takes_rest:
+            classes += [f"class-map type qos match-any {name}", f"  match dscp {in_ranges(queue.dscp)}"]
+        policy += [f"  class {name}", f"    set qos-group {numbers[queue.name]}"]
+    return classes + policy, [f"  service-policy type qos input {writing.options.profile}_IN"]
+
+
+def _class(queue: Queue) -> str:
+    if queue.name.startswith("c-out"):
+        return queue.name
+    return "c-out-8q-q-default" if not queue.index else f"c-out-8q-q{queue.index}"
+
+
+def _statements(queue: Queue, writing: _Writing) -> list[str]:
+    lines = []
+    if queue.scheduler is not None and queue.scheduler.serving is Serving.WEIGHTED:
+        lines.append(f"bandwidth remaining percent {queue.scheduler.weight or 0}")
+    elif queue.scheduler is not None:
+        lines.append(f"priority level {9 - (queue.scheduler.priority or 8)}")
+    if queue.shaping is not None:
+        lines.append(_shape(queue.shaping.rate_bps))
+    return lines + _limit_lines(queue, writing) + _laws(queue, writing)
+
+
+def _limit_lines(queue: Queue, writing: _Writing) -> list[str]:
+    """The limit of a queue, where the line of the device can say it."""
+    if queue.buffer is None:
+        return []
+    limit, alpha = queue.buffer.limit, queue.buffer.alpha
+    line = ""
+    if limit is not None and limit.unit in _words_of_units and limit.number.denominator == 1:
+        line = f"queue-limit {limit.number} {_words_of_units[limit.unit]}"
+    elif alpha is not None:
+        index = exponent_of_alpha(alpha, -7, 3, queue, writing) + 7
+        line = f"queue-limit dynamic {index}"
+        if queue.buffer.reserved_bytes:
+            writing.remark(queue, f"{queue.buffer.reserved_bytes} bytes reserved are not written: the device sets them")
+    if line and not writing.options.has_limit:
+        writing.remark(queue, f"`{line}` is not written: the memory of a switch is shared", "--with-limit writes it")
+        return []
+    return [line] if line else []
+
+
+def _shape(rate_bps: int) -> str:
+    word = next(word for word in ("gbps", "mbps", "kbps") if rate_bps % _rates[word] == 0 or word == "kbps")
+    return f"shape min 0 {word} max {-(-rate_bps // _rates[word])} {word}"
+
+
+def _laws(queue: Queue, writing: _Writing) -> list[str]:
+    refusals = Refusals(queue, "NX-OS")
+    needs_thresholds(queue, refusals)
+    needs_drops_alike(queue, refusals)
+    mark, drop = queue.mark, queue.drop
+    lines = []
+    if mark is not None:
+        lines.append(_line(mark, writing, queue, refusals) + " ecn")
+        if drop is None:
+            refusals.add(
+                "marks without drops: a line with `ecn` drops packets that are not ECT by the same law",
+                "give them a law of their own, near the end of the buffer, and --nxos-non-ecn",
+            )
+        elif not drop.same_curve(mark):
+            if not writing.options.has_non_ecn:
+                refusals.add(
+                    "ECT packets and others have different laws, which only some platforms take (`random-detect "
+                    "non-ecn`)",
+                    "--nxos-non-ecn, if `random-detect ?` on the device shows it",
+                )
+            lines.append(_non_ecn_line(drop, mark, writing, queue, refusals))
+    elif drop is not None:
+        lines.append(_line(drop, writing, queue, refusals))
+    refusals.settle()
+    decides(queue, writing)
+    return lines
+
+
+def _line(law: Law, writing: _Writing, queue: Queue, refusals: Refusals) -> str:
+    own = fitted(law, writing, queue, refusals, _words_of_units)
+    weight = weight_of(law, writing, refusals) or 0
+    return f"random-detect {thresholds(own, _words_of_units)} drop-probability {percent(own, refusals)} weight {weight}"
+
+
+def _non_ecn_line(drop: Law, mark: Law, writing: _Writing, queue: Queue, refusals: Refusals) -> str:
+    if replace(drop, weight=mark.weight) != drop:
+        writing.remark(queue, f"drops follow the average of the marks (weight {mark.weight}), not one of their own")
+    own = fitted(drop, writing, queue, refusals, _words_of_units)
+    return f"random-detect non-ecn {thresholds(own, _words_of_units)} drop-probability {percent(own, refusals)}"

@@ -6,6 +6,8 @@ orchagent/qosorch.cpp at e6b0c5b5).
 
 from __future__ import annotations
 
+TABLES = ("WRED_PROFILE", "QUEUE", "SCHEDULER", "BUFFER_PROFILE", "BUFFER_POOL", "BUFFER_QUEUE")
+
 COLOURS = ("green", "yellow", "red")
 
 # ECT packets of these colours are marked.

@@ -1,21 +1,27 @@
-"""Reads the queue management profiles of OpenConfig QoS in JSON.
+"""Queue management profiles of OpenConfig QoS in JSON.
 
-After openconfig-qos-mem-mgmt.yang 2.2.0 (openconfig/public at 94f58962) and the encoding of RFC 7951.
+After openconfig-qos-mem-mgmt.yang 2.2.0 (openconfig/public at 94f58962) and the encoding of RFC 7951, in which 64-bit
+numbers are strings.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NoReturn
 
+from shoal.models import nearest
 from shoal.switch.amounts import Amount, Unit
-from shoal.switch.model import Action, Configuration, Law, Queue, Scheduler, Serving, Where
-from shoal.switch.reading import Document, JsonFile, nearest_field
+from shoal.switch.model import Action, Law, Queue, Scheduler, Serving, Where
+from shoal.switch.options import HasPorts, HasProfile
+from shoal.switch.platforms.base import Platform
+from shoal.switch.reading import Document, JsonFile
+from shoal.switch.writing import Refusals, Writing, fitted, needs_drops_alike, needs_thresholds, percent, weight_of
 
-LEAVES = [
+_leaf_names = [
     "min-threshold",
     "max-threshold",
     "min-threshold-percent",
@@ -27,55 +33,93 @@ LEAVES = [
 ]
 
 
-def recognises(text: str) -> bool:
-    """Whether a text looks like OpenConfig QoS."""
-    return "queue-management-profile" in text or '"openconfig-qos:' in text
+_units = {Unit.BYTES: "bytes"}
 
 
-def read(document: Document) -> Configuration:
-    """Read queue management profiles and the queues that they are bound to.
+@dataclass(frozen=True, kw_only=True)
+class OpenConfigOptions(HasPorts, HasProfile):
+    """Profiles, and the ports that have them."""
 
-    Raises
-    ------
-    ScenarioError
-        It is no JSON, or a profile contradicts itself.
-    """
-    file = JsonFile(document)
-    tree = _tree(file.content)
-    reader = _Reader(document, file)
-    profiles = {
-        str(entry.get("name") or _config(entry).get("name") or ""): entry
-        for entry in _list(tree, "queue-management-profiles", "queue-management-profile")
-    }
-    if not profiles:
-        document.refuse(1, "no queue-management-profile in this file", "give the tree below /qos, in JSON", shown=False)
-    laws = {name: reader.laws(name, entry) for name, entry in profiles.items()}
-    found: dict[tuple[str, str], list[str]] = {}
-    for interface in _list(tree, "interfaces", "interface"):
-        port = str(interface.get("interface-id") or _config(interface).get("interface-id") or "")
-        for entry in _list(interface.get("output", {}), "queues", "queue"):
-            name = str(entry.get("name") or _config(entry).get("name") or "")
-            profile = str(_config(entry).get("queue-management-profile") or "")
-            if profile and profile not in laws:
-                document.refuse(
-                    file.line(name), f"there is no queue-management-profile `{profile}`",
-                    nearest_field(profile, list(laws)), shown=False,
-                )  # fmt: skip
-            found.setdefault((name, profile), []).append(port)
-    queues = [
-        replace(
-            laws.get(profile, Queue(name=name)),
-            name=name,
-            index=int(name) if name.isdecimal() else None,
-            ports=tuple(ports),
-            scheduler=reader.scheduler(tree, name),
-            profile=profile,
-        )
-        for (name, profile), ports in found.items()
-    ]
-    bound = {queue.profile for queue in queues}
-    queues += [queue for name, queue in laws.items() if name not in bound]
-    return Configuration("openconfig", tuple(queues), tuple(document.remarks))
+
+_Writing = Writing[OpenConfigOptions]
+
+
+class OpenConfig(Platform[OpenConfigOptions]):
+    """The tree below /qos."""
+
+    name = "openconfig"
+    label = "OpenConfig"
+    title = "OpenConfig QoS in JSON"
+    options = OpenConfigOptions
+
+    def recognises(self, text: str) -> bool:
+        """Look for the names of the model."""
+        return "queue-management-profile" in text or '"openconfig-qos:' in text
+
+    def queues(self, document: Document) -> list[Queue]:
+        """Read queue management profiles and the queues that they are bound to."""
+        file = JsonFile(document)
+        tree = _tree(file.content)
+        reader = _Reader(document, file)
+        profiles = {
+            str(entry.get("name") or _config(entry).get("name") or ""): entry
+            for entry in _list(tree, "queue-management-profiles", "queue-management-profile")
+        }
+        if not profiles:
+            document.refuse(
+                1, "no queue-management-profile in this file", "give the tree below /qos, in JSON", shown=False
+            )
+        laws = {name: reader.laws(name, entry) for name, entry in profiles.items()}
+        found: dict[tuple[str, str], list[str]] = {}
+        for interface in _list(tree, "interfaces", "interface"):
+            port = str(interface.get("interface-id") or _config(interface).get("interface-id") or "")
+            for entry in _list(interface.get("output", {}), "queues", "queue"):
+                name = str(entry.get("name") or _config(entry).get("name") or "")
+                profile = str(_config(entry).get("queue-management-profile") or "")
+                if profile and profile not in laws:
+                    document.refuse(
+                        file.line(name), f"there is no queue-management-profile `{profile}`",
+                        nearest(profile, list(laws)), shown=False,
+                    )  # fmt: skip
+                found.setdefault((name, profile), []).append(port)
+        queues = [
+            replace(
+                laws.get(profile, Queue(name=name)),
+                name=name,
+                index=int(name) if name.isdecimal() else None,
+                ports=tuple(ports),
+                scheduler=reader.scheduler(tree, name),
+                profile=profile,
+            )
+            for (name, profile), ports in found.items()
+        ]
+        bound = {queue.profile for queue in queues}
+        queues += [queue for name, queue in laws.items() if name not in bound]
+        return queues
+
+    def write(self, queues: Sequence[Queue], writing: _Writing) -> str:
+        """Write the tree below /qos."""
+        profiles: dict[str, dict[str, Any]] = {}
+        ports: dict[str, list[dict[str, Any]]] = {}
+        for queue in queues:
+            leaves = _leaves(queue, writing)
+            name = writing.options.profile_of(queue, len(queues))
+            config: dict[str, Any] = {"name": queue.name}
+            if leaves is not None:
+                profiles[name] = {"name": name, "config": {"name": name}, "wred": {"uniform": {"config": leaves}}}
+                config["queue-management-profile"] = name
+            for port in queue.ports or writing.options.ports:
+                ports.setdefault(port, []).append({"name": queue.name, "config": config})
+        tree: dict[str, Any] = {
+            "queue-management-profiles": {"queue-management-profile": list(profiles.values())},
+            "interfaces": {
+                "interface": [
+                    {"interface-id": port, "config": {"interface-id": port}, "output": {"queues": {"queue": entries}}}
+                    for port, entries in ports.items()
+                ]
+            },
+        }
+        return json.dumps({"openconfig-qos:qos": tree}, indent=2) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +134,8 @@ class _Reader:
         leaves = _config(_inside(entry, kind, "uniform"))
         queue = Queue(name=name, profile=name, source=self.document.source(line))
         for leaf in leaves:
-            if leaf not in LEAVES:
-                self.document.remark(
-                    f"`{leaf}` is not a leaf of a profile", hint=nearest_field(leaf, LEAVES), line=line
-                )
+            if leaf not in _leaf_names:
+                self.document.remark(f"`{leaf}` is not a leaf of a profile", hint=nearest(leaf, _leaf_names), line=line)
         if not leaves:
             self.document.remark(f"the profile `{name}` has no {kind}/uniform/config: no law", line=line)
             return queue
@@ -246,3 +288,31 @@ def _config(entry: Any) -> Mapping[str, Any]:
 def _list(tree: Any, *names: str) -> Iterator[Mapping[str, Any]]:
     found = _inside(tree, *names)
     yield from (entry for entry in (found if isinstance(found, list) else []) if isinstance(entry, Mapping))
+
+
+def _leaves(queue: Queue, writing: _Writing) -> dict[str, Any] | None:
+    refusals = Refusals(queue, "OpenConfig")
+    needs_thresholds(queue, refusals)
+    needs_drops_alike(queue, refusals)
+    mark, drop = queue.mark, queue.drop
+    common = mark or drop
+    found: dict[str, Any] | None = None
+    if common is not None:
+        if mark is not None and drop is not None and not drop.same_curve(mark):
+            refusals.add(
+                "ECT packets and others have different laws, and a profile has one",
+                "--platform nxos --nxos-non-ecn or --platform eos, which have two",
+            )
+        law = fitted(common, writing, queue, refusals, _units)
+        found = {
+            "min-threshold": str(law.min.number),
+            "max-threshold": str(law.max.number),
+            "enable-ecn": mark is not None,
+            "drop": drop is not None,
+            "max-drop-probability-percent": percent(law, refusals),
+        }
+        if (weight := weight_of(law, writing, refusals)) is not None:
+            found["weight"] = weight
+        writing.remark(queue, "where marks are decided is not part of the model: the device decides")
+    refusals.settle()
+    return found

@@ -1,9 +1,10 @@
-"""Writes commands of `tc`: those of the Linux plane for a law, or the nearest discipline for the law of a switch."""
+"""Commands of `tc`: for a law of Linux those of the Linux plane, for that of a switch the nearest discipline."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
@@ -11,8 +12,12 @@ from shoal.errors import ScenarioError, UsageError
 from shoal.switch.amounts import Amount, Port, amount_of_scenario, decimal, rounded_up
 from shoal.switch.code_points import owners
 from shoal.switch.model import Law, Queue, Serving, Where
+from shoal.switch.options import Options, declared
 from shoal.switch.plane import disciplines, scenario_of, solved_red
-from shoal.switch.writing import Refusals, Writing
+from shoal.switch.platforms import _tc_read
+from shoal.switch.platforms.base import Platform
+from shoal.switch.reading import Document
+from shoal.switch.writing import Refusals, Writing, needs_drops_alike
 
 # Laws that Linux has as they are.
 _same = ("linux-red", "gred", "codel", "fq-codel", "pie", "dualpi2", "fifo")
@@ -26,19 +31,40 @@ _never = "1000 s"
 _frame_bytes = 1514
 
 
-def write(queues: Sequence[Queue], writing: Writing) -> str:
-    """Commands for some queues of a device: one discipline at the root, or `ets` with one below each band.
+@dataclass(frozen=True, kw_only=True)
+class TcOptions(Options):
+    """The network device."""
 
-    Raises
-    ------
-    UsageError
-        Linux has nothing like one of them.
-    """
-    lines = _lines(queues[0], writing, "root", 10) if len(queues) == 1 else _bands(queues, writing)
-    return "".join(f"{line}\n" for line in lines)
+    device: str = declared("eth0", "--dev", "NAME", "Network device; eth0 by default.")
 
 
-def _bands(queues: Sequence[Queue], writing: Writing) -> list[str]:
+_Writing = Writing[TcOptions]
+
+
+class Tc(Platform[TcOptions]):
+    """Disciplines of Linux: one at the root of a device, or `ets` with one below each band."""
+
+    name = "tc"
+    label = "tc"
+    title = "Linux tc"
+    options = TcOptions
+    always_leads = True
+
+    def recognises(self, text: str) -> bool:
+        """Look for a command that adds or changes a discipline or a class."""
+        return bool(re.search(r"\btc\s+(-\S+\s+)*(qdisc|class)\s+(add|replace|change)\b", text))
+
+    def queues(self, document: Document) -> list[Queue]:
+        """Read the disciplines of a script that have laws."""
+        return _tc_read.queues(document)
+
+    def write(self, queues: Sequence[Queue], writing: _Writing) -> str:
+        """Write one discipline at the root, or `ets` with one below each band."""
+        lines = _lines(queues[0], writing, "root", 10) if len(queues) == 1 else _bands(queues, writing)
+        return "".join(f"{line}\n" for line in lines)
+
+
+def _bands(queues: Sequence[Queue], writing: _Writing) -> list[str]:
     """`ets`: strict bands first, the higher priority before the lower, then those that share by weight."""
     served: dict[Serving, list[Queue]] = {Serving.STRICT: [], Serving.WEIGHTED: []}
     for queue in queues:
@@ -50,19 +76,19 @@ def _bands(queues: Sequence[Queue], writing: Writing) -> list[str]:
     words = f"bands {len(queues)}"
     words += f" strict {len(strict)}" if strict else ""
     words += " quanta " + " ".join(str(weight * factor) for weight in weights) if weights else ""
-    lines = [f"tc qdisc add dev {writing.device} root handle 1: ets {words}"]
+    lines = [f"tc qdisc add dev {writing.options.device} root handle 1: ets {words}"]
     for band, queue in enumerate([*strict, *weighted], start=1):
         lines += _lines(queue, writing, f"parent 1:{band}", 10 * band)
     return lines + _filters([*strict, *weighted], writing)
 
 
-def _filters(bands: Sequence[Queue], writing: Writing) -> list[str]:
+def _filters(bands: Sequence[Queue], writing: _Writing) -> list[str]:
     """Filters that lead packets to their bands by code point, of both versions of IP; the last takes all others."""
     if not owners(bands):
         for band, queue in enumerate(bands, start=1):
             writing.remark(queue, f"it is band {band}: a filter or the priority of packets must lead there")
         return []
-    start = f"tc filter add dev {writing.device} parent 1: protocol"
+    start = f"tc filter add dev {writing.options.device} parent 1: protocol"
     fields = {"ip": ("prio 1", "ip dsfield"), "ipv6": ("prio 2", "ip6 priority")}
     lines = [
         f"{start} {protocol} {priority} u32 match {field} {point << 2:#04x} 0xfc flowid 1:{band}"
@@ -74,7 +100,7 @@ def _filters(bands: Sequence[Queue], writing: Writing) -> list[str]:
     return lines + [f"{start} all prio 3 matchall flowid 1:{band}" for band in rest]
 
 
-def _lines(queue: Queue, writing: Writing, place: str, handle: int) -> list[str]:
+def _lines(queue: Queue, writing: _Writing, place: str, handle: int) -> list[str]:
     aqm = _table(queue, writing)
     memory = _without_memory_limit(aqm, queue, writing)
     try:
@@ -90,7 +116,7 @@ def _lines(queue: Queue, writing: Writing, place: str, handle: int) -> list[str]
         words = _certain(one.words)
         if memory:
             words = re.sub(r"\bmemory_limit [0-9]+", f"memory_limit {memory}", words)
-        lines.append(f"tc qdisc {one.verb} dev {writing.device} {own} handle {major}: {words}")
+        lines.append(f"tc qdisc {one.verb} dev {writing.options.device} {own} handle {major}: {words}")
     if aqm["kind"] == "gred":
         writing.remark(
             queue,
@@ -101,7 +127,7 @@ def _lines(queue: Queue, writing: Writing, place: str, handle: int) -> list[str]
     return lines
 
 
-def _link(queue: Queue, writing: Writing) -> dict[str, object]:
+def _link(queue: Queue, writing: _Writing) -> dict[str, object]:
     """The bottleneck without its law, with the limit of the queue."""
     limit = queue.buffer.limit if queue.buffer is not None else None
     buffer = limit.in_scenario(writing.port) if limit is not None else None
@@ -112,7 +138,7 @@ def _link(queue: Queue, writing: Writing) -> dict[str, object]:
     return {"rate": f"{writing.port.rate_bps} bit/s", "buffer": buffer or "1000 packets"}
 
 
-def _without_memory_limit(aqm: dict[str, object], queue: Queue, writing: Writing) -> int:
+def _without_memory_limit(aqm: dict[str, object], queue: Queue, writing: _Writing) -> int:
     """The memory limit of fq_codel in bytes, which is taken out of the law; 0 without one.
 
     The plane refuses one that may act, because the kernel counts the memory of packets and a scenario their bytes.
@@ -131,7 +157,7 @@ def _certain(words: str) -> str:
     return re.sub(r"\bprobability 1(\.0*)?(?= )", f"probability {_almost_one}", words)
 
 
-def _table(queue: Queue, writing: Writing) -> dict[str, object]:
+def _table(queue: Queue, writing: _Writing) -> dict[str, object]:
     """The law of a scenario that Linux has."""
     kind = str(queue.exact["kind"]) if queue.exact is not None else ""
     if queue.exact is not None and kind in _same:
@@ -152,7 +178,7 @@ def _table(queue: Queue, writing: Writing) -> dict[str, object]:
     return _red(queue, writing)
 
 
-def _sojourn(queue: Queue, writing: Writing) -> dict[str, object] | None:
+def _sojourn(queue: Queue, writing: _Writing) -> dict[str, object] | None:
     """A step of marks on the packet's own wait at departure is `ce_threshold`, below a CoDel that never acts."""
     mark = queue.mark
     if mark is None or queue.drop is not None or queue.drop_ect is not None:
@@ -172,14 +198,11 @@ def _sojourn(queue: Queue, writing: Writing) -> dict[str, object] | None:
     }
 
 
-def _red(queue: Queue, writing: Writing) -> dict[str, object]:
+def _red(queue: Queue, writing: _Writing) -> dict[str, object]:
     """RED with marks, or GRED where packets that are not ECT have a law of their own."""
-    mark, drop, drop_ect = queue.mark, queue.drop, queue.drop_ect
+    mark, drop = queue.mark, queue.drop
     refusals = Refusals(queue, "tc")
-    if mark is not None and drop_ect is not None:
-        refusals.add("a law that drops ECT packets beside the one that marks them", "leave drop_ect out")
-    if mark is None and drop_ect is None:
-        refusals.add("a law that drops only packets that are not ECT", "add a law that marks the others")
+    needs_drops_alike(queue, refusals)
     refusals.settle()
     if any(law.where is Where.DEQUEUE for _, law in queue.laws):
         writing.remark(queue, "RED of Linux decides when packets arrive, not when they leave")
@@ -206,7 +229,7 @@ def _wlog(law: Law) -> int:
     return max(1, law.weight or 0)
 
 
-def _part(law: Law, queue: Queue, writing: Writing) -> dict[str, object]:
+def _part(law: Law, queue: Queue, writing: _Writing) -> dict[str, object]:
     """RED's keys for a law."""
     port = writing.port
     least, most = _bytes(law.min, port, queue, writing), _bytes(law.max, port, queue, writing)
@@ -229,7 +252,7 @@ def _part(law: Law, queue: Queue, writing: Writing) -> dict[str, object]:
     return table
 
 
-def _bytes(amount: Amount, port: Port, queue: Queue, writing: Writing) -> int:
+def _bytes(amount: Amount, port: Port, queue: Queue, writing: _Writing) -> int:
     exact = amount.bytes_at(port)
     if exact is None:
         raise UsageError("a threshold in percent of an unknown buffer", hint="--buffer BYTES")
