@@ -40,7 +40,8 @@ def test_help(inside: Cli, verb: str, snapshot: SnapshotAssertion) -> None:
 
 
 def test_version(cli: Cli) -> None:
-    assert cli("--version").out == f"shoal {shoal.__version__}\n"
+    out = cli("--version").out
+    assert re.fullmatch(rf"shoal {re.escape(shoal.__version__)} \(commit [0-9a-f]{{10}}\)\n", out)
 
 
 def test_run_prints_a_table(cli: Cli, snapshot: SnapshotAssertion) -> None:

@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn, TextIO
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
-from shoal import _native, progress
+from shoal import progress
 from shoal.errors import (
     CacheWarning,
     ClusterError,
@@ -77,7 +77,9 @@ app = typer.Typer(
 
 def _version(value: bool) -> None:
     if value:
-        print(f"shoal {_native.__version__}")
+        from shoal.build import described
+
+        print(f"shoal {described()}")
         raise Exit
 
 

@@ -10,7 +10,6 @@ import traceback
 from rich.console import Console
 from rich.text import Text
 
-from shoal import _native
 from shoal.cli.layout import lines, wrapped
 from shoal.cli.terminal import escaped, shown
 from shoal.table import Table
@@ -138,10 +137,12 @@ class Talk:
 
     def crash(self, error: BaseException) -> None:
         """Show an error of shoal itself."""
+        from shoal.build import described
+
         traceback.print_exception(error, file=sys.stderr)
         self.error(
             f"internal error: {error!r}",
-            hint=f"this is a defect of shoal {_native.__version__}: please report it with the command and the scenario",
+            hint=f"this is a defect of shoal {described()}: please report it with the command and the scenario",
         )
 
 

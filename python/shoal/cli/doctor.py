@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typer.exceptions import Exit
 
 from shoal import _native
+from shoal.build import described
 from shoal.cache import default_folder
 from shoal.cli.cache import megabytes
 from shoal.cli.console import data
@@ -46,7 +47,7 @@ def doctor() -> None:
       shoal doctor
     """
     checks: list[tuple[str, Callable[[], str | Optional]]] = [
-        ("shoal", lambda: f"{_native.__version__} ({_native.build_profile()} build)"),
+        ("shoal", lambda: f"{described()}, {_native.build_profile()} build"),
         ("Python", platform.python_version),
         ("System", lambda: f"{platform.system()} {platform.machine()}, {default_workers()} cores"),
         (
