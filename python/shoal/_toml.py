@@ -9,6 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from shoal.errors import UsageError
 
+# Levels of tables that have headings in a file.
+_headings = 2
+
 
 def toml_value(value: object) -> str:
     """Write a value as it stands to the right of ``=`` in TOML."""
@@ -37,6 +40,31 @@ def toml_value(value: object) -> str:
 def toml_document(table: Mapping[str, object]) -> str:
     """Write a table as a document: one key a line."""
     return "".join(f"{key} = {toml_value(value)}\n" for key, value in table.items())
+
+
+def toml_file(table: Mapping[str, object], *above: str) -> str:
+    """Write a table as a file for people: headings for two levels of tables and for lists of tables, all else inline."""
+    lines, below = [], []
+    for key, value in table.items():
+        name = ".".join((*above, key))
+        if isinstance(value, Mapping) and len(above) < _headings:
+            below.append(f"\n[{name}]\n{toml_file(value, *above, key)}")
+        elif isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
+            below += [f"\n[[{name}]]\n{''.join(_line(*pair) for pair in item.items())}" for item in value]
+        else:
+            lines.append(_line(key, value))
+    return "".join([*lines, *below])
+
+
+def _line(key: str, value: object) -> str:
+    return f"{key} = {_inline(value)}\n"
+
+
+def _inline(value: object) -> str:
+    """A value with bare keys in its tables."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_inline(item)}" for key, item in value.items()) + " }"
+    return toml_value(value)
 
 
 def as_text(value: object) -> str:

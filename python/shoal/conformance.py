@@ -53,7 +53,7 @@ class Verdict:
     outcome
         ``pass``, ``fail``, ``refused`` (it needs what is not there), or ``wrong`` (it is not a script).
     data
-        Everything else: ``line``, ``reason``, ``wanted``, ``seen``, ``hint``, ``notes``, ``until``.
+        Further facts: ``line``, ``reason``, ``wanted``, ``seen``, ``hint``, ``notes``, ``until``.
     expected
         The known difference, if one is listed.
     """

@@ -47,21 +47,21 @@ class Remarks:
 
     @classmethod
     def of_runs(cls, runs: Sequence[Result]) -> Remarks:
-        """Of runs of one scenario."""
+        """The remarks on runs of one scenario."""
         results = Results(runs)
         noticed = _noticed([(f"seed {run.seed}", [run]) for run in runs])
         return cls(noticed, ("in", "runs"), len(runs), [results.seeds], [""] if results.identical else [])
 
     @classmethod
     def of_points(cls, points: Sequence[tuple[str, Results]]) -> Remarks:
-        """Of points, each with what sentences call it."""
+        """The remarks on points, each with what sentences call it."""
         noticed = _noticed([(f"at {name}", runs) for name, runs in points])
         identical = [name for name, runs in points if runs.identical]
         return cls(noticed, ("at", "points"), len(points), [runs.seeds for _, runs in points], identical)
 
     @classmethod
     def of_rows(cls, rows: Rows) -> Remarks:
-        """Of a sweep of which only numbers are kept."""
+        """The remarks on a sweep of which only numbers are kept."""
         noticed = [Noticed(text, f"at {rows.name(place)}", count) for text, place, count in rows.notices]
         seeds = [rows.seeds(place) for place in range(len(rows))]
         identical = [rows.name(place) for place in rows.identical]

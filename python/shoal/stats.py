@@ -107,7 +107,7 @@ def paired_difference(first: Sequence[float], second: Sequence[float]) -> Differ
 
 
 def standard_deviation(values: Sequence[float]) -> float:
-    """Of a sample (n - 1), of at least two values; exactly 0 if they are equal."""
+    """The standard deviation of a sample (n - 1) of at least two values; exactly 0 if they are equal."""
     if min(values) == max(values):
         return 0.0
     mean = math.fsum(values) / len(values)

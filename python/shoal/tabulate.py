@@ -213,7 +213,7 @@ def _step_row(runs: Runs, index: int, number: int) -> tuple[str, ...]:
         f"{step['at_s']:.6g} s",
         rate(single(step["from_bps"])),
         rate(single(step["to_bps"])),
-        # Of too few bins no later range is told.
+        # Too few bins have no later range.
         until("settling_s", is_known=step["overshoot_s"] is not None),
         *(milliseconds(of(key)) for key in ("overshoot_s", "undershoot_s", "peak_s")),
         until("below_target_s"),

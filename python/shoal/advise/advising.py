@@ -98,7 +98,7 @@ class Advice:
     scenario
         The traffic as asked behind the recommended law.
     length
-        Of the runs that decided.
+        How long the runs were that decided.
     screened, runs
         Numbers of candidates, and of runs.
     """

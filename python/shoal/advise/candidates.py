@@ -222,7 +222,7 @@ def _scaled(aqm: ClassesQueueAqm, knob: Knob, factor: float) -> ClassesQueueAqm:
             law["mark"] = _profile(law["mark"], factor)
         if knob is Knob.DROPS and "drop" in law:
             law["drop"] = _profile(law["drop"], factor)
-        # The same law for ECN-capable packets.
+        # ECN-capable packets may be dropped by a law of their own, which goes with that of all others.
         if knob is Knob.DROPS and "drop_ect" in law:
             law["drop_ect"] = _profile(law["drop_ect"], factor)
         return law

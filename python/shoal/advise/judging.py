@@ -16,7 +16,7 @@ from shoal.stats import Estimate, estimate
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Of one run of one situation; ``None`` where the situation has no such thing.
+    """What one run of one situation measured; ``None`` where the situation has no such thing.
 
     Attributes
     ----------
@@ -126,11 +126,11 @@ class Requirements:
     Attributes
     ----------
     least_utilisation
-        Of the port.
+        Which part of the time the port has to be busy.
     most_unequal
         Ratio of the rates of two flows of different kinds in the traffic as asked.
     most_unequal_elsewhere
-        The same with other numbers of flows, which no setting suits as well.
+        The ratio that is allowed with other numbers of flows, which no setting suits as well.
     """
 
     least_utilisation: float
@@ -166,7 +166,7 @@ class Judged:
     delay_s
         The longest delay (99th percentile) of scalable packets among the situations with both, or else of all.
     classic_delay_s
-        The same of classic packets.
+        The longest such delay of classic packets.
     incast_s
         Completion time (99th percentile) of an incast's answers.
     missed
@@ -224,6 +224,6 @@ def judge(found: Mapping[Situation, Means], goal: Goal) -> Judged:
 
 
 def _delay(own: Means) -> float:
-    """Of scalable packets; of all others where a queue without ECN tells none apart, or where there are none."""
+    """Delay of scalable packets; of all others where a queue without ECN tells none apart, or where there are none."""
     either = own.scalable_p99_s or own.classic_p99_s
     return 0.0 if either is None else either.mean

@@ -32,7 +32,7 @@ class Goal(StrEnum):
 
 # Up to this round trip a port is taken for one of a data centre.
 _data_centre_s = 2e-3
-# Of the buffer, if nothing is said: what an access link waits at most is much longer than what a switch holds.
+# The usual buffer, if nothing is said: what an access link waits at most is much longer than what a switch holds.
 _buffer = {Device.SWITCH: (1e-3, "1 ms"), Device.LINUX: (0.1, "100 ms")}
 _least_packets = 50
 # Hosts, if nothing is said, by the rate of the port in bit/s from which on they are likely.
@@ -46,7 +46,7 @@ class Question:
     Attributes
     ----------
     rate
-        Of the port, as in ``"10 Gbit/s"``.
+        Rate of the port, as in ``"10 Gbit/s"``.
     rtt
         Round trip without queueing, as in ``"100 us"``.
     other_rtts
@@ -114,7 +114,7 @@ class Question:
         if self.buffer is not None:
             return self.buffer
         usual_s, text = _buffer[self.kind]
-        # Of a slow port that would not be a queue.
+        # At a slow port that time would not be a queue.
         return text if usual_s * self.rate_bps / 8 >= _least_packets * 1500 else f"{_least_packets} packets"
 
     @property

@@ -105,7 +105,7 @@ class Length:
 
     @property
     def whole_s(self) -> float:
-        """Both."""
+        """Warm-up and measurement together."""
         return self.warmup_s + self.measured_s
 
     def packets(self, rate_bps: float) -> float:
@@ -139,7 +139,7 @@ def scenario(
     aqm
         The law of the port.
     length
-        Of the run.
+        How long the run is.
     separate
         Whether scalable packets carry a code point of their own.
     """
@@ -177,7 +177,7 @@ def scenario(
     return Scenario.from_keys(keys, name=situation.name)
 
 
-# Of scalable packets, where they have a queue of their own: assured forwarding, class 1.
+# The code point of scalable packets, where they have a queue of their own: assured forwarding, class 1.
 scalable_code_point = "af11"
 
 

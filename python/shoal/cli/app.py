@@ -47,7 +47,7 @@ class ExitCode(IntEnum):
     TERMINATED = 143
 
 
-# Of the other errors of this package: a plane failed.
+# The other errors of this package say that a plane failed.
 _codes = {
     UsageError: ExitCode.USAGE,
     OutputError: ExitCode.FILES,

@@ -14,7 +14,7 @@ from shoal.cli.layout import lines, wrapped
 from shoal.cli.terminal import escaped, shown
 from shoal.table import Table
 
-# Of prose, where no terminal says how wide it is; tables of numbers are as wide as they are.
+# Columns of prose, where no terminal says how wide it is; tables of numbers are as wide as they are.
 _default_width = 140
 
 
@@ -87,7 +87,7 @@ class Data:
 
 
 class Talk:
-    """Everything else."""
+    """What is no data: notes, warnings, errors and progress, on stderr."""
 
     def __init__(self) -> None:
         self.is_resumable = False

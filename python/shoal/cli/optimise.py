@@ -53,7 +53,7 @@ def optimise(
     free = _free(wanted.free)
     read_goals(wanted.minimise, wanted.maximise)
     settings = {text.partition("=")[0].strip() for text in wanted.set or ()}
-    if both := next((key for key in free if key in settings), None):
+    if (both := next((key for key in free if key in settings), None)) is not None:
         raise UsageError(f"`{both}` is free, and is set as well", hint="leave one of them out")
     template = options.read_template(scenario, wanted.set, list(free), wanted.sizes)
     with results_in(out, force=force) as folder:

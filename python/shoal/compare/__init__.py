@@ -1,4 +1,4 @@
-"""Both planes side by side: the same scenarios on the simulator and on the real kernel, and what differs."""
+"""The two planes side by side: the same scenarios on the simulator and on the real kernel, and what differs."""
 
 from shoal.compare.comparison import Compared, Comparison, Quantity
 from shoal.compare.run import compare

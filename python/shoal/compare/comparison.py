@@ -91,7 +91,7 @@ class Ran:
 
 @dataclass(frozen=True)
 class Compared(Ran):
-    """The same with what came out."""
+    """A scenario with its runs on both planes and what they say."""
 
     quantities: tuple[Quantity, ...]
 
@@ -111,7 +111,7 @@ class Compared(Ran):
 
 
 def worst_of_families(quantities: Sequence[Quantity]) -> dict[Family, Quantity]:
-    """Of each family that some quantities belong to, the one with the largest difference in margins."""
+    """For each family that some quantities belong to, the one with the largest difference in margins."""
     found: dict[Family, Quantity] = {}
     for quantity in sorted(quantities, key=lambda one: -one.in_margins):
         found.setdefault(quantity.measure.family, quantity)
@@ -225,7 +225,7 @@ def _paired(one: Ran) -> tuple[list[tuple[Measure, Pairs]], list[str]]:
 
 
 def _size(quantity: Quantity) -> float:
-    """Of the relative difference. What Linux has almost none of is related to the absolute part of the margin."""
+    """Size of the relative difference. What Linux has almost none of is related to the absolute part of the margin."""
     least = max(abs(quantity.linux.mean), quantity.margin.absolute)
     size = abs(quantity.difference.value)
     return size / least if size else 0.0

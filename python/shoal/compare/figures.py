@@ -1,4 +1,4 @@
-"""Both planes in one figure: rates, queueing delay, windows."""
+"""The two planes in one figure: rates, queueing delay, windows."""
 
 from __future__ import annotations
 

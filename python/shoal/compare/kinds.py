@@ -70,7 +70,7 @@ class Kind:
 
 
 def _mean_rate_bps(result: Result) -> float:
-    """Of the first monitored link, which may change."""
+    """The mean rate of the first monitored link, which may change."""
     link = result.bottlenecks[0]
     return link["history"]["mean_rate_bps"] if "history" in link else link["rate_bps"]
 

@@ -90,7 +90,7 @@ def markdown(table: Table) -> str:
 
 
 def shown(quantity: Quantity) -> tuple[str, str]:
-    """Both means; with as many digits as it takes to tell them apart."""
+    """The two means, with as many digits as it takes to tell them apart."""
     factor = quantity.measure.factor
     return _pair(quantity.sim.mean * factor, quantity.linux.mean * factor)
 

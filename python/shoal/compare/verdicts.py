@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from shoal.stats import benjamini_hochberg, holm, normal_tail, standard_deviation, student_t_quantile, student_t_tail
 
 level = 0.05
-"""Of all verdicts of a comparison: see :class:`Verdict`."""
+"""The level of all verdicts of a comparison: see :class:`Verdict`."""
 power = 0.8
 """With which a verdict is reached with as many seeds as are said to be needed, if all is as it was measured."""
 most_seeds = 10_000
@@ -27,7 +27,7 @@ class Verdict(StrEnum):
     """What is shown of the numbers of both planes."""
 
     EQUAL = "equal"
-    """The same number with every seed."""
+    """Whether the number is the same with every seed."""
     SAME = "same"
     """The difference is shown to be within the margin; of all such verdicts, 5 % are expected to be wrong."""
     DIFFERENT = "different"
@@ -81,12 +81,12 @@ class Pairs:
 
     @cached_property
     def p_within(self) -> float:
-        """Of two one-sided tests (Schuirmann 1987): small if the difference is within the margin."""
+        """The p-value of two one-sided tests (Schuirmann 1987): small if the difference is within the margin."""
         return max(bound.p_kept for bound in (self._lower, self._upper))
 
     @cached_property
     def p_beyond(self) -> float:
-        """Of a test to both sides: small if the difference is beyond the margin."""
+        """The p-value of a test to both sides: small if the difference is beyond the margin."""
         return min(1.0, 2 * min(bound.p_broken for bound in (self._lower, self._upper)))
 
     @cached_property

@@ -23,9 +23,9 @@ class Program:
     Attributes
     ----------
     name
-        Of the program, and of its folder below a guest's root.
+        Name of the program, and of its folder below a guest's root.
     path
-        Of the executable.
+        Path of the executable.
     libraries
         Shared libraries, the loader among them.
     version
@@ -53,7 +53,7 @@ class Start:
     Attributes
     ----------
     path
-        Of the program.
+        Path of the program.
     libraries
         Folders of its libraries, separated by colons, if they are not those of the system.
     loader

@@ -24,7 +24,7 @@ _paint = {"ect": colour(0), "not_ect": colour(1), "all": "#333333"}
 def pdf(panel: Cells, axes: Axes, points: Points) -> pl.DataFrame:
     """Distributions of the queue over the measurement, or with ``time`` over each window that begins in it."""
     frames = []
-    # The same colour in all panels of the item.
+    # Colours mean the same in all panels of the item.
     order = list(points)
     for name, result in [(sweep, result) for sweep in panel.sweeps for _, result in points[sweep]]:
         index = order.index(name)

@@ -72,7 +72,7 @@ def draw(
 
 
 def _note(spec: FigureSpec, points: Points) -> str:
-    """Of recorded runs: how wide bins are, and which flows were not traced."""
+    """What to say of recorded runs: how wide bins are, and which flows were not traced."""
     sentences: dict[str, None] = {}
     for panel in spec.panels:
         for name in panel.sweeps if isinstance(panel, Traces) and panel.kind in ("windows", "queue") else ():

@@ -57,7 +57,7 @@ class Reading(Table):
     host: Text | None = None
 
     def with_host(self, preset: str) -> Reading:
-        """The same with a preset in place of the host of every flow group."""
+        """The reading with a preset in place of the host of every flow group."""
         return replace(
             self,
             name=f"{self.name}+{preset}",

@@ -39,9 +39,9 @@ def draw_heat(
     z
         The numbers.
     label
-        Of the bar of colours.
+        Label of the bar of colours.
     scale
-        Of the colours.
+        Range of the colours.
     span
         Numbers with the first and the last colour; the smallest and largest if not given.
     centre

@@ -51,7 +51,7 @@ def draw(result: RunRecord, *, flow: int = 0, start_s: float | None = None, end_
 def draw_on(
     axes: Axes, result: RunRecord, *, flow: int = 0, start_s: float | None = None, end_s: float | None = None
 ) -> pl.DataFrame:
-    """The same into given axes; returns what is drawn: one row a packet."""
+    """Draw the packets into given axes, and return what is drawn: one row a packet."""
     every = packets(result, flow)
     first, last = (start_s, end_s) if start_s is not None and end_s is not None else _excerpt(every, result, start_s)
     shown = every.filter((pl.col("sent_s") < last) & (pl.col("received_s").fill_null(pl.col("sent_s")) > first))

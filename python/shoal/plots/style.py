@@ -57,7 +57,7 @@ _rc: dict[Any, Any] = {
     "figure.constrained_layout.w_pad": 0.06,
     # Text as wide at every resolution: the layout is computed once.
     "text.hinting": "none",
-    # The same figure is the same bytes.
+    # A figure that is made again has the same bytes.
     "svg.hashsalt": "shoal",
     "svg.fonttype": "path",
     "path.simplify": True,

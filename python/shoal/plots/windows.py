@@ -136,7 +136,7 @@ def shown_flows(result: RunRecord) -> dict[int, str]:
 def trace(result: RunRecord, flows: list[int], start_s: float, end_s: float) -> pl.DataFrame:
     """``time_s, flow, group, cwnd_packets, alpha`` of some flows between two times.
 
-    Of traced flows every change, with the values at both edges; of others the ends of the bins.
+    Traced flows have every change, with the values at both edges; others have the ends of the bins.
     """
     names = [group["name"] for group in result.groups for _ in range(group["flow_count"])]
     columns = ["time_s", "flow", "cwnd_packets", "alpha"]

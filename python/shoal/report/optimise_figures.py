@@ -20,7 +20,7 @@ _best = colour(1)
 
 
 def draw_all(found: Optimised) -> list[Drawn]:
-    """Those that a search has: a front takes several goals, and its surroundings an optimum."""
+    """The figures that a search has: a front takes several goals, and its surroundings an optimum."""
     figures = [front(found)] if len(found.goals) > 1 else []
     figures.append(history(found))
     return [*figures, around(found)] if found.neighbours else figures

@@ -69,7 +69,7 @@ def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
 
 
 def _span(rows: Rows, text: str) -> tuple[float, float] | None:
-    """The same colours in all panels of a metric."""
+    """The scale that makes colours mean the same in all panels of a metric."""
     cells = (rows.cell(place, text) for place in range(len(rows)))
     means = [cell.mean for cell in cells if isinstance(cell, Estimate)]
     return (min(means), max(means)) if means else None
@@ -147,7 +147,7 @@ def _ratio(rows: Rows, above: int, below: int, text: str) -> Estimate | None:
 
 
 def scatter(rows: Rows, axes: SweptAxes) -> Drawn:
-    """Of a sample: every metric over every sampled axis, one dot a point."""
+    """Draw every metric over every axis of a sample, one dot a point."""
     metrics, keys = list(rows.plan.metrics.items()), list(axes.values)[:4]
     metrics = metrics[: max(1, _most_panels // len(keys))]
     records = []

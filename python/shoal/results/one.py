@@ -351,7 +351,7 @@ class Result:
             write_text(folder / "result.json", self.json)
 
     def without_tables(self) -> Result:
-        """The same numbers without the recorded tables, which take most of a run's memory."""
+        """The result without the recorded tables, which take most of a run's memory."""
         return Result(self.json)
 
     def saved_in(self, folder: Path) -> Result:

@@ -114,7 +114,7 @@ class Database:
         Parameters
         ----------
         digest
-            Of the scenario.
+            Digest of the scenario.
         seeds
             Only these; all if not given.
         tables

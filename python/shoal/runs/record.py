@@ -51,7 +51,7 @@ class Record:
     said
         Notices of the result.
     fingerprint
-        Of the result without its seed: runs whose seeds made no difference have the same.
+        Hash of the result without its seed: runs whose seeds made no difference have the same.
     body
         The result object, compressed; empty if the run failed.
     error

@@ -19,7 +19,7 @@ class Failure:
     Attributes
     ----------
     seed
-        Of the first run that failed.
+        Seed of the first run that failed.
     message
         The error.
     """

@@ -19,9 +19,9 @@ class Job:
     Attributes
     ----------
     place
-        Of the point among those of the sweep.
+        Index of the point among those of the sweep.
     values
-        Of the swept keys.
+        Values of the swept keys.
     indices
         Which of the point's seeds they are.
     seeds

@@ -14,7 +14,7 @@ from shoal.search.goals import Goal
 from shoal.search.sampler import Told
 from shoal.stats import Estimate, estimate
 
-# Of a strict comparison whose sides are equal: it fails, by nothing.
+# By how much a strict comparison fails whose sides are equal.
 _least_violation = 1e-12
 
 
@@ -25,7 +25,7 @@ class Measurement:
     Attributes
     ----------
     seeds
-        Of the runs.
+        Seeds of the runs.
     values
         For each expression one value a seed; NaN if a run has no such number.
     results
@@ -99,7 +99,7 @@ class Candidate:
     searched
         What the search knew of it, by the seeds that all candidates share.
     fresh
-        The same by seeds that had no part in choosing it; finalists only.
+        What seeds say that had no part in choosing it; finalists only.
     """
 
     number: int

@@ -50,7 +50,7 @@ class Condition:
 
     @property
     def expressions(self) -> list[str]:
-        """Both sides of every comparison."""
+        """The two sides of every comparison."""
         return [side for comparison in self.comparisons for side in (comparison.left, comparison.right)]
 
     @classmethod
@@ -92,7 +92,7 @@ class Condition:
         return self.judge(values)
 
     def judge(self, values: Mapping[str, Sequence[float]]) -> list[Measured]:
-        """The same of the values of :attr:`expressions`, one a seed, none of them missing."""
+        """Decide each comparison on the values of :attr:`expressions`, one a seed, none of them missing."""
         return [
             _measured(comparison, values[comparison.left], values[comparison.right]) for comparison in self.comparisons
         ]

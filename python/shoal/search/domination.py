@@ -76,13 +76,13 @@ class Order(StrEnum):
 def compared(first: Sequence[float], second: Sequence[float]) -> Order:
     """Compare losses of pairs of runs: clear if the 95 % interval of their mean difference does not contain zero.
 
-    Of a single pair nothing is known of the noise, so its difference counts as clear.
+    A single pair says nothing of the noise, so its difference counts as clear.
     """
     return order_of(paired_difference(first, second))
 
 
 def order_of(difference: Difference) -> Order:
-    """The same of a difference of losses that has been computed."""
+    """How losses compare whose difference has been computed."""
     if difference.value == 0 and not difference.half_width:
         return Order.EQUAL
     if difference.half_width is None or abs(difference.value) > difference.half_width:

@@ -57,7 +57,7 @@ class Optimised:
     candidates
         Everything that was tried, in order.
     finalists
-        Those that were run with fresh seeds: the best ones first, or those that stand for the front.
+        The candidates that were run with fresh seeds: the best first, or those that stand for the front.
     chosen
         The optimum; of several goals the compromise: the nearest to the best of every goal, each scaled by its range
         among the finalists. ``None`` if no finalist satisfies the condition.
@@ -89,7 +89,7 @@ class Optimised:
 
     @property
     def settings(self) -> dict[str, object]:
-        """The same as a scenario file has them, for :meth:`Scenario.override`; variables are numbers."""
+        """Keys and values as a scenario file has them, for :meth:`Scenario.override`; variables are numbers."""
         return {p.key: written(self.values[p.key], p.unit) for p in self.parameters if self.values}
 
     def estimate(self, expression: str) -> Estimate | None:
@@ -103,7 +103,7 @@ class Optimised:
 
     @property
     def front(self) -> list[Candidate]:
-        """Of several goals: the finalists that satisfy the condition and that no other one clearly dominates."""
+        """The finalists that satisfy the condition and that no other one clearly dominates; with several goals."""
         return [one for one, judgement in self._judged() if judgement.standing is not Standing.DOMINATED]
 
     def standing(self, candidate: Candidate) -> Judgement | None:
@@ -112,7 +112,7 @@ class Optimised:
 
     @property
     def plausible(self) -> dict[str, tuple[float, float]]:
-        """Of one goal: for each key the least and the greatest value of candidates that are not clearly worse.
+        """For each key the least and the greatest value of candidates that are not clearly worse; with one goal only.
 
         Compared are all candidates with the optimum, by the seeds that the search ran of all of them; those at which
         the condition clearly fails are left out.
@@ -458,7 +458,7 @@ class Optimised:
         return [f"{_listed(ends)}: a wider range may do better."] if ends else []
 
     def _better_neighbours(self) -> list[str]:
-        """Of one goal: that the search has not ended at an optimum, if a neighbour is clearly better."""
+        """That the search has not ended at an optimum, if there is one goal and a neighbour is clearly better."""
         if self.chosen is None or len(self.goals) > 1:
             return []
         goal = self.goals[0]

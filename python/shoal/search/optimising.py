@@ -25,7 +25,7 @@ from shoal.search.tuning import written
 from shoal.seeds import most_seeds, seed_list, too_many_runs
 from shoal.template import Template, is_variable
 
-# Of up to so many parameters every corner of the ranges is checked before anything runs.
+# With up to so many parameters every corner of the ranges is checked before anything runs.
 _corners_checked = 10
 # A place in a range that is no whole number if both ends are: the golden section.
 _inside = 0.382
@@ -105,7 +105,7 @@ def optimise(
         raise too_many_runs(runs)
     schedule.check()
     require_library()
-    if both := next((p.key for p in parameters if p.key in (set or {})), None):
+    if (both := next((p.key for p in parameters if p.key in (set or {})), None)) is not None:
         raise UsageError(f"`{both}` is free, and is set as well", hint="leave one of them out")
     template = Template(scenario, tuple(parameter.key for parameter in parameters), set or {})
     expressions = [*(goal.expression for goal in goals), *(condition.expressions if condition else ())]

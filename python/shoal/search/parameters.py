@@ -105,7 +105,7 @@ class FreeParameter:
 
     @property
     def whole_range(self) -> str:
-        """The same for whole numbers only."""
+        """The range as it is written for whole numbers only."""
         return self._written(":log" * self.is_log + ":whole")
 
     def _written(self, words: str) -> str:

@@ -78,7 +78,7 @@ def propose(
     startup
         So many candidates are drawn at random before the sampler learns.
     seed
-        Of the sampler.
+        Seed of the sampler.
     """
     optuna = require_library()
     optuna.logging.set_verbosity(optuna.logging.WARNING)

@@ -39,7 +39,7 @@ class Schedule:
 
     @property
     def leaders(self) -> int:
-        """Of the best candidates after a round so many get more seeds."""
+        """How many of the best candidates get more seeds after a round."""
         return 2 if self.goals == 1 else 4
 
     @property

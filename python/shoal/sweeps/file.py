@@ -243,7 +243,7 @@ _sections = ("bottleneck", "flows", "trace", "reverse", "topology")
 def _below(prefix: str, table: Mapping[str, Any]) -> dict[str, object]:
     found: dict[str, object] = {}
     for key, value in table.items():
-        # Of a queue the keys below it are meant as well; other tables are values, such as { uniform = [...] }.
+        # A queue means the keys below it as well; other tables are values, such as { uniform = [...] }.
         deeper = isinstance(value, dict) and (key.endswith("aqm") or prefix == "flows" or prefix.endswith("aqm"))
         found.update(_below(f"{prefix}.{key}", value) if deeper else {f"{prefix}.{key}": value})
     return found

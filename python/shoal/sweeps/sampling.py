@@ -51,7 +51,7 @@ def sample(how: Method, points: int, seed: int, axes: Mapping[str, Interval | Se
     points
         How many.
     seed
-        Of the random numbers; has nothing to do with the seeds of the runs.
+        Seed of the random numbers, which has nothing to do with the seeds of the runs.
     axes
         For each key its range, or values that are equally likely.
 

@@ -17,7 +17,7 @@ _begins_range = re.compile(rf"\s*{_number}[^:\[\]{{}}\"']*:")
 _end = re.compile(rf"\s*(?P<number>{_number})\s*(?P<unit>[^\s:0-9][^:]*?)?\s*")
 _examples = "as in 1:10 (steps of 1), 1:10:4 (four values), 1:1000:log, 1:1000:log:5, or '1:10 packets'"
 _sample_examples = "as in 1:100, '1:100 packets', 1:1000:log, 1:64:whole or 1:64:log:whole"
-# Of a logarithmic range: 1, 2.15, 4.64, 10.
+# Values of a logarithmic range: 1, 2.15, 4.64, 10.
 _values_per_decade = 3
 most_values = 100_000
 
@@ -137,7 +137,7 @@ def _expanded(text: str) -> list[str]:
 
 
 def _ends(text: str) -> tuple[float, float, str | None, list[str]]:
-    """Both ends of a range, their unit, and what stands behind them."""
+    """The two ends of a range, their unit, and what stands behind them."""
     parts = text.split(":")
     (first, unit), (last, other) = _end_of(parts[0], text), _end_of(parts[1], text)
     rest = [part.strip() for part in parts[2:]]

@@ -94,7 +94,7 @@ class Amount:
         return None if port.buffer_bytes is None else self.number * port.buffer_bytes / 100
 
     def whole_bytes_at(self, port: Port) -> int | None:
-        """The same, rounded up to whole cells, as switches compare."""
+        """The amount rounded up to whole cells, as switches compare."""
         exact = self.bytes_at(port)
         return None if exact is None else rounded_up(exact, port.cell_bytes)
 

@@ -23,7 +23,7 @@ def configuration_json(
     found
         What was read.
     queues
-        Those of its queues that were asked for.
+        The queues that were asked for.
     remarks
         What is doubtful about them.
     port
@@ -89,7 +89,7 @@ def _law(packets: Packets, law: Law, port: Port) -> dict[str, Any]:
         "does": law.action.value,
         "minimum": _amount(law.min, port),
         "maximum": _amount(law.max, port),
-        # Of a step the number that is written has no effect.
+        # At a step the number that is written has no effect.
         "probability_at_maximum": None if law.is_step else float(law.pmax),
         "average_exponent": law.weight,
         "decides": law.where.value,

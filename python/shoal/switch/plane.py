@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from shoal._toml import toml_value
+from shoal._toml import toml_document
 from shoal.scenario import Scenario
 
 _line = re.compile(r"^\S+: tc qdisc (add|change) dev \S+ parent ([0-9]+:[0-9]+) handle ([0-9]+): (.+)$")
@@ -76,10 +76,12 @@ def scenario_of(
     aqm: Mapping[str, object], *, link: Mapping[str, object] | None = None, mtu_bytes: int = 1500
 ) -> Scenario:
     """The smallest scenario with a law; ``link`` has the other keys of its bottleneck."""
-    bottleneck = {"rate": "10 Gbit/s", "buffer": "1000 packets", **(link or {}), "aqm": aqm}
-    flow = {"cc": "reno", "rtt": "1 ms", "mtu": f"{mtu_bytes} B"}
-    text = f'duration = "1 s"\nbottleneck = {toml_value(bottleneck)}\nflows = {toml_value([flow])}\n'
-    return Scenario.from_toml(text, name="tc")
+    keys: dict[str, object] = {
+        "duration": "1 s",
+        "bottleneck": {"rate": "10 Gbit/s", "buffer": "1000 packets", **(link or {}), "aqm": aqm},
+        "flows": [{"cc": "reno", "rtt": "1 ms", "mtu": f"{mtu_bytes} B"}],
+    }
+    return Scenario.from_toml(toml_document(keys), name="tc")
 
 
 def _rules(scenario: Scenario) -> list[tuple[str, str]]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
+from shoal._toml import toml_file
 from shoal.errors import UsageError
 from shoal.models import find_controller, nearest
 from shoal.switch.code_points import owners
@@ -14,12 +16,14 @@ from shoal.switch.simulate import (
     Group,
     aqm_of,
     buffer_of,
-    flows_of,
-    head_of,
-    inline,
+    flow_of,
     rate_text,
     scenario_text,
+    without_law,
 )
+
+if TYPE_CHECKING:
+    from shoal.scenario_keys import Classes, ClassesQueue
 
 # Most weights that a scenario takes.
 _most_weight = 10_000
@@ -108,20 +112,20 @@ def scenario_of_port(queues: Sequence[Queue], experiment: Experiment, *, title: 
     """
     members = _members(queues, experiment)
     memory = _memory([member.queue for member in members], experiment)
-    blocks, buffers = [], []
-    for member in members:
-        keys = _keys(member, memory, experiment)
-        buffers.append(str(keys.get("buffer", "")))
-        blocks += ["", "[[bottleneck.aqm.queues]]", *(f"{key} = {inline(value)}" for key, value in keys.items())]
-    lines = head_of(experiment, buffer=f"{memory} B" if memory else buffers[0], title=title)
-    lines += ['kind = "classes"', *([f'memory = "{memory} B"'] if memory else []), *blocks]
+    served = [_keys(member, memory, experiment) for member in members]
+    buffer = f"{memory} B" if memory else served[0]["buffer"]
+    keys = without_law(experiment, buffer=buffer, title=title)
+    law: Classes = {"kind": "classes", "queues": served}
+    if memory:
+        law = {"kind": "classes", "memory": f"{memory} B", "queues": served}
+    keys["bottleneck"]["aqm"] = law
     used: set[str] = set()
     for member in members:
         for group in member.groups:
             name = group.controller if group.controller not in used else f"{group.controller}-{member.queue.name}"
             used.add(name)
-            lines += flows_of(group, experiment, name=name, more=[f"dscp = {member.points[0]}"])
-    return "\n".join(lines) + "\n"
+            keys["flows"].append({**flow_of(group, experiment, name=name), "dscp": member.points[0]})
+    return toml_file(keys)
 
 
 def _members(queues: Sequence[Queue], experiment: Experiment) -> list[_Member]:
@@ -191,7 +195,7 @@ def _in_order(queues: Sequence[Queue]) -> Iterator[Queue]:
         scheduler = queue.scheduler
         if scheduler is None or scheduler.serving is not Serving.STRICT:
             return True, queue.index or 0
-        # Of strict queues without a priority the higher number goes first.
+        # Where strict queues have no priority, the higher number goes first.
         return False, -(scheduler.priority if scheduler.priority is not None else queue.index or 0)
 
     return iter(sorted(queues, key=place))
@@ -225,14 +229,14 @@ def _reserved(queue: Queue) -> int:
     return queue.buffer.reserved_bytes if queue.buffer is not None else 0
 
 
-def _keys(member: _Member, memory: int | None, experiment: Experiment) -> dict[str, object]:
+def _keys(member: _Member, memory: int | None, experiment: Experiment) -> ClassesQueue:
     """The table of a queue in a scenario."""
     queue = member.queue
-    keys: dict[str, object] = {"name": queue.name, "dscp": list(member.points)}
-    keys |= _service(queue, experiment)
+    keys: ClassesQueue = {"name": queue.name, "dscp": list(member.points)}
+    _serve(keys, queue, experiment)
     buffer = queue.buffer or Buffer()
     if memory is None or buffer.alpha is None:
-        # Of an unknown memory a dynamic threshold says nothing.
+        # A dynamic threshold says nothing if the memory is not known.
         known = queue if buffer.alpha is None or buffer.pool_bytes is not None else replace(queue, buffer=None)
         keys["buffer"] = buffer_of(known, replace(experiment, buffer_bytes=None) if memory else experiment)
     if memory is not None:
@@ -243,9 +247,8 @@ def _keys(member: _Member, memory: int | None, experiment: Experiment) -> dict[s
     return keys
 
 
-def _service(queue: Queue, experiment: Experiment) -> dict[str, object]:
-    """How a queue is served."""
-    keys: dict[str, object] = {}
+def _serve(keys: ClassesQueue, queue: Queue, experiment: Experiment) -> None:
+    """Say how a queue is served."""
     scheduler = queue.scheduler
     if scheduler is not None and scheduler.serving is Serving.STRICT:
         keys["priority"] = "strict"
@@ -266,4 +269,3 @@ def _service(queue: Queue, experiment: Experiment) -> dict[str, object]:
         if shaping.burst_bytes is not None:
             # A bucket that holds no packet would never let one go.
             keys["burst"] = f"{max(shaping.burst_bytes, port.mtu_bytes)} B"
-    return keys

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
+from typing import TYPE_CHECKING, cast
 
-from shoal._toml import toml_value
+from shoal._toml import toml_file
 from shoal.errors import UsageError
 from shoal.switch.amounts import Port, rounded_up, whole_bytes
 from shoal.switch.checks import own_law
 from shoal.switch.model import Action, Law, NotEct, Queue, Remark, Where
+
+if TYPE_CHECKING:
+    from shoal.scenario_keys import ClassesQueueAqm, Flow, ScenarioKeys, Wred, WredMark
 
 # Round trips that a run takes: enough for alpha (16 windows) and for CUBIC's periods at these rates.
 _round_trips = 2000
@@ -100,43 +104,35 @@ def scenario_text(queue: Queue, experiment: Experiment, *, title: str) -> str:
             f"`{named[0]}`: the scenario has one queue, {queue.name}",
             hint="leave --queue out for a scenario with all queues of a port",
         )
-    lines = head_of(experiment, buffer=buffer_of(queue, experiment), title=title)
-    lines += [f"{key} = {inline(value)}" for key, value in aqm_of(queue, experiment).items()]
-    for group in experiment.groups:
-        lines += flows_of(group, experiment, name=group.controller)
-    return "\n".join(lines) + "\n"
+    keys = without_law(experiment, buffer=buffer_of(queue, experiment), title=title)
+    keys["bottleneck"]["aqm"] = aqm_of(queue, experiment)
+    keys["flows"] = [flow_of(group, experiment, name=group.controller) for group in experiment.groups]
+    return toml_file(keys)
 
 
-def head_of(experiment: Experiment, *, buffer: str, title: str) -> list[str]:
-    """The lines of a scenario file up to those of the law."""
+def without_law(experiment: Experiment, *, buffer: str, title: str) -> ScenarioKeys:
+    """The keys of a scenario that has neither a law nor flows yet."""
     duration_s = max(_round_trips * experiment.rtt_s, Fraction(_least_s))
-    return [
-        f"title = {toml_value(title)}",
-        f'duration = "{_time(duration_s)}"',
-        f'warmup = "{_time(duration_s / 4)}"',
-        "",
-        "[bottleneck]",
-        f'rate = "{rate_text(experiment.port.rate_bps)}"',
-        f'buffer = "{buffer}"',
-        "",
-        "[bottleneck.aqm]",
-    ]
+    return {
+        "title": title,
+        "duration": _time(duration_s),
+        "warmup": _time(duration_s / 4),
+        "bottleneck": {"rate": rate_text(experiment.port.rate_bps), "buffer": buffer},
+        "flows": [],
+    }
 
 
-def flows_of(group: Group, experiment: Experiment, *, name: str, more: Sequence[str] = ()) -> list[str]:
-    """The lines of a group of flows."""
+def flow_of(group: Group, experiment: Experiment, *, name: str) -> Flow:
+    """The keys of a group of flows."""
     rtt = _time(experiment.rtt_s)
-    return [
-        "",
-        "[[flows]]",
-        f"name = {toml_value(name)}",
-        f"cc = {toml_value(group.controller)}",
-        f'rtt = "{rtt}"',
-        f"count = {group.count}",
-        f'host = "{experiment.host_preset}"',
-        f'start = {{ uniform = ["0 s", "{rtt}"] }}',
-        *more,
-    ]
+    return {
+        "name": name,
+        "cc": group.controller,
+        "rtt": rtt,
+        "count": group.count,
+        "host": experiment.host_preset,
+        "start": {"uniform": ["0 s", rtt]},
+    }
 
 
 def _time(seconds: Fraction) -> str:
@@ -155,14 +151,7 @@ def rate_text(rate_bps: int) -> str:
     return f"{rate_bps} bit/s"
 
 
-def inline(value: object) -> str:
-    """A value of TOML, tables with bare keys."""
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {inline(own)}" for key, own in value.items()) + " }"
-    return toml_value(value)
-
-
-def aqm_of(queue: Queue, experiment: Experiment) -> dict[str, object]:
+def aqm_of(queue: Queue, experiment: Experiment) -> ClassesQueueAqm:
     """The law as the table ``bottleneck.aqm``.
 
     Raises
@@ -176,18 +165,20 @@ def aqm_of(queue: Queue, experiment: Experiment) -> dict[str, object]:
             hint="give its thresholds in the configuration",
         )
     if queue.exact is not None:
-        return dict(queue.exact)
+        return cast("ClassesQueueAqm", dict(queue.exact))  # what tc has read, key by key
     if not queue.laws:
         return {"kind": "fifo"}
     drop = queue.drop
     if queue.not_ect is NotEct.PLATFORM and queue.mark is not None and experiment.not_ect == "drop":
         drop = replace(queue.mark, action=Action.DROP)
-    found: dict[str, object] = {"kind": "wred"}
-    laws = {"mark": queue.mark, "drop": drop, "drop_ect": queue.drop_ect}
-    for key, law in laws.items():
-        if law is not None:
-            found[key] = _table(law, experiment.port)
-    weights = {law.weight or 0 for law in laws.values() if law is not None}
+    found: Wred = {"kind": "wred"}
+    if queue.mark is not None:
+        found["mark"] = _table(queue.mark, experiment.port)
+    if drop is not None:
+        found["drop"] = _table(drop, experiment.port)
+    if queue.drop_ect is not None:
+        found["drop_ect"] = _table(queue.drop_ect, experiment.port)
+    weights = {law.weight or 0 for law in (queue.mark, drop, queue.drop_ect) if law is not None}
     if len(weights) > 1:
         experiment.remarks.append(
             Remark("the laws have different weights, the scenario one: that of the marks", queue=queue.name)
@@ -206,7 +197,7 @@ def aqm_of(queue: Queue, experiment: Experiment) -> dict[str, object]:
                 queue=queue.name,
             )
         )
-    found["decide"] = where.value
+    found["decide"] = "enqueue" if where is Where.ENQUEUE else "dequeue"
     if experiment.port.cell_bytes > 1:
         found["cell"] = f"{experiment.port.cell_bytes} B"
     return found
@@ -221,15 +212,16 @@ def _reachable(law: Law, port: Port) -> Law:
     return replace(law, min=whole_bytes(rounded_up(least, 1)), max=whole_bytes(_beyond_bytes), pmax=law.pmax * part)
 
 
-def _table(law: Law, port: Port) -> Mapping[str, object]:
+def _table(law: Law, port: Port) -> WredMark:
     law = _reachable(law, port)
     ends = [amount.in_scenario(port) for amount in (law.min, law.max)]
     if None not in ends and len({str(end).rpartition(" ")[2] for end in ends}) > 1:
         # A law of kind "wred" compares both in the same unit.
         ends = [f"{rounded_up(amount.bytes_at(port) or 0, 1)} B" for amount in (law.min, law.max)]
-    if None in ends:
+    least, most = ends
+    if least is None or most is None:
         raise UsageError("thresholds in percent, and the size of the buffer is not known", hint="--buffer BYTES")
-    return {"min": ends[0], "max": ends[1], "max_probability": 1.0 if law.is_step else float(law.pmax)}
+    return {"min": least, "max": most, "max_probability": 1.0 if law.is_step else float(law.pmax)}
 
 
 def buffer_of(queue: Queue, experiment: Experiment) -> str:

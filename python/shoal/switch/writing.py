@@ -92,7 +92,7 @@ def needs_drops_alike(queue: Queue, refusals: Refusals) -> None:
 
 
 def thresholds(law: Law, words: Mapping[Unit, str]) -> str:
-    """Both thresholds as command lines have them."""
+    """The two thresholds as command lines have them."""
     ends = [f"{end.number} {words.get(end.unit, 'bytes')}" for end in (law.min, law.max)]
     return f"minimum-threshold {ends[0]} maximum-threshold {ends[1]}"
 

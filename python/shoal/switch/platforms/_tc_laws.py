@@ -49,7 +49,7 @@ class _Word:
     key
         Its key in a scenario if that is not its own name; ``None`` if the model has none.
     value
-        Of a flag, what the key is then.
+        What the key is if the word is a flag.
     """
 
     read: Callable[[str], object] | None = None

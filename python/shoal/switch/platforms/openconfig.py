@@ -242,7 +242,7 @@ def _tree(content: Any) -> Any:
 
 
 def _plain(content: Any) -> Any:
-    """The same without prefixes of modules."""
+    """A tree without the prefixes of modules."""
     if isinstance(content, Mapping):
         return {str(name).rpartition(":")[2]: _plain(value) for name, value in content.items()}
     return [_plain(item) for item in content] if isinstance(content, list) else content
