@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING
 
 from shoal._native import __version__
 
+# Now and not when they are asked for: the function has the name of its module.
+from shoal.models import Difference, Kind, Model, Parameter, models
+
 if TYPE_CHECKING:
     from shoal.errors import CacheWarning, Cancelled, OutputError, ScenarioError, ShoalError, UsageError
     from shoal.expression import UndefinedError
     from shoal.metrics import default_metrics
-    from shoal.models import Difference, Kind, Model, Parameter, models
     from shoal.results import Result, Results
     from shoal.runs.running import run
     from shoal.scenario import Scenario
@@ -103,7 +105,6 @@ _homes = {
     ),
     **dict.fromkeys(["UndefinedError"], "shoal.expression"),
     **dict.fromkeys(["default_metrics"], "shoal.metrics"),
-    **dict.fromkeys(["Difference", "Kind", "Model", "Parameter", "models"], "shoal.models"),
     **dict.fromkeys(["Result", "Results"], "shoal.results"),
     **dict.fromkeys(["run"], "shoal.runs.running"),
     **dict.fromkeys(["Scenario"], "shoal.scenario"),

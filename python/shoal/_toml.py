@@ -43,7 +43,7 @@ def toml_document(table: Mapping[str, object]) -> str:
 
 
 def toml_file(table: Mapping[str, object], *above: str) -> str:
-    """Write a table as a file for people: headings for two levels of tables and for lists of tables, all else inline."""
+    """Write a table as a file for people: two levels of tables and lists of tables have headings."""
     lines, below = [], []
     for key, value in table.items():
         name = ".".join((*above, key))

@@ -279,3 +279,16 @@ def test_strict_user_code_type_checks(tmp_path: Path) -> None:
     done = mypy(tmp_path, USER.replace('side="largest"', 'side="large"').replace("[:1]", "[1]"))
     assert done.returncode == 1
     assert len(re.findall("error:", done.stdout)) == 2, done.stdout
+
+
+def test_names_are_not_those_of_modules(environment: dict[str, str]) -> None:
+    # A module that is imported becomes an attribute of the package, and would take the place of a name that is lazy.
+    code = """
+import importlib, pkgutil, types, shoal
+for module in pkgutil.walk_packages(shoal.__path__, "shoal."):
+    if "_data" not in module.name and not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+print(*(name for name in shoal.__all__ if isinstance(getattr(shoal, name), types.ModuleType)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"

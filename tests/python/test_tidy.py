@@ -1,4 +1,4 @@
-"""The house: how wide lines are, how long functions, and what comments may not be. Numbers here may fall, never rise."""
+"""The house: how wide lines are, how long functions are, what comments may not be. Numbers may fall, never rise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 COLUMNS = 120
 # Lines of functions with their docstrings: a limit that most keep, and how many are above it today.
-LONG, MOST_LONG = 70, 13
+LONG, MOST_LONG = 70, 8
 # What begins so goes on from something that a reader does not see.
 FRAGMENT = r"(Of|Those|Both|The same|The others|Everything else|Likewise)\b"
 CODE = (".py", ".rs", ".c", ".h", ".ts", ".mjs", ".sh")
@@ -101,7 +101,7 @@ def test_a_number_is_not_taken_for_its_truth() -> None:
 
 
 def test_no_text_of_a_scenario_is_formatted() -> None:
-    """A scenario is made of typed keys, or of a base that is overridden: a key that is misspelt in a text is seen late."""
+    """A scenario is made of typed keys, or a base is overridden: a key that is misspelt in a text is seen late."""
     assert [
         place(path, node.lineno)
         for path in files(".py")
