@@ -28,7 +28,7 @@ METRICS = {"queue": "queue_packets()", "rate": "rate_mbps('dctcp')"}
 def plan(single: shoal.Scenario, image: Image) -> Plan:
     scenario = single.override({"duration": "3 s", "warmup": "1 s"})
     design = Design((axis("bottleneck.aqm.threshold", THRESHOLDS),))
-    return Plan(Template(scenario, design.keys, {}), design, METRICS, 2, kernel=kernel_here())
+    return Plan(Template(scenario, design.keys, {}), design, METRICS, 2, kernel=kernel_here().identity)
 
 
 def test_numbers_are_those_of_single_runs(plan: Plan, image: Image) -> None:
