@@ -31,7 +31,7 @@ use place::Place;
 use shoal_aqm::{Extent, QueueConfig, for_each_law};
 use shoal_units::Rate;
 
-use crate::field::{Field, tagged};
+use crate::field::{Field, Kinds};
 use crate::quantity::{Amount, Dimension, Ratio};
 use crate::remarks::Table;
 
@@ -45,10 +45,10 @@ trait Resolve {
 
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])+ $kind:literal => $law:ident($config:ident) in $module:ident,)+) => {
-        tagged! {
-            /// Marking and dropping law of a queue.
-            Aqm { $($(#[doc = $doc])+ $kind => $law($module::$law),)+ }
-        }
+        /// Marking and dropping law of a queue.
+        #[derive(Clone, PartialEq, Debug, Kinds)]
+        #[allow(clippy::large_enum_variant, reason = "a scenario has few of them, and none is moved about")]
+        pub enum Aqm { $($(#[doc = $doc])+ #[kind($kind)] $law($module::$law),)+ }
 
         impl Resolve for Aqm {
             type Config = QueueConfig;

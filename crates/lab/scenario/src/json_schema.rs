@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value as Json, json};
 use shoal_tcp::Profile;
 
-use crate::field::object_schema;
+use crate::field::Field;
 use crate::schema::{self, Scenario};
 
 /// Tables with a shorter description than this many bytes are written where they stand, even if they occur more than once.
@@ -13,7 +13,7 @@ const WORTH_A_NAME_BYTES: usize = 300;
 
 /// The schema (draft 2020-12): description, form and default of every key, each where it stands.
 pub fn json_schema() -> Json {
-    let mut schema = object_schema::<Scenario>();
+    let mut schema = Scenario::schema();
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     schema["title"] = "shoal scenario".into();
     schema["description"] = "An experiment: flows through queues. Quantities are strings with units.".into();
