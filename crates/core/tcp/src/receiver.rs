@@ -77,7 +77,8 @@ impl Receiver {
         self.on_segment::<true>(config, packet, now, out);
     }
 
-    /// Handles a packet, or a segment that was merged from several; with `READ` the application reads before the next one.
+    /// Handles a packet, or a segment that was merged from several; with `READ` the application reads before the next
+    /// one.
     #[inline]
     fn on_segment<const READ: bool>(
         &mut self,
@@ -97,7 +98,8 @@ impl Receiver {
     }
 
     /// Handles what the host has merged from packets that arrived together (GRO, LRO): one packet to the receiver, but
-    /// counted as those that it was. [`Receiver::on_read`] follows when the host has handed over all that arrived together.
+    /// counted as those that it was. [`Receiver::on_read`] follows when the host has handed over all that arrived
+    /// together.
     #[cold]
     pub fn on_merged(&mut self, config: &EndpointConfig, merged: &Packet, now: Time, out: &mut impl Output) {
         let (before, acks_before, last_ack) = (self.data_packets, self.acks_sent, self.last_ack);
@@ -247,8 +249,8 @@ impl Receiver {
             self.send_ack_with(config, next_before, SackBlocks::EMPTY, reaction.flush_ece, now, out);
         }
         if let Some(known) = known.filter(|_| self.compression.is_holding()) {
-            // After the ECN state has changed (tcp_data_queue_ofo), and instead of an ACK for this packet: what was scheduled
-            // went with it (tcp_event_ack_sent, tcp_ack_snd_check).
+            // After the ECN state has changed (tcp_data_queue_ofo), and instead of an ACK for this packet: what was
+            // scheduled went with it (tcp_event_ack_sent, tcp_ack_snd_check).
             return self.send_ack(config, self.reassembly.next(), known, now, out);
         }
         if reaction.quick > 0 {
@@ -268,8 +270,8 @@ impl Receiver {
         }
     }
 
-    /// Takes note of a packet, and returns the range of the stream that it fills, its FIN included; `None` if it lies beyond
-    /// the window.
+    /// Takes note of a packet, and returns the range of the stream that it fills, its FIN included; `None` if it lies
+    /// beyond the window.
     #[inline]
     fn accept(&mut self, config: &EndpointConfig, packet: &Packet) -> Option<(u64, u64)> {
         let next = self.reassembly.next();
@@ -332,8 +334,8 @@ impl Receiver {
         Acknowledge::Later
     }
 
-    /// When FreeBSD acknowledges data of which nothing else has decided it: at once around a hole; else every second segment,
-    /// and what the host has merged from several packets (`DELAY_ACK`).
+    /// When FreeBSD acknowledges data of which nothing else has decided it: at once around a hole; else every second
+    /// segment, and what the host has merged from several packets (`DELAY_ACK`).
     #[inline]
     fn decide_on_freebsd(
         &mut self,
@@ -359,8 +361,8 @@ impl Receiver {
             && self.compression.holds(self.reassembly.next(), percent, self.delayed.rtt(), now)
     }
 
-    /// The SACK blocks before the range [start, end) has a place among them, if they are sent first: the option has room for
-    /// few, so that known ones would be lost (`tcp_sack_new_ofo_skb`).
+    /// The SACK blocks before the range [start, end) has a place among them, if they are sent first: the option has
+    /// room for few, so that known ones would be lost (`tcp_sack_new_ofo_skb`).
     #[inline]
     fn blocks_before(&self, start: u64, end: u64) -> Option<SackBlocks> {
         let is_crowded = self.compression.is_holding()
@@ -369,7 +371,8 @@ impl Receiver {
         is_crowded.then(|| self.known_blocks(start, end))
     }
 
-    /// The SACK blocks before the range [start, end) has a place among them, but the one that it extends is longer already.
+    /// The SACK blocks before the range [start, end) has a place among them, but the one that it extends is longer
+    /// already.
     #[cold]
     fn known_blocks(&self, start: u64, end: u64) -> SackBlocks {
         let mut extended = false;

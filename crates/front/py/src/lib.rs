@@ -57,7 +57,8 @@ fn schema() -> String {
     text
 }
 
-/// Every field of the result object as a JSON list of `{"path", "kind", "unit", "doc", "may_be_null", "may_be_absent"}`.
+/// Every field of the result object as a JSON list of `{"path", "kind", "unit", "doc", "may_be_null",
+/// "may_be_absent"}`.
 #[pyfunction]
 fn result_fields() -> String {
     serde_json::to_string(&shoal_measure::result_fields()).unwrap_or_default()

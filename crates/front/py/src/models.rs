@@ -7,7 +7,7 @@ use shoal_units::{ModelDoc, ModelKind};
 
 /// Descriptions of all controllers, queues, stacks, hosts, applications and paths, as JSON.
 #[pyfunction]
-pub fn models() -> String {
+pub(crate) fn models() -> String {
     let controllers = shoal_cc::PRESETS.iter().map(|preset| model(&preset.doc));
     let queues = shoal_aqm::DOCS.iter().map(model);
     let memories = shoal_sim::MEMORY_DOCS.iter().map(model);

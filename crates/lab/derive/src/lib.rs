@@ -10,8 +10,8 @@ use proc_macro::TokenStream;
 
 /// Declares the keys of a table: one a field, described by the field's doc comment and by `#[key(...)]`.
 ///
-/// - `default = VALUE`: value of an absent key, as JSON; `when(KEY)`, `when(KEY = "value")` and `unless(KEY)` restrict it to
-///   tables in which a key above this one has a value, has that value, or has none;
+/// - `default = VALUE`: value of an absent key, as JSON; `when(KEY)`, `when(KEY = "value")` and `unless(KEY)` restrict
+///   it to tables in which a key above this one has a value, has that value, or has none;
 /// - `otherwise = "..."`: what an absent key without a fixed value means, in words;
 /// - `unit = "..."`: what a number counts, if the type does not say it;
 /// - `source = "..."`: where the law has the key from.

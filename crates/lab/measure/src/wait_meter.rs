@@ -1,4 +1,5 @@
-//! Measures how long somebody waits for something, over and over: a client for responses, a barrier for its slowest flow.
+//! Measures how long somebody waits for something, over and over: a client for responses, a barrier for its slowest
+//! flow.
 
 use crate::Distribution;
 use crate::fields::described;

@@ -1,4 +1,5 @@
-//! `[bottleneck.aqm]` and the `aqm` of other links: the keys of each law and what they are in base units, one file a law.
+//! `[bottleneck.aqm]` and the `aqm` of other links: the keys of each law and what they are in base units, one file a
+//! law.
 //!
 //! Fractions of the BDP become bytes. Limits and step thresholds are whole bytes, rounded down, which changes nothing:
 //! a backlog, itself a whole number, exceeds 20937.5 B exactly when it exceeds 20937 B. RED thresholds stay fractional,

@@ -1,8 +1,9 @@
 //! Keys are declared once, as fields of structs, and then read, written and described.
 //!
-//! The declarations are a derive macro (`shoal-derive`): the struct is then an ordinary one, which rustfmt and editors read, and an
-//! error points at the field that has it. A builder would name each key three times, in the struct, in its description and
-//! where it is read; the macro writes exactly that builder ([`Key`]), and everything else is functions over it.
+//! The declarations are a derive macro (`shoal-derive`): the struct is then an ordinary one, which rustfmt and editors
+//! read, and an error points at the field that has it. A builder would name each key three times, in the struct, in its
+//! description and where it is read; the macro writes exactly that builder ([`Key`]), and everything else is functions
+//! over it.
 
 mod basic;
 mod choices;

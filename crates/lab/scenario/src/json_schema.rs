@@ -8,7 +8,8 @@ use shoal_tcp::Profile;
 use crate::field::Field;
 use crate::schema::{self, Scenario};
 
-/// Tables with a shorter description than this many bytes are written where they stand, even if they occur more than once.
+/// Tables with a shorter description than this many bytes are written where they stand, even if they occur more than
+/// once.
 const WORTH_A_NAME_BYTES: usize = 300;
 
 /// The schema (draft 2020-12): description, form and default of every key, each where it stands.
@@ -27,7 +28,8 @@ pub fn json_schema() -> Json {
 /// is described once below `$defs`.
 ///
 /// A reference stands alone in its node, since what stands beside a `$ref` is ignored up to draft 7 of JSON Schema,
-/// which editors still follow ([draft 7, section 8.3](https://json-schema.org/draft-07/draft-handrews-json-schema-01#rfc.section.8.3)).
+/// which editors still follow ([draft 7, section
+/// 8.3](https://json-schema.org/draft-07/draft-handrews-json-schema-01#rfc.section.8.3)).
 pub fn shared_json_schema() -> Json {
     let mut schema = json_schema();
     let mut names = Names::default();

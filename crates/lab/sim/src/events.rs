@@ -15,8 +15,8 @@ const NUMBER_BITS: u32 = 40;
 /// Number of different subjects in a key.
 pub(crate) const SUBJECTS_MAX: u32 = 1 << SUBJECT_BITS;
 
-/// What an entry in the queue of timers is about. A flow's timers follow each other in the numbers of subjects, and what
-/// belongs to no flow comes last.
+/// What an entry in the queue of timers is about. A flow's timers follow each other in the numbers of subjects, and
+/// what belongs to no flow comes last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timer {
     /// The sender of a connection.

@@ -84,8 +84,8 @@ impl DelayedAck {
         self.ato = rules.delack_min;
     }
 
-    /// A segment has made the window larger. Linux makes the number of quick ACKs that are left odd then, so that at least one is
-    /// (`tcp_grow_window`: `quick |= 1`).
+    /// A segment has made the window larger. Linux makes the number of quick ACKs that are left odd then, so that at
+    /// least one is (`tcp_grow_window`: `quick |= 1`).
     #[cold]
     pub(super) fn on_larger_window(&mut self, config: &EndpointConfig) {
         if config.receiver_stack().linux().is_some() {
@@ -94,7 +94,8 @@ impl DelayedAck {
     }
 
     /// Starts the timer for an ACK that may wait. Linux also tests whether the timer is about to expire
-    /// (`tcp_send_delayed_ack`); since small segments are acknowledged immediately, there is never a second one that may wait.
+    /// (`tcp_send_delayed_ack`); since small segments are acknowledged immediately, there is never a second one that
+    /// may wait.
     #[inline]
     pub(super) fn arm_on_linux(&mut self, config: &EndpointConfig, rules: &Linux, now: Time) {
         let floor = rules.delack_min;

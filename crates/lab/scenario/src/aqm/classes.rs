@@ -344,7 +344,8 @@ impl Place<'_> {
     }
 }
 
-/// Refuses shapers on a link that sends at opportunities: between two of them nothing can be sent, whatever the bucket allows.
+/// Refuses shapers on a link that sends at opportunities: between two of them nothing can be sent, whatever the bucket
+/// allows.
 pub(crate) fn check_shapers(law: Option<&QueueConfig>, schedule: &Schedule, keys: &Table<'_>) {
     let Some(QueueConfig::Classes(classes)) = law else { return };
     if schedule.opportunities.is_none() {

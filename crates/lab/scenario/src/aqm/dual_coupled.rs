@@ -20,7 +20,8 @@ pub struct DualCoupled {
         default = 8.0,
         when(saturation),
         unit = "above 0",
-        source = "De Schepper 2015, \"Dual queue - low latency\": 1.63 for equal round-trip times, times 5 for 8 ms against 40 ms"
+        source = "De Schepper 2015, \"Dual queue - low latency\": 1.63 for equal round-trip times, times 5 for 8 ms \
+                  against 40 ms"
     )]
     pub coupling: Option<f64>,
     /// S_r, 0 to 31: packets that are not ECT are dropped if the classic queue in slope_units, shifted left by this, is
@@ -65,7 +66,8 @@ pub struct DualCoupled {
     /// wait with a head start for ECT (time-shifted).
     #[key(
         default = "priority",
-        source = "De Schepper 2015: strict priority with queue time, 90/10 round robin with queue size; RFC 9332 section 4.2.2"
+        source = "De Schepper 2015: strict priority with queue time, 90/10 round robin with queue size; RFC 9332 \
+                  section 4.2.2"
     )]
     pub scheduler: SchedulerName,
     /// Share of the classic queue in bytes, with scheduler = "weighted".

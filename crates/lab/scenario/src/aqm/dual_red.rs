@@ -134,7 +134,8 @@ impl Place<'_> {
             }),
             (None, min, _) => {
                 let missing = if min.is_none() { "threshold, or min and max" } else { "max" };
-                let hint = "as in dctcp.threshold = \"0.67 BDP\", or dctcp.min = \"0.5 BDP\" and dctcp.max = \"2.5 BDP\"";
+                let hint = "as in dctcp.threshold = \"0.67 BDP\", or dctcp.min = \"0.5 BDP\" and dctcp.max = \"2.5 \
+                            BDP\"";
                 self.keys.error("dctcp", format!("missing {missing}"), hint);
                 None
             }

@@ -73,7 +73,8 @@ impl Resolve for Wred {
         let drop = profile(&self.drop, "drop");
         let drop_ect = profile(&self.drop_ect, "drop_ect");
         if self.mark.is_none() && self.drop.is_none() && self.drop_ect.is_none() {
-            let hint = "this is a fifo; add mark, drop or drop_ect, as in mark = { min = \"100 kB\", max = \"400 kB\" }";
+            let hint = "this is a fifo; add mark, drop or drop_ect, as in mark = { min = \"100 kB\", max = \"400 kB\" \
+                        }";
             law.keys.warning("kind", "wred without a profile neither marks nor drops", hint);
         }
         Some(WredConfig {

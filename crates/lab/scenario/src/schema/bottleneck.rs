@@ -34,8 +34,8 @@ pub struct Bottleneck {
     pub impairments: Option<Impairments>,
 }
 
-/// The link in the direction opposite to the bottleneck's. It has the same keys, but for the round-trip time behind the unit
-/// BDP, of which a scenario has one.
+/// The link in the direction opposite to the bottleneck's. It has the same keys, but for the round-trip time behind the
+/// unit BDP, of which a scenario has one.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reverse(pub Bottleneck);
 

@@ -60,8 +60,8 @@ fabric! {
 
 fabric! {
     /// Pods of edge and aggregation switches that are joined by core switches ([Al-Fares, Loukissas and Vahdat, "A
-    /// scalable, commodity data center network architecture", SIGCOMM 2008, section 3](https://doi.org/10.1145/1402958.1402967)).
-    /// A hash chooses each flow's path among those of equal cost.
+    /// scalable, commodity data center network architecture", SIGCOMM 2008, section
+    /// 3](https://doi.org/10.1145/1402958.1402967)). A hash chooses each flow's path among those of equal cost.
     FatTree {
         /// Ports of each switch, an even number from 4 to 32. There are k pods of k/2 edge switches (edge1, edge2, ...
         /// from pod to pod), each with k/2 hosts (h1, h2, ...), and k/2 aggregation switches (aggregation1, ...); and

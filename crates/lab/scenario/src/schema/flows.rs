@@ -139,9 +139,9 @@ pub enum Pairing {
     InTurn,
     /// Every pair of two different hosts is equally likely.
     Random,
-    /// With N hosts in each list, flows rN to rN + N - 1 are round r: each goes from another sender to another receiver,
-    /// and never from a host to itself. All such permutations are equally likely, in each round anew. Random arrivals may
-    /// leave the last round incomplete.
+    /// With N hosts in each list, flows rN to rN + N - 1 are round r: each goes from another sender to another
+    /// receiver, and never from a host to itself. All such permutations are equally likely, in each round anew. Random
+    /// arrivals may leave the last round incomplete.
     Permutation,
 }
 

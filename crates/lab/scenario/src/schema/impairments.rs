@@ -25,7 +25,8 @@ pub struct Impairments {
     /// are reordered as their delays say.
     #[key(
         default = true,
-        source = "Linux net/sched/sch_netem.c, tfifo_enqueue; packet_time_ns with a rate at which no packet takes any time"
+        source = "Linux net/sched/sch_netem.c, tfifo_enqueue; packet_time_ns with a rate at which no packet takes any \
+                  time"
     )]
     pub keep_order: bool,
     /// Loss: a probability, { p = ..., r = ... } for bursts after Gilbert and Elliott, or { p13 = ..., ... } for the

@@ -25,7 +25,8 @@ pub struct Requests {
     /// their think time and send together.
     #[key(
         default = false,
-        source = "Phanishayee et al., Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage Systems, FAST 2008"
+        source = "Phanishayee et al., Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage \
+                  Systems, FAST 2008"
     )]
     pub barrier: bool,
 }

@@ -157,6 +157,7 @@ impl Field for DelayAt {
         Some(json!([self.at.to_string(), self.delay.to_string()]))
     }
     fn schema() -> Json {
-        json!({ "type": "array", "minItems": 2, "maxItems": 2, "prefixItems": [Duration::schema(), Duration::schema()] })
+        let pair = [Duration::schema(), Duration::schema()];
+        json!({ "type": "array", "minItems": 2, "maxItems": 2, "prefixItems": pair })
     }
 }

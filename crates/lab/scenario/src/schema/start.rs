@@ -72,8 +72,8 @@ pub struct Load {
     pub until: Option<Duration>,
 }
 
-const HINT: &str = "write \"1 s\", [\"0 s\", \"1 s\"], { uniform = [\"0 s\", \"1 s\"] }, { every = \"500 ms\", first = \"0 s\" }, \
-                    { poisson = \"200 per s\" } or { load = 0.6 }";
+const HINT: &str = "write \"1 s\", [\"0 s\", \"1 s\"], { uniform = [\"0 s\", \"1 s\"] }, { every = \"500 ms\", first \
+                    = \"0 s\" }, { poisson = \"200 per s\" } or { load = 0.6 }";
 
 impl Field for Start {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {

@@ -17,12 +17,12 @@ pub enum Topology {
     /// Any nodes and links; routes take the least sum of weights, among equals the links listed first.
     #[kind("graph")]
     Graph(Graph),
-    /// Hosts h1, h2, ... at leaf switches, each of which has a link to every spine switch; flows take paths as with ecmp
-    /// in a graph.
+    /// Hosts h1, h2, ... at leaf switches, each of which has a link to every spine switch; flows take paths as with
+    /// ecmp in a graph.
     #[kind("leaf-spine")]
     LeafSpine(LeafSpine),
-    /// Hosts h1, h2, ... at the edge switches of pods, whose aggregation switches are joined by core switches (Al-Fares,
-    /// Loukissas and Vahdat 2008, section 3); flows take paths as with ecmp in a graph.
+    /// Hosts h1, h2, ... at the edge switches of pods, whose aggregation switches are joined by core switches
+    /// (Al-Fares, Loukissas and Vahdat 2008, section 3); flows take paths as with ecmp in a graph.
     #[kind("fat-tree")]
     FatTree(FatTree),
     /// Bottlenecks in a row: through flows from in to out, cross flows from in1 to out1 and so on.

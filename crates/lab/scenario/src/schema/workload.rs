@@ -44,7 +44,8 @@ pub struct Transfers {
     /// propagation delay of the ACKs' path later, and a transfer is complete when its last byte arrives.
     #[key(
         default = false,
-        source = "Phanishayee et al., Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage Systems, FAST 2008"
+        source = "Phanishayee et al., Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage \
+                  Systems, FAST 2008"
     )]
     pub barrier: bool,
 }
@@ -129,15 +130,15 @@ impl Field for TransferSize {
         json!({ "oneOf": [
             Size::schema(),
             { "type": "object", "additionalProperties": false, "required": ["distribution"], "properties": {
-                "distribution": { "type": "string", "description": "web-search, data-mining, or a key of [distributions]." } } },
+                "distribution": { "type": "string", "description": "web-search, data-mining, or a key of \
+                                                                    [distributions]." } } },
         ] })
     }
 }
 
-const HINT: &str = "write \"bulk\", { transfer = \"800 kB\", rounds = 50, every = \"100 ms\" }, \
-                    { request = \"200 B\", response = \"20 kB\" }, \
-                    { frame = \"20 kB\", every = \"40 ms\", deadline = \"100 ms\" }, { constant_rate = \"1 Mbit/s\" }, \
-                    { on = \"1 s\", off = \"1 s\" } or { unresponsive = \"1 Mbit/s\" }";
+const HINT: &str = "write \"bulk\", { transfer = \"800 kB\", rounds = 50, every = \"100 ms\" }, { request = \"200 \
+                    B\", response = \"20 kB\" }, { frame = \"20 kB\", every = \"40 ms\", deadline = \"100 ms\" }, { \
+                    constant_rate = \"1 Mbit/s\" }, { on = \"1 s\", off = \"1 s\" } or { unresponsive = \"1 Mbit/s\" }";
 
 impl Field for Workload {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {

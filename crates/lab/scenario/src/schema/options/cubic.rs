@@ -6,7 +6,7 @@ use crate::field::{Section, choices};
 
 /// Policies of CUBIC.
 #[derive(Clone, PartialEq, Debug, Section)]
-pub struct CubicOptions {
+pub(super) struct CubicOptions {
     /// The integers of the Linux module, or the formulas of the RFC.
     #[key(source = "tcp_cubic.c; RFC 9438 section 4")]
     pub arithmetic: Option<CubicArithmetic>,

@@ -13,7 +13,7 @@ use crate::tree::{Node, Value};
 
 /// Policies of DCTCP.
 #[derive(Clone, PartialEq, Debug, Section)]
-pub struct DctcpOptions {
+pub(super) struct DctcpOptions {
     /// Resolution of alpha.
     #[key(source = "Stanford patch to Linux 3.2; tcp_dctcp.c; Kuehlewind et al. 2014 section III-A")]
     pub alpha_resolution: Option<AlphaResolution>,
@@ -63,7 +63,8 @@ pub struct DctcpOptions {
     pub duplicate_bytes_max: Option<u32>,
     /// How a reduction is made.
     #[key(
-        source = "RFC 8257 section 3.3; Linux tcp_enter_cwr; Kuehlewind et al. 2014 section III-B; De Schepper et al. 2015"
+        source = "RFC 8257 section 3.3; Linux tcp_enter_cwr; Kuehlewind et al. 2014 section III-B; De Schepper et al. \
+                  2015"
     )]
     pub cut: Option<CutStyle>,
     /// How the window after a cut is rounded, where windows count bytes.

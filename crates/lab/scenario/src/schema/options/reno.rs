@@ -6,7 +6,7 @@ use crate::field::Section;
 
 /// Policies of Reno.
 #[derive(Clone, PartialEq, Debug, Section)]
-pub struct RenoOptions {
+pub(super) struct RenoOptions {
     /// Rate halving in CWR may take cwnd down to half of ssthresh (Linux 3.2) instead of ssthresh.
     #[key(source = "Linux 3.2 tcp_reno_min_cwnd")]
     pub halves_to_half_ssthresh: Option<bool>,
