@@ -9,7 +9,7 @@ pub(crate) struct Row {
     pub line: Line,
     flows: usize,
     events: u64,
-    /// Of the bottleneck; a fabric has many.
+    /// Utilisation of the bottleneck; `None` for a fabric, which has many.
     utilisation: Option<f64>,
     dropped: u64,
     flow_bytes: u64,

@@ -27,7 +27,7 @@ impl Law for RenoConfig {
 
 /// The preset without ECN.
 pub(crate) const PRESETS: &[Preset] = &[Preset::new(CcConfig::Reno(RENO), RENO_DOC)];
-/// Those that ask for ECN unless the flow says otherwise.
+/// The presets that ask for ECN unless the flow says otherwise.
 pub(crate) const ECN_PRESETS: &[Preset] = &[
     Preset { ecn: true, ..Preset::new(CcConfig::Reno(RENO), ECN_RENO_DOC) },
     Preset { ecn: true, ..Preset::new(CcConfig::Reno(NEWRENO), ECN_NEWRENO_DOC) },

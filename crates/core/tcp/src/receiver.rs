@@ -240,7 +240,7 @@ impl Receiver {
             self.fin_at = end - 1;
         }
         if self.reassembly.next() > next_before {
-            self.on_progress::<READ>(config, packet, next_before == 1, now);
+            self.on_progress(config, packet, (next_before == 1, READ), now);
         }
         let reaction = self.feedback.on_data(config, packet, self.delayed.is_pending());
         if reaction.flush {
@@ -260,7 +260,7 @@ impl Receiver {
             Acknowledge::Now
         } else {
             match &config.receiver_stack().kernel {
-                Kernel::Linux(rules) => self.decide_on_linux::<READ>(config, rules, packet, arrival, now),
+                Kernel::Linux(rules) => self.decide_on_linux(config, rules, packet, (arrival, READ), now),
                 Kernel::FreeBsd(_) => self.decide_on_freebsd(config, packet, arrival, now),
             }
         };
@@ -291,35 +291,35 @@ impl Receiver {
 
     /// Handles data that extend what has arrived in order; the first of a connection complete its handshake.
     #[inline]
-    fn on_progress<const READ: bool>(
+    fn on_progress(
         &mut self,
         config: &EndpointConfig,
         packet: &Packet,
-        is_first: bool,
+        (is_first, is_read): (bool, bool),
         now: Time,
     ) {
         if is_first {
             self.measure_handshake(packet, now);
         }
         self.delayed.on_data(config, now);
-        if !READ && self.unread.grows_window() {
+        if !is_read && self.unread.grows_window() {
             self.delayed.on_larger_window(config);
         }
     }
 
     /// When Linux acknowledges data of which nothing else has decided it (`__tcp_ack_snd_check`).
     #[inline]
-    fn decide_on_linux<const READ: bool>(
+    fn decide_on_linux(
         &mut self,
         config: &EndpointConfig,
         rules: &Linux,
         packet: &Packet,
-        arrival: Arrival,
+        (arrival, is_read): (Arrival, bool),
         now: Time,
     ) -> Acknowledge {
         let unacked = self.reassembly.next() - self.last_ack;
         // The window of the ACK may not be smaller than the last one.
-        let leaves_window = || READ || self.unread.leaves_window(self.acks_sent, config.window_scale());
+        let leaves_window = || is_read || self.unread.leaves_window(self.acks_sent, config.window_scale());
         if self.delayed.in_quick_mode() || (unacked > u64::from(config.mss()) && leaves_window()) {
             return Acknowledge::Now;
         }
@@ -327,7 +327,7 @@ impl Receiver {
             let is_held = arrival != Arrival::Known && self.compresses(config, rules, now);
             return if is_held { Acknowledge::Held } else { Acknowledge::Now };
         }
-        if arrival != Arrival::InOrder || (READ && is_pushed(config, rules, packet)) {
+        if arrival != Arrival::InOrder || (is_read && is_pushed(config, rules, packet)) {
             return Acknowledge::Now;
         }
         self.delayed.arm_on_linux(config, rules, now);
@@ -336,7 +336,6 @@ impl Receiver {
 
     /// When FreeBSD acknowledges data of which nothing else has decided it: at once around a hole; else every second
     /// segment, and what the host has merged from several packets (`DELAY_ACK`).
-    #[inline]
     fn decide_on_freebsd(
         &mut self,
         config: &EndpointConfig,

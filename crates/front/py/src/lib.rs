@@ -33,7 +33,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(metrics::jain, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::rate_ratio, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::order_statistics, module)?)?;
-    module.add_function(wrap_pyfunction!(metrics::ideal_fct_s, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::settled_from, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::oscillation, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::at_rates, module)?)?;

@@ -23,12 +23,6 @@ pub(crate) fn order_statistics(values: Vec<f64>) -> String {
     serde_json::to_string(&metrics::order_statistics(&known)).unwrap_or_default()
 }
 
-/// Completion time in seconds of a transfer that has its path to itself.
-#[pyfunction]
-pub(crate) fn ideal_fct_s(wire_bytes: u64, rate_bps: f64, base_rtt_s: f64) -> Option<f64> {
-    metrics::ideal_fct_s(wire_bytes, rate_bps, base_rtt_s)
-}
-
 /// Index from which on all values are close to the target; see `metrics::settled_from`.
 #[pyfunction]
 pub(crate) fn settled_from(values: Vec<f64>, target: f64, within: f64, smooth: usize) -> Option<usize> {

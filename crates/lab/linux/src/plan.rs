@@ -51,8 +51,8 @@ const MAX_SAMPLES: u64 = 4_000_000;
 const READ_CHUNK: u32 = 64 << 10;
 /// Bytes of unsent data in a sender's socket if the host sends packet by packet.
 const UNSENT_BULK: u64 = 128 << 10;
-/// The same if the application stops at a given time: data in the socket are sent even after that, so there must be
-/// little.
+/// Bytes of unsent data in the socket of a sender whose application stops at a given time: they are sent even after
+/// that, so there must be few.
 const UNSENT_EXACT: u64 = 4096;
 
 impl Plan {

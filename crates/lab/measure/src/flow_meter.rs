@@ -45,7 +45,7 @@ pub struct FlowResult {
     pub acks_per_packet: Option<f64>,
     /// Completion times of its transfers in seconds, in order.
     pub fct_s: Vec<f64>,
-    /// Those divided by the time each transfer would take alone; empty if that is not known.
+    /// Completion times divided by the time each transfer would take alone; empty if that is not known.
     pub slowdown: Vec<f64>,
     /// Payload bytes delivered in order.
     pub delivered_bytes: u64,

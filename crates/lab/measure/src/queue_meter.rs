@@ -71,11 +71,11 @@ pub struct Bottleneck {
 /// Queueing delay per class.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ClassDelays {
-    /// Both classes.
+    /// All packets.
     pub all: Distribution,
     /// ECN-capable packets.
     pub ect: Distribution,
-    /// The others.
+    /// Packets that are not ECN-capable.
     pub not_ect: Distribution,
 }
 
@@ -84,7 +84,7 @@ pub struct ClassDelays {
 pub struct ClassQueues {
     /// ECN-capable packets.
     pub ect: Distribution,
-    /// The others.
+    /// Packets that are not ECN-capable.
     pub not_ect: Distribution,
 }
 

@@ -165,7 +165,7 @@ pub struct SizeBin {
     pub unfinished: u64,
     /// Completion times in seconds.
     pub fct_s: Distribution,
-    /// Those divided by the time each transfer would take alone.
+    /// Completion times divided by the time each transfer would take alone.
     pub slowdown: Distribution,
 }
 

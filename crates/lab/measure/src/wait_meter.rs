@@ -14,7 +14,7 @@ described! {
 pub struct WaitSummary {
     /// Waits that ended.
     pub count: u64,
-    /// Those that did not end within the run; percentiles lack them.
+    /// Waits that did not end within the run; percentiles lack them.
     pub unfinished: u64,
     /// How long they took, in seconds. Quantiles are exact.
     pub time_s: Distribution,

@@ -109,7 +109,7 @@ fn fair_shares(experiment: &Experiment, groups: &[GroupResult]) -> BTreeMap<usiz
     sums
 }
 
-/// The same with links of these rates in bit/s.
+/// Fair shares of the groups over links of these rates in bit/s.
 fn fair_shares_of(
     experiment: &Experiment,
     groups: &[GroupResult],

@@ -99,7 +99,7 @@ const FINE_PACE: Difference = Difference::new(
 /// The rules that all presets with a card share.
 const CARD: &[Difference] =
     &[ONE_QUEUE, FIXED_MODERATION, FREE_SENDER, FREE_RETRANSMISSIONS, SHARED_CORE, GRO_BUCKETS, FULL_WINDOW];
-/// Those of current Linux, whose queue discipline `fq` is modelled.
+/// The rules of the preset of current Linux with a card, whose queue discipline `fq` is modelled.
 const LINUX_6_CARD: &[Difference] = &[
     ONE_QUEUE,
     FIXED_MODERATION,

@@ -44,8 +44,8 @@ fn the_largest_packet() {
     assert!(refusal(&law(65_536), "", "").contains("a packet has 1 to 65535 B"));
 }
 
-/// A turn of the least weight, 7, is a packet of 1500 B. 9 has 1500 x 9 / 7 = 1928.57 B, which is nearest to 1929; 8 has
-/// 1714.29, nearest to 1714.
+/// A turn of the least weight, 7, is a packet of 1500 B. 9 has 1500 x 9 / 7 = 1928.57 B, which is nearest to 1929; 8
+/// has 1714.29, nearest to 1714.
 #[test]
 fn shares_are_rounded_to_the_nearest_byte() {
     let queue = |name: &str, dscp: u8, weight: u32| {

@@ -109,7 +109,7 @@ impl Key {
         debug_assert!(subject < SUBJECTS_MAX);
         Self(self.0 & !u128::from(SUBJECTS_MAX - 1) | u128::from(subject))
     }
-    /// The same event at another place in the order of insertion.
+    /// This event at another place in the order of insertion.
     pub(crate) fn renumbered(self, number: u64) -> Self {
         let others = !(((1u128 << NUMBER_BITS) - 1) << SUBJECT_BITS);
         Self(self.0 & others | u128::from(number) << SUBJECT_BITS)

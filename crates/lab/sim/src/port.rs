@@ -417,7 +417,7 @@ impl Line {
         }
     }
 
-    /// The same at an opportunity, for a packet that came before it.
+    /// Transmits the next packet at an opportunity, for which only packets count that came before it.
     #[cold]
     #[inline(never)]
     fn transmit_at_opportunity(

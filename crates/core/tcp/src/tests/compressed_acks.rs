@@ -148,7 +148,8 @@ fn without_sack_and_before_4_18_every_packet_is_acknowledged() {
     receiver_with(config("reno", "linux-3.18"), &with_sack);
 }
 
-/// The option has room for a second block, so that nothing is pushed out; the 0.3 + 1 + 0.01 ms of the first packet go on.
+/// The option has room for a second block, so that nothing is pushed out; the 0.3 + 1 + 0.01 ms of the first packet go
+/// on.
 #[test]
 fn a_second_block_waits_with_the_first() {
     run(
@@ -163,7 +164,8 @@ fn a_second_block_waits_with_the_first() {
     );
 }
 
-/// A copy of what waits beyond the hole is reported at once (`tcp_data_queue_ofo`, `tcp_dsack_extend`), although ACKs are held.
+/// A copy of what waits beyond the hole is reported at once (`tcp_data_queue_ofo`, `tcp_dsack_extend`), although ACKs
+/// are held.
 #[test]
 fn a_copy_beyond_the_hole_is_reported_at_once() {
     run(

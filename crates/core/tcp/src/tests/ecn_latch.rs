@@ -69,8 +69,8 @@ fn marks_on_old_data_do_not_count() {
         .run("3ms < 0 ce\n3ms > ack 2 sack 0-1\n4ms < 2 ect0\n4ms > ack 3");
 }
 
-/// Quick ACKs come with the mark that sets the latch; two later ones find it set and bring no further ones. So of the marks at
-/// 3, 4 and 5 ms the third waits for the timer: 5 + 40 ms.
+/// Quick ACKs come with the mark that sets the latch; two later ones find it set and bring no further ones. So of the
+/// marks at 3, 4 and 5 ms the third waits for the timer: 5 + 40 ms.
 #[test]
 fn a_mark_while_ece_is_echoed_brings_no_quick_acks() {
     receiver_with(receiver("linux-6"), OPEN).run(

@@ -31,9 +31,9 @@ pub(super) struct MonitoredLink {
     bin: Option<QueueBin>,
     /// The closed bins of a link that changes.
     bins: Option<Vec<LinkBin>>,
-    /// Of a link that sends at opportunities.
+    /// Bins of opportunities, if the link sends at opportunities.
     opportunities: Option<OpportunityBins>,
-    /// Of a link with queues for traffic classes.
+    /// Meters of the queues for traffic classes, if the link has such queues.
     classes: Option<Box<TrafficClassMeters>>,
 }
 

@@ -103,7 +103,8 @@ impl Arrivals {
 mod tests {
     use super::*;
 
-    /// Gaps of a picosecond on average are cut to whole ones, so that many arrivals fall on the very end, which is excluded.
+    /// Gaps of a picosecond on average are cut to whole ones, so that many arrivals fall on the very end, which is
+    /// excluded.
     #[test]
     fn nothing_arrives_at_the_end() {
         let until = Time::ZERO + Span::from_picos(1000);

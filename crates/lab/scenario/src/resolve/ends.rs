@@ -29,9 +29,9 @@ pub(super) type Names = BTreeMap<String, NodeId>;
 /// The nodes that `via` and `via_back` name.
 #[derive(Clone, Debug)]
 pub(super) struct Via {
-    /// Those of data.
+    /// Nodes that data must pass, in this order.
     pub forward: Vec<NodeId>,
-    /// Those of ACKs.
+    /// Nodes that ACKs must pass, in this order.
     pub backward: Vec<NodeId>,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Router {
     core: Vec<NodeId>,
     /// Links between nodes of the core by the position at which they start, in file order.
     outgoing: Vec<Vec<Hop>>,
-    /// The same by the position at which they end; `Hop::node` is where they start.
+    /// Links between nodes of the core by the position at which they end; `Hop::node` is where they start.
     incoming: Vec<Vec<Hop>>,
     /// Cost from every position to a destination, computed on first use.
     costs: Vec<Option<Box<[u64]>>>,

@@ -84,6 +84,6 @@ pub enum Reported {
     Receivers,
     /// Ports between switches.
     Fabric,
-    /// Both kinds of ports.
+    /// Ports of switches towards receiving hosts, and ports between switches.
     Switches,
 }

@@ -5,7 +5,7 @@ use shoal_units::cast::count_u32;
 use shoal_units::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Of no part, or of no link.
+/// Number that stands for no part, or for no link.
 const NONE: u32 = u32::MAX;
 
 /// A division of a network into parts, one for each thread.

@@ -5,10 +5,10 @@ use crate::events::Key;
 /// What an executed event is to the part that executed it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
-    /// All of it, or of an event at a link between parts the end at which the packet left the queue. Its insertions
-    /// come first.
+    /// The part has executed the whole event, or of an event at a link between parts the end at which the packet left
+    /// the queue. The insertions of that end come first.
     Own,
-    /// Of such an event the end at which the packet arrives.
+    /// The part has executed the other end of an event at a link between parts, at which the packet arrives.
     Shadow {
         /// Whether the part has numbered the next event at the link, which is the first insertion of the event.
         knows_next: bool,

@@ -59,7 +59,7 @@ impl<'e> Part<'e> {
         self.next = self.simulation.window(self.bound, &mut self.log);
     }
 
-    /// The same; a panic is kept for the first thread, since the others wait for this one.
+    /// Carries out one window; a panic is kept for the first thread, since the others wait for this one.
     fn guarded_window(&mut self) {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.window()));
         self.panic = outcome.err();

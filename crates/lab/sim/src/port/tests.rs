@@ -193,7 +193,8 @@ fn classes(shapers: [Option<ShaperConfig>; 3]) -> QueueConfig {
     })
 }
 
-/// The same with every queue shaped in one of two ways. Lines that send at opportunities have no such queues.
+/// Queues for traffic classes, each of them shaped in one of two ways. Lines that send at opportunities have no such
+/// queues.
 fn shaped() -> impl Iterator<Item = QueueConfig> {
     let shaper =
         |mbps: u64, burst_bytes| Some(ShaperConfig { rate: Rate::from_bps(mbps * 1_000_000), burst_bytes });

@@ -43,7 +43,7 @@ fn classes(queues: impl Into<Vec<ClassConfig>>) -> Bench<AnyQueue> {
     port(queues.into(), None)
 }
 
-/// The same with memory that the queues share, if there is some.
+/// A port with these queues, of which flow n takes queue n, and with memory that the queues share, if there is some.
 fn port(queues: Vec<ClassConfig>, memory_bytes: Option<u64>) -> Bench<AnyQueue> {
     let count = queues.len();
     let queue_of = core::array::from_fn(|codepoint| if codepoint < count { codepoint as u8 } else { 0 });
